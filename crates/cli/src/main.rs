@@ -1,0 +1,2 @@
+//! The iotbench command line.
+fn main() {}

@@ -1,0 +1,1 @@
+//! iotbench as a library.
