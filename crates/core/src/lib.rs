@@ -1,1 +1,52 @@
-//! To be written.
+//! The seam between iotbench and a database.
+//!
+//! A [`Backend`] states facts about a database and opens a [`Database`] without touching it. The [`Database`] is the
+//! control plane (ping, create, count, drop); its [`Writer`]s and [`Reader`]s are the data plane. What they exchange is a
+//! [`Batch`]: columns of values together with the identity of every datapoint in it, so that any datapoint can be
+//! recomputed from its device and index alone.
+//!
+//! ```text
+//! Backend ──open──► Database ──► Writer  (write a Batch, get an Acknowledged)
+//!                            └─► Reader  (a Query in, Chunks pushed into a Sink)
+//! ```
+//!
+//! # Invariants
+//! - Nothing here does I/O, reads a clock, or knows an async runtime, a driver or a particular database.
+//! - A batch never holds a value without its identity, nor columns of different lengths.
+//! - A missing ability is a [`Misfit`] with a reason, never a panic and never a zero.
+
+mod backend;
+mod batch;
+mod capability;
+mod column;
+mod durability;
+mod error;
+mod layout;
+mod name;
+mod query;
+mod registry;
+mod reply;
+mod schema;
+mod settings;
+mod source;
+mod table;
+mod target;
+
+pub use backend::{
+    Acknowledged, Backend, Counts, Database, Interrupt, OpenRequest, Reader, ServerFacts, Settled, Writer,
+};
+pub use batch::{Batch, Run, RunRows};
+pub use capability::{Acknowledgement, Capabilities, Domain, Duplicates, Misfit, TimeUnit};
+pub use column::{Column, TextColumn, Value};
+pub use durability::{Promise, PromiseLevel, PromiseSource};
+pub use error::{Action, Applied, Cause, Error};
+pub use layout::Layout;
+pub use name::{Name, NameError};
+pub use query::{Aggregate, Devices, Direction, Predicate, Query, TimeRange};
+pub use registry::{Registry, UnknownBackend};
+pub use reply::{CHUNK_ROWS, Chunk, ComputedBy, Reply, ReplyColumn, Sink};
+pub use schema::{Schema, SchemaError, Signal, SignalId, ValueType};
+pub use settings::{Setting, SettingError, Settings, closest};
+pub use source::{Due, Source};
+pub use table::{Marker, TableSpec};
+pub use target::{Endpoint, Node, Target};

@@ -1,0 +1,155 @@
+//! The traits of a database backend.
+
+use crate::{
+    Batch, Capabilities, Error, Promise, Query, Reply, Setting, SettingError, Settings, Sink, TableSpec, Target,
+};
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+use std::{collections::BTreeMap, sync::Arc};
+
+/// Everything a backend needs to open a database.
+#[derive(Clone, Debug)]
+pub struct OpenRequest {
+    /// Where it is.
+    pub target: Target,
+    /// The user's settings for it.
+    pub settings: Settings,
+    /// The table that the run will use.
+    pub table: TableSpec,
+}
+
+/// A kind of database: static facts, and how to open one.
+pub trait Backend: Send + Sync {
+    /// Its name on the command line.
+    fn name(&self) -> &'static str;
+
+    /// One line for help.
+    fn summary(&self) -> &'static str;
+
+    /// What it can hold and do.
+    fn capabilities(&self) -> &Capabilities;
+
+    /// The settings it takes.
+    fn settings(&self) -> &'static [Setting];
+
+    /// Prepares a database without any I/O.
+    ///
+    /// # Errors
+    /// A setting or a target that it cannot take.
+    fn open(&self, request: OpenRequest) -> Result<Arc<dyn Database>, SettingError>;
+}
+
+/// What a server says of itself.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ServerFacts {
+    /// The product's own name.
+    pub product: String,
+    /// Its version.
+    pub version: String,
+    /// The client library that talks to it, with version.
+    pub driver: String,
+    /// How batches are written, e.g. `insert`, `copy`.
+    pub method: String,
+    /// Its effective settings that matter for the result.
+    pub settings: BTreeMap<String, String>,
+    /// What an acknowledgement promises.
+    pub promise: Promise,
+}
+
+/// How far a database has come with what it acknowledged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Settled {
+    /// All that was acknowledged is stored and visible.
+    Yes,
+    /// Not yet.
+    NotYet,
+    /// The database does not tell.
+    CannotTell,
+}
+
+/// What is stored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Datapoints.
+    pub points: u64,
+    /// Values: a datapoint that lost one shows here.
+    pub values: u64,
+}
+
+/// The control plane of one database, and the maker of its writers and readers.
+#[async_trait]
+pub trait Database: Send + Sync {
+    /// Connects, and says what is there and how it is set.
+    async fn ping(&self) -> Result<ServerFacts, Error>;
+
+    /// Creates the table and marks it as ours. An object of that name that is not ours is refused
+    /// ([`crate::Cause::NotOurs`]); one of ours from another run is replaced.
+    async fn create(&self) -> Result<(), Error>;
+
+    /// One flush or one look at how far the database is; the caller repeats it and keeps the deadline.
+    async fn settle(&self) -> Result<Settled, Error>;
+
+    /// Counts what is stored in the table.
+    async fn count(&self) -> Result<Counts, Error>;
+
+    /// The bytes that the database occupies on disk; `None` where it cannot be told.
+    async fn storage_bytes(&self) -> Result<Option<u64>, Error>;
+
+    /// Drops what [`Database::create`] made, and nothing else.
+    async fn drop_created(&self) -> Result<(), Error>;
+
+    /// A new writer on a connection of its own.
+    async fn writer(&self) -> Result<Box<dyn Writer>, Error>;
+
+    /// A new reader on a connection of its own.
+    async fn reader(&self) -> Result<Box<dyn Reader>, Error>;
+}
+
+/// A write that the database took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Acknowledged {
+    /// How many datapoints.
+    pub points: u64,
+    /// How many bytes were sent, where the client can tell.
+    pub bytes: u64,
+}
+
+/// Ends the call that a blocking writer or reader is in.
+pub trait Interrupt: Send + Sync {
+    /// Asks for the end of the present call, which then fails with [`crate::Cause::TimedOut`].
+    fn interrupt(&self);
+}
+
+/// One connection that writes.
+#[async_trait]
+pub trait Writer: Send {
+    /// Sends a batch as one request and returns when it is acknowledged as [`Capabilities`] says. Never retries.
+    async fn write(&mut self, batch: &Batch) -> Result<Acknowledged, Error>;
+
+    /// Begins a transaction of several writes. Only where [`Capabilities::transactions`] says so.
+    async fn begin(&mut self) -> Result<(), Error> {
+        Err(Error::new(crate::Cause::Client, "this backend has no transactions"))
+    }
+
+    /// Commits what was written since [`Writer::begin`].
+    async fn commit(&mut self) -> Result<(), Error> {
+        Err(Error::new(crate::Cause::Client, "this backend has no transactions"))
+    }
+
+    /// How to end a call that blocks; `None` where dropping the future is enough.
+    fn interrupt(&self) -> Option<Arc<dyn Interrupt>> {
+        None
+    }
+}
+
+/// One connection that reads.
+#[async_trait]
+pub trait Reader: Send {
+    /// Asks, and pushes the rows of the answer into `sink` as they come.
+    async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error>;
+
+    /// How to end a call that blocks; `None` where dropping the future is enough.
+    fn interrupt(&self) -> Option<Arc<dyn Interrupt>> {
+        None
+    }
+}

@@ -1,0 +1,202 @@
+//! What a database can hold and do, as data.
+
+use crate::{Layout, Schema, ValueType};
+use serde::{Deserialize, Serialize};
+
+/// The finest time a database stores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TimeUnit {
+    /// Nanoseconds.
+    Ns,
+    /// Microseconds.
+    Us,
+    /// Milliseconds.
+    Ms,
+}
+
+impl TimeUnit {
+    /// The unit in nanoseconds.
+    #[must_use]
+    pub fn ns(self) -> i64 {
+        match self {
+            Self::Ns => 1,
+            Self::Us => 1_000,
+            Self::Ms => 1_000_000,
+        }
+    }
+}
+
+/// What happens to a second datapoint of the same device and time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Duplicates {
+    /// Both are stored.
+    Keep,
+    /// The later replaces the earlier.
+    Overwrite,
+    /// The later is refused.
+    Reject,
+}
+
+/// What an acknowledged write has reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Acknowledgement {
+    /// Nothing is said at all (datagrams).
+    None,
+    /// A queue of the server; it becomes visible later.
+    Queued,
+    /// The database: a later read sees it.
+    Applied,
+    /// Stable storage, as far as the durability promise goes.
+    Durable,
+}
+
+/// Which values of a type come back exactly as they went in.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Domain {
+    /// All finite values of the type; any UTF-8 text within the signal's length.
+    Full,
+    /// The integers from `min` to `max`.
+    Integers {
+        /// The least.
+        min: i64,
+        /// The greatest.
+        max: i64,
+    },
+    /// Numbers come back within this relative error.
+    Rounded {
+        /// The greatest relative error.
+        relative: f64,
+    },
+    /// Values of this type cannot be stored.
+    Unsupported,
+}
+
+/// What a backend can hold and do. Planner, conformance suite and help read it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Capabilities {
+    /// The layouts it stores, the default first.
+    pub layouts: &'static [Layout],
+    /// The finest time it stores.
+    pub time_unit: TimeUnit,
+    /// What happens to datapoints of equal device and time.
+    pub duplicates: Duplicates,
+    /// Which values come back exactly.
+    #[serde(skip)]
+    pub domain: fn(ValueType) -> Domain,
+    /// What an acknowledgement means.
+    pub acknowledgement: Acknowledgement,
+    /// Whether several requests can be one transaction.
+    pub transactions: bool,
+    /// Most writers at once; `None`: no limit of its own.
+    pub most_writers: Option<u32>,
+    /// Its calls block the thread: whatever it opens runs on threads of its own.
+    pub blocking: bool,
+    /// It runs inside the client's process: their resources cannot be told apart.
+    pub embedded: bool,
+    /// Datapoints can be counted and read again.
+    pub stores: bool,
+}
+
+/// Why a combination cannot be run: "n/a" with its reason.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Misfit {
+    /// The backend does not have that layout.
+    #[error("{backend} has no layout {layout}: it stores {available}")]
+    Layout {
+        /// The backend's name.
+        backend: String,
+        /// The layout asked for.
+        layout: Layout,
+        /// What there is.
+        available: String,
+    },
+    /// The narrow layout has one value column, hence one type.
+    #[error("layout narrow stores values of one type, and this dataset mixes types")]
+    MixedTypes,
+    /// A type that cannot be stored.
+    #[error("{backend} cannot store {value_type:?} values")]
+    ValueType {
+        /// The backend's name.
+        backend: String,
+        /// The type.
+        value_type: ValueType,
+    },
+    /// The timestamps are finer than the database's unit.
+    #[error("{backend} stores time in {unit:?} and this dataset has finer timestamps")]
+    TimeUnit {
+        /// The backend's name.
+        backend: String,
+        /// Its unit.
+        unit: TimeUnit,
+    },
+}
+
+impl Capabilities {
+    /// Checks that datapoints of this schema, whose timestamps are multiples of `resolution_ns`, can be held in this
+    /// layout by the backend of this name.
+    ///
+    /// # Errors
+    /// The first reason why not.
+    pub fn fit(&self, backend: &str, layout: Layout, schema: &Schema, resolution_ns: i64) -> Result<(), Misfit> {
+        if !self.layouts.contains(&layout) {
+            let available = self.layouts.iter().map(|l| l.name()).collect::<Vec<_>>().join(", ");
+            return Err(Misfit::Layout { backend: backend.into(), layout, available });
+        }
+        if layout == Layout::Narrow && schema.uniform_type().is_none() {
+            return Err(Misfit::MixedTypes);
+        }
+        for signal in schema.signals() {
+            if matches!((self.domain)(signal.value_type), Domain::Unsupported) {
+                return Err(Misfit::ValueType { backend: backend.into(), value_type: signal.value_type });
+            }
+        }
+        if resolution_ns % self.time_unit.ns() != 0 {
+            return Err(Misfit::TimeUnit { backend: backend.into(), unit: self.time_unit });
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Signal;
+
+    fn capabilities() -> Capabilities {
+        Capabilities {
+            layouts: &[Layout::Narrow, Layout::Wide],
+            time_unit: TimeUnit::Ms,
+            duplicates: Duplicates::Keep,
+            domain: |t| if t == ValueType::Text { Domain::Unsupported } else { Domain::Full },
+            acknowledgement: Acknowledgement::Applied,
+            transactions: false,
+            most_writers: None,
+            blocking: false,
+            embedded: false,
+            stores: true,
+        }
+    }
+
+    fn schema(types: &[ValueType]) -> Schema {
+        let signals = types.iter().enumerate();
+        let signals = signals.map(|(i, &value_type)| Signal { name: format!("s{i}"), value_type, max_text_bytes: 0 });
+        Schema::new(signals.collect()).unwrap()
+    }
+
+    #[test]
+    fn every_gap_has_its_reason() {
+        let numbers = schema(&[ValueType::F32, ValueType::F32]);
+        let c = capabilities();
+        assert_eq!(c.fit("x", Layout::Narrow, &numbers, 1_000_000), Ok(()));
+        assert!(matches!(c.fit("x", Layout::Bulk, &numbers, 1_000_000), Err(Misfit::Layout { .. })));
+        assert!(matches!(c.fit("x", Layout::Wide, &numbers, 1), Err(Misfit::TimeUnit { .. })));
+        let mixed = schema(&[ValueType::F32, ValueType::U16]);
+        assert_eq!(c.fit("x", Layout::Narrow, &mixed, 1_000_000), Err(Misfit::MixedTypes));
+        let text = schema(&[ValueType::Text]);
+        assert!(matches!(c.fit("x", Layout::Wide, &text, 1_000_000), Err(Misfit::ValueType { .. })));
+    }
+}

@@ -1,0 +1,186 @@
+//! Questions to a database, as values.
+
+use crate::SignalId;
+use serde::{Deserialize, Serialize};
+use std::ops::Bound;
+
+/// A stretch of time in nanoseconds since the Unix epoch, each end open, closed or unbounded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TimeRange {
+    /// The earlier end.
+    pub from: Bound<i64>,
+    /// The later end.
+    pub to: Bound<i64>,
+}
+
+impl TimeRange {
+    /// All time.
+    pub const ALL: Self = Self { from: Bound::Unbounded, to: Bound::Unbounded };
+
+    /// From `from` up to, but without, `to`.
+    #[must_use]
+    pub fn half_open(from: i64, to: i64) -> Self {
+        Self { from: Bound::Included(from), to: Bound::Excluded(to) }
+    }
+
+    /// Whether a time lies within.
+    #[must_use]
+    pub fn contains(&self, ns: i64) -> bool {
+        std::ops::RangeBounds::contains(&(self.from, self.to), &ns)
+    }
+}
+
+/// Which devices a query is about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Devices {
+    /// Every device.
+    All,
+    /// These, ascending.
+    Some(Vec<u32>),
+}
+
+impl Devices {
+    /// Whether a device is among them.
+    #[must_use]
+    pub fn contains(&self, device: u32) -> bool {
+        match self {
+            Self::All => true,
+            Self::Some(list) => list.contains(&device),
+        }
+    }
+}
+
+/// A condition on one channel; text is compared by its number.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Predicate {
+    /// Greater than.
+    Above(f64),
+    /// Less than.
+    Below(f64),
+}
+
+impl Predicate {
+    /// Whether a value meets it.
+    #[must_use]
+    pub fn holds(&self, value: f64) -> bool {
+        match *self {
+            Self::Above(limit) => value > limit,
+            Self::Below(limit) => value < limit,
+        }
+    }
+}
+
+/// Which of the points that meet a predicate is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Direction {
+    /// The first one after this time.
+    FirstAfter(i64),
+    /// The last one before this time.
+    LastBefore(i64),
+}
+
+/// A figure over many points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Aggregate {
+    /// The newest value.
+    Last,
+    /// The least.
+    Min,
+    /// The arithmetic mean.
+    Mean,
+    /// The greatest.
+    Max,
+}
+
+/// A question to a database. Rows of points come ordered by device, then time, then the order of storing.
+///
+/// What a reply holds: [`Query::Count`] one row with two I64 columns (points, values); [`Query::Aggregates`] one row a
+/// device and aggregate, in the order asked, with an F64 column a signal; [`Query::MaxOfFirst`] one row with one F64
+/// column; all others rows of points with the columns of the signals asked for, in their own types. No point found
+/// means no row.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Query {
+    /// Points in a stretch of time.
+    Range {
+        /// Whose.
+        devices: Devices,
+        /// Which signals, ascending.
+        signals: Vec<SignalId>,
+        /// When.
+        range: TimeRange,
+    },
+    /// At most `limit` consecutive points of one device, all signals, from a time on.
+    Records {
+        /// Whose.
+        device: u32,
+        /// The earliest time.
+        from_ns: i64,
+        /// How many.
+        limit: u64,
+    },
+    /// The first or last point whose channel meets a predicate: that channel only.
+    Nearest {
+        /// Whose.
+        device: u32,
+        /// The channel.
+        signal: SignalId,
+        /// The condition on it.
+        predicate: Predicate,
+        /// Which one.
+        direction: Direction,
+    },
+    /// The point where a channel is least, the earliest of equals: that channel only.
+    Minimum {
+        /// Whose.
+        device: u32,
+        /// The channel.
+        signal: SignalId,
+        /// When.
+        range: TimeRange,
+    },
+    /// The newest `limit` points of the devices together, all signals, ordered by descending time.
+    Newest {
+        /// Whose.
+        devices: Devices,
+        /// How many.
+        limit: u64,
+    },
+    /// The greatest value of a channel, text cast to a number, over `limit` consecutive points from a time on.
+    MaxOfFirst {
+        /// Whose.
+        device: u32,
+        /// The channel.
+        signal: SignalId,
+        /// The earliest time.
+        from_ns: i64,
+        /// Over how many.
+        limit: u64,
+    },
+    /// Figures of signals, device by device.
+    Aggregates {
+        /// Whose.
+        devices: Devices,
+        /// Which signals, ascending; all are numbers or text that reads as one.
+        signals: Vec<SignalId>,
+        /// Which figures.
+        aggregates: Vec<Aggregate>,
+        /// When.
+        range: TimeRange,
+    },
+    /// How many points and values are stored.
+    Count,
+    /// The newest point of one series.
+    NewestVisible {
+        /// Whose.
+        device: u32,
+        /// The signal.
+        signal: SignalId,
+    },
+    /// Every stored row in order, also those that we never sent.
+    Scan,
+}

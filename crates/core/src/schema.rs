@@ -1,0 +1,182 @@
+//! What a datapoint consists of.
+
+use serde::{Deserialize, Serialize};
+
+/// The type of one signal's values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ValueType {
+    /// 32-bit IEEE 754 number; always finite.
+    F32,
+    /// 64-bit IEEE 754 number; always finite.
+    F64,
+    /// Signed 64-bit integer.
+    I64,
+    /// Unsigned 16-bit integer, as an analogue-digital converter delivers it.
+    U16,
+    /// UTF-8 text.
+    Text,
+}
+
+impl ValueType {
+    /// Every type, for tests and tables.
+    pub const ALL: [Self; 5] = [Self::F32, Self::F64, Self::I64, Self::U16, Self::Text];
+
+    /// True for all types but text.
+    #[must_use]
+    pub fn is_number(self) -> bool {
+        self != Self::Text
+    }
+}
+
+/// The place of a signal in its [`Schema`].
+pub type SignalId = u16;
+
+/// One signal of a device: a name and a type.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Signal {
+    /// A name of `[a-z][a-z0-9_]*`, at most 48 bytes, that any database takes unquoted.
+    pub name: String,
+    /// The type of its values.
+    pub value_type: ValueType,
+    /// The longest text in bytes; 0 for numbers.
+    #[serde(default)]
+    pub max_text_bytes: u32,
+}
+
+/// The signals of a dataset, in order. Every datapoint has a value for each.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "Vec<Signal>", into = "Vec<Signal>")]
+pub struct Schema {
+    signals: Vec<Signal>,
+}
+
+/// Why a list of signals is no schema.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SchemaError {
+    /// There is no signal.
+    #[error("a schema needs at least one signal")]
+    Empty,
+    /// More signals than a [`SignalId`] can count.
+    #[error("a schema takes at most {max} signals, got {got}")]
+    TooMany {
+        /// The limit.
+        max: usize,
+        /// What was given.
+        got: usize,
+    },
+    /// A name that some database would refuse.
+    #[error("signal name {0:?} is not of the form [a-z][a-z0-9_]*, at most 48 bytes, or is reserved")]
+    BadName(String),
+    /// Two signals of one name.
+    #[error("signal name {0:?} is used twice")]
+    Duplicate(String),
+}
+
+/// Column names that the layouts use themselves.
+const RESERVED: [&str; 10] =
+    ["time", "ts", "device", "second", "ns", "value", "measurement", "measurements", "size", "m"];
+const MAX_SIGNALS: usize = 1024;
+
+impl Schema {
+    /// A schema of these signals.
+    ///
+    /// # Errors
+    /// No signal, too many, a name that a database would refuse, or a name used twice.
+    pub fn new(signals: Vec<Signal>) -> Result<Self, SchemaError> {
+        if signals.is_empty() {
+            return Err(SchemaError::Empty);
+        }
+        if signals.len() > MAX_SIGNALS {
+            return Err(SchemaError::TooMany { max: MAX_SIGNALS, got: signals.len() });
+        }
+        for (i, signal) in signals.iter().enumerate() {
+            if !is_signal_name(&signal.name) {
+                return Err(SchemaError::BadName(signal.name.clone()));
+            }
+            if signals.iter().take(i).any(|s| s.name == signal.name) {
+                return Err(SchemaError::Duplicate(signal.name.clone()));
+            }
+        }
+        Ok(Self { signals })
+    }
+
+    /// The signals in order.
+    #[must_use]
+    pub fn signals(&self) -> &[Signal] {
+        &self.signals
+    }
+
+    /// How many values a datapoint has.
+    #[must_use]
+    pub fn width(&self) -> usize {
+        self.signals.len()
+    }
+
+    /// The one type that all signals share, if they do.
+    #[must_use]
+    pub fn uniform_type(&self) -> Option<ValueType> {
+        let first = self.signals.first()?.value_type;
+        self.signals.iter().all(|s| s.value_type == first).then_some(first)
+    }
+
+    /// The place of the signal with this name.
+    #[must_use]
+    pub fn find(&self, name: &str) -> Option<SignalId> {
+        self.signals.iter().position(|s| s.name == name).and_then(|i| SignalId::try_from(i).ok())
+    }
+}
+
+impl TryFrom<Vec<Signal>> for Schema {
+    type Error = SchemaError;
+    fn try_from(signals: Vec<Signal>) -> Result<Self, SchemaError> {
+        Self::new(signals)
+    }
+}
+
+impl From<Schema> for Vec<Signal> {
+    fn from(schema: Schema) -> Self {
+        schema.signals
+    }
+}
+
+fn is_signal_name(name: &str) -> bool {
+    let mut bytes = name.bytes();
+    bytes.next().is_some_and(|b| b.is_ascii_lowercase())
+        && bytes.all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
+        && name.len() <= 48
+        && !RESERVED.contains(&name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn signal(name: &str) -> Signal {
+        Signal { name: name.into(), value_type: ValueType::F64, max_text_bytes: 0 }
+    }
+
+    #[test]
+    fn names_that_need_quoting_are_refused() {
+        for bad in ["", "1a", "A", "a b", "a;--", "a\"", "time", "ä"] {
+            assert_eq!(Schema::new(vec![signal(bad)]), Err(SchemaError::BadName(bad.into())));
+        }
+        assert!(Schema::new(vec![signal("x_1")]).is_ok());
+    }
+
+    #[test]
+    fn duplicates_and_emptiness_are_refused() {
+        assert_eq!(Schema::new(vec![]), Err(SchemaError::Empty));
+        assert_eq!(Schema::new(vec![signal("a"), signal("a")]), Err(SchemaError::Duplicate("a".into())));
+    }
+
+    #[test]
+    fn a_mixed_schema_has_no_uniform_type() {
+        let mut text = signal("b");
+        text.value_type = ValueType::Text;
+        let mixed = Schema::new(vec![signal("a"), text]).unwrap();
+        assert_eq!(mixed.uniform_type(), None);
+        assert_eq!(Schema::new(vec![signal("a"), signal("b")]).unwrap().uniform_type(), Some(ValueType::F64));
+    }
+}
