@@ -1,0 +1,201 @@
+//! Counts of operations and datapoints, and the identities that they must satisfy.
+
+use thiserror::Error;
+
+/// Operations of a phase, by their fate.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LoadCounts {
+    /// Due by the schedule, or begun by a closed-loop user.
+    pub offered: u64,
+    /// Sent, at least in part.
+    pub started: u64,
+    /// Acknowledged.
+    pub ok: u64,
+    /// Definitely not applied.
+    pub fail: u64,
+    /// Sent, without a verdict.
+    pub unknown: u64,
+    /// Never started because too many were under way.
+    pub dropped: u64,
+    /// Not started when the phase ended.
+    pub pending: u64,
+    /// Those of unknown, dropped and pending that are in the distribution as "at least": no term of a sum.
+    pub censored: u64,
+}
+
+impl LoadCounts {
+    /// Adds `other`, term by term.
+    pub fn merge(&mut self, other: &Self) {
+        self.offered += other.offered;
+        self.started += other.started;
+        self.ok += other.ok;
+        self.fail += other.fail;
+        self.unknown += other.unknown;
+        self.dropped += other.dropped;
+        self.pending += other.pending;
+        self.censored += other.censored;
+    }
+
+    /// Checks offered = started + dropped + pending, started = ok + fail + unknown, and that no more are censored than
+    /// were left unanswered.
+    ///
+    /// # Errors
+    /// Every identity that does not hold, with its numbers.
+    pub fn check(&self) -> Result<(), Vec<ConservationError>> {
+        let Self { offered, started, ok, fail, unknown, dropped, pending, censored } = *self;
+        let mut errors = Vec::new();
+        if u128::from(offered) != sum([started, dropped, pending]) {
+            errors.push(ConservationError::Offered { offered, started, dropped, pending });
+        }
+        if u128::from(started) != sum([ok, fail, unknown]) {
+            errors.push(ConservationError::Started { started, ok, fail, unknown });
+        }
+        if u128::from(censored) > sum([unknown, dropped, pending]) {
+            errors.push(ConservationError::Censored { censored, unknown, dropped, pending });
+        }
+        none_or(errors)
+    }
+}
+
+/// Datapoints of a run, by their fate.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PointCounts {
+    /// Due by the sensors' plan.
+    pub generated: u64,
+    /// Lost by a sensor because its queue was full.
+    pub dropped: u64,
+    /// Not sent when the run ended.
+    pub pending: u64,
+    /// Sent.
+    pub sent: u64,
+    /// Acknowledged.
+    pub acked: u64,
+    /// Definitely not stored.
+    pub failed: u64,
+    /// Sent, without a verdict.
+    pub unknown: u64,
+}
+
+impl PointCounts {
+    /// Adds `other`, term by term.
+    pub fn merge(&mut self, other: &Self) {
+        self.generated += other.generated;
+        self.dropped += other.dropped;
+        self.pending += other.pending;
+        self.sent += other.sent;
+        self.acked += other.acked;
+        self.failed += other.failed;
+        self.unknown += other.unknown;
+    }
+
+    /// Checks generated = dropped + pending + sent and sent = acked + failed + unknown.
+    ///
+    /// # Errors
+    /// Every identity that does not hold, with its numbers.
+    pub fn check(&self) -> Result<(), Vec<ConservationError>> {
+        let Self { generated, dropped, pending, sent, acked, failed, unknown } = *self;
+        let mut errors = Vec::new();
+        if u128::from(generated) != sum([dropped, pending, sent]) {
+            errors.push(ConservationError::Generated { generated, dropped, pending, sent });
+        }
+        if u128::from(sent) != sum([acked, failed, unknown]) {
+            errors.push(ConservationError::Sent { sent, acked, failed, unknown });
+        }
+        none_or(errors)
+    }
+}
+
+/// An identity of the counts that does not hold: operations or datapoints were lost or counted twice by the tool, so its
+/// result must not be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[expect(missing_docs, reason = "the fields are the terms of the identity that the message prints")]
+pub enum ConservationError {
+    /// offered = started + dropped + pending
+    #[error("offered {offered} is not started {started} + dropped {dropped} + pending {pending} operations")]
+    Offered { offered: u64, started: u64, dropped: u64, pending: u64 },
+    /// started = ok + fail + unknown
+    #[error("started {started} is not ok {ok} + fail {fail} + unknown {unknown} operations")]
+    Started { started: u64, ok: u64, fail: u64, unknown: u64 },
+    /// censored ≤ unknown + dropped + pending
+    #[error("censored {censored} is more than unknown {unknown} + dropped {dropped} + pending {pending} operations")]
+    Censored { censored: u64, unknown: u64, dropped: u64, pending: u64 },
+    /// generated = dropped + pending + sent
+    #[error("generated {generated} is not dropped {dropped} + pending {pending} + sent {sent} datapoints")]
+    Generated { generated: u64, dropped: u64, pending: u64, sent: u64 },
+    /// sent = acked + failed + unknown
+    #[error("sent {sent} is not acked {acked} + failed {failed} + unknown {unknown} datapoints")]
+    Sent { sent: u64, acked: u64, failed: u64, unknown: u64 },
+}
+
+fn sum(terms: [u64; 3]) -> u128 {
+    terms.into_iter().map(u128::from).sum()
+}
+
+fn none_or(errors: Vec<ConservationError>) -> Result<(), Vec<ConservationError>> {
+    if errors.is_empty() { Ok(()) } else { Err(errors) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ConservationError, LoadCounts, PointCounts};
+
+    const LOAD: LoadCounts =
+        LoadCounts { offered: 10, started: 7, ok: 4, fail: 2, unknown: 1, dropped: 2, pending: 1, censored: 4 };
+    const POINTS: PointCounts =
+        PointCounts { generated: 12, dropped: 2, pending: 1, sent: 9, acked: 5, failed: 3, unknown: 1 };
+
+    #[test]
+    fn sound_counts_pass() {
+        assert_eq!(LOAD.check(), Ok(()));
+        assert_eq!(POINTS.check(), Ok(()));
+        assert_eq!(LoadCounts::default().check(), Ok(()));
+    }
+
+    #[test]
+    fn one_off_in_any_term_is_found() {
+        let load: [fn(&mut LoadCounts); 8] = [
+            |c| c.offered += 1,
+            |c| c.started += 1,
+            |c| c.ok += 1,
+            |c| c.fail += 1,
+            |c| c.unknown += 1,
+            |c| c.dropped += 1,
+            |c| c.pending += 1,
+            |c| c.censored += 1,
+        ];
+        for (term, change) in load.into_iter().enumerate() {
+            let mut counts = LOAD;
+            change(&mut counts);
+            assert!(counts.check().is_err(), "term {term}");
+        }
+        let points: [fn(&mut PointCounts); 7] = [
+            |c| c.generated += 1,
+            |c| c.dropped += 1,
+            |c| c.pending += 1,
+            |c| c.sent += 1,
+            |c| c.acked += 1,
+            |c| c.failed += 1,
+            |c| c.unknown += 1,
+        ];
+        for (term, change) in points.into_iter().enumerate() {
+            let mut counts = POINTS;
+            change(&mut counts);
+            assert!(counts.check().is_err(), "term {term}");
+        }
+    }
+
+    #[test]
+    fn all_broken_identities_are_told_with_their_numbers() {
+        let counts = LoadCounts { started: 8, ..LOAD };
+        let errors = counts.check().unwrap_err();
+        assert_eq!(errors.len(), 2);
+        assert_eq!(errors[0].to_string(), "offered 10 is not started 8 + dropped 2 + pending 1 operations");
+        assert_eq!(errors[1], ConservationError::Started { started: 8, ok: 4, fail: 2, unknown: 1 });
+    }
+
+    #[test]
+    fn sums_beyond_64_bits_are_no_accident() {
+        let counts = LoadCounts { offered: 1, started: u64::MAX, dropped: 2, ok: u64::MAX, ..LoadCounts::default() };
+        assert!(counts.check().is_err());
+    }
+}

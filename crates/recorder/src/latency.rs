@@ -1,0 +1,120 @@
+//! The three durations of an operation, and their histograms.
+
+use crate::histogram::LatencyHistogram;
+
+/// The three instants of an answered operation or request, in nanoseconds since the run's epoch, in their order.
+///
+/// Only the instants are kept, so that response = lag + service holds by construction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Timing {
+    intended_ns: u64,
+    sent_ns: u64,
+    replied_ns: u64,
+}
+
+impl Timing {
+    /// The timing of what was due at `intended_ns`, sent at `sent_ns` and answered by its last reply at `replied_ns`.
+    ///
+    /// `None` when the instants are out of order: no duration is negative, and the caller must count the sample as lost.
+    #[must_use]
+    pub const fn new(intended_ns: u64, sent_ns: u64, replied_ns: u64) -> Option<Self> {
+        if intended_ns <= sent_ns && sent_ns <= replied_ns {
+            Some(Self { intended_ns, sent_ns, replied_ns })
+        } else {
+            None
+        }
+    }
+
+    /// When it was due.
+    #[must_use]
+    pub const fn intended_ns(&self) -> u64 {
+        self.intended_ns
+    }
+
+    /// When it was sent.
+    #[must_use]
+    pub const fn sent_ns(&self) -> u64 {
+        self.sent_ns
+    }
+
+    /// When its last reply came, or when it was given up.
+    #[must_use]
+    pub const fn replied_ns(&self) -> u64 {
+        self.replied_ns
+    }
+
+    /// From the intended start to the send.
+    #[must_use]
+    pub const fn lag_ns(&self) -> u64 {
+        self.sent_ns - self.intended_ns
+    }
+
+    /// From the send to the last reply.
+    #[must_use]
+    pub const fn service_ns(&self) -> u64 {
+        self.replied_ns - self.sent_ns
+    }
+
+    /// From the intended start to the last reply: what a user waits.
+    #[must_use]
+    pub const fn response_ns(&self) -> u64 {
+        self.replied_ns - self.intended_ns
+    }
+}
+
+/// Histograms of the three durations of the same operations or requests. None of them is simply called latency.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Latency {
+    lag: LatencyHistogram,
+    service: LatencyHistogram,
+    response: LatencyHistogram,
+}
+
+impl Latency {
+    /// Records the three durations of one operation or request.
+    #[inline]
+    pub fn record(&mut self, timing: &Timing) {
+        debug_assert_eq!(timing.lag_ns() + timing.service_ns(), timing.response_ns());
+        self.lag.record(timing.lag_ns());
+        self.service.record(timing.service_ns());
+        self.response.record(timing.response_ns());
+    }
+
+    /// Adds all that `other` holds.
+    pub fn merge(&mut self, other: &Self) {
+        self.lag.merge(&other.lag);
+        self.service.merge(&other.service);
+        self.response.merge(&other.response);
+    }
+
+    /// Forgets all values and keeps the memory.
+    pub fn clear(&mut self) {
+        self.lag.clear();
+        self.service.clear();
+        self.response.clear();
+    }
+
+    /// From the intended start to the send.
+    #[must_use]
+    pub fn lag(&self) -> &LatencyHistogram {
+        &self.lag
+    }
+
+    /// From the send to the last reply.
+    #[must_use]
+    pub fn service(&self) -> &LatencyHistogram {
+        &self.service
+    }
+
+    /// From the intended start to the last reply.
+    #[must_use]
+    pub fn response(&self) -> &LatencyHistogram {
+        &self.response
+    }
+
+    /// Operations or requests recorded.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.response.count()
+    }
+}

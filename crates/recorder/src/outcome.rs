@@ -1,0 +1,12 @@
+//! How an operation or a request ended.
+
+/// How an operation or a request ended: Jepsen's ok, fail and info.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Outcome {
+    /// Acknowledged by the target.
+    Ok,
+    /// Definitely not applied.
+    Fail,
+    /// Sent, and no verdict came (a time-out, a lost connection): it may have been applied.
+    Unknown,
+}

@@ -1,0 +1,248 @@
+//! The recorder of one engine thread.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use crate::latency::Timing;
+use crate::outcome::Outcome;
+use crate::recording::OperationKind;
+use crate::window::{Payload, WINDOW_NS, Window};
+
+/// Windows held until they are taken; beyond that the two oldest become one.
+const OPEN_WINDOWS: usize = 4;
+
+/// Windows made at once: the current second, and the one before until it is taken.
+const READY_WINDOWS: usize = 2;
+
+/// The recorder of one engine thread: every event goes into the window of its second, and windows are taken, merged over
+/// threads and added up by whoever collects them.
+///
+/// Each operation is recorded once, in its window. The totals of a phase or a run are the sum of its windows, so a
+/// recorder needs no more memory after an hour than after a second. All instants are nanoseconds since the run's epoch.
+///
+/// **Which second.** Offered counts at the intended start, started at the send, the outcome at the last reply (or when the
+/// operation was given up), dropped and pending at the instant given.
+///
+/// **Which phase.** An operation belongs to the phase in which it was intended to start. One that ends in a later phase is
+/// counted in that second's [`WindowCounts`](crate::WindowCounts), where throughput is read, but is in no
+/// [`Recording`](crate::Recording). So before a phase ends its operations must be answered or told as
+/// [`unknown`](Outcome::Unknown) or [`pending`](Self::leave_pending): else the slowest of them would go missing.
+///
+/// Every `kind` is an index into the kinds given to [`new`](Self::new); an index beyond them panics.
+#[derive(Debug)]
+pub struct Recorder {
+    kinds: Arc<[OperationKind]>,
+    phase: u32,
+    phase_start_ns: u64,
+    /// Windows of earlier seconds have been taken.
+    first_open_second: u64,
+    open: VecDeque<Window>,
+    spare: Vec<Window>,
+    /// Of each kind, the response time of its last success.
+    last_response_ns: Vec<Option<u64>>,
+}
+
+impl Recorder {
+    /// A recorder of operations of `kinds`. Allocates here what recording successes needs; the first failure of a window
+    /// allocates its histograms.
+    #[must_use]
+    pub fn new(kinds: Arc<[OperationKind]>) -> Self {
+        let spare = (0..READY_WINDOWS).map(|_| Window::new(Arc::clone(&kinds), 0, 0)).collect();
+        let last_response_ns = vec![None; kinds.len()];
+        Self {
+            kinds,
+            phase: 0,
+            phase_start_ns: 0,
+            first_open_second: 0,
+            open: VecDeque::with_capacity(OPEN_WINDOWS),
+            spare,
+            last_response_ns,
+        }
+    }
+
+    /// `operations` operations were due at `intended_ns`. To be told when they are due, not when they are started.
+    #[inline]
+    pub fn offer(&mut self, kind: usize, intended_ns: u64, operations: u64) {
+        let belongs = self.belongs(intended_ns);
+        let window = self.window_at(intended_ns);
+        window.counts.offered += operations;
+        if belongs {
+            window.recording.kind_mut(kind).load_mut().offered += operations;
+        }
+    }
+
+    /// An operation due at `intended_ns` was sent at `sent_ns` with `points` datapoints.
+    #[inline]
+    pub fn start(&mut self, kind: usize, intended_ns: u64, sent_ns: u64, points: u64) {
+        let belongs = self.belongs(intended_ns);
+        let window = self.window_at(sent_ns);
+        window.counts.started += 1;
+        window.counts.points.sent += points;
+        if belongs {
+            window.recording.kind_mut(kind).load_mut().started += 1;
+        }
+    }
+
+    /// A started operation ended. One without a verdict is given up at the timing's last instant, and also enters the
+    /// response times as "at least".
+    #[inline]
+    pub fn complete(&mut self, kind: usize, outcome: Outcome, timing: &Timing, payload: &Payload) {
+        if !self.belongs(timing.intended_ns()) {
+            let counts = &mut self.window_at(timing.replied_ns()).counts;
+            counts.complete(outcome, payload);
+            counts.carried += 1;
+            return;
+        }
+        let previous_ns = match outcome {
+            Outcome::Ok => self.last_response_ns[kind].replace(timing.response_ns()),
+            Outcome::Fail | Outcome::Unknown => None,
+        };
+        let window = self.window_at(timing.replied_ns());
+        window.counts.complete(outcome, payload);
+        window.recording.kind_mut(kind).complete(outcome, timing, previous_ns);
+    }
+
+    /// A request of an operation of many requests ended. `operation_intended_ns` is the intended start of its operation.
+    /// Not needed for kinds of one request, where it changes nothing: their requests are their operations.
+    #[inline]
+    pub fn complete_request(&mut self, kind: usize, operation_intended_ns: u64, outcome: Outcome, timing: &Timing) {
+        if self.belongs(operation_intended_ns) {
+            self.window_at(timing.replied_ns()).recording.kind_mut(kind).complete_request(outcome, timing);
+        }
+    }
+
+    /// An operation due at `intended_ns` will never be started, because at `now_ns` too many were under way. Its response
+    /// time is at least the time since it was due.
+    pub fn drop_operation(&mut self, kind: usize, intended_ns: u64, now_ns: u64) {
+        let belongs = self.belongs(intended_ns);
+        let window = self.window_at(now_ns);
+        window.counts.dropped += 1;
+        if belongs {
+            let recording = window.recording.kind_mut(kind);
+            recording.load_mut().dropped += 1;
+            recording.censor(now_ns.saturating_sub(intended_ns));
+        }
+    }
+
+    /// An operation due at `intended_ns` was not started when its phase ended at `end_ns`. Its response time is at least
+    /// the time since it was due.
+    pub fn leave_pending(&mut self, kind: usize, intended_ns: u64, end_ns: u64) {
+        if self.belongs(intended_ns) {
+            let recording = self.window_at(end_ns).recording.kind_mut(kind);
+            recording.load_mut().pending += 1;
+            recording.censor(end_ns.saturating_sub(intended_ns));
+        }
+    }
+
+    /// Sensors generated `generated` datapoints at `at_ns`, of which `dropped` found their queue full.
+    #[inline]
+    pub fn generate_points(&mut self, at_ns: u64, generated: u64, dropped: u64) {
+        let points = &mut self.window_at(at_ns).counts.points;
+        points.generated += generated;
+        points.dropped += dropped;
+    }
+
+    /// `points` generated datapoints were not sent when the run ended at `end_ns`.
+    pub fn leave_points_pending(&mut self, end_ns: u64, points: u64) {
+        self.window_at(end_ns).counts.points.pending += points;
+    }
+
+    /// An error of `cause` happened at `at_ns`; the first few messages of a cause are kept.
+    pub fn error(&mut self, at_ns: u64, cause: &'static str, message: &str) {
+        self.window_at(at_ns).recording.errors_mut().record(cause, message);
+    }
+
+    /// Takes the windows that ended by `before_ns`, the oldest first. Seconds without an event have no window. An event of
+    /// a second whose window was taken is counted in the oldest window still open, and as late.
+    pub fn take_windows(&mut self, before_ns: u64) -> Vec<Window> {
+        self.first_open_second = self.first_open_second.max(before_ns / WINDOW_NS);
+        let ended = self.open.iter().take_while(|window| window.last_second() < self.first_open_second).count();
+        self.open.drain(..ended).collect()
+    }
+
+    /// Takes all windows and begins a phase: operations intended to start before `at_ns` belong to earlier phases. To be
+    /// called before anything of the new phase is recorded.
+    pub fn begin_phase(&mut self, at_ns: u64) -> Vec<Window> {
+        self.first_open_second = self.first_open_second.max(at_ns / WINDOW_NS);
+        self.phase += 1;
+        self.phase_start_ns = at_ns;
+        self.last_response_ns.fill(None);
+        self.open.drain(..).collect()
+    }
+
+    /// Takes all windows that are left, at the end of the run.
+    #[must_use]
+    pub fn finish(self) -> Vec<Window> {
+        self.open.into()
+    }
+
+    /// Gives a window back for reuse, which saves an allocation a second. Emptying it is best done by the collector, by
+    /// [`Window::reuse`]: an empty window costs nothing here.
+    pub fn recycle(&mut self, window: Window) {
+        if self.spare.len() < OPEN_WINDOWS && *window.recording.kinds() == self.kinds {
+            self.spare.push(window);
+        }
+    }
+
+    fn belongs(&self, intended_ns: u64) -> bool {
+        intended_ns >= self.phase_start_ns
+    }
+
+    #[inline]
+    fn window_at(&mut self, at_ns: u64) -> &mut Window {
+        let second = at_ns / WINDOW_NS;
+        let index = match self.find(second) {
+            Some(index) => index,
+            None => self.open_window(second),
+        };
+        &mut self.open[index]
+    }
+
+    /// The open window of `second`: nearly always the last, else the one before.
+    #[inline]
+    fn find(&self, second: u64) -> Option<usize> {
+        self.open.iter().rposition(|window| window.covers(second))
+    }
+
+    #[cold]
+    fn open_window(&mut self, second: u64) -> usize {
+        if second >= self.first_open_second {
+            return self.insert_window(second);
+        }
+        let oldest = self.first_open_second;
+        let index = match self.find(oldest) {
+            Some(index) => index,
+            None => self.insert_window(oldest),
+        };
+        self.open[index].counts.late += 1;
+        index
+    }
+
+    fn insert_window(&mut self, second: u64) -> usize {
+        if self.open.len() == OPEN_WINDOWS {
+            self.unite_oldest();
+            if let Some(index) = self.find(second) {
+                return index;
+            }
+        }
+        let index = self.open.iter().take_while(|window| window.last_second() < second).count();
+        let window = match self.spare.pop() {
+            Some(mut window) => {
+                window.reuse(self.phase, second);
+                window
+            }
+            None => Window::new(Arc::clone(&self.kinds), self.phase, second),
+        };
+        self.open.insert(index, window);
+        index
+    }
+
+    fn unite_oldest(&mut self) {
+        if let Some(oldest) = self.open.pop_front() {
+            if let Some(next) = self.open.front_mut() {
+                next.add(&oldest);
+            }
+            self.spare.push(oldest);
+        }
+    }
+}

@@ -1,0 +1,287 @@
+//! All that is known of the operations of an interval.
+
+use std::sync::Arc;
+
+use thiserror::Error;
+
+use crate::by_outcome::ByOutcome;
+use crate::conservation::LoadCounts;
+use crate::error_tally::ErrorTally;
+use crate::histogram::LatencyHistogram;
+use crate::jitter::Jitter;
+use crate::latency::Timing;
+use crate::outcome::Outcome;
+use crate::quantile::Level;
+
+/// How many requests an operation of a kind sends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Requests {
+    /// Exactly one: the operation's figures are the request's, and are recorded once.
+    One,
+    /// Any number: requests have histograms of their own.
+    Many,
+}
+
+/// A kind of operation, such as "write" or "read_single". Kinds are fixed when a recorder is made and are then told apart
+/// by their index.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OperationKind {
+    /// Its name in the results.
+    pub name: String,
+    /// How many requests one operation sends.
+    pub requests: Requests,
+}
+
+/// The operations of one kind.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct KindRecording {
+    load: LoadCounts,
+    operations: ByOutcome,
+    requests: Option<ByOutcome>,
+    censored: Option<Box<LatencyHistogram>>,
+    jitter: Jitter,
+}
+
+impl KindRecording {
+    fn new(requests: Requests) -> Self {
+        let requests = match requests {
+            Requests::One => None,
+            Requests::Many => Some(ByOutcome::default()),
+        };
+        Self { requests, ..Self::default() }
+    }
+
+    pub(crate) fn load_mut(&mut self) -> &mut LoadCounts {
+        &mut self.load
+    }
+
+    /// An operation ended. `previous_ns` is the response time of the success before it, where there is one.
+    #[inline]
+    pub(crate) fn complete(&mut self, outcome: Outcome, timing: &Timing, previous_ns: Option<u64>) {
+        self.operations.record(outcome, timing);
+        match outcome {
+            Outcome::Ok => self.load.ok += 1,
+            Outcome::Fail => self.load.fail += 1,
+            Outcome::Unknown => {
+                self.load.unknown += 1;
+                self.censor(timing.response_ns());
+            }
+        }
+        if let Some(previous_ns) = previous_ns {
+            self.jitter.record(previous_ns, timing.response_ns());
+        }
+    }
+
+    /// A request ended. Kinds of one request have recorded it with the operation.
+    #[inline]
+    pub(crate) fn complete_request(&mut self, outcome: Outcome, timing: &Timing) {
+        if let Some(requests) = &mut self.requests {
+            requests.record(outcome, timing);
+        }
+    }
+
+    /// An operation's response time is at least `elapsed_ns`, and will never be known.
+    pub(crate) fn censor(&mut self, elapsed_ns: u64) {
+        self.load.censored += 1;
+        self.censored.get_or_insert_default().record(elapsed_ns);
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.load.merge(&other.load);
+        self.operations.merge(&other.operations);
+        if let Some(others) = &other.requests {
+            self.requests.get_or_insert_default().merge(others);
+        }
+        if let Some(others) = &other.censored {
+            self.censored.get_or_insert_default().merge(others);
+        }
+        self.jitter.merge(&other.jitter);
+    }
+
+    fn clear(&mut self) {
+        self.load = LoadCounts::default();
+        self.operations.clear();
+        if let Some(requests) = &mut self.requests {
+            requests.clear();
+        }
+        self.censored = None;
+        self.jitter = Jitter::default();
+    }
+
+    /// Operations by their fate.
+    #[must_use]
+    pub fn load(&self) -> &LoadCounts {
+        &self.load
+    }
+
+    /// Latency by operation: what a user waits for.
+    #[must_use]
+    pub fn by_operation(&self) -> &ByOutcome {
+        &self.operations
+    }
+
+    /// Latency by request: what the target is asked.
+    #[must_use]
+    pub fn by_request(&self) -> &ByOutcome {
+        self.requests.as_ref().unwrap_or(&self.operations)
+    }
+
+    /// How long the operations without an answer have waited at least; `None` when there are none.
+    #[must_use]
+    pub fn censored(&self) -> Option<&LatencyHistogram> {
+        self.censored.as_deref()
+    }
+
+    /// Mean absolute difference of the response times of successive successes.
+    #[must_use]
+    pub fn jitter(&self) -> &Jitter {
+        &self.jitter
+    }
+
+    /// The response times of the successes together with those of the unanswered operations at their least. A quantile
+    /// of this is a lower bound: "at least".
+    #[must_use]
+    pub fn response_with_censored(&self) -> LatencyHistogram {
+        let mut all = self.operations.ok().response().clone();
+        if let Some(censored) = &self.censored {
+            all.merge(censored);
+        }
+        all
+    }
+
+    /// What can be said of the response time at `level` of all operations, successful and unanswered, if each answer
+    /// could still come at any time from the last that is known of it. `None` when there are no operations.
+    #[must_use]
+    pub fn response_bounds(&self, level: Level) -> Option<ResponseBounds> {
+        let answered = self.operations.ok().response();
+        let all = self.response_with_censored();
+        let at_least_ns = all.value_at(level)?;
+        let rank = level.rank(all.count());
+        let at_most_ns = (rank <= answered.count()).then(|| answered.value_at_rank(rank));
+        Some(ResponseBounds { at_least_ns, at_most_ns })
+    }
+}
+
+/// Bounds of a quantile of the response time where some operations were never answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ResponseBounds {
+    /// The quantile had each missing answer come at once.
+    pub at_least_ns: u64,
+    /// The quantile had no missing answer ever come: `None` when that is without bound.
+    pub at_most_ns: Option<u64>,
+}
+
+/// All that is known of the operations of an interval: a window, a phase, a run; of one thread, or merged.
+///
+/// Merging adds counts and histograms, so it is associative and commutative, and the merge equals the pooled sample. (Of
+/// the samples of error messages the first are kept, which depends on the order.)
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recording {
+    kinds: Arc<[OperationKind]>,
+    by_kind: Vec<KindRecording>,
+    errors: ErrorTally,
+}
+
+/// Two recordings count different things.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("cannot merge recordings of different operations: [{ours}] and [{theirs}]; use the same profile for both")]
+pub struct KindsDiffer {
+    ours: String,
+    theirs: String,
+}
+
+impl Recording {
+    /// An empty recording of operations of `kinds`. Allocates 912 KiB for each kind, twice that for kinds of many
+    /// requests.
+    #[must_use]
+    pub fn new(kinds: Arc<[OperationKind]>) -> Self {
+        let by_kind = kinds.iter().map(|kind| KindRecording::new(kind.requests)).collect();
+        Self { kinds, by_kind, errors: ErrorTally::default() }
+    }
+
+    /// Adds all that `other` holds.
+    ///
+    /// # Errors
+    /// [`KindsDiffer`] when `other` was made for other kinds of operations; nothing is changed then.
+    pub fn merge(&mut self, other: &Self) -> Result<(), KindsDiffer> {
+        if self.kinds != other.kinds {
+            return Err(KindsDiffer { ours: names(&self.kinds), theirs: names(&other.kinds) });
+        }
+        self.add(other);
+        Ok(())
+    }
+
+    /// Adds `other`, which must have the same kinds.
+    pub(crate) fn add(&mut self, other: &Self) {
+        for (own, others) in self.by_kind.iter_mut().zip(&other.by_kind) {
+            own.add(others);
+        }
+        self.errors.merge(&other.errors);
+    }
+
+    /// Forgets all and keeps the memory of the successes.
+    pub fn clear(&mut self) {
+        self.by_kind.iter_mut().for_each(KindRecording::clear);
+        self.errors.clear();
+    }
+
+    /// The kinds of operations, in the order of their indexes.
+    #[must_use]
+    pub fn kinds(&self) -> &Arc<[OperationKind]> {
+        &self.kinds
+    }
+
+    /// The operations of the kind of index `kind`.
+    ///
+    /// # Panics
+    /// When there is no such kind.
+    #[must_use]
+    pub fn kind(&self, kind: usize) -> &KindRecording {
+        &self.by_kind[kind]
+    }
+
+    pub(crate) fn kind_mut(&mut self, kind: usize) -> &mut KindRecording {
+        &mut self.by_kind[kind]
+    }
+
+    /// The operations of all kinds as if they were one.
+    #[must_use]
+    pub fn pooled(&self) -> KindRecording {
+        let mut pooled = KindRecording::new(Requests::Many);
+        for kind in &self.by_kind {
+            pooled.load.merge(&kind.load);
+            pooled.operations.merge(&kind.operations);
+            pooled.requests.get_or_insert_default().merge(kind.by_request());
+            if let Some(censored) = &kind.censored {
+                pooled.censored.get_or_insert_default().merge(censored);
+            }
+            pooled.jitter.merge(&kind.jitter);
+        }
+        pooled
+    }
+
+    /// Operations of all kinds by their fate.
+    #[must_use]
+    pub fn load(&self) -> LoadCounts {
+        let mut load = LoadCounts::default();
+        for kind in &self.by_kind {
+            load.merge(&kind.load);
+        }
+        load
+    }
+
+    /// Errors by cause.
+    #[must_use]
+    pub fn errors(&self) -> &ErrorTally {
+        &self.errors
+    }
+
+    pub(crate) fn errors_mut(&mut self) -> &mut ErrorTally {
+        &mut self.errors
+    }
+}
+
+fn names(kinds: &[OperationKind]) -> String {
+    let names: Vec<_> = kinds.iter().map(|kind| format!("{} ({:?})", kind.name, kind.requests)).collect();
+    names.join(", ")
+}
