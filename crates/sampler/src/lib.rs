@@ -1,1 +1,57 @@
-//! To be written.
+//! CPU, memory, disk and network of a process tree, a cgroup or the host, on the caller's clock. Linux only.
+//!
+//! [`Probe`] reads one [`Target`] when asked; [`Sampler`] reads many on one thread and sums up a window. Figures are
+//! those of whole trees: children that came and went between two samples count, shared pages count once, and what
+//! cannot be had is `None`.
+//!
+//! ```
+//! use std::time::{Duration, Instant};
+//! use iotbench_sampler::{Sampler, Subject, Target};
+//!
+//! let pid = i32::try_from(std::process::id())?;
+//! let client = Subject { role: "client".to_owned(), node: 0, target: Target::ProcessTree { pid } };
+//! let sampler = Sampler::start(Instant::now(), Duration::from_secs(1), vec![client], |_readings| {})?;
+//! sampler.begin_window();
+//! // … what is to be measured …
+//! sampler.end_window();
+//! let report = sampler.stop();
+//! assert!(report.subjects[0].rss_bytes_max.is_some());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Invariants
+//! - Never counts a process, a page or a storage device twice.
+//! - Never turns an unknown figure into 0, and never lets a counter fall.
+//! - Never takes a reused pid for the process that had it.
+//! - Never keeps more than the latest reading of each living process and socket: memory does not grow with time.
+//! - Never needs privileges; other users' processes then give fewer figures.
+//!
+//! # Limits
+//! - A child that starts and ends between two samples counts only if its parent waits for it; a child that ends
+//!   without being waited for inside the tree counts up to its last sample.
+//! - CPU times of process trees have the kernel's resolution of one clock tick (10 ms) per process.
+//! - Network by socket is TCP payload in this network namespace: Unix sockets and UDP are not in it, nor what a
+//!   connection carried between the last sample and its end.
+//! - What each figure means, and from which file it comes, is in the README.
+
+mod cgroup;
+mod disk;
+mod host;
+mod network;
+mod probe;
+mod process_files;
+mod process_tree;
+mod pss;
+mod sample;
+mod sampler;
+mod sock_diag;
+mod summary;
+mod tcp_sockets;
+mod tree_account;
+
+pub use cgroup::cgroup_of;
+pub use probe::{DEFAULT_CPU_SHARE, Probe, ProbeError, Target};
+pub use sample::{MemoryKinds, Method, NetworkMethod, Sample, Source};
+pub use sampler::{Observation, Reading, Sampler, SamplerError, SamplerReport, Subject};
+pub use summary::Summary;
+pub use tree_account::{ProcessId, ProcessRow, TreeAccount, Usage};

@@ -1,0 +1,153 @@
+//! One target, read when the caller asks: no thread, no clock of its own.
+
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::cgroup::Cgroup;
+use crate::host::Host;
+use crate::process_tree::ProcessTree;
+use crate::sample::{Method, Sample};
+
+/// The part of one core that a probe may use unless told otherwise. It limits the proportional set sizes, the only
+/// dear figure.
+pub const DEFAULT_CPU_SHARE: f64 = 0.008;
+
+/// What to measure.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// A process and all its descendants, also those that came or went between two samples.
+    ProcessTree {
+        /// The root's process id.
+        pid: i32,
+    },
+    /// A control group and all groups below it.
+    Cgroup {
+        /// The group as `/proc/PID/cgroup` names it (`/system.slice/postgresql.service`), or one of its directories
+        /// (`/sys/fs/cgroup/system.slice/postgresql.service`).
+        path: PathBuf,
+    },
+    /// The whole machine.
+    Host,
+}
+
+/// Why a target cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ProbeError {
+    /// Every process of the tree ended, or the cgroup was removed.
+    #[error("the target is gone: all its processes ended or its cgroup was removed")]
+    Gone,
+    /// No such process when the probe was made.
+    #[error("there is no process {pid}: check the pid, and that /proc shows other users' processes")]
+    NoSuchProcess {
+        /// The pid asked for.
+        pid: i32,
+    },
+    /// No hierarchy has the group.
+    #[error("no cgroup hierarchy has {}: name it as /proc/PID/cgroup does", path.display())]
+    NoSuchCgroup {
+        /// The path asked for.
+        path: PathBuf,
+    },
+    /// The group exists, but neither cpuacct (v1) nor cpu.stat (v2) does.
+    #[error("the cgroup {} has no CPU accounting: measure the process tree instead", path.display())]
+    NoCpuAccounting {
+        /// The path asked for.
+        path: PathBuf,
+    },
+    /// A file that should be readable is not.
+    #[error("cannot read {}: {source}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A file of the kernel does not look as documented.
+    #[error("cannot make sense of {}: {what}", path.display())]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        what: String,
+    },
+}
+
+impl ProbeError {
+    pub(crate) fn malformed(path: &Path, what: impl Display) -> Self {
+        Self::Malformed { path: path.to_owned(), what: what.to_string() }
+    }
+}
+
+/// Reads one target. Counters accumulate inside: use one probe per target for as long as it is measured.
+///
+/// ```
+/// use std::time::{Duration, Instant};
+/// use iotbench_sampler::{Probe, Target};
+///
+/// let pid = i32::try_from(std::process::id())?;
+/// let epoch = Instant::now();
+/// let mut probe = Probe::new(&Target::ProcessTree { pid })?;
+/// let before = probe.sample(epoch.elapsed())?;
+/// let after = probe.sample(epoch.elapsed())?;
+/// assert!(after.cpu_s >= before.cpu_s);
+/// assert!(after.processes >= 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Probe(Kind);
+
+#[derive(Debug)]
+enum Kind {
+    ProcessTree(ProcessTree),
+    Cgroup(Cgroup),
+    Host(Host),
+}
+
+impl Probe {
+    /// A probe of `target` that uses at most about [`DEFAULT_CPU_SHARE`] of one core.
+    ///
+    /// # Errors
+    /// The target does not exist or cannot be read.
+    pub fn new(target: &Target) -> Result<Self, ProbeError> {
+        Ok(Self(match target {
+            Target::ProcessTree { pid } => Kind::ProcessTree(ProcessTree::new(*pid, DEFAULT_CPU_SHARE)?),
+            Target::Cgroup { path } => Kind::Cgroup(Cgroup::new(path, DEFAULT_CPU_SHARE)?),
+            Target::Host => Kind::Host(Host::new()),
+        }))
+    }
+
+    /// Sets the part of one core (0.01 = 1 %) that samples may use on average. Proportional set sizes are read less
+    /// often to keep to it.
+    #[must_use]
+    pub fn with_cpu_share(mut self, share: f64) -> Self {
+        match &mut self.0 {
+            Kind::ProcessTree(tree) => tree.set_cpu_share(share),
+            Kind::Cgroup(group) => group.set_cpu_share(share),
+            Kind::Host(_) => {}
+        }
+        self
+    }
+
+    /// Reads the target; `at` is the time since the caller's epoch, and never falls from call to call.
+    ///
+    /// # Errors
+    /// [`ProbeError::Gone`] when nothing is left of the target; a tree whose last processes are zombies gives its final
+    /// figures once before that. Other errors when the system refuses or surprises.
+    pub fn sample(&mut self, at: Duration) -> Result<Sample, ProbeError> {
+        match &mut self.0 {
+            Kind::ProcessTree(tree) => tree.sample(at),
+            Kind::Cgroup(group) => group.sample(at),
+            Kind::Host(host) => host.sample(at),
+        }
+    }
+
+    /// How the figures are taken. The network method is decided at the first sample.
+    pub fn method(&self) -> Method {
+        match &self.0 {
+            Kind::ProcessTree(tree) => tree.method(),
+            Kind::Cgroup(group) => group.method(),
+            Kind::Host(host) => host.method(),
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! A process and all its descendants, read from `/proc`.
+
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
+
+use crate::network::NetworkProbe;
+use crate::probe::ProbeError;
+use crate::process_files::{Answer, ProcessStat, list_pids, read_io, read_stat};
+use crate::pss::{PssLedger, thread_cpu_s};
+use crate::sample::{Method, Sample, Source};
+use crate::tree_account::{ProcessId, ProcessRow, TreeAccount, Usage};
+
+/// A process outside the tree is looked at again after this many looks, in case its pid was reused.
+const RECHECK_LOOKS: i32 = 16;
+
+#[derive(Debug)]
+pub(crate) struct ProcessTree {
+    account: TreeAccount,
+    /// Processes seen outside the tree; a host has thousands, and reading them all at each look is too dear.
+    strangers: HashSet<i32>,
+    look: i32,
+    disk_readable: bool,
+    ended: bool,
+    pss: PssLedger,
+    network: NetworkProbe,
+}
+
+impl ProcessTree {
+    pub fn new(pid: i32, cpu_share: f64) -> Result<Self, ProbeError> {
+        let stat = read_stat(pid)?.ok_or(ProbeError::NoSuchProcess { pid })?;
+        Ok(Self {
+            account: TreeAccount::new(stat.row.id),
+            strangers: HashSet::new(),
+            look: 0,
+            disk_readable: true,
+            ended: false,
+            pss: PssLedger::new(cpu_share),
+            network: NetworkProbe::Undecided,
+        })
+    }
+
+    pub fn set_cpu_share(&mut self, share: f64) {
+        self.pss.set_share(share);
+    }
+
+    pub fn method(&self) -> Method {
+        Method { source: Source::ProcessTree, network: self.network.method() }
+    }
+
+    /// Reads the tree. The first look at which only zombies are left gives the final figures; after it, and when
+    /// nothing at all is left, the tree is gone.
+    pub fn sample(&mut self, at: Duration) -> Result<Sample, ProbeError> {
+        if self.ended {
+            return Err(ProbeError::Gone);
+        }
+        let started_s = thread_cpu_s();
+        let stats = self.read_members()?;
+        self.count(&stats)?;
+        let living: Vec<&ProcessStat> = stats.iter().filter(|stat| !stat.zombie).collect();
+        self.ended = living.is_empty();
+        if stats.is_empty() {
+            return Err(ProbeError::Gone);
+        }
+        let ids: Vec<ProcessId> = living.iter().map(|stat| stat.row.id).collect();
+        let network = self.network.read(&ids);
+        let pss = self.pss.refresh(&ids, at, thread_cpu_s() - started_s)?;
+        let used = self.account.total();
+        let disk = |bytes: u64| self.disk_readable.then_some(bytes);
+        Ok(Sample {
+            at,
+            cpu_s: seconds(used.user_ticks + used.system_ticks),
+            user_s: seconds(used.user_ticks),
+            system_s: seconds(used.system_ticks),
+            processes: u32::try_from(living.len()).unwrap_or(u32::MAX),
+            rss_bytes: Some(living.iter().map(|stat| stat.rss_bytes).sum()),
+            pss_bytes: pss.map(|pss| pss.bytes),
+            memory: pss.and_then(|pss| pss.kinds),
+            disk_read_bytes: disk(used.read_bytes),
+            disk_written_bytes: disk(used.written_bytes),
+            disk_cancelled_bytes: disk(used.cancelled_bytes),
+            net_rx_bytes: network.map(|bytes| bytes.rx),
+            net_tx_bytes: network.map(|bytes| bytes.tx),
+        })
+    }
+
+    /// The tree's processes, children before parents: newcomers first, then the known members by age.
+    fn read_members(&mut self) -> Result<Vec<ProcessStat>, ProbeError> {
+        self.look = (self.look + 1) % RECHECK_LOOKS;
+        let pids: HashSet<i32> = list_pids()?.into_iter().collect();
+        self.strangers.retain(|pid| pids.contains(pid) && pid % RECHECK_LOOKS != self.look);
+        let newcomers = pids.iter().filter(|pid| !self.account.holds_pid(**pid) && !self.strangers.contains(pid));
+        let members = self.account.members().into_iter().map(|id| id.pid);
+        let mut table: HashMap<i32, ProcessStat> = HashMap::new();
+        for pid in newcomers.copied().chain(members) {
+            table.extend(read_stat(pid)?.map(|stat| (pid, stat)));
+        }
+        let rows: Vec<ProcessRow> = table.values().map(|stat| stat.row).collect();
+        let inside = self.account.select(&rows);
+        let selected: Vec<ProcessStat> = inside.iter().filter_map(|row| table.remove(&row.id.pid)).collect();
+        self.strangers.extend(table.keys());
+        Ok(selected)
+    }
+
+    fn count(&mut self, stats: &[ProcessStat]) -> Result<(), ProbeError> {
+        let mut rows = Vec::with_capacity(stats.len());
+        for stat in stats {
+            let mut row = stat.row;
+            let io = self.disk_use(stat)?;
+            row.held = row.held.plus(io);
+            row.inherited = row.inherited.plus(io);
+            rows.push(row);
+        }
+        self.account.update(&rows);
+        Ok(())
+    }
+
+    /// The process's storage counters, its last seen ones if it is ending.
+    fn disk_use(&mut self, stat: &ProcessStat) -> Result<Usage, ProbeError> {
+        let before = Usage { user_ticks: 0, system_ticks: 0, ..self.account.held(stat.row.id).unwrap_or_default() };
+        if !self.disk_readable {
+            return Ok(before);
+        }
+        Ok(match read_io(stat.row.id.pid)? {
+            Answer::Known(io) => io,
+            Answer::Forbidden if !stat.zombie => {
+                // A sum without one member would be wrong, now and ever after.
+                self.disk_readable = false;
+                before
+            }
+            Answer::Ended | Answer::Forbidden => before,
+        })
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "exact below 2^53 ticks, three million years")]
+fn seconds(ticks: u64) -> f64 {
+    ticks as f64 / procfs::ticks_per_second() as f64
+}

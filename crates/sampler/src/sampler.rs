@@ -1,0 +1,329 @@
+//! Samples many subjects on one thread, on absolute ticks of the caller's clock.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use crate::probe::{DEFAULT_CPU_SHARE, Probe, ProbeError, Target};
+use crate::pss::thread_cpu_s;
+use crate::sample::Sample;
+use crate::summary::{Accumulator, Summary};
+
+/// Orders waiting for the thread. More than one is rare.
+const ORDERS: usize = 8;
+
+/// Something to sample, under the caller's names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Subject {
+    /// What it is to the caller, for example `server` or `client`.
+    pub role: String,
+    /// Which of several of that role.
+    pub node: u32,
+    /// What to measure.
+    pub target: Target,
+}
+
+/// What one tick saw of one subject.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reading {
+    /// The subject's role.
+    pub role: Arc<str>,
+    /// The subject's node.
+    pub node: u32,
+    /// What was seen.
+    pub observation: Observation,
+}
+
+/// A subject at one instant.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Observation {
+    /// It could be read.
+    Sampled(Sample),
+    /// It ended: all its processes, or its cgroup.
+    Gone,
+    /// The system refused, for this reason; the next tick tries again.
+    Unreadable(String),
+}
+
+/// What [`Sampler::stop`] returns.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SamplerReport {
+    /// One summary per subject, in the order given.
+    pub subjects: Vec<Summary>,
+    /// CPU time of the sampling thread, the caller's callback included.
+    pub own_cpu_s: f64,
+    /// The same in percent of one core since the start.
+    pub own_cpu_pct: f64,
+    /// Ticks taken.
+    pub samples: u64,
+    /// Ticks skipped because the one before took too long.
+    pub missed: u64,
+}
+
+/// Why sampling could not start.
+#[derive(Debug, thiserror::Error)]
+pub enum SamplerError {
+    /// The interval is zero.
+    #[error("the sampling interval is zero: give it a length, such as one second")]
+    ZeroInterval,
+    /// A subject cannot be measured.
+    #[error("cannot sample {role} {node}: {source}")]
+    Subject {
+        /// Its role.
+        role: String,
+        /// Its node.
+        node: u32,
+        /// Why.
+        source: ProbeError,
+    },
+    /// The system gave no thread.
+    #[error("cannot start the sampling thread: {0}")]
+    Thread(std::io::Error),
+}
+
+/// A running sampler. Dropping it stops the thread and discards the report.
+#[derive(Debug)]
+pub struct Sampler {
+    orders: SyncSender<Order>,
+    thread: Option<JoinHandle<SamplerReport>>,
+}
+
+#[derive(Debug)]
+enum Order {
+    BeginWindow,
+    EndWindow,
+    Stop,
+}
+
+impl Sampler {
+    /// Starts sampling: once at once, then at each whole multiple of `interval` since `epoch`. `on_tick` is called on
+    /// the sampling thread with the readings of each tick, in the order of `subjects`; it should not block.
+    ///
+    /// # Errors
+    /// A subject that does not exist now. One that ends later is reported as gone and disturbs no other.
+    pub fn start(
+        epoch: Instant,
+        interval: Duration,
+        subjects: Vec<Subject>,
+        on_tick: impl FnMut(&[Reading]) + Send + 'static,
+    ) -> Result<Self, SamplerError> {
+        if interval.is_zero() {
+            return Err(SamplerError::ZeroInterval);
+        }
+        let count = u32::try_from(subjects.len().max(1)).unwrap_or(u32::MAX);
+        let share = DEFAULT_CPU_SHARE / f64::from(count);
+        let watched = subjects.into_iter().map(|subject| Watched::new(subject, share)).collect::<Result<_, _>>()?;
+        let (orders, received) = sync_channel(ORDERS);
+        let run = Run { epoch, interval, watched, readings: Vec::new(), window: Window::Open, samples: 0, missed: 0 };
+        let thread = std::thread::Builder::new()
+            .name("sampler".to_owned())
+            .spawn(move || run.until_stopped(&received, on_tick))
+            .map_err(SamplerError::Thread)?;
+        Ok(Self { orders, thread: Some(thread) })
+    }
+
+    /// Restarts the summaries with a sample taken now, for example at the end of a warm-up. Returns at once.
+    pub fn begin_window(&self) {
+        self.order(Order::BeginWindow);
+    }
+
+    /// Closes the summaries with a sample taken now. Ticks go on. Returns at once.
+    pub fn end_window(&self) {
+        self.order(Order::EndWindow);
+    }
+
+    /// Takes a last sample if the window is open, ends the thread and returns the summaries: of the last window, or
+    /// of the whole time if none was begun.
+    ///
+    /// # Panics
+    /// If the callback panicked, with its message.
+    pub fn stop(mut self) -> SamplerReport {
+        self.order(Order::Stop);
+        match self.thread.take().map(JoinHandle::join) {
+            Some(Ok(report)) => report,
+            Some(Err(panic)) => std::panic::resume_unwind(panic),
+            None => unreachable!("only stop and drop take the thread, and both end the sampler"),
+        }
+    }
+
+    fn order(&self, order: Order) {
+        // The thread is only gone if the callback panicked; stop() tells.
+        let _ = self.orders.send(order);
+    }
+}
+
+impl Drop for Sampler {
+    fn drop(&mut self) {
+        if let Some(thread) = self.thread.take() {
+            self.order(Order::Stop);
+            let _ = thread.join();
+        }
+    }
+}
+
+/// A subject with its probe and its running summary.
+#[derive(Debug)]
+struct Watched {
+    role: Arc<str>,
+    node: u32,
+    probe: Probe,
+    accumulator: Accumulator,
+    gone_at: Option<Duration>,
+}
+
+impl Watched {
+    fn new(subject: Subject, share: f64) -> Result<Self, SamplerError> {
+        let Subject { role, node, target } = subject;
+        match Probe::new(&target) {
+            Ok(probe) => Ok(Self {
+                role: role.into(),
+                node,
+                probe: probe.with_cpu_share(share),
+                accumulator: Accumulator::default(),
+                gone_at: None,
+            }),
+            Err(source) => Err(SamplerError::Subject { role, node, source }),
+        }
+    }
+
+    fn observe(&mut self, at: Duration) -> Observation {
+        if self.gone_at.is_some() {
+            return Observation::Gone;
+        }
+        match self.probe.sample(at) {
+            Ok(sample) => Observation::Sampled(sample),
+            Err(ProbeError::Gone) => {
+                self.gone_at = Some(at);
+                Observation::Gone
+            }
+            Err(error) => Observation::Unreadable(error.to_string()),
+        }
+    }
+
+    fn summary(&self) -> Summary {
+        self.accumulator.summary(Arc::clone(&self.role), self.node, self.probe.method(), self.gone_at)
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Window {
+    Open,
+    Closed,
+}
+
+/// The thread's state.
+#[derive(Debug)]
+struct Run {
+    epoch: Instant,
+    interval: Duration,
+    watched: Vec<Watched>,
+    readings: Vec<Reading>,
+    window: Window,
+    samples: u64,
+    missed: u64,
+}
+
+impl Run {
+    fn until_stopped(mut self, orders: &Receiver<Order>, mut on_tick: impl FnMut(&[Reading])) -> SamplerReport {
+        let started = Instant::now();
+        let mut tick: Option<u128> = None;
+        loop {
+            self.read();
+            self.samples += 1;
+            on_tick(&self.readings);
+            let now_tick = self.ticks_until(Instant::now());
+            let next = now_tick + 1;
+            self.missed += tick.map_or(0, |due| u64::try_from(now_tick.saturating_sub(due)).unwrap_or(u64::MAX));
+            tick = Some(next);
+            if !self.obey_until(self.instant_of(next), orders) {
+                break;
+            }
+        }
+        self.report(started)
+    }
+
+    /// Carries out orders until the next tick is due; false when told to stop.
+    fn obey_until(&mut self, due: Instant, orders: &Receiver<Order>) -> bool {
+        loop {
+            match orders.recv_timeout(due.saturating_duration_since(Instant::now())) {
+                Err(RecvTimeoutError::Timeout) => return true,
+                Ok(Order::BeginWindow) => {
+                    for watched in &mut self.watched {
+                        watched.accumulator = Accumulator::default();
+                    }
+                    self.window = Window::Open;
+                    self.read();
+                }
+                Ok(Order::EndWindow) => {
+                    self.read();
+                    self.window = Window::Closed;
+                }
+                Ok(Order::Stop) | Err(RecvTimeoutError::Disconnected) => {
+                    if self.window == Window::Open {
+                        self.read();
+                    }
+                    return false;
+                }
+            }
+        }
+    }
+
+    /// Reads all subjects into `readings`, and into the summaries while the window is open.
+    fn read(&mut self) {
+        self.readings.clear();
+        for watched in &mut self.watched {
+            let observation = watched.observe(self.epoch.elapsed());
+            if let (Observation::Sampled(sample), Window::Open) = (&observation, self.window) {
+                watched.accumulator.add(sample);
+            }
+            self.readings.push(Reading { role: Arc::clone(&watched.role), node: watched.node, observation });
+        }
+    }
+
+    fn ticks_until(&self, instant: Instant) -> u128 {
+        instant.saturating_duration_since(self.epoch).as_nanos() / self.interval.as_nanos()
+    }
+
+    fn instant_of(&self, tick: u128) -> Instant {
+        let since_epoch_ns = tick.saturating_mul(self.interval.as_nanos());
+        self.epoch + Duration::from_nanos(u64::try_from(since_epoch_ns).unwrap_or(u64::MAX))
+    }
+
+    fn report(&self, started: Instant) -> SamplerReport {
+        let own_cpu_s = thread_cpu_s();
+        SamplerReport {
+            subjects: self.watched.iter().map(Watched::summary).collect(),
+            own_cpu_s,
+            own_cpu_pct: own_cpu_s / started.elapsed().as_secs_f64() * 100.0,
+            samples: self.samples,
+            missed: self.missed,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(interval: Duration) -> Run {
+        Run {
+            epoch: Instant::now(),
+            interval,
+            watched: Vec::new(),
+            readings: Vec::new(),
+            window: Window::Open,
+            samples: 0,
+            missed: 0,
+        }
+    }
+
+    #[test]
+    fn ticks_are_multiples_of_the_interval_since_the_epoch() {
+        let run = run(Duration::from_millis(250));
+        let at = |ms| run.epoch + Duration::from_millis(ms);
+        assert_eq!((run.ticks_until(at(0)), run.ticks_until(at(249)), run.ticks_until(at(250))), (0, 0, 1));
+        assert_eq!(run.instant_of(5), at(1250));
+        assert_eq!(run.ticks_until(run.epoch - Duration::from_secs(1)), 0);
+    }
+}

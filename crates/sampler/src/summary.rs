@@ -1,0 +1,203 @@
+//! Samples of one subject over a window, in constant memory. Pure.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::sample::{Method, Sample};
+
+/// What one subject used between the first and the last sample of a window. A figure that could not be had is `None`,
+/// never 0.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Summary {
+    /// The subject's role, as the caller named it.
+    pub role: Arc<str>,
+    /// The subject's node, as the caller numbered it.
+    pub node: u32,
+    /// How the figures were taken.
+    pub method: Method,
+    /// When the first sample was taken, since the caller's epoch; `None` without any.
+    pub from: Option<Duration>,
+    /// When the last sample was taken.
+    pub to: Option<Duration>,
+    /// Samples taken.
+    pub samples: u64,
+    /// When the subject was first found gone. The figures end with its last sample.
+    pub gone_at: Option<Duration>,
+    /// CPU time used, in seconds of one core; `None` with fewer than two samples, as all differences are.
+    pub cpu_s: Option<f64>,
+    /// The part of `cpu_s` in user mode.
+    pub user_s: Option<f64>,
+    /// The part of `cpu_s` in the kernel.
+    pub system_s: Option<f64>,
+    /// Mean CPU use in percent of one core: two busy cores are 200.
+    pub cpu_pct_mean: Option<f64>,
+    /// Most processes alive at a sample.
+    pub processes_max: Option<u32>,
+    /// Proportional set size, mean over time.
+    pub pss_bytes_mean: Option<u64>,
+    /// Proportional set size, highest sample.
+    pub pss_bytes_max: Option<u64>,
+    /// Sum of resident sets, mean over time.
+    pub rss_bytes_mean: Option<u64>,
+    /// Sum of resident sets, highest sample.
+    pub rss_bytes_max: Option<u64>,
+    /// Bytes fetched from storage devices.
+    pub disk_read_bytes: Option<u64>,
+    /// Bytes sent to storage devices.
+    pub disk_written_bytes: Option<u64>,
+    /// Bytes received.
+    pub net_rx_bytes: Option<u64>,
+    /// Bytes sent.
+    pub net_tx_bytes: Option<u64>,
+}
+
+/// Accumulates the samples of one window.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Accumulator {
+    first: Option<Sample>,
+    last: Option<Sample>,
+    samples: u64,
+    processes_max: Option<u32>,
+    rss: Level,
+    pss: Level,
+}
+
+impl Accumulator {
+    pub fn add(&mut self, sample: &Sample) {
+        self.first.get_or_insert(*sample);
+        self.last = Some(*sample);
+        self.samples += 1;
+        self.processes_max = self.processes_max.max(Some(sample.processes));
+        self.rss.add(sample.at, sample.rss_bytes);
+        self.pss.add(sample.at, sample.pss_bytes);
+    }
+
+    pub fn summary(&self, role: Arc<str>, node: u32, method: Method, gone_at: Option<Duration>) -> Summary {
+        let pair = self.first.zip(self.last).filter(|_| self.samples > 1);
+        let difference = |figure: fn(&Sample) -> f64| pair.map(|(first, last)| figure(&last) - figure(&first));
+        let growth = |figure: fn(&Sample) -> Option<u64>| {
+            pair.and_then(|(first, last)| figure(&last)?.checked_sub(figure(&first)?))
+        };
+        let cpu_s = difference(|sample| sample.cpu_s);
+        let elapsed_s = pair.map(|(first, last)| last.at.saturating_sub(first.at).as_secs_f64());
+        Summary {
+            role,
+            node,
+            method,
+            from: self.first.map(|sample| sample.at),
+            to: self.last.map(|sample| sample.at),
+            samples: self.samples,
+            gone_at,
+            cpu_s,
+            user_s: difference(|sample| sample.user_s),
+            system_s: difference(|sample| sample.system_s),
+            cpu_pct_mean: cpu_s.zip(elapsed_s.filter(|elapsed| *elapsed > 0.0)).map(|(cpu, wall)| cpu / wall * 100.0),
+            processes_max: self.processes_max,
+            pss_bytes_mean: self.pss.mean(),
+            pss_bytes_max: self.pss.max,
+            rss_bytes_mean: self.rss.mean(),
+            rss_bytes_max: self.rss.max,
+            disk_read_bytes: growth(|sample| sample.disk_read_bytes),
+            disk_written_bytes: growth(|sample| sample.disk_written_bytes),
+            net_rx_bytes: growth(|sample| sample.net_rx_bytes),
+            net_tx_bytes: growth(|sample| sample.net_tx_bytes),
+        }
+    }
+}
+
+/// A size over time: its mean weighs each pair of neighbouring samples by the time between them.
+#[derive(Debug, Clone, Default)]
+struct Level {
+    byte_seconds: f64,
+    seconds: f64,
+    max: Option<u64>,
+    last: Option<(Duration, u64)>,
+}
+
+impl Level {
+    #[expect(clippy::cast_precision_loss, reason = "a mean of sizes needs no exact bytes above 2^53")]
+    fn add(&mut self, at: Duration, bytes: Option<u64>) {
+        let before = self.last.take();
+        let Some(bytes) = bytes else { return };
+        if let Some((since, previous)) = before {
+            let seconds = at.saturating_sub(since).as_secs_f64();
+            self.byte_seconds += (previous as f64 + bytes as f64) / 2.0 * seconds;
+            self.seconds += seconds;
+        }
+        self.max = self.max.max(Some(bytes));
+        self.last = Some((at, bytes));
+    }
+
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a mean of u64 is within u64")]
+    fn mean(&self) -> Option<u64> {
+        if self.seconds > 0.0 { Some((self.byte_seconds / self.seconds).round() as u64) } else { self.max }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::{NetworkMethod, Source};
+
+    fn sample(at_s: u64, cpu_s: f64, pss_bytes: Option<u64>) -> Sample {
+        Sample {
+            at: Duration::from_secs(at_s),
+            cpu_s,
+            user_s: cpu_s,
+            system_s: 0.0,
+            processes: 3,
+            rss_bytes: Some(100),
+            pss_bytes,
+            memory: None,
+            disk_read_bytes: None,
+            disk_written_bytes: Some(at_s * 10),
+            disk_cancelled_bytes: None,
+            net_rx_bytes: None,
+            net_tx_bytes: None,
+        }
+    }
+
+    fn summary_of(samples: &[Sample]) -> Summary {
+        let mut accumulator = Accumulator::default();
+        samples.iter().for_each(|sample| accumulator.add(sample));
+        let method = Method { source: Source::ProcessTree, network: Some(NetworkMethod::Socket) };
+        accumulator.summary("server".into(), 0, method, None)
+    }
+
+    #[test]
+    fn counters_are_differences_and_sizes_weigh_by_time() {
+        let summary =
+            summary_of(&[sample(10, 5.0, Some(100)), sample(11, 6.0, Some(200)), sample(20, 9.0, Some(200))]);
+        assert_eq!(summary.cpu_s, Some(4.0));
+        assert_eq!(summary.cpu_pct_mean, Some(40.0));
+        assert_eq!(summary.disk_written_bytes, Some(100));
+        assert_eq!(summary.disk_read_bytes, None);
+        assert_eq!(summary.pss_bytes_mean, Some(195));
+        assert_eq!((summary.pss_bytes_max, summary.rss_bytes_mean), (Some(200), Some(100)));
+    }
+
+    #[test]
+    fn one_sample_has_sizes_but_no_differences() {
+        let summary = summary_of(&[sample(10, 5.0, Some(100))]);
+        assert_eq!((summary.cpu_s, summary.cpu_pct_mean, summary.disk_written_bytes), (None, None, None));
+        assert_eq!(summary.pss_bytes_mean, Some(100));
+    }
+
+    #[test]
+    fn unknown_sizes_leave_a_gap() {
+        let summary = summary_of(&[
+            sample(0, 0.0, Some(100)),
+            sample(1, 0.0, Some(100)),
+            sample(2, 0.0, None),
+            sample(90, 0.0, Some(300)),
+            sample(91, 0.0, Some(300)),
+        ]);
+        assert_eq!(summary.pss_bytes_mean, Some(200));
+    }
+
+    #[test]
+    fn without_samples_nothing_is_known() {
+        let summary = summary_of(&[]);
+        assert_eq!((summary.from, summary.cpu_s, summary.rss_bytes_max), (None, None, None));
+    }
+}
