@@ -1,6 +1,6 @@
 //! A backend's settings: documented, typed by the backend, with errors that name the key.
 
-use serde::{Serialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
 /// One setting of a backend, for help and for suggestions.
@@ -15,7 +15,8 @@ pub struct Setting {
 }
 
 /// The settings as given, not yet typed.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct Settings(pub Map<String, Value>);
 
 /// A setting that a backend cannot take.
@@ -67,7 +68,6 @@ pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde::Deserialize;
 
     #[derive(Debug, PartialEq, Deserialize)]
     #[serde(deny_unknown_fields, default)]

@@ -1,1 +1,43 @@
-//! To be written.
+//! Turns a profile into a plan and runs it.
+//!
+//! ```text
+//! Profile (as written) ──plan──► Plan (as meant) ──run──► Outcome
+//!                                                   └──► Observer: phases, steps, seconds, checkpoints
+//! ```
+//!
+//! # Invariants
+//! - No backend is named here.
+//! - Planning does no I/O; running begins only with a plan that holds.
+//! - Nothing on the way of an operation waits for the observer, a lock of another thread, or an unbounded buffer.
+
+mod ledger;
+mod observer;
+mod outcome;
+mod overrides;
+mod plan;
+mod profile;
+mod profile_file;
+mod ramp;
+mod run;
+mod stop;
+mod units;
+mod verdict;
+
+pub use ledger::AckedRanges;
+pub use observer::{Event, Observer, OperationRecord, Second};
+pub use outcome::{Capacity, ClientFigures, Measured, Outcome, Phase, SecondFigures, StepFigures};
+pub use overrides::{ArrivalOverride, Overrides};
+pub use plan::{
+    GroupPlan, Load, Payload, PhasesPlan, Plan, PlanError, PlanRequest, Planned, StopPlan, WriteOperation, not_yet,
+    plan,
+};
+pub use profile::{
+    Arrival, Datapoints, Group, LoadConfig, LoadModel, OperationConfig, OperationKind, Overflow, Phases, Profile, Ramp,
+    Stop, Sweep,
+};
+pub use profile_file::{ProfileError, parse_profile, read_profile};
+pub use ramp::{Bounds, Decision, Purpose, RampPlan, RampPolicy, Step};
+pub use run::{RunOptions, run};
+pub use stop::StopSignal;
+pub use units::{Auto, Bytes, Count, Rate, Share, Span, UnitError};
+pub use verdict::{Reason, SEVERITY, Status, Verdict, cause_exit_code, gravest};

@@ -106,8 +106,7 @@ impl World {
     }
 
     fn work(&mut self, pid: i32, user: u32, bytes: u32) {
-        let done =
-            Usage { user_ticks: user.into(), system_ticks: 1, written_bytes: bytes.into(), ..Usage::default() };
+        let done = Usage { user_ticks: user.into(), system_ticks: 1, written_bytes: bytes.into(), ..Usage::default() };
         let process = self.processes.get_mut(&pid).unwrap();
         process.own = process.own.plus(done);
         if process.in_tree {

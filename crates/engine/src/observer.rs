@@ -1,0 +1,90 @@
+//! What a run tells while it goes on.
+
+use crate::{
+    outcome::{Outcome, Phase, StepFigures},
+    ramp::Step,
+};
+use iotbench_recorder::{Timing, Window};
+use iotbench_sampler::Reading;
+use serde::Serialize;
+
+/// An operation of the trace.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct OperationRecord {
+    /// Its group's place in the plan.
+    pub group: u16,
+    /// Whose it was.
+    pub user: u32,
+    /// When it was intended, sent and answered.
+    #[serde(skip)]
+    pub timing: Timing,
+    /// How it ended: `ok`, `fail` or `unknown`.
+    pub outcome: &'static str,
+    /// How many datapoints it carried.
+    pub points: u32,
+}
+
+/// A second of a run, merged over all threads.
+#[derive(Debug)]
+pub struct Second<'a> {
+    /// What happened in it.
+    pub window: &'a Window,
+    /// In which phase it lies.
+    pub phase: Phase,
+    /// Virtual users at its end; 0 where there are none.
+    pub users: u32,
+    /// Resources, as last read.
+    pub readings: &'a [Reading],
+}
+
+/// Something that an observer may want to know.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// A phase begins.
+    Phase {
+        /// Which.
+        phase: Phase,
+        /// How long it will take at most, where that is known.
+        length_ns: Option<u64>,
+    },
+    /// Part of the preload is done.
+    Preloaded {
+        /// Datapoints written so far.
+        points: u64,
+        /// Datapoints in all.
+        total: u64,
+    },
+    /// A step of a ramp begins: users change, counting starts a little later.
+    Step(Step),
+    /// A step of a ramp has ended.
+    StepEnded(&'a StepFigures),
+    /// A second is complete.
+    Second(Second<'a>),
+    /// Operations, with a trace only.
+    Operations(&'a [OperationRecord]),
+    /// A phase has ended, or the run: all that is known so far.
+    Checkpoint(&'a Outcome),
+}
+
+/// Watches a run: progress, results folder.
+pub trait Observer: Send {
+    /// Takes an event. Called from the run's control thread, never from a writer's path.
+    ///
+    /// # Errors
+    /// The message ends the run as a failure of local I/O.
+    fn event(&mut self, event: &Event<'_>) -> Result<(), String>;
+}
+
+/// Several observers, each told everything.
+impl Observer for Vec<Box<dyn Observer>> {
+    fn event(&mut self, event: &Event<'_>) -> Result<(), String> {
+        self.iter_mut().try_for_each(|o| o.event(event))
+    }
+}
+
+/// An observer that looks away.
+impl Observer for () {
+    fn event(&mut self, _event: &Event<'_>) -> Result<(), String> {
+        Ok(())
+    }
+}

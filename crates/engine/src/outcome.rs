@@ -1,0 +1,177 @@
+//! What a run found out.
+
+use crate::{
+    ledger::AckedRanges,
+    plan::Plan,
+    ramp::{Bounds, Step},
+    verdict::Verdict,
+};
+use iotbench_core::{Acknowledgement, Counts, ServerFacts};
+use iotbench_recorder::{LatencyHistogram, LoadCounts, PointCounts, Recording, WindowCounts};
+use iotbench_sampler::Summary;
+use serde::{Deserialize, Serialize};
+use std::time::SystemTime;
+
+/// The parts of a run, in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    /// Connects, looks, creates the table.
+    Create,
+    /// Writes what has to be there before.
+    Preload,
+    /// Load that is not measured.
+    WarmUp,
+    /// Load that is measured.
+    Measure,
+    /// Waits for answers.
+    Drain,
+    /// Counts what is stored.
+    Verify,
+    /// Drops what was created.
+    Drop,
+}
+
+impl Phase {
+    /// For people.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Create => "create",
+            Self::Preload => "preload",
+            Self::WarmUp => "warm up",
+            Self::Measure => "measure",
+            Self::Drain => "drain",
+            Self::Verify => "verify",
+            Self::Drop => "drop",
+        }
+    }
+}
+
+/// What a run found out so far.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// What was meant to be done.
+    pub plan: Plan,
+    /// When it began, by the wall clock.
+    pub started: SystemTime,
+    /// How it stands.
+    pub verdict: Verdict,
+    /// The phase it reached.
+    pub phase: Phase,
+    /// What the server said of itself.
+    pub facts: Option<ServerFacts>,
+    /// What an acknowledgement means.
+    pub acknowledgement: Acknowledgement,
+    /// Whether the database shares the client's process.
+    pub embedded: bool,
+    /// Addresses and paths without secrets.
+    pub endpoints: Vec<String>,
+    /// Operations of the measured part; with a ramp, of all its steps.
+    pub load: LoadCounts,
+    /// Datapoints of the whole run, warm-up included, preload not.
+    pub points: PointCounts,
+    /// Datapoints that the preload wrote.
+    pub preloaded_points: u64,
+    /// What the database holds at the end; `None`: not counted.
+    pub stored: Option<Counts>,
+    /// Which datapoints were acknowledged.
+    pub acked: AckedRanges,
+    /// The measured part; with a ramp, the step that is its answer.
+    pub measured: Option<Measured>,
+    /// The answer of a ramp.
+    pub capacity: Option<Capacity>,
+    /// Resources over the measured part, by role and node.
+    pub resources: Vec<Summary>,
+    /// CPU time that the sampler took, in % of one core.
+    pub sampler_cpu_pct: f64,
+    /// Bytes on disk before the load.
+    pub storage_bytes_before: Option<u64>,
+    /// Bytes on disk after it.
+    pub storage_bytes_after: Option<u64>,
+    /// The client's own honesty.
+    pub client: ClientFigures,
+}
+
+/// A stretch of the run whose figures are the result.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    /// Its start, in nanoseconds since the run's start.
+    pub from_ns: u64,
+    /// Its end.
+    pub to_ns: u64,
+    /// Latencies, loads and errors of the operations intended to start in it.
+    pub recording: Recording,
+    /// Everything that happened in it.
+    pub counts: WindowCounts,
+    /// What was acknowledged in each whole second of it.
+    pub seconds: Vec<SecondFigures>,
+}
+
+impl Measured {
+    /// Its length in seconds.
+    #[must_use]
+    pub fn seconds_long(&self) -> f64 {
+        std::time::Duration::from_nanos(self.to_ns.saturating_sub(self.from_ns)).as_secs_f64()
+    }
+}
+
+/// What was acknowledged in a second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SecondFigures {
+    /// Operations.
+    pub ok: u64,
+    /// Datapoints.
+    pub points: u64,
+    /// Values.
+    pub values: u64,
+}
+
+/// The client's own honesty.
+#[derive(Clone, Debug, Default)]
+pub struct ClientFigures {
+    /// How late operations were sent although a connection was free.
+    pub pacing_error: LatencyHistogram,
+    /// CPU of the client in % of one core; `None`: not known.
+    pub cpu_pct: Option<f64>,
+    /// Measurements that were lost.
+    pub samples_dropped: u64,
+}
+
+/// The answer of a ramp.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Capacity {
+    /// Between which loads the answer lies.
+    pub bounds: Bounds,
+    /// The stop criterion in words.
+    pub criterion: String,
+    /// Every step, in order.
+    pub steps: Vec<StepFigures>,
+}
+
+/// A step of a ramp.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StepFigures {
+    /// How many users, and why.
+    pub step: Step,
+    /// When its counting began, in nanoseconds since the run's start.
+    pub from_ns: u64,
+    /// How long it counted.
+    pub length_ns: u64,
+    /// Operations by their fate; those without an answer at its end are pending.
+    pub load: LoadCounts,
+    /// Operations acknowledged a second.
+    pub operations_per_s: f64,
+    /// Values acknowledged a second.
+    pub values_per_s: f64,
+    /// The mean response time; operations without an answer enter with what they have waited.
+    pub mean_response_ns: Option<f64>,
+    /// The 99th percentile of it, where the sample supports it.
+    pub p99_response_ns: Option<u64>,
+    /// Datapoints lost because their user could not send in time.
+    pub points_dropped: u64,
+    /// Whether the load was sustained.
+    pub passed: bool,
+    /// Why not.
+    pub failure: Option<String>,
+}

@@ -1,0 +1,226 @@
+//! Changes to a profile from the command line or the environment: `--set step=60s`, `--rate`, `--vus`, …
+
+use crate::{
+    profile::{Arrival, Datapoints, LoadModel, Profile},
+    profile_file::{ProfileError, misspelt},
+    units::{Auto, Count, Rate, Span},
+};
+use iotbench_core::{Layout, closest};
+use serde::{Deserialize, Serialize};
+use toml::{Table, Value};
+
+/// How the operations of all groups arrive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ArrivalOverride {
+    /// A closed loop.
+    Closed,
+    /// An open loop.
+    Open(Arrival),
+}
+
+/// What a user changes in a profile. Applied in this order: `full`, `set`, then the rest.
+#[derive(Clone, Debug, Default)]
+pub struct Overrides {
+    /// The study's own lengths.
+    pub full: bool,
+    /// Assignments `key=value` to any field; the last word of a key suffices where it is unique.
+    pub set: Vec<String>,
+    /// The measured part's length.
+    pub duration: Option<Span>,
+    /// The measured part's operations.
+    pub operations: Option<Count>,
+    /// The warm-up's length.
+    pub warmup: Option<Span>,
+    /// The rate of an open loop or of a sensor.
+    pub rate: Option<Rate>,
+    /// A fixed number of virtual users: no ramp.
+    pub users: Option<Count>,
+    /// How operations arrive.
+    pub arrival: Option<ArrivalOverride>,
+    /// Connections of the first group.
+    pub connections: Option<Count>,
+    /// Datapoints in a request.
+    pub batch: Option<Datapoints>,
+    /// The layout.
+    pub layout: Option<Layout>,
+    /// The seed.
+    pub seed: Option<u64>,
+}
+
+impl Profile {
+    /// The profile with the changes.
+    ///
+    /// # Errors
+    /// An assignment to a field that does not exist, is not unique, or does not take the value; a change that does not
+    /// go with the profile's load model.
+    pub fn with(mut self, overrides: &Overrides) -> Result<Self, ProfileError> {
+        if overrides.full {
+            for (key, value) in self.full.clone() {
+                self = assign(&self, &format!("[full] {key}"), &key, value)?;
+            }
+        }
+        for assignment in &overrides.set {
+            let origin = format!("--set {assignment}");
+            let Some((key, text)) = assignment.split_once('=') else {
+                return Err(ProfileError::new(origin, assignment, "write key=value"));
+            };
+            self = assign(&self, &origin, key.trim(), literal(text.trim()))?;
+        }
+        apply_options(&mut self, overrides)?;
+        Ok(self)
+    }
+}
+
+fn apply_options(profile: &mut Profile, overrides: &Overrides) -> Result<(), ProfileError> {
+    if let Some(seed) = overrides.seed {
+        profile.seed = Count(seed);
+    }
+    if let Some(layout) = overrides.layout {
+        profile.layout = Auto::Set(layout);
+    }
+    if let Some(users) = overrides.users {
+        set_users(profile, users)?;
+    }
+    if let Some(arrival) = overrides.arrival {
+        profile.ramp = None;
+        for group in &mut profile.groups {
+            match arrival {
+                ArrivalOverride::Closed => group.load.model = LoadModel::Closed,
+                ArrivalOverride::Open(arrival) => {
+                    group.load.model = LoadModel::Open;
+                    group.load.arrival = arrival;
+                }
+            }
+        }
+    }
+    if let Some(rate) = overrides.rate {
+        set_rate(profile, rate)?;
+    }
+    if let (Some(duration), Some(_)) = (overrides.duration, &profile.ramp) {
+        let hint =
+            "a ramp ends when it has found its answer: use --set step=… for its steps, or --vus N for a fixed load";
+        return Err(ProfileError::new(format!("--duration {duration}"), "duration", hint));
+    }
+    if let Some(duration) = overrides.duration {
+        profile.phases.duration = Auto::Set(duration);
+    }
+    if let Some(operations) = overrides.operations {
+        profile.phases.operations = Auto::Set(operations);
+    }
+    if let Some(warmup) = overrides.warmup {
+        profile.phases.warmup = warmup;
+    }
+    if let Some(connections) = overrides.connections
+        && let Some(group) = profile.groups.first_mut()
+    {
+        group.connections = Auto::Set(connections);
+    }
+    if let Some(batch) = overrides.batch {
+        for operation in profile.groups.iter_mut().flat_map(|g| &mut g.operations) {
+            operation.datapoints = Auto::Set(batch);
+        }
+    }
+    Ok(())
+}
+
+fn set_users(profile: &mut Profile, users: Count) -> Result<(), ProfileError> {
+    let Some(group) = profile.groups.first_mut() else { return Ok(()) };
+    if group.load.model != LoadModel::Closed {
+        let message = format!("group {} is {}: virtual users belong to a closed loop", group.name, group.load.model);
+        return Err(ProfileError::new(format!("--vus {users}"), "users", message));
+    }
+    group.load.users = users;
+    profile.ramp = None;
+    Ok(())
+}
+
+fn set_rate(profile: &mut Profile, rate: Rate) -> Result<(), ProfileError> {
+    for group in &mut profile.groups {
+        if group.load.model == LoadModel::Closed {
+            let message =
+                format!("group {} is closed: its rate is an outcome. Add --arrival constant or poisson", group.name);
+            return Err(ProfileError::new(format!("--rate {rate}"), "rate", message));
+        }
+        group.load.rate = Auto::Set(rate);
+    }
+    Ok(())
+}
+
+/// A TOML literal where the text is one, else a text.
+fn literal(text: &str) -> Value {
+    match toml::from_str::<Table>(&format!("v = {text}")) {
+        Ok(mut table) => table.remove("v").unwrap_or_else(|| Value::String(text.into())),
+        Err(_) => Value::String(text.into()),
+    }
+}
+
+fn assign(profile: &Profile, origin: &str, key: &str, value: Value) -> Result<Profile, ProfileError> {
+    let table = Table::try_from(profile).map_err(|e| ProfileError::new(origin, key, e))?;
+    let mut document = Value::Table(table);
+    let path = find_path(&document, key)
+        .map_err(|(message, suggestion)| ProfileError { suggestion, ..ProfileError::new(origin, key, message) })?;
+    place(&mut document, &path, value);
+    serde_path_to_error::deserialize(document).map_err(|e| {
+        let message = e.inner().message().to_owned();
+        let (_, suggestion) = misspelt(&message);
+        ProfileError { suggestion, ..ProfileError::new(origin, e.path().to_string(), message) }
+    })
+}
+
+fn find_path(document: &Value, key: &str) -> Result<Vec<String>, (String, Option<String>)> {
+    let wanted: Vec<&str> = key.split('.').collect();
+    if wanted.first() == Some(&"backend") && wanted.len() >= 3 {
+        return Ok(wanted.into_iter().map(Into::into).collect());
+    }
+    let mut all = Vec::new();
+    leaves(document, &mut Vec::new(), &mut all);
+    let ends_so = |path: &&Vec<String>| {
+        path.len() >= wanted.len() && path.iter().rev().zip(wanted.iter().rev()).all(|(a, b)| a == b)
+    };
+    let found: Vec<_> = all.iter().filter(ends_so).collect();
+    match found.as_slice() {
+        [one] => Ok((*one).clone()),
+        [] => {
+            let near = closest(key, all.iter().filter_map(|p| p.last()).map(String::as_str));
+            Err(("there is no such field in this profile".into(), near.map(Into::into)))
+        }
+        many => {
+            let paths = many.iter().map(|p| p.join(".")).collect::<Vec<_>>().join(", ");
+            Err((format!("several fields are called so: write one of {paths}"), None))
+        }
+    }
+}
+
+fn leaves(value: &Value, path: &mut Vec<String>, all: &mut Vec<Vec<String>>) {
+    let mut visit = |key: String, child: &Value| {
+        path.push(key);
+        leaves(child, path, all);
+        path.pop();
+    };
+    match value {
+        Value::Table(table) => table.iter().filter(|(k, _)| *k != "full").for_each(|(k, v)| visit(k.clone(), v)),
+        Value::Array(items) if items.iter().any(Value::is_table) => {
+            items.iter().enumerate().for_each(|(i, v)| visit(i.to_string(), v));
+        }
+        _ => all.push(path.clone()),
+    }
+}
+
+fn place(document: &mut Value, path: &[String], value: Value) {
+    let Some((first, rest)) = path.split_first() else {
+        *document = value;
+        return;
+    };
+    match document {
+        Value::Table(table) => {
+            let child = table.entry(first.clone()).or_insert_with(|| Value::Table(Table::new()));
+            place(child, rest, value);
+        }
+        Value::Array(items) => {
+            if let Some(child) = first.parse::<usize>().ok().and_then(|i| items.get_mut(i)) {
+                place(child, rest, value);
+            }
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,216 @@
+//! A workload as meant: everything checked, nothing left to decide. Planning does no I/O.
+
+mod check;
+mod group;
+
+pub use group::{GroupPlan, Load, Payload, WriteOperation};
+
+use crate::{profile::Profile, profile_file::ProfileError, ramp::RampPlan, units::Auto};
+use iotbench_core::{Backend, Layout, Marker, Misfit, Name, OpenRequest, Settings, TableSpec, Target};
+use iotbench_simulator::{Dataset, DatasetError};
+use serde::{Deserialize, Serialize};
+use std::{ops::Range, path::Path, sync::Arc};
+
+/// What a plan is made from.
+#[derive(Clone, Debug)]
+pub struct PlanRequest<'a> {
+    /// The workload, with the user's changes in it.
+    pub profile: Profile,
+    /// Where the profile came from, for errors.
+    pub profile_file: String,
+    /// Where relative paths in the profile start.
+    pub base: &'a Path,
+    /// The run's name: in the marker and in the results.
+    pub run_id: String,
+    /// Where the database is.
+    pub target: Target,
+    /// What `origin = "now"` means, in nanoseconds since the Unix epoch.
+    pub now_ns: i64,
+}
+
+/// A workload as meant. Can be serialised: another machine can run it, or a part of it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Plan {
+    /// The run's name.
+    pub run_id: String,
+    /// The profile with all changes in it.
+    pub profile: Profile,
+    /// The seed of all data and schedules.
+    pub seed: u64,
+    /// The time of the first datapoint, in nanoseconds since the Unix epoch.
+    pub origin_ns: i64,
+    /// The backend's name.
+    pub backend: String,
+    /// Its settings.
+    pub settings: Settings,
+    /// What it is to create.
+    pub table: TableSpec,
+    /// The devices that this part of the run is for.
+    pub devices: Range<u32>,
+    /// When the load starts, in nanoseconds since the Unix epoch; `None`: as soon as all is ready. Windows are whole
+    /// seconds from then on.
+    pub start_utc_ns: Option<i64>,
+    /// Who does what.
+    pub groups: Vec<GroupPlan>,
+    /// How long each part takes.
+    pub phases: PhasesPlan,
+    /// The search for the greatest load, if it is one.
+    pub ramp: Option<RampPlan>,
+    /// When a load is too much.
+    pub stop: StopPlan,
+    /// What the result has to say about the way it was made, such as "indicative".
+    pub remarks: Vec<String>,
+}
+
+/// How long each part of a run takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PhasesPlan {
+    /// Datapoints of each device written before the run.
+    pub preload: u64,
+    /// Load that is not measured.
+    pub warmup_ns: u64,
+    /// Load that is measured; with a ramp the steps decide.
+    pub duration_ns: u64,
+    /// The most operations of the measured part.
+    pub operations: Option<u64>,
+    /// An operation without an answer by then has timed out.
+    pub deadline_ns: u64,
+    /// How long unanswered operations are waited for at the end.
+    pub drain_ns: u64,
+    /// How long flushing and counting may take at the end.
+    pub settle_ns: u64,
+}
+
+/// When a load is too much.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StopPlan {
+    /// The greatest mean response time.
+    pub mean_response_ns: Option<u64>,
+    /// A quantile and its greatest value.
+    pub quantile_response: Option<(f64, u64)>,
+    /// The greatest share of operations that fail.
+    pub errors: f64,
+    /// The greatest share of operations that time out.
+    pub timeouts: f64,
+}
+
+/// Why a profile cannot be run as it is.
+#[derive(Debug, thiserror::Error)]
+pub enum PlanError {
+    /// A field of the profile.
+    #[error(transparent)]
+    Profile(#[from] ProfileError),
+    /// The dataset.
+    #[error("dataset: {0}")]
+    Dataset(#[from] DatasetError),
+    /// The database cannot hold the data.
+    #[error("n/a: {0}")]
+    Misfit(#[from] Misfit),
+    /// The profile needs what iotbench cannot do yet.
+    #[error("profile {profile} cannot run yet: {reason}")]
+    NotYet {
+        /// The profile's name.
+        profile: String,
+        /// What is missing.
+        reason: String,
+    },
+}
+
+/// A plan with what it opens: the dataset, and the request for the backend.
+#[derive(Clone, Debug)]
+pub struct Planned {
+    /// The workload as meant.
+    pub plan: Plan,
+    /// Its data.
+    pub dataset: Arc<dyn Dataset>,
+    /// What the backend is to open.
+    pub open: OpenRequest,
+}
+
+/// Works out what a profile means for a backend.
+///
+/// # Errors
+/// Whatever would keep the run from starting, found before any I/O.
+pub fn plan(request: PlanRequest<'_>, backend: &dyn Backend) -> Result<Planned, PlanError> {
+    let PlanRequest { profile, profile_file, base, run_id, target, now_ns } = request;
+    let fail = |key: &str, message: String| PlanError::from(ProfileError::new(profile_file.clone(), key, message));
+    check::profile(&profile).map_err(|(key, message)| fail(&key, message))?;
+    if let Some(reason) = not_yet(&profile) {
+        return Err(PlanError::NotYet { profile: profile.name, reason });
+    }
+    let seed = profile.seed.0;
+    let origin_ns = origin(&profile.origin, now_ns).map_err(|m| fail("origin", m))?;
+    let devices = check::devices(&profile);
+    let dataset = profile.dataset.open(seed, origin_ns, devices, base)?;
+    let layout = match profile.layout {
+        Auto::Set(layout) => layout,
+        Auto::Auto => backend.capabilities().layouts.first().copied().unwrap_or(Layout::Wide),
+    };
+    backend.capabilities().fit(backend.name(), layout, dataset.schema(), dataset.resolution_ns())?;
+    let settings = check::settings(&profile, backend.name()).map_err(|m| fail("backend", m))?;
+    let table = TableSpec {
+        name: table_name(&profile).map_err(|m| fail("name", m))?,
+        layout,
+        schema: dataset.schema().clone(),
+        devices,
+        marker: Marker { run_id: run_id.clone(), fingerprint: fingerprint(&profile, layout, devices) },
+    };
+    let open = OpenRequest { target, settings: settings.clone(), table: table.clone() };
+    backend.open(open.clone()).map_err(|e| PlanError::from(setting_error(&profile_file, backend.name(), e)))?;
+    let groups = group::plans(&profile, &*dataset, backend).map_err(|(key, message)| fail(&key, message))?;
+    let plan = Plan {
+        run_id,
+        seed,
+        origin_ns,
+        backend: backend.name().into(),
+        settings,
+        table,
+        devices: 0..devices,
+        start_utc_ns: None,
+        groups,
+        phases: check::phases(&profile),
+        ramp: profile.ramp.as_ref().map(check::ramp),
+        stop: check::stop(&profile),
+        remarks: check::remarks(&profile),
+        profile,
+    };
+    Ok(Planned { plan, dataset, open })
+}
+
+/// Why a profile cannot be run with what is built so far; `None` when it can.
+#[must_use]
+pub fn not_yet(profile: &Profile) -> Option<String> {
+    check::not_yet(profile)
+}
+
+fn setting_error(file: &str, backend: &str, error: iotbench_core::SettingError) -> ProfileError {
+    let key = format!("backend.{backend}.{}", error.key);
+    ProfileError { suggestion: error.suggestion, ..ProfileError::new(file, key, error.message) }
+}
+
+fn origin(text: &str, now_ns: i64) -> Result<i64, String> {
+    match text {
+        "default" => Ok(iotbench_simulator::DEFAULT_ORIGIN_NS),
+        "now" => Ok(now_ns - now_ns.rem_euclid(1_000_000_000)),
+        _ => {
+            let time: jiff::Timestamp = text
+                .parse()
+                .map_err(|e| format!("{text:?} is no time: write default, now or 2026-01-01T00:00:00Z ({e})"))?;
+            i64::try_from(time.as_nanosecond()).map_err(|_| format!("{text} does not fit 64-bit nanoseconds"))
+        }
+    }
+}
+
+fn table_name(profile: &Profile) -> Result<Name, String> {
+    Name::new(&format!("iotbench_{}", profile.name.to_lowercase().replace('-', "_"))).map_err(|e| e.to_string())
+}
+
+/// A digest of what decides which data a table holds.
+fn fingerprint(profile: &Profile, layout: Layout, devices: u32) -> String {
+    use std::hash::{DefaultHasher, Hash, Hasher};
+    let mut hasher = DefaultHasher::new();
+    let dataset = serde_json::to_string(&profile.dataset).unwrap_or_default();
+    (&profile.name, profile.seed.0, &profile.origin, dataset, layout, devices, profile.phases.preload.0)
+        .hash(&mut hasher);
+    format!("{:016x}", hasher.finish())
+}

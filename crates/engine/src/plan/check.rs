@@ -1,0 +1,178 @@
+//! The checks of a profile's fields, and their meaning.
+
+use super::{PhasesPlan, StopPlan};
+use crate::{
+    profile::{Datapoints, LoadModel, OperationKind, Profile, Ramp},
+    ramp::RampPlan,
+    units::{Auto, Span},
+};
+use iotbench_core::Settings;
+
+type FieldError = (String, String);
+
+/// More devices or users than this are a slip.
+const MOST_DEVICES: u64 = 10_000_000;
+const DEFAULT_DURATION: Span = Span::from_secs(30);
+const STEP_OF_A_STUDY: Span = Span::from_secs(60);
+/// A step shows nothing about a limit on the response time unless it lasts several times as long.
+const STEP_OVER_CRITERION: u64 = 3;
+const DEADLINE_OVER_CRITERION: u64 = 2;
+
+pub(super) fn profile(profile: &Profile) -> Result<(), FieldError> {
+    if profile.groups.is_empty() {
+        return Err(("groups".into(), "a profile needs at least one group".into()));
+    }
+    if profile.groups.len() > 64 {
+        return Err(("groups".into(), "a profile has at most 64 groups".into()));
+    }
+    for (i, group) in profile.groups.iter().enumerate() {
+        for (j, operation) in group.operations.iter().enumerate() {
+            if !(operation.share.is_finite() && operation.share > 0.0) {
+                return Err((format!("groups.{i}.operations.{j}.share"), "a share is a positive number".into()));
+            }
+        }
+        let (most, users) = (MOST_DEVICES, group.load.users.0);
+        if users == 0 || users > most {
+            return Err((format!("groups.{i}.load.users"), format!("from 1 to {most} users, got {users}")));
+        }
+    }
+    let given = profile.devices.set().map_or(1, |d| d.0);
+    if given == 0 || given > MOST_DEVICES {
+        return Err(("devices".into(), format!("from 1 to {MOST_DEVICES} devices, got {given}")));
+    }
+    if profile.phases.duration == Auto::Set(Span::from_secs(0)) {
+        return Err(("phases.duration".into(), "a measured part of no length measures nothing".into()));
+    }
+    if profile.phases.deadline.as_ns() == 0 {
+        return Err(("phases.deadline".into(), "every operation would time out at once".into()));
+    }
+    match &profile.ramp {
+        Some(r) => check_ramp(profile, r),
+        None => Ok(()),
+    }
+}
+
+fn check_ramp(profile: &Profile, ramp: &Ramp) -> Result<(), FieldError> {
+    if !(ramp.growth.is_finite() && ramp.growth > 1.0) {
+        return Err(("ramp.growth".into(), "users grow by a factor above 1".into()));
+    }
+    if ramp.first.0 == 0 || ramp.most.0 < ramp.first.0 || ramp.most.0 > MOST_DEVICES {
+        return Err(("ramp.most".into(), format!("first ≥ 1 and first ≤ most ≤ {MOST_DEVICES}")));
+    }
+    if profile.groups.first().is_some_and(|g| g.load.model != LoadModel::Closed) {
+        return Err(("ramp".into(), "a ramp of virtual users needs a closed loop".into()));
+    }
+    let Some(criterion) = profile.stop.mean_response.set().or(profile.stop.quantile_response.set()) else {
+        return Err(("stop".into(), "a ramp needs a limit: stop.mean_response or stop.quantile_response".into()));
+    };
+    if ramp.step.as_ns() < STEP_OVER_CRITERION * criterion.as_ns() {
+        let least = Span(criterion.0 * 3);
+        return Err((
+            "ramp.step".into(),
+            format!("a step lasts at least three times the limit of {criterion}: {least}"),
+        ));
+    }
+    if profile.phases.deadline.as_ns() < DEADLINE_OVER_CRITERION * criterion.as_ns() {
+        let least = Span(criterion.0 * 2);
+        return Err((
+            "phases.deadline".into(),
+            format!("the deadline is at least twice the limit of {criterion}: {least}"),
+        ));
+    }
+    Ok(())
+}
+
+pub(super) fn not_yet(profile: &Profile) -> Option<String> {
+    let operations = || profile.groups.iter().flat_map(|g| &g.operations);
+    if let Some(read) = operations().find(|o| o.kind != OperationKind::Write) {
+        return Some(format!("its operation {} reads, and only writing is built", read.kind));
+    }
+    if profile.groups.iter().any(|g| g.load.model == LoadModel::Interval) {
+        return Some("its load model interval is not built".into());
+    }
+    if profile.sweep.is_some() {
+        return Some("its sweep over a field is not built".into());
+    }
+    if operations().any(|o| o.requests.0 > 1 || o.transaction) {
+        return Some("operations of several requests are not built".into());
+    }
+    if operations().any(|o| o.devices.0 > 1) {
+        return Some("requests over several devices are not built".into());
+    }
+    if profile.groups.iter().any(|g| g.operations.len() > 1) {
+        return Some("groups with a mix of operations are not built".into());
+    }
+    None
+}
+
+pub(super) fn devices(profile: &Profile) -> u32 {
+    let users = profile.groups.iter().filter(|g| g.load.model == LoadModel::Closed).map(|g| g.load.users.0).max();
+    let closed = profile.ramp.as_ref().map(|r| r.most.0).or(users);
+    let devices = match profile.devices {
+        Auto::Set(n) => n.0.max(if gathers(profile) { closed.unwrap_or(1) } else { 1 }),
+        Auto::Auto => closed.unwrap_or(1),
+    };
+    u32::try_from(devices).unwrap_or(u32::MAX)
+}
+
+/// Whether a user sends what its own device has gathered: such a user is a device.
+fn gathers(profile: &Profile) -> bool {
+    profile.groups.iter().flat_map(|g| &g.operations).any(|o| o.datapoints == Auto::Set(Datapoints::SinceLast))
+}
+
+pub(super) fn settings(profile: &Profile, backend: &str) -> Result<Settings, String> {
+    let Some(table) = profile.backend.get(backend) else { return Ok(Settings::default()) };
+    match serde_json::to_value(table) {
+        Ok(serde_json::Value::Object(map)) => Ok(Settings(map)),
+        Ok(_) => Err(format!("backend.{backend} is a table of settings")),
+        Err(e) => Err(format!("backend.{backend}: {e}")),
+    }
+}
+
+pub(super) fn phases(profile: &Profile) -> PhasesPlan {
+    let phases = &profile.phases;
+    PhasesPlan {
+        preload: phases.preload.0,
+        warmup_ns: phases.warmup.as_ns(),
+        duration_ns: phases.duration.set().unwrap_or(DEFAULT_DURATION).as_ns(),
+        operations: phases.operations.set().map(|n| n.0),
+        deadline_ns: phases.deadline.as_ns(),
+        drain_ns: phases.drain.set().unwrap_or(phases.deadline).as_ns(),
+        settle_ns: phases.settle.as_ns(),
+    }
+}
+
+pub(super) fn ramp(ramp: &Ramp) -> RampPlan {
+    let users = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
+    RampPlan {
+        first: users(ramp.first.0),
+        growth: ramp.growth,
+        most: users(ramp.most.0),
+        step_ns: ramp.step.as_ns(),
+        resolution: ramp.resolution.0,
+        confirm: ramp.confirm,
+    }
+}
+
+pub(super) fn stop(profile: &Profile) -> StopPlan {
+    let stop = &profile.stop;
+    StopPlan {
+        mean_response_ns: stop.mean_response.set().map(Span::as_ns),
+        quantile_response: stop.quantile_response.set().map(|s| (stop.quantile.0, s.as_ns())),
+        errors: stop.errors.0,
+        timeouts: stop.timeouts.0,
+    }
+}
+
+pub(super) fn remarks(profile: &Profile) -> Vec<String> {
+    let mut remarks = Vec::new();
+    if let Some(ramp) = &profile.ramp
+        && ramp.step.as_ns() < STEP_OF_A_STUDY.as_ns()
+    {
+        remarks.push(format!("indicative: steps of {}, below {STEP_OF_A_STUDY}", ramp.step));
+    }
+    if profile.groups.iter().any(|g| g.load.model == LoadModel::Closed) {
+        remarks.push("closed loop: a slow answer delays the next operation of its user".into());
+    }
+    remarks
+}

@@ -1,0 +1,190 @@
+//! What each group does, as meant.
+
+use crate::{
+    profile::{Arrival, Datapoints, Group, LoadModel, OperationConfig, Overflow, Profile},
+    units::Auto,
+};
+use iotbench_core::Backend;
+use iotbench_simulator::Dataset;
+use serde::{Deserialize, Serialize};
+
+/// Users or sensors that do the same at the same pace.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GroupPlan {
+    /// Its name.
+    pub name: String,
+    /// What they do.
+    pub operation: WriteOperation,
+    /// How fast.
+    pub load: Load,
+    /// Connections they share.
+    pub connections: u32,
+}
+
+/// Writing as an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WriteOperation {
+    /// What one request carries.
+    pub payload: Payload,
+}
+
+/// Which datapoints one request carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Payload {
+    /// So many consecutive ones of one device.
+    Count(u32),
+    /// All of one second of one device.
+    Second,
+    /// All since the user's last send, but none older than `window_ns`.
+    SinceLast {
+        /// Older data is lost.
+        window_ns: u64,
+    },
+}
+
+/// A load model as meant.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "model")]
+pub enum Load {
+    /// A closed loop.
+    Closed {
+        /// Virtual users; with a ramp, of the first step.
+        users: u32,
+        /// From an answer to the next start.
+        think_ns: u64,
+    },
+    /// An open loop.
+    Open {
+        /// The spread of starts.
+        arrival: Arrival,
+        /// Operations a second.
+        rate: f64,
+        /// Operations that wait or are under way before others are dropped; `None`: all wait.
+        drop_above: Option<u32>,
+    },
+    /// Sensors with bounded queues.
+    Paced {
+        /// Datapoints a second and device.
+        rate: f64,
+        /// Datapoints that a queue holds.
+        queue: u32,
+    },
+}
+
+impl Load {
+    /// The word in results.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Closed { .. } => "closed",
+            Self::Open { arrival: Arrival::Constant, .. } => "open (constant)",
+            Self::Open { arrival: Arrival::Poisson, .. } => "open (poisson)",
+            Self::Paced { .. } => "paced",
+        }
+    }
+}
+
+type FieldError = (String, String);
+
+/// More connections than this are a slip, unless a user asks for them.
+const DEFAULT_MOST_CONNECTIONS: u64 = 256;
+
+pub(super) fn plans(
+    profile: &Profile,
+    dataset: &dyn Dataset,
+    backend: &dyn Backend,
+) -> Result<Vec<GroupPlan>, FieldError> {
+    let one = |(i, group): (usize, &Group)| {
+        group_plan(profile, group, dataset, backend).map_err(|(key, m)| (format!("groups.{i}.{key}"), m))
+    };
+    profile.groups.iter().enumerate().map(one).collect()
+}
+
+fn group_plan(
+    profile: &Profile,
+    group: &Group,
+    dataset: &dyn Dataset,
+    backend: &dyn Backend,
+) -> Result<GroupPlan, FieldError> {
+    let operation =
+        group.operations.first().ok_or_else(|| ("operations".into(), "a group needs an operation".into()))?;
+    let load = load(group, dataset)?;
+    let payload = payload(operation, &load)?;
+    Ok(GroupPlan {
+        name: group.name.clone(),
+        operation: WriteOperation { payload },
+        connections: connections(profile, group, &load, backend)?,
+        load,
+    })
+}
+
+fn load(group: &Group, dataset: &dyn Dataset) -> Result<Load, FieldError> {
+    let config = &group.load;
+    let users = u32::try_from(config.users.0).map_err(|_| ("load.users".into(), "too many users".into()))?;
+    match config.model {
+        LoadModel::Closed => Ok(Load::Closed { users, think_ns: config.think_time.as_ns() }),
+        LoadModel::Open => {
+            let Some(rate) = config.rate.set() else {
+                return Err(("load.rate".into(), "an open loop needs a rate: set load.rate or --rate".into()));
+            };
+            let limit = u32::try_from(config.in_flight.0).unwrap_or(u32::MAX);
+            let drop_above = (config.overflow == Overflow::Drop).then_some(limit);
+            Ok(Load::Open { arrival: config.arrival, rate: rate.0, drop_above })
+        }
+        LoadModel::Paced => {
+            #[expect(clippy::cast_precision_loss, reason = "a period in ns is far below 2^53")]
+            let own_rate = 1e9 / dataset.period_ns() as f64;
+            let queue = config.queue.0.checked_div(config.message.0).unwrap_or(0);
+            let queue = u32::try_from(queue).unwrap_or(u32::MAX);
+            if queue == 0 {
+                return Err((
+                    "load.queue".into(),
+                    "the queue holds not even one datapoint of load.message bytes".into(),
+                ));
+            }
+            Ok(Load::Paced { rate: config.rate.set().map_or(own_rate, |r| r.0), queue })
+        }
+        LoadModel::Interval => Err(("load.model".into(), "interval loads are not built yet".into())),
+    }
+}
+
+fn payload(operation: &OperationConfig, load: &Load) -> Result<Payload, FieldError> {
+    let datapoints = operation.datapoints.set().unwrap_or(Datapoints::Count(1));
+    match (datapoints, load) {
+        (Datapoints::Count(n), _) => Ok(Payload::Count(n)),
+        (Datapoints::SinceLast, Load::Closed { .. }) => Ok(Payload::SinceLast { window_ns: operation.window.as_ns() }),
+        (Datapoints::Second, Load::Paced { .. }) => Ok(Payload::Second),
+        // An open loop fixes when operations start, not how much has gathered: one datapoint an operation.
+        (Datapoints::SinceLast | Datapoints::Second, Load::Open { .. }) => Ok(Payload::Count(1)),
+        (Datapoints::SinceLast, Load::Paced { .. }) => {
+            Err(("operations.0.datapoints".into(), "since_last belongs to a closed loop".into()))
+        }
+        (Datapoints::Second, Load::Closed { .. }) => {
+            Err(("operations.0.datapoints".into(), "second belongs to a paced load".into()))
+        }
+    }
+}
+
+fn connections(profile: &Profile, group: &Group, load: &Load, backend: &dyn Backend) -> Result<u32, FieldError> {
+    let most = backend.capabilities().most_writers.map_or(u64::MAX, u64::from);
+    let wanted = match group.connections {
+        Auto::Set(n) if n.0 == 0 => return Err(("connections".into(), "at least one connection is needed".into())),
+        Auto::Set(n) if n.0 > most => {
+            return Err((
+                "connections".into(),
+                format!("{} takes at most {most} connections that write", backend.name()),
+            ));
+        }
+        Auto::Set(n) => n.0,
+        Auto::Auto => {
+            let users = match load {
+                Load::Closed { users, .. } => profile.ramp.as_ref().map_or(u64::from(*users), |r| r.most.0),
+                Load::Open { .. } => 32,
+                Load::Paced { .. } => u64::from(super::check::devices(profile)),
+            };
+            users.clamp(1, DEFAULT_MOST_CONNECTIONS).min(most)
+        }
+    };
+    u32::try_from(wanted).map_err(|_| ("connections".into(), "too many connections".into()))
+}

@@ -1,0 +1,394 @@
+//! A workload as written: the TOML of a profile.
+//!
+//! What a profile means is decided by [`crate::plan`]; here are only its words. Every field has a place that
+//! [`crate::overrides`] can set.
+
+use crate::units::{Auto, Bytes, Count, Rate, Share, Span};
+use iotbench_core::Layout;
+use iotbench_simulator::DatasetConfig;
+use serde::{Deserialize, Serialize};
+use std::{fmt, str::FromStr};
+
+/// A workload as written.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Profile {
+    /// The name on the command line.
+    pub name: String,
+    /// One line on what it asks of a database.
+    pub summary: String,
+    /// The study that prescribes it, if any.
+    #[serde(default)]
+    pub study: String,
+    /// The seed of all data and schedules.
+    #[serde(default = "default_seed")]
+    pub seed: Count,
+    /// The time of the first datapoint: `default`, `now`, or an RFC 3339 time.
+    #[serde(default = "default_origin")]
+    pub origin: String,
+    /// How many devices exist; `auto`: one a virtual user in a closed loop, else one.
+    #[serde(default)]
+    pub devices: Auto<Count>,
+    /// How datapoints become records; `auto`: the backend's first.
+    #[serde(default)]
+    pub layout: Auto<Layout>,
+    /// What the devices measure.
+    pub dataset: DatasetConfig,
+    /// Who does what, and how fast.
+    pub groups: Vec<Group>,
+    /// How long each part of a run takes.
+    #[serde(default)]
+    pub phases: Phases,
+    /// The search for the greatest load; none: the load stays as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ramp: Option<Ramp>,
+    /// When a load is too much.
+    #[serde(default)]
+    pub stop: Stop,
+    /// One run for each of these values of a field; none: one run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sweep: Option<Sweep>,
+    /// Settings of backends by name.
+    #[serde(default, skip_serializing_if = "toml::Table::is_empty")]
+    pub backend: toml::Table,
+    /// The study's own lengths: dotted field = value, applied by `--full`.
+    #[serde(default, skip_serializing_if = "toml::Table::is_empty")]
+    pub full: toml::Table,
+}
+
+fn default_seed() -> Count {
+    Count(1)
+}
+
+fn default_origin() -> String {
+    "default".into()
+}
+
+/// Virtual users or sensors that do the same at the same pace.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Group {
+    /// Its name in the result.
+    pub name: String,
+    /// Connections that it shares; `auto`: as many as users, at most what the backend takes.
+    #[serde(default)]
+    pub connections: Auto<Count>,
+    /// Its load model.
+    pub load: LoadConfig,
+    /// What a user does, each with its share.
+    pub operations: Vec<OperationConfig>,
+}
+
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        pub enum $name { $($(#[$vdoc])* #[serde(rename = $word)] $variant),+ }
+
+        impl $name {
+            /// Every value.
+            pub const ALL: &[Self] = &[$(Self::$variant),+];
+
+            /// The word in a profile.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$variant => $word),+ }
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(self.name())
+            }
+        }
+    };
+}
+
+words! {
+    /// What decides when the next operation starts.
+    LoadModel {
+        /// A user starts again some time after its answer.
+        Closed = "closed",
+        /// Operations start by a schedule that no answer delays.
+        Open = "open",
+        /// Sensors offer datapoints to bounded queues by a clock; writers take from them.
+        Paced = "paced",
+        /// All devices report once within a window of each interval.
+        Interval = "interval",
+    }
+}
+
+words! {
+    /// How the starts of an open loop are spread.
+    Arrival {
+        /// Equal distances.
+        Constant = "constant",
+        /// Independent exponential distances.
+        Poisson = "poisson",
+    }
+}
+
+words! {
+    /// What an open loop does with operations that cannot start in time.
+    Overflow {
+        /// They wait, however long.
+        Queue = "queue",
+        /// Above a limit of waiting operations they are dropped.
+        Drop = "drop",
+    }
+}
+
+/// A load model with its figures; those of other models are ignored.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LoadConfig {
+    /// Which model.
+    pub model: LoadModel,
+    /// Closed: how many virtual users.
+    #[serde(default = "default_users")]
+    pub users: Count,
+    /// Closed: from an answer to the user's next start.
+    #[serde(default = "zero_span")]
+    pub think_time: Span,
+    /// Open: operations a second; paced: datapoints a second and device; `auto`: the dataset's own pace.
+    #[serde(default)]
+    pub rate: Auto<Rate>,
+    /// Open: the spread of starts.
+    #[serde(default = "default_arrival")]
+    pub arrival: Arrival,
+    /// Open: what happens to operations that cannot start in time.
+    #[serde(default = "default_overflow")]
+    pub overflow: Overflow,
+    /// Open with overflow drop: the most operations waiting or under way.
+    #[serde(default = "default_in_flight")]
+    pub in_flight: Count,
+    /// Paced: the size of a sensor's queue.
+    #[serde(default = "default_queue")]
+    pub queue: Bytes,
+    /// Paced: the size of one datapoint in that queue.
+    #[serde(default = "default_message")]
+    pub message: Bytes,
+    /// Interval: from one report of a device to its next.
+    #[serde(default = "zero_span")]
+    pub interval: Span,
+    /// Interval: within how much of it all reports arrive.
+    #[serde(default = "zero_span")]
+    pub window: Span,
+}
+
+fn default_users() -> Count {
+    Count(1)
+}
+fn zero_span() -> Span {
+    Span::from_secs(0)
+}
+fn default_arrival() -> Arrival {
+    Arrival::Constant
+}
+fn default_overflow() -> Overflow {
+    Overflow::Queue
+}
+fn default_in_flight() -> Count {
+    Count(10_000)
+}
+fn default_queue() -> Bytes {
+    Bytes(16 * 1024)
+}
+fn default_message() -> Bytes {
+    Bytes(22)
+}
+
+words! {
+    /// What an operation does.
+    OperationKind {
+        /// Writes datapoints.
+        Write = "write",
+        /// Finds a machine cycle around a random time and sums it.
+        CycleSearch = "cycle_search",
+        /// Reads a stretch of one signal.
+        ReadSignal = "read_signal",
+        /// Reads consecutive records.
+        ReadRecords = "read_records",
+        /// Reads the newest records.
+        ReadNewest = "read_newest",
+        /// Reads all records of a device.
+        ReadDevice = "read_device",
+        /// The greatest value over consecutive records.
+        MaxRecords = "max_records",
+        /// The mean of every signal of a device.
+        MeanDevice = "mean_device",
+        /// Last, least, mean and greatest value of each sensor.
+        Dashboard = "dashboard",
+    }
+}
+
+/// How many datapoints one request carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Datapoints {
+    /// So many.
+    Count(u32),
+    /// All of one second of a device.
+    Second,
+    /// All since the user's last send.
+    SinceLast,
+}
+
+impl FromStr for Datapoints {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "second" => Ok(Self::Second),
+            "since_last" => Ok(Self::SinceLast),
+            _ => match text.parse::<Count>() {
+                Ok(Count(n)) if (1..=1_000_000).contains(&n) => {
+                    u32::try_from(n).map(Self::Count).map_err(|e| e.to_string())
+                }
+                _ => Err(format!("{text:?}: write a count from 1 to 1M, \"second\" or \"since_last\"")),
+            },
+        }
+    }
+}
+
+impl fmt::Display for Datapoints {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Count(n) => write!(f, "{n}"),
+            Self::Second => f.write_str("second"),
+            Self::SinceLast => f.write_str("since_last"),
+        }
+    }
+}
+
+/// One thing that a user does.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OperationConfig {
+    /// What.
+    pub kind: OperationKind,
+    /// Its part of the group's operations, relative to the others.
+    #[serde(default = "one")]
+    pub share: f64,
+    /// Write: datapoints of a device in a request: a count, `second` or `since_last`.
+    #[serde(default)]
+    pub datapoints: Auto<Datapoints>,
+    /// Write with `since_last`: older data is lost. Read: the stretch of time.
+    #[serde(default = "default_window")]
+    pub window: Span,
+    /// Devices in a request.
+    #[serde(default = "one_count")]
+    pub devices: Count,
+    /// Read: records in an answer.
+    #[serde(default = "one_count")]
+    pub records: Count,
+    /// Requests in the operation.
+    #[serde(default = "one_count")]
+    pub requests: Count,
+    /// The pause between two requests of the operation.
+    #[serde(default = "zero_span")]
+    pub pause: Span,
+    /// Whether the requests are one transaction.
+    #[serde(default)]
+    pub transaction: bool,
+}
+
+fn one() -> f64 {
+    1.0
+}
+fn one_count() -> Count {
+    Count(1)
+}
+fn default_window() -> Span {
+    Span::from_secs(2)
+}
+
+/// How long each part of a run takes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Phases {
+    /// Datapoints of each device that are written before the run.
+    pub preload: Count,
+    /// Load that is not measured.
+    pub warmup: Span,
+    /// Load that is measured; `auto`: 30 s.
+    pub duration: Auto<Span>,
+    /// Ends the measured part after so many operations.
+    pub operations: Auto<Count>,
+    /// An operation without an answer by then has timed out.
+    pub deadline: Span,
+    /// How long unanswered operations are waited for at the end; `auto`: the deadline.
+    pub drain: Auto<Span>,
+    /// How long counting and flushing may take at the end.
+    pub settle: Span,
+}
+
+impl Default for Phases {
+    fn default() -> Self {
+        Self {
+            preload: Count(0),
+            warmup: Span::from_secs(0),
+            duration: Auto::Auto,
+            operations: Auto::Auto,
+            deadline: Span::from_secs(60),
+            drain: Auto::Auto,
+            settle: Span::from_secs(60),
+        }
+    }
+}
+
+/// The search for the greatest number of virtual users: they grow until the stop criterion, then bisection.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ramp {
+    /// Users of the first step.
+    pub first: Count,
+    /// The factor from one step to the next.
+    pub growth: f64,
+    /// More users than this are not tried.
+    pub most: Count,
+    /// How long a step counts.
+    pub step: Span,
+    /// Bisection ends when the bounds are this near.
+    pub resolution: Share,
+    /// Whether the best step is run once more.
+    pub confirm: bool,
+}
+
+/// When a load is too much.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Stop {
+    /// The mean response time exceeds this.
+    pub mean_response: Auto<Span>,
+    /// The quantile of the response time that `quantile_response` limits.
+    pub quantile: Share,
+    /// That quantile exceeds this.
+    pub quantile_response: Auto<Span>,
+    /// More than this share of the operations fail.
+    pub errors: Share,
+    /// More than this share of the operations time out.
+    pub timeouts: Share,
+}
+
+impl Default for Stop {
+    fn default() -> Self {
+        Self {
+            mean_response: Auto::Auto,
+            quantile: Share(0.99),
+            quantile_response: Auto::Auto,
+            errors: Share(0.0),
+            timeouts: Share(0.0),
+        }
+    }
+}
+
+/// One run for each value of a field.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sweep {
+    /// The field.
+    pub field: String,
+    /// Its values.
+    pub values: Vec<Count>,
+    /// How often each.
+    pub repeat: Count,
+}

@@ -1,0 +1,216 @@
+//! Whether a result can be believed, and why not. Pure.
+
+use iotbench_core::Cause;
+use serde::{Deserialize, Serialize};
+
+/// How a run stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// Not ended yet.
+    Running,
+    /// Its figures can be believed.
+    Valid,
+    /// It ended, and its figures cannot be believed.
+    Invalid,
+    /// The user ended it.
+    Aborted,
+    /// It could not be carried out.
+    Failed,
+}
+
+/// What ended a run or spoils its figures.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// Not even the first load met the criterion.
+    NoSustainedLoad,
+    /// The client was the limit.
+    ClientLimited(String),
+    /// Measurements were lost.
+    SamplesDropped(u64),
+    /// Counts that should balance do not: a fault of the tool.
+    NotConserved(String),
+    /// Operations were sent too late by the client's own fault.
+    PacingBroken {
+        /// The 99th percentile of the pacing error.
+        p99_us: u64,
+        /// What it may be.
+        limit_us: u64,
+    },
+    /// Acknowledged datapoints are missing, or there are more than were sent.
+    Stored {
+        /// Acknowledged datapoints, preloaded ones included.
+        acked: u64,
+        /// Datapoints without a verdict.
+        unknown: u64,
+        /// Datapoints found.
+        stored: u64,
+    },
+    /// Values are missing from stored datapoints, or there are more than were sent.
+    StoredValues {
+        /// Values found.
+        stored: u64,
+        /// Values that the stored datapoints should have.
+        expected: u64,
+    },
+    /// No operation succeeded.
+    NothingMeasured,
+    /// An error that ends a run.
+    Target {
+        /// Why.
+        cause: Cause,
+        /// In the backend's words.
+        message: String,
+    },
+    /// The results could not be written.
+    LocalIo(String),
+    /// A signal came: its number.
+    Signal(i32),
+    /// The program is at fault.
+    Internal(String),
+}
+
+impl Reason {
+    /// The exit code that belongs to it.
+    #[must_use]
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Internal(_) | Self::NotConserved(_) => 1,
+            Self::NoSustainedLoad => 10,
+            Self::ClientLimited(_) | Self::SamplesDropped(_) | Self::PacingBroken { .. } | Self::NothingMeasured => 11,
+            Self::Stored { .. } | Self::StoredValues { .. } => 12,
+            Self::Target { cause, .. } => cause_exit_code(*cause),
+            Self::LocalIo(_) => 30,
+            Self::Signal(number) => u8::try_from(128 + number).unwrap_or(130),
+        }
+    }
+
+    fn status(&self) -> Status {
+        match self {
+            Self::Signal(_) => Status::Aborted,
+            Self::Target { .. } | Self::LocalIo(_) | Self::Internal(_) => Status::Failed,
+            _ => Status::Invalid,
+        }
+    }
+}
+
+/// The exit code for an error that ends a run.
+#[must_use]
+pub fn cause_exit_code(cause: Cause) -> u8 {
+    match cause {
+        Cause::Connect | Cause::TimedOut | Cause::Protocol | Cause::Throttled { .. } => 20,
+        Cause::Auth => 21,
+        Cause::Tls => 22,
+        Cause::Dns => 23,
+        Cause::Full | Cause::Server => 24,
+        Cause::NotOurs => 31,
+        Cause::Client | Cause::Data => 1,
+    }
+}
+
+impl std::fmt::Display for Reason {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::NoSustainedLoad => f.write_str("not even the first load met the stop criterion"),
+            Self::ClientLimited(why) => write!(f, "the client was the limit: {why}"),
+            Self::SamplesDropped(n) => write!(f, "{n} measurements were lost"),
+            Self::NotConserved(what) => write!(f, "counts do not balance (a fault of iotbench): {what}"),
+            Self::PacingBroken { p99_us, limit_us } => {
+                write!(
+                    f,
+                    "pacing is broken: 99 % of the operations should be sent within {limit_us} µs of their time, and the error's p99 is {p99_us} µs"
+                )
+            }
+            Self::Stored { acked, unknown, stored } => {
+                write!(f, "{acked} datapoints were acknowledged and {unknown} are unknown, but {stored} are stored")
+            }
+            Self::StoredValues { stored, expected } => {
+                write!(f, "the stored datapoints should have {expected} values, but {stored} are stored")
+            }
+            Self::NothingMeasured => f.write_str("no operation succeeded in the measured part"),
+            Self::Target { cause, message } => write!(f, "{}: {message}", cause.name()),
+            Self::LocalIo(message) => write!(f, "results: {message}"),
+            Self::Signal(2) => f.write_str("interrupted by the user"),
+            Self::Signal(n) => write!(f, "ended by signal {n}"),
+            Self::Internal(message) => write!(f, "internal error: {message}"),
+        }
+    }
+}
+
+/// How a run stands, with every reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// How it stands.
+    pub status: Status,
+    /// Why; empty when valid.
+    pub reasons: Vec<Reason>,
+}
+
+/// Exit codes from the gravest on: the first of these that any reason has is the run's.
+pub const SEVERITY: [u8; 14] = [1, 2, 143, 130, 31, 30, 21, 22, 23, 20, 24, 12, 11, 10];
+
+impl Verdict {
+    /// A run that goes on.
+    #[must_use]
+    pub fn running() -> Self {
+        Self { status: Status::Running, reasons: Vec::new() }
+    }
+
+    /// The verdict on a run that ended with these reasons.
+    #[must_use]
+    pub fn of(reasons: Vec<Reason>) -> Self {
+        let rank = |s: Status| match s {
+            Status::Aborted => 3,
+            Status::Failed => 2,
+            Status::Invalid => 1,
+            Status::Valid | Status::Running => 0,
+        };
+        let status = reasons.iter().map(Reason::status).max_by_key(|&s| rank(s)).unwrap_or(Status::Valid);
+        Self { status, reasons }
+    }
+
+    /// The exit code: 0 when valid.
+    #[must_use]
+    pub fn exit_code(&self) -> u8 {
+        gravest(self.reasons.iter().map(Reason::exit_code))
+    }
+}
+
+/// The gravest of several exit codes, by [`SEVERITY`].
+#[must_use]
+pub fn gravest(codes: impl IntoIterator<Item = u8>) -> u8 {
+    let place = |code: u8| SEVERITY.iter().position(|&s| s == code).unwrap_or(SEVERITY.len());
+    codes.into_iter().filter(|&c| c != 0).min_by_key(|&c| place(c)).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_reason_means_valid() {
+        let verdict = Verdict::of(vec![]);
+        assert_eq!((verdict.status, verdict.exit_code()), (Status::Valid, 0));
+    }
+
+    #[test]
+    fn an_abort_outweighs_what_it_brings_with_it() {
+        let verdict = Verdict::of(vec![Reason::NothingMeasured, Reason::Signal(2)]);
+        assert_eq!((verdict.status, verdict.exit_code()), (Status::Aborted, 130));
+        assert_eq!(Verdict::of(vec![Reason::Signal(15)]).exit_code(), 143);
+    }
+
+    #[test]
+    fn a_loss_outweighs_a_client_that_was_the_limit() {
+        let loss = Reason::Stored { acked: 2, unknown: 0, stored: 1 };
+        let verdict = Verdict::of(vec![Reason::ClientLimited("cpu".into()), loss]);
+        assert_eq!((verdict.status, verdict.exit_code()), (Status::Invalid, 12));
+    }
+
+    #[test]
+    fn the_gravest_of_several_runs_decides() {
+        assert_eq!(gravest([0, 0]), 0);
+        assert_eq!(gravest([0, 10, 20]), 20);
+        assert_eq!(gravest([12, 31, 11]), 31);
+    }
+}
