@@ -1,6 +1,5 @@
 //! How late the server is on this machine. Ignored by default because the answer is the machine's, not the code's:
 //! `cargo test -p iotbench-oracle-server --release --test accuracy -- --ignored --nocapture`, on an idle machine.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::time::{Duration, Instant};
 
