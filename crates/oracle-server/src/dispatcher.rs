@@ -1,7 +1,6 @@
 //! The thread that answers requests when they fall due.
 
 use std::{
-    io,
     net::{Shutdown, TcpStream},
     sync::Arc,
     time::Duration,
@@ -71,12 +70,12 @@ impl Delivery {
     fn carry_out(self) -> Result<(), u32> {
         match self {
             Self::Reply { connection, stream, frame } => {
-                let taken = write(&stream, &frame);
-                if !taken {
-                    // Wakes the connection's reader, which ends it; it may have ended by itself.
-                    let _ = stream.shutdown(Shutdown::Both);
+                if write(&stream, &frame) {
+                    return Ok(());
                 }
-                if taken { Ok(()) } else { Err(connection) }
+                // Wakes the connection's reader, which ends it; it may have ended by itself.
+                let _ = stream.shutdown(Shutdown::Both);
+                Err(connection)
             }
             Self::Reset { stream } => {
                 reset(&stream);
@@ -100,7 +99,7 @@ fn write(stream: &TcpStream, frame: &[u8; REPLY_BYTES]) -> bool {
 /// dropped last, closes.
 fn reset(stream: &TcpStream) {
     // Both fail only on a connection that the client has ended first, and which therefore needs no reset.
-    let _ = set_socket_linger(stream, Some(Duration::ZERO)).map_err(io::Error::from);
+    let _ = set_socket_linger(stream, Some(Duration::ZERO));
     let _ = stream.shutdown(Shutdown::Read);
 }
 
@@ -113,3 +112,43 @@ fn sharpen_timer() {
 
 #[cfg(not(target_os = "linux"))]
 fn sharpen_timer() {}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        net::{Ipv4Addr, TcpListener},
+        time::Instant,
+    };
+
+    use super::*;
+    use crate::{
+        ledger::Entry,
+        program::{Discipline, Program, ServiceTime},
+        scheduler::Scheduler,
+    };
+
+    #[test]
+    fn a_client_that_reads_nothing_does_not_hold_up_the_server() {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (server, _) = listener.accept().unwrap();
+        rustix::net::sockopt::set_socket_send_buffer_size(&server, 4 << 10).unwrap();
+        rustix::net::sockopt::set_socket_recv_buffer_size(&client, 4 << 10).unwrap();
+        let taken = (0..10_000_000).take_while(|_| write(&server, &[0; REPLY_BYTES])).count();
+        assert!((1..10_000_000).contains(&taken), "{taken} replies taken");
+    }
+
+    #[test]
+    fn a_reply_whose_connection_is_gone_is_undeliverable() {
+        let service = ServiceTime::Constant(Duration::ZERO);
+        let scheduler = Scheduler::new(&Program { service, discipline: Discipline::Queue, faults: vec![] });
+        let shared = Shared::new(Instant::now(), scheduler, 1);
+        let fate = Fate::Unanswered;
+        let mut state = shared.lock();
+        let entry = Entry { connection: 0, id: 1, points: 1, payload_bytes: 0, payload_hash: 0, arrival_ns: 0, fate };
+        state.entries.push(entry);
+        let due = Due { ticket: 0, due_ns: 0, action: Action::Reply { status: STATUS_OK } };
+        assert!(begin(&shared, &mut state, due).is_none());
+        assert_eq!(state.entries[0].fate, Fate::Undeliverable);
+    }
+}

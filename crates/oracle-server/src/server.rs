@@ -22,6 +22,9 @@ pub const CONNECTIONS_MAX: usize = 256;
 /// Requests a ledger holds unless told otherwise.
 pub const LEDGER_CAPACITY: usize = 4 << 20;
 
+/// Connections that wait to be accepted: all, and those that will be closed for being too many.
+const BACKLOG: i32 = 1_024;
+
 const ACCEPT_RETRY: Duration = Duration::from_millis(1);
 
 const READER_STACK_BYTES: usize = 256 << 10;
@@ -78,6 +81,8 @@ impl Server {
             return Err(StartError::EpochInFuture);
         }
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(StartError::Listen)?;
+        // The standard library lets 128 wait to be accepted; the next would be tried again a second later.
+        rustix::net::listen(&listener, BACKLOG).map_err(|errno| StartError::Listen(errno.into()))?;
         let address = listener.local_addr().map_err(StartError::Listen)?;
         let shared = Arc::new(Shared::new(epoch, Scheduler::new(&program), ledger_capacity));
         let mut server = Self { shared, address, threads: Vec::with_capacity(2) };
