@@ -100,7 +100,7 @@ impl Server {
     }
 
     /// What happened so far, every request included whose reply the caller has seen. The server waits while the ledger is
-    /// copied (about 25 ms per million requests): take it when the load has ended.
+    /// copied (about 150 ms per million requests): take it when the load has ended.
     #[must_use]
     pub fn ledger(&self) -> Ledger {
         let state = self.shared.lock();
