@@ -31,9 +31,9 @@
 //!
 //! - Arrival is stamped after the read that brought the request's last byte, reply just before its write. A client that
 //!   stamps before its own write and after its own read therefore never measures less than the ledger says.
-//! - Due times are computed from arrivals and programmed service times alone, so a late wake-up of the server delays one
-//!   reply and never the next: a queue keeps its capacity. What was late is in the ledger, because the ledger holds
-//!   what happened, not what was programmed.
+//! - Due times are computed from arrivals and programmed service times alone, so a late wake-up of the server delays the
+//!   replies that fell due meanwhile and shifts none after them: a queue keeps its capacity. What was late is in the
+//!   ledger, because the ledger holds what happened, not what was programmed.
 //! - The dispatcher sleeps on a kernel timer with a slack of 1 ns; no runtime's timer quantises its service times.
 //!   Measured on two virtual cores: late by 50 µs in the median, 0.2 to 0.3 ms at the 99th percentile;
 //!   `tests/accuracy.rs` measures yours.
@@ -42,9 +42,8 @@
 //!
 //! At most [`CONNECTIONS_MAX`] connections at once (more are closed on accept), [`wire::PAYLOAD_MAX_BYTES`] per request
 //! and [`Settings::ledger_capacity`] requests per server. It answers about 100,000 requests/s on two cores that it shares
-//! with its clients. The ledger lives in the client's process and fills by 56
-//! bytes a request: a test of the client's memory must start the server in another process. A client that half-closes
-//! its connection gets no more replies on it.
+//! with its clients. The ledger lives in the client's process and fills by 56 bytes a request: a test of the client's
+//! memory must start the server in another process. A client that half-closes its connection gets no more replies.
 //!
 //! # Never
 //!
