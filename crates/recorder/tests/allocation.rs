@@ -1,7 +1,5 @@
 //! Recording successes does not allocate.
 
-#![expect(clippy::unwrap_used, reason = "a test")]
-
 use iotbench_recorder::{OperationKind, Outcome, Payload, Recorder, Requests, Timing, WINDOW_NS};
 
 #[test]

@@ -4,8 +4,10 @@
 
 mod random;
 
+use std::io::Write;
 use std::time::{Duration, UNIX_EPOCH};
 
+use flate2::{Compression, write::ZlibEncoder};
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use iotbench_recorder::{ExportError, HIGHEST_NS, LatencyHistogram, Level, interval_line, interval_log_head};
@@ -58,6 +60,52 @@ fn other_bytes_are_refused() {
     V2DeflateSerializer::new().serialize(&micros, &mut foreign).unwrap();
     let error = LatencyHistogram::from_v2_deflate(&foreign).unwrap_err();
     assert!(error.to_string().contains("from 1 to 3600000000 with 3 digits"), "{error}");
+}
+
+/// A histogram of our bounds whose header claims `payload_length` bytes, with `payload`.
+fn forged(payload_length: u32, payload: &[u8]) -> Vec<u8> {
+    let mut inner = Vec::new();
+    for word in [0x1c84_9313, payload_length, 0, 3] {
+        inner.extend(u32::to_be_bytes(word));
+    }
+    inner.extend(1_u64.to_be_bytes());
+    inner.extend(HIGHEST_NS.to_be_bytes());
+    inner.extend(1_f64.to_be_bytes());
+    inner.extend(payload);
+    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(&inner).unwrap();
+    let deflated = encoder.finish().unwrap();
+    let mut bytes = 0x1c84_9314_u32.to_be_bytes().to_vec();
+    bytes.extend(u32::try_from(deflated.len()).unwrap().to_be_bytes());
+    bytes.extend(deflated);
+    bytes
+}
+
+#[test]
+fn claims_are_checked_before_they_are_allocated() {
+    // A sound payload of one count: 7 values of 0 ns.
+    assert_eq!(LatencyHistogram::from_v2_deflate(&forged(1, &[14])).unwrap().count(), 7);
+    let claim = LatencyHistogram::from_v2_deflate(&forged(u32::MAX, &[14])).unwrap_err();
+    assert!(claim.to_string().contains("4294967295 bytes"), "{claim}");
+    // The same count, 2^62, three times: their sum has no 64 bits.
+    let mut counts = [0x80; 27];
+    (counts[8], counts[17], counts[26]) = (0x80, 0x80, 0x80);
+    let claim = LatencyHistogram::from_v2_deflate(&forged(27, &counts)).unwrap_err();
+    assert!(matches!(claim, ExportError::Implausible(_)), "{claim}");
+}
+
+#[test]
+fn damaged_bytes_never_panic() {
+    let mut random = random::Random::new(7);
+    let sound = sample().to_v2_deflate().unwrap();
+    for _ in 0..300 {
+        let mut damaged = sound.clone();
+        let place = usize::try_from(random.bits() % damaged.len() as u64).unwrap();
+        damaged[place] ^= 1 << (random.bits() % 8);
+        if let Ok(histogram) = LatencyHistogram::from_v2_deflate(&damaged) {
+            assert!(histogram.count() > 0);
+        }
+    }
 }
 
 #[test]
