@@ -147,3 +147,12 @@ fn jitter_is_of_successive_successes() {
     assert_eq!(total.kind(0).jitter().pairs(), 2);
     assert_eq!(total.kind(0).jitter().mean_ns(), Some(12.5e6));
 }
+
+#[test]
+fn jitter_does_not_compare_phases() {
+    let mut recorder = Recorder::new(kinds(Requests::One));
+    operation(&mut recorder, Outcome::Ok, 0, 10 * MS);
+    assert_eq!(recorder.begin_phase(100 * MS).len(), 1);
+    operation(&mut recorder, Outcome::Ok, 100 * MS, 500 * MS);
+    assert_eq!(total(recorder, Requests::One).kind(0).jitter().pairs(), 0);
+}
