@@ -217,7 +217,20 @@ impl From<DatasetConfig> for Map<String, Value> {
 
 /// The parameters as the dataset's own type.
 pub(crate) fn typed<T: DeserializeOwned>(parameters: &Settings, known: &[Setting]) -> Result<T, ParameterError> {
+    // NaN and infinity become null on their way here, which must not pass for "not given".
+    if let Some((key, _)) = parameters.0.iter().find(|(_, value)| holds_null(value)) {
+        return Err(ParameterError::key(key, "holds a number that is not finite"));
+    }
     Ok(parameters.typed(known)?)
+}
+
+fn holds_null(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Array(values) => values.iter().any(holds_null),
+        Value::Object(table) => table.values().any(holds_null),
+        Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    }
 }
 
 fn known() -> String {
