@@ -36,6 +36,11 @@ pub(crate) fn list_pids() -> Result<Vec<i32>, ProbeError> {
     Ok(pids)
 }
 
+/// Whether a process has this pid, be it a zombie.
+pub(crate) fn exists(pid: i32) -> bool {
+    Path::new(&format!("/proc/{pid}")).exists()
+}
+
 /// Reads `/proc/PID/stat`; `None` if the process ended or is hidden.
 pub(crate) fn read_stat(pid: i32) -> Result<Option<ProcessStat>, ProbeError> {
     let path = PathBuf::from(format!("/proc/{pid}/stat"));

@@ -5,13 +5,16 @@ use std::time::Duration;
 
 use crate::network::NetworkProbe;
 use crate::probe::ProbeError;
-use crate::process_files::{Answer, ProcessStat, list_pids, read_io, read_stat};
+use crate::process_files::{Answer, ProcessStat, exists, list_pids, read_io, read_stat};
 use crate::pss::{PssLedger, thread_cpu_s};
 use crate::sample::{Method, Sample, Source};
 use crate::tree_account::{ProcessId, ProcessRow, TreeAccount, Usage};
 
 /// A process outside the tree is looked at again after this many looks, in case its pid was reused.
 const RECHECK_LOOKS: i32 = 16;
+/// A tree that changes faster than it can be read is taken as it is after this many attempts; the account then shows
+/// a vanished child twice until the tree has used that much more.
+const ATTEMPTS: u32 = 4;
 
 #[derive(Debug)]
 pub(crate) struct ProcessTree {
@@ -54,8 +57,7 @@ impl ProcessTree {
             return Err(ProbeError::Gone);
         }
         let started_s = thread_cpu_s();
-        let stats = self.read_members()?;
-        self.count(&stats)?;
+        let stats = self.read_consistently()?;
         let living: Vec<&ProcessStat> = stats.iter().filter(|stat| !stat.zombie).collect();
         self.ended = living.is_empty();
         if stats.is_empty() {
@@ -83,6 +85,21 @@ impl ProcessTree {
         })
     }
 
+    /// Reads the tree and takes it into the account. A child that was read and then waited for would be in its
+    /// parent's record too, so the tree is read again while any of its processes vanishes meanwhile.
+    fn read_consistently(&mut self) -> Result<Vec<ProcessStat>, ProbeError> {
+        let mut attempt = 1;
+        loop {
+            let stats = self.read_members()?;
+            let rows = self.with_disk_use(&stats)?;
+            if attempt == ATTEMPTS || rows.iter().all(|row| exists(row.id.pid)) {
+                self.account.update(&rows);
+                return Ok(stats);
+            }
+            attempt += 1;
+        }
+    }
+
     /// The tree's processes, children before parents: newcomers first, then the known members by age.
     fn read_members(&mut self) -> Result<Vec<ProcessStat>, ProbeError> {
         self.look = (self.look + 1) % RECHECK_LOOKS;
@@ -101,7 +118,7 @@ impl ProcessTree {
         Ok(selected)
     }
 
-    fn count(&mut self, stats: &[ProcessStat]) -> Result<(), ProbeError> {
+    fn with_disk_use(&mut self, stats: &[ProcessStat]) -> Result<Vec<ProcessRow>, ProbeError> {
         let mut rows = Vec::with_capacity(stats.len());
         for stat in stats {
             let mut row = stat.row;
@@ -110,8 +127,7 @@ impl ProcessTree {
             row.inherited = row.inherited.plus(io);
             rows.push(row);
         }
-        self.account.update(&rows);
-        Ok(())
+        Ok(rows)
     }
 
     /// The process's storage counters, its last seen ones if it is ending.

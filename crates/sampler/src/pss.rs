@@ -39,12 +39,7 @@ impl Pss {
 
     const NOTHING: Self = Self {
         bytes: 0,
-        kinds: Some(MemoryKinds {
-            anon_bytes: 0,
-            shmem_bytes: 0,
-            mapped_file_bytes: Some(0),
-            page_cache_bytes: None,
-        }),
+        kinds: Some(MemoryKinds { anon_bytes: 0, shmem_bytes: 0, mapped_file_bytes: Some(0), page_cache_bytes: None }),
     };
 }
 
@@ -75,12 +70,7 @@ impl PssLedger {
 
     /// Reads what the budget allows. `base_cost_s` is the CPU time that the look has taken so far. `None` while a
     /// process was never read, and where one may not be read.
-    pub fn refresh(
-        &mut self,
-        living: &[ProcessId],
-        at: Duration,
-        base_cost_s: f64,
-    ) -> Result<Option<Pss>, ProbeError> {
+    pub fn refresh(&mut self, living: &[ProcessId], at: Duration, base_cost_s: f64) -> Result<Option<Pss>, ProbeError> {
         self.look += 1;
         self.credit.earn(at, base_cost_s);
         let mut queue: Vec<(u64, ProcessId)> =

@@ -45,12 +45,7 @@ pub(crate) struct SockDiag {
 
 impl SockDiag {
     pub fn open() -> Result<Self> {
-        let fd = socket_with(
-            AddressFamily::NETLINK,
-            SocketType::RAW,
-            SocketFlags::CLOEXEC,
-            Some(netlink::SOCK_DIAG),
-        )?;
+        let fd = socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, Some(netlink::SOCK_DIAG))?;
         set_socket_timeout(&fd, Timeout::Recv, Some(ANSWER_WITHIN))?;
         Ok(Self { fd, buffer: vec![0; BUFFER_BYTES] })
     }

@@ -166,8 +166,7 @@ mod tests {
 
     #[test]
     fn counters_are_differences_and_sizes_weigh_by_time() {
-        let summary =
-            summary_of(&[sample(10, 5.0, Some(100)), sample(11, 6.0, Some(200)), sample(20, 9.0, Some(200))]);
+        let summary = summary_of(&[sample(10, 5.0, Some(100)), sample(11, 6.0, Some(200)), sample(20, 9.0, Some(200))]);
         assert_eq!(summary.cpu_s, Some(4.0));
         assert_eq!(summary.cpu_pct_mean, Some(40.0));
         assert_eq!(summary.disk_written_bytes, Some(100));

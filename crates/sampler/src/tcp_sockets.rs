@@ -82,8 +82,7 @@ impl SocketAccount {
             let known_foreign = self.foreign.contains(&socket.cookie);
             if before.is_some() || (!known_foreign && socket.inode != 0 && held.contains(&socket.inode)) {
                 let before = before.unwrap_or_default();
-                let bytes =
-                    NetworkBytes { rx: socket.bytes.rx.max(before.rx), tx: socket.bytes.tx.max(before.tx) };
+                let bytes = NetworkBytes { rx: socket.bytes.rx.max(before.rx), tx: socket.bytes.tx.max(before.tx) };
                 ours.insert(socket.cookie, bytes);
             } else if known_foreign || socket.inode != 0 {
                 foreign.insert(socket.cookie);
