@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::time::Duration;
 
 use procfs::FromRead;
 use procfs::net::InterfaceDeviceStatus;
@@ -44,7 +45,7 @@ impl NetworkProbe {
     }
 
     /// The bytes of these processes and of those given before. The first process ever decides the method.
-    pub fn read(&mut self, processes: &[ProcessId]) -> Option<NetworkBytes> {
+    pub fn read(&mut self, processes: &[ProcessId], at: Duration) -> Option<NetworkBytes> {
         let first = processes.first().map(|id| id.pid.to_string());
         if let (Self::Undecided, Some(pid)) = (&*self, &first) {
             let own_namespace = shares_our_namespace(pid);
@@ -55,7 +56,7 @@ impl NetworkProbe {
         }
         let bytes = match self {
             Self::Undecided => return None,
-            Self::Sockets(sockets) => sockets.read(processes),
+            Self::Sockets(sockets) => sockets.read(processes, at),
             Self::Interfaces(interfaces) => interfaces.read(first.as_deref()),
             Self::Unavailable => None,
         };

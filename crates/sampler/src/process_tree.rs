@@ -3,10 +3,11 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
+use crate::cpu_credit::thread_cpu_s;
 use crate::network::NetworkProbe;
 use crate::probe::ProbeError;
-use crate::process_files::{Answer, ProcessStat, exists, list_pids, read_io, read_stat};
-use crate::pss::{PssLedger, thread_cpu_s};
+use crate::process_files::{Answer, ProcessStat, list_pids, read_io, read_stat};
+use crate::pss::PssLedger;
 use crate::sample::{Method, Sample, Source};
 use crate::tree_account::{ProcessId, ProcessRow, TreeAccount, Usage};
 
@@ -64,7 +65,7 @@ impl ProcessTree {
             return Err(ProbeError::Gone);
         }
         let ids: Vec<ProcessId> = living.iter().map(|stat| stat.row.id).collect();
-        let network = self.network.read(&ids);
+        let network = self.network.read(&ids, at);
         let pss = self.pss.refresh(&ids, at, thread_cpu_s() - started_s)?;
         let used = self.account.total();
         let disk = |bytes: u64| self.disk_readable.then_some(bytes);
@@ -92,7 +93,8 @@ impl ProcessTree {
         loop {
             let stats = self.read_members()?;
             let rows = self.with_disk_use(&stats)?;
-            if attempt == ATTEMPTS || rows.iter().all(|row| exists(row.id.pid)) {
+            let present = list_pids()?;
+            if attempt == ATTEMPTS || rows.iter().all(|row| present.contains(&row.id.pid)) {
                 self.account.update(&rows);
                 return Ok(stats);
             }
@@ -103,7 +105,7 @@ impl ProcessTree {
     /// The tree's processes, children before parents: newcomers first, then the known members by age.
     fn read_members(&mut self) -> Result<Vec<ProcessStat>, ProbeError> {
         self.look = (self.look + 1) % RECHECK_LOOKS;
-        let pids: HashSet<i32> = list_pids()?.into_iter().collect();
+        let pids = list_pids()?;
         self.strangers.retain(|pid| pids.contains(pid) && pid % RECHECK_LOOKS != self.look);
         let newcomers = pids.iter().filter(|pid| !self.account.holds_pid(**pid) && !self.strangers.contains(pid));
         let members = self.account.members().into_iter().map(|id| id.pid);

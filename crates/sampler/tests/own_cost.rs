@@ -1,6 +1,5 @@
 //! What sampling costs. Not run by default: it takes half a minute and its figure depends on the machine.
 //! `cargo test --release -p iotbench-sampler --test own_cost -- --ignored --nocapture`
-#![expect(clippy::unwrap_used, reason = "a failing test should panic")]
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};

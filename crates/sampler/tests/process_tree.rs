@@ -220,8 +220,8 @@ fn loopback_traffic_is_told_by_socket() {
     let drain = std::thread::spawn(move || other_end.read_exact(&mut vec![0; usize::try_from(8 * MIB).unwrap()]));
     foreign.write_all(&vec![0; usize::try_from(8 * MIB).unwrap()]).unwrap();
     drain.join().unwrap().unwrap();
-    let lines = BufReader::new(talker.stdout.take().unwrap()).lines();
-    lines.map_while(Result::ok).find(|line| line.contains("ready")).unwrap();
+    let mut lines = BufReader::new(talker.stdout.take().unwrap()).lines().map_while(Result::ok);
+    lines.find(|line| line.contains("ready")).unwrap();
 
     let mut probe = tree(&talker);
     let sample = probe.sample(Duration::ZERO).unwrap();
