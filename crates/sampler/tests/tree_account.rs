@@ -309,3 +309,29 @@ fn a_daemon_stays_a_member_when_its_parent_ends() {
     assert_eq!(world.processes[&(parent + 1)].parent, INIT);
     assert_eq!(account.total().user_ticks, 40);
 }
+
+fn row(pid: i32, start_ticks: u64, parent_pid: i32, own: u64, inherited: u64) -> ProcessRow {
+    let ticks = |user_ticks| Usage { user_ticks, ..Usage::default() };
+    let id = ProcessId { start_ticks, pid };
+    ProcessRow { id, parent_pid, held: ticks(own + inherited), inherited: ticks(inherited) }
+}
+
+#[test]
+fn a_process_older_than_its_parent_is_a_stranger() {
+    let mut account = TreeAccount::new(ProcessId { start_ticks: 10, pid: 50 });
+    // Pid 60 named a stranger's parent when its line was read, and was a new member's a moment later.
+    look(&mut account, &[row(50, 10, 1, 1, 0), row(60, 30, 50, 2, 0), row(61, 20, 60, 1_000, 0)]);
+    assert_eq!(account.total().user_ticks, 3);
+}
+
+#[test]
+fn old_inheritance_does_not_pay_for_a_later_loss() {
+    let mut account = TreeAccount::new(ProcessId { start_ticks: 10, pid: 50 });
+    look(&mut account, &[row(50, 10, 1, 1, 0), row(60, 30, 50, 40, 0)]);
+    // A child that was never seen was waited for.
+    look(&mut account, &[row(50, 10, 1, 1, 100), row(60, 30, 50, 40, 0)]);
+    look(&mut account, &[row(50, 10, 1, 1, 100), row(60, 30, 50, 40, 0)]);
+    // Nobody waited for this one.
+    look(&mut account, &[row(50, 10, 1, 51, 100)]);
+    assert_eq!(account.total().user_ticks, 191);
+}
