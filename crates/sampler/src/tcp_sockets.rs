@@ -5,8 +5,7 @@
 //! than a CPU budget allows: counters are cumulative, so a late classification loses nothing. What a socket carried between the last look and its end is lost.
 
 use std::collections::{HashMap, HashSet};
-use std::io::ErrorKind;
-use std::path::PathBuf;
+use std::io::{Error, ErrorKind};
 use std::time::Duration;
 
 use crate::cpu_credit::{CpuCredit, thread_cpu_s};
@@ -26,8 +25,8 @@ pub(crate) struct TcpSockets {
 
 impl TcpSockets {
     /// `None` where sockets cannot be had: no permission, no kernel support.
-    pub fn of_process(pid: &str) -> Option<Self> {
-        std::fs::read_dir(format!("/proc/{pid}/fd")).ok()?;
+    pub fn of_processes(processes: &[ProcessId]) -> Option<Self> {
+        held_inodes(processes)?;
         let mut diag = SockDiag::open().ok()?;
         diag.tcp_sockets().ok()?;
         Some(Self { diag, credit: CpuCredit::new(LISTING_SHARE), account: SocketAccount::default() })
@@ -53,14 +52,21 @@ impl TcpSockets {
 /// The inodes of the sockets among the processes' open files; `None` if a living process hides them.
 fn held_inodes(processes: &[ProcessId]) -> Option<HashSet<u32>> {
     let mut inodes = HashSet::new();
+    let refused = |error: &Error| error.kind() == ErrorKind::PermissionDenied;
     for id in processes {
-        let files = match std::fs::read_dir(PathBuf::from(format!("/proc/{}/fd", id.pid))) {
+        let files = match std::fs::read_dir(format!("/proc/{}/fd", id.pid)) {
             Ok(files) => files,
-            Err(error) if error.kind() == ErrorKind::PermissionDenied => return None,
+            Err(error) if refused(&error) => return None,
             Err(_) => continue,
         };
-        let links = files.filter_map(|file| std::fs::read_link(file.ok()?.path()).ok());
-        inodes.extend(links.filter_map(|link| socket_inode(link.to_str()?)));
+        for file in files.flatten() {
+            match std::fs::read_link(file.path()) {
+                Ok(link) => inodes.extend(link.to_str().and_then(socket_inode)),
+                Err(error) if refused(&error) => return None,
+                // Closed meanwhile.
+                Err(_) => {}
+            }
+        }
     }
     Some(inodes)
 }
