@@ -30,13 +30,16 @@
 //! - No text of a server, a path or a file reaches a terminal with a character that could steer it.
 //! - Nothing waits for a disk while the run goes on.
 
+mod comparison;
 mod document;
 mod environment;
 mod folder;
 mod printable;
 mod recording;
 mod series;
+mod terminal;
 
+pub use comparison::render_comparison;
 pub use document::{
     Capacity, Client, Document, DocumentError, Durability, Durations, ErrorsOfCause, Figures, Group, Inconsistency,
     Interval, KindLatency, Latency, Load, MeasuredPart, OperationCounts, PacingError, Points, Provenance, Purpose,
@@ -50,3 +53,4 @@ pub use folder::{
 };
 pub use printable::printable;
 pub use recording::FolderObserver;
+pub use terminal::render;
