@@ -1,11 +1,24 @@
 //! One connection that writes: transactions around what a layout inserts.
 
-use super::error::{applied_by_failed_commit, classify};
+mod bind;
+mod bulk;
+mod document;
+mod narrow;
+mod wide;
+
+use super::{
+    error::{applied_by_failed_commit, classify},
+    interrupt::SqliteInterrupt,
+};
 use crate::refuse::refuse;
 use async_trait::async_trait;
-use iotbench_core::{Acknowledged, Applied, Batch, Cause, Error, Interrupt, TableSpec, Writer};
-use rusqlite::{Connection, InterruptHandle};
+use bulk::BulkInsert;
+use document::DocumentInsert;
+use iotbench_core::{Acknowledged, Action, Applied, Batch, Cause, Error, Interrupt, Layout, TableSpec, Writer};
+use narrow::NarrowInsert;
+use rusqlite::Connection;
 use std::sync::Arc;
+use wide::WideInsert;
 
 /// How one layout inserts a batch.
 pub(crate) trait Insert: Send {
@@ -24,7 +37,13 @@ pub(crate) struct SqliteWriter {
 }
 
 impl SqliteWriter {
-    pub(crate) fn new(connection: Connection, table: Arc<TableSpec>, insert: Box<dyn Insert>) -> Self {
+    pub(crate) fn new(connection: Connection, table: Arc<TableSpec>) -> Self {
+        let insert: Box<dyn Insert> = match table.layout {
+            Layout::Wide => Box::new(WideInsert::new(&table)),
+            Layout::Narrow => Box::new(NarrowInsert::new(&table)),
+            Layout::Document => Box::new(DocumentInsert::new(&table)),
+            Layout::Bulk => Box::new(BulkInsert::new(&table)),
+        };
         Self { connection, table, insert }
     }
 
@@ -58,7 +77,7 @@ impl SqliteWriter {
         }
         match self.execute(ROLLBACK) {
             Ok(()) => error,
-            Err(_) => error.applied(Applied::Maybe).action(iotbench_core::Action::DiscardWriter),
+            Err(_) => error.applied(Applied::Maybe).action(Action::DiscardWriter),
         }
     }
 
@@ -99,14 +118,5 @@ impl Writer for SqliteWriter {
 
     fn interrupt(&self) -> Option<Arc<dyn Interrupt>> {
         Some(Arc::new(SqliteInterrupt(self.connection.get_interrupt_handle())))
-    }
-}
-
-/// Ends the statement that a connection is in.
-pub(crate) struct SqliteInterrupt(pub(crate) InterruptHandle);
-
-impl Interrupt for SqliteInterrupt {
-    fn interrupt(&self) {
-        self.0.interrupt();
     }
 }
