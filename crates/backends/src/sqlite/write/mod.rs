@@ -120,3 +120,66 @@ impl Writer for SqliteWriter {
         Some(Arc::new(SqliteInterrupt(self.connection.get_interrupt_handle())))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sqlite::layout::create_sql;
+    use iotbench_core::{Marker, Name, Run, Schema, Signal, Value, ValueType};
+
+    fn table(layout: Layout) -> TableSpec {
+        let signal = Signal { name: "a".into(), value_type: ValueType::Text, max_text_bytes: 4096 };
+        TableSpec {
+            name: Name::new("t").unwrap(),
+            layout,
+            schema: Schema::new(vec![signal]).unwrap(),
+            devices: 1,
+            marker: Marker { run_id: "r".into(), fingerprint: "f".into() },
+        }
+    }
+
+    fn batch(table: &TableSpec, count: u32) -> Batch {
+        let mut batch = Batch::new(&table.schema);
+        let text = "x".repeat(4096);
+        batch.append(Run { device: 0, first: 0, count }, |timestamps, columns| {
+            for time in 0..count {
+                timestamps.push(time.into());
+                assert!(columns[0].push(Value::Text(&text)));
+            }
+        });
+        batch
+    }
+
+    fn block_on<T>(future: impl Future<Output = T>) -> T {
+        tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+    }
+
+    fn rows(writer: &SqliteWriter) -> i64 {
+        writer.connection.query_row("SELECT count(*) FROM t", [], |row| row.get(0)).unwrap()
+    }
+
+    #[test]
+    fn a_full_database_keeps_nothing_of_the_write_nor_of_its_transaction() {
+        for layout in Layout::ALL {
+            let table = table(layout);
+            let connection = Connection::open_in_memory().unwrap();
+            connection.execute_batch(&create_sql(&table)).unwrap();
+            connection.pragma_update(None, "max_page_count", 30).unwrap();
+            let (small, large) = (batch(&table, 1), batch(&table, 100));
+            let mut writer = SqliteWriter::new(connection, Arc::new(table));
+            block_on(async {
+                writer.write(&small).await.unwrap();
+                let error = writer.write(&large).await.unwrap_err();
+                assert_eq!((error.cause, error.action, error.applied), (Cause::Full, Action::Stop, Applied::No));
+                assert_eq!(rows(&writer), 1, "layout {layout}");
+                writer.begin().await.unwrap();
+                writer.write(&small).await.unwrap();
+                assert_eq!(writer.write(&large).await.unwrap_err().cause, Cause::Full);
+                assert_eq!(writer.commit().await.unwrap_err().cause, Cause::Client);
+                assert_eq!(rows(&writer), 1, "layout {layout}");
+                writer.write(&small).await.unwrap();
+                assert_eq!(rows(&writer), 2, "layout {layout}");
+            });
+        }
+    }
+}
