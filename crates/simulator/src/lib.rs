@@ -40,5 +40,5 @@ mod simulated;
 pub use config::{DEFAULT_ORIGIN_NS, DatasetConfig, DatasetError, DatasetInfo, Opening, ParameterError};
 pub use dataset::Dataset;
 pub use datasets::{DATASETS, MACHINE_AMPLITUDE, MachineCycles};
-pub use encode::{Encoder, Format};
+pub use encode::{Encoder, Format, UnknownFormat};
 pub use recording::RecordingError;
