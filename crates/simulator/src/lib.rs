@@ -22,6 +22,7 @@
 //! - Nothing here reads a clock; nothing does I/O but opening a recording or a file of signals.
 //! - Filling a warm batch and encoding it into a warm buffer never allocate.
 
+mod alias;
 mod clock;
 mod config;
 mod counter_hash;
@@ -30,11 +31,14 @@ mod datasets;
 mod encode;
 mod noise;
 mod oscillator;
+mod random_text;
+mod random_walk;
 mod recording;
+mod sending_order;
 mod simulated;
 
 pub use config::{DEFAULT_ORIGIN_NS, DatasetConfig, DatasetError, DatasetInfo, Opening, ParameterError};
 pub use dataset::Dataset;
 pub use datasets::{DATASETS, MACHINE_AMPLITUDE, MachineCycles};
-pub use encode::InfluxEncoder;
+pub use encode::{Encoder, Format, UnknownFormat};
 pub use recording::RecordingError;
