@@ -139,7 +139,7 @@ impl Document {
             measured: measured.map(MeasuredPart::from),
             throughput: measured.map(Throughput::from),
             latency: measured.map(|m| Latency::from(&m.recording)),
-            resources: outcome.resources.iter().map(|s| Resources::new(s, outcome.embedded)).collect(),
+            resources: outcome.resources.iter().map(Resources::from).collect(),
             storage: Storage::new(outcome),
             client: Client::new(outcome),
             steady: (),
