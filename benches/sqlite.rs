@@ -3,7 +3,6 @@
 //! generates.
 
 #![expect(clippy::unwrap_used, reason = "a benchmark fails by panicking")]
-#![expect(missing_docs, reason = "criterion's macros make items without them")]
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use iotbench_backends::BACKENDS;
