@@ -3,6 +3,7 @@
 //! generates.
 
 #![expect(clippy::unwrap_used, reason = "a benchmark fails by panicking")]
+
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use iotbench_backends::BACKENDS;
 use iotbench_core::{
