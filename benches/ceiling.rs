@@ -24,7 +24,10 @@ fn main() -> Result<(), BenchmarkError> {
     say(&format!("closed loop: {:.0} operations/s, {:.2} µs of CPU each", ok / f64::from(SECONDS), cpu_s / ok * 1e6));
     let open = run("open", "rate=100000")?;
     let load = open.load;
-    say(&format!("open loop at 100,000/s: offered {}, dropped {}, pending {}", load.offered, load.dropped, load.pending));
+    say(&format!(
+        "open loop at 100,000/s: offered {}, dropped {}, pending {}",
+        load.offered, load.dropped, load.pending
+    ));
     for rate in [1_000, 5_000] {
         let paced = run("open", &format!("rate={rate}"))?;
         let quantile = |level| paced.client.pacing_error.value_at(level).unwrap_or(0) / 1000;

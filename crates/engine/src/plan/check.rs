@@ -40,6 +40,14 @@ pub(super) fn profile(profile: &Profile) -> Result<(), FieldError> {
     if given == 0 || given > MOST_DEVICES {
         return Err(("devices".into(), format!("from 1 to {MOST_DEVICES} devices, got {given}")));
     }
+    for (key, span) in [("duration", profile.phases.duration.set()), ("warmup", Some(profile.phases.warmup))] {
+        if let Some(span) = span.filter(|s| s.0.subsec_nanos() != 0) {
+            return Err((
+                format!("phases.{key}"),
+                format!("{span}: windows are whole seconds, so write a whole number of them"),
+            ));
+        }
+    }
     if profile.phases.duration == Auto::Set(Span::from_secs(0)) {
         return Err(("phases.duration".into(), "a measured part of no length measures nothing".into()));
     }

@@ -105,14 +105,24 @@ impl ClosedSource {
         let mut start_ns = now_ns + spread_ns;
         if let Payload::SinceLast { .. } = self.settings.payload {
             // A device measures from its joining on; it has something to send one period later.
-            user.position = now_ns.div_ceil(period_ns);
-            start_ns = start_ns.max(user.position * period_ns);
+            user.position = self.filler.positions_by(number % self.settings.devices, now_ns);
+            start_ns = start_ns.max(now_ns + period_ns);
         }
         self.waiting.push(Reverse((start_ns, local)));
     }
 
     fn period_ns(&self) -> u64 {
         u64::try_from(self.filler.dataset().period_ns()).unwrap_or(1).max(1)
+    }
+
+    /// A user whose device has nothing to send looks again a period later; one whose recording has ended is done.
+    fn wait_for_data(&mut self, local: u32, now_ns: u64) {
+        let device = self.user_number(local) % self.settings.devices;
+        if let Payload::SinceLast { .. } = self.settings.payload
+            && !self.filler.has_ended(device, now_ns)
+        {
+            self.waiting.push(Reverse((now_ns + self.period_ns(), local)));
+        }
     }
 
     fn fill(&mut self, local: u32, now_ns: u64, batch: &mut Batch) -> (u64, u64) {
@@ -127,12 +137,13 @@ impl ClosedSource {
                 (batch.len() as u64, 0)
             }
             Payload::SinceLast { window_ns } => {
-                let due = now_ns / period_ns + 1;
-                let gathered = due.saturating_sub(user.position).max(1);
+                let device = number % self.settings.devices;
+                let due = self.filler.positions_by(device, now_ns);
+                let gathered = due.saturating_sub(user.position);
                 let kept = gathered.min((window_ns / period_ns).max(1));
-                user.position += gathered;
+                user.position = user.position.max(due);
                 let first = user.position - kept;
-                self.filler.fill(number % self.settings.devices, first, u32::try_from(kept).unwrap_or(u32::MAX), batch);
+                self.filler.fill(device, first, u32::try_from(kept).unwrap_or(u32::MAX), batch);
                 (batch.len() as u64 + gathered - kept, gathered - kept)
             }
             Payload::Second => (0, 0),
@@ -161,8 +172,8 @@ impl Source for ClosedSource {
             }
             let (generated, lost) = self.fill(local, now_ns, batch);
             if batch.is_empty() {
-                // A recording has ended: the user has nothing more to send.
                 self.control.refund_operation();
+                self.wait_for_data(local, now_ns);
                 continue;
             }
             if let Some(user) = self.users.get_mut(local as usize) {
@@ -188,17 +199,12 @@ impl Source for ClosedSource {
     }
 
     fn complete(&mut self, due: Due, ended_ns: u64) {
-        let period_ns = self.period_ns();
         let Some(user) = self.users.get_mut(due.user as usize) else { return };
         user.busy = false;
         if !user.active {
             return;
         }
-        let mut start_ns = ended_ns + self.settings.think_ns;
-        if let Payload::SinceLast { .. } = self.settings.payload {
-            start_ns = start_ns.max(user.position * period_ns);
-        }
-        self.waiting.push(Reverse((start_ns, due.user)));
+        self.waiting.push(Reverse((ended_ns + self.settings.think_ns, due.user)));
     }
 
     fn left(&mut self, now_ns: u64, tell: &mut dyn FnMut(Left)) {
