@@ -1,7 +1,7 @@
 //! A closed loop: a user starts again some time after its answer.
 
 use super::Filler;
-use crate::{clock::RunClock, control::Control, plan::Payload, schedule::mix};
+use crate::{clock::RunClock, control::Control, pacer::Alarm, plan::Payload, schedule::mix};
 use async_trait::async_trait;
 use iotbench_core::{Batch, Due, Left, Next, Source};
 use std::{cmp::Reverse, collections::BinaryHeap, sync::Arc};
@@ -16,6 +16,7 @@ pub struct ClosedSource {
     clock: RunClock,
     control: Arc<Control>,
     changed: watch::Receiver<()>,
+    alarm: Arc<Alarm>,
     filler: Filler,
     shares: Shares,
     settings: ClosedSettings,
@@ -54,13 +55,20 @@ struct User {
 
 impl ClosedSource {
     /// The users of one loop; they join as [`Control::users`] says.
-    pub fn new(clock: RunClock, control: Arc<Control>, filler: Filler, settings: ClosedSettings) -> Self {
+    pub fn new(
+        clock: RunClock,
+        control: Arc<Control>,
+        alarm: Arc<Alarm>,
+        filler: Filler,
+        settings: ClosedSettings,
+    ) -> Self {
         let shares = Shares { users: settings.most_users, devices: settings.devices };
         let changed = control.subscribe();
         Self {
             clock,
             control,
             changed,
+            alarm,
             filler,
             shares,
             settings,
@@ -155,7 +163,7 @@ impl ClosedSource {
 impl Source for ClosedSource {
     fn take(&mut self, now_ns: u64, batch: &mut Batch) -> Next {
         self.follow_users(now_ns);
-        if now_ns >= self.control.stops_at_ns() {
+        if now_ns >= self.control.stops_at_ns() || self.control.is_spent() {
             return Next::Finished;
         }
         while let Some(&Reverse((intended_ns, local))) = self.waiting.peek() {
@@ -185,15 +193,12 @@ impl Source for ClosedSource {
     }
 
     async fn ready(&mut self) {
-        let next = self.waiting.peek().map(|Reverse((ns, _))| self.clock.instant(*ns));
-        let next_start = async {
-            match next {
-                Some(at) => tokio::time::sleep_until(at.into()).await,
-                None => std::future::pending().await,
-            }
-        };
+        let next_ns = self.waiting.peek().map(|Reverse((ns, _))| *ns);
+        if next_ns.is_some_and(|ns| ns <= self.clock.now_ns()) {
+            return;
+        }
         tokio::select! {
-            () = next_start => {}
+            () = self.alarm.wait_until(next_ns) => {}
             _ = self.changed.changed() => {}
         }
     }
