@@ -2,6 +2,8 @@
 //!
 //! `cargo bench --bench generate`; elements are values, so that `Melem/s` reads as million values per second.
 
+#![expect(clippy::expect_used, reason = "a benchmark that cannot start may panic")]
+
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use iotbench_core::{Batch, Run};
 use iotbench_simulator::{DEFAULT_ORIGIN_NS, Dataset, DatasetConfig, Encoder, Format};

@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use iotbench_backends::BACKENDS;
-use iotbench_conformance::{Fixture, Outcome, Verdict, assert_conforms, check};
+use iotbench_conformance::{Fixture, Outcome, assert_conforms, check};
 use iotbench_core::{Backend, Layout, OpenRequest, Registry, Settings, TableSpec, Target};
 
 /// A backend that needs no place.
@@ -38,7 +38,7 @@ async fn memory() {
 async fn blackhole() {
     for layout in Layout::ALL {
         let outcomes = conforms(&Plain("blackhole"), layout).await;
-        assert!(outcomes.iter().any(|o| matches!(o.verdict, Verdict::Skipped(_))));
+        assert!(outcomes.iter().any(|o| matches!(o.verdict, iotbench_conformance::Verdict::Skipped(_))));
     }
 }
 

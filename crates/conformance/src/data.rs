@@ -275,6 +275,7 @@ impl Random {
         let fraction = (self.next() >> 11) as f64 / (1_u64 << 53) as f64;
         let number = (fraction - 0.5) * 2000.0;
         match value_type {
+            #[expect(clippy::cast_possible_truncation, reason = "any f32 near it will do")]
             ValueType::F32 => Owned::F32(number as f32),
             ValueType::F64 => Owned::F64(number),
             ValueType::I64 => Owned::I64(i64::from(small) - 32),

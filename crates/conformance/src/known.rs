@@ -20,18 +20,18 @@ fn row(device: u32, timestamp_ns: i64, values: &[f64]) -> Row {
 /// Two devices with two numbers each.
 pub(crate) async fn numbers(subject: &Subject<'_>) -> Check {
     let schema = schema(&[(ValueType::F64, 2)])?;
-    let points: [(u32, &[(i64, [f64; 2])]); 2] = [
-        (0, &[(1, [5.0, 10.0]), (2, [3.0, 20.0]), (3, [3.0, 30.0]), (4, [8.0, 40.0])]),
-        (1, &[(2, [1.0, 1.0]), (3, [7.0, 2.0])]),
+    let points = [
+        (0, vec![(1, [5.0, 10.0]), (2, [3.0, 20.0]), (3, [3.0, 30.0]), (4, [8.0, 40.0])]),
+        (1, vec![(2, [1.0, 1.0]), (3, [7.0, 2.0])]),
     ];
     let mut batch = Batch::new(&schema);
     for (device, points) in points {
         let run = Run { device, first: 0, count: u32::try_from(points.len()).unwrap_or(u32::MAX) };
         batch.append(run, |times, columns| {
             for (step, values) in points {
-                times.push(at(*step));
+                times.push(at(step));
                 for (column, value) in columns.iter_mut().zip(values) {
-                    let pushed = column.push(Value::F64(*value));
+                    let pushed = column.push(Value::F64(value));
                     debug_assert!(pushed, "the columns are f64");
                 }
             }

@@ -13,13 +13,16 @@ use async_channel::{Receiver, Sender, TrySendError};
 use iotbench_recorder::{Recorder, Window};
 use std::sync::{
     Arc,
-    atomic::{AtomicU32, Ordering},
+    atomic::{AtomicU32, AtomicU64, Ordering},
 };
+use tokio::sync::Notify;
 
 /// The shortest time between two wake-ups.
 const COALESCE_NS: u64 = 100_000;
 /// The longest: how late a change of the end is noticed.
 const LONGEST_SLEEP_NS: u64 = 20_000_000;
+/// The same where users may choose a new time meanwhile.
+const LONGEST_SLEEP_WITH_ALARMS_NS: u64 = 5_000_000;
 
 /// An operation of an open loop, or a datapoint of a sensor, that has become due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,16 +83,71 @@ pub struct Sensor {
     pub grants: Sender<Grant>,
 }
 
+/// Wakes a closed loop when the next of its users is to start. Users start after think times, so that the pacer sees a new
+/// time long before it is due.
+#[derive(Debug)]
+pub struct Alarm {
+    due_ns: AtomicU64,
+    rung: Notify,
+}
+
+/// No user waits.
+const NO_TIME: u64 = u64::MAX;
+
+impl Default for Alarm {
+    fn default() -> Self {
+        Self { due_ns: AtomicU64::new(NO_TIME), rung: Notify::new() }
+    }
+}
+
+impl Alarm {
+    /// Waits until a time since the run's start; `None`: for ever.
+    pub async fn wait_until(&self, ns: Option<u64>) {
+        self.due_ns.store(ns.unwrap_or(NO_TIME), Ordering::Relaxed);
+        self.rung.notified().await;
+    }
+
+    /// Rings when it is time, and says when it will be.
+    fn ring(&self, now_ns: u64) -> u64 {
+        let due_ns = self.due_ns.load(Ordering::Relaxed);
+        if due_ns > now_ns {
+            return due_ns;
+        }
+        // A time that was set meanwhile must not be lost: then the loop is awake, and waits anew.
+        if self.due_ns.compare_exchange(due_ns, NO_TIME, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+            self.rung.notify_one();
+        }
+        NO_TIME
+    }
+}
+
+/// What the pacer keeps.
+#[derive(Debug, Default)]
+pub struct Pace {
+    /// Schedules.
+    pub streams: Vec<Stream>,
+    /// Closed loops to wake.
+    pub alarms: Vec<Arc<Alarm>>,
+    /// The shortest think time of their users.
+    pub think_ns: u64,
+}
+
 /// Keeps the schedules until the run's end and returns what was counted.
 pub fn run(
     clock: RunClock,
     control: &Control,
-    mut streams: Vec<Stream>,
+    pace: Pace,
     mut recorder: Recorder,
     mut send: impl FnMut(u32, Vec<Window>),
 ) {
     // A failure means only that the kernel's usual slack of 50 µs stays: the pacing error shows it.
     let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
+    let Pace { mut streams, alarms, think_ns } = pace;
+    let longest_sleep_ns = if alarms.is_empty() {
+        LONGEST_SLEEP_NS
+    } else {
+        (think_ns / 2).clamp(COALESCE_NS, LONGEST_SLEEP_WITH_ALARMS_NS)
+    };
     let mut generation = control.generation();
     loop {
         let now_ns = clock.now_ns();
@@ -109,9 +167,10 @@ pub fn run(
             break;
         }
         send(generation.number, recorder.take_windows(now_ns));
-        let next_ns = streams.iter_mut().filter_map(Stream::next_ns).min().unwrap_or(u64::MAX);
+        let next_alarm_ns = alarms.iter().map(|a| a.ring(now_ns)).min().unwrap_or(NO_TIME);
+        let next_ns = streams.iter_mut().filter_map(Stream::next_ns).min().unwrap_or(u64::MAX).min(next_alarm_ns);
         let earliest_ns = now_ns + if blocked { 10 * COALESCE_NS } else { COALESCE_NS };
-        sleep_until(clock, next_ns.max(earliest_ns).min(stop_ns).min(now_ns + LONGEST_SLEEP_NS));
+        sleep_until(clock, next_ns.max(earliest_ns).min(stop_ns).min(now_ns + longest_sleep_ns));
     }
     let stop_ns = control.stops_at_ns().min(clock.now_ns());
     for stream in streams {

@@ -144,9 +144,10 @@ impl WriteLoop {
             if self.finished && self.under_way.iter().all(Option::is_none) {
                 break;
             }
-            self.wait().await;
-            turn += 1;
-            if turn >= TURN {
+            if turn < TURN {
+                self.wait().await;
+                turn += 1;
+            } else {
                 turn = 0;
                 tokio::task::yield_now().await;
             }

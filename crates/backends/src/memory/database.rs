@@ -28,9 +28,9 @@ impl MemoryDatabase {
         self.store.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn with_store<T>(&self, run: impl FnOnce(&mut Store) -> Result<T, Error>) -> Result<T, Error> {
+    fn with_store<T>(&self, run: impl FnOnce(&mut Store) -> T) -> Result<T, Error> {
         match self.lock().as_mut() {
-            Some(store) => run(store),
+            Some(store) => Ok(run(store)),
             None => {
                 Err(Error::new(Cause::Server, format!("table {} does not exist: create it first", self.table.name)))
             }
@@ -65,7 +65,7 @@ impl Database for MemoryDatabase {
     }
 
     async fn count(&self) -> Result<Counts, Error> {
-        self.with_store(|store| Ok(store.count()))
+        self.with_store(|store| store.count())
     }
 
     async fn storage_bytes(&self) -> Result<Option<u64>, Error> {
@@ -98,7 +98,7 @@ impl Writer for MemoryWriter {
         let points = Point::all_of(batch);
         match &mut self.uncommitted {
             Some(uncommitted) => uncommitted.extend(points),
-            None => self.database.with_store(|store| Ok(store.extend(points)))?,
+            None => self.database.with_store(|store| store.extend(points))?,
         }
         Ok(Acknowledged { points: batch.len() as u64, bytes: 0 })
     }
@@ -115,7 +115,7 @@ impl Writer for MemoryWriter {
         let Some(points) = self.uncommitted.take() else {
             return Err(Error::new(Cause::Client, "no transaction is open"));
         };
-        self.database.with_store(|store| Ok(store.extend(points)))
+        self.database.with_store(|store| store.extend(points))
     }
 }
 
@@ -126,6 +126,6 @@ struct MemoryReader {
 #[async_trait]
 impl Reader for MemoryReader {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        self.database.with_store(|store| store.answer(&self.database.table.schema, query, sink))
+        self.database.with_store(|store| store.answer(&self.database.table.schema, query, sink))?
     }
 }

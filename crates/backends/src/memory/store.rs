@@ -98,7 +98,7 @@ impl Store {
         self.select(&Devices::Some(vec![device]), range)
     }
 
-    fn from_time(&self, device: u32, from_ns: i64, limit: u64) -> Vec<&Point> {
+    fn since(&self, device: u32, from_ns: i64, limit: u64) -> Vec<&Point> {
         let range = TimeRange { from: Bound::Included(from_ns), to: Bound::Unbounded };
         let mut points = self.of_device(device, range);
         points.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
@@ -112,7 +112,7 @@ impl Store {
         match query {
             Query::Range { devices, signals, range } => rows.points(&self.select(devices, *range), signals),
             Query::Scan => rows.points(&self.select(&Devices::All, TimeRange::ALL), &all),
-            Query::Records { device, from_ns, limit } => rows.points(&self.from_time(*device, *from_ns, *limit), &all),
+            Query::Records { device, from_ns, limit } => rows.points(&self.since(*device, *from_ns, *limit), &all),
             Query::Nearest { device, signal, predicate, direction } => {
                 let points = self.of_device(*device, TimeRange::ALL).into_iter();
                 let mut points = points.filter(|p| predicate.holds(p.number(*signal)));
@@ -138,7 +138,7 @@ impl Store {
                 rows.points(self.of_device(*device, TimeRange::ALL).last().copied().as_slice(), &[*signal])
             }
             Query::MaxOfFirst { device, signal, from_ns, limit } => {
-                let points = self.from_time(*device, *from_ns, *limit);
+                let points = self.since(*device, *from_ns, *limit);
                 let greatest = points.iter().map(|p| p.number(*signal)).reduce(f64::max);
                 let row = greatest.map(|greatest| (*device, vec![Value::F64(greatest)]));
                 rows.figures(ValueType::F64, 1, row)

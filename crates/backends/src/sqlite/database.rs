@@ -25,7 +25,7 @@ impl SqliteDatabase {
     }
 
     fn open_reader(&self) -> Result<SqliteReader, Error> {
-        Ok(SqliteReader::new(self.file.connect_to_read()?, Arc::clone(&self.table)))
+        SqliteReader::new(self.file.connect_to_read()?, Arc::clone(&self.table))
     }
 }
 
@@ -66,7 +66,7 @@ impl Database for SqliteDatabase {
     }
 
     async fn writer(&self) -> Result<Box<dyn Writer>, Error> {
-        Ok(Box::new(SqliteWriter::new(self.file.connect()?, Arc::clone(&self.table))))
+        Ok(Box::new(SqliteWriter::new(self.file.connect()?, Arc::clone(&self.table))?))
     }
 
     async fn reader(&self) -> Result<Box<dyn Reader>, Error> {

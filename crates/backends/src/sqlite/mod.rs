@@ -1,4 +1,5 @@
-//! SQLite in a file, by rusqlite: the default backend, with nothing to install.
+//! SQLite in a file, by rusqlite: the default backend, with nothing to install. README.md beside this file says what it
+//! creates, what it promises and which values it keeps.
 
 mod config;
 mod database;

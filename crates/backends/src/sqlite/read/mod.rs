@@ -6,7 +6,7 @@ mod points;
 mod record;
 mod selection;
 
-use super::{error::classify, interrupt::SqliteInterrupt};
+use super::{error::classify, interrupt::Interruption};
 use crate::answer::Answer;
 use async_trait::async_trait;
 use bulk::BulkShape;
@@ -27,17 +27,19 @@ pub(crate) struct SqliteReader {
     table: Arc<TableSpec>,
     shape: Box<dyn Shape>,
     all_signals: Vec<SignalId>,
+    interruption: Interruption,
 }
 
 impl SqliteReader {
-    pub(crate) fn new(connection: Connection, table: Arc<TableSpec>) -> Self {
+    pub(crate) fn new(connection: Connection, table: Arc<TableSpec>) -> Result<Self, Error> {
         let shape: Box<dyn Shape> = match table.layout {
             Layout::Wide | Layout::Document => Box::new(RecordShape::new(Arc::clone(&table))),
             Layout::Narrow => Box::new(NarrowShape::new(Arc::clone(&table))),
             Layout::Bulk => Box::new(BulkShape::new(Arc::clone(&table))),
         };
         let all_signals = (0..).take(table.schema.width()).collect();
-        Self { connection, table, shape, all_signals }
+        let interruption = Interruption::install(&connection).map_err(|e| classify(&e))?;
+        Ok(Self { connection, table, shape, all_signals, interruption })
     }
 
     fn answer(&self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
@@ -377,11 +379,12 @@ fn is_less(point: &Chunk, other: Option<&Chunk>) -> bool {
 #[async_trait]
 impl Reader for SqliteReader {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        self.interruption.begin_call();
         self.answer(query, sink)
     }
 
     fn interrupt(&self) -> Option<Arc<dyn Interrupt>> {
-        Some(Arc::new(SqliteInterrupt(self.connection.get_interrupt_handle())))
+        Some(self.interruption.handle(&self.connection))
     }
 }
 
@@ -411,7 +414,7 @@ mod tests {
                 });
                 let connection = Connection::open_in_memory().unwrap();
                 connection.execute_batch(&create_sql(&table)).unwrap();
-                let reader = SqliteReader::new(connection, table);
+                let reader = SqliteReader::new(connection, table).unwrap();
                 for order in [Order::Ascending, Order::Descending] {
                     for filter in [None, Some((0, Predicate::Above(1.0)))] {
                         let sql = reader.shape.sql(&Selection { signals: &[0], order, filter });

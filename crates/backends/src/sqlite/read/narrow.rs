@@ -7,7 +7,7 @@ use super::{
 };
 use crate::sqlite::{error::classify, time::join};
 use iotbench_core::{Cause, ComputedBy, Error, ReplyColumn, Schema, SignalId, TableSpec, ValueType};
-use rusqlite::{Rows, fallible_streaming_iterator::FallibleStreamingIterator, types};
+use rusqlite::{Row, Rows, fallible_streaming_iterator::FallibleStreamingIterator, types};
 use std::sync::Arc;
 
 /// One row a value.
@@ -34,7 +34,7 @@ impl NarrowShape {
         }
     }
 
-    fn from_where(&self, signals: &[SignalId]) -> String {
+    fn rows_sql(&self, signals: &[SignalId]) -> String {
         let numbers = if signals.len() < self.table.schema.width() {
             let numbers: Vec<_> = signals.iter().map(ToString::to_string).collect();
             format!(" AND number IN ({})", numbers.join(", "))
@@ -65,7 +65,7 @@ impl Shape for NarrowShape {
         let filter = selection.filter.map(|(signal, predicate)| condition(self.number(signal), predicate));
         format!(
             "SELECT second, nanosecond, number, measurement {}{}{}",
-            self.from_where(selection.signals),
+            self.rows_sql(selection.signals),
             filter.unwrap_or_default(),
             order_by(selection.order, &TIME, |signal| self.rank(signal).into())
         )
@@ -81,7 +81,7 @@ impl Shape for NarrowShape {
         let number = signals.first().map_or("measurement", |&signal| self.number(signal));
         let sql = format!(
             "SELECT number, min({number}), avg({number}), max({number}) {} GROUP BY number",
-            self.from_where(signals)
+            self.rows_sql(signals)
         );
         let mut run = || {
             let mut statement = of.connection.prepare_cached(&sql)?;
@@ -110,7 +110,7 @@ impl Shape for NarrowShape {
     ) -> Result<Option<f64>, Error> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let (number, order) = (self.number(signal), order_by(Order::Ascending, &TIME, |_| String::new()));
-        let rows = self.from_where(&[signal]);
+        let rows = self.rows_sql(&[signal]);
         let sql = format!("SELECT max(v) FROM (SELECT {number} AS v {rows}{order} LIMIT {limit})");
         *bytes += 8;
         query_one(of, &sql, |row| row.get(0))
@@ -128,12 +128,15 @@ struct NarrowPoints<'r> {
 }
 
 impl NarrowPoints<'_> {
-    /// The present row's second, nanosecond and the place of its number among the signals.
-    fn identity(&self) -> rusqlite::Result<Option<((i64, i64), Option<usize>)>> {
-        let Some(row) = self.rows.get() else { return Ok(None) };
+    /// The present row's second and nanosecond.
+    fn time(&self) -> rusqlite::Result<Option<(i64, i64)>> {
+        self.rows.get().map(|row| Ok((row.get(0)?, row.get(1)?))).transpose()
+    }
+
+    /// The place of the present row's number among the signals.
+    fn place(&self, row: &Row<'_>) -> rusqlite::Result<Option<usize>> {
         let number: i64 = row.get(2)?;
-        let place = self.signals.iter().position(|&signal| i64::from(signal) == number);
-        Ok(Some(((row.get(0)?, row.get(1)?), place)))
+        Ok(self.signals.iter().position(|&signal| i64::from(signal) == number))
     }
 
     fn gather(&mut self) -> rusqlite::Result<Option<(i64, i64)>> {
@@ -142,18 +145,19 @@ impl NarrowPoints<'_> {
             self.is_started = true;
         }
         self.slots.fill(None);
-        let Some((time, _)) = self.identity()? else { return Ok(None) };
-        while let Some((other, place)) = self.identity()? {
-            if other != time || place.is_some_and(|place| self.slots[place].is_some()) {
+        let time = self.time()?;
+        while let Some(row) = self.rows.get() {
+            let place = self.place(row)?;
+            if self.time()? != time || place.is_some_and(|place| self.slots[place].is_some()) {
                 break;
             }
-            if let (Some(place), Some(row)) = (place, self.rows.get()) {
+            if let Some(place) = place {
                 self.slots[place] = Some(row.get(3)?);
             }
             self.bytes += 24;
             self.rows.advance()?;
         }
-        Ok(Some(time))
+        Ok(time)
     }
 }
 

@@ -50,7 +50,7 @@ impl RecordShape {
         if self.signal(signal).1 == ValueType::Text { self.number(signal) } else { self.value(signal) }
     }
 
-    fn from_where(&self) -> String {
+    fn rows_sql(&self) -> String {
         format!("FROM {} WHERE {}ts BETWEEN :first AND :last", self.table.name, of_device(&self.table))
     }
 }
@@ -71,7 +71,7 @@ impl Shape for RecordShape {
         };
         let filter = selection.filter.map(|(signal, predicate)| condition(&self.number(signal), predicate));
         let order = order_by(selection.order, &["ts"], |signal| self.rank(signal));
-        format!("SELECT ts, {payload} {}{}{order}", self.from_where(), filter.unwrap_or_default())
+        format!("SELECT ts, {payload} {}{}{order}", self.rows_sql(), filter.unwrap_or_default())
     }
 
     fn points<'r>(&self, rows: Rows<'r>, selection: &Selection<'_>, _span: Span) -> Box<dyn Points + 'r> {
@@ -90,7 +90,7 @@ impl Shape for RecordShape {
                 let number = self.number(signal);
                 format!(", min({number}), avg({number}), max({number})")
             });
-            let sql = format!("SELECT count(*){} {}", columns.collect::<String>(), self.from_where());
+            let sql = format!("SELECT count(*){} {}", columns.collect::<String>(), self.rows_sql());
             let any = query_one(of, &sql, |row| {
                 for i in 0..signals.len() {
                     let place = 3 * i + 1;
@@ -115,7 +115,7 @@ impl Shape for RecordShape {
     ) -> Result<Option<f64>, Error> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let (number, order) = (self.number(signal), order_by(Order::Ascending, &["ts"], |_| String::new()));
-        let sql = format!("SELECT max(v) FROM (SELECT {number} AS v {}{order} LIMIT {limit})", self.from_where());
+        let sql = format!("SELECT max(v) FROM (SELECT {number} AS v {}{order} LIMIT {limit})", self.rows_sql());
         *bytes += 8;
         query_one(of, &sql, |row| row.get(0))
     }

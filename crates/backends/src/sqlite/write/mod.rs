@@ -8,7 +8,7 @@ mod wide;
 
 use super::{
     error::{applied_by_failed_commit, classify},
-    interrupt::SqliteInterrupt,
+    interrupt::Interruption,
 };
 use crate::refuse::refuse;
 use async_trait::async_trait;
@@ -34,17 +34,19 @@ pub(crate) struct SqliteWriter {
     connection: Connection,
     table: Arc<TableSpec>,
     insert: Box<dyn Insert>,
+    interruption: Interruption,
 }
 
 impl SqliteWriter {
-    pub(crate) fn new(connection: Connection, table: Arc<TableSpec>) -> Self {
+    pub(crate) fn new(connection: Connection, table: Arc<TableSpec>) -> Result<Self, Error> {
         let insert: Box<dyn Insert> = match table.layout {
             Layout::Wide => Box::new(WideInsert::new(&table)),
             Layout::Narrow => Box::new(NarrowInsert::new(&table)),
             Layout::Document => Box::new(DocumentInsert::new(&table)),
             Layout::Bulk => Box::new(BulkInsert::new(&table)),
         };
-        Self { connection, table, insert }
+        let interruption = Interruption::install(&connection).map_err(|e| classify(&e))?;
+        Ok(Self { connection, table, insert, interruption })
     }
 
     fn insert(&mut self, batch: &Batch) -> Result<u64, Error> {
@@ -98,6 +100,7 @@ const ROLLBACK: &str = "ROLLBACK";
 impl Writer for SqliteWriter {
     async fn write(&mut self, batch: &Batch) -> Result<Acknowledged, Error> {
         refuse(batch, &self.table)?;
+        self.interruption.begin_call();
         let bytes = if batch.is_empty() { 0 } else { self.insert(batch)? };
         Ok(Acknowledged { points: batch.len() as u64, bytes })
     }
@@ -106,6 +109,7 @@ impl Writer for SqliteWriter {
         if self.in_transaction() {
             return Err(Error::new(Cause::Client, "a transaction is open already"));
         }
+        self.interruption.begin_call();
         self.execute(BEGIN).map_err(|e| classify(&e))
     }
 
@@ -113,11 +117,12 @@ impl Writer for SqliteWriter {
         if !self.in_transaction() {
             return Err(Error::new(Cause::Client, "no transaction is open: an error in it undid it"));
         }
+        self.interruption.begin_call();
         self.commit_open()
     }
 
     fn interrupt(&self) -> Option<Arc<dyn Interrupt>> {
-        Some(Arc::new(SqliteInterrupt(self.connection.get_interrupt_handle())))
+        Some(self.interruption.handle(&self.connection))
     }
 }
 
@@ -159,6 +164,30 @@ mod tests {
     }
 
     #[test]
+    fn an_interrupt_between_two_rows_ends_the_write_and_undoes_it() {
+        for layout in [Layout::Wide, Layout::Narrow, Layout::Document] {
+            let table = table(layout);
+            let connection = Connection::open_in_memory().unwrap();
+            connection.execute_batch(&create_sql(&table)).unwrap();
+            let batch = batch(&table, 1000);
+            let mut writer = SqliteWriter::new(connection, Arc::new(table)).unwrap();
+            let interrupt = writer.interrupt().unwrap();
+            interrupt.interrupt();
+            block_on(writer.write(&batch)).unwrap();
+            // The row is nearly inserted: the statement ends before SQLite looks at its own interrupt.
+            let hook = move |_, _: &str, _: &str, row| {
+                if row == 1100 {
+                    interrupt.interrupt();
+                }
+            };
+            writer.connection.update_hook(Some(hook)).unwrap();
+            let error = block_on(writer.write(&batch)).unwrap_err();
+            assert_eq!((error.cause, error.applied), (Cause::TimedOut, Applied::No), "layout {layout}");
+            assert_eq!(rows(&writer), 1000, "layout {layout}");
+        }
+    }
+
+    #[test]
     fn a_full_database_keeps_nothing_of_the_write_nor_of_its_transaction() {
         for layout in Layout::ALL {
             let table = table(layout);
@@ -166,7 +195,7 @@ mod tests {
             connection.execute_batch(&create_sql(&table)).unwrap();
             connection.pragma_update(None, "max_page_count", 30).unwrap();
             let (small, large) = (batch(&table, 1), batch(&table, 100));
-            let mut writer = SqliteWriter::new(connection, Arc::new(table));
+            let mut writer = SqliteWriter::new(connection, Arc::new(table)).unwrap();
             block_on(async {
                 writer.write(&small).await.unwrap();
                 let error = writer.write(&large).await.unwrap_err();
