@@ -165,7 +165,7 @@ impl Document {
         Ok(text)
     }
 
-    /// The same with every text [printable](crate::printable) and every number finite or null.
+    /// The same with every text [printable](crate::printable()) and every number finite or null.
     pub(crate) fn printable(&self) -> Result<Self, serde_json::Error> {
         let mut value = serde_json::to_value(self)?;
         printable_value(&mut value);
