@@ -139,7 +139,7 @@ impl Document {
             measured: measured.map(MeasuredPart::from),
             throughput: measured.map(Throughput::from),
             latency: measured.map(|m| Latency::from(&m.recording)),
-            resources: outcome.resources.iter().map(|s| Resources::new(s, outcome.embedded)).collect(),
+            resources: outcome.resources.iter().map(Resources::from).collect(),
             storage: Storage::new(outcome),
             client: Client::new(outcome),
             steady: (),
@@ -165,7 +165,7 @@ impl Document {
         Ok(text)
     }
 
-    /// The same with every text [printable](crate::printable) and every number finite or null.
+    /// The same with every text [printable](crate::printable()) and every number finite or null.
     pub(crate) fn printable(&self) -> Result<Self, serde_json::Error> {
         let mut value = serde_json::to_value(self)?;
         printable_value(&mut value);

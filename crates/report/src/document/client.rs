@@ -13,7 +13,7 @@ pub struct Client {
     pub pacing_error_us: PacingError,
     /// Stretches in which the client stood still; always null in this version: not measured.
     pub hiccups: (),
-    /// CPU of the client in percent of one core; null: not known, or shared with the database.
+    /// CPU of the client in percent of one core, an embedded database included; null: not known.
     pub cpu_pct: Option<f64>,
     /// CPU of the sampling of resources in percent of one core.
     pub sampler_cpu_pct: Option<f64>,

@@ -65,11 +65,12 @@ impl Points {
 /// Bytes on disk.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Storage {
-    /// Before the load; null: not known.
+    /// Before anything was written; null: not known.
     pub bytes_before: Option<u64>,
-    /// After it; null: not known.
+    /// At the end; null: not known.
     pub bytes_after: Option<u64>,
-    /// The growth over the acknowledged datapoints; null when one of them is not known or there are none.
+    /// The growth over the acknowledged datapoints, preloaded ones included; null when one of them is not known or there
+    /// are none.
     pub bytes_per_point: Option<f64>,
 }
 
@@ -77,7 +78,8 @@ impl Storage {
     pub(super) fn new(outcome: &Outcome) -> Self {
         let (bytes_before, bytes_after) = (outcome.storage_bytes_before, outcome.storage_bytes_after);
         let growth = bytes_before.zip(bytes_after).and_then(|(before, after)| after.checked_sub(before));
-        let bytes_per_point = growth.and_then(|bytes| rounded(bytes as f64 / outcome.points.acked as f64));
+        let written = outcome.points.acked + outcome.preloaded_points;
+        let bytes_per_point = growth.and_then(|bytes| rounded(bytes as f64 / written as f64));
         Self { bytes_before, bytes_after, bytes_per_point }
     }
 }

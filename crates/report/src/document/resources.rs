@@ -43,13 +43,14 @@ pub struct Resources {
     pub note: Option<String>,
 }
 
+/// The role of a process that is client and embedded database in one.
+const SHARED_ROLE: &str = "client+database";
 const SHARED: &str = "the database runs inside the client's process: the figures are those of both together";
 
-impl Resources {
-    pub(super) fn new(summary: &Summary, embedded: bool) -> Self {
-        let both = embedded && matches!(&*summary.role, "client" | "client+database");
+impl From<&Summary> for Resources {
+    fn from(summary: &Summary) -> Self {
         Self {
-            role: if both { "client+database".into() } else { summary.role.to_string() },
+            role: summary.role.to_string(),
             node: summary.node,
             cpu_pct_mean: summary.cpu_pct_mean.and_then(rounded),
             cpu_s: summary.cpu_s.and_then(rounded),
@@ -65,7 +66,7 @@ impl Resources {
             samples: summary.samples,
             gone_at_s: summary.gone_at.and_then(|at| rounded(at.as_secs_f64())),
             method: summary.method.to_string(),
-            note: both.then(|| SHARED.into()),
+            note: (&*summary.role == SHARED_ROLE).then(|| SHARED.into()),
         }
     }
 }

@@ -136,5 +136,6 @@ fn machine(document: &Document) -> String {
 fn made_by(document: &Document) -> String {
     let tool = &document.tool;
     let git = tool.git.iter().map(|git| format!(" ({git})")).collect::<String>();
-    format!("iotbench {}{git}, started {}, seed {}", tool.version, document.started, document.seed)
+    let started = document.started.split('.').next().unwrap_or_default().trim_end_matches('Z').replace('T', " ");
+    format!("iotbench {}{git}, started {started} UTC, seed {}", tool.version, document.seed)
 }

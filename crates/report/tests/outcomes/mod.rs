@@ -169,7 +169,7 @@ pub fn facts() -> ServerFacts {
 
 fn client_summary() -> Summary {
     Summary {
-        role: "client".into(),
+        role: "client+database".into(),
         node: 0,
         method: Method { source: Source::ProcessTree, network: Some(NetworkMethod::Socket) },
         from: Some(Duration::ZERO),
