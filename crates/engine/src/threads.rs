@@ -3,7 +3,7 @@
 use crate::{
     clock::RunClock,
     control::Control,
-    pacer::{self, OpenStream, Sensor, SensorStream, Stream},
+    pacer::{self, Alarm, OpenStream, Pace, Sensor, SensorStream, Stream},
     plan::{GroupPlan, Load, Payload, Plan, Planned},
     profile::Arrival,
     schedule::{Schedule, mix},
@@ -107,12 +107,12 @@ impl LoadThreads {
             trace,
             ledger,
         };
-        let (mut loops, streams) = assign(planned, control, blocking);
+        let (mut loops, paced) = assign(planned, control, blocking);
         control.set_loops(loops.iter().map(Vec::len).sum());
         let (ready, readiness) = sync_channel(loops.len() + 1);
         let mut threads = vec![spawn("pacer", {
             let shared = shared.clone();
-            move || pace(&shared, streams)
+            move || pace(&shared, paced)
         })?];
         let count = loops.len();
         for (number, plans) in loops.drain(..).enumerate() {
@@ -169,14 +169,13 @@ fn wait_for(readiness: &Receiver<Result<(), Error>>, count: usize) -> Result<(),
 
 /// Divides the groups into loops and the loops over threads: a thread for each connection where calls block, else as many
 /// threads as cores.
-fn assign(planned: &Planned, control: &Arc<Control>, blocking: bool) -> (Vec<Vec<LoopPlan>>, Vec<Stream>) {
+fn assign(planned: &Planned, control: &Arc<Control>, blocking: bool) -> (Vec<Vec<LoopPlan>>, Pace) {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let mut threads: Vec<Vec<LoopPlan>> = Vec::new();
-    let mut streams = Vec::new();
+    let mut paced = Pace::default();
     for (number, group) in planned.plan.groups.iter().enumerate() {
         let loops = if blocking { group.connections as usize } else { cores.min(group.connections as usize) };
-        let (sources, stream) = sources(planned, control, group, number, u32::try_from(loops).unwrap_or(1));
-        streams.extend(stream);
+        let sources = sources(planned, control, group, number, u32::try_from(loops).unwrap_or(1), &mut paced);
         for (i, source) in sources.into_iter().enumerate() {
             let share = group.connections as usize / loops + usize::from(i < group.connections as usize % loops);
             let plan = LoopPlan {
@@ -192,7 +191,7 @@ fn assign(planned: &Planned, control: &Arc<Control>, blocking: bool) -> (Vec<Vec
             }
         }
     }
-    (threads, streams)
+    (threads, paced)
 }
 
 fn sources(
@@ -201,7 +200,8 @@ fn sources(
     group: &GroupPlan,
     number: usize,
     loops: u32,
-) -> (Vec<MakeSource>, Option<Stream>) {
+    paced: &mut Pace,
+) -> Vec<MakeSource> {
     let plan = &planned.plan;
     let (dataset, preload) = (Arc::clone(&planned.dataset), plan.phases.preload);
     let filler = move || Filler::new(Arc::clone(&dataset), preload);
@@ -212,13 +212,15 @@ fn sources(
             let most_users = plan.ramp.map_or(users, |r| r.most);
             let make = |first: u32| -> MakeSource {
                 let (control, filler, payload) = (Arc::clone(control), filler(), group.operation.payload);
+                let alarm = Arc::new(Alarm::new(Arc::clone(&paced.sleep)));
+                paced.alarms.push(Arc::clone(&alarm));
                 Box::new(move |clock| {
                     let settings =
                         ClosedSettings { payload, think_ns, first, stride: loops, most_users, devices, seed };
-                    Box::new(ClosedSource::new(clock, control, filler, settings))
+                    Box::new(ClosedSource::new(clock, control, alarm, filler, settings))
                 })
             };
-            ((0..loops).map(make).collect(), None)
+            (0..loops).map(make).collect()
         }
         Load::Open { arrival, rate, drop_above } => {
             let (grants, taken) = async_channel::bounded(GRANTS);
@@ -231,7 +233,8 @@ fn sources(
             let sources = (0..loops).map(make).collect();
             let schedule = Schedule::new(arrival, rate, seed).peekable();
             let stream = OpenStream { kind: number, schedule, grants, leftover: taken, outstanding, drop_above };
-            (sources, Some(Stream::Open(stream)))
+            paced.streams.push(Stream::Open(stream));
+            sources
         }
         Load::Paced { rate, queue } => {
             let mut sensors: Vec<Option<Sensor>> = (0..devices).map(|_| None).collect();
@@ -249,7 +252,8 @@ fn sources(
             let sources = (0..loops).map(&mut make).collect();
             let schedule = Schedule::new(Arrival::Constant, rate, seed).peekable();
             let sensors = sensors.into_iter().flatten().collect();
-            (sources, Some(Stream::Sensors(SensorStream { schedule, next_sensor: 0, sensors, queue })))
+            paced.streams.push(Stream::Sensors(SensorStream { schedule, next_sensor: 0, sensors, queue }));
+            sources
         }
     }
 }
@@ -261,16 +265,13 @@ fn count(payload: Payload) -> u32 {
     }
 }
 
-fn pace(shared: &Shared, streams: Vec<Stream>) {
+fn pace(shared: &Shared, paced: Pace) {
     let Some(clock) = wait_for_start(shared) else { return };
-    if streams.is_empty() {
-        return;
-    }
     let recorder = Recorder::new(Arc::clone(&shared.kinds));
-    pacer::run(clock, &shared.control, streams, recorder, |generation, windows| {
-        if !windows.is_empty() {
+    pacer::run(clock, &shared.control, paced, recorder, |generation, windows, pending| {
+        if !windows.is_empty() || pending > 0 {
             // Without a receiver the run is over.
-            let _ = shared.slices.send(Slice { generation, windows, ..Slice::default() });
+            let _ = shared.slices.send(Slice { generation, windows, pending, ..Slice::default() });
         }
     });
 }

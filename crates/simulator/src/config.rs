@@ -218,18 +218,21 @@ impl From<DatasetConfig> for Map<String, Value> {
 /// The parameters as the dataset's own type.
 pub(crate) fn typed<T: DeserializeOwned>(parameters: &Settings, known: &[Setting]) -> Result<T, ParameterError> {
     // NaN and infinity become null on their way here, which must not pass for "not given".
-    if let Some((key, _)) = parameters.0.iter().find(|(_, value)| holds_null(value)) {
-        return Err(ParameterError::key(key, "holds a number that is not finite"));
+    if let Some(path) = path_to_null("", &Value::Object(parameters.0.clone())) {
+        return Err(ParameterError::key(path, "is not a finite number"));
     }
     Ok(parameters.typed(known)?)
 }
 
-fn holds_null(value: &Value) -> bool {
+fn path_to_null(path: &str, value: &Value) -> Option<String> {
     match value {
-        Value::Null => true,
-        Value::Array(values) => values.iter().any(holds_null),
-        Value::Object(table) => table.values().any(holds_null),
-        Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+        Value::Null => Some(path.into()),
+        Value::Array(values) => (0..).zip(values).find_map(|(n, v): (u64, _)| path_to_null(&format!("{path}[{n}]"), v)),
+        Value::Object(table) => table.iter().find_map(|(key, v)| match path {
+            "" => path_to_null(key, v),
+            _ => path_to_null(&format!("{path}.{key}"), v),
+        }),
+        Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
     }
 }
 

@@ -16,6 +16,13 @@
 //! # Ok::<(), iotbench_simulator::DatasetError>(())
 //! ```
 //!
+//! # Limits
+//! - Timestamps are 64-bit nanoseconds: a device's time stands still at the year 2262.
+//! - A recording is held in memory and has at most 1 GiB; it is played once.
+//! - With late datapoints, a position of the sending order may name an index that is planned a little after that
+//!   position's own (by at most share × delay datapoints): a sequence in which some are late and none is missing must
+//!   move the others up.
+//!
 //! # Invariants
 //! - A datapoint never depends on anything but seed, origin, device, index and the dataset's parameters.
 //! - No `sin`, `exp`, `ln` or `pow` of the platform enters a value: only operations that IEEE 754 rounds exactly.
@@ -40,5 +47,5 @@ mod simulated;
 pub use config::{DEFAULT_ORIGIN_NS, DatasetConfig, DatasetError, DatasetInfo, Opening, ParameterError};
 pub use dataset::Dataset;
 pub use datasets::{DATASETS, MACHINE_AMPLITUDE, MachineCycles};
-pub use encode::{Encoder, Format};
+pub use encode::{Encoder, Format, UnknownFormat};
 pub use recording::RecordingError;

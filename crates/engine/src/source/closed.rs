@@ -1,7 +1,7 @@
 //! A closed loop: a user starts again some time after its answer.
 
 use super::Filler;
-use crate::{clock::RunClock, control::Control, plan::Payload, schedule::mix};
+use crate::{clock::RunClock, control::Control, pacer::Alarm, plan::Payload, schedule::mix};
 use async_trait::async_trait;
 use iotbench_core::{Batch, Due, Left, Next, Source};
 use std::{cmp::Reverse, collections::BinaryHeap, sync::Arc};
@@ -16,6 +16,7 @@ pub struct ClosedSource {
     clock: RunClock,
     control: Arc<Control>,
     changed: watch::Receiver<()>,
+    alarm: Arc<Alarm>,
     filler: Filler,
     shares: Shares,
     settings: ClosedSettings,
@@ -54,13 +55,20 @@ struct User {
 
 impl ClosedSource {
     /// The users of one loop; they join as [`Control::users`] says.
-    pub fn new(clock: RunClock, control: Arc<Control>, filler: Filler, settings: ClosedSettings) -> Self {
+    pub fn new(
+        clock: RunClock,
+        control: Arc<Control>,
+        alarm: Arc<Alarm>,
+        filler: Filler,
+        settings: ClosedSettings,
+    ) -> Self {
         let shares = Shares { users: settings.most_users, devices: settings.devices };
         let changed = control.subscribe();
         Self {
             clock,
             control,
             changed,
+            alarm,
             filler,
             shares,
             settings,
@@ -105,14 +113,24 @@ impl ClosedSource {
         let mut start_ns = now_ns + spread_ns;
         if let Payload::SinceLast { .. } = self.settings.payload {
             // A device measures from its joining on; it has something to send one period later.
-            user.position = now_ns.div_ceil(period_ns);
-            start_ns = start_ns.max(user.position * period_ns);
+            user.position = self.filler.positions_by(number % self.settings.devices, now_ns);
+            start_ns = start_ns.max(now_ns + period_ns);
         }
         self.waiting.push(Reverse((start_ns, local)));
     }
 
     fn period_ns(&self) -> u64 {
         u64::try_from(self.filler.dataset().period_ns()).unwrap_or(1).max(1)
+    }
+
+    /// A user whose device has nothing to send looks again a period later; one whose recording has ended is done.
+    fn wait_for_data(&mut self, local: u32, now_ns: u64) {
+        let device = self.user_number(local) % self.settings.devices;
+        if let Payload::SinceLast { .. } = self.settings.payload
+            && !self.filler.has_ended(device, now_ns)
+        {
+            self.waiting.push(Reverse((now_ns + self.period_ns(), local)));
+        }
     }
 
     fn fill(&mut self, local: u32, now_ns: u64, batch: &mut Batch) -> (u64, u64) {
@@ -127,12 +145,13 @@ impl ClosedSource {
                 (batch.len() as u64, 0)
             }
             Payload::SinceLast { window_ns } => {
-                let due = now_ns / period_ns + 1;
-                let gathered = due.saturating_sub(user.position).max(1);
+                let device = number % self.settings.devices;
+                let due = self.filler.positions_by(device, now_ns);
+                let gathered = due.saturating_sub(user.position);
                 let kept = gathered.min((window_ns / period_ns).max(1));
-                user.position += gathered;
+                user.position = user.position.max(due);
                 let first = user.position - kept;
-                self.filler.fill(number % self.settings.devices, first, u32::try_from(kept).unwrap_or(u32::MAX), batch);
+                self.filler.fill(device, first, u32::try_from(kept).unwrap_or(u32::MAX), batch);
                 (batch.len() as u64 + gathered - kept, gathered - kept)
             }
             Payload::Second => (0, 0),
@@ -144,7 +163,7 @@ impl ClosedSource {
 impl Source for ClosedSource {
     fn take(&mut self, now_ns: u64, batch: &mut Batch) -> Next {
         self.follow_users(now_ns);
-        if now_ns >= self.control.stops_at_ns() {
+        if now_ns >= self.control.stops_at_ns() || self.control.is_spent() {
             return Next::Finished;
         }
         while let Some(&Reverse((intended_ns, local))) = self.waiting.peek() {
@@ -161,8 +180,8 @@ impl Source for ClosedSource {
             }
             let (generated, lost) = self.fill(local, now_ns, batch);
             if batch.is_empty() {
-                // A recording has ended: the user has nothing more to send.
                 self.control.refund_operation();
+                self.wait_for_data(local, now_ns);
                 continue;
             }
             if let Some(user) = self.users.get_mut(local as usize) {
@@ -174,31 +193,23 @@ impl Source for ClosedSource {
     }
 
     async fn ready(&mut self) {
-        let next = self.waiting.peek().map(|Reverse((ns, _))| self.clock.instant(*ns));
-        let next_start = async {
-            match next {
-                Some(at) => tokio::time::sleep_until(at.into()).await,
-                None => std::future::pending().await,
-            }
-        };
+        let next_ns = self.waiting.peek().map(|Reverse((ns, _))| *ns);
+        if next_ns.is_some_and(|ns| ns <= self.clock.now_ns()) {
+            return;
+        }
         tokio::select! {
-            () = next_start => {}
+            () = self.alarm.wait_until(next_ns) => {}
             _ = self.changed.changed() => {}
         }
     }
 
     fn complete(&mut self, due: Due, ended_ns: u64) {
-        let period_ns = self.period_ns();
         let Some(user) = self.users.get_mut(due.user as usize) else { return };
         user.busy = false;
         if !user.active {
             return;
         }
-        let mut start_ns = ended_ns + self.settings.think_ns;
-        if let Payload::SinceLast { .. } = self.settings.payload {
-            start_ns = start_ns.max(user.position * period_ns);
-        }
-        self.waiting.push(Reverse((start_ns, due.user)));
+        self.waiting.push(Reverse((ended_ns + self.settings.think_ns, due.user)));
     }
 
     fn left(&mut self, now_ns: u64, tell: &mut dyn FnMut(Left)) {

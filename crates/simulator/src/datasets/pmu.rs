@@ -1,6 +1,6 @@
 //! `pmu`: a phasor measurement unit.
 //!
-//! 14 analog signals (a 12.5 Hz sine, as IEEE C37.118 units deliver them) and 8 digital signals merged into one value,
+//! 14 analog signals (a 12.5 Hz sine) and 8 digital signals merged into one value,
 //! 50 times a second, after Goldschmidt et al., "Scalability and robustness of time-series databases for cloud-native
 //! monitoring of industrial processes" (2014). At 50/s such a sine has four distinct values only; a phase of its own and
 //! a little noise for each signal keep rows apart and stop them from compressing to nothing.
