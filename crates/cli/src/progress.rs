@@ -140,7 +140,7 @@ impl Observer for Progress {
             Event::Step(step) => self.step = Some(*step),
             Event::StepEnded(figures) => self.end_step(figures),
             Event::Second(second) => self.second(second),
-            Event::Operations(_) | Event::Checkpoint(_) => {}
+            Event::Started { .. } | Event::Operations(_) | Event::Checkpoint(_) => {}
         }
         Ok(())
     }
