@@ -77,7 +77,9 @@ impl Session<'_> {
             (None, Some(crate::plan::Load::Closed { users, .. })) => users,
             _ => 0,
         };
-        let control = Arc::new(Control::new(users, plan.phases.operations, blocking_threads(plan, blocking)));
+        let budget_from_ns = if plan.ramp.is_some() { 0 } else { plan.phases.warmup_ns };
+        let control =
+            Arc::new(Control::new(users, plan.phases.operations, budget_from_ns, blocking_threads(plan, blocking)));
         let (sender, slices) = sync_channel(SLICES);
         let request = LoadRequest {
             planned: &self.planned,

@@ -86,3 +86,12 @@ fn every_operation_of_the_schedule_arrives_once() {
     assert_eq!((measured.from_ns, measured.to_ns), (1_000_000_000, 2_000_000_000));
     assert!(measured.counts.ok.abs_diff(400) <= 10, "{} operations in a second of 400", measured.counts.ok);
 }
+
+#[test]
+fn a_number_of_operations_is_that_of_the_measured_part() {
+    let _alone = crate::oracle::alone();
+    let server = parallel(1);
+    let account = Request::new(OPEN, &["operations=300", "warmup=1s"]).run(server.address());
+    assert_eq!((account.outcome.load.offered, account.outcome.load.ok), (300, 300));
+    assert_eq!(server.ledger().entries.len(), 400 + 300, "the warm-up is not bounded by it");
+}
