@@ -1,8 +1,9 @@
 //! Histograms as others read them: `HdrHistogram` V2 with deflate, and the interval log.
 
-use std::io;
+use std::io::{self, Read};
 use std::time::{Duration, SystemTime};
 
+use flate2::read::ZlibDecoder;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, IntervalLogWriterError, Tag};
 use hdrhistogram::serialization::{
@@ -12,15 +13,33 @@ use thiserror::Error;
 
 use crate::histogram::{HIGHEST_NS, LatencyHistogram, empty_buckets};
 
+/// First bytes of a V2 histogram with deflate.
+const COOKIE: [u8; 4] = [0x1c, 0x84, 0x93, 0x14];
+
+/// Bytes before the deflated part: the cookie and the part's length.
+const OUTER_HEADER_LENGTH: usize = 8;
+
+/// Bytes of the header in the deflated part.
+const HEADER_LENGTH: usize = 40;
+
+/// Longest encoding of a count.
+const COUNT_LENGTH: usize = 9;
+
+/// More values than this are no measurement, and would be beyond the exact ranks.
+const MOST_VALUES: u64 = 1 << 52;
+
 /// Why a histogram could not be written or read.
 #[derive(Debug, Error)]
 pub enum ExportError {
     /// The histogram could not be encoded.
     #[error("cannot encode a histogram: {0}")]
     Encode(#[from] V2DeflateSerializeError),
-    /// The bytes are no histogram in V2 format, with or without deflate.
-    #[error("these bytes are no HdrHistogram V2: {0}; is the file damaged?")]
+    /// The bytes are no histogram in V2 format with deflate.
+    #[error("these bytes are no HdrHistogram V2 with deflate: {0}; is the file damaged?")]
     Decode(#[from] DeserializeError),
+    /// The histogram claims a size or a number of values that none of ours has.
+    #[error("a histogram claims {0}, which none of ours has; is the file damaged?")]
+    Implausible(String),
     /// The histogram has other bounds than ours, so its values mean something else.
     #[error(
         "a histogram from {low} to {high} with {digits} digits is not one of ours, from 1 to {HIGHEST_NS} ns with 3: \
@@ -32,7 +51,7 @@ pub enum ExportError {
         /// Highest trackable value.
         high: u64,
         /// Significant digits.
-        digits: u8,
+        digits: u64,
     },
     /// The tag cannot stand in an interval log.
     #[error("the tag {0:?} holds a comma, a blank or a line break, which the interval log uses itself: rename it")]
@@ -58,17 +77,40 @@ impl LatencyHistogram {
     /// the bucket at both ends; minimum, maximum, mean and standard deviation are estimated from the buckets, and the
     /// overflow is 0.
     ///
+    /// Safe with hostile bytes: memory is bounded by that of one histogram, whatever they claim.
+    ///
     /// # Errors
-    /// [`ExportError::Decode`] for other bytes, [`ExportError::OtherBounds`] for a histogram of other bounds.
+    /// [`ExportError::Decode`] for other bytes, [`ExportError::OtherBounds`] for a histogram of other bounds,
+    /// [`ExportError::Implausible`] for one that claims more than ours can hold.
     pub fn from_v2_deflate(mut bytes: &[u8]) -> Result<Self, ExportError> {
+        check_header(bytes)?;
         let buckets: Histogram<u64> = Deserializer::new().deserialize(&mut bytes)?;
-        let own = empty_buckets();
-        let (low, high, digits) = (buckets.low(), buckets.high(), buckets.sigfig());
-        if (low, high, digits) != (own.low(), own.high(), own.sigfig()) {
-            return Err(ExportError::OtherBounds { low, high, digits });
+        if buckets.len() > MOST_VALUES {
+            return Err(ExportError::Implausible(format!("{} values", buckets.len())));
         }
         Ok(Self::from_buckets(&buckets))
     }
+}
+
+/// Checks that the header is that of one of our histograms, before the decoder allocates what it claims.
+fn check_header(bytes: &[u8]) -> Result<(), ExportError> {
+    if !bytes.starts_with(&COOKIE) {
+        return Err(DeserializeError::InvalidCookie.into());
+    }
+    let mut header = [0; HEADER_LENGTH];
+    let deflated = bytes.get(OUTER_HEADER_LENGTH..).unwrap_or_default();
+    ZlibDecoder::new(deflated).read_exact(&mut header).map_err(DeserializeError::from)?;
+    // Cookie, payload length, offset and digits have four bytes each, low and high eight, then the ratio.
+    let number = |from: usize, to: usize| header[from..to].iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte));
+    let (payload_length, digits, low, high) = (number(4, 8), number(12, 16), number(16, 24), number(24, 32));
+    let own = empty_buckets();
+    if (low, high, digits) != (own.low(), own.high(), u64::from(own.sigfig())) {
+        return Err(ExportError::OtherBounds { low, high, digits });
+    }
+    if payload_length > (own.distinct_values() * COUNT_LENGTH) as u64 {
+        return Err(ExportError::Implausible(format!("{payload_length} bytes")));
+    }
+    Ok(())
 }
 
 /// The head of an interval log of a run whose epoch was at `epoch`: intervals count from there.

@@ -174,11 +174,17 @@ impl LatencyHistogram {
         }
         // Half a rank lower, so that no rounding of the quotient can reach the next rank.
         let quantile = (rank as f64 - 0.5) / kept as f64;
-        self.buckets.value_at_quantile(quantile).clamp(self.min_ns, self.max_ns)
+        self.buckets.value_at_quantile(quantile).min(HIGHEST_NS).clamp(self.min_ns, self.max_ns)
     }
 
-    fn lowest_at_rank(&self, rank: u64) -> u64 {
-        self.buckets.lowest_equivalent(self.value_at_rank(rank)).clamp(self.min_ns, self.max_ns)
+    /// As `value_at_rank`, rounded down.
+    pub(crate) fn lowest_at_rank(&self, rank: u64) -> u64 {
+        let lowest = if rank > self.buckets.len() {
+            HIGHEST_NS + 1
+        } else {
+            self.buckets.lowest_equivalent(self.value_at_rank(rank))
+        };
+        lowest.clamp(self.min_ns, self.max_ns)
     }
 
     /// The buckets, without overflow and exact figures.

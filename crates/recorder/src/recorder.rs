@@ -147,7 +147,8 @@ impl Recorder {
         self.window_at(end_ns).counts.points.pending += points;
     }
 
-    /// An error of `cause` happened at `at_ns`; the first few messages of a cause are kept.
+    /// An error of `cause` happened at `at_ns`, whichever phase its operation belongs to; the first few messages of a cause
+    /// are kept.
     pub fn error(&mut self, at_ns: u64, cause: &'static str, message: &str) {
         self.window_at(at_ns).recording.errors_mut().record(cause, message);
     }
@@ -161,7 +162,7 @@ impl Recorder {
     }
 
     /// Takes all windows and begins a phase: operations intended to start before `at_ns` belong to earlier phases. To be
-    /// called before anything of the new phase is recorded.
+    /// called at `at_ns` or soon after, before anything of the new phase is recorded.
     pub fn begin_phase(&mut self, at_ns: u64) -> Vec<Window> {
         self.first_open_second = self.first_open_second.max(at_ns / WINDOW_NS);
         self.phase += 1;

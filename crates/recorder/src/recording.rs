@@ -155,10 +155,12 @@ impl KindRecording {
     pub fn response_bounds(&self, level: Level) -> Option<ResponseBounds> {
         let answered = self.operations.ok().response();
         let all = self.response_with_censored();
-        let at_least_ns = all.value_at(level)?;
+        if all.is_empty() {
+            return None;
+        }
         let rank = level.rank(all.count());
         let at_most_ns = (rank <= answered.count()).then(|| answered.value_at_rank(rank));
-        Some(ResponseBounds { at_least_ns, at_most_ns })
+        Some(ResponseBounds { at_least_ns: all.lowest_at_rank(rank), at_most_ns })
     }
 }
 

@@ -25,7 +25,7 @@ pub struct Payload {
 }
 
 impl Payload {
-    /// The payload of an operation whose datapoints all shared its outcome: `points` datapoints of `values` values.
+    /// The payload of an operation whose datapoints all shared its outcome: `points` datapoints with `values` values in all.
     #[must_use]
     pub fn undivided(outcome: Outcome, points: u64, values: u64, bytes: u64) -> Self {
         let empty = Self { bytes, ..Self::default() };

@@ -1,1 +1,40 @@
-//! To be written.
+//! Simulated IoT devices: seed → batches.
+//!
+//! A [`DatasetConfig`] is what a profile says; it opens as a [`Dataset`], which fills
+//! [`Batch`](iotbench_core::Batch)es with any datapoints asked for.
+//!
+//! ```
+//! use iotbench_core::{Batch, Run};
+//! use iotbench_simulator::{DEFAULT_ORIGIN_NS, DatasetConfig};
+//! use std::path::Path;
+//!
+//! let dataset = DatasetConfig::named("pmu")?.open(1, DEFAULT_ORIGIN_NS, 50, Path::new("."))?;
+//! let mut batch = Batch::new(dataset.schema());
+//! dataset.fill(Run { device: 7, first: 1_000_000, count: 100 }, &mut batch);
+//! assert_eq!(batch.len(), 100);
+//! assert_eq!(dataset.index_at(7, batch.timestamps_ns()[0]), 1_000_000);
+//! # Ok::<(), iotbench_simulator::DatasetError>(())
+//! ```
+//!
+//! # Invariants
+//! - A datapoint never depends on anything but seed, origin, device, index and the dataset's parameters.
+//! - No `sin`, `exp`, `ln` or `pow` of the platform enters a value: only operations that IEEE 754 rounds exactly.
+//! - Nothing here reads a clock; nothing does I/O but opening a recording or a file of signals.
+//! - Filling a warm batch and encoding it into a warm buffer never allocate.
+
+mod clock;
+mod config;
+mod counter_hash;
+mod dataset;
+mod datasets;
+mod encode;
+mod noise;
+mod oscillator;
+mod recording;
+mod simulated;
+
+pub use config::{DEFAULT_ORIGIN_NS, DatasetConfig, DatasetError, DatasetInfo, Opening, ParameterError};
+pub use dataset::Dataset;
+pub use datasets::{DATASETS, MACHINE_AMPLITUDE, MachineCycles};
+pub use encode::InfluxEncoder;
+pub use recording::RecordingError;

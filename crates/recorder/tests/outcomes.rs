@@ -1,0 +1,158 @@
+//! Outcomes stay apart, and what was never answered counts against the response time.
+
+#![expect(clippy::unwrap_used, reason = "a test")]
+
+use std::sync::Arc;
+
+use iotbench_recorder::{
+    KindRecording, Level, OperationKind, Outcome, Payload, Recorder, Recording, Requests, ResponseBounds, Timing,
+};
+
+const MS: u64 = 1_000_000;
+
+fn kinds(requests: Requests) -> Arc<[OperationKind]> {
+    [OperationKind { name: "write".into(), requests }].into()
+}
+
+fn total(recorder: Recorder, requests: Requests) -> Recording {
+    let mut total = Recording::new(kinds(requests));
+    for window in recorder.finish() {
+        total.merge(window.recording()).unwrap();
+    }
+    total
+}
+
+fn operation(recorder: &mut Recorder, outcome: Outcome, due_ns: u64, service_ns: u64) {
+    let timing = Timing::new(due_ns, due_ns, due_ns + service_ns).unwrap();
+    recorder.offer(0, due_ns, 1);
+    recorder.start(0, due_ns, due_ns, 1);
+    recorder.complete(0, outcome, &timing, &Payload::undivided(outcome, 1, 15, 100));
+}
+
+fn run_with(failures: u64) -> Recording {
+    let mut recorder = Recorder::new(kinds(Requests::One));
+    for number in 0..1_000 {
+        operation(&mut recorder, Outcome::Ok, number * MS, 5 * MS + number);
+        for _ in 0..failures {
+            operation(&mut recorder, Outcome::Fail, number * MS, 1);
+        }
+    }
+    total(recorder, Requests::One)
+}
+
+#[test]
+fn instant_failures_leave_the_successes_as_they_were() {
+    let (clean, failing) = (run_with(0), run_with(1));
+    let (clean, failing) = (clean.kind(0), failing.kind(0));
+    assert!(clean.by_operation().ok() == failing.by_operation().ok());
+    assert_eq!(clean.jitter(), failing.jitter());
+    assert_eq!(clean.load().ok, failing.load().ok);
+    assert_eq!(failing.by_operation().fail().unwrap().count(), 1_000);
+    assert_eq!(failing.by_operation().fail().unwrap().response().max_ns(), Some(1));
+    assert!(clean.by_operation().fail().is_none());
+}
+
+fn unanswered() -> KindRecording {
+    let mut recorder = Recorder::new(kinds(Requests::One));
+    for number in 0..90 {
+        operation(&mut recorder, Outcome::Ok, number * MS, 10 * MS);
+    }
+    for number in 0..4 {
+        operation(&mut recorder, Outcome::Unknown, number * MS, 500 * MS);
+    }
+    recorder.offer(0, 0, 6);
+    for _ in 0..3 {
+        recorder.drop_operation(0, 0, 200 * MS);
+        recorder.leave_pending(0, 0, 300 * MS);
+    }
+    total(recorder, Requests::One).kind(0).clone()
+}
+
+#[test]
+fn what_was_never_answered_enters_as_at_least() {
+    let write = unanswered();
+    assert_eq!(write.load().check(), Ok(()));
+    assert_eq!((write.load().censored, write.load().unknown, write.load().dropped), (10, 4, 3));
+    assert_eq!(write.censored().unwrap().count(), 10);
+    assert_eq!(write.by_operation().ok().response().max_ns(), Some(10 * MS));
+    assert_eq!(write.by_operation().unknown().unwrap().count(), 4);
+    let all = write.response_with_censored();
+    assert_eq!((all.count(), all.max_ns()), (100, Some(500 * MS)));
+    assert_eq!(all.value_at(Level::P99), Some(500 * MS));
+}
+
+#[test]
+fn missing_answers_bound_the_quantiles() {
+    let write = unanswered();
+    let at_least_ns = write.response_bounds(Level::P90).unwrap();
+    assert_eq!(at_least_ns, ResponseBounds { at_least_ns: 10 * MS, at_most_ns: Some(10 * MS) });
+    // Ten of a hundred never answered: nobody can say how slow the slowest tenth would have been.
+    assert_eq!(write.response_bounds(Level::P95).unwrap().at_most_ns, None);
+    assert!(write.response_bounds(Level::P95).unwrap().at_least_ns >= 200 * MS);
+}
+
+#[test]
+fn operations_dropped_at_once_do_not_improve_the_upper_bound() {
+    let mut recorder = Recorder::new(kinds(Requests::One));
+    for number in 0..50 {
+        operation(&mut recorder, Outcome::Ok, number * MS, 10 * MS);
+        recorder.offer(0, number * MS, 1);
+        recorder.drop_operation(0, number * MS, number * MS);
+    }
+    let write = total(recorder, Requests::One).kind(0).clone();
+    assert_eq!(write.response_bounds(Level::P90).unwrap().at_most_ns, None);
+}
+
+#[test]
+fn requests_of_one_request_operations_are_recorded_once() {
+    let mut recorder = Recorder::new(kinds(Requests::One));
+    let timing = Timing::new(0, 1, 3).unwrap();
+    recorder.complete_request(0, 0, Outcome::Ok, &timing);
+    recorder.complete(0, Outcome::Ok, &timing, &Payload::default());
+    let write = total(recorder, Requests::One).kind(0).clone();
+    assert_eq!(write.by_request().ok().count(), 1);
+    assert!(write.by_request() == write.by_operation());
+}
+
+#[test]
+fn requests_of_many_request_operations_stand_apart() {
+    let mut recorder = Recorder::new(kinds(Requests::Many));
+    for request in 0..6 {
+        let timing = Timing::new(request * MS, request * MS, (request + 1) * MS).unwrap();
+        recorder.complete_request(0, 0, Outcome::Ok, &timing);
+    }
+    let timing = Timing::new(0, 0, 6 * MS).unwrap();
+    recorder.complete(0, Outcome::Ok, &timing, &Payload::default());
+    let search = total(recorder, Requests::Many).kind(0).clone();
+    assert_eq!(search.by_request().ok().count(), 6);
+    assert_eq!(search.by_request().ok().response().max_ns(), Some(MS));
+    assert_eq!(search.by_operation().ok().count(), 1);
+    assert_eq!(search.by_operation().ok().response().max_ns(), Some(6 * MS));
+}
+
+#[test]
+fn jitter_is_of_successive_successes() {
+    let mut recorder = Recorder::new(kinds(Requests::One));
+    // Responses of 10, 30 and 25 ms, in three seconds, drained in between.
+    let mut windows = Vec::new();
+    for (second, response_ms) in [10, 30, 25].into_iter().enumerate() {
+        let due_ns = second as u64 * 1_000 * MS;
+        operation(&mut recorder, Outcome::Ok, due_ns, response_ms * MS);
+        operation(&mut recorder, Outcome::Fail, due_ns, 1);
+        windows.extend(recorder.take_windows(due_ns));
+    }
+    windows.extend(recorder.finish());
+    let mut total = Recording::new(kinds(Requests::One));
+    windows.iter().for_each(|window| total.merge(window.recording()).unwrap());
+    assert_eq!(total.kind(0).jitter().pairs(), 2);
+    assert_eq!(total.kind(0).jitter().mean_ns(), Some(12.5e6));
+}
+
+#[test]
+fn jitter_does_not_compare_phases() {
+    let mut recorder = Recorder::new(kinds(Requests::One));
+    operation(&mut recorder, Outcome::Ok, 0, 10 * MS);
+    assert_eq!(recorder.begin_phase(100 * MS).len(), 1);
+    operation(&mut recorder, Outcome::Ok, 100 * MS, 500 * MS);
+    assert_eq!(total(recorder, Requests::One).kind(0).jitter().pairs(), 0);
+}

@@ -1,0 +1,229 @@
+//! A dataset as written in a profile, and how it is opened.
+
+use crate::{Dataset, clock::ClockError, datasets::DATASETS, recording::RecordingError};
+use iotbench_core::{SchemaError, Setting, SettingError, Settings, closest};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::{Map, Value};
+use std::{path::Path, sync::Arc};
+
+/// The default origin of every dataset: 2026-01-01T00:00:00Z, in ns since the Unix epoch.
+pub const DEFAULT_ORIGIN_NS: i64 = 1_767_225_600_000_000_000;
+
+/// A dataset as written in a profile's table `[dataset]`: its name and the parameters that differ from the defaults.
+///
+/// The parameters are checked by [`DatasetConfig::open`], which knows what each dataset takes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Map<String, Value>", into = "Map<String, Value>")]
+pub struct DatasetConfig {
+    name: String,
+    parameters: Settings,
+}
+
+/// What a dataset needs besides its parameters.
+#[derive(Clone, Copy, Debug)]
+pub struct Opening<'a> {
+    /// Decides all random numbers.
+    pub seed: u64,
+    /// Timestamp of index 0, ns since the Unix epoch.
+    pub origin_ns: i64,
+    /// How many devices there will be.
+    pub devices: u32,
+    /// The folder to which file names in the parameters are relative.
+    pub base: &'a Path,
+}
+
+/// How a dataset is opened.
+pub type Open = fn(&Settings, Opening<'_>) -> Result<Arc<dyn Dataset>, ParameterError>;
+
+/// A built-in dataset: for help, documentation, checks and tests.
+#[derive(Clone, Copy, Debug)]
+pub struct DatasetInfo {
+    /// The name in a profile.
+    pub name: &'static str,
+    /// One line on what it is.
+    pub summary: &'static str,
+    /// Its parameters with their defaults.
+    pub parameters: &'static [Setting],
+    /// The origin unless a profile says otherwise, ns since the Unix epoch.
+    pub origin_ns: i64,
+    pub(crate) open: Open,
+}
+
+/// Why a dataset cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum DatasetError {
+    /// The table has no name.
+    #[error("a dataset needs a name, as in name = \"pmu\"; known: {known}")]
+    NoName {
+        /// What there is.
+        known: String,
+    },
+    /// There is no such dataset.
+    #[error("there is no dataset {name:?}{}; known: {known}", did_you_mean(suggestion.as_ref()))]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// What was probably meant.
+        suggestion: Option<String>,
+        /// What there is.
+        known: String,
+    },
+    /// A parameter does not fit.
+    #[error("dataset {dataset}: {error}")]
+    Parameter {
+        /// Whose parameter.
+        dataset: &'static str,
+        /// What is wrong with which.
+        error: ParameterError,
+    },
+}
+
+impl DatasetError {
+    /// The key in the table `[dataset]` that is at fault, where it is one.
+    #[must_use]
+    pub fn key(&self) -> Option<&str> {
+        match self {
+            Self::NoName { .. } | Self::Unknown { .. } => Some("name"),
+            Self::Parameter { error: ParameterError::Key(e), .. } => Some(&e.key),
+            Self::Parameter { error: ParameterError::Recording(_), .. } => Some("file"),
+        }
+    }
+
+    /// What was probably meant.
+    #[must_use]
+    pub fn suggestion(&self) -> Option<&str> {
+        match self {
+            Self::Unknown { suggestion, .. } => suggestion.as_deref(),
+            Self::Parameter { error: ParameterError::Key(e), .. } => e.suggestion.as_deref(),
+            Self::NoName { .. } | Self::Parameter { .. } => None,
+        }
+    }
+}
+
+/// What is wrong with a dataset's parameters.
+#[derive(Debug, thiserror::Error)]
+pub enum ParameterError {
+    /// A key that does not exist or whose value does not fit.
+    #[error("{}{}", .0, did_you_mean(.0.suggestion.as_ref()))]
+    Key(#[from] SettingError),
+    /// A recording that cannot be replayed.
+    #[error(transparent)]
+    Recording(#[from] Box<RecordingError>),
+}
+
+impl ParameterError {
+    /// The value of this key does not fit, for this reason.
+    pub(crate) fn key(key: impl Into<String>, message: impl std::fmt::Display) -> Self {
+        Self::Key(SettingError { key: key.into(), message: message.to_string(), suggestion: None })
+    }
+}
+
+impl From<SchemaError> for ParameterError {
+    fn from(error: SchemaError) -> Self {
+        Self::key("signals", error)
+    }
+}
+
+impl From<ClockError> for ParameterError {
+    fn from(error: ClockError) -> Self {
+        let key = match error {
+            ClockError::Period => "interval",
+            ClockError::Jitter { .. } => "jitter",
+            ClockError::Offset => "clock_offset",
+            ClockError::Resolution { .. } => "resolution",
+        };
+        Self::key(key, error)
+    }
+}
+
+impl DatasetInfo {
+    /// The built-in dataset of this name.
+    ///
+    /// # Errors
+    /// There is none; the error says what is near.
+    pub fn find(name: &str) -> Result<&'static Self, DatasetError> {
+        DATASETS.iter().find(|d| d.name == name).ok_or_else(|| DatasetError::Unknown {
+            name: name.into(),
+            suggestion: closest(name, DATASETS.iter().map(|d| d.name)).map(Into::into),
+            known: known(),
+        })
+    }
+}
+
+impl DatasetConfig {
+    /// A built-in dataset with its default parameters.
+    ///
+    /// # Errors
+    /// There is no dataset of this name.
+    pub fn named(name: &str) -> Result<Self, DatasetError> {
+        DatasetInfo::find(name)?;
+        Ok(Self { name: name.into(), parameters: Settings::default() })
+    }
+
+    /// The same dataset with one more parameter, which replaces one of the same key. Not checked before
+    /// [`DatasetConfig::open`].
+    #[must_use]
+    pub fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
+        self.parameters.0.insert(key.into(), value.into());
+        self
+    }
+
+    /// The dataset's name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What the dataset is and takes.
+    ///
+    /// # Errors
+    /// There is no dataset of this name.
+    pub fn info(&self) -> Result<&'static DatasetInfo, DatasetError> {
+        DatasetInfo::find(&self.name)
+    }
+
+    /// Opens the dataset: checks every parameter and, for a recording or signals in a file of their own, reads the
+    /// file, whose name is relative to `base`.
+    ///
+    /// # Errors
+    /// An unknown name, a parameter that does not exist or does not fit, or a file that cannot be read.
+    pub fn open(&self, seed: u64, origin_ns: i64, devices: u32, base: &Path) -> Result<Arc<dyn Dataset>, DatasetError> {
+        let info = self.info()?;
+        let opening = Opening { seed, origin_ns, devices, base };
+        (info.open)(&self.parameters, opening).map_err(|error| DatasetError::Parameter { dataset: info.name, error })
+    }
+}
+
+impl TryFrom<Map<String, Value>> for DatasetConfig {
+    type Error = DatasetError;
+    fn try_from(mut table: Map<String, Value>) -> Result<Self, DatasetError> {
+        match table.remove("name") {
+            Some(Value::String(name)) => {
+                DatasetInfo::find(&name)?;
+                Ok(Self { name, parameters: Settings(table) })
+            }
+            _ => Err(DatasetError::NoName { known: known() }),
+        }
+    }
+}
+
+impl From<DatasetConfig> for Map<String, Value> {
+    fn from(config: DatasetConfig) -> Self {
+        let mut table = config.parameters.0;
+        table.insert("name".into(), config.name.into());
+        table
+    }
+}
+
+/// The parameters as the dataset's own type.
+pub(crate) fn typed<T: DeserializeOwned>(parameters: &Settings, known: &[Setting]) -> Result<T, ParameterError> {
+    Ok(parameters.typed(known)?)
+}
+
+fn known() -> String {
+    DATASETS.iter().map(|d| d.name).collect::<Vec<_>>().join(", ")
+}
+
+fn did_you_mean(suggestion: Option<&String>) -> String {
+    suggestion.map(|s| format!(" (did you mean {s}?)")).unwrap_or_default()
+}

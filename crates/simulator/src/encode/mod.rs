@@ -1,0 +1,5 @@
+//! Batches as text.
+
+mod influx;
+
+pub use influx::InfluxEncoder;
