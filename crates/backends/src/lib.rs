@@ -1,1 +1,37 @@
-//! To be written.
+//! The databases that iotbench can load.
+//!
+//! Each has a folder with all that belongs to it: settings, control plane, a writer for each layout, reader, and the
+//! mapping of its errors. [`BACKENDS`] is the one list of them; help, documentation and tests read it.
+//!
+//! ```
+//! use iotbench_core::Registry;
+//!
+//! let registry = Registry::new(iotbench_backends::BACKENDS);
+//! # #[cfg(feature = "sqlite")]
+//! assert_eq!(registry.find("sqlite")?.name(), "sqlite");
+//! # Ok::<(), iotbench_core::UnknownBackend>(())
+//! ```
+//!
+//! # Invariants
+//! - A backend never times, retries, sleeps, spawns, counts operations, logs or prints: a batch in, an acknowledgement
+//!   out.
+//! - `open` never does I/O; no file and no connection is opened before the first call of the control or data plane.
+//! - Nothing is ever dropped, replaced or altered that does not carry our marker.
+//! - Backends never know each other.
+
+use iotbench_core::Backend;
+
+mod refuse;
+
+#[cfg(feature = "blackhole")]
+mod blackhole;
+#[cfg(feature = "sqlite")]
+mod sqlite;
+
+/// Every backend that this build holds, the default one first.
+pub const BACKENDS: &[&dyn Backend] = &[
+    #[cfg(feature = "sqlite")]
+    &sqlite::Sqlite,
+    #[cfg(feature = "blackhole")]
+    &blackhole::Blackhole,
+];

@@ -1,0 +1,129 @@
+//! A target that acknowledges at once and keeps nothing: what a run against it costs is the cost of the tool itself.
+
+use crate::refuse::refuse;
+use async_trait::async_trait;
+use iotbench_core::{
+    Acknowledged, Acknowledgement, Backend, Batch, Capabilities, ComputedBy, Counts, Database, Domain, Duplicates,
+    Error, Layout, OpenRequest, Promise, PromiseLevel, PromiseSource, Query, Reader, Reply, ServerFacts, Setting,
+    SettingError, Settled, Sink, TableSpec, TimeUnit, Writer,
+};
+use std::{collections::BTreeMap, sync::Arc};
+
+/// The black hole.
+pub struct Blackhole;
+
+const SETTINGS: &[Setting] = &[];
+
+static CAPABILITIES: Capabilities = Capabilities {
+    layouts: &[Layout::Wide, Layout::Narrow, Layout::Document, Layout::Bulk],
+    time_unit: TimeUnit::Ns,
+    duplicates: Duplicates::Keep,
+    domain: |_| Domain::Full,
+    acknowledgement: Acknowledgement::None,
+    transactions: true,
+    most_writers: None,
+    blocking: false,
+    embedded: true,
+    stores: false,
+};
+
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Config {}
+
+impl Backend for Blackhole {
+    fn name(&self) -> &'static str {
+        "blackhole"
+    }
+
+    fn summary(&self) -> &'static str {
+        "acknowledges at once and keeps nothing: prices the tool itself"
+    }
+
+    fn capabilities(&self) -> &Capabilities {
+        &CAPABILITIES
+    }
+
+    fn settings(&self) -> &'static [Setting] {
+        SETTINGS
+    }
+
+    fn open(&self, request: OpenRequest) -> Result<Arc<dyn Database>, SettingError> {
+        let Config {} = request.settings.typed(SETTINGS)?;
+        Ok(Arc::new(Void { table: Arc::new(request.table) }))
+    }
+}
+
+#[derive(Clone)]
+struct Void {
+    table: Arc<TableSpec>,
+}
+
+#[async_trait]
+impl Database for Void {
+    async fn ping(&self) -> Result<ServerFacts, Error> {
+        Ok(ServerFacts {
+            product: "blackhole".into(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            driver: "none".into(),
+            method: "none".into(),
+            settings: BTreeMap::new(),
+            promise: Promise {
+                level: PromiseLevel::Buffered,
+                nodes: 0,
+                source: PromiseSource::Declared("it keeps nothing".into()),
+            },
+        })
+    }
+
+    async fn create(&self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    async fn settle(&self) -> Result<Settled, Error> {
+        Ok(Settled::CannotTell)
+    }
+
+    async fn count(&self) -> Result<Counts, Error> {
+        Ok(Counts::default())
+    }
+
+    async fn storage_bytes(&self) -> Result<Option<u64>, Error> {
+        Ok(None)
+    }
+
+    async fn drop_created(&self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    async fn writer(&self) -> Result<Box<dyn Writer>, Error> {
+        Ok(Box::new(self.clone()))
+    }
+
+    async fn reader(&self) -> Result<Box<dyn Reader>, Error> {
+        Ok(Box::new(self.clone()))
+    }
+}
+
+#[async_trait]
+impl Writer for Void {
+    async fn write(&mut self, batch: &Batch) -> Result<Acknowledged, Error> {
+        refuse(batch, &self.table)?;
+        Ok(Acknowledged { points: batch.len() as u64, bytes: 0 })
+    }
+
+    async fn begin(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    async fn commit(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Reader for Void {
+    async fn query(&mut self, _query: &Query, _sink: &mut dyn Sink) -> Result<Reply, Error> {
+        Ok(Reply { rows: 0, bytes: 0, computed_by: ComputedBy::Server })
+    }
+}

@@ -1,0 +1,32 @@
+//! What every backend refuses before it sends anything.
+
+use iotbench_core::{Batch, Cause, Column, Error, TableSpec};
+
+/// Checks that a batch can be stored in this table: its columns are the schema's, its devices the table's, and all its
+/// numbers finite.
+///
+/// # Errors
+/// [`Cause::Data`] with nothing applied, naming the first value that cannot be stored.
+pub(crate) fn refuse(batch: &Batch, table: &TableSpec) -> Result<(), Error> {
+    let signals = table.schema.signals();
+    let types_agree = batch.columns().iter().map(Column::value_type).eq(signals.iter().map(|s| s.value_type));
+    if !types_agree {
+        return Err(Error::new(Cause::Data, "the batch's columns are not those of the table's schema"));
+    }
+    if let Some(run) = batch.runs().iter().find(|run| run.device >= table.devices) {
+        let message = format!("device {} is none of the table's {} devices", run.device, table.devices);
+        return Err(Error::new(Cause::Data, message));
+    }
+    for (signal, column) in signals.iter().zip(batch.columns()) {
+        let bad_row = match column {
+            Column::F32(values) => values.iter().position(|v| !v.is_finite()),
+            Column::F64(values) => values.iter().position(|v| !v.is_finite()),
+            Column::I64(_) | Column::U16(_) | Column::Text(_) => None,
+        };
+        if let Some(row) = bad_row {
+            let message = format!("signal {} of row {row} is not a finite number", signal.name);
+            return Err(Error::new(Cause::Data, message));
+        }
+    }
+    Ok(())
+}

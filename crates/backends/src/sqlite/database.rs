@@ -1,0 +1,99 @@
+//! The control plane of a SQLite file.
+
+use super::{
+    count::count,
+    error::classify,
+    file::DatabaseFile,
+    marker,
+    promise::{promise, synchronous_name},
+    wide::WideInsert,
+    writer::{Insert, SqliteWriter},
+};
+use async_trait::async_trait;
+use iotbench_core::{Counts, Database, Error, Layout, Reader, ServerFacts, Settled, TableSpec, Writer};
+use rusqlite::Connection;
+use std::{collections::BTreeMap, sync::Arc};
+
+/// A SQLite file and the table in it that is ours.
+pub(crate) struct SqliteDatabase {
+    file: DatabaseFile,
+    table: Arc<TableSpec>,
+}
+
+impl SqliteDatabase {
+    pub(crate) fn new(file: DatabaseFile, table: TableSpec) -> Self {
+        Self { file, table: Arc::new(table) }
+    }
+}
+
+#[async_trait]
+impl Database for SqliteDatabase {
+    async fn ping(&self) -> Result<ServerFacts, Error> {
+        let connection = self.file.connect()?;
+        facts(&connection).map_err(|e| classify(&e))
+    }
+
+    async fn create(&self) -> Result<(), Error> {
+        marker::create(&mut self.file.connect()?, &self.table)
+    }
+
+    /// What SQLite has acknowledged is visible; this moves it from the write-ahead log to its place, as far as other
+    /// connections permit.
+    async fn settle(&self) -> Result<Settled, Error> {
+        let connection = self.file.connect()?;
+        connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).map_err(|e| classify(&e))?;
+        Ok(Settled::Yes)
+    }
+
+    async fn count(&self) -> Result<Counts, Error> {
+        count(&self.file.connect_to_read()?, &self.table)
+    }
+
+    async fn storage_bytes(&self) -> Result<Option<u64>, Error> {
+        self.file.bytes().map(Some)
+    }
+
+    async fn drop_created(&self) -> Result<(), Error> {
+        if !self.file.exists()? {
+            return Ok(());
+        }
+        let mut connection = self.file.connect()?;
+        marker::drop_own(&mut connection, &self.table)?;
+        self.file.delete_if_ours_and_empty(connection)
+    }
+
+    async fn writer(&self) -> Result<Box<dyn Writer>, Error> {
+        let insert: Box<dyn Insert> = match self.table.layout {
+            Layout::Wide => Box::new(WideInsert::new(&self.table)),
+            _ => todo!(),
+        };
+        Ok(Box::new(SqliteWriter::new(self.file.connect()?, Arc::clone(&self.table), insert)))
+    }
+
+    async fn reader(&self) -> Result<Box<dyn Reader>, Error> {
+        todo!()
+    }
+}
+
+/// The version, and the settings that hold on a connection like those that write, read back.
+fn facts(connection: &Connection) -> rusqlite::Result<ServerFacts> {
+    let number = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+    let journal_mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
+    let synchronous = number("synchronous")?;
+    let settings = BTreeMap::from([
+        ("journal_mode".into(), journal_mode.clone()),
+        ("synchronous".into(), synchronous_name(synchronous).into()),
+        ("cache_kib".into(), (-number("cache_size")?).to_string()),
+        ("page_bytes".into(), number("page_size")?.to_string()),
+        ("busy_timeout_ms".into(), number("busy_timeout")?.to_string()),
+        ("wal_autocheckpoint_pages".into(), number("wal_autocheckpoint")?.to_string()),
+    ]);
+    Ok(ServerFacts {
+        product: "SQLite".into(),
+        version: rusqlite::version().into(),
+        driver: "rusqlite 0.39, SQLite built in".into(),
+        method: "prepared insert, one transaction a batch".into(),
+        settings,
+        promise: promise(&journal_mode, synchronous),
+    })
+}

@@ -1,0 +1,107 @@
+//! Which tables are ours: a row in `iotbench_marker` for each that we created.
+
+use super::{error::classify, layout};
+use iotbench_core::{Cause, Error, TableSpec};
+use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
+
+/// The table that names our tables.
+pub(crate) const MARKER_TABLE: &str = "iotbench_marker";
+const COLUMNS: [&str; 4] = ["table_name", "run_id", "fingerprint", "created_by"];
+const CREATED_BY: &str = concat!("iotbench ", env!("CARGO_PKG_VERSION"));
+
+/// Creates and marks a table, in the place of an earlier one of ours.
+///
+/// # Errors
+/// [`Cause::NotOurs`] where something of its name does not carry our marker.
+pub(crate) fn create(connection: &mut Connection, table: &TableSpec) -> Result<(), Error> {
+    let failed = |e| classify(&e);
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+    let is_ours = refuse_foreign(&transaction, table)?;
+    if is_ours {
+        drop_table(&transaction, table).map_err(failed)?;
+    }
+    let create_marker = format!(
+        "CREATE TABLE IF NOT EXISTS {MARKER_TABLE} (
+             table_name TEXT PRIMARY KEY NOT NULL, run_id TEXT NOT NULL, fingerprint TEXT NOT NULL,
+             created_by TEXT NOT NULL)"
+    );
+    transaction.execute_batch(&create_marker).map_err(failed)?;
+    transaction.execute_batch(&layout::create_sql(table)).map_err(failed)?;
+    let insert = format!("INSERT INTO {MARKER_TABLE} VALUES (?1, ?2, ?3, ?4)");
+    let marker = &table.marker;
+    transaction
+        .execute(&insert, params![table.name.as_str(), marker.run_id, marker.fingerprint, CREATED_BY])
+        .map_err(failed)?;
+    transaction.commit().map_err(failed)
+}
+
+/// Drops the table that this run created, if it is there, and the marker table with the last of ours.
+///
+/// # Errors
+/// SQLite's own; a table of another owner or of another run is left alone without an error.
+pub(crate) fn drop_own(connection: &mut Connection, table: &TableSpec) -> Result<(), Error> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate);
+    let transaction = transaction.map_err(|e| classify(&e))?;
+    if run_of(&transaction, table)?.is_none_or(|run_id| run_id != table.marker.run_id) {
+        return Ok(());
+    }
+    drop_table(&transaction, table)
+        .and_then(|()| {
+            let none_left = format!("SELECT NOT EXISTS (SELECT * FROM {MARKER_TABLE})");
+            if transaction.query_row(&none_left, [], |row| row.get(0))? {
+                transaction.execute_batch(&format!("DROP TABLE {MARKER_TABLE}"))?;
+            }
+            transaction.commit()
+        })
+        .map_err(|e| classify(&e))
+}
+
+fn drop_table(connection: &Connection, table: &TableSpec) -> rusqlite::Result<()> {
+    connection.execute_batch(&format!("DROP TABLE IF EXISTS {}", table.name))?;
+    let forget = format!("DELETE FROM {MARKER_TABLE} WHERE table_name = ?1");
+    connection.execute(&forget, [table.name.as_str()]).map(|_| ())
+}
+
+/// Whether a marked table of this name is there; an error where the name belongs to somebody else.
+fn refuse_foreign(connection: &Connection, table: &TableSpec) -> Result<bool, Error> {
+    let is_ours = run_of(connection, table)?.is_some();
+    let (name, index) = (table.name.as_str(), layout::index_name(table));
+    let foreign = "SELECT type || ' ' || name FROM sqlite_schema
+                   WHERE (name = ?1 COLLATE NOCASE OR name = ?2 COLLATE NOCASE)
+                     AND NOT (?3 AND tbl_name = ?1 AND type IN ('table', 'index'))";
+    let found: Option<String> = connection
+        .query_row(foreign, params![name, index, is_ours], |row| row.get(0))
+        .optional()
+        .map_err(|e| classify(&e))?;
+    match found {
+        Some(object) => Err(not_ours(&object)),
+        None => Ok(is_ours),
+    }
+}
+
+/// The run that a marked table of this name belongs to.
+fn run_of(connection: &Connection, table: &TableSpec) -> Result<Option<String>, Error> {
+    if !marker_table_exists(connection)? {
+        return Ok(None);
+    }
+    let run_of = format!("SELECT run_id FROM {MARKER_TABLE} WHERE table_name = ?1");
+    connection.query_row(&run_of, [table.name.as_str()], |row| row.get(0)).optional().map_err(|e| classify(&e))
+}
+
+/// Whether our marker table is there; an error where its name belongs to somebody else.
+fn marker_table_exists(connection: &Connection) -> Result<bool, Error> {
+    let columns = format!("SELECT name FROM pragma_table_info('{MARKER_TABLE}')");
+    let columns: Vec<String> = connection
+        .prepare(&columns)
+        .and_then(|mut statement| statement.query_map([], |row| row.get(0))?.collect())
+        .map_err(|e| classify(&e))?;
+    if columns.is_empty() {
+        return Ok(false);
+    }
+    if columns != COLUMNS { Err(not_ours(&format!("table {MARKER_TABLE}"))) } else { Ok(true) }
+}
+
+fn not_ours(object: &str) -> Error {
+    let message = format!("{object} exists and does not carry our marker: choose another table name or another file");
+    Error::new(Cause::NotOurs, message)
+}

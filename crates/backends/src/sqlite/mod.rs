@@ -1,0 +1,68 @@
+//! SQLite in a file, by rusqlite: the default backend, with nothing to install.
+
+mod bind;
+mod config;
+mod count;
+mod database;
+mod error;
+mod file;
+mod layout;
+mod marker;
+mod promise;
+mod sql;
+mod wide;
+mod writer;
+
+use config::{Config, SETTINGS, file_of};
+use database::SqliteDatabase;
+use file::DatabaseFile;
+use iotbench_core::{
+    Acknowledgement, Backend, Capabilities, Database, Domain, Duplicates, Layout, OpenRequest, Setting, SettingError,
+    TimeUnit,
+};
+use marker::MARKER_TABLE;
+use std::sync::Arc;
+
+/// SQLite.
+pub struct Sqlite;
+
+static CAPABILITIES: Capabilities = Capabilities {
+    layouts: &[Layout::Wide],
+    time_unit: TimeUnit::Ns,
+    duplicates: Duplicates::Keep,
+    domain: |_| Domain::Full,
+    acknowledgement: Acknowledgement::Durable,
+    transactions: true,
+    most_writers: Some(1),
+    blocking: true,
+    embedded: true,
+    stores: true,
+};
+
+impl Backend for Sqlite {
+    fn name(&self) -> &'static str {
+        "sqlite"
+    }
+
+    fn summary(&self) -> &'static str {
+        "SQLite in a file, embedded: nothing to install"
+    }
+
+    fn capabilities(&self) -> &Capabilities {
+        &CAPABILITIES
+    }
+
+    fn settings(&self) -> &'static [Setting] {
+        SETTINGS
+    }
+
+    fn open(&self, request: OpenRequest) -> Result<Arc<dyn Database>, SettingError> {
+        let config = Config::new(&request.settings)?;
+        let file = DatabaseFile::new(file_of(&request.target)?, config);
+        if request.table.name.as_str() == MARKER_TABLE {
+            let message = format!("{MARKER_TABLE} is the name of the table that marks ours: choose another");
+            return Err(SettingError { key: "table".into(), message, suggestion: None });
+        }
+        Ok(Arc::new(SqliteDatabase::new(file, request.table)))
+    }
+}
