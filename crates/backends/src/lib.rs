@@ -21,10 +21,17 @@
 
 use iotbench_core::Backend;
 
+#[cfg(any(feature = "sqlite", feature = "memory"))]
+mod answer;
+#[cfg(feature = "sqlite")]
+mod json;
+#[cfg(any(feature = "sqlite", feature = "memory", feature = "blackhole"))]
 mod refuse;
 
 #[cfg(feature = "blackhole")]
 mod blackhole;
+#[cfg(feature = "memory")]
+mod memory;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 
@@ -32,6 +39,8 @@ mod sqlite;
 pub const BACKENDS: &[&dyn Backend] = &[
     #[cfg(feature = "sqlite")]
     &sqlite::Sqlite,
+    #[cfg(feature = "memory")]
+    &memory::Memory,
     #[cfg(feature = "blackhole")]
     &blackhole::Blackhole,
 ];

@@ -47,6 +47,6 @@ pub use registry::{Registry, UnknownBackend};
 pub use reply::{CHUNK_ROWS, Chunk, ComputedBy, Reply, ReplyColumn, Sink};
 pub use schema::{Schema, SchemaError, Signal, SignalId, ValueType};
 pub use settings::{Setting, SettingError, Settings, closest};
-pub use source::{Due, Source};
+pub use source::{Due, Left, Next, Source};
 pub use table::{Marker, TableSpec};
 pub use target::{Endpoint, Node, Target};

@@ -10,18 +10,27 @@
 //! - Planning does no I/O; running begins only with a plan that holds.
 //! - Nothing on the way of an operation waits for the observer, a lock of another thread, or an unbounded buffer.
 
+mod clock;
+mod control;
 mod ledger;
 mod observer;
 mod outcome;
 mod overrides;
+mod pacer;
 mod plan;
 mod profile;
 mod profile_file;
 mod ramp;
 mod run;
+mod schedule;
+mod slice;
+mod source;
 mod stop;
+mod threads;
+mod totals;
 mod units;
 mod verdict;
+mod write_loop;
 
 pub use ledger::AckedRanges;
 pub use observer::{Event, Observer, OperationRecord, Second};

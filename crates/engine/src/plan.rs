@@ -157,7 +157,7 @@ pub fn plan(request: PlanRequest<'_>, backend: &dyn Backend) -> Result<Planned, 
     };
     let open = OpenRequest { target, settings: settings.clone(), table: table.clone() };
     backend.open(open.clone()).map_err(|e| PlanError::from(setting_error(&profile_file, backend.name(), e)))?;
-    let groups = group::plans(&profile, &*dataset, backend).map_err(|(key, message)| fail(&key, message))?;
+    let groups = group::plans(&profile, &*dataset, backend, layout).map_err(|(key, message)| fail(&key, message))?;
     let plan = Plan {
         run_id,
         seed,
@@ -207,10 +207,10 @@ fn table_name(profile: &Profile) -> Result<Name, String> {
 
 /// A digest of what decides which data a table holds.
 fn fingerprint(profile: &Profile, layout: Layout, devices: u32) -> String {
-    use std::hash::{DefaultHasher, Hash, Hasher};
-    let mut hasher = DefaultHasher::new();
+    use sha2::{Digest, Sha256};
     let dataset = serde_json::to_string(&profile.dataset).unwrap_or_default();
-    (&profile.name, profile.seed.0, &profile.origin, dataset, layout, devices, profile.phases.preload.0)
-        .hash(&mut hasher);
-    format!("{:016x}", hasher.finish())
+    let (seed, origin, preload) = (profile.seed, &profile.origin, profile.phases.preload);
+    let identity = format!("{}\n{seed}\n{origin}\n{dataset}\n{layout}\n{devices}\n{preload}", profile.name);
+    let digest = Sha256::digest(identity.as_bytes());
+    digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,7 +1,25 @@
-//! Runs a plan.
+//! Runs a plan: create, preload, warm up, measure, drain, verify, drop.
 
-use crate::{observer::Observer, outcome::Outcome, plan::Planned, stop::StopSignal};
-use iotbench_core::Backend;
+mod climb;
+mod finish;
+mod load;
+mod prepare;
+
+use crate::{
+    ledger::AckedRanges,
+    observer::{Event, Observer},
+    outcome::{ClientFigures, Outcome, Phase},
+    plan::Planned,
+    stop::StopSignal,
+    verdict::{Reason, Verdict},
+};
+use iotbench_core::{Backend, Database, Error};
+use iotbench_recorder::{LoadCounts, PointCounts};
+use std::{
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+use tokio::runtime::Runtime;
 
 /// How a run is carried out, beyond what its plan says.
 #[derive(Clone, Copy, Debug, Default)]
@@ -20,6 +38,112 @@ pub fn run(
     observer: &mut dyn Observer,
     stop: &StopSignal,
 ) -> Outcome {
-    let _ = (planned, backend, options, observer, stop);
-    unimplemented!()
+    let mut outcome = blank(&planned, backend);
+    let opened =
+        backend.open(planned.open.clone()).map_err(|e| Reason::Internal(format!("the plan does not open: {e}")));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|e| Reason::Internal(format!("no runtime: {e}")));
+    let reasons = match (opened, runtime) {
+        (Ok(database), Ok(runtime)) => {
+            let mut session =
+                Session { planned, backend, options, observer, stop, database, runtime, outcome, created: false };
+            let reasons = session.phases();
+            outcome = session.outcome;
+            reasons
+        }
+        (Err(reason), _) | (_, Err(reason)) => vec![reason],
+    };
+    outcome.verdict = Verdict::of(reasons);
+    outcome
+}
+
+/// A run under way, as its control thread sees it.
+struct Session<'a> {
+    planned: Planned,
+    backend: &'static dyn Backend,
+    options: RunOptions,
+    observer: &'a mut dyn Observer,
+    stop: &'a StopSignal,
+    database: Arc<dyn Database>,
+    runtime: Runtime,
+    outcome: Outcome,
+    created: bool,
+}
+
+impl Session<'_> {
+    /// All phases in order. Whatever happens, what was created is dropped and what is known is told.
+    fn phases(&mut self) -> Vec<Reason> {
+        let mut reasons = Vec::new();
+        let loaded = self.prepare().and_then(|()| self.load(&mut reasons));
+        reasons.extend(loaded.err());
+        if self.created && !reasons.iter().any(|r| matches!(r, Reason::Target { .. })) {
+            reasons.extend(self.verify().err());
+        }
+        if self.created && !self.options.keep {
+            reasons.extend(self.drop_created().err());
+        }
+        if let Some(signal) = self.stop.requested() {
+            reasons.push(Reason::Signal(signal));
+        }
+        reasons
+    }
+
+    fn begin_phase(&mut self, phase: Phase, length_ns: Option<u64>) -> Result<(), Reason> {
+        self.outcome.phase = phase;
+        self.tell(&Event::Phase { phase, length_ns })
+    }
+
+    fn tell(&mut self, event: &Event<'_>) -> Result<(), Reason> {
+        self.observer.event(event).map_err(Reason::LocalIo)
+    }
+
+    fn checkpoint(&mut self) -> Result<(), Reason> {
+        self.observer.event(&Event::Checkpoint(&self.outcome)).map_err(Reason::LocalIo)
+    }
+
+    /// Runs one call of the control plane, within a time.
+    fn control_plane<T>(&self, within: Duration, call: impl Future<Output = Result<T, Error>>) -> Result<T, Reason> {
+        let result = self.runtime.block_on(async { tokio::time::timeout(within, call).await });
+        match result {
+            Ok(Ok(value)) => Ok(value),
+            Ok(Err(error)) => Err(Reason::Target { cause: error.cause, message: error.message }),
+            Err(_) => Err(Reason::Target {
+                cause: iotbench_core::Cause::TimedOut,
+                message: format!("no answer within {} s", within.as_secs_f64()),
+            }),
+        }
+    }
+
+    fn deadline(&self) -> Duration {
+        Duration::from_nanos(self.planned.plan.phases.deadline_ns)
+    }
+}
+
+fn blank(planned: &Planned, backend: &dyn Backend) -> Outcome {
+    let capabilities = backend.capabilities();
+    let target = &planned.open.target;
+    let mut endpoints: Vec<String> = target.endpoints.iter().map(ToString::to_string).collect();
+    endpoints.extend(target.folder.iter().map(|f| f.display().to_string()));
+    Outcome {
+        plan: planned.plan.clone(),
+        started: SystemTime::now(),
+        verdict: Verdict::running(),
+        phase: Phase::Create,
+        facts: None,
+        acknowledgement: capabilities.acknowledgement,
+        embedded: capabilities.embedded,
+        endpoints,
+        load: LoadCounts::default(),
+        points: PointCounts::default(),
+        preloaded_points: 0,
+        stored: None,
+        acked: AckedRanges::default(),
+        measured: None,
+        capacity: None,
+        resources: Vec::new(),
+        sampler_cpu_pct: 0.0,
+        storage_bytes_before: None,
+        storage_bytes_after: None,
+        client: ClientFigures::default(),
+    }
 }

@@ -145,7 +145,7 @@ impl fmt::Display for Span {
         let units =
             [("h", 3_600_000_000_000), ("m", 60_000_000_000), ("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000)];
         for (unit, size) in units {
-            if ns >= size && ns % size == 0 {
+            if ns >= size && ns.is_multiple_of(size) {
                 return write!(f, "{}{unit}", ns / size);
             }
         }

@@ -1,1 +1,56 @@
-//! To be written.
+//! What a run of iotbench leaves behind: the results document, its folder, and text for people.
+//!
+//! ```text
+//! Outcome ──► Document ──► run.json ──► Document ──► text for the terminal
+//! Events  ──► FolderObserver ──► series.csv, latency.hlog, operations.jsonl, run.json at each checkpoint
+//! ```
+//!
+//! ```
+//! use iotbench_report::{FolderName, ResultsFolder};
+//! use std::time::{Duration, SystemTime};
+//!
+//! let out = tempfile::tempdir()?;
+//! let started = SystemTime::UNIX_EPOCH + Duration::from_secs(1_767_607_200);
+//! let name = FolderName::new(started, "pmu_write", "sqlite", "wide")?;
+//! let folder = ResultsFolder::create(out.path(), &name)?;
+//! assert!(folder.path().ends_with(name.as_str()));
+//! assert!(FolderName::new(started, "../../etc", "sqlite", "wide").is_err());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Limits
+//! - Documents of another major version are refused.
+//! - A kill of the process loses at most the present second; a crash of the machine may lose more, because nothing is
+//!   forced to the disk before the end.
+//!
+//! # Invariants
+//! - Nothing here measures, or changes what was measured.
+//! - A document never holds a NaN, an infinity, or a quantile that its sample cannot support.
+//! - A file is never seen half-written under its own name, and nothing is written outside the run's folder.
+//! - No text of a server, a path or a file reaches a terminal with a character that could steer it.
+//! - Nothing waits for a disk while the run goes on.
+
+mod comparison;
+mod document;
+mod environment;
+mod folder;
+mod printable;
+mod recording;
+mod series;
+mod terminal;
+
+pub use comparison::render_comparison;
+pub use document::{
+    Capacity, Client, Document, DocumentError, Durability, Durations, ErrorsOfCause, Figures, Group, Inconsistency,
+    Interval, KindLatency, Latency, Load, MeasuredPart, OperationCounts, PacingError, Points, Provenance, Purpose,
+    Resources, SCHEMA, Spread, Status, Step, Storage, Target, Throughput, Tool, Verdict, Windows,
+};
+pub use environment::{Environment, Filesystem, StealMeter, filesystem_of};
+pub use folder::{
+    FolderError, FolderName, LATENCY_FILE, LEDGER_FILE, LedgerHead, LedgerRange, MANIFEST_FILE, Manifest,
+    ManifestError, ManifestFile, OPERATIONS_FILE, PROFILE_FILE, RUN_FILE, ResultsFolder, SERIES_FILE, check_manifest,
+    read_document,
+};
+pub use printable::printable;
+pub use recording::FolderObserver;
+pub use terminal::render;

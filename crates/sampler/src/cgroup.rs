@@ -13,11 +13,12 @@ pub use hierarchy::cgroup_of;
 
 use self::files::{CpuUse, DiskUse};
 use self::hierarchy::Hierarchies;
+use crate::cpu_credit::thread_cpu_s;
 use crate::disk::is_physical;
 use crate::network::NetworkProbe;
 use crate::probe::ProbeError;
 use crate::process_files::{Answer, ProcessStat, read, read_stat};
-use crate::pss::{PssLedger, thread_cpu_s};
+use crate::pss::PssLedger;
 use crate::sample::{MemoryKinds, Method, Sample, Source};
 use crate::tree_account::ProcessId;
 
@@ -90,7 +91,7 @@ impl Cgroup {
         let ids: Vec<ProcessId> = processes.iter().map(|stat| stat.row.id).collect();
         let memory = read_controller(self.memory.as_ref(), memory_kinds)?.flatten();
         let disk = read_controller(self.disk.as_ref(), disk_use)?.unwrap_or_default();
-        let network = self.network.read(&ids);
+        let network = self.network.read(&ids, at);
         let pss = self.pss.refresh(&ids, at, thread_cpu_s() - started_s)?;
         Ok(Sample {
             at,

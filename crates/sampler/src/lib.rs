@@ -35,6 +35,7 @@
 //! - What each figure means, and from which file it comes, is in the README.
 
 mod cgroup;
+mod cpu_credit;
 mod disk;
 mod host;
 mod network;

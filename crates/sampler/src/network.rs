@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::time::Duration;
 
 use procfs::FromRead;
 use procfs::net::InterfaceDeviceStatus;
@@ -43,20 +44,20 @@ impl NetworkProbe {
         }
     }
 
-    /// The bytes of these processes and of those given before. The first process ever decides the method.
-    pub fn read(&mut self, processes: &[ProcessId]) -> Option<NetworkBytes> {
-        let first = processes.first().map(|id| id.pid.to_string());
-        if let (Self::Undecided, Some(pid)) = (&*self, &first) {
+    /// The bytes of these processes and of those given before. The first processes decide the method.
+    pub fn read(&mut self, processes: &[ProcessId], at: Duration) -> Option<NetworkBytes> {
+        let first = processes.first().map(|id| id.pid);
+        if let (Self::Undecided, Some(pid)) = (&*self, first) {
             let own_namespace = shares_our_namespace(pid);
-            *self = match TcpSockets::of_process(pid).filter(|_| own_namespace) {
+            *self = match TcpSockets::of_processes(processes).filter(|_| own_namespace) {
                 Some(sockets) => Self::Sockets(sockets),
                 None => Self::Interfaces(Interfaces::new(own_namespace)),
             };
         }
         let bytes = match self {
             Self::Undecided => return None,
-            Self::Sockets(sockets) => sockets.read(processes),
-            Self::Interfaces(interfaces) => interfaces.read(first.as_deref()),
+            Self::Sockets(sockets) => sockets.read(processes, at),
+            Self::Interfaces(interfaces) => interfaces.read(first.map(|pid| pid.to_string()).as_deref()),
             Self::Unavailable => None,
         };
         if bytes.is_none() {
@@ -66,9 +67,9 @@ impl NetworkProbe {
     }
 }
 
-fn shares_our_namespace(pid: &str) -> bool {
+fn shares_our_namespace(pid: i32) -> bool {
     let namespace = |whose: &str| std::fs::read_link(format!("/proc/{whose}/ns/net")).ok();
-    namespace("self").is_some_and(|ours| namespace(pid) == Some(ours))
+    namespace("self").is_some_and(|ours| namespace(&pid.to_string()) == Some(ours))
 }
 
 /// Interface counters of one network namespace. An interface that was removed keeps its last count.

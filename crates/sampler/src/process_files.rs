@@ -1,6 +1,8 @@
 //! Reading one process's files under `/proc`.
 
-use std::io::ErrorKind;
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use procfs::FromRead;
@@ -8,6 +10,9 @@ use procfs::process::{Io, Stat};
 
 use crate::probe::ProbeError;
 use crate::tree_account::{ProcessId, ProcessRow, Usage};
+
+/// Longer than any of the records: the longest, `smaps_rollup`, has some 700 bytes.
+const RECORD_BYTES: usize = 4096;
 
 /// What `/proc/PID/stat` tells. The row's I/O counters are still 0.
 #[derive(Debug, Clone, Copy)]
@@ -26,9 +31,9 @@ pub(crate) enum Answer<T> {
 }
 
 /// The pids that `/proc` shows.
-pub(crate) fn list_pids() -> Result<Vec<i32>, ProbeError> {
+pub(crate) fn list_pids() -> Result<HashSet<i32>, ProbeError> {
     let unreadable = |source| ProbeError::Unreadable { path: PathBuf::from("/proc"), source };
-    let mut pids = Vec::new();
+    let mut pids = HashSet::new();
     for entry in std::fs::read_dir("/proc").map_err(unreadable)? {
         let name = entry.map_err(unreadable)?.file_name();
         pids.extend(name.to_str().and_then(|name| name.parse::<i32>().ok()));
@@ -39,7 +44,7 @@ pub(crate) fn list_pids() -> Result<Vec<i32>, ProbeError> {
 /// Reads `/proc/PID/stat`; `None` if the process ended or is hidden.
 pub(crate) fn read_stat(pid: i32) -> Result<Option<ProcessStat>, ProbeError> {
     let path = PathBuf::from(format!("/proc/{pid}/stat"));
-    let Answer::Known(text) = read(&path)? else { return Ok(None) };
+    let Answer::Known(text) = read_record(&path)? else { return Ok(None) };
     let stat = Stat::from_read(text.as_slice()).map_err(|error| ProbeError::malformed(&path, error))?;
     Ok(Some(process_stat(&stat)))
 }
@@ -63,7 +68,7 @@ fn process_stat(stat: &Stat) -> ProcessStat {
 /// Reads the storage counters of `/proc/PID/io`. They include those of children that were waited for.
 pub(crate) fn read_io(pid: i32) -> Result<Answer<Usage>, ProbeError> {
     let path = PathBuf::from(format!("/proc/{pid}/io"));
-    let text = match read(&path)? {
+    let text = match read_record(&path)? {
         Answer::Known(text) => text,
         Answer::Ended => return Ok(Answer::Ended),
         Answer::Forbidden => return Ok(Answer::Forbidden),
@@ -77,9 +82,25 @@ pub(crate) fn read_io(pid: i32) -> Result<Answer<Usage>, ProbeError> {
     }))
 }
 
-/// Reads a whole file of a process.
+/// Reads a file that the kernel gives in one piece (`stat`, `io`, `smaps_rollup`) with one system call: there are two or
+/// three per process and sample.
+pub(crate) fn read_record(path: &Path) -> Result<Answer<Vec<u8>>, ProbeError> {
+    let whole = File::open(path).and_then(|mut file| {
+        let mut text = vec![0; RECORD_BYTES];
+        let length = file.read(&mut text)?;
+        text.truncate(length);
+        Ok(text)
+    });
+    answer(path, whole)
+}
+
+/// Reads a file of any length.
 pub(crate) fn read(path: &Path) -> Result<Answer<Vec<u8>>, ProbeError> {
-    match std::fs::read(path) {
+    answer(path, std::fs::read(path))
+}
+
+fn answer(path: &Path, outcome: std::io::Result<Vec<u8>>) -> Result<Answer<Vec<u8>>, ProbeError> {
+    match outcome {
         Ok(text) => Ok(Answer::Known(text)),
         Err(error) if error.kind() == ErrorKind::NotFound || is_no_such_process(&error) => Ok(Answer::Ended),
         Err(error) if error.kind() == ErrorKind::PermissionDenied => Ok(Answer::Forbidden),

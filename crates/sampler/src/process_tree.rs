@@ -3,15 +3,19 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
+use crate::cpu_credit::thread_cpu_s;
 use crate::network::NetworkProbe;
 use crate::probe::ProbeError;
 use crate::process_files::{Answer, ProcessStat, list_pids, read_io, read_stat};
-use crate::pss::{PssLedger, thread_cpu_s};
+use crate::pss::PssLedger;
 use crate::sample::{Method, Sample, Source};
 use crate::tree_account::{ProcessId, ProcessRow, TreeAccount, Usage};
 
 /// A process outside the tree is looked at again after this many looks, in case its pid was reused.
 const RECHECK_LOOKS: i32 = 16;
+/// A tree that changes faster than it can be read is taken as it is after this many attempts; the account then shows
+/// a vanished child twice until the tree has used that much more.
+const ATTEMPTS: u32 = 4;
 
 #[derive(Debug)]
 pub(crate) struct ProcessTree {
@@ -54,15 +58,14 @@ impl ProcessTree {
             return Err(ProbeError::Gone);
         }
         let started_s = thread_cpu_s();
-        let stats = self.read_members()?;
-        self.count(&stats)?;
+        let stats = self.read_consistently()?;
         let living: Vec<&ProcessStat> = stats.iter().filter(|stat| !stat.zombie).collect();
         self.ended = living.is_empty();
         if stats.is_empty() {
             return Err(ProbeError::Gone);
         }
         let ids: Vec<ProcessId> = living.iter().map(|stat| stat.row.id).collect();
-        let network = self.network.read(&ids);
+        let network = self.network.read(&ids, at);
         let pss = self.pss.refresh(&ids, at, thread_cpu_s() - started_s)?;
         let used = self.account.total();
         let disk = |bytes: u64| self.disk_readable.then_some(bytes);
@@ -83,10 +86,26 @@ impl ProcessTree {
         })
     }
 
+    /// Reads the tree and takes it into the account. A child that was read and then waited for would be in its
+    /// parent's record too, so the tree is read again while any of its processes vanishes meanwhile.
+    fn read_consistently(&mut self) -> Result<Vec<ProcessStat>, ProbeError> {
+        let mut attempt = 1;
+        loop {
+            let stats = self.read_members()?;
+            let rows = self.with_disk_use(&stats)?;
+            let present = list_pids()?;
+            if attempt == ATTEMPTS || rows.iter().all(|row| present.contains(&row.id.pid)) {
+                self.account.update(&rows);
+                return Ok(stats);
+            }
+            attempt += 1;
+        }
+    }
+
     /// The tree's processes, children before parents: newcomers first, then the known members by age.
     fn read_members(&mut self) -> Result<Vec<ProcessStat>, ProbeError> {
         self.look = (self.look + 1) % RECHECK_LOOKS;
-        let pids: HashSet<i32> = list_pids()?.into_iter().collect();
+        let pids = list_pids()?;
         self.strangers.retain(|pid| pids.contains(pid) && pid % RECHECK_LOOKS != self.look);
         let newcomers = pids.iter().filter(|pid| !self.account.holds_pid(**pid) && !self.strangers.contains(pid));
         let members = self.account.members().into_iter().map(|id| id.pid);
@@ -101,7 +120,7 @@ impl ProcessTree {
         Ok(selected)
     }
 
-    fn count(&mut self, stats: &[ProcessStat]) -> Result<(), ProbeError> {
+    fn with_disk_use(&mut self, stats: &[ProcessStat]) -> Result<Vec<ProcessRow>, ProbeError> {
         let mut rows = Vec::with_capacity(stats.len());
         for stat in stats {
             let mut row = stat.row;
@@ -110,8 +129,7 @@ impl ProcessTree {
             row.inherited = row.inherited.plus(io);
             rows.push(row);
         }
-        self.account.update(&rows);
-        Ok(())
+        Ok(rows)
     }
 
     /// The process's storage counters, its last seen ones if it is ending.

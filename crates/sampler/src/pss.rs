@@ -8,15 +8,11 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::cpu_credit::{CpuCredit, thread_cpu_s};
 use crate::probe::ProbeError;
-use crate::process_files::{Answer, read};
+use crate::process_files::{Answer, read_record};
 use crate::sample::MemoryKinds;
 use crate::tree_account::ProcessId;
-
-/// CPU time that may be spent before any was earned, so that a small tree has its figure at the first look.
-const ADVANCE_S: f64 = 0.02;
-/// The least part of the budget that goes to proportional sizes, however dear the rest of a look is.
-const LEAST_PART: f64 = 0.1;
 
 /// The proportional set size of one process or many.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -65,7 +61,7 @@ impl PssLedger {
     }
 
     pub fn set_share(&mut self, share: f64) {
-        self.credit.share = share;
+        self.credit.set_share(share);
     }
 
     /// Reads what the budget allows. `base_cost_s` is the CPU time that the look has taken so far. `None` while a
@@ -102,45 +98,9 @@ impl PssLedger {
     }
 }
 
-/// CPU time earned by the clock and spent on work that can wait.
-#[derive(Debug)]
-struct CpuCredit {
-    share: f64,
-    balance_s: f64,
-    earned_at: Option<Duration>,
-}
-
-impl CpuCredit {
-    fn new(share: f64) -> Self {
-        Self { share, balance_s: ADVANCE_S, earned_at: None }
-    }
-
-    /// Earns for the time since the last call, less what the look cost otherwise. Credit is not hoarded.
-    fn earn(&mut self, at: Duration, base_cost_s: f64) {
-        let Some(before) = self.earned_at.replace(at) else { return };
-        let earned_s = at.saturating_sub(before).as_secs_f64() * self.share;
-        let left_s = (earned_s - base_cost_s).max(earned_s * LEAST_PART);
-        self.balance_s = (self.balance_s + left_s).min(ADVANCE_S.max(left_s));
-    }
-
-    fn spend(&mut self, cost_s: f64) {
-        self.balance_s -= cost_s;
-    }
-
-    fn is_positive(&self) -> bool {
-        self.balance_s > 0.0
-    }
-}
-
-/// CPU time of the calling thread, in seconds.
-pub(crate) fn thread_cpu_s() -> f64 {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    Duration::try_from(now).map_or(0.0, |cpu| cpu.as_secs_f64())
-}
-
 fn read_pss(pid: i32) -> Result<Answer<Pss>, ProbeError> {
     let path = PathBuf::from(format!("/proc/{pid}/smaps_rollup"));
-    Ok(match read(&path)? {
+    Ok(match read_record(&path)? {
         Answer::Known(text) => match parse_smaps_rollup(&String::from_utf8_lossy(&text)) {
             Some(pss) => Answer::Known(pss),
             // A process that is ending has no memory map any more and the file is empty.
@@ -195,31 +155,5 @@ Shared_Clean:       1424 kB
     fn rollup_of_an_old_kernel_has_no_kinds() {
         assert_eq!(parse_smaps_rollup("Rss: 8 kB\nPss: 4 kB\n"), Some(Pss { bytes: 4096, kinds: None }));
         assert_eq!(parse_smaps_rollup(""), None);
-    }
-
-    #[test]
-    fn spending_never_exceeds_share_and_advance() {
-        let mut credit = CpuCredit::new(0.01);
-        let (mut spent_s, dearest_s) = (0.0, 0.3);
-        for tick in 0..600_u32 {
-            credit.earn(Duration::from_secs(u64::from(tick)), 0.004);
-            while credit.is_positive() {
-                let cost_s = if tick % 7 == 0 { dearest_s } else { 0.0015 };
-                credit.spend(cost_s);
-                spent_s += cost_s;
-            }
-        }
-        let allowed_s = 600.0 * (0.01 - 0.004) + ADVANCE_S + dearest_s;
-        assert!(spent_s <= allowed_s, "{spent_s} > {allowed_s}");
-        assert!(spent_s >= 600.0 * (0.01 - 0.004) * 0.9, "{spent_s}: the budget is used");
-    }
-
-    #[test]
-    fn a_dear_look_still_leaves_a_part() {
-        let mut credit = CpuCredit::new(0.01);
-        credit.earn(Duration::ZERO, 0.0);
-        credit.spend(ADVANCE_S);
-        credit.earn(Duration::from_secs(1), 1.0);
-        assert!(credit.is_positive());
     }
 }

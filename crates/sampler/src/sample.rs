@@ -16,7 +16,7 @@ pub struct Sample {
     pub user_s: f64,
     /// CPU time in the kernel, in seconds.
     pub system_s: f64,
-    /// Processes alive (zombies are not).
+    /// Processes alive: zombies are not, and kernel threads count for the host only.
     pub processes: u32,
     /// Sum of the processes' resident sets: a page shared by n processes counts n times. `None` for the host.
     pub rss_bytes: Option<u64>,

@@ -5,8 +5,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use crate::cpu_credit::thread_cpu_s;
 use crate::probe::{DEFAULT_CPU_SHARE, Probe, ProbeError, Target};
-use crate::pss::thread_cpu_s;
 use crate::sample::Sample;
 use crate::summary::{Accumulator, Summary};
 

@@ -122,11 +122,13 @@ impl TreeAccount {
         let mut due = self.estates(&alive);
         let mut held = Usage::default();
         let mut members = BTreeMap::new();
-        for row in rows {
+        for mut row in rows {
             held = held.plus(row.held);
+            // A parent that ended while the table was read passes its children on to its own.
+            row.parent_pid = self.living_ancestor(row.parent_pid, &alive);
             let (gained, before) = match self.last_seen(row.id) {
                 Some(old) => (row.inherited.minus(old.row.inherited), old.unexplained),
-                None => (Usage::default(), Usage::default()),
+                None => (row.inherited, Usage::default()),
             };
             let available = gained.plus(before);
             let asked = due.remove(&row.id.pid).unwrap_or_default();
@@ -198,6 +200,13 @@ impl TreeAccount {
             known.insert(pid, verdict);
         }
         verdict
+    }
+
+    /// `pid` if it is alive or unknown, else the nearest living ancestor of the member that had it.
+    fn living_ancestor(&self, pid: i32, alive: &HashMap<i32, ProcessId>) -> i32 {
+        let parent = |pid: &i32| self.members.get(pid).map(|member| member.row.parent_pid);
+        let mut line = std::iter::successors(Some(pid), parent).take(self.members.len() + 1);
+        line.find(|pid| alive.contains_key(pid)).unwrap_or(pid)
     }
 
     /// What each surviving member should have inherited from vanished ones, by the survivor's pid; what has no

@@ -148,11 +148,12 @@ fn saturated(time_ns: i128) -> i64 {
 }
 
 fn natural_resolution_ns(plan: &ClockPlan) -> i64 {
-    if plan.jitter_ns > 0 {
-        return 1;
-    }
-    let on_grid = |unit: &i64| [plan.origin_ns, plan.period_ns, plan.offset_ns].iter().all(|t| t % unit == 0);
-    UNITS_NS.into_iter().find(on_grid).unwrap_or(1)
+    if plan.jitter_ns > 0 { 1 } else { coarsest_unit_ns(&[plan.origin_ns, plan.period_ns, plan.offset_ns]) }
+}
+
+/// The coarsest of 1 s, 1 ms, 1 µs and 1 ns of which all these times are multiples.
+pub fn coarsest_unit_ns(times_ns: &[i64]) -> i64 {
+    UNITS_NS.into_iter().find(|unit| times_ns.iter().all(|time| time % unit == 0)).unwrap_or(1)
 }
 
 #[cfg(test)]

@@ -217,7 +217,23 @@ impl From<DatasetConfig> for Map<String, Value> {
 
 /// The parameters as the dataset's own type.
 pub(crate) fn typed<T: DeserializeOwned>(parameters: &Settings, known: &[Setting]) -> Result<T, ParameterError> {
+    // NaN and infinity become null on their way here, which must not pass for "not given".
+    if let Some(path) = path_to_null("", &Value::Object(parameters.0.clone())) {
+        return Err(ParameterError::key(path, "is not a finite number"));
+    }
     Ok(parameters.typed(known)?)
+}
+
+fn path_to_null(path: &str, value: &Value) -> Option<String> {
+    match value {
+        Value::Null => Some(path.into()),
+        Value::Array(values) => (0..).zip(values).find_map(|(n, v): (u64, _)| path_to_null(&format!("{path}[{n}]"), v)),
+        Value::Object(table) => table.iter().find_map(|(key, v)| match path {
+            "" => path_to_null(key, v),
+            _ => path_to_null(&format!("{path}.{key}"), v),
+        }),
+        Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
+    }
 }
 
 fn known() -> String {

@@ -16,12 +16,20 @@
 //! # Ok::<(), iotbench_simulator::DatasetError>(())
 //! ```
 //!
+//! # Limits
+//! - Timestamps are 64-bit nanoseconds: a device's time stands still at the year 2262.
+//! - A recording is held in memory and has at most 1 GiB; it is played once.
+//! - With late datapoints, a position of the sending order may name an index that is planned a little after that
+//!   position's own (by at most share × delay datapoints): a sequence in which some are late and none is missing must
+//!   move the others up.
+//!
 //! # Invariants
 //! - A datapoint never depends on anything but seed, origin, device, index and the dataset's parameters.
 //! - No `sin`, `exp`, `ln` or `pow` of the platform enters a value: only operations that IEEE 754 rounds exactly.
 //! - Nothing here reads a clock; nothing does I/O but opening a recording or a file of signals.
 //! - Filling a warm batch and encoding it into a warm buffer never allocate.
 
+mod alias;
 mod clock;
 mod config;
 mod counter_hash;
@@ -30,11 +38,14 @@ mod datasets;
 mod encode;
 mod noise;
 mod oscillator;
+mod random_text;
+mod random_walk;
 mod recording;
+mod sending_order;
 mod simulated;
 
 pub use config::{DEFAULT_ORIGIN_NS, DatasetConfig, DatasetError, DatasetInfo, Opening, ParameterError};
 pub use dataset::Dataset;
 pub use datasets::{DATASETS, MACHINE_AMPLITUDE, MachineCycles};
-pub use encode::InfluxEncoder;
+pub use encode::{Encoder, Format, UnknownFormat};
 pub use recording::RecordingError;

@@ -1,16 +1,15 @@
 //! The control plane of a SQLite file.
 
 use super::{
-    count::count,
     error::classify,
     file::DatabaseFile,
     marker,
     promise::{promise, synchronous_name},
-    wide::WideInsert,
-    writer::{Insert, SqliteWriter},
+    read::SqliteReader,
+    write::SqliteWriter,
 };
 use async_trait::async_trait;
-use iotbench_core::{Counts, Database, Error, Layout, Reader, ServerFacts, Settled, TableSpec, Writer};
+use iotbench_core::{Counts, Database, Error, Reader, ServerFacts, Settled, TableSpec, Writer};
 use rusqlite::Connection;
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -23,6 +22,10 @@ pub(crate) struct SqliteDatabase {
 impl SqliteDatabase {
     pub(crate) fn new(file: DatabaseFile, table: TableSpec) -> Self {
         Self { file, table: Arc::new(table) }
+    }
+
+    fn open_reader(&self) -> Result<SqliteReader, Error> {
+        SqliteReader::new(self.file.connect_to_read()?, Arc::clone(&self.table))
     }
 }
 
@@ -46,7 +49,7 @@ impl Database for SqliteDatabase {
     }
 
     async fn count(&self) -> Result<Counts, Error> {
-        count(&self.file.connect_to_read()?, &self.table)
+        self.open_reader()?.count()
     }
 
     async fn storage_bytes(&self) -> Result<Option<u64>, Error> {
@@ -63,15 +66,11 @@ impl Database for SqliteDatabase {
     }
 
     async fn writer(&self) -> Result<Box<dyn Writer>, Error> {
-        let insert: Box<dyn Insert> = match self.table.layout {
-            Layout::Wide => Box::new(WideInsert::new(&self.table)),
-            _ => todo!(),
-        };
-        Ok(Box::new(SqliteWriter::new(self.file.connect()?, Arc::clone(&self.table), insert)))
+        Ok(Box::new(SqliteWriter::new(self.file.connect()?, Arc::clone(&self.table))?))
     }
 
     async fn reader(&self) -> Result<Box<dyn Reader>, Error> {
-        todo!()
+        Ok(Box::new(self.open_reader()?))
     }
 }
 

@@ -36,8 +36,18 @@ impl DatabaseFile {
     /// otherwise); the journal mode of one that was there is changed only where it is asked for.
     pub(crate) fn connect(&self) -> Result<Connection, Error> {
         let is_new = !self.exists()?;
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        Connection::open_with_flags(&self.path, flags)
+        self.open(OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE, is_new)
+    }
+
+    /// A connection that only reads, to a file that is there.
+    pub(crate) fn connect_to_read(&self) -> Result<Connection, Error> {
+        let connection = self.open(OpenFlags::SQLITE_OPEN_READ_WRITE, false)?;
+        connection.pragma_update(None, "query_only", true).map_err(|e| classify(&e))?;
+        Ok(connection)
+    }
+
+    fn open(&self, flags: OpenFlags, is_new: bool) -> Result<Connection, Error> {
+        Connection::open_with_flags(&self.path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)
             .and_then(|connection| {
                 self.set_up(&connection, is_new)?;
                 Ok(connection)
@@ -46,13 +56,6 @@ impl DatabaseFile {
                 let error = classify(&e);
                 Error { message: format!("{}: {}", self.path.display(), error.message), ..error }
             })
-    }
-
-    /// A connection that can only read.
-    pub(crate) fn connect_to_read(&self) -> Result<Connection, Error> {
-        let connection = self.connect()?;
-        connection.pragma_update(None, "query_only", true).map_err(|e| classify(&e))?;
-        Ok(connection)
     }
 
     fn set_up(&self, connection: &Connection, is_new: bool) -> rusqlite::Result<()> {

@@ -1,18 +1,13 @@
 //! `iotbench generate`.
 
 mod blocks;
-mod csv;
-mod encoder;
-mod json;
-mod text;
 
 use crate::{error::CliError, job};
 use blocks::Blocks;
-use clap::{Args, ValueEnum};
-use encoder::Encoder;
+use clap::Args;
 use iotbench_core::Batch;
 use iotbench_engine::{Count, Span};
-use iotbench_simulator::{DEFAULT_ORIGIN_NS, Dataset, DatasetConfig};
+use iotbench_simulator::{DEFAULT_ORIGIN_NS, Dataset, DatasetConfig, Encoder, Format};
 use std::{
     fs::File,
     io::{self, ErrorKind, Write},
@@ -55,21 +50,11 @@ pub(crate) struct GenerateArguments {
     #[arg(long = "set", value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// In which form
-    #[arg(long, value_enum, default_value_t = Format::Csv, env = "IOTBENCH_FORMAT")]
+    #[arg(long, value_name = "csv|json|influx", default_value = "csv", env = "IOTBENCH_FORMAT")]
     format: Format,
     /// Write to this file instead of standard output
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// A line a datapoint with a head: time in RFC 3339, device, signals
-    Csv,
-    /// An object a line, time in nanoseconds since 1970
-    Json,
-    /// InfluxDB's line protocol, time in nanoseconds since 1970
-    Influx,
 }
 
 pub(super) fn generate(arguments: &GenerateArguments) -> Result<(), CliError> {
@@ -94,7 +79,7 @@ pub(super) fn generate(arguments: &GenerateArguments) -> Result<(), CliError> {
         ),
     };
     let blocks = Blocks::new(Arc::clone(&dataset), devices, from_ns, until_ns);
-    let encoder = encoder(arguments.format, &arguments.dataset, &dataset, devices);
+    let encoder = Encoder::new(arguments.format, &arguments.dataset, Arc::clone(&dataset), devices);
     let name = arguments.out.as_ref().map_or("standard output".into(), |out| out.display().to_string());
     let fail = |e: io::Error| CliError::local_io(format!("{name} cannot be written: {e}"));
     let written = match &arguments.out {
@@ -110,13 +95,13 @@ pub(super) fn generate(arguments: &GenerateArguments) -> Result<(), CliError> {
 
 fn write_all(
     mut blocks: Blocks,
-    mut encoder: Box<dyn Encoder>,
+    mut encoder: Encoder,
     dataset: &dyn Dataset,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let mut batch = Batch::new(dataset.schema());
     let mut buffer = Vec::with_capacity(2 * BLOCK_BYTES);
-    encoder.head(&mut buffer);
+    encoder.header(&mut buffer);
     loop {
         batch.clear();
         let more = blocks.fill_next(&mut batch);
@@ -128,15 +113,6 @@ fn write_all(
         if !more {
             return out.flush();
         }
-    }
-}
-
-fn encoder(format: Format, name: &str, dataset: &Arc<dyn Dataset>, devices: u32) -> Box<dyn Encoder> {
-    let dataset = Arc::clone(dataset);
-    match format {
-        Format::Csv => Box::new(csv::Csv::new(dataset, devices)),
-        Format::Json => Box::new(json::Json::new(dataset, devices)),
-        Format::Influx => Box::new(iotbench_simulator::InfluxEncoder::new(name, dataset, devices)),
     }
 }
 

@@ -40,11 +40,25 @@ pub(super) fn profile(profile: &Profile) -> Result<(), FieldError> {
     if given == 0 || given > MOST_DEVICES {
         return Err(("devices".into(), format!("from 1 to {MOST_DEVICES} devices, got {given}")));
     }
+    for (key, span) in [("duration", profile.phases.duration.set()), ("warmup", Some(profile.phases.warmup))] {
+        if let Some(span) = span.filter(|s| s.0.subsec_nanos() != 0) {
+            return Err((
+                format!("phases.{key}"),
+                format!("{span}: windows are whole seconds, so write a whole number of them"),
+            ));
+        }
+    }
     if profile.phases.duration == Auto::Set(Span::from_secs(0)) {
         return Err(("phases.duration".into(), "a measured part of no length measures nothing".into()));
     }
     if profile.phases.deadline.as_ns() == 0 {
         return Err(("phases.deadline".into(), "every operation would time out at once".into()));
+    }
+    if profile.phases.operations != Auto::Auto && profile.groups.iter().any(|g| g.load.model == LoadModel::Paced) {
+        return Err((
+            "phases.operations".into(),
+            "sensors go on for a time: give a duration, or another load model".into(),
+        ));
     }
     match &profile.ramp {
         Some(r) => check_ramp(profile, r),

@@ -4,7 +4,7 @@ use crate::{
     profile::{Arrival, Datapoints, Group, LoadModel, OperationConfig, Overflow, Profile},
     units::Auto,
 };
-use iotbench_core::Backend;
+use iotbench_core::{Backend, Layout};
 use iotbench_simulator::Dataset;
 use serde::{Deserialize, Serialize};
 
@@ -94,9 +94,10 @@ pub(super) fn plans(
     profile: &Profile,
     dataset: &dyn Dataset,
     backend: &dyn Backend,
+    layout: Layout,
 ) -> Result<Vec<GroupPlan>, FieldError> {
     let one = |(i, group): (usize, &Group)| {
-        group_plan(profile, group, dataset, backend).map_err(|(key, m)| (format!("groups.{i}.{key}"), m))
+        group_plan(profile, group, dataset, backend, layout).map_err(|(key, m)| (format!("groups.{i}.{key}"), m))
     };
     profile.groups.iter().enumerate().map(one).collect()
 }
@@ -106,11 +107,12 @@ fn group_plan(
     group: &Group,
     dataset: &dyn Dataset,
     backend: &dyn Backend,
+    layout: Layout,
 ) -> Result<GroupPlan, FieldError> {
     let operation =
         group.operations.first().ok_or_else(|| ("operations".into(), "a group needs an operation".into()))?;
     let load = load(group, dataset)?;
-    let payload = payload(operation, &load)?;
+    let payload = payload(operation, &load, layout)?;
     Ok(GroupPlan {
         name: group.name.clone(),
         operation: WriteOperation { payload },
@@ -149,8 +151,12 @@ fn load(group: &Group, dataset: &dyn Dataset) -> Result<Load, FieldError> {
     }
 }
 
-fn payload(operation: &OperationConfig, load: &Load) -> Result<Payload, FieldError> {
-    let datapoints = operation.datapoints.set().unwrap_or(Datapoints::Count(1));
+fn payload(operation: &OperationConfig, load: &Load, layout: Layout) -> Result<Payload, FieldError> {
+    let datapoints = operation.datapoints.set().unwrap_or(match (load, layout) {
+        // A sensor's bulk record is its second.
+        (Load::Paced { .. }, Layout::Bulk) => Datapoints::Second,
+        _ => Datapoints::Count(1),
+    });
     match (datapoints, load) {
         (Datapoints::Count(n), _) => Ok(Payload::Count(n)),
         (Datapoints::SinceLast, Load::Closed { .. }) => Ok(Payload::SinceLast { window_ns: operation.window.as_ns() }),

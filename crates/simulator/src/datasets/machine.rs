@@ -5,10 +5,10 @@
 
 use crate::{
     Dataset, ParameterError,
-    clock::{Clock, ClockPlan, DeviceClock},
+    clock::DeviceClock,
     config::{DEFAULT_ORIGIN_NS, DatasetInfo, Opening, typed},
     counter_hash::CounterHash,
-    datasets::{nanoseconds, period_ns, share},
+    datasets::{clock, period_ns, share},
     noise,
     oscillator::Oscillator,
     simulated::{Signals, Simulated},
@@ -75,19 +75,11 @@ fn open(parameters: &Settings, opening: Opening<'_>) -> Result<Arc<dyn Dataset>,
             format!("must be at most {MAX_NOISE}, or cycles cannot be told apart"),
         ));
     }
-    let plan = ClockPlan {
-        origin_ns: opening.origin_ns,
-        period_ns: period_ns(parameters.rate)?,
-        offset_ns: 0,
-        jitter_ns: nanoseconds("jitter", parameters.jitter)?,
-        resolution_ns: None,
-    };
-    let hash = CounterHash::new(opening.seed).derive(0x6d61_6368);
     Ok(Arc::new(Simulated {
         schema: schema()?,
-        clock: Clock::new(plan, opening.seed)?,
+        clock: clock(opening, period_ns(parameters.rate)?, parameters.jitter)?,
         signals: Machine {
-            hash,
+            hash: CounterHash::new(opening.seed).derive(0x6d61_6368),
             cycles: MachineCycles::new(parameters.rate, parameters.cycles, parameters.cycle_jitter, opening.seed)?,
             turns_per_index: parameters.cycles / parameters.rate,
             noise: parameters.noise * f64::from(MACHINE_AMPLITUDE),

@@ -1,21 +1,22 @@
 //! `pmu`: a phasor measurement unit.
 //!
-//! 14 analog signals (a 12.5 Hz sine, as IEEE C37.118 units deliver them) and 8 digital signals merged into one value,
+//! 14 analog signals (a 12.5 Hz sine) and 8 digital signals merged into one value,
 //! 50 times a second, after Goldschmidt et al., "Scalability and robustness of time-series databases for cloud-native
 //! monitoring of industrial processes" (2014). At 50/s such a sine has four distinct values only; a phase of its own and
 //! a little noise for each signal keep rows apart and stop them from compressing to nothing.
 
 use crate::{
     Dataset, ParameterError,
-    clock::{Clock, ClockPlan, DeviceClock},
+    clock::DeviceClock,
     config::{DEFAULT_ORIGIN_NS, DatasetInfo, Opening, typed},
     counter_hash::CounterHash,
-    datasets::{period_ns, share},
+    datasets::{clock, period_ns, share},
     noise,
     oscillator::Oscillator,
     simulated::{Signals, Simulated},
 };
 use iotbench_core::{Column, Schema, Setting, Settings, Signal, ValueType};
+use jiff::SignedDuration;
 use serde::Deserialize;
 use std::{ops::Range, sync::Arc};
 
@@ -45,12 +46,12 @@ struct Parameters {
     rate: f64,
     amplitude: f64,
     noise: f64,
-    jitter: jiff::SignedDuration,
+    jitter: SignedDuration,
 }
 
 impl Default for Parameters {
     fn default() -> Self {
-        Self { rate: 50.0, amplitude: 100.0, noise: 0.001, jitter: jiff::SignedDuration::ZERO }
+        Self { rate: 50.0, amplitude: 100.0, noise: 0.001, jitter: SignedDuration::ZERO }
     }
 }
 
@@ -60,16 +61,9 @@ fn open(parameters: &Settings, opening: Opening<'_>) -> Result<Arc<dyn Dataset>,
         return Err(ParameterError::key("amplitude", "must be from -1e30 to 1e30"));
     }
     let noise = share("noise", parameters.noise)?;
-    let plan = ClockPlan {
-        origin_ns: opening.origin_ns,
-        period_ns: period_ns(parameters.rate)?,
-        offset_ns: 0,
-        jitter_ns: crate::datasets::nanoseconds("jitter", parameters.jitter)?,
-        resolution_ns: None,
-    };
     Ok(Arc::new(Simulated {
         schema: schema()?,
-        clock: Clock::new(plan, opening.seed)?,
+        clock: clock(opening, period_ns(parameters.rate)?, parameters.jitter)?,
         signals: Pmu {
             hash: CounterHash::new(opening.seed).derive(0x0070_6d75),
             turns_per_index: FREQUENCY_HZ / parameters.rate,

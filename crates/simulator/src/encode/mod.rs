@@ -1,5 +1,118 @@
-//! Batches as text.
+//! Batches as text: CSV, JSON lines and `InfluxDB`'s line protocol.
 
+mod csv;
 mod influx;
+mod json;
 
-pub use influx::InfluxEncoder;
+use crate::Dataset;
+use iotbench_core::{Batch, closest};
+use std::{str::FromStr, sync::Arc};
+
+/// A text format for datapoints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// RFC 4180: a line of names, then a line a datapoint, which the dataset `replay` reads.
+    Csv,
+    /// One JSON object a line.
+    Json,
+    /// `InfluxDB`'s line protocol.
+    Influx,
+}
+
+impl Format {
+    /// Every format.
+    pub const ALL: [Self; 3] = [Self::Csv, Self::Json, Self::Influx];
+
+    /// The word on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Csv => "csv",
+            Self::Json => "json",
+            Self::Influx => "influx",
+        }
+    }
+}
+
+/// A format that does not exist.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no format {name:?}{}; known: csv, json, influx", suggestion.map(|s| format!(" (did you mean {s}?)")).unwrap_or_default())]
+pub struct UnknownFormat {
+    /// What was asked for.
+    pub name: String,
+    /// What was probably meant.
+    pub suggestion: Option<&'static str>,
+}
+
+impl FromStr for Format {
+    type Err = UnknownFormat;
+    fn from_str(name: &str) -> Result<Self, UnknownFormat> {
+        Self::ALL
+            .into_iter()
+            .find(|f| f.name() == name)
+            .ok_or_else(|| UnknownFormat { name: name.into(), suggestion: closest(name, Self::ALL.map(Self::name)) })
+    }
+}
+
+/// Appends batches as text to a buffer. Times are whole nanoseconds since the Unix epoch; a device is named when there
+/// is more than one; the buffer apart, nothing is allocated per datapoint.
+#[derive(Debug)]
+pub struct Encoder {
+    dataset: Arc<dyn Dataset>,
+    names_device: bool,
+    /// The name of the device at hand.
+    device: String,
+    lines: Lines,
+}
+
+/// How one line is written.
+#[derive(Debug)]
+enum Lines {
+    Csv(csv::CsvLines),
+    Json(json::JsonLines),
+    Influx(influx::InfluxLines),
+}
+
+impl Encoder {
+    /// An encoder for batches of a dataset with so many devices. `name` is the measurement in the line protocol.
+    #[must_use]
+    pub fn new(format: Format, name: &str, dataset: Arc<dyn Dataset>, devices: u32) -> Self {
+        let schema = dataset.schema();
+        let lines = match format {
+            Format::Csv => Lines::Csv(csv::CsvLines::new(schema)),
+            Format::Json => Lines::Json(json::JsonLines::new(schema)),
+            Format::Influx => Lines::Influx(influx::InfluxLines::new(name, schema)),
+        };
+        Self { dataset, names_device: devices > 1, device: String::new(), lines }
+    }
+
+    /// Appends what stands once before all datapoints: the names in CSV, nothing elsewhere.
+    pub fn header(&self, out: &mut Vec<u8>) {
+        if let Lines::Csv(lines) = &self.lines {
+            lines.header(self.names_device, out);
+        }
+    }
+
+    /// Appends all datapoints of a batch.
+    pub fn encode(&mut self, batch: &Batch, out: &mut Vec<u8>) {
+        for part in batch.run_rows() {
+            self.device.clear();
+            self.dataset.device_name(part.run.device, &mut self.device);
+            let device = self.names_device.then_some(self.device.as_str());
+            match &mut self.lines {
+                Lines::Csv(lines) => lines.encode(device, batch, part.rows, out),
+                Lines::Json(lines) => lines.encode(device, batch, part.rows, out),
+                Lines::Influx(lines) => lines.encode(device, batch, part.rows, out),
+            }
+        }
+    }
+}
+
+fn push_integer(value: impl itoa::Integer, out: &mut Vec<u8>) {
+    out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
+}
+
+/// The shortest digits that give the number back.
+fn push_float(value: impl zmij::Float, out: &mut Vec<u8>) {
+    out.extend_from_slice(zmij::Buffer::new().format_finite(value).as_bytes());
+}

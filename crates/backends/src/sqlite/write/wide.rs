@@ -1,10 +1,10 @@
 //! Writes layout wide: one row a datapoint, a column for each signal.
 
 use super::{
+    Insert,
     bind::{bind, bytes_of},
-    sql::quoted,
-    writer::Insert,
 };
+use crate::sqlite::layout::quoted;
 use iotbench_core::{Batch, TableSpec};
 use rusqlite::Connection;
 
@@ -16,12 +16,11 @@ pub(crate) struct WideInsert {
 
 impl WideInsert {
     pub(crate) fn new(table: &TableSpec) -> Self {
-        let mut columns: Vec<String> = Vec::with_capacity(table.schema.width() + 2);
-        columns.extend(table.has_device_column().then(|| "device".into()));
-        columns.push("ts".into());
-        columns.extend(table.schema.signals().iter().map(|s| quoted(&s.name)));
-        let places = vec!["?"; columns.len()].join(", ");
-        let sql = format!("INSERT INTO {} ({}) VALUES ({places})", table.name, columns.join(", "));
+        let signals: Vec<_> = table.schema.signals().iter().map(|s| quoted(&s.name)).collect();
+        let places = ", ?".repeat(signals.len());
+        let (device, device_place) = if table.has_device_column() { ("device, ", "?, ") } else { ("", "") };
+        let sql =
+            format!("INSERT INTO {} ({device}ts, {}) VALUES ({device_place}?{places})", table.name, signals.join(", "));
         Self { sql, has_device: table.has_device_column() }
     }
 }
@@ -33,14 +32,14 @@ impl Insert for WideInsert {
 
     fn insert(&mut self, connection: &Connection, batch: &Batch) -> rusqlite::Result<u64> {
         let mut statement = connection.prepare_cached(&self.sql)?;
-        let first_signal = if self.has_device { 3 } else { 2 };
+        let time = if self.has_device { 2 } else { 1 };
         for run_rows in batch.run_rows() {
             if self.has_device {
                 statement.raw_bind_parameter(1, run_rows.run.device)?;
             }
             for row in run_rows.rows {
-                statement.raw_bind_parameter(first_signal - 1, batch.timestamps_ns()[row])?;
-                for (place, column) in (first_signal..).zip(batch.columns()) {
+                statement.raw_bind_parameter(time, batch.timestamps_ns()[row])?;
+                for (place, column) in (time + 1..).zip(batch.columns()) {
                     bind(&mut statement, place, column, row)?;
                 }
                 statement.raw_execute()?;

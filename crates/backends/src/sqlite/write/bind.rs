@@ -1,7 +1,10 @@
 //! Binds values of a batch to the parameters of a statement.
 
 use iotbench_core::{Batch, Column};
-use rusqlite::Statement;
+use rusqlite::{
+    Statement, ToSql,
+    types::{ToSqlOutput, ValueRef},
+};
 
 /// Binds the value of a row to a parameter, numbers as SQLite's 64-bit ones, without copying on our side.
 pub(crate) fn bind(statement: &mut Statement<'_>, place: usize, column: &Column, row: usize) -> rusqlite::Result<()> {
@@ -21,4 +24,13 @@ pub(crate) fn bytes_of(batch: &Batch) -> u64 {
         other => 8 * other.len(),
     });
     (8 * batch.len() + columns.sum::<usize>()) as u64
+}
+
+/// JSON that we wrote, bound as text.
+pub(crate) struct JsonText<'a>(pub(crate) &'a [u8]);
+
+impl ToSql for JsonText<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(ValueRef::Text(self.0)))
+    }
 }

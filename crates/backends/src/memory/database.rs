@@ -1,0 +1,131 @@
+//! The control plane of the vector, its writers and its readers.
+
+use super::store::{Point, Store};
+use crate::refuse::refuse;
+use async_trait::async_trait;
+use iotbench_core::{
+    Acknowledged, Batch, Cause, Counts, Database, Error, Promise, PromiseLevel, PromiseSource, Query, Reader, Reply,
+    ServerFacts, Settled, Sink, TableSpec, Writer,
+};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+/// A table in memory. It is there between `create` and `drop_created`, and gone with the last handle.
+#[derive(Clone)]
+pub(crate) struct MemoryDatabase {
+    table: Arc<TableSpec>,
+    store: Arc<Mutex<Option<Store>>>,
+}
+
+impl MemoryDatabase {
+    pub(crate) fn new(table: TableSpec) -> Self {
+        Self { table: Arc::new(table), store: Arc::default() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Store>> {
+        self.store.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn with_store<T>(&self, run: impl FnOnce(&mut Store) -> T) -> Result<T, Error> {
+        match self.lock().as_mut() {
+            Some(store) => Ok(run(store)),
+            None => {
+                Err(Error::new(Cause::Server, format!("table {} does not exist: create it first", self.table.name)))
+            }
+        }
+    }
+}
+
+#[async_trait]
+impl Database for MemoryDatabase {
+    async fn ping(&self) -> Result<ServerFacts, Error> {
+        Ok(ServerFacts {
+            product: "memory".into(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            driver: "none".into(),
+            method: "push to a vector".into(),
+            settings: BTreeMap::new(),
+            promise: Promise {
+                level: PromiseLevel::Buffered,
+                nodes: 1,
+                source: PromiseSource::Declared("it lives in the memory of this process".into()),
+            },
+        })
+    }
+
+    async fn create(&self) -> Result<(), Error> {
+        *self.lock() = Some(Store::default());
+        Ok(())
+    }
+
+    async fn settle(&self) -> Result<Settled, Error> {
+        Ok(Settled::Yes)
+    }
+
+    async fn count(&self) -> Result<Counts, Error> {
+        self.with_store(|store| store.count())
+    }
+
+    async fn storage_bytes(&self) -> Result<Option<u64>, Error> {
+        Ok(None)
+    }
+
+    async fn drop_created(&self) -> Result<(), Error> {
+        *self.lock() = None;
+        Ok(())
+    }
+
+    async fn writer(&self) -> Result<Box<dyn Writer>, Error> {
+        Ok(Box::new(MemoryWriter { database: self.clone(), uncommitted: None }))
+    }
+
+    async fn reader(&self) -> Result<Box<dyn Reader>, Error> {
+        Ok(Box::new(MemoryReader { database: self.clone() }))
+    }
+}
+
+struct MemoryWriter {
+    database: MemoryDatabase,
+    uncommitted: Option<Vec<Point>>,
+}
+
+#[async_trait]
+impl Writer for MemoryWriter {
+    async fn write(&mut self, batch: &Batch) -> Result<Acknowledged, Error> {
+        refuse(batch, &self.database.table)?;
+        let points = Point::all_of(batch);
+        match &mut self.uncommitted {
+            Some(uncommitted) => uncommitted.extend(points),
+            None => self.database.with_store(|store| store.extend(points))?,
+        }
+        Ok(Acknowledged { points: batch.len() as u64, bytes: 0 })
+    }
+
+    async fn begin(&mut self) -> Result<(), Error> {
+        if self.uncommitted.is_some() {
+            return Err(Error::new(Cause::Client, "a transaction is open already"));
+        }
+        self.uncommitted = Some(Vec::new());
+        Ok(())
+    }
+
+    async fn commit(&mut self) -> Result<(), Error> {
+        let Some(points) = self.uncommitted.take() else {
+            return Err(Error::new(Cause::Client, "no transaction is open"));
+        };
+        self.database.with_store(|store| store.extend(points))
+    }
+}
+
+struct MemoryReader {
+    database: MemoryDatabase,
+}
+
+#[async_trait]
+impl Reader for MemoryReader {
+    async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        self.database.with_store(|store| store.answer(&self.database.table.schema, query, sink))?
+    }
+}

@@ -1,0 +1,57 @@
+//! The oracle: datapoints in a vector, and every query answered by plain code. What it says is what other backends
+//! are held to. The layout makes no difference to it.
+
+mod database;
+mod store;
+
+use database::MemoryDatabase;
+use iotbench_core::{
+    Acknowledgement, Backend, Capabilities, Database, Domain, Duplicates, Layout, OpenRequest, Setting, SettingError,
+    TimeUnit,
+};
+use std::sync::Arc;
+
+/// Datapoints in memory, as long as their [`Database`] is held.
+pub struct Memory;
+
+const SETTINGS: &[Setting] = &[];
+
+static CAPABILITIES: Capabilities = Capabilities {
+    layouts: &[Layout::Wide, Layout::Narrow, Layout::Document, Layout::Bulk],
+    time_unit: TimeUnit::Ns,
+    duplicates: Duplicates::Keep,
+    domain: |_| Domain::Full,
+    acknowledgement: Acknowledgement::Applied,
+    transactions: true,
+    most_writers: None,
+    blocking: false,
+    embedded: true,
+    stores: true,
+};
+
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Config {}
+
+impl Backend for Memory {
+    fn name(&self) -> &'static str {
+        "memory"
+    }
+
+    fn summary(&self) -> &'static str {
+        "a vector in memory, read by plain code: the oracle of the tests"
+    }
+
+    fn capabilities(&self) -> &Capabilities {
+        &CAPABILITIES
+    }
+
+    fn settings(&self) -> &'static [Setting] {
+        SETTINGS
+    }
+
+    fn open(&self, request: OpenRequest) -> Result<Arc<dyn Database>, SettingError> {
+        let Config {} = request.settings.typed(SETTINGS)?;
+        Ok(Arc::new(MemoryDatabase::new(request.table)))
+    }
+}

@@ -1,0 +1,219 @@
+//! The vector of datapoints, and what each query means.
+
+use crate::answer::Answer;
+use iotbench_core::{
+    Aggregate, Batch, ComputedBy, Counts, Devices, Direction, Error, Query, Reply, Schema, SignalId, Sink, TimeRange,
+    Value, ValueType,
+};
+use std::{cmp::Reverse, ops::Bound};
+
+/// One stored datapoint.
+#[derive(Clone, Debug)]
+pub(crate) struct Point {
+    device: u32,
+    timestamp_ns: i64,
+    values: Vec<Stored>,
+}
+
+#[derive(Clone, Debug)]
+enum Stored {
+    F32(f32),
+    F64(f64),
+    I64(i64),
+    U16(u16),
+    Text(String),
+}
+
+impl Stored {
+    fn value(&self) -> Value<'_> {
+        match self {
+            Self::F32(v) => Value::F32(*v),
+            Self::F64(v) => Value::F64(*v),
+            Self::I64(v) => Value::I64(*v),
+            Self::U16(v) => Value::U16(*v),
+            Self::Text(v) => Value::Text(v),
+        }
+    }
+}
+
+impl From<Value<'_>> for Stored {
+    fn from(value: Value<'_>) -> Self {
+        match value {
+            Value::F32(v) => Self::F32(v),
+            Value::F64(v) => Self::F64(v),
+            Value::I64(v) => Self::I64(v),
+            Value::U16(v) => Self::U16(v),
+            Value::Text(v) => Self::Text(v.into()),
+        }
+    }
+}
+
+impl Point {
+    /// The datapoints of a batch.
+    pub(crate) fn all_of(batch: &Batch) -> Vec<Self> {
+        let of_run = |run: iotbench_core::RunRows| {
+            run.rows.map(move |row| Self {
+                device: run.run.device,
+                timestamp_ns: batch.timestamps_ns()[row],
+                values: batch.columns().iter().filter_map(|c| c.get(row)).map(Stored::from).collect(),
+            })
+        };
+        batch.run_rows().flat_map(of_run).collect()
+    }
+
+    fn value(&self, signal: SignalId) -> Value<'_> {
+        self.values[usize::from(signal)].value()
+    }
+
+    fn number(&self, signal: SignalId) -> f64 {
+        self.value(signal).as_f64().unwrap_or(f64::NAN)
+    }
+}
+
+/// Datapoints in the order of their storing.
+#[derive(Debug, Default)]
+pub(crate) struct Store {
+    points: Vec<Point>,
+}
+
+impl Store {
+    pub(crate) fn extend(&mut self, points: Vec<Point>) {
+        self.points.extend(points);
+    }
+
+    pub(crate) fn count(&self) -> Counts {
+        let values: usize = self.points.iter().map(|p| p.values.len()).sum();
+        Counts { points: self.points.len() as u64, values: values as u64 }
+    }
+
+    /// The points of these devices in this time, by device, then time, then the order of storing.
+    fn select(&self, devices: &Devices, range: TimeRange) -> Vec<&Point> {
+        let wanted = |p: &&Point| devices.contains(p.device) && range.contains(p.timestamp_ns);
+        let mut points: Vec<&Point> = self.points.iter().filter(wanted).collect();
+        points.sort_by_key(|p| (p.device, p.timestamp_ns));
+        points
+    }
+
+    fn of_device(&self, device: u32, range: TimeRange) -> Vec<&Point> {
+        self.select(&Devices::Some(vec![device]), range)
+    }
+
+    fn since(&self, device: u32, from_ns: i64, limit: u64) -> Vec<&Point> {
+        let range = TimeRange { from: Bound::Included(from_ns), to: Bound::Unbounded };
+        let mut points = self.of_device(device, range);
+        points.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+        points
+    }
+
+    /// Answers a query by reading all points.
+    pub(crate) fn answer(&self, schema: &Schema, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        let all: Vec<SignalId> = (0..).take(schema.width()).collect();
+        let mut rows = Rows { schema, sink };
+        match query {
+            Query::Range { devices, signals, range } => rows.points(&self.select(devices, *range), signals),
+            Query::Scan => rows.points(&self.select(&Devices::All, TimeRange::ALL), &all),
+            Query::Records { device, from_ns, limit } => rows.points(&self.since(*device, *from_ns, *limit), &all),
+            Query::Nearest { device, signal, predicate, direction } => {
+                let points = self.of_device(*device, TimeRange::ALL).into_iter();
+                let mut points = points.filter(|p| predicate.holds(p.number(*signal)));
+                let found = match *direction {
+                    Direction::FirstAfter(time) => points.find(|p| p.timestamp_ns > time),
+                    Direction::LastBefore(time) => points.rfind(|p| p.timestamp_ns < time),
+                };
+                rows.points(found.as_slice(), &[*signal])
+            }
+            Query::Minimum { device, signal, range } => {
+                let points = self.of_device(*device, *range).into_iter();
+                let least = points.reduce(|least, p| if less(p, least, *signal) { p } else { least });
+                rows.points(least.as_slice(), &[*signal])
+            }
+            Query::Newest { devices, limit } => {
+                let mut points = self.select(devices, TimeRange::ALL);
+                points.reverse();
+                points.sort_by_key(|p| Reverse(p.timestamp_ns));
+                points.truncate(usize::try_from(*limit).unwrap_or(usize::MAX));
+                rows.points(&points, &all)
+            }
+            Query::NewestVisible { device, signal } => {
+                rows.points(self.of_device(*device, TimeRange::ALL).last().copied().as_slice(), &[*signal])
+            }
+            Query::MaxOfFirst { device, signal, from_ns, limit } => {
+                let points = self.since(*device, *from_ns, *limit);
+                let greatest = points.iter().map(|p| p.number(*signal)).reduce(f64::max);
+                let row = greatest.map(|greatest| (*device, vec![Value::F64(greatest)]));
+                rows.figures(ValueType::F64, 1, row)
+            }
+            Query::Count => {
+                let Counts { points, values } = self.count();
+                #[expect(clippy::cast_possible_wrap, reason = "no memory holds as many")]
+                let row = vec![Value::I64(points as i64), Value::I64(values as i64)];
+                rows.figures(ValueType::I64, 2, [(0, row)])
+            }
+            Query::Aggregates { devices, signals, aggregates, range } => {
+                let points = self.select(devices, *range);
+                let by_device = points.chunk_by(|a, b| a.device == b.device);
+                let figures = by_device.flat_map(|points| {
+                    aggregates.iter().map(move |&aggregate| {
+                        let figure = |&signal: &SignalId| Value::F64(figure(points, signal, aggregate));
+                        (points[0].device, signals.iter().map(figure).collect())
+                    })
+                });
+                rows.figures(ValueType::F64, signals.len(), figures)
+            }
+        }
+    }
+}
+
+fn less(a: &Point, b: &Point, signal: SignalId) -> bool {
+    match (a.value(signal), b.value(signal)) {
+        (Value::I64(a), Value::I64(b)) => a < b,
+        (a, b) => a.as_f64() < b.as_f64(),
+    }
+}
+
+/// A figure over points in the order of time, of which there is at least one.
+fn figure(points: &[&Point], signal: SignalId, aggregate: Aggregate) -> f64 {
+    let mut numbers = points.iter().map(|p| p.number(signal));
+    match aggregate {
+        Aggregate::Last => numbers.next_back().unwrap_or(f64::NAN),
+        Aggregate::Min => numbers.fold(f64::INFINITY, f64::min),
+        Aggregate::Max => numbers.fold(f64::NEG_INFINITY, f64::max),
+        #[expect(clippy::cast_precision_loss, reason = "fewer points than 2^53")]
+        Aggregate::Mean => numbers.sum::<f64>() / points.len() as f64,
+    }
+}
+
+/// Where the rows of one answer go.
+struct Rows<'a> {
+    schema: &'a Schema,
+    sink: &'a mut dyn Sink,
+}
+
+impl Rows<'_> {
+    fn points(&mut self, points: &[&Point], signals: &[SignalId]) -> Result<Reply, Error> {
+        let types = signals.iter().map(|&s| self.schema.signals()[usize::from(s)].value_type);
+        let mut answer = Answer::new(self.sink, types);
+        for point in points {
+            answer.row(point.device, point.timestamp_ns, |columns| {
+                let values = signals.iter().map(|&s| point.value(s));
+                columns.iter_mut().zip(values).try_for_each(|(column, value)| column.push(Some(value)))
+            })?;
+        }
+        answer.finish(0, ComputedBy::Server)
+    }
+
+    fn figures<'v>(
+        &mut self,
+        value_type: ValueType,
+        width: usize,
+        rows: impl IntoIterator<Item = (u32, Vec<Value<'v>>)>,
+    ) -> Result<Reply, Error> {
+        let mut answer = Answer::new(self.sink, vec![value_type; width]);
+        for (device, figures) in rows {
+            answer.row(device, 0, |columns| {
+                columns.iter_mut().zip(figures).try_for_each(|(column, figure)| column.push(Some(figure)))
+            })?;
+        }
+        answer.finish(0, ComputedBy::Server)
+    }
+}

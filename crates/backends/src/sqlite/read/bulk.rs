@@ -1,0 +1,177 @@
+//! Reads layout bulk: the records of one second are united and put in order. What SQLite cannot index is worked out
+//! here.
+
+use super::{
+    points::{Figures, Points, Shape, Stretch, for_each},
+    record::{present, text_of},
+    selection::{Order, Selection, Span, of_device},
+};
+use crate::{
+    json::read_second,
+    sqlite::{error::classify, time::join},
+};
+use iotbench_core::{Cause, Chunk, ComputedBy, Error, ReplyColumn, Schema, SignalId, TableSpec};
+use rusqlite::{Rows, fallible_streaming_iterator::FallibleStreamingIterator};
+use std::{ops::ControlFlow, sync::Arc};
+
+/// One row a device, second and send.
+pub(crate) struct BulkShape {
+    table: Arc<TableSpec>,
+}
+
+impl BulkShape {
+    pub(crate) fn new(table: Arc<TableSpec>) -> Self {
+        Self { table }
+    }
+}
+
+impl Shape for BulkShape {
+    fn schema(&self) -> &Schema {
+        &self.table.schema
+    }
+
+    fn computed_by(&self) -> ComputedBy {
+        ComputedBy::Client
+    }
+
+    fn sql(&self, selection: &Selection<'_>) -> String {
+        let direction = if selection.order == Order::Descending { " DESC" } else { "" };
+        format!(
+            "SELECT second, measurements FROM {} WHERE {}second BETWEEN :first_second AND :last_second \
+             ORDER BY second{direction}, _rowid_{direction}",
+            self.table.name,
+            of_device(&self.table)
+        )
+    }
+
+    fn points<'r>(&self, rows: Rows<'r>, selection: &Selection<'_>, span: Span) -> Box<dyn Points + 'r> {
+        let schema = self.table.schema.signals();
+        Box::new(BulkPoints {
+            rows,
+            is_started: false,
+            signals: selection.signals.to_vec(),
+            descending: selection.order == Order::Descending,
+            span,
+            united: Chunk::new(selection.signals.iter().map(|&s| schema[usize::from(s)].value_type)),
+            order: Vec::new(),
+            next: 0,
+            bytes: 0,
+        })
+    }
+
+    fn figures(&self, of: Stretch<'_>, signals: &[SignalId], bytes: &mut u64) -> Result<Option<Vec<Figures>>, Error> {
+        let mut sums = vec![(0_u32, 0.0); signals.len()];
+        let mut figures: Option<Vec<Figures>> = None;
+        for_each(self, of, &Selection::ascending(signals), bytes, |point| {
+            let figures = figures.get_or_insert_with(|| vec![Figures::default(); signals.len()]);
+            for ((figures, sum), column) in figures.iter_mut().zip(&mut sums).zip(&point.columns) {
+                if let Some(number) = column.get(0).and_then(|v| v.as_f64()) {
+                    *sum = (sum.0 + 1, sum.1 + number);
+                    figures.min = Some(figures.min.map_or(number, |min| min.min(number)));
+                    figures.mean = Some(sum.1 / f64::from(sum.0));
+                    figures.max = Some(figures.max.map_or(number, |max| max.max(number)));
+                }
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(figures)
+    }
+
+    fn max_of_first(
+        &self,
+        of: Stretch<'_>,
+        signal: SignalId,
+        limit: u64,
+        bytes: &mut u64,
+    ) -> Result<Option<f64>, Error> {
+        let (mut max, mut left) = (None::<f64>, limit);
+        for_each(self, of, &Selection::ascending(&[signal]), bytes, |point| {
+            if left == 0 {
+                return Ok(ControlFlow::Break(()));
+            }
+            left -= 1;
+            if let Some(number) = point.columns[0].get(0).and_then(|v| v.as_f64()) {
+                max = Some(max.map_or(number, |max| max.max(number)));
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(max)
+    }
+}
+
+struct BulkPoints<'r> {
+    rows: Rows<'r>,
+    /// The first row was reached; from then on the present row is the first of the next second.
+    is_started: bool,
+    signals: Vec<SignalId>,
+    descending: bool,
+    span: Span,
+    /// The datapoints of one second, record by record.
+    united: Chunk,
+    /// Time, rank of the record in the order of storing, and row of those that are wanted.
+    order: Vec<(i64, i64, usize)>,
+    next: usize,
+    bytes: u64,
+}
+
+impl BulkPoints<'_> {
+    /// Reads all records of the next second; false when there is none.
+    fn unite(&mut self) -> Result<bool, Error> {
+        let failed = |e: rusqlite::Error| classify(&e);
+        self.united.clear();
+        self.order.clear();
+        self.next = 0;
+        if !self.is_started {
+            self.rows.advance().map_err(failed)?;
+            self.is_started = true;
+        }
+        let mut present_second = None;
+        let mut rank = 0;
+        while self.rows.get().is_some() {
+            let row = present(&self.rows)?;
+            let second: i64 = row.get(0).map_err(failed)?;
+            if *present_second.get_or_insert(second) != second {
+                break;
+            }
+            let text = text_of(row, 1)?;
+            self.bytes += 8 + text.len() as u64;
+            let first = self.united.timestamps_ns.len();
+            read_second(text, &self.signals, &mut self.united).map_err(|e| Error::new(Cause::Protocol, e))?;
+            for row in first..self.united.timestamps_ns.len() {
+                let time = join(second, self.united.timestamps_ns[row])
+                    .ok_or_else(|| Error::new(Cause::Protocol, "a stored second is out of range"))?;
+                if self.span.contains(time) {
+                    self.order.push((time, rank, row));
+                }
+            }
+            self.rows.advance().map_err(failed)?;
+            rank += if self.descending { -1 } else { 1 };
+        }
+        Ok(present_second.is_some())
+    }
+}
+
+impl Points for BulkPoints<'_> {
+    fn next(&mut self) -> Result<Option<i64>, Error> {
+        while self.next == self.order.len() {
+            if !self.unite()? {
+                return Ok(None);
+            }
+            self.order.sort_unstable();
+            if self.descending {
+                self.order.reverse();
+            }
+        }
+        self.next += 1;
+        Ok(Some(self.order[self.next - 1].0))
+    }
+
+    fn values(&mut self, columns: &mut [ReplyColumn]) -> Result<(), Error> {
+        let row = self.order[self.next - 1].2;
+        columns.iter_mut().zip(&self.united.columns).try_for_each(|(to, from)| to.push(from.get(row)))
+    }
+
+    fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}

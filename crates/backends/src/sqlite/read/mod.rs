@@ -1,0 +1,432 @@
+//! One connection that reads: every query, out of the datapoints of one device at a time.
+
+mod bulk;
+mod narrow;
+mod points;
+mod record;
+mod selection;
+
+use super::{error::classify, interrupt::Interruption};
+use crate::answer::Answer;
+use async_trait::async_trait;
+use bulk::BulkShape;
+use iotbench_core::{
+    Aggregate, Cause, Chunk, ComputedBy, Counts, Devices, Direction, Error, Interrupt, Layout, Predicate, Query,
+    Reader, Reply, SignalId, Sink, TableSpec, Value, ValueType,
+};
+use narrow::NarrowShape;
+use points::{Points, Shape, Stretch, for_each, types};
+use record::RecordShape;
+use rusqlite::{CachedStatement, Connection, OptionalExtension, Transaction};
+use selection::{Order, Selection, Span, bind, widened};
+use std::{cmp::Reverse, collections::BinaryHeap, ops::ControlFlow, slice::from_ref, sync::Arc};
+
+/// A connection that answers queries.
+pub(crate) struct SqliteReader {
+    connection: Connection,
+    table: Arc<TableSpec>,
+    shape: Box<dyn Shape>,
+    all_signals: Vec<SignalId>,
+    interruption: Interruption,
+}
+
+impl SqliteReader {
+    pub(crate) fn new(connection: Connection, table: Arc<TableSpec>) -> Result<Self, Error> {
+        let shape: Box<dyn Shape> = match table.layout {
+            Layout::Wide | Layout::Document => Box::new(RecordShape::new(Arc::clone(&table))),
+            Layout::Narrow => Box::new(NarrowShape::new(Arc::clone(&table))),
+            Layout::Bulk => Box::new(BulkShape::new(Arc::clone(&table))),
+        };
+        let all_signals = (0..).take(table.schema.width()).collect();
+        let interruption = Interruption::install(&connection).map_err(|e| classify(&e))?;
+        Ok(Self { connection, table, shape, all_signals, interruption })
+    }
+
+    fn answer(&self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        self.refuse_unknown_signals(query)?;
+        match query {
+            Query::Range { devices, signals, range } => {
+                Span::of(*range).map_or(Ok(NOTHING), |span| self.range(devices, signals, span, u64::MAX, sink))
+            }
+            Query::Scan => self.range(&Devices::All, &self.all_signals, Span::ALL, u64::MAX, sink),
+            Query::Records { device, from_ns, limit } => {
+                let device = Devices::Some(vec![*device]);
+                self.range(&device, &self.all_signals, Span::from(*from_ns), *limit, sink)
+            }
+            Query::Nearest { device, signal, predicate, direction } => {
+                self.nearest(*device, *signal, *predicate, *direction, sink)
+            }
+            Query::Minimum { device, signal, range } => {
+                Span::of(*range).map_or(Ok(NOTHING), |span| self.minimum(*device, *signal, span, sink))
+            }
+            Query::Newest { devices, limit } => self.newest(devices, &self.all_signals, *limit, sink),
+            Query::NewestVisible { device, signal } => {
+                self.newest(&Devices::Some(vec![*device]), from_ref(signal), 1, sink)
+            }
+            Query::MaxOfFirst { device, signal, from_ns, limit } => {
+                self.max_of_first(*device, *signal, *from_ns, *limit, sink)
+            }
+            Query::Aggregates { devices, signals, aggregates, range } => {
+                Span::of(*range).map_or(Ok(NOTHING), |span| self.aggregates(devices, signals, aggregates, span, sink))
+            }
+            Query::Count => self.count_row(sink),
+        }
+    }
+
+    fn refuse_unknown_signals(&self, query: &Query) -> Result<(), Error> {
+        let asked: &[SignalId] = match query {
+            Query::Range { signals, .. } | Query::Aggregates { signals, .. } => signals,
+            Query::Nearest { signal, .. }
+            | Query::Minimum { signal, .. }
+            | Query::MaxOfFirst { signal, .. }
+            | Query::NewestVisible { signal, .. } => from_ref(signal),
+            Query::Records { .. } | Query::Newest { .. } | Query::Count | Query::Scan => &[],
+        };
+        let width = self.table.schema.width();
+        match asked.iter().find(|&&signal| usize::from(signal) >= width) {
+            Some(signal) => Err(Error::new(Cause::Client, format!("signal {signal} is none of the table's {width}"))),
+            None => Ok(()),
+        }
+    }
+
+    /// Calls `each` for every device asked for, ascending; for more than one, in one snapshot of the database.
+    fn for_devices(&self, devices: &Devices, mut each: impl FnMut(u32) -> Result<(), Error>) -> Result<(), Error> {
+        let listed: &[u32] = match devices {
+            Devices::Some(list) if !self.table.has_device_column() => {
+                if list.contains(&0) {
+                    &[0]
+                } else {
+                    &[]
+                }
+            }
+            Devices::All if !self.table.has_device_column() => &[0],
+            Devices::Some(list) => list,
+            Devices::All => {
+                let _snapshot = self.snapshot(usize::MAX)?;
+                let mut next = self.device_from(i64::MIN)?;
+                while let Some(device) = next {
+                    each(device)?;
+                    next = self.device_from(i64::from(device) + 1)?;
+                }
+                return Ok(());
+            }
+        };
+        let _snapshot = self.snapshot(listed.len())?;
+        listed.iter().try_for_each(|&device| each(device))
+    }
+
+    /// One state of the database for the queries that follow, where there is more than one device to ask for.
+    fn snapshot(&self, devices: usize) -> Result<Option<Transaction<'_>>, Error> {
+        let transaction = (devices > 1).then(|| self.connection.unchecked_transaction()).transpose();
+        transaction.map_err(|e| classify(&e))
+    }
+
+    /// The first stored device from a number on: one look at the index.
+    fn device_from(&self, least: i64) -> Result<Option<u32>, Error> {
+        let sql = format!("SELECT min(device) FROM {} WHERE device >= ?1", self.table.name);
+        let found = self.connection.prepare_cached(&sql).and_then(|mut s| s.query_row([least], |row| row.get(0)));
+        found.optional().map(Option::flatten).map_err(|e| classify(&e))
+    }
+
+    fn stretch(&self, device: u32, span: Span) -> Stretch<'_> {
+        Stretch { connection: &self.connection, device, span }
+    }
+
+    fn range(
+        &self,
+        devices: &Devices,
+        signals: &[SignalId],
+        span: Span,
+        limit: u64,
+        sink: &mut dyn Sink,
+    ) -> Result<Reply, Error> {
+        let mut answer = Answer::new(sink, types(&self.table.schema, signals));
+        let selection = Selection::ascending(signals);
+        let sql = self.shape.sql(&selection);
+        let (mut bytes, mut left) = (0, limit);
+        self.for_devices(devices, |device| {
+            let mut statement = self.connection.prepare_cached(&sql).map_err(|e| classify(&e))?;
+            bind(&mut statement, device, span, None).map_err(|e| classify(&e))?;
+            let mut points = self.shape.points(statement.raw_query(), &selection, span);
+            while left > 0
+                && let Some(time) = points.next()?
+            {
+                answer.row(device, time, |columns| points.values(columns))?;
+                left -= 1;
+            }
+            bytes += points.bytes();
+            Ok(())
+        })?;
+        answer.finish(bytes, self.shape.computed_by())
+    }
+
+    fn nearest(
+        &self,
+        device: u32,
+        signal: SignalId,
+        predicate: Predicate,
+        direction: Direction,
+        sink: &mut dyn Sink,
+    ) -> Result<Reply, Error> {
+        let (order, span) = match direction {
+            Direction::FirstAfter(time) => (Order::Ascending, time.checked_add(1).map(Span::from)),
+            Direction::LastBefore(time) => {
+                (Order::Descending, time.checked_sub(1).map(|last| Span { last, ..Span::ALL }))
+            }
+        };
+        let Some(span) = span else { return Ok(NOTHING) };
+        let is_decimal_f32 =
+            self.table.layout == Layout::Document && types(&self.table.schema, &[signal]) == [ValueType::F32];
+        let in_sql = if is_decimal_f32 { widened(predicate) } else { predicate };
+        let selection = Selection { signals: &[signal], order, filter: Some((signal, in_sql)) };
+        self.one_point(
+            device,
+            span,
+            &selection,
+            |point, found| {
+                let number = point.columns[0].get(0).and_then(|v| v.as_f64());
+                if number.is_some_and(|number| predicate.holds(number)) {
+                    *found = Some(std::mem::replace(point, Chunk::new([])));
+                    return ControlFlow::Break(());
+                }
+                ControlFlow::Continue(())
+            },
+            sink,
+        )
+    }
+
+    fn minimum(&self, device: u32, signal: SignalId, span: Span, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        let selection = Selection { signals: &[signal], order: Order::LeastFirst(signal), filter: None };
+        self.one_point(
+            device,
+            span,
+            &selection,
+            |point, least| {
+                if is_less(point, least.as_ref()) {
+                    let replaced = least.take().unwrap_or_else(|| Chunk::new(types(&self.table.schema, &[signal])));
+                    *least = Some(std::mem::replace(point, replaced));
+                }
+                ControlFlow::Continue(())
+            },
+            sink,
+        )
+    }
+
+    /// Answers with the one datapoint that `choose` leaves.
+    fn one_point(
+        &self,
+        device: u32,
+        span: Span,
+        selection: &Selection<'_>,
+        mut choose: impl FnMut(&mut Chunk, &mut Option<Chunk>) -> ControlFlow<()>,
+        sink: &mut dyn Sink,
+    ) -> Result<Reply, Error> {
+        let (mut bytes, mut chosen) = (0, None);
+        self.for_devices(&Devices::Some(vec![device]), |device| {
+            for_each(&*self.shape, self.stretch(device, span), selection, &mut bytes, |point| {
+                Ok(choose(point, &mut chosen))
+            })
+        })?;
+        if let Some(point) = &chosen {
+            sink.push(point)?;
+        }
+        Ok(Reply { rows: chosen.is_some().into(), bytes, computed_by: self.shape.computed_by() })
+    }
+
+    /// The newest datapoints: the descending ones of each device, merged.
+    fn newest(&self, devices: &Devices, signals: &[SignalId], limit: u64, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        let mut answer = Answer::new(sink, types(&self.table.schema, signals));
+        let mut asked = Vec::new();
+        self.for_devices(devices, |device| {
+            asked.push(device);
+            Ok(())
+        })?;
+        let _snapshot = self.snapshot(asked.len())?;
+        let selection = Selection { signals, order: Order::Descending, filter: None };
+        let sql = self.shape.sql(&selection);
+        let prepare = |&device: &u32| -> rusqlite::Result<CachedStatement<'_>> {
+            let mut statement = self.connection.prepare_cached(&sql)?;
+            bind(&mut statement, device, Span::ALL, None)?;
+            Ok(statement)
+        };
+        let mut statements =
+            asked.iter().map(prepare).collect::<rusqlite::Result<Vec<_>>>().map_err(|e| classify(&e))?;
+        let mut series: Vec<Box<dyn Points + '_>> =
+            statements.iter_mut().map(|s| self.shape.points(s.raw_query(), &selection, Span::ALL)).collect();
+        let mut heads = BinaryHeap::with_capacity(series.len());
+        for (place, points) in series.iter_mut().enumerate() {
+            heads.extend(points.next()?.map(|time| (time, Reverse(place))));
+        }
+        for _ in 0..limit {
+            let Some((time, Reverse(place))) = heads.pop() else { break };
+            answer.row(asked[place], time, |columns| series[place].values(columns))?;
+            heads.extend(series[place].next()?.map(|time| (time, Reverse(place))));
+        }
+        let bytes = series.iter().map(|points| points.bytes()).sum();
+        answer.finish(bytes, self.shape.computed_by())
+    }
+
+    fn max_of_first(
+        &self,
+        device: u32,
+        signal: SignalId,
+        from_ns: i64,
+        limit: u64,
+        sink: &mut dyn Sink,
+    ) -> Result<Reply, Error> {
+        let mut answer = Answer::new(sink, [ValueType::F64]);
+        let mut bytes = 0;
+        self.for_devices(&Devices::Some(vec![device]), |device| {
+            let of = self.stretch(device, Span::from(from_ns));
+            match self.shape.max_of_first(of, signal, limit, &mut bytes)? {
+                Some(max) => answer.row(device, 0, |columns| columns[0].push(Some(Value::F64(max)))),
+                None => Ok(()),
+            }
+        })?;
+        answer.finish(bytes, self.shape.computed_by())
+    }
+
+    fn aggregates(
+        &self,
+        devices: &Devices,
+        signals: &[SignalId],
+        aggregates: &[Aggregate],
+        span: Span,
+        sink: &mut dyn Sink,
+    ) -> Result<Reply, Error> {
+        let mut answer = Answer::new(sink, vec![ValueType::F64; signals.len()]);
+        let mut bytes = 0;
+        let needs_last = aggregates.contains(&Aggregate::Last);
+        let needs_figures = aggregates.iter().any(|&aggregate| aggregate != Aggregate::Last);
+        self.for_devices(devices, |device| {
+            let of = self.stretch(device, span);
+            let last = if needs_last { self.last(of, signals, &mut bytes)? } else { Some(Vec::new()) };
+            let figures = if needs_figures { self.shape.figures(of, signals, &mut bytes)? } else { Some(Vec::new()) };
+            let (Some(last), Some(figures)) = (last, figures) else { return Ok(()) };
+            for aggregate in aggregates {
+                answer.row(device, 0, |columns| {
+                    columns.iter_mut().enumerate().try_for_each(|(place, column)| {
+                        let figure = match aggregate {
+                            Aggregate::Last => last[place],
+                            Aggregate::Min => figures[place].min,
+                            Aggregate::Mean => figures[place].mean,
+                            Aggregate::Max => figures[place].max,
+                        };
+                        column.push(figure.map(Value::F64))
+                    })
+                })?;
+            }
+            Ok(())
+        })?;
+        answer.finish(bytes, self.shape.computed_by())
+    }
+
+    /// The numbers of the newest datapoint of a stretch.
+    fn last(&self, of: Stretch<'_>, signals: &[SignalId], bytes: &mut u64) -> Result<Option<Vec<Option<f64>>>, Error> {
+        let mut last = None;
+        let selection = Selection { signals, order: Order::Descending, filter: None };
+        for_each(&*self.shape, of, &selection, bytes, |point| {
+            last = Some(point.columns.iter().map(|column| column.get(0).and_then(|v| v.as_f64())).collect());
+            Ok(ControlFlow::Break(()))
+        })?;
+        Ok(last)
+    }
+
+    fn count_row(&self, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        let Counts { points, values } = self.count()?;
+        let mut answer = Answer::new(sink, [ValueType::I64; 2]);
+        answer.row(0, 0, |columns| {
+            columns
+                .iter_mut()
+                .zip([points, values])
+                .try_for_each(|(column, count)| column.push(Some(Value::I64(i64::try_from(count).unwrap_or(i64::MAX)))))
+        })?;
+        answer.finish(16, self.shape.computed_by())
+    }
+
+    /// Counts what is stored: by SQLite where a record is a datapoint and a column a value, else by reading it.
+    pub(crate) fn count(&self) -> Result<Counts, Error> {
+        if self.table.layout == Layout::Wide {
+            return record::count_wide(&self.connection, &self.table).map_err(|e| classify(&e));
+        }
+        let (mut counts, mut bytes) = (Counts::default(), 0);
+        let selection = Selection::ascending(&self.all_signals);
+        self.for_devices(&Devices::All, |device| {
+            for_each(&*self.shape, self.stretch(device, Span::ALL), &selection, &mut bytes, |point| {
+                counts.points += 1;
+                counts.values += point.columns.iter().filter(|column| column.get(0).is_some()).count() as u64;
+                Ok(ControlFlow::Continue(()))
+            })
+        })?;
+        Ok(counts)
+    }
+}
+
+/// The answer to a query about no time at all.
+const NOTHING: Reply = Reply { rows: 0, bytes: 0, computed_by: ComputedBy::Client };
+
+/// Whether a point's only value is less than that of another, or there is no other.
+fn is_less(point: &Chunk, other: Option<&Chunk>) -> bool {
+    let value = |chunk: &Chunk| chunk.columns[0].get(0).map(|v| v.as_f64());
+    match (point.columns[0].get(0), other.and_then(|other| other.columns[0].get(0))) {
+        (Some(Value::I64(a)), Some(Value::I64(b))) => a < b,
+        (None, _) => false,
+        (Some(_), None) => true,
+        (Some(_), Some(_)) => value(point) < other.and_then(value),
+    }
+}
+
+#[async_trait]
+impl Reader for SqliteReader {
+    async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        self.interruption.begin_call();
+        self.answer(query, sink)
+    }
+
+    fn interrupt(&self) -> Option<Arc<dyn Interrupt>> {
+        Some(self.interruption.handle(&self.connection))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sqlite::layout::create_sql;
+    use iotbench_core::{Marker, Name, Schema, Signal};
+
+    fn plan(connection: &Connection, sql: &str) -> String {
+        let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+        let lines = statement.raw_query().mapped(|row| row.get::<_, String>(3));
+        lines.map(Result::unwrap).collect::<Vec<_>>().join("; ")
+    }
+
+    #[test]
+    fn datapoints_come_by_the_index_and_are_never_sorted() {
+        let signal = |name: &str| Signal { name: name.into(), value_type: ValueType::F32, max_text_bytes: 0 };
+        for layout in Layout::ALL {
+            for devices in [1, 2] {
+                let table = Arc::new(TableSpec {
+                    name: Name::new("t").unwrap(),
+                    layout,
+                    schema: Schema::new(vec![signal("a"), signal("b")]).unwrap(),
+                    devices,
+                    marker: Marker { run_id: "r".into(), fingerprint: "f".into() },
+                });
+                let connection = Connection::open_in_memory().unwrap();
+                connection.execute_batch(&create_sql(&table)).unwrap();
+                let reader = SqliteReader::new(connection, table).unwrap();
+                for order in [Order::Ascending, Order::Descending] {
+                    for filter in [None, Some((0, Predicate::Above(1.0)))] {
+                        let sql = reader.shape.sql(&Selection { signals: &[0], order, filter });
+                        let plan = plan(&reader.connection, &sql);
+                        assert!(plan.starts_with("SEARCH t USING INDEX t_time"), "{layout} × {devices}: {plan}");
+                        assert!(!plan.contains("TEMP B-TREE"), "{layout} × {devices}: {plan}");
+                        let key = if devices == 2 { "(device=? AND " } else { "(" };
+                        assert!(plan.contains(key), "{layout} × {devices}: {plan}");
+                        assert!(plan.contains('>') && plan.contains('<'), "{layout} × {devices}: {plan}");
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! Reads layout narrow: rows of values put together to datapoints.
+
+use super::{
+    points::{Figures, Points, Shape, Stretch, decode, order_by},
+    record::query_one,
+    selection::{Order, Selection, Span, bind, condition, of_device},
+};
+use crate::sqlite::{error::classify, time::join};
+use iotbench_core::{Cause, ComputedBy, Error, ReplyColumn, Schema, SignalId, TableSpec, ValueType};
+use rusqlite::{Row, Rows, fallible_streaming_iterator::FallibleStreamingIterator, types};
+use std::sync::Arc;
+
+/// One row a value.
+pub(crate) struct NarrowShape {
+    table: Arc<TableSpec>,
+}
+
+impl NarrowShape {
+    pub(crate) fn new(table: Arc<TableSpec>) -> Self {
+        Self { table }
+    }
+
+    fn number(&self, signal: SignalId) -> &'static str {
+        match self.table.schema.signals()[usize::from(signal)].value_type {
+            ValueType::F32 | ValueType::F64 | ValueType::U16 => "measurement",
+            ValueType::I64 | ValueType::Text => "CAST(measurement AS REAL)",
+        }
+    }
+
+    fn rank(&self, signal: SignalId) -> &'static str {
+        match self.table.schema.signals()[usize::from(signal)].value_type {
+            ValueType::Text => self.number(signal),
+            _ => "measurement",
+        }
+    }
+
+    fn rows_sql(&self, signals: &[SignalId]) -> String {
+        let numbers = if signals.len() < self.table.schema.width() {
+            let numbers: Vec<_> = signals.iter().map(ToString::to_string).collect();
+            format!(" AND number IN ({})", numbers.join(", "))
+        } else {
+            String::new()
+        };
+        format!(
+            "FROM {} WHERE {}(second, nanosecond) >= (:first_second, :first_nanosecond) \
+             AND (second, nanosecond) <= (:last_second, :last_nanosecond){numbers}",
+            self.table.name,
+            of_device(&self.table)
+        )
+    }
+}
+
+const TIME: [&str; 2] = ["second", "nanosecond"];
+
+impl Shape for NarrowShape {
+    fn schema(&self) -> &Schema {
+        &self.table.schema
+    }
+
+    fn computed_by(&self) -> ComputedBy {
+        ComputedBy::Server
+    }
+
+    fn sql(&self, selection: &Selection<'_>) -> String {
+        let filter = selection.filter.map(|(signal, predicate)| condition(self.number(signal), predicate));
+        format!(
+            "SELECT second, nanosecond, number, measurement {}{}{}",
+            self.rows_sql(selection.signals),
+            filter.unwrap_or_default(),
+            order_by(selection.order, &TIME, |signal| self.rank(signal).into())
+        )
+    }
+
+    fn points<'r>(&self, rows: Rows<'r>, selection: &Selection<'_>, _span: Span) -> Box<dyn Points + 'r> {
+        let slots = vec![None; selection.signals.len()];
+        Box::new(NarrowPoints { rows, signals: selection.signals.to_vec(), slots, is_started: false, bytes: 0 })
+    }
+
+    fn figures(&self, of: Stretch<'_>, signals: &[SignalId], bytes: &mut u64) -> Result<Option<Vec<Figures>>, Error> {
+        let mut figures: Option<Vec<Figures>> = None;
+        let number = signals.first().map_or("measurement", |&signal| self.number(signal));
+        let sql = format!(
+            "SELECT number, min({number}), avg({number}), max({number}) {} GROUP BY number",
+            self.rows_sql(signals)
+        );
+        let mut run = || {
+            let mut statement = of.connection.prepare_cached(&sql)?;
+            bind(&mut statement, of.device, of.span, None)?;
+            let mut rows = statement.raw_query();
+            while let Some(row) = rows.next()? {
+                *bytes += 32;
+                let found = figures.get_or_insert_with(|| vec![Figures::default(); signals.len()]);
+                let number: i64 = row.get(0)?;
+                if let Some(place) = signals.iter().position(|&signal| i64::from(signal) == number) {
+                    found[place] = Figures { min: row.get(1)?, mean: row.get(2)?, max: row.get(3)? };
+                }
+            }
+            Ok(())
+        };
+        run().map_err(|e| classify(&e))?;
+        Ok(figures)
+    }
+
+    fn max_of_first(
+        &self,
+        of: Stretch<'_>,
+        signal: SignalId,
+        limit: u64,
+        bytes: &mut u64,
+    ) -> Result<Option<f64>, Error> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let (number, order) = (self.number(signal), order_by(Order::Ascending, &TIME, |_| String::new()));
+        let rows = self.rows_sql(&[signal]);
+        let sql = format!("SELECT max(v) FROM (SELECT {number} AS v {rows}{order} LIMIT {limit})");
+        *bytes += 8;
+        query_one(of, &sql, |row| row.get(0))
+    }
+}
+
+/// Puts rows of one time together; a number that comes twice begins another datapoint of that time.
+struct NarrowPoints<'r> {
+    rows: Rows<'r>,
+    signals: Vec<SignalId>,
+    slots: Vec<Option<types::Value>>,
+    /// The first row was reached; from then on the present row is the first of the next datapoint.
+    is_started: bool,
+    bytes: u64,
+}
+
+impl NarrowPoints<'_> {
+    /// The present row's second and nanosecond.
+    fn time(&self) -> rusqlite::Result<Option<(i64, i64)>> {
+        self.rows.get().map(|row| Ok((row.get(0)?, row.get(1)?))).transpose()
+    }
+
+    /// The place of the present row's number among the signals.
+    fn place(&self, row: &Row<'_>) -> rusqlite::Result<Option<usize>> {
+        let number: i64 = row.get(2)?;
+        Ok(self.signals.iter().position(|&signal| i64::from(signal) == number))
+    }
+
+    fn gather(&mut self) -> rusqlite::Result<Option<(i64, i64)>> {
+        if !self.is_started {
+            self.rows.advance()?;
+            self.is_started = true;
+        }
+        self.slots.fill(None);
+        let time = self.time()?;
+        while let Some(row) = self.rows.get() {
+            let place = self.place(row)?;
+            if self.time()? != time || place.is_some_and(|place| self.slots[place].is_some()) {
+                break;
+            }
+            if let Some(place) = place {
+                self.slots[place] = Some(row.get(3)?);
+            }
+            self.bytes += 24;
+            self.rows.advance()?;
+        }
+        Ok(time)
+    }
+}
+
+impl Points for NarrowPoints<'_> {
+    fn next(&mut self) -> Result<Option<i64>, Error> {
+        let time = self.gather().map_err(|e| classify(&e))?;
+        let out_of_range = || Error::new(Cause::Protocol, "a stored second is out of range");
+        time.map(|(second, nanosecond)| join(second, nanosecond).ok_or_else(out_of_range)).transpose()
+    }
+
+    fn values(&mut self, columns: &mut [ReplyColumn]) -> Result<(), Error> {
+        for (column, slot) in columns.iter_mut().zip(&self.slots) {
+            let value = match slot {
+                Some(value) => decode(value.into(), column.value_type(), &mut self.bytes)?,
+                None => None,
+            };
+            column.push(value)?;
+        }
+        Ok(())
+    }
+
+    fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}

@@ -1,0 +1,132 @@
+//! Datapoints of one device as they are read, and what a layout must know to read them.
+
+use super::selection::{Order, Selection, Span, bind};
+use crate::sqlite::error::classify;
+use iotbench_core::{Cause, Chunk, ComputedBy, Error, ReplyColumn, Schema, SignalId, Value, ValueType};
+use rusqlite::{Connection, Rows, types::ValueRef};
+use std::ops::ControlFlow;
+
+/// Datapoints of one device, in the order of their [`Selection`].
+pub(crate) trait Points {
+    /// Goes to the next datapoint and says its time.
+    fn next(&mut self) -> Result<Option<i64>, Error>;
+
+    /// Appends the values of the present datapoint, one to each column.
+    fn values(&mut self, columns: &mut [ReplyColumn]) -> Result<(), Error>;
+
+    /// The bytes decoded so far.
+    fn bytes(&self) -> u64;
+}
+
+/// Least, mean and greatest of one signal; `None` where no value is a number.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Figures {
+    pub(crate) min: Option<f64>,
+    pub(crate) mean: Option<f64>,
+    pub(crate) max: Option<f64>,
+}
+
+/// A stretch of one device's time, on a connection.
+#[derive(Clone, Copy)]
+pub(crate) struct Stretch<'c> {
+    pub(crate) connection: &'c Connection,
+    pub(crate) device: u32,
+    pub(crate) span: Span,
+}
+
+/// How a layout is read. What is decoded is added to `bytes`.
+pub(crate) trait Shape: Send + Sync {
+    /// The table's schema.
+    fn schema(&self) -> &Schema;
+
+    /// Who filters, orders by value and aggregates.
+    fn computed_by(&self) -> ComputedBy;
+
+    /// The query for the datapoints of `:device` from `:first` to `:last`.
+    fn sql(&self, selection: &Selection<'_>) -> String;
+
+    /// The datapoints in the rows of that query.
+    fn points<'r>(&self, rows: Rows<'r>, selection: &Selection<'_>, span: Span) -> Box<dyn Points + 'r>;
+
+    /// The figures of each signal; `None` when there is no datapoint.
+    fn figures(&self, of: Stretch<'_>, signals: &[SignalId], bytes: &mut u64) -> Result<Option<Vec<Figures>>, Error>;
+
+    /// The greatest number of a signal over the first `limit` datapoints.
+    fn max_of_first(
+        &self,
+        of: Stretch<'_>,
+        signal: SignalId,
+        limit: u64,
+        bytes: &mut u64,
+    ) -> Result<Option<f64>, Error>;
+}
+
+/// The types of these signals.
+pub(crate) fn types(schema: &Schema, signals: &[SignalId]) -> Vec<ValueType> {
+    signals.iter().map(|&signal| schema.signals()[usize::from(signal)].value_type).collect()
+}
+
+/// Gives each datapoint, as a chunk of one row, to `take` until that breaks.
+pub(crate) fn for_each(
+    shape: &dyn Shape,
+    of: Stretch<'_>,
+    selection: &Selection<'_>,
+    bytes: &mut u64,
+    mut take: impl FnMut(&mut Chunk) -> Result<ControlFlow<()>, Error>,
+) -> Result<(), Error> {
+    let mut statement = of.connection.prepare_cached(&shape.sql(selection)).map_err(|e| classify(&e))?;
+    bind(&mut statement, of.device, of.span, selection.filter).map_err(|e| classify(&e))?;
+    let mut points = shape.points(statement.raw_query(), selection, of.span);
+    let mut point = Chunk::new(types(shape.schema(), selection.signals));
+    while let Some(time) = points.next()? {
+        point.clear();
+        point.devices.push(of.device);
+        point.timestamps_ns.push(time);
+        points.values(&mut point.columns)?;
+        if take(&mut point)?.is_break() {
+            break;
+        }
+    }
+    *bytes += points.bytes();
+    Ok(())
+}
+
+/// A cell as a value of this type; its bytes are added.
+pub(crate) fn decode<'a>(
+    cell: ValueRef<'a>,
+    value_type: ValueType,
+    bytes: &mut u64,
+) -> Result<Option<Value<'a>>, Error> {
+    let unexpected = || Error::new(Cause::Protocol, format!("a {value_type:?} cell holds {cell:?}"));
+    *bytes += 8;
+    let value = match (value_type, cell) {
+        (_, ValueRef::Null) => return Ok(None),
+        #[expect(clippy::cast_possible_truncation, reason = "an f32 was stored as the f64 of the same value")]
+        (ValueType::F32, ValueRef::Real(v)) => Value::F32(v as f32),
+        (ValueType::F64, ValueRef::Real(v)) => Value::F64(v),
+        (ValueType::I64, ValueRef::Integer(v)) => Value::I64(v),
+        (ValueType::U16, ValueRef::Integer(v)) => Value::U16(u16::try_from(v).map_err(|_| unexpected())?),
+        (ValueType::Text, ValueRef::Text(v)) => {
+            *bytes += v.len() as u64 - 8.min(v.len() as u64);
+            Value::Text(std::str::from_utf8(v).map_err(|_| unexpected())?)
+        }
+        _ => return Err(unexpected()),
+    };
+    Ok(Some(value))
+}
+
+/// The order as SQL, given the columns of time and the expression of a signal.
+pub(crate) fn order_by(order: Order, time: &[&str], number: impl Fn(SignalId) -> String) -> String {
+    let times = |direction: &str| {
+        let columns = time.iter().chain(&["_rowid_"]).map(|column| format!("{column}{direction}"));
+        columns.collect::<Vec<_>>().join(", ")
+    };
+    match order {
+        Order::Ascending => format!(" ORDER BY {}", times("")),
+        Order::Descending => format!(" ORDER BY {}", times(" DESC")),
+        Order::LeastFirst(signal) => {
+            let number = number(signal);
+            format!(" AND {number} IS NOT NULL ORDER BY {number}, {} LIMIT 1", times(""))
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! Reads the layouts with one row a datapoint: wide and document.
+
+use super::{
+    points::{Figures, Points, Shape, Stretch, decode, order_by},
+    selection::{Order, Selection, Span, bind, condition, of_device},
+};
+use crate::{
+    json::read_object,
+    sqlite::{error::classify, layout::quoted},
+};
+use iotbench_core::{Cause, ComputedBy, Counts, Error, Layout, ReplyColumn, Schema, SignalId, TableSpec, ValueType};
+use rusqlite::{Connection, Row, Rows, types::ValueRef};
+use std::sync::Arc;
+
+/// Signals in one query of figures: three columns each stay below SQLite's limit of 2000.
+const SIGNALS_AT_ONCE: usize = 600;
+
+/// One row a datapoint.
+pub(crate) struct RecordShape {
+    table: Arc<TableSpec>,
+}
+
+impl RecordShape {
+    pub(crate) fn new(table: Arc<TableSpec>) -> Self {
+        Self { table }
+    }
+
+    fn signal(&self, signal: SignalId) -> (&str, ValueType) {
+        let signal = &self.table.schema.signals()[usize::from(signal)];
+        (&signal.name, signal.value_type)
+    }
+
+    /// The value of a signal as SQL.
+    fn value(&self, signal: SignalId) -> String {
+        let (name, _) = self.signal(signal);
+        if self.table.layout == Layout::Document { format!("json_extract(doc, '$.{name}')") } else { quoted(name) }
+    }
+
+    /// The value of a signal as a number that is compared as [`iotbench_core::Value::as_f64`] says.
+    fn number(&self, signal: SignalId) -> String {
+        let value = self.value(signal);
+        match self.signal(signal).1 {
+            ValueType::F32 | ValueType::F64 | ValueType::U16 => value,
+            ValueType::I64 | ValueType::Text => format!("CAST({value} AS REAL)"),
+        }
+    }
+
+    /// The value of a signal as what its values are ordered by.
+    fn rank(&self, signal: SignalId) -> String {
+        if self.signal(signal).1 == ValueType::Text { self.number(signal) } else { self.value(signal) }
+    }
+
+    fn rows_sql(&self) -> String {
+        format!("FROM {} WHERE {}ts BETWEEN :first AND :last", self.table.name, of_device(&self.table))
+    }
+}
+
+impl Shape for RecordShape {
+    fn schema(&self) -> &Schema {
+        &self.table.schema
+    }
+
+    fn computed_by(&self) -> ComputedBy {
+        ComputedBy::Server
+    }
+
+    fn sql(&self, selection: &Selection<'_>) -> String {
+        let payload = match self.table.layout {
+            Layout::Document => "doc".into(),
+            _ => selection.signals.iter().map(|&s| self.value(s)).collect::<Vec<_>>().join(", "),
+        };
+        let filter = selection.filter.map(|(signal, predicate)| condition(&self.number(signal), predicate));
+        let order = order_by(selection.order, &["ts"], |signal| self.rank(signal));
+        format!("SELECT ts, {payload} {}{}{order}", self.rows_sql(), filter.unwrap_or_default())
+    }
+
+    fn points<'r>(&self, rows: Rows<'r>, selection: &Selection<'_>, _span: Span) -> Box<dyn Points + 'r> {
+        if self.table.layout == Layout::Document {
+            let names = selection.signals.iter().map(|&s| self.signal(s).0.to_owned()).collect();
+            Box::new(DocumentPoints { rows, names, bytes: 0 })
+        } else {
+            Box::new(WidePoints { rows, bytes: 0 })
+        }
+    }
+
+    fn figures(&self, of: Stretch<'_>, signals: &[SignalId], bytes: &mut u64) -> Result<Option<Vec<Figures>>, Error> {
+        let mut figures = Vec::with_capacity(signals.len());
+        for signals in signals.chunks(SIGNALS_AT_ONCE) {
+            let columns = signals.iter().map(|&signal| {
+                let number = self.number(signal);
+                format!(", min({number}), avg({number}), max({number})")
+            });
+            let sql = format!("SELECT count(*){} {}", columns.collect::<String>(), self.rows_sql());
+            let any = query_one(of, &sql, |row| {
+                for i in 0..signals.len() {
+                    let place = 3 * i + 1;
+                    figures.push(Figures { min: row.get(place)?, mean: row.get(place + 1)?, max: row.get(place + 2)? });
+                }
+                Ok(row.get::<_, i64>(0)? > 0)
+            })?;
+            *bytes += 8 + 24 * signals.len() as u64;
+            if !any {
+                return Ok(None);
+            }
+        }
+        Ok(Some(figures))
+    }
+
+    fn max_of_first(
+        &self,
+        of: Stretch<'_>,
+        signal: SignalId,
+        limit: u64,
+        bytes: &mut u64,
+    ) -> Result<Option<f64>, Error> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let (number, order) = (self.number(signal), order_by(Order::Ascending, &["ts"], |_| String::new()));
+        let sql = format!("SELECT max(v) FROM (SELECT {number} AS v {}{order} LIMIT {limit})", self.rows_sql());
+        *bytes += 8;
+        query_one(of, &sql, |row| row.get(0))
+    }
+}
+
+/// The one row of a query with parameters of [`bind`].
+pub(crate) fn query_one<T>(
+    of: Stretch<'_>,
+    sql: &str,
+    read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+) -> Result<T, Error> {
+    let run = || {
+        let mut statement = of.connection.prepare_cached(sql)?;
+        bind(&mut statement, of.device, of.span, None)?;
+        let mut rows = statement.raw_query();
+        rows.next()?.map_or(Err(rusqlite::Error::QueryReturnedNoRows), read)
+    };
+    run().map_err(|e| classify(&e))
+}
+
+struct WidePoints<'r> {
+    rows: Rows<'r>,
+    bytes: u64,
+}
+
+impl Points for WidePoints<'_> {
+    fn next(&mut self) -> Result<Option<i64>, Error> {
+        next_time(&mut self.rows)
+    }
+
+    fn values(&mut self, columns: &mut [ReplyColumn]) -> Result<(), Error> {
+        let row = present(&self.rows)?;
+        self.bytes += 8;
+        for (place, column) in (1..).zip(columns) {
+            let cell = row.get_ref(place).map_err(|e| classify(&e))?;
+            column.push(decode(cell, column.value_type(), &mut self.bytes)?)?;
+        }
+        Ok(())
+    }
+
+    fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
+struct DocumentPoints<'r> {
+    rows: Rows<'r>,
+    names: Vec<String>,
+    bytes: u64,
+}
+
+impl Points for DocumentPoints<'_> {
+    fn next(&mut self) -> Result<Option<i64>, Error> {
+        next_time(&mut self.rows)
+    }
+
+    fn values(&mut self, columns: &mut [ReplyColumn]) -> Result<(), Error> {
+        let row = present(&self.rows)?;
+        let text = text_of(row, 1)?;
+        self.bytes += 8 + text.len() as u64;
+        read_object(text, &self.names, columns).map_err(|e| Error::new(Cause::Protocol, e))
+    }
+
+    fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
+fn next_time(rows: &mut Rows<'_>) -> Result<Option<i64>, Error> {
+    rows.next().and_then(|row| row.map(|row| row.get(0)).transpose()).map_err(|e| classify(&e))
+}
+
+/// The row that the last step led to.
+pub(crate) fn present<'a, 'r>(rows: &'a Rows<'r>) -> Result<&'a Row<'r>, Error> {
+    use rusqlite::fallible_streaming_iterator::FallibleStreamingIterator;
+    rows.get().ok_or_else(|| Error::new(Cause::Client, "a datapoint was read before or after the rows"))
+}
+
+/// A cell that holds text.
+pub(crate) fn text_of<'a>(row: &'a Row<'_>, place: usize) -> Result<&'a [u8], Error> {
+    match row.get_ref(place).map_err(|e| classify(&e))? {
+        ValueRef::Text(text) => Ok(text),
+        other => Err(Error::new(Cause::Protocol, format!("a JSON cell holds {other:?}"))),
+    }
+}
+
+/// Counts rows, and in each column the values.
+pub(crate) fn count_wide(connection: &Connection, table: &TableSpec) -> rusqlite::Result<Counts> {
+    let signals = table.schema.signals().iter();
+    let values: Vec<_> = signals.map(|s| format!("count({})", quoted(&s.name))).collect();
+    let sql = format!("SELECT count(*), {} FROM {}", values.join(", "), table.name);
+    connection.query_row(&sql, [], |row| {
+        let values = (1..=table.schema.width()).map(|place| row.get::<_, u64>(place));
+        Ok(Counts { points: row.get(0)?, values: values.sum::<rusqlite::Result<u64>>()? })
+    })
+}

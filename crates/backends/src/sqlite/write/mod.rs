@@ -1,0 +1,214 @@
+//! One connection that writes: transactions around what a layout inserts.
+
+mod bind;
+mod bulk;
+mod document;
+mod narrow;
+mod wide;
+
+use super::{
+    error::{applied_by_failed_commit, classify},
+    interrupt::Interruption,
+};
+use crate::refuse::refuse;
+use async_trait::async_trait;
+use bulk::BulkInsert;
+use document::DocumentInsert;
+use iotbench_core::{Acknowledged, Action, Applied, Batch, Cause, Error, Interrupt, Layout, TableSpec, Writer};
+use narrow::NarrowInsert;
+use rusqlite::Connection;
+use std::sync::Arc;
+use wide::WideInsert;
+
+/// How one layout inserts a batch.
+pub(crate) trait Insert: Send {
+    /// Whether this batch is a single statement, which SQLite makes a transaction of its own accord.
+    fn is_one_statement(&self, batch: &Batch) -> bool;
+
+    /// Inserts the batch and says how many bytes of timestamps and values went to SQLite.
+    fn insert(&mut self, connection: &Connection, batch: &Batch) -> rusqlite::Result<u64>;
+}
+
+/// A connection that inserts batches, each as one transaction.
+pub(crate) struct SqliteWriter {
+    connection: Connection,
+    table: Arc<TableSpec>,
+    insert: Box<dyn Insert>,
+    interruption: Interruption,
+}
+
+impl SqliteWriter {
+    pub(crate) fn new(connection: Connection, table: Arc<TableSpec>) -> Result<Self, Error> {
+        let insert: Box<dyn Insert> = match table.layout {
+            Layout::Wide => Box::new(WideInsert::new(&table)),
+            Layout::Narrow => Box::new(NarrowInsert::new(&table)),
+            Layout::Document => Box::new(DocumentInsert::new(&table)),
+            Layout::Bulk => Box::new(BulkInsert::new(&table)),
+        };
+        let interruption = Interruption::install(&connection).map_err(|e| classify(&e))?;
+        Ok(Self { connection, table, insert, interruption })
+    }
+
+    fn insert(&mut self, batch: &Batch) -> Result<u64, Error> {
+        let in_transaction = self.in_transaction();
+        if !in_transaction && self.insert.is_one_statement(batch) {
+            let inserted = self.insert.insert(&self.connection, batch);
+            return inserted.map_err(|e| classify(&e).applied(applied_by_failed_commit(&e)));
+        }
+        if !in_transaction {
+            self.execute(BEGIN).map_err(|e| classify(&e))?;
+        }
+        match self.insert.insert(&self.connection, batch) {
+            Err(e) => Err(self.rolled_back(classify(&e))),
+            Ok(bytes) if in_transaction => Ok(bytes),
+            Ok(bytes) => self.commit_open().map(|()| bytes),
+        }
+    }
+
+    fn commit_open(&mut self) -> Result<(), Error> {
+        self.execute(COMMIT).map_err(|e| {
+            let applied = applied_by_failed_commit(&e);
+            self.rolled_back(classify(&e).applied(applied))
+        })
+    }
+
+    /// The error, after the open transaction was undone as a whole.
+    fn rolled_back(&self, error: Error) -> Error {
+        if !self.in_transaction() {
+            return error;
+        }
+        match self.execute(ROLLBACK) {
+            Ok(()) => error,
+            Err(_) => error.applied(Applied::Maybe).action(Action::DiscardWriter),
+        }
+    }
+
+    fn in_transaction(&self) -> bool {
+        !self.connection.is_autocommit()
+    }
+
+    fn execute(&self, sql: &str) -> rusqlite::Result<()> {
+        self.connection.prepare_cached(sql)?.raw_execute().map(|_| ())
+    }
+}
+
+const BEGIN: &str = "BEGIN IMMEDIATE";
+const COMMIT: &str = "COMMIT";
+const ROLLBACK: &str = "ROLLBACK";
+
+#[async_trait]
+impl Writer for SqliteWriter {
+    async fn write(&mut self, batch: &Batch) -> Result<Acknowledged, Error> {
+        refuse(batch, &self.table)?;
+        self.interruption.begin_call();
+        let bytes = if batch.is_empty() { 0 } else { self.insert(batch)? };
+        Ok(Acknowledged { points: batch.len() as u64, bytes })
+    }
+
+    async fn begin(&mut self) -> Result<(), Error> {
+        if self.in_transaction() {
+            return Err(Error::new(Cause::Client, "a transaction is open already"));
+        }
+        self.interruption.begin_call();
+        self.execute(BEGIN).map_err(|e| classify(&e))
+    }
+
+    async fn commit(&mut self) -> Result<(), Error> {
+        if !self.in_transaction() {
+            return Err(Error::new(Cause::Client, "no transaction is open: an error in it undid it"));
+        }
+        self.interruption.begin_call();
+        self.commit_open()
+    }
+
+    fn interrupt(&self) -> Option<Arc<dyn Interrupt>> {
+        Some(self.interruption.handle(&self.connection))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sqlite::layout::create_sql;
+    use iotbench_core::{Marker, Name, Run, Schema, Signal, Value, ValueType};
+
+    fn table(layout: Layout) -> TableSpec {
+        let signal = Signal { name: "a".into(), value_type: ValueType::Text, max_text_bytes: 4096 };
+        TableSpec {
+            name: Name::new("t").unwrap(),
+            layout,
+            schema: Schema::new(vec![signal]).unwrap(),
+            devices: 1,
+            marker: Marker { run_id: "r".into(), fingerprint: "f".into() },
+        }
+    }
+
+    fn batch(table: &TableSpec, count: u32) -> Batch {
+        let mut batch = Batch::new(&table.schema);
+        let text = "x".repeat(4096);
+        batch.append(Run { device: 0, first: 0, count }, |timestamps, columns| {
+            for time in 0..count {
+                timestamps.push(time.into());
+                assert!(columns[0].push(Value::Text(&text)));
+            }
+        });
+        batch
+    }
+
+    fn block_on<T>(future: impl Future<Output = T>) -> T {
+        tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+    }
+
+    fn rows(writer: &SqliteWriter) -> i64 {
+        writer.connection.query_row("SELECT count(*) FROM t", [], |row| row.get(0)).unwrap()
+    }
+
+    #[test]
+    fn an_interrupt_between_two_rows_ends_the_write_and_undoes_it() {
+        for layout in [Layout::Wide, Layout::Narrow, Layout::Document] {
+            let table = table(layout);
+            let connection = Connection::open_in_memory().unwrap();
+            connection.execute_batch(&create_sql(&table)).unwrap();
+            let batch = batch(&table, 1000);
+            let mut writer = SqliteWriter::new(connection, Arc::new(table)).unwrap();
+            let interrupt = writer.interrupt().unwrap();
+            interrupt.interrupt();
+            block_on(writer.write(&batch)).unwrap();
+            // The row is nearly inserted: the statement ends before SQLite looks at its own interrupt.
+            let hook = move |_, _: &str, _: &str, row| {
+                if row == 1100 {
+                    interrupt.interrupt();
+                }
+            };
+            writer.connection.update_hook(Some(hook)).unwrap();
+            let error = block_on(writer.write(&batch)).unwrap_err();
+            assert_eq!((error.cause, error.applied), (Cause::TimedOut, Applied::No), "layout {layout}");
+            assert_eq!(rows(&writer), 1000, "layout {layout}");
+        }
+    }
+
+    #[test]
+    fn a_full_database_keeps_nothing_of_the_write_nor_of_its_transaction() {
+        for layout in Layout::ALL {
+            let table = table(layout);
+            let connection = Connection::open_in_memory().unwrap();
+            connection.execute_batch(&create_sql(&table)).unwrap();
+            connection.pragma_update(None, "max_page_count", 30).unwrap();
+            let (small, large) = (batch(&table, 1), batch(&table, 100));
+            let mut writer = SqliteWriter::new(connection, Arc::new(table)).unwrap();
+            block_on(async {
+                writer.write(&small).await.unwrap();
+                let error = writer.write(&large).await.unwrap_err();
+                assert_eq!((error.cause, error.action, error.applied), (Cause::Full, Action::Stop, Applied::No));
+                assert_eq!(rows(&writer), 1, "layout {layout}");
+                writer.begin().await.unwrap();
+                writer.write(&small).await.unwrap();
+                assert_eq!(writer.write(&large).await.unwrap_err().cause, Cause::Full);
+                assert_eq!(writer.commit().await.unwrap_err().cause, Cause::Client);
+                assert_eq!(rows(&writer), 1, "layout {layout}");
+                writer.write(&small).await.unwrap();
+                assert_eq!(rows(&writer), 2, "layout {layout}");
+            });
+        }
+    }
+}

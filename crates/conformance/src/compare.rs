@@ -1,0 +1,157 @@
+//! Answers as rows, and when two of them agree.
+
+use crate::{
+    data::Owned,
+    subject::{Check, Failure, ensure},
+};
+use iotbench_core::{CHUNK_ROWS, Capabilities, Cause, Chunk, Domain, Error, Layout, Query, Schema, ValueType};
+use std::cmp::Reverse;
+
+/// The greatest relative error of a figure.
+const FIGURE_ERROR: f64 = 1e-9;
+/// The greatest error of a figure over `f32` in JSON, relative to the greatest number stored: a database that works it
+/// out sees the shortest decimal form of each.
+const DECIMAL_ERROR: f64 = f32::EPSILON as f64;
+
+/// One row of an answer.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Row {
+    pub(crate) device: u32,
+    pub(crate) timestamp_ns: i64,
+    pub(crate) values: Vec<Option<Owned>>,
+}
+
+/// The rows of an answer.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Rows(pub(crate) Vec<Row>);
+
+impl Rows {
+    pub(crate) fn len(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    fn greatest_magnitude(&self) -> f64 {
+        let values = self.0.iter().flat_map(|row| row.values.iter().flatten());
+        values.filter_map(|value| value.value().as_f64()).fold(0.0, |greatest, number| number.abs().max(greatest))
+    }
+
+    /// Takes the rows of a chunk, which must be a proper one.
+    pub(crate) fn take(&mut self, chunk: &Chunk) -> Result<(), Error> {
+        let improper = |message: &str| Err(Error::new(Cause::Protocol, message));
+        if chunk.is_empty() || chunk.len() > CHUNK_ROWS {
+            return improper("a chunk has at least one row and at most CHUNK_ROWS");
+        }
+        if chunk.devices.len() != chunk.len() {
+            return improper("a chunk has as many devices as timestamps");
+        }
+        for row in 0..chunk.len() {
+            self.0.push(Row {
+                device: chunk.devices[row],
+                timestamp_ns: chunk.timestamps_ns[row],
+                values: chunk.columns.iter().map(|column| column.get(row).map(Owned::from)).collect(),
+            });
+        }
+        Ok(())
+    }
+}
+
+/// How exactly answers must agree.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Exactness<'a> {
+    capabilities: &'a Capabilities,
+    figures_are_decimal: bool,
+}
+
+impl<'a> Exactness<'a> {
+    pub(crate) fn new(capabilities: &'a Capabilities, layout: Layout, schema: &Schema) -> Self {
+        let is_json = matches!(layout, Layout::Document | Layout::Bulk);
+        let has_f32 = schema.signals().iter().any(|signal| signal.value_type == ValueType::F32);
+        Self { capabilities, figures_are_decimal: is_json && has_f32 }
+    }
+
+    /// Whether a figure over what is stored agrees with the expected one.
+    fn same_figure(&self, got: &Owned, expected: &Owned, everything: &Rows) -> bool {
+        got.is_near(expected, FIGURE_ERROR)
+            || self.figures_are_decimal && got.is_within(expected, DECIMAL_ERROR * everything.greatest_magnitude())
+    }
+}
+
+/// Holds the rows of an answer against those of the oracle. `everything` is all that is stored, by the oracle.
+pub(crate) fn agree(query: &Query, got: &Rows, expected: &Rows, everything: &Rows, exactness: Exactness<'_>) -> Check {
+    let same_value = |got: &Option<Owned>, expected: &Option<Owned>| match (got, expected) {
+        (Some(got), Some(expected)) => match query {
+            Query::Aggregates { .. } | Query::MaxOfFirst { .. } => exactness.same_figure(got, expected, everything),
+            _ => same(got, expected, exactness.capabilities),
+        },
+        (got, expected) => got.is_none() && expected.is_none(),
+    };
+    let same_row = |got: &Row, expected: &Row| {
+        (got.device, got.timestamp_ns, got.values.len())
+            == (expected.device, expected.timestamp_ns, expected.values.len())
+            && got.values.iter().zip(&expected.values).all(|(got, expected)| same_value(got, expected))
+    };
+    ensure(got.len() == expected.len(), || format!("{} rows and not {}", got.len(), expected.len()))?;
+    if let Query::Newest { .. } = query {
+        return agree_newest(got, expected, everything, same_row);
+    }
+    for (place, (got, expected)) in got.0.iter().zip(&expected.0).enumerate() {
+        ensure(same_row(got, expected), || format!("row {place} is {got:?} and not {expected:?}"))?;
+    }
+    Ok(())
+}
+
+/// The newest rows agree when their times do: of equal times any may stand first, and any may be cut off.
+fn agree_newest(got: &Rows, expected: &Rows, everything: &Rows, same_row: impl Fn(&Row, &Row) -> bool) -> Check {
+    let times = |rows: &Rows| rows.0.iter().map(|row| row.timestamp_ns).collect::<Vec<_>>();
+    ensure(times(got) == times(expected), || "the newest rows have other times, or another order".into())?;
+    let mut left: Vec<&Row> = everything.0.iter().collect();
+    left.sort_by_key(|row| Reverse(row.timestamp_ns));
+    for row in &got.0 {
+        let place = left.iter().position(|stored| same_row(row, stored));
+        let place = place.ok_or_else(|| Failure(format!("{row:?} is not stored, or was answered twice")))?;
+        left.remove(place);
+    }
+    Ok(())
+}
+
+fn same(got: &Owned, expected: &Owned, capabilities: &Capabilities) -> bool {
+    match (capabilities.domain)(expected.value_type()) {
+        Domain::Rounded { relative } => got.is_near(expected, relative),
+        Domain::Full | Domain::Integers { .. } | Domain::Unsupported => got.is_identical(expected),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_bit_is_seen() {
+        assert!(!Owned::F32(0.0).is_identical(&Owned::F32(-0.0)));
+        assert!(!Owned::F64(1.0).is_identical(&Owned::F64(1.0 + f64::EPSILON)));
+        assert!(!Owned::U16(1).is_identical(&Owned::I64(1)));
+        assert!(Owned::F64(1.0).is_near(&Owned::F64(1.0 + 1e-10), FIGURE_ERROR));
+        assert!(!Owned::F64(1.0).is_near(&Owned::F64(1.0 + 1e-8), FIGURE_ERROR));
+        assert!(!Owned::Text("a".into()).is_near(&Owned::Text("b".into()), 1.0));
+    }
+
+    #[test]
+    fn an_improper_chunk_is_refused() {
+        let mut rows = Rows::default();
+        assert!(rows.take(&Chunk::new([])).is_err());
+        let mut chunk = Chunk::new([]);
+        chunk.timestamps_ns.push(0);
+        assert!(rows.take(&chunk).is_err());
+    }
+
+    #[test]
+    fn newest_rows_of_equal_time_may_change_places_but_not_repeat() {
+        let row = |device, timestamp_ns| Row { device, timestamp_ns, values: vec![] };
+        let everything = Rows(vec![row(0, 5), row(1, 5), row(0, 6), row(1, 6)]);
+        let expected = Rows(vec![row(0, 6), row(1, 6), row(0, 5)]);
+        let is_accepted = |rows: Vec<Row>| agree_newest(&Rows(rows), &expected, &everything, |a, b| a == b).is_ok();
+        assert!(is_accepted(vec![row(1, 6), row(0, 6), row(1, 5)]));
+        assert!(!is_accepted(vec![row(1, 6), row(1, 6), row(1, 5)]));
+        assert!(!is_accepted(vec![row(1, 5), row(0, 6), row(1, 6)]));
+    }
+}

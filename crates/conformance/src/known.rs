@@ -1,0 +1,153 @@
+//! Questions whose answers are written down here, so that the oracle is held as well.
+
+use crate::{
+    compare::{Exactness, Row, Rows, agree},
+    data::{ORIGIN_NS, Owned, schema},
+    subject::{Check, Failure, Session, Subject, ask},
+};
+use iotbench_core::{Aggregate, Batch, Devices, Direction, Predicate, Query, Run, Schema, TimeRange, Value, ValueType};
+use std::ops::Bound::{Excluded, Included};
+
+/// The time of the n-th step: five of them are two seconds.
+const fn at(step: i64) -> i64 {
+    ORIGIN_NS + step * 400_000_000
+}
+
+fn row(device: u32, timestamp_ns: i64, values: &[f64]) -> Row {
+    Row { device, timestamp_ns, values: values.iter().map(|&v| Some(Owned::F64(v))).collect() }
+}
+
+/// Two devices with two numbers each.
+pub(crate) async fn numbers(subject: &Subject<'_>) -> Check {
+    let schema = schema(&[(ValueType::F64, 2)])?;
+    let points = [
+        (0, vec![(1, [5.0, 10.0]), (2, [3.0, 20.0]), (3, [3.0, 30.0]), (4, [8.0, 40.0])]),
+        (1, vec![(2, [1.0, 1.0]), (3, [7.0, 2.0])]),
+    ];
+    let mut batch = Batch::new(&schema);
+    for (device, points) in points {
+        let run = Run { device, first: 0, count: u32::try_from(points.len()).unwrap_or(u32::MAX) };
+        batch.append(run, |times, columns| {
+            for (step, values) in points {
+                times.push(at(step));
+                for (column, value) in columns.iter_mut().zip(values) {
+                    let pushed = column.push(Value::F64(value));
+                    debug_assert!(pushed, "the columns are f64");
+                }
+            }
+        });
+    }
+    hold(subject, &schema, 2, batch, number_answers()).await
+}
+
+fn number_answers() -> Vec<(Query, Vec<Row>)> {
+    let (all, range) = (Devices::All, TimeRange::ALL);
+    let stored = vec![
+        row(0, at(1), &[5.0, 10.0]),
+        row(0, at(2), &[3.0, 20.0]),
+        row(0, at(3), &[3.0, 30.0]),
+        row(0, at(4), &[8.0, 40.0]),
+        row(1, at(2), &[1.0, 1.0]),
+        row(1, at(3), &[7.0, 2.0]),
+    ];
+    let counts = Row { device: 0, timestamp_ns: 0, values: vec![Some(Owned::I64(6)), Some(Owned::I64(12))] };
+    let one = |range| Query::Range { devices: Devices::Some(vec![0]), signals: vec![1], range };
+    let nearest = |predicate, direction| Query::Nearest { device: 0, signal: 0, predicate, direction };
+    let figures = |aggregates: &[Aggregate]| Query::Aggregates {
+        devices: all.clone(),
+        signals: vec![0, 1],
+        aggregates: aggregates.to_vec(),
+        range,
+    };
+    vec![
+        (Query::Scan, stored.clone()),
+        (Query::Count, vec![counts]),
+        (one(TimeRange::half_open(at(2), at(4))), vec![row(0, at(2), &[20.0]), row(0, at(3), &[30.0])]),
+        (
+            one(TimeRange { from: Excluded(at(2)), to: Included(at(4)) }),
+            vec![row(0, at(3), &[30.0]), row(0, at(4), &[40.0])],
+        ),
+        (Query::Records { device: 0, from_ns: at(2), limit: 2 }, stored[1..3].to_vec()),
+        (nearest(Predicate::Above(4.0), Direction::FirstAfter(at(1))), vec![row(0, at(4), &[8.0])]),
+        (nearest(Predicate::Above(4.0), Direction::LastBefore(at(4))), vec![row(0, at(1), &[5.0])]),
+        (nearest(Predicate::Below(5.0), Direction::FirstAfter(at(1))), vec![row(0, at(2), &[3.0])]),
+        (nearest(Predicate::Below(5.0), Direction::LastBefore(at(4))), vec![row(0, at(3), &[3.0])]),
+        (nearest(Predicate::Above(8.0), Direction::FirstAfter(at(0))), vec![]),
+        (Query::Minimum { device: 0, signal: 0, range }, vec![row(0, at(2), &[3.0])]),
+        (Query::Newest { devices: all.clone(), limit: 1 }, vec![stored[3].clone()]),
+        (Query::Newest { devices: Devices::Some(vec![1]), limit: 5 }, vec![stored[5].clone(), stored[4].clone()]),
+        (Query::NewestVisible { device: 1, signal: 1 }, vec![row(1, at(3), &[2.0])]),
+        (Query::MaxOfFirst { device: 0, signal: 0, from_ns: at(1), limit: 3 }, vec![row(0, 0, &[5.0])]),
+        (Query::MaxOfFirst { device: 0, signal: 0, from_ns: at(2), limit: 3 }, vec![row(0, 0, &[8.0])]),
+        (
+            figures(&[Aggregate::Last, Aggregate::Min, Aggregate::Mean, Aggregate::Max]),
+            vec![
+                row(0, 0, &[8.0, 40.0]),
+                row(0, 0, &[3.0, 10.0]),
+                row(0, 0, &[4.75, 25.0]),
+                row(0, 0, &[8.0, 40.0]),
+                row(1, 0, &[7.0, 2.0]),
+                row(1, 0, &[1.0, 1.0]),
+                row(1, 0, &[4.0, 1.5]),
+                row(1, 0, &[7.0, 2.0]),
+            ],
+        ),
+        (figures(&[Aggregate::Max, Aggregate::Last]), {
+            let (first, second) = (row(0, 0, &[8.0, 40.0]), row(1, 0, &[7.0, 2.0]));
+            vec![first.clone(), first, second.clone(), second]
+        }),
+    ]
+}
+
+/// Texts that are read as numbers: `9` is less than `10`.
+pub(crate) async fn numeric_texts(subject: &Subject<'_>) -> Check {
+    let schema = schema(&[(ValueType::Text, 1)])?;
+    let mut batch = Batch::new(&schema);
+    batch.append(Run { device: 0, first: 0, count: 3 }, |times, columns| {
+        for (step, text) in (0..).zip(["10", "9", "9.5"]) {
+            times.push(at(step));
+            let pushed = columns[0].push(Value::Text(text));
+            debug_assert!(pushed, "the column is text");
+        }
+    });
+    let text =
+        |step, text: &str| Row { device: 0, timestamp_ns: at(step), values: vec![Some(Owned::Text(text.into()))] };
+    let nearest = |predicate, direction| Query::Nearest { device: 0, signal: 0, predicate, direction };
+    let figures = Query::Aggregates {
+        devices: Devices::All,
+        signals: vec![0],
+        aggregates: vec![Aggregate::Last, Aggregate::Min, Aggregate::Mean, Aggregate::Max],
+        range: TimeRange::ALL,
+    };
+    let answers = vec![
+        (Query::MaxOfFirst { device: 0, signal: 0, from_ns: at(0), limit: 9 }, vec![row(0, 0, &[10.0])]),
+        (Query::Minimum { device: 0, signal: 0, range: TimeRange::ALL }, vec![text(1, "9")]),
+        (nearest(Predicate::Below(9.75), Direction::FirstAfter(at(0) - 1)), vec![text(1, "9")]),
+        (nearest(Predicate::Above(9.75), Direction::LastBefore(at(9))), vec![text(0, "10")]),
+        (figures, vec![row(0, 0, &[9.5]), row(0, 0, &[9.0]), row(0, 0, &[9.5]), row(0, 0, &[10.0])]),
+    ];
+    hold(subject, &schema, 1, batch, answers).await
+}
+
+async fn hold(
+    subject: &Subject<'_>,
+    schema: &Schema,
+    devices: u32,
+    batch: Batch,
+    answers: Vec<(Query, Vec<Row>)>,
+) -> Check {
+    let session: Session = subject.open(&subject.table(schema, devices, "known")?)?;
+    session.fill(&[batch]).await?;
+    let mut reader = session.reader().await?;
+    let exactness = Exactness::new(subject.capabilities(), subject.layout, schema);
+    for (query, expected) in answers {
+        let (got, _) = ask(&mut *reader, &query).await?;
+        // These newest rows have different times: they are what is stored as far as the comparison needs it.
+        let expected = Rows(expected);
+        agree(&query, &got, &expected, &expected, exactness)
+            .map_err(|Failure(reason)| Failure(format!("{query:?}: {reason}")))?;
+    }
+    drop(reader);
+    session.database.drop_created().await?;
+    Ok(())
+}

@@ -1,0 +1,209 @@
+//! The questions that the backend and the oracle are asked.
+
+use crate::data::Dataset;
+use iotbench_core::{Aggregate, Devices, Direction, Predicate, Query, SignalId, TimeRange};
+use std::ops::Bound::{self, Excluded, Included, Unbounded};
+
+/// The questions about a dataset, by the name of the check that they belong to.
+pub(crate) fn about(dataset: &Dataset) -> Vec<(&'static str, Vec<Query>)> {
+    let times = dataset.times(0);
+    vec![
+        ("every value and nanosecond comes back", vec![Query::Scan]),
+        ("count", vec![Query::Count]),
+        ("ranges of time: open, closed, unbounded, empty", ranges(&times)),
+        ("one and many devices and signals", selections(dataset, &times)),
+        ("consecutive records", records(&times)),
+        ("first and last with a predicate", nearest(dataset, &times)),
+        ("the minimum, the earliest of equals", minima(dataset, &times)),
+        ("the newest records", newest(dataset)),
+        ("the newest of one series", newest_visible(dataset)),
+        ("the maximum of the first records", maxima(dataset, &times)),
+        ("last, least, mean and greatest", aggregates(dataset, &times)),
+    ]
+}
+
+/// The questions that hold for values of any size: figures over extremes may overflow.
+pub(crate) fn about_extremes(dataset: &Dataset) -> Vec<(&'static str, Vec<Query>)> {
+    let mut questions = about(dataset);
+    let arithmetic = [
+        "first and last with a predicate",
+        "the minimum, the earliest of equals",
+        "the maximum of the first records",
+        "last, least, mean and greatest",
+    ];
+    questions.retain(|(check, _)| !arithmetic.contains(check));
+    questions
+}
+
+/// The questions that must find nothing.
+pub(crate) fn of_nothing() -> Vec<Query> {
+    let range = TimeRange::ALL;
+    vec![
+        Query::Scan,
+        Query::Range { devices: Devices::All, signals: vec![0], range },
+        Query::Range { devices: Devices::Some(vec![]), signals: vec![0], range },
+        Query::Range { devices: Devices::Some(vec![0, 7]), signals: vec![0], range },
+        Query::Records { device: 0, from_ns: 0, limit: 10 },
+        Query::Nearest { device: 0, signal: 0, predicate: Predicate::Above(0.0), direction: Direction::FirstAfter(0) },
+        Query::Nearest { device: 0, signal: 0, predicate: Predicate::Below(9.0), direction: Direction::LastBefore(9) },
+        Query::Minimum { device: 0, signal: 0, range },
+        Query::Newest { devices: Devices::All, limit: 3 },
+        Query::NewestVisible { device: 0, signal: 0 },
+        Query::MaxOfFirst { device: 0, signal: 0, from_ns: 0, limit: 3 },
+        Query::Aggregates { devices: Devices::All, signals: vec![0], aggregates: FIGURES.to_vec(), range },
+    ]
+}
+
+const FIGURES: [Aggregate; 4] = [Aggregate::Last, Aggregate::Min, Aggregate::Mean, Aggregate::Max];
+
+fn range_of(from: Bound<i64>, to: Bound<i64>) -> Query {
+    Query::Range { devices: Devices::Some(vec![0]), signals: vec![0], range: TimeRange { from, to } }
+}
+
+fn ranges(times: &[i64]) -> Vec<Query> {
+    let (first, last) = (times[0], times[times.len() - 1]);
+    let (early, late) = (times[times.len() / 4], times[times.len() / 2]);
+    let froms = [Included(early), Excluded(early), Unbounded, Included(first), Excluded(first - 1)];
+    let tos = [Included(late), Excluded(late), Unbounded, Included(last), Excluded(last), Included(early)];
+    let mut queries: Vec<Query> =
+        froms.into_iter().flat_map(|from| tos.into_iter().map(move |to| range_of(from, to))).collect();
+    // Nothing lies in these.
+    queries.extend([
+        range_of(Included(late), Included(early)),
+        range_of(Excluded(early), Excluded(early)),
+        range_of(Included(last + 1_000_000_000), Unbounded),
+        range_of(Unbounded, Excluded(first)),
+        range_of(Excluded(i64::MAX), Unbounded),
+        range_of(Unbounded, Excluded(i64::MIN)),
+    ]);
+    queries
+}
+
+fn selections(dataset: &Dataset, times: &[i64]) -> Vec<Query> {
+    let width = SignalId::try_from(dataset.schema.width()).unwrap_or(SignalId::MAX);
+    let all: Vec<SignalId> = (0..width).collect();
+    let range = TimeRange::half_open(times[times.len() / 8], times[times.len() / 2]);
+    let devices = [
+        Devices::All,
+        Devices::Some(vec![dataset.devices - 1]),
+        Devices::Some((0..dataset.devices).collect()),
+        Devices::Some(vec![0, dataset.devices - 1 + u32::from(dataset.devices == 1)]),
+        Devices::Some(vec![dataset.devices, dataset.devices + 9]),
+        Devices::Some(vec![]),
+    ];
+    let signals = [all.clone(), vec![width - 1], vec![0], all.into_iter().step_by(2).collect()];
+    let mut queries = Vec::new();
+    for devices in devices {
+        for signals in &signals {
+            queries.push(Query::Range { devices: devices.clone(), signals: signals.clone(), range });
+        }
+    }
+    queries
+}
+
+fn records(times: &[i64]) -> Vec<Query> {
+    let middle = times[times.len() / 2];
+    let limits = [0, 1, 3, 17, u64::MAX];
+    let starts = [i64::MIN, times[0], middle, middle + 1, times[times.len() - 1], i64::MAX];
+    starts
+        .into_iter()
+        .flat_map(|from_ns| limits.map(|limit| Query::Records { device: 0, from_ns, limit }))
+        .chain([Query::Records { device: 4711, from_ns: 0, limit: 5 }])
+        .collect()
+}
+
+/// Signals of some places: the first, the second where there is one, and the last.
+fn some_signals(dataset: &Dataset) -> Vec<SignalId> {
+    let last = SignalId::try_from(dataset.schema.width() - 1).unwrap_or(SignalId::MAX);
+    let mut signals = vec![0, 1.min(last), last];
+    signals.dedup();
+    signals
+}
+
+fn nearest(dataset: &Dataset, times: &[i64]) -> Vec<Query> {
+    let mut queries = Vec::new();
+    let device = dataset.devices - 1;
+    for signal in some_signals(dataset) {
+        // Some values equal the limit 31; none is above 10^6.
+        for limit in [-1e6, -500.25, 0.0, 31.0, 62.5, 900.125, 1e6] {
+            for predicate in [Predicate::Above(limit), Predicate::Below(limit)] {
+                for time in [times[0], times[times.len() / 3], times[times.len() / 2] + 1, times[times.len() - 1]] {
+                    for direction in [Direction::FirstAfter(time), Direction::LastBefore(time)] {
+                        queries.push(Query::Nearest { device, signal, predicate, direction });
+                    }
+                }
+            }
+        }
+        for direction in [Direction::FirstAfter(i64::MAX), Direction::LastBefore(i64::MIN)] {
+            queries.push(Query::Nearest { device, signal, predicate: Predicate::Below(1e6), direction });
+        }
+    }
+    queries
+}
+
+fn minima(dataset: &Dataset, times: &[i64]) -> Vec<Query> {
+    let (early, late) = (times[times.len() / 4], times[times.len() / 2]);
+    let ranges =
+        [TimeRange::ALL, TimeRange::half_open(early, late), TimeRange { from: Excluded(early), to: Included(late) }];
+    let mut queries = Vec::new();
+    for signal in some_signals(dataset) {
+        for device in [0, dataset.devices - 1] {
+            queries.extend(ranges.map(|range| Query::Minimum { device, signal, range }));
+            queries.push(Query::Minimum { device, signal, range: TimeRange::half_open(late, early) });
+        }
+    }
+    queries
+}
+
+fn newest(dataset: &Dataset) -> Vec<Query> {
+    let devices = [
+        Devices::All,
+        Devices::Some(vec![0]),
+        Devices::Some((0..dataset.devices).collect()),
+        Devices::Some(vec![4711]),
+    ];
+    let limits = [0, 1, 2, 100, 1100];
+    devices
+        .into_iter()
+        .flat_map(|devices| limits.map(|limit| Query::Newest { devices: devices.clone(), limit }))
+        .collect()
+}
+
+fn newest_visible(dataset: &Dataset) -> Vec<Query> {
+    let devices = [0, dataset.devices - 1, 4711];
+    let signals = some_signals(dataset);
+    devices
+        .into_iter()
+        .flat_map(|device| signals.iter().map(move |&signal| Query::NewestVisible { device, signal }))
+        .collect()
+}
+
+fn maxima(dataset: &Dataset, times: &[i64]) -> Vec<Query> {
+    let mut queries = Vec::new();
+    for signal in some_signals(dataset) {
+        for from_ns in [i64::MIN, times[times.len() / 3], times[times.len() - 1] + 1] {
+            queries.extend([1, 10, u64::MAX].map(|limit| Query::MaxOfFirst { device: 0, signal, from_ns, limit }));
+        }
+    }
+    queries
+}
+
+fn aggregates(dataset: &Dataset, times: &[i64]) -> Vec<Query> {
+    let signals = [some_signals(dataset), vec![0]];
+    let ranges = [TimeRange::ALL, TimeRange::half_open(times[3], times[times.len() / 2]), TimeRange::half_open(0, 1)];
+    let devices = [Devices::All, Devices::Some(vec![dataset.devices - 1]), Devices::Some(vec![4711])];
+    let mut figures: Vec<Vec<Aggregate>> = FIGURES.iter().map(|&figure| vec![figure]).collect();
+    figures.extend([FIGURES.to_vec(), vec![Aggregate::Max, Aggregate::Last]]);
+    let mut queries = Vec::new();
+    for devices in devices {
+        for range in ranges {
+            for aggregates in &figures {
+                for signals in &signals {
+                    let (devices, signals, aggregates) = (devices.clone(), signals.clone(), aggregates.clone());
+                    queries.push(Query::Aggregates { devices, signals, aggregates, range });
+                }
+            }
+        }
+    }
+    queries
+}

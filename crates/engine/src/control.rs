@@ -1,0 +1,252 @@
+//! What the control thread tells the load threads, without locks on their way.
+
+use iotbench_core::{Cause, Interrupt};
+use std::sync::{
+    Arc, Mutex, PoisonError,
+    atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
+};
+use tokio::sync::watch;
+
+/// "Not yet known".
+const NEVER: u64 = u64::MAX;
+
+/// Shared by the control thread, the pacer and the load threads of one run.
+#[derive(Debug)]
+pub struct Control {
+    users: AtomicU32,
+    generation: AtomicU32,
+    generation_start_ns: AtomicU64,
+    /// Loops that know of the present generation.
+    informed: LoopCount,
+    /// Loops without an unanswered operation of an earlier generation.
+    settled: LoopCount,
+    loops: AtomicU32,
+    stop_at_ns: AtomicU64,
+    abandon: AtomicBool,
+    budget: AtomicU64,
+    failure: Mutex<Option<(Cause, String)>>,
+    changed: watch::Sender<()>,
+    watches: Vec<LaneWatch>,
+}
+
+/// A stretch of a run whose operations are counted together, such as the warm-up or a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Generation {
+    /// From 0.
+    pub number: u32,
+    /// Operations intended before this belong to earlier ones.
+    pub start_ns: u64,
+}
+
+impl Control {
+    /// The state before the start, for so many threads that may block.
+    pub fn new(users: u32, operations: Option<u64>, blocking_threads: usize) -> Self {
+        Self {
+            users: AtomicU32::new(users),
+            generation: AtomicU32::new(0),
+            generation_start_ns: AtomicU64::new(0),
+            informed: LoopCount::default(),
+            settled: LoopCount::default(),
+            loops: AtomicU32::new(0),
+            stop_at_ns: AtomicU64::new(NEVER),
+            abandon: AtomicBool::new(false),
+            budget: AtomicU64::new(operations.unwrap_or(NEVER)),
+            failure: Mutex::new(None),
+            changed: watch::Sender::new(()),
+            watches: (0..blocking_threads).map(|_| LaneWatch::default()).collect(),
+        }
+    }
+
+    /// How many virtual users there are now.
+    pub fn users(&self) -> u32 {
+        self.users.load(Ordering::Relaxed)
+    }
+
+    /// Changes the number of virtual users.
+    pub fn set_users(&self, users: u32) {
+        self.users.store(users, Ordering::Relaxed);
+        self.wake();
+    }
+
+    /// The present generation.
+    pub fn generation(&self) -> Generation {
+        let number = self.generation.load(Ordering::Acquire);
+        Generation { number, start_ns: self.generation_start_ns.load(Ordering::Relaxed) }
+    }
+
+    /// Begins the next generation.
+    pub fn begin_generation(&self, start_ns: u64) -> u32 {
+        self.generation_start_ns.store(start_ns, Ordering::Relaxed);
+        let number = self.generation.load(Ordering::Relaxed) + 1;
+        self.informed.reset(number);
+        self.settled.reset(number);
+        self.generation.store(number, Ordering::Release);
+        self.wake();
+        number
+    }
+
+    /// Says how many loops there are.
+    pub fn set_loops(&self, loops: usize) {
+        self.loops.store(u32::try_from(loops).unwrap_or(u32::MAX), Ordering::Relaxed);
+    }
+
+    /// A loop knows of this generation, and has handed over everything of earlier ones.
+    pub fn inform(&self, generation: u32) {
+        self.informed.add(generation);
+    }
+
+    /// A loop has no unanswered operation of an earlier generation.
+    pub fn settle(&self, generation: u32) {
+        self.settled.add(generation);
+    }
+
+    /// Whether every loop knows of this generation.
+    pub fn all_informed(&self, generation: u32) -> bool {
+        self.informed.get(generation) >= self.loops.load(Ordering::Relaxed)
+    }
+
+    /// Whether everything of earlier generations is answered.
+    pub fn all_settled(&self, generation: u32) -> bool {
+        self.settled.get(generation) >= self.loops.load(Ordering::Relaxed)
+    }
+
+    /// No operation starts from this time on.
+    pub fn stop_at(&self, ns: u64) {
+        self.stop_at_ns.fetch_min(ns, Ordering::Relaxed);
+        self.wake();
+    }
+
+    /// The time from which on no operation starts.
+    pub fn stops_at_ns(&self) -> u64 {
+        self.stop_at_ns.load(Ordering::Relaxed)
+    }
+
+    /// Operations under way are given up.
+    pub fn abandon(&self) {
+        self.abandon.store(true, Ordering::Relaxed);
+        self.wake();
+        self.watches.iter().for_each(LaneWatch::interrupt);
+    }
+
+    /// Whether operations under way are to be given up.
+    pub fn abandoned(&self) -> bool {
+        self.abandon.load(Ordering::Relaxed)
+    }
+
+    /// Takes one operation from what is left of the run's; false when none is left.
+    pub fn spend_operation(&self) -> bool {
+        if self.budget.load(Ordering::Relaxed) == NEVER {
+            return true;
+        }
+        self.budget.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok()
+    }
+
+    /// Gives back an operation that was taken and could not be started.
+    pub fn refund_operation(&self) {
+        if self.budget.load(Ordering::Relaxed) != NEVER {
+            self.budget.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// The operations of the run are all taken.
+    pub fn is_spent(&self) -> bool {
+        self.budget.load(Ordering::Relaxed) == 0
+    }
+
+    /// Notes an error that ends the run; the first one stands.
+    pub fn fail(&self, cause: Cause, message: &str) {
+        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        failure.get_or_insert_with(|| (cause, message.to_owned()));
+    }
+
+    /// The error that ends the run, if there is one.
+    pub fn failure(&self) -> Option<(Cause, String)> {
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Told at every change.
+    pub fn subscribe(&self) -> watch::Receiver<()> {
+        self.changed.subscribe()
+    }
+
+    fn wake(&self) {
+        self.changed.send_replace(());
+    }
+
+    /// The watch over a thread that may block.
+    pub fn lane_watch(&self, thread: usize) -> Option<&LaneWatch> {
+        self.watches.get(thread)
+    }
+
+    /// Interrupts calls that began before this time and still block.
+    pub fn interrupt_older_than(&self, ns: u64) {
+        for watch in &self.watches {
+            let since = watch.busy_since_ns.load(Ordering::Relaxed);
+            if since != 0 && since < ns {
+                watch.interrupt();
+            }
+        }
+    }
+}
+
+/// How many loops have said something about a generation: what is said of another one does not count.
+#[derive(Debug, Default)]
+struct LoopCount(AtomicU64);
+
+impl LoopCount {
+    fn reset(&self, generation: u32) {
+        self.0.store(u64::from(generation) << 32, Ordering::Release);
+    }
+
+    fn add(&self, generation: u32) {
+        let one_more = |v: u64| (v >> 32 == u64::from(generation)).then_some(v + 1);
+        // Of another generation: what is said of it came too late to matter.
+        let _ = self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, one_more);
+    }
+
+    fn get(&self, generation: u32) -> u32 {
+        let value = self.0.load(Ordering::Acquire);
+        if value >> 32 == u64::from(generation) {
+            u32::try_from(value & u64::from(u32::MAX)).unwrap_or(u32::MAX)
+        } else {
+            0
+        }
+    }
+}
+
+/// Watches one thread whose calls block.
+#[derive(Default)]
+pub struct LaneWatch {
+    /// When the present call began, at least 1; 0: no call.
+    busy_since_ns: AtomicU64,
+    interrupt: Mutex<Option<Arc<dyn Interrupt>>>,
+}
+
+impl std::fmt::Debug for LaneWatch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LaneWatch").field("busy_since_ns", &self.busy_since_ns).finish_non_exhaustive()
+    }
+}
+
+impl LaneWatch {
+    /// Sets how the thread's calls are ended.
+    pub fn set_interrupt(&self, interrupt: Option<Arc<dyn Interrupt>>) {
+        *self.interrupt.lock().unwrap_or_else(PoisonError::into_inner) = interrupt;
+    }
+
+    /// A call begins.
+    pub fn begin(&self, now_ns: u64) {
+        self.busy_since_ns.store(now_ns.max(1), Ordering::Relaxed);
+    }
+
+    /// The call has ended.
+    pub fn end(&self) {
+        self.busy_since_ns.store(0, Ordering::Relaxed);
+    }
+
+    fn interrupt(&self) {
+        if let Some(interrupt) = self.interrupt.lock().unwrap_or_else(PoisonError::into_inner).as_ref() {
+            interrupt.interrupt();
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! The steps of a ramp, as the policy wants them.
+
+use super::{
+    Session,
+    load::{Running, Waited, next_start_ns},
+};
+use crate::{
+    observer::Event,
+    outcome::{Capacity, Measured, Phase, StepFigures},
+    plan::StopPlan,
+    ramp::{Bounds, Decision, Purpose, RampPlan, RampPolicy, Step},
+    units::Span,
+    verdict::Reason,
+};
+use iotbench_recorder::{Level, LoadCounts};
+use std::{collections::BTreeMap, time::Duration};
+
+/// Waiting for the answers of the step before is looked at this often.
+const SETTLING_LOOK_NS: u64 = 50_000_000;
+
+impl Session<'_> {
+    pub(super) fn climb(&mut self, running: &mut Running, ramp: RampPlan) -> Result<(), Reason> {
+        self.begin_phase(Phase::Measure, None)?;
+        let mut policy = RampPolicy::new(ramp);
+        let mut steps: Vec<StepFigures> = Vec::new();
+        let mut passed: BTreeMap<u32, Measured> = BTreeMap::new();
+        let bounds = loop {
+            let step = policy.step();
+            self.tell(&Event::Step(step))?;
+            let Some((figures, measured)) = self.step(running, step, ramp)? else {
+                break Bounds { lower: passed.keys().max().copied(), upper: None, confirmed: false };
+            };
+            self.tell(&Event::StepEnded(&figures))?;
+            if figures.passed {
+                passed.insert(step.users, measured);
+            }
+            let decision = policy.decide(figures.passed);
+            steps.push(figures);
+            self.outcome.capacity = Some(self.capacity(Bounds { lower: None, upper: None, confirmed: false }, &steps));
+            self.checkpoint()?;
+            match decision {
+                Decision::Next(_) => {}
+                Decision::Done(bounds) => break bounds,
+            }
+        };
+        self.outcome.measured = bounds.lower.and_then(|users| passed.remove(&users));
+        self.outcome.capacity = Some(self.capacity(bounds, &steps));
+        Ok(())
+    }
+
+    fn capacity(&self, bounds: Bounds, steps: &[StepFigures]) -> Capacity {
+        Capacity { bounds, criterion: criterion(&self.planned.plan.stop), steps: steps.to_vec() }
+    }
+
+    /// One step: users change, the step before is answered, then everything counts. `None`: the user ended the run.
+    fn step(
+        &mut self,
+        running: &mut Running,
+        step: Step,
+        ramp: RampPlan,
+    ) -> Result<Option<(StepFigures, Measured)>, Reason> {
+        let changed_ns = running.clock.now_ns();
+        running.control.set_users(step.users);
+        let settling = running.control.begin_generation(changed_ns);
+        if !self.wait_for_answers(running, settling, changed_ns)? {
+            return Ok(None);
+        }
+        let from_ns = next_start_ns(running.clock.now_ns());
+        let counting = running.control.begin_generation(from_ns);
+        if self.wait_until(running, from_ns)? == Waited::Over {
+            return Ok(None);
+        }
+        if step.purpose == Purpose::Confirm {
+            running.sampler().begin_window();
+        }
+        if self.wait_until(running, from_ns + ramp.step_ns)? == Waited::Over {
+            return Ok(None);
+        }
+        let to_ns = running.clock.now_ns();
+        let after = running.control.begin_generation(to_ns);
+        if step.purpose == Purpose::Confirm {
+            running.sampler().end_window();
+        }
+        self.wait_for_slices(running, after)?;
+        let measured = running.totals.measured(counting, from_ns, to_ns);
+        let outstanding = running.totals.generation(counting).map(|g| g.outstanding).unwrap_or_default();
+        running.totals.forget(settling);
+        running.totals.forget(counting);
+        let Some(measured) = measured else {
+            return Err(Reason::Internal("a step left no figures".into()));
+        };
+        Ok(Some((judge(step, &self.planned.plan.stop, &measured, outstanding), measured)))
+    }
+}
+
+impl Session<'_> {
+    /// Waits until everything intended before a generation is answered; false: the load is over.
+    fn wait_for_answers(&mut self, running: &mut Running, generation: u32, from_ns: u64) -> Result<bool, Reason> {
+        let most_ns = from_ns + 2 * self.planned.plan.phases.deadline_ns;
+        while !running.control.all_settled(generation) && running.clock.now_ns() < most_ns {
+            if self.wait_until(running, running.clock.now_ns() + SETTLING_LOOK_NS)? == Waited::Over {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Waits until every loop has handed over what it recorded before a generation.
+    fn wait_for_slices(&mut self, running: &mut Running, generation: u32) -> Result<(), Reason> {
+        let most_ns = running.clock.now_ns() + 2 * self.planned.plan.phases.deadline_ns;
+        while !running.control.all_informed(generation) && running.clock.now_ns() < most_ns {
+            if self.wait_until(running, running.clock.now_ns() + 1)? == Waited::Over {
+                break;
+            }
+        }
+        self.take_slices(running)
+    }
+}
+
+/// Whether a step's load was sustained, with its figures.
+fn judge(step: Step, stop: &StopPlan, measured: &Measured, outstanding: crate::slice::Outstanding) -> StepFigures {
+    let pooled = measured.recording.pooled();
+    let recorded = *pooled.load();
+    let answered = recorded.ok + recorded.fail + recorded.unknown;
+    let offered = answered + outstanding.operations;
+    let load = LoadCounts { offered, started: answered, pending: outstanding.operations, ..recorded };
+    let response = pooled.by_operation().ok().response();
+    let samples = response.count() + outstanding.operations;
+    #[expect(clippy::cast_precision_loss, reason = "a mean of sums far below 2^53 ns each")]
+    let mean_response_ns = (samples > 0).then(|| (response.sum_ns() + outstanding.waited_ns) as f64 / samples as f64);
+    let seconds = measured.seconds_long();
+    #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+    let rate = |n: u64| n as f64 / seconds;
+    let failure = failure(stop, &load, mean_response_ns, |q| response.value_at(q));
+    StepFigures {
+        step,
+        from_ns: measured.from_ns,
+        length_ns: measured.to_ns - measured.from_ns,
+        load,
+        operations_per_s: rate(measured.counts.ok),
+        values_per_s: rate(measured.counts.values_acked),
+        mean_response_ns,
+        p99_response_ns: response.quantile(Level::P99).ns(),
+        points_dropped: measured.counts.points.dropped,
+        passed: failure.is_none(),
+        failure,
+    }
+}
+
+/// Why a load is too much; `None`: it is not.
+fn failure(
+    stop: &StopPlan,
+    load: &LoadCounts,
+    mean_ns: Option<f64>,
+    quantile: impl Fn(Level) -> Option<u64>,
+) -> Option<String> {
+    #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+    let share = |n: u64| n as f64 / load.offered.max(1) as f64;
+    let Some(mean_ns) = mean_ns else { return Some("no operation was answered".into()) };
+    if share(load.unknown) > stop.timeouts {
+        return Some(format!("{} of {} operations timed out", load.unknown, load.offered));
+    }
+    if share(load.fail) > stop.errors {
+        return Some(format!("{} of {} operations failed", load.fail, load.offered));
+    }
+    #[expect(clippy::cast_precision_loss, reason = "limits are far below 2^53 ns")]
+    if let Some(limit_ns) = stop.mean_response_ns.filter(|&limit| mean_ns > limit as f64) {
+        return Some(format!("mean response {:.3} s > {}", mean_ns / 1e9, span(limit_ns)));
+    }
+    let (q, limit_ns) = stop.quantile_response?;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a million")]
+    let level = Level::from_parts_per_million((q * 1e6).round() as u32)?;
+    let value_ns = quantile(level).filter(|&v| v > limit_ns)?;
+    Some(format!(
+        "p{} of the response {:.3} s > {}",
+        q * 100.0,
+        Duration::from_nanos(value_ns).as_secs_f64(),
+        span(limit_ns)
+    ))
+}
+
+fn criterion(stop: &StopPlan) -> String {
+    let mut parts = Vec::new();
+    if let Some(ns) = stop.mean_response_ns {
+        parts.push(format!("mean response ≤ {}", span(ns)));
+    }
+    if let Some((q, ns)) = stop.quantile_response {
+        parts.push(format!("p{} of the response ≤ {}", q * 100.0, span(ns)));
+    }
+    parts.push(format!(
+        "failed ≤ {}, timed out ≤ {}",
+        crate::units::Share(stop.errors),
+        crate::units::Share(stop.timeouts)
+    ));
+    parts.join(", ")
+}
+
+fn span(ns: u64) -> Span {
+    Span(Duration::from_nanos(ns))
+}

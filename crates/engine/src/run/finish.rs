@@ -1,0 +1,86 @@
+//! After the load: count what is stored, judge, drop.
+
+use super::Session;
+use crate::{
+    outcome::{Outcome, Phase},
+    plan::Load,
+    verdict::Reason,
+};
+use iotbench_core::Settled;
+use iotbench_recorder::Level;
+use std::{sync::Arc, time::Duration, time::Instant};
+
+/// How often a database that has not settled is looked at again.
+const SETTLE_LOOK: Duration = Duration::from_millis(200);
+/// Below this a pacing error never matters.
+const PACING_FLOOR_NS: u64 = 2_000_000;
+/// Part of the median response time that a pacing error may reach.
+const PACING_PART: u64 = 20;
+
+impl Session<'_> {
+    /// Counts what is stored and holds it against what was acknowledged.
+    pub(super) fn verify(&mut self) -> Result<(), Reason> {
+        if !self.backend.capabilities().stores {
+            return Ok(());
+        }
+        self.begin_phase(Phase::Verify, None)?;
+        let database = Arc::clone(&self.database);
+        let patience = Duration::from_nanos(self.planned.plan.phases.settle_ns);
+        let end = Instant::now() + patience;
+        while self.control_plane(patience, database.settle())? == Settled::NotYet && Instant::now() < end {
+            std::thread::sleep(SETTLE_LOOK);
+        }
+        let stored = self.control_plane(patience, database.count())?;
+        self.outcome.stored = Some(stored);
+        self.outcome.storage_bytes_after = self.control_plane(patience, database.storage_bytes())?;
+        self.checkpoint()?;
+        let acked = self.outcome.preloaded_points + self.outcome.points.acked;
+        let unknown = self.outcome.points.unknown;
+        if stored.points < acked || stored.points > acked + unknown {
+            return Err(Reason::Stored { acked, unknown, stored: stored.points });
+        }
+        let expected = stored.points * self.planned.dataset.schema().width() as u64;
+        if stored.values != expected {
+            return Err(Reason::StoredValues { stored: stored.values, expected });
+        }
+        Ok(())
+    }
+
+    pub(super) fn drop_created(&mut self) -> Result<(), Reason> {
+        self.begin_phase(Phase::Drop, None)?;
+        let database = Arc::clone(&self.database);
+        self.control_plane(self.deadline(), database.drop_created())
+    }
+}
+
+/// What spoils the figures of a load.
+pub(super) fn judge_measurement(outcome: &Outcome, reasons: &mut Vec<Reason>) {
+    for (what, broken) in [("operations", outcome.load.check().err()), ("datapoints", outcome.points.check().err())] {
+        for error in broken.into_iter().flatten() {
+            reasons.push(Reason::NotConserved(format!("{what}: {error}")));
+        }
+    }
+    if outcome.client.samples_dropped > 0 {
+        reasons.push(Reason::SamplesDropped(outcome.client.samples_dropped));
+    }
+    match (&outcome.capacity, &outcome.measured) {
+        (Some(capacity), _) if capacity.bounds.lower.is_none() && !capacity.steps.is_empty() => {
+            reasons.push(Reason::NoSustainedLoad);
+        }
+        (None, Some(measured)) if measured.recording.load().ok == 0 => reasons.push(Reason::NothingMeasured),
+        _ => {}
+    }
+    reasons.extend(broken_pacing(outcome));
+}
+
+/// A schedule that the client itself did not keep. A closed loop has none.
+fn broken_pacing(outcome: &Outcome) -> Option<Reason> {
+    if outcome.plan.groups.iter().all(|g| matches!(g.load, Load::Closed { .. })) {
+        return None;
+    }
+    let p99_ns = outcome.client.pacing_error.quantile(Level::P99).ns()?;
+    let response = outcome.measured.as_ref().map(|m| m.recording.pooled());
+    let p50_ns = response.and_then(|r| r.by_operation().ok().response().value_at(Level::P50)).unwrap_or(0);
+    let limit_ns = PACING_FLOOR_NS.max(p50_ns / PACING_PART);
+    (p99_ns > limit_ns).then_some(Reason::PacingBroken { p99_us: p99_ns / 1000, limit_us: limit_ns / 1000 })
+}

@@ -1,0 +1,284 @@
+//! The load itself: warm-up and a measured part, or the steps of a ramp.
+
+use super::Session;
+use crate::{
+    clock::RunClock,
+    control::Control,
+    observer::{Event, Second},
+    outcome::{Outcome, Phase},
+    slice::{SLICES, Slice},
+    threads::{LoadRequest, LoadThreads, blocking_threads, kinds},
+    totals::Totals,
+    verdict::Reason,
+};
+use iotbench_recorder::WINDOW_NS;
+use iotbench_sampler::{Reading, Sampler, SamplerError, SamplerReport, Subject, Target};
+use std::{
+    sync::{
+        Arc, Mutex, PoisonError,
+        mpsc::{Receiver, RecvTimeoutError, sync_channel},
+    },
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+};
+
+/// How often the control thread looks at signals, deadlines and the clock.
+const LOOK: Duration = Duration::from_millis(20);
+/// From connected threads to the first operation.
+const LEAD: Duration = Duration::from_millis(50);
+/// A second is told this long after its end, so that every thread has handed it over.
+const GRACE_NS: u64 = 150_000_000;
+/// A generation is announced at least this long before it begins.
+const ANNOUNCE_NS: u64 = 200_000_000;
+
+/// The load under way.
+pub(super) struct Running {
+    pub(super) clock: RunClock,
+    pub(super) control: Arc<Control>,
+    pub(super) totals: Totals,
+    slices: Receiver<Slice>,
+    threads: LoadThreads,
+    sampler: Sampler,
+    readings: Arc<Mutex<Vec<Reading>>>,
+    phase: Phase,
+    drain_until_ns: Option<u64>,
+}
+
+/// Why waiting ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Waited {
+    /// The time has come.
+    Reached,
+    /// The load is over before it.
+    Over,
+}
+
+impl Session<'_> {
+    pub(super) fn load(&mut self, reasons: &mut Vec<Reason>) -> Result<(), Reason> {
+        if self.stop.requested().is_some() {
+            return Ok(());
+        }
+        let mut running = self.start()?;
+        let done = match self.planned.plan.ramp {
+            Some(ramp) => self.climb(&mut running, ramp),
+            None => self.measure(&mut running),
+        };
+        // Also after an error: the threads end, and what they recorded is kept.
+        let drained = self.drain(&mut running);
+        let summary = self.settle_accounts(running, reasons);
+        done.and(drained).and(summary)
+    }
+
+    fn start(&mut self) -> Result<Running, Reason> {
+        let plan = &self.planned.plan;
+        let blocking = self.backend.capabilities().blocking;
+        let users = match (plan.ramp, plan.groups.first().map(|g| g.load)) {
+            (Some(ramp), _) => ramp.first.min(ramp.most),
+            (None, Some(crate::plan::Load::Closed { users, .. })) => users,
+            _ => 0,
+        };
+        let control = Arc::new(Control::new(users, plan.phases.operations, blocking_threads(plan, blocking)));
+        let (sender, slices) = sync_channel(SLICES);
+        let request = LoadRequest {
+            planned: &self.planned,
+            database: &self.database,
+            control: &control,
+            slices: sender,
+            blocking,
+            trace: self.options.trace,
+            ledger: self.backend.capabilities().stores,
+        };
+        let threads =
+            LoadThreads::connect(request).map_err(|e| Reason::Target { cause: e.cause, message: e.message })?;
+        let clock = RunClock::starting_at(epoch(plan.start_utc_ns));
+        let readings = Arc::new(Mutex::new(Vec::new()));
+        let sampler = self.sampler(clock, Arc::clone(&readings)).map_err(|e| Reason::Internal(e.to_string()))?;
+        let totals = Totals::new(kinds(plan));
+        let warm_up = plan.phases.warmup_ns > 0 && plan.ramp.is_none();
+        let phase = if warm_up { Phase::WarmUp } else { Phase::Measure };
+        threads.start(clock);
+        Ok(Running { clock, control, totals, slices, threads, sampler, readings, phase, drain_until_ns: None })
+    }
+
+    fn sampler(&self, clock: RunClock, readings: Arc<Mutex<Vec<Reading>>>) -> Result<Sampler, SamplerError> {
+        let role = if self.backend.capabilities().embedded { "client+database" } else { "client" };
+        let own = Subject { role: role.into(), node: 0, target: own_tree() };
+        let nodes = self.planned.open.target.nodes.iter().filter_map(|n| {
+            Some(Subject {
+                role: n.role.clone(),
+                node: n.node,
+                target: Target::ProcessTree { pid: i32::try_from(n.pid?).ok()? },
+            })
+        });
+        let subjects = std::iter::once(own).chain(nodes).collect();
+        Sampler::start(clock.epoch(), Duration::from_secs(1), subjects, move |tick| {
+            tick.clone_into(&mut readings.lock().unwrap_or_else(PoisonError::into_inner));
+        })
+    }
+
+    /// A fixed load: warm up, then measure.
+    fn measure(&mut self, running: &mut Running) -> Result<(), Reason> {
+        let phases = self.planned.plan.phases;
+        let mut generation = 0;
+        if phases.warmup_ns > 0 {
+            self.begin_phase(Phase::WarmUp, Some(phases.warmup_ns))?;
+            let announce_ns = phases.warmup_ns.saturating_sub(ANNOUNCE_NS);
+            if self.wait_until(running, announce_ns)? == Waited::Over {
+                return Ok(());
+            }
+            generation = running.control.begin_generation(phases.warmup_ns);
+            if self.wait_until(running, phases.warmup_ns)? == Waited::Over {
+                return Ok(());
+            }
+            running.phase = Phase::Measure;
+        }
+        running.sampler.begin_window();
+        self.begin_phase(Phase::Measure, Some(phases.duration_ns))?;
+        let (from_ns, planned_end_ns) = (phases.warmup_ns, phases.warmup_ns.saturating_add(phases.duration_ns));
+        running.control.stop_at(planned_end_ns);
+        let waited = self.wait_until(running, planned_end_ns)?;
+        let to_ns = if waited == Waited::Over { running.clock.now_ns().min(planned_end_ns) } else { planned_end_ns };
+        running.control.stop_at(to_ns);
+        running.sampler.end_window();
+        self.drain(running)?;
+        self.outcome.measured = running.totals.measured(generation, from_ns, to_ns.max(from_ns + 1));
+        Ok(())
+    }
+
+    /// Ends the load and waits for answers, at most as long as the plan allows.
+    pub(super) fn drain(&mut self, running: &mut Running) -> Result<(), Reason> {
+        if running.phase == Phase::Drain {
+            return Ok(());
+        }
+        running.phase = Phase::Drain;
+        let now_ns = running.clock.now_ns();
+        running.control.stop_at(now_ns);
+        let patience_ns = self.planned.plan.phases.drain_ns;
+        running.drain_until_ns = Some(now_ns.saturating_add(patience_ns));
+        let told = self.begin_phase(Phase::Drain, Some(patience_ns));
+        while !running.threads.are_finished() {
+            if running.clock.now_ns() >= running.drain_until_ns.unwrap_or(0) {
+                running.control.abandon();
+            }
+            // A failing observer must not keep the threads from ending.
+            let _ = self.look(running);
+        }
+        self.take_slices(running)?;
+        let last = running.clock.now_ns() / WINDOW_NS;
+        self.tell_seconds(running, last + 1)?;
+        told
+    }
+
+    /// Waits for a time since the start, telling every second meanwhile.
+    pub(super) fn wait_until(&mut self, running: &mut Running, ns: u64) -> Result<Waited, Reason> {
+        loop {
+            if self.is_over(running)? {
+                return Ok(Waited::Over);
+            }
+            if running.clock.now_ns() >= ns {
+                return Ok(Waited::Reached);
+            }
+            self.look(running)?;
+        }
+    }
+
+    fn is_over(&self, running: &Running) -> Result<bool, Reason> {
+        if let Some((cause, message)) = running.control.failure() {
+            return Err(Reason::Target { cause, message });
+        }
+        Ok(self.stop.requested().is_some() || running.threads.are_finished())
+    }
+
+    /// One look at the threads: takes a slice if there is one, tells the seconds that are complete, keeps the deadline.
+    fn look(&mut self, running: &mut Running) -> Result<(), Reason> {
+        match running.slices.recv_timeout(LOOK) {
+            Ok(slice) => self.take(running, slice)?,
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => std::thread::sleep(LOOK),
+        }
+        let now_ns = running.clock.now_ns();
+        let deadline_ns = self.planned.plan.phases.deadline_ns;
+        running.control.interrupt_older_than(now_ns.saturating_sub(deadline_ns));
+        self.tell_seconds(running, now_ns.saturating_sub(GRACE_NS) / WINDOW_NS)
+    }
+
+    /// Takes every slice that has come.
+    pub(super) fn take_slices(&mut self, running: &mut Running) -> Result<(), Reason> {
+        while let Ok(slice) = running.slices.try_recv() {
+            self.take(running, slice)?;
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, running: &mut Running, slice: Slice) -> Result<(), Reason> {
+        if !slice.operations.is_empty() {
+            self.tell(&Event::Operations(&slice.operations))?;
+        }
+        running.totals.add(slice);
+        Ok(())
+    }
+
+    fn tell_seconds(&mut self, running: &mut Running, before: u64) -> Result<(), Reason> {
+        for window in running.totals.take_seconds(before) {
+            let readings = running.readings.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let users = running.control.users();
+            self.tell(&Event::Second(Second { window: &window, phase: running.phase, users, readings: &readings }))?;
+        }
+        Ok(())
+    }
+
+    fn settle_accounts(&mut self, running: Running, reasons: &mut Vec<Reason>) -> Result<(), Reason> {
+        let failure = running.control.failure();
+        let joined = running.threads.join().map_err(Reason::Internal);
+        fill_resources(&mut self.outcome, running.sampler.stop());
+        let totals = running.totals;
+        self.outcome.load = match (&self.outcome.measured, self.planned.plan.ramp) {
+            (Some(measured), None) => measured.recording.load(),
+            _ => totals.load(),
+        };
+        self.outcome.points = totals.counts.points;
+        self.outcome.client.pacing_error = totals.pacing_error;
+        self.outcome.client.samples_dropped = totals.samples_dropped;
+        self.outcome.acked = totals.acked;
+        super::finish::judge_measurement(&self.outcome, reasons);
+        self.checkpoint()?;
+        joined?;
+        match failure {
+            Some((cause, message)) if reasons.iter().all(|r| !matches!(r, Reason::Target { .. })) => {
+                Err(Reason::Target { cause, message })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Announced so long ahead, a whole second is where a generation begins.
+pub(super) fn next_start_ns(now_ns: u64) -> u64 {
+    (now_ns + ANNOUNCE_NS).div_ceil(WINDOW_NS) * WINDOW_NS
+}
+
+impl Running {
+    pub(super) fn sampler(&self) -> &Sampler {
+        &self.sampler
+    }
+}
+
+fn own_tree() -> Target {
+    Target::ProcessTree { pid: rustix::process::getpid().as_raw_nonzero().get() }
+}
+
+fn fill_resources(outcome: &mut Outcome, report: SamplerReport) {
+    outcome.sampler_cpu_pct = report.own_cpu_pct;
+    outcome.client.cpu_pct = report.subjects.first().and_then(|s| s.cpu_pct_mean);
+    outcome.resources = report.subjects;
+}
+
+/// When the load starts: soon, or at a given time of the wall clock.
+fn epoch(start_utc_ns: Option<i64>) -> Instant {
+    let soon = Instant::now() + LEAD;
+    let Some(start_ns) = start_utc_ns.and_then(|ns| u64::try_from(ns).ok()) else { return soon };
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    match Duration::from_nanos(start_ns).checked_sub(now) {
+        Some(wait) => soon.max(Instant::now() + wait),
+        None => soon,
+    }
+}

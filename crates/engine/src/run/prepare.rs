@@ -1,0 +1,50 @@
+//! Before the load: connect, create, preload.
+
+use super::Session;
+use crate::{observer::Event, outcome::Phase, source::Filler, verdict::Reason};
+use iotbench_core::Batch;
+use std::{sync::Arc, time::Duration};
+
+/// A server that does not answer by then is not there.
+const CONNECT: Duration = Duration::from_secs(5);
+const PRELOAD_BATCH: u32 = 1000;
+
+impl Session<'_> {
+    pub(super) fn prepare(&mut self) -> Result<(), Reason> {
+        self.begin_phase(Phase::Create, None)?;
+        let database = Arc::clone(&self.database);
+        self.outcome.facts = Some(self.control_plane(CONNECT, database.ping())?);
+        self.control_plane(self.deadline(), database.create())?;
+        self.created = true;
+        self.outcome.storage_bytes_before = self.control_plane(self.deadline(), database.storage_bytes())?;
+        self.checkpoint()?;
+        if self.planned.plan.phases.preload > 0 {
+            self.preload()?;
+            self.checkpoint()?;
+        }
+        Ok(())
+    }
+
+    fn preload(&mut self) -> Result<(), Reason> {
+        self.begin_phase(Phase::Preload, None)?;
+        let (each, devices) = (self.planned.plan.phases.preload, self.planned.plan.table.devices);
+        let total = each * u64::from(devices);
+        let database = Arc::clone(&self.database);
+        let mut writer = self.control_plane(CONNECT, database.writer())?;
+        let mut filler = Filler::new(Arc::clone(&self.planned.dataset), 0);
+        let mut batch = Batch::new(self.planned.dataset.schema());
+        for device in 0..devices {
+            let mut first = 0;
+            while first < each && self.stop.requested().is_none() {
+                let count = u32::try_from(each - first).unwrap_or(u32::MAX).min(PRELOAD_BATCH);
+                batch.clear();
+                filler.fill(device, first, count, &mut batch);
+                self.control_plane(self.deadline(), writer.write(&batch))?;
+                self.outcome.preloaded_points += batch.len() as u64;
+                first += u64::from(count);
+                self.tell(&Event::Preloaded { points: self.outcome.preloaded_points, total })?;
+            }
+        }
+        Ok(())
+    }
+}

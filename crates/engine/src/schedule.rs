@@ -1,0 +1,106 @@
+//! When the operations of an open loop are intended to start. Pure.
+
+use crate::profile::Arrival;
+
+/// The intended starts of an open loop, in nanoseconds since its beginning, ascending and endless.
+///
+/// The schedule depends on the seed only: no answer delays it, and it never slides.
+#[derive(Clone, Debug)]
+pub struct Schedule {
+    arrival: Arrival,
+    period_ns: f64,
+    seed: u64,
+    number: u64,
+    at_ns: f64,
+}
+
+impl Schedule {
+    /// A schedule of `rate` starts a second. The first constant start is at 0.
+    #[must_use]
+    pub fn new(arrival: Arrival, rate: f64, seed: u64) -> Self {
+        Self { arrival, period_ns: 1e9 / rate, seed, number: 0, at_ns: 0.0 }
+    }
+}
+
+/// A start's number and time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Start {
+    /// From 0.
+    pub number: u64,
+    /// In nanoseconds since the schedule's beginning.
+    pub at_ns: u64,
+}
+
+impl Iterator for Schedule {
+    type Item = Start;
+
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_precision_loss,
+        reason = "times of a run in ns lie far below 2^53"
+    )]
+    fn next(&mut self) -> Option<Start> {
+        let number = self.number;
+        self.number += 1;
+        let at_ns = match self.arrival {
+            // A product and not a sum, so that no rounding error gathers.
+            Arrival::Constant => number as f64 * self.period_ns,
+            Arrival::Poisson => {
+                self.at_ns += exponential(self.seed, number) * self.period_ns;
+                self.at_ns
+            }
+        };
+        Some(Start { number, at_ns: at_ns as u64 })
+    }
+}
+
+/// The `number`-th of a seeded series of exponential variates of mean 1.
+fn exponential(seed: u64, number: u64) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "the upper 53 bits make a uniform variate")]
+    let uniform = ((mix(seed, number) >> 11) as f64 + 0.5) / (1_u64 << 53) as f64;
+    -uniform.ln()
+}
+
+/// A well-mixed number for a seed and a counter (`SplitMix64`, Steele, Lea and Flood 2014).
+pub fn mix(seed: u64, counter: u64) -> u64 {
+    let mut z = seed ^ counter.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn constant_starts_keep_their_grid() {
+        let starts: Vec<_> = Schedule::new(Arrival::Constant, 3.0, 1).take(4).map(|s| s.at_ns).collect();
+        assert_eq!(starts, [0, 333_333_333, 666_666_666, 1_000_000_000]);
+        let late = Schedule::new(Arrival::Constant, 1000.0, 1).nth(86_400_000).map(|s| s.at_ns);
+        assert_eq!(late, Some(86_400_000_000_000));
+    }
+
+    #[test]
+    fn poisson_starts_have_the_rate_and_the_spread() {
+        let n = 200_000_u32;
+        let mut gaps = Vec::new();
+        let mut before = 0;
+        for start in Schedule::new(Arrival::Poisson, 1000.0, 7).take(n as usize) {
+            gaps.push((start.at_ns - before) as f64);
+            before = start.at_ns;
+        }
+        let mean = gaps.iter().sum::<f64>() / f64::from(n);
+        let variance = gaps.iter().map(|g| (g - mean).powi(2)).sum::<f64>() / f64::from(n);
+        assert!((mean / 1e6 - 1.0).abs() < 4.0 / f64::from(n).sqrt(), "mean gap {mean} ns");
+        assert!((variance.sqrt() / mean - 1.0).abs() < 0.02, "a Poisson process has gaps as spread as they are long");
+    }
+
+    #[test]
+    fn the_seed_decides_everything() {
+        let times = |seed| Schedule::new(Arrival::Poisson, 10.0, seed).take(50).map(|s| s.at_ns).collect::<Vec<_>>();
+        assert_eq!(times(1), times(1));
+        assert_ne!(times(1), times(2));
+    }
+}

@@ -1,0 +1,38 @@
+//! What a load thread hands to the control thread once a second.
+
+use crate::observer::OperationRecord;
+use iotbench_core::Run;
+use iotbench_recorder::{LatencyHistogram, Window};
+
+/// Slices that may wait for the control thread before a load thread keeps its own back.
+pub const SLICES: usize = 1024;
+
+/// What happened on one thread since its last slice.
+#[derive(Debug, Default)]
+pub struct Slice {
+    /// The generation of its windows.
+    pub generation: u32,
+    /// What was recorded.
+    pub windows: Vec<Window>,
+    /// Which datapoints were acknowledged.
+    pub acked: Vec<Run>,
+    /// Operations, with a trace only.
+    pub operations: Vec<OperationRecord>,
+    /// At the end of a generation: what it leaves unanswered.
+    pub outstanding: Option<Outstanding>,
+    /// At the end of the thread: operations that were due and never started.
+    pub pending: u64,
+    /// At the end of the thread: how late it sent although a connection was free.
+    pub pacing_error: Option<Box<LatencyHistogram>>,
+    /// Measurements that were lost.
+    pub samples_dropped: u64,
+}
+
+/// Operations without an answer at the end of a generation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Outstanding {
+    /// How many.
+    pub operations: u64,
+    /// How long they have waited together since their intended starts.
+    pub waited_ns: u128,
+}

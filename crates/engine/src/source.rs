@@ -1,0 +1,69 @@
+//! Where the operations of the load models come from.
+
+mod closed;
+mod open;
+mod paced;
+
+pub use closed::{ClosedSettings, ClosedSource};
+pub use open::OpenSource;
+pub use paced::PacedSource;
+
+use iotbench_core::{Batch, Run};
+use iotbench_simulator::Dataset;
+use std::sync::Arc;
+
+/// Fills batches from a dataset, by positions in the devices' sending orders.
+#[derive(Debug)]
+pub struct Filler {
+    dataset: Arc<dyn Dataset>,
+    /// Positions that the preload used.
+    preload: u64,
+    runs: Vec<Run>,
+}
+
+impl Filler {
+    /// A filler whose position 0 comes after `preload` datapoints of each device.
+    pub fn new(dataset: Arc<dyn Dataset>, preload: u64) -> Self {
+        Self { dataset, preload, runs: Vec::new() }
+    }
+
+    /// The dataset.
+    pub fn dataset(&self) -> &dyn Dataset {
+        &*self.dataset
+    }
+
+    /// Appends what a device sends at these positions.
+    pub fn fill(&mut self, device: u32, first: u64, count: u32, batch: &mut Batch) {
+        self.runs.clear();
+        self.dataset.sending_order(device, self.preload + first, count, &mut self.runs);
+        for &run in &self.runs {
+            self.dataset.fill(run, batch);
+        }
+    }
+
+    /// How many positions a device has behind it at a time since the run's start, when it measures in step with the run.
+    pub fn positions_by(&self, device: u32, now_ns: u64) -> u64 {
+        let index = self.dataset.index_at(device, self.planned_ns(now_ns).saturating_add(1));
+        self.dataset.positions_before(device, index).saturating_sub(self.preload)
+    }
+
+    /// Whether a device has no datapoint planned after a time since the run's start.
+    pub fn has_ended(&self, device: u32, now_ns: u64) -> bool {
+        let index = self.dataset.index_at(device, self.planned_ns(now_ns).saturating_add(1));
+        self.dataset.datapoints(device).is_some_and(|end| index >= end)
+    }
+
+    /// The planned time that belongs to a time since the run's start.
+    fn planned_ns(&self, now_ns: u64) -> i64 {
+        let preload_ns = i64::try_from(self.preload).unwrap_or(i64::MAX).saturating_mul(self.dataset.period_ns());
+        let now_ns = i64::try_from(now_ns).unwrap_or(i64::MAX);
+        self.dataset.origin_ns().saturating_add(preload_ns).saturating_add(now_ns)
+    }
+
+    /// The planned time of what a device sends at a position, in nanoseconds since the Unix epoch.
+    pub fn timestamp_ns(&mut self, device: u32, position: u64) -> i64 {
+        self.runs.clear();
+        self.dataset.sending_order(device, self.preload + position, 1, &mut self.runs);
+        self.runs.first().map_or(i64::MAX, |run| self.dataset.timestamp_ns(device, run.first))
+    }
+}

@@ -1,0 +1,69 @@
+//! An open loop: operations are granted by the pacer, whatever the target does.
+
+use super::Filler;
+use crate::pacer::Grant;
+use async_channel::{Receiver, TryRecvError};
+use async_trait::async_trait;
+use iotbench_core::{Batch, Due, Left, Next, Source};
+use std::sync::{
+    Arc,
+    atomic::{AtomicU32, Ordering},
+};
+
+/// Takes granted operations; many loops share one stream of grants.
+#[derive(Debug)]
+pub struct OpenSource {
+    grants: Receiver<Grant>,
+    /// A grant that came while waiting.
+    taken: Option<Grant>,
+    outstanding: Arc<AtomicU32>,
+    filler: Filler,
+    devices: u32,
+    count: u32,
+}
+
+impl OpenSource {
+    /// A source of operations with `count` datapoints each; operation k is about device k mod `devices`.
+    pub fn new(grants: Receiver<Grant>, outstanding: Arc<AtomicU32>, filler: Filler, devices: u32, count: u32) -> Self {
+        Self { grants, taken: None, outstanding, filler, devices, count }
+    }
+}
+
+#[async_trait]
+impl Source for OpenSource {
+    fn take(&mut self, _now_ns: u64, batch: &mut Batch) -> Next {
+        loop {
+            let grant = match self.taken.take().map_or_else(|| self.grants.try_recv(), Ok) {
+                Ok(grant) => grant,
+                Err(TryRecvError::Empty) => return Next::Wait,
+                Err(TryRecvError::Closed) => return Next::Finished,
+            };
+            let device = u32::try_from(grant.number % u64::from(self.devices)).unwrap_or(0);
+            let position = grant.number / u64::from(self.devices) * u64::from(self.count);
+            self.filler.fill(device, position, self.count, batch);
+            // A recording may end before the schedule does; an operation without data is none.
+            if !batch.is_empty() {
+                let generated = batch.len() as u64;
+                return Next::Due(Due { intended_ns: grant.intended_ns, user: device, generated, lost: 0 });
+            }
+            self.outstanding.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    async fn ready(&mut self) {
+        if self.taken.is_none() {
+            // An error means that the stream is closed, which `take` finds out.
+            self.taken = self.grants.recv().await.ok();
+        }
+    }
+
+    fn complete(&mut self, _due: Due, _ended_ns: u64) {
+        self.outstanding.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    fn left(&mut self, _now_ns: u64, tell: &mut dyn FnMut(Left)) {
+        if let Some(grant) = self.taken {
+            tell(Left::Operation { intended_ns: grant.intended_ns });
+        }
+    }
+}

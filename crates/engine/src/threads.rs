@@ -1,0 +1,340 @@
+//! The load threads of a run: how many, what each drives, and how they start together.
+
+use crate::{
+    clock::RunClock,
+    control::Control,
+    pacer::{self, Alarm, OpenStream, Pace, Sensor, SensorStream, Stream},
+    plan::{GroupPlan, Load, Payload, Plan, Planned},
+    profile::Arrival,
+    schedule::{Schedule, mix},
+    slice::Slice,
+    source::{ClosedSettings, ClosedSource, Filler, OpenSource, PacedSource},
+    write_loop::{WriteLoop, WriteLoopParts},
+};
+use iotbench_core::{Batch, Cause, Database, Error, Source, Writer};
+use iotbench_recorder::{OperationKind, Recorder, Requests};
+use std::{
+    sync::{
+        Arc,
+        atomic::AtomicU32,
+        mpsc::{Receiver, SyncSender, sync_channel},
+    },
+    thread::JoinHandle,
+    time::{Duration, Instant},
+};
+use tokio::sync::watch;
+
+/// Grants that may wait between the pacer and the loops.
+const GRANTS: usize = 4096;
+const MOST_GRANTS: usize = 65_536;
+
+/// Makes a loop's source once the clock is known.
+type MakeSource = Box<dyn FnOnce(RunClock) -> Box<dyn Source> + Send>;
+
+/// One loop of one group before it has a thread.
+struct LoopPlan {
+    group: u16,
+    connections: u32,
+    source: MakeSource,
+    /// Whether the pacer counts what is offered.
+    pacer_offers: bool,
+}
+
+/// What all threads share.
+#[derive(Clone)]
+struct Shared {
+    control: Arc<Control>,
+    database: Arc<dyn Database>,
+    batch: Batch,
+    kinds: Arc<[OperationKind]>,
+    slices: SyncSender<Slice>,
+    start: watch::Receiver<Option<RunClock>>,
+    deadline: Duration,
+    trace: bool,
+    ledger: bool,
+}
+
+/// The threads of a run, connected and waiting for the start.
+pub struct LoadThreads {
+    threads: Vec<JoinHandle<()>>,
+    start: watch::Sender<Option<RunClock>>,
+}
+
+/// What the threads need to know beyond the plan.
+pub struct LoadRequest<'a> {
+    /// The plan and its data.
+    pub planned: &'a Planned,
+    /// The database, created.
+    pub database: &'a Arc<dyn Database>,
+    /// The state shared with the control thread.
+    pub control: &'a Arc<Control>,
+    /// To the control thread.
+    pub slices: SyncSender<Slice>,
+    /// Whether the backend's calls block.
+    pub blocking: bool,
+    /// Whether every operation is told.
+    pub trace: bool,
+    /// Whether acknowledged datapoints are told.
+    pub ledger: bool,
+}
+
+/// The kinds of operations in a run's recorders: one a group.
+pub fn kinds(plan: &Plan) -> Arc<[OperationKind]> {
+    plan.groups.iter().map(|g| OperationKind { name: g.name.clone(), requests: Requests::One }).collect()
+}
+
+/// How many threads may block at once: those that a watch must stand over.
+pub fn blocking_threads(plan: &Plan, blocking: bool) -> usize {
+    if blocking { plan.groups.iter().map(|g| g.connections as usize).sum() } else { 0 }
+}
+
+impl LoadThreads {
+    /// Starts the threads and opens their connections.
+    ///
+    /// # Errors
+    /// The first connection that could not be opened.
+    pub fn connect(request: LoadRequest<'_>) -> Result<Self, Error> {
+        let LoadRequest { planned, database, control, slices, blocking, trace, ledger } = request;
+        let (start, started) = watch::channel(None);
+        let shared = Shared {
+            control: Arc::clone(control),
+            database: Arc::clone(database),
+            batch: Batch::new(planned.dataset.schema()),
+            kinds: kinds(&planned.plan),
+            slices,
+            start: started,
+            deadline: Duration::from_nanos(planned.plan.phases.deadline_ns),
+            trace,
+            ledger,
+        };
+        let (mut loops, paced) = assign(planned, control, blocking);
+        control.set_loops(loops.iter().map(Vec::len).sum());
+        let (ready, readiness) = sync_channel(loops.len() + 1);
+        let mut threads = vec![spawn("pacer", {
+            let shared = shared.clone();
+            move || pace(&shared, paced)
+        })?];
+        let count = loops.len();
+        for (number, plans) in loops.drain(..).enumerate() {
+            let (shared, ready) = (shared.clone(), ready.clone());
+            let blocking_thread = blocking.then_some(number);
+            threads.push(spawn("load", move || drive(&shared, plans, blocking_thread, &ready))?);
+        }
+        let this = Self { threads, start };
+        match wait_for(&readiness, count) {
+            Ok(()) => Ok(this),
+            Err(error) => {
+                drop(this.start);
+                Err(error)
+            }
+        }
+    }
+
+    /// Starts the load.
+    pub fn start(&self, clock: RunClock) {
+        self.start.send_replace(Some(clock));
+    }
+
+    /// Whether all threads have ended.
+    pub fn are_finished(&self) -> bool {
+        self.threads.iter().all(JoinHandle::is_finished)
+    }
+
+    /// Waits for the threads.
+    ///
+    /// # Errors
+    /// A thread panicked: a fault of the program.
+    pub fn join(self) -> Result<(), String> {
+        for thread in self.threads {
+            thread.join().map_err(|panic| {
+                let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
+                format!("a load thread panicked: {}", text.unwrap_or("no message"))
+            })?;
+        }
+        Ok(())
+    }
+}
+
+fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, Error> {
+    let spawned = std::thread::Builder::new().name(format!("iotbench-{name}")).spawn(body);
+    spawned.map_err(|e| Error::new(Cause::Client, format!("cannot start a thread: {e}")))
+}
+
+fn wait_for(readiness: &Receiver<Result<(), Error>>, count: usize) -> Result<(), Error> {
+    for _ in 0..count {
+        readiness.recv().map_err(|_| Error::new(Cause::Client, "a load thread ended before the start"))??;
+    }
+    Ok(())
+}
+
+/// Divides the groups into loops and the loops over threads: a thread for each connection where calls block, else as many
+/// threads as cores.
+fn assign(planned: &Planned, control: &Arc<Control>, blocking: bool) -> (Vec<Vec<LoopPlan>>, Pace) {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut threads: Vec<Vec<LoopPlan>> = Vec::new();
+    let mut paced = Pace::default();
+    for (number, group) in planned.plan.groups.iter().enumerate() {
+        let loops = if blocking { group.connections as usize } else { cores.min(group.connections as usize) };
+        let sources = sources(planned, control, group, number, u32::try_from(loops).unwrap_or(1), &mut paced);
+        for (i, source) in sources.into_iter().enumerate() {
+            let share = group.connections as usize / loops + usize::from(i < group.connections as usize % loops);
+            let plan = LoopPlan {
+                group: u16::try_from(number).unwrap_or(u16::MAX),
+                connections: u32::try_from(share).unwrap_or(1),
+                source,
+                pacer_offers: matches!(group.load, Load::Open { .. }),
+            };
+            if blocking || threads.len() <= i {
+                threads.push(vec![plan]);
+            } else if let Some(thread) = threads.get_mut(i) {
+                thread.push(plan);
+            }
+        }
+    }
+    (threads, paced)
+}
+
+fn sources(
+    planned: &Planned,
+    control: &Arc<Control>,
+    group: &GroupPlan,
+    number: usize,
+    loops: u32,
+    paced: &mut Pace,
+) -> Vec<MakeSource> {
+    let plan = &planned.plan;
+    let (dataset, preload) = (Arc::clone(&planned.dataset), plan.phases.preload);
+    let filler = move || Filler::new(Arc::clone(&dataset), preload);
+    let seed = mix(plan.seed, number as u64);
+    let devices = plan.table.devices;
+    match group.load {
+        Load::Closed { users, think_ns } => {
+            let most_users = plan.ramp.map_or(users, |r| r.most);
+            let make = |first: u32| -> MakeSource {
+                let (control, filler, payload) = (Arc::clone(control), filler(), group.operation.payload);
+                let alarm = Arc::new(Alarm::new(Arc::clone(&paced.sleep)));
+                paced.alarms.push(Arc::clone(&alarm));
+                Box::new(move |clock| {
+                    let settings =
+                        ClosedSettings { payload, think_ns, first, stride: loops, most_users, devices, seed };
+                    Box::new(ClosedSource::new(clock, control, alarm, filler, settings))
+                })
+            };
+            (0..loops).map(make).collect()
+        }
+        Load::Open { arrival, rate, drop_above } => {
+            let (grants, taken) = async_channel::bounded(GRANTS);
+            let outstanding = Arc::new(AtomicU32::new(0));
+            let count = count(group.operation.payload);
+            let make = |_| -> MakeSource {
+                let source = OpenSource::new(taken.clone(), Arc::clone(&outstanding), filler(), devices, count);
+                Box::new(move |_| Box::new(source))
+            };
+            let sources = (0..loops).map(make).collect();
+            let schedule = Schedule::new(arrival, rate, seed).peekable();
+            let stream = OpenStream { kind: number, schedule, grants, leftover: taken, outstanding, drop_above };
+            paced.streams.push(Stream::Open(stream));
+            sources
+        }
+        Load::Paced { rate, queue } => {
+            let mut sensors: Vec<Option<Sensor>> = (0..devices).map(|_| None).collect();
+            let mut make = |first: u32| -> MakeSource {
+                let own = (devices - first.min(devices)).div_ceil(loops) as usize;
+                let (grants, taken) = async_channel::bounded((own * queue as usize).clamp(1, MOST_GRANTS));
+                let queued: Vec<Arc<AtomicU32>> = (0..own).map(|_| Arc::default()).collect();
+                let places = sensors.iter_mut().skip(first as usize).step_by(loops as usize);
+                for (place, queued) in places.zip(&queued) {
+                    *place = Some(Sensor { queued: Arc::clone(queued), grants: grants.clone() });
+                }
+                let source = PacedSource::new(taken, group.operation.payload, first, loops, queued, filler());
+                Box::new(move |_| Box::new(source))
+            };
+            let sources = (0..loops).map(&mut make).collect();
+            let schedule = Schedule::new(Arrival::Constant, rate, seed).peekable();
+            let sensors = sensors.into_iter().flatten().collect();
+            paced.streams.push(Stream::Sensors(SensorStream { schedule, next_sensor: 0, sensors, queue }));
+            sources
+        }
+    }
+}
+
+fn count(payload: Payload) -> u32 {
+    match payload {
+        Payload::Count(n) => n,
+        Payload::Second | Payload::SinceLast { .. } => 1,
+    }
+}
+
+fn pace(shared: &Shared, paced: Pace) {
+    let Some(clock) = wait_for_start(shared) else { return };
+    let recorder = Recorder::new(Arc::clone(&shared.kinds));
+    pacer::run(clock, &shared.control, paced, recorder, |generation, windows, pending| {
+        if !windows.is_empty() || pending > 0 {
+            // Without a receiver the run is over.
+            let _ = shared.slices.send(Slice { generation, windows, pending, ..Slice::default() });
+        }
+    });
+}
+
+/// Blocks a thread outside any runtime until the start; `None`: there will be none.
+fn wait_for_start(shared: &Shared) -> Option<RunClock> {
+    let mut start = shared.start.clone();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().ok()?;
+    let clock = runtime.block_on(start.wait_for(Option::is_some)).ok().and_then(|clock| *clock)?;
+    std::thread::sleep(clock.epoch().saturating_duration_since(Instant::now()));
+    Some(clock)
+}
+
+fn drive(shared: &Shared, plans: Vec<LoopPlan>, blocking_thread: Option<usize>, ready: &SyncSender<Result<(), Error>>) {
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(e) => {
+            let _ = ready.send(Err(Error::new(Cause::Client, format!("cannot start a runtime: {e}"))));
+            return;
+        }
+    };
+    runtime.block_on(async {
+        let mut opened = Vec::new();
+        for plan in plans {
+            match open(shared, plan.connections).await {
+                Ok(writers) => opened.push((plan, writers)),
+                Err(error) => {
+                    let _ = ready.send(Err(error));
+                    return;
+                }
+            }
+        }
+        let _ = ready.send(Ok(()));
+        let mut start = shared.start.clone();
+        let Some(clock) = start.wait_for(Option::is_some).await.ok().and_then(|clock| *clock) else { return };
+        tokio::time::sleep_until(clock.epoch().into()).await;
+        let loops = opened.into_iter().map(|(plan, writers)| {
+            WriteLoop::new(WriteLoopParts {
+                clock,
+                control: Arc::clone(&shared.control),
+                database: Arc::clone(&shared.database),
+                source: (plan.source)(clock),
+                writers,
+                batch: shared.batch.clone(),
+                group: plan.group,
+                recorder: Recorder::new(Arc::clone(&shared.kinds)),
+                slices: shared.slices.clone(),
+                deadline: shared.deadline,
+                trace: shared.trace,
+                ledger: shared.ledger,
+                pacer_offers: plan.pacer_offers,
+                blocking_thread,
+            })
+            .run()
+        });
+        futures_util::future::join_all(loops).await;
+    });
+}
+
+async fn open(shared: &Shared, connections: u32) -> Result<Vec<Box<dyn Writer>>, Error> {
+    let mut writers = Vec::new();
+    for _ in 0..connections {
+        writers.push(shared.database.writer().await?);
+    }
+    Ok(writers)
+}

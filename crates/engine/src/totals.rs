@@ -1,0 +1,155 @@
+//! Adds up what the load threads hand over.
+
+use crate::{
+    ledger::AckedRanges,
+    outcome::{Measured, SecondFigures},
+    slice::{Outstanding, Slice},
+};
+use iotbench_recorder::{LatencyHistogram, LoadCounts, OperationKind, Recording, WINDOW_NS, Window, WindowCounts};
+use std::{collections::BTreeMap, sync::Arc};
+
+/// Everything that a run recorded so far.
+#[derive(Debug)]
+pub struct Totals {
+    kinds: Arc<[OperationKind]>,
+    generations: BTreeMap<u32, GenerationTotals>,
+    /// Seconds that may still get more.
+    seconds: BTreeMap<u64, Window>,
+    next_second: u64,
+    /// Everything that happened in the run.
+    pub counts: WindowCounts,
+    /// Operations that were never started.
+    pub pending: u64,
+    /// Operations whose response time is only known to be at least something.
+    pub censored: u64,
+    /// Which datapoints were acknowledged.
+    pub acked: AckedRanges,
+    /// How late operations were sent although a connection was free.
+    pub pacing_error: LatencyHistogram,
+    /// Measurements that were lost.
+    pub samples_dropped: u64,
+}
+
+/// What was recorded of one generation.
+#[derive(Debug)]
+pub struct GenerationTotals {
+    /// Operations that were intended in it.
+    pub recording: Recording,
+    /// What happened in it, second by second.
+    pub seconds: BTreeMap<u64, WindowCounts>,
+    /// What it left unanswered.
+    pub outstanding: Outstanding,
+}
+
+impl Totals {
+    /// Nothing yet.
+    pub fn new(kinds: Arc<[OperationKind]>) -> Self {
+        Self {
+            kinds,
+            generations: BTreeMap::new(),
+            seconds: BTreeMap::new(),
+            next_second: 0,
+            counts: WindowCounts::default(),
+            pending: 0,
+            censored: 0,
+            acked: AckedRanges::default(),
+            pacing_error: LatencyHistogram::new(),
+            samples_dropped: 0,
+        }
+    }
+
+    /// Adds a slice of one thread.
+    pub fn add(&mut self, slice: Slice) {
+        for run in slice.acked {
+            self.acked.add(run);
+        }
+        if let Some(error) = slice.pacing_error {
+            self.pacing_error.merge(&error);
+        }
+        self.samples_dropped += slice.samples_dropped;
+        self.pending += slice.pending;
+        let kinds = &self.kinds;
+        let generation = self.generations.entry(slice.generation).or_insert_with(|| GenerationTotals {
+            recording: Recording::new(Arc::clone(kinds)),
+            seconds: BTreeMap::new(),
+            outstanding: Outstanding::default(),
+        });
+        if let Some(left) = slice.outstanding {
+            generation.outstanding.operations += left.operations;
+            generation.outstanding.waited_ns += left.waited_ns;
+        }
+        for window in slice.windows {
+            self.counts.merge(window.counts());
+            self.censored += window.recording().load().censored;
+            generation.seconds.entry(window.first_second()).or_default().merge(window.counts());
+            // All recorders of a run have the same kinds.
+            let merged = generation.recording.merge(window.recording());
+            debug_assert!(merged.is_ok(), "recorders of one run have different kinds");
+            let second = window.first_second().max(self.next_second);
+            match self.seconds.entry(second) {
+                std::collections::btree_map::Entry::Vacant(place) => {
+                    place.insert(window);
+                }
+                std::collections::btree_map::Entry::Occupied(mut place) => {
+                    let merged = place.get_mut().merge(&window);
+                    debug_assert!(merged.is_ok(), "recorders of one run have different kinds");
+                }
+            }
+        }
+    }
+
+    /// The seconds before this one, in order, without gaps; each is given once.
+    pub fn take_seconds(&mut self, before: u64) -> Vec<Window> {
+        let mut seconds = Vec::new();
+        while self.next_second < before {
+            let second = self.next_second;
+            let window = self.seconds.remove(&second);
+            seconds.push(window.unwrap_or_else(|| Window::new(Arc::clone(&self.kinds), 0, second)));
+            self.next_second += 1;
+        }
+        seconds
+    }
+
+    /// What was recorded of a generation.
+    pub fn generation(&self, number: u32) -> Option<&GenerationTotals> {
+        self.generations.get(&number)
+    }
+
+    /// Forgets the latencies of a generation that no figure needs any more.
+    pub fn forget(&mut self, number: u32) {
+        self.generations.remove(&number);
+    }
+
+    /// Operations of the whole run by their fate.
+    pub fn load(&self) -> LoadCounts {
+        LoadCounts {
+            offered: self.counts.offered,
+            started: self.counts.started,
+            ok: self.counts.ok,
+            fail: self.counts.fail,
+            unknown: self.counts.unknown,
+            dropped: self.counts.dropped,
+            pending: self.pending,
+            censored: self.censored,
+        }
+    }
+
+    /// The figures of a generation that was measured from one time to another.
+    pub fn measured(&self, generation: u32, from_ns: u64, to_ns: u64) -> Option<Measured> {
+        let totals = self.generations.get(&generation)?;
+        let (first, end) = (from_ns / WINDOW_NS, to_ns.div_ceil(WINDOW_NS));
+        let mut counts = WindowCounts::default();
+        for (_, second) in totals.seconds.range(first..end) {
+            counts.merge(second);
+        }
+        let whole = first..to_ns / WINDOW_NS;
+        let figures = whole.map(|s| {
+            totals.seconds.get(&s).map_or(SecondFigures { ok: 0, points: 0, values: 0 }, |c| SecondFigures {
+                ok: c.ok,
+                points: c.points.acked,
+                values: c.values_acked,
+            })
+        });
+        Some(Measured { from_ns, to_ns, recording: totals.recording.clone(), counts, seconds: figures.collect() })
+    }
+}

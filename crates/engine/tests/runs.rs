@@ -1,0 +1,103 @@
+//! Whole runs against the backends that need no server.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use iotbench_backends::BACKENDS;
+use iotbench_core::{Registry, Target};
+use iotbench_engine::{
+    Outcome, Overrides, PlanRequest, Planned, Profile, RunOptions, Status, StopSignal, parse_profile, plan, run,
+};
+use std::path::Path;
+
+const PMU: &str = r#"
+name = "pmu"
+summary = "test"
+[dataset]
+name = "pmu"
+[[groups]]
+name = "pmus"
+load = { model = "closed", users = 20, think_time = "200ms" }
+operations = [{ kind = "write", datapoints = "since_last" }]
+[phases]
+duration = "3s"
+"#;
+
+const MACHINE: &str = r#"
+name = "machine"
+summary = "test"
+[dataset]
+name = "machine"
+[[groups]]
+name = "machine"
+load = { model = "paced" }
+operations = [{ kind = "write" }]
+[phases]
+duration = "3s"
+"#;
+
+fn profile(text: &str, overrides: &Overrides) -> Profile {
+    parse_profile("test.toml", text).unwrap().with(overrides).unwrap()
+}
+
+fn planned(profile: Profile, backend: &str, folder: &Path) -> Planned {
+    let backend = Registry::new(BACKENDS).find(backend).unwrap();
+    let target = Target { folder: Some(folder.to_owned()), ..Target::default() };
+    let request = PlanRequest {
+        profile,
+        profile_file: "test.toml".into(),
+        base: folder,
+        run_id: "test".into(),
+        target,
+        now_ns: 0,
+    };
+    plan(request, backend).unwrap()
+}
+
+fn run_on(backend: &str, profile: Profile) -> Outcome {
+    let folder = tempfile::tempdir().unwrap();
+    let planned = planned(profile, backend, folder.path());
+    let backend = Registry::new(BACKENDS).find(backend).unwrap();
+    let outcome = run(planned, backend, RunOptions::default(), &mut (), &StopSignal::default());
+    eprintln!("{:?} {:?} {:?} {:?}", outcome.verdict, outcome.load, outcome.points, outcome.stored);
+    outcome
+}
+
+fn assert_balanced(outcome: &Outcome) {
+    assert_eq!(outcome.load.check(), Ok(()));
+    assert_eq!(outcome.points.check(), Ok(()));
+}
+
+#[test]
+fn a_closed_loop_on_sqlite_stores_what_it_acknowledges() {
+    let outcome = run_on("sqlite", profile(PMU, &Overrides::default()));
+    assert_eq!(outcome.verdict.status, Status::Valid, "{:?}", outcome.verdict);
+    assert_balanced(&outcome);
+    assert!(outcome.points.acked > 0);
+    assert_eq!(outcome.stored.unwrap().points, outcome.points.acked);
+    assert_eq!(outcome.acked.len(), outcome.points.acked);
+}
+
+#[test]
+fn paced_sensors_offer_every_datapoint_of_their_time() {
+    let outcome = run_on("sqlite", profile(MACHINE, &Overrides::default()));
+    assert_balanced(&outcome);
+    assert_eq!(outcome.points.generated, 3000);
+    assert_eq!(outcome.stored.unwrap().points, outcome.points.acked);
+}
+
+#[test]
+fn an_open_loop_offers_its_schedule() {
+    let set = vec!["model=open".into(), "arrival=poisson".into(), "rate=5000".into()];
+    let outcome = run_on("blackhole", profile(MACHINE, &Overrides { set, ..Overrides::default() }));
+    assert_balanced(&outcome);
+    let offered = f64::from(u32::try_from(outcome.load.offered).unwrap());
+    assert!((offered - 15_000.0).abs() < 4.0 * 15_000_f64.sqrt(), "{offered} operations were offered");
+}
+
+#[test]
+fn a_bounded_number_of_operations_is_all_done() {
+    let set = vec!["model=open".into(), "rate=5000".into(), "operations=777".into()];
+    let outcome = run_on("blackhole", profile(MACHINE, &Overrides { set, ..Overrides::default() }));
+    assert_balanced(&outcome);
+    assert_eq!((outcome.load.offered, outcome.load.ok), (777, 777));
+}

@@ -1,0 +1,70 @@
+//! Several runs in one table. Pure.
+
+use crate::{
+    document::{Document, Durability, Resources, Status},
+    terminal::{
+        figure::{bytes, count, duration, or_none, significant},
+        finished,
+        table::table,
+        usable,
+    },
+};
+use comfy_table::CellAlignment::Right;
+
+/// A row a run: datapoints offered, stored and lost, response and service time; below, what the database used and what an
+/// acknowledged write survives. For a terminal of `columns` columns, of which at most 100 are used. The verdict stands
+/// beside a run that is not valid.
+///
+/// CPU, memory and disk are those of the database's roles; an embedded database's are those of the client with it.
+#[must_use]
+pub fn render_comparison(documents: &[Document], columns: u16) -> String {
+    let documents: Vec<_> = documents.iter().map(|d| d.printable().unwrap_or_else(|_| d.clone())).collect();
+    let columns = usable(columns);
+    let heads = ["offered", "stored", "lost", "response p50", "p99", "service p50", "p99"];
+    let results = table("Run", &heads, documents.iter().map(results).collect(), Right, columns);
+    let heads = ["CPU", "RSS mean", "disk written", "bytes a point", "a write survives"];
+    let costs = table("Run", &heads, documents.iter().map(costs).collect(), Right, columns);
+    finished(&format!("{results}\n\n{costs}"))
+}
+
+fn name(document: &Document) -> String {
+    match document.verdict.status {
+        Status::Valid => document.target.name(),
+        other => format!("{} ({})", document.target.name(), other.name()),
+    }
+}
+
+fn results(document: &Document) -> Vec<String> {
+    let points = &document.points;
+    let times = document.latency.as_ref().map(|latency| {
+        let (response, service) = (&latency.by_operation.response, &latency.by_operation.service);
+        [response.p50, response.p99, service.p50, service.p99]
+    });
+    let counts = [count(points.generated), or_none(points.stored, count), or_none(points.lost(), count)];
+    let times = times.unwrap_or_default().map(|us| or_none(us, duration));
+    [vec![name(document)], counts.into(), times.into()].concat()
+}
+
+fn costs(document: &Document) -> Vec<String> {
+    let database: Vec<_> = document.resources.iter().filter(|r| r.role != "client").collect();
+    let total = |figure: fn(&Resources) -> Option<u64>| database.iter().filter_map(|r| figure(r)).reduce(|a, b| a + b);
+    let cpu_pct = database.iter().filter_map(|r| r.cpu_pct_mean).reduce(|a, b| a + b);
+    vec![
+        name(document),
+        or_none(cpu_pct, |pct| format!("{} %", significant(pct))),
+        or_none(total(|r| r.rss_bytes_mean), bytes),
+        or_none(total(|r| r.disk_written_bytes), bytes),
+        or_none(document.storage.bytes_per_point, significant),
+        or_none(document.target.durability.as_ref(), survived),
+    ]
+}
+
+fn survived(durability: &Durability) -> String {
+    match durability.promise.as_str() {
+        "buffered" => "no crash".into(),
+        "process_crash" => "process crash".into(),
+        "os_crash" => "OS crash".into(),
+        "os_crash_within" => format!("OS crash but {} s", or_none(durability.within_s, significant)),
+        other => other.into(),
+    }
+}

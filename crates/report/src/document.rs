@@ -1,0 +1,227 @@
+//! What a run found out, as it is kept: `run.json`.
+//!
+//! These structs are the file's format and nothing else. They are filled by hand from the engine's [`Outcome`], so that
+//! no change inside the engine changes a file, and every number that need not exist is an `Option`: what is not finite,
+//! not known or not supported by the sample is null.
+
+mod capacity;
+mod check;
+mod client;
+mod errors;
+mod fingerprint;
+mod latency;
+mod load;
+mod points;
+mod provenance;
+mod resources;
+mod target;
+mod throughput;
+mod verdict;
+
+pub use capacity::{Capacity, Purpose, Step};
+pub use check::Inconsistency;
+pub use client::{Client, PacingError};
+pub use errors::ErrorsOfCause;
+pub use latency::{Durations, Figures, Interval, KindLatency, Latency};
+pub use load::{Group, Load, OperationCounts};
+pub use points::{Points, Storage};
+pub use provenance::{Provenance, Tool};
+pub use resources::Resources;
+pub use target::{Durability, Target};
+pub use throughput::{MeasuredPart, Spread, Throughput, Windows};
+pub use verdict::{Status, Verdict};
+
+use crate::{environment::Environment, printable::printable_value};
+use iotbench_engine::{Outcome, Phase};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use std::time::SystemTime;
+
+/// Name and version of the format. The major number changes when a field changes its meaning or goes, the minor one when
+/// a field comes.
+pub const SCHEMA: &str = "iotbench-run/1.0";
+const SCHEMA_OF_THIS_MAJOR: &str = "iotbench-run/1.";
+
+/// The results document of a run. `docs/results.md` describes every field, `docs/run.schema.json` is its JSON Schema.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Document {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// The program that made it.
+    pub tool: Tool,
+    /// The command as given, without secrets.
+    pub command: Vec<String>,
+    /// The run's name: that of its folder.
+    pub run_id: String,
+    /// The profile's name.
+    pub profile: String,
+    /// SHA-256 of `profile.toml`.
+    pub profile_sha256: Option<String>,
+    /// SHA-256 of all that decides a result but chance: tool, profile, seed, database with settings, machine.
+    pub fingerprint: String,
+    /// The seed of all data and schedules.
+    pub seed: u64,
+    /// The time of the first datapoint, RFC 3339.
+    pub origin: String,
+    /// When the run began by the wall clock, RFC 3339.
+    pub started: String,
+    /// The phase it reached.
+    pub phase: String,
+    /// Whether the result can be believed.
+    pub verdict: Verdict,
+    /// The database.
+    pub target: Target,
+    /// Operations by their fate; with a ramp, those of all steps.
+    pub load: Load,
+    /// Datapoints by their fate, over the whole run.
+    pub points: Points,
+    /// The stretch whose figures are the result; with a ramp, the step that is its answer.
+    pub measured: Option<MeasuredPart>,
+    /// What was acknowledged a second in the measured part.
+    pub throughput: Option<Throughput>,
+    /// How long operations of the measured part took, in microseconds.
+    pub latency: Option<Latency>,
+    /// What processes used over the measured part.
+    pub resources: Vec<Resources>,
+    /// Bytes on disk.
+    pub storage: Storage,
+    /// The client's own honesty.
+    pub client: Client,
+    /// Steady state; always null in this version.
+    pub steady: (),
+    /// The answer of a ramp.
+    pub capacity: Option<Capacity>,
+    /// Errors of the measured part by cause.
+    pub errors: Vec<ErrorsOfCause>,
+    /// The machine of the client.
+    pub environment: Environment,
+    /// What a reader has to know before he compares.
+    pub remarks: Vec<String>,
+}
+
+/// Why a text is no results document.
+#[derive(Debug, thiserror::Error)]
+pub enum DocumentError {
+    /// It is no JSON, or lacks a field.
+    #[error("this is no results document of iotbench: {0}")]
+    Malformed(#[from] serde_json::Error),
+    /// Another major version.
+    #[error("this document has the format {found:?}, and this iotbench reads {SCHEMA}: use the iotbench that wrote it")]
+    OtherVersion {
+        /// What it says of itself.
+        found: String,
+    },
+}
+
+impl Document {
+    /// The document of a run as it stands. A run that has ended with counts that do not balance is not valid, whatever
+    /// its outcome says.
+    #[must_use]
+    pub fn from_outcome(outcome: &Outcome, provenance: &Provenance) -> Self {
+        let plan = &outcome.plan;
+        let measured = outcome.measured.as_ref();
+        let mut document = Self {
+            schema: SCHEMA.into(),
+            tool: provenance.tool.clone(),
+            command: provenance.command.clone(),
+            run_id: plan.run_id.clone(),
+            profile: plan.profile.name.clone(),
+            profile_sha256: fingerprint::of_profile(&plan.profile),
+            fingerprint: String::new(),
+            seed: plan.seed,
+            origin: timestamp(i128::from(plan.origin_ns)),
+            started: time(outcome.started),
+            phase: phase_word(outcome.phase),
+            verdict: Verdict::from(&outcome.verdict),
+            target: Target::new(outcome, provenance.managed),
+            load: Load::new(outcome),
+            points: Points::new(outcome),
+            measured: measured.map(MeasuredPart::from),
+            throughput: measured.map(Throughput::from),
+            latency: measured.map(|m| Latency::from(&m.recording)),
+            resources: outcome.resources.iter().map(Resources::from).collect(),
+            storage: Storage::new(outcome),
+            client: Client::new(outcome),
+            steady: (),
+            capacity: outcome.capacity.as_ref().map(Capacity::from),
+            errors: measured.map(|m| errors::by_cause(m.recording.errors())).unwrap_or_default(),
+            environment: provenance.environment.clone(),
+            remarks: plan.remarks.clone(),
+        };
+        document.fingerprint = fingerprint::of_document(&document);
+        if let Err(inconsistencies) = document.check() {
+            document.verdict.refuse(&inconsistencies);
+        }
+        document
+    }
+
+    /// The document as JSON, without a character that could steer a terminal.
+    ///
+    /// # Errors
+    /// Never for a document of [`from_outcome`](Self::from_outcome); serde reserves the right.
+    pub fn to_json(&self) -> Result<String, serde_json::Error> {
+        let mut text = serde_json::to_string_pretty(&self.printable()?)?;
+        text.push('\n');
+        Ok(text)
+    }
+
+    /// The same with every text [printable](crate::printable()) and every number finite or null.
+    pub(crate) fn printable(&self) -> Result<Self, serde_json::Error> {
+        let mut value = serde_json::to_value(self)?;
+        printable_value(&mut value);
+        serde_json::from_value(value)
+    }
+
+    /// Reads what [`to_json`](Self::to_json) wrote, this version's or a later minor one's.
+    ///
+    /// # Errors
+    /// Anything that is no such document.
+    pub fn from_json(text: &str) -> Result<Self, DocumentError> {
+        let mut value: serde_json::Value = serde_json::from_str(text)?;
+        let found = value.get("schema").and_then(serde_json::Value::as_str).unwrap_or_default().to_owned();
+        if !found.is_empty() && !found.starts_with(SCHEMA_OF_THIS_MAJOR) {
+            return Err(DocumentError::OtherVersion { found });
+        }
+        printable_value(&mut value);
+        Ok(serde_json::from_value(value)?)
+    }
+}
+
+/// A phase as one word, in `run.json` and in `series.csv`.
+pub(crate) fn phase_word(phase: Phase) -> String {
+    phase.name().replace(' ', "_")
+}
+
+/// A wall-clock time as RFC 3339; what lies outside the calendar is the epoch.
+fn time(time: SystemTime) -> String {
+    Timestamp::try_from(time).unwrap_or_default().to_string()
+}
+
+fn timestamp(ns: i128) -> String {
+    Timestamp::from_nanosecond(ns).unwrap_or_default().to_string()
+}
+
+/// A number that can stand in JSON.
+fn finite(number: f64) -> Option<f64> {
+    number.is_finite().then_some(number)
+}
+
+/// Nanoseconds as microseconds, to the nanosecond.
+fn us(ns: u64) -> f64 {
+    ns as f64 / 1e3
+}
+
+/// A mean of nanoseconds as microseconds, to the nanosecond.
+fn mean_us(ns: f64) -> Option<f64> {
+    finite(ns.round() / 1e3)
+}
+
+/// Nanoseconds as seconds.
+fn seconds(ns: u64) -> f64 {
+    ns as f64 / 1e9
+}
+
+/// A figure to three decimals: more would be noise.
+fn rounded(number: f64) -> Option<f64> {
+    finite((number * 1e3).round() / 1e3)
+}

@@ -1,0 +1,99 @@
+//! The answer of a ramp.
+
+use super::{OperationCounts, mean_us, rounded, seconds, us};
+use iotbench_engine::StepFigures;
+use serde::{Deserialize, Serialize};
+
+/// The greatest load that was sustained, as an interval.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Capacity {
+    /// What is counted.
+    pub quantity: String,
+    /// The greatest load that passed with no smaller one that failed; null: even the least failed.
+    pub lower: Option<u32>,
+    /// The least load that failed; null: the greatest that may be tried passed.
+    pub upper: Option<u32>,
+    /// Whether `lower` passed a second time.
+    pub confirmed: bool,
+    /// When a load is too much.
+    pub criterion: String,
+    /// Every step, in the order it was run.
+    pub steps: Vec<Step>,
+}
+
+/// Why a step was run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Purpose {
+    /// The load grows until a step fails.
+    Grow,
+    /// Between a load that passed and one that failed.
+    Bisect,
+    /// The best load again.
+    Confirm,
+}
+
+/// One load of a ramp.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Step {
+    /// How many virtual users.
+    pub users: u32,
+    /// Why this many.
+    pub purpose: Purpose,
+    /// When its counting began, in seconds since the run's start.
+    pub from_s: Option<f64>,
+    /// How long it counted.
+    pub length_s: Option<f64>,
+    /// Operations by their fate.
+    pub load: OperationCounts,
+    /// Operations acknowledged a second.
+    pub operations_per_s: Option<f64>,
+    /// Values acknowledged a second.
+    pub values_per_s: Option<f64>,
+    /// Mean response time in microseconds; operations without an answer enter with what they have waited.
+    pub mean_response_us: Option<f64>,
+    /// Its 99th percentile; null when the sample does not support it.
+    pub p99_response_us: Option<f64>,
+    /// Datapoints lost because their user could not send in time.
+    pub points_dropped: u64,
+    /// Whether the load was sustained.
+    pub passed: bool,
+    /// Why not.
+    pub failure: Option<String>,
+}
+
+impl From<&iotbench_engine::Capacity> for Capacity {
+    fn from(capacity: &iotbench_engine::Capacity) -> Self {
+        Self {
+            quantity: "virtual users".into(),
+            lower: capacity.bounds.lower,
+            upper: capacity.bounds.upper,
+            confirmed: capacity.bounds.confirmed,
+            criterion: capacity.criterion.clone(),
+            steps: capacity.steps.iter().map(Step::from).collect(),
+        }
+    }
+}
+
+impl From<&StepFigures> for Step {
+    fn from(figures: &StepFigures) -> Self {
+        Self {
+            users: figures.step.users,
+            purpose: match figures.step.purpose {
+                iotbench_engine::Purpose::Grow => Purpose::Grow,
+                iotbench_engine::Purpose::Bisect => Purpose::Bisect,
+                iotbench_engine::Purpose::Confirm => Purpose::Confirm,
+            },
+            from_s: Some(seconds(figures.from_ns)),
+            length_s: Some(seconds(figures.length_ns)),
+            load: figures.load.into(),
+            operations_per_s: rounded(figures.operations_per_s),
+            values_per_s: rounded(figures.values_per_s),
+            mean_response_us: figures.mean_response_ns.and_then(mean_us),
+            p99_response_us: figures.p99_response_ns.map(us),
+            points_dropped: figures.points_dropped,
+            passed: figures.passed,
+            failure: figures.failure.clone(),
+        }
+    }
+}

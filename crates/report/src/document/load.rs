@@ -1,0 +1,121 @@
+//! The load and the fate of its operations.
+
+use super::finite;
+use iotbench_engine::{GroupPlan, Outcome, Payload};
+use iotbench_recorder::LoadCounts;
+use serde::{Deserialize, Serialize};
+
+/// The load and the fate of its operations.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Load {
+    /// What decides when operations start: `closed`, `open (constant)`, `open (poisson)`, `paced`, joined by ` + ` where
+    /// groups differ.
+    pub model: String,
+    /// Who does what.
+    pub groups: Vec<Group>,
+    /// Due by the schedule, or begun by a closed-loop user.
+    pub offered: u64,
+    /// Sent.
+    pub started: u64,
+    /// Acknowledged.
+    pub ok: u64,
+    /// Definitely not applied.
+    pub fail: u64,
+    /// Sent, without a verdict.
+    pub unknown: u64,
+    /// Never started because too many were under way.
+    pub dropped: u64,
+    /// Not started at the end.
+    pub pending: u64,
+    /// Of unknown, dropped and pending, those that are in the distribution as "at least": no term of a sum.
+    pub censored: u64,
+}
+
+/// Virtual users or sensors that do the same.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Group {
+    /// Its name.
+    pub name: String,
+    /// Its load model.
+    pub model: String,
+    /// What a request carries: a number of datapoints, `second` or `since_last`.
+    pub datapoints: String,
+    /// Closed: virtual users; with a ramp, of its first step.
+    pub users: Option<u32>,
+    /// Closed: from an answer to the next start, in milliseconds.
+    pub think_ms: Option<f64>,
+    /// Open: operations a second; paced: datapoints a second and device.
+    pub rate_per_s: Option<f64>,
+    /// Connections that it shares.
+    pub connections: u32,
+}
+
+/// Operations by their fate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OperationCounts {
+    /// Due by the schedule, or begun by a closed-loop user.
+    pub offered: u64,
+    /// Sent.
+    pub started: u64,
+    /// Acknowledged.
+    pub ok: u64,
+    /// Definitely not applied.
+    pub fail: u64,
+    /// Sent, without a verdict.
+    pub unknown: u64,
+    /// Never started because too many were under way.
+    pub dropped: u64,
+    /// Not started at the end.
+    pub pending: u64,
+    /// Of unknown, dropped and pending, those that are in the distribution as "at least".
+    pub censored: u64,
+}
+
+impl Load {
+    pub(super) fn new(outcome: &Outcome) -> Self {
+        let LoadCounts { offered, started, ok, fail, unknown, dropped, pending, censored } = outcome.load;
+        let groups: Vec<_> = outcome.plan.groups.iter().map(Group::from).collect();
+        let mut models: Vec<_> = groups.iter().map(|g| g.model.as_str()).collect();
+        models.dedup();
+        let model = models.join(" + ");
+        Self { model, groups, offered, started, ok, fail, unknown, dropped, pending, censored }
+    }
+
+    /// The counts alone.
+    #[must_use]
+    pub fn counts(&self) -> OperationCounts {
+        let Self { offered, started, ok, fail, unknown, dropped, pending, censored, .. } = *self;
+        OperationCounts { offered, started, ok, fail, unknown, dropped, pending, censored }
+    }
+}
+
+impl From<&GroupPlan> for Group {
+    fn from(group: &GroupPlan) -> Self {
+        use iotbench_engine::Load as Plan;
+        let (users, think_ms, rate_per_s) = match group.load {
+            Plan::Closed { users, think_ns } => (Some(users), Some(think_ns as f64 / 1e6), None),
+            Plan::Open { rate, .. } | Plan::Paced { rate, .. } => (None, None, finite(rate)),
+        };
+        let datapoints = match group.operation.payload {
+            Payload::Count(count) => count.to_string(),
+            Payload::Second => "second".into(),
+            Payload::SinceLast { .. } => "since_last".into(),
+        };
+        let (name, model) = (group.name.clone(), group.load.name().into());
+        Self { name, model, datapoints, users, think_ms, rate_per_s, connections: group.connections }
+    }
+}
+
+impl From<LoadCounts> for OperationCounts {
+    fn from(counts: LoadCounts) -> Self {
+        let LoadCounts { offered, started, ok, fail, unknown, dropped, pending, censored } = counts;
+        Self { offered, started, ok, fail, unknown, dropped, pending, censored }
+    }
+}
+
+impl From<OperationCounts> for LoadCounts {
+    fn from(counts: OperationCounts) -> Self {
+        let OperationCounts { offered, started, ok, fail, unknown, dropped, pending, censored } = counts;
+        Self { offered, started, ok, fail, unknown, dropped, pending, censored }
+    }
+}

@@ -1,0 +1,85 @@
+//! Datapoints by their fate, and what they take on disk.
+
+use super::rounded;
+use iotbench_engine::Outcome;
+use iotbench_recorder::PointCounts;
+use serde::{Deserialize, Serialize};
+
+/// Datapoints of the whole run, warm-up included, preload not.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Points {
+    /// Due by the sensors' plan.
+    pub generated: u64,
+    /// Lost by a sensor because its queue was full.
+    pub dropped: u64,
+    /// Not sent when the run ended.
+    pub pending: u64,
+    /// Sent.
+    pub sent: u64,
+    /// Acknowledged.
+    pub acked: u64,
+    /// Definitely not stored.
+    pub failed: u64,
+    /// Sent, without a verdict.
+    pub unknown: u64,
+    /// Written before the run: no term of a sum.
+    pub preloaded: u64,
+    /// Found in the database at the end, preloaded ones included; null: not counted.
+    pub stored: Option<u64>,
+    /// Values of those; null: not counted.
+    pub stored_values: Option<u64>,
+    /// What a comparison value by value found; always null in this version.
+    pub verified: (),
+}
+
+impl Points {
+    pub(super) fn new(outcome: &Outcome) -> Self {
+        let PointCounts { generated, dropped, pending, sent, acked, failed, unknown } = outcome.points;
+        Self {
+            generated,
+            dropped,
+            pending,
+            sent,
+            acked,
+            failed,
+            unknown,
+            preloaded: outcome.preloaded_points,
+            stored: outcome.stored.map(|s| s.points),
+            stored_values: outcome.stored.map(|s| s.values),
+            verified: (),
+        }
+    }
+
+    pub(super) fn counts(&self) -> PointCounts {
+        let Self { generated, dropped, pending, sent, acked, failed, unknown, .. } = *self;
+        PointCounts { generated, dropped, pending, sent, acked, failed, unknown }
+    }
+
+    /// Acknowledged datapoints, preloaded ones included, that the database does not hold; null: not counted.
+    #[must_use]
+    pub fn lost(&self) -> Option<u64> {
+        self.stored.map(|stored| (self.acked + self.preloaded).saturating_sub(stored))
+    }
+}
+
+/// Bytes on disk.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Storage {
+    /// Before anything was written; null: not known.
+    pub bytes_before: Option<u64>,
+    /// At the end; null: not known.
+    pub bytes_after: Option<u64>,
+    /// The growth over the acknowledged datapoints, preloaded ones included; null when one of them is not known or there
+    /// are none.
+    pub bytes_per_point: Option<f64>,
+}
+
+impl Storage {
+    pub(super) fn new(outcome: &Outcome) -> Self {
+        let (bytes_before, bytes_after) = (outcome.storage_bytes_before, outcome.storage_bytes_after);
+        let growth = bytes_before.zip(bytes_after).and_then(|(before, after)| after.checked_sub(before));
+        let written = outcome.points.acked + outcome.preloaded_points;
+        let bytes_per_point = growth.and_then(|bytes| rounded(bytes as f64 / written as f64));
+        Self { bytes_before, bytes_after, bytes_per_point }
+    }
+}

@@ -1,0 +1,96 @@
+//! What was acknowledged a second.
+
+use super::{rounded, seconds};
+use iotbench_engine::Measured;
+use iotbench_recorder::Quartiles;
+use serde::{Deserialize, Serialize};
+
+/// The stretch whose figures are the result, in seconds since the run's start by the monotonic clock.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MeasuredPart {
+    /// Its start.
+    pub from_s: Option<f64>,
+    /// Its end.
+    pub to_s: Option<f64>,
+    /// Its length: what rates are divided by.
+    pub length_s: Option<f64>,
+}
+
+/// What was acknowledged a second in the measured part.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Throughput {
+    /// Operations acknowledged over the part's length.
+    pub operations_per_s: Option<f64>,
+    /// Datapoints acknowledged over the part's length.
+    pub points_per_s: Option<f64>,
+    /// Values acknowledged over the part's length.
+    pub values_per_s: Option<f64>,
+    /// How the whole seconds spread; null without any.
+    pub windows: Option<Windows>,
+}
+
+/// How the whole seconds of the measured part spread.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Windows {
+    /// How many there are.
+    pub count: u64,
+    /// Operations acknowledged in each.
+    pub operations_per_s: Spread,
+    /// Datapoints acknowledged in each.
+    pub points_per_s: Spread,
+    /// Values acknowledged in each.
+    pub values_per_s: Spread,
+}
+
+/// Minimum, quartiles (linear interpolation) and maximum.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Spread {
+    /// The least.
+    pub min: Option<f64>,
+    /// A quarter is below.
+    pub q1: Option<f64>,
+    /// Half is below.
+    pub median: Option<f64>,
+    /// Three quarters are below.
+    pub q3: Option<f64>,
+    /// The greatest.
+    pub max: Option<f64>,
+}
+
+impl From<&Measured> for MeasuredPart {
+    fn from(measured: &Measured) -> Self {
+        let [from_s, to_s, length_s] =
+            [measured.from_ns, measured.to_ns, measured.to_ns.saturating_sub(measured.from_ns)]
+                .map(|ns| Some(seconds(ns)));
+        Self { from_s, to_s, length_s }
+    }
+}
+
+impl From<&Measured> for Throughput {
+    fn from(measured: &Measured) -> Self {
+        let length_s = measured.seconds_long();
+        let rate = |count: u64| rounded(count as f64 / length_s);
+        Self {
+            operations_per_s: rate(measured.counts.ok),
+            points_per_s: rate(measured.counts.points.acked),
+            values_per_s: rate(measured.counts.values_acked),
+            windows: windows(measured),
+        }
+    }
+}
+
+fn windows(measured: &Measured) -> Option<Windows> {
+    let seconds = &measured.seconds;
+    Some(Windows {
+        count: seconds.len() as u64,
+        operations_per_s: spread(seconds.iter().map(|s| s.ok))?,
+        points_per_s: spread(seconds.iter().map(|s| s.points))?,
+        values_per_s: spread(seconds.iter().map(|s| s.values))?,
+    })
+}
+
+fn spread(counts: impl Iterator<Item = u64>) -> Option<Spread> {
+    let rates: Vec<_> = counts.map(|count| count as f64).collect();
+    let Quartiles { min, q1, median, q3, max, .. } = Quartiles::of(&rates)?;
+    Some(Spread { min: rounded(min), q1: rounded(q1), median: rounded(median), q3: rounded(q3), max: rounded(max) })
+}

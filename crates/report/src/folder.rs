@@ -1,0 +1,248 @@
+//! The folder of one run.
+
+mod appender;
+mod ledger;
+mod manifest;
+mod name;
+
+pub(crate) use appender::Appender;
+pub use ledger::{LedgerHead, LedgerRange};
+pub use manifest::{Manifest, ManifestError, ManifestFile, check_manifest};
+pub use name::FolderName;
+
+use crate::document::{Document, DocumentError};
+use iotbench_engine::Outcome;
+use std::{
+    fs::{self, DirBuilder, File},
+    io::{self, Write},
+    os::unix::fs::DirBuilderExt,
+    path::{Path, PathBuf},
+};
+
+/// The document.
+pub const RUN_FILE: &str = "run.json";
+/// The profile as meant.
+pub const PROFILE_FILE: &str = "profile.toml";
+/// A row a second.
+pub const SERIES_FILE: &str = "series.csv";
+/// The distributions of each second.
+pub const LATENCY_FILE: &str = "latency.hlog";
+/// A line an operation, with a trace only.
+pub const OPERATIONS_FILE: &str = "operations.jsonl";
+/// Which datapoints were acknowledged.
+pub const LEDGER_FILE: &str = "ledger";
+/// Digests of the other files.
+pub const MANIFEST_FILE: &str = "manifest.json";
+const DATABASE_FOLDER: &str = "database";
+
+/// Free space that a run must find: a long series and log fit.
+const LEAST_FREE_BYTES: u64 = 16 << 20;
+/// Larger files are no documents of ours.
+const MOST_DOCUMENT_BYTES: u64 = 256 << 20;
+
+/// Why results cannot be written or read.
+#[derive(Debug, thiserror::Error)]
+pub enum FolderError {
+    /// A part of the folder's name that is no plain word.
+    #[error(
+        "{0:?} cannot be part of a folder's name: use letters, digits, _ and -, at most 64 of them; rename the profile"
+    )]
+    Name(String),
+    /// The folder cannot be made.
+    #[error("cannot create {path}: {source}; choose another place with --out")]
+    Create {
+        /// The folder.
+        path: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// Too little space.
+    #[error(
+        "{path} has {free_bytes} bytes free, and a run needs {LEAST_FREE_BYTES}: make room, or choose another place with --out"
+    )]
+    Full {
+        /// Where.
+        path: String,
+        /// What is free.
+        free_bytes: u64,
+    },
+    /// A file cannot be written.
+    #[error("cannot write {path}: {source}")]
+    Write {
+        /// The file.
+        path: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// A file cannot be read.
+    #[error("cannot read {path}: {source}")]
+    Read {
+        /// The file.
+        path: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// A file does not hold what it should.
+    #[error("{path}: {source}")]
+    Document {
+        /// The file.
+        path: String,
+        /// Why.
+        source: DocumentError,
+    },
+    /// Something that is to be kept cannot be expressed in its format: a fault of the program.
+    #[error("cannot write {path}: {message}")]
+    Format {
+        /// The file.
+        path: String,
+        /// Why.
+        message: String,
+    },
+}
+
+impl FolderError {
+    /// The program's exit code: 2 for a name, else 30, local I/O.
+    #[must_use]
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Name(_) => 2,
+            _ => 30,
+        }
+    }
+}
+
+/// When a replaced file has to be on the disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Flush {
+    /// Whenever the system likes: nothing disturbs a database on the same disk.
+    Later,
+    /// Before it takes its name.
+    Now,
+}
+
+/// The folder of one run. Nothing outside it is ever written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResultsFolder {
+    path: PathBuf,
+}
+
+impl ResultsFolder {
+    /// Makes the folder `out/name`, for this user only. It must not exist; `out` is made where it does not.
+    ///
+    /// # Errors
+    /// The folder cannot be made or is there already, or less than 16 MiB are free.
+    pub fn create(out: &Path, name: &FolderName) -> Result<Self, FolderError> {
+        let fail = |path: &Path| {
+            let path = shown(path);
+            move |source| FolderError::Create { path, source }
+        };
+        fs::create_dir_all(out).map_err(fail(out))?;
+        let space = rustix::fs::statvfs(out).map_err(|e| fail(out)(e.into()))?;
+        let free_bytes = space.f_bavail.saturating_mul(space.f_frsize);
+        if free_bytes < LEAST_FREE_BYTES {
+            return Err(FolderError::Full { path: shown(out), free_bytes });
+        }
+        let path = out.join(name.as_str());
+        DirBuilder::new().mode(0o700).create(&path).map_err(fail(&path))?;
+        Ok(Self { path })
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A folder in it for the files of an embedded database or a private server, made now if it is not there.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub fn database_dir(&self) -> Result<PathBuf, FolderError> {
+        let path = self.path.join(DATABASE_FOLDER);
+        match DirBuilder::new().mode(0o700).create(&path) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                Err(FolderError::Create { path: shown(&path), source: error })
+            }
+            _ => Ok(path),
+        }
+    }
+
+    pub(crate) fn write_profile(&self, outcome_profile: &iotbench_engine::Profile) -> Result<(), FolderError> {
+        let text = toml::to_string(outcome_profile)
+            .map_err(|e| FolderError::Format { path: self.shown(PROFILE_FILE), message: e.to_string() })?;
+        self.replace(PROFILE_FILE, Flush::Later, |file| file.write_all(text.as_bytes()))
+    }
+
+    pub(crate) fn write_document(&self, document: &Document, flush: Flush) -> Result<(), FolderError> {
+        let text = document
+            .to_json()
+            .map_err(|e| FolderError::Format { path: self.shown(RUN_FILE), message: e.to_string() })?;
+        self.replace(RUN_FILE, flush, |file| file.write_all(text.as_bytes()))
+    }
+
+    pub(crate) fn write_ledger(&self, outcome: &Outcome) -> Result<(), FolderError> {
+        self.replace(LEDGER_FILE, Flush::Now, |file| ledger::write(outcome, file))
+    }
+
+    pub(crate) fn write_manifest(&self) -> Result<(), FolderError> {
+        let manifest = Manifest::of(&self.path)?;
+        self.replace(MANIFEST_FILE, Flush::Now, |file| {
+            serde_json::to_writer_pretty(&mut *file, &manifest)?;
+            file.write_all(b"\n")
+        })
+    }
+
+    /// Opens a file that grows.
+    pub(crate) fn appender(&self, name: &str) -> Result<Appender, FolderError> {
+        let path = self.path.join(name);
+        Appender::create(&path).map_err(|source| FolderError::Write { path: shown(&path), source })
+    }
+
+    fn shown(&self, name: &str) -> String {
+        shown(&self.path.join(name))
+    }
+
+    /// Writes a file under another name, which then replaces `name`: readers see the old or the new content, never a part,
+    /// and the old one stays when the disk is full.
+    fn replace(
+        &self,
+        name: &str,
+        flush: Flush,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<(), FolderError> {
+        let partial = self.path.join(format!(".{name}.partial"));
+        let written = write_whole(&partial, flush, write).and_then(|()| fs::rename(&partial, self.path.join(name)));
+        written.map_err(|source| {
+            // If it cannot be removed either, there is nothing left to try; its name says what it is.
+            let _ = fs::remove_file(&partial);
+            FolderError::Write { path: self.shown(name), source }
+        })
+    }
+}
+
+fn write_whole(path: &Path, flush: Flush, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let mut file = io::BufWriter::new(File::create(path)?);
+    write(&mut file)?;
+    let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
+    if flush == Flush::Now { file.sync_all() } else { Ok(()) }
+}
+
+/// Reads the document of a run: `path` is its folder, or the file itself.
+///
+/// # Errors
+/// There is none, or it is none of this version.
+pub fn read_document(path: &Path) -> Result<Document, FolderError> {
+    let file = if path.is_dir() { path.join(RUN_FILE) } else { path.to_owned() };
+    let read = || {
+        if fs::metadata(&file)?.len() > MOST_DOCUMENT_BYTES {
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, "this is too large for a results document"));
+        }
+        fs::read_to_string(&file)
+    };
+    let text = read().map_err(|source| FolderError::Read { path: shown(&file), source })?;
+    Document::from_json(&text).map_err(|source| FolderError::Document { path: shown(&file), source })
+}
+
+fn shown(path: &Path) -> String {
+    crate::printable::printable(&path.to_string_lossy())
+}

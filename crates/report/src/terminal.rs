@@ -1,0 +1,62 @@
+//! A document as text for people: the verdict, the answer in a sentence, then the figures. Pure.
+
+mod answer;
+pub(crate) mod figure;
+mod latency;
+mod load;
+mod machine;
+mod ramp;
+pub(crate) mod table;
+
+use crate::{
+    document::{Document, Status},
+    printable::printable,
+};
+use std::path::Path;
+use table::paragraph;
+
+/// Lines are never longer than this, however wide the terminal is.
+pub(crate) const MOST_COLUMNS: u16 = 100;
+/// Below this width tables cannot be read; the terminal then breaks lines itself.
+const LEAST_COLUMNS: u16 = 60;
+
+/// The document as plain text for a terminal of `columns` columns, of which at most 100 are used. `folder` is named at
+/// the end.
+///
+/// The text ends with a line break. Whatever the document holds, it has no other control character.
+#[must_use]
+pub fn render(document: &Document, folder: Option<&Path>, columns: u16) -> String {
+    let columns = usable(columns);
+    // A document always makes a printable one; should it not, the last line of this function still holds the promise.
+    let document = &document.printable().unwrap_or_else(|_| document.clone());
+    let mut sections = vec![headline(document, columns), answer::answer(document, columns)];
+    sections.extend(load::sections(document, columns));
+    sections.extend(latency::section(document, columns));
+    sections.extend(ramp::section(document, columns));
+    sections.extend(machine::sections(document, columns));
+    sections.extend(folder.map(|path| format!("Results: {}", printable(&path.to_string_lossy()))));
+    finished(&sections.join("\n\n"))
+}
+
+pub(crate) fn usable(columns: u16) -> u16 {
+    columns.clamp(LEAST_COLUMNS, MOST_COLUMNS)
+}
+
+/// The text with a line break at its end, no other control character than line breaks, and plain blanks: those between a
+/// number and its unit have kept the two on one line.
+pub(crate) fn finished(text: &str) -> String {
+    let mut text: String = text.replace(figure::TIE, " ").chars().filter(|c| *c == '\n' || !c.is_control()).collect();
+    text.push('\n');
+    text
+}
+
+fn headline(document: &Document, columns: u16) -> String {
+    let verdict = &document.verdict;
+    let mut lines =
+        vec![format!("{}  {} on {}", verdict.status.name().to_uppercase(), document.profile, document.target.name())];
+    if verdict.status == Status::Running {
+        lines.push(paragraph("This run has not ended, or was killed: these are its figures so far.", columns));
+    }
+    lines.extend(verdict.reasons.iter().map(|reason| paragraph(&format!("- {reason}"), columns)));
+    lines.join("\n")
+}

@@ -1,0 +1,88 @@
+//! Load, datapoints and throughput.
+
+use super::{
+    figure::{NONE, count, or_none, significant},
+    table::{paragraph, table},
+};
+use crate::document::{Document, Group, Spread};
+use comfy_table::CellAlignment::{Left, Right};
+
+pub(super) fn sections(document: &Document, columns: u16) -> Vec<String> {
+    let mut sections = vec![fates(document, columns)];
+    sections.extend(throughput(document, columns));
+    sections.extend(errors(document, columns));
+    sections
+}
+
+fn fates(document: &Document, columns: u16) -> String {
+    let (load, points) = (&document.load, &document.points);
+    let heads = ["offered", "sent", "acknowledged", "failed", "unknown", "dropped", "pending", "stored"];
+    let row = |name: &str, numbers: [u64; 7], stored: String| {
+        std::iter::once(name.to_owned()).chain(numbers.map(count)).chain([stored]).collect::<Vec<_>>()
+    };
+    let operations = [load.offered, load.started, load.ok, load.fail, load.unknown, load.dropped, load.pending];
+    let datapoints =
+        [points.generated, points.sent, points.acked, points.failed, points.unknown, points.dropped, points.pending];
+    let rows = vec![
+        row("operations", operations, String::new()),
+        row("datapoints", datapoints, or_none(points.stored, count)),
+    ];
+    let mut text = table("Load", &heads, rows, Right, columns);
+    if points.preloaded > 0 {
+        text.push_str(&format!(
+            "\n{} datapoints were written before; they are among the stored.",
+            count(points.preloaded)
+        ));
+    }
+    let groups: Vec<_> =
+        load.groups.iter().map(|g| paragraph(&group(g, document.capacity.is_some()), columns)).collect();
+    format!("{text}\n{}", groups.join("\n"))
+}
+
+/// `pmus: closed, 16 users, think time 1.00 s, datapoints a request: since_last, 1 connection`
+fn group(group: &Group, ramp: bool) -> String {
+    let from = if ramp { "from " } else { "" };
+    let users = group.users.map(|users| format!(", {from}{} users", count(users.into())));
+    let think = group.think_ms.map(|ms| format!(", think time {}", super::figure::duration(ms * 1e3)));
+    let rate = group.rate_per_s.map(|rate| format!(", {} a second", significant(rate)));
+    let details: String = [users, think, rate].into_iter().flatten().collect();
+    let plural = if group.connections == 1 { "" } else { "s" };
+    let connections = count(group.connections.into());
+    format!(
+        "{}: {}{details}, datapoints a request: {}, {connections} connection{plural}",
+        group.name, group.model, group.datapoints
+    )
+}
+
+fn throughput(document: &Document, columns: u16) -> Option<String> {
+    let throughput = document.throughput.as_ref()?;
+    let windows = throughput.windows.as_ref();
+    let row = |name: &str, mean: Option<f64>, spread: Option<&Spread>| {
+        let figures = match spread {
+            Some(s) => [s.min, s.q1, s.median, s.q3, s.max].map(|f| or_none(f, significant)),
+            None => [NONE; 5].map(Into::into),
+        };
+        [name.to_owned(), or_none(mean, significant)].into_iter().chain(figures).collect::<Vec<_>>()
+    };
+    let rows = vec![
+        row("operations", throughput.operations_per_s, windows.map(|w| &w.operations_per_s)),
+        row("datapoints", throughput.points_per_s, windows.map(|w| &w.points_per_s)),
+        row("values", throughput.values_per_s, windows.map(|w| &w.values_per_s)),
+    ];
+    let heads = ["mean", "min", "q1", "median", "q3", "max"];
+    let text = table("Throughput a second", &heads, rows, Right, columns);
+    let length = document.measured.as_ref().and_then(|m| m.length_s);
+    let length = length.map(|s| format!("\nmean over {} s, the others over whole seconds", significant(s)));
+    Some(text + &length.unwrap_or_default())
+}
+
+fn errors(document: &Document, columns: u16) -> Option<String> {
+    if document.errors.is_empty() {
+        return None;
+    }
+    let row = |e: &crate::document::ErrorsOfCause| {
+        vec![e.cause.clone(), count(e.count), e.samples.first().cloned().unwrap_or_default()]
+    };
+    let rows = document.errors.iter().map(row).collect();
+    Some(table("Errors", &["count", "first message"], rows, Left, columns))
+}

@@ -1,0 +1,141 @@
+//! What was used, what was promised, and on which machine.
+
+use super::{
+    figure::{NONE, bytes, count, duration, or_none, significant},
+    table::{list, table},
+};
+use crate::document::{Document, Durability, Resources};
+use comfy_table::CellAlignment::Right;
+
+pub(super) fn sections(document: &Document, columns: u16) -> Vec<String> {
+    let mut rows = vec![
+        ["Storage".into(), storage(document)],
+        ["Durability".into(), durability(document)],
+        ["Database".into(), database(document)],
+        ["Client".into(), client(document)],
+        ["Machine".into(), machine(document)],
+        ["Made by".into(), made_by(document)],
+    ];
+    rows.extend(document.remarks.iter().map(|remark| ["Remark".into(), remark.clone()]));
+    resources(document, columns).into_iter().chain([list(rows, columns)]).collect()
+}
+
+fn resources(document: &Document, columns: u16) -> Option<String> {
+    if document.resources.is_empty() {
+        return None;
+    }
+    let row = |r: &Resources| {
+        let name = if r.node == 0 { r.role.clone() } else { format!("{} {}", r.role, r.node) };
+        let percent = or_none(r.cpu_pct_mean, |pct| format!("{} %", significant(pct)));
+        let sizes = [
+            r.rss_bytes_mean,
+            r.rss_bytes_max,
+            r.pss_bytes_mean,
+            r.disk_read_bytes,
+            r.disk_written_bytes,
+            r.net_rx_bytes,
+            r.net_tx_bytes,
+        ];
+        [name, percent].into_iter().chain(sizes.map(|size| or_none(size, bytes))).collect::<Vec<_>>()
+    };
+    let heads = ["CPU", "RSS mean", "RSS max", "PSS mean", "disk read", "written", "net in", "net out"];
+    let rows = document.resources.iter().map(row).collect();
+    let text = table("Resources", &heads, rows, Right, columns);
+    let of_role = |r: &Resources| {
+        let note = r.note.iter().map(|note| format!("; {note}")).collect::<String>();
+        let gone = r.gone_at_s.map(|s| format!("; gone after {} s", significant(s))).unwrap_or_default();
+        super::paragraph(&format!("{}: by {}{gone}{note}", r.role, r.method), columns)
+    };
+    let notes = document.resources.iter().map(of_role);
+    Some(std::iter::once(text).chain(notes).collect::<Vec<_>>().join("\n"))
+}
+
+fn storage(document: &Document) -> String {
+    let storage = &document.storage;
+    format!(
+        "{} before, {} after; {} bytes a datapoint",
+        or_none(storage.bytes_before, bytes),
+        or_none(storage.bytes_after, bytes),
+        or_none(storage.bytes_per_point, significant)
+    )
+}
+
+fn durability(document: &Document) -> String {
+    let Some(durability) = &document.target.durability else { return "not known".into() };
+    let nodes =
+        if durability.nodes == 1 { "1 node".into() } else { format!("{} nodes", count(durability.nodes.into())) };
+    let source = match &durability.declared_in {
+        Some(place) => format!("declared: {place}"),
+        None => "read back from the database".into(),
+    };
+    let acknowledgement = &document.target.acknowledgement;
+    format!(
+        "an acknowledged write {}, on {nodes} ({source}); acknowledged means {acknowledgement}",
+        promise(durability)
+    )
+}
+
+/// What an acknowledged write survives, in words.
+fn promise(durability: &Durability) -> String {
+    match durability.promise.as_str() {
+        "buffered" => "may be lost at any crash".into(),
+        "process_crash" => "survives a process crash".into(),
+        "os_crash" => "survives an OS crash".into(),
+        "os_crash_within" => {
+            format!("survives an OS crash but for the last {} s", or_none(durability.within_s, significant))
+        }
+        other => other.into(),
+    }
+}
+
+fn database(document: &Document) -> String {
+    let target = &document.target;
+    let product = match (&target.product, &target.version) {
+        (Some(product), Some(version)) => format!("{product} {version}"),
+        _ => "not reached".into(),
+    };
+    let by = target.driver.iter().map(|driver| format!(" by {driver}")).collect::<String>();
+    let method = target.method.iter().map(|method| format!(", {method}")).collect::<String>();
+    let settings = target.settings.iter().map(|(key, value)| format!(", {key} = {value}")).collect::<String>();
+    let at = if target.endpoints.is_empty() { String::new() } else { format!("; {}", target.endpoints.join(", ")) };
+    format!("{product}{by}{method}{settings}{at}")
+}
+
+fn client(document: &Document) -> String {
+    let client = &document.client;
+    let error = &client.pacing_error_us;
+    let cpu = client.cpu_pct.map(|pct| format!("; CPU {} %", significant(pct))).unwrap_or_default();
+    format!(
+        "pacing error p50 {}, p99 {}, max {} over {} operations{cpu}; sampling {} % of a core; {} measurements lost",
+        or_none(error.p50, duration),
+        or_none(error.p99, duration),
+        or_none(error.max, duration),
+        count(error.count),
+        or_none(client.sampler_cpu_pct, significant),
+        count(client.samples_dropped)
+    )
+}
+
+fn machine(document: &Document) -> String {
+    let machine = &document.environment;
+    let text = |value: &Option<String>| value.clone().unwrap_or_else(|| NONE.into());
+    let filesystem = machine.database_filesystem.as_ref().or(machine.filesystem.as_ref());
+    format!(
+        "{}, {} processors, {}, {}, kernel {}, {}, governor {}, steal {} %",
+        text(&machine.cpu),
+        or_none(machine.cores, count),
+        or_none(machine.memory_bytes, bytes),
+        text(&machine.os),
+        text(&machine.kernel),
+        filesystem.map_or(NONE, |f| f.kind.as_str()),
+        text(&machine.governor),
+        or_none(machine.steal_pct, significant)
+    )
+}
+
+fn made_by(document: &Document) -> String {
+    let tool = &document.tool;
+    let git = tool.git.iter().map(|git| format!(" ({git})")).collect::<String>();
+    let started = document.started.split('.').next().unwrap_or_default().trim_end_matches('Z').replace('T', " ");
+    format!("iotbench {}{git}, started {started} UTC, seed {}", tool.version, document.seed)
+}

@@ -1,0 +1,53 @@
+//! The curve of a ramp.
+
+use super::{
+    figure::{count, duration, or_none, significant},
+    table::{paragraph, table},
+};
+use crate::document::{Document, Purpose, Step};
+use comfy_table::CellAlignment::Left;
+use iotbench_recorder::Level;
+
+/// Width of the longest bar.
+const BAR_COLUMNS: f64 = 20.0;
+
+pub(super) fn section(document: &Document, columns: u16) -> Option<String> {
+    let capacity = document.capacity.as_ref()?;
+    let most = capacity.steps.iter().filter_map(|step| step.operations_per_s).fold(0.0, f64::max);
+    let mut steps: Vec<(usize, &Step)> = (1..).zip(&capacity.steps).collect();
+    steps.sort_by_key(|(place, step)| (step.users, *place));
+    let rows = steps.into_iter().map(|(place, step)| row(place, step, most)).collect();
+    let heads = ["users", "operations/s", "values/s", "mean response", "p99", "verdict", "curve"];
+    let text = table("Step", &heads, rows, Left, columns);
+    let failures = (1..).zip(&capacity.steps).filter_map(|(place, step)| Some((place, step.failure.as_deref()?)));
+    let failures: Vec<_> =
+        failures.map(|(place, why): (usize, _)| paragraph(&format!("step {place} failed: {why}"), columns)).collect();
+    let lack = capacity.steps.iter().any(|step| step.p99_response_us.is_none());
+    let lack = if lack { vec![format!("– p99 needs {} samples", Level::P99.samples_needed())] } else { vec![] };
+    let criterion = paragraph(&format!("too much is: {}", capacity.criterion), columns);
+    Some([vec![text], lack, failures, vec![criterion]].concat().join("\n"))
+}
+
+fn row(place: usize, step: &Step, most: f64) -> Vec<String> {
+    let purpose = match step.purpose {
+        Purpose::Grow => "grow",
+        Purpose::Bisect => "bisect",
+        Purpose::Confirm => "confirm",
+    };
+    vec![
+        format!("{place} {purpose}"),
+        count(step.users.into()),
+        or_none(step.operations_per_s, significant),
+        or_none(step.values_per_s, significant),
+        or_none(step.mean_response_us, duration),
+        or_none(step.p99_response_us, duration),
+        if step.passed { "ok".into() } else { "failed".into() },
+        bar(step.operations_per_s.unwrap_or_default(), most),
+    ]
+}
+
+fn bar(rate: f64, most: f64) -> String {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to the width of a bar")]
+    let length = if most > 0.0 { (rate / most * BAR_COLUMNS).clamp(0.0, BAR_COLUMNS).round() as usize } else { 0 };
+    "█".repeat(length)
+}

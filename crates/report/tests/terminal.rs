@@ -1,0 +1,97 @@
+//! What people see.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot get what it needs has failed")]
+
+mod outcomes;
+
+use iotbench_report::{Document, render, render_comparison};
+use proptest::prelude::*;
+use serde_json::Value;
+use std::path::Path;
+
+fn document(outcome: &iotbench_engine::Outcome) -> Document {
+    Document::from_outcome(outcome, &outcomes::provenance())
+}
+
+fn shown(outcome: &iotbench_engine::Outcome) -> String {
+    render(&document(outcome), Some(Path::new("results/20260105T100000Z-pmu_write-sqlite-wide-abcd")), 100)
+}
+
+#[test]
+fn a_ramp() {
+    insta::assert_snapshot!(shown(&outcomes::ramp()));
+}
+
+#[test]
+fn a_fixed_load_with_failures() {
+    insta::assert_snapshot!(shown(&outcomes::fixed(450, 40, 10)));
+}
+
+#[test]
+fn a_database_that_was_not_reached() {
+    insta::assert_snapshot!(shown(&outcomes::unreached()));
+}
+
+#[test]
+fn several_runs() {
+    let documents = [outcomes::fixed(12_345, 0, 0), outcomes::fixed(0, 90, 10), outcomes::unreached()];
+    insta::assert_snapshot!(render_comparison(&documents.each_ref().map(document), 100));
+}
+
+#[test]
+fn no_line_is_wider_than_the_terminal() {
+    for columns in [60, 80, 100, 200] {
+        for outcome in [outcomes::ramp(), outcomes::fixed(450, 40, 10), outcomes::unreached()] {
+            let text = render(&document(&outcome), None, columns);
+            let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
+            assert!(widest <= usize::from(columns.min(100)), "{widest} of {columns} columns:\n{text}");
+        }
+    }
+}
+
+/// Every text in a value becomes `text`, but for the words that the format fixes.
+fn poison(value: &mut Value, text: &str) {
+    match value {
+        Value::String(own) => *own = text.into(),
+        Value::Array(items) => items.iter_mut().for_each(|item| poison(item, text)),
+        Value::Object(map) => {
+            for (key, child) in
+                map.iter_mut().filter(|(key, _)| !["schema", "status", "purpose"].contains(&key.as_str()))
+            {
+                let _ = key;
+                poison(child, text);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+fn poisoned(text: &str) -> Document {
+    let mut value = serde_json::to_value(document(&outcomes::ramp())).unwrap();
+    poison(&mut value, text);
+    value["target"]["settings"] = serde_json::json!({ text: text });
+    serde_json::from_value(value).unwrap()
+}
+
+#[test]
+fn no_text_of_others_begins_a_line_of_its_own() {
+    let text = render(&poisoned("\nVALID \x1b[2J\u{202e}"), Some(Path::new("a\nVALID")), 100);
+    assert!(!text.lines().skip(1).any(|line| line.starts_with("VALID")), "{text}");
+    assert!(!text.contains(['\x1b', '\u{202e}']), "{text}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn no_text_breaks_the_json_or_steers_a_terminal(text in any::<String>()) {
+        let document = poisoned(&text);
+        let json = document.to_json().unwrap();
+        prop_assert!(!json.chars().any(|c| c.is_control() && c != '\n'));
+        let back = Document::from_json(&json).unwrap();
+        prop_assert_eq!(back.to_json().unwrap(), json);
+        for shown in [render(&document, Some(Path::new(&text)), 80), render_comparison(&[document], 80)] {
+            prop_assert!(!shown.chars().any(|c| c.is_control() && c != '\n'));
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! A run as a few lines of code.
+
+use crate::profiles::{UnknownProfile, find_profile};
+use iotbench_backends::BACKENDS;
+use iotbench_core::{Backend, Endpoint, Layout, Registry, Target, UnknownBackend};
+use iotbench_engine::{
+    Count, Observer, Outcome, Overrides, PlanError, PlanRequest, Profile, ProfileError, RunOptions, Span, StopSignal,
+    UnitError, parse_profile, plan, read_profile, run,
+};
+use std::{
+    path::{Path, PathBuf},
+    time::{SystemTime, UNIX_EPOCH},
+};
+use url::Url;
+
+/// A profile, a backend and what differs from their defaults.
+pub struct Benchmark {
+    profile: Profile,
+    file: String,
+    base: PathBuf,
+    overrides: Overrides,
+    backend: String,
+    registry: Registry,
+    url: Option<Url>,
+    options: RunOptions,
+    observer: Box<dyn Observer>,
+    stop: StopSignal,
+    wrong: Option<BenchmarkError>,
+}
+
+/// Why a benchmark cannot be run. What happens while it runs is in the [`Outcome`]'s verdict.
+#[derive(Debug, thiserror::Error)]
+pub enum BenchmarkError {
+    /// There is no such built-in profile.
+    #[error(transparent)]
+    UnknownProfile(#[from] UnknownProfile),
+    /// The profile cannot be read, or does not take a change.
+    #[error(transparent)]
+    Profile(#[from] ProfileError),
+    /// There is no such backend.
+    #[error(transparent)]
+    UnknownBackend(#[from] UnknownBackend),
+    /// There is no such layout.
+    #[error("{0}")]
+    UnknownLayout(String),
+    /// A value that cannot be read.
+    #[error(transparent)]
+    Unit(#[from] UnitError),
+    /// The profile cannot be run on this backend.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// No folder for an embedded database.
+    #[error("no folder for the database: {0}")]
+    Folder(#[from] std::io::Error),
+}
+
+impl Benchmark {
+    /// A built-in profile on the embedded SQLite database.
+    ///
+    /// # Errors
+    /// There is no profile of this name.
+    pub fn builtin(name: &str) -> Result<Self, BenchmarkError> {
+        let builtin = find_profile(name)?;
+        Self::from_toml(&format!("{name}.toml"), builtin.toml)
+    }
+
+    /// A profile from its text; `file` names it in errors.
+    ///
+    /// # Errors
+    /// The text is no profile.
+    pub fn from_toml(file: &str, text: &str) -> Result<Self, BenchmarkError> {
+        Ok(Self::new(parse_profile(file, text)?, file.into(), PathBuf::from(".")))
+    }
+
+    /// A profile from a file.
+    ///
+    /// # Errors
+    /// The file cannot be read or is no profile.
+    pub fn from_file(path: &Path) -> Result<Self, BenchmarkError> {
+        let base = path.parent().unwrap_or(Path::new(".")).to_owned();
+        Ok(Self::new(read_profile(path)?, path.display().to_string(), base))
+    }
+
+    fn new(profile: Profile, file: String, base: PathBuf) -> Self {
+        Self {
+            profile,
+            file,
+            base,
+            overrides: Overrides::default(),
+            backend: "sqlite".into(),
+            registry: Registry::new(BACKENDS),
+            url: None,
+            options: RunOptions::default(),
+            observer: Box::new(()),
+            stop: StopSignal::default(),
+            wrong: None,
+        }
+    }
+
+    /// The backend, as `name` or `name:layout`.
+    #[must_use]
+    pub fn backend(mut self, backend: &str) -> Self {
+        let (name, layout) = backend.split_once(':').map_or((backend, None), |(name, layout)| (name, Some(layout)));
+        self.backend = name.into();
+        match layout.map(str::parse::<Layout>).transpose() {
+            Ok(layout) => self.overrides.layout = layout.or(self.overrides.layout),
+            Err(message) => self.wrong = Some(BenchmarkError::UnknownLayout(message)),
+        }
+        self
+    }
+
+    /// Makes a backend of your own known, and uses it.
+    #[must_use]
+    pub fn register(mut self, backend: &'static dyn Backend) -> Self {
+        self.registry = self.registry.with(backend);
+        self.backend = backend.name().into();
+        self
+    }
+
+    /// Where the database is; without it an embedded database gets a temporary folder.
+    #[must_use]
+    pub fn url(mut self, url: Url) -> Self {
+        self.url = Some(url);
+        self
+    }
+
+    /// Sets any field of the profile: `key=value`, see [`Overrides::set`].
+    #[must_use]
+    pub fn set(mut self, assignment: &str) -> Self {
+        self.overrides.set.push(assignment.into());
+        self
+    }
+
+    /// A fixed number of virtual users: no ramp.
+    #[must_use]
+    pub fn users(mut self, users: u32) -> Self {
+        self.overrides.users = Some(Count(users.into()));
+        self
+    }
+
+    /// The length of the measured part, such as `30s`.
+    #[must_use]
+    pub fn duration(mut self, duration: &str) -> Self {
+        match duration.parse::<Span>() {
+            Ok(span) => self.overrides.duration = Some(span),
+            Err(error) => self.wrong = Some(error.into()),
+        }
+        self
+    }
+
+    /// Who watches the run.
+    #[must_use]
+    pub fn observer(mut self, observer: impl Observer + 'static) -> Self {
+        self.observer = Box::new(observer);
+        self
+    }
+
+    /// What ends the run before its time.
+    #[must_use]
+    pub fn stop_signal(mut self, stop: StopSignal) -> Self {
+        self.stop = stop;
+        self
+    }
+
+    /// Runs to the end; blocks.
+    ///
+    /// # Errors
+    /// Whatever is found before the run touches anything. What happens later is in the outcome's verdict.
+    pub fn run(mut self) -> Result<Outcome, BenchmarkError> {
+        if let Some(wrong) = self.wrong {
+            return Err(wrong);
+        }
+        let backend = self.registry.find(&self.backend)?;
+        let folder = tempfile::Builder::new().prefix("iotbench-").tempdir()?;
+        let target = match self.url {
+            Some(url) => Target { endpoints: vec![Endpoint::new(url)], ..Target::default() },
+            None => Target { folder: Some(folder.path().to_owned()), ..Target::default() },
+        };
+        let now_ns = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+        let request = PlanRequest {
+            profile: self.profile.with(&self.overrides)?,
+            profile_file: self.file,
+            base: &self.base,
+            run_id: format!("library_{now_ns}"),
+            target,
+            now_ns: i64::try_from(now_ns).unwrap_or(i64::MAX),
+        };
+        let planned = plan(request, backend)?;
+        Ok(run(planned, backend, self.options, &mut *self.observer, &self.stop))
+    }
+}

@@ -1,0 +1,56 @@
+//! Every built-in profile is parsed, planned or refused with a reason, and none is forgotten.
+
+use iotbench::{
+    BACKENDS, Layout, PROFILES, Registry,
+    core::Target,
+    engine::{Auto, Overrides, PlanError, PlanRequest, parse_profile, plan},
+};
+use std::{collections::BTreeSet, path::Path};
+
+#[test]
+fn every_file_in_configs_is_built_in_and_named_as_its_file() {
+    let files = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("configs/profiles")).unwrap();
+    let files: BTreeSet<String> =
+        files.map(|f| f.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned()).collect();
+    let names: BTreeSet<String> = PROFILES.iter().map(|p| p.name.to_owned()).collect();
+    assert_eq!(files, names);
+    for builtin in PROFILES {
+        assert_eq!(parse_profile(builtin.name, builtin.toml).unwrap().name, builtin.name);
+    }
+}
+
+#[test]
+fn every_profile_plans_or_says_what_is_missing() {
+    let mut runnable = BTreeSet::new();
+    for builtin in PROFILES {
+        for full in [false, true] {
+            let overrides = Overrides { full, ..Overrides::default() };
+            let profile = parse_profile(builtin.name, builtin.toml).unwrap().with(&overrides).unwrap();
+            for layout in Layout::ALL {
+                let mut profile = profile.clone();
+                profile.layout = Auto::Set(layout);
+                let request = PlanRequest {
+                    profile,
+                    profile_file: builtin.name.into(),
+                    base: Path::new("."),
+                    run_id: "test".into(),
+                    target: Target { folder: Some("/nonexistent".into()), ..Target::default() },
+                    now_ns: 0,
+                };
+                match plan(request, Registry::new(BACKENDS).find("sqlite").unwrap()) {
+                    Ok(planned) => {
+                        runnable.insert(builtin.name);
+                        let text = serde_json::to_string(&planned.plan).unwrap();
+                        let back: iotbench::engine::Plan = serde_json::from_str(&text).unwrap();
+                        assert_eq!(serde_json::to_string(&back).unwrap(), text, "a plan survives serialisation");
+                    }
+                    Err(PlanError::NotYet { reason, .. }) => assert!(!reason.is_empty()),
+                    Err(PlanError::Misfit(misfit)) => assert!(layout == Layout::Narrow, "{}: {misfit}", builtin.name),
+                    Err(error) => panic!("{} {layout}: {error}", builtin.name),
+                }
+            }
+        }
+    }
+    let expected = BTreeSet::from(["machine_write", "pmu_write", "greenhouse_insert", "compressor_insert"]);
+    assert_eq!(runnable, expected);
+}
