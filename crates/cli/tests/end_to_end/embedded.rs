@@ -43,7 +43,7 @@ fn document_holds_what_was_acknowledged() {
 #[test]
 fn bulk_holds_what_was_acknowledged() {
     let run = pmu_write("bulk");
-    let held = "SELECT sum(json_array_length(json, '$.measurements')) FROM iotbench_pmu_write";
+    let held = "SELECT sum(json_array_length(measurements, '$.measurements')) FROM iotbench_pmu_write";
     assert_eq!(count(&run, held), run.count("points.acked"));
 }
 
@@ -55,7 +55,7 @@ fn a_machine_in_bulk_is_one_row_a_second_with_every_nanosecond() {
     assert_eq!(run.count("points.dropped"), 0);
     let database = database(&run);
     let mut statement = database
-        .prepare("SELECT t.second, t.size, json_extract(m.value, '$.ns') FROM iotbench_machine_write t, json_each(t.json, '$.measurements') m ORDER BY 1, 3")
+        .prepare("SELECT t.second, t.size, json_extract(m.value, '$.ns') FROM iotbench_machine_write t, json_each(t.measurements, '$.measurements') m ORDER BY 1, 3")
         .unwrap();
     let rows = statement.query_map([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(2)?))).unwrap();
     let stored: Vec<i64> = rows.map(|row| row.unwrap()).map(|(second, ns)| second * 1_000_000_000 + ns).collect();
