@@ -1,2 +1,43 @@
-//! The iotbench command line.
-fn main() {}
+//! The iotbench command line: reads arguments, calls the libraries, prints.
+//!
+//! # Invariants
+//! - Standard output carries results only, standard error everything else; neither being closed is ever a panic.
+//! - No measurement, verdict or figure is made here.
+//! - `process::exit` is called nowhere but on a second signal.
+
+mod arguments;
+mod commands;
+mod console;
+mod diagnostics;
+mod error;
+mod job;
+mod plan_text;
+mod profiles;
+mod progress;
+mod signals;
+
+use arguments::Arguments;
+use clap::Parser;
+use std::{panic::AssertUnwindSafe, process::ExitCode};
+
+fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(answer) => return answer_of_clap(&answer),
+    };
+    let code = std::panic::catch_unwind(AssertUnwindSafe(|| match commands::carry_out(arguments.command) {
+        Ok(code) => code,
+        Err(error) => {
+            console::say(&format!("error: {error}"));
+            error.code()
+        }
+    }));
+    ExitCode::from(code.unwrap_or(error::INTERNAL))
+}
+
+/// Prints help, version or what is wrong with the arguments.
+fn answer_of_clap(answer: &clap::Error) -> ExitCode {
+    // Nobody reads any more: that is no reason to fail.
+    let _ = answer.print();
+    u8::try_from(answer.exit_code()).map_or(ExitCode::from(error::USAGE), ExitCode::from)
+}

@@ -6,23 +6,22 @@
 
 use crate::{
     clock::RunClock,
-    control::Control,
+    control::{Control, Generation},
     schedule::{Schedule, Start},
 };
 use async_channel::{Receiver, Sender, TrySendError};
 use iotbench_recorder::{Recorder, Window};
 use std::sync::{
-    Arc,
+    Arc, OnceLock,
     atomic::{AtomicU32, AtomicU64, Ordering},
 };
+use std::{thread::Thread, time::Duration};
 use tokio::sync::Notify;
 
 /// The shortest time between two wake-ups.
 const COALESCE_NS: u64 = 100_000;
 /// The longest: how late a change of the end is noticed.
 const LONGEST_SLEEP_NS: u64 = 20_000_000;
-/// The same where users may choose a new time meanwhile.
-const LONGEST_SLEEP_WITH_ALARMS_NS: u64 = 5_000_000;
 
 /// An operation of an open loop, or a datapoint of a sensor, that has become due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,41 +82,67 @@ pub struct Sensor {
     pub grants: Sender<Grant>,
 }
 
-/// Wakes a closed loop when the next of its users is to start. Users start after think times, so that the pacer sees a new
-/// time long before it is due.
+/// Wakes a closed loop when the next of its users is to start.
 #[derive(Debug)]
 pub struct Alarm {
     due_ns: AtomicU64,
     rung: Notify,
+    pacer: Arc<PacerSleep>,
 }
 
 /// No user waits.
 const NO_TIME: u64 = u64::MAX;
 
-impl Default for Alarm {
-    fn default() -> Self {
-        Self { due_ns: AtomicU64::new(NO_TIME), rung: Notify::new() }
-    }
-}
-
 impl Alarm {
+    /// An alarm that the pacer with this sleep rings.
+    pub fn new(pacer: Arc<PacerSleep>) -> Self {
+        Self { due_ns: AtomicU64::new(NO_TIME), rung: Notify::new(), pacer }
+    }
+
     /// Waits until a time since the run's start; `None`: for ever.
     pub async fn wait_until(&self, ns: Option<u64>) {
-        self.due_ns.store(ns.unwrap_or(NO_TIME), Ordering::Relaxed);
+        let due_ns = ns.unwrap_or(NO_TIME);
+        self.due_ns.store(due_ns, Ordering::SeqCst);
+        self.pacer.wake_before(due_ns);
         self.rung.notified().await;
     }
 
     /// Rings when it is time, and says when it will be.
     fn ring(&self, now_ns: u64) -> u64 {
-        let due_ns = self.due_ns.load(Ordering::Relaxed);
+        let due_ns = self.due_ns.load(Ordering::SeqCst);
         if due_ns > now_ns {
             return due_ns;
         }
-        // A time that was set meanwhile must not be lost: then the loop is awake, and waits anew.
-        if self.due_ns.compare_exchange(due_ns, NO_TIME, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+        // A time that is set meanwhile must not be lost: then the loop is awake, and waits anew.
+        if self.due_ns.compare_exchange(due_ns, NO_TIME, Ordering::SeqCst, Ordering::SeqCst).is_ok() {
             self.rung.notify_one();
         }
         NO_TIME
+    }
+}
+
+/// Until when the pacer sleeps.
+#[derive(Debug, Default)]
+pub struct PacerSleep {
+    until_ns: AtomicU64,
+    thread: OnceLock<Thread>,
+}
+
+impl PacerSleep {
+    /// Wakes the pacer if it would sleep past this time.
+    fn wake_before(&self, ns: u64) {
+        if let Some(thread) = self.thread.get().filter(|_| ns < self.until_ns.load(Ordering::SeqCst)) {
+            thread.unpark();
+        }
+    }
+
+    /// Sleeps until a time since the run's start, or until woken. Parking waits for an absolute time on the monotonic
+    /// clock, as `clock_nanosleep` does, and can be ended.
+    fn sleep_until(&self, clock: RunClock, ns: u64) {
+        let wait_ns = ns.saturating_sub(clock.now_ns());
+        if wait_ns > 0 {
+            std::thread::park_timeout(Duration::from_nanos(wait_ns));
+        }
     }
 }
 
@@ -128,8 +153,8 @@ pub struct Pace {
     pub streams: Vec<Stream>,
     /// Closed loops to wake.
     pub alarms: Vec<Arc<Alarm>>,
-    /// The shortest think time of their users.
-    pub think_ns: u64,
+    /// Where it sleeps.
+    pub sleep: Arc<PacerSleep>,
 }
 
 /// Keeps the schedules until the run's end and returns what was counted.
@@ -138,22 +163,18 @@ pub fn run(
     control: &Control,
     pace: Pace,
     mut recorder: Recorder,
-    mut send: impl FnMut(u32, Vec<Window>),
+    mut send: impl FnMut(u32, Vec<Window>, u64),
 ) {
     // A failure means only that the kernel's usual slack of 50 µs stays: the pacing error shows it.
     let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
-    let Pace { mut streams, alarms, think_ns } = pace;
-    let longest_sleep_ns = if alarms.is_empty() {
-        LONGEST_SLEEP_NS
-    } else {
-        (think_ns / 2).clamp(COALESCE_NS, LONGEST_SLEEP_WITH_ALARMS_NS)
-    };
-    let mut generation = control.generation();
+    let Pace { mut streams, alarms, sleep } = pace;
+    let _ = sleep.thread.set(std::thread::current());
+    let mut generation = Generation { number: 0, start_ns: 0 };
     loop {
         let now_ns = clock.now_ns();
         let current = control.generation();
-        if current != generation {
-            send(generation.number, recorder.begin_phase(current.start_ns));
+        if current != generation && now_ns >= current.start_ns {
+            send(generation.number, recorder.begin_phase(current.start_ns), 0);
             generation = current;
         }
         let stop_ns = control.stops_at_ns();
@@ -166,26 +187,18 @@ pub fn run(
         if finished {
             break;
         }
-        send(generation.number, recorder.take_windows(now_ns));
-        let next_alarm_ns = alarms.iter().map(|a| a.ring(now_ns)).min().unwrap_or(NO_TIME);
-        let next_ns = streams.iter_mut().filter_map(Stream::next_ns).min().unwrap_or(u64::MAX).min(next_alarm_ns);
+        send(generation.number, recorder.take_windows(now_ns), 0);
+        let schedule_ns = streams.iter_mut().filter_map(Stream::next_ns).min().unwrap_or(NO_TIME);
         let earliest_ns = now_ns + if blocked { 10 * COALESCE_NS } else { COALESCE_NS };
-        sleep_until(clock, next_ns.max(earliest_ns).min(stop_ns).min(now_ns + longest_sleep_ns));
+        let latest_ns = stop_ns.min(now_ns + LONGEST_SLEEP_NS);
+        // Said before the alarms are looked at, so that one set afterwards finds it and wakes the pacer.
+        sleep.until_ns.store(schedule_ns.max(earliest_ns).min(latest_ns), Ordering::SeqCst);
+        let alarm_ns = alarms.iter().map(|a| a.ring(now_ns)).min().unwrap_or(NO_TIME);
+        sleep.sleep_until(clock, schedule_ns.min(alarm_ns).max(earliest_ns).min(latest_ns));
     }
     let stop_ns = control.stops_at_ns().min(clock.now_ns());
-    for stream in streams {
-        stream.close(stop_ns, control, &mut recorder);
-    }
-    send(generation.number, recorder.finish());
-}
-
-fn sleep_until(clock: RunClock, ns: u64) {
-    let now_ns = clock.now_ns();
-    let Some(wait_ns) = ns.checked_sub(now_ns).filter(|&n| n > 0) else { return };
-    let base = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-    let target = base + rustix::time::Timespec::try_from(std::time::Duration::from_nanos(wait_ns)).unwrap_or_default();
-    // Woken early by a signal, the caller looks at the clock and sleeps again.
-    let _ = rustix::thread::clock_nanosleep_absolute(rustix::thread::ClockId::Monotonic, &target);
+    let pending = streams.into_iter().map(|s| s.close(stop_ns, control, &mut recorder)).sum();
+    send(generation.number, recorder.finish(), pending);
 }
 
 impl Stream {
@@ -212,13 +225,17 @@ impl Stream {
         }
     }
 
-    fn close(self, stop_ns: u64, control: &Control, recorder: &mut Recorder) {
+    /// Ends the stream; returns how many operations were due and never taken.
+    fn close(self, stop_ns: u64, control: &Control, recorder: &mut Recorder) -> u64 {
         match self {
             Self::Open(stream) => stream.close(stop_ns, control, recorder),
-            // What sensors queued is still written; the writers tell what remains of it.
-            Self::Sensors(stream) => stream.sensors.iter().for_each(|s| {
-                s.grants.close();
-            }),
+            Self::Sensors(stream) => {
+                // What sensors queued is still written; the writers tell what remains of it.
+                stream.sensors.iter().for_each(|s| {
+                    s.grants.close();
+                });
+                0
+            }
         }
     }
 }
@@ -246,16 +263,20 @@ impl OpenStream {
         true
     }
 
-    fn close(mut self, stop_ns: u64, control: &Control, recorder: &mut Recorder) {
+    fn close(mut self, stop_ns: u64, control: &Control, recorder: &mut Recorder) -> u64 {
+        let mut pending = 0;
         self.grants.close();
         while let Ok(grant) = self.leftover.try_recv() {
             recorder.leave_pending(self.kind, grant.intended_ns, stop_ns);
+            pending += 1;
         }
         while self.schedule.peek().is_some_and(|s| s.at_ns < stop_ns) && control.spend_operation() {
             let Some(start) = self.schedule.next() else { break };
             recorder.offer(self.kind, start.at_ns, 1);
             recorder.leave_pending(self.kind, start.at_ns, stop_ns);
+            pending += 1;
         }
+        pending
     }
 }
 

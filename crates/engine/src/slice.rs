@@ -20,6 +20,8 @@ pub struct Slice {
     pub operations: Vec<OperationRecord>,
     /// At the end of a generation: what it leaves unanswered.
     pub outstanding: Option<Outstanding>,
+    /// At the end of the thread: operations that were due and never started.
+    pub pending: u64,
     /// At the end of the thread: how late it sent although a connection was free.
     pub pacing_error: Option<Box<LatencyHistogram>>,
     /// Measurements that were lost.

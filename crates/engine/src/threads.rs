@@ -172,7 +172,7 @@ fn wait_for(readiness: &Receiver<Result<(), Error>>, count: usize) -> Result<(),
 fn assign(planned: &Planned, control: &Arc<Control>, blocking: bool) -> (Vec<Vec<LoopPlan>>, Pace) {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let mut threads: Vec<Vec<LoopPlan>> = Vec::new();
-    let mut paced = Pace { think_ns: u64::MAX, ..Pace::default() };
+    let mut paced = Pace::default();
     for (number, group) in planned.plan.groups.iter().enumerate() {
         let loops = if blocking { group.connections as usize } else { cores.min(group.connections as usize) };
         let sources = sources(planned, control, group, number, u32::try_from(loops).unwrap_or(1), &mut paced);
@@ -210,10 +210,9 @@ fn sources(
     match group.load {
         Load::Closed { users, think_ns } => {
             let most_users = plan.ramp.map_or(users, |r| r.most);
-            paced.think_ns = paced.think_ns.min(think_ns);
             let make = |first: u32| -> MakeSource {
                 let (control, filler, payload) = (Arc::clone(control), filler(), group.operation.payload);
-                let alarm = Arc::new(Alarm::default());
+                let alarm = Arc::new(Alarm::new(Arc::clone(&paced.sleep)));
                 paced.alarms.push(Arc::clone(&alarm));
                 Box::new(move |clock| {
                     let settings =
@@ -269,10 +268,10 @@ fn count(payload: Payload) -> u32 {
 fn pace(shared: &Shared, paced: Pace) {
     let Some(clock) = wait_for_start(shared) else { return };
     let recorder = Recorder::new(Arc::clone(&shared.kinds));
-    pacer::run(clock, &shared.control, paced, recorder, |generation, windows| {
-        if !windows.is_empty() {
+    pacer::run(clock, &shared.control, paced, recorder, |generation, windows, pending| {
+        if !windows.is_empty() || pending > 0 {
             // Without a receiver the run is over.
-            let _ = shared.slices.send(Slice { generation, windows, ..Slice::default() });
+            let _ = shared.slices.send(Slice { generation, windows, pending, ..Slice::default() });
         }
     });
 }

@@ -67,6 +67,7 @@ impl Totals {
             self.pacing_error.merge(&error);
         }
         self.samples_dropped += slice.samples_dropped;
+        self.pending += slice.pending;
         let kinds = &self.kinds;
         let generation = self.generations.entry(slice.generation).or_insert_with(|| GenerationTotals {
             recording: Recording::new(Arc::clone(kinds)),
@@ -79,9 +80,7 @@ impl Totals {
         }
         for window in slice.windows {
             self.counts.merge(window.counts());
-            let load = window.recording().load();
-            self.pending += load.pending;
-            self.censored += load.censored;
+            self.censored += window.recording().load().censored;
             generation.seconds.entry(window.first_second()).or_default().merge(window.counts());
             // All recorders of a run have the same kinds.
             let merged = generation.recording.merge(window.recording());

@@ -120,7 +120,8 @@ impl WriteLoop {
             idle_since_ns: Some(0),
             under_way,
             work: FuturesUnordered::new(),
-            generation: parts.control.generation(),
+            // A generation that has begun by now is followed like any other.
+            generation: Generation { number: 0, start_ns: 0 },
             settling: false,
             second: 0,
             slice: Slice::default(),
@@ -363,7 +364,8 @@ impl WriteLoop {
     /// Follows the clock and the control thread: hands over what a second or a generation recorded.
     fn follow(&mut self, now_ns: u64) {
         let current = self.parts.control.generation();
-        if current != self.generation {
+        // One that is announced ahead is followed when its time has come.
+        if current != self.generation && now_ns >= current.start_ns {
             self.slice.outstanding = Some(self.outstanding(now_ns));
             let windows = self.parts.recorder.begin_phase(current.start_ns);
             self.slice.windows.extend(windows);
@@ -440,17 +442,19 @@ impl WriteLoop {
         self.follow(now_ns);
         let end_ns = now_ns.min(self.parts.control.stops_at_ns());
         let (kind, pacer_offers) = (usize::from(self.parts.group), self.parts.pacer_offers);
-        let recorder = &mut self.parts.recorder;
+        let (recorder, mut pending) = (&mut self.parts.recorder, 0);
         self.parts.source.left(end_ns, &mut |left| match left {
             Left::Operation { intended_ns } => {
                 if !pacer_offers {
                     recorder.offer(kind, intended_ns, 1);
                 }
                 recorder.leave_pending(kind, intended_ns, end_ns);
+                pending += 1;
             }
             Left::Points(points) => recorder.leave_points_pending(end_ns, points),
         });
         self.slice.windows.extend(self.parts.recorder.finish());
+        self.slice.pending = pending;
         self.slice.pacing_error = Some(self.pacing_error);
         self.slice.generation = self.generation.number;
         // The last slice may wait: nothing is measured any more. Without a receiver nobody will miss it.

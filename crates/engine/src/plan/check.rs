@@ -55,7 +55,10 @@ pub(super) fn profile(profile: &Profile) -> Result<(), FieldError> {
         return Err(("phases.deadline".into(), "every operation would time out at once".into()));
     }
     if profile.phases.operations != Auto::Auto && profile.groups.iter().any(|g| g.load.model == LoadModel::Paced) {
-        return Err(("phases.operations".into(), "sensors go on for a time: give a duration, or another load model".into()));
+        return Err((
+            "phases.operations".into(),
+            "sensors go on for a time: give a duration, or another load model".into(),
+        ));
     }
     match &profile.ramp {
         Some(r) => check_ramp(profile, r),

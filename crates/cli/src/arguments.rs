@@ -1,0 +1,86 @@
+//! What the command line takes, as a tree for clap.
+
+use crate::commands::{
+    BackendsArguments, CheckArguments, CompletionsArguments, DatasetsArguments, GenerateArguments, ManArguments,
+    ProfilesArguments, RunArguments, SampleArguments, ShowArguments,
+};
+use clap::{Parser, Subcommand};
+
+pub(crate) const EXIT_CODES: &str = "\
+Exit codes:
+   0  valid                               20  no connection
+   1  internal error                      21  authentication failed
+   2  wrong arguments or configuration    22  TLS refused
+  10  stop criterion failed               23  name not resolved
+  11  result invalid (client-limited,     24  server died or is full
+      lost samples, broken pacing)        30  results or files cannot be written
+  12  data lost, duplicated or corrupt    31  refused to touch what is not ours
+ 130, 143  interrupted, results saved
+Of several runs the gravest decides: 1, 2, 143, 130, 31, 30, 21, 22, 23, 20, 24, 12, 11, 10.";
+
+const EXAMPLES: &str = "\
+Examples:
+  iotbench run --profile pmu_write                    how many devices can SQLite take?
+  iotbench run -p machine_write -b sqlite:bulk -d 10s
+  iotbench profiles                                   what can be run
+  iotbench generate --dataset pmu --format influx | head
+";
+
+/// Which database carries this sensor load, how much of it, at what latency and cost, and does it keep every datapoint
+/// it acknowledged?
+#[derive(Debug, Parser)]
+#[command(name = "iotbench", version, max_term_width = 120, after_help = format!("{EXAMPLES}\n{EXIT_CODES}"))]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run a workload against one or more databases
+    Run(Box<RunArguments>),
+    /// List the built-in workloads, or print one
+    Profiles(ProfilesArguments),
+    /// List the databases with their layouts, or one with its settings
+    Backends(BackendsArguments),
+    /// List the simulated datasets with their parameters
+    Datasets(DatasetsArguments),
+    /// Check a profile and say what it means
+    Check(CheckArguments),
+    /// Write simulated data to standard output or a file
+    Generate(GenerateArguments),
+    /// Print a finished run again
+    Show(ShowArguments),
+    /// Watch CPU, memory, disk and network of processes, a cgroup or the host
+    Sample(SampleArguments),
+    /// Print completions for a shell
+    Completions(CompletionsArguments),
+    /// Print the manual page
+    Man(ManArguments),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+    use iotbench_engine::SEVERITY;
+
+    #[test]
+    fn the_tree_is_sound() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_has_examples_in_its_help() {
+        for command in Arguments::command().get_subcommands_mut() {
+            let help = command.render_long_help().to_string();
+            assert!(help.contains("Example"), "{} has none:\n{help}", command.get_name());
+        }
+    }
+
+    #[test]
+    fn the_order_of_exit_codes_in_help_is_the_real_one() {
+        let order = SEVERITY.map(|code| code.to_string()).join(", ");
+        assert!(EXIT_CODES.contains(&order), "{order}");
+    }
+}

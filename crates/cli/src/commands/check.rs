@@ -1,0 +1,39 @@
+//! `iotbench check FILE`.
+
+use crate::{
+    console,
+    error::CliError,
+    job::{BackendWord, Job},
+    plan_text, profiles,
+};
+use clap::Args;
+use iotbench_engine::Overrides;
+use std::path::{Path, PathBuf};
+
+const EXAMPLES: &str = "\
+Examples:
+  iotbench check mine.toml
+  iotbench check mine.toml --backend sqlite:bulk
+  iotbench check mine.toml --full";
+
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct CheckArguments {
+    /// The profile
+    file: PathBuf,
+    /// The database to check it against, and its layout
+    #[arg(long, short, value_name = "NAME[:LAYOUT]", default_value = "sqlite", env = "IOTBENCH_BACKEND")]
+    backend: String,
+    /// Check the study's own lengths
+    #[arg(long)]
+    full: bool,
+}
+
+pub(super) fn check(arguments: &CheckArguments) -> Result<(), CliError> {
+    let written = profiles::read(&arguments.file)?;
+    let word = BackendWord::read(&arguments.backend)?;
+    let overrides = Overrides { full: arguments.full, ..Overrides::default() };
+    let planned = Job::new(&written, word, &overrides, None)?.plan("check", Path::new("nowhere"))?;
+    let head = format!("ok: {} on {}, layout {}", written.profile.name, word.backend.name(), planned.plan.table.layout);
+    console::print(&console::printable(&format!("{head}\n{}", plan_text::describe(&planned))))
+}

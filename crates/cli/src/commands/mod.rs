@@ -1,0 +1,41 @@
+//! One file for each command.
+
+mod backends;
+mod check;
+mod completions;
+mod datasets;
+mod generate;
+mod man;
+mod profiles;
+mod run;
+mod sample;
+mod show;
+
+pub(crate) use backends::BackendsArguments;
+pub(crate) use check::CheckArguments;
+pub(crate) use completions::CompletionsArguments;
+pub(crate) use datasets::DatasetsArguments;
+pub(crate) use generate::GenerateArguments;
+pub(crate) use man::ManArguments;
+pub(crate) use profiles::ProfilesArguments;
+pub(crate) use run::RunArguments;
+pub(crate) use sample::SampleArguments;
+pub(crate) use show::ShowArguments;
+
+use crate::{arguments::Command, error::CliError};
+
+/// Carries out a command and gives its exit code.
+pub(crate) fn carry_out(command: Command) -> Result<u8, CliError> {
+    match command {
+        Command::Run(arguments) => run::run(&arguments),
+        Command::Profiles(arguments) => profiles::profiles(&arguments).map(|()| 0),
+        Command::Backends(arguments) => backends::backends(&arguments).map(|()| 0),
+        Command::Datasets(arguments) => datasets::datasets(&arguments).map(|()| 0),
+        Command::Check(arguments) => check::check(&arguments).map(|()| 0),
+        Command::Generate(arguments) => generate::generate(&arguments).map(|()| 0),
+        Command::Show(arguments) => show::show(&arguments),
+        Command::Sample(arguments) => sample::sample(&arguments),
+        Command::Completions(arguments) => completions::completions(&arguments).map(|()| 0),
+        Command::Man(arguments) => man::man(&arguments).map(|()| 0),
+    }
+}

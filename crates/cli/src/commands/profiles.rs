@@ -1,0 +1,41 @@
+//! `iotbench profiles [NAME]`.
+
+use crate::{
+    console::{self, columns},
+    error::CliError,
+    profiles::{self, BUILT_IN},
+};
+use clap::Args;
+use iotbench_engine::not_yet;
+
+const EXAMPLES: &str = "\
+Examples:
+  iotbench profiles
+  iotbench profiles pmu_write > mine.toml    a start for a profile of your own
+  iotbench run -p ./mine.toml";
+
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct ProfilesArguments {
+    /// Print this profile
+    name: Option<String>,
+}
+
+pub(super) fn profiles(arguments: &ProfilesArguments) -> Result<(), CliError> {
+    if let Some(name) = &arguments.name {
+        return console::print(profiles::built_in(name)?.text);
+    }
+    let (mut runnable, mut later) = (Vec::new(), Vec::new());
+    for built_in in BUILT_IN {
+        let profile = profiles::find(built_in.name)?.profile;
+        match not_yet(&profile) {
+            None => runnable.push([format!("  {}", profile.name), profile.summary]),
+            Some(reason) => later.push([format!("  {}", profile.name), format!("{} ({reason})", profile.summary)]),
+        }
+    }
+    let mut text = format!("Runnable:\n{}", columns(&runnable));
+    if !later.is_empty() {
+        text.push_str(&format!("\nNot yet runnable:\n{}", columns(&later)));
+    }
+    console::print(&text)
+}

@@ -1,0 +1,72 @@
+//! `iotbench run`.
+
+mod carry_out;
+mod command;
+mod options;
+mod output;
+
+pub(crate) use options::RunArguments;
+
+use crate::{
+    console,
+    error::CliError,
+    job::{BackendWord, Job},
+    profiles, signals,
+};
+use carry_out::{Finished, carry_out};
+use iotbench_engine::{StopSignal, gravest};
+use std::path::Path;
+
+const ANNOUNCEMENT: &str =
+    "\nending: answers under way are awaited and the results saved; once more ends at once";
+
+pub(super) fn run(arguments: &RunArguments) -> Result<u8, CliError> {
+    let jobs = jobs(arguments)?;
+    if arguments.dry_run {
+        let plans = jobs.iter().map(|job| Ok(job.plan("dry-run", Path::new("database"))?.plan));
+        return output::print_plans(&plans.collect::<Result<Vec<_>, CliError>>()?, arguments.output_format).map(|()| 0);
+    }
+    let stop = StopSignal::default();
+    signals::stop_in_order(stop.clone(), ANNOUNCEMENT)?;
+    let mut finished = Vec::with_capacity(jobs.len());
+    let ended = run_all(&jobs, arguments, &stop, &mut finished);
+    output::print_results(&finished, arguments.output_format)?;
+    ended?;
+    let left_out = stop.requested().filter(|_| finished.len() < jobs.len());
+    let interrupted = left_out.map(|signal| u8::try_from(128 + signal).unwrap_or(130));
+    Ok(gravest(finished.iter().map(Finished::exit_code).chain(interrupted)))
+}
+
+/// Everything that is to be run, checked.
+fn jobs(arguments: &RunArguments) -> Result<Vec<Job>, CliError> {
+    let written = profiles::find(&arguments.profile)?;
+    let words = arguments.backend.iter().map(|word| BackendWord::read(word)).collect::<Result<Vec<_>, _>>()?;
+    let url = arguments.url()?;
+    let names: Vec<_> = words.iter().map(|w| w.backend.name()).collect();
+    if url.is_some() && names.windows(2).any(|pair| pair.first() != pair.last()) {
+        return Err(CliError::usage("--url means one database, and several backends are given: run them one by one"));
+    }
+    if let Some(url) = &url {
+        command::warn_of_password(url);
+    }
+    let overrides = arguments.overrides();
+    words.into_iter().map(|word| Job::new(&written, word, &overrides, url.as_ref())).collect()
+}
+
+fn run_all(
+    jobs: &[Job],
+    arguments: &RunArguments,
+    stop: &StopSignal,
+    finished: &mut Vec<Finished>,
+) -> Result<(), CliError> {
+    for (i, job) in jobs.iter().enumerate() {
+        if stop.requested().is_some() {
+            break;
+        }
+        if jobs.len() > 1 {
+            console::say(&format!("run {} of {}: {} on {}", i + 1, jobs.len(), job.profile.name, job.name()));
+        }
+        finished.push(carry_out(job, arguments, stop)?);
+    }
+    Ok(())
+}

@@ -1,0 +1,111 @@
+//! One run from its results folder to its document.
+
+use super::{command, options::OutputFormat, options::RunArguments};
+use crate::{console, error::CliError, job::Job, progress::Progress};
+use iotbench_backends::BACKENDS;
+use iotbench_core::Backend;
+use iotbench_engine::{Event, Observer, Outcome, Planned, RunOptions, StopSignal, gravest};
+use iotbench_report::{
+    Document, Environment, FolderError, FolderName, FolderObserver, Provenance, ResultsFolder, Tool,
+};
+use std::{
+    path::{Path, PathBuf},
+    time::SystemTime,
+};
+
+/// A run that came to its end, valid or not.
+pub(super) struct Finished {
+    pub(super) document: Document,
+    pub(super) folder: PathBuf,
+    /// Whether all files are on the disk.
+    saved: bool,
+}
+
+impl Finished {
+    pub(super) fn exit_code(&self) -> u8 {
+        let lost = if self.saved { 0 } else { crate::error::LOCAL_IO };
+        gravest([self.document.verdict.exit_code, lost])
+    }
+}
+
+impl From<FolderError> for CliError {
+    fn from(error: FolderError) -> Self {
+        match error.exit_code() {
+            crate::error::USAGE => Self::usage(error),
+            _ => Self::local_io(error),
+        }
+    }
+}
+
+pub(super) fn carry_out(job: &Job, arguments: &RunArguments, stop: &StopSignal) -> Result<Finished, CliError> {
+    let started = SystemTime::now();
+    let name = FolderName::new(started, &job.profile.name, job.backend.name(), job.layout.name())?;
+    let folder = ResultsFolder::create(&arguments.out, &name)?;
+    let path = folder.path().to_owned();
+    let database = job.needs_folder().then(|| folder.database_dir()).transpose()?;
+    let planned = job.plan(name.as_str(), database.as_deref().unwrap_or(Path::new("nowhere")))?;
+    let provenance = Provenance {
+        tool: Tool::this(BACKENDS.iter().map(|b| b.name().to_owned()).collect()),
+        command: command::command(),
+        environment: Environment::collect(&path, database.as_deref()),
+        managed: false,
+    };
+    let shown = arguments.output_format != OutputFormat::Quiet;
+    let progress = shown.then(|| Progress::new(&planned.plan));
+    let folder = FolderObserver::new(folder, &planned.plan, started, provenance)?;
+    let mut watchers = Watchers { folder, progress };
+    let options = RunOptions { trace: arguments.trace, keep: arguments.keep };
+    let outcome = run_on_a_thread(planned, job.backend, options, &mut watchers, stop)
+        .map_err(|e| CliError::internal(format!("{e}; what was measured is in {}", path.display())))?;
+    if let Some(database) = &database {
+        // Left in place when there is anything in it.
+        let _ = std::fs::remove_dir(database);
+    }
+    let Watchers { folder, progress } = watchers;
+    drop(progress);
+    let (document, written) = folder.finish(&outcome);
+    if arguments.keep && shown {
+        console::say(&format!("kept: {}", outcome.endpoints.join(", ")));
+    }
+    Ok(Finished { saved: saved(&document, written), document, folder: path })
+}
+
+/// Whether all is on the disk. What is not is shown, so that nothing measured is lost.
+fn saved(document: &Document, written: Result<(), FolderError>) -> bool {
+    if let Err(error) = &written {
+        console::say(&format!("error: {error}; the result follows"));
+        console::say(&document.to_json().unwrap_or_default());
+    }
+    written.is_ok()
+}
+
+/// Runs on a thread of its own, so that a fault of the program ends the run and not the saving of its results.
+fn run_on_a_thread(
+    planned: Planned,
+    backend: &'static dyn Backend,
+    options: RunOptions,
+    observer: &mut dyn Observer,
+    stop: &StopSignal,
+) -> Result<Outcome, String> {
+    std::thread::scope(|scope| {
+        let run = || iotbench_engine::run(planned, backend, options, observer, stop);
+        let control = std::thread::Builder::new().name("control".into()).spawn_scoped(scope, run);
+        let control = control.map_err(|e| format!("no thread can be started: {e}"))?;
+        control.join().map_err(|_| "the run ended by a fault of iotbench".to_owned())
+    })
+}
+
+/// Who watches a run: the user, and the folder.
+struct Watchers {
+    folder: FolderObserver,
+    progress: Option<Progress>,
+}
+
+impl Observer for Watchers {
+    fn event(&mut self, event: &Event<'_>) -> Result<(), String> {
+        if let Some(progress) = &mut self.progress {
+            progress.event(event)?;
+        }
+        self.folder.event(event)
+    }
+}

@@ -1,0 +1,74 @@
+//! The command as given, for results: without secrets.
+
+use crate::console;
+use iotbench_core::Endpoint;
+use url::Url;
+
+/// Words in a key whose value is a secret.
+const SECRET_WORDS: [&str; 4] = ["password", "passwd", "token", "secret"];
+const HIDDEN: &str = "***";
+
+/// The arguments of this process without secrets.
+pub(super) fn command() -> Vec<String> {
+    let arguments: Vec<String> = std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect();
+    without_secrets(&arguments)
+}
+
+fn without_secrets(arguments: &[String]) -> Vec<String> {
+    let mut shown = Vec::with_capacity(arguments.len());
+    let mut before = "";
+    for argument in arguments {
+        shown.push(match argument.strip_prefix("--url=") {
+            Some(url) => format!("--url={}", shown_url(url)),
+            None if before == "--url" => shown_url(argument),
+            None => shown_assignment(argument),
+        });
+        before = argument;
+    }
+    shown
+}
+
+fn shown_url(text: &str) -> String {
+    text.parse::<Url>().map_or_else(|_| HIDDEN.into(), |url| Endpoint::new(url).to_string())
+}
+
+/// `key=value` with a hidden value when the key sounds like a secret.
+fn shown_assignment(argument: &str) -> String {
+    match argument.rsplit_once('=') {
+        Some((key, _)) if SECRET_WORDS.iter().any(|word| key.to_lowercase().contains(word)) => format!("{key}={HIDDEN}"),
+        _ => argument.into(),
+    }
+}
+
+/// Other users see the command line, and the environment they do not.
+pub(super) fn warn_of_password(url: &Url) {
+    let given_as_argument = || std::env::args().any(|a| a == "--url" || a.starts_with("--url="));
+    if url.password().is_some() && given_as_argument() {
+        console::say("warning: other users of this machine can see the password in --url: set IOTBENCH_URL instead");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_secret_is_kept() {
+        let given = [
+            "iotbench",
+            "--url",
+            "postgres://me:s3cret@h/db",
+            "--url=http://h/?token=s3cret",
+            "--url=not a url s3cret",
+            "--set",
+            "backend.x.password=s3cret",
+            "--set=backend.x.api_token=s3cret",
+            "-d",
+            "10s",
+        ];
+        let shown = without_secrets(&given.map(String::from));
+        assert!(!shown.concat().contains("s3cret"), "{shown:?}");
+        assert_eq!(shown[6], "backend.x.password=***");
+        assert_eq!(shown[8..], ["-d", "10s"]);
+    }
+}

@@ -1,0 +1,149 @@
+//! The options of `iotbench run`.
+
+use crate::{arguments::EXIT_CODES, error::CliError};
+use clap::{
+    Args, ValueEnum,
+    builder::{FalseyValueParser, PossibleValuesParser, TypedValueParser},
+};
+use iotbench_core::Layout;
+use iotbench_engine::{Arrival, ArrivalOverride, Count, Datapoints, Overrides, Rate, Span};
+use std::path::PathBuf;
+use url::Url;
+
+const EXAMPLES: &str = "\
+Examples:
+  iotbench run --profile pmu_write                              the most devices that SQLite sustains
+  iotbench run -p pmu_write --vus 50 -d 20s                     a fixed load instead of a search
+  iotbench run -p machine_write -b sqlite:bulk -d 10s --keep    and leave the database file
+  iotbench run -p machine_write -b sqlite -b blackhole          one after the other
+  iotbench run -p pmu_write --set ramp.step=60s --set backend.sqlite.synchronous=NORMAL
+  iotbench run -p ./mine.toml --dry-run                         what it would do
+
+Every option can also be given as IOTBENCH_OPTION; an option on the command line comes first, then the environment, then
+the profile.
+Standard output carries the result only; progress goes to standard error.";
+
+#[derive(Debug, Args)]
+#[command(after_help = format!("{EXAMPLES}\n\n{EXIT_CODES}"))]
+pub(crate) struct RunArguments {
+    /// The workload: a built-in name (`iotbench profiles`), or a file (with a / or ending with .toml)
+    #[arg(long, short, env = "IOTBENCH_PROFILE", value_name = "NAME|FILE")]
+    pub(super) profile: String,
+    /// The database and its layout (`iotbench backends`); repeatable
+    #[arg(
+        long, short, env = "IOTBENCH_BACKEND", value_name = "NAME[:LAYOUT]", default_value = "sqlite",
+        value_delimiter = ','
+    )]
+    pub(super) backend: Vec<String>,
+    /// How datapoints become records, where --backend does not say
+    #[arg(long, env = "IOTBENCH_LAYOUT", value_parser = layouts())]
+    layout: Option<Layout>,
+    /// Where the database is, such as sqlite:PATH; without it in the results folder. With a password better as
+    /// IOTBENCH_URL, which other users cannot see
+    #[arg(long, env = "IOTBENCH_URL", hide_env_values = true)]
+    url: Option<String>,
+    /// How long to measure, such as 30s or 10m
+    #[arg(long, short, env = "IOTBENCH_DURATION", value_name = "TIME")]
+    duration: Option<Span>,
+    /// End after so many operations
+    #[arg(long, env = "IOTBENCH_OPERATIONS", value_name = "N")]
+    operations: Option<Count>,
+    /// How long to load before measuring
+    #[arg(long, env = "IOTBENCH_WARMUP", value_name = "TIME")]
+    warmup: Option<Span>,
+    /// Operations per second of an open loop, datapoints per second of a sensor
+    #[arg(long, short, env = "IOTBENCH_RATE", value_name = "N")]
+    rate: Option<Rate>,
+    /// So many virtual users instead of a search for the most
+    #[arg(long, env = "IOTBENCH_VUS", value_name = "N")]
+    vus: Option<Count>,
+    /// What starts an operation
+    #[arg(long, env = "IOTBENCH_ARRIVAL", value_enum)]
+    arrival: Option<ArrivalWord>,
+    /// Connections of the first group
+    #[arg(long, short, env = "IOTBENCH_CONNECTIONS", value_name = "N")]
+    connections: Option<Count>,
+    /// Datapoints in a request: a count, second or since_last
+    #[arg(long, env = "IOTBENCH_BATCH", value_name = "N")]
+    batch: Option<Datapoints>,
+    /// Decides all data and schedules
+    #[arg(long, env = "IOTBENCH_SEED", value_name = "N")]
+    seed: Option<u64>,
+    /// Set any field of the profile; the last word of its key suffices where it is unique; repeatable
+    #[arg(long, env = "IOTBENCH_SET", value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// The study's own lengths instead of the short ones
+    #[arg(long, env = "IOTBENCH_FULL", value_parser = FalseyValueParser::new())]
+    full: bool,
+    /// Where results folders are made
+    #[arg(long, env = "IOTBENCH_OUT", value_name = "FOLDER", default_value = "./results")]
+    pub(super) out: PathBuf,
+    /// What standard output gets
+    #[arg(long, env = "IOTBENCH_OUTPUT_FORMAT", value_enum, default_value_t = OutputFormat::Text)]
+    pub(super) output_format: OutputFormat,
+    /// Check everything and print what would be done, as TOML or JSON
+    #[arg(long)]
+    pub(super) dry_run: bool,
+    /// Keep a line for each operation in operations.jsonl
+    #[arg(long, env = "IOTBENCH_TRACE", value_parser = FalseyValueParser::new())]
+    pub(super) trace: bool,
+    /// Leave what was written in the database
+    #[arg(long, env = "IOTBENCH_KEEP", value_parser = FalseyValueParser::new())]
+    pub(super) keep: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ArrivalWord {
+    /// A schedule of equal distances
+    Constant,
+    /// A schedule of independent exponential distances
+    Poisson,
+    /// The answer to the user's last operation
+    Closed,
+}
+
+/// What standard output gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum OutputFormat {
+    /// The result for people
+    Text,
+    /// One JSON document: the run, or {"runs":[…]} for several
+    Json,
+    /// The results folder's path; no progress either
+    Quiet,
+}
+
+fn layouts() -> impl TypedValueParser<Value = Layout> {
+    PossibleValuesParser::new(Layout::ALL.map(Layout::name)).try_map(|name| name.parse::<Layout>())
+}
+
+impl RunArguments {
+    /// The changes to the profile.
+    pub(super) fn overrides(&self) -> Overrides {
+        Overrides {
+            full: self.full,
+            set: self.set.clone(),
+            duration: self.duration,
+            operations: self.operations,
+            warmup: self.warmup,
+            rate: self.rate,
+            users: self.vus,
+            arrival: self.arrival.map(|word| match word {
+                ArrivalWord::Constant => ArrivalOverride::Open(Arrival::Constant),
+                ArrivalWord::Poisson => ArrivalOverride::Open(Arrival::Poisson),
+                ArrivalWord::Closed => ArrivalOverride::Closed,
+            }),
+            connections: self.connections,
+            batch: self.batch,
+            layout: self.layout,
+            seed: self.seed,
+        }
+    }
+
+    /// Where the database is, if the user says so. The text is never repeated: it may hold a password.
+    pub(super) fn url(&self) -> Result<Option<Url>, CliError> {
+        let Some(text) = &self.url else { return Ok(None) };
+        let wrong = |e| CliError::usage(format!("--url cannot be read: {e}; write for example sqlite:PATH"));
+        text.parse().map(Some).map_err(wrong)
+    }
+}

@@ -1,0 +1,60 @@
+//! Standard output and standard error, which may be closed at any time.
+
+use crate::error::CliError;
+use std::io::{self, ErrorKind, Write};
+
+/// Prints a result. A reader that has gone away is no error.
+pub(crate) fn print(text: &str) -> Result<(), CliError> {
+    let mut stdout = io::stdout().lock();
+    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    match written {
+        Err(e) if e.kind() == ErrorKind::BrokenPipe => Ok(()),
+        written => written.map_err(|e| CliError::local_io(format!("standard output cannot be written: {e}"))),
+    }
+}
+
+/// Prints a part of a result; false when nobody can read it any more.
+pub(crate) fn print_unless_closed(text: &str) -> bool {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).is_ok()
+}
+
+/// Tells people something, if they listen.
+pub(crate) fn say(line: &str) {
+    let _ = writeln!(io::stderr(), "{}", printable(line));
+}
+
+/// The text without control characters that a file or a server might have smuggled in.
+pub(crate) fn printable(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() && c != '\n' && c != '\t' { '\u{fffd}' } else { c }).collect()
+}
+
+/// Rows as columns of equal width; the last one is not padded.
+pub(crate) fn columns<const N: usize>(rows: &[[String; N]]) -> String {
+    let mut text = String::new();
+    let width = |column: usize| rows.iter().filter_map(|r| r.get(column)).map(|c| c.chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..N).map(width).collect();
+    for row in rows {
+        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
+        let line = cells.collect::<Vec<_>>().join("  ");
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_aligned() {
+        let rows = [["a".to_owned(), "1".to_owned()], ["längst".to_owned(), "2".to_owned()]];
+        assert_eq!(columns(&rows), "a       1\nlängst  2\n");
+    }
+
+    #[test]
+    fn escape_sequences_do_not_reach_the_terminal() {
+        assert_eq!(printable("a\u{1b}[31mb\nc"), "a\u{fffd}[31mb\nc");
+    }
+}

@@ -1,0 +1,97 @@
+//! A profile with the user's changes, on one database: what can be planned and run.
+
+use crate::{diagnostics::Source, error::CliError, profiles::WrittenProfile};
+use iotbench_backends::BACKENDS;
+use iotbench_core::{Backend, Endpoint, Layout, Registry, Target};
+use iotbench_engine::{Overrides, PlanError, PlanRequest, Planned, Profile, not_yet, plan};
+use std::{
+    path::{Path, PathBuf},
+    time::{SystemTime, UNIX_EPOCH},
+};
+use url::Url;
+
+/// A database as named on the command line: `name` or `name:layout`.
+#[derive(Clone, Copy)]
+pub(crate) struct BackendWord {
+    pub(crate) backend: &'static dyn Backend,
+    pub(crate) layout: Option<Layout>,
+}
+
+impl BackendWord {
+    pub(crate) fn read(word: &str) -> Result<Self, CliError> {
+        let (name, layout) = word.split_once(':').map_or((word, None), |(name, layout)| (name, Some(layout)));
+        let backend = Registry::new(BACKENDS).find(name).map_err(CliError::usage)?;
+        let layout = layout.map(str::parse).transpose().map_err(CliError::usage)?;
+        Ok(Self { backend, layout })
+    }
+}
+
+/// A profile with the user's changes, on one database.
+pub(crate) struct Job {
+    pub(crate) backend: &'static dyn Backend,
+    pub(crate) profile: Profile,
+    pub(crate) layout: Layout,
+    source: Source,
+    base: PathBuf,
+    endpoints: Vec<Endpoint>,
+}
+
+impl Job {
+    /// The job, planned once without any I/O, so that what is wrong with it shows before anything is created.
+    pub(crate) fn new(
+        written: &WrittenProfile,
+        word: BackendWord,
+        overrides: &Overrides,
+        url: Option<&Url>,
+    ) -> Result<Self, CliError> {
+        let overrides = Overrides { layout: word.layout.or(overrides.layout), ..overrides.clone() };
+        let source = &written.source;
+        let profile = written.profile.clone().with(&overrides).map_err(|e| source.error(&e))?;
+        if let Some(reason) = not_yet(&profile) {
+            return Err(source.plan_error(PlanError::NotYet { profile: profile.name, reason }));
+        }
+        // Lines are shown only of what is planned as it is written there.
+        let text = if profile == written.profile { source.text.clone() } else { String::new() };
+        let mut job = Self {
+            backend: word.backend,
+            layout: Layout::Wide,
+            profile,
+            source: Source { file: source.file.clone(), text },
+            base: written.base.clone(),
+            endpoints: url.cloned().map(Endpoint::new).into_iter().collect(),
+        };
+        job.layout = job.plan("check", Path::new("nowhere"))?.plan.table.layout;
+        Ok(job)
+    }
+
+    /// The database and the layout, as on the command line.
+    pub(crate) fn name(&self) -> String {
+        format!("{}:{}", self.backend.name(), self.layout)
+    }
+
+    /// Whether the database is to lie in a folder of the run's own.
+    pub(crate) fn needs_folder(&self) -> bool {
+        let capabilities = self.backend.capabilities();
+        self.endpoints.is_empty() && capabilities.embedded && capabilities.stores
+    }
+
+    /// What the job means. An embedded database lies in `folder` unless the user says where it is.
+    pub(crate) fn plan(&self, run_id: &str, folder: &Path) -> Result<Planned, CliError> {
+        let target = Target { endpoints: self.endpoints.clone(), nodes: Vec::new(), folder: Some(folder.to_owned()) };
+        let request = PlanRequest {
+            profile: self.profile.clone(),
+            profile_file: self.source.file.clone(),
+            base: &self.base,
+            run_id: run_id.into(),
+            target,
+            now_ns: now_ns(),
+        };
+        plan(request, self.backend).map_err(|e| self.source.plan_error(e))
+    }
+}
+
+/// The wall clock in nanoseconds since the Unix epoch.
+pub(crate) fn now_ns() -> i64 {
+    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since_epoch.as_nanos()).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,99 @@
+//! A plan in words.
+
+use crate::console::columns;
+use iotbench_engine::{GroupPlan, Load, Payload, Plan, Planned, RampPlan, Span, StopPlan};
+use std::time::Duration;
+
+/// What a plan means, a line for each part.
+pub(crate) fn describe(planned: &Planned) -> String {
+    let plan = &planned.plan;
+    let mut rows = vec![row("data", data(planned))];
+    rows.extend(plan.groups.iter().map(|g| row(&g.name, group(g))));
+    rows.extend(plan.ramp.map(|r| row("ramp", ramp(&r))));
+    rows.push(row("stop", stop(&plan.stop)));
+    rows.push(row("phases", phases(plan)));
+    rows.extend(plan.remarks.iter().map(|remark| row("remark", remark.clone())));
+    columns(&rows)
+}
+
+fn row(what: &str, is: String) -> [String; 2] {
+    [format!("  {what}"), is]
+}
+
+fn span(ns: u64) -> Span {
+    Span(Duration::from_nanos(ns))
+}
+
+/// A number with its noun.
+fn counted(n: u64, noun: &str) -> String {
+    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
+}
+
+fn data(planned: &Planned) -> String {
+    let (plan, dataset) = (&planned.plan, &planned.dataset);
+    let devices = counted(u64::from(plan.table.devices), "device");
+    let signals = counted(dataset.schema().width() as u64, "signal");
+    let period = span(dataset.period_ns().unsigned_abs());
+    format!("{}: {devices} of {signals}, a datapoint every {period}; seed {}", plan.profile.dataset.name(), plan.seed)
+}
+
+fn group(group: &GroupPlan) -> String {
+    let load = match group.load {
+        Load::Closed { users, think_ns } => {
+            format!("closed loop of {}, think time {}", counted(u64::from(users), "user"), span(think_ns))
+        }
+        Load::Open { rate, drop_above, .. } => {
+            let overflow = drop_above.map_or("all wait".into(), |n| format!("dropped above {n} under way"));
+            format!("{} at {rate} operations/s, {overflow}", group.load.name())
+        }
+        Load::Paced { rate, queue } => {
+            format!("each device offers {rate} datapoints/s to a queue of {queue}")
+        }
+    };
+    let payload = match group.operation.payload {
+        Payload::Count(n) => counted(u64::from(n), "datapoint"),
+        Payload::Second => "one second of a device".into(),
+        Payload::SinceLast { window_ns } => format!("all since the last send, at most {}", span(window_ns)),
+    };
+    format!("{load}; a request writes {payload}; {}", counted(u64::from(group.connections), "connection"))
+}
+
+fn ramp(ramp: &RampPlan) -> String {
+    let confirm = if ramp.confirm { ", and the best step once more" } else { "" };
+    format!(
+        "{} and × {} a step of {} until one fails (at most {}), then bisection to {} %{confirm}",
+        counted(u64::from(ramp.first), "user"),
+        ramp.growth,
+        span(ramp.step_ns),
+        ramp.most,
+        ramp.resolution * 100.0,
+    )
+}
+
+fn stop(stop: &StopPlan) -> String {
+    let mean = stop.mean_response_ns.map(|ns| format!("mean response above {}", span(ns)));
+    let quantile = stop.quantile_response.map(|(q, ns)| format!("p{} of the response above {}", q * 100.0, span(ns)));
+    let shares = [
+        format!("errors above {} %", stop.errors * 100.0),
+        format!("time-outs above {} %", stop.timeouts * 100.0),
+    ];
+    mean.into_iter().chain(quantile).chain(shares).collect::<Vec<_>>().join(", ")
+}
+
+fn phases(plan: &Plan) -> String {
+    let phases = &plan.phases;
+    let mut parts = Vec::new();
+    if phases.preload > 0 {
+        parts.push(format!("preload {} a device", counted(phases.preload, "datapoint")));
+    }
+    if phases.warmup_ns > 0 {
+        parts.push(format!("warm up {}", span(phases.warmup_ns)));
+    }
+    let most = phases.operations.map(|n| format!(" or {}", counted(n, "operation"))).unwrap_or_default();
+    parts.push(match plan.ramp {
+        Some(_) => "measure as long as the ramp takes".into(),
+        None => format!("measure {}{most}", span(phases.duration_ns)),
+    });
+    parts.push(format!("an operation times out after {}", span(phases.deadline_ns)));
+    parts.join(", ")
+}

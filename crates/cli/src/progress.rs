@@ -1,0 +1,187 @@
+//! What a user sees of a run while it goes on, always on standard error: a line that is written over on a terminal, else
+//! a line at each phase and step and every ten seconds.
+
+mod figures;
+mod resources;
+mod search;
+
+use crate::console;
+use figures::Figures;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use iotbench_engine::{Event, Observer, Phase, Plan, Step, StepFigures};
+use resources::Resources;
+use search::Search;
+use std::{
+    io::IsTerminal,
+    time::{Duration, Instant},
+};
+
+/// Plain lines come this far apart, in seconds of the run.
+const SECONDS_BETWEEN_LINES: u32 = 10;
+
+/// An observer that shows.
+pub(crate) struct Progress {
+    view: View,
+    phase: Phase,
+    began: Instant,
+    length: Option<Duration>,
+    search: Option<Search>,
+    step: Option<Step>,
+    resources: Resources,
+    failures: u64,
+    seconds_unshown: u32,
+}
+
+enum View {
+    Terminal(ProgressBar),
+    Lines,
+}
+
+impl Progress {
+    /// Progress of a run of this plan. The terminal's line is used if there is one and no continuous integration.
+    pub(crate) fn new(plan: &Plan) -> Self {
+        let view = if has_terminal() { View::Terminal(bar()) } else { View::Lines };
+        Self {
+            view,
+            phase: Phase::Create,
+            began: Instant::now(),
+            length: None,
+            search: plan.ramp.map(Search::new),
+            step: None,
+            resources: Resources::default(),
+            failures: 0,
+            seconds_unshown: 0,
+        }
+    }
+
+    fn begin_phase(&mut self, phase: Phase, length_ns: Option<u64>) {
+        self.phase = phase;
+        self.began = Instant::now();
+        self.length = length_ns.map(Duration::from_nanos);
+        self.seconds_unshown = 0;
+        let length = self.length.map(|l| format!(", at most {}", clock(l))).unwrap_or_default();
+        match &self.view {
+            View::Terminal(bar) => bar.set_message(phase.name()),
+            View::Lines => console::say(&format!("{}{length}", phase.name())),
+        }
+    }
+
+    fn end_step(&mut self, figures: &StepFigures) {
+        if let Some(search) = &mut self.search {
+            search.decide(figures.passed);
+        }
+        self.say(&search::step_line(figures));
+    }
+
+    fn second(&mut self, second: &iotbench_engine::Second<'_>) {
+        self.phase = second.phase;
+        self.resources.read(second.readings);
+        let figures = Figures::of(second);
+        self.failures += figures.failures;
+        let line = self.line(&figures);
+        match &self.view {
+            View::Terminal(bar) => {
+                bar.set_message(line);
+                bar.tick();
+            }
+            View::Lines => {
+                self.seconds_unshown += 1;
+                if self.seconds_unshown >= SECONDS_BETWEEN_LINES {
+                    self.seconds_unshown = 0;
+                    console::say(&line);
+                }
+            }
+        }
+    }
+
+    fn line(&self, figures: &Figures) -> String {
+        let mut parts = vec![self.phase.name().to_owned()];
+        if let (Some(step), Some(search)) = (self.step, &self.search) {
+            parts.push(search.place(step));
+        }
+        parts.extend(figures.parts());
+        if self.failures > 0 {
+            parts.push(format!("{} errors", self.failures));
+        }
+        parts.extend(self.resources.parts());
+        parts.push(self.time());
+        parts.join(" · ")
+    }
+
+    /// Time left where it is known, else time gone.
+    fn time(&self) -> String {
+        let gone = self.began.elapsed();
+        match (self.length, &self.search, self.phase) {
+            (_, Some(search), Phase::Measure) => format!("{} gone, {}", clock(gone), search.time_left()),
+            (Some(length), _, _) => format!("{} left", clock(length.saturating_sub(gone))),
+            (None, _, _) => format!("{} gone", clock(gone)),
+        }
+    }
+
+    /// A line that stays.
+    fn say(&self, line: &str) {
+        match &self.view {
+            View::Terminal(bar) => bar.println(line),
+            View::Lines => console::say(line),
+        }
+    }
+}
+
+impl Observer for Progress {
+    fn event(&mut self, event: &Event<'_>) -> Result<(), String> {
+        match event {
+            Event::Phase { phase, length_ns } => self.begin_phase(*phase, *length_ns),
+            Event::Preloaded { points, total } => {
+                if let View::Terminal(bar) = &self.view {
+                    bar.set_message(format!("preload · {points} of {total} datapoints"));
+                    bar.tick();
+                }
+            }
+            Event::Step(step) => self.step = Some(*step),
+            Event::StepEnded(figures) => self.end_step(figures),
+            Event::Second(second) => self.second(second),
+            Event::Operations(_) | Event::Checkpoint(_) => {}
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if let View::Terminal(bar) = &self.view {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// Whether a line can be written over. `NO_COLOR` needs no look: no colour is used.
+fn has_terminal() -> bool {
+    let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    std::io::stderr().is_terminal() && !set("CI") && !dumb
+}
+
+fn bar() -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(4));
+    match ProgressStyle::with_template("{spinner} {wide_msg}") {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}
+
+/// A time as `m:ss`.
+fn clock(time: Duration) -> String {
+    let seconds = time.as_secs() + u64::from(time.subsec_millis() >= 500);
+    format!("{}:{:02}", seconds / 60, seconds % 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_minutes_and_seconds() {
+        assert_eq!(clock(Duration::from_millis(125_600)), "2:06");
+        assert_eq!(clock(Duration::ZERO), "0:00");
+    }
+}

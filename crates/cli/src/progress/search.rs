@@ -1,0 +1,127 @@
+//! How far the search for the greatest load is.
+
+use super::{
+    clock,
+    figures::{duration, grouped},
+};
+use iotbench_engine::{Decision, Purpose, RampPlan, RampPolicy, Step, StepFigures};
+use std::time::Duration;
+
+/// Follows the search with a policy of its own.
+#[derive(Debug)]
+pub(super) struct Search {
+    policy: RampPolicy,
+    step: Duration,
+    ended: u32,
+    done: bool,
+}
+
+impl Search {
+    pub(super) fn new(plan: RampPlan) -> Self {
+        Self { policy: RampPolicy::new(plan), step: Duration::from_nanos(plan.step_ns), ended: 0, done: false }
+    }
+
+    pub(super) fn decide(&mut self, passed: bool) {
+        self.ended += 1;
+        if !self.done {
+            self.done = matches!(self.policy.decide(passed), Decision::Done(_));
+        }
+    }
+
+    /// Which step is running, and what for.
+    pub(super) fn place(&self, step: Step) -> String {
+        let purpose = match step.purpose {
+            Purpose::Grow => "growing",
+            Purpose::Bisect => "narrowing",
+            Purpose::Confirm => "confirming",
+        };
+        format!("step {} ({purpose})", self.ended + 1)
+    }
+
+    /// The time of the steps that are left, at least.
+    pub(super) fn time_left(&self) -> String {
+        let (steps, sure) = self.steps_left();
+        let at_least = if sure { "about" } else { "at least" };
+        format!("{at_least} {} left", clock(self.step * steps))
+    }
+
+    /// Steps left, the present one included, if growing ends with it; and whether growing has ended.
+    fn steps_left(&self) -> (u32, bool) {
+        let (mut policy, mut steps) = (self.policy.clone(), 0);
+        let growing = policy.step().purpose == Purpose::Grow;
+        while !self.done && steps < 1000 {
+            steps += 1;
+            let passes = policy.step().purpose != Purpose::Grow;
+            if let Decision::Done(_) = policy.decide(passes) {
+                break;
+            }
+        }
+        (steps, !growing)
+    }
+}
+
+/// What a step found out.
+pub(super) fn step_line(figures: &StepFigures) -> String {
+    let mean = figures.mean_response_ns.map_or("no answer".into(), |ns| {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a mean response time is positive and far below 2^64 ns"
+        )]
+        let ns = ns as u64;
+        format!("mean response {}", duration(ns))
+    });
+    let p99 = figures.p99_response_ns.map(|ns| format!(", p99 {}", duration(ns))).unwrap_or_default();
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "rates are positive and below 2^64")]
+    let (operations, values) = (figures.operations_per_s as u64, figures.values_per_s as u64);
+    let verdict = match &figures.failure {
+        Some(why) => format!("failed: {why}"),
+        None if figures.passed => "passed".into(),
+        None => "failed".into(),
+    };
+    let lost = if figures.points_dropped > 0 { format!(", {} datapoints lost", figures.points_dropped) } else { String::new() };
+    format!(
+        "{:>7} users: {} ops/s, {} values/s, {mean}{p99}{lost}: {verdict}",
+        grouped(u64::from(figures.step.users)),
+        grouped(operations),
+        grouped(values),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAN: RampPlan = RampPlan {
+        first: 16,
+        growth: 2.0,
+        most: 16_384,
+        step_ns: 6_000_000_000,
+        resolution: 0.05,
+        confirm: true,
+    };
+
+    #[test]
+    fn steps_left_fall_by_one_with_each_step_once_growing_has_ended() {
+        let mut search = Search::new(PLAN);
+        for _ in 0..4 {
+            search.decide(true);
+        }
+        assert!(!search.steps_left().1);
+        search.decide(false);
+        let (mut left, sure) = search.steps_left();
+        assert!(sure);
+        while left > 0 {
+            search.decide(true);
+            let (now, _) = search.steps_left();
+            assert_eq!(now, left - 1);
+            left = now;
+        }
+        assert_eq!(search.time_left(), "about 0:00 left");
+    }
+
+    #[test]
+    fn a_search_that_grows_does_not_promise_its_end() {
+        assert!(Search::new(PLAN).time_left().starts_with("at least"));
+    }
+}
