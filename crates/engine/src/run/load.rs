@@ -58,10 +58,11 @@ impl Session<'_> {
             return Ok(());
         }
         let mut running = self.start()?;
-        let done = match self.planned.plan.ramp {
+        let told = self.tell(&Event::Started { epoch: running.clock.epoch() });
+        let done = told.and_then(|()| match self.planned.plan.ramp {
             Some(ramp) => self.climb(&mut running, ramp),
             None => self.measure(&mut running),
-        };
+        });
         // Also after an error: the threads end, and what they recorded is kept.
         let drained = self.drain(&mut running);
         let summary = self.settle_accounts(running, reasons);
