@@ -60,11 +60,20 @@ impl Source {
         if text.trim().is_empty() || text.len() > LONGEST_LINE {
             return None;
         }
-        let end = text.trim_end().len().max(start);
+        let end = start + text.get(start..).map_or(0, word_length);
         let marked = AnnotationKind::Primary.span(start..end);
         let snippet = Snippet::source(text.as_str()).line_start(line).annotation(marked);
         Some(Renderer::plain().render(&[Group::with_level(Level::ERROR).element(snippet)]))
     }
+}
+
+/// The length in bytes of the word, number or quoted text that a line begins with.
+fn word_length(line: &str) -> usize {
+    let length = match line.strip_prefix('"') {
+        Some(quoted) => quoted.find('"').map(|end| end + 2),
+        None => line.find([' ', '\t', '=', ',', '#']),
+    };
+    length.unwrap_or(line.len())
 }
 
 /// Where a dotted key stands in a document: the key itself, or the nearest table or list around it that is written.
@@ -118,6 +127,13 @@ mod tests {
         let text = source().error(&error).to_string();
         assert!(text.starts_with("f.toml:8:1: ramp.growth: must be finite\n"), "{text}");
         assert!(text.contains("8 | growth = nan"), "{text}");
+    }
+
+    #[test]
+    fn the_word_at_fault_is_marked() {
+        for (line, word) in [("step = 1", "step"), ("nan # x", "nan"), ("\"a b\" # x", "\"a b\""), ("[ramp]", "[ramp]"), ("\"a", "\"a")] {
+            assert_eq!(line.get(..word_length(line)), Some(word), "{line}");
+        }
     }
 
     #[test]

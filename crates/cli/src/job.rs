@@ -50,8 +50,7 @@ impl Job {
         if let Some(reason) = not_yet(&profile) {
             return Err(source.plan_error(PlanError::NotYet { profile: profile.name, reason }));
         }
-        // Lines are shown only of what is planned as it is written there.
-        let text = if profile == written.profile { source.text.clone() } else { String::new() };
+        let text = if as_written(&profile, &written.profile) { source.text.clone() } else { String::new() };
         let mut job = Self {
             backend: word.backend,
             layout: Layout::Wide,
@@ -88,6 +87,12 @@ impl Job {
         };
         plan(request, self.backend).map_err(|e| self.source.plan_error(e))
     }
+}
+
+/// Whether the profile is planned as it is written: only then can a line of the file be shown. Compared as text, because a
+/// NaN does not equal itself.
+fn as_written(profile: &Profile, written: &Profile) -> bool {
+    format!("{profile:?}") == format!("{written:?}")
 }
 
 /// The wall clock in nanoseconds since the Unix epoch.

@@ -73,10 +73,8 @@ fn ramp(ramp: &RampPlan) -> String {
 fn stop(stop: &StopPlan) -> String {
     let mean = stop.mean_response_ns.map(|ns| format!("mean response above {}", span(ns)));
     let quantile = stop.quantile_response.map(|(q, ns)| format!("p{} of the response above {}", q * 100.0, span(ns)));
-    let shares = [
-        format!("errors above {} %", stop.errors * 100.0),
-        format!("time-outs above {} %", stop.timeouts * 100.0),
-    ];
+    let shares =
+        [format!("errors above {} %", stop.errors * 100.0), format!("time-outs above {} %", stop.timeouts * 100.0)];
     mean.into_iter().chain(quantile).chain(shares).collect::<Vec<_>>().join(", ")
 }
 

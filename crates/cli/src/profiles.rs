@@ -1,46 +1,9 @@
 //! The built-in profiles, and profiles by name or path.
 
 use crate::{diagnostics::Source, error::CliError};
-use iotbench_core::closest;
+use iotbench::find_profile;
 use iotbench_engine::{Profile, ProfileError, parse_profile, read_profile};
 use std::path::{Path, PathBuf};
-
-/// A profile that is part of the program.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct BuiltIn {
-    pub(crate) name: &'static str,
-    pub(crate) text: &'static str,
-}
-
-macro_rules! built_in {
-    ($($name:literal),+ $(,)?) => {
-        &[$(BuiltIn {
-            name: $name,
-            text: include_str!(concat!("../../../configs/profiles/", $name, ".toml")),
-        }),+]
-    };
-}
-
-/// Every built-in profile, study by study.
-pub(crate) const BUILT_IN: &[BuiltIn] = built_in![
-    "machine_write",
-    "machine_read",
-    "pmu_write",
-    "smart_meter_write",
-    "pmu_read_single",
-    "pmu_read_all",
-    "pmu_wrs",
-    "pmu_wra",
-    "weather_select",
-    "weather_insert",
-    "weather_max",
-    "greenhouse_insert",
-    "greenhouse_dashboard",
-    "compressor_insert",
-    "compressor_select",
-    "compressor_mean",
-    "liteme",
-];
 
 /// A profile as written, with what is needed to point at its lines.
 #[derive(Debug)]
@@ -51,25 +14,14 @@ pub(crate) struct WrittenProfile {
     pub(crate) base: PathBuf,
 }
 
-/// The built-in profile of this name.
-pub(crate) fn built_in(name: &str) -> Result<&'static BuiltIn, CliError> {
-    BUILT_IN.iter().find(|b| b.name == name).ok_or_else(|| {
-        let near = closest(name, BUILT_IN.iter().map(|b| b.name));
-        let near = near.map(|n| format!(" (did you mean {n}?)")).unwrap_or_default();
-        CliError::usage(format!(
-            "there is no profile {name:?}{near}: `iotbench profiles` lists them; a file's name has a / or ends with .toml"
-        ))
-    })
-}
-
 /// The profile that a word on the command line means: a path if it looks like one, else a built-in name.
 pub(crate) fn find(word: &str) -> Result<WrittenProfile, CliError> {
     if word.contains('/') || Path::new(word).extension().is_some_and(|e| e == "toml") {
         return read(Path::new(word));
     }
-    let BuiltIn { name, text } = *built_in(word)?;
-    let source = Source { file: format!("{name} (built in)"), text: text.into() };
-    let profile = parse_profile(&source.file, text).map_err(|e| source.error(&e))?;
+    let built_in = find_profile(word).map_err(CliError::usage)?;
+    let source = Source { file: format!("{} (built in)", built_in.name), text: built_in.toml.into() };
+    let profile = parse_profile(&source.file, built_in.toml).map_err(|e| source.error(&e))?;
     Ok(WrittenProfile { profile, source, base: PathBuf::from(".") })
 }
 
@@ -92,10 +44,10 @@ fn text_to_point_at(path: &Path, error: Option<&ProfileError>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use iotbench::PROFILES;
     use iotbench_core::{Layout, Registry, Target};
-    use iotbench_engine::{PlanRequest, not_yet, plan};
+    use iotbench_engine::{PlanRequest, plan};
     use proptest::prelude::*;
-    use std::collections::BTreeSet;
 
     fn request(profile: Profile) -> PlanRequest<'static> {
         PlanRequest {
@@ -110,40 +62,6 @@ mod tests {
 
     fn backend() -> &'static dyn iotbench_core::Backend {
         Registry::new(iotbench_backends::BACKENDS).find("sqlite").unwrap()
-    }
-
-    #[test]
-    fn every_file_is_built_in_under_its_own_name() {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs/profiles");
-        let files: BTreeSet<String> =
-            folder.read_dir().unwrap().map(|f| f.unwrap().file_name().into_string().unwrap()).collect();
-        let built_in: BTreeSet<String> = BUILT_IN.iter().map(|b| format!("{}.toml", b.name)).collect();
-        assert_eq!(files, built_in);
-        for built_in in BUILT_IN {
-            assert_eq!(find(built_in.name).unwrap().profile.name, built_in.name);
-        }
-    }
-
-    #[test]
-    fn every_profile_plans_or_says_why_not_yet_short_and_full() {
-        for built_in in BUILT_IN {
-            for full in [false, true] {
-                let overrides = iotbench_engine::Overrides { full, ..Default::default() };
-                let profile = find(built_in.name).unwrap().profile.with(&overrides).unwrap();
-                if not_yet(&profile).is_none() {
-                    plan(request(profile), backend()).unwrap();
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn what_writes_can_run() {
-        let runnable = |name: &str| not_yet(&find(name).unwrap().profile).is_none();
-        for name in ["machine_write", "pmu_write", "greenhouse_insert", "compressor_insert"] {
-            assert!(runnable(name), "{name}");
-        }
-        assert!(!runnable("pmu_read_single"));
     }
 
     #[test]
@@ -171,10 +89,10 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(2_000))]
         #[test]
         fn no_damaged_profile_makes_anything_panic(
-            which in 0..BUILT_IN.len(),
+            which in 0..PROFILES.len(),
             changes in prop::collection::vec((any::<usize>(), any::<u8>(), prop::sample::select(b"0123456789.-e\"[]=#\n azkM_%".to_vec())), 1..6),
         ) {
-            let bytes = mutated(BUILT_IN[which].text, &changes);
+            let bytes = mutated(PROFILES[which].toml, &changes);
             let text = String::from_utf8_lossy(&bytes).into_owned();
             let source = Source { file: "damaged.toml".into(), text: text.clone() };
             match parse_profile("damaged.toml", &text) {

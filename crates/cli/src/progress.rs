@@ -29,6 +29,7 @@ pub(crate) struct Progress {
     step: Option<Step>,
     resources: Resources,
     failures: u64,
+    points_lost: u64,
     seconds_unshown: u32,
 }
 
@@ -50,6 +51,7 @@ impl Progress {
             step: None,
             resources: Resources::default(),
             failures: 0,
+            points_lost: 0,
             seconds_unshown: 0,
         }
     }
@@ -78,6 +80,7 @@ impl Progress {
         self.resources.read(second.readings);
         let figures = Figures::of(second);
         self.failures += figures.failures;
+        self.points_lost += figures.points_lost;
         let line = self.line(&figures);
         match &self.view {
             View::Terminal(bar) => {
@@ -102,6 +105,9 @@ impl Progress {
         parts.extend(figures.parts());
         if self.failures > 0 {
             parts.push(format!("{} errors", self.failures));
+        }
+        if self.points_lost > 0 {
+            parts.push(format!("{} datapoints lost", self.points_lost));
         }
         parts.extend(self.resources.parts());
         parts.push(self.time());
@@ -140,7 +146,7 @@ impl Observer for Progress {
             Event::Step(step) => self.step = Some(*step),
             Event::StepEnded(figures) => self.end_step(figures),
             Event::Second(second) => self.second(second),
-            Event::Operations(_) | Event::Checkpoint(_) => {}
+            Event::Started { .. } | Event::Operations(_) | Event::Checkpoint(_) => {}
         }
         Ok(())
     }

@@ -7,6 +7,7 @@ use crate::{
 use iotbench_recorder::{Timing, Window};
 use iotbench_sampler::Reading;
 use serde::Serialize;
+use std::time::Instant;
 
 /// An operation of the trace.
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -46,6 +47,11 @@ pub enum Event<'a> {
         phase: Phase,
         /// How long it will take at most, where that is known.
         length_ns: Option<u64>,
+    },
+    /// The load is about to start. Every time of the run, such as an operation's intended start, counts from `epoch`.
+    Started {
+        /// The run's time 0.
+        epoch: Instant,
     },
     /// Part of the preload is done.
     Preloaded {

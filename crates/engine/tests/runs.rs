@@ -57,9 +57,7 @@ fn run_on(backend: &str, profile: Profile) -> Outcome {
     let folder = tempfile::tempdir().unwrap();
     let planned = planned(profile, backend, folder.path());
     let backend = Registry::new(BACKENDS).find(backend).unwrap();
-    let outcome = run(planned, backend, RunOptions::default(), &mut (), &StopSignal::default());
-    eprintln!("{:?} {:?} {:?} {:?}", outcome.verdict, outcome.load, outcome.points, outcome.stored);
-    outcome
+    run(planned, backend, RunOptions::default(), &mut (), &StopSignal::default())
 }
 
 fn assert_balanced(outcome: &Outcome) {

@@ -27,6 +27,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! [`backend`] makes a server the target of a whole run of the tool.
+//!
 //! # How exact
 //!
 //! - Arrival is stamped after the read that brought the request's last byte, reply just before its write. A client that
@@ -70,6 +72,8 @@ mod state;
 mod closed_port;
 
 pub mod analytic;
+
+pub mod backend;
 
 pub use closed_port::ClosedPort;
 pub use ledger::{Entry, Fate, Ledger};

@@ -99,6 +99,12 @@ impl Server {
         self.address
     }
 
+    /// An instant on the ledger's clock: nanoseconds since the epoch; 0 before it.
+    #[must_use]
+    pub fn since_epoch_ns(&self, at: Instant) -> u64 {
+        self.shared.since_epoch_ns(at)
+    }
+
     /// What happened so far, every request included whose reply the caller has seen. The server waits while the ledger is
     /// copied (about 150 ms per million requests): take it when the load has ended.
     #[must_use]
@@ -111,6 +117,14 @@ impl Server {
     pub fn stall(&self, length: Duration) {
         self.shared.change(|state, now_ns| {
             state.scheduler.stall(now_ns, Some(now_ns.saturating_add(duration_ns(length))));
+        });
+    }
+
+    /// Freezes the server from `at` on for `length`; in the past it counts as a stall that is over or on.
+    pub fn stall_at(&self, at: Instant, length: Duration) {
+        self.shared.change(|state, _| {
+            let from_ns = self.shared.since_epoch_ns(at);
+            state.scheduler.stall(from_ns, Some(from_ns.saturating_add(duration_ns(length))));
         });
     }
 

@@ -58,6 +58,11 @@ impl Shared {
         duration_ns(self.epoch.elapsed())
     }
 
+    /// An instant in nanoseconds since the epoch; 0 before it.
+    pub(crate) fn since_epoch_ns(&self, at: Instant) -> u64 {
+        duration_ns(at.saturating_duration_since(self.epoch))
+    }
+
     /// The state. A thread that panicked leaves it consistent enough to read what happened.
     pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)

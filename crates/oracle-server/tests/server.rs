@@ -183,7 +183,7 @@ fn a_frame_over_the_limit_ends_its_connection_only() {
     stream.write_all(&u32::try_from(PAYLOAD_MAX_BYTES + 1).unwrap().to_le_bytes()).unwrap();
     let mut end = Vec::new();
     std::io::Read::read_to_end(&mut stream, &mut end).unwrap();
-    assert_eq!(end, []);
+    assert!(end.is_empty());
     assert_eq!(Client::connect(server.address()).unwrap().call(&request(0)).unwrap(), ok(0));
 }
 

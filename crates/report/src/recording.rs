@@ -128,7 +128,11 @@ impl Observer for FolderObserver {
                 let document = self.document(outcome);
                 self.folder.write_document(&document, Flush::Later).map_err(|e| e.to_string())
             }
-            Event::Phase { .. } | Event::Preloaded { .. } | Event::Step(_) | Event::StepEnded(_) => Ok(()),
+            Event::Phase { .. }
+            | Event::Started { .. }
+            | Event::Preloaded { .. }
+            | Event::Step(_)
+            | Event::StepEnded(_) => Ok(()),
         }
     }
 }

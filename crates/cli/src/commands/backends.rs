@@ -25,7 +25,8 @@ pub(super) fn backends(arguments: &BackendsArguments) -> Result<(), CliError> {
     match &arguments.name {
         Some(name) => console::print(&details(registry.find(name).map_err(CliError::usage)?)),
         None => {
-            let row = |b: &'static dyn Backend| [b.name().to_owned(), layouts(b.capabilities()), b.summary().to_owned()];
+            let row =
+                |b: &'static dyn Backend| [b.name().to_owned(), layouts(b.capabilities()), b.summary().to_owned()];
             console::print(&columns(&registry.iter().map(row).collect::<Vec<_>>()))
         }
     }

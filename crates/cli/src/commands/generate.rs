@@ -66,9 +66,8 @@ pub(super) fn generate(arguments: &GenerateArguments) -> Result<(), CliError> {
     }
     let devices = u32::try_from(arguments.devices.0).ok().filter(|d| (1..=MOST_DEVICES).contains(&u64::from(*d)));
     let devices = devices.ok_or_else(|| CliError::usage(format!("--devices is from 1 to {MOST_DEVICES}")))?;
-    let dataset = config(arguments)?
-        .open(arguments.seed, origin_ns, devices, Path::new("."))
-        .map_err(CliError::usage)?;
+    let dataset =
+        config(arguments)?.open(arguments.seed, origin_ns, devices, Path::new(".")).map_err(CliError::usage)?;
     let until_ns = match arguments.length {
         None => None,
         Some(length) => Some(
@@ -93,12 +92,7 @@ pub(super) fn generate(arguments: &GenerateArguments) -> Result<(), CliError> {
     }
 }
 
-fn write_all(
-    mut blocks: Blocks,
-    mut encoder: Encoder,
-    dataset: &dyn Dataset,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+fn write_all(mut blocks: Blocks, mut encoder: Encoder, dataset: &dyn Dataset, out: &mut dyn Write) -> io::Result<()> {
     let mut batch = Batch::new(dataset.schema());
     let mut buffer = Vec::with_capacity(2 * BLOCK_BYTES);
     encoder.header(&mut buffer);

@@ -3,9 +3,10 @@
 use crate::{
     console::{self, columns},
     error::CliError,
-    profiles::{self, BUILT_IN},
+    profiles,
 };
 use clap::Args;
+use iotbench::{PROFILES, find_profile};
 use iotbench_engine::not_yet;
 
 const EXAMPLES: &str = "\
@@ -23,10 +24,10 @@ pub(crate) struct ProfilesArguments {
 
 pub(super) fn profiles(arguments: &ProfilesArguments) -> Result<(), CliError> {
     if let Some(name) = &arguments.name {
-        return console::print(profiles::built_in(name)?.text);
+        return console::print(find_profile(name).map_err(CliError::usage)?.toml);
     }
     let (mut runnable, mut later) = (Vec::new(), Vec::new());
-    for built_in in BUILT_IN {
+    for built_in in PROFILES {
         let profile = profiles::find(built_in.name)?.profile;
         match not_yet(&profile) {
             None => runnable.push([format!("  {}", profile.name), profile.summary]),

@@ -17,8 +17,7 @@ use carry_out::{Finished, carry_out};
 use iotbench_engine::{StopSignal, gravest};
 use std::path::Path;
 
-const ANNOUNCEMENT: &str =
-    "\nending: answers under way are awaited and the results saved; once more ends at once";
+const ANNOUNCEMENT: &str = "\nending: answers under way are awaited and the results saved; once more ends at once";
 
 pub(super) fn run(arguments: &RunArguments) -> Result<u8, CliError> {
     let jobs = jobs(arguments)?;

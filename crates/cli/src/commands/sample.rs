@@ -49,9 +49,12 @@ pub(super) fn sample(arguments: &SampleArguments) -> Result<u8, CliError> {
     let stop = StopSignal::default();
     signals::stop_in_order(stop.clone(), "")?;
     let mut table = if arguments.csv { Table::csv() } else { Table::text() };
-    console::print(table.head())?;
+    let mut head = Some(table.head());
     let (ended, end) = sync_channel(1);
-    let on_tick = move |readings: &[Reading]| tick(&mut table, readings, &ended);
+    let on_tick = move |readings: &[Reading]| {
+        head.take().map(console::print_unless_closed);
+        tick(&mut table, readings, &ended);
+    };
     let subject = Subject { role: "target".into(), node: 0, target: target(arguments) };
     let sampler =
         Sampler::start(Instant::now(), arguments.interval.0, vec![subject], on_tick).map_err(|e| match e {

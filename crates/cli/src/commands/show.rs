@@ -22,6 +22,7 @@ pub(crate) struct ShowArguments {
 
 pub(super) fn show(arguments: &ShowArguments) -> Result<u8, CliError> {
     let document = read_document(&arguments.run)?;
-    let text = if arguments.json { document.to_json().map_err(CliError::internal)? } else { render(&document, None, 100) };
+    let text =
+        if arguments.json { document.to_json().map_err(CliError::internal)? } else { render(&document, None, 100) };
     console::print(&text).map(|()| 0)
 }

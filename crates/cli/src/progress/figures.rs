@@ -13,6 +13,8 @@ pub(super) struct Figures {
     p99_ns: Option<u64>,
     /// Operations that failed, timed out or were dropped, and lost datapoints.
     pub(super) failures: u64,
+    /// Datapoints that nobody sent in time.
+    pub(super) points_lost: u64,
 }
 
 impl Figures {
@@ -29,7 +31,8 @@ impl Figures {
             values_per_s: counts.values_acked / length_s,
             p50_ns,
             p99_ns,
-            failures: counts.fail + counts.unknown + counts.dropped + counts.points.dropped,
+            failures: counts.fail + counts.unknown + counts.dropped,
+            points_lost: counts.points.dropped,
         }
     }
 

@@ -79,7 +79,11 @@ pub(super) fn step_line(figures: &StepFigures) -> String {
         None if figures.passed => "passed".into(),
         None => "failed".into(),
     };
-    let lost = if figures.points_dropped > 0 { format!(", {} datapoints lost", figures.points_dropped) } else { String::new() };
+    let lost = if figures.points_dropped > 0 {
+        format!(", {} datapoints lost", figures.points_dropped)
+    } else {
+        String::new()
+    };
     format!(
         "{:>7} users: {} ops/s, {} values/s, {mean}{p99}{lost}: {verdict}",
         grouped(u64::from(figures.step.users)),
@@ -92,14 +96,8 @@ pub(super) fn step_line(figures: &StepFigures) -> String {
 mod tests {
     use super::*;
 
-    const PLAN: RampPlan = RampPlan {
-        first: 16,
-        growth: 2.0,
-        most: 16_384,
-        step_ns: 6_000_000_000,
-        resolution: 0.05,
-        confirm: true,
-    };
+    const PLAN: RampPlan =
+        RampPlan { first: 16, growth: 2.0, most: 16_384, step_ns: 6_000_000_000, resolution: 0.05, confirm: true };
 
     #[test]
     fn steps_left_fall_by_one_with_each_step_once_growing_has_ended() {

@@ -67,12 +67,12 @@ pub(super) fn carry_out(job: &Job, arguments: &RunArguments, stop: &StopSignal) 
     if arguments.keep && shown {
         console::say(&format!("kept: {}", outcome.endpoints.join(", ")));
     }
-    Ok(Finished { saved: saved(&document, written), document, folder: path })
+    Ok(Finished { saved: saved(&document, &written), document, folder: path })
 }
 
 /// Whether all is on the disk. What is not is shown, so that nothing measured is lost.
-fn saved(document: &Document, written: Result<(), FolderError>) -> bool {
-    if let Err(error) = &written {
+fn saved(document: &Document, written: &Result<(), FolderError>) -> bool {
+    if let Err(error) = written {
         console::say(&format!("error: {error}; the result follows"));
         console::say(&document.to_json().unwrap_or_default());
     }

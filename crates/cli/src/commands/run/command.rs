@@ -35,7 +35,9 @@ fn shown_url(text: &str) -> String {
 /// `key=value` with a hidden value when the key sounds like a secret.
 fn shown_assignment(argument: &str) -> String {
     match argument.rsplit_once('=') {
-        Some((key, _)) if SECRET_WORDS.iter().any(|word| key.to_lowercase().contains(word)) => format!("{key}={HIDDEN}"),
+        Some((key, _)) if SECRET_WORDS.iter().any(|word| key.to_lowercase().contains(word)) => {
+            format!("{key}={HIDDEN}")
+        }
         _ => argument.into(),
     }
 }

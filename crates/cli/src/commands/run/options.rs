@@ -31,7 +31,11 @@ pub(crate) struct RunArguments {
     pub(super) profile: String,
     /// The database and its layout (`iotbench backends`); repeatable
     #[arg(
-        long, short, env = "IOTBENCH_BACKEND", value_name = "NAME[:LAYOUT]", default_value = "sqlite",
+        long,
+        short,
+        env = "IOTBENCH_BACKEND",
+        value_name = "NAME[:LAYOUT]",
+        default_value = "sqlite",
         value_delimiter = ','
     )]
     pub(super) backend: Vec<String>,

@@ -13,7 +13,8 @@ pub(super) fn print_results(finished: &[Finished], format: OutputFormat) -> Resu
     match format {
         OutputFormat::Quiet => console::print(&finished.iter().map(|f| folder(f) + "\n").collect::<String>()),
         OutputFormat::Text => {
-            let text = |f: &Finished| format!("{}\nresults: {}\n", render(&f.document, None, 100).trim_end(), folder(f));
+            let text =
+                |f: &Finished| format!("{}\nresults: {}\n", render(&f.document, None, 100).trim_end(), folder(f));
             console::print(&finished.iter().map(text).collect::<Vec<_>>().join("\n"))
         }
         OutputFormat::Json => match finished {

@@ -2,8 +2,7 @@
 
 use iotbench_sampler::{Observation, Sample, SamplerReport};
 
-const TEXT_HEAD: &str =
-    "    time   cpu %  procs       PSS       RSS    read/s   write/s   net in/s  net out/s\n";
+const TEXT_HEAD: &str = "    time   cpu %  procs       PSS       RSS    read/s   write/s   net in/s  net out/s\n";
 const CSV_HEAD: &str = "at_s,cpu_s,user_s,system_s,processes,rss_bytes,pss_bytes,disk_read_bytes,disk_written_bytes,\
                         net_rx_bytes,net_tx_bytes\n";
 
@@ -98,7 +97,8 @@ fn text(before: &Sample, s: &Sample) -> String {
 pub(super) fn total(report: &SamplerReport) -> String {
     let mut text = String::new();
     for s in &report.subjects {
-        let cpu = s.cpu_s.zip(s.cpu_pct_mean).map_or("unknown".into(), |(s, pct)| format!("{s:.2} s, {pct:.1} % of a core"));
+        let cpu =
+            s.cpu_s.zip(s.cpu_pct_mean).map_or("unknown".into(), |(s, pct)| format!("{s:.2} s, {pct:.1} % of a core"));
         let figure = |f: Option<u64>| f.map_or("unknown".into(), bytes);
         text.push_str(&format!(
             "total: CPU {cpu}; PSS at most {}; read {}, written {}; received {}, sent {}; sampling itself took {:.2} % of a core\n",

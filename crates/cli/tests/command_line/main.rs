@@ -1,0 +1,10 @@
+//! What the program says: help, lists, generated data, samples, and what is wrong with arguments and profiles. No run.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot start the program has failed")]
+
+mod check;
+mod generate;
+mod lists;
+mod program;
+mod sample;
+mod usage;

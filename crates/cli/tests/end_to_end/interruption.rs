@@ -1,0 +1,88 @@
+//! Ctrl-C once and twice, and a kill.
+
+use crate::program::{document, iotbench, only_folder, said};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use std::{
+    fs,
+    path::Path,
+    process::Child,
+    time::{Duration, Instant},
+};
+
+/// Longer than any test waits: a run that does not end by itself.
+const ENDLESS: &str = "1h";
+
+/// A run that has begun to measure: its series has rows.
+fn measuring(out: &Path) -> Child {
+    let arguments = ["run", "--output-format", "json", "-p", "pmu_write", "--vus", "20", "-d", ENDLESS];
+    let child = iotbench(out, &arguments).spawn().unwrap();
+    wait_for("the series to have rows", || {
+        let folder = out.read_dir().ok().and_then(|mut d| d.next()).and_then(Result::ok);
+        let series = folder.and_then(|f| fs::read_to_string(f.path().join("series.csv")).ok());
+        series.is_some_and(|s| s.lines().count() > 2)
+    });
+    child
+}
+
+/// Looks until something has happened; the limit is only there to end a test that would hang.
+fn wait_for(what: &str, mut happened: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !happened() {
+        assert!(start.elapsed() < Duration::from_secs(60), "waited in vain for {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn signal(child: &Child, signal: Signal) {
+    kill_process(Pid::from_child(child), signal).unwrap();
+}
+
+#[test]
+fn once_saves_and_says_aborted() {
+    for (number, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
+        let out = tempfile::tempdir().unwrap();
+        let child = measuring(out.path());
+        signal(&child, number);
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{}", said(&output));
+        let document = document(&output);
+        assert_eq!(document["verdict"]["status"], "aborted");
+        assert_eq!(document["points"]["acked"], document["points"]["stored"]);
+        assert!(document["load"]["ok"].as_u64().is_some_and(|n| n > 0), "{}", document["load"]);
+        assert!(only_folder(out.path()).join("manifest.json").exists());
+    }
+}
+
+#[test]
+fn twice_ends_at_once() {
+    let out = tempfile::tempdir().unwrap();
+    let mut child = measuring(out.path());
+    signal(&child, Signal::INT);
+    signal(&child, Signal::INT);
+    let mut code = None;
+    wait_for("the end", || {
+        // Signals of one kind that come together count once: whoever insists goes on.
+        let _ = kill_process(Pid::from_child(&child), Signal::INT);
+        code = child.try_wait().unwrap();
+        code.is_some()
+    });
+    assert_eq!(code.and_then(|c| c.code()), Some(130));
+    let text = fs::read_to_string(only_folder(out.path()).join("run.json")).unwrap();
+    assert!(serde_json::from_str::<Value>(&text).is_ok(), "run.json is whole");
+}
+
+#[test]
+fn a_kill_leaves_what_was_known() {
+    let out = tempfile::tempdir().unwrap();
+    let mut child = measuring(out.path());
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let folder = only_folder(out.path());
+    let text = fs::read_to_string(folder.join("run.json")).unwrap();
+    let document: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(document["verdict"]["status"], "running");
+    let series = fs::read_to_string(folder.join("series.csv")).unwrap();
+    let columns: Vec<_> = series.lines().map(|l| l.split(',').count()).collect();
+    assert!(series.ends_with('\n') && columns.len() > 2 && columns.iter().all(|&n| n == columns[0]), "{series}");
+}

@@ -1,0 +1,75 @@
+//! Starting the program.
+
+use serde_json::Value;
+use std::{
+    path::{Path, PathBuf},
+    process::{Command, Output, Stdio},
+};
+use tempfile::TempDir;
+
+/// The program with these arguments, and results in `out`.
+pub fn iotbench(out: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_iotbench"));
+    command.args(arguments).arg("--out").arg(out).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("IOTBENCH_")) {
+        command.env_remove(name);
+    }
+    command
+}
+
+/// A run that came to its end.
+pub struct Run {
+    pub folder: PathBuf,
+    pub document: Value,
+    pub code: i32,
+    _out: TempDir,
+}
+
+impl Run {
+    /// A figure of the document by its path, such as `points.acked`.
+    pub fn figure(&self, path: &str) -> &Value {
+        let found = path.split('.').try_fold(&self.document, |value, key| value.get(key));
+        found.unwrap_or_else(|| panic!("the document has no {path}: {:#}", self.document))
+    }
+
+    pub fn count(&self, path: &str) -> u64 {
+        self.figure(path).as_u64().unwrap_or_else(|| panic!("{path} is no count: {}", self.figure(path)))
+    }
+
+    pub fn assert_valid(&self) {
+        assert_eq!(
+            (self.figure("verdict.status"), self.code),
+            (&Value::from("valid"), 0),
+            "{:#}",
+            self.figure("verdict")
+        );
+    }
+}
+
+/// `iotbench run …` with its one JSON document.
+pub fn run(arguments: &[&str]) -> Run {
+    let out = tempfile::tempdir().unwrap();
+    let output = iotbench(out.path(), &[&["run", "--output-format", "json"], arguments].concat()).output().unwrap();
+    let document = document(&output);
+    let folder = only_folder(out.path());
+    let code = output.status.code().unwrap();
+    Run { folder, document, code, _out: out }
+}
+
+/// The one JSON document on standard output.
+pub fn document(output: &Output) -> Value {
+    let text = String::from_utf8(output.stdout.clone()).unwrap();
+    serde_json::from_str(&text).unwrap_or_else(|e| panic!("{e} in {text:?}, said {}", said(output)))
+}
+
+/// What was said on standard error.
+pub fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// The one folder in a folder.
+pub fn only_folder(out: &Path) -> PathBuf {
+    let entries: Vec<_> = out.read_dir().unwrap().map(|e| e.unwrap().path()).collect();
+    assert_eq!(entries.len(), 1, "{entries:?}");
+    entries.into_iter().next().unwrap()
+}

@@ -1,0 +1,15 @@
+//! Real runs against the oracle server, whose ledger is the truth. They take turns, and never assert how fast the machine
+//! is: only that the client's account agrees with the ledger's, or with a formula.
+
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+
+mod oracle;
+
+mod arrivals;
+mod failures;
+mod limits;
+mod observers;
+mod ramp;
+mod reproduction;
+mod response;
+mod stopping;
