@@ -209,7 +209,7 @@ impl Source for ClosedSource {
             if let Some(user) = self.users.get_mut(local as usize) {
                 user.busy = true;
             }
-            return Next::Due(Due { intended_ns, user: local, generated, lost });
+            return Next::Due(Due { intended_ns, user: local, free_since_ns: 0, generated, lost });
         }
         Next::Wait
     }

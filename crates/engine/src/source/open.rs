@@ -44,7 +44,13 @@ impl Source for OpenSource {
             // A recording may end before the schedule does; an operation without data is none.
             if !batch.is_empty() {
                 let generated = batch.len() as u64;
-                return Next::Due(Due { intended_ns: grant.intended_ns, user: device, generated, lost: 0 });
+                return Next::Due(Due {
+                    intended_ns: grant.intended_ns,
+                    user: device,
+                    free_since_ns: 0,
+                    generated,
+                    lost: 0,
+                });
             }
             self.outstanding.fetch_sub(1, Ordering::Relaxed);
         }

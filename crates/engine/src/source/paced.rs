@@ -37,6 +37,7 @@ struct SensorQueue {
     /// Taken from the queue for the operation to come.
     gathered: VecDeque<Grant>,
     busy: bool,
+    free_since_ns: u64,
     listed: bool,
 }
 
@@ -56,6 +57,7 @@ impl PacedSource {
             offered: VecDeque::new(),
             gathered: VecDeque::new(),
             busy: false,
+            free_since_ns: 0,
             listed: false,
         });
         let sensors = sensors.collect();
@@ -118,7 +120,8 @@ impl PacedSource {
             self.filler.fill(sensor.device, grant.number, count, batch);
         }
         sensor.busy = true;
-        Some(Due { intended_ns, user: u32::try_from(local).ok()?, generated: 0, lost: 0 })
+        let (user, free_since_ns) = (u32::try_from(local).ok()?, sensor.free_since_ns);
+        Some(Due { intended_ns, user, free_since_ns, generated: 0, lost: 0 })
     }
 }
 
@@ -166,10 +169,11 @@ impl Source for PacedSource {
         }
     }
 
-    fn complete(&mut self, due: Due, _ended_ns: u64) {
+    fn complete(&mut self, due: Due, ended_ns: u64) {
         let local = due.user as usize;
         if let Some(sensor) = self.sensors.get_mut(local) {
             sensor.busy = false;
+            sensor.free_since_ns = ended_ns;
         }
         self.list(local);
     }

@@ -54,7 +54,7 @@ fn errors_of_the_server_are_counted_and_kept_out_of_the_success_figures() {
     let _alone = alone();
     let every = NonZeroU64::new(10).unwrap();
     let server = faulty(Fault::ErrorEvery { every, status: std::num::NonZeroU8::new(7).unwrap() });
-    let account = Request::new(OPEN, &["duration=2s"]).run(server.address());
+    let account = Request::new(OPEN, &["operations=800", "duration=60s"]).run(server.address());
     let (load, ledger) = (account.outcome.load, server.ledger());
     assert_eq!((load.offered, load.ok, load.fail, load.unknown), (800, 720, 80, 0));
     assert_eq!(account.outcome.points.acked, ledger.confirmed_points());
@@ -69,7 +69,7 @@ fn errors_of_the_server_are_counted_and_kept_out_of_the_success_figures() {
 fn a_reset_after_storing_is_unknown() {
     let _alone = alone();
     let server = faulty(Fault::ResetAfterStoring { every: NonZeroU64::new(50).unwrap() });
-    let account = Request::new(OPEN, &["duration=2s", "connections=20"]).run(server.address());
+    let account = Request::new(OPEN, &["operations=800", "duration=60s", "connections=20"]).run(server.address());
     let (load, ledger) = (account.outcome.load, server.ledger());
     let resets = ledger.entries.iter().filter(|e| matches!(e.fate, Fate::Reset { .. })).count() as u64;
     assert_eq!((load.offered, load.unknown, load.fail), (800, resets, 0));

@@ -11,7 +11,7 @@ fn above_its_limit_an_open_loop_drops_what_the_ledger_implies() {
     experiment(|| {
         let (rate, limit) = (1000, 50);
         let server = parallel(1);
-        let set = ["rate=1000", "overflow=drop", "in_flight=50", "connections=50"];
+        let set = ["rate=1000", "operations=3000", "duration=60s", "overflow=drop", "in_flight=50", "connections=50"];
         let stall = |epoch: Instant| server.stall_at(epoch + SECOND, SECOND);
         let account = Request::new(OPEN, &set).at_start(stall).run(server.address());
         let load = account.outcome.load;
@@ -44,7 +44,7 @@ fn a_stall_over_the_end_is_drained_and_in_the_distribution() {
     let _alone = alone();
     let server = parallel(1);
     let stall = |epoch: Instant| server.stall_at(epoch + Duration::from_millis(1500), SECOND);
-    let account = Request::new(OPEN, &["duration=2s"]).at_start(stall).run(server.address());
+    let account = Request::new(OPEN, &["operations=800", "duration=60s"]).at_start(stall).run(server.address());
     let load = account.outcome.load;
     assert_eq!((load.offered, load.ok, load.censored), (800, 800, 0));
     // 0.5 s of 2 s began in the stall, the earliest of them waits a second, the latest half of it.
