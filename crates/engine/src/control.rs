@@ -24,6 +24,8 @@ pub struct Control {
     stop_at_ns: AtomicU64,
     abandon: AtomicBool,
     budget: AtomicU64,
+    /// Operations intended before this are not counted against the budget.
+    budget_from_ns: u64,
     failure: Mutex<Option<(Cause, String)>>,
     changed: watch::Sender<()>,
     watches: Vec<LaneWatch>,
@@ -39,8 +41,9 @@ pub struct Generation {
 }
 
 impl Control {
-    /// The state before the start, for so many threads that may block.
-    pub fn new(users: u32, operations: Option<u64>, blocking_threads: usize) -> Self {
+    /// The state before the start, for so many threads that may block. `operations` limits those that are intended to
+    /// start at `budget_from_ns` or later.
+    pub fn new(users: u32, operations: Option<u64>, budget_from_ns: u64, blocking_threads: usize) -> Self {
         Self {
             users: AtomicU32::new(users),
             generation: AtomicU32::new(0),
@@ -51,6 +54,7 @@ impl Control {
             stop_at_ns: AtomicU64::new(NEVER),
             abandon: AtomicBool::new(false),
             budget: AtomicU64::new(operations.unwrap_or(NEVER)),
+            budget_from_ns,
             failure: Mutex::new(None),
             changed: watch::Sender::new(()),
             watches: (0..blocking_threads).map(|_| LaneWatch::default()).collect(),
@@ -133,19 +137,23 @@ impl Control {
         self.abandon.load(Ordering::Relaxed)
     }
 
-    /// Takes one operation from what is left of the run's; false when none is left.
-    pub fn spend_operation(&self) -> bool {
-        if self.budget.load(Ordering::Relaxed) == NEVER {
+    /// Takes an operation intended at this time from what is left of the run's; false when none is left.
+    pub fn spend_operation(&self, intended_ns: u64) -> bool {
+        if self.is_free(intended_ns) {
             return true;
         }
         self.budget.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok()
     }
 
     /// Gives back an operation that was taken and could not be started.
-    pub fn refund_operation(&self) {
-        if self.budget.load(Ordering::Relaxed) != NEVER {
+    pub fn refund_operation(&self, intended_ns: u64) {
+        if !self.is_free(intended_ns) {
             self.budget.fetch_add(1, Ordering::Relaxed);
         }
+    }
+
+    fn is_free(&self, intended_ns: u64) -> bool {
+        self.budget.load(Ordering::Relaxed) == NEVER || intended_ns < self.budget_from_ns
     }
 
     /// The operations of the run are all taken.

@@ -174,6 +174,9 @@ fn find_path(document: &Value, key: &str) -> Result<Vec<String>, (String, Option
     }
     let mut all = Vec::new();
     leaves(document, &mut Vec::new(), &mut all);
+    if let Some(whole) = all.iter().find(|path| **path == wanted) {
+        return Ok(whole.clone());
+    }
     let ends_so = |path: &&Vec<String>| {
         path.len() >= wanted.len() && path.iter().rev().zip(wanted.iter().rev()).all(|(a, b)| a == b)
     };

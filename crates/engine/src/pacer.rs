@@ -247,7 +247,7 @@ impl OpenStream {
             if !full && self.grants.is_full() {
                 return false;
             }
-            if !control.spend_operation() {
+            if !control.spend_operation(at_ns) {
                 return true;
             }
             self.schedule.next();
@@ -270,7 +270,7 @@ impl OpenStream {
             recorder.leave_pending(self.kind, grant.intended_ns, stop_ns);
             pending += 1;
         }
-        while self.schedule.peek().is_some_and(|s| s.at_ns < stop_ns) && control.spend_operation() {
+        while self.schedule.peek().is_some_and(|s| s.at_ns < stop_ns && control.spend_operation(s.at_ns)) {
             let Some(start) = self.schedule.next() else { break };
             recorder.offer(self.kind, start.at_ns, 1);
             recorder.leave_pending(self.kind, start.at_ns, stop_ns);

@@ -28,6 +28,9 @@ use tokio::sync::watch;
 const GRANTS: usize = 4096;
 const MOST_GRANTS: usize = 65_536;
 
+/// How long before the start the load threads sleep exactly.
+const EXACT_STRETCH: Duration = Duration::from_millis(10);
+
 /// Makes a loop's source once the clock is known.
 type MakeSource = Box<dyn FnOnce(RunClock) -> Box<dyn Source> + Send>;
 
@@ -266,8 +269,8 @@ fn count(payload: Payload) -> u32 {
 }
 
 fn pace(shared: &Shared, paced: Pace) {
-    let Some(clock) = wait_for_start(shared) else { return };
     let recorder = Recorder::new(Arc::clone(&shared.kinds));
+    let Some(clock) = wait_for_start(shared) else { return };
     pacer::run(clock, &shared.control, paced, recorder, |generation, windows, pending| {
         if !windows.is_empty() || pending > 0 {
             // Without a receiver the run is over.
@@ -307,8 +310,8 @@ fn drive(shared: &Shared, plans: Vec<LoopPlan>, blocking_thread: Option<usize>, 
         let _ = ready.send(Ok(()));
         let mut start = shared.start.clone();
         let Some(clock) = start.wait_for(Option::is_some).await.ok().and_then(|clock| *clock) else { return };
-        tokio::time::sleep_until(clock.epoch().into()).await;
-        let loops = opened.into_iter().map(|(plan, writers)| {
+        // Built before the start, so that the first operations do not wait for it.
+        let build = |(plan, writers): (LoopPlan, _)| {
             WriteLoop::new(WriteLoopParts {
                 clock,
                 control: Arc::clone(&shared.control),
@@ -325,10 +328,20 @@ fn drive(shared: &Shared, plans: Vec<LoopPlan>, blocking_thread: Option<usize>, 
                 pacer_offers: plan.pacer_offers,
                 blocking_thread,
             })
-            .run()
-        });
-        futures_util::future::join_all(loops).await;
+        };
+        let loops: Vec<WriteLoop> = opened.into_iter().map(build).collect();
+        wait_for_epoch(clock).await;
+        futures_util::future::join_all(loops.into_iter().map(WriteLoop::run)).await;
     });
+}
+
+/// Before the start nothing else is to do on a load thread, so that its last stretch can be slept exactly: the runtime's
+/// timer knows whole milliseconds only.
+async fn wait_for_epoch(clock: RunClock) {
+    if let Some(nearly) = clock.epoch().checked_sub(EXACT_STRETCH) {
+        tokio::time::sleep_until(nearly.into()).await;
+    }
+    std::thread::sleep(clock.epoch().saturating_duration_since(Instant::now()));
 }
 
 async fn open(shared: &Shared, connections: u32) -> Result<Vec<Box<dyn Writer>>, Error> {

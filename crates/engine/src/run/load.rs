@@ -77,7 +77,9 @@ impl Session<'_> {
             (None, Some(crate::plan::Load::Closed { users, .. })) => users,
             _ => 0,
         };
-        let control = Arc::new(Control::new(users, plan.phases.operations, blocking_threads(plan, blocking)));
+        let budget_from_ns = if plan.ramp.is_some() { 0 } else { plan.phases.warmup_ns };
+        let control =
+            Arc::new(Control::new(users, plan.phases.operations, budget_from_ns, blocking_threads(plan, blocking)));
         let (sender, slices) = sync_channel(SLICES);
         let request = LoadRequest {
             planned: &self.planned,
@@ -119,13 +121,12 @@ impl Session<'_> {
     /// A fixed load: warm up, then measure.
     fn measure(&mut self, running: &mut Running) -> Result<(), Reason> {
         let phases = self.planned.plan.phases;
+        let (from_ns, planned_end_ns) = (phases.warmup_ns, phases.warmup_ns.saturating_add(phases.duration_ns));
+        // Beginning and end are set at once: an observer that takes its time must not move them.
+        running.control.stop_at(planned_end_ns);
         let mut generation = 0;
         if phases.warmup_ns > 0 {
             self.begin_phase(Phase::WarmUp, Some(phases.warmup_ns))?;
-            let announce_ns = phases.warmup_ns.saturating_sub(ANNOUNCE_NS);
-            if self.wait_until(running, announce_ns)? == Waited::Over {
-                return Ok(());
-            }
             generation = running.control.begin_generation(phases.warmup_ns);
             if self.wait_until(running, phases.warmup_ns)? == Waited::Over {
                 return Ok(());
@@ -134,8 +135,6 @@ impl Session<'_> {
         }
         running.sampler.begin_window();
         self.begin_phase(Phase::Measure, Some(phases.duration_ns))?;
-        let (from_ns, planned_end_ns) = (phases.warmup_ns, phases.warmup_ns.saturating_add(phases.duration_ns));
-        running.control.stop_at(planned_end_ns);
         let waited = self.wait_until(running, planned_end_ns)?;
         let to_ns = if waited == Waited::Over { running.clock.now_ns().min(planned_end_ns) } else { planned_end_ns };
         running.control.stop_at(to_ns);

@@ -171,7 +171,7 @@ impl Source for ClosedSource {
                 return Next::Wait;
             }
             let active = self.users.get(local as usize).is_some_and(|u| u.active);
-            if active && !self.control.spend_operation() {
+            if active && !self.control.spend_operation(intended_ns) {
                 return Next::Finished;
             }
             self.waiting.pop();
@@ -180,7 +180,7 @@ impl Source for ClosedSource {
             }
             let (generated, lost) = self.fill(local, now_ns, batch);
             if batch.is_empty() {
-                self.control.refund_operation();
+                self.control.refund_operation(intended_ns);
                 self.wait_for_data(local, now_ns);
                 continue;
             }

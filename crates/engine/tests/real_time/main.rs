@@ -4,4 +4,12 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
 mod oracle;
+
+mod arrivals;
+mod failures;
+mod limits;
+mod observers;
+mod ramp;
+mod reproduction;
 mod response;
+mod stopping;

@@ -1,8 +1,8 @@
 //! Runs the engine against the oracle server and lays its account beside the server's ledger.
 
 use iotbench_engine::{
-    Event, Observer, OperationRecord, Outcome, Overrides, Phase, PlanRequest, RunOptions, StepFigures, StopSignal,
-    parse_profile, plan, run,
+    Event, Observer, OperationRecord, Outcome, Overrides, Phase, PlanRequest, Planned, RunOptions, StepFigures,
+    StopSignal, parse_profile, plan, run,
 };
 use iotbench_oracle_server::{
     Discipline, Entry, Fault, Ledger, Program, Server, ServiceTime, Settings,
@@ -90,8 +90,7 @@ impl<'a> Request<'a> {
         Self { at_event: Box::new(at_event), ..self }
     }
 
-    /// Runs with a trace; whatever else a run is, its counts balance.
-    pub fn run(self, address: SocketAddr) -> Account {
+    pub fn plan(&self, address: SocketAddr) -> Planned {
         let set = self.set.iter().map(ToString::to_string).collect();
         let profile = parse_profile("test.toml", self.profile).unwrap();
         let profile = profile.with(&Overrides { set, ..Overrides::default() }).unwrap();
@@ -103,7 +102,12 @@ impl<'a> Request<'a> {
             target: target(address),
             now_ns: 0,
         };
-        let planned = plan(request, &OracleBackend).unwrap();
+        plan(request, &OracleBackend).unwrap()
+    }
+
+    /// Runs with a trace. Whatever else a run is, its counts balance.
+    pub fn run(self, address: SocketAddr) -> Account {
+        let planned = self.plan(address);
         let mut watch = Watch { at_start: self.at_start, at_event: self.at_event, seen: Seen::default() };
         let options = RunOptions { trace: true, ..RunOptions::default() };
         let began = Instant::now();
@@ -171,6 +175,12 @@ impl Account {
     /// The largest hiccup that the run itself saw.
     pub fn hiccup_ns(&self) -> u64 {
         self.outcome.client.pacing_error.max_ns().unwrap_or(0)
+    }
+
+    /// How late the machine woke its sleepers at times, up to p99: what a formula, or a ledger that begins at arrival,
+    /// cannot know.
+    pub fn disturbance_ns(&self) -> u64 {
+        self.outcome.client.pacing_error.value_at(Level::P99).unwrap_or(0)
     }
 }
 

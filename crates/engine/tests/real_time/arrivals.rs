@@ -1,0 +1,97 @@
+//! What arrives at the server is what the schedule says, and the pacing error that is printed is the true one.
+
+use crate::oracle::{Findings, Grid, OPEN, Request, experiment, parallel, quantile_ns, value_ns};
+use iotbench_oracle_server::backend::identity;
+
+#[test]
+fn a_constant_rate_arrives_at_that_rate() {
+    experiment(|| {
+        let server = parallel(1);
+        let account = Request::new(OPEN, &["rate=1000"]).run(server.address());
+        let mut arrivals_ns: Vec<u64> = server.ledger().arrivals().collect();
+        arrivals_ns.sort_unstable();
+        let gaps = arrivals_ns.len() as f64 - 1.0;
+        let rate = gaps / ((arrivals_ns[arrivals_ns.len() - 1] - arrivals_ns[0]) as f64 / 1e9);
+        let mut findings = Findings::of(&account);
+        findings.expect((rate / 1000.0 - 1.0).abs() <= 0.001, || format!("{rate} arrivals a second instead of 1000"));
+        findings
+    });
+}
+
+#[test]
+fn poisson_arrivals_are_exponentially_spaced_at_the_server() {
+    experiment(|| {
+        let server = parallel(1);
+        let account = Request::new(OPEN, &["rate=300", "arrival=poisson", "duration=5s"]).run(server.address());
+        let mut arrivals_ns: Vec<u64> = server.ledger().arrivals().collect();
+        arrivals_ns.sort_unstable();
+        let mut gaps_s: Vec<f64> = arrivals_ns.windows(2).map(|w| (w[1] - w[0]) as f64 / 1e9).collect();
+        let distance = distance_from_exponential(&mut gaps_s, 300.0);
+        // The Kolmogorov-Smirnov distance that a true exponential sample exceeds in 1 % of all cases.
+        let most = 1.628 / (gaps_s.len() as f64).sqrt();
+        let mut findings = Findings::of(&account);
+        findings.expect(distance <= most, || format!("KS distance {distance}, at most {most}"));
+        findings
+    });
+}
+
+/// The greatest distance between the sample's distribution and the exponential one.
+fn distance_from_exponential(sample_s: &mut [f64], rate: f64) -> f64 {
+    sample_s.sort_unstable_by(f64::total_cmp);
+    let n = sample_s.len() as f64;
+    let distance = |(i, &x): (usize, &f64)| {
+        let expected = 1.0 - (-rate * x).exp();
+        (expected - i as f64 / n).abs().max(((i + 1) as f64 / n - expected).abs())
+    };
+    sample_s.iter().enumerate().map(distance).fold(0.0, f64::max)
+}
+
+/// The ledger stamps an arrival after the way to the server, so its lateness is never less than the pacing error, and is
+/// more by that way: on loopback some 50 µs in the median, up to 0.2 ms at p99.
+#[test]
+fn the_printed_pacing_error_is_the_ledgers() {
+    experiment(|| {
+        let server = parallel(1);
+        let account = Request::new(OPEN, &["rate=500"]).run(server.address());
+        let mut late_ns = Grid::of(&server, &account, 500).lateness_ns();
+        let mut findings = Findings::of(&account);
+        for (per_mille, way_ns) in [(500, 100_000), (990, 200_000)] {
+            let printed_ns = value_ns(&account.outcome.client.pacing_error, per_mille);
+            let ledger_ns = quantile_ns(&mut late_ns, u64::from(per_mille));
+            // A thousandth is what the histogram rounds up.
+            assert!(
+                printed_ns - printed_ns / 1000 <= ledger_ns,
+                "{printed_ns} ns printed, {ledger_ns} ns in the ledger"
+            );
+            let most_ns = printed_ns + way_ns.max(printed_ns / 10);
+            findings.expect(ledger_ns <= most_ns, || {
+                format!("pacing error at {per_mille} ‰: {printed_ns} ns printed, {ledger_ns} ns in the ledger")
+            });
+        }
+        findings
+    });
+}
+
+#[test]
+fn every_operation_of_the_schedule_arrives_once() {
+    let _alone = crate::oracle::alone();
+    let server = parallel(1);
+    let account = Request::new(OPEN, &["duration=1s", "warmup=1s"]).run(server.address());
+    let mut numbers: Vec<u64> = server.ledger().entries.iter().map(|e| identity(e.id).1).collect();
+    numbers.sort_unstable();
+    assert_eq!(numbers, (0..800).collect::<Vec<_>>());
+    assert_eq!((account.outcome.load.offered, account.outcome.load.ok), (400, 400), "the warm-up is not in the result");
+    assert_eq!(account.outcome.points.acked, 800, "datapoints are those of the whole run");
+    let measured = account.outcome.measured.unwrap();
+    assert_eq!((measured.from_ns, measured.to_ns), (1_000_000_000, 2_000_000_000));
+    assert!(measured.counts.ok.abs_diff(400) <= 10, "{} operations in a second of 400", measured.counts.ok);
+}
+
+#[test]
+fn a_number_of_operations_is_that_of_the_measured_part() {
+    let _alone = crate::oracle::alone();
+    let server = parallel(1);
+    let account = Request::new(OPEN, &["operations=300", "warmup=1s"]).run(server.address());
+    assert_eq!((account.outcome.load.offered, account.outcome.load.ok), (300, 300));
+    assert_eq!(server.ledger().entries.len(), 400 + 300, "the warm-up is not bounded by it");
+}

@@ -1,0 +1,41 @@
+//! The search for the greatest load finds the one that the server's capacity implies.
+
+use crate::oracle::{CLOSED, Findings, Request, experiment, serve};
+use iotbench_oracle_server::Discipline;
+use std::time::Duration;
+
+const THINK_S: f64 = 0.3;
+const LIMIT_S: f64 = 0.3;
+const CAPACITY_PER_S: f64 = 100.0;
+
+/// A saturated closed loop has response = users / capacity − think time, so the limit is met up to
+/// capacity × (limit + think time) users (Little's law).
+#[test]
+fn the_sustained_users_are_what_capacity_limit_and_think_time_allow() {
+    experiment(|| {
+        let server = serve(Duration::from_millis(10), Discipline::Queue, vec![]);
+        let ramp = "[ramp]\nfirst = 16\ngrowth = 2\nmost = 200\nstep = \"2s\"\nresolution = \"5%\"\nconfirm = true\n\
+                    [stop]\nmean_response = \"300ms\"\n";
+        let profile = format!("{CLOSED}\n{ramp}");
+        let account = Request::new(&profile, &["think_time=300ms"]).run(server.address());
+        let capacity = account.outcome.capacity.as_ref().unwrap();
+        let mut findings = Findings::of(&account);
+        for figures in &capacity.steps {
+            let (users, response_s) = (f64::from(figures.step.users), figures.mean_response_ns.unwrap() / 1e9);
+            let little = figures.operations_per_s * (response_s + THINK_S) / users;
+            findings.expect((little - 1.0).abs() <= 0.06, || format!("X(R + Z)/N = {little}: {figures:?}"));
+            findings.expect(figures.operations_per_s <= 1.03 * CAPACITY_PER_S, || {
+                format!("more than the server's capacity: {figures:?}")
+            });
+        }
+        let expected = CAPACITY_PER_S * (LIMIT_S + THINK_S);
+        let lower = f64::from(capacity.bounds.lower.unwrap_or(0));
+        findings.expect((lower / expected - 1.0).abs() <= 0.1, || {
+            format!("{:?}, expected about {expected}: {:#?}", capacity.bounds, capacity.steps)
+        });
+        findings.expect(capacity.bounds.confirmed, || "the answer was not confirmed".into());
+        assert_eq!(account.outcome.load.started, server.ledger().entries.len() as u64);
+        findings.hiccup_ns = findings.hiccup_ns.max(2_000_000);
+        findings
+    });
+}
