@@ -169,7 +169,13 @@ fn assign(profile: &Profile, origin: &str, key: &str, value: Value) -> Result<Pr
 
 fn find_path(document: &Value, key: &str) -> Result<Vec<String>, (String, Option<String>)> {
     let wanted: Vec<&str> = key.split('.').collect();
-    if wanted.first() == Some(&"backend") && wanted.len() >= 3 {
+    // What they take is known to the backend and to the dataset: a profile need not write it.
+    let open_ended = match wanted.first() {
+        Some(&"backend") => wanted.len() >= 3,
+        Some(&"dataset") => wanted.len() >= 2,
+        _ => false,
+    };
+    if open_ended {
         return Ok(wanted.into_iter().map(Into::into).collect());
     }
     let mut all = Vec::new();

@@ -134,10 +134,10 @@ pub struct Planned {
 pub fn plan(request: PlanRequest<'_>, backend: &dyn Backend) -> Result<Planned, PlanError> {
     let PlanRequest { profile, profile_file, base, run_id, target, now_ns } = request;
     let fail = |key: &str, message: String| PlanError::from(ProfileError::new(profile_file.clone(), key, message));
-    check::profile(&profile).map_err(|(key, message)| fail(&key, message))?;
     if let Some(reason) = not_yet(&profile) {
         return Err(PlanError::NotYet { profile: profile.name, reason });
     }
+    check::profile(&profile).map_err(|(key, message)| fail(&key, message))?;
     let seed = profile.seed.0;
     let origin_ns = origin(&profile.origin, now_ns).map_err(|m| fail("origin", m))?;
     let devices = check::devices(&profile);

@@ -97,6 +97,27 @@ mod tests {
         assert!((variance.sqrt() / mean - 1.0).abs() < 0.02, "a Poisson process has gaps as spread as they are long");
     }
 
+    /// The Kolmogorov-Smirnov test at 1 % of each seed's gaps against the exponential distribution.
+    #[test]
+    fn poisson_gaps_are_exponential_for_nearly_every_seed() {
+        let n = 20_000_usize;
+        let is_exponential = |seed: u64| {
+            let mut before = 0.0;
+            let mut gaps: Vec<f64> = Schedule::new(Arrival::Poisson, 1e6, seed)
+                .take(n)
+                .map(|s| s.at_ns as f64 - std::mem::replace(&mut before, s.at_ns as f64))
+                .collect();
+            gaps.sort_unstable_by(f64::total_cmp);
+            let distance = |(i, gap): (usize, &f64)| {
+                let expected = 1.0 - (-gap / 1e3).exp();
+                (expected - i as f64 / n as f64).abs().max(((i + 1) as f64 / n as f64 - expected).abs())
+            };
+            gaps.iter().enumerate().map(distance).fold(0.0, f64::max) <= 1.628 / (n as f64).sqrt()
+        };
+        let passed = (0..20).filter(|&seed| is_exponential(seed)).count();
+        assert!(passed >= 19, "{passed} of 20 seeds");
+    }
+
     #[test]
     fn the_seed_decides_everything() {
         let times = |seed| Schedule::new(Arrival::Poisson, 10.0, seed).take(50).map(|s| s.at_ns).collect::<Vec<_>>();

@@ -5,7 +5,7 @@ use iotbench_core::Run;
 use iotbench_recorder::{LatencyHistogram, Window};
 
 /// Slices that may wait for the control thread before a load thread keeps its own back.
-pub const SLICES: usize = 1024;
+pub const SLICES: usize = 64;
 
 /// What happened on one thread since its last slice.
 #[derive(Debug, Default)]
@@ -26,6 +26,20 @@ pub struct Slice {
     pub pacing_error: Option<Box<LatencyHistogram>>,
     /// Measurements that were lost.
     pub samples_dropped: u64,
+}
+
+impl Slice {
+    /// Makes one window of several, so that a slice that has to wait does not grow. Single seconds are lost, no count.
+    pub fn unite_windows(&mut self) {
+        let mut windows = self.windows.drain(..);
+        let Some(mut first) = windows.next() else { return };
+        for window in windows {
+            // All windows of a loop have its recorder's kinds.
+            let merged = first.merge(&window);
+            debug_assert!(merged.is_ok(), "windows of one recorder have different kinds");
+        }
+        self.windows.push(first);
+    }
 }
 
 /// Operations without an answer at the end of a generation.

@@ -153,3 +153,91 @@ impl Totals {
         Some(Measured { from_ns, to_ns, recording: totals.recording.clone(), counts, seconds: figures.collect() })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use iotbench_core::Run;
+    use iotbench_recorder::{Outcome, Payload, Recorder, Requests, Timing};
+
+    const S: u64 = WINDOW_NS;
+
+    fn kinds() -> Arc<[OperationKind]> {
+        [OperationKind { name: "write".into(), requests: Requests::One }].into()
+    }
+
+    /// Operations of one datapoint with two values, each due, sent and answered at these times.
+    fn windows(phase_start_ns: u64, answered: &[(u64, u64)]) -> Vec<Window> {
+        let mut recorder = Recorder::new(kinds());
+        assert!(recorder.begin_phase(phase_start_ns).is_empty());
+        for &(due_ns, replied_ns) in answered {
+            let timing = Timing::new(due_ns, due_ns, replied_ns).unwrap();
+            recorder.offer(0, due_ns, 1);
+            recorder.start(0, due_ns, due_ns, 1);
+            recorder.generate_points(due_ns, 1, 0);
+            recorder.complete(0, Outcome::Ok, &timing, &Payload::undivided(Outcome::Ok, 1, 2, 0));
+        }
+        recorder.finish()
+    }
+
+    fn slice(generation: u32, windows: Vec<Window>) -> Slice {
+        Slice { generation, windows, ..Slice::default() }
+    }
+
+    #[test]
+    fn seconds_come_in_order_without_gaps_and_once() {
+        let mut totals = Totals::new(kinds());
+        totals.add(slice(0, windows(0, &[(0, 1), (2 * S, 2 * S + 1)])));
+        totals.add(slice(0, windows(0, &[(5, 6)])));
+        let seconds = totals.take_seconds(3);
+        let figures: Vec<_> = seconds.iter().map(|w| (w.first_second(), w.counts().ok)).collect();
+        assert_eq!(figures, [(0, 2), (1, 0), (2, 1)]);
+        assert!(totals.take_seconds(3).is_empty());
+    }
+
+    #[test]
+    fn what_comes_too_late_is_told_with_the_next_second_and_measured_in_its_own() {
+        let mut totals = Totals::new(kinds());
+        totals.add(slice(1, windows(0, &[(0, 1)])));
+        assert_eq!(totals.take_seconds(2).len(), 2);
+        totals.add(slice(1, windows(0, &[(7, 8), (9, 10)])));
+        let told = totals.take_seconds(3);
+        assert_eq!(told.iter().map(|w| w.counts().ok).collect::<Vec<_>>(), [2], "nothing is lost");
+        let measured = totals.measured(1, 0, 2 * S).unwrap();
+        assert_eq!(measured.seconds.iter().map(|s| s.ok).collect::<Vec<_>>(), [3, 0]);
+    }
+
+    #[test]
+    fn a_generation_has_its_own_figures_and_the_run_has_all() {
+        let mut totals = Totals::new(kinds());
+        totals.add(slice(0, windows(0, &[(0, 1), (10, 20)])));
+        totals.add(slice(1, windows(S, &[(S, S + 1), (S + 5, 2 * S + 5), (2 * S, 2 * S + 1)])));
+        let measured = totals.measured(1, S, 3 * S).unwrap();
+        assert_eq!((measured.recording.load().ok, measured.counts.ok), (3, 3));
+        let seconds: Vec<_> = measured.seconds.iter().map(|s| (s.ok, s.points, s.values)).collect();
+        assert_eq!(seconds, [(1, 1, 2), (2, 2, 4)]);
+        assert_eq!((totals.load().ok, totals.load().check(), totals.counts.points.check()), (5, Ok(()), Ok(())));
+        assert!(totals.measured(7, 0, S).is_none());
+        totals.forget(1);
+        assert_eq!((totals.load().ok, totals.measured(1, S, 3 * S).is_none()), (5, true), "counts are never forgotten");
+    }
+
+    #[test]
+    fn threads_add_up() {
+        let mut totals = Totals::new(kinds());
+        for _ in 0..3 {
+            let mut pacing_error = Box::new(LatencyHistogram::new());
+            pacing_error.record(7);
+            totals.add(Slice {
+                acked: vec![Run { device: 0, first: totals.acked.len(), count: 2 }],
+                outstanding: Some(Outstanding { operations: 2, waited_ns: 10 }),
+                pacing_error: Some(pacing_error),
+                samples_dropped: 1,
+                ..Slice::default()
+            });
+        }
+        assert_eq!((totals.acked.len(), totals.pacing_error.count(), totals.samples_dropped), (6, 3, 3));
+        let outstanding = totals.generation(0).unwrap().outstanding;
+        assert_eq!(outstanding, Outstanding { operations: 6, waited_ns: 30 });
+    }
+}

@@ -188,7 +188,7 @@ impl WriteLoop {
         if due.generated > 0 {
             recorder.generate_points(sent_ns, due.generated, due.lost);
         }
-        if self.idle_since_ns.is_some_and(|since| since <= due.intended_ns) {
+        if self.idle_since_ns.is_some_and(|since| since.max(due.free_since_ns) <= due.intended_ns) {
             self.pacing_error.record(sent_ns.saturating_sub(due.intended_ns));
         }
         if self.idle.is_empty() {
@@ -394,7 +394,8 @@ impl WriteLoop {
         let mut slice = std::mem::take(&mut self.slice);
         slice.generation = self.generation.number;
         // When the control thread is behind, the slice is kept and grows. When it has gone, nobody will miss the slice.
-        if let Err(TrySendError::Full(kept)) = self.parts.slices.try_send(slice) {
+        if let Err(TrySendError::Full(mut kept)) = self.parts.slices.try_send(slice) {
+            kept.unite_windows();
             self.slice = kept;
         }
     }

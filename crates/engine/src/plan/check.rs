@@ -12,6 +12,8 @@ type FieldError = (String, String);
 
 /// More devices or users than this are a slip.
 const MOST_DEVICES: u64 = 10_000_000;
+/// More datapoints of a device than this are a slip; those of all devices still fit 64 bits.
+const MOST_PRELOAD: u64 = 1_000_000_000_000;
 const DEFAULT_DURATION: Span = Span::from_secs(30);
 const STEP_OF_A_STUDY: Span = Span::from_secs(60);
 /// A step shows nothing about a limit on the response time unless it lasts several times as long.
@@ -47,6 +49,9 @@ pub(super) fn profile(profile: &Profile) -> Result<(), FieldError> {
                 format!("{span}: windows are whole seconds, so write a whole number of them"),
             ));
         }
+    }
+    if profile.phases.preload.0 > MOST_PRELOAD {
+        return Err(("phases.preload".into(), format!("at most {MOST_PRELOAD} datapoints of each device")));
     }
     if profile.phases.duration == Auto::Set(Span::from_secs(0)) {
         return Err(("phases.duration".into(), "a measured part of no length measures nothing".into()));

@@ -21,8 +21,8 @@ pub struct ClosedSource {
     shares: Shares,
     settings: ClosedSettings,
     users: Vec<User>,
-    /// Active users that are not under way, by their next start.
-    waiting: BinaryHeap<Reverse<(u64, u32)>>,
+    /// Users that are not under way, by their next start, with the joining that it belongs to.
+    waiting: BinaryHeap<Reverse<Start>>,
     active: u32,
 }
 
@@ -45,10 +45,21 @@ pub struct ClosedSettings {
     pub seed: u64,
 }
 
+/// When a user starts next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Start {
+    intended_ns: u64,
+    local: u32,
+    /// The user's joining; a start of an earlier one is void.
+    joining: u32,
+}
+
 #[derive(Clone, Copy, Debug, Default)]
 struct User {
     /// Operations started, or with `since_last` the first position not yet sent.
     position: u64,
+    /// How often it has joined.
+    joining: u32,
     active: bool,
     busy: bool,
 }
@@ -110,13 +121,23 @@ impl ClosedSource {
         if !joins || user.busy {
             return;
         }
+        user.joining += 1;
         let mut start_ns = now_ns + spread_ns;
         if let Payload::SinceLast { .. } = self.settings.payload {
             // A device measures from its joining on; it has something to send one period later.
             user.position = self.filler.positions_by(number % self.settings.devices, now_ns);
             start_ns = start_ns.max(now_ns + period_ns);
         }
-        self.waiting.push(Reverse((start_ns, local)));
+        self.wait(local, start_ns);
+    }
+
+    fn wait(&mut self, local: u32, intended_ns: u64) {
+        let Some(user) = self.users.get(local as usize) else { return };
+        self.waiting.push(Reverse(Start { intended_ns, local, joining: user.joining }));
+    }
+
+    fn is_valid(&self, start: Start) -> bool {
+        self.users.get(start.local as usize).is_some_and(|u| u.active && u.joining == start.joining)
     }
 
     fn period_ns(&self) -> u64 {
@@ -129,7 +150,7 @@ impl ClosedSource {
         if let Payload::SinceLast { .. } = self.settings.payload
             && !self.filler.has_ended(device, now_ns)
         {
-            self.waiting.push(Reverse((now_ns + self.period_ns(), local)));
+            self.wait(local, now_ns + self.period_ns());
         }
     }
 
@@ -166,16 +187,17 @@ impl Source for ClosedSource {
         if now_ns >= self.control.stops_at_ns() || self.control.is_spent() {
             return Next::Finished;
         }
-        while let Some(&Reverse((intended_ns, local))) = self.waiting.peek() {
+        while let Some(&Reverse(start)) = self.waiting.peek() {
+            let Start { intended_ns, local, .. } = start;
             if intended_ns > now_ns {
                 return Next::Wait;
             }
-            let active = self.users.get(local as usize).is_some_and(|u| u.active);
-            if active && !self.control.spend_operation(intended_ns) {
+            let valid = self.is_valid(start);
+            if valid && !self.control.spend_operation(intended_ns) {
                 return Next::Finished;
             }
             self.waiting.pop();
-            if !active {
+            if !valid {
                 continue;
             }
             let (generated, lost) = self.fill(local, now_ns, batch);
@@ -187,13 +209,13 @@ impl Source for ClosedSource {
             if let Some(user) = self.users.get_mut(local as usize) {
                 user.busy = true;
             }
-            return Next::Due(Due { intended_ns, user: local, generated, lost });
+            return Next::Due(Due { intended_ns, user: local, free_since_ns: 0, generated, lost });
         }
         Next::Wait
     }
 
     async fn ready(&mut self) {
-        let next_ns = self.waiting.peek().map(|Reverse((ns, _))| *ns);
+        let next_ns = self.waiting.peek().map(|Reverse(start)| start.intended_ns);
         if next_ns.is_some_and(|ns| ns <= self.clock.now_ns()) {
             return;
         }
@@ -209,13 +231,13 @@ impl Source for ClosedSource {
         if !user.active {
             return;
         }
-        self.waiting.push(Reverse((ended_ns + self.settings.think_ns, due.user)));
+        self.wait(due.user, ended_ns + self.settings.think_ns);
     }
 
     fn left(&mut self, now_ns: u64, tell: &mut dyn FnMut(Left)) {
-        for &Reverse((intended_ns, local)) in &self.waiting {
-            if intended_ns < now_ns && self.users.get(local as usize).is_some_and(|u| u.active) {
-                tell(Left::Operation { intended_ns });
+        for &Reverse(start) in &self.waiting {
+            if start.intended_ns < now_ns && self.is_valid(start) {
+                tell(Left::Operation { intended_ns: start.intended_ns });
             }
         }
     }
@@ -248,8 +270,148 @@ impl Shares {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pacer::PacerSleep;
+    use iotbench_simulator::DatasetConfig;
     use proptest::prelude::*;
-    use std::collections::HashSet;
+    use std::{collections::HashSet, path::Path, time::Instant};
+
+    const MS: u64 = 1_000_000;
+
+    /// Users of 50 datapoints a second each, in a loop of their own.
+    struct Loop {
+        source: ClosedSource,
+        control: Arc<Control>,
+        batch: Batch,
+    }
+
+    impl Loop {
+        fn new(users: u32, operations: Option<u64>, payload: Payload, think_ns: u64) -> Self {
+            let config = serde_json::json!({ "name": "pmu", "rate": 50.0, "jitter": "0s" });
+            let config: DatasetConfig = serde_json::from_value(config).unwrap();
+            let dataset = config.open(1, 0, 8, Path::new(".")).unwrap();
+            let control = Arc::new(Control::new(users, operations, 0, 0));
+            let settings =
+                ClosedSettings { payload, think_ns, first: 0, stride: 1, most_users: 8, devices: 8, seed: 1 };
+            let alarm = Arc::new(Alarm::new(Arc::new(PacerSleep::default())));
+            let batch = Batch::new(dataset.schema());
+            let clock = RunClock::starting_at(Instant::now());
+            let source = ClosedSource::new(clock, Arc::clone(&control), alarm, Filler::new(dataset, 0), settings);
+            Self { source, control, batch }
+        }
+
+        fn take(&mut self, now_ns: u64) -> Next {
+            self.batch.clear();
+            self.source.take(now_ns, &mut self.batch)
+        }
+
+        fn due(&mut self, now_ns: u64) -> Option<Due> {
+            match self.take(now_ns) {
+                Next::Due(due) => Some(due),
+                Next::Wait | Next::Finished => None,
+            }
+        }
+
+        /// Takes all that is due, and answers it at once; the users in the order of their starts.
+        fn answer_all(&mut self, now_ns: u64) -> Vec<u32> {
+            let due: Vec<Due> = std::iter::from_fn(|| self.due(now_ns)).collect();
+            due.iter().for_each(|&d| self.source.complete(d, now_ns));
+            due.iter().map(|d| d.user).collect()
+        }
+    }
+
+    const SINCE_LAST: Payload = Payload::SinceLast { window_ns: 2_000 * MS };
+
+    #[test]
+    fn a_user_starts_its_think_time_after_its_answer() {
+        let mut users = Loop::new(1, None, Payload::Count(1), 100 * MS);
+        users.take(0);
+        let first = users.due(100 * MS).unwrap();
+        assert!(first.intended_ns < 100 * MS, "first starts are spread over the think time");
+        assert_eq!(users.take(10_000 * MS), Next::Wait, "it waits for its answer");
+        users.source.complete(first, 300 * MS);
+        assert_eq!(users.take(400 * MS - 1), Next::Wait);
+        assert_eq!(users.due(450 * MS).unwrap().intended_ns, 400 * MS);
+    }
+
+    #[test]
+    fn a_send_carries_what_was_measured_since_the_last() {
+        let mut users = Loop::new(1, None, SINCE_LAST, 1_000 * MS);
+        users.take(0);
+        let first = users.due(1_500 * MS).unwrap();
+        users.source.complete(first, 1_510 * MS);
+        let (sent, next) = (users.batch.runs()[0].indices().end, users.due(2_510 * MS).unwrap());
+        assert_eq!((next.intended_ns, next.generated, next.lost), (2_510 * MS, 50, 0), "20 ms apart");
+        assert_eq!(users.batch.runs()[0].first, sent, "nothing twice, and no gap");
+    }
+
+    #[test]
+    fn data_older_than_the_window_is_lost_and_counted() {
+        let mut users = Loop::new(1, None, SINCE_LAST, 1_000 * MS);
+        users.take(0);
+        let first = users.due(1_000 * MS).unwrap();
+        let sent = users.batch.runs()[0].indices().end;
+        users.source.complete(first, 6_000 * MS);
+        let next = users.due(7_000 * MS).unwrap();
+        // 6 s since the send, of which 2 s are kept.
+        assert_eq!((next.generated, next.lost, users.batch.len()), (300, 200, 100));
+        assert_eq!(users.batch.runs()[0].first, sent + 200);
+    }
+
+    #[test]
+    fn users_that_stay_keep_their_places_when_others_join() {
+        let mut users = Loop::new(2, None, Payload::Count(1), 100 * MS);
+        users.take(0);
+        assert_eq!(users.answer_all(100 * MS).len(), 2);
+        users.control.set_users(4);
+        assert_eq!(users.take(150 * MS), Next::Wait, "those that stay still think, and none has joined");
+        let mut started = users.answer_all(300 * MS);
+        started.sort_unstable();
+        assert_eq!(started, [0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn users_that_leave_end_with_their_present_operation() {
+        let mut users = Loop::new(2, None, Payload::Count(1), 100 * MS);
+        users.take(0);
+        let under_way: Vec<Due> = std::iter::from_fn(|| users.due(100 * MS)).collect();
+        users.control.set_users(1);
+        users.take(110 * MS);
+        under_way.iter().for_each(|&d| users.source.complete(d, 120 * MS));
+        assert_eq!(users.answer_all(1_000 * MS), [0]);
+    }
+
+    #[test]
+    fn a_user_that_leaves_and_joins_again_is_still_one_user() {
+        let mut users = Loop::new(2, None, Payload::Count(1), 10_000 * MS);
+        users.take(0);
+        for count in [1, 2, 1, 2] {
+            users.control.set_users(count);
+            users.take(1);
+        }
+        let mut started: Vec<u32> = std::iter::from_fn(|| users.due(60_000 * MS)).map(|d| d.user).collect();
+        started.sort_unstable();
+        assert_eq!(started, [0, 1]);
+    }
+
+    #[test]
+    fn the_operations_of_a_run_are_not_exceeded() {
+        let mut users = Loop::new(8, Some(5), Payload::Count(1), 0);
+        let taken = std::iter::from_fn(|| users.due(1)).count();
+        assert_eq!((taken, users.take(1)), (5, Next::Finished));
+    }
+
+    #[test]
+    fn who_is_due_and_not_taken_is_told() {
+        let mut users = Loop::new(3, None, Payload::Count(1), 100 * MS);
+        users.take(0);
+        let taken = users.due(100 * MS).unwrap();
+        users.control.stop_at(150 * MS);
+        assert_eq!(users.take(150 * MS), Next::Finished);
+        let mut left = Vec::new();
+        users.source.left(150 * MS, &mut |l| left.push(l));
+        assert_eq!(left.len(), 2, "the one under way is not left");
+        assert!(left.iter().all(|l| matches!(l, Left::Operation { intended_ns } if *intended_ns >= taken.intended_ns)));
+    }
 
     proptest! {
         #[test]

@@ -44,7 +44,13 @@ impl Source for OpenSource {
             // A recording may end before the schedule does; an operation without data is none.
             if !batch.is_empty() {
                 let generated = batch.len() as u64;
-                return Next::Due(Due { intended_ns: grant.intended_ns, user: device, generated, lost: 0 });
+                return Next::Due(Due {
+                    intended_ns: grant.intended_ns,
+                    user: device,
+                    free_since_ns: 0,
+                    generated,
+                    lost: 0,
+                });
             }
             self.outstanding.fetch_sub(1, Ordering::Relaxed);
         }
@@ -65,5 +71,51 @@ impl Source for OpenSource {
         if let Some(grant) = self.taken {
             tell(Left::Operation { intended_ns: grant.intended_ns });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use async_channel::Sender;
+    use iotbench_simulator::DatasetConfig;
+    use std::path::Path;
+
+    fn source(devices: u32, count: u32) -> (OpenSource, Sender<Grant>, Arc<AtomicU32>, Batch) {
+        let config: DatasetConfig = serde_json::from_value(serde_json::json!({ "name": "pmu" })).unwrap();
+        let dataset = config.open(1, 0, devices, Path::new(".")).unwrap();
+        let batch = Batch::new(dataset.schema());
+        let (grants, taken) = async_channel::bounded(100);
+        let outstanding = Arc::new(AtomicU32::new(0));
+        let source = OpenSource::new(taken, Arc::clone(&outstanding), Filler::new(dataset, 0), devices, count);
+        (source, grants, outstanding, batch)
+    }
+
+    #[test]
+    fn operations_go_round_the_devices_and_send_each_datapoint_once() {
+        let (mut source, grants, outstanding, mut batch) = source(2, 3);
+        let mut sent = Vec::new();
+        for number in 0..4 {
+            outstanding.fetch_add(1, Ordering::Relaxed);
+            grants.try_send(Grant { intended_ns: number, number, device: 0 }).unwrap();
+        }
+        while let Next::Due(due) = source.take(0, &mut batch) {
+            sent.extend(batch.runs().iter().map(|r| (r.device, r.indices())));
+            assert_eq!(due.generated, 3);
+            source.complete(due, 1);
+            batch.clear();
+        }
+        assert_eq!(sent, [(0, 0..3), (1, 0..3), (0, 3..6), (1, 3..6)]);
+        assert_eq!(outstanding.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn what_was_granted_before_the_end_is_still_given() {
+        let (mut source, grants, _, mut batch) = source(1, 1);
+        assert_eq!(source.take(0, &mut batch), Next::Wait);
+        grants.try_send(Grant { intended_ns: 5, number: 0, device: 0 }).unwrap();
+        grants.close();
+        assert!(matches!(source.take(9, &mut batch), Next::Due(Due { intended_ns: 5, .. })));
+        assert_eq!(source.take(9, &mut batch), Next::Finished);
     }
 }

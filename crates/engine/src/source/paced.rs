@@ -13,6 +13,8 @@ use std::{
     },
 };
 
+const SECOND_NS: i64 = 1_000_000_000;
+
 /// The sensors of one loop: every `stride`-th device from `first` on. A sensor's operations follow each other.
 #[derive(Debug)]
 pub struct PacedSource {
@@ -35,6 +37,7 @@ struct SensorQueue {
     /// Taken from the queue for the operation to come.
     gathered: VecDeque<Grant>,
     busy: bool,
+    free_since_ns: u64,
     listed: bool,
 }
 
@@ -54,6 +57,7 @@ impl PacedSource {
             offered: VecDeque::new(),
             gathered: VecDeque::new(),
             busy: false,
+            free_since_ns: 0,
             listed: false,
         });
         let sensors = sensors.collect();
@@ -81,14 +85,14 @@ impl PacedSource {
     /// Takes from a sensor's queue until its next operation is whole; true when it is.
     fn gather(&mut self, local: usize, closed: bool) -> bool {
         let Some(sensor) = self.sensors.get_mut(local) else { return false };
+        let mut second = |number| self.filler.timestamp_ns(sensor.device, number).div_euclid(SECOND_NS);
         loop {
             let whole = match (self.payload, sensor.gathered.back()) {
                 (_, None) => false,
                 (Payload::Second, Some(last)) => {
-                    let second = |ns: i64| ns.div_euclid(1_000_000_000);
-                    let position = last.number;
-                    let this = second(self.filler.timestamp_ns(sensor.device, position));
-                    second(self.filler.timestamp_ns(sensor.device, position + 1)) != this
+                    // The queue may have lost the end of this second: then the next that it holds is of another one.
+                    let next = sensor.offered.front().map_or(last.number + 1, |next| next.number);
+                    second(next) != second(last.number)
                 }
                 (Payload::Count(n), Some(_)) => sensor.gathered.len() >= n as usize,
                 (Payload::SinceLast { .. }, Some(_)) => true,
@@ -116,7 +120,8 @@ impl PacedSource {
             self.filler.fill(sensor.device, grant.number, count, batch);
         }
         sensor.busy = true;
-        Some(Due { intended_ns, user: u32::try_from(local).ok()?, generated: 0, lost: 0 })
+        let (user, free_since_ns) = (u32::try_from(local).ok()?, sensor.free_since_ns);
+        Some(Due { intended_ns, user, free_since_ns, generated: 0, lost: 0 })
     }
 }
 
@@ -164,10 +169,11 @@ impl Source for PacedSource {
         }
     }
 
-    fn complete(&mut self, due: Due, _ended_ns: u64) {
+    fn complete(&mut self, due: Due, ended_ns: u64) {
         let local = due.user as usize;
         if let Some(sensor) = self.sensors.get_mut(local) {
             sensor.busy = false;
+            sensor.free_since_ns = ended_ns;
         }
         self.list(local);
     }
@@ -175,5 +181,154 @@ impl Source for PacedSource {
     fn left(&mut self, _now_ns: u64, tell: &mut dyn FnMut(Left)) {
         let held: usize = self.sensors.iter().map(|s| s.offered.len() + s.gathered.len()).sum();
         tell(Left::Points((held + self.grants.len()) as u64));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use async_channel::Sender;
+    use iotbench_simulator::DatasetConfig;
+    use std::path::Path;
+
+    const PERIOD_NS: u64 = 100_000_000;
+
+    /// Sensors of ten datapoints a second each.
+    struct Sensors {
+        source: PacedSource,
+        grants: Option<Sender<Grant>>,
+        queued: Vec<Arc<AtomicU32>>,
+        batch: Batch,
+    }
+
+    impl Sensors {
+        fn new(devices: u32, payload: Payload) -> Self {
+            let config = serde_json::json!({ "name": "pmu", "rate": 10.0, "jitter": "0s" });
+            let config: DatasetConfig = serde_json::from_value(config).unwrap();
+            let dataset = config.open(1, 0, devices, Path::new(".")).unwrap();
+            let batch = Batch::new(dataset.schema());
+            let (grants, taken) = async_channel::bounded(1000);
+            let queued: Vec<Arc<AtomicU32>> = (0..devices).map(|_| Arc::default()).collect();
+            let source = PacedSource::new(taken, payload, 0, 1, queued.clone(), Filler::new(dataset, 0));
+            Self { source, grants: Some(grants), queued, batch }
+        }
+
+        fn offer(&self, device: u32, numbers: std::ops::Range<u64>) {
+            for number in numbers {
+                self.queued[device as usize].fetch_add(1, Ordering::Relaxed);
+                let grant = Grant { intended_ns: number * PERIOD_NS, number, device };
+                self.grants.as_ref().unwrap().try_send(grant).unwrap();
+            }
+        }
+
+        fn take(&mut self) -> Next {
+            self.batch.clear();
+            self.source.take(0, &mut self.batch)
+        }
+
+        /// What the next operation sends of which device, and when its last datapoint was due.
+        fn operation(&mut self) -> Option<(Due, u32, std::ops::Range<u64>)> {
+            let Next::Due(due) = self.take() else { return None };
+            let [run] = self.batch.runs() else { panic!("one stretch of one device") };
+            Some((due, run.device, run.indices()))
+        }
+    }
+
+    #[test]
+    fn an_operation_is_whole_when_its_datapoints_are_there_and_due_with_the_last() {
+        let mut sensors = Sensors::new(1, Payload::Count(3));
+        sensors.offer(0, 0..2);
+        assert_eq!(sensors.take(), Next::Wait);
+        sensors.offer(0, 2..4);
+        let (due, _, sent) = sensors.operation().unwrap();
+        assert_eq!((due.intended_ns, sent), (2 * PERIOD_NS, 0..3));
+        assert_eq!(due.generated, 0, "the pacer counted them when they were offered");
+    }
+
+    #[test]
+    fn a_second_ends_with_its_last_datapoint() {
+        let mut sensors = Sensors::new(1, Payload::Second);
+        sensors.offer(0, 0..25);
+        let (due, _, sent) = sensors.operation().unwrap();
+        assert_eq!((due.intended_ns, sent), (9 * PERIOD_NS, 0..10));
+        assert_eq!(sensors.take(), Next::Wait, "a sensor's operations follow each other");
+        sensors.source.complete(due, 0);
+        let (due, _, sent) = sensors.operation().unwrap();
+        assert_eq!(sent, 10..20);
+        sensors.source.complete(due, 0);
+        assert_eq!(sensors.take(), Next::Wait, "half a second is no operation yet");
+    }
+
+    #[test]
+    fn a_second_whose_end_was_lost_ends_before_the_next_one() {
+        let mut sensors = Sensors::new(1, Payload::Second);
+        sensors.offer(0, 0..8);
+        assert_eq!(sensors.take(), Next::Wait);
+        sensors.offer(0, 12..20);
+        let (due, _, sent) = sensors.operation().unwrap();
+        assert_eq!((due.intended_ns, sent), (7 * PERIOD_NS, 0..8));
+        sensors.source.complete(due, 0);
+        assert_eq!(sensors.operation().unwrap().2, 12..20);
+    }
+
+    #[test]
+    fn what_the_full_queue_lost_is_missing_and_the_rest_keeps_its_identity() {
+        let mut sensors = Sensors::new(1, Payload::Count(2));
+        sensors.offer(0, 0..1);
+        sensors.offer(0, 5..6);
+        let Next::Due(_) = sensors.take() else { panic!("two datapoints are there") };
+        let firsts: Vec<u64> = sensors.batch.runs().iter().map(|r| r.first).collect();
+        assert_eq!(firsts, [0, 5]);
+    }
+
+    #[test]
+    fn a_queue_is_emptied_only_by_what_is_gathered() {
+        let mut sensors = Sensors::new(1, Payload::Count(2));
+        sensors.offer(0, 0..6);
+        let (due, ..) = sensors.operation().unwrap();
+        assert_eq!(sensors.queued[0].load(Ordering::Relaxed), 4, "while it sends, its queue fills");
+        sensors.source.complete(due, 0);
+        sensors.take();
+        assert_eq!(sensors.queued[0].load(Ordering::Relaxed), 2);
+    }
+
+    #[test]
+    fn sensors_do_not_wait_for_each_other() {
+        let mut sensors = Sensors::new(3, Payload::Count(1));
+        sensors.offer(1, 0..1);
+        sensors.offer(2, 0..2);
+        let devices: Vec<u32> = std::iter::from_fn(|| sensors.operation()).map(|(_, device, _)| device).collect();
+        assert_eq!(devices, [1, 2]);
+    }
+
+    #[test]
+    fn at_the_end_the_rest_is_sent_and_then_it_has_finished() {
+        let mut sensors = Sensors::new(2, Payload::Second);
+        sensors.offer(0, 0..12);
+        sensors.offer(1, 0..3);
+        sensors.grants.take();
+        let mut sent = 0;
+        let mut under_way = Vec::new();
+        for _ in 0..10 {
+            match sensors.take() {
+                Next::Due(due) => {
+                    sent += sensors.batch.len();
+                    under_way.push(due);
+                }
+                Next::Wait => under_way.drain(..).for_each(|due| sensors.source.complete(due, 0)),
+                Next::Finished => break,
+            }
+        }
+        assert_eq!((sent, sensors.take()), (15, Next::Finished));
+    }
+
+    #[test]
+    fn what_is_never_taken_is_told() {
+        let mut sensors = Sensors::new(1, Payload::Count(4));
+        sensors.offer(0, 0..7);
+        sensors.operation().unwrap();
+        let mut left = Vec::new();
+        sensors.source.left(0, &mut |l| left.push(l));
+        assert_eq!(left, [Left::Points(3)]);
     }
 }

@@ -8,7 +8,7 @@ use iotbench_oracle_server::{
     Discipline, Entry, Fault, Ledger, Program, Server, ServiceTime, Settings,
     backend::{OracleBackend, target},
 };
-use iotbench_recorder::{LatencyHistogram, Level, WindowCounts};
+use iotbench_recorder::{LatencyHistogram, Level, Timing, WindowCounts};
 use std::{
     net::SocketAddr,
     path::Path,
@@ -170,6 +170,18 @@ impl Account {
     /// Time 0 of the run on the ledger's clock.
     pub fn epoch_ns(&self, server: &Server) -> u64 {
         server.since_epoch_ns(self.seen.epoch.unwrap())
+    }
+
+    /// From each operation's sending to its arrival.
+    pub fn ways_ns(&self, grid: &Grid) -> Vec<u64> {
+        let mut sent_ns: Vec<_> = self.seen.operations.iter().map(|o| o.timing).collect();
+        sent_ns.sort_unstable_by_key(Timing::intended_ns);
+        let mut arrived: Vec<_> = grid.ledger.entries.iter().map(|e| (e.id, e.arrival_ns)).collect();
+        arrived.sort_unstable();
+        let way = |(sent, arrived): (&Timing, &(u64, u64))| {
+            arrived.1.checked_sub(grid.epoch_ns + sent.sent_ns()).expect("nothing arrives before it is sent")
+        };
+        sent_ns.iter().zip(&arrived).map(way).collect()
     }
 
     /// The largest hiccup that the run itself saw.

@@ -28,14 +28,19 @@ fn of_capacity(target: &str, capacity: &Capacity) -> String {
     match (capacity.lower, capacity.upper) {
         (Some(lower), upper) => {
             let confirmed = if capacity.confirmed { "confirmed" } else { "not confirmed" };
-            let rates = last_of(capacity.lower, true).map(rates).unwrap_or_default();
+            let best = last_of(capacity.lower, true);
+            let rates = best.map(rates).unwrap_or_default();
+            let lost = match best.map(|step| step.points_dropped) {
+                Some(lost) if lost > 0 => format!(" It lost {} datapoints that came too late to be sent.", count(lost)),
+                _ => String::new(),
+            };
             let next = match upper {
                 Some(upper) => format!("The next load tried, {}, failed{why}.", count(upper.into())),
                 None => "No load that was tried failed: the limit lies higher.".into(),
             };
             let lower = count(lower.into());
             let below = format!("Throughput and latency below are those of {lower} {quantity}.");
-            format!("{target} sustained {lower} {quantity} ({confirmed}){rates}. {next} {below}")
+            format!("{target} sustained {lower} {quantity} ({confirmed}){rates}.{lost} {next} {below}")
         }
         (None, Some(upper)) => {
             format!("{target} did not sustain even the least load tried, {} {quantity}{why}.", count(upper.into()))
