@@ -10,6 +10,7 @@ mod arrivals;
 mod failures;
 mod limits;
 mod observers;
+mod partial;
 mod ramp;
 mod reproduction;
 mod response;

@@ -35,7 +35,6 @@ fn the_sustained_users_are_what_capacity_limit_and_think_time_allow() {
         });
         findings.expect(capacity.bounds.confirmed, || "the answer was not confirmed".into());
         assert_eq!(account.outcome.load.started, server.ledger().entries.len() as u64);
-        findings.hiccup_ns = findings.hiccup_ns.max(2_000_000);
         findings
     });
 }
