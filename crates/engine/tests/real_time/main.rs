@@ -2,7 +2,6 @@
 //! is: only that the client's account agrees with the ledger's, or with a formula.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
-#![expect(clippy::print_stderr, reason = "what a real run saw is shown when its test fails")]
 
 mod oracle;
 
