@@ -164,6 +164,7 @@ pub(super) fn phases(profile: &Profile) -> PhasesPlan {
         deadline_ns: phases.deadline.as_ns(),
         drain_ns: phases.drain.set().unwrap_or(phases.deadline).as_ns(),
         settle_ns: phases.settle.as_ns(),
+        run_deadline_ns: phases.run_deadline.set().map(Span::as_ns),
     }
 }
 
