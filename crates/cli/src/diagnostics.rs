@@ -131,7 +131,9 @@ mod tests {
 
     #[test]
     fn the_word_at_fault_is_marked() {
-        for (line, word) in [("step = 1", "step"), ("nan # x", "nan"), ("\"a b\" # x", "\"a b\""), ("[ramp]", "[ramp]"), ("\"a", "\"a")] {
+        for (line, word) in
+            [("step = 1", "step"), ("nan # x", "nan"), ("\"a b\" # x", "\"a b\""), ("[ramp]", "[ramp]"), ("\"a", "\"a")]
+        {
             assert_eq!(line.get(..word_length(line)), Some(word), "{line}");
         }
     }

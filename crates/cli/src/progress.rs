@@ -1,4 +1,4 @@
-//! What a user sees of a run while it goes on, always on standard error: a line that is written over on a terminal, else
+//! What a user sees of a run while it goes on, always on standard error: lines that are written over on a terminal, else
 //! a line at each phase and step and every ten seconds.
 
 mod figures;
@@ -6,7 +6,7 @@ mod resources;
 mod search;
 
 use crate::console;
-use figures::Figures;
+use figures::{Figures, grouped};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use iotbench_engine::{Event, Observer, Phase, Plan, Step, StepFigures};
 use resources::Resources;
@@ -16,8 +16,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Plain lines come this far apart, in seconds of the run.
-const SECONDS_BETWEEN_LINES: u32 = 10;
+/// Plain lines come this far apart.
+const BETWEEN_LINES: Duration = Duration::from_secs(10);
 
 /// An observer that shows.
 pub(crate) struct Progress {
@@ -30,7 +30,8 @@ pub(crate) struct Progress {
     resources: Resources,
     failures: u64,
     points_lost: u64,
-    seconds_unshown: u32,
+    /// When the last plain line was said.
+    said: Instant,
 }
 
 enum View {
@@ -52,7 +53,7 @@ impl Progress {
             resources: Resources::default(),
             failures: 0,
             points_lost: 0,
-            seconds_unshown: 0,
+            said: Instant::now(),
         }
     }
 
@@ -60,7 +61,7 @@ impl Progress {
         self.phase = phase;
         self.began = Instant::now();
         self.length = length_ns.map(Duration::from_nanos);
-        self.seconds_unshown = 0;
+        self.said = self.began;
         let length = self.length.map(|l| format!(", at most {}", clock(l))).unwrap_or_default();
         match &self.view {
             View::Terminal(bar) => bar.set_message(phase.name()),
@@ -76,42 +77,45 @@ impl Progress {
     }
 
     fn second(&mut self, second: &iotbench_engine::Second<'_>) {
-        self.phase = second.phase;
         self.resources.read(second.readings);
         let figures = Figures::of(second);
         self.failures += figures.failures;
         self.points_lost += figures.points_lost;
-        let line = self.line(&figures);
+        self.show(&self.lines(&figures));
+    }
+
+    /// Shows lines that the next ones replace.
+    fn show(&mut self, lines: &[Vec<String>]) {
+        let lines = lines.iter().filter(|parts| !parts.is_empty()).map(|parts| parts.join(" · ")).collect::<Vec<_>>();
         match &self.view {
             View::Terminal(bar) => {
-                bar.set_message(line);
+                bar.set_message(lines.join("\n  "));
                 bar.tick();
             }
-            View::Lines => {
-                self.seconds_unshown += 1;
-                if self.seconds_unshown >= SECONDS_BETWEEN_LINES {
-                    self.seconds_unshown = 0;
-                    console::say(&line);
-                }
+            View::Lines if self.said.elapsed() >= BETWEEN_LINES => {
+                self.said = Instant::now();
+                console::say(&lines.join(" · "));
             }
+            View::Lines => {}
         }
     }
 
-    fn line(&self, figures: &Figures) -> String {
-        let mut parts = vec![self.phase.name().to_owned()];
-        if let (Some(step), Some(search)) = (self.step, &self.search) {
-            parts.push(search.place(step));
+    /// Where the run is, how the database does, and what it costs: each fits a terminal of 80 columns.
+    fn lines(&self, figures: &Figures) -> [Vec<String>; 3] {
+        let mut place = vec![self.phase.name().to_owned()];
+        if let (Some(step), Some(search), Phase::Measure) = (self.step, &self.search, self.phase) {
+            place.push(search.place(step));
         }
-        parts.extend(figures.parts());
+        place.extend(figures.users());
+        place.push(self.time());
+        let mut troubles = Vec::new();
         if self.failures > 0 {
-            parts.push(format!("{} errors", self.failures));
+            troubles.push(format!("{} errors", self.failures));
         }
         if self.points_lost > 0 {
-            parts.push(format!("{} datapoints lost", self.points_lost));
+            troubles.push(format!("{} datapoints lost", self.points_lost));
         }
-        parts.extend(self.resources.parts());
-        parts.push(self.time());
-        parts.join(" · ")
+        [place, figures.parts(), troubles.into_iter().chain(self.resources.parts()).collect()]
     }
 
     /// Time left where it is known, else time gone.
@@ -119,7 +123,10 @@ impl Progress {
         let gone = self.began.elapsed();
         match (self.length, &self.search, self.phase) {
             (_, Some(search), Phase::Measure) => format!("{} gone, {}", clock(gone), search.time_left()),
-            (Some(length), _, _) => format!("{} left", clock(length.saturating_sub(gone))),
+            (Some(length), _, phase) => {
+                let most = if matches!(phase, Phase::WarmUp | Phase::Measure) { "" } else { "at most " };
+                format!("{most}{} left", clock(length.saturating_sub(gone)))
+            }
             (None, _, _) => format!("{} gone", clock(gone)),
         }
     }
@@ -138,10 +145,8 @@ impl Observer for Progress {
         match event {
             Event::Phase { phase, length_ns } => self.begin_phase(*phase, *length_ns),
             Event::Preloaded { points, total } => {
-                if let View::Terminal(bar) = &self.view {
-                    bar.set_message(format!("preload · {points} of {total} datapoints"));
-                    bar.tick();
-                }
+                let (points, total) = (grouped(*points), grouped(*total));
+                self.show(&[vec![self.phase.name().into(), format!("{points} of {total} datapoints")]]);
             }
             Event::Step(step) => self.step = Some(*step),
             Event::StepEnded(figures) => self.end_step(figures),
@@ -169,7 +174,7 @@ fn has_terminal() -> bool {
 
 fn bar() -> ProgressBar {
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(4));
-    match ProgressStyle::with_template("{spinner} {wide_msg}") {
+    match ProgressStyle::with_template("{spinner} {msg}") {
         Ok(style) => bar.with_style(style),
         Err(_) => bar,
     }

@@ -12,6 +12,7 @@
 
 mod clock;
 mod control;
+mod lane;
 mod ledger;
 mod observer;
 mod outcome;

@@ -79,6 +79,8 @@ pub struct PhasesPlan {
     pub drain_ns: u64,
     /// How long flushing and counting may take at the end.
     pub settle_ns: u64,
+    /// The load ends by then, whatever it has found.
+    pub run_deadline_ns: Option<u64>,
 }
 
 /// When a load is too much.

@@ -319,6 +319,8 @@ pub struct Phases {
     pub drain: Auto<Span>,
     /// How long counting and flushing may take at the end.
     pub settle: Span,
+    /// The load ends by then, whatever it has found; `auto`: each part's own length is limit enough.
+    pub run_deadline: Auto<Span>,
 }
 
 impl Default for Phases {
@@ -331,6 +333,7 @@ impl Default for Phases {
             deadline: Span::from_secs(60),
             drain: Auto::Auto,
             settle: Span::from_secs(60),
+            run_deadline: Auto::Auto,
         }
     }
 }

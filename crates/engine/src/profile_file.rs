@@ -2,7 +2,7 @@
 
 use crate::profile::Profile;
 use iotbench_core::closest;
-use std::{fmt, path::Path};
+use std::{fmt, fs::File, io::Read, path::Path};
 
 /// A profile that cannot be taken as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,11 +68,14 @@ pub fn read_profile(path: &Path) -> Result<Profile, ProfileError> {
     let file = path.display().to_string();
     let fail =
         |message: String| ProfileError { file: file.clone(), line: 0, column: 0, key: None, message, suggestion: None };
-    let size = std::fs::metadata(path).map_err(|e| fail(format!("cannot be read: {e}")))?.len();
-    if size > MAX_PROFILE_BYTES {
-        return Err(fail(format!("is no profile: it has {size} bytes, and a profile has at most {MAX_PROFILE_BYTES}")));
+    let mut bytes = Vec::new();
+    let file_bytes = File::open(path).and_then(|f| f.take(MAX_PROFILE_BYTES + 1).read_to_end(&mut bytes));
+    file_bytes.map_err(|e| fail(format!("cannot be read: {e}")))?;
+    if bytes.len() as u64 > MAX_PROFILE_BYTES {
+        return Err(fail(format!(
+            "is no profile: a profile has at most {MAX_PROFILE_BYTES} bytes, and this file has more"
+        )));
     }
-    let bytes = std::fs::read(path).map_err(|e| fail(format!("cannot be read: {e}")))?;
     let text = String::from_utf8(bytes).map_err(|e| {
         let line = e.as_bytes().iter().take(e.utf8_error().valid_up_to()).filter(|&&b| b == b'\n').count() + 1;
         ProfileError { line, column: 1, ..fail("is no UTF-8 text".into()) }

@@ -79,6 +79,12 @@ impl<'de> Deserialize<'de> for Written {
             fn visit_u64<E>(self, number: u64) -> Result<Written, E> {
                 Ok(Written(number.to_string()))
             }
+            fn visit_i128<E>(self, number: i128) -> Result<Written, E> {
+                Ok(Written(number.to_string()))
+            }
+            fn visit_u128<E>(self, number: u128) -> Result<Written, E> {
+                Ok(Written(number.to_string()))
+            }
             fn visit_f64<E>(self, number: f64) -> Result<Written, E> {
                 Ok(Written(number.to_string()))
             }

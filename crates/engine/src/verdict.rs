@@ -55,6 +55,11 @@ pub enum Reason {
     },
     /// No operation succeeded.
     NothingMeasured,
+    /// The run's deadline came before its end.
+    RunDeadline {
+        /// When that was, after the start of the load.
+        after_s: u64,
+    },
     /// An error that ends a run.
     Target {
         /// Why.
@@ -77,7 +82,11 @@ impl Reason {
         match self {
             Self::Internal(_) | Self::NotConserved(_) => 1,
             Self::NoSustainedLoad => 10,
-            Self::ClientLimited(_) | Self::SamplesDropped(_) | Self::PacingBroken { .. } | Self::NothingMeasured => 11,
+            Self::ClientLimited(_)
+            | Self::SamplesDropped(_)
+            | Self::PacingBroken { .. }
+            | Self::NothingMeasured
+            | Self::RunDeadline { .. } => 11,
             Self::Stored { .. } | Self::StoredValues { .. } => 12,
             Self::Target { cause, .. } => cause_exit_code(*cause),
             Self::LocalIo(_) => 30,
@@ -127,6 +136,7 @@ impl std::fmt::Display for Reason {
             Self::StoredValues { stored, expected } => {
                 write!(f, "the stored datapoints should have {expected} values, but {stored} are stored")
             }
+            Self::RunDeadline { after_s } => write!(f, "the run's deadline of {after_s} s came before its end"),
             Self::NothingMeasured => f.write_str("no operation succeeded in the measured part"),
             Self::Target { cause, message } => write!(f, "{}: {message}", cause.name()),
             Self::LocalIo(message) => write!(f, "results: {message}"),

@@ -6,17 +6,17 @@
 use crate::{
     clock::RunClock,
     control::{Control, Generation, LaneWatch},
+    lane::{Done, Lane, Work, applied_runs, operate, reopen},
     observer::OperationRecord,
     slice::{Outstanding, Slice},
 };
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use iotbench_core::{
-    Acknowledged, Action, Applied, Batch, Cause, Database, Due, Error, Left, Next, Run, RunRows, Source, Writer,
+    Acknowledged, Action, Applied, Batch, Cause, Database, Due, Error, Left, Next, Run, Source, Writer,
 };
 use iotbench_recorder::{LatencyHistogram, Outcome, Payload, Recorder, Timing, WINDOW_NS};
 use std::{
-    future::{Future, poll_fn},
-    pin::Pin,
+    future::poll_fn,
     sync::{
         Arc,
         mpsc::{SyncSender, TrySendError},
@@ -26,13 +26,6 @@ use std::{
 };
 use tokio::sync::watch;
 
-/// A connection with the batch that it sends.
-struct Lane {
-    number: usize,
-    writer: Box<dyn Writer>,
-    batch: Batch,
-}
-
 /// An operation that was sent.
 #[derive(Clone, Copy, Debug)]
 struct UnderWay {
@@ -40,13 +33,6 @@ struct UnderWay {
     sent_ns: u64,
     points: u64,
 }
-
-enum Done {
-    Operation { lane: Lane, ended_ns: u64, result: Result<Acknowledged, Error> },
-    Reopened { number: usize, batch: Batch, attempt: u32, result: Result<Box<dyn Writer>, Error> },
-}
-
-type Work = Pin<Box<dyn Future<Output = Done> + Send>>;
 
 /// What a loop is made of.
 pub struct WriteLoopParts {
@@ -103,8 +89,6 @@ pub struct WriteLoop {
 const MOST_TRACED: usize = 2_000_000;
 /// After so many operations the thread's other loops get their turn.
 const TURN: u32 = 256;
-const FIRST_BACKOFF: Duration = Duration::from_millis(50);
-const LONGEST_BACKOFF: Duration = Duration::from_secs(2);
 
 impl WriteLoop {
     /// A loop that has not begun.
@@ -322,16 +306,7 @@ impl WriteLoop {
 
     fn reopen(&mut self, number: usize, batch: Batch, attempt: u32) {
         let (database, deadline) = (Arc::clone(&self.parts.database), self.parts.deadline);
-        self.work.push(Box::pin(async move {
-            if attempt > 0 {
-                tokio::time::sleep(backoff(attempt, number)).await;
-            }
-            let result = match tokio::time::timeout(deadline, database.writer()).await {
-                Ok(result) => result,
-                Err(_) => Err(Error::new(Cause::TimedOut, "no connection within the deadline")),
-            };
-            Done::Reopened { number, batch, attempt, result }
-        }));
+        self.work.push(Box::pin(reopen(database, deadline, number, batch, attempt)));
     }
 
     fn reopened(&mut self, number: usize, batch: Batch, attempt: u32, result: Result<Box<dyn Writer>, Error>) {
@@ -461,27 +436,4 @@ impl WriteLoop {
         // The last slice may wait: nothing is measured any more. Without a receiver nobody will miss it.
         let _ = self.parts.slices.send(self.slice);
     }
-}
-
-async fn operate(mut lane: Lane, clock: RunClock, deadline: tokio::time::Instant) -> Done {
-    let result = match tokio::time::timeout_at(deadline, lane.writer.write(&lane.batch)).await {
-        Ok(result) => result,
-        Err(_) => Err(Error::new(Cause::TimedOut, "no answer within the deadline").applied(Applied::Maybe)),
-    };
-    Done::Operation { lane, ended_ns: clock.now_ns(), result }
-}
-
-/// A random wait below an exponentially growing limit, so that clients do not come back all at once.
-fn backoff(attempt: u32, lane: usize) -> Duration {
-    let limit = FIRST_BACKOFF.saturating_mul(1 << attempt.min(16)).min(LONGEST_BACKOFF);
-    let limit_ns = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
-    Duration::from_nanos(crate::schedule::mix(lane as u64, u64::from(attempt)) % limit_ns.max(1))
-}
-
-fn applied_runs<'a>(batch: &'a Batch, rows: &'a [u32]) -> impl Iterator<Item = Run> + 'a {
-    batch.run_rows().flat_map(move |RunRows { run, rows: of_run }| {
-        let first_row = of_run.start;
-        let inside = rows.iter().map(|&row| row as usize).filter(move |row| of_run.contains(row));
-        inside.map(move |row| Run { device: run.device, first: run.first + (row - first_row) as u64, count: 1 })
-    })
 }

@@ -157,7 +157,7 @@ fn planning_blames_the_key_that_is_wrong() {
     for (text, assignment, key) in [
         (RAMP, "growth=1", "ramp.growth"),
         (RAMP, "growth=nan", "ramp.growth"),
-        (RAMP, "first=0", "ramp.most"),
+        (RAMP, "first=0", "ramp.first"),
         (RAMP, "most=18446744073709551615", "ramp.most"),
         (RAMP, "mean_response=auto", "stop"),
         (RAMP, "step=2s", "ramp.step"),

@@ -99,3 +99,12 @@ fn a_bounded_number_of_operations_is_all_done() {
     assert_balanced(&outcome);
     assert_eq!((outcome.load.offered, outcome.load.ok), (777, 777));
 }
+
+#[test]
+fn the_runs_deadline_ends_a_load_and_says_so() {
+    let set = vec!["duration=1h".into(), "run_deadline=2s".into()];
+    let outcome = run_on("blackhole", profile(PMU, &Overrides { set, ..Overrides::default() }));
+    assert_balanced(&outcome);
+    assert_eq!((outcome.verdict.status, outcome.verdict.exit_code()), (Status::Invalid, 11), "{:?}", outcome.verdict);
+    assert!(outcome.load.ok > 0);
+}

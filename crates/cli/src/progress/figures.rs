@@ -36,12 +36,14 @@ impl Figures {
         }
     }
 
+    /// How many virtual users there are, if any.
+    pub(super) fn users(&self) -> Option<String> {
+        (self.users > 0).then(|| format!("{} users", grouped(u64::from(self.users))))
+    }
+
     pub(super) fn parts(&self) -> Vec<String> {
-        let mut parts = Vec::new();
-        if self.users > 0 {
-            parts.push(format!("{} users", self.users));
-        }
-        parts.push(format!("{} ops/s, {} values/s", grouped(self.operations_per_s), grouped(self.values_per_s)));
+        let mut parts =
+            vec![format!("{} ops/s, {} values/s", grouped(self.operations_per_s), grouped(self.values_per_s))];
         if let (Some(p50), Some(p99)) = (self.p50_ns, self.p99_ns) {
             parts.push(format!("response p50 {}, p99 {}", duration(p50), duration(p99)));
         }
@@ -97,7 +99,10 @@ mod tests {
 
     #[test]
     fn a_second_without_answers_has_no_quantile() {
-        let parts = Figures { users: 3, ..Figures::default() }.parts();
-        assert_eq!(parts, ["3 users", "0 ops/s, 0 values/s"]);
+        let figures = Figures { users: 3000, ..Figures::default() };
+        assert_eq!(
+            (figures.users().as_deref(), figures.parts()),
+            (Some("3,000 users"), vec!["0 ops/s, 0 values/s".into()])
+        );
     }
 }

@@ -73,7 +73,7 @@ pub(super) fn step_line(figures: &StepFigures) -> String {
     });
     let p99 = figures.p99_response_ns.map(|ns| format!(", p99 {}", duration(ns))).unwrap_or_default();
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "rates are positive and below 2^64")]
-    let (operations, values) = (figures.operations_per_s as u64, figures.values_per_s as u64);
+    let (operations, values) = (figures.operations_per_s.round() as u64, figures.values_per_s.round() as u64);
     let verdict = match &figures.failure {
         Some(why) => format!("failed: {why}"),
         None if figures.passed => "passed".into(),

@@ -33,7 +33,7 @@ fn an_error_names_file_line_key_and_shows_what_is_written_there() {
         ("pmu_write", "step = \"6s\"", "stpe = \"6s\"", "did you mean `step`?"),
         ("pmu_write", "growth = 2.0", "growth = nan", "growth"),
         ("pmu_write", "growth = 2.0", "growth = inf", "growth"),
-        ("pmu_write", "most = 16384", "most = 3", "first ≤ most"),
+        ("pmu_write", "most = 16384", "most = 3", "at least ramp.first"),
         ("pmu_write", "users = 16", "users = 18446744073709551616", "users"),
         ("pmu_write", "users = 16", "users = -1", "users"),
         ("pmu_write", "window = \"2s\"", "window = \"2 parsecs\"", "no duration"),

@@ -7,4 +7,5 @@ mod interruption;
 mod load_models;
 mod local_io;
 mod program;
+mod readme;
 mod results;

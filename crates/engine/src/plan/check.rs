@@ -75,8 +75,14 @@ fn check_ramp(profile: &Profile, ramp: &Ramp) -> Result<(), FieldError> {
     if !(ramp.growth.is_finite() && ramp.growth > 1.0) {
         return Err(("ramp.growth".into(), "users grow by a factor above 1".into()));
     }
-    if ramp.first.0 == 0 || ramp.most.0 < ramp.first.0 || ramp.most.0 > MOST_DEVICES {
-        return Err(("ramp.most".into(), format!("first ≥ 1 and first ≤ most ≤ {MOST_DEVICES}")));
+    if ramp.first.0 == 0 {
+        return Err(("ramp.first".into(), "the first step needs at least one user".into()));
+    }
+    if ramp.most.0 < ramp.first.0 || ramp.most.0 > MOST_DEVICES {
+        return Err((
+            "ramp.most".into(),
+            format!("at least ramp.first ({}) and at most {MOST_DEVICES} users", ramp.first),
+        ));
     }
     if profile.groups.first().is_some_and(|g| g.load.model != LoadModel::Closed) {
         return Err(("ramp".into(), "a ramp of virtual users needs a closed loop".into()));
@@ -158,6 +164,7 @@ pub(super) fn phases(profile: &Profile) -> PhasesPlan {
         deadline_ns: phases.deadline.as_ns(),
         drain_ns: phases.drain.set().unwrap_or(phases.deadline).as_ns(),
         settle_ns: phases.settle.as_ns(),
+        run_deadline_ns: phases.run_deadline.set().map(Span::as_ns),
     }
 }
 

@@ -41,6 +41,8 @@ pub(super) struct Running {
     readings: Arc<Mutex<Vec<Reading>>>,
     phase: Phase,
     drain_until_ns: Option<u64>,
+    /// Whether the run's deadline ended the load.
+    overran: bool,
 }
 
 /// Why waiting ended.
@@ -99,7 +101,18 @@ impl Session<'_> {
         let warm_up = plan.phases.warmup_ns > 0 && plan.ramp.is_none();
         let phase = if warm_up { Phase::WarmUp } else { Phase::Measure };
         threads.start(clock);
-        Ok(Running { clock, control, totals, slices, threads, sampler, readings, phase, drain_until_ns: None })
+        Ok(Running {
+            clock,
+            control,
+            totals,
+            slices,
+            threads,
+            sampler,
+            readings,
+            phase,
+            drain_until_ns: None,
+            overran: false,
+        })
     }
 
     fn sampler(&self, clock: RunClock, readings: Arc<Mutex<Vec<Reading>>>) -> Result<Sampler, SamplerError> {
@@ -181,11 +194,13 @@ impl Session<'_> {
         }
     }
 
-    fn is_over(&self, running: &Running) -> Result<bool, Reason> {
+    fn is_over(&self, running: &mut Running) -> Result<bool, Reason> {
         if let Some((cause, message)) = running.control.failure() {
             return Err(Reason::Target { cause, message });
         }
-        Ok(self.stop.requested().is_some() || running.threads.are_finished())
+        let deadline_ns = self.planned.plan.phases.run_deadline_ns.unwrap_or(u64::MAX);
+        running.overran |= running.clock.now_ns() >= deadline_ns;
+        Ok(running.overran || self.stop.requested().is_some() || running.threads.are_finished())
     }
 
     /// One look at the threads: takes a slice if there is one, tells the seconds that are complete, keeps the deadline.
@@ -228,6 +243,10 @@ impl Session<'_> {
 
     fn settle_accounts(&mut self, running: Running, reasons: &mut Vec<Reason>) -> Result<(), Reason> {
         let failure = running.control.failure();
+        if running.overran {
+            let after_ns = self.planned.plan.phases.run_deadline_ns.unwrap_or(0);
+            reasons.push(Reason::RunDeadline { after_s: after_ns / WINDOW_NS });
+        }
         let joined = running.threads.join().map_err(Reason::Internal);
         fill_resources(&mut self.outcome, running.sampler.stop());
         let totals = running.totals;

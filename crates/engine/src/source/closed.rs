@@ -413,6 +413,12 @@ mod tests {
         assert!(left.iter().all(|l| matches!(l, Left::Operation { intended_ns } if *intended_ns >= taken.intended_ns)));
     }
 
+    #[test]
+    fn a_user_is_a_small_record() {
+        let bytes = size_of::<User>() + size_of::<Reverse<(u64, u32)>>();
+        assert!(bytes <= 64, "a user takes {bytes} bytes");
+    }
+
     proptest! {
         #[test]
         fn no_datapoint_belongs_to_two_operations(users in 1_u32..20, devices in 1_u32..20, count in 1_u32..4) {

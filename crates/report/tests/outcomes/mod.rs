@@ -103,6 +103,7 @@ pub fn plan() -> Plan {
             deadline_ns: 60_000_000_000,
             drain_ns: 60_000_000_000,
             settle_ns: 60_000_000_000,
+            run_deadline_ns: None,
         },
         ramp: None,
         stop: StopPlan { mean_response_ns: Some(1_000_000_000), quantile_response: None, errors: 0.0, timeouts: 0.0 },

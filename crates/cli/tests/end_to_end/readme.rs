@@ -1,0 +1,48 @@
+//! README says what the program does now.
+
+use crate::program::{iotbench, said};
+use iotbench::{PROFILES, engine::not_yet, engine::parse_profile};
+use std::{collections::BTreeMap, process::Command};
+
+const README: &str = include_str!("../../../../README.md");
+
+/// What stands between backticks and is a call of the program.
+fn calls() -> Vec<Vec<&'static str>> {
+    let spans = README.split('`').skip(1).step_by(2);
+    spans.filter_map(|span| span.strip_prefix("iotbench ")).map(|call| call.split_whitespace().collect()).collect()
+}
+
+#[test]
+fn every_run_that_is_shown_can_be_planned() {
+    let out = tempfile::tempdir().unwrap();
+    let runs: Vec<_> = calls().into_iter().filter(|call| call.first() == Some(&"run")).collect();
+    assert!(runs.len() >= 5, "{runs:?}");
+    for mut call in runs {
+        call.retain(|word| *word != "--dry-run");
+        let output = iotbench(out.path(), &[&call[..], &["--dry-run"]].concat()).output().unwrap();
+        assert!(output.status.success(), "iotbench {}: {}", call.join(" "), said(&output));
+    }
+}
+
+#[test]
+fn every_command_that_is_shown_exists() {
+    let commands: Vec<_> = calls().into_iter().filter_map(|call| call.first().copied()).collect();
+    assert!(commands.len() >= 10, "{commands:?}");
+    for command in commands {
+        let help = Command::new(env!("CARGO_BIN_EXE_iotbench")).args([command, "--help"]).output().unwrap();
+        assert!(help.status.success(), "iotbench {command} --help: {}", said(&help));
+    }
+}
+
+#[test]
+fn the_table_of_profiles_says_what_runs() {
+    let rows = README.lines().filter(|line| line.starts_with("| `") && line.matches('|').count() == 5);
+    let mut said_to_run = BTreeMap::new();
+    for row in rows {
+        let runs = row.trim_end_matches(['|', ' ']).ends_with("| yes");
+        let names = row.split('|').nth(1).unwrap_or_default().split('`').skip(1).step_by(2);
+        said_to_run.extend(names.map(|name| (name, runs)));
+    }
+    let can_run = PROFILES.iter().map(|p| (p.name, not_yet(&parse_profile(p.name, p.toml).unwrap()).is_none()));
+    assert_eq!(said_to_run, can_run.collect());
+}
