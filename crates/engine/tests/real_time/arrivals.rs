@@ -70,41 +70,18 @@ fn the_printed_pacing_error_is_the_ledgers() {
     }
 }
 
-/// The test above takes the client's word for when it sent. Were that earlier than the truth, and the pacing error too
-/// small, the way there would be longer than the way back, which begins with the ledger's stamp.
-#[test]
-fn the_client_stamps_a_send_when_it_sends() {
-    experiment(|| {
-        let server = parallel(1);
-        let account = Request::new(OPEN, &["rate=500", "duration=2s"]).run(server.address());
-        let grid = Grid::of(&server, &account, 500);
-        let replies_ns: BTreeMap<u64, u64> =
-            grid.ledger.entries.iter().filter_map(|e| Some((grid.intended_ns(e.id), e.reply_ns()?))).collect();
-        let way_back_ns = |timing: Timing| {
-            let reply_ns = replies_ns[&(grid.epoch_ns + timing.intended_ns())];
-            (grid.epoch_ns + timing.replied_ns()).checked_sub(reply_ns).expect("no answer is read before it is written")
-        };
-        let mut ways_back_ns: Vec<u64> = account.seen.operations.iter().map(|o| way_back_ns(o.timing)).collect();
-        let there_ns = quantile_ns(&mut account.ways_ns(&grid), 500);
-        let back_ns = quantile_ns(&mut ways_back_ns, 500);
-        let mut findings = Findings::of(&account);
-        findings.expect(there_ns <= back_ns + 50_000, || format!("there {there_ns} ns, back {back_ns} ns"));
-        findings
-    });
-}
-
 #[test]
 fn every_operation_of_the_schedule_arrives_once() {
     let _alone = crate::oracle::alone();
     let server = parallel(1);
-    let account = Request::new(OPEN, &["operations=400", "duration=60s", "warmup=1s"]).run(server.address());
+    let account = Request::new(OPEN, &["duration=1s", "warmup=1s"]).run(server.address());
     let mut numbers: Vec<u64> = server.ledger().entries.iter().map(|e| identity(e.id).1).collect();
     numbers.sort_unstable();
     assert_eq!(numbers, (0..800).collect::<Vec<_>>());
     assert_eq!((account.outcome.load.offered, account.outcome.load.ok), (400, 400), "the warm-up is not in the result");
     assert_eq!(account.outcome.points.acked, 800, "datapoints are those of the whole run");
     let measured = account.outcome.measured.unwrap();
-    assert_eq!(measured.from_ns, 1_000_000_000);
+    assert_eq!((measured.from_ns, measured.to_ns), (1_000_000_000, 2_000_000_000));
     assert!(measured.counts.ok.abs_diff(400) <= 10, "{} operations in a second of 400", measured.counts.ok);
 }
 
