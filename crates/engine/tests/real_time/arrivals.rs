@@ -2,8 +2,6 @@
 
 use crate::oracle::{Findings, Grid, OPEN, Request, experiment, parallel, quantile_ns, value_ns};
 use iotbench_oracle_server::backend::identity;
-use iotbench_recorder::Timing;
-use std::collections::BTreeMap;
 
 #[test]
 fn a_constant_rate_arrives_at_that_rate() {
