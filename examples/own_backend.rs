@@ -76,6 +76,7 @@ impl Database for CsvDatabase {
             driver: "std::fs".into(),
             method: "append".into(),
             settings: BTreeMap::new(),
+            acknowledgement: Acknowledgement::Applied,
             promise: Promise {
                 level: PromiseLevel::ProcessCrash,
                 nodes: 1,

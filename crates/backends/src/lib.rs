@@ -21,17 +21,30 @@
 
 use iotbench_core::Backend;
 
-#[cfg(any(feature = "sqlite", feature = "memory"))]
+#[cfg(any(feature = "sqlite", feature = "mariadb", feature = "postgres", feature = "influxdb", feature = "memory"))]
 mod answer;
-#[cfg(feature = "sqlite")]
+#[cfg(any(feature = "sqlite", feature = "mariadb", feature = "postgres"))]
 mod json;
-#[cfg(any(feature = "sqlite", feature = "memory", feature = "blackhole"))]
+#[cfg(any(
+    feature = "sqlite",
+    feature = "mariadb",
+    feature = "postgres",
+    feature = "influxdb",
+    feature = "memory",
+    feature = "blackhole"
+))]
 mod refuse;
 
 #[cfg(feature = "blackhole")]
 mod blackhole;
+#[cfg(feature = "influxdb")]
+mod influxdb;
+#[cfg(feature = "mariadb")]
+mod mariadb;
 #[cfg(feature = "memory")]
 mod memory;
+#[cfg(feature = "postgres")]
+mod postgres;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 

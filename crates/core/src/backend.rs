@@ -1,7 +1,8 @@
 //! The traits of a database backend.
 
 use crate::{
-    Batch, Capabilities, Error, Promise, Query, Reply, Setting, SettingError, Settings, Sink, TableSpec, Target,
+    Acknowledgement, Batch, Capabilities, Error, Name, Promise, PromiseLevel, Query, Reply, Setting, SettingError,
+    Settings, Sink, TableSpec, Target,
 };
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -52,8 +53,28 @@ pub struct ServerFacts {
     pub method: String,
     /// Its effective settings that matter for the result.
     pub settings: BTreeMap<String, String>,
+    /// What an acknowledgement means, as this database is set: at most what [`Capabilities`] says.
+    pub acknowledgement: Acknowledgement,
     /// What an acknowledgement promises.
     pub promise: Promise,
+}
+
+impl ServerFacts {
+    /// Whether acknowledged datapoints may be missing although nothing crashed: then what part of them is stored is a
+    /// result, and not a fault.
+    #[must_use]
+    pub fn may_lose_acknowledged(&self) -> bool {
+        self.acknowledgement < Acknowledgement::Applied && self.promise.level == PromiseLevel::Buffered
+    }
+}
+
+/// Something in a database that carries our marker, whichever run made it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OwnedObject {
+    /// Its name.
+    pub name: Name,
+    /// The run that created it.
+    pub run_id: String,
 }
 
 /// How far a database has come with what it acknowledged.
@@ -97,6 +118,16 @@ pub trait Database: Send + Sync {
 
     /// Drops what [`Database::create`] made, and nothing else.
     async fn drop_created(&self) -> Result<(), Error>;
+
+    /// What carries our marker here, of whichever run: what a killed run left. Empty where nothing outlives a run.
+    async fn owned(&self) -> Result<Vec<OwnedObject>, Error> {
+        Ok(Vec::new())
+    }
+
+    /// Drops an object that [`Database::owned`] told of, if it still carries the marker of that run, and nothing else.
+    async fn drop_owned(&self, object: &OwnedObject) -> Result<(), Error> {
+        Err(Error::new(crate::Cause::NotOurs, format!("{} does not carry our marker", object.name)))
+    }
 
     /// A new writer on a connection of its own.
     async fn writer(&self) -> Result<Box<dyn Writer>, Error>;

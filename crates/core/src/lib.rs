@@ -33,7 +33,7 @@ mod table;
 mod target;
 
 pub use backend::{
-    Acknowledged, Backend, Counts, Database, Interrupt, OpenRequest, Reader, ServerFacts, Settled, Writer,
+    Acknowledged, Backend, Counts, Database, Interrupt, OpenRequest, OwnedObject, Reader, ServerFacts, Settled, Writer,
 };
 pub use batch::{Batch, Run, RunRows};
 pub use capability::{Acknowledgement, Capabilities, Domain, Duplicates, Misfit, TimeUnit};

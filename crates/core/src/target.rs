@@ -67,6 +67,8 @@ pub struct Target {
     pub nodes: Vec<Node>,
     /// An empty folder of the run's own, where an embedded database puts its files.
     pub folder: Option<PathBuf>,
+    /// Certificates are not checked: an encrypted connection to whoever answers.
+    pub insecure: bool,
 }
 
 #[cfg(test)]

@@ -127,6 +127,7 @@ impl Database for Oracle {
             driver: "tokio".into(),
             method: "request".into(),
             settings: BTreeMap::new(),
+            acknowledgement: Acknowledgement::Applied,
             promise: Promise {
                 level: PromiseLevel::Buffered,
                 nodes: 1,

@@ -68,6 +68,7 @@ impl Database for Void {
             driver: "none".into(),
             method: "none".into(),
             settings: BTreeMap::new(),
+            acknowledgement: Acknowledgement::None,
             promise: Promise {
                 level: PromiseLevel::Buffered,
                 nodes: 0,

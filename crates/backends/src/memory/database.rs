@@ -4,8 +4,8 @@ use super::store::{Point, Store};
 use crate::refuse::refuse;
 use async_trait::async_trait;
 use iotbench_core::{
-    Acknowledged, Batch, Cause, Counts, Database, Error, Promise, PromiseLevel, PromiseSource, Query, Reader, Reply,
-    ServerFacts, Settled, Sink, TableSpec, Writer,
+    Acknowledged, Acknowledgement, Batch, Cause, Counts, Database, Error, Promise, PromiseLevel, PromiseSource, Query,
+    Reader, Reply, ServerFacts, Settled, Sink, TableSpec, Writer,
 };
 use std::{
     collections::BTreeMap,
@@ -47,6 +47,7 @@ impl Database for MemoryDatabase {
             driver: "none".into(),
             method: "push to a vector".into(),
             settings: BTreeMap::new(),
+            acknowledgement: Acknowledgement::Applied,
             promise: Promise {
                 level: PromiseLevel::Buffered,
                 nodes: 1,

@@ -9,7 +9,7 @@ use super::{
     write::SqliteWriter,
 };
 use async_trait::async_trait;
-use iotbench_core::{Counts, Database, Error, Reader, ServerFacts, Settled, TableSpec, Writer};
+use iotbench_core::{Acknowledgement, Counts, Database, Error, Reader, ServerFacts, Settled, TableSpec, Writer};
 use rusqlite::Connection;
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -93,6 +93,7 @@ fn facts(connection: &Connection) -> rusqlite::Result<ServerFacts> {
         driver: "rusqlite 0.39, SQLite built in".into(),
         method: "prepared insert, one transaction a batch".into(),
         settings,
+        acknowledgement: Acknowledgement::Durable,
         promise: promise(&journal_mode, synchronous),
     })
 }

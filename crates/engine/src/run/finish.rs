@@ -6,7 +6,7 @@ use crate::{
     plan::Load,
     verdict::Reason,
 };
-use iotbench_core::Settled;
+use iotbench_core::{ServerFacts, Settled};
 use iotbench_recorder::Level;
 use std::{sync::Arc, time::Duration, time::Instant};
 
@@ -36,7 +36,8 @@ impl Session<'_> {
         self.checkpoint()?;
         let acked = self.outcome.preloaded_points + self.outcome.points.acked;
         let unknown = self.outcome.points.unknown;
-        if stored.points < acked || stored.points > acked + unknown {
+        let may_be_lost = self.outcome.facts.as_ref().is_some_and(ServerFacts::may_lose_acknowledged);
+        if (stored.points < acked && !may_be_lost) || stored.points > acked + unknown {
             return Err(Reason::Stored { acked, unknown, stored: stored.points });
         }
         let expected = stored.points * self.planned.dataset.schema().width() as u64;

@@ -13,7 +13,9 @@ impl Session<'_> {
     pub(super) fn prepare(&mut self) -> Result<(), Reason> {
         self.begin_phase(Phase::Create, None)?;
         let database = Arc::clone(&self.database);
-        self.outcome.facts = Some(self.control_plane(CONNECT, database.ping())?);
+        let facts = self.control_plane(CONNECT, database.ping())?;
+        self.outcome.acknowledgement = facts.acknowledgement;
+        self.outcome.facts = Some(facts);
         self.control_plane(self.deadline(), database.create())?;
         self.created = true;
         self.outcome.storage_bytes_before = self.control_plane(self.deadline(), database.storage_bytes())?;

@@ -48,6 +48,7 @@ impl Database for Table {
             driver: "none".into(),
             method: "none".into(),
             settings: std::collections::BTreeMap::new(),
+            acknowledgement: iotbench_core::Acknowledgement::Applied,
             promise: iotbench_core::Promise {
                 level: iotbench_core::PromiseLevel::Buffered,
                 nodes: 1,

@@ -164,6 +164,7 @@ pub fn facts() -> ServerFacts {
         driver: "rusqlite 0.39".into(),
         method: "insert".into(),
         settings: [("synchronous", "FULL"), ("journal_mode", "wal")].map(|(k, v)| (k.into(), v.into())).into(),
+        acknowledgement: Acknowledgement::Durable,
         promise: Promise { level: PromiseLevel::OsCrash, nodes: 1, source: PromiseSource::ReadBack },
     }
 }

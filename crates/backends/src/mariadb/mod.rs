@@ -1,0 +1,1 @@
+//! MariaDB, with the engines InnoDB and MyRocks, and MySQL, by sqlx.
