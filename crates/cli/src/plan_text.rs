@@ -1,7 +1,7 @@
 //! A plan in words.
 
 use crate::console::columns;
-use iotbench_engine::{GroupPlan, Load, Payload, Plan, Planned, RampPlan, Span, StopPlan};
+use iotbench_engine::{Course, GroupPlan, Load, Payload, Plan, Planned, RampPlan, Span, StopPlan};
 use std::time::Duration;
 
 /// What a plan means, a line for each part.
@@ -9,7 +9,7 @@ pub(crate) fn describe(planned: &Planned) -> String {
     let plan = &planned.plan;
     let mut rows = vec![row("data", data(planned))];
     rows.extend(plan.groups.iter().map(|g| row(&g.name, group(g))));
-    rows.extend(plan.ramp.map(|r| row("ramp", ramp(&r))));
+    rows.extend(plan.ramp.as_ref().map(|r| row("ramp", ramp(r))));
     rows.push(row("stop", stop(&plan.stop)));
     rows.push(row("phases", phases(plan)));
     rows.extend(plan.remarks.iter().map(|remark| row("remark", remark.clone())));
@@ -59,14 +59,21 @@ fn group(group: &GroupPlan) -> String {
 }
 
 fn ramp(ramp: &RampPlan) -> String {
-    let confirm = if ramp.confirm { ", and the best step once more" } else { "" };
+    let (name, step) = (ramp.quantity.name(), span(ramp.step_ns));
+    let search = match &ramp.course {
+        Course::Search(search) => search,
+        Course::Steps(loads) => {
+            let loads = loads.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+            return format!("{loads} {name}, each for {step}");
+        }
+    };
+    let confirm = if search.confirm { ", and the best step once more" } else { "" };
     format!(
-        "{} and × {} a step of {} until one fails (at most {}), then bisection to {} %{confirm}",
-        counted(u64::from(ramp.first), "user"),
-        ramp.growth,
-        span(ramp.step_ns),
-        ramp.most,
-        ramp.resolution * 100.0,
+        "{} {name} and × {} a step of {step} until one fails (at most {}), then bisection to {} %{confirm}",
+        search.first,
+        search.growth,
+        search.most,
+        search.resolution * 100.0,
     )
 }
 
@@ -88,7 +95,7 @@ fn phases(plan: &Plan) -> String {
         parts.push(format!("warm up {}", span(phases.warmup_ns)));
     }
     let most = phases.operations.map(|n| format!(" or {}", counted(n, "operation"))).unwrap_or_default();
-    parts.push(match plan.ramp {
+    parts.push(match &plan.ramp {
         Some(_) => "measure as long as the ramp takes".into(),
         None => format!("measure {}{most}", span(phases.duration_ns)),
     });

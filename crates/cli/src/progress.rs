@@ -48,7 +48,7 @@ impl Progress {
             phase: Phase::Create,
             began: Instant::now(),
             length: None,
-            search: plan.ramp.map(Search::new),
+            search: plan.ramp.as_ref().map(Search::new),
             step: None,
             resources: Resources::default(),
             failures: 0,
@@ -70,10 +70,10 @@ impl Progress {
     }
 
     fn end_step(&mut self, figures: &StepFigures) {
-        if let Some(search) = &mut self.search {
-            search.decide(figures.passed);
-        }
-        self.say(&search::step_line(figures));
+        let Some(search) = &mut self.search else { return };
+        search.decide(figures.passed);
+        let line = search.step_line(figures);
+        self.say(&line);
     }
 
     fn second(&mut self, second: &iotbench_engine::Second<'_>) {

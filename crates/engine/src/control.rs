@@ -14,6 +14,8 @@ const NEVER: u64 = u64::MAX;
 #[derive(Debug)]
 pub struct Control {
     users: AtomicU32,
+    /// Operations a second of the open loop that a ramp changes.
+    rate: AtomicU32,
     generation: AtomicU32,
     generation_start_ns: AtomicU64,
     /// Loops that know of the present generation.
@@ -46,6 +48,7 @@ impl Control {
     pub fn new(users: u32, operations: Option<u64>, budget_from_ns: u64, blocking_threads: usize) -> Self {
         Self {
             users: AtomicU32::new(users),
+            rate: AtomicU32::new(0),
             generation: AtomicU32::new(0),
             generation_start_ns: AtomicU64::new(0),
             informed: LoopCount::default(),
@@ -72,6 +75,16 @@ impl Control {
         self.wake();
     }
 
+    /// The rate of the open loop that a ramp changes, in operations a second; 0: none start.
+    pub fn rate(&self) -> u32 {
+        self.rate.load(Ordering::Relaxed)
+    }
+
+    /// Changes that rate; the pacer notices within its longest sleep.
+    pub fn set_rate(&self, rate: u32) {
+        self.rate.store(rate, Ordering::Relaxed);
+    }
+
     /// The present generation.
     pub fn generation(&self) -> Generation {
         let number = self.generation.load(Ordering::Acquire);
@@ -89,7 +102,7 @@ impl Control {
         number
     }
 
-    /// Says how many loops there are.
+    /// Says how many loops there are; the pacer is one of them.
     pub fn set_loops(&self, loops: usize) {
         self.loops.store(u32::try_from(loops).unwrap_or(u32::MAX), Ordering::Relaxed);
     }

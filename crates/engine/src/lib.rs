@@ -46,7 +46,7 @@ pub use profile::{
     Stop, Sweep,
 };
 pub use profile_file::{ProfileError, parse_profile, read_profile};
-pub use ramp::{Bounds, Decision, Purpose, RampPlan, RampPolicy, Step};
+pub use ramp::{Bounds, Course, Decision, Purpose, Quantity, RampPlan, RampPolicy, SearchPlan, Step};
 pub use run::{RunOptions, run};
 pub use stop::StopSignal;
 pub use units::{Auto, Bytes, Count, Rate, Share, Span, UnitError};

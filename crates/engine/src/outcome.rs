@@ -3,7 +3,7 @@
 use crate::{
     ledger::AckedRanges,
     plan::Plan,
-    ramp::{Bounds, Step},
+    ramp::{Bounds, Quantity, Step},
     verdict::Verdict,
 };
 use iotbench_core::{Acknowledgement, Counts, ServerFacts};
@@ -141,6 +141,8 @@ pub struct ClientFigures {
 /// The answer of a ramp.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Capacity {
+    /// What the loads are numbers of.
+    pub quantity: Quantity,
     /// Between which loads the answer lies.
     pub bounds: Bounds,
     /// The stop criterion in words.
@@ -152,7 +154,7 @@ pub struct Capacity {
 /// A step of a ramp.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepFigures {
-    /// How many users, and why.
+    /// How much, and why.
     pub step: Step,
     /// When its counting began, in nanoseconds since the run's start.
     pub from_ns: u64,

@@ -143,6 +143,8 @@ fn set_rate(profile: &mut Profile, rate: Rate) -> Result<(), ProfileError> {
         }
         group.load.rate = Auto::Set(rate);
     }
+    // A given rate is a fixed load, as a given number of users is.
+    profile.ramp = None;
     Ok(())
 }
 

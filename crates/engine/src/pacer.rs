@@ -8,9 +8,11 @@ use crate::{
     clock::RunClock,
     control::{Control, Generation},
     schedule::{Schedule, Start},
+    slice::Outstanding,
 };
 use async_channel::{Receiver, Sender, TrySendError};
 use iotbench_recorder::{Recorder, Window};
+use std::collections::VecDeque;
 use std::sync::{
     Arc, OnceLock,
     atomic::{AtomicU32, AtomicU64, Ordering},
@@ -50,6 +52,12 @@ pub struct OpenStream {
     pub kind: usize,
     /// Its starts.
     pub schedule: std::iter::Peekable<Schedule>,
+    /// The schedule that other rates are made from.
+    pub pace: Schedule,
+    /// Its rate, where a ramp changes it; `None`: it stays what it was.
+    pub ramped: Option<u32>,
+    /// The intended times of what was granted last, as much of it as may still wait.
+    pub granted_ns: VecDeque<u64>,
     /// To the loops that start them; any may take any.
     pub grants: Sender<Grant>,
     /// What is not taken at the end.
@@ -157,37 +165,54 @@ pub struct Pace {
     pub sleep: Arc<PacerSleep>,
 }
 
-/// Keeps the schedules until the run's end and returns what was counted.
-pub fn run(
-    clock: RunClock,
-    control: &Control,
-    pace: Pace,
-    mut recorder: Recorder,
-    mut send: impl FnMut(u32, Vec<Window>, u64),
-) {
+/// What the pacer tells the control thread.
+#[derive(Debug, Default)]
+pub struct Handover {
+    /// The generation of its windows.
+    pub generation: u32,
+    /// What was offered and dropped.
+    pub windows: Vec<Window>,
+    /// At the end of a generation: what was due and not taken.
+    pub waiting: Option<Outstanding>,
+    /// At the end of the run: operations that were due and never taken.
+    pub pending: u64,
+}
+
+/// Keeps the schedules until the run's end.
+pub fn run(clock: RunClock, control: &Control, pace: Pace, mut recorder: Recorder, mut send: impl FnMut(Handover)) {
     // A failure means only that the kernel's usual slack of 50 µs stays: the pacing error shows it.
     let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
     let Pace { mut streams, alarms, sleep } = pace;
     let _ = sleep.thread.set(std::thread::current());
     let mut generation = Generation { number: 0, start_ns: 0 };
+    let mut settling = false;
     loop {
         let now_ns = clock.now_ns();
         let current = control.generation();
         if current != generation && now_ns >= current.start_ns {
-            send(generation.number, recorder.begin_phase(current.start_ns), 0);
+            let windows = recorder.begin_phase(current.start_ns);
+            let waiting = streams.iter().map(|s| s.waiting(now_ns)).fold(Outstanding::default(), Outstanding::plus);
+            send(Handover { generation: generation.number, windows, waiting: Some(waiting), pending: 0 });
             generation = current;
+            settling = true;
+            control.inform(current.number);
         }
         let stop_ns = control.stops_at_ns();
         let mut blocked = false;
         for stream in &mut streams {
             blocked |= !stream.release(now_ns.min(stop_ns.saturating_sub(1)), control, &mut recorder);
         }
+        streams.iter_mut().for_each(|s| s.follow_rate(control.rate(), now_ns));
+        if settling && streams.iter().all(Stream::is_settled) {
+            settling = false;
+            control.settle(generation.number);
+        }
         let spent = control.is_spent() && streams.iter().all(Stream::is_taken);
         let finished = now_ns >= stop_ns || spent || control.abandoned();
         if finished {
             break;
         }
-        send(generation.number, recorder.take_windows(now_ns), 0);
+        send(Handover { generation: generation.number, windows: recorder.take_windows(now_ns), ..Handover::default() });
         let schedule_ns = streams.iter_mut().filter_map(Stream::next_ns).min().unwrap_or(NO_TIME);
         let earliest_ns = now_ns + if blocked { 10 * COALESCE_NS } else { COALESCE_NS };
         let latest_ns = stop_ns.min(now_ns + LONGEST_SLEEP_NS);
@@ -198,7 +223,7 @@ pub fn run(
     }
     let stop_ns = control.stops_at_ns().min(clock.now_ns());
     let pending = streams.into_iter().map(|s| s.close(stop_ns, control, &mut recorder)).sum();
-    send(generation.number, recorder.finish(), pending);
+    send(Handover { generation: generation.number, windows: recorder.finish(), waiting: None, pending });
 }
 
 impl Stream {
@@ -210,9 +235,33 @@ impl Stream {
         }
     }
 
+    /// Whether nothing is left of an open loop whose rate a ramp has set to 0; what has no such rate never waits.
+    fn is_settled(&self) -> bool {
+        match self {
+            Self::Open(stream) => {
+                stream.ramped.is_none_or(|rate| rate == 0 && stream.outstanding.load(Ordering::Relaxed) == 0)
+            }
+            Self::Sensors(_) => true,
+        }
+    }
+
+    /// What is due and not taken.
+    fn waiting(&self, now_ns: u64) -> Outstanding {
+        match self {
+            Self::Open(stream) => stream.waiting(now_ns),
+            Self::Sensors(_) => Outstanding::default(),
+        }
+    }
+
+    fn follow_rate(&mut self, rate: u32, now_ns: u64) {
+        if let Self::Open(stream) = self {
+            stream.follow_rate(rate, now_ns);
+        }
+    }
+
     fn next_ns(&mut self) -> Option<u64> {
         match self {
-            Self::Open(stream) => stream.schedule.peek().map(|s| s.at_ns),
+            Self::Open(stream) => stream.next_start().map(|s| s.at_ns),
             Self::Sensors(stream) => stream.schedule.peek().map(|s| s.at_ns),
         }
     }
@@ -241,8 +290,35 @@ impl Stream {
 }
 
 impl OpenStream {
+    /// The next start; `None` while a ramp pauses it.
+    fn next_start(&mut self) -> Option<Start> {
+        if self.ramped == Some(0) { None } else { self.schedule.peek().copied() }
+    }
+
+    /// Takes another rate as soon as all that is due has been released.
+    fn follow_rate(&mut self, rate: u32, now_ns: u64) {
+        let Some(present) = self.ramped.filter(|&present| present != rate) else { return };
+        let Some(&next) = self.schedule.peek() else { return };
+        if present > 0 && next.at_ns <= now_ns {
+            return;
+        }
+        self.ramped = Some(rate);
+        if rate > 0 {
+            self.schedule = self.pace.clone().with_rate(f64::from(rate), next.number, now_ns).peekable();
+        }
+    }
+
+    fn waiting(&self, now_ns: u64) -> Outstanding {
+        let granted = self.granted_ns.iter().rev().take(self.grants.len()).copied();
+        let due = self.schedule.clone().map(|s| s.at_ns).take_while(|&at_ns| at_ns <= now_ns);
+        let due = due.take(if self.ramped == Some(0) { 0 } else { usize::MAX });
+        granted.chain(due).fold(Outstanding::default(), |sum, at_ns| {
+            sum.plus(Outstanding { operations: 1, waited_ns: u128::from(now_ns.saturating_sub(at_ns)) })
+        })
+    }
+
     fn release(&mut self, now_ns: u64, control: &Control, recorder: &mut Recorder) -> bool {
-        while let Some(&Start { number, at_ns }) = self.schedule.peek().filter(|s| s.at_ns <= now_ns) {
+        while let Some(Start { number, at_ns }) = self.next_start().filter(|s| s.at_ns <= now_ns) {
             let full = self.drop_above.is_some_and(|most| self.outstanding.load(Ordering::Relaxed) >= most);
             if !full && self.grants.is_full() {
                 return false;
@@ -259,8 +335,17 @@ impl OpenStream {
             self.outstanding.fetch_add(1, Ordering::Relaxed);
             // Only the pacer sends, so there is still room; a closed channel means that the run is over.
             let _ = self.grants.try_send(Grant { intended_ns: at_ns, number, device: 0 });
+            self.remember(at_ns);
         }
         true
+    }
+
+    /// Keeps as many intended times as grants may wait.
+    fn remember(&mut self, at_ns: u64) {
+        if self.grants.capacity().is_some_and(|most| self.granted_ns.len() >= most) {
+            self.granted_ns.pop_front();
+        }
+        self.granted_ns.push_back(at_ns);
     }
 
     fn close(mut self, stop_ns: u64, control: &Control, recorder: &mut Recorder) -> u64 {
@@ -270,7 +355,7 @@ impl OpenStream {
             recorder.leave_pending(self.kind, grant.intended_ns, stop_ns);
             pending += 1;
         }
-        while self.schedule.peek().is_some_and(|s| s.at_ns < stop_ns && control.spend_operation(s.at_ns)) {
+        while self.next_start().is_some_and(|s| s.at_ns < stop_ns && control.spend_operation(s.at_ns)) {
             let Some(start) = self.schedule.next() else { break };
             recorder.offer(self.kind, start.at_ns, 1);
             recorder.leave_pending(self.kind, start.at_ns, stop_ns);

@@ -39,7 +39,7 @@ pub struct Profile {
     /// How long each part of a run takes.
     #[serde(default)]
     pub phases: Phases,
-    /// The search for the greatest load; none: the load stays as it is.
+    /// Steps of load, or the search for the greatest; none: the load stays as it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ramp: Option<Ramp>,
     /// When a load is too much.
@@ -338,22 +338,47 @@ impl Default for Phases {
     }
 }
 
-/// The search for the greatest number of virtual users: they grow until the stop criterion, then bisection.
+/// Steps of load: virtual users of a closed loop, or the rate of an open one, of the first group. Without `steps` a search
+/// for the greatest load: it grows until the stop criterion, then bisection.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, default)]
 pub struct Ramp {
-    /// Users of the first step.
+    /// These loads in this order, each of them; empty: a search.
+    pub steps: Vec<Count>,
+    /// Search: the load of the first step.
     pub first: Count,
-    /// The factor from one step to the next.
+    /// Search: the factor from one step to the next.
     pub growth: f64,
-    /// More users than this are not tried.
+    /// Search: a greater load than this is not tried.
     pub most: Count,
     /// How long a step counts.
     pub step: Span,
-    /// Bisection ends when the bounds are this near.
+    /// Search: bisection ends when the bounds are this near.
     pub resolution: Share,
-    /// Whether the best step is run once more.
+    /// Search: whether the best step is run once more.
     pub confirm: bool,
+}
+
+impl Default for Ramp {
+    fn default() -> Self {
+        Self {
+            steps: Vec::new(),
+            first: Count(1),
+            growth: 2.0,
+            most: Count(100_000),
+            step: Span::from_secs(10),
+            resolution: Share(0.05),
+            confirm: true,
+        }
+    }
+}
+
+impl Ramp {
+    /// The greatest load that may be run.
+    #[must_use]
+    pub fn greatest(&self) -> u64 {
+        self.steps.iter().map(|load| load.0).max().unwrap_or(self.most.0)
+    }
 }
 
 /// When a load is too much.

@@ -1,46 +1,109 @@
-//! The search for the greatest load as a pure state machine: verdicts in, the next step or the answer out.
+//! Steps of load, and the search for the greatest one, as a pure state machine: verdicts in, the next step or the answer
+//! out.
 
 use serde::{Deserialize, Serialize};
 
-/// The search as meant.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+/// A ramp as meant.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RampPlan {
-    /// Users of the first step.
+    /// What changes from step to step.
+    pub quantity: Quantity,
+    /// How long a step counts.
+    pub step_ns: u64,
+    /// Which loads are run.
+    pub course: Course,
+}
+
+/// What changes from step to step, in whole numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Quantity {
+    /// The virtual users of a closed loop.
+    Users,
+    /// The rate of an open loop.
+    OperationsPerSecond,
+}
+
+impl Quantity {
+    /// For people, after a number.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Users => "virtual users",
+            Self::OperationsPerSecond => "operations/s offered",
+        }
+    }
+}
+
+/// Which loads a ramp runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Course {
+    /// Those that find the greatest that is sustained.
+    Search(SearchPlan),
+    /// These, in this order, all of them: beyond the limit lies the rest of the curve.
+    Steps(Vec<u32>),
+}
+
+/// A search as meant.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SearchPlan {
+    /// The load of the first step.
     pub first: u32,
     /// The factor from one step to the next, above 1.
     pub growth: f64,
-    /// More users than this are not tried.
+    /// A greater load than this is not tried.
     pub most: u32,
-    /// How long a step counts.
-    pub step_ns: u64,
     /// Bisection ends when (upper − lower) / upper is at most this.
     pub resolution: f64,
     /// Whether the best step is run once more.
     pub confirm: bool,
 }
 
+impl RampPlan {
+    /// The greatest load that may be run.
+    #[must_use]
+    pub fn most(&self) -> u32 {
+        match &self.course {
+            Course::Search(search) => search.most,
+            Course::Steps(loads) => loads.iter().copied().max().unwrap_or(0),
+        }
+    }
+
+    /// The load of the first step.
+    #[must_use]
+    pub fn first(&self) -> u32 {
+        match &self.course {
+            Course::Search(search) => search.first.min(search.most),
+            Course::Steps(loads) => loads.first().copied().unwrap_or(0),
+        }
+    }
+}
+
 /// Why a step is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Purpose {
-    /// Users grow until a step fails.
+    /// The load grows until a step fails.
     Grow,
     /// Between a load that passed and one that failed.
     Bisect,
     /// The best load again.
     Confirm,
+    /// The profile lists it.
+    Listed,
 }
 
-/// The next step of a search.
+/// The next step of a ramp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
-    /// How many users.
-    pub users: u32,
+    /// How much of the ramp's quantity.
+    pub load: u32,
     /// Why.
     pub purpose: Purpose,
 }
 
-/// The answer of a search: the sustained load lies in `lower ..< upper`.
+/// The answer of a ramp: the sustained load lies in `lower ..< upper`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bounds {
     /// The greatest load that passed with no smaller one that failed; `None`: even the first failed.
@@ -63,22 +126,27 @@ pub enum Decision {
 /// A best step that fails its confirmation gives way to the next lower one; this often at most.
 const MOST_CONFIRMATIONS: u32 = 3;
 
-/// The search: users grow by a factor until a step fails, then bisection, then the best step once more.
+/// A ramp under way. A search grows by a factor until a step fails, then bisects, then runs the best step once more.
 #[derive(Clone, Debug)]
 pub struct RampPolicy {
-    plan: RampPlan,
+    course: Course,
     current: Step,
+    ended: usize,
     passed: Vec<u32>,
     failed: Option<u32>,
     confirmations: u32,
 }
 
 impl RampPolicy {
-    /// A search that has not begun.
+    /// A ramp that has not begun.
     #[must_use]
-    pub fn new(plan: RampPlan) -> Self {
-        let current = Step { users: plan.first.min(plan.most), purpose: Purpose::Grow };
-        Self { plan, current, passed: Vec::new(), failed: None, confirmations: 0 }
+    pub fn new(plan: &RampPlan) -> Self {
+        let purpose = match plan.course {
+            Course::Search(_) => Purpose::Grow,
+            Course::Steps(_) => Purpose::Listed,
+        };
+        let current = Step { load: plan.first(), purpose };
+        Self { course: plan.course.clone(), current, ended: 0, passed: Vec::new(), failed: None, confirmations: 0 }
     }
 
     /// The step to run now.
@@ -89,15 +157,15 @@ impl RampPolicy {
 
     /// Takes the verdict on the present step.
     pub fn decide(&mut self, passed: bool) -> Decision {
-        let Step { users, purpose } = self.current;
+        let Step { load, purpose } = self.current;
+        self.ended += 1;
         if purpose == Purpose::Confirm && passed {
             return Decision::Done(self.bounds(true));
         }
         if passed {
-            self.passed.push(users);
+            self.passed.push(load);
         } else {
-            self.passed.retain(|&p| p < users);
-            self.failed = Some(self.failed.map_or(users, |f| f.min(users)));
+            self.failed = Some(self.failed.map_or(load, |f| f.min(load)));
         }
         match self.following() {
             Some(step) => {
@@ -108,8 +176,9 @@ impl RampPolicy {
         }
     }
 
+    /// What passed and is less than all that failed.
     fn lower(&self) -> Option<u32> {
-        self.passed.iter().copied().max()
+        self.passed.iter().copied().filter(|&passed| self.failed.is_none_or(|failed| passed < failed)).max()
     }
 
     fn bounds(&self, confirmed: bool) -> Bounds {
@@ -117,36 +186,39 @@ impl RampPolicy {
     }
 
     fn following(&mut self) -> Option<Step> {
+        match &self.course {
+            Course::Steps(loads) => loads.get(self.ended).map(|&load| Step { load, purpose: Purpose::Listed }),
+            &Course::Search(plan) => self.following_of_search(plan),
+        }
+    }
+
+    fn following_of_search(&mut self, plan: SearchPlan) -> Option<Step> {
         let lower = self.lower();
         match (lower, self.failed) {
-            (Some(lower), None) if lower < self.plan.most => {
-                Some(Step { users: self.grown(lower), purpose: Purpose::Grow })
-            }
-            (lower, Some(upper)) if self.confirmations == 0 && !self.near_enough(lower, upper) => {
+            (Some(lower), None) if lower < plan.most => Some(Step { load: plan.grown(lower), purpose: Purpose::Grow }),
+            (lower, Some(upper)) if self.confirmations == 0 && !plan.near_enough(lower, upper) => {
                 let middle = lower.unwrap_or(0) + (upper - lower.unwrap_or(0)) / 2;
-                Some(Step { users: middle, purpose: Purpose::Bisect })
+                Some(Step { load: middle, purpose: Purpose::Bisect })
             }
-            (Some(lower), _) if self.plan.confirm && self.confirmations < MOST_CONFIRMATIONS => {
+            (Some(lower), _) if plan.confirm && self.confirmations < MOST_CONFIRMATIONS => {
                 self.confirmations += 1;
-                Some(Step { users: lower, purpose: Purpose::Confirm })
+                Some(Step { load: lower, purpose: Purpose::Confirm })
             }
             _ => None,
         }
     }
+}
 
+impl SearchPlan {
     fn near_enough(&self, lower: Option<u32>, upper: u32) -> bool {
         let width = upper - lower.unwrap_or(0);
-        width <= 1 || f64::from(width) / f64::from(upper) <= self.plan.resolution
+        width <= 1 || f64::from(width) / f64::from(upper) <= self.resolution
     }
 
-    fn grown(&self, users: u32) -> u32 {
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "clamped to the range of u32 users"
-        )]
-        let grown = (f64::from(users) * self.plan.growth).min(f64::from(self.plan.most)).round() as u32;
-        grown.max(users + 1).min(self.plan.most)
+    fn grown(&self, load: u32) -> u32 {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to the range of a load")]
+        let grown = (f64::from(load) * self.growth).min(f64::from(self.most)).round() as u32;
+        grown.max(load + 1).min(self.most)
     }
 }
 
@@ -155,12 +227,16 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const PLAN: RampPlan =
-        RampPlan { first: 1, growth: 2.0, most: 100_000, step_ns: 1_000_000_000, resolution: 0.05, confirm: true };
+    const PLAN: SearchPlan = SearchPlan { first: 1, growth: 2.0, most: 100_000, resolution: 0.05, confirm: true };
 
     /// Runs a search against a verdict and gives the bounds and the steps.
-    fn search(plan: RampPlan, mut verdict: impl FnMut(Step) -> bool) -> (Bounds, Vec<Step>) {
-        let mut policy = RampPolicy::new(plan);
+    fn search(plan: SearchPlan, verdict: impl FnMut(Step) -> bool) -> (Bounds, Vec<Step>) {
+        ramp(Course::Search(plan), verdict)
+    }
+
+    fn ramp(course: Course, mut verdict: impl FnMut(Step) -> bool) -> (Bounds, Vec<Step>) {
+        let plan = RampPlan { quantity: Quantity::Users, step_ns: 1_000_000_000, course };
+        let mut policy = RampPolicy::new(&plan);
         let mut steps = vec![policy.step()];
         loop {
             let passed = verdict(policy.step());
@@ -174,38 +250,54 @@ mod tests {
 
     #[test]
     fn users_double_then_bisect_then_the_best_is_confirmed() {
-        let (bounds, steps) = search(PLAN, |s| s.users <= 100);
-        let users: Vec<_> = steps.iter().map(|s| s.users).collect();
-        assert_eq!(users, [1, 2, 4, 8, 16, 32, 64, 128, 96, 112, 104, 100, 100]);
+        let (bounds, steps) = search(PLAN, |s| s.load <= 100);
+        let loads: Vec<_> = steps.iter().map(|s| s.load).collect();
+        assert_eq!(loads, [1, 2, 4, 8, 16, 32, 64, 128, 96, 112, 104, 100, 100]);
         assert_eq!(steps.last().map(|s| s.purpose), Some(Purpose::Confirm));
         assert_eq!(bounds, Bounds { lower: Some(100), upper: Some(104), confirmed: true });
     }
 
     #[test]
     fn a_failing_first_step_is_bisected_down_to_nothing() {
-        let (bounds, _) = search(RampPlan { first: 16, ..PLAN }, |_| false);
+        let (bounds, _) = search(SearchPlan { first: 16, ..PLAN }, |_| false);
         assert_eq!(bounds, Bounds { lower: None, upper: Some(1), confirmed: false });
-        let (bounds, _) = search(RampPlan { first: 16, ..PLAN }, |s| s.users <= 3);
+        let (bounds, _) = search(SearchPlan { first: 16, ..PLAN }, |s| s.load <= 3);
         assert_eq!(bounds.lower, Some(3));
     }
 
     #[test]
     fn the_limit_of_users_has_no_upper_bound() {
-        let (bounds, steps) = search(RampPlan { most: 50, ..PLAN }, |_| true);
+        let (bounds, steps) = search(SearchPlan { most: 50, ..PLAN }, |_| true);
         assert_eq!(bounds, Bounds { lower: Some(50), upper: None, confirmed: true });
-        assert_eq!(steps.iter().map(|s| s.users).max(), Some(50));
+        assert_eq!(steps.iter().map(|s| s.load).max(), Some(50));
     }
 
     #[test]
     fn a_best_step_that_fails_again_gives_way_to_a_lower_one() {
-        let (bounds, _) = search(PLAN, |s| s.users <= if s.purpose == Purpose::Confirm { 90 } else { 100 });
+        let (bounds, _) = search(PLAN, |s| s.load <= if s.purpose == Purpose::Confirm { 90 } else { 100 });
         assert_eq!(bounds, Bounds { lower: Some(64), upper: Some(96), confirmed: true });
+    }
+
+    #[test]
+    fn listed_steps_are_all_run_and_bound_the_limit() {
+        let (bounds, steps) = ramp(Course::Steps(vec![10, 20, 40, 30]), |s| s.load <= 25);
+        assert_eq!(steps.iter().map(|s| s.load).collect::<Vec<_>>(), [10, 20, 40, 30]);
+        assert!(steps.iter().all(|s| s.purpose == Purpose::Listed));
+        assert_eq!(bounds, Bounds { lower: Some(20), upper: Some(30), confirmed: false });
+    }
+
+    #[test]
+    fn a_load_that_passes_above_one_that_failed_is_no_lower_bound() {
+        let (bounds, _) = ramp(Course::Steps(vec![10, 20, 40]), |s| s.load != 20);
+        assert_eq!(bounds, Bounds { lower: Some(10), upper: Some(20), confirmed: false });
+        let (bounds, _) = ramp(Course::Steps(vec![10]), |_| false);
+        assert_eq!(bounds, Bounds { lower: None, upper: Some(10), confirmed: false });
     }
 
     proptest! {
         #[test]
         fn the_truth_lies_within_the_bounds(truth in 1_u32..50_000, first in 1_u32..5_000) {
-            let (bounds, _) = search(RampPlan { first, ..PLAN }, |s| s.users <= truth);
+            let (bounds, _) = search(SearchPlan { first, ..PLAN }, |s| s.load <= truth);
             let (lower, upper) = (bounds.lower.unwrap(), bounds.upper.unwrap());
             prop_assert!(lower <= truth && truth < upper);
             prop_assert!(upper - lower <= 1 || f64::from(upper - lower) / f64::from(upper) <= 0.05);

@@ -11,6 +11,8 @@ pub struct Schedule {
     period_ns: f64,
     seed: u64,
     number: u64,
+    /// Where the present rate began: the number and the time of its first start.
+    from: (u64, f64),
     at_ns: f64,
 }
 
@@ -18,7 +20,15 @@ impl Schedule {
     /// A schedule of `rate` starts a second. The first constant start is at 0.
     #[must_use]
     pub fn new(arrival: Arrival, rate: f64, seed: u64) -> Self {
-        Self { arrival, period_ns: 1e9 / rate, seed, number: 0, at_ns: 0.0 }
+        Self { arrival, period_ns: 1e9 / rate, seed, number: 0, from: (0, 0.0), at_ns: 0.0 }
+    }
+
+    /// The same schedule with another rate from a time on: the first start from then on is this one.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "times of a run in ns lie far below 2^53")]
+    pub fn with_rate(self, rate: f64, number: u64, from_ns: u64) -> Self {
+        let from_ns = from_ns as f64;
+        Self { period_ns: 1e9 / rate, number, from: (number, from_ns), at_ns: from_ns, ..self }
     }
 }
 
@@ -45,7 +55,7 @@ impl Iterator for Schedule {
         self.number += 1;
         let at_ns = match self.arrival {
             // A product and not a sum, so that no rounding error gathers.
-            Arrival::Constant => number as f64 * self.period_ns,
+            Arrival::Constant => self.from.1 + (number - self.from.0) as f64 * self.period_ns,
             Arrival::Poisson => {
                 self.at_ns += exponential(self.seed, number) * self.period_ns;
                 self.at_ns
@@ -80,6 +90,23 @@ mod tests {
         assert_eq!(starts, [0, 333_333_333, 666_666_666, 1_000_000_000]);
         let late = Schedule::new(Arrival::Constant, 1000.0, 1).nth(86_400_000).map(|s| s.at_ns);
         assert_eq!(late, Some(86_400_000_000_000));
+    }
+
+    #[test]
+    fn another_rate_goes_on_with_the_next_number() {
+        let starts = |arrival| -> Vec<Start> {
+            let mut schedule = Schedule::new(arrival, 10.0, 5);
+            let before: Vec<_> = schedule.by_ref().take(3).collect();
+            before.into_iter().chain(schedule.with_rate(1000.0, 3, 7_000_000_000).take(1000)).collect()
+        };
+        let constant = starts(Arrival::Constant);
+        assert_eq!(constant[3], Start { number: 3, at_ns: 7_000_000_000 });
+        assert_eq!(constant[1002], Start { number: 1002, at_ns: 7_999_000_000 });
+        let poisson = starts(Arrival::Poisson);
+        assert!(poisson.iter().zip(0..).all(|(start, number)| start.number == number));
+        assert!(poisson.windows(2).all(|pair| pair[0].at_ns <= pair[1].at_ns));
+        let seconds = (poisson[1002].at_ns - 7_000_000_000) as f64 / 1e9;
+        assert!((seconds - 1.0).abs() < 4.0 / 1000_f64.sqrt(), "1,000 starts took {seconds} s");
     }
 
     #[test]

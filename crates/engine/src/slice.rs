@@ -50,3 +50,11 @@ pub struct Outstanding {
     /// How long they have waited together since their intended starts.
     pub waited_ns: u128,
 }
+
+impl Outstanding {
+    /// The sum of both.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self { operations: self.operations + other.operations, waited_ns: self.waited_ns + other.waited_ns }
+    }
+}

@@ -3,9 +3,10 @@
 use crate::{
     clock::RunClock,
     control::Control,
-    pacer::{self, Alarm, OpenStream, Pace, Sensor, SensorStream, Stream},
+    pacer::{self, Alarm, Handover, OpenStream, Pace, Sensor, SensorStream, Stream},
     plan::{GroupPlan, Load, Payload, Plan, Planned},
     profile::Arrival,
+    ramp::RampPlan,
     schedule::{Schedule, mix},
     slice::Slice,
     source::{ClosedSettings, ClosedSource, Filler, OpenSource, PacedSource},
@@ -14,6 +15,7 @@ use crate::{
 use iotbench_core::{Batch, Cause, Database, Error, Source, Writer};
 use iotbench_recorder::{OperationKind, Recorder, Requests};
 use std::{
+    collections::VecDeque,
     sync::{
         Arc,
         atomic::AtomicU32,
@@ -111,7 +113,7 @@ impl LoadThreads {
             ledger,
         };
         let (mut loops, paced) = assign(planned, control, blocking);
-        control.set_loops(loops.iter().map(Vec::len).sum());
+        control.set_loops(1 + loops.iter().map(Vec::len).sum::<usize>());
         let (ready, readiness) = sync_channel(loops.len() + 1);
         let mut threads = vec![spawn("pacer", {
             let shared = shared.clone();
@@ -212,7 +214,7 @@ fn sources(
     let devices = plan.table.devices;
     match group.load {
         Load::Closed { users, think_ns } => {
-            let most_users = plan.ramp.map_or(users, |r| r.most);
+            let most_users = plan.ramp.as_ref().map_or(users, RampPlan::most);
             let make = |first: u32| -> MakeSource {
                 let (control, filler, payload) = (Arc::clone(control), filler(), group.operation.payload);
                 let alarm = Arc::new(Alarm::new(Arc::clone(&paced.sleep)));
@@ -234,8 +236,19 @@ fn sources(
                 Box::new(move |_| Box::new(source))
             };
             let sources = (0..loops).map(make).collect();
-            let schedule = Schedule::new(arrival, rate, seed).peekable();
-            let stream = OpenStream { kind: number, schedule, grants, leftover: taken, outstanding, drop_above };
+            let pace = Schedule::new(arrival, rate, seed);
+            let ramped = (plan.ramp.is_some() && number == 0).then_some(0);
+            let stream = OpenStream {
+                kind: number,
+                schedule: pace.clone().peekable(),
+                pace,
+                ramped,
+                granted_ns: VecDeque::with_capacity(GRANTS),
+                grants,
+                leftover: taken,
+                outstanding,
+                drop_above,
+            };
             paced.streams.push(Stream::Open(stream));
             sources
         }
@@ -271,10 +284,12 @@ fn count(payload: Payload) -> u32 {
 fn pace(shared: &Shared, paced: Pace) {
     let recorder = Recorder::new(Arc::clone(&shared.kinds));
     let Some(clock) = wait_for_start(shared) else { return };
-    pacer::run(clock, &shared.control, paced, recorder, |generation, windows, pending| {
-        if !windows.is_empty() || pending > 0 {
+    pacer::run(clock, &shared.control, paced, recorder, |handover| {
+        let Handover { generation, windows, waiting, pending } = handover;
+        if !windows.is_empty() || waiting.is_some() || pending > 0 {
             // Without a receiver the run is over.
-            let _ = shared.slices.send(Slice { generation, windows, pending, ..Slice::default() });
+            let _ =
+                shared.slices.send(Slice { generation, windows, outstanding: waiting, pending, ..Slice::default() });
         }
     });
 }

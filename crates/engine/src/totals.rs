@@ -75,8 +75,7 @@ impl Totals {
             outstanding: Outstanding::default(),
         });
         if let Some(left) = slice.outstanding {
-            generation.outstanding.operations += left.operations;
-            generation.outstanding.waited_ns += left.waited_ns;
+            generation.outstanding = generation.outstanding.plus(left);
         }
         for window in slice.windows {
             self.counts.merge(window.counts());

@@ -3,7 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use iotbench_engine::{
-    ArrivalOverride, LoadModel, Overrides, PlanError, PlanRequest, Planned, Profile, ProfileError, parse_profile, plan,
+    ArrivalOverride, Course, Load, LoadModel, Overrides, PlanError, PlanRequest, Planned, Profile, ProfileError,
+    Quantity, parse_profile, plan,
 };
 use iotbench_oracle_server::backend::OracleBackend;
 use iotbench_oracle_server::backend::target;
@@ -161,6 +162,9 @@ fn planning_blames_the_key_that_is_wrong() {
         (RAMP, "most=18446744073709551615", "ramp.most"),
         (RAMP, "mean_response=auto", "stop"),
         (RAMP, "step=2s", "ramp.step"),
+        (RAMP, "step=3500ms", "ramp.step"),
+        (RAMP, "steps=[1, 0]", "ramp.steps"),
+        (RAMP, "steps=[99999999999]", "ramp.steps"),
         (RAMP, "deadline=1s", "phases.deadline"),
         (RAMP, "origin=yesterday", "origin"),
         (RAMP, "share=-1", "groups.0.operations.0.share"),
@@ -178,6 +182,21 @@ fn planning_blames_the_key_that_is_wrong() {
     }
     assert_eq!(blamed(OPEN, &["model=paced", "queue=10", "message=22"]), "groups.0.load.queue");
     assert_eq!(blamed(OPEN, &["model=paced", "queue=10", "message=0"]), "groups.0.load.queue");
+}
+
+#[test]
+fn a_ramp_changes_what_the_load_model_has() {
+    let ramp = |assignments: &[&str]| planned(set(RAMP, assignments).unwrap()).unwrap().plan;
+    let users = ramp(&["steps=[4, 2, 8]"]);
+    let plan = users.ramp.unwrap();
+    assert_eq!((plan.quantity, plan.course), (Quantity::Users, Course::Steps(vec![4, 2, 8])));
+    assert_eq!(users.devices, 0..8, "each user is a device");
+    let rate = ramp(&["model=open", "first=7"]);
+    assert_eq!(rate.ramp.unwrap().quantity, Quantity::OperationsPerSecond);
+    assert!(matches!(rate.groups[0].load, Load::Open { rate: 7.0, .. }), "the rate is the first step's");
+    assert_eq!(blamed(RAMP, &["model=paced"]), "ramp");
+    let steps_without_limit = ramp(&["steps=[4]", "mean_response=auto"]);
+    assert_eq!(steps_without_limit.stop.mean_response_ns, None, "a list needs no limit");
 }
 
 #[test]

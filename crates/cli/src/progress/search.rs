@@ -4,21 +4,23 @@ use super::{
     clock,
     figures::{duration, grouped},
 };
-use iotbench_engine::{Decision, Purpose, RampPlan, RampPolicy, Step, StepFigures};
+use iotbench_engine::{Decision, Purpose, Quantity, RampPlan, RampPolicy, Step, StepFigures};
 use std::time::Duration;
 
 /// Follows the search with a policy of its own.
 #[derive(Debug)]
 pub(super) struct Search {
     policy: RampPolicy,
+    quantity: Quantity,
     step: Duration,
     ended: u32,
     done: bool,
 }
 
 impl Search {
-    pub(super) fn new(plan: RampPlan) -> Self {
-        Self { policy: RampPolicy::new(plan), step: Duration::from_nanos(plan.step_ns), ended: 0, done: false }
+    pub(super) fn new(plan: &RampPlan) -> Self {
+        let (policy, step) = (RampPolicy::new(plan), Duration::from_nanos(plan.step_ns));
+        Self { policy, quantity: plan.quantity, step, ended: 0, done: false }
     }
 
     pub(super) fn decide(&mut self, passed: bool) {
@@ -34,6 +36,7 @@ impl Search {
             Purpose::Grow => "growing",
             Purpose::Bisect => "narrowing",
             Purpose::Confirm => "confirming",
+            Purpose::Listed => "listed",
         };
         format!("step {} ({purpose})", self.ended + 1)
     }
@@ -58,50 +61,61 @@ impl Search {
         }
         (steps, !growing)
     }
-}
 
-/// What a step found out.
-pub(super) fn step_line(figures: &StepFigures) -> String {
-    let mean = figures.mean_response_ns.map_or("no answer".into(), |ns| {
+    /// What a step found out.
+    pub(super) fn step_line(&self, figures: &StepFigures) -> String {
+        let mean = figures.mean_response_ns.map_or("no answer".into(), |ns| {
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "a mean response time is positive and far below 2^64 ns"
+            )]
+            let ns = ns as u64;
+            format!("mean response {}", duration(ns))
+        });
+        let p99 = figures.p99_response_ns.map(|ns| format!(", p99 {}", duration(ns))).unwrap_or_default();
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
-            reason = "a mean response time is positive and far below 2^64 ns"
+            reason = "rates are positive and below 2^64"
         )]
-        let ns = ns as u64;
-        format!("mean response {}", duration(ns))
-    });
-    let p99 = figures.p99_response_ns.map(|ns| format!(", p99 {}", duration(ns))).unwrap_or_default();
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "rates are positive and below 2^64")]
-    let (operations, values) = (figures.operations_per_s.round() as u64, figures.values_per_s.round() as u64);
-    let verdict = match &figures.failure {
-        Some(why) => format!("failed: {why}"),
-        None if figures.passed => "passed".into(),
-        None => "failed".into(),
-    };
-    let lost = if figures.points_dropped > 0 {
-        format!(", {} datapoints lost", figures.points_dropped)
-    } else {
-        String::new()
-    };
-    format!(
-        "{:>7} users: {} ops/s, {} values/s, {mean}{p99}{lost}: {verdict}",
-        grouped(u64::from(figures.step.users)),
-        grouped(operations),
-        grouped(values),
-    )
+        let (operations, values) = (figures.operations_per_s.round() as u64, figures.values_per_s.round() as u64);
+        let verdict = match &figures.failure {
+            Some(why) => format!("failed: {why}"),
+            None if figures.passed => "passed".into(),
+            None => "failed".into(),
+        };
+        let lost = if figures.points_dropped > 0 {
+            format!(", {} datapoints lost", figures.points_dropped)
+        } else {
+            String::new()
+        };
+        format!(
+            "{:>7} {}: {} ops/s, {} values/s, {mean}{p99}{lost}: {verdict}",
+            grouped(u64::from(figures.step.load)),
+            match self.quantity {
+                Quantity::Users => "users",
+                Quantity::OperationsPerSecond => "ops/s offered",
+            },
+            grouped(operations),
+            grouped(values),
+        )
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use iotbench_engine::{Course, SearchPlan};
 
-    const PLAN: RampPlan =
-        RampPlan { first: 16, growth: 2.0, most: 16_384, step_ns: 6_000_000_000, resolution: 0.05, confirm: true };
+    fn plan() -> RampPlan {
+        let search = SearchPlan { first: 16, growth: 2.0, most: 16_384, resolution: 0.05, confirm: true };
+        RampPlan { quantity: Quantity::Users, step_ns: 6_000_000_000, course: Course::Search(search) }
+    }
 
     #[test]
     fn steps_left_fall_by_one_with_each_step_once_growing_has_ended() {
-        let mut search = Search::new(PLAN);
+        let mut search = Search::new(&plan());
         for _ in 0..4 {
             search.decide(true);
         }
@@ -119,7 +133,15 @@ mod tests {
     }
 
     #[test]
+    fn listed_steps_are_counted_down() {
+        let mut search = Search::new(&RampPlan { course: Course::Steps(vec![1, 2, 3]), ..plan() });
+        assert_eq!(search.time_left(), "about 0:18 left");
+        search.decide(false);
+        assert_eq!(search.time_left(), "about 0:12 left");
+    }
+
+    #[test]
     fn a_search_that_grows_does_not_promise_its_end() {
-        assert!(Search::new(PLAN).time_left().starts_with("at least"));
+        assert!(Search::new(&plan()).time_left().starts_with("at least"));
     }
 }

@@ -3,8 +3,8 @@
 use super::{PhasesPlan, StopPlan};
 use crate::{
     profile::{Datapoints, LoadModel, OperationKind, Profile, Ramp},
-    ramp::RampPlan,
-    units::{Auto, Span},
+    ramp::{Course, Quantity, RampPlan, SearchPlan},
+    units::{Auto, Count, Span},
 };
 use iotbench_core::Settings;
 
@@ -14,6 +14,8 @@ type FieldError = (String, String);
 const MOST_DEVICES: u64 = 10_000_000;
 /// More datapoints of a device than this are a slip; those of all devices still fit 64 bits.
 const MOST_PRELOAD: u64 = 1_000_000_000_000;
+/// A list longer than this is a slip.
+const MOST_STEPS: usize = 1000;
 const DEFAULT_DURATION: Span = Span::from_secs(30);
 const STEP_OF_A_STUDY: Span = Span::from_secs(60);
 /// A step shows nothing about a limit on the response time unless it lasts several times as long.
@@ -72,23 +74,21 @@ pub(super) fn profile(profile: &Profile) -> Result<(), FieldError> {
 }
 
 fn check_ramp(profile: &Profile, ramp: &Ramp) -> Result<(), FieldError> {
-    if !(ramp.growth.is_finite() && ramp.growth > 1.0) {
-        return Err(("ramp.growth".into(), "users grow by a factor above 1".into()));
+    if ramp.steps.is_empty() {
+        check_search(profile, ramp)?;
+    } else {
+        check_steps(ramp)?;
     }
-    if ramp.first.0 == 0 {
-        return Err(("ramp.first".into(), "the first step needs at least one user".into()));
+    if profile.groups.first().is_some_and(|g| !matches!(g.load.model, LoadModel::Closed | LoadModel::Open)) {
+        let message = "a ramp changes the users of a closed loop or the rate of an open one, in the first group";
+        return Err(("ramp".into(), message.into()));
     }
-    if ramp.most.0 < ramp.first.0 || ramp.most.0 > MOST_DEVICES {
-        return Err((
-            "ramp.most".into(),
-            format!("at least ramp.first ({}) and at most {MOST_DEVICES} users", ramp.first),
-        ));
-    }
-    if profile.groups.first().is_some_and(|g| g.load.model != LoadModel::Closed) {
-        return Err(("ramp".into(), "a ramp of virtual users needs a closed loop".into()));
+    if ramp.step.as_ns() == 0 || ramp.step.0.subsec_nanos() != 0 {
+        let message = format!("{}: windows are whole seconds, so write a whole number of them", ramp.step);
+        return Err(("ramp.step".into(), message));
     }
     let Some(criterion) = profile.stop.mean_response.set().or(profile.stop.quantile_response.set()) else {
-        return Err(("stop".into(), "a ramp needs a limit: stop.mean_response or stop.quantile_response".into()));
+        return Ok(());
     };
     if ramp.step.as_ns() < STEP_OVER_CRITERION * criterion.as_ns() {
         let least = Span(criterion.0 * 3);
@@ -105,6 +105,32 @@ fn check_ramp(profile: &Profile, ramp: &Ramp) -> Result<(), FieldError> {
         ));
     }
     Ok(())
+}
+
+fn check_search(profile: &Profile, ramp: &Ramp) -> Result<(), FieldError> {
+    if !(ramp.growth.is_finite() && ramp.growth > 1.0) {
+        return Err(("ramp.growth".into(), "the load grows by a factor above 1".into()));
+    }
+    if ramp.first.0 == 0 {
+        return Err(("ramp.first".into(), "the first step needs a load of at least 1".into()));
+    }
+    if ramp.most.0 < ramp.first.0 || ramp.most.0 > MOST_DEVICES {
+        return Err(("ramp.most".into(), format!("at least ramp.first ({}) and at most {MOST_DEVICES}", ramp.first)));
+    }
+    if profile.stop.mean_response.set().or(profile.stop.quantile_response.set()).is_none() {
+        return Err(("stop".into(), "a search needs a limit: stop.mean_response or stop.quantile_response".into()));
+    }
+    Ok(())
+}
+
+fn check_steps(ramp: &Ramp) -> Result<(), FieldError> {
+    if ramp.steps.len() > MOST_STEPS {
+        return Err(("ramp.steps".into(), format!("at most {MOST_STEPS} steps")));
+    }
+    match ramp.steps.iter().find(|load| load.0 == 0 || load.0 > MOST_DEVICES) {
+        Some(load) => Err(("ramp.steps".into(), format!("each from 1 to {MOST_DEVICES}, got {load}"))),
+        None => Ok(()),
+    }
 }
 
 pub(super) fn not_yet(profile: &Profile) -> Option<String> {
@@ -132,7 +158,8 @@ pub(super) fn not_yet(profile: &Profile) -> Option<String> {
 
 pub(super) fn devices(profile: &Profile) -> u32 {
     let users = profile.groups.iter().filter(|g| g.load.model == LoadModel::Closed).map(|g| g.load.users.0).max();
-    let closed = profile.ramp.as_ref().map(|r| r.most.0).or(users);
+    let ramped_users = profile.ramp.as_ref().filter(|_| quantity(profile) == Quantity::Users).map(Ramp::greatest);
+    let closed = ramped_users.or(users);
     let devices = match profile.devices {
         Auto::Set(n) => n.0.max(if gathers(profile) { closed.unwrap_or(1) } else { 1 }),
         Auto::Auto => closed.unwrap_or(1),
@@ -168,15 +195,27 @@ pub(super) fn phases(profile: &Profile) -> PhasesPlan {
     }
 }
 
-pub(super) fn ramp(ramp: &Ramp) -> RampPlan {
-    let users = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
-    RampPlan {
-        first: users(ramp.first.0),
-        growth: ramp.growth,
-        most: users(ramp.most.0),
-        step_ns: ramp.step.as_ns(),
-        resolution: ramp.resolution.0,
-        confirm: ramp.confirm,
+pub(super) fn ramp(profile: &Profile, ramp: &Ramp) -> RampPlan {
+    let load = |n: Count| u32::try_from(n.0).unwrap_or(u32::MAX);
+    let course = if ramp.steps.is_empty() {
+        Course::Search(SearchPlan {
+            first: load(ramp.first),
+            growth: ramp.growth,
+            most: load(ramp.most),
+            resolution: ramp.resolution.0,
+            confirm: ramp.confirm,
+        })
+    } else {
+        Course::Steps(ramp.steps.iter().copied().map(load).collect())
+    };
+    RampPlan { quantity: quantity(profile), step_ns: ramp.step.as_ns(), course }
+}
+
+/// What a ramp of this profile changes.
+fn quantity(profile: &Profile) -> Quantity {
+    match profile.groups.first().map(|g| g.load.model) {
+        Some(LoadModel::Open) => Quantity::OperationsPerSecond,
+        _ => Quantity::Users,
     }
 }
 

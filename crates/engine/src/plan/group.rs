@@ -1,8 +1,8 @@
 //! What each group does, as meant.
 
 use crate::{
-    profile::{Arrival, Datapoints, Group, LoadModel, OperationConfig, Overflow, Profile},
-    units::Auto,
+    profile::{Arrival, Datapoints, Group, LoadModel, OperationConfig, Overflow, Profile, Ramp},
+    units::{Auto, Rate},
 };
 use iotbench_core::{Backend, Layout};
 use iotbench_simulator::Dataset;
@@ -96,8 +96,11 @@ pub(super) fn plans(
     backend: &dyn Backend,
     layout: Layout,
 ) -> Result<Vec<GroupPlan>, FieldError> {
+    let first_rate =
+        |i| profile.ramp.as_ref().filter(|_| i == 0).map(|r| Rate(f64::from(super::check::ramp(profile, r).first())));
     let one = |(i, group): (usize, &Group)| {
-        group_plan(profile, group, dataset, backend, layout).map_err(|(key, m)| (format!("groups.{i}.{key}"), m))
+        group_plan(profile, group, dataset, backend, layout, first_rate(i))
+            .map_err(|(key, m)| (format!("groups.{i}.{key}"), m))
     };
     profile.groups.iter().enumerate().map(one).collect()
 }
@@ -108,10 +111,11 @@ fn group_plan(
     dataset: &dyn Dataset,
     backend: &dyn Backend,
     layout: Layout,
+    first_rate: Option<Rate>,
 ) -> Result<GroupPlan, FieldError> {
     let operation =
         group.operations.first().ok_or_else(|| ("operations".into(), "a group needs an operation".into()))?;
-    let load = load(group, dataset)?;
+    let load = load(group, dataset, first_rate)?;
     let payload = payload(operation, &load, layout)?;
     Ok(GroupPlan {
         name: group.name.clone(),
@@ -121,13 +125,14 @@ fn group_plan(
     })
 }
 
-fn load(group: &Group, dataset: &dyn Dataset) -> Result<Load, FieldError> {
+/// `first_rate`: that of a ramp's first step, where the ramp changes this group.
+fn load(group: &Group, dataset: &dyn Dataset, first_rate: Option<Rate>) -> Result<Load, FieldError> {
     let config = &group.load;
     let users = u32::try_from(config.users.0).map_err(|_| ("load.users".into(), "too many users".into()))?;
     match config.model {
         LoadModel::Closed => Ok(Load::Closed { users, think_ns: config.think_time.as_ns() }),
         LoadModel::Open => {
-            let Some(rate) = config.rate.set() else {
+            let Some(rate) = first_rate.or(config.rate.set()) else {
                 return Err(("load.rate".into(), "an open loop needs a rate: set load.rate or --rate".into()));
             };
             let limit = u32::try_from(config.in_flight.0).unwrap_or(u32::MAX);
@@ -185,7 +190,7 @@ fn connections(profile: &Profile, group: &Group, load: &Load, backend: &dyn Back
         Auto::Set(n) => n.0,
         Auto::Auto => {
             let users = match load {
-                Load::Closed { users, .. } => profile.ramp.as_ref().map_or(u64::from(*users), |r| r.most.0),
+                Load::Closed { users, .. } => profile.ramp.as_ref().map_or(u64::from(*users), Ramp::greatest),
                 Load::Open { .. } => 32,
                 Load::Paced { .. } => u64::from(super::check::devices(profile)),
             };

@@ -8,7 +8,7 @@ use crate::{
     observer::Event,
     outcome::{Capacity, Measured, Phase, StepFigures},
     plan::StopPlan,
-    ramp::{Bounds, Decision, Purpose, RampPlan, RampPolicy, Step},
+    ramp::{Bounds, Decision, Purpose, Quantity, RampPlan, RampPolicy, Step},
     units::Span,
     verdict::Reason,
 };
@@ -19,7 +19,7 @@ use std::{collections::BTreeMap, time::Duration};
 const SETTLING_LOOK_NS: u64 = 50_000_000;
 
 impl Session<'_> {
-    pub(super) fn climb(&mut self, running: &mut Running, ramp: RampPlan) -> Result<(), Reason> {
+    pub(super) fn climb(&mut self, running: &mut Running, ramp: &RampPlan) -> Result<(), Reason> {
         self.begin_phase(Phase::Measure, None)?;
         let mut policy = RampPolicy::new(ramp);
         let mut steps: Vec<StepFigures> = Vec::new();
@@ -32,7 +32,7 @@ impl Session<'_> {
             };
             self.tell(&Event::StepEnded(&figures))?;
             if figures.passed {
-                passed.insert(step.users, measured);
+                passed.insert(step.load, measured);
             }
             let decision = policy.decide(figures.passed);
             steps.push(figures);
@@ -43,34 +43,44 @@ impl Session<'_> {
                 Decision::Done(bounds) => break bounds,
             }
         };
-        self.outcome.measured = bounds.lower.and_then(|users| passed.remove(&users));
+        self.outcome.measured = bounds.lower.and_then(|load| passed.remove(&load));
         self.outcome.capacity = Some(self.capacity(bounds, &steps));
         Ok(())
     }
 
     fn capacity(&self, bounds: Bounds, steps: &[StepFigures]) -> Capacity {
-        Capacity { bounds, criterion: criterion(&self.planned.plan.stop), steps: steps.to_vec() }
+        let quantity = self.planned.plan.ramp.as_ref().map_or(Quantity::Users, |ramp| ramp.quantity);
+        Capacity { quantity, bounds, criterion: criterion(&self.planned.plan.stop), steps: steps.to_vec() }
     }
 
-    /// One step: users change, the step before is answered, then everything counts. `None`: the user ended the run.
+    /// One step: the load changes, the step before is answered, then everything counts. `None`: the user ended the run.
     fn step(
         &mut self,
         running: &mut Running,
         step: Step,
-        ramp: RampPlan,
+        ramp: &RampPlan,
     ) -> Result<Option<(StepFigures, Measured)>, Reason> {
         let changed_ns = running.clock.now_ns();
-        running.control.set_users(step.users);
+        match ramp.quantity {
+            // Users stay in place: those of the step before go on.
+            Quantity::Users => running.control.set_users(step.load),
+            // A queue that an open loop has built up would be the next step's.
+            Quantity::OperationsPerSecond => running.control.set_rate(0),
+        }
         let settling = running.control.begin_generation(changed_ns);
         if !self.wait_for_answers(running, settling, changed_ns)? {
             return Ok(None);
+        }
+        if ramp.quantity == Quantity::OperationsPerSecond {
+            running.control.set_rate(step.load);
         }
         let from_ns = next_start_ns(running.clock.now_ns());
         let counting = running.control.begin_generation(from_ns);
         if self.wait_until(running, from_ns)? == Waited::Over {
             return Ok(None);
         }
-        if step.purpose == Purpose::Confirm {
+        let sampled = matches!(step.purpose, Purpose::Confirm | Purpose::Listed);
+        if sampled {
             running.sampler().begin_window();
         }
         if self.wait_until(running, from_ns + ramp.step_ns)? == Waited::Over {
@@ -78,7 +88,7 @@ impl Session<'_> {
         }
         let to_ns = running.clock.now_ns();
         let after = running.control.begin_generation(to_ns);
-        if step.purpose == Purpose::Confirm {
+        if sampled {
             running.sampler().end_window();
         }
         self.wait_for_slices(running, after)?;
@@ -122,7 +132,7 @@ fn judge(step: Step, stop: &StopPlan, measured: &Measured, outstanding: crate::s
     let pooled = measured.recording.pooled();
     let recorded = *pooled.load();
     let answered = recorded.ok + recorded.fail + recorded.unknown;
-    let offered = answered + outstanding.operations;
+    let offered = answered + outstanding.operations + recorded.dropped;
     let load = LoadCounts { offered, started: answered, pending: outstanding.operations, ..recorded };
     let response = pooled.by_operation().ok().response();
     let samples = response.count() + outstanding.operations;
@@ -162,6 +172,9 @@ fn failure(
     }
     if share(load.fail) > stop.errors {
         return Some(format!("{} of {} operations failed", load.fail, load.offered));
+    }
+    if share(load.dropped) > stop.errors {
+        return Some(format!("{} of {} operations were never started", load.dropped, load.offered));
     }
     #[expect(clippy::cast_precision_loss, reason = "limits are far below 2^53 ns")]
     if let Some(limit_ns) = stop.mean_response_ns.filter(|&limit| mean_ns > limit as f64) {

@@ -6,6 +6,7 @@ use crate::{
     control::Control,
     observer::{Event, Second},
     outcome::{Outcome, Phase},
+    ramp::Quantity,
     slice::{SLICES, Slice},
     threads::{LoadRequest, LoadThreads, blocking_threads, kinds},
     totals::Totals,
@@ -61,8 +62,8 @@ impl Session<'_> {
         }
         let mut running = self.start()?;
         let told = self.tell(&Event::Started { epoch: running.clock.epoch() });
-        let done = told.and_then(|()| match self.planned.plan.ramp {
-            Some(ramp) => self.climb(&mut running, ramp),
+        let done = told.and_then(|()| match self.planned.plan.ramp.clone() {
+            Some(ramp) => self.climb(&mut running, &ramp),
             None => self.measure(&mut running),
         });
         // Also after an error: the threads end, and what they recorded is kept.
@@ -74,8 +75,8 @@ impl Session<'_> {
     fn start(&mut self) -> Result<Running, Reason> {
         let plan = &self.planned.plan;
         let blocking = self.backend.capabilities().blocking;
-        let users = match (plan.ramp, plan.groups.first().map(|g| g.load)) {
-            (Some(ramp), _) => ramp.first.min(ramp.most),
+        let users = match (&plan.ramp, plan.groups.first().map(|g| g.load)) {
+            (Some(ramp), _) if ramp.quantity == Quantity::Users => ramp.first(),
             (None, Some(crate::plan::Load::Closed { users, .. })) => users,
             _ => 0,
         };
@@ -250,7 +251,7 @@ impl Session<'_> {
         let joined = running.threads.join().map_err(Reason::Internal);
         fill_resources(&mut self.outcome, running.sampler.stop());
         let totals = running.totals;
-        self.outcome.load = match (&self.outcome.measured, self.planned.plan.ramp) {
+        self.outcome.load = match (&self.outcome.measured, &self.planned.plan.ramp) {
             (Some(measured), None) => measured.recording.load(),
             _ => totals.load(),
         };

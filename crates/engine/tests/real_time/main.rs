@@ -10,6 +10,7 @@ mod failures;
 mod limits;
 mod observers;
 mod partial;
+mod queueing;
 mod ramp;
 mod reproduction;
 mod response;

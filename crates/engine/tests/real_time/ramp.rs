@@ -1,6 +1,7 @@
 //! The search for the greatest load finds the one that the server's capacity implies.
 
-use crate::oracle::{CLOSED, Findings, Request, experiment, serve};
+use crate::oracle::{CLOSED, Findings, OPEN, Request, experiment, serve};
+use iotbench_engine::Bounds;
 use iotbench_oracle_server::Discipline;
 use std::time::Duration;
 
@@ -21,7 +22,7 @@ fn the_sustained_users_are_what_capacity_limit_and_think_time_allow() {
         let capacity = account.outcome.capacity.as_ref().unwrap();
         let mut findings = Findings::of(&account);
         for figures in &capacity.steps {
-            let (users, response_s) = (f64::from(figures.step.users), figures.mean_response_ns.unwrap() / 1e9);
+            let (users, response_s) = (f64::from(figures.step.load), figures.mean_response_ns.unwrap() / 1e9);
             let little = figures.operations_per_s * (response_s + THINK_S) / users;
             findings.expect((little - 1.0).abs() <= 0.06, || format!("X(R + Z)/N = {little}: {figures:?}"));
             findings.expect(figures.operations_per_s <= 1.03 * CAPACITY_PER_S, || {
@@ -35,6 +36,45 @@ fn the_sustained_users_are_what_capacity_limit_and_think_time_allow() {
         });
         findings.expect(capacity.bounds.confirmed, || "the answer was not confirmed".into());
         assert_eq!(account.outcome.load.started, server.ledger().entries.len() as u64);
+        findings
+    });
+}
+
+/// An open loop beyond the server's capacity builds a queue: its step fails, and the next one does not begin in that queue.
+#[test]
+fn listed_rates_are_offered_exactly_and_those_beyond_capacity_fail() {
+    experiment(|| {
+        let server = serve(Duration::from_millis(10), Discipline::Queue, vec![]);
+        let profile =
+            format!("{OPEN}\n[ramp]\nsteps = [40, 150, 60]\nstep = \"2s\"\n[stop]\nmean_response = \"200ms\"\n");
+        let account = Request::new(&profile, &["rate=auto"]).run(server.address());
+        let capacity = account.outcome.capacity.as_ref().unwrap();
+        let mut findings = Findings::of(&account);
+        let loads: Vec<_> = capacity.steps.iter().map(|s| (s.step.load, s.load.offered, s.passed)).collect();
+        let as_planned = matches!(loads[..], [(40, 79..=81, true), (150, 299..=301, false), (60, 119..=121, true)]);
+        findings.expect(as_planned, || format!("load, operations offered in 2 s, passed: {loads:?}"));
+        let bounds = Bounds { lower: Some(60), upper: Some(150), confirmed: false };
+        findings.expect(capacity.bounds == bounds, || format!("{:?}", capacity.bounds));
+        findings.expect(capacity.steps[1].load.pending > 0, || "the queue at the end of a step is pending".into());
+        assert_eq!(account.outcome.load.started, server.ledger().entries.len() as u64);
+        findings
+    });
+}
+
+/// A queue of 100 a second: a step of 2 s has a mean response of 100 ms at 110 a second (half the backlog at its end).
+#[test]
+fn the_sustained_rate_is_the_servers_capacity() {
+    experiment(|| {
+        let server = serve(Duration::from_millis(10), Discipline::Queue, vec![]);
+        let profile = format!("{OPEN}\n[ramp]\nfirst = 30\nstep = \"2s\"\n[stop]\nmean_response = \"100ms\"\n");
+        let account = Request::new(&profile, &["rate=auto"]).run(server.address());
+        let capacity = account.outcome.capacity.as_ref().unwrap();
+        let mut findings = Findings::of(&account);
+        let (lower, upper) = (capacity.bounds.lower.unwrap_or(0), capacity.bounds.upper.unwrap_or(0));
+        findings.expect((90..=110).contains(&lower) && (95..=116).contains(&upper), || {
+            format!("{:?}: {:#?}", capacity.bounds, capacity.steps)
+        });
+        findings.expect(capacity.bounds.confirmed, || "the answer was not confirmed".into());
         findings
     });
 }

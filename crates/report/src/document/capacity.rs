@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// The greatest load that was sustained, as an interval.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Capacity {
-    /// What is counted.
+    /// What the loads are numbers of: virtual users, or operations/s offered.
     pub quantity: String,
     /// The greatest load that passed with no smaller one that failed; null: even the least failed.
     pub lower: Option<u32>,
@@ -31,13 +31,15 @@ pub enum Purpose {
     Bisect,
     /// The best load again.
     Confirm,
+    /// The profile lists it.
+    Listed,
 }
 
 /// One load of a ramp.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Step {
-    /// How many virtual users.
-    pub users: u32,
+    /// How much of the quantity.
+    pub offered_load: u32,
     /// Why this many.
     pub purpose: Purpose,
     /// When its counting began, in seconds since the run's start.
@@ -65,7 +67,7 @@ pub struct Step {
 impl From<&iotbench_engine::Capacity> for Capacity {
     fn from(capacity: &iotbench_engine::Capacity) -> Self {
         Self {
-            quantity: "virtual users".into(),
+            quantity: capacity.quantity.name().into(),
             lower: capacity.bounds.lower,
             upper: capacity.bounds.upper,
             confirmed: capacity.bounds.confirmed,
@@ -78,11 +80,12 @@ impl From<&iotbench_engine::Capacity> for Capacity {
 impl From<&StepFigures> for Step {
     fn from(figures: &StepFigures) -> Self {
         Self {
-            users: figures.step.users,
+            offered_load: figures.step.load,
             purpose: match figures.step.purpose {
                 iotbench_engine::Purpose::Grow => Purpose::Grow,
                 iotbench_engine::Purpose::Bisect => Purpose::Bisect,
                 iotbench_engine::Purpose::Confirm => Purpose::Confirm,
+                iotbench_engine::Purpose::Listed => Purpose::Listed,
             },
             from_s: Some(seconds(figures.from_ns)),
             length_s: Some(seconds(figures.length_ns)),

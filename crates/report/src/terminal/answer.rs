@@ -20,8 +20,8 @@ pub(super) fn answer(document: &Document, columns: u16) -> String {
 
 fn of_capacity(target: &str, capacity: &Capacity) -> String {
     let quantity = &capacity.quantity;
-    let last_of = |users: Option<u32>, passed: bool| {
-        capacity.steps.iter().rev().find(|step| Some(step.users) == users && step.passed == passed)
+    let last_of = |load: Option<u32>, passed: bool| {
+        capacity.steps.iter().rev().find(|step| Some(step.offered_load) == load && step.passed == passed)
     };
     let failed = last_of(capacity.upper, false).and_then(|step| step.failure.as_deref());
     let why = failed.map(|failure| format!(": {failure}")).unwrap_or_default();

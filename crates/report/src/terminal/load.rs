@@ -44,7 +44,7 @@ fn group(group: &Group, ramp: bool) -> String {
     let from = if ramp { "from " } else { "" };
     let users = group.users.map(|users| format!(", {from}{} users", count(users.into())));
     let think = group.think_ms.map(|ms| format!(", think time {}", super::figure::duration(ms * 1e3)));
-    let rate = group.rate_per_s.map(|rate| format!(", {} a second", significant(rate)));
+    let rate = group.rate_per_s.map(|rate| format!(", {from}{} a second", significant(rate)));
     let details: String = [users, think, rate].into_iter().flatten().collect();
     let plural = if group.connections == 1 { "" } else { "s" };
     let connections = count(group.connections.into());

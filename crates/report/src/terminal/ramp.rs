@@ -15,9 +15,10 @@ pub(super) fn section(document: &Document, columns: u16) -> Option<String> {
     let capacity = document.capacity.as_ref()?;
     let most = capacity.steps.iter().filter_map(|step| step.operations_per_s).fold(0.0, f64::max);
     let mut steps: Vec<(usize, &Step)> = (1..).zip(&capacity.steps).collect();
-    steps.sort_by_key(|(place, step)| (step.users, *place));
+    steps.sort_by_key(|(place, step)| (step.offered_load, *place));
     let rows = steps.into_iter().map(|(place, step)| row(place, step, most)).collect();
-    let heads = ["users", "operations/s", "values/s", "mean response", "p99", "verdict", "curve"];
+    let load = if capacity.quantity == "virtual users" { "users" } else { "offered/s" };
+    let heads = [load, "operations/s", "values/s", "mean response", "p99", "verdict", "curve"];
     let text = table("Step", &heads, rows, Left, columns);
     let failures = (1..).zip(&capacity.steps).filter_map(|(place, step)| Some((place, step.failure.as_deref()?)));
     let failures: Vec<_> =
@@ -33,10 +34,11 @@ fn row(place: usize, step: &Step, most: f64) -> Vec<String> {
         Purpose::Grow => "grow",
         Purpose::Bisect => "bisect",
         Purpose::Confirm => "confirm",
+        Purpose::Listed => "listed",
     };
     vec![
         format!("{place} {purpose}"),
-        count(step.users.into()),
+        count(step.offered_load.into()),
         or_none(step.operations_per_s, significant),
         or_none(step.values_per_s, significant),
         or_none(step.mean_response_us, duration),

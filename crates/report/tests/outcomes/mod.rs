@@ -250,7 +250,7 @@ pub fn ramp() -> Outcome {
     let figures = |(place, (users, purpose, rate, mean_s, failure)): (u64, (u32, Purpose, f64, f64, Option<&str>))| {
         let (ok, pending) = (500, u64::from(failure.is_some()) * 3);
         StepFigures {
-            step: Step { users, purpose },
+            step: Step { load: users, purpose },
             from_ns: place * 7_000_000_000,
             length_ns: 6_000_000_000,
             load: LoadCounts { offered: ok + pending, started: ok, ok, pending, ..LoadCounts::default() },
@@ -264,6 +264,7 @@ pub fn ramp() -> Outcome {
         }
     };
     let capacity = Capacity {
+        quantity: iotbench_engine::Quantity::Users,
         bounds: Bounds { lower: Some(48), upper: Some(50), confirmed: true },
         criterion: "mean response above 1s, any error, any time-out".into(),
         steps: (0..).zip(steps).map(figures).collect(),
