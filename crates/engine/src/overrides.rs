@@ -174,7 +174,8 @@ fn find_path(document: &Value, key: &str) -> Result<Vec<String>, (String, Option
     // What they take is known to the backend and to the dataset: a profile need not write it.
     let open_ended = match wanted.first() {
         Some(&"backend") => wanted.len() >= 3,
-        Some(&"dataset") => wanted.len() >= 2,
+        // A profile without a ramp can be given one.
+        Some(&"dataset" | &"ramp") => wanted.len() >= 2,
         _ => false,
     };
     if open_ended {

@@ -195,6 +195,9 @@ fn a_ramp_changes_what_the_load_model_has() {
     assert_eq!(rate.ramp.unwrap().quantity, Quantity::OperationsPerSecond);
     assert!(matches!(rate.groups[0].load, Load::Open { rate: 7.0, .. }), "the rate is the first step's");
     assert_eq!(blamed(RAMP, &["model=paced"]), "ramp");
+    let given = planned(set(OPEN, &["ramp.steps=[5, 6]"]).unwrap()).unwrap().plan.ramp.unwrap();
+    assert_eq!(given.course, Course::Steps(vec![5, 6]), "a profile without a ramp can be given one");
+    assert_eq!(set(OPEN, &["ramp.stpes=[5]"]).unwrap_err().suggestion.as_deref(), Some("steps"));
     let steps_without_limit = ramp(&["steps=[4]", "mean_response=auto"]);
     assert_eq!(steps_without_limit.stop.mean_response_ns, None, "a list needs no limit");
 }
@@ -319,8 +322,13 @@ fn with_value(text: &str, number: usize, value: &str) -> String {
     format!("{}{value}{}", &text[..from], &rest[length..])
 }
 
+/// `scripts/long` asks for a million.
+fn cases() -> u32 {
+    std::env::var("IOTBENCH_FUZZ_CASES").map_or(2_000, |text| text.parse().unwrap())
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2_000))]
+    #![proptest_config(ProptestConfig::with_cases(cases()))]
 
     #[test]
     fn hostile_values_never_panic(text in valid(), number: usize, value in prop::sample::select(HOSTILE)) {

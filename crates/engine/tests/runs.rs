@@ -5,7 +5,8 @@
 use iotbench_backends::BACKENDS;
 use iotbench_core::{Registry, Target};
 use iotbench_engine::{
-    Outcome, Overrides, PlanRequest, Planned, Profile, RunOptions, Status, StopSignal, parse_profile, plan, run,
+    Event, Observer, Outcome, Overrides, Phase, PlanRequest, Planned, Profile, RunOptions, Status, StopSignal,
+    parse_profile, plan, run,
 };
 use std::path::Path;
 
@@ -98,6 +99,31 @@ fn a_bounded_number_of_operations_is_all_done() {
     let outcome = run_on("blackhole", profile(MACHINE, &Overrides { set, ..Overrides::default() }));
     assert_balanced(&outcome);
     assert_eq!((outcome.load.offered, outcome.load.ok), (777, 777));
+}
+
+/// What is settled at once is still counted: the result is as whole as it can be.
+#[test]
+fn a_signal_while_what_is_stored_is_counted_aborts_a_whole_result() {
+    struct StopAt(Phase, StopSignal);
+    impl Observer for StopAt {
+        fn event(&mut self, event: &Event<'_>) -> Result<(), String> {
+            if matches!(event, Event::Phase { phase, .. } if *phase == self.0) {
+                self.1.request(15);
+            }
+            Ok(())
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let set = vec!["duration=1s".into()];
+    let planned = planned(profile(MACHINE, &Overrides { set, ..Overrides::default() }), "sqlite", folder.path());
+    let sqlite = Registry::new(BACKENDS).find("sqlite").unwrap();
+    let stop = StopSignal::default();
+    let mut observer = StopAt(Phase::Verify, stop.clone());
+    let outcome = run(planned, sqlite, RunOptions::default(), &mut observer, &stop);
+    assert_balanced(&outcome);
+    assert_eq!((outcome.verdict.status, outcome.verdict.exit_code()), (Status::Aborted, 143), "{:?}", outcome.verdict);
+    assert_eq!(outcome.stored.unwrap().points, outcome.points.acked);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "what was created is dropped");
 }
 
 #[test]

@@ -28,6 +28,10 @@ impl Session<'_> {
         let patience = Duration::from_nanos(self.planned.plan.phases.settle_ns);
         let end = Instant::now() + patience;
         while self.control_plane(patience, database.settle())? == Settled::NotYet && Instant::now() < end {
+            if self.stop.requested().is_some() {
+                // What has not settled cannot be counted, and whoever ends a run does not wait for it.
+                return Ok(());
+            }
             std::thread::sleep(SETTLE_LOOK);
         }
         let stored = self.control_plane(patience, database.count())?;
