@@ -2,7 +2,7 @@
 
 use super::{PhasesPlan, StopPlan};
 use crate::{
-    profile::{Datapoints, LoadModel, OperationKind, Profile, Ramp},
+    profile::{Datapoints, Group, LoadModel, OperationKind, Profile, Ramp},
     ramp::RampPlan,
     units::{Auto, Span},
 };
@@ -14,6 +14,8 @@ type FieldError = (String, String);
 const MOST_DEVICES: u64 = 10_000_000;
 /// More datapoints of a device than this are a slip; those of all devices still fit 64 bits.
 const MOST_PRELOAD: u64 = 1_000_000_000_000;
+/// An operation of more requests, or a request over more devices, is a slip.
+const MOST_A_REQUEST: u64 = 1_000_000;
 const DEFAULT_DURATION: Span = Span::from_secs(30);
 const STEP_OF_A_STUDY: Span = Span::from_secs(60);
 /// A step shows nothing about a limit on the response time unless it lasts several times as long.
@@ -32,8 +34,14 @@ pub(super) fn profile(profile: &Profile) -> Result<(), FieldError> {
             if !(operation.share.is_finite() && operation.share > 0.0) {
                 return Err((format!("groups.{i}.operations.{j}.share"), "a share is a positive number".into()));
             }
+            for (key, count) in [("requests", operation.requests.0), ("devices", operation.devices.0)] {
+                if count == 0 || count > MOST_A_REQUEST {
+                    let message = format!("from 1 to {MOST_A_REQUEST}, got {count}");
+                    return Err((format!("groups.{i}.operations.{j}.{key}"), message));
+                }
+            }
         }
-        let (most, users) = (MOST_DEVICES, group.load.users.0);
+        let (most, users) = (MOST_DEVICES / devices_of_request(group), group.load.users.0);
         if users == 0 || users > most {
             return Err((format!("groups.{i}.load.users"), format!("from 1 to {most} users, got {users}")));
         }
@@ -78,11 +86,9 @@ fn check_ramp(profile: &Profile, ramp: &Ramp) -> Result<(), FieldError> {
     if ramp.first.0 == 0 {
         return Err(("ramp.first".into(), "the first step needs at least one user".into()));
     }
-    if ramp.most.0 < ramp.first.0 || ramp.most.0 > MOST_DEVICES {
-        return Err((
-            "ramp.most".into(),
-            format!("at least ramp.first ({}) and at most {MOST_DEVICES} users", ramp.first),
-        ));
+    let most = profile.groups.first().map_or(MOST_DEVICES, |g| MOST_DEVICES / devices_of_request(g));
+    if ramp.most.0 < ramp.first.0 || ramp.most.0 > most {
+        return Err(("ramp.most".into(), format!("at least ramp.first ({}) and at most {most} users", ramp.first)));
     }
     if profile.groups.first().is_some_and(|g| g.load.model != LoadModel::Closed) {
         return Err(("ramp".into(), "a ramp of virtual users needs a closed loop".into()));
@@ -118,26 +124,26 @@ pub(super) fn not_yet(profile: &Profile) -> Option<String> {
     if profile.sweep.is_some() {
         return Some("its sweep over a field is not built".into());
     }
-    if operations().any(|o| o.requests.0 > 1 || o.transaction) {
-        return Some("operations of several requests are not built".into());
-    }
-    if operations().any(|o| o.devices.0 > 1) {
-        return Some("requests over several devices are not built".into());
-    }
-    if profile.groups.iter().any(|g| g.operations.len() > 1) {
-        return Some("groups with a mix of operations are not built".into());
-    }
     None
 }
 
 pub(super) fn devices(profile: &Profile) -> u32 {
-    let users = profile.groups.iter().filter(|g| g.load.model == LoadModel::Closed).map(|g| g.load.users.0).max();
-    let closed = profile.ramp.as_ref().map(|r| r.most.0).or(users);
+    let of_users = |(i, group): (usize, &Group)| {
+        let most = profile.ramp.as_ref().filter(|_| i == 0).map_or(group.load.users, |r| r.most);
+        most.0 * devices_of_request(group)
+    };
+    let closed = profile.groups.iter().enumerate().filter(|(_, g)| g.load.model == LoadModel::Closed);
+    let closed = closed.map(of_users).max();
     let devices = match profile.devices {
         Auto::Set(n) => n.0.max(if gathers(profile) { closed.unwrap_or(1) } else { 1 }),
         Auto::Auto => closed.unwrap_or(1),
     };
     u32::try_from(devices).unwrap_or(u32::MAX)
+}
+
+/// How many devices one user sends for.
+fn devices_of_request(group: &Group) -> u64 {
+    group.operations.iter().map(|o| o.devices.0).max().unwrap_or(1)
 }
 
 /// Whether a user sends what its own device has gathered: such a user is a device.
