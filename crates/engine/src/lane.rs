@@ -1,6 +1,6 @@
 //! A connection and what it does: one operation, or being opened anew.
 
-use crate::clock::RunClock;
+use crate::{clock::RunClock, plan::RequestKind, sequence::Call};
 use iotbench_core::{Acknowledged, Applied, Batch, Cause, Database, Error, Run, RunRows, Writer};
 use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
 
@@ -14,27 +14,62 @@ pub struct Lane {
     /// The connection.
     pub writer: Box<dyn Writer>,
     /// What it sends, or sent last.
-    pub batch: Batch,
+    pub batches: Batches,
+}
+
+/// The batches of a connection.
+pub struct Batches {
+    /// All datapoints of the operation.
+    pub operation: Batch,
+    /// Those of the present request, where an operation has several; else empty.
+    pub request: Batch,
 }
 
 /// What a lane has done.
 pub enum Done {
-    /// An operation ended.
+    /// An operation of one request ended.
     Operation { lane: Lane, ended_ns: u64, result: Result<Acknowledged, Error> },
+    /// A call of another operation ended.
+    Called { lane: Lane, sent_ns: u64, ended_ns: u64, result: Result<Acknowledged, Error> },
     /// An attempt to open a connection ended.
-    Reopened { number: usize, batch: Batch, attempt: u32, result: Result<Box<dyn Writer>, Error> },
+    Reopened { number: usize, batches: Batches, attempt: u32, result: Result<Box<dyn Writer>, Error> },
 }
 
 /// What a lane is doing.
 pub type Work = Pin<Box<dyn Future<Output = Done> + Send>>;
 
-/// Sends a lane's batch; without an answer by the deadline it has timed out.
-pub async fn operate(mut lane: Lane, clock: RunClock, deadline: tokio::time::Instant) -> Done {
-    let result = match tokio::time::timeout_at(deadline, lane.writer.write(&lane.batch)).await {
+/// Sends a lane's batch as an operation of one request; without an answer by the deadline it has timed out.
+pub async fn operate(mut lane: Lane, kind: RequestKind, clock: RunClock, deadline: tokio::time::Instant) -> Done {
+    let answer = match kind {
+        RequestKind::Write => lane.writer.write(&lane.batches.operation),
+    };
+    let result = by(deadline, answer).await;
+    Done::Operation { lane, ended_ns: clock.now_ns(), result }
+}
+
+/// Makes one call of an operation of several.
+pub async fn call(
+    mut lane: Lane,
+    call: Call,
+    kind: RequestKind,
+    clock: RunClock,
+    deadline: tokio::time::Instant,
+) -> Done {
+    let sent_ns = clock.now_ns();
+    let nothing_sent = |()| Acknowledged::default();
+    let result = match (call, kind) {
+        (Call::Begin, _) => by(deadline, lane.writer.begin()).await.map(nothing_sent),
+        (Call::Request, RequestKind::Write) => by(deadline, lane.writer.write(&lane.batches.request)).await,
+        (Call::Commit, _) => by(deadline, lane.writer.commit()).await.map(nothing_sent),
+    };
+    Done::Called { lane, sent_ns, ended_ns: clock.now_ns(), result }
+}
+
+async fn by<T>(deadline: tokio::time::Instant, answer: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+    match tokio::time::timeout_at(deadline, answer).await {
         Ok(result) => result,
         Err(_) => Err(Error::new(Cause::TimedOut, "no answer within the deadline").applied(Applied::Maybe)),
-    };
-    Done::Operation { lane, ended_ns: clock.now_ns(), result }
+    }
 }
 
 /// Opens a connection in place of a discarded one; after a failed attempt not at once.
@@ -42,7 +77,7 @@ pub async fn reopen(
     database: Arc<dyn Database>,
     deadline: Duration,
     number: usize,
-    batch: Batch,
+    batches: Batches,
     attempt: u32,
 ) -> Done {
     if attempt > 0 {
@@ -52,7 +87,7 @@ pub async fn reopen(
         Ok(result) => result,
         Err(_) => Err(Error::new(Cause::TimedOut, "no connection within the deadline")),
     };
-    Done::Reopened { number, batch, attempt, result }
+    Done::Reopened { number, batches, attempt, result }
 }
 
 /// A random wait below an exponentially growing limit, so that clients do not come back all at once.

@@ -14,6 +14,7 @@ mod clock;
 mod control;
 mod lane;
 mod ledger;
+mod mix;
 mod observer;
 mod outcome;
 mod overrides;
@@ -24,6 +25,7 @@ mod profile_file;
 mod ramp;
 mod run;
 mod schedule;
+mod sequence;
 mod slice;
 mod source;
 mod stop;
@@ -38,8 +40,8 @@ pub use observer::{Event, Observer, OperationRecord, Second};
 pub use outcome::{Capacity, ClientFigures, Measured, Outcome, Phase, SecondFigures, StepFigures};
 pub use overrides::{ArrivalOverride, Overrides};
 pub use plan::{
-    GroupPlan, Load, Payload, PhasesPlan, Plan, PlanError, PlanRequest, Planned, StopPlan, WriteOperation, not_yet,
-    plan,
+    GroupPlan, Load, OperationPlan, Payload, PhasesPlan, Plan, PlanError, PlanRequest, Planned, RequestKind, StopPlan,
+    not_yet, plan,
 };
 pub use profile::{
     Arrival, Datapoints, Group, LoadConfig, LoadModel, OperationConfig, OperationKind, Overflow, Phases, Profile, Ramp,

@@ -14,6 +14,8 @@ use std::time::Instant;
 pub struct OperationRecord {
     /// Its group's place in the plan.
     pub group: u16,
+    /// Its place among the group's operations.
+    pub operation: u16,
     /// Whose it was.
     pub user: u32,
     /// When it was intended, sent and answered.

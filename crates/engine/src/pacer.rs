@@ -7,6 +7,7 @@
 use crate::{
     clock::RunClock,
     control::{Control, Generation},
+    mix::OperationMix,
     schedule::{Schedule, Start},
     slice::Outstanding,
 };
@@ -48,8 +49,10 @@ pub enum Stream {
 /// The operations of an open loop.
 #[derive(Debug)]
 pub struct OpenStream {
-    /// Its kind of operation in the recorder.
-    pub kind: usize,
+    /// Its operations.
+    pub operations: OperationMix,
+    /// What the recorder knows the first of them as; the others follow.
+    pub first_kind: usize,
     /// Its starts.
     pub schedule: std::iter::Peekable<Schedule>,
     /// The schedule that other rates are made from.
@@ -161,6 +164,8 @@ pub struct Pace {
     pub streams: Vec<Stream>,
     /// Closed loops to wake.
     pub alarms: Vec<Arc<Alarm>>,
+    /// Loops whose operations pause, to wake as long as they last.
+    pub pauses: Vec<Arc<Alarm>>,
     /// Where it sleeps.
     pub sleep: Arc<PacerSleep>,
 }
@@ -178,11 +183,20 @@ pub struct Handover {
     pub pending: u64,
 }
 
+impl Pace {
+    /// An alarm for the pauses of one more loop.
+    pub fn new_pauses(&mut self) -> Arc<Alarm> {
+        let alarm = Arc::new(Alarm::new(Arc::clone(&self.sleep)));
+        self.pauses.push(Arc::clone(&alarm));
+        alarm
+    }
+}
+
 /// Keeps the schedules until the run's end.
 pub fn run(clock: RunClock, control: &Control, pace: Pace, mut recorder: Recorder, mut send: impl FnMut(Handover)) {
     // A failure means only that the kernel's usual slack of 50 µs stays: the pacing error shows it.
     let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
-    let Pace { mut streams, alarms, sleep } = pace;
+    let Pace { mut streams, alarms, pauses, sleep } = pace;
     let _ = sleep.thread.set(std::thread::current());
     let mut generation = Generation { number: 0, start_ns: 0 };
     let mut settling = false;
@@ -218,12 +232,24 @@ pub fn run(clock: RunClock, control: &Control, pace: Pace, mut recorder: Recorde
         let latest_ns = stop_ns.min(now_ns + LONGEST_SLEEP_NS);
         // Said before the alarms are looked at, so that one set afterwards finds it and wakes the pacer.
         sleep.until_ns.store(schedule_ns.max(earliest_ns).min(latest_ns), Ordering::SeqCst);
-        let alarm_ns = alarms.iter().map(|a| a.ring(now_ns)).min().unwrap_or(NO_TIME);
+        let alarm_ns = alarms.iter().chain(&pauses).map(|a| a.ring(now_ns)).min().unwrap_or(NO_TIME);
         sleep.sleep_until(clock, schedule_ns.min(alarm_ns).max(earliest_ns).min(latest_ns));
     }
     let stop_ns = control.stops_at_ns().min(clock.now_ns());
     let pending = streams.into_iter().map(|s| s.close(stop_ns, control, &mut recorder)).sum();
     send(Handover { generation: generation.number, windows: recorder.finish(), waiting: None, pending });
+    ring_to_the_end(clock, &sleep, &pauses);
+}
+
+/// What has started goes on after the schedules have ended, and so do its pauses.
+fn ring_to_the_end(clock: RunClock, sleep: &PacerSleep, pauses: &[Arc<Alarm>]) {
+    while pauses.iter().any(|alarm| Arc::strong_count(alarm) > 1) {
+        let now_ns = clock.now_ns();
+        let latest_ns = now_ns + LONGEST_SLEEP_NS;
+        sleep.until_ns.store(latest_ns, Ordering::SeqCst);
+        let alarm_ns = pauses.iter().map(|a| a.ring(now_ns)).min().unwrap_or(NO_TIME);
+        sleep.sleep_until(clock, alarm_ns.max(now_ns + COALESCE_NS).min(latest_ns));
+    }
 }
 
 impl Stream {
@@ -317,6 +343,10 @@ impl OpenStream {
         })
     }
 
+    fn kind(&self, number: u64) -> usize {
+        self.first_kind + self.operations.pick(0, number)
+    }
+
     fn release(&mut self, now_ns: u64, control: &Control, recorder: &mut Recorder) -> bool {
         while let Some(Start { number, at_ns }) = self.next_start().filter(|s| s.at_ns <= now_ns) {
             let full = self.drop_above.is_some_and(|most| self.outstanding.load(Ordering::Relaxed) >= most);
@@ -327,9 +357,10 @@ impl OpenStream {
                 return true;
             }
             self.schedule.next();
-            recorder.offer(self.kind, at_ns, 1);
+            let kind = self.kind(number);
+            recorder.offer(kind, at_ns, 1);
             if full {
-                recorder.drop_operation(self.kind, at_ns, now_ns.max(at_ns));
+                recorder.drop_operation(kind, at_ns, now_ns.max(at_ns));
                 continue;
             }
             self.outstanding.fetch_add(1, Ordering::Relaxed);
@@ -352,13 +383,14 @@ impl OpenStream {
         let mut pending = 0;
         self.grants.close();
         while let Ok(grant) = self.leftover.try_recv() {
-            recorder.leave_pending(self.kind, grant.intended_ns, stop_ns);
+            recorder.leave_pending(self.kind(grant.number), grant.intended_ns, stop_ns);
             pending += 1;
         }
         while self.next_start().is_some_and(|s| s.at_ns < stop_ns && control.spend_operation(s.at_ns)) {
             let Some(start) = self.schedule.next() else { break };
-            recorder.offer(self.kind, start.at_ns, 1);
-            recorder.leave_pending(self.kind, start.at_ns, stop_ns);
+            let kind = self.kind(start.number);
+            recorder.offer(kind, start.at_ns, 1);
+            recorder.leave_pending(kind, start.at_ns, stop_ns);
             pending += 1;
         }
         pending

@@ -2,8 +2,10 @@
 
 mod check;
 mod group;
+mod operation;
 
-pub use group::{GroupPlan, Load, Payload, WriteOperation};
+pub use group::{GroupPlan, Load};
+pub use operation::{OperationPlan, Payload, RequestKind};
 
 use crate::{profile::Profile, profile_file::ProfileError, ramp::RampPlan, units::Auto};
 use iotbench_core::{Backend, Layout, Marker, Misfit, Name, OpenRequest, Settings, TableSpec, Target};

@@ -75,7 +75,7 @@ pub struct Group {
     pub connections: Auto<Count>,
     /// Its load model.
     pub load: LoadConfig,
-    /// What a user does, each with its share.
+    /// What a user does. Which of several comes next is drawn by their shares, from the seed.
     pub operations: Vec<OperationConfig>,
 }
 
@@ -263,6 +263,9 @@ impl fmt::Display for Datapoints {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OperationConfig {
+    /// Its name in the result; empty: its kind, or the group's name where it is the only one.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub name: String,
     /// What.
     pub kind: OperationKind,
     /// Its part of the group's operations, relative to the others.
@@ -274,19 +277,21 @@ pub struct OperationConfig {
     /// Write with `since_last`: older data is lost. Read: the stretch of time.
     #[serde(default = "default_window")]
     pub window: Span,
-    /// Devices in a request.
+    /// Devices in a request: consecutive ones, each with `datapoints`. The users of a group divide the devices among them.
     #[serde(default = "one_count")]
     pub devices: Count,
     /// Read: records in an answer.
     #[serde(default = "one_count")]
     pub records: Count,
-    /// Requests in the operation.
+    /// Requests in the operation, one after the other on one connection. Its response time and its deadline are those of
+    /// all together.
     #[serde(default = "one_count")]
     pub requests: Count,
-    /// The pause between two requests of the operation.
+    /// From the answer of a request to the operation's next request: part of the response time, not of the busy time.
     #[serde(default = "zero_span")]
     pub pause: Span,
-    /// Whether the requests are one transaction.
+    /// Whether the requests are one transaction: begin and commit are part of the operation, and nothing of a failed one
+    /// is stored. Only where the backend has transactions.
     #[serde(default)]
     pub transaction: bool,
 }

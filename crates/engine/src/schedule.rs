@@ -65,11 +65,18 @@ impl Iterator for Schedule {
     }
 }
 
+const TWO_TO_53: f64 = 9_007_199_254_740_992.0;
+
 /// The `number`-th of a seeded series of exponential variates of mean 1.
 fn exponential(seed: u64, number: u64) -> f64 {
+    -uniform(seed, number).ln()
+}
+
+/// The `number`-th of a seeded series of uniform variates between 0 and 1, both excluded.
+pub fn uniform(seed: u64, number: u64) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "the upper 53 bits make a uniform variate")]
-    let uniform = ((mix(seed, number) >> 11) as f64 + 0.5) / (1_u64 << 53) as f64;
-    -uniform.ln()
+    let upper_bits = (mix(seed, number) >> 11) as f64;
+    (upper_bits + 0.5) / TWO_TO_53
 }
 
 /// A well-mixed number for a seed and a counter (`SplitMix64`, Steele, Lea and Flood 2014).

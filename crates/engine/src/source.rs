@@ -3,14 +3,25 @@
 mod closed;
 mod open;
 mod paced;
+mod stretch;
 
 pub use closed::{ClosedSettings, ClosedSource};
 pub use open::OpenSource;
 pub use paced::PacedSource;
 
-use iotbench_core::{Batch, Run};
+use iotbench_core::{Batch, Left, Run, Source};
 use iotbench_simulator::Dataset;
 use std::sync::Arc;
+use stretch::Stretch;
+
+/// A source that says which of its group's operations it gives.
+pub trait Feed: Source {
+    /// The place among the group's operations of the one that `take` gave last.
+    fn taken(&self) -> usize;
+
+    /// As [`Source::left`], with the place of each.
+    fn left_with_place(&mut self, now_ns: u64, tell: &mut dyn FnMut(usize, Left));
+}
 
 /// Fills batches from a dataset, by positions in the devices' sending orders.
 #[derive(Debug)]
@@ -38,6 +49,17 @@ impl Filler {
         self.dataset.sending_order(device, self.preload + first, count, &mut self.runs);
         for &run in &self.runs {
             self.dataset.fill(run, batch);
+        }
+    }
+
+    /// Appends what an operation of so many requests sends of its stretch, request by request, each with `count`
+    /// datapoints of each device.
+    fn fill_stretch(&mut self, stretch: &Stretch, requests: u32, count: u32, batch: &mut Batch) {
+        for request in 0..u64::from(requests) {
+            let first = stretch.first + request * u64::from(count);
+            for device in stretch.devices.clone() {
+                self.fill(device, first, count, batch);
+            }
         }
     }
 

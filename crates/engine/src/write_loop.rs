@@ -3,24 +3,27 @@
 //! It owns everything on an operation's way (source, connections, recorder), so that nothing there is locked. A request
 //! that answers at once, as those of a blocking backend do, never leaves the loop.
 
+mod account;
+mod handing_over;
+mod several_requests;
+
 use crate::{
     clock::RunClock,
     control::{Control, Generation, LaneWatch},
-    lane::{Done, Lane, Work, applied_runs, operate, reopen},
-    observer::OperationRecord,
-    slice::{Outstanding, Slice},
+    lane::{Batches, Done, Lane, Work, operate, reopen},
+    mix::OperationMix,
+    pacer::Alarm,
+    sequence::Sequence,
+    slice::Slice,
+    source::Feed,
 };
 use futures_util::stream::{FuturesUnordered, StreamExt};
-use iotbench_core::{
-    Acknowledged, Action, Applied, Batch, Cause, Database, Due, Error, Left, Next, Run, Source, Writer,
-};
-use iotbench_recorder::{LatencyHistogram, Outcome, Payload, Recorder, Timing, WINDOW_NS};
+use iotbench_core::{Action, Batch, Database, Due, Error, Next, Writer};
+use iotbench_recorder::{LatencyHistogram, Recorder, WINDOW_NS};
+use several_requests::{Pause, next_pause_ends};
 use std::{
     future::poll_fn,
-    sync::{
-        Arc,
-        mpsc::{SyncSender, TrySendError},
-    },
+    sync::{Arc, mpsc::SyncSender},
     task::Poll,
     time::Duration,
 };
@@ -30,8 +33,11 @@ use tokio::sync::watch;
 #[derive(Clone, Copy, Debug)]
 struct UnderWay {
     due: Due,
+    kind: usize,
     sent_ns: u64,
     points: u64,
+    /// How far it has come; `None`: it is one request.
+    sequence: Option<Sequence>,
 }
 
 /// What a loop is made of.
@@ -43,13 +49,19 @@ pub struct WriteLoopParts {
     /// Opens a writer in place of a discarded one.
     pub database: Arc<dyn Database>,
     /// Its operations.
-    pub source: Box<dyn Source>,
+    pub source: Box<dyn Feed>,
+    /// What they are.
+    pub operations: OperationMix,
+    /// Rings at the end of a pause; `None`: no operation pauses.
+    pub pauses: Option<Arc<Alarm>>,
     /// Its connections.
     pub writers: Vec<Box<dyn Writer>>,
     /// An empty batch.
     pub batch: Batch,
-    /// Its group's place in the plan, which is its kind of operation in the recorder.
+    /// Its group's place in the plan.
     pub group: u16,
+    /// What the recorder knows the group's first operation as; the others follow.
+    pub first_kind: usize,
     /// Its recorder.
     pub recorder: Recorder,
     /// To the control thread.
@@ -66,6 +78,12 @@ pub struct WriteLoopParts {
     pub blocking_thread: Option<usize>,
 }
 
+impl WriteLoopParts {
+    fn deadline_after(&self, sent_ns: u64) -> u64 {
+        sent_ns.saturating_add(u64::try_from(self.deadline.as_nanos()).unwrap_or(u64::MAX))
+    }
+}
+
 /// The loop, see the module.
 pub struct WriteLoop {
     parts: WriteLoopParts,
@@ -76,6 +94,7 @@ pub struct WriteLoop {
     idle_since_ns: Option<u64>,
     under_way: Vec<Option<UnderWay>>,
     work: FuturesUnordered<Work>,
+    pauses: Vec<Pause>,
     generation: Generation,
     /// Whether an operation of an earlier generation may be unanswered.
     settling: bool,
@@ -85,8 +104,6 @@ pub struct WriteLoop {
     finished: bool,
 }
 
-/// Operations that are told of one second; beyond that they are counted as lost samples.
-const MOST_TRACED: usize = 2_000_000;
 /// After so many operations the thread's other loops get their turn.
 const TURN: u32 = 256;
 
@@ -96,7 +113,8 @@ impl WriteLoop {
         let writers = std::mem::take(&mut parts.writers);
         let under_way = writers.iter().map(|_| None).collect();
         let lanes = writers.into_iter().enumerate();
-        let idle = lanes.map(|(number, writer)| Lane { number, writer, batch: parts.batch.clone() }).collect();
+        let batches = || Batches { operation: parts.batch.clone(), request: parts.batch.clone() };
+        let idle = lanes.map(|(number, writer)| Lane { number, writer, batches: batches() }).collect();
         let this = Self {
             changed: parts.control.subscribe(),
             values_per_point: parts.batch.columns().len() as u64,
@@ -104,6 +122,7 @@ impl WriteLoop {
             idle_since_ns: Some(0),
             under_way,
             work: FuturesUnordered::new(),
+            pauses: Vec::new(),
             // A generation that has begun by now is followed like any other.
             generation: Generation { number: 0, start_ns: 0 },
             settling: false,
@@ -121,6 +140,7 @@ impl WriteLoop {
     pub async fn run(mut self) {
         let mut turn = 0_u32;
         loop {
+            self.resume().await;
             self.start_what_is_due(&mut turn).await;
             if self.parts.control.abandoned() {
                 self.give_up();
@@ -145,8 +165,8 @@ impl WriteLoop {
             let Some(mut lane) = self.idle.pop() else { return };
             let now_ns = self.parts.clock.now_ns();
             self.follow(now_ns);
-            lane.batch.clear();
-            match self.parts.source.take(now_ns, &mut lane.batch) {
+            lane.batches.operation.clear();
+            match self.parts.source.take(now_ns, &mut lane.batches.operation) {
                 Next::Due(due) => {
                     *turn += 1;
                     self.start(lane, due).await;
@@ -161,9 +181,29 @@ impl WriteLoop {
     }
 
     async fn start(&mut self, lane: Lane, due: Due) {
-        let kind = usize::from(self.parts.group);
-        let (number, points) = (lane.number, lane.batch.len() as u64);
+        let place = self.parts.source.taken();
+        let kind = self.parts.first_kind + place;
+        let (number, points) = (lane.number, lane.batches.operation.len());
         let sent_ns = self.parts.clock.now_ns();
+        self.record_start(kind, due, sent_ns, points as u64);
+        let operation = self.parts.operations.at(place);
+        let (request, sequence) = (operation.kind, Sequence::new(operation, points, sent_ns));
+        if let Some(slot) = self.under_way.get_mut(number) {
+            *slot = Some(UnderWay { due, kind, sent_ns, points: points as u64, sequence });
+        }
+        let work = match sequence {
+            None => {
+                let deadline = self.parts.clock.instant(sent_ns) + self.parts.deadline;
+                Some(Box::pin(operate(lane, request, self.parts.clock, deadline.into())) as Work)
+            }
+            Some(sequence) => self.call(lane, sequence.first()),
+        };
+        if let Some(work) = work {
+            self.drive(work, sent_ns).await;
+        }
+    }
+
+    fn record_start(&mut self, kind: usize, due: Due, sent_ns: u64, points: u64) {
         let recorder = &mut self.parts.recorder;
         if !self.parts.pacer_offers {
             recorder.offer(kind, due.intended_ns, 1);
@@ -178,123 +218,61 @@ impl WriteLoop {
         if self.idle.is_empty() {
             self.idle_since_ns = None;
         }
-        if let Some(slot) = self.under_way.get_mut(number) {
-            *slot = Some(UnderWay { due, sent_ns, points });
-        }
-        let deadline = self.parts.clock.instant(sent_ns) + self.parts.deadline;
-        let mut operation: Work = Box::pin(operate(lane, self.parts.clock, deadline.into()));
-        if let Some(watch) = self.watch() {
-            watch.begin(sent_ns);
-        }
-        let first_poll = poll_fn(|cx| Poll::Ready(operation.as_mut().poll(cx))).await;
-        if let Some(watch) = self.watch() {
-            watch.end();
-        }
-        match first_poll {
-            Poll::Ready(done) => self.done(done),
-            Poll::Pending => self.work.push(operation),
+    }
+
+    /// Polls what a connection is to do, and what follows on it, until it has to wait. A call that blocks does so in its
+    /// first poll, under the watch: too late when the operation that was sent at `since_ns` is.
+    async fn drive(&mut self, mut work: Work, since_ns: u64) {
+        loop {
+            if let Some(watch) = self.watch() {
+                watch.begin(since_ns);
+            }
+            let first_poll = poll_fn(|cx| Poll::Ready(work.as_mut().poll(cx))).await;
+            if let Some(watch) = self.watch() {
+                watch.end();
+            }
+            match first_poll {
+                Poll::Ready(done) => match self.done(done) {
+                    Some(next) => work = next,
+                    None => return,
+                },
+                Poll::Pending => return self.work.push(work),
+            }
         }
     }
 
     async fn wait(&mut self) {
         let may_take = !self.finished && !self.idle.is_empty();
         let next_second = self.parts.clock.instant((self.second + 1) * WINDOW_NS);
+        let mut ended = None;
         tokio::select! {
             biased;
-            Some(done) = self.work.next() => self.done(done),
+            Some(done) = self.work.next() => ended = Some(done),
             () = self.parts.source.ready(), if may_take => {}
+            () = next_pause_ends(self.parts.pauses.as_deref(), &self.pauses) => {}
             _ = self.changed.changed() => {}
             () = tokio::time::sleep_until(next_second.into()) => {}
         }
+        if let Some(done) = ended {
+            let since_ns = match &done {
+                Done::Called { lane, .. } => self.sent_ns(lane.number),
+                Done::Operation { .. } | Done::Reopened { .. } => 0,
+            };
+            if let Some(next) = self.done(done) {
+                self.drive(next, since_ns).await;
+            }
+        }
         self.follow(self.parts.clock.now_ns());
     }
 
-    fn done(&mut self, done: Done) {
+    /// Takes in what a connection has done; what follows on it at once, if anything does.
+    fn done(&mut self, done: Done) -> Option<Work> {
         match done {
             Done::Operation { lane, ended_ns, result } => self.complete(lane, ended_ns, result),
-            Done::Reopened { number, batch, attempt, result } => self.reopened(number, batch, attempt, result),
+            Done::Called { lane, sent_ns, ended_ns, result } => return self.called(lane, sent_ns, ended_ns, result),
+            Done::Reopened { number, batches, attempt, result } => self.reopened(number, batches, attempt, result),
         }
-    }
-
-    fn complete(&mut self, lane: Lane, ended_ns: u64, result: Result<Acknowledged, Error>) {
-        self.follow(self.parts.clock.now_ns());
-        let Some(operation) = self.under_way.get_mut(lane.number).and_then(Option::take) else { return };
-        self.parts.source.complete(operation.due, ended_ns);
-        let (outcome, payload, action) = match result {
-            Ok(acknowledged) => {
-                self.note_acked(lane.batch.runs());
-                let values = operation.points * self.values_per_point;
-                (Outcome::Ok, Payload::undivided(Outcome::Ok, operation.points, values, acknowledged.bytes), None)
-            }
-            Err(error) => {
-                self.parts.recorder.error(ended_ns, error.cause.name(), &error.message);
-                if error.action == Action::Stop {
-                    self.parts.control.fail(error.cause, &error.message);
-                }
-                let (outcome, payload) = self.failed(&lane.batch, &error);
-                (outcome, payload, Some(error.action))
-            }
-        };
-        self.record(operation, ended_ns, outcome, &payload);
-        if action == Some(Action::DiscardWriter) {
-            self.reopen(lane.number, lane.batch, 0);
-        } else {
-            self.free(lane);
-        }
-    }
-
-    fn failed(&mut self, batch: &Batch, error: &Error) -> (Outcome, Payload) {
-        let points = batch.len() as u64;
-        match &error.applied {
-            Applied::No => (Outcome::Fail, Payload::undivided(Outcome::Fail, points, 0, 0)),
-            Applied::Maybe => (Outcome::Unknown, Payload::undivided(Outcome::Unknown, points, 0, 0)),
-            Applied::Rows(rows) => {
-                let runs: Vec<Run> = applied_runs(batch, rows).collect();
-                self.note_acked(&runs);
-                let points_acked = rows.len() as u64;
-                let values_acked = points_acked * self.values_per_point;
-                let points_failed = points - points_acked.min(points);
-                (Outcome::Fail, Payload { points_acked, points_failed, values_acked, ..Payload::default() })
-            }
-        }
-    }
-
-    fn record(&mut self, operation: UnderWay, ended_ns: u64, outcome: Outcome, payload: &Payload) {
-        let Some(timing) = Timing::new(operation.due.intended_ns, operation.sent_ns, ended_ns) else {
-            self.slice.samples_dropped += 1;
-            return;
-        };
-        self.parts.recorder.complete(usize::from(self.parts.group), outcome, &timing, payload);
-        if self.parts.trace {
-            if self.slice.operations.len() >= MOST_TRACED {
-                self.slice.samples_dropped += 1;
-                return;
-            }
-            let outcome = match outcome {
-                Outcome::Ok => "ok",
-                Outcome::Fail => "fail",
-                Outcome::Unknown => "unknown",
-            };
-            let points = u32::try_from(operation.points).unwrap_or(u32::MAX);
-            let user = operation.due.user;
-            self.slice.operations.push(OperationRecord { group: self.parts.group, user, timing, outcome, points });
-        }
-    }
-
-    fn note_acked(&mut self, runs: &[Run]) {
-        if !self.parts.ledger {
-            return;
-        }
-        for &run in runs {
-            match self.slice.acked.last_mut() {
-                Some(last)
-                    if last.device == run.device && last.indices().end == run.first && last.count < u32::MAX / 2 =>
-                {
-                    last.count += run.count;
-                }
-                _ => self.slice.acked.push(run),
-            }
-        }
+        None
     }
 
     fn free(&mut self, lane: Lane) {
@@ -304,26 +282,29 @@ impl WriteLoop {
         self.idle.push(lane);
     }
 
-    fn reopen(&mut self, number: usize, batch: Batch, attempt: u32) {
+    fn reopen(&mut self, number: usize, batches: Batches, attempt: u32) {
         let (database, deadline) = (Arc::clone(&self.parts.database), self.parts.deadline);
-        self.work.push(Box::pin(reopen(database, deadline, number, batch, attempt)));
+        self.work.push(Box::pin(reopen(database, deadline, number, batches, attempt)));
     }
 
-    fn reopened(&mut self, number: usize, batch: Batch, attempt: u32, result: Result<Box<dyn Writer>, Error>) {
+    fn reopened(&mut self, number: usize, batches: Batches, attempt: u32, result: Result<Box<dyn Writer>, Error>) {
         match result {
             Ok(writer) => {
-                self.free(Lane { number, writer, batch });
+                self.free(Lane { number, writer, batches });
                 self.set_interrupt();
             }
             Err(error) => {
-                self.parts.recorder.error(self.parts.clock.now_ns(), error.cause.name(), &error.message);
-                if error.action == Action::Stop {
-                    self.parts.control.fail(error.cause, &error.message);
-                } else {
-                    self.reopen(number, batch, attempt + 1);
+                self.tell_error(self.parts.clock.now_ns(), &error);
+                if error.action != Action::Stop {
+                    self.reopen(number, batches, attempt + 1);
                 }
             }
         }
+    }
+
+    /// When the operation under way on a connection was sent.
+    fn sent_ns(&self, number: usize) -> u64 {
+        self.under_way.get(number).and_then(Option::as_ref).map_or(0, |operation| operation.sent_ns)
     }
 
     fn watch(&self) -> Option<&LaneWatch> {
@@ -334,106 +315,5 @@ impl WriteLoop {
         if let (Some(watch), [lane]) = (self.watch(), self.idle.as_slice()) {
             watch.set_interrupt(lane.writer.interrupt());
         }
-    }
-
-    /// Follows the clock and the control thread: hands over what a second or a generation recorded.
-    fn follow(&mut self, now_ns: u64) {
-        let current = self.parts.control.generation();
-        // One that is announced ahead is followed when its time has come.
-        if current != self.generation && now_ns >= current.start_ns {
-            self.slice.outstanding = Some(self.outstanding(now_ns));
-            let windows = self.parts.recorder.begin_phase(current.start_ns);
-            self.slice.windows.extend(windows);
-            let mut slice = std::mem::take(&mut self.slice);
-            slice.generation = self.generation.number;
-            // The control thread waits for this one. Without a receiver the run is over.
-            let _ = self.parts.slices.send(slice);
-            self.generation = current;
-            self.settling = true;
-            self.parts.control.inform(current.number);
-        }
-        if self.settling && self.is_settled(now_ns) {
-            self.settling = false;
-            self.parts.control.settle(self.generation.number);
-        }
-        let second = now_ns / WINDOW_NS;
-        if second > self.second {
-            self.second = second;
-            let windows = self.parts.recorder.take_windows(now_ns);
-            self.slice.windows.extend(windows);
-            self.hand_over();
-        }
-    }
-
-    fn hand_over(&mut self) {
-        let mut slice = std::mem::take(&mut self.slice);
-        slice.generation = self.generation.number;
-        // When the control thread is behind, the slice is kept and grows. When it has gone, nobody will miss the slice.
-        if let Err(TrySendError::Full(mut kept)) = self.parts.slices.try_send(slice) {
-            kept.unite_windows();
-            self.slice = kept;
-        }
-    }
-
-    fn is_settled(&mut self, now_ns: u64) -> bool {
-        let start_ns = self.generation.start_ns;
-        let mut settled = self.under_way.iter().flatten().all(|u| u.due.intended_ns >= start_ns);
-        self.parts.source.left(now_ns, &mut |left| {
-            settled &= !matches!(left, Left::Operation { intended_ns } if intended_ns < start_ns);
-        });
-        settled
-    }
-
-    fn outstanding(&mut self, now_ns: u64) -> Outstanding {
-        let start_ns = self.generation.start_ns;
-        let mut sum = Outstanding::default();
-        let mut add = |intended_ns: u64| {
-            if intended_ns >= start_ns {
-                sum.operations += 1;
-                sum.waited_ns += u128::from(now_ns.saturating_sub(intended_ns));
-            }
-        };
-        self.under_way.iter().flatten().for_each(|u| add(u.due.intended_ns));
-        self.parts.source.left(now_ns, &mut |left| {
-            if let Left::Operation { intended_ns } = left {
-                add(intended_ns);
-            }
-        });
-        sum
-    }
-
-    fn give_up(&mut self) {
-        let now_ns = self.parts.clock.now_ns();
-        self.follow(now_ns);
-        self.work.clear();
-        for operation in std::mem::take(&mut self.under_way).into_iter().flatten() {
-            let payload = Payload::undivided(Outcome::Unknown, operation.points, 0, 0);
-            self.parts.recorder.error(now_ns, Cause::TimedOut.name(), "no answer when the run ended");
-            self.record(operation, now_ns, Outcome::Unknown, &payload);
-        }
-    }
-
-    fn close(mut self) {
-        let now_ns = self.parts.clock.now_ns();
-        self.follow(now_ns);
-        let end_ns = now_ns.min(self.parts.control.stops_at_ns());
-        let (kind, pacer_offers) = (usize::from(self.parts.group), self.parts.pacer_offers);
-        let (recorder, mut pending) = (&mut self.parts.recorder, 0);
-        self.parts.source.left(end_ns, &mut |left| match left {
-            Left::Operation { intended_ns } => {
-                if !pacer_offers {
-                    recorder.offer(kind, intended_ns, 1);
-                }
-                recorder.leave_pending(kind, intended_ns, end_ns);
-                pending += 1;
-            }
-            Left::Points(points) => recorder.leave_points_pending(end_ns, points),
-        });
-        self.slice.windows.extend(self.parts.recorder.finish());
-        self.slice.pending = pending;
-        self.slice.pacing_error = Some(self.pacing_error);
-        self.slice.generation = self.generation.number;
-        // The last slice may wait: nothing is measured any more. Without a receiver nobody will miss it.
-        let _ = self.parts.slices.send(self.slice);
     }
 }

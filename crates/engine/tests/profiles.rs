@@ -177,9 +177,22 @@ fn planning_blames_the_key_that_is_wrong() {
         (OPEN, "rate=auto", "groups.0.load.rate"),
         (OPEN, "devices=0", "devices"),
         (OPEN, "devices=18446744073709551615", "devices"),
+        (OPEN, "transaction=true", "groups.0.operations.0.transaction"),
+        (OPEN, "requests=0", "groups.0.operations.0.requests"),
+        (OPEN, "requests=18446744073709551615", "groups.0.operations.0.requests"),
+        (OPEN, "groups.0.operations.0.devices=0", "groups.0.operations.0.devices"),
+        (OPEN, "groups.0.operations.0.devices=2", "groups.0.operations.0.devices"),
+        (RAMP, "requests=2", "groups.0.operations.0.datapoints"),
+        (RAMP, "groups.0.operations.0.devices=2", "groups.0.operations.0.devices"),
     ] {
         assert_eq!(blamed(text, &[assignment]), key, "{assignment}");
     }
+    let operation = |key: &str| format!("groups.0.operations.0.{key}");
+    let thousand_of_each = ["groups.0.operations.0.datapoints=1001", "requests=1000"];
+    assert_eq!(blamed(OPEN, &thousand_of_each), operation("requests"));
+    assert_eq!(blamed(OPEN, &["requests=4", "pause=20s"]), operation("pause"), "60 s of pauses within 60 s");
+    let sensors = ["model=paced", "devices=9", "groups.0.operations.0.devices=3"];
+    assert_eq!(blamed(OPEN, &sensors), operation("devices"));
     assert_eq!(blamed(OPEN, &["model=paced", "queue=10", "message=22"]), "groups.0.load.queue");
     assert_eq!(blamed(OPEN, &["model=paced", "queue=10", "message=0"]), "groups.0.load.queue");
 }
@@ -204,10 +217,37 @@ fn a_ramp_changes_what_the_load_model_has() {
 
 #[test]
 fn what_is_not_built_is_said_before_anything_runs() {
-    for assignment in ["kind=dashboard", "model=interval", "requests=2", "transaction=true"] {
+    for assignment in ["kind=dashboard", "model=interval"] {
         let result = planned(set(OPEN, &[assignment]).unwrap());
         assert!(matches!(result, Err(PlanError::NotYet { .. })), "{assignment}: {result:?}");
     }
+}
+
+#[test]
+fn operations_of_a_group_that_do_not_go_together_are_refused() {
+    let two = |first: &str, second: &str| {
+        let one = "{ kind = \"write\" }";
+        OPEN.replace(one, &format!("{{ kind = \"write\"{first} }}, {{ kind = \"write\"{second} }}"))
+    };
+    let closed = ["model=closed", "users=9"];
+    for (first, second, set, key) in [
+        ("", "", [].as_slice(), "name"),
+        ("", ", name = \"b\"", &["model=paced"], "kind"),
+        ("", ", name = \"b\", datapoints = \"since_last\"", &closed, "datapoints"),
+        (", devices = 2", ", name = \"b\"", &closed, "devices"),
+    ] {
+        assert_eq!(blamed(&two(first, second), set), format!("groups.0.operations.1.{key}"));
+    }
+    let plan = planned(set(&two(", share = 2", ", name = \"b\", requests = 2"), &[]).unwrap()).unwrap().plan;
+    let operations: Vec<_> = plan.groups[0].operations().map(|o| (o.name.as_str(), o.share, o.requests)).collect();
+    assert_eq!(operations, [("sensors/write", 2.0, 1), ("sensors/b", 1.0, 2)]);
+}
+
+#[test]
+fn each_user_has_as_many_devices_as_its_requests_are_over() {
+    let devices = |set_: &[&str]| planned(set(OPEN, set_).unwrap()).unwrap().plan.table.devices;
+    assert_eq!(devices(&["model=closed", "users=20", "groups.0.operations.0.devices=1000"]), 20_000);
+    assert_eq!(devices(&["model=closed", "users=20", "groups.0.operations.0.devices=1000", "devices=5000"]), 5_000);
 }
 
 #[test]
@@ -340,7 +380,8 @@ proptest! {
         text in valid(),
         key in prop::sample::select(vec!["users", "rate", "devices", "growth", "most", "first", "step", "queue", "message",
             "deadline", "drain", "warmup", "preload", "duration", "operations", "connections", "in_flight", "window",
-            "groups.0.operations.0.window", "datapoints", "share", "origin", "seed", "dataset.rate", "quantile", "name",
+            "groups.0.operations.0.window", "datapoints", "share", "requests", "pause",
+            "transaction", "groups.0.operations.0.devices", "origin", "seed", "dataset.rate", "quantile", "name",
             "layout", "resolution", "groups", "backend.oracle.x", "backend", "", ".", "a.b.c"]),
         value in prop::sample::select(HOSTILE),
     ) {

@@ -111,6 +111,14 @@ impl Recorder {
         }
     }
 
+    /// An operation of a kind with pauses succeeded at `replied_ns` after it had kept the target busy for `busy_ns`. For
+    /// other kinds this changes nothing.
+    pub fn record_busy(&mut self, kind: usize, operation_intended_ns: u64, replied_ns: u64, busy_ns: u64) {
+        if self.belongs(operation_intended_ns) {
+            self.window_at(replied_ns).recording.kind_mut(kind).record_busy(busy_ns);
+        }
+    }
+
     /// An operation due at `intended_ns` will never be started, because at `now_ns` too many were under way. Its response
     /// time is at least the time since it was due.
     pub fn drop_operation(&mut self, kind: usize, intended_ns: u64, now_ns: u64) {

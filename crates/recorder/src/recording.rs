@@ -20,6 +20,8 @@ pub enum Requests {
     One,
     /// Any number: requests have histograms of their own.
     Many,
+    /// Any number with pauses between them: besides, the busy time of operations has a histogram.
+    Paused,
 }
 
 /// A kind of operation, such as "write" or "read_single". Kinds are fixed when a recorder is made and are then told apart
@@ -38,17 +40,19 @@ pub struct KindRecording {
     load: LoadCounts,
     operations: ByOutcome,
     requests: Option<ByOutcome>,
+    busy: Option<Box<LatencyHistogram>>,
     censored: Option<Box<LatencyHistogram>>,
     jitter: Jitter,
 }
 
 impl KindRecording {
     fn new(requests: Requests) -> Self {
-        let requests = match requests {
-            Requests::One => None,
-            Requests::Many => Some(ByOutcome::default()),
+        let (requests, busy) = match requests {
+            Requests::One => (None, None),
+            Requests::Many => (Some(ByOutcome::default()), None),
+            Requests::Paused => (Some(ByOutcome::default()), Some(Box::default())),
         };
-        Self { requests, ..Self::default() }
+        Self { requests, busy, ..Self::default() }
     }
 
     pub(crate) fn load_mut(&mut self) -> &mut LoadCounts {
@@ -80,6 +84,13 @@ impl KindRecording {
         }
     }
 
+    /// An operation that succeeded was busy for so long. Only kinds with pauses keep it.
+    pub(crate) fn record_busy(&mut self, busy_ns: u64) {
+        if let Some(busy) = &mut self.busy {
+            busy.record(busy_ns);
+        }
+    }
+
     /// An operation's response time is at least `elapsed_ns`, and will never be known.
     pub(crate) fn censor(&mut self, elapsed_ns: u64) {
         self.load.censored += 1;
@@ -92,6 +103,9 @@ impl KindRecording {
         if let Some(others) = &other.requests {
             self.requests.get_or_insert_default().merge(others);
         }
+        if let Some(others) = &other.busy {
+            self.busy.get_or_insert_default().merge(others);
+        }
         if let Some(others) = &other.censored {
             self.censored.get_or_insert_default().merge(others);
         }
@@ -103,6 +117,9 @@ impl KindRecording {
         self.operations.clear();
         if let Some(requests) = &mut self.requests {
             requests.clear();
+        }
+        if let Some(busy) = &mut self.busy {
+            busy.clear();
         }
         self.censored = None;
         self.jitter = Jitter::default();
@@ -124,6 +141,13 @@ impl KindRecording {
     #[must_use]
     pub fn by_request(&self) -> &ByOutcome {
         self.requests.as_ref().unwrap_or(&self.operations)
+    }
+
+    /// For how long each successful operation kept the target busy: its service time without the pauses between its
+    /// requests, and without what the client did meanwhile. `None` for kinds without pauses, and for kinds pooled.
+    #[must_use]
+    pub fn busy(&self) -> Option<&LatencyHistogram> {
+        self.busy.as_deref()
     }
 
     /// How long the operations without an answer have waited at least; `None` when there are none.
@@ -194,7 +218,7 @@ pub struct KindsDiffer {
 
 impl Recording {
     /// An empty recording of operations of `kinds`. Allocates 912 KiB for each kind, twice that for kinds of many
-    /// requests.
+    /// requests, and 304 KiB more for those with pauses.
     #[must_use]
     pub fn new(kinds: Arc<[OperationKind]>) -> Self {
         let by_kind = kinds.iter().map(|kind| KindRecording::new(kind.requests)).collect();

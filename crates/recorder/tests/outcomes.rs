@@ -156,3 +156,27 @@ fn jitter_does_not_compare_phases() {
     operation(&mut recorder, Outcome::Ok, 100 * MS, 500 * MS);
     assert_eq!(total(recorder, Requests::One).kind(0).jitter().pairs(), 0);
 }
+
+#[test]
+fn busy_time_is_kept_for_kinds_with_pauses_and_follows_its_operation() {
+    let record = |requests| {
+        let mut recorder = Recorder::new(kinds(requests));
+        operation(&mut recorder, Outcome::Ok, 0, 10 * MS);
+        recorder.record_busy(0, 0, 10 * MS, 4 * MS);
+        assert!(recorder.begin_phase(20 * MS).len() == 1);
+        // Intended before the phase began: it is in no recording of it.
+        recorder.record_busy(0, 0, 30 * MS, 5 * MS);
+        operation(&mut recorder, Outcome::Ok, 25 * MS, 10 * MS);
+        recorder.record_busy(0, 25 * MS, 35 * MS, 6 * MS);
+        total(recorder, requests)
+    };
+    for requests in [Requests::One, Requests::Many] {
+        assert!(record(requests).kind(0).busy().is_none());
+    }
+    let mut paused = record(Requests::Paused);
+    assert_eq!(paused.kind(0).busy().unwrap().max_ns(), Some(6 * MS));
+    paused.merge(&record(Requests::Paused)).unwrap();
+    assert_eq!(paused.kind(0).busy().unwrap().count(), 2);
+    paused.clear();
+    assert_eq!(paused.kind(0).busy().unwrap().count(), 0);
+}

@@ -23,7 +23,7 @@ pub use check::Inconsistency;
 pub use client::{Client, PacingError};
 pub use errors::ErrorsOfCause;
 pub use latency::{Durations, Figures, Interval, KindLatency, Latency};
-pub use load::{Group, Load, OperationCounts};
+pub use load::{Group, Load, Operation, OperationCounts};
 pub use points::{Points, Storage};
 pub use provenance::{Provenance, Tool};
 pub use resources::Resources;
@@ -39,7 +39,7 @@ use std::time::SystemTime;
 
 /// Name and version of the format. The major number changes when a field changes its meaning or goes, the minor one when
 /// a field comes.
-pub const SCHEMA: &str = "iotbench-run/1.0";
+pub const SCHEMA: &str = "iotbench-run/1.1";
 const SCHEMA_OF_THIS_MAJOR: &str = "iotbench-run/1.";
 
 /// The results document of a run. `docs/results.md` describes every field, `docs/run.schema.json` is its JSON Schema.

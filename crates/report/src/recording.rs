@@ -141,6 +141,7 @@ impl Observer for FolderObserver {
 #[derive(Serialize)]
 struct TracedOperation {
     group: u16,
+    operation: u16,
     user: u32,
     intended_ns: u64,
     sent_ns: u64,
@@ -153,6 +154,7 @@ impl From<&OperationRecord> for TracedOperation {
     fn from(record: &OperationRecord) -> Self {
         Self {
             group: record.group,
+            operation: record.operation,
             user: record.user,
             intended_ns: record.timing.intended_ns(),
             sent_ns: record.timing.sent_ns(),

@@ -217,12 +217,12 @@ fn a_trace_has_a_line_an_operation() {
     let out = tempfile::tempdir().unwrap();
     let mut observer = observer(out.path());
     let timing = Timing::new(1, 2, 4).unwrap();
-    let record = OperationRecord { group: 0, user: 3, timing, outcome: "ok", points: 50 };
+    let record = OperationRecord { group: 0, operation: 1, user: 3, timing, outcome: "ok", points: 50 };
     observer.event(&Event::Operations(&[record, record])).unwrap();
     observer.event(&Event::Operations(&[record])).unwrap();
     let text = fs::read_to_string(observer.folder().path().join(OPERATIONS_FILE)).unwrap();
     let line =
-        r#"{"group":0,"user":3,"intended_ns":1,"sent_ns":2,"replied_ns":4,"outcome":"ok","points":50}"#.to_owned();
+        r#"{"group":0,"operation":1,"user":3,"intended_ns":1,"sent_ns":2,"replied_ns":4,"outcome":"ok","points":50}"#;
     assert_eq!(text.lines().collect::<Vec<_>>(), vec![line; 3]);
 }
 

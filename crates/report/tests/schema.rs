@@ -31,7 +31,10 @@ fn json(outcome: &Outcome) -> Value {
 fn full() -> Value {
     let mut outcome = Outcome { capacity: outcomes::ramp().capacity, ..outcomes::fixed(20_000, 1_500, 1_500) };
     outcome.resources[0].gone_at = Some(std::time::Duration::from_secs(5));
-    json(&outcome)
+    let mut full = json(&outcome);
+    full["latency"]["kinds"] = json(&outcomes::transactions())["latency"]["kinds"].clone();
+    full["latency"]["kinds"].as_array_mut().unwrap().truncate(1);
+    full
 }
 
 #[test]
@@ -44,6 +47,7 @@ fn every_kind_of_run_meets_the_schema() {
         ("none answered", outcomes::fixed(0, 0, 90)),
         ("all sorts", outcomes::fixed(20_000, 40, 10)),
         ("a ramp", outcomes::ramp()),
+        ("transactions", outcomes::transactions()),
         ("not reached", outcomes::unreached()),
         ("running", running),
     ];
@@ -187,6 +191,31 @@ fn figures_and_distribution_are_held_against_each_other() {
     let mut bad = good;
     bad.latency.as_mut().unwrap().by_operation.service.hdr = Some("AAAA".into());
     assert!(bad.check().is_err());
+}
+
+#[test]
+fn requests_and_busy_time_stand_beside_their_operations() {
+    let json = json(&outcomes::transactions());
+    let kind = |place: usize| &json["latency"]["kinds"][place];
+    assert_eq!((&kind(0)["name"], &kind(1)["name"]), (&"writer/transaction".into(), &"writer/single".into()));
+    let count = |place: usize, of: &str| kind(place)[of]["response"]["count"].as_u64().unwrap();
+    assert_eq!([count(0, "by_operation"), count(0, "by_request")], [1_800, 9_000]);
+    assert_eq!([count(1, "by_operation"), count(1, "by_request")], [200, 200]);
+    assert_eq!((kind(0)["busy"]["mean"].as_f64(), &kind(1)["busy"]), (Some(3_000.0), &Value::Null));
+    assert_eq!(json["latency"]["by_request"]["response"]["count"], 9_200);
+    let operations = &json["load"]["groups"][0]["operations"];
+    assert_eq!((&operations[0]["requests"], &operations[0]["pause_ms"]), (&5.into(), &2.0.into()));
+    assert_eq!((&operations[0]["transaction"], &operations[1]["devices"]), (&true.into(), &5.into()));
+}
+
+#[test]
+fn a_document_of_the_version_before_is_read() {
+    let mut old = json(&outcomes::fixed(10, 0, 0));
+    old["schema"] = "iotbench-run/1.0".into();
+    old["load"]["groups"][0].as_object_mut().unwrap().remove("operations").unwrap();
+    old["latency"]["kinds"][0].as_object_mut().unwrap().remove("busy").unwrap();
+    let document = Document::from_json(&old.to_string()).unwrap();
+    assert_eq!((document.load.ok, document.load.groups[0].operations.len()), (10, 0));
 }
 
 #[test]

@@ -28,6 +28,11 @@ fn a_fixed_load_with_failures() {
 }
 
 #[test]
+fn operations_of_several_requests() {
+    insta::assert_snapshot!(shown(&outcomes::transactions()));
+}
+
+#[test]
 fn a_database_that_was_not_reached() {
     insta::assert_snapshot!(shown(&outcomes::unreached()));
 }

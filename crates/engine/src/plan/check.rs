@@ -2,7 +2,7 @@
 
 use super::{PhasesPlan, StopPlan};
 use crate::{
-    profile::{Datapoints, LoadModel, OperationKind, Profile, Ramp},
+    profile::{Datapoints, Group, LoadModel, OperationKind, Profile, Ramp},
     ramp::{Course, Quantity, RampPlan, SearchPlan},
     units::{Auto, Count, Span},
 };
@@ -16,6 +16,8 @@ const MOST_DEVICES: u64 = 10_000_000;
 const MOST_PRELOAD: u64 = 1_000_000_000_000;
 /// A list longer than this is a slip.
 const MOST_STEPS: usize = 1000;
+/// An operation of more requests, or a request over more devices, is a slip.
+const MOST_A_REQUEST: u64 = 1_000_000;
 const DEFAULT_DURATION: Span = Span::from_secs(30);
 const STEP_OF_A_STUDY: Span = Span::from_secs(60);
 /// A step shows nothing about a limit on the response time unless it lasts several times as long.
@@ -34,8 +36,14 @@ pub(super) fn profile(profile: &Profile) -> Result<(), FieldError> {
             if !(operation.share.is_finite() && operation.share > 0.0) {
                 return Err((format!("groups.{i}.operations.{j}.share"), "a share is a positive number".into()));
             }
+            for (key, count) in [("requests", operation.requests.0), ("devices", operation.devices.0)] {
+                if count == 0 || count > MOST_A_REQUEST {
+                    let message = format!("from 1 to {MOST_A_REQUEST}, got {count}");
+                    return Err((format!("groups.{i}.operations.{j}.{key}"), message));
+                }
+            }
         }
-        let (most, users) = (MOST_DEVICES, group.load.users.0);
+        let (most, users) = (MOST_DEVICES / devices_of_request(group), group.load.users.0);
         if users == 0 || users > most {
             return Err((format!("groups.{i}.load.users"), format!("from 1 to {most} users, got {users}")));
         }
@@ -77,7 +85,7 @@ fn check_ramp(profile: &Profile, ramp: &Ramp) -> Result<(), FieldError> {
     if ramp.steps.is_empty() {
         check_search(profile, ramp)?;
     } else {
-        check_steps(ramp)?;
+        check_steps(profile, ramp)?;
     }
     if profile.groups.first().is_some_and(|g| !matches!(g.load.model, LoadModel::Closed | LoadModel::Open)) {
         let message = "a ramp changes the users of a closed loop or the rate of an open one, in the first group";
@@ -114,8 +122,9 @@ fn check_search(profile: &Profile, ramp: &Ramp) -> Result<(), FieldError> {
     if ramp.first.0 == 0 {
         return Err(("ramp.first".into(), "the first step needs a load of at least 1".into()));
     }
-    if ramp.most.0 < ramp.first.0 || ramp.most.0 > MOST_DEVICES {
-        return Err(("ramp.most".into(), format!("at least ramp.first ({}) and at most {MOST_DEVICES}", ramp.first)));
+    let most = most_load(profile);
+    if ramp.most.0 < ramp.first.0 || ramp.most.0 > most {
+        return Err(("ramp.most".into(), format!("at least ramp.first ({}) and at most {most}", ramp.first)));
     }
     if profile.stop.mean_response.set().or(profile.stop.quantile_response.set()).is_none() {
         return Err(("stop".into(), "a search needs a limit: stop.mean_response or stop.quantile_response".into()));
@@ -123,14 +132,20 @@ fn check_search(profile: &Profile, ramp: &Ramp) -> Result<(), FieldError> {
     Ok(())
 }
 
-fn check_steps(ramp: &Ramp) -> Result<(), FieldError> {
+fn check_steps(profile: &Profile, ramp: &Ramp) -> Result<(), FieldError> {
     if ramp.steps.len() > MOST_STEPS {
         return Err(("ramp.steps".into(), format!("at most {MOST_STEPS} steps")));
     }
-    match ramp.steps.iter().find(|load| load.0 == 0 || load.0 > MOST_DEVICES) {
-        Some(load) => Err(("ramp.steps".into(), format!("each from 1 to {MOST_DEVICES}, got {load}"))),
+    let most = most_load(profile);
+    match ramp.steps.iter().find(|load| load.0 == 0 || load.0 > most) {
+        Some(load) => Err(("ramp.steps".into(), format!("each from 1 to {most}, got {load}"))),
         None => Ok(()),
     }
+}
+
+/// A user has as many devices as its requests are over.
+fn most_load(profile: &Profile) -> u64 {
+    profile.groups.first().map_or(MOST_DEVICES, |group| MOST_DEVICES / devices_of_request(group))
 }
 
 pub(super) fn not_yet(profile: &Profile) -> Option<String> {
@@ -144,27 +159,26 @@ pub(super) fn not_yet(profile: &Profile) -> Option<String> {
     if profile.sweep.is_some() {
         return Some("its sweep over a field is not built".into());
     }
-    if operations().any(|o| o.requests.0 > 1 || o.transaction) {
-        return Some("operations of several requests are not built".into());
-    }
-    if operations().any(|o| o.devices.0 > 1) {
-        return Some("requests over several devices are not built".into());
-    }
-    if profile.groups.iter().any(|g| g.operations.len() > 1) {
-        return Some("groups with a mix of operations are not built".into());
-    }
     None
 }
 
 pub(super) fn devices(profile: &Profile) -> u32 {
-    let users = profile.groups.iter().filter(|g| g.load.model == LoadModel::Closed).map(|g| g.load.users.0).max();
-    let ramped_users = profile.ramp.as_ref().filter(|_| quantity(profile) == Quantity::Users).map(Ramp::greatest);
-    let closed = ramped_users.or(users);
+    let ramped = profile.ramp.as_ref().filter(|_| quantity(profile) == Quantity::Users).map(Ramp::greatest);
+    let of_users = |(i, group): (usize, &Group)| {
+        ramped.filter(|_| i == 0).unwrap_or(group.load.users.0) * devices_of_request(group)
+    };
+    let closed = profile.groups.iter().enumerate().filter(|(_, g)| g.load.model == LoadModel::Closed);
+    let closed = closed.map(of_users).max();
     let devices = match profile.devices {
         Auto::Set(n) => n.0.max(if gathers(profile) { closed.unwrap_or(1) } else { 1 }),
         Auto::Auto => closed.unwrap_or(1),
     };
     u32::try_from(devices).unwrap_or(u32::MAX)
+}
+
+/// How many devices one user sends for.
+fn devices_of_request(group: &Group) -> u64 {
+    group.operations.iter().map(|o| o.devices.0).max().unwrap_or(1)
 }
 
 /// Whether a user sends what its own device has gathered: such a user is a device.

@@ -1,7 +1,8 @@
 //! What each group does, as meant.
 
+use super::operation::{self, OperationPlan};
 use crate::{
-    profile::{Arrival, Datapoints, Group, LoadModel, OperationConfig, Overflow, Profile, Ramp},
+    profile::{Arrival, Group, LoadModel, Overflow, Profile, Ramp},
     units::{Auto, Rate},
 };
 use iotbench_core::{Backend, Layout};
@@ -13,34 +14,22 @@ use serde::{Deserialize, Serialize};
 pub struct GroupPlan {
     /// Its name.
     pub name: String,
-    /// What they do.
-    pub operation: WriteOperation,
+    /// What they do; with `others`, the first of it.
+    pub operation: OperationPlan,
+    /// What they do besides: each time one of all is chosen by its share.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<OperationPlan>,
     /// How fast.
     pub load: Load,
     /// Connections they share.
     pub connections: u32,
 }
 
-/// Writing as an operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct WriteOperation {
-    /// What one request carries.
-    pub payload: Payload,
-}
-
-/// Which datapoints one request carries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Payload {
-    /// So many consecutive ones of one device.
-    Count(u32),
-    /// All of one second of one device.
-    Second,
-    /// All since the user's last send, but none older than `window_ns`.
-    SinceLast {
-        /// Older data is lost.
-        window_ns: u64,
-    },
+impl GroupPlan {
+    /// All that they do, in the profile's order.
+    pub fn operations(&self) -> impl Iterator<Item = &OperationPlan> {
+        std::iter::once(&self.operation).chain(&self.others)
+    }
 }
 
 /// A load model as meant.
@@ -113,13 +102,13 @@ fn group_plan(
     layout: Layout,
     first_rate: Option<Rate>,
 ) -> Result<GroupPlan, FieldError> {
-    let operation =
-        group.operations.first().ok_or_else(|| ("operations".into(), "a group needs an operation".into()))?;
     let load = load(group, dataset, first_rate)?;
-    let payload = payload(operation, &load, layout)?;
+    let mut operations = operation::plans(profile, group, &load, backend, layout)?.into_iter();
+    let operation = operations.next().ok_or_else(|| ("operations".into(), "a group needs an operation".into()))?;
     Ok(GroupPlan {
         name: group.name.clone(),
-        operation: WriteOperation { payload },
+        operation,
+        others: operations.collect(),
         connections: connections(profile, group, &load, backend)?,
         load,
     })
@@ -153,27 +142,6 @@ fn load(group: &Group, dataset: &dyn Dataset, first_rate: Option<Rate>) -> Resul
             Ok(Load::Paced { rate: config.rate.set().map_or(own_rate, |r| r.0), queue })
         }
         LoadModel::Interval => Err(("load.model".into(), "interval loads are not built yet".into())),
-    }
-}
-
-fn payload(operation: &OperationConfig, load: &Load, layout: Layout) -> Result<Payload, FieldError> {
-    let datapoints = operation.datapoints.set().unwrap_or(match (load, layout) {
-        // A sensor's bulk record is its second.
-        (Load::Paced { .. }, Layout::Bulk) => Datapoints::Second,
-        _ => Datapoints::Count(1),
-    });
-    match (datapoints, load) {
-        (Datapoints::Count(n), _) => Ok(Payload::Count(n)),
-        (Datapoints::SinceLast, Load::Closed { .. }) => Ok(Payload::SinceLast { window_ns: operation.window.as_ns() }),
-        (Datapoints::Second, Load::Paced { .. }) => Ok(Payload::Second),
-        // An open loop fixes when operations start, not how much has gathered: one datapoint an operation.
-        (Datapoints::SinceLast | Datapoints::Second, Load::Open { .. }) => Ok(Payload::Count(1)),
-        (Datapoints::SinceLast, Load::Paced { .. }) => {
-            Err(("operations.0.datapoints".into(), "since_last belongs to a closed loop".into()))
-        }
-        (Datapoints::Second, Load::Closed { .. }) => {
-            Err(("operations.0.datapoints".into(), "second belongs to a paced load".into()))
-        }
     }
 }
 

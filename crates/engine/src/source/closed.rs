@@ -1,7 +1,7 @@
 //! A closed loop: a user starts again some time after its answer.
 
-use super::Filler;
-use crate::{clock::RunClock, control::Control, pacer::Alarm, plan::Payload, schedule::mix};
+use super::{Feed, Filler, stretch::Stretches};
+use crate::{clock::RunClock, control::Control, mix::OperationMix, pacer::Alarm, plan::Payload, schedule::mix};
 use async_trait::async_trait;
 use iotbench_core::{Batch, Due, Left, Next, Source};
 use std::{cmp::Reverse, collections::BinaryHeap, sync::Arc};
@@ -18,8 +18,10 @@ pub struct ClosedSource {
     changed: watch::Receiver<()>,
     alarm: Arc<Alarm>,
     filler: Filler,
-    shares: Shares,
+    stretches: Stretches,
     settings: ClosedSettings,
+    /// The place of the operation that was given last.
+    taken: usize,
     users: Vec<User>,
     /// Users that are not under way, by their next start, with the joining that it belongs to.
     waiting: BinaryHeap<Reverse<Start>>,
@@ -27,10 +29,10 @@ pub struct ClosedSource {
 }
 
 /// What is the same for all users of a loop.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct ClosedSettings {
-    /// What a request carries.
-    pub payload: Payload,
+    /// What users do.
+    pub operations: OperationMix,
     /// From an answer to the next start.
     pub think_ns: u64,
     /// This loop's first user.
@@ -56,7 +58,9 @@ struct Start {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct User {
-    /// Operations started, or with `since_last` the first position not yet sent.
+    /// Operations started.
+    operations: u64,
+    /// With `since_last`, the first position not yet sent.
     position: u64,
     /// How often it has joined.
     joining: u32,
@@ -73,7 +77,7 @@ impl ClosedSource {
         filler: Filler,
         settings: ClosedSettings,
     ) -> Self {
-        let shares = Shares { users: settings.most_users, devices: settings.devices };
+        let stretches = Stretches::new(settings.devices, &settings.operations);
         let changed = control.subscribe();
         Self {
             clock,
@@ -81,8 +85,9 @@ impl ClosedSource {
             changed,
             alarm,
             filler,
-            shares,
+            stretches,
             settings,
+            taken: 0,
             users: Vec::new(),
             waiting: BinaryHeap::new(),
             active: 0,
@@ -123,7 +128,7 @@ impl ClosedSource {
         }
         user.joining += 1;
         let mut start_ns = now_ns + spread_ns;
-        if let Payload::SinceLast { .. } = self.settings.payload {
+        if self.settings.operations.gathers() {
             // A device measures from its joining on; it has something to send one period later.
             user.position = self.filler.positions_by(number % self.settings.devices, now_ns);
             start_ns = start_ns.max(now_ns + period_ns);
@@ -147,9 +152,7 @@ impl ClosedSource {
     /// A user whose device has nothing to send looks again a period later; one whose recording has ended is done.
     fn wait_for_data(&mut self, local: u32, now_ns: u64) {
         let device = self.user_number(local) % self.settings.devices;
-        if let Payload::SinceLast { .. } = self.settings.payload
-            && !self.filler.has_ended(device, now_ns)
-        {
+        if self.settings.operations.gathers() && !self.filler.has_ended(device, now_ns) {
             self.wait(local, now_ns + self.period_ns());
         }
     }
@@ -158,11 +161,13 @@ impl ClosedSource {
         let number = self.user_number(local);
         let period_ns = self.period_ns();
         let Some(user) = self.users.get_mut(local as usize) else { return (0, 0) };
-        match self.settings.payload {
+        self.taken = self.settings.operations.pick(number, user.operations);
+        let operation = self.settings.operations.at(self.taken);
+        match operation.payload {
             Payload::Count(count) => {
-                let (device, position) = self.shares.place(number, user.position, count);
-                user.position += 1;
-                self.filler.fill(device, position, count, batch);
+                let stretch = self.stretches.of_user(number, self.settings.most_users, user.operations);
+                user.operations += 1;
+                self.filler.fill_stretch(&stretch, operation.requests, count, batch);
                 (batch.len() as u64, 0)
             }
             Payload::SinceLast { window_ns } => {
@@ -171,11 +176,28 @@ impl ClosedSource {
                 let gathered = due.saturating_sub(user.position);
                 let kept = gathered.min((window_ns / period_ns).max(1));
                 user.position = user.position.max(due);
+                user.operations += u64::from(kept > 0);
                 let first = user.position - kept;
                 self.filler.fill(device, first, u32::try_from(kept).unwrap_or(u32::MAX), batch);
                 (batch.len() as u64 + gathered - kept, gathered - kept)
             }
             Payload::Second => (0, 0),
+        }
+    }
+}
+
+impl Feed for ClosedSource {
+    fn taken(&self) -> usize {
+        self.taken
+    }
+
+    fn left_with_place(&mut self, now_ns: u64, tell: &mut dyn FnMut(usize, Left)) {
+        for &Reverse(start) in &self.waiting {
+            if start.intended_ns < now_ns && self.is_valid(start) {
+                let done = self.users.get(start.local as usize).map_or(0, |user| user.operations);
+                let place = self.settings.operations.pick(self.user_number(start.local), done);
+                tell(place, Left::Operation { intended_ns: start.intended_ns });
+            }
         }
     }
 }
@@ -235,45 +257,19 @@ impl Source for ClosedSource {
     }
 
     fn left(&mut self, now_ns: u64, tell: &mut dyn FnMut(Left)) {
-        for &Reverse(start) in &self.waiting {
-            if start.intended_ns < now_ns && self.is_valid(start) {
-                tell(Left::Operation { intended_ns: start.intended_ns });
-            }
-        }
-    }
-}
-
-/// Which device a user's operation is about: users divide the devices among themselves, or devices are divided among
-/// users, so that no datapoint is sent twice.
-#[derive(Clone, Copy, Debug)]
-struct Shares {
-    users: u32,
-    devices: u32,
-}
-
-impl Shares {
-    /// The device and first position of the `k`-th operation of a user, with `count` datapoints.
-    fn place(self, user: u32, k: u64, count: u32) -> (u32, u64) {
-        let count = u64::from(count);
-        if self.devices >= self.users {
-            let owned = u64::from((self.devices - user).div_ceil(self.users));
-            let device = user + u32::try_from(k % owned).unwrap_or(0) * self.users;
-            (device, k / owned * count)
-        } else {
-            let device = user % self.devices;
-            let slots = u64::from((self.users - device).div_ceil(self.devices));
-            (device, (k * slots + u64::from(user / self.devices)) * count)
-        }
+        self.left_with_place(now_ns, &mut |_, left| tell(left));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pacer::PacerSleep;
+    use crate::{
+        pacer::PacerSleep,
+        plan::{GroupPlan, Load, OperationPlan},
+    };
     use iotbench_simulator::DatasetConfig;
-    use proptest::prelude::*;
-    use std::{collections::HashSet, path::Path, time::Instant};
+    use std::{path::Path, time::Instant};
 
     const MS: u64 = 1_000_000;
 
@@ -286,12 +282,19 @@ mod tests {
 
     impl Loop {
         fn new(users: u32, operations: Option<u64>, payload: Payload, think_ns: u64) -> Self {
+            Self::of(users, operations, vec![operation(payload)], think_ns)
+        }
+
+        fn of(users: u32, operations: Option<u64>, mut plans: Vec<OperationPlan>, think_ns: u64) -> Self {
             let config = serde_json::json!({ "name": "pmu", "rate": 50.0, "jitter": "0s" });
             let config: DatasetConfig = serde_json::from_value(config).unwrap();
             let dataset = config.open(1, 0, 8, Path::new(".")).unwrap();
             let control = Arc::new(Control::new(users, operations, 0, 0));
+            let (operation, load) = (plans.remove(0), Load::Closed { users, think_ns });
+            let group = GroupPlan { name: "g".into(), operation, others: plans, load, connections: 1 };
+            let operations = OperationMix::new(&group, 1);
             let settings =
-                ClosedSettings { payload, think_ns, first: 0, stride: 1, most_users: 8, devices: 8, seed: 1 };
+                ClosedSettings { operations, think_ns, first: 0, stride: 1, most_users: 8, devices: 8, seed: 1 };
             let alarm = Arc::new(Alarm::new(Arc::new(PacerSleep::default())));
             let batch = Batch::new(dataset.schema());
             let clock = RunClock::starting_at(Instant::now());
@@ -317,6 +320,10 @@ mod tests {
             due.iter().for_each(|&d| self.source.complete(d, now_ns));
             due.iter().map(|d| d.user).collect()
         }
+    }
+
+    fn operation(payload: Payload) -> OperationPlan {
+        OperationPlan::write("write", payload)
     }
 
     const SINCE_LAST: Payload = Payload::SinceLast { window_ns: 2_000 * MS };
@@ -419,20 +426,52 @@ mod tests {
         assert!(bytes <= 64, "a user takes {bytes} bytes");
     }
 
-    proptest! {
-        #[test]
-        fn no_datapoint_belongs_to_two_operations(users in 1_u32..20, devices in 1_u32..20, count in 1_u32..4) {
-            let shares = Shares { users, devices };
-            let mut seen = HashSet::new();
-            for user in 0..users {
-                for k in 0..20 {
-                    let (device, first) = shares.place(user, k, count);
-                    prop_assert!(device < devices);
-                    for position in first..first + u64::from(count) {
-                        prop_assert!(seen.insert((device, position)), "user {user} sends {device}/{position} again");
-                    }
-                }
+    #[test]
+    fn an_operation_of_several_requests_over_several_devices_is_filled_request_by_request() {
+        let plan = OperationPlan { devices: 3, requests: 2, ..operation(Payload::Count(2)) };
+        let mut users = Loop::of(1, None, vec![plan], 0);
+        users.due(0).unwrap();
+        let runs: Vec<_> = users.batch.runs().iter().map(|r| (r.device, r.indices())).collect();
+        assert_eq!(runs, [(0, 0..2), (1, 0..2), (2, 0..2), (0, 2..4), (1, 2..4), (2, 2..4)]);
+    }
+
+    #[test]
+    fn a_mix_is_the_same_whatever_the_answers_do_and_sends_nothing_twice() {
+        let plans = || vec![operation(Payload::Count(1)), operation(Payload::Count(5))];
+        let taken = |patience_ns: u64| {
+            let mut users = Loop::of(1, None, plans(), 0);
+            let (mut places, mut sent, mut now_ns) = (Vec::new(), Vec::new(), 0);
+            for _ in 0..100 {
+                let due = users.due(now_ns).unwrap();
+                places.push(users.source.taken());
+                assert_eq!(users.batch.len(), [1, 5][users.source.taken()]);
+                sent.extend(users.batch.runs().iter().flat_map(|r| r.indices().map(|i| (r.device, i))));
+                now_ns += patience_ns;
+                users.source.complete(due, now_ns);
             }
+            let all = sent.len();
+            sent.sort_unstable();
+            sent.dedup();
+            assert_eq!(sent.len(), all);
+            places
+        };
+        let places = taken(1);
+        assert_eq!(places, taken(1_000 * MS));
+        assert!(places.contains(&0) && places.contains(&1));
+    }
+
+    #[test]
+    fn what_is_left_is_told_as_what_it_would_have_been() {
+        let mut users = Loop::of(5, None, vec![operation(Payload::Count(1)), operation(Payload::Count(2))], 0);
+        users.take(0);
+        let (mut left, mut taken) = (Vec::new(), Vec::new());
+        users.source.left_with_place(10, &mut |place, _| left.push(place));
+        while users.due(10).is_some() {
+            taken.push(users.source.taken());
         }
+        assert_eq!(left.len(), 4, "the one under way is not left");
+        left.sort_unstable();
+        taken.sort_unstable();
+        assert_eq!(left, taken);
     }
 }

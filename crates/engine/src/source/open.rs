@@ -1,7 +1,7 @@
 //! An open loop: operations are granted by the pacer, whatever the target does.
 
-use super::Filler;
-use crate::pacer::Grant;
+use super::{Feed, Filler, stretch::Stretches};
+use crate::{mix::OperationMix, pacer::Grant, plan::Payload};
 use async_channel::{Receiver, TryRecvError};
 use async_trait::async_trait;
 use iotbench_core::{Batch, Due, Left, Next, Source};
@@ -18,14 +18,35 @@ pub struct OpenSource {
     taken: Option<Grant>,
     outstanding: Arc<AtomicU32>,
     filler: Filler,
-    devices: u32,
-    count: u32,
+    operations: OperationMix,
+    stretches: Stretches,
+    /// The place of the operation that was given last.
+    place: usize,
 }
 
 impl OpenSource {
-    /// A source of operations with `count` datapoints each; operation k is about device k mod `devices`.
-    pub fn new(grants: Receiver<Grant>, outstanding: Arc<AtomicU32>, filler: Filler, devices: u32, count: u32) -> Self {
-        Self { grants, taken: None, outstanding, filler, devices, count }
+    /// A source of operations on so many devices; operation k is about block k of the devices, and round again.
+    pub fn new(
+        grants: Receiver<Grant>,
+        outstanding: Arc<AtomicU32>,
+        filler: Filler,
+        devices: u32,
+        operations: OperationMix,
+    ) -> Self {
+        let stretches = Stretches::new(devices, &operations);
+        Self { grants, taken: None, outstanding, filler, operations, stretches, place: 0 }
+    }
+}
+
+impl Feed for OpenSource {
+    fn taken(&self) -> usize {
+        self.place
+    }
+
+    fn left_with_place(&mut self, _now_ns: u64, tell: &mut dyn FnMut(usize, Left)) {
+        if let Some(grant) = self.taken {
+            tell(self.operations.pick(0, grant.number), Left::Operation { intended_ns: grant.intended_ns });
+        }
     }
 }
 
@@ -38,9 +59,15 @@ impl Source for OpenSource {
                 Err(TryRecvError::Empty) => return Next::Wait,
                 Err(TryRecvError::Closed) => return Next::Finished,
             };
-            let device = u32::try_from(grant.number % u64::from(self.devices)).unwrap_or(0);
-            let position = grant.number / u64::from(self.devices) * u64::from(self.count);
-            self.filler.fill(device, position, self.count, batch);
+            self.place = self.operations.pick(0, grant.number);
+            let operation = self.operations.at(self.place);
+            let stretch = self.stretches.of_operation(grant.number);
+            let device = stretch.devices.start;
+            let count = match operation.payload {
+                Payload::Count(count) => count,
+                Payload::Second | Payload::SinceLast { .. } => 1,
+            };
+            self.filler.fill_stretch(&stretch, operation.requests, count, batch);
             // A recording may end before the schedule does; an operation without data is none.
             if !batch.is_empty() {
                 let generated = batch.len() as u64;
@@ -67,16 +94,16 @@ impl Source for OpenSource {
         self.outstanding.fetch_sub(1, Ordering::Relaxed);
     }
 
-    fn left(&mut self, _now_ns: u64, tell: &mut dyn FnMut(Left)) {
-        if let Some(grant) = self.taken {
-            tell(Left::Operation { intended_ns: grant.intended_ns });
-        }
+    fn left(&mut self, now_ns: u64, tell: &mut dyn FnMut(Left)) {
+        self.left_with_place(now_ns, &mut |_, left| tell(left));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::{GroupPlan, Load, OperationPlan};
+    use crate::profile::Arrival;
     use async_channel::Sender;
     use iotbench_simulator::DatasetConfig;
     use std::path::Path;
@@ -87,7 +114,11 @@ mod tests {
         let batch = Batch::new(dataset.schema());
         let (grants, taken) = async_channel::bounded(100);
         let outstanding = Arc::new(AtomicU32::new(0));
-        let source = OpenSource::new(taken, Arc::clone(&outstanding), Filler::new(dataset, 0), devices, count);
+        let operation = OperationPlan::write("write", Payload::Count(count));
+        let load = Load::Open { arrival: Arrival::Constant, rate: 1.0, drop_above: None };
+        let group = GroupPlan { name: "g".into(), operation, others: vec![], load, connections: 1 };
+        let operations = OperationMix::new(&group, 1);
+        let source = OpenSource::new(taken, Arc::clone(&outstanding), Filler::new(dataset, 0), devices, operations);
         (source, grants, outstanding, batch)
     }
 

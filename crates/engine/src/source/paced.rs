@@ -1,6 +1,6 @@
 //! Sensors with bounded queues: the pacer offers datapoints by the clock, the writer takes them as it can.
 
-use super::Filler;
+use super::{Feed, Filler};
 use crate::{pacer::Grant, plan::Payload};
 use async_channel::Receiver;
 use async_trait::async_trait;
@@ -122,6 +122,16 @@ impl PacedSource {
         sensor.busy = true;
         let (user, free_since_ns) = (u32::try_from(local).ok()?, sensor.free_since_ns);
         Some(Due { intended_ns, user, free_since_ns, generated: 0, lost: 0 })
+    }
+}
+
+impl Feed for PacedSource {
+    fn taken(&self) -> usize {
+        0
+    }
+
+    fn left_with_place(&mut self, now_ns: u64, tell: &mut dyn FnMut(usize, Left)) {
+        self.left(now_ns, &mut |left| tell(0, left));
     }
 }
 

@@ -9,6 +9,7 @@ mod arrivals;
 mod failures;
 mod limits;
 mod observers;
+mod operations;
 mod partial;
 mod queueing;
 mod ramp;

@@ -69,6 +69,7 @@ fn distributions(latency: &Latency) -> impl Iterator<Item = (&'static str, &Figu
         .flatten()
         .chain(kinds)
         .flat_map(|(name, d)| [&d.response, &d.service, &d.lag].map(|figures| (name, figures)))
+        .chain(latency.kinds.iter().filter_map(|kind| Some(("busy time of a kind's operations", kind.busy.as_ref()?))))
         .chain(latency.response_at_least.iter().map(|figures| ("response at least", figures)))
 }
 

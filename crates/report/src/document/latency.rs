@@ -36,6 +36,10 @@ pub struct KindLatency {
     pub by_operation: Durations,
     /// Successful requests.
     pub by_request: Durations,
+    /// The busy time of successful operations: their service time without the pauses between requests, so begin, requests
+    /// and commit. Null where operations do not pause.
+    #[serde(default)]
+    pub busy: Option<Figures>,
 }
 
 /// The three durations; response = lag + service.
@@ -118,6 +122,7 @@ impl KindLatency {
             name: name.into(),
             by_operation: Durations::from(kind.by_operation().ok()),
             by_request: Durations::from(kind.by_request().ok()),
+            busy: kind.busy().map(Figures::from),
         }
     }
 }

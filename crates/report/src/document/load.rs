@@ -1,7 +1,7 @@
 //! The load and the fate of its operations.
 
 use super::finite;
-use iotbench_engine::{GroupPlan, Outcome, Payload};
+use iotbench_engine::{GroupPlan, OperationPlan, Outcome, Payload};
 use iotbench_recorder::LoadCounts;
 use serde::{Deserialize, Serialize};
 
@@ -38,8 +38,11 @@ pub struct Group {
     pub name: String,
     /// Its load model.
     pub model: String,
-    /// What a request carries: a number of datapoints, `second` or `since_last`.
+    /// What a request of its first operation carries: a number of datapoints, `second` or `since_last`.
     pub datapoints: String,
+    /// What its users do.
+    #[serde(default)]
+    pub operations: Vec<Operation>,
     /// Closed: virtual users; with a ramp, of its first step.
     pub users: Option<u32>,
     /// Closed: from an answer to the next start, in milliseconds.
@@ -48,6 +51,25 @@ pub struct Group {
     pub rate_per_s: Option<f64>,
     /// Connections that it shares.
     pub connections: u32,
+}
+
+/// One thing that the users of a group do.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Operation {
+    /// Its name, as in the latencies by kind.
+    pub name: String,
+    /// Its part of the group's operations, relative to the others.
+    pub share: Option<f64>,
+    /// What a request carries of each device: a number of datapoints, `second` or `since_last`.
+    pub datapoints: String,
+    /// Devices in a request.
+    pub devices: u32,
+    /// Requests in the operation.
+    pub requests: u32,
+    /// From the answer of a request to the next, in milliseconds.
+    pub pause_ms: f64,
+    /// Whether the requests are one transaction.
+    pub transaction: bool,
 }
 
 /// Operations by their fate.
@@ -96,13 +118,32 @@ impl From<&GroupPlan> for Group {
             Plan::Closed { users, think_ns } => (Some(users), Some(think_ns as f64 / 1e6), None),
             Plan::Open { rate, .. } | Plan::Paced { rate, .. } => (None, None, finite(rate)),
         };
-        let datapoints = match group.operation.payload {
-            Payload::Count(count) => count.to_string(),
-            Payload::Second => "second".into(),
-            Payload::SinceLast { .. } => "since_last".into(),
-        };
         let (name, model) = (group.name.clone(), group.load.name().into());
-        Self { name, model, datapoints, users, think_ms, rate_per_s, connections: group.connections }
+        let datapoints = datapoints(group.operation.payload);
+        let operations = group.operations().map(Operation::from).collect();
+        Self { name, model, datapoints, operations, users, think_ms, rate_per_s, connections: group.connections }
+    }
+}
+
+impl From<&OperationPlan> for Operation {
+    fn from(plan: &OperationPlan) -> Self {
+        Self {
+            name: plan.name.clone(),
+            share: finite(plan.share),
+            datapoints: datapoints(plan.payload),
+            devices: plan.devices,
+            requests: plan.requests,
+            pause_ms: plan.pause_ns as f64 / 1e6,
+            transaction: plan.transaction,
+        }
+    }
+}
+
+fn datapoints(payload: Payload) -> String {
+    match payload {
+        Payload::Count(count) => count.to_string(),
+        Payload::Second => "second".into(),
+        Payload::SinceLast { .. } => "since_last".into(),
     }
 }
 

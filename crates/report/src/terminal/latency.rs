@@ -17,6 +17,10 @@ pub(super) fn section(document: &Document, columns: u16) -> Option<String> {
     if latency.kinds.len() > 1 {
         figures.extend(latency.kinds.iter().map(|k| (format!("{} response", k.name), &k.by_operation.response)));
     }
+    for kind in &latency.kinds {
+        let name = if latency.kinds.len() > 1 { format!("{} busy", kind.name) } else { "busy, no pauses".into() };
+        figures.extend(kind.busy.as_ref().map(|busy| (name, busy)));
+    }
     if let Some(figure) = &latency.response_at_least {
         figures.push(("response at least".into(), figure));
     }

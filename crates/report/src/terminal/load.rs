@@ -1,10 +1,10 @@
 //! Load, datapoints and throughput.
 
 use super::{
-    figure::{NONE, count, or_none, significant},
+    figure::{NONE, count, duration, or_none, significant},
     table::{paragraph, table},
 };
-use crate::document::{Document, Group, Spread};
+use crate::document::{Document, Group, Operation, Spread};
 use comfy_table::CellAlignment::{Left, Right};
 
 pub(super) fn sections(document: &Document, columns: u16) -> Vec<String> {
@@ -39,19 +39,49 @@ fn fates(document: &Document, columns: u16) -> String {
     format!("{text}\n{}", groups.join("\n"))
 }
 
-/// `pmus: closed, 16 users, think time 1.00 s, datapoints a request: since_last, 1 connection`
+/// `pmus: closed, 16 users, think time 1.00 s, datapoints a request: since_last, 1 connection`, and where a group has
+/// several operations, a line for each.
 fn group(group: &Group, ramp: bool) -> String {
     let from = if ramp { "from " } else { "" };
     let users = group.users.map(|users| format!(", {from}{} users", count(users.into())));
-    let think = group.think_ms.map(|ms| format!(", think time {}", super::figure::duration(ms * 1e3)));
+    let think = group.think_ms.map(|ms| format!(", think time {}", duration(ms * 1e3)));
     let rate = group.rate_per_s.map(|rate| format!(", {from}{} a second", significant(rate)));
     let details: String = [users, think, rate].into_iter().flatten().collect();
     let plural = if group.connections == 1 { "" } else { "s" };
-    let connections = count(group.connections.into());
-    format!(
-        "{}: {}{details}, datapoints a request: {}, {connections} connection{plural}",
-        group.name, group.model, group.datapoints
-    )
+    let connections = format!("{} connection{plural}", count(group.connections.into()));
+    let head = format!("{}: {}{details}", group.name, group.model);
+    match group.operations.as_slice() {
+        [] => format!("{head}, datapoints a request: {}, {connections}", group.datapoints),
+        [only] => format!("{head}, {}, {connections}", operation(only)),
+        several => {
+            let all: f64 = several.iter().filter_map(|o| o.share).sum();
+            let line = |o: &Operation| {
+                let share = or_none(o.share, |share| format!("{} %", significant(share / all * 100.0)));
+                format!("\n{}: {share}, {}", o.name, operation(o))
+            };
+            format!("{head}, {connections}{}", several.iter().map(line).collect::<String>())
+        }
+    }
+}
+
+/// `10 requests as a transaction, pauses of 2.00 ms, datapoints a request: 1 of each of 1,000 devices`
+fn operation(operation: &Operation) -> String {
+    let mut parts = Vec::new();
+    match (operation.requests, operation.transaction) {
+        (1, false) => {}
+        (1, true) => parts.push("a transaction of 1 request".into()),
+        (n, false) => parts.push(format!("{} requests", count(n.into()))),
+        (n, true) => parts.push(format!("a transaction of {} requests", count(n.into()))),
+    }
+    if operation.requests > 1 && operation.pause_ms > 0.0 {
+        parts.push(format!("pauses of {}", duration(operation.pause_ms * 1e3)));
+    }
+    let devices = match operation.devices {
+        1 => String::new(),
+        n => format!(" of each of {} devices", count(n.into())),
+    };
+    parts.push(format!("datapoints a request: {}{devices}", operation.datapoints));
+    parts.join(", ")
 }
 
 fn throughput(document: &Document, columns: u16) -> Option<String> {

@@ -8,8 +8,8 @@ use iotbench_core::{
     Settings, Signal, TableSpec, ValueType,
 };
 use iotbench_engine::{
-    AckedRanges, Bounds, Capacity, ClientFigures, GroupPlan, Load, Measured, Outcome, Payload, Phase, PhasesPlan, Plan,
-    Purpose, Reason, SecondFigures, Step, StepFigures, StopPlan, Verdict, WriteOperation, parse_profile,
+    AckedRanges, Bounds, Capacity, ClientFigures, GroupPlan, Load, Measured, OperationPlan, Outcome, Payload, Phase,
+    PhasesPlan, Plan, Purpose, Reason, SecondFigures, Step, StepFigures, StopPlan, Verdict, parse_profile,
 };
 use iotbench_recorder::{
     LatencyHistogram, LoadCounts, OperationKind, PointCounts, Recorder, Recording, Requests, Timing, Window,
@@ -91,7 +91,8 @@ pub fn plan() -> Plan {
         start_utc_ns: None,
         groups: vec![GroupPlan {
             name: "pmus".into(),
-            operation: WriteOperation { payload: Payload::SinceLast { window_ns: 2_000_000_000 } },
+            operation: OperationPlan::write("pmus", Payload::SinceLast { window_ns: 2_000_000_000 }),
+            others: vec![],
             load: Load::Closed { users: 16, think_ns: 1_000_000_000 },
             connections: 1,
         }],
@@ -235,6 +236,49 @@ pub fn fixed(ok: u64, fail: u64, unknown: u64) -> Outcome {
         storage_bytes_after: Some(4_096 + points.acked * 80),
         client: ClientFigures { pacing_error, cpu_pct: None, samples_dropped: 0 },
     }
+}
+
+/// Nine in ten operations are transactions of five requests with pauses of 2 ms, the others single requests; all
+/// succeeded.
+pub fn transactions() -> Outcome {
+    let kind = |name: &str, requests| OperationKind { name: name.into(), requests };
+    let kinds: Arc<[OperationKind]> =
+        [kind("writer/transaction", Requests::Paused), kind("writer/single", Requests::One)].into();
+    let mut recorder = Recorder::new(Arc::clone(&kinds));
+    let ms = 1_000_000;
+    for number in 0..2_000 {
+        let (due_ns, kind) = (number * 4 * ms, usize::from(number % 10 == 9));
+        let service_ns = if kind == 0 { 11 * ms } else { ms };
+        let timing = Timing::new(due_ns, due_ns + 5_000, due_ns + 5_000 + service_ns).unwrap();
+        recorder.offer(kind, due_ns, 1);
+        recorder.start(kind, due_ns, timing.sent_ns(), 5);
+        if kind == 0 {
+            for request in 0..5 {
+                let at_ns = timing.sent_ns() + request * 2_300_000;
+                let request = Timing::new(at_ns, at_ns + 1_000, at_ns + 301_000 + number).unwrap();
+                recorder.complete_request(kind, due_ns, iotbench_recorder::Outcome::Ok, &request);
+            }
+            recorder.record_busy(kind, due_ns, timing.replied_ns(), 3 * ms);
+        }
+        let payload = iotbench_recorder::Payload::undivided(iotbench_recorder::Outcome::Ok, 5, 75, 0);
+        recorder.complete(kind, iotbench_recorder::Outcome::Ok, &timing, &payload);
+    }
+    let mut recording = Recording::new(kinds);
+    recorder.finish().iter().for_each(|window| recording.merge(window.recording()).unwrap());
+    let mut outcome = fixed(2_000, 0, 0);
+    let group = &mut outcome.plan.groups[0];
+    group.name = "writer".into();
+    group.operation = OperationPlan {
+        share: 9.0,
+        requests: 5,
+        pause_ns: 2_000_000,
+        transaction: true,
+        ..OperationPlan::write("writer/transaction", Payload::Count(1))
+    };
+    group.others = vec![OperationPlan { devices: 5, ..OperationPlan::write("writer/single", Payload::Count(1)) }];
+    outcome.load = recording.load();
+    outcome.measured.as_mut().unwrap().recording = recording;
+    outcome
 }
 
 /// A ramp that found its answer between 48 and 50 users.

@@ -1,0 +1,234 @@
+//! What an operation does, as meant.
+
+use super::{check, group::Load};
+use crate::{
+    profile::{Datapoints, Group, OperationConfig, Profile},
+    units::Span,
+};
+use iotbench_core::{Backend, Layout};
+use serde::{Deserialize, Serialize};
+
+/// One thing that a user does: requests one after the other on one connection, as a transaction or not.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OperationPlan {
+    /// Its name in the result.
+    pub name: String,
+    /// Its part of the group's operations, relative to the others.
+    pub share: f64,
+    /// What its requests do.
+    pub kind: RequestKind,
+    /// Which datapoints of each device one request carries.
+    pub payload: Payload,
+    /// How many consecutive devices one request is about.
+    pub devices: u32,
+    /// How many requests it has.
+    pub requests: u32,
+    /// From the answer of a request to the next request.
+    pub pause_ns: u64,
+    /// Whether begin and commit are around its requests.
+    pub transaction: bool,
+}
+
+/// What a request asks of a database. Each kind has its arm where a connection sends it (`lane.rs`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RequestKind {
+    /// To take a batch.
+    Write,
+}
+
+/// Which datapoints of a device one request carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Payload {
+    /// So many consecutive ones.
+    Count(u32),
+    /// All of one second.
+    Second,
+    /// All since the user's last send, but none older than `window_ns`.
+    SinceLast {
+        /// Older data is lost.
+        window_ns: u64,
+    },
+}
+
+impl OperationPlan {
+    /// One request that writes.
+    #[must_use]
+    pub fn write(name: &str, payload: Payload) -> Self {
+        Self {
+            name: name.into(),
+            share: 1.0,
+            kind: RequestKind::Write,
+            payload,
+            devices: 1,
+            requests: 1,
+            pause_ns: 0,
+            transaction: false,
+        }
+    }
+
+    /// Whether it is nothing but one request: then what is measured of the operation is measured of the request.
+    #[must_use]
+    pub fn is_one_request(&self) -> bool {
+        self.requests == 1 && !self.transaction
+    }
+
+    /// Whether it waits between two of its requests.
+    #[must_use]
+    pub fn has_pauses(&self) -> bool {
+        self.requests > 1 && self.pause_ns > 0
+    }
+
+    /// How many datapoints of each device it carries, where that is the same each time; else 1.
+    #[must_use]
+    pub fn points_per_device(&self) -> u32 {
+        match self.payload {
+            Payload::Count(n) => n * self.requests,
+            Payload::Second | Payload::SinceLast { .. } => 1,
+        }
+    }
+}
+
+type FieldError = (String, String);
+
+/// An operation with more datapoints is a slip: its batch stays in memory until it is answered.
+const MOST_POINTS: u64 = 1_000_000;
+
+pub(super) fn plans(
+    profile: &Profile,
+    group: &Group,
+    load: &Load,
+    backend: &dyn Backend,
+    layout: Layout,
+) -> Result<Vec<OperationPlan>, FieldError> {
+    let one = |(j, config): (usize, &OperationConfig)| {
+        operation(profile, group, config, load, backend, layout)
+            .map_err(|(key, message)| (format!("operations.{j}.{key}"), message))
+    };
+    let plans: Vec<_> = group.operations.iter().enumerate().map(one).collect::<Result<_, _>>()?;
+    agree(&plans, load).map_err(|(j, key, message)| (format!("operations.{j}.{key}"), message.into()))?;
+    Ok(plans)
+}
+
+fn operation(
+    profile: &Profile,
+    group: &Group,
+    config: &OperationConfig,
+    load: &Load,
+    backend: &dyn Backend,
+    layout: Layout,
+) -> Result<OperationPlan, FieldError> {
+    let payload = payload(config, load, layout)?;
+    let requests = u32::try_from(config.requests.0).map_err(|_| too_many())?;
+    let devices = u32::try_from(config.devices.0).map_err(|_| too_many())?;
+    check_devices(profile, load, payload, devices)?;
+    check_requests(profile, config, payload, devices)?;
+    if config.transaction && !backend.capabilities().transactions {
+        let message = format!("{} has no transactions: write false, and the requests are single ones", backend.name());
+        return Err(("transaction".into(), message));
+    }
+    Ok(OperationPlan {
+        share: config.share,
+        devices,
+        requests,
+        pause_ns: config.pause.as_ns(),
+        transaction: config.transaction,
+        ..OperationPlan::write(&name(group, config), payload)
+    })
+}
+
+/// The group's name says enough of its only operation.
+fn name(group: &Group, config: &OperationConfig) -> String {
+    match (group.operations.len(), config.name.as_str()) {
+        (1, "") => group.name.clone(),
+        (_, "") => format!("{}/{}", group.name, config.kind),
+        (_, name) => format!("{}/{name}", group.name),
+    }
+}
+
+fn payload(config: &OperationConfig, load: &Load, layout: Layout) -> Result<Payload, FieldError> {
+    let datapoints = config.datapoints.set().unwrap_or(match (load, layout) {
+        // A sensor's bulk record is its second.
+        (Load::Paced { .. }, Layout::Bulk) => Datapoints::Second,
+        _ => Datapoints::Count(1),
+    });
+    match (datapoints, load) {
+        (Datapoints::Count(n), _) => Ok(Payload::Count(n)),
+        (Datapoints::SinceLast, Load::Closed { .. }) => Ok(Payload::SinceLast { window_ns: config.window.as_ns() }),
+        (Datapoints::Second, Load::Paced { .. }) => Ok(Payload::Second),
+        // An open loop fixes when operations start, not how much has gathered: one datapoint an operation.
+        (Datapoints::SinceLast | Datapoints::Second, Load::Open { .. }) => Ok(Payload::Count(1)),
+        (Datapoints::SinceLast, Load::Paced { .. }) => {
+            Err(("datapoints".into(), "since_last belongs to a closed loop".into()))
+        }
+        (Datapoints::Second, Load::Closed { .. }) => {
+            Err(("datapoints".into(), "second belongs to a paced load".into()))
+        }
+    }
+}
+
+fn check_devices(profile: &Profile, load: &Load, payload: Payload, devices: u32) -> Result<(), FieldError> {
+    let fail = |message: String| Err(("devices".into(), message));
+    let all = check::devices(profile);
+    if devices > all {
+        return fail(format!("a request cannot carry {devices} devices of {all}: see the profile's own devices"));
+    }
+    match (devices, load, payload) {
+        (1, ..) | (_, Load::Closed { .. } | Load::Open { .. }, Payload::Count(_)) => Ok(()),
+        (_, Load::Paced { .. }, _) => fail("a sensor of a paced load sends its own datapoints: write 1".into()),
+        (_, _, Payload::Second | Payload::SinceLast { .. }) => {
+            fail("a request over several devices carries a number of datapoints of each: set datapoints".into())
+        }
+    }
+}
+
+fn check_requests(
+    profile: &Profile,
+    config: &OperationConfig,
+    payload: Payload,
+    devices: u32,
+) -> Result<(), FieldError> {
+    let requests = config.requests.0;
+    let Payload::Count(count) = payload else {
+        let several = "an operation of several requests carries a number of datapoints in each: set datapoints";
+        return if requests > 1 { Err(("datapoints".into(), several.into())) } else { Ok(()) };
+    };
+    let points = u64::from(count).saturating_mul(u64::from(devices)).saturating_mul(requests);
+    if points > MOST_POINTS {
+        let message = format!("{requests} requests carry {points} datapoints, more than {MOST_POINTS}");
+        return Err((if requests > 1 { "requests" } else { "devices" }.into(), message));
+    }
+    let deadline = profile.phases.deadline;
+    let pauses = config.pause.0.saturating_mul(u32::try_from(requests - 1).unwrap_or(u32::MAX));
+    if pauses >= deadline.0 {
+        let message = format!("the pauses of an operation are {}, and its deadline is {deadline}", Span(pauses));
+        return Err(("pause".into(), message));
+    }
+    Ok(())
+}
+
+fn too_many() -> FieldError {
+    ("requests".into(), format!("more than {MOST_POINTS}"))
+}
+
+/// What the operations of one group must have in common, so that none sends another's datapoints.
+fn agree(plans: &[OperationPlan], load: &Load) -> Result<(), (usize, &'static str, &'static str)> {
+    let Some(first) = plans.first() else { return Ok(()) };
+    let gathers = |plan: &OperationPlan| matches!(plan.payload, Payload::SinceLast { .. });
+    for (j, plan) in plans.iter().enumerate().skip(1) {
+        if matches!(load, Load::Paced { .. }) {
+            return Err((j, "kind", "the sensors of a paced load have one operation: use another group"));
+        }
+        if gathers(plan) != gathers(first) {
+            return Err((j, "datapoints", "either all operations of a group write since_last, or none"));
+        }
+        if plan.devices != first.devices {
+            return Err((j, "devices", "the operations of a group are over equally many devices"));
+        }
+        if plans.iter().take(j).any(|other| other.name == plan.name) {
+            return Err((j, "name", "another operation of the group is called so: give it a name"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,104 @@
+//! The account of an operation: how it ended, what became of its datapoints, which of them were acknowledged.
+
+use super::{UnderWay, WriteLoop};
+use crate::{
+    lane::{Lane, applied_runs},
+    observer::OperationRecord,
+};
+use iotbench_core::{Acknowledged, Action, Applied, Batch, Error, Run};
+use iotbench_recorder::{Outcome, Payload, Timing};
+
+/// Operations that are told of one second; beyond that they are counted as lost samples.
+const MOST_TRACED: usize = 2_000_000;
+
+impl WriteLoop {
+    /// An operation of one request was answered.
+    pub(super) fn complete(&mut self, lane: Lane, ended_ns: u64, result: Result<Acknowledged, Error>) {
+        self.follow(self.parts.clock.now_ns());
+        let Some(operation) = self.under_way.get_mut(lane.number).and_then(Option::take) else { return };
+        self.parts.source.complete(operation.due, ended_ns);
+        let (outcome, payload, action) = match result {
+            Ok(acknowledged) => {
+                self.note_acked(lane.batches.operation.runs());
+                let values = operation.points * self.values_per_point;
+                (Outcome::Ok, Payload::undivided(Outcome::Ok, operation.points, values, acknowledged.bytes), None)
+            }
+            Err(error) => {
+                self.tell_error(ended_ns, &error);
+                let (outcome, payload) = self.failed(&lane.batches.operation, &error);
+                (outcome, payload, Some(error.action))
+            }
+        };
+        self.record(&operation, ended_ns, outcome, &payload);
+        if action == Some(Action::DiscardWriter) {
+            self.reopen(lane.number, lane.batches, 0);
+        } else {
+            self.free(lane);
+        }
+    }
+
+    fn failed(&mut self, batch: &Batch, error: &Error) -> (Outcome, Payload) {
+        let points = batch.len() as u64;
+        match &error.applied {
+            Applied::No => (Outcome::Fail, Payload::undivided(Outcome::Fail, points, 0, 0)),
+            Applied::Maybe => (Outcome::Unknown, Payload::undivided(Outcome::Unknown, points, 0, 0)),
+            Applied::Rows(rows) => {
+                let runs: Vec<Run> = applied_runs(batch, rows).collect();
+                self.note_acked(&runs);
+                let points_acked = rows.len() as u64;
+                let values_acked = points_acked * self.values_per_point;
+                let points_failed = points - points_acked.min(points);
+                (Outcome::Fail, Payload { points_acked, points_failed, values_acked, ..Payload::default() })
+            }
+        }
+    }
+
+    /// Keeps an error; one after which the run has to end is told to the control thread.
+    pub(super) fn tell_error(&mut self, at_ns: u64, error: &Error) {
+        self.parts.recorder.error(at_ns, error.cause.name(), &error.message);
+        if error.action == Action::Stop {
+            self.parts.control.fail(error.cause, &error.message);
+        }
+    }
+
+    /// Records an operation that has ended, and traces it.
+    pub(super) fn record(&mut self, operation: &UnderWay, ended_ns: u64, outcome: Outcome, payload: &Payload) {
+        let Some(timing) = Timing::new(operation.due.intended_ns, operation.sent_ns, ended_ns) else {
+            self.slice.samples_dropped += 1;
+            return;
+        };
+        self.parts.recorder.complete(operation.kind, outcome, &timing, payload);
+        if self.parts.trace {
+            if self.slice.operations.len() >= MOST_TRACED {
+                self.slice.samples_dropped += 1;
+                return;
+            }
+            let outcome = match outcome {
+                Outcome::Ok => "ok",
+                Outcome::Fail => "fail",
+                Outcome::Unknown => "unknown",
+            };
+            let points = u32::try_from(operation.points).unwrap_or(u32::MAX);
+            let place = u16::try_from(operation.kind - self.parts.first_kind).unwrap_or(u16::MAX);
+            let (group, user) = (self.parts.group, operation.due.user);
+            self.slice.operations.push(OperationRecord { group, operation: place, user, timing, outcome, points });
+        }
+    }
+
+    /// Notes acknowledged datapoints for the ledger.
+    pub(super) fn note_acked(&mut self, runs: &[Run]) {
+        if !self.parts.ledger {
+            return;
+        }
+        for &run in runs {
+            match self.slice.acked.last_mut() {
+                Some(last)
+                    if last.device == run.device && last.indices().end == run.first && last.count < u32::MAX / 2 =>
+                {
+                    last.count += run.count;
+                }
+                _ => self.slice.acked.push(run),
+            }
+        }
+    }
+}

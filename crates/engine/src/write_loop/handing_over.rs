@@ -1,0 +1,115 @@
+//! Handing over to the control thread: what a second or a generation recorded, and what remains at the end.
+
+use super::WriteLoop;
+use crate::slice::Outstanding;
+use iotbench_core::{Applied, Cause, Left};
+use iotbench_recorder::{Outcome, Payload, WINDOW_NS};
+use std::sync::mpsc::TrySendError;
+
+impl WriteLoop {
+    /// Follows the clock and the control thread: hands over what a second or a generation recorded.
+    pub(super) fn follow(&mut self, now_ns: u64) {
+        let current = self.parts.control.generation();
+        // One that is announced ahead is followed when its time has come.
+        if current != self.generation && now_ns >= current.start_ns {
+            self.slice.outstanding = Some(self.outstanding(now_ns));
+            let windows = self.parts.recorder.begin_phase(current.start_ns);
+            self.slice.windows.extend(windows);
+            let mut slice = std::mem::take(&mut self.slice);
+            slice.generation = self.generation.number;
+            // The control thread waits for this one. Without a receiver the run is over.
+            let _ = self.parts.slices.send(slice);
+            self.generation = current;
+            self.settling = true;
+            self.parts.control.inform(current.number);
+        }
+        if self.settling && self.is_settled(now_ns) {
+            self.settling = false;
+            self.parts.control.settle(self.generation.number);
+        }
+        let second = now_ns / WINDOW_NS;
+        if second > self.second {
+            self.second = second;
+            let windows = self.parts.recorder.take_windows(now_ns);
+            self.slice.windows.extend(windows);
+            self.hand_over();
+        }
+    }
+
+    fn hand_over(&mut self) {
+        let mut slice = std::mem::take(&mut self.slice);
+        slice.generation = self.generation.number;
+        // When the control thread is behind, the slice is kept and grows. When it has gone, nobody will miss the slice.
+        if let Err(TrySendError::Full(mut kept)) = self.parts.slices.try_send(slice) {
+            kept.unite_windows();
+            self.slice = kept;
+        }
+    }
+
+    fn is_settled(&mut self, now_ns: u64) -> bool {
+        let start_ns = self.generation.start_ns;
+        let mut settled = self.under_way.iter().flatten().all(|u| u.due.intended_ns >= start_ns);
+        self.parts.source.left(now_ns, &mut |left| {
+            settled &= !matches!(left, Left::Operation { intended_ns } if intended_ns < start_ns);
+        });
+        settled
+    }
+
+    fn outstanding(&mut self, now_ns: u64) -> Outstanding {
+        let start_ns = self.generation.start_ns;
+        let mut sum = Outstanding::default();
+        let mut add = |intended_ns: u64| {
+            if intended_ns >= start_ns {
+                sum.operations += 1;
+                sum.waited_ns += u128::from(now_ns.saturating_sub(intended_ns));
+            }
+        };
+        self.under_way.iter().flatten().for_each(|u| add(u.due.intended_ns));
+        self.parts.source.left(now_ns, &mut |left| {
+            if let Left::Operation { intended_ns } = left {
+                add(intended_ns);
+            }
+        });
+        sum
+    }
+
+    pub(super) fn give_up(&mut self) {
+        let now_ns = self.parts.clock.now_ns();
+        self.follow(now_ns);
+        self.work.clear();
+        self.pauses.clear();
+        for operation in std::mem::take(&mut self.under_way).into_iter().flatten() {
+            let (outcome, payload) = match &operation.sequence {
+                None => (Outcome::Unknown, Payload::undivided(Outcome::Unknown, operation.points, 0, 0)),
+                Some(sequence) => sequence.failed(&Applied::Maybe, self.values_per_point),
+            };
+            self.parts.recorder.error(now_ns, Cause::TimedOut.name(), "no answer when the run ended");
+            self.record(&operation, now_ns, outcome, &payload);
+        }
+    }
+
+    pub(super) fn close(mut self) {
+        let now_ns = self.parts.clock.now_ns();
+        self.follow(now_ns);
+        let end_ns = now_ns.min(self.parts.control.stops_at_ns());
+        let (first_kind, pacer_offers) = (self.parts.first_kind, self.parts.pacer_offers);
+        let (recorder, mut pending) = (&mut self.parts.recorder, 0);
+        self.parts.source.left_with_place(end_ns, &mut |place, left| match left {
+            Left::Operation { intended_ns } => {
+                let kind = first_kind + place;
+                if !pacer_offers {
+                    recorder.offer(kind, intended_ns, 1);
+                }
+                recorder.leave_pending(kind, intended_ns, end_ns);
+                pending += 1;
+            }
+            Left::Points(points) => recorder.leave_points_pending(end_ns, points),
+        });
+        self.slice.windows.extend(self.parts.recorder.finish());
+        self.slice.pending = pending;
+        self.slice.pacing_error = Some(self.pacing_error);
+        self.slice.generation = self.generation.number;
+        // The last slice may wait: nothing is measured any more. Without a receiver nobody will miss it.
+        let _ = self.parts.slices.send(self.slice);
+    }
+}

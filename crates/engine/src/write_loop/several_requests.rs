@@ -1,0 +1,158 @@
+//! Operations of several requests: calls one after the other on one connection, with pauses between requests.
+
+use super::{UnderWay, WriteLoop};
+use crate::{
+    lane::{Lane, Work, applied_runs, call},
+    pacer::Alarm,
+    sequence::{Call, Step},
+};
+use iotbench_core::{Acknowledged, Action, Applied, Cause, Error, Run};
+use iotbench_recorder::{Outcome, Timing};
+
+/// A connection whose operation pauses.
+pub(super) struct Pause {
+    /// When it goes on: at its end, or when the operation's deadline has passed.
+    pub(super) until_ns: u64,
+    lane: Lane,
+}
+
+impl WriteLoop {
+    /// Makes a call; without one when the operation's deadline has passed.
+    pub(super) fn call(&mut self, mut lane: Lane, what: Call) -> Option<Work> {
+        let now_ns = self.parts.clock.now_ns();
+        let operation = self.under_way.get_mut(lane.number)?.as_mut()?;
+        let deadline_ns = self.parts.deadline_after(operation.sent_ns);
+        if now_ns >= deadline_ns {
+            let error = Error::new(Cause::TimedOut, "the deadline passed between two requests of the operation");
+            self.end_early(lane, now_ns, &error.action(Action::RetryMayHelp));
+            return None;
+        }
+        let sequence = operation.sequence.as_mut()?;
+        sequence.send(what, &lane.batches.operation, &mut lane.batches.request);
+        let kind = self.parts.operations.at(operation.kind - self.parts.first_kind).kind;
+        let clock = self.parts.clock;
+        Some(Box::pin(call(lane, what, kind, clock, clock.instant(deadline_ns).into())))
+    }
+
+    /// A call was answered; what follows at once, if anything does.
+    pub(super) fn called(
+        &mut self,
+        lane: Lane,
+        sent_ns: u64,
+        ended_ns: u64,
+        result: Result<Acknowledged, Error>,
+    ) -> Option<Work> {
+        self.follow(self.parts.clock.now_ns());
+        let operation = self.under_way.get_mut(lane.number)?.as_mut()?;
+        let sequence = operation.sequence.as_mut()?;
+        let is_request = sequence.present() == Some(Call::Request);
+        if is_request {
+            let outcome = result.as_ref().map_or_else(outcome_of, |_| Outcome::Ok);
+            match Timing::new(sequence.due_ns(), sent_ns, ended_ns) {
+                Some(timing) => {
+                    let intended_ns = operation.due.intended_ns;
+                    self.parts.recorder.complete_request(operation.kind, intended_ns, outcome, &timing);
+                }
+                None => self.slice.samples_dropped += 1,
+            }
+        }
+        match result {
+            Ok(acknowledged) => {
+                let step = sequence.succeeded(acknowledged, sent_ns, ended_ns);
+                if is_request && !sequence.is_transaction() {
+                    self.note_acked(lane.batches.request.runs());
+                }
+                self.go_on(lane, step, ended_ns)
+            }
+            Err(error) => {
+                self.end_early(lane, ended_ns, &error);
+                None
+            }
+        }
+    }
+
+    fn go_on(&mut self, lane: Lane, step: Step, now_ns: u64) -> Option<Work> {
+        match step {
+            Step::Call(next) => self.call(lane, next),
+            Step::Pause { until_ns } => {
+                let operation = self.under_way.get(lane.number)?.as_ref()?;
+                let until_ns = until_ns.min(self.parts.deadline_after(operation.sent_ns));
+                self.pauses.push(Pause { until_ns, lane });
+                None
+            }
+            Step::End => {
+                self.end(lane, now_ns);
+                None
+            }
+        }
+    }
+
+    /// Goes on with the operations whose pause is over.
+    pub(super) async fn resume(&mut self) {
+        if self.pauses.is_empty() {
+            return;
+        }
+        let now_ns = self.parts.clock.now_ns();
+        while let Some(place) = self.pauses.iter().position(|p| p.until_ns <= now_ns) {
+            let lane = self.pauses.swap_remove(place).lane;
+            let since_ns = self.sent_ns(lane.number);
+            if let Some(work) = self.call(lane, Call::Request) {
+                self.drive(work, since_ns).await;
+            }
+        }
+    }
+
+    /// Everything was acknowledged.
+    fn end(&mut self, lane: Lane, ended_ns: u64) {
+        let Some(operation) = self.take_under_way(&lane, ended_ns) else { return };
+        let Some(sequence) = &operation.sequence else { return };
+        if sequence.is_transaction() {
+            self.note_acked(lane.batches.operation.runs());
+        }
+        let (outcome, payload) = sequence.ended(self.values_per_point);
+        self.parts.recorder.record_busy(operation.kind, operation.due.intended_ns, ended_ns, sequence.busy_ns());
+        self.record(&operation, ended_ns, outcome, &payload);
+        self.free(lane);
+    }
+
+    /// A call failed, or none may be made any more. A transaction is undone by giving up its connection.
+    fn end_early(&mut self, lane: Lane, ended_ns: u64, error: &Error) {
+        let Some(operation) = self.take_under_way(&lane, ended_ns) else { return };
+        let Some(sequence) = &operation.sequence else { return };
+        self.tell_error(ended_ns, error);
+        if let (Applied::Rows(rows), Some(Call::Request), false) =
+            (&error.applied, sequence.present(), sequence.is_transaction())
+        {
+            let runs: Vec<Run> = applied_runs(&lane.batches.request, rows).collect();
+            self.note_acked(&runs);
+        }
+        let (outcome, payload) = sequence.failed(&error.applied, self.values_per_point);
+        self.record(&operation, ended_ns, outcome, &payload);
+        if error.action == Action::DiscardWriter || sequence.is_transaction() {
+            self.reopen(lane.number, lane.batches, 0);
+        } else {
+            self.free(lane);
+        }
+    }
+
+    fn take_under_way(&mut self, lane: &Lane, ended_ns: u64) -> Option<UnderWay> {
+        let operation = self.under_way.get_mut(lane.number)?.take()?;
+        self.parts.source.complete(operation.due, ended_ns);
+        Some(operation)
+    }
+}
+
+/// Waits for the end of the next pause; for ever when there is none.
+pub(super) async fn next_pause_ends(alarm: Option<&Alarm>, pauses: &[Pause]) {
+    match (alarm, pauses.iter().map(|p| p.until_ns).min()) {
+        (Some(alarm), until_ns @ Some(_)) => alarm.wait_until(until_ns).await,
+        _ => std::future::pending().await,
+    }
+}
+
+fn outcome_of(error: &Error) -> Outcome {
+    match error.applied {
+        Applied::Maybe => Outcome::Unknown,
+        Applied::No | Applied::Rows(_) => Outcome::Fail,
+    }
+}

@@ -1,0 +1,58 @@
+//! The deadline of an operation is that of all its requests and pauses together.
+
+use crate::{
+    INSERTS, run_traced,
+    scripted::{Act, SUCCEED, Script, Scripted},
+};
+use std::time::Duration;
+
+/// Nine pauses of 20 ms are within a deadline of 200 ms; with 50 ms of a request they are not.
+const SLOW: [&str; 5] =
+    ["requests=10", "groups.0.operations.0.pause=20ms", "phases.deadline=200ms", "phases.operations=5", "drain=5s"];
+
+#[test]
+fn an_operation_whose_time_is_over_in_a_pause_ends_there() {
+    for transaction in [false, true] {
+        let slow_first = |n: u64| if n == 0 { Act::Succeed(Duration::from_millis(50)) } else { SUCCEED };
+        let backend = Scripted::new(Script { write: slow_first, commit: |_| SUCCEED });
+        let transaction_set = format!("transaction={transaction}");
+        let set: Vec<&str> = SLOW.into_iter().chain([transaction_set.as_str()]).collect();
+        let (outcome, trace) = run_traced(backend, INSERTS, &set);
+        let state = backend.state.lock().unwrap();
+        assert_eq!(outcome.load.started, 5);
+        let first = trace[0];
+        assert_ne!(first.outcome, "ok");
+        assert!(first.timing.service_ns() >= 200_000_000, "it had its deadline: {first:?}");
+        assert_eq!(state.points(), outcome.points.acked + outcome.points.unknown);
+        if transaction {
+            assert_eq!(outcome.points.acked, 10 * outcome.load.ok, "all of an operation or nothing");
+            assert!(state.connections > 1, "its connection is given up, which undoes it");
+        } else {
+            assert!(outcome.points.acked > 10 * outcome.load.ok, "what was acknowledged before stays");
+        }
+    }
+}
+
+#[test]
+fn an_operation_whose_time_is_over_in_a_request_has_timed_out() {
+    let never = |n: u64| if n == 2 { Act::Succeed(Duration::from_secs(3600)) } else { SUCCEED };
+    let backend = Scripted::new(Script { write: never, commit: |_| SUCCEED });
+    let set: Vec<&str> = SLOW.into_iter().chain(["transaction=false"]).collect();
+    let (outcome, trace) = run_traced(backend, INSERTS, &set);
+    assert_eq!(trace[0].outcome, "unknown");
+    let state = backend.state.lock().unwrap();
+    assert_eq!((outcome.points.unknown, outcome.points.failed >= 7), (1, true), "one was under way, seven never sent");
+    assert_eq!(state.points(), outcome.points.acked, "it was not stored");
+}
+
+#[test]
+fn what_pauses_when_the_run_gives_up_has_failed() {
+    let set = ["requests=3", "groups.0.operations.0.pause=20s", "phases.operations=1", "duration=1s", "drain=100ms"];
+    for (transaction, acked) in [("transaction=false", 1), ("transaction=true", 0)] {
+        let set: Vec<&str> = set.into_iter().chain([transaction]).collect();
+        let backend = Scripted::new(Script { write: |_| SUCCEED, commit: |_| SUCCEED });
+        let (outcome, _) = run_traced(backend, INSERTS, &set);
+        let (load, points) = (outcome.load, outcome.points);
+        assert_eq!((load.started, load.fail, points.acked, points.failed), (1, 1, acked, 3 - acked));
+    }
+}

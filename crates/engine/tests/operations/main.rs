@@ -1,0 +1,76 @@
+//! Operations of several requests, mixes of operations, and requests over several devices: what is counted is what the
+//! database holds, whatever fails.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod scripted;
+
+mod deadline;
+mod devices;
+mod failures;
+mod mixes;
+mod transactions;
+
+use iotbench_backends::BACKENDS;
+use iotbench_core::{Backend, Registry, Target};
+use iotbench_engine::{
+    Event, Observer, OperationRecord, Outcome, Overrides, PlanRequest, RunOptions, StopSignal, parse_profile, plan, run,
+};
+
+/// A transaction of five inserts with pauses, as the weather study's.
+const INSERTS: &str = r#"
+name = "inserts"
+summary = "test"
+[dataset]
+name = "weather"
+[[groups]]
+name = "writer"
+load = { model = "closed", users = 1 }
+operations = [{ kind = "write", datapoints = 1, requests = 5, pause = "2ms", transaction = true }]
+[phases]
+operations = 20
+duration = "60s"
+"#;
+
+/// What the trace told.
+#[derive(Default)]
+struct Trace(Vec<OperationRecord>);
+
+impl Observer for Trace {
+    fn event(&mut self, event: &Event<'_>) -> Result<(), String> {
+        if let Event::Operations(operations) = event {
+            self.0.extend_from_slice(operations);
+        }
+        Ok(())
+    }
+}
+
+/// Runs a profile with these assignments, with a trace. Whatever else a run is, its counts balance, and what is stored
+/// lies between what was acknowledged and what may have been stored besides.
+fn run_traced(backend: &'static dyn Backend, text: &str, set: &[&str]) -> (Outcome, Vec<OperationRecord>) {
+    let folder = tempfile::tempdir().unwrap();
+    let set = set.iter().map(ToString::to_string).collect();
+    let profile = parse_profile("test.toml", text).unwrap().with(&Overrides { set, ..Overrides::default() }).unwrap();
+    let request = PlanRequest {
+        profile,
+        profile_file: "test.toml".into(),
+        base: folder.path(),
+        run_id: "test".into(),
+        target: Target { folder: Some(folder.path().to_owned()), ..Target::default() },
+        now_ns: 0,
+    };
+    let planned = plan(request, backend).unwrap();
+    let mut trace = Trace::default();
+    let options = RunOptions { trace: true, ..RunOptions::default() };
+    let outcome = run(planned, backend, options, &mut trace, &StopSignal::default());
+    let verdict = &outcome.verdict;
+    assert_eq!((outcome.load.check(), outcome.points.check()), (Ok(()), Ok(())), "{verdict:?}");
+    assert_eq!(outcome.acked.len(), outcome.points.acked, "the ledger names what was acknowledged: {verdict:?}");
+    let (stored, points) = (outcome.stored.unwrap().points, outcome.points);
+    assert!((points.acked..=points.acked + points.unknown).contains(&stored), "{stored} stored, {points:?}");
+    (outcome, trace.0)
+}
+
+fn run_on(backend: &str, text: &str, set: &[&str]) -> Outcome {
+    run_traced(Registry::new(BACKENDS).find(backend).unwrap(), text, set).0
+}

@@ -1,0 +1,225 @@
+//! A database that follows a script: it fails where it is told to, and knows exactly what it holds.
+
+use async_trait::async_trait;
+use iotbench_core::{
+    Acknowledged, Acknowledgement, Action, Applied, Backend, Batch, Capabilities, Cause, Counts, Database, Domain,
+    Duplicates, Error, Layout, OpenRequest, Promise, PromiseLevel, PromiseSource, Reader, Run, ServerFacts, Setting,
+    SettingError, Settled, TimeUnit, Writer,
+};
+use iotbench_engine::AckedRanges;
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+/// What one call is told to do.
+#[derive(Clone)]
+pub enum Act {
+    /// To succeed, after so long.
+    Succeed(Duration),
+    /// To fail so. Of a write the rows that the error names are stored; of one that may be applied all are, and of a
+    /// commit that may be.
+    Fail(Error),
+}
+
+pub const SUCCEED: Act = Act::Succeed(Duration::ZERO);
+
+pub fn fail(cause: Cause, applied: Applied) -> Act {
+    Act::Fail(Error::new(cause, "as the script says").applied(applied))
+}
+
+/// What is told to the calls of a kind, by their number over all connections, from 0.
+pub struct Script {
+    pub write: fn(u64) -> Act,
+    pub commit: fn(u64) -> Act,
+}
+
+/// What the database did.
+#[derive(Default)]
+pub struct State {
+    pub stored: Vec<Run>,
+    values_per_point: u64,
+    pub begins: u64,
+    pub writes: u64,
+    pub commits: u64,
+    pub connections: u64,
+}
+
+impl State {
+    pub fn points(&self) -> u64 {
+        self.stored.iter().map(|run| u64::from(run.count)).sum()
+    }
+
+    /// What is stored, as the ledger would name it.
+    pub fn ranges(&self) -> AckedRanges {
+        let mut ranges = AckedRanges::default();
+        self.stored.iter().for_each(|&run| ranges.add(run));
+        assert_eq!(ranges.len(), self.points(), "a datapoint is stored twice");
+        ranges
+    }
+}
+
+pub struct Scripted {
+    script: Script,
+    pub state: Arc<Mutex<State>>,
+    capabilities: Capabilities,
+}
+
+impl Scripted {
+    /// Lives as long as the process: a run keeps its backend as long.
+    pub fn new(script: Script) -> &'static Self {
+        let capabilities = Capabilities {
+            layouts: &[Layout::Wide],
+            time_unit: TimeUnit::Ns,
+            duplicates: Duplicates::Keep,
+            domain: |_| Domain::Full,
+            acknowledgement: Acknowledgement::Applied,
+            transactions: true,
+            most_writers: None,
+            blocking: false,
+            embedded: true,
+            stores: true,
+        };
+        Box::leak(Box::new(Self { script, state: Arc::default(), capabilities }))
+    }
+}
+
+impl Backend for Scripted {
+    fn name(&self) -> &'static str {
+        "scripted"
+    }
+    fn summary(&self) -> &'static str {
+        "fails where it is told to"
+    }
+    fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+    fn settings(&self) -> &'static [Setting] {
+        &[]
+    }
+    fn open(&self, request: OpenRequest) -> Result<Arc<dyn Database>, SettingError> {
+        self.state.lock().unwrap().values_per_point = request.table.schema.width() as u64;
+        Ok(Arc::new(Table { write: self.script.write, commit: self.script.commit, state: Arc::clone(&self.state) }))
+    }
+}
+
+#[derive(Clone)]
+struct Table {
+    write: fn(u64) -> Act,
+    commit: fn(u64) -> Act,
+    state: Arc<Mutex<State>>,
+}
+
+#[async_trait]
+impl Database for Table {
+    async fn ping(&self) -> Result<ServerFacts, Error> {
+        Ok(ServerFacts {
+            product: "scripted".into(),
+            version: "1".into(),
+            driver: "none".into(),
+            method: "none".into(),
+            settings: BTreeMap::new(),
+            acknowledgement: iotbench_core::Acknowledgement::Applied,
+            promise: Promise { level: PromiseLevel::Buffered, nodes: 1, source: PromiseSource::ReadBack },
+        })
+    }
+    async fn create(&self) -> Result<(), Error> {
+        Ok(())
+    }
+    async fn settle(&self) -> Result<Settled, Error> {
+        Ok(Settled::Yes)
+    }
+    async fn count(&self) -> Result<Counts, Error> {
+        let state = self.state.lock().unwrap();
+        Ok(Counts { points: state.points(), values: state.points() * state.values_per_point })
+    }
+    async fn storage_bytes(&self) -> Result<Option<u64>, Error> {
+        Ok(None)
+    }
+    async fn drop_created(&self) -> Result<(), Error> {
+        Ok(())
+    }
+    async fn writer(&self) -> Result<Box<dyn Writer>, Error> {
+        self.state.lock().unwrap().connections += 1;
+        Ok(Box::new(Connection { table: self.clone(), uncommitted: None }))
+    }
+    async fn reader(&self) -> Result<Box<dyn Reader>, Error> {
+        Err(Error::new(Cause::Client, "nothing is read here").action(Action::Stop))
+    }
+}
+
+/// A transaction that is open when its connection goes is undone.
+struct Connection {
+    table: Table,
+    uncommitted: Option<Vec<Run>>,
+}
+
+impl Connection {
+    fn store(&mut self, runs: impl IntoIterator<Item = Run>) {
+        match &mut self.uncommitted {
+            Some(uncommitted) => uncommitted.extend(runs),
+            None => self.table.state.lock().unwrap().stored.extend(runs),
+        }
+    }
+}
+
+#[async_trait]
+impl Writer for Connection {
+    async fn write(&mut self, batch: &Batch) -> Result<Acknowledged, Error> {
+        let number = {
+            let mut state = self.table.state.lock().unwrap();
+            state.writes += 1;
+            state.writes - 1
+        };
+        match (self.table.write)(number) {
+            Act::Succeed(after) => {
+                if !after.is_zero() {
+                    tokio::time::sleep(after).await;
+                }
+                self.store(batch.runs().iter().copied());
+                Ok(Acknowledged { points: batch.len() as u64, bytes: 1 })
+            }
+            Act::Fail(error) => {
+                match &error.applied {
+                    Applied::No => {}
+                    Applied::Maybe => self.store(batch.runs().iter().copied()),
+                    Applied::Rows(rows) => {
+                        let [run] = batch.runs() else { panic!("one stretch of one device") };
+                        let one = |&row: &u32| Run { first: run.first + u64::from(row), count: 1, ..*run };
+                        self.store(rows.iter().map(one).collect::<Vec<_>>());
+                    }
+                }
+                Err(error)
+            }
+        }
+    }
+
+    async fn begin(&mut self) -> Result<(), Error> {
+        assert!(self.uncommitted.is_none(), "a connection with an open transaction was used again");
+        self.table.state.lock().unwrap().begins += 1;
+        self.uncommitted = Some(Vec::new());
+        Ok(())
+    }
+
+    async fn commit(&mut self) -> Result<(), Error> {
+        let written = self.uncommitted.take().unwrap();
+        let number = {
+            let mut state = self.table.state.lock().unwrap();
+            state.commits += 1;
+            state.commits - 1
+        };
+        match (self.table.commit)(number) {
+            Act::Succeed(_) => {
+                self.store(written);
+                Ok(())
+            }
+            Act::Fail(error) => {
+                if error.applied == Applied::Maybe {
+                    self.store(written);
+                }
+                Err(error)
+            }
+        }
+    }
+}
