@@ -80,7 +80,7 @@ fn failures_at_every_place_leave_the_counts_exact() {
     let commit = |n: u64| if n % 7 == 3 { fail(Cause::Server, Applied::Maybe) } else { SUCCEED };
     let write = |n: u64| match n % 9 {
         4 => fail(Cause::Server, Applied::No),
-        7 if n % 2 == 0 => fail(Cause::Connect, Applied::Maybe),
+        7 if n.is_multiple_of(2) => fail(Cause::Connect, Applied::Maybe),
         _ => SUCCEED,
     };
     for transaction in [false, true] {
