@@ -1,13 +1,16 @@
 //! Where the operations of the load models come from.
 
 mod closed;
+mod of_group;
 mod open;
 mod paced;
 mod stretch;
 
-pub use closed::{ClosedSettings, ClosedSource};
-pub use open::OpenSource;
-pub use paced::PacedSource;
+pub use of_group::{MakeSource, SourcesRequest};
+
+use closed::{ClosedSettings, ClosedSource};
+use open::OpenSource;
+use paced::PacedSource;
 
 use iotbench_core::{Batch, Left, Run, Source};
 use iotbench_simulator::Dataset;

@@ -4,22 +4,18 @@ use crate::{
     clock::RunClock,
     control::Control,
     mix::OperationMix,
-    pacer::{self, Alarm, Handover, OpenStream, Pace, Sensor, SensorStream, Stream},
-    plan::{GroupPlan, Load, OperationPlan, Payload, Plan, Planned},
-    profile::Arrival,
-    ramp::RampPlan,
-    schedule::{Schedule, mix},
+    pacer::{self, Alarm, Handover, Pace},
+    plan::{GroupPlan, Load, OperationPlan, Plan, Planned},
+    schedule::mix,
     slice::Slice,
-    source::{ClosedSettings, ClosedSource, Feed, Filler, OpenSource, PacedSource},
+    source::{MakeSource, SourcesRequest},
     write_loop::{WriteLoop, WriteLoopParts},
 };
 use iotbench_core::{Batch, Cause, Database, Error, Writer};
 use iotbench_recorder::{OperationKind, Recorder, Requests};
 use std::{
-    collections::VecDeque,
     sync::{
         Arc,
-        atomic::AtomicU32,
         mpsc::{Receiver, SyncSender, sync_channel},
     },
     thread::JoinHandle,
@@ -27,18 +23,11 @@ use std::{
 };
 use tokio::sync::watch;
 
-/// Grants that may wait between the pacer and the loops.
-const GRANTS: usize = 4096;
-const MOST_GRANTS: usize = 65_536;
-
 /// Of a group's seed, the number that its draw of operations begins with.
 const OPERATIONS_OF_SEED: u64 = u64::MAX;
 
 /// How long before the start the load threads sleep exactly.
 const EXACT_STRETCH: Duration = Duration::from_millis(10);
-
-/// Makes a loop's source once the clock is known.
-type MakeSource = Box<dyn FnOnce(RunClock) -> Box<dyn Feed> + Send>;
 
 /// One loop of one group before it has a thread.
 struct LoopPlan {
@@ -199,7 +188,7 @@ fn assign(planned: &Planned, control: &Arc<Control>, blocking: bool) -> (Vec<Vec
         let seed = mix(planned.plan.seed, number as u64);
         let operations = OperationMix::new(group, mix(seed, OPERATIONS_OF_SEED));
         let loops = if blocking { group.connections as usize } else { cores.min(group.connections as usize) };
-        let request = SourceRequest { planned, control, group, operations: &operations, first_kind, seed };
+        let request = SourcesRequest { planned, control, group, operations: &operations, first_kind, seed };
         let sources = request.sources(u32::try_from(loops).unwrap_or(1), &mut paced);
         for (i, source) in sources.into_iter().enumerate() {
             let share = group.connections as usize / loops + usize::from(i < group.connections as usize % loops);
@@ -221,104 +210,6 @@ fn assign(planned: &Planned, control: &Arc<Control>, blocking: bool) -> (Vec<Vec
         first_kind += group.operations().count();
     }
     (threads, paced)
-}
-
-/// What the sources of a group are made from.
-struct SourceRequest<'a> {
-    planned: &'a Planned,
-    control: &'a Arc<Control>,
-    group: &'a GroupPlan,
-    operations: &'a OperationMix,
-    first_kind: usize,
-    seed: u64,
-}
-
-impl SourceRequest<'_> {
-    fn sources(&self, loops: u32, paced: &mut Pace) -> Vec<MakeSource> {
-        match self.group.load {
-            Load::Closed { users, think_ns } => self.closed(loops, paced, users, think_ns),
-            Load::Open { arrival, rate, drop_above } => {
-                let schedule = Schedule::new(arrival, rate, self.seed);
-                self.open(loops, paced, schedule, drop_above)
-            }
-            Load::Paced { rate, queue } => {
-                let schedule = Schedule::new(Arrival::Constant, rate, self.seed);
-                self.sensors(loops, paced, schedule, queue)
-            }
-        }
-    }
-
-    fn filler(&self) -> Filler {
-        Filler::new(Arc::clone(&self.planned.dataset), self.planned.plan.phases.preload)
-    }
-
-    fn devices(&self) -> u32 {
-        self.planned.plan.table.devices
-    }
-
-    fn closed(&self, loops: u32, paced: &mut Pace, users: u32, think_ns: u64) -> Vec<MakeSource> {
-        let most_users = self.planned.plan.ramp.as_ref().map_or(users, RampPlan::most);
-        let make = |first: u32| -> MakeSource {
-            let (control, filler) = (Arc::clone(self.control), self.filler());
-            let alarm = Arc::new(Alarm::new(Arc::clone(&paced.sleep)));
-            paced.alarms.push(Arc::clone(&alarm));
-            let (operations, devices, seed) = (self.operations.clone(), self.devices(), self.seed);
-            let settings = ClosedSettings { operations, think_ns, first, stride: loops, most_users, devices, seed };
-            Box::new(move |clock| Box::new(ClosedSource::new(clock, control, alarm, filler, settings)))
-        };
-        (0..loops).map(make).collect()
-    }
-
-    fn open(&self, loops: u32, paced: &mut Pace, schedule: Schedule, drop_above: Option<u32>) -> Vec<MakeSource> {
-        let (grants, taken) = async_channel::bounded(GRANTS);
-        let outstanding = Arc::new(AtomicU32::new(0));
-        let make = |_| -> MakeSource {
-            let (taken, outstanding) = (taken.clone(), Arc::clone(&outstanding));
-            let source = OpenSource::new(taken, outstanding, self.filler(), self.devices(), self.operations.clone());
-            Box::new(move |_| Box::new(source))
-        };
-        let sources = (0..loops).map(make).collect();
-        paced.streams.push(Stream::Open(OpenStream {
-            operations: self.operations.clone(),
-            first_kind: self.first_kind,
-            schedule: schedule.clone().peekable(),
-            pace: schedule,
-            // Until the first step nothing starts.
-            ramped: (self.planned.plan.ramp.is_some() && self.first_kind == 0).then_some(0),
-            granted_ns: VecDeque::with_capacity(GRANTS),
-            grants,
-            leftover: taken,
-            outstanding,
-            drop_above,
-        }));
-        sources
-    }
-
-    fn sensors(&self, loops: u32, paced: &mut Pace, schedule: Schedule, queue: u32) -> Vec<MakeSource> {
-        let devices = self.devices();
-        let operation = &self.group.operation;
-        // An operation is whole when all its requests are.
-        let payload = match operation.payload {
-            Payload::Count(_) => Payload::Count(operation.points_per_device()),
-            other => other,
-        };
-        let mut sensors: Vec<Option<Sensor>> = (0..devices).map(|_| None).collect();
-        let mut make = |first: u32| -> MakeSource {
-            let own = (devices - first.min(devices)).div_ceil(loops) as usize;
-            let (grants, taken) = async_channel::bounded((own * queue as usize).clamp(1, MOST_GRANTS));
-            let queued: Vec<Arc<AtomicU32>> = (0..own).map(|_| Arc::default()).collect();
-            let places = sensors.iter_mut().skip(first as usize).step_by(loops as usize);
-            for (place, queued) in places.zip(&queued) {
-                *place = Some(Sensor { queued: Arc::clone(queued), grants: grants.clone() });
-            }
-            let source = PacedSource::new(taken, payload, first, loops, queued, self.filler());
-            Box::new(move |_| Box::new(source))
-        };
-        let sources = (0..loops).map(&mut make).collect();
-        let (schedule, sensors) = (schedule.peekable(), sensors.into_iter().flatten().collect());
-        paced.streams.push(Stream::Sensors(SensorStream { schedule, next_sensor: 0, sensors, queue }));
-        sources
-    }
 }
 
 fn pace(shared: &Shared, paced: Pace) {

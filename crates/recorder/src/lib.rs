@@ -35,7 +35,8 @@
 //!
 //! # Limits
 //! - Durations up to 24 h keep their value, with an error of at most 0.1 % or 1 ns; longer ones are counted.
-//! - Memory is constant in the duration: 912 KiB for a window and kind of operation, at most four windows a thread.
+//! - Memory is constant in the duration: 912 KiB for a window and kind of operation of one request, twice that and 304 KiB
+//!   for one of many with pauses, at most four windows a thread.
 //! - Confidence intervals of quantiles take the samples for independent; those of an overloaded server are not.
 //!
 //! # Invariants

@@ -17,8 +17,12 @@ pub(super) struct Pause {
 }
 
 impl WriteLoop {
-    /// Makes a call; without one when the operation's deadline has passed.
+    /// Makes a call; none when the operation's deadline has passed, or when the run gives up what is under way.
     pub(super) fn call(&mut self, mut lane: Lane, what: Call) -> Option<Work> {
+        if self.parts.control.abandoned() {
+            self.pauses.push(Pause { until_ns: u64::MAX, lane });
+            return None;
+        }
         let now_ns = self.parts.clock.now_ns();
         let operation = self.under_way.get_mut(lane.number)?.as_mut()?;
         let deadline_ns = self.parts.deadline_after(operation.sent_ns);

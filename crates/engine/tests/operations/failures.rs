@@ -39,7 +39,8 @@ fn without_a_transaction_the_acknowledged_stay_and_the_rest_is_never_sent() {
     let (backend, outcome) = run(Script { write: |n| third(n, Applied::No), commit }, false);
     assert_eq!(fates(&outcome), [19, 1, 0, 194, 6, 0]);
     assert_eq!(requests(&outcome), [2 + 95, 1, 0]);
-    assert_eq!((backend.state.lock().unwrap().ranges(), backend.state.lock().unwrap().writes), (outcome.acked, 98));
+    let writes = backend.state.lock().unwrap().writes;
+    assert_eq!((backend.state.lock().unwrap().ranges(), writes), (outcome.acked, 98), "two were never sent");
 
     let (backend, outcome) = run(Script { write: |n| third(n, Applied::Rows(vec![1])), commit }, false);
     assert_eq!(fates(&outcome), [19, 1, 0, 195, 5, 0]);
@@ -79,7 +80,7 @@ fn failures_at_every_place_leave_the_counts_exact() {
     let commit = |n: u64| if n % 7 == 3 { fail(Cause::Server, Applied::Maybe) } else { SUCCEED };
     let write = |n: u64| match n % 9 {
         4 => fail(Cause::Server, Applied::No),
-        7 if n % 2 == 0 => fail(Cause::Connect, Applied::Maybe),
+        7 if n.is_multiple_of(2) => fail(Cause::Connect, Applied::Maybe),
         _ => SUCCEED,
     };
     for transaction in [false, true] {

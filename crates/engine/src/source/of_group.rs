@@ -1,0 +1,129 @@
+//! The sources of a group: one for each loop, with their schedule at the pacer.
+
+use super::{ClosedSettings, ClosedSource, Feed, Filler, OpenSource, PacedSource};
+use crate::{
+    clock::RunClock,
+    control::Control,
+    mix::OperationMix,
+    pacer::{Alarm, OpenStream, Pace, Sensor, SensorStream, Stream},
+    plan::{GroupPlan, Load, Payload, Planned},
+    profile::Arrival,
+    ramp::RampPlan,
+    schedule::Schedule,
+};
+use std::{
+    collections::VecDeque,
+    sync::{Arc, atomic::AtomicU32},
+};
+
+/// Grants that may wait between the pacer and the loops.
+const GRANTS: usize = 4096;
+const MOST_GRANTS: usize = 65_536;
+
+/// Makes a loop's source once the clock is known.
+pub type MakeSource = Box<dyn FnOnce(RunClock) -> Box<dyn Feed> + Send>;
+
+/// What the sources of a group are made from.
+pub struct SourcesRequest<'a> {
+    /// The plan and its data.
+    pub planned: &'a Planned,
+    /// What the control thread says.
+    pub control: &'a Arc<Control>,
+    /// The group.
+    pub group: &'a GroupPlan,
+    /// Its operations.
+    pub operations: &'a OperationMix,
+    /// What the recorder knows the first of them as.
+    pub first_kind: usize,
+    /// The group's seed.
+    pub seed: u64,
+}
+
+impl SourcesRequest<'_> {
+    /// A source for each of so many loops; what the pacer has to do for them is added to `paced`.
+    pub fn sources(&self, loops: u32, paced: &mut Pace) -> Vec<MakeSource> {
+        match self.group.load {
+            Load::Closed { users, think_ns } => self.closed(loops, paced, users, think_ns),
+            Load::Open { arrival, rate, drop_above } => {
+                let schedule = Schedule::new(arrival, rate, self.seed);
+                self.open(loops, paced, schedule, drop_above)
+            }
+            Load::Paced { rate, queue } => {
+                let schedule = Schedule::new(Arrival::Constant, rate, self.seed);
+                self.sensors(loops, paced, schedule, queue)
+            }
+        }
+    }
+
+    fn filler(&self) -> Filler {
+        Filler::new(Arc::clone(&self.planned.dataset), self.planned.plan.phases.preload)
+    }
+
+    fn devices(&self) -> u32 {
+        self.planned.plan.table.devices
+    }
+
+    fn closed(&self, loops: u32, paced: &mut Pace, users: u32, think_ns: u64) -> Vec<MakeSource> {
+        let most_users = self.planned.plan.ramp.as_ref().map_or(users, RampPlan::most);
+        let make = |first: u32| -> MakeSource {
+            let (control, filler) = (Arc::clone(self.control), self.filler());
+            let alarm = Arc::new(Alarm::new(Arc::clone(&paced.sleep)));
+            paced.alarms.push(Arc::clone(&alarm));
+            let (operations, devices, seed) = (self.operations.clone(), self.devices(), self.seed);
+            let settings = ClosedSettings { operations, think_ns, first, stride: loops, most_users, devices, seed };
+            Box::new(move |clock| Box::new(ClosedSource::new(clock, control, alarm, filler, settings)))
+        };
+        (0..loops).map(make).collect()
+    }
+
+    fn open(&self, loops: u32, paced: &mut Pace, schedule: Schedule, drop_above: Option<u32>) -> Vec<MakeSource> {
+        let (grants, taken) = async_channel::bounded(GRANTS);
+        let outstanding = Arc::new(AtomicU32::new(0));
+        let make = |_| -> MakeSource {
+            let (taken, outstanding) = (taken.clone(), Arc::clone(&outstanding));
+            let source = OpenSource::new(taken, outstanding, self.filler(), self.devices(), self.operations.clone());
+            Box::new(move |_| Box::new(source))
+        };
+        let sources = (0..loops).map(make).collect();
+        paced.streams.push(Stream::Open(OpenStream {
+            operations: self.operations.clone(),
+            first_kind: self.first_kind,
+            schedule: schedule.clone().peekable(),
+            pace: schedule,
+            // Until the first step nothing starts.
+            ramped: (self.planned.plan.ramp.is_some() && self.first_kind == 0).then_some(0),
+            granted_ns: VecDeque::with_capacity(GRANTS),
+            grants,
+            leftover: taken,
+            outstanding,
+            drop_above,
+        }));
+        sources
+    }
+
+    fn sensors(&self, loops: u32, paced: &mut Pace, schedule: Schedule, queue: u32) -> Vec<MakeSource> {
+        let devices = self.devices();
+        let operation = &self.group.operation;
+        // An operation is whole when all its requests are.
+        let payload = match operation.payload {
+            Payload::Count(_) => Payload::Count(operation.points_per_device()),
+            other => other,
+        };
+        let mut sensors: Vec<Option<Sensor>> = (0..devices).map(|_| None).collect();
+        let mut make = |first: u32| -> MakeSource {
+            let own = (devices - first.min(devices)).div_ceil(loops) as usize;
+            let (grants, taken) = async_channel::bounded((own * queue as usize).clamp(1, MOST_GRANTS));
+            let queued: Vec<Arc<AtomicU32>> = (0..own).map(|_| Arc::default()).collect();
+            let places = sensors.iter_mut().skip(first as usize).step_by(loops as usize);
+            for (place, queued) in places.zip(&queued) {
+                *place = Some(Sensor { queued: Arc::clone(queued), grants: grants.clone() });
+            }
+            let source = PacedSource::new(taken, payload, first, loops, queued, self.filler());
+            Box::new(move |_| Box::new(source))
+        };
+        let sources = (0..loops).map(&mut make).collect();
+        let (schedule, sensors) = (schedule.peekable(), sensors.into_iter().flatten().collect());
+        paced.streams.push(Stream::Sensors(SensorStream { schedule, next_sensor: 0, sensors, queue }));
+        sources
+    }
+}
