@@ -10,6 +10,9 @@ use tokio::sync::watch;
 /// "Not yet known".
 const NEVER: u64 = u64::MAX;
 
+/// Operations of a trace that may wait for whoever watches the run, over all threads; others are lost samples.
+pub const MOST_UNTOLD: u64 = 1_000_000;
+
 /// Shared by the control thread, the pacer and the load threads of one run.
 #[derive(Debug)]
 pub struct Control {
@@ -28,6 +31,10 @@ pub struct Control {
     budget: AtomicU64,
     /// Operations intended before this are not counted against the budget.
     budget_from_ns: u64,
+    /// Operations whose trace is not yet told.
+    untold: AtomicU64,
+    /// When the last loop had its last answer.
+    ended_ns: AtomicU64,
     failure: Mutex<Option<(Cause, String)>>,
     changed: watch::Sender<()>,
     watches: Vec<LaneWatch>,
@@ -58,6 +65,8 @@ impl Control {
             abandon: AtomicBool::new(false),
             budget: AtomicU64::new(operations.unwrap_or(NEVER)),
             budget_from_ns,
+            untold: AtomicU64::new(0),
+            ended_ns: AtomicU64::new(0),
             failure: Mutex::new(None),
             changed: watch::Sender::new(()),
             watches: (0..blocking_threads).map(|_| LaneWatch::default()).collect(),
@@ -172,6 +181,27 @@ impl Control {
     /// The operations of the run are all taken.
     pub fn is_spent(&self) -> bool {
         self.budget.load(Ordering::Relaxed) == 0
+    }
+
+    /// Takes the place of one operation in the trace; false when too many wait to be told.
+    pub fn take_trace_place(&self) -> bool {
+        let one_more = |untold: u64| (untold < MOST_UNTOLD).then_some(untold + 1);
+        self.untold.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).is_ok()
+    }
+
+    /// So many operations have been told.
+    pub fn free_trace_places(&self, told: usize) {
+        self.untold.fetch_sub(told as u64, Ordering::Relaxed);
+    }
+
+    /// A loop has ended with its last answer at this time.
+    pub fn end_loop(&self, ns: u64) {
+        self.ended_ns.fetch_max(ns, Ordering::Relaxed);
+    }
+
+    /// When the last of the loops that have ended had its last answer.
+    pub fn ended_ns(&self) -> u64 {
+        self.ended_ns.load(Ordering::Relaxed)
     }
 
     /// Notes an error that ends the run; the first one stands.

@@ -101,6 +101,7 @@ pub struct WriteLoop {
     second: u64,
     slice: Slice,
     pacing_error: Box<LatencyHistogram>,
+    last_answer_ns: u64,
     finished: bool,
 }
 
@@ -129,6 +130,7 @@ impl WriteLoop {
             second: 0,
             slice: Slice::default(),
             pacing_error: Box::new(LatencyHistogram::new()),
+            last_answer_ns: 0,
             finished: false,
             parts,
         };

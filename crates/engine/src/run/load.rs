@@ -150,10 +150,15 @@ impl Session<'_> {
         running.sampler.begin_window();
         self.begin_phase(Phase::Measure, Some(phases.duration_ns))?;
         let waited = self.wait_until(running, planned_end_ns)?;
-        let to_ns = if waited == Waited::Over { running.clock.now_ns().min(planned_end_ns) } else { planned_end_ns };
+        let mut to_ns =
+            if waited == Waited::Over { running.clock.now_ns().min(planned_end_ns) } else { planned_end_ns };
         running.control.stop_at(to_ns);
         running.sampler.end_window();
         self.drain(running)?;
+        if running.control.is_spent() {
+            // The last answer is the end, not when somebody noticed it.
+            to_ns = running.control.ended_ns().clamp(from_ns, to_ns);
+        }
         self.outcome.measured = running.totals.measured(generation, from_ns, to_ns.max(from_ns + 1));
         Ok(())
     }
@@ -227,6 +232,7 @@ impl Session<'_> {
 
     fn take(&mut self, running: &mut Running, slice: Slice) -> Result<(), Reason> {
         if !slice.operations.is_empty() {
+            running.control.free_trace_places(slice.operations.len());
             self.tell(&Event::Operations(&slice.operations))?;
         }
         running.totals.add(slice);

@@ -8,8 +8,8 @@ use crate::{
 use iotbench_core::{Acknowledged, Action, Applied, Batch, Error, Run};
 use iotbench_recorder::{Outcome, Payload, Timing};
 
-/// Operations that are told of one second; beyond that they are counted as lost samples.
-const MOST_TRACED: usize = 2_000_000;
+/// So many traced operations are handed over before their second ends.
+const TRACED_AT_ONCE: usize = 1 << 16;
 
 impl WriteLoop {
     /// An operation of one request was answered.
@@ -63,13 +63,14 @@ impl WriteLoop {
 
     /// Records an operation that has ended, and traces it.
     pub(super) fn record(&mut self, operation: &UnderWay, ended_ns: u64, outcome: Outcome, payload: &Payload) {
+        self.last_answer_ns = self.last_answer_ns.max(ended_ns);
         let Some(timing) = Timing::new(operation.due.intended_ns, operation.sent_ns, ended_ns) else {
             self.slice.samples_dropped += 1;
             return;
         };
         self.parts.recorder.complete(operation.kind, outcome, &timing, payload);
         if self.parts.trace {
-            if self.slice.operations.len() >= MOST_TRACED {
+            if !self.parts.control.take_trace_place() {
                 self.slice.samples_dropped += 1;
                 return;
             }
@@ -82,6 +83,9 @@ impl WriteLoop {
             let place = u16::try_from(operation.kind - self.parts.first_kind).unwrap_or(u16::MAX);
             let (group, user) = (self.parts.group, operation.due.user);
             self.slice.operations.push(OperationRecord { group, operation: place, user, timing, outcome, points });
+            if self.slice.operations.len().is_multiple_of(TRACED_AT_ONCE) {
+                self.hand_over();
+            }
         }
     }
 

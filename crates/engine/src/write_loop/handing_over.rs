@@ -36,7 +36,7 @@ impl WriteLoop {
         }
     }
 
-    fn hand_over(&mut self) {
+    pub(super) fn hand_over(&mut self) {
         let mut slice = std::mem::take(&mut self.slice);
         slice.generation = self.generation.number;
         // When the control thread is behind, the slice is kept and grows. When it has gone, nobody will miss the slice.
@@ -91,6 +91,7 @@ impl WriteLoop {
     pub(super) fn close(mut self) {
         let now_ns = self.parts.clock.now_ns();
         self.follow(now_ns);
+        self.parts.control.end_loop(self.last_answer_ns);
         let end_ns = now_ns.min(self.parts.control.stops_at_ns());
         let (first_kind, pacer_offers) = (self.parts.first_kind, self.parts.pacer_offers);
         let (recorder, mut pending) = (&mut self.parts.recorder, 0);

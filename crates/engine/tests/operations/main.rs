@@ -9,13 +9,16 @@ mod deadline;
 mod devices;
 mod failures;
 mod mixes;
+mod tracing;
 mod transactions;
 
 use iotbench_backends::BACKENDS;
 use iotbench_core::{Backend, Registry, Target};
 use iotbench_engine::{
-    Event, Observer, OperationRecord, Outcome, Overrides, PlanRequest, RunOptions, StopSignal, parse_profile, plan, run,
+    Event, Observer, OperationRecord, Outcome, Overrides, PlanRequest, Planned, RunOptions, StopSignal, parse_profile,
+    plan, run,
 };
+use std::path::Path;
 
 /// A transaction of five inserts with pauses, as the weather study's.
 const INSERTS: &str = r#"
@@ -45,21 +48,25 @@ impl Observer for Trace {
     }
 }
 
-/// Runs a profile with these assignments, with a trace. Whatever else a run is, its counts balance, and what is stored
-/// lies between what was acknowledged and what may have been stored besides.
-fn run_traced(backend: &'static dyn Backend, text: &str, set: &[&str]) -> (Outcome, Vec<OperationRecord>) {
-    let folder = tempfile::tempdir().unwrap();
+fn planned(backend: &dyn Backend, folder: &Path, text: &str, set: &[&str]) -> Planned {
     let set = set.iter().map(ToString::to_string).collect();
     let profile = parse_profile("test.toml", text).unwrap().with(&Overrides { set, ..Overrides::default() }).unwrap();
     let request = PlanRequest {
         profile,
         profile_file: "test.toml".into(),
-        base: folder.path(),
+        base: folder,
         run_id: "test".into(),
-        target: Target { folder: Some(folder.path().to_owned()), ..Target::default() },
+        target: Target { folder: Some(folder.to_owned()), ..Target::default() },
         now_ns: 0,
     };
-    let planned = plan(request, backend).unwrap();
+    plan(request, backend).unwrap()
+}
+
+/// Runs a profile with these assignments, with a trace. Whatever else a run is, its counts balance, and what is stored
+/// lies between what was acknowledged and what may have been stored besides.
+fn run_traced(backend: &'static dyn Backend, text: &str, set: &[&str]) -> (Outcome, Vec<OperationRecord>) {
+    let folder = tempfile::tempdir().unwrap();
+    let planned = planned(backend, folder.path(), text, set);
     let mut trace = Trace::default();
     let options = RunOptions { trace: true, ..RunOptions::default() };
     let outcome = run(planned, backend, options, &mut trace, &StopSignal::default());

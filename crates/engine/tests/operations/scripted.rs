@@ -120,7 +120,7 @@ impl Database for Table {
             driver: "none".into(),
             method: "none".into(),
             settings: BTreeMap::new(),
-            acknowledgement: iotbench_core::Acknowledgement::Applied,
+            acknowledgement: Acknowledgement::Applied,
             promise: Promise { level: PromiseLevel::Buffered, nodes: 1, source: PromiseSource::ReadBack },
         })
     }

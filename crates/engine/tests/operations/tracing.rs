@@ -40,8 +40,7 @@ fn what_cannot_be_told_is_counted_and_makes_the_result_invalid() {
     let set = [operations.as_str(), "phases.duration=10m", "users=8", "requests=1", "transaction=false"];
     let planned = planned(backend, folder.path(), INSERTS, &set);
     let told = Arc::new(Mutex::new(0));
-    let mut observer =
-        Stopped { writes: Box::new(move || state.lock().unwrap().writes), told: Arc::clone(&told) };
+    let mut observer = Stopped { writes: Box::new(move || state.lock().unwrap().writes), told: Arc::clone(&told) };
     let options = RunOptions { trace: true, ..RunOptions::default() };
     let outcome = run(planned, backend, options, &mut observer, &StopSignal::default());
     assert_eq!((outcome.load.ok, outcome.load.check()), (OPERATIONS, Ok(())), "every operation is counted");
