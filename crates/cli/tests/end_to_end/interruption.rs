@@ -5,8 +5,9 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::{
     fs,
+    io::{BufRead, BufReader, Lines},
     path::Path,
-    process::Child,
+    process::{Child, ChildStderr},
     time::{Duration, Instant},
 };
 
@@ -57,9 +58,25 @@ fn once_saves_and_says_aborted() {
 #[test]
 fn twice_ends_at_once() {
     let out = tempfile::tempdir().unwrap();
-    let mut child = measuring(out.path());
-    signal(&child, Signal::INT);
-    signal(&child, Signal::INT);
+    let child = measuring(out.path());
+    ends_at_once(out.path(), child);
+}
+
+/// A run and the lines of its standard error.
+fn begun(out: &Path, arguments: &[&str]) -> (Child, Lines<BufReader<ChildStderr>>) {
+    let mut child =
+        iotbench(out, &[&["run", "--output-format", "json", "-p", "pmu_write"], arguments].concat()).spawn().unwrap();
+    let lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    (child, lines)
+}
+
+/// Reads until a run says that it has begun this phase.
+fn read_until(lines: &mut Lines<BufReader<ChildStderr>>, phase: &str) {
+    assert!(lines.map_while(Result::ok).any(|line| line.starts_with(phase)), "it ended before {phase}");
+}
+
+/// Ends a run by two signals, and looks at what it left.
+fn ends_at_once(out: &Path, mut child: Child) {
     let mut code = None;
     wait_for("the end", || {
         // Signals of one kind that come together count once: whoever insists goes on.
@@ -68,8 +85,35 @@ fn twice_ends_at_once() {
         code.is_some()
     });
     assert_eq!(code.and_then(|c| c.code()), Some(130));
-    let text = fs::read_to_string(only_folder(out.path()).join("run.json")).unwrap();
+    let text = fs::read_to_string(only_folder(out).join("run.json")).unwrap();
     assert!(serde_json::from_str::<Value>(&text).is_ok(), "run.json is whole");
+}
+
+#[test]
+fn twice_ends_at_once_while_data_is_written_before_the_load() {
+    let out = tempfile::tempdir().unwrap();
+    let (child, mut lines) = begun(out.path(), &["--vus", "1000", "--set", "preload=100M"]);
+    read_until(&mut lines, "preload");
+    ends_at_once(out.path(), child);
+}
+
+/// Somebody else holds the database's lock, so that no operation is ever answered.
+#[test]
+fn twice_ends_at_once_while_answers_are_awaited() {
+    let out = tempfile::tempdir().unwrap();
+    let file = out.path().join("locked.db");
+    let url = format!("sqlite:{}", file.display());
+    let results = out.path().join("results");
+    let arguments =
+        ["--vus", "2", "-d", "2s", "--warmup", "0s", "--url", &url, "--set", "backend.sqlite.busy_timeout_ms=600000"];
+    let (child, mut lines) = begun(&results, &arguments);
+    read_until(&mut lines, "measure");
+    let lock = rusqlite::Connection::open(&file).unwrap();
+    lock.busy_timeout(Duration::from_secs(30)).unwrap();
+    lock.execute_batch("BEGIN IMMEDIATE").unwrap();
+    read_until(&mut lines, "drain");
+    ends_at_once(&results, child);
+    lock.execute_batch("ROLLBACK").unwrap();
 }
 
 #[test]
