@@ -76,8 +76,7 @@ impl Job {
 
     /// What the job means. An embedded database lies in `folder` unless the user says where it is.
     pub(crate) fn plan(&self, run_id: &str, folder: &Path) -> Result<Planned, CliError> {
-        let target =
-            Target { endpoints: self.endpoints.clone(), folder: Some(folder.to_owned()), ..Target::default() };
+        let target = Target { endpoints: self.endpoints.clone(), folder: Some(folder.to_owned()), ..Target::default() };
         let request = PlanRequest {
             profile: self.profile.clone(),
             profile_file: self.source.file.clone(),

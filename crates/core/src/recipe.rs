@@ -1,5 +1,9 @@
 //! How a private server of a database is made from what is installed, as data.
 
+/// The table among a backend's settings that holds those of its private server: `[backend.NAME.server]`. They are for who
+/// carries the recipe out; the backend does not get them.
+pub const SERVER_SETTINGS: &str = "server";
+
 /// How a private server is made: which programs, how they begin an empty folder, start, tell that they are ready, and
 /// stop. A backend gives its recipe by [`crate::Backend::recipe`]; who carries it out knows no database.
 ///

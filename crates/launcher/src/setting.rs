@@ -1,11 +1,9 @@
 //! A user's settings of a server, checked against an allow-list. Pure.
 
 use crate::template::{UnknownName, Values};
-use iotbench_core::{Recipe, Settings, capitals};
+use iotbench_core::{Recipe, SERVER_SETTINGS, Settings, capitals};
 use serde_json::Value;
 
-/// The table of a backend's settings that is for its server.
-const TABLE: &str = "server";
 const LONGEST_KEY: usize = 80;
 const LONGEST_VALUE: usize = 200;
 
@@ -24,29 +22,43 @@ pub struct WrongSetting {
 }
 
 impl ServerSettings {
-    /// Takes the server's settings out of a backend's: what is left is the backend's own.
+    /// Checks settings, by key.
     ///
     /// # Errors
     /// The first key or value with a character outside the allow-list, or that the recipe keeps for itself.
-    pub fn take_from(settings: &mut Settings, recipe: &Recipe) -> Result<Self, WrongSetting> {
-        let Some(table) = settings.0.remove(TABLE) else { return Ok(Self::default()) };
-        let wrong = |key: &str, message: &str| WrongSetting { key: key.into(), message: message.into() };
-        let Value::Object(table) = table else { return Err(wrong("*", "write a table of settings")) };
-        let mut taken = Vec::with_capacity(table.len());
-        for (key, value) in table {
+    pub fn new(settings: impl IntoIterator<Item = (String, String)>, recipe: &Recipe) -> Result<Self, WrongSetting> {
+        let checked = settings.into_iter().map(|(key, value)| {
+            let wrong = |message: &str| WrongSetting { key: key.clone(), message: message.into() };
             if recipe.reserved.iter().any(|reserved| capitals(reserved) == capitals(&key)) {
-                return Err(wrong(&key, "iotbench sets this itself"));
+                return Err(wrong("iotbench sets this itself"));
             }
             if !plain_key(&key) {
-                return Err(wrong(&key, "write letters, digits, _, - and ., a letter first"));
+                return Err(wrong("write letters, digits, _, - and ., a letter first"));
             }
-            let value = text(&value).ok_or_else(|| wrong(&key, "write a text, a number, or true or false"))?;
             if !plain_value(&value) {
-                return Err(wrong(&key, "write letters, digits and _ - . , : / + % @ = only"));
+                return Err(wrong("write letters, digits and _ - . , : / + % @ = only"));
             }
-            taken.push((key, value));
-        }
-        Ok(Self(taken))
+            Ok((key, value))
+        });
+        Ok(Self(checked.collect::<Result<_, _>>()?))
+    }
+
+    /// The settings of the server among those of its backend, which are JSON or came from TOML.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new); also a value that is no text, number, true or false.
+    pub fn of_backend(settings: &Settings, recipe: &Recipe) -> Result<Self, WrongSetting> {
+        let wrong = |key: &str, message: &str| WrongSetting { key: key.into(), message: message.into() };
+        let table = match settings.0.get(SERVER_SETTINGS) {
+            None => return Ok(Self::default()),
+            Some(Value::Object(table)) => table,
+            Some(_) => return Err(wrong("*", "write a table of settings")),
+        };
+        let texts = table.iter().map(|(key, value)| {
+            let text = text(value).ok_or_else(|| wrong(key, "write a text, a number, or true or false"))?;
+            Ok((key.clone(), text))
+        });
+        Self::new(texts.collect::<Result<Vec<_>, _>>()?, recipe)
     }
 
     /// What stands in a recipe's command for them.
@@ -112,10 +124,8 @@ mod tests {
     };
 
     fn take(server: &Value) -> Result<ServerSettings, WrongSetting> {
-        let mut settings = Settings(serde_json::from_value(json!({"fsync": true, "server": server})).unwrap());
-        let taken = ServerSettings::take_from(&mut settings, &RECIPE);
-        assert_eq!(settings.0.keys().collect::<Vec<_>>(), ["fsync"]);
-        taken
+        let settings = Settings(serde_json::from_value(json!({"fsync": true, "server": server})).unwrap());
+        ServerSettings::of_backend(&settings, &RECIPE)
     }
 
     #[test]
