@@ -28,7 +28,6 @@ pub const SERVER_SETTINGS: &str = "server";
 ///     ready: Ready::Http { port: "port", path: "/ping" },
 ///     stop: StopBy::Terminate,
 ///     url: "http://127.0.0.1:{port}/",
-///     backend_settings: &[],
 /// };
 /// assert!(RECIPE.start.contains(&"{settings}"));
 /// ```
@@ -42,7 +41,7 @@ pub struct Recipe {
     pub version: &'static [&'static str],
     /// The user that root becomes for the server.
     pub user: &'static str,
-    /// Ports on 127.0.0.1 to choose, by the name that templates use.
+    /// Ports on 127.0.0.1 to choose, by the name that templates use; first the one that it serves over TCP when ready.
     pub ports: &'static [&'static str],
     /// Commands that fill an empty folder, one after the other.
     pub init: &'static [&'static [&'static str]],
@@ -60,10 +59,8 @@ pub struct Recipe {
     pub ready: Ready,
     /// How it is asked to stop.
     pub stop: StopBy,
-    /// Where it is then reached.
+    /// Where the backend then reaches it.
     pub url: &'static str,
-    /// Settings that the backend needs to reach it, unless the user gives them.
-    pub backend_settings: &'static [(&'static str, &'static str)],
 }
 
 /// A program that a recipe calls.

@@ -8,7 +8,7 @@ use crate::{
     process::ProcessId,
     programs::{Missing, Programs, in_path},
     ready::{Probe, listens},
-    server::{Address, PrivateServer},
+    server::{PrivateServer, endpoint},
     setting::ServerSettings,
     supervisor::{self, Supervisor},
     template::{SETTINGS, UnknownName, Values},
@@ -201,13 +201,13 @@ impl Place<'_> {
         let values = self.values(&folder, &ports)?;
         let order = self.order(&folder, &values)?;
         let probe = probe(&recipe.ready, &values, &ports, recipe)?;
-        let address = Address::of(recipe, &values)?;
+        let endpoint = endpoint(recipe, &values)?;
         let supervisor = Supervisor::start(&self.supervisor, &order, log).map_err(|source| StartError::Io {
             what: format!("no supervisor ({})", self.supervisor.display()),
             source,
         })?;
         let process = self.wait_until_ready(&supervisor, &probe, ports.first().copied(), cancelled)?;
-        Ok(PrivateServer::new(order, recipe.role, address, process, supervisor))
+        Ok(PrivateServer::new(order, recipe.role, endpoint, process, supervisor))
     }
 
     fn values(&self, folder: &Path, ports: &[u16]) -> Result<Values, StartError> {

@@ -12,7 +12,7 @@
 //! # fn recipe() -> &'static Recipe { unimplemented!() }
 //! let launch = Launch::new("postgres", recipe(), "server.log".into());
 //! let server = start(&launch, &|| false)?;
-//! println!("{} runs as process {}", server.url(), server.process().pid);
+//! println!("{} runs as process {}", server.endpoint(), server.process().pid);
 //! drop(server);
 //! # Ok::<(), iotbench_launcher::StartError>(())
 //! ```
@@ -52,7 +52,7 @@ pub use launch::{DEFAULT_MEMORY_BYTES, Launch, StartError, start};
 pub use process::ProcessId;
 pub use programs::{Missing, Programs};
 pub use records::{Record, RecordError, Records};
-pub use server::{Address, Ended, PrivateServer};
+pub use server::{Ended, PrivateServer, planned_endpoint};
 pub use setting::{ServerSettings, WrongSetting};
 pub use supervise::supervise;
 pub use template::UnknownName;

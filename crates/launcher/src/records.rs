@@ -33,8 +33,6 @@ pub struct Record {
     pub backend: String,
     /// Where it is reached.
     pub url: String,
-    /// Settings that the backend needs to reach it.
-    pub settings: Vec<(String, String)>,
     /// The server.
     pub server: ProcessId,
     /// Who looks after it.
@@ -217,7 +215,6 @@ mod tests {
         Record {
             backend: "exampled".into(),
             url: "http://127.0.0.1:1/".into(),
-            settings: Vec::new(),
             server,
             supervisor: server,
             folder,

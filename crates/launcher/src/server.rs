@@ -19,35 +19,21 @@ use url::Url;
 /// Killed processes that have not ended by then never will.
 const KILL_WITHIN: Duration = Duration::from_secs(30);
 
-/// Where a server is reached, and what the backend has to know besides.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Address {
-    /// Its address.
-    pub endpoint: Endpoint,
-    /// Settings of the backend, by key.
-    pub settings: Vec<(String, String)>,
+/// An address as a server of this recipe will have, for planning: its ports are 1, 2, ….
+///
+/// # Errors
+/// The recipe is wrong.
+pub fn planned_endpoint(recipe: &Recipe) -> Result<Endpoint, UnknownName> {
+    let mut values = Values::default();
+    for (number, name) in (1..).zip(recipe.ports) {
+        values.set(name, number);
+    }
+    endpoint(recipe, &values)
 }
 
-impl Address {
-    /// An address as a server of this recipe will have, for planning: its ports are the recipe's first to last, from 1.
-    ///
-    /// # Errors
-    /// The recipe is wrong.
-    pub fn planned(recipe: &Recipe) -> Result<Self, UnknownName> {
-        let mut values = Values::default();
-        for (number, name) in (1..).zip(recipe.ports) {
-            values.set(name, number);
-        }
-        Self::of(recipe, &values)
-    }
-
-    pub(crate) fn of(recipe: &Recipe, values: &Values) -> Result<Self, UnknownName> {
-        let text = values.fill(recipe.url)?;
-        let url = text.parse::<Url>().map_err(|_| UnknownName::no_url(recipe.url))?;
-        let setting = |(key, value): &(&str, &str)| Ok(((*key).into(), values.fill(value)?));
-        let settings = recipe.backend_settings.iter().map(setting).collect::<Result<_, _>>()?;
-        Ok(Self { endpoint: Endpoint::new(url), settings })
-    }
+pub(crate) fn endpoint(recipe: &Recipe, values: &Values) -> Result<Endpoint, UnknownName> {
+    let url = values.fill(recipe.url)?.parse::<Url>().map_err(|_| UnknownName::no_url(recipe.url))?;
+    Ok(Endpoint::new(url))
 }
 
 /// How a server was left behind.
@@ -63,7 +49,7 @@ pub enum Ended {
 pub struct PrivateServer {
     order: Order,
     role: &'static str,
-    address: Address,
+    endpoint: Endpoint,
     process: ProcessId,
     supervisor: Supervisor,
     /// Whether there is anything left to end.
@@ -72,7 +58,7 @@ pub struct PrivateServer {
 
 impl fmt::Debug for PrivateServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PrivateServer").field("address", &self.address).field("process", &self.process).finish()
+        f.debug_struct("PrivateServer").field("endpoint", &self.endpoint).field("process", &self.process).finish()
     }
 }
 
@@ -80,23 +66,17 @@ impl PrivateServer {
     pub(crate) fn new(
         order: Order,
         role: &'static str,
-        address: Address,
+        endpoint: Endpoint,
         process: ProcessId,
         supervisor: Supervisor,
     ) -> Self {
-        Self { order, role, address, process, supervisor, over: false }
+        Self { order, role, endpoint, process, supervisor, over: false }
     }
 
     /// Where it is reached.
     #[must_use]
-    pub fn address(&self) -> &Address {
-        &self.address
-    }
-
-    /// Its address as a URL.
-    #[must_use]
-    pub fn url(&self) -> &Url {
-        self.address.endpoint.expose()
+    pub fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
     }
 
     /// The root of its processes.
@@ -150,8 +130,7 @@ impl PrivateServer {
         let since_s = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
         Some(Record {
             backend: self.order.backend.clone(),
-            url: self.url().to_string(),
-            settings: self.address.settings.clone(),
+            url: self.endpoint.expose().to_string(),
             server: self.process,
             supervisor: self.supervisor.id()?,
             folder: self.order.folder.clone(),

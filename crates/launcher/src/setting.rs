@@ -120,7 +120,6 @@ mod tests {
         ready: Ready::Command(&[]),
         stop: StopBy::Terminate,
         url: "",
-        backend_settings: &[],
     };
 
     fn take(server: &Value) -> Result<ServerSettings, WrongSetting> {

@@ -53,6 +53,5 @@ pub(crate) static RECIPE: Recipe = Recipe {
     ],
     ready: Ready::Http { port: "http", path: "/ping" },
     stop: StopBy::Terminate,
-    url: "http://127.0.0.1:{http}/",
-    backend_settings: &[("udp_port", "{udp}")],
+    url: "http://127.0.0.1:{http}/?udp=127.0.0.1:{udp}",
 };

@@ -53,5 +53,4 @@ pub(crate) static RECIPE: Recipe = Recipe {
     ]),
     stop: StopBy::Terminate,
     url: "mysql://root@127.0.0.1:{port}/",
-    backend_settings: &[],
 };

@@ -44,6 +44,5 @@ pub(crate) static RECIPE: Recipe = Recipe {
     ready: Ready::Command(&["{pg_isready}", "--quiet", "--host=127.0.0.1", "--port={port}"]),
     // Open sessions are ended, and a checkpoint written.
     stop: StopBy::Interrupt,
-    url: "postgres://postgres@127.0.0.1:{port}/postgres",
-    backend_settings: &[],
+    url: "postgres://postgres@127.0.0.1:{port}",
 };

@@ -21,7 +21,7 @@ pub(crate) use man::ManArguments;
 pub(crate) use profiles::ProfilesArguments;
 pub(crate) use run::RunArguments;
 pub(crate) use sample::SampleArguments;
-pub(crate) use server::ServerArguments;
+pub(crate) use server::{ServerArguments, kept};
 pub(crate) use show::ShowArguments;
 
 use crate::{arguments::Command, error::CliError};

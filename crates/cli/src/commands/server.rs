@@ -122,11 +122,9 @@ fn launch(arguments: &StartArguments, recipe: &'static Recipe, log: PathBuf) -> 
 /// How to go on with a server that runs.
 fn usage(record: &Record) -> String {
     let Record { backend, url, folder, log, .. } = record;
-    let set = |(key, value): &(String, String)| format!(" --set backend.{backend}.{key}={value}");
-    let settings = record.settings.iter().map(set).collect::<String>();
     format!(
         "{backend} runs as process {} in {}\nits log: {}\nload it: iotbench run -p pmu_write -b {backend} --url \
-         {url}{settings}\nend it:  iotbench server stop {backend}",
+         '{url}'\nend it:  iotbench server stop {backend}",
         record.server.pid,
         folder.display(),
         log.display()
