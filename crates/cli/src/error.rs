@@ -83,7 +83,7 @@ impl From<ServerFolderError> for CliError {
 fn folder_code(error: &ServerFolderError) -> u8 {
     match error {
         ServerFolderError::Io { .. } => LOCAL_IO,
-        ServerFolderError::NotOurs { .. } => NOT_OURS,
+        ServerFolderError::NotOurs { .. } | ServerFolderError::InUse { .. } => NOT_OURS,
         ServerFolderError::NotTraversable { .. } => USAGE,
     }
 }

@@ -2,11 +2,11 @@
 
 use crate::account::Account;
 use rustix::{
-    fs::{Gid, Uid, chown},
+    fs::{FlockOperation, Gid, Uid, chown, flock},
     process::geteuid,
 };
 use std::{
-    fs::{self, DirBuilder, Metadata, OpenOptions},
+    fs::{self, DirBuilder, File, Metadata, OpenOptions},
     hash::{BuildHasher, Hasher, RandomState},
     io::{self, Write},
     os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt},
@@ -36,6 +36,12 @@ pub enum FolderError {
         path: PathBuf,
         /// What is wrong.
         reason: String,
+    },
+    /// Another server has it.
+    #[error("a server runs in {}: stop it first", path.display())]
+    InUse {
+        /// The folder.
+        path: PathBuf,
     },
     /// The user that the server becomes cannot enter it.
     #[error(
@@ -81,6 +87,8 @@ pub(crate) struct ServerFolder {
     path: PathBuf,
     device: u64,
     inode: u64,
+    /// The marker, locked: one server at a time.
+    lock: Option<File>,
 }
 
 impl ServerFolder {
@@ -89,15 +97,18 @@ impl ServerFolder {
         let fail = |source| FolderError::Io { path: path.into(), source };
         DirBuilder::new().mode(0o700).create(path).map_err(fail)?;
         let marked = || {
-            let marker = path.join(MARKER);
-            OpenOptions::new().write(true).create_new(true).mode(0o644).open(marker)?.write_all(backend.as_bytes())?;
+            let mut marker = OpenOptions::new().write(true).create_new(true).mode(0o644).open(path.join(MARKER))?;
+            marker.write_all(backend.as_bytes())?;
+            flock(&marker, FlockOperation::NonBlockingLockExclusive)?;
             if let Some((uid, gid)) = owner {
                 chown(path, Some(Uid::from_raw(uid)), Some(Gid::from_raw(gid)))?;
             }
-            fs::symlink_metadata(path)
+            Ok((marker, fs::symlink_metadata(path)?))
         };
         match marked() {
-            Ok(metadata) => Ok(Self { path: path.into(), device: metadata.dev(), inode: metadata.ino() }),
+            Ok((marker, metadata)) => {
+                Ok(Self { path: path.into(), device: metadata.dev(), inode: metadata.ino(), lock: Some(marker) })
+            }
             Err(source) => {
                 // It was made a moment ago, and nobody else may write in it.
                 let _ = fs::remove_dir_all(path);
@@ -109,12 +120,17 @@ impl ServerFolder {
     /// Takes over a folder that an earlier server left.
     pub(crate) fn open(path: &Path, backend: &str, owner: Option<(u32, u32)>) -> Result<Self, FolderError> {
         let metadata = fs::symlink_metadata(path).map_err(|source| FolderError::Io { path: path.into(), source })?;
-        let folder = Self { path: path.into(), device: metadata.dev(), inode: metadata.ino() };
+        let mut folder = Self { path: path.into(), device: metadata.dev(), inode: metadata.ino(), lock: None };
         let marked = folder.check(owner)?;
         if marked != backend {
             let reason = format!("its marker says {:?}, not {backend:?}", marked.chars().take(40).collect::<String>());
             return Err(FolderError::NotOurs { path: path.into(), reason });
         }
+        let lock = File::open(path.join(MARKER)).and_then(|marker| {
+            flock(&marker, FlockOperation::NonBlockingLockExclusive)?;
+            Ok(marker)
+        });
+        folder.lock = Some(lock.map_err(|_| FolderError::InUse { path: path.into() })?);
         Ok(folder)
     }
 
@@ -234,6 +250,8 @@ mod tests {
         ServerFolder::keep(&path).unwrap();
         assert!(!folder.remove_unless_kept(None).unwrap());
         assert!(matches!(ServerFolder::open(&path, "other", None), Err(FolderError::NotOurs { .. })));
+        assert!(matches!(ServerFolder::open(&path, "exampled", None), Err(FolderError::InUse { .. })));
+        drop(folder);
         let again = ServerFolder::open(&path, "exampled", None).unwrap();
         ServerFolder::keep_no_longer(&path).unwrap();
         assert!(again.remove_unless_kept(None).unwrap());

@@ -2,7 +2,7 @@
 
 use crate::{
     account::{Account, to_become},
-    folder::{FolderError, fresh_path},
+    folder::{FolderError, ServerFolder, fresh_path},
     order::{Order, Report, VERSION},
     ports,
     process::ProcessId,
@@ -49,6 +49,7 @@ pub struct Launch {
     settings: ServerSettings,
     kept: Option<PathBuf>,
     wanted_ports: Vec<u16>,
+    supervisor: Option<PathBuf>,
 }
 
 /// Why there is no server.
@@ -121,6 +122,7 @@ impl Launch {
             settings: ServerSettings::default(),
             kept: None,
             wanted_ports: Vec::new(),
+            supervisor: None,
         }
     }
 
@@ -145,6 +147,13 @@ impl Launch {
         self
     }
 
+    /// The `iotbench` binary, where it is neither named by IOTBENCH_BIN nor beside this program nor in PATH.
+    #[must_use]
+    pub fn supervisor(mut self, program: PathBuf) -> Self {
+        self.supervisor = Some(program);
+        self
+    }
+
     /// Tries these ports first, in the order of the recipe's; others when the server cannot have them.
     #[must_use]
     pub fn wanted_ports(mut self, ports: &[u16]) -> Self {
@@ -160,9 +169,13 @@ impl Launch {
 /// Something is missing, the server ends or does not answer; the error says what to do, with the last lines of the log.
 pub fn start(launch: &Launch, cancelled: &dyn Fn() -> bool) -> Result<PrivateServer, StartError> {
     let programs = Programs::find(launch.recipe)?;
-    let supervisor = supervisor::find().ok_or(StartError::NoSupervisor)?;
+    let supervisor = launch.supervisor.clone().or_else(supervisor::find).ok_or(StartError::NoSupervisor)?;
     let account = to_become(launch.recipe.user)
         .map_err(|source| StartError::Io { what: "no user to run the server as".into(), source })?;
+    if let Some(kept) = &launch.kept {
+        // Its supervisor looks again: this one is for a clear error.
+        drop(ServerFolder::open(kept, &launch.backend, account.as_ref().map(|a| (a.uid, a.gid)))?);
+    }
     let prefix = account.as_ref().map(become_user).transpose()?.unwrap_or_default();
     let place = Place { launch, programs, supervisor, account, prefix };
     let mut attempt = 1;
@@ -232,8 +245,7 @@ impl Place<'_> {
         // A recipe takes the user's settings as arguments or as variables.
         let as_arguments = recipe.start.contains(&SETTINGS);
         let (arguments, variables) = if as_arguments { (&*settings, none) } else { (none, &*settings) };
-        let command = |filled: Vec<String>| self.prefix.iter().cloned().chain(filled).collect::<Vec<_>>();
-        let init = recipe.init.iter().map(|templates| Ok(command(values.fill_all(templates, &[])?)));
+        let init = recipe.init.iter().map(|templates| values.fill_all(templates, &[]));
         let mut environment = vec![
             ("PATH".into(), "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin".into()),
             ("LC_ALL".into(), "C".into()),
@@ -249,9 +261,10 @@ impl Place<'_> {
             folder: folder.into(),
             fresh: kept.is_none(),
             owner: self.account.as_ref().map(|account| (account.uid, account.gid)),
+            prefix: self.prefix.clone(),
             environment,
-            init: init.collect::<Result<_, UnknownName>>()?,
-            start: command(values.fill_all(recipe.start, arguments)?),
+            init: init.collect::<Result<_, _>>()?,
+            start: values.fill_all(recipe.start, arguments)?,
             stop_signal: match recipe.stop {
                 StopBy::Terminate => SIGTERM,
                 StopBy::Interrupt => SIGINT,

@@ -20,6 +20,8 @@ pub(crate) struct Order {
     pub(crate) fresh: bool,
     /// User and group that get the folder.
     pub(crate) owner: Option<(u32, u32)>,
+    /// What stands before each command, so that it runs as that user.
+    pub(crate) prefix: Vec<String>,
     pub(crate) environment: Vec<(String, String)>,
     pub(crate) init: Vec<Vec<String>>,
     pub(crate) start: Vec<String>,

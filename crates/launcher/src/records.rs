@@ -117,9 +117,17 @@ impl Records {
         Ok(Self { folder: folder.into() })
     }
 
-    /// Where a server of this backend writes its log.
-    #[must_use]
-    pub fn log(&self, backend: &str) -> PathBuf {
+    /// Where a server of this backend writes its log. That of an earlier one is removed.
+    ///
+    /// # Errors
+    /// It cannot be removed.
+    pub fn fresh_log(&self, backend: &str) -> Result<PathBuf, RecordError> {
+        let path = self.log(backend);
+        remove_file(&path)?;
+        Ok(path)
+    }
+
+    fn log(&self, backend: &str) -> PathBuf {
         self.folder.join(format!("{backend}.log"))
     }
 
@@ -186,15 +194,8 @@ impl Records {
     }
 
     fn forget(&self, record: &Record) -> Result<(), RecordError> {
-        for path in [self.log(&record.backend), self.path(&record.backend)] {
-            match fs::remove_file(&path) {
-                Err(source) if source.kind() != io::ErrorKind::NotFound => {
-                    return Err(RecordError::Io { path, source });
-                }
-                _ => {}
-            }
-        }
-        Ok(())
+        remove_file(&self.log(&record.backend))?;
+        remove_file(&self.path(&record.backend))
     }
 
     fn path(&self, backend: &str) -> PathBuf {
@@ -203,6 +204,14 @@ impl Records {
 
     fn fail(&self, source: io::Error) -> RecordError {
         RecordError::Io { path: self.folder.clone(), source }
+    }
+}
+
+/// Removes a file, if there is one.
+fn remove_file(path: &Path) -> Result<(), RecordError> {
+    match fs::remove_file(path) {
+        Err(source) if source.kind() != io::ErrorKind::NotFound => Err(RecordError::Io { path: path.into(), source }),
+        _ => Ok(()),
     }
 }
 

@@ -148,12 +148,13 @@ impl Supervisor {
     }
 
     fn spawn(&self, command: &[String]) -> Result<ProcessId, String> {
-        let Some((program, arguments)) = command.split_first() else { return Err("an empty command".into()) };
+        let mut words = self.order.prefix.iter().chain(command);
+        let Some(program) = words.next() else { return Err("an empty command".into()) };
         let fail = |e: io::Error| format!("{program} cannot be started: {e}");
         // What a server says goes where our own errors go: the log.
         let log = || io::stderr().as_fd().try_clone_to_owned().map(Stdio::from);
         let mut command = Command::new(program);
-        command.args(arguments).env_clear().envs(self.order.environment.iter().cloned());
+        command.args(words).env_clear().envs(self.order.environment.iter().cloned());
         command.current_dir(&self.order.folder).stdin(Stdio::null());
         command.stdout(log().map_err(fail)?).stderr(log().map_err(fail)?);
         // Waited for by reap(), as are those that are adopted.

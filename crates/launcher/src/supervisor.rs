@@ -79,12 +79,13 @@ impl Supervisor {
             let read = move || read(BufReader::new(output), &sender, &watch);
             std::thread::Builder::new().name("supervisor".into()).spawn(read)?
         };
-        let mut line = serde_json::to_vec(order)?;
-        line.push(b'\n');
-        input.write_all(&line)?;
         let id = i32::try_from(child.id()).ok().and_then(ProcessId::of);
         let grace = Duration::from_millis(order.grace_ms);
-        Ok(Self { child, id, input: Some(input), reports, watch, reader: Some(reader), grace })
+        let mut line = serde_json::to_vec(order)?;
+        line.push(b'\n');
+        let given = input.write_all(&line);
+        let supervisor = Self { child, id, input: Some(input), reports, watch, reader: Some(reader), grace };
+        given.map(|()| supervisor)
     }
 
     /// Its process.

@@ -90,7 +90,7 @@ fn begin(arguments: &StartArguments) -> Result<(), CliError> {
     }
     let stop = StopSignal::default();
     signals::stop_in_order(stop.clone(), "\nending")?;
-    let log = records.log(backend);
+    let log = records.fresh_log(backend)?;
     let server = start(&launch(log.clone())?, &|| stop.ends())?;
     if arguments.folder.is_some() {
         server.keep()?;
