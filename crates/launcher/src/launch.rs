@@ -36,8 +36,8 @@ const GRACE: Duration = Duration::from_secs(20);
 /// How often other ports are tried.
 const ATTEMPTS: u32 = 5;
 /// So much of the end of a log is shown.
-const TAIL_LINES: usize = 12;
-const TAIL_BYTES: u64 = 4096;
+const TAIL_LINES: usize = 30;
+const TAIL_BYTES: u64 = 8192;
 
 /// What is to be started.
 #[derive(Clone, Debug)]
@@ -250,6 +250,8 @@ impl Place<'_> {
             ("PATH".into(), "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin".into()),
             ("LC_ALL".into(), "C".into()),
             ("HOME".into(), values.fill("{run}")?),
+            // A server may clear temporary files away that another one has in a folder that they share.
+            ("TMPDIR".into(), values.fill("{run}")?),
         ];
         for variable in values.fill_all(recipe.environment, variables)? {
             let (name, value) = variable.split_once('=').unwrap_or((&variable, ""));
@@ -376,7 +378,7 @@ mod tests {
         let lines: String = (0..1000).map(|i| format!("line {i}\n")).collect();
         std::fs::write(&log, lines).unwrap();
         let tail = tail(&log);
-        assert!(tail.starts_with("\n  line 988\n") && tail.ends_with("\n  line 999"), "{tail}");
+        assert!(tail.starts_with("\n  line 970\n") && tail.ends_with("\n  line 999"), "{tail}");
         assert_eq!(super::tail(&folder.path().join("none")), "");
     }
 

@@ -34,13 +34,15 @@ pub(crate) static RECIPE: Recipe = Recipe {
         "--character-set-server=utf8mb4",
         "{settings}",
         "--datadir={data}",
+        // Starting, it removes what looks like a server's temporary table there.
+        "--tmpdir={run}",
         "--socket={run}/mariadb.sock",
         "--pid-file={run}/mariadb.pid",
         "--port={port}",
         "--bind-address=127.0.0.1",
     ],
     setting: &["--{key}={value}"],
-    reserved: &["datadir", "socket", "pid-file", "port", "bind-address", "user"],
+    reserved: &["datadir", "tmpdir", "socket", "pid-file", "port", "bind-address", "user"],
     ready: Ready::Command(&[
         "{mariadb-admin}",
         "--no-defaults",

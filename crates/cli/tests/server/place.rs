@@ -1,11 +1,12 @@
 //! A place of a test's own, in which nothing may be left, and the servers that there are.
 
-use iotbench_backends::RECIPES;
+use iotbench_backends::{BACKENDS, RECIPES};
 use iotbench_core::Recipe;
 use iotbench_launcher::Programs;
 use procfs::process::{Process, all_processes};
 use rustix::process::{Pid, Signal, kill_process};
 use std::{
+    ffi::OsStr,
     fs::{self, Permissions},
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
@@ -17,7 +18,8 @@ use tempfile::TempDir;
 pub const SERVERS: [&str; 3] = ["mariadb", "postgres", "influxdb"];
 
 pub fn recipe(backend: &str) -> &'static Recipe {
-    RECIPES.iter().find(|(name, _)| *name == backend).unwrap().1
+    let of_backend = || BACKENDS.iter().find(|b| b.name() == backend).and_then(|b| b.recipe());
+    RECIPES.iter().find(|(name, _)| *name == backend).map(|(_, recipe)| *recipe).or_else(of_backend).unwrap()
 }
 
 /// Whether a server's programs are here. Where they must be, their absence fails the test.
@@ -115,7 +117,7 @@ impl Place {
     pub fn processes(&self) -> Vec<(i32, Vec<String>)> {
         let root = self.root.path().to_str().unwrap();
         let here = |process: &Process| {
-            let home = process.environ().ok().and_then(|environment| environment.get("HOME".as_ref()).cloned());
+            let home = process.environ().ok().and_then(|environment| environment.get(OsStr::new("HOME")).cloned());
             let home = home.is_some_and(|home| Path::new(&home).starts_with(root));
             let command = process.cmdline().unwrap_or_default();
             let named = command.iter().any(|word| word.contains(root));
