@@ -1,7 +1,8 @@
 //! `iotbench run` with a private server, on every backend that has one.
 
-use crate::place::{Place, is_alive, is_here, kill, wait_for};
+use crate::place::{Place, is_alive, is_here, kill, parent, wait_for};
 use iotbench_backends::BACKENDS;
+use procfs::process::Process;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::{fs, path::PathBuf, process::Child};
@@ -14,7 +15,8 @@ fn backends() -> impl Iterator<Item = &'static str> {
 }
 
 fn arguments<'a>(place: &'a str, backend: &'a str, duration: &'a str) -> Vec<&'a str> {
-    let load = ["run", "-p", "machine_write", "-b", backend, "--warmup", "0", "-d", duration];
+    // A closed loop has no schedule that a busy machine could break.
+    let load = ["run", "-p", "pmu_write", "--vus", "5", "-b", backend, "--warmup", "0", "-d", duration];
     [&load[..], &["--output-format", "json", "--out", place]].concat()
 }
 
@@ -38,9 +40,9 @@ fn measuring(place: &Place, backend: &str) -> Child {
 
 /// The process of the server in a place: the one that its supervisor started.
 fn server(place: &Place) -> i32 {
-    let processes = place.processes();
-    let pids: Vec<i32> = processes.iter().map(|(pid, _)| *pid).collect();
-    pids.iter().copied().find(|&pid| !pids.contains(&crate::place::parent(pid))).unwrap()
+    let is_supervisor = |pid| Process::new(pid).unwrap().cmdline().unwrap().last().is_some_and(|w| w == "supervise");
+    let mut pids = place.processes().into_iter().map(|(pid, _)| pid);
+    pids.find(|&pid| is_supervisor(parent(pid))).unwrap()
 }
 
 #[test]
