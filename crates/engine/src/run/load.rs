@@ -97,7 +97,7 @@ impl Session<'_> {
             LoadThreads::connect(request).map_err(|e| Reason::Target { cause: e.cause, message: e.message })?;
         let clock = RunClock::starting_at(epoch(plan.start_utc_ns));
         let readings = Arc::new(Mutex::new(Vec::new()));
-        let sampler = self.sampler(clock, Arc::clone(&readings)).map_err(not_sampled)?;
+        let sampler = self.sampler(clock, Arc::clone(&readings)).map_err(|e| not_sampled(&e))?;
         let totals = Totals::new(kinds(plan));
         let warm_up = plan.phases.warmup_ns > 0 && plan.ramp.is_none();
         let phase = if warm_up { Phase::WarmUp } else { Phase::Measure };
@@ -283,7 +283,7 @@ impl Running {
 }
 
 /// Only a server can be gone before it is sampled: we are here.
-fn not_sampled(error: SamplerError) -> Reason {
+fn not_sampled(error: &SamplerError) -> Reason {
     match error {
         SamplerError::Subject { .. } => Reason::Target { cause: Cause::Server, message: error.to_string() },
         SamplerError::ZeroInterval | SamplerError::Thread(_) => Reason::Internal(error.to_string()),
