@@ -2,7 +2,7 @@
 
 use crate::commands::{
     BackendsArguments, CheckArguments, CompletionsArguments, DatasetsArguments, GenerateArguments, ManArguments,
-    ProfilesArguments, RunArguments, SampleArguments, ShowArguments,
+    ProfilesArguments, RunArguments, SampleArguments, ServerArguments, ShowArguments,
 };
 use clap::{Parser, Subcommand};
 
@@ -53,6 +53,11 @@ pub(crate) enum Command {
     Show(ShowArguments),
     /// Watch CPU, memory, disk and network of processes, a cgroup or the host
     Sample(SampleArguments),
+    /// Keep a private server of a database running for experiments of your own
+    Server(ServerArguments),
+    /// Look after a private server (iotbench calls this itself)
+    #[command(hide = true)]
+    Supervise,
     /// Print completions for a shell
     Completions(CompletionsArguments),
     /// Print the manual page
@@ -72,7 +77,8 @@ mod tests {
 
     #[test]
     fn every_command_has_examples_in_its_help() {
-        for command in Arguments::command().get_subcommands_mut() {
+        let mut tree = Arguments::command();
+        for command in tree.get_subcommands_mut().filter(|command| !command.is_hide_set()) {
             let help = command.render_long_help().to_string();
             assert!(help.contains("Example"), "{} has none:\n{help}", command.get_name());
         }

@@ -2,8 +2,9 @@
 
 use crate::{diagnostics::Source, error::CliError, profiles::WrittenProfile};
 use iotbench_backends::BACKENDS;
-use iotbench_core::{Backend, Endpoint, Layout, Registry, Target};
+use iotbench_core::{Backend, Endpoint, Layout, Recipe, Registry, Settings, Target};
 use iotbench_engine::{Overrides, PlanError, PlanRequest, Planned, Profile, not_yet, plan};
+use iotbench_launcher::{PrivateServer, Programs, ServerSettings, planned_endpoint};
 use std::{
     path::{Path, PathBuf},
     time::{SystemTime, UNIX_EPOCH},
@@ -34,6 +35,29 @@ pub(crate) struct Job {
     source: Source,
     base: PathBuf,
     endpoints: Vec<Endpoint>,
+    /// The private server that it needs.
+    pub(crate) server: Option<ServerWanted>,
+}
+
+/// A private server that a job needs.
+pub(crate) struct ServerWanted {
+    pub(crate) recipe: &'static Recipe,
+    pub(crate) settings: ServerSettings,
+}
+
+/// Where a job's database is.
+pub(crate) struct Place<'a> {
+    /// A folder for an embedded database.
+    pub(crate) folder: &'a Path,
+    /// The private server's address, and what there is to sample of it; `None`: it is not started yet.
+    pub(crate) server: Option<&'a PrivateServer>,
+}
+
+impl Place<'_> {
+    /// For plans that are not carried out.
+    pub(crate) fn nowhere() -> Self {
+        Place { folder: Path::new("nowhere"), server: None }
+    }
 }
 
 impl Job {
@@ -58,8 +82,10 @@ impl Job {
             source: Source { file: source.file.clone(), text },
             base: written.base.clone(),
             endpoints: url.cloned().map(Endpoint::new).into_iter().collect(),
+            server: None,
         };
-        job.layout = job.plan("check", Path::new("nowhere"))?.plan.table.layout;
+        job.server = job.server_wanted()?;
+        job.layout = job.plan("check", &Place::nowhere())?.plan.table.layout;
         Ok(job)
     }
 
@@ -74,9 +100,42 @@ impl Job {
         self.endpoints.is_empty() && capabilities.embedded && capabilities.stores
     }
 
-    /// What the job means. An embedded database lies in `folder` unless the user says where it is.
-    pub(crate) fn plan(&self, run_id: &str, folder: &Path) -> Result<Planned, CliError> {
-        let target = Target { endpoints: self.endpoints.clone(), folder: Some(folder.to_owned()), ..Target::default() };
+    /// The private server for a database that the user does not say where to find.
+    fn server_wanted(&self) -> Result<Option<ServerWanted>, CliError> {
+        let Some(recipe) = self.backend.recipe() else { return Ok(None) };
+        let name = self.backend.name();
+        let written = self.profile.backend.get(name).and_then(|table| serde_json::to_value(table).ok());
+        let written = written.and_then(|table| table.as_object().cloned()).map(Settings).unwrap_or_default();
+        let settings = ServerSettings::of_backend(&written, recipe);
+        let settings = settings.map_err(|e| CliError::usage(format!("backend.{name}.{e}")))?;
+        match (self.endpoints.is_empty(), settings.is_empty()) {
+            (true, _) => Ok(Some(ServerWanted { recipe, settings })),
+            (false, true) => Ok(None),
+            (false, false) => Err(CliError::usage(format!(
+                "backend.{name}.server is for a server that iotbench starts, and --url names another one: leave one out"
+            ))),
+        }
+    }
+
+    /// Checks that the private server's programs are on this machine.
+    pub(crate) fn find_programs(&self) -> Result<(), CliError> {
+        let found = self.server.as_ref().map(|server| Programs::find(server.recipe)).transpose();
+        found.map(drop).map_err(CliError::usage)
+    }
+
+    /// What the job means. An embedded database lies in the place's folder, unless the user says where it is.
+    pub(crate) fn plan(&self, run_id: &str, place: &Place<'_>) -> Result<Planned, CliError> {
+        let private = match (place.server, &self.server) {
+            (Some(server), _) => Some(server.endpoint().clone()),
+            (None, Some(wanted)) => Some(planned_endpoint(wanted.recipe).map_err(CliError::internal)?),
+            (None, None) => None,
+        };
+        let target = Target {
+            endpoints: self.endpoints.iter().cloned().chain(private).collect(),
+            nodes: place.server.map(PrivateServer::nodes).unwrap_or_default(),
+            folder: Some(place.folder.to_owned()),
+            ..Target::default()
+        };
         let request = PlanRequest {
             profile: self.profile.clone(),
             profile_file: self.source.file.clone(),

@@ -1,8 +1,8 @@
 //! The traits of a database backend.
 
 use crate::{
-    Acknowledgement, Batch, Capabilities, Error, Name, Promise, PromiseLevel, Query, Reply, Setting, SettingError,
-    Settings, Sink, TableSpec, Target,
+    Acknowledgement, Batch, Capabilities, Error, Name, Promise, PromiseLevel, Query, Recipe, Reply, Setting,
+    SettingError, Settings, Sink, TableSpec, Target,
 };
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -32,6 +32,11 @@ pub trait Backend: Send + Sync {
 
     /// The settings it takes.
     fn settings(&self) -> &'static [Setting];
+
+    /// How a private server of it is started on this machine; `None`: it has none, or needs none.
+    fn recipe(&self) -> Option<&'static Recipe> {
+        None
+    }
 
     /// Prepares a database without any I/O.
     ///

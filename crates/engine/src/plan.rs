@@ -8,7 +8,7 @@ pub use group::{GroupPlan, Load};
 pub use operation::{OperationPlan, Payload, RequestKind};
 
 use crate::{profile::Profile, profile_file::ProfileError, ramp::RampPlan, units::Auto};
-use iotbench_core::{Backend, Layout, Marker, Misfit, Name, OpenRequest, Settings, TableSpec, Target};
+use iotbench_core::{Backend, Layout, Marker, Misfit, Name, OpenRequest, SERVER_SETTINGS, Settings, TableSpec, Target};
 use iotbench_simulator::{Dataset, DatasetError};
 use serde::{Deserialize, Serialize};
 use std::{ops::Range, path::Path, sync::Arc};
@@ -151,7 +151,11 @@ pub fn plan(request: PlanRequest<'_>, backend: &dyn Backend) -> Result<Planned, 
         Auto::Auto => backend.capabilities().layouts.first().copied().unwrap_or(Layout::Wide),
     };
     backend.capabilities().fit(backend.name(), layout, dataset.schema(), dataset.resolution_ns())?;
-    let settings = check::settings(&profile, backend.name()).map_err(|m| fail("backend", m))?;
+    let mut settings = check::settings(&profile, backend.name()).map_err(|m| fail("backend", m))?;
+    if backend.recipe().is_some() {
+        // For who starts the server.
+        settings.0.remove(SERVER_SETTINGS);
+    }
     let table = TableSpec {
         name: table_name(&profile).map_err(|m| fail("name", m))?,
         layout,

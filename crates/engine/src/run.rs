@@ -76,11 +76,15 @@ impl Session<'_> {
         let mut reasons = Vec::new();
         let loaded = self.prepare().and_then(|()| self.load(&mut reasons));
         reasons.extend(loaded.err());
-        if self.created && !reasons.iter().any(|r| matches!(r, Reason::Target { .. })) {
+        let reachable = self.stop.death().is_none();
+        if self.created && reachable && !reasons.iter().any(|r| matches!(r, Reason::Target { .. })) {
             reasons.extend(self.verify().err());
         }
-        if self.created && !self.options.keep {
+        if self.created && reachable && !self.options.keep {
             reasons.extend(self.drop_created().err());
+        }
+        if let Some(how) = self.stop.death() {
+            reasons.push(Reason::ServerDied(how.into()));
         }
         if let Some(signal) = self.stop.requested() {
             reasons.push(Reason::Signal(signal));

@@ -67,6 +67,8 @@ pub enum Reason {
         /// In the backend's words.
         message: String,
     },
+    /// The server's process ended while the run was on: how.
+    ServerDied(String),
     /// The results could not be written.
     LocalIo(String),
     /// A signal came: its number.
@@ -89,6 +91,7 @@ impl Reason {
             | Self::RunDeadline { .. } => 11,
             Self::Stored { .. } | Self::StoredValues { .. } => 12,
             Self::Target { cause, .. } => cause_exit_code(*cause),
+            Self::ServerDied(_) => cause_exit_code(Cause::Server),
             Self::LocalIo(_) => 30,
             Self::Signal(number) => u8::try_from(128 + number).unwrap_or(130),
         }
@@ -97,7 +100,7 @@ impl Reason {
     fn status(&self) -> Status {
         match self {
             Self::Signal(_) => Status::Aborted,
-            Self::Target { .. } | Self::LocalIo(_) | Self::Internal(_) => Status::Failed,
+            Self::Target { .. } | Self::ServerDied(_) | Self::LocalIo(_) | Self::Internal(_) => Status::Failed,
             _ => Status::Invalid,
         }
     }
@@ -139,6 +142,7 @@ impl std::fmt::Display for Reason {
             Self::RunDeadline { after_s } => write!(f, "the run's deadline of {after_s} s came before its end"),
             Self::NothingMeasured => f.write_str("no operation succeeded in the measured part"),
             Self::Target { cause, message } => write!(f, "{}: {message}", cause.name()),
+            Self::ServerDied(how) => write!(f, "the server died during the run: {how}"),
             Self::LocalIo(message) => write!(f, "results: {message}"),
             Self::Signal(2) => f.write_str("interrupted by the user"),
             Self::Signal(n) => write!(f, "ended by signal {n}"),
@@ -166,9 +170,14 @@ impl Verdict {
         Self { status: Status::Running, reasons: Vec::new() }
     }
 
-    /// The verdict on a run that ended with these reasons.
+    /// The verdict on a run that ended with these reasons. When the server died, that it could not be reached any more is
+    /// no reason of its own.
     #[must_use]
-    pub fn of(reasons: Vec<Reason>) -> Self {
+    pub fn of(mut reasons: Vec<Reason>) -> Self {
+        if reasons.iter().any(|r| matches!(r, Reason::ServerDied(_))) {
+            let unreachable = cause_exit_code(Cause::Connect);
+            reasons.retain(|r| !matches!(r, Reason::Target { cause, .. } if cause_exit_code(*cause) == unreachable));
+        }
         let rank = |s: Status| match s {
             Status::Aborted => 3,
             Status::Failed => 2,
@@ -208,6 +217,18 @@ mod tests {
         let verdict = Verdict::of(vec![Reason::NothingMeasured, Reason::Signal(2)]);
         assert_eq!((verdict.status, verdict.exit_code()), (Status::Aborted, 130));
         assert_eq!(Verdict::of(vec![Reason::Signal(15)]).exit_code(), 143);
+    }
+
+    #[test]
+    fn a_servers_death_explains_that_it_is_not_reached() {
+        let gone = Reason::Target { cause: Cause::Connect, message: "refused".into() };
+        let died = Reason::ServerDied("was ended by signal 9".into());
+        let verdict = Verdict::of(vec![gone.clone(), Reason::NothingMeasured, died.clone()]);
+        assert_eq!((verdict.status, verdict.exit_code()), (Status::Failed, 24));
+        assert_eq!(verdict.reasons, [Reason::NothingMeasured, died.clone()]);
+        assert_eq!(Verdict::of(vec![gone.clone()]).reasons, [gone]);
+        let foreign = Reason::Target { cause: Cause::NotOurs, message: String::new() };
+        assert_eq!(Verdict::of(vec![foreign, died]).exit_code(), 31);
     }
 
     #[test]

@@ -153,7 +153,7 @@ impl ResultsFolder {
         &self.path
     }
 
-    /// A folder in it for the files of an embedded database or a private server, made now if it is not there.
+    /// A folder in it for the files of an embedded database, made now if it is not there.
     ///
     /// # Errors
     /// It cannot be made.

@@ -129,6 +129,18 @@ impl Probe {
         self
     }
 
+    /// Leaves a process below the root, and its descendants, out of a process tree: they are measured for themselves. Other
+    /// targets stay as they are. To be called before the first sample.
+    ///
+    /// # Errors
+    /// The process cannot be read.
+    pub fn without(mut self, pid: i32) -> Result<Self, ProbeError> {
+        if let Kind::ProcessTree(tree) = &mut self.0 {
+            tree.exclude(pid)?;
+        }
+        Ok(self)
+    }
+
     /// Reads the target; `at` is the time since the caller's epoch, and never falls from call to call.
     ///
     /// # Errors

@@ -22,6 +22,8 @@ pub(crate) struct ProcessTree {
     account: TreeAccount,
     /// Processes seen outside the tree; a host has thousands, and reading them all at each look is too dear.
     strangers: HashSet<i32>,
+    /// Roots below this one that are measured for themselves: they and their descendants are not in it.
+    excluded: HashSet<ProcessId>,
     look: i32,
     disk_readable: bool,
     ended: bool,
@@ -35,6 +37,7 @@ impl ProcessTree {
         Ok(Self {
             account: TreeAccount::new(stat.row.id),
             strangers: HashSet::new(),
+            excluded: HashSet::new(),
             look: 0,
             disk_readable: true,
             ended: false,
@@ -45,6 +48,13 @@ impl ProcessTree {
 
     pub fn set_cpu_share(&mut self, share: f64) {
         self.pss.set_share(share);
+    }
+
+    /// Leaves out this process, as it is now, and its descendants.
+    pub fn exclude(&mut self, pid: i32) -> Result<(), ProbeError> {
+        let excluded = read_stat(pid)?.map(|stat| stat.row.id).filter(|id| !self.account.holds_pid(id.pid));
+        self.excluded.extend(excluded);
+        Ok(())
     }
 
     pub fn method(&self) -> Method {
@@ -113,7 +123,8 @@ impl ProcessTree {
         for pid in newcomers.copied().chain(members) {
             table.extend(read_stat(pid)?.map(|stat| (pid, stat)));
         }
-        let rows: Vec<ProcessRow> = table.values().map(|stat| stat.row).collect();
+        let counted = table.values().filter(|stat| !self.excluded.contains(&stat.row.id));
+        let rows: Vec<ProcessRow> = counted.map(|stat| stat.row).collect();
         let inside = self.account.select(&rows);
         let selected: Vec<ProcessStat> = inside.iter().filter_map(|row| table.remove(&row.id.pid)).collect();
         self.strangers.extend(table.keys());

@@ -98,7 +98,8 @@ enum Order {
 
 impl Sampler {
     /// Starts sampling: once at once, then at each whole multiple of `interval` since `epoch`. `on_tick` is called on
-    /// the sampling thread with the readings of each tick, in the order of `subjects`; it should not block.
+    /// the sampling thread with the readings of each tick, in the order of `subjects`; it should not block. A process tree
+    /// below another one counts for itself only: a server that the client has started is not in the client's figures.
     ///
     /// # Errors
     /// A subject that does not exist now. One that ends later is reported as gone and disturbs no other.
@@ -113,7 +114,9 @@ impl Sampler {
         }
         let count = u32::try_from(subjects.len().max(1)).unwrap_or(u32::MAX);
         let share = DEFAULT_CPU_SHARE / f64::from(count);
-        let watched = subjects.into_iter().map(|subject| Watched::new(subject, share)).collect::<Result<_, _>>()?;
+        let roots: Vec<i32> = subjects.iter().filter_map(root).collect();
+        let watched = subjects.into_iter().map(|subject| Watched::new(subject, share, &roots));
+        let watched = watched.collect::<Result<_, _>>()?;
         let (orders, received) = sync_channel(ORDERS);
         let run = Run { epoch, interval, watched, readings: Vec::new(), window: Window::Open, samples: 0, missed: 0 };
         let thread = std::thread::Builder::new()
@@ -172,10 +175,23 @@ struct Watched {
     gone_at: Option<Duration>,
 }
 
+fn root(subject: &Subject) -> Option<i32> {
+    match subject.target {
+        Target::ProcessTree { pid } => Some(pid),
+        Target::Cgroup { .. } | Target::Host => None,
+    }
+}
+
+/// A probe of the target without the trees of the other roots.
+fn probe(target: &Target, roots: &[i32]) -> Result<Probe, ProbeError> {
+    let others = roots.iter().filter(|&&pid| *target != Target::ProcessTree { pid });
+    others.copied().try_fold(Probe::new(target)?, Probe::without)
+}
+
 impl Watched {
-    fn new(subject: Subject, share: f64) -> Result<Self, SamplerError> {
+    fn new(subject: Subject, share: f64, roots: &[i32]) -> Result<Self, SamplerError> {
         let Subject { role, node, target } = subject;
-        match Probe::new(&target) {
+        match probe(&target, roots) {
             Ok(probe) => Ok(Self {
                 role: role.into(),
                 node,

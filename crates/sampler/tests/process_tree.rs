@@ -154,6 +154,28 @@ fn one_subject_ending_disturbs_no_other() {
 }
 
 #[test]
+fn a_tree_within_a_tree_counts_for_itself_only() {
+    // A child with a child of its own.
+    let shell = shell("exec 3<&0; ( ( read y <&3 ) & wait ) & echo $!; wait");
+    let descendants = || tree(&shell).sample(Duration::ZERO).unwrap().processes;
+    let start = Instant::now();
+    while descendants() < 3 {
+        assert!(start.elapsed() < Duration::from_secs(30), "the children did not come");
+    }
+    let inner = procfs::process::all_processes().unwrap().find_map(|process| {
+        let stat = process.ok()?.stat().ok()?;
+        (stat.ppid == pid(&shell)).then_some(stat.pid)
+    });
+    let subject = |role: &str, pid| Subject { role: role.into(), node: 0, target: Target::ProcessTree { pid } };
+    let subjects = vec![subject("client", pid(&shell)), subject("server", inner.unwrap())];
+    let sampler = Sampler::start(Instant::now(), Duration::from_secs(1), subjects, |_| {}).unwrap();
+    let report = sampler.stop();
+    let processes: Vec<_> = report.subjects.iter().map(|s| s.processes_max).collect();
+    assert_eq!(processes, [Some(1), Some(2)]);
+    end(shell);
+}
+
+#[test]
 fn a_window_excludes_what_was_before_and_after() {
     let me = Target::ProcessTree { pid: i32::try_from(std::process::id()).unwrap() };
     let subject = Subject { role: "client".to_owned(), node: 0, target: me };

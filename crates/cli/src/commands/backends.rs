@@ -6,11 +6,12 @@ use crate::{
 };
 use clap::Args;
 use iotbench_backends::BACKENDS;
-use iotbench_core::{Acknowledgement, Backend, Capabilities, Duplicates, Registry, TimeUnit};
+use iotbench_core::{Acknowledgement, Backend, Capabilities, Duplicates, Recipe, Registry, TimeUnit};
+use iotbench_launcher::Programs;
 
 const EXAMPLES: &str = "\
 Examples:
-  iotbench backends
+  iotbench backends           what can be loaded, and what of it is installed here
   iotbench backends sqlite    its layouts, abilities and settings";
 
 #[derive(Debug, Args)]
@@ -25,8 +26,9 @@ pub(super) fn backends(arguments: &BackendsArguments) -> Result<(), CliError> {
     match &arguments.name {
         Some(name) => console::print(&details(registry.find(name).map_err(CliError::usage)?)),
         None => {
-            let row =
-                |b: &'static dyn Backend| [b.name().to_owned(), layouts(b.capabilities()), b.summary().to_owned()];
+            let row = |b: &'static dyn Backend| {
+                [b.name().to_owned(), layouts(b.capabilities()), here(b), b.summary().to_owned()]
+            };
             console::print(&columns(&registry.iter().map(row).collect::<Vec<_>>()))
         }
     }
@@ -36,12 +38,49 @@ fn layouts(capabilities: &Capabilities) -> String {
     capabilities.layouts.iter().map(|l| l.name()).collect::<Vec<_>>().join(",")
 }
 
+/// Whether it can be used on this machine without an address.
+fn here(backend: &dyn Backend) -> String {
+    let Some(recipe) = backend.recipe() else { return "built in".into() };
+    match Programs::find(recipe) {
+        Ok(programs) => format!("ready: {}", programs.version().as_deref().map_or("no version", short)),
+        Err(missing) => format!("missing: {}", missing.name),
+    }
+}
+
+/// The number in what a program says of its version.
+fn short(version: &str) -> &str {
+    let is_number = |word: &&str| word.contains('.') && word.contains(|c: char| c.is_ascii_digit());
+    version.split_whitespace().find(is_number).unwrap_or(version)
+}
+
+/// The private server of a backend: its program with version, or what is missing.
+fn server(recipe: &'static Recipe) -> Vec<[String; 2]> {
+    let found = match Programs::find(recipe) {
+        Ok(programs) => {
+            let version = programs.version().unwrap_or_else(|| "it does not tell its version".into());
+            vec![
+                ["  program".into(), programs.server().display().to_string()],
+                ["  version".into(), console::printable(&version)],
+            ]
+        }
+        Err(missing) => vec![["  missing".into(), missing.to_string()]],
+    };
+    let variables = recipe.programs.iter().map(iotbench_core::Program::variable).collect::<Vec<_>>().join(", ");
+    let user = ["  as root it runs as".into(), recipe.user.to_owned()];
+    found.into_iter().chain([user, ["  programs are named by".into(), variables]]).collect()
+}
+
 fn details(backend: &dyn Backend) -> String {
     let c = backend.capabilities();
     let mut text = format!("{}: {}\n\nLayouts, the default first\n", backend.name(), backend.summary());
     text.push_str(&columns(&c.layouts.iter().map(|l| [format!("  {l}"), l.summary().to_owned()]).collect::<Vec<_>>()));
     text.push_str("\nAbilities\n");
     text.push_str(&columns(&abilities(c)));
+    if let Some(recipe) = backend.recipe() {
+        let name = backend.name();
+        text.push_str(&format!("\nPrivate server, without --url; its settings under [backend.{name}.server]\n"));
+        text.push_str(&columns(&server(recipe)));
+    }
     text.push_str(&format!("\nSettings, under [backend.{0}] or as --set backend.{0}.KEY=VALUE\n", backend.name()));
     let setting = |s: &iotbench_core::Setting| [format!("  {} = {}", s.key, s.default), s.help.to_owned()];
     let settings: Vec<_> = backend.settings().iter().map(setting).collect();
@@ -79,4 +118,24 @@ fn abilities(c: &Capabilities) -> Vec<[String; 2]> {
         row("inside the client's process", yes(c.embedded)),
         row("stores what it is sent", yes(c.stores)),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_is_found_in_what_programs_say() {
+        for (said, version) in [
+            (
+                "mariadbd  Ver 10.11.14-MariaDB-0+deb12u2 for debian-linux-gnu on x86_64 (Debian 12)",
+                "10.11.14-MariaDB-0+deb12u2",
+            ),
+            ("postgres (PostgreSQL) 15.14 (Debian 15.14-0+deb12u1)", "15.14"),
+            ("InfluxDB v1.6.7~rc0 (git: unknown unknown)", "v1.6.7~rc0"),
+            ("none", "none"),
+        ] {
+            assert_eq!(short(said), version);
+        }
+    }
 }

@@ -3,12 +3,12 @@
 use crate::{
     console,
     error::CliError,
-    job::{BackendWord, Job},
+    job::{BackendWord, Job, Place},
     plan_text, profiles,
 };
 use clap::Args;
 use iotbench_engine::Overrides;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -33,7 +33,7 @@ pub(super) fn check(arguments: &CheckArguments) -> Result<(), CliError> {
     let written = profiles::read(&arguments.file)?;
     let word = BackendWord::read(&arguments.backend)?;
     let overrides = Overrides { full: arguments.full, ..Overrides::default() };
-    let planned = Job::new(&written, word, &overrides, None)?.plan("check", Path::new("nowhere"))?;
+    let planned = Job::new(&written, word, &overrides, None)?.plan("check", &Place::nowhere())?;
     let head = format!("ok: {} on {}, layout {}", written.profile.name, word.backend.name(), planned.plan.table.layout);
     console::print(&console::printable(&format!("{head}\n{}", plan_text::describe(&planned))))
 }

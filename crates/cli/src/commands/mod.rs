@@ -9,6 +9,7 @@ mod man;
 mod profiles;
 mod run;
 mod sample;
+mod server;
 mod show;
 
 pub(crate) use backends::BackendsArguments;
@@ -20,6 +21,7 @@ pub(crate) use man::ManArguments;
 pub(crate) use profiles::ProfilesArguments;
 pub(crate) use run::RunArguments;
 pub(crate) use sample::SampleArguments;
+pub(crate) use server::{ServerArguments, kept};
 pub(crate) use show::ShowArguments;
 
 use crate::{arguments::Command, error::CliError};
@@ -33,6 +35,10 @@ pub(crate) fn carry_out(command: Command) -> Result<u8, CliError> {
         Command::Datasets(arguments) => datasets::datasets(&arguments).map(|()| 0),
         Command::Check(arguments) => check::check(&arguments).map(|()| 0),
         Command::Generate(arguments) => generate::generate(&arguments).map(|()| 0),
+        Command::Server(arguments) => server::server(&arguments).map(|()| 0),
+        Command::Supervise => {
+            iotbench_launcher::supervise().map(|()| 0).map_err(|e| CliError::internal(format!("supervise: {e}")))
+        }
         Command::Show(arguments) => show::show(&arguments),
         Command::Sample(arguments) => sample::sample(&arguments),
         Command::Completions(arguments) => completions::completions(&arguments).map(|()| 0),

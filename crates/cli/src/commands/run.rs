@@ -2,6 +2,7 @@
 
 mod carry_out;
 mod command;
+mod managed;
 mod options;
 mod output;
 
@@ -10,21 +11,22 @@ pub(crate) use options::RunArguments;
 use crate::{
     console,
     error::CliError,
-    job::{BackendWord, Job},
+    job::{BackendWord, Job, Place},
     profiles, signals,
 };
 use carry_out::{Finished, carry_out};
 use iotbench_engine::{StopSignal, gravest};
-use std::path::Path;
 
 const ANNOUNCEMENT: &str = "\nending: answers under way are awaited and the results saved; once more ends at once";
 
 pub(super) fn run(arguments: &RunArguments) -> Result<u8, CliError> {
     let jobs = jobs(arguments)?;
     if arguments.dry_run {
-        let plans = jobs.iter().map(|job| Ok(job.plan("dry-run", Path::new("database"))?.plan));
+        let plans = jobs.iter().map(|job| Ok(job.plan("dry-run", &Place::nowhere())?.plan));
         return output::print_plans(&plans.collect::<Result<Vec<_>, CliError>>()?, arguments.output_format).map(|()| 0);
     }
+    // Found missing before anything is made.
+    jobs.iter().try_for_each(Job::find_programs)?;
     let stop = StopSignal::default();
     signals::stop_in_order(stop.clone(), ANNOUNCEMENT)?;
     let mut finished = Vec::with_capacity(jobs.len());

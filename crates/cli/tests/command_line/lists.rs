@@ -2,8 +2,8 @@
 
 use crate::program::{Said, call, iotbench};
 
-const COMMANDS: [&str; 10] =
-    ["run", "profiles", "backends", "datasets", "check", "generate", "show", "sample", "completions", "man"];
+const COMMANDS: [&str; 11] =
+    ["run", "profiles", "backends", "datasets", "check", "generate", "show", "sample", "server", "completions", "man"];
 
 /// The output of a call that must succeed.
 fn out(arguments: &[&str]) -> String {

@@ -12,6 +12,7 @@ use crate::{
     totals::Totals,
     verdict::Reason,
 };
+use iotbench_core::Cause;
 use iotbench_recorder::WINDOW_NS;
 use iotbench_sampler::{Reading, Sampler, SamplerError, SamplerReport, Subject, Target};
 use std::{
@@ -57,7 +58,7 @@ pub(super) enum Waited {
 
 impl Session<'_> {
     pub(super) fn load(&mut self, reasons: &mut Vec<Reason>) -> Result<(), Reason> {
-        if self.stop.requested().is_some() {
+        if self.stop.ends() {
             return Ok(());
         }
         let mut running = self.start()?;
@@ -97,7 +98,7 @@ impl Session<'_> {
             LoadThreads::connect(request).map_err(|e| Reason::Target { cause: e.cause, message: e.message })?;
         let clock = RunClock::starting_at(epoch(plan.start_utc_ns));
         let readings = Arc::new(Mutex::new(Vec::new()));
-        let sampler = self.sampler(clock, Arc::clone(&readings)).map_err(|e| Reason::Internal(e.to_string()))?;
+        let sampler = self.sampler(clock, Arc::clone(&readings)).map_err(|e| not_sampled(&e))?;
         let totals = Totals::new(kinds(plan));
         let warm_up = plan.phases.warmup_ns > 0 && plan.ramp.is_none();
         let phase = if warm_up { Phase::WarmUp } else { Phase::Measure };
@@ -206,7 +207,7 @@ impl Session<'_> {
         }
         let deadline_ns = self.planned.plan.phases.run_deadline_ns.unwrap_or(u64::MAX);
         running.overran |= running.clock.now_ns() >= deadline_ns;
-        Ok(running.overran || self.stop.requested().is_some() || running.threads.are_finished())
+        Ok(running.overran || self.stop.ends() || running.threads.are_finished())
     }
 
     /// One look at the threads: takes a slice if there is one, tells the seconds that are complete, keeps the deadline.
@@ -285,6 +286,14 @@ pub(super) fn next_start_ns(now_ns: u64) -> u64 {
 impl Running {
     pub(super) fn sampler(&self) -> &Sampler {
         &self.sampler
+    }
+}
+
+/// Only a server can be gone before it is sampled: we are here.
+fn not_sampled(error: &SamplerError) -> Reason {
+    match error {
+        SamplerError::Subject { .. } => Reason::Target { cause: Cause::Server, message: error.to_string() },
+        SamplerError::ZeroInterval | SamplerError::Thread(_) => Reason::Internal(error.to_string()),
     }
 }
 

@@ -37,7 +37,7 @@ impl Session<'_> {
         let mut batch = Batch::new(self.planned.dataset.schema());
         for device in 0..devices {
             let mut first = 0;
-            while first < each && self.stop.requested().is_none() {
+            while first < each && !self.stop.ends() {
                 let count = u32::try_from(each - first).unwrap_or(u32::MAX).min(PRELOAD_BATCH);
                 batch.clear();
                 filler.fill(device, first, count, &mut batch);

@@ -1,10 +1,16 @@
 //! One run from its results folder to its document.
 
-use super::{command, options::OutputFormat, options::RunArguments};
-use crate::{console, error::CliError, job::Job, progress::Progress};
+use super::{command, managed, options::OutputFormat, options::RunArguments};
+use crate::{
+    console,
+    error::CliError,
+    job::{Job, Place},
+    progress::Progress,
+};
 use iotbench_backends::BACKENDS;
 use iotbench_core::Backend;
 use iotbench_engine::{Event, Observer, Outcome, Planned, RunOptions, StopSignal, gravest};
+use iotbench_launcher::PrivateServer;
 use iotbench_report::{
     Document, Environment, FolderError, FolderName, FolderObserver, Provenance, ResultsFolder, Tool,
 };
@@ -43,19 +49,23 @@ pub(super) fn carry_out(job: &Job, arguments: &RunArguments, stop: &StopSignal) 
     let folder = ResultsFolder::create(&arguments.out, &name)?;
     let path = folder.path().to_owned();
     let database = job.needs_folder().then(|| folder.database_dir()).transpose()?;
-    let planned = job.plan(name.as_str(), database.as_deref().unwrap_or(Path::new("nowhere")))?;
+    let stop = &stop.of_one_run();
+    let server = managed::start_server(job, arguments, &path, stop)?;
+    let place = Place { folder: database.as_deref().unwrap_or(Path::new("nowhere")), server: server.as_ref() };
+    let planned = job.plan(name.as_str(), &place)?;
+    let files = server.as_ref().map(PrivateServer::folder).or(database.as_deref());
     let provenance = Provenance {
         tool: Tool::this(BACKENDS.iter().map(|b| b.name().to_owned()).collect()),
         command: command::command(),
-        environment: Environment::collect(&path, database.as_deref()),
-        managed: false,
+        environment: Environment::collect(&path, files),
+        managed: server.is_some(),
     };
     let shown = arguments.output_format != OutputFormat::Quiet;
     let progress = shown.then(|| Progress::new(&planned.plan));
     let folder = FolderObserver::new(folder, &planned.plan, started, provenance)?;
     let mut watchers = Watchers { folder, progress };
     let options = RunOptions { trace: arguments.trace, keep: arguments.keep };
-    let outcome = run_on_a_thread(planned, job.backend, options, &mut watchers, stop)
+    let mut outcome = run_on_a_thread(planned, job.backend, options, &mut watchers, stop)
         .map_err(|e| CliError::internal(format!("{e}; what was measured is in {}", path.display())))?;
     if let Some(database) = &database {
         // Left in place when there is anything in it.
@@ -63,8 +73,12 @@ pub(super) fn carry_out(job: &Job, arguments: &RunArguments, stop: &StopSignal) 
     }
     let Watchers { folder, progress } = watchers;
     drop(progress);
+    let managed = server.is_some();
+    if let Some(server) = server {
+        managed::stop_server(job, arguments, server, &mut outcome);
+    }
     let (document, written) = folder.finish(&outcome);
-    if arguments.keep && shown {
+    if arguments.keep && shown && !managed {
         console::say(&format!("kept: {}", outcome.endpoints.join(", ")));
     }
     Ok(Finished { saved: saved(&document, &written), document, folder: path })

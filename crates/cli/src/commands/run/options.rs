@@ -6,7 +6,8 @@ use clap::{
     builder::{FalseyValueParser, PossibleValuesParser, TypedValueParser},
 };
 use iotbench_core::Layout;
-use iotbench_engine::{Arrival, ArrivalOverride, Count, Datapoints, Overrides, Rate, Span};
+use iotbench_engine::{Arrival, ArrivalOverride, Bytes, Count, Datapoints, Overrides, Rate, Span};
+use iotbench_launcher::DEFAULT_MEMORY_BYTES;
 use std::path::PathBuf;
 use url::Url;
 
@@ -42,8 +43,8 @@ pub(crate) struct RunArguments {
     /// How datapoints become records, where --backend does not say
     #[arg(long, env = "IOTBENCH_LAYOUT", value_parser = layouts())]
     layout: Option<Layout>,
-    /// Where the database is, such as sqlite:PATH; without it in the results folder. With a password better as
-    /// IOTBENCH_URL, which other users cannot see
+    /// Where the database is, such as sqlite:PATH; without it in the results folder, or on a private server that is
+    /// started for the run. With a password better as IOTBENCH_URL, which other users cannot see
     #[arg(long, env = "IOTBENCH_URL", hide_env_values = true)]
     url: Option<String>,
     /// How long to measure, such as 30s or 10m
@@ -91,9 +92,12 @@ pub(crate) struct RunArguments {
     /// Keep a line for each operation in operations.jsonl
     #[arg(long, env = "IOTBENCH_TRACE", value_parser = FalseyValueParser::new())]
     pub(super) trace: bool,
-    /// Leave what was written in the database
+    /// Leave what was written in the database, and the folder of a private server
     #[arg(long, env = "IOTBENCH_KEEP", value_parser = FalseyValueParser::new())]
     pub(super) keep: bool,
+    /// The memory budget of a private server's caches
+    #[arg(long, env = "IOTBENCH_SERVER_MEMORY", value_name = "SIZE", default_value_t = Bytes(DEFAULT_MEMORY_BYTES))]
+    pub(super) server_memory: Bytes,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -1,0 +1,176 @@
+//! `iotbench server start|stop|list`.
+
+use crate::{
+    console::{self, columns},
+    error::CliError,
+    signals,
+};
+use clap::{Args, Subcommand};
+use iotbench_backends::{BACKENDS, RECIPES};
+use iotbench_core::{Recipe, Registry};
+use iotbench_engine::{Bytes, StopSignal};
+use iotbench_launcher::{DEFAULT_MEMORY_BYTES, Ended, Launch, Record, RecordError, Records, ServerSettings, start};
+use jiff::Timestamp;
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  iotbench server start mariadb                                 prints its address
+  iotbench run -p pmu_write -b mariadb --url \"$(iotbench server start mariadb)\"
+  iotbench server start postgres --server-memory 1GiB --set synchronous_commit=off
+  iotbench server list
+  iotbench server stop mariadb";
+
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct ServerArguments {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Start a server in a folder of its own, print its address and leave it running
+    #[command(after_help = EXAMPLES)]
+    Start(StartArguments),
+    /// Stop a server and remove its folder
+    #[command(after_help = EXAMPLES)]
+    Stop(StopArguments),
+    /// List the servers that were started
+    #[command(after_help = EXAMPLES)]
+    List,
+}
+
+#[derive(Debug, Args)]
+struct StartArguments {
+    /// The database (`iotbench backends`)
+    backend: String,
+    /// The memory budget of its caches
+    #[arg(long, env = "IOTBENCH_SERVER_MEMORY", value_name = "SIZE", default_value_t = Bytes(DEFAULT_MEMORY_BYTES))]
+    server_memory: Bytes,
+    /// A setting of the server; repeatable
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// Start on this folder, which `--keep` left; it is kept again
+    #[arg(long, value_name = "FOLDER")]
+    folder: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+struct StopArguments {
+    /// The database
+    backend: String,
+    /// Leave its folder
+    #[arg(long, conflicts_with = "remove")]
+    keep: bool,
+    /// Remove its folder although it was kept before
+    #[arg(long)]
+    remove: bool,
+}
+
+pub(super) fn server(arguments: &ServerArguments) -> Result<(), CliError> {
+    match &arguments.action {
+        Action::Start(arguments) => begin(arguments),
+        Action::Stop(arguments) => stop(arguments),
+        Action::List => list(),
+    }
+}
+
+fn begin(arguments: &StartArguments) -> Result<(), CliError> {
+    let backend = &arguments.backend;
+    let recipe = recipe_of(backend)?;
+    let launch = |log| launch(arguments, recipe, log);
+    let records = Records::open()?;
+    if let Some(record) = records.find(backend)? {
+        if record.is_alive() {
+            return Err(RecordError::Running { backend: record.backend, url: record.url }.into());
+        }
+        // What was left of it when the machine, or its supervisor, went down.
+        records.stop(&record, None)?;
+    }
+    let stop = StopSignal::default();
+    signals::stop_in_order(stop.clone(), "\nending")?;
+    let log = records.fresh_log(backend)?;
+    let server = start(&launch(log.clone())?, &|| stop.ends())?;
+    if arguments.folder.is_some() {
+        server.keep()?;
+    }
+    let record = server.record(&log).ok_or_else(|| CliError::internal("the supervisor is not in /proc"))?;
+    records.add(&record)?;
+    server.detach().map_err(|e| CliError::internal(format!("the supervisor does not listen: {e}")))?;
+    console::say(&usage(&record));
+    console::print(&format!("{}\n", record.url))
+}
+
+fn launch(arguments: &StartArguments, recipe: &'static Recipe, log: PathBuf) -> Result<Launch, CliError> {
+    let pairs = arguments.set.iter().map(|pair| {
+        let pair = pair.split_once('=').map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned()));
+        pair.ok_or_else(|| CliError::usage("--set: write KEY=VALUE"))
+    });
+    let settings = ServerSettings::new(pairs.collect::<Result<Vec<_>, _>>()?, recipe).map_err(CliError::usage)?;
+    let launch =
+        Launch::new(&arguments.backend, recipe, log).memory_bytes(arguments.server_memory.0).settings(settings);
+    match &arguments.folder {
+        None => Ok(launch),
+        Some(folder) => {
+            let folder = folder.canonicalize().map_err(|e| CliError::usage(format!("{}: {e}", folder.display())))?;
+            Ok(launch.on_kept_folder(folder))
+        }
+    }
+}
+
+/// How to go on with a server that runs.
+fn usage(record: &Record) -> String {
+    let Record { backend, url, folder, log, .. } = record;
+    format!(
+        "{backend} runs as process {} in {}\nits log: {}\nload it: iotbench run -p pmu_write -b {backend} --url \
+         '{url}'\nend it:  iotbench server stop {backend}",
+        record.server.pid,
+        folder.display(),
+        log.display()
+    )
+}
+
+fn stop(arguments: &StopArguments) -> Result<(), CliError> {
+    let backend = &arguments.backend;
+    recipe_of(backend)?;
+    let records = Records::open()?;
+    let record = records.find(backend)?;
+    let record = record.ok_or_else(|| CliError::usage(format!("no server of {backend} was started here")))?;
+    let keep = match (arguments.keep, arguments.remove) {
+        (true, _) => Some(true),
+        (_, true) => Some(false),
+        _ => None,
+    };
+    match records.stop(&record, keep)? {
+        Ended::Removed => console::say(&format!("{backend} is stopped and its folder removed")),
+        Ended::Kept(folder) => console::say(&kept(backend, &folder)),
+    }
+    Ok(())
+}
+
+/// What a user has to know of a folder that was kept.
+pub(crate) fn kept(backend: &str, folder: &std::path::Path) -> String {
+    let folder = folder.display();
+    format!("{backend} is stopped; kept: {folder}\nstart it there: iotbench server start {backend} --folder {folder}")
+}
+
+fn list() -> Result<(), CliError> {
+    let head = ["server", "process", "address", "folder", "since"].map(str::to_owned);
+    let rows = Records::open()?.list()?.into_iter().map(|record| {
+        let process = if record.is_alive() { record.server.pid.to_string() } else { "ended".into() };
+        let since = i64::try_from(record.since_s).ok().and_then(|s| Timestamp::from_second(s).ok());
+        let since = since.map(|time| time.to_string()).unwrap_or_default();
+        [record.backend, process, record.url, record.folder.display().to_string(), since]
+    });
+    console::print(&columns(&[head].into_iter().chain(rows).collect::<Vec<_>>()))
+}
+
+/// The recipe of a backend's private server.
+fn recipe_of(backend: &str) -> Result<&'static Recipe, CliError> {
+    if let Some((_, recipe)) = RECIPES.iter().find(|(name, _)| *name == backend) {
+        return Ok(recipe);
+    }
+    let found = Registry::new(BACKENDS).find(backend).map_err(CliError::usage)?;
+    found.recipe().ok_or_else(|| CliError::usage(format!("{backend} has no server that iotbench could start")))
+}

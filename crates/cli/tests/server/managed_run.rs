@@ -1,0 +1,122 @@
+//! `iotbench run` with a private server, on every backend that has one.
+
+use crate::place::{Place, is_alive, is_here, kill, parent, wait_for};
+use iotbench_backends::BACKENDS;
+use procfs::process::Process;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use std::{fs, path::PathBuf, process::Child};
+
+/// Longer than any test waits: a run that does not end by itself.
+const ENDLESS: &str = "1h";
+
+fn backends() -> impl Iterator<Item = &'static str> {
+    BACKENDS.iter().filter(|b| b.recipe().is_some()).map(|b| b.name()).filter(|name| is_here(name))
+}
+
+fn arguments<'a>(place: &'a str, backend: &'a str, duration: &'a str) -> Vec<&'a str> {
+    // A closed loop has no schedule that a busy machine could break.
+    let load = ["run", "-p", "pmu_write", "--vus", "5", "-b", backend, "--warmup", "0", "-d", duration];
+    [&load[..], &["--output-format", "json", "--out", place]].concat()
+}
+
+/// The one results folder.
+fn results(place: &Place) -> PathBuf {
+    let mut entries = place.results().read_dir().unwrap();
+    entries.next().unwrap().unwrap().path()
+}
+
+/// A run that has begun to measure: its series has rows.
+fn measuring(place: &Place, backend: &str) -> Child {
+    let out = place.results();
+    let child = place.iotbench(&arguments(out.to_str().unwrap(), backend, ENDLESS)).spawn().unwrap();
+    wait_for("the series to have rows", || {
+        let folder = out.read_dir().ok().and_then(|mut d| d.next()).and_then(Result::ok);
+        let series = folder.and_then(|f| fs::read_to_string(f.path().join("series.csv")).ok());
+        series.is_some_and(|s| s.lines().count() > 2)
+    });
+    child
+}
+
+/// The process of the server in a place: the one that its supervisor started.
+fn server(place: &Place) -> i32 {
+    let is_supervisor = |pid| Process::new(pid).unwrap().cmdline().unwrap().last().is_some_and(|w| w == "supervise");
+    let mut pids = place.processes().into_iter().map(|(pid, _)| pid);
+    pids.find(|&pid| is_supervisor(parent(pid))).unwrap()
+}
+
+#[test]
+fn a_run_starts_samples_and_removes_its_server() {
+    for backend in backends() {
+        let place = Place::new();
+        let out = place.results();
+        let text = place.out(&arguments(out.to_str().unwrap(), backend, "3s"));
+        let document: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(document["verdict"]["status"], "valid", "{:#}", document["verdict"]);
+        assert_eq!(document["target"]["managed"], true);
+        let roles: Vec<_> = document["resources"].as_array().unwrap().iter().collect();
+        let server = roles.iter().find(|r| r["role"] == "server").unwrap();
+        assert!(server["rss_bytes_mean"].as_u64().is_some_and(|bytes| bytes > 1 << 20), "{server:#}");
+        let series = fs::read_to_string(results(&place).join("series.csv")).unwrap();
+        assert!(series.lines().next().unwrap().contains("server_cpu_pct"), "{series}");
+        assert!(results(&place).join("server.log").exists());
+        place.assert_nothing_is_left();
+    }
+}
+
+#[test]
+fn ctrl_c_and_sigkill_leave_no_server() {
+    for backend in backends() {
+        for (signal, code) in [(Signal::INT, Some(130)), (Signal::TERM, Some(143)), (Signal::KILL, None)] {
+            let place = Place::new();
+            let child = measuring(&place, backend);
+            kill_process(Pid::from_child(&child), signal).unwrap();
+            let output = child.wait_with_output().unwrap();
+            assert_eq!(output.status.code(), code, "{}", String::from_utf8_lossy(&output.stderr));
+            place.assert_nothing_is_left();
+        }
+    }
+}
+
+#[test]
+fn a_server_that_dies_ends_the_run_and_is_the_verdict() {
+    for backend in backends() {
+        let place = Place::new();
+        let child = measuring(&place, backend);
+        let server = server(&place);
+        kill(server);
+        let output = child.wait_with_output().unwrap();
+        let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(output.status.code(), Some(24), "{:#}", document["verdict"]);
+        assert_eq!(document["verdict"]["status"], "failed");
+        let reasons = document["verdict"]["reasons"].to_string();
+        assert!(reasons.contains("the server died during the run") && reasons.contains("signal 9"), "{reasons}");
+        place.assert_nothing_is_left();
+    }
+}
+
+#[test]
+fn keep_leaves_the_folder_and_stops_the_server() {
+    for backend in backends() {
+        let place = Place::new();
+        let out = place.results();
+        let arguments = [&arguments(out.to_str().unwrap(), backend, "2s")[..], &["--keep"]].concat();
+        let (code, _, err) = place.call(&arguments);
+        assert_eq!(code, 0, "{err}");
+        let folders = place.folders();
+        assert!(err.contains("iotbench server start") && err.contains(folders[0].to_str().unwrap()), "{err}");
+        wait_for("the server's end", || place.processes().iter().all(|(pid, _)| !is_alive(*pid)));
+    }
+}
+
+#[test]
+fn a_servers_settings_are_not_for_somebody_elses() {
+    for backend in backends() {
+        let place = Place::new();
+        let setting = format!("backend.{backend}.server.x=1");
+        let url = "http://127.0.0.1:1/";
+        let (code, _, err) =
+            place.call(&["run", "-p", "machine_write", "-b", backend, "--url", url, "--set", &setting]);
+        assert!(code == 2 && err.contains("--url names another one"), "{code} {err}");
+    }
+}

@@ -1,0 +1,148 @@
+//! A place of a test's own, in which nothing may be left, and the servers that there are.
+
+use iotbench_backends::{BACKENDS, RECIPES};
+use iotbench_core::Recipe;
+use iotbench_launcher::Programs;
+use procfs::process::{Process, all_processes};
+use rustix::process::{Pid, Signal, kill_process};
+use std::{
+    ffi::OsStr,
+    fs::{self, Permissions},
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    process::{Command, Output, Stdio},
+    time::{Duration, Instant},
+};
+use tempfile::TempDir;
+
+pub const SERVERS: [&str; 3] = ["mariadb", "postgres", "influxdb"];
+
+pub fn recipe(backend: &str) -> &'static Recipe {
+    let of_backend = || BACKENDS.iter().find(|b| b.name() == backend).and_then(|b| b.recipe());
+    RECIPES.iter().find(|(name, _)| *name == backend).map(|(_, recipe)| *recipe).or_else(of_backend).unwrap()
+}
+
+/// Whether a server's programs are here. Where they must be, their absence fails the test.
+pub fn is_here(backend: &str) -> bool {
+    match Programs::find(recipe(backend)) {
+        Ok(_) => true,
+        Err(missing) => {
+            assert!(std::env::var_os("IOTBENCH_REQUIRE_SERVERS").is_none(), "{missing}");
+            eprintln!("skipped: {} not found", missing.name);
+            false
+        }
+    }
+}
+
+/// Looks until something has happened; the limit is only there to end a test that would hang.
+pub fn wait_for(what: &str, mut happened: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !happened() {
+        assert!(start.elapsed() < Duration::from_secs(90), "waited in vain for {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+pub fn kill(pid: i32) {
+    kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL).unwrap();
+}
+
+pub fn parent(pid: i32) -> i32 {
+    Process::new(pid).unwrap().stat().unwrap().ppid
+}
+
+pub fn is_alive(pid: i32) -> bool {
+    Process::new(pid).and_then(|process| process.stat()).is_ok_and(|stat| stat.state != 'Z')
+}
+
+/// Folders for servers, for the records of those that are kept running, and for results.
+pub struct Place {
+    root: TempDir,
+}
+
+impl Place {
+    pub fn new() -> Self {
+        let root = tempfile::tempdir().unwrap();
+        for folder in ["servers", "runtime", "results"] {
+            fs::create_dir(root.path().join(folder)).unwrap();
+        }
+        // The users that servers become have to get through.
+        for folder in [root.path().to_owned(), root.path().join("servers")] {
+            fs::set_permissions(folder, Permissions::from_mode(0o755)).unwrap();
+        }
+        Self { root }
+    }
+
+    pub fn servers(&self) -> PathBuf {
+        self.root.path().join("servers")
+    }
+
+    pub fn results(&self) -> PathBuf {
+        self.root.path().join("results")
+    }
+
+    /// The program with these arguments, at home here.
+    pub fn iotbench(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_iotbench"));
+        command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("IOTBENCH_")) {
+            command.env_remove(name);
+        }
+        command.env("TMPDIR", self.servers()).env("XDG_RUNTIME_DIR", self.root.path().join("runtime"));
+        command
+    }
+
+    /// A call that came to its end: exit code, standard output, standard error.
+    pub fn call(&self, arguments: &[&str]) -> (i32, String, String) {
+        let Output { status, stdout, stderr } = self.iotbench(arguments).output().unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        let (out, err) = (text(stdout), text(stderr));
+        assert!(!err.contains("panicked"), "{err}");
+        (status.code().unwrap(), out, err)
+    }
+
+    /// A call that must succeed; gives standard output.
+    pub fn out(&self, arguments: &[&str]) -> String {
+        let (code, out, err) = self.call(arguments);
+        assert_eq!(code, 0, "{arguments:?}: {err}");
+        out
+    }
+
+    /// The servers' folders that there are.
+    pub fn folders(&self) -> Vec<PathBuf> {
+        self.servers().read_dir().unwrap().map(|entry| entry.unwrap().path()).collect()
+    }
+
+    /// Living processes that have to do with this place: servers have a folder here as their home.
+    pub fn processes(&self) -> Vec<(i32, Vec<String>)> {
+        let root = self.root.path().to_str().unwrap();
+        let here = |process: &Process| {
+            let home = process.environ().ok().and_then(|environment| environment.get(OsStr::new("HOME")).cloned());
+            let home = home.is_some_and(|home| Path::new(&home).starts_with(root));
+            let command = process.cmdline().unwrap_or_default();
+            let named = command.iter().any(|word| word.contains(root));
+            (home || named).then_some((process.pid, command))
+        };
+        all_processes().unwrap().filter_map(|process| here(&process.ok()?)).filter(|(pid, _)| is_alive(*pid)).collect()
+    }
+
+    pub fn assert_nothing_is_left(&self) {
+        wait_for("the end of all", || self.processes().is_empty() && self.folders().is_empty());
+    }
+
+    /// The process of the server that `iotbench server start` left running.
+    pub fn server(&self, backend: &str) -> i32 {
+        let list = self.out(&["server", "list"]);
+        let line = list.lines().find(|line| line.starts_with(backend)).unwrap_or_else(|| panic!("{list}"));
+        line.split_whitespace().nth(1).unwrap().parse().unwrap()
+    }
+}
+
+impl Drop for Place {
+    /// A test that failed leaves no server either.
+    fn drop(&mut self) {
+        for (pid, _) in self.processes() {
+            let _ = kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL);
+        }
+    }
+}

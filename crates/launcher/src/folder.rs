@@ -1,0 +1,269 @@
+//! The folder of one private server: made for it, marked, and removed only if it is still that one.
+
+use crate::account::Account;
+use rustix::{
+    fs::{FlockOperation, Gid, Uid, chown, flock},
+    process::geteuid,
+};
+use std::{
+    fs::{self, DirBuilder, File, Metadata, OpenOptions},
+    hash::{BuildHasher, Hasher, RandomState},
+    io::{self, Write},
+    os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt},
+    path::{Path, PathBuf},
+};
+
+/// A file of ours in the folder, with the backend's name in it.
+const MARKER: &str = ".iotbench-server";
+/// Its presence says that the folder outlives its server.
+const KEEP: &str = ".iotbench-keep";
+
+/// Why a server's folder cannot be made, used or removed.
+#[derive(Debug, thiserror::Error)]
+pub enum FolderError {
+    /// The system refuses.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// What it is about.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// It is none of ours.
+    #[error("{} is no folder of an iotbench server: {reason}", path.display())]
+    NotOurs {
+        /// The folder.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
+    /// Another server has it.
+    #[error("a server runs in {}: stop it first", path.display())]
+    InUse {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The user that the server becomes cannot enter it.
+    #[error(
+        "user {user} cannot enter {}, where private servers have their folders: set TMPDIR to a folder that all can \
+         enter, such as /tmp",
+        path.display()
+    )]
+    NotTraversable {
+        /// The folder that is closed.
+        path: PathBuf,
+        /// The user.
+        user: String,
+    },
+}
+
+/// A name that is free, below the system's folder for temporary files. Nothing is made yet.
+pub(crate) fn fresh_path(backend: &str, account: Option<&Account>) -> Result<PathBuf, FolderError> {
+    let parent = std::env::temp_dir();
+    let parent = parent.canonicalize().map_err(|source| FolderError::Io { path: parent, source })?;
+    if let Some(account) = account {
+        let closed = parent.ancestors().find(|f| fs::metadata(f).is_ok_and(|m| !may_enter(&m, account)));
+        if let Some(closed) = closed {
+            return Err(FolderError::NotTraversable { path: closed.into(), user: account.name.clone() });
+        }
+    }
+    // The standard library's hasher takes its keys from the system.
+    let number = RandomState::new().build_hasher().finish();
+    Ok(parent.join(format!("iotbench-{backend}-{number:016x}")))
+}
+
+fn may_enter(folder: &Metadata, account: &Account) -> bool {
+    let bit = match () {
+        () if folder.uid() == account.uid => 0o100,
+        () if folder.gid() == account.gid => 0o010,
+        () => 0o001,
+    };
+    folder.mode() & bit != 0
+}
+
+/// A server's folder that exists, as it was when it was made or taken over.
+#[derive(Debug)]
+pub(crate) struct ServerFolder {
+    path: PathBuf,
+    device: u64,
+    inode: u64,
+    /// The marker, locked: one server at a time.
+    lock: Option<File>,
+}
+
+impl ServerFolder {
+    /// Makes the folder, for its owner only. It must not exist.
+    pub(crate) fn create(path: &Path, backend: &str, owner: Option<(u32, u32)>) -> Result<Self, FolderError> {
+        let fail = |source| FolderError::Io { path: path.into(), source };
+        DirBuilder::new().mode(0o700).create(path).map_err(fail)?;
+        let marked = || {
+            let mut marker = OpenOptions::new().write(true).create_new(true).mode(0o644).open(path.join(MARKER))?;
+            marker.write_all(backend.as_bytes())?;
+            flock(&marker, FlockOperation::NonBlockingLockExclusive)?;
+            if let Some((uid, gid)) = owner {
+                chown(path, Some(Uid::from_raw(uid)), Some(Gid::from_raw(gid)))?;
+            }
+            Ok((marker, fs::symlink_metadata(path)?))
+        };
+        match marked() {
+            Ok((marker, metadata)) => {
+                Ok(Self { path: path.into(), device: metadata.dev(), inode: metadata.ino(), lock: Some(marker) })
+            }
+            Err(source) => {
+                // It was made a moment ago, and nobody else may write in it.
+                let _ = fs::remove_dir_all(path);
+                Err(fail(source))
+            }
+        }
+    }
+
+    /// Takes over a folder that an earlier server left.
+    pub(crate) fn open(path: &Path, backend: &str, owner: Option<(u32, u32)>) -> Result<Self, FolderError> {
+        let metadata = fs::symlink_metadata(path).map_err(|source| FolderError::Io { path: path.into(), source })?;
+        let mut folder = Self { path: path.into(), device: metadata.dev(), inode: metadata.ino(), lock: None };
+        let marked = folder.check(owner)?;
+        if marked != backend {
+            let reason = format!("its marker says {:?}, not {backend:?}", marked.chars().take(40).collect::<String>());
+            return Err(FolderError::NotOurs { path: path.into(), reason });
+        }
+        let lock = File::open(path.join(MARKER)).and_then(|marker| {
+            flock(&marker, FlockOperation::NonBlockingLockExclusive)?;
+            Ok(marker)
+        });
+        folder.lock = Some(lock.map_err(|_| FolderError::InUse { path: path.into() })?);
+        Ok(folder)
+    }
+
+    /// Says that the folder outlives its server.
+    pub(crate) fn keep(path: &Path) -> io::Result<()> {
+        match OpenOptions::new().write(true).create_new(true).mode(0o644).open(path.join(KEEP)) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Says that it does not.
+    pub(crate) fn keep_no_longer(path: &Path) -> io::Result<()> {
+        match fs::remove_file(path.join(KEEP)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Removes the folder with all that is in it, unless it is to be kept; true: it is gone.
+    pub(crate) fn remove_unless_kept(&self, owner: Option<(u32, u32)>) -> Result<bool, FolderError> {
+        self.check(owner)?;
+        if fs::symlink_metadata(self.path.join(KEEP)).is_ok() {
+            return Ok(false);
+        }
+        // Works by directory handles and follows no symbolic link.
+        fs::remove_dir_all(&self.path).map_err(|source| FolderError::Io { path: self.path.clone(), source })?;
+        Ok(true)
+    }
+
+    /// Whether it still is the folder that it was, with our marker in it; gives what the marker says.
+    fn check(&self, owner: Option<(u32, u32)>) -> Result<String, FolderError> {
+        let fail = |source| FolderError::Io { path: self.path.clone(), source };
+        let refuse = |reason: &str| FolderError::NotOurs { path: self.path.clone(), reason: reason.into() };
+        let folder = fs::symlink_metadata(&self.path).map_err(fail)?;
+        if !folder.is_dir() || (folder.dev(), folder.ino()) != (self.device, self.inode) {
+            return Err(refuse("another one stands in its place"));
+        }
+        let us = geteuid().as_raw();
+        if folder.uid() != us && Some(folder.uid()) != owner.map(|(uid, _)| uid) {
+            return Err(refuse("it has another owner"));
+        }
+        let marker = self.path.join(MARKER);
+        match fs::symlink_metadata(&marker) {
+            Ok(found) if found.is_file() && found.uid() == us && found.len() <= 256 => {}
+            _ => return Err(refuse("our marker is not in it")),
+        }
+        fs::read_to_string(&marker).map_err(fail)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    fn made(parent: &Path) -> (PathBuf, ServerFolder) {
+        let path = parent.join("server");
+        let folder = ServerFolder::create(&path, "exampled", None).unwrap();
+        (path, folder)
+    }
+
+    #[test]
+    fn it_is_for_its_owner_only_and_never_taken_from_another() {
+        let parent = tempfile::tempdir().unwrap();
+        let (path, _) = made(parent.path());
+        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o700);
+        assert!(ServerFolder::create(&path, "exampled", None).is_err());
+        let link = parent.path().join("link");
+        symlink(parent.path(), &link).unwrap();
+        assert!(ServerFolder::create(&link, "exampled", None).is_err());
+    }
+
+    #[test]
+    fn removing_follows_no_link() {
+        let parent = tempfile::tempdir().unwrap();
+        let theirs = parent.path().join("theirs");
+        fs::create_dir(&theirs).unwrap();
+        fs::write(theirs.join("file"), "precious").unwrap();
+        let (path, folder) = made(parent.path());
+        symlink(&theirs, path.join("folder")).unwrap();
+        symlink(theirs.join("file"), path.join("file")).unwrap();
+        assert!(folder.remove_unless_kept(None).unwrap());
+        assert!(!path.exists());
+        assert_eq!(fs::read_to_string(theirs.join("file")).unwrap(), "precious");
+    }
+
+    #[test]
+    fn what_stands_in_its_place_is_left_alone() {
+        let parent = tempfile::tempdir().unwrap();
+        let (path, folder) = made(parent.path());
+        fs::rename(&path, parent.path().join("moved")).unwrap();
+        fs::create_dir(&path).unwrap();
+        fs::write(path.join(MARKER), "exampled").unwrap();
+        assert!(matches!(folder.remove_unless_kept(None), Err(FolderError::NotOurs { .. })));
+        fs::remove_dir_all(&path).unwrap();
+        symlink(parent.path().join("moved"), &path).unwrap();
+        assert!(matches!(folder.remove_unless_kept(None), Err(FolderError::NotOurs { .. })));
+        assert!(parent.path().join("moved").join(MARKER).exists());
+    }
+
+    #[test]
+    fn without_its_marker_it_is_none_of_ours() {
+        let parent = tempfile::tempdir().unwrap();
+        let (path, folder) = made(parent.path());
+        fs::remove_file(path.join(MARKER)).unwrap();
+        assert!(matches!(folder.remove_unless_kept(None), Err(FolderError::NotOurs { .. })));
+        assert!(matches!(ServerFolder::open(&path, "exampled", None), Err(FolderError::NotOurs { .. })));
+        symlink("/etc/hostname", path.join(MARKER)).unwrap();
+        assert!(matches!(ServerFolder::open(&path, "exampled", None), Err(FolderError::NotOurs { .. })));
+    }
+
+    #[test]
+    fn a_kept_folder_serves_its_own_database_again() {
+        let parent = tempfile::tempdir().unwrap();
+        let (path, folder) = made(parent.path());
+        ServerFolder::keep(&path).unwrap();
+        assert!(!folder.remove_unless_kept(None).unwrap());
+        assert!(matches!(ServerFolder::open(&path, "other", None), Err(FolderError::NotOurs { .. })));
+        assert!(matches!(ServerFolder::open(&path, "exampled", None), Err(FolderError::InUse { .. })));
+        drop(folder);
+        let again = ServerFolder::open(&path, "exampled", None).unwrap();
+        ServerFolder::keep_no_longer(&path).unwrap();
+        assert!(again.remove_unless_kept(None).unwrap());
+    }
+
+    #[test]
+    fn a_closed_folder_is_not_entered() {
+        let parent = tempfile::tempdir().unwrap();
+        let (path, _) = made(parent.path());
+        let closed = fs::metadata(path).unwrap();
+        let stranger = Account { name: "x".into(), uid: closed.uid() + 1, gid: closed.gid() + 1 };
+        assert!(!may_enter(&closed, &stranger));
+        assert!(may_enter(&fs::metadata("/").unwrap(), &stranger));
+    }
+}

@@ -1,0 +1,208 @@
+//! Where a recipe's programs are on this machine.
+
+use iotbench_core::{Program, Recipe};
+use std::{
+    collections::BTreeMap,
+    env,
+    ffi::OsStr,
+    fmt, fs,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use crate::template::Values;
+
+/// The programs of a recipe, by name.
+#[derive(Clone, Debug)]
+pub struct Programs {
+    recipe: &'static Recipe,
+    paths: BTreeMap<&'static str, PathBuf>,
+}
+
+/// A program that is not on this machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Missing {
+    /// Its name.
+    pub name: String,
+    /// The variable that would name it.
+    pub variable: String,
+    /// The file that the variable names and that cannot be run, if it is set.
+    pub named: Option<PathBuf>,
+    /// Folders looked in beside PATH.
+    pub folders: Vec<String>,
+    /// The Debian package that brings it.
+    pub package: String,
+}
+
+impl std::error::Error for Missing {}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, variable, package, .. } = self;
+        if let Some(named) = &self.named {
+            return write!(f, "{variable} names {}, which is no program that can be run", named.display());
+        }
+        let folders = self.folders.iter().map(|folder| format!(", {folder}")).collect::<String>();
+        write!(
+            f,
+            "{name} not found (looked in PATH{folders}): apt-get install {package}, name the file by {variable}, or \
+             give the address of a running server with --url"
+        )
+    }
+}
+
+impl Programs {
+    /// Finds every program of a recipe: by its variable, beside the server's program, in PATH, in the recipe's folders.
+    ///
+    /// # Errors
+    /// The first one that is missing.
+    pub fn find(recipe: &'static Recipe) -> Result<Self, Missing> {
+        let path = env::var_os("PATH").unwrap_or_default();
+        let mut paths = BTreeMap::new();
+        let mut beside = None;
+        for program in recipe.programs {
+            let named = env::var_os(program.variable()).filter(|named| !named.is_empty());
+            let found = find(program, named.map(PathBuf::from), beside.as_deref(), &path)?;
+            // Another version's helper would make a folder that the server cannot read.
+            beside = beside.or_else(|| Some(found.canonicalize().ok()?.parent()?.to_owned()));
+            paths.insert(program.name, found);
+        }
+        Ok(Self { recipe, paths })
+    }
+
+    /// The server's own program.
+    #[must_use]
+    pub fn server(&self) -> &Path {
+        let first = self.recipe.programs.first().and_then(|program| self.paths.get(program.name));
+        first.map_or(Path::new(""), PathBuf::as_path)
+    }
+
+    /// What the server's program says its version is: its first line. `None`: it does not say.
+    #[must_use]
+    pub fn version(&self) -> Option<String> {
+        let command = self.values().fill_all(self.recipe.version, &[]).ok()?;
+        let (program, arguments) = command.split_first()?;
+        let output = Command::new(program).args(arguments).stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
+        let line = String::from_utf8_lossy(&output.stdout).lines().next()?.trim().to_owned();
+        (output.status.success() && !line.is_empty()).then_some(line)
+    }
+
+    /// The paths under the programs' names.
+    pub(crate) fn values(&self) -> Values {
+        let mut values = Values::default();
+        for (name, path) in &self.paths {
+            values.set(name, path.display());
+        }
+        values
+    }
+}
+
+fn find(program: &Program, named: Option<PathBuf>, beside: Option<&Path>, path: &OsStr) -> Result<PathBuf, Missing> {
+    let missing = |named| Missing {
+        name: program.name.into(),
+        variable: program.variable(),
+        named,
+        folders: program.folders.iter().map(ToString::to_string).collect(),
+        package: program.package.into(),
+    };
+    if let Some(named) = named {
+        return if is_program(&named) { Ok(named) } else { Err(missing(Some(named))) };
+    }
+    let in_path = env::split_paths(path).filter(|folder| folder.is_absolute());
+    let in_folders = program.folders.iter().flat_map(|pattern| matching(pattern));
+    let beside = beside.into_iter().map(Path::to_owned);
+    let mut candidates = beside.chain(in_path).chain(in_folders).map(|folder| folder.join(program.name));
+    candidates.find(|candidate| is_program(candidate)).ok_or_else(|| missing(None))
+}
+
+/// Looks a program up in PATH.
+pub(crate) fn in_path(name: &str) -> Option<PathBuf> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    env::split_paths(&path).filter(|f| f.is_absolute()).map(|f| f.join(name)).find(|p| is_program(p))
+}
+
+pub(crate) fn is_program(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
+}
+
+/// The folders that a pattern means, those of the highest version first. One part of it may hold a `*`.
+fn matching(pattern: &str) -> Vec<PathBuf> {
+    let Some((before, after)) = pattern.split_once('*') else { return vec![pattern.into()] };
+    let (parent, prefix) = before.rsplit_once('/').unwrap_or(("", before));
+    let (suffix, rest) = after.split_once('/').unwrap_or((after, ""));
+    let names = fs::read_dir(parent).into_iter().flatten().flatten().map(|entry| entry.file_name());
+    let mut found: Vec<(Vec<u64>, PathBuf)> = names
+        .filter_map(|name| {
+            let version = name.to_str()?.strip_prefix(prefix)?.strip_suffix(suffix)?;
+            Some((numbers(version), Path::new(parent).join(&name).join(rest)))
+        })
+        .collect();
+    found.sort_by(|a, b| b.cmp(a));
+    found.into_iter().map(|(_, path)| path).collect()
+}
+
+/// The numbers in a version, so that 15 is above 9.
+fn numbers(version: &str) -> Vec<u64> {
+    version.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse().ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn program(folder: &Path) -> PathBuf {
+        fs::create_dir_all(folder).unwrap();
+        let path = folder.join("exampled");
+        fs::write(&path, "").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        path
+    }
+
+    fn wanted(folders: &'static [&'static str]) -> Program {
+        Program { name: "exampled", folders, package: "example-server" }
+    }
+
+    #[test]
+    fn the_variable_comes_first_then_the_neighbour_then_path_then_the_folders() {
+        let folder = tempfile::tempdir().unwrap();
+        let (a, b) = (program(&folder.path().join("a")), program(&folder.path().join("b")));
+        let path = a.parent().unwrap().as_os_str();
+        assert_eq!(find(&wanted(&[]), None, None, path), Ok(a.clone()));
+        assert_eq!(find(&wanted(&[]), None, b.parent(), path), Ok(b.clone()));
+        assert_eq!(find(&wanted(&[]), Some(b.clone()), a.parent(), path), Ok(b));
+        let folders: &'static str = a.parent().unwrap().to_str().unwrap().to_owned().leak();
+        assert_eq!(find(&wanted(vec![folders].leak()), None, None, OsStr::new("/nowhere")), Ok(a));
+    }
+
+    #[test]
+    fn the_highest_version_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        for version in ["9.6", "15", "14"] {
+            program(&folder.path().join("postgresql").join(version).join("bin"));
+        }
+        let found = matching(&format!("{}/postgresql/*/bin", folder.path().display()));
+        let versions: Vec<_> = found.iter().map(|p| p.parent().unwrap().file_name().unwrap()).collect();
+        assert_eq!(versions, ["15", "14", "9.6"]);
+    }
+
+    #[test]
+    fn what_is_missing_is_said_in_one_line() {
+        let error = find(&wanted(&["/opt/*/bin"]), None, None, OsStr::new("/nowhere")).unwrap_err().to_string();
+        for word in
+            ["exampled", "PATH", "/opt/*/bin", "apt-get install example-server", "IOTBENCH_EXAMPLED_BIN", "--url"]
+        {
+            assert!(error.contains(word), "{word} is missing: {error}");
+        }
+        assert!(!error.contains('\n'));
+    }
+
+    #[test]
+    fn a_variable_that_names_no_program_is_an_error_of_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = program(folder.path());
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+        let error = find(&wanted(&[]), Some(path), None, OsStr::new("")).unwrap_err().to_string();
+        assert!(error.contains("IOTBENCH_EXAMPLED_BIN"), "{error}");
+    }
+}

@@ -1,0 +1,129 @@
+//! Whether a server answers.
+
+use crate::process::{ProcessId, descendants};
+use procfs::{
+    net::{TcpNetEntry, TcpState, tcp, tcp6},
+    process::{FDTarget, Process},
+};
+use std::{
+    collections::HashSet,
+    io::{BufRead, BufReader, Read, Write},
+    net::{Ipv4Addr, SocketAddr, TcpStream},
+    process::{Command, Stdio},
+    time::{Duration, Instant},
+};
+
+/// A server that does not answer by then is asked again.
+const ANSWER_WITHIN: Duration = Duration::from_secs(2);
+const LOOK: Duration = Duration::from_millis(5);
+/// The first line of an answer is no longer.
+const LONGEST_STATUS: u64 = 256;
+
+/// A recipe's [`Ready`](iotbench_core::Ready), filled.
+#[derive(Clone, Debug)]
+pub(crate) enum Probe {
+    Command(Vec<String>),
+    Http { port: u16, path: String },
+}
+
+impl Probe {
+    pub(crate) fn succeeds(&self) -> bool {
+        match self {
+            Self::Command(command) => command_succeeds(command),
+            Self::Http { port, path } => http_succeeds(*port, path).unwrap_or(false),
+        }
+    }
+}
+
+fn command_succeeds(command: &[String]) -> bool {
+    let Some((program, arguments)) = command.split_first() else { return false };
+    let mut command = Command::new(program);
+    // No setting of the user's for such programs, wherever it may stand.
+    command.args(arguments).env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
+    let spawned = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    let Ok(mut child) = spawned else { return false };
+    let start = Instant::now();
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) => return status.success(),
+            Ok(None) if start.elapsed() < ANSWER_WITHIN => std::thread::sleep(LOOK),
+            Ok(None) | Err(_) => {
+                let _ = child.kill();
+                let _ = child.wait();
+                return false;
+            }
+        }
+    }
+}
+
+fn http_succeeds(port: u16, path: &str) -> std::io::Result<bool> {
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    let mut stream = TcpStream::connect_timeout(&address, ANSWER_WITHIN)?;
+    stream.set_read_timeout(Some(ANSWER_WITHIN))?;
+    stream.set_write_timeout(Some(ANSWER_WITHIN))?;
+    write!(stream, "GET {path} HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n")?;
+    let mut line = String::new();
+    BufReader::new(stream.take(LONGEST_STATUS)).read_line(&mut line)?;
+    // `HTTP/1.0 204 No Content`
+    Ok(line.starts_with("HTTP/1.") && line.split(' ').nth(1).is_some_and(|status| status.starts_with('2')))
+}
+
+/// Whether the server, and no other program, listens on this TCP port: a stranger who has taken it would answer too.
+pub(crate) fn listens(server: ProcessId, port: u16) -> bool {
+    let listening = |entries: Vec<TcpNetEntry>| {
+        let ours = entries.into_iter().filter(|e| e.state == TcpState::Listen && e.local_address.port() == port);
+        ours.map(|entry| entry.inode).collect::<Vec<_>>()
+    };
+    let inodes: HashSet<u64> = [tcp(), tcp6()].into_iter().flatten().flat_map(listening).collect();
+    let tree = descendants(server.pid).unwrap_or_default();
+    std::iter::once(server).chain(tree).any(|process| holds(process.pid, &inodes))
+}
+
+fn holds(pid: i32, inodes: &HashSet<u64>) -> bool {
+    let Ok(files) = Process::new(pid).and_then(|process| process.fd()) else { return false };
+    files.flatten().any(|file| matches!(file.target, FDTarget::Socket(inode) if inodes.contains(&inode)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::TcpListener;
+
+    #[test]
+    fn a_listener_is_told_from_a_stranger() {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let own = ProcessId::of(i32::try_from(std::process::id()).unwrap()).unwrap();
+        assert!(listens(own, port));
+        let mut stranger = Command::new("sleep").arg("600").spawn().unwrap();
+        let id = ProcessId::of(i32::try_from(stranger.id()).unwrap()).unwrap();
+        assert!(!listens(id, port));
+        stranger.kill().unwrap();
+        stranger.wait().unwrap();
+    }
+
+    #[test]
+    fn an_http_status_decides() {
+        for (answer, ready) in [("204 No Content", true), ("503 Service Unavailable", false)] {
+            let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+            let port = listener.local_addr().unwrap().port();
+            let server = std::thread::spawn(move || {
+                let (mut stream, _) = listener.accept().unwrap();
+                let mut line = String::new();
+                BufReader::new(&stream).read_line(&mut line).unwrap();
+                write!(stream, "HTTP/1.1 {answer}\r\n\r\n").unwrap();
+                line
+            });
+            assert_eq!(Probe::Http { port, path: "/ping".into() }.succeeds(), ready);
+            assert_eq!(server.join().unwrap(), "GET /ping HTTP/1.0\r\n");
+        }
+        assert!(!Probe::Http { port: 1, path: "/".into() }.succeeds());
+    }
+
+    #[test]
+    fn a_commands_end_decides() {
+        assert!(Probe::Command(vec!["/bin/true".into()]).succeeds());
+        assert!(!Probe::Command(vec!["/bin/false".into()]).succeeds());
+        assert!(!Probe::Command(vec!["/nonexistent".into()]).succeeds());
+    }
+}

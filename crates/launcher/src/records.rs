@@ -1,0 +1,266 @@
+//! Servers that outlive the program that started them, as files in a folder of the user's own.
+
+use crate::{
+    folder::{FolderError, ServerFolder},
+    process::ProcessId,
+    server::{Ended, end_without_supervisor},
+};
+use rustix::process::{Signal, geteuid};
+use serde::{Deserialize, Serialize};
+use std::{
+    env,
+    fs::{self, DirBuilder, OpenOptions},
+    io::{self, Write},
+    os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt},
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+/// A supervisor that was asked to end has done so by then: it kills what does not stop.
+const END_WITHIN: Duration = Duration::from_secs(60);
+const RUNTIME_VARIABLE: &str = "XDG_RUNTIME_DIR";
+
+/// The servers that a user keeps running, one of each backend.
+#[derive(Clone, Debug)]
+pub struct Records {
+    folder: PathBuf,
+}
+
+/// A server that runs on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Record {
+    /// Its backend.
+    pub backend: String,
+    /// Where it is reached.
+    pub url: String,
+    /// The server.
+    pub server: ProcessId,
+    /// Who looks after it.
+    pub supervisor: ProcessId,
+    /// Its folder.
+    pub folder: PathBuf,
+    /// User and group that have the folder, if the server runs as another user.
+    pub owner: Option<(u32, u32)>,
+    /// Its log.
+    pub log: PathBuf,
+    /// When it was started, in seconds since the Unix epoch.
+    pub since_s: u64,
+}
+
+/// Why records cannot be kept, or a server not be stopped.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    /// The folder is another user's, or open to others.
+    #[error("{} is not a folder of yours alone: remove it, or set {RUNTIME_VARIABLE} to one that is", .0.display())]
+    NotOurs(PathBuf),
+    /// There is one already.
+    #[error("{backend} runs already at {url}: `iotbench server stop {backend}` ends it")]
+    Running {
+        /// The backend.
+        backend: String,
+        /// Where.
+        url: String,
+    },
+    /// The system refuses.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// What it is about.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A process that does not end.
+    #[error("{backend} (process {pid}) does not end")]
+    Stuck {
+        /// The backend.
+        backend: String,
+        /// Its supervisor.
+        pid: i32,
+    },
+    /// Its folder.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+}
+
+impl Record {
+    /// Whether the server lives.
+    #[must_use]
+    pub fn is_alive(&self) -> bool {
+        self.server.is_alive()
+    }
+}
+
+impl Records {
+    /// The records of this user: in XDG_RUNTIME_DIR, or in /tmp.
+    ///
+    /// # Errors
+    /// The folder cannot be made, or is not the user's alone.
+    pub fn open() -> Result<Self, RecordError> {
+        let runtime = env::var_os(RUNTIME_VARIABLE).map(PathBuf::from).filter(|f| f.is_absolute() && f.is_dir());
+        let folder = match runtime {
+            Some(runtime) => runtime.join("iotbench"),
+            None => PathBuf::from(format!("/tmp/iotbench-{}", geteuid().as_raw())),
+        };
+        Self::in_folder(&folder)
+    }
+
+    fn in_folder(folder: &Path) -> Result<Self, RecordError> {
+        let fail = |source| RecordError::Io { path: folder.into(), source };
+        match DirBuilder::new().mode(0o700).create(folder) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(fail(error)),
+            _ => {}
+        }
+        let found = fs::symlink_metadata(folder).map_err(fail)?;
+        if !found.is_dir() || found.uid() != geteuid().as_raw() || found.mode() & 0o077 != 0 {
+            return Err(RecordError::NotOurs(folder.into()));
+        }
+        Ok(Self { folder: folder.into() })
+    }
+
+    /// Where a server of this backend writes its log. That of an earlier one is removed.
+    ///
+    /// # Errors
+    /// It cannot be removed.
+    pub fn fresh_log(&self, backend: &str) -> Result<PathBuf, RecordError> {
+        let path = self.log(backend);
+        remove_file(&path)?;
+        Ok(path)
+    }
+
+    fn log(&self, backend: &str) -> PathBuf {
+        self.folder.join(format!("{backend}.log"))
+    }
+
+    /// Every server, by backend.
+    ///
+    /// # Errors
+    /// The folder cannot be read. A file in it that is no record is passed over.
+    pub fn list(&self) -> Result<Vec<Record>, RecordError> {
+        let entries = fs::read_dir(&self.folder).map_err(|source| self.fail(source))?;
+        let paths = entries.flatten().map(|entry| entry.path());
+        let texts = paths.filter(|p| p.extension().is_some_and(|e| e == "json")).map(fs::read);
+        let mut records: Vec<Record> = texts.flatten().filter_map(|text| serde_json::from_slice(&text).ok()).collect();
+        records.sort_by(|a, b| a.backend.cmp(&b.backend));
+        Ok(records)
+    }
+
+    /// The server of this backend, alive or not.
+    ///
+    /// # Errors
+    /// The folder cannot be read.
+    pub fn find(&self, backend: &str) -> Result<Option<Record>, RecordError> {
+        Ok(self.list()?.into_iter().find(|record| record.backend == backend))
+    }
+
+    /// Notes a server.
+    ///
+    /// # Errors
+    /// There is one of this backend, or the file cannot be written.
+    pub fn add(&self, record: &Record) -> Result<(), RecordError> {
+        let path = self.path(&record.backend);
+        let fail = |source| RecordError::Io { path: path.clone(), source };
+        let text = serde_json::to_vec(record).map_err(|e| fail(e.into()))?;
+        match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path) {
+            Ok(mut file) => file.write_all(&text).map_err(fail),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(RecordError::Running {
+                backend: record.backend.clone(),
+                url: "the address that `iotbench server list` shows".into(),
+            }),
+            Err(error) => Err(fail(error)),
+        }
+    }
+
+    /// Ends a server and forgets it. Its folder stays if `keep` says so, or if it says nothing and the folder was kept
+    /// before.
+    ///
+    /// # Errors
+    /// It does not end, or its folder cannot be removed.
+    pub fn stop(&self, record: &Record, keep: Option<bool>) -> Result<Ended, RecordError> {
+        let Record { backend, folder, .. } = record;
+        let fail = |source| RecordError::Io { path: folder.clone(), source };
+        match keep {
+            Some(true) => ServerFolder::keep(folder).map_err(fail)?,
+            Some(false) => ServerFolder::keep_no_longer(folder).map_err(fail)?,
+            None => {}
+        }
+        let asked = record.supervisor.signal(Signal::TERM).map_err(fail)?;
+        if asked && !record.supervisor.wait_for_end(END_WITHIN) {
+            return Err(RecordError::Stuck { backend: backend.clone(), pid: record.supervisor.pid });
+        }
+        // Does nothing where the supervisor has done its work.
+        let ended = end_without_supervisor(record.server, folder, backend, record.owner)?;
+        self.forget(record)?;
+        Ok(ended)
+    }
+
+    fn forget(&self, record: &Record) -> Result<(), RecordError> {
+        remove_file(&self.log(&record.backend))?;
+        remove_file(&self.path(&record.backend))
+    }
+
+    fn path(&self, backend: &str) -> PathBuf {
+        self.folder.join(format!("{backend}.json"))
+    }
+
+    fn fail(&self, source: io::Error) -> RecordError {
+        RecordError::Io { path: self.folder.clone(), source }
+    }
+}
+
+/// Removes a file, if there is one.
+fn remove_file(path: &Path) -> Result<(), RecordError> {
+    match fs::remove_file(path) {
+        Err(source) if source.kind() != io::ErrorKind::NotFound => Err(RecordError::Io { path: path.into(), source }),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{os::unix::fs::PermissionsExt, process::Command};
+
+    fn record(server: ProcessId, folder: PathBuf) -> Record {
+        Record {
+            backend: "exampled".into(),
+            url: "http://127.0.0.1:1/".into(),
+            server,
+            supervisor: server,
+            folder,
+            owner: None,
+            log: "exampled.log".into(),
+            since_s: 1,
+        }
+    }
+
+    #[test]
+    fn a_folder_open_to_others_or_another_users_is_refused() {
+        let parent = tempfile::tempdir().unwrap();
+        let open = parent.path().join("open");
+        fs::create_dir(&open).unwrap();
+        fs::set_permissions(&open, fs::Permissions::from_mode(0o755)).unwrap();
+        assert!(matches!(Records::in_folder(&open), Err(RecordError::NotOurs(_))));
+        let link = parent.path().join("link");
+        std::os::unix::fs::symlink("/", &link).unwrap();
+        assert!(matches!(Records::in_folder(&link), Err(RecordError::NotOurs(_))));
+        assert!(Records::in_folder(&parent.path().join("new")).is_ok());
+    }
+
+    #[test]
+    fn a_reused_pid_is_not_stopped() {
+        let parent = tempfile::tempdir().unwrap();
+        let records = Records::in_folder(&parent.path().join("records")).unwrap();
+        let mut stranger = Command::new("sleep").arg("600").spawn().unwrap();
+        let id = ProcessId::of(i32::try_from(stranger.id()).unwrap()).unwrap();
+        let before = ProcessId { start_ticks: id.start_ticks - 1, ..id };
+        let record = record(before, parent.path().join("gone"));
+        records.add(&record).unwrap();
+        assert!(matches!(records.add(&record), Err(RecordError::Running { .. })));
+        assert_eq!(records.find("exampled").unwrap().as_ref(), Some(&record));
+        assert!(!record.is_alive());
+        assert_eq!(records.stop(&record, None).unwrap(), Ended::Removed);
+        assert!(id.is_alive() && records.list().unwrap().is_empty());
+        stranger.kill().unwrap();
+        stranger.wait().unwrap();
+    }
+}

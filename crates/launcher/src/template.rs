@@ -1,0 +1,101 @@
+//! Filling the templates of a recipe. Pure.
+
+use std::{collections::BTreeMap, fmt::Display};
+
+/// Where the user's settings stand.
+pub(crate) const SETTINGS: &str = "{settings}";
+
+/// What a template's names stand for.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Values(BTreeMap<String, String>);
+
+/// A name in a template that stands for nothing: a fault of the recipe.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the recipe's template {template:?} names {name:?}, which stands for nothing (a fault of iotbench)")]
+pub struct UnknownName {
+    template: String,
+    name: String,
+}
+
+impl UnknownName {
+    /// A template of an address that is none when it is filled.
+    pub(crate) fn no_url(template: &str) -> Self {
+        Self { template: template.into(), name: "(no address)".into() }
+    }
+}
+
+impl Values {
+    pub(crate) fn set(&mut self, name: &str, value: impl Display) {
+        self.0.insert(name.into(), value.to_string());
+    }
+
+    /// The template with each `{name}` replaced. What is put in is not looked at again.
+    pub(crate) fn fill(&self, template: &str) -> Result<String, UnknownName> {
+        let mut filled = String::with_capacity(template.len());
+        let mut rest = template;
+        while let Some((before, after)) = rest.split_once('{') {
+            let unknown = |name: &str| UnknownName { template: template.into(), name: name.into() };
+            let (name, behind) = after.split_once('}').ok_or_else(|| unknown(after))?;
+            filled.push_str(before);
+            filled.push_str(self.0.get(name).ok_or_else(|| unknown(name))?);
+            rest = behind;
+        }
+        filled.push_str(rest);
+        Ok(filled)
+    }
+
+    /// The templates filled, with `settings` where `{settings}` stands.
+    pub(crate) fn fill_all(&self, templates: &[&str], settings: &[String]) -> Result<Vec<String>, UnknownName> {
+        let mut filled = Vec::with_capacity(templates.len() + settings.len());
+        for &template in templates {
+            if template == SETTINGS {
+                filled.extend_from_slice(settings);
+            } else {
+                filled.push(self.fill(template)?);
+            }
+        }
+        Ok(filled)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn values() -> Values {
+        let mut values = Values::default();
+        values.set("port", 4711);
+        values.set("data", "/tmp/{port}");
+        values
+    }
+
+    #[test]
+    fn names_are_replaced_once() {
+        assert_eq!(values().fill("a{port}b{data}"), Ok("a4711b/tmp/{port}".into()));
+        assert_eq!(values().fill("plain"), Ok("plain".into()));
+    }
+
+    #[test]
+    fn a_name_that_stands_for_nothing_is_named() {
+        let unknown =
+            |name: &str| Err(UnknownName { template: format!("x{{{name}"), name: name.trim_end_matches('}').into() });
+        assert_eq!(values().fill("x{nope}"), unknown("nope}"));
+        assert_eq!(values().fill("x{open"), unknown("open"));
+    }
+
+    #[test]
+    fn settings_stand_where_the_recipe_wants_them() {
+        let filled = values().fill_all(&["a", "{settings}", "{port}"], &["--b=1".into(), "--c=2".into()]);
+        assert_eq!(filled.unwrap(), ["a", "--b=1", "--c=2", "4711"]);
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_put_in_is_never_a_template(value in "\\PC{0,40}") {
+            let mut values = Values::default();
+            values.set("v", &value);
+            prop_assert_eq!(values.fill("<{v}>"), Ok(format!("<{value}>")));
+        }
+    }
+}
