@@ -193,7 +193,7 @@ mod tests {
             tls: Tls::VerifyFull,
         };
         assert_eq!(got, expected);
-        assert!(!format!("{got:?}").contains("cret"));
+        assert!(!format!("{got:?}").contains("s#cret"));
         let got = address("postgresql://[::1]").unwrap();
         assert_eq!((got.host.as_str(), got.port, got.database, got.tls), ("::1", 5432, None, Tls::Off));
         let got = address("postgres:///db?host=/run/postgresql").unwrap();

@@ -8,6 +8,8 @@ use iotbench_core::{Backend, Layout, OpenRequest, TableSpec};
 struct Postgres {
     database: OwnDatabase,
     settings: String,
+    /// Where the tables lie, quoted.
+    schema: &'static str,
 }
 
 #[async_trait::async_trait]
@@ -21,7 +23,7 @@ impl Fixture for Postgres {
     }
 
     async fn plant_foreign(&self, table: &TableSpec) -> bool {
-        let name = &table.name;
+        let name = format!("{}.{}", self.schema, table.name);
         self.database.execute(&format!("CREATE TABLE {name} (ts text); INSERT INTO {name} VALUES ('planted')")).await;
         true
     }
@@ -36,7 +38,8 @@ async fn conforms(layout: Layout, settings: &str) {
     let mine = "CREATE TABLE mine (a integer); INSERT INTO mine VALUES (1), (NULL); \
                 CREATE VIEW \"Größe; \"\"x\" AS SELECT * FROM mine; CREATE SCHEMA \"o'ther \"\"ä\"";
     database.execute(mine).await;
-    let fixture = Postgres { database, settings: settings.into() };
+    let schema = if settings.contains("schema") { "\"o'ther \"\"ä\"" } else { "public" };
+    let fixture = Postgres { database, settings: settings.into(), schema };
     assert_conforms(&check(&fixture, layout).await);
     fixture.database.remove().await;
 }

@@ -1,6 +1,6 @@
 //! What the server says of itself, and the database that is ours to create.
 
-use crate::server::{OwnDatabase, batch, connect, open, table, url};
+use crate::server::{OwnDatabase, batch, connect, open, skipped, table, url};
 use iotbench_core::{Acknowledgement, Counts, Layout, PromiseLevel, PromiseSource, Settled};
 use sqlx::Executor;
 
@@ -52,7 +52,7 @@ async fn a_database_of_ours_is_created_and_dropped_with_the_last_table() {
         sqlx::query_scalar(sql).fetch_one(&mut maintenance).await.unwrap()
     };
     if exists().await {
-        println!("skipped: this server has a database named iotbench");
+        skipped("this server has a database named iotbench");
         return;
     }
     url.set_path("");

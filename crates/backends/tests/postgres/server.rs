@@ -19,8 +19,13 @@ pub(crate) fn url() -> Option<Url> {
     }
     let is_required = std::env::var("IOTBENCH_REQUIRE_SERVERS").is_ok_and(|value| value == "1");
     assert!(!is_required, "IOTBENCH_TEST_POSTGRES_URL is not set, and IOTBENCH_REQUIRE_SERVERS=1 demands it");
-    println!("skipped: IOTBENCH_TEST_POSTGRES_URL is not set (scripts/test starts the servers)");
+    skipped("IOTBENCH_TEST_POSTGRES_URL is not set (scripts/test starts the servers)");
     None
+}
+
+#[expect(clippy::print_stdout, clippy::disallowed_macros, reason = "a test that is skipped says so")]
+pub(crate) fn skipped(reason: &str) {
+    println!("skipped: {reason}");
 }
 
 pub(crate) fn backend() -> &'static dyn Backend {
@@ -72,15 +77,15 @@ impl OwnDatabase {
     /// Everything that the schemas of users hold, with its content, in a fixed order.
     pub(crate) async fn contents(&self) -> Vec<String> {
         let mut connection = self.connect().await;
-        let sql = "SELECT n.nspname::text, c.relname::text, c.relkind::text, obj_description(c.oid, 'pg_class') \
+        let sql = "SELECT format('%I.%I', n.nspname, c.relname), c.relkind::text, obj_description(c.oid, 'pg_class') \
                    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
-                   WHERE n.nspname <> 'information_schema' AND n.nspname NOT LIKE 'pg\\_%' ORDER BY 1, 2";
-        let relations: Vec<(String, String, String, Option<String>)> =
+                   WHERE n.nspname <> 'information_schema' AND n.nspname NOT LIKE 'pg\\_%' ORDER BY 1";
+        let relations: Vec<(String, String, Option<String>)> =
             sqlx::query_as(sql).fetch_all(&mut connection).await.unwrap();
         let mut contents: Vec<String> = relations.iter().map(|relation| format!("{relation:?}")).collect();
-        for (schema, name, kind, _) in &relations {
+        for (name, kind, _) in &relations {
             if kind == "r" {
-                let sql = format!("SELECT t::text FROM \"{schema}\".\"{name}\" AS t ORDER BY ctid");
+                let sql = format!("SELECT t::text FROM {name} AS t ORDER BY ctid");
                 let rows: Vec<String> = sqlx::query_scalar(&sql).fetch_all(&mut connection).await.unwrap();
                 contents.extend(rows);
             }

@@ -121,3 +121,73 @@ impl Shape {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::postgres::layout::tests::table;
+    use iotbench_core::ValueType;
+    use sqlx::Arguments;
+    use std::sync::Arc;
+
+    fn shape(layout: Layout, devices: u32) -> Shape {
+        Shape::new(Arc::new(table(layout, devices, ValueType::F32, "{}")))
+    }
+
+    fn shown(statement: Result<Statement, Error>) -> String {
+        statement.unwrap().sql.replace("\"public\".\"t\"", "t")
+    }
+
+    #[test]
+    fn a_range_names_what_it_needs_and_nothing_else() {
+        let sql = |layout, devices| {
+            let shape = shape(layout, devices);
+            let order = format!("device, {}, place", shape.by_time(""));
+            shown(shape.select(&Wanted::of(Asked::One(1), &[1], Span::ALL).ordered(order, u64::MAX)))
+        };
+        assert_eq!(
+            sql(Layout::Wide, 2),
+            "SELECT device, ts, \"select\" FROM (SELECT device, ts, ctid AS place, \"a\", \"select\" FROM t) AS r \
+             WHERE device = $1 AND ts BETWEEN $2 AND $3 ORDER BY device, ts, place"
+        );
+        assert_eq!(
+            sql(Layout::Document, 1),
+            "SELECT device, ts, (doc->>'select')::real FROM (SELECT 0 AS device, ts, ctid AS place, doc FROM t) AS r \
+             WHERE device = $1 AND ts BETWEEN $2 AND $3 ORDER BY device, ts, place"
+        );
+        assert_eq!(
+            sql(Layout::Narrow, 1),
+            "SELECT device, second, nanosecond, number, measurement FROM (SELECT 0 AS device, second, nanosecond, \
+             ctid AS place, number, measurement FROM t) AS r WHERE device = $1 AND second BETWEEN $2 AND $4 \
+             AND (second, nanosecond) >= ($2, $3) AND (second, nanosecond) <= ($4, $5) AND number = 1 \
+             ORDER BY device, second, nanosecond, place"
+        );
+        assert_eq!(
+            shown(shape(Layout::Bulk, 2).records(Asked::Some(&[0, 1]), Span::ALL)),
+            "SELECT device, second, measurements::text FROM (SELECT device, second, ctid AS place, measurements \
+             FROM t) AS r WHERE device = ANY($1) AND second BETWEEN $2 AND $3 ORDER BY device, second, place"
+        );
+    }
+
+    #[test]
+    fn the_nearest_is_one_row() {
+        let wanted = Wanted::of(Asked::One(0), &[0], Span::ALL);
+        let wanted = Wanted { predicate: Some(Predicate::Above(1.0)), ..wanted };
+        let sql = shown(shape(Layout::Wide, 1).select(&wanted.ordered("ts DESC".into(), 1)));
+        let end = "AND ts BETWEEN $2 AND $3 AND \"a\"::double precision > $4 ORDER BY ts DESC LIMIT 1";
+        assert!(sql.ends_with(end), "{sql}");
+    }
+
+    #[test]
+    fn limits_count_the_rows_of_datapoints() {
+        let rows = |layout, points| {
+            let mut statement = Statement::default();
+            let limit = shape(layout, 1).limit(&mut statement, &[0, 1], points).unwrap();
+            (limit, statement.arguments.len())
+        };
+        assert_eq!(rows(Layout::Wide, 1), (" LIMIT 1".into(), 0));
+        assert_eq!(rows(Layout::Narrow, 1), (" LIMIT $1".into(), 1));
+        assert_eq!(rows(Layout::Narrow, u64::MAX), (String::new(), 0));
+        assert_eq!(rows(Layout::Wide, 0), (" LIMIT $1".into(), 1));
+    }
+}

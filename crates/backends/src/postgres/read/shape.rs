@@ -77,8 +77,8 @@ impl Shape {
                 format!("(SELECT {device}, second, nanosecond, ctid AS place, number, measurement FROM {table}) AS r")
             }
             Layout::Bulk => format!(
-                "(SELECT {device}, second, (e.point->>'ns')::integer AS nanosecond, ROW(ctid, e.number) AS place, \
-                 e.point->'m' AS m FROM {table} CROSS JOIN LATERAL \
+                "(SELECT {device}, second, (e.point->>'ns')::integer AS nanosecond, ROW(t.ctid, e.number) AS place, \
+                 e.point->'m' AS m FROM {table} AS t CROSS JOIN LATERAL \
                  jsonb_array_elements(measurements->'measurements') WITH ORDINALITY AS e(point, number)) AS r"
             ),
         }
