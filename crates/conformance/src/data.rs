@@ -208,7 +208,10 @@ fn extremes_of(value_type: ValueType, domain: Domain) -> Vec<Owned> {
             .filter_map(|v| u16::try_from(v).ok())
             .map(Owned::U16)
             .collect(),
-        ValueType::Text => texts().into_iter().map(Owned::Text).collect(),
+        ValueType::Text => {
+            let holds_nul = |text: &String| domain == Domain::TextWithoutNul && text.contains('\0');
+            texts().into_iter().filter(|text| !holds_nul(text)).map(Owned::Text).collect()
+        }
     }
 }
 

@@ -71,6 +71,8 @@ pub enum Domain {
         /// The greatest relative error.
         relative: f64,
     },
+    /// Any UTF-8 text within the signal's length that does not hold the character U+0000.
+    TextWithoutNul,
     /// Values of this type cannot be stored.
     Unsupported,
 }

@@ -1,0 +1,190 @@
+//! The settings of PostgreSQL.
+
+use iotbench_core::{Layout, Setting, SettingError, Settings};
+use serde::Deserialize;
+use std::path::PathBuf;
+
+/// How a batch is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Method {
+    /// Prepared `INSERT … VALUES` of many rows.
+    Insert,
+    /// Prepared `INSERT … SELECT FROM unnest`: an array a column.
+    Unnest,
+    /// `COPY … FROM STDIN (FORMAT binary)`.
+    Copy,
+}
+
+impl Method {
+    pub(crate) fn description(self) -> &'static str {
+        match self {
+            Self::Insert => "insert: prepared, many rows a statement",
+            Self::Unnest => "unnest: prepared, an array a column",
+            Self::Copy => "copy: binary COPY",
+        }
+    }
+}
+
+/// What one commit holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Commit {
+    Batch,
+    Datapoint,
+}
+
+/// The table's one index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Indexes {
+    None,
+    /// On the time.
+    Time,
+    /// On device and time; with one device on the time.
+    Tag,
+}
+
+/// When a commit is acknowledged (`synchronous_commit`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum SynchronousCommit {
+    /// As the server, the database or the role is set.
+    Server,
+    Off,
+    Local,
+    RemoteWrite,
+    On,
+    RemoteApply,
+}
+
+impl SynchronousCommit {
+    /// The value of the session's parameter, where it is to be set.
+    pub(crate) fn parameter(self) -> Option<&'static str> {
+        match self {
+            Self::Server => None,
+            Self::Off => Some("off"),
+            Self::Local => Some("local"),
+            Self::RemoteWrite => Some("remote_write"),
+            Self::On => Some("on"),
+            Self::RemoteApply => Some("remote_apply"),
+        }
+    }
+}
+
+/// The settings under `[backend.postgres]`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Config {
+    pub(crate) method: Method,
+    pub(crate) commit: Commit,
+    pub(crate) indexes: Indexes,
+    pub(crate) synchronous_commit: SynchronousCommit,
+    pub(crate) unlogged: bool,
+    pub(crate) schema: String,
+    pub(crate) password_file: PathBuf,
+    pub(crate) ca: PathBuf,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            method: Method::Insert,
+            commit: Commit::Batch,
+            indexes: Indexes::Tag,
+            synchronous_commit: SynchronousCommit::Server,
+            unlogged: false,
+            schema: "public".into(),
+            password_file: PathBuf::new(),
+            ca: PathBuf::new(),
+        }
+    }
+}
+
+/// The settings for help.
+pub(crate) const SETTINGS: &[Setting] = &[
+    Setting {
+        key: "method",
+        default: "insert",
+        help: "how a batch is written: insert (prepared, many rows), unnest (arrays) or copy (binary COPY)",
+    },
+    Setting {
+        key: "commit",
+        default: "batch",
+        help: "what one commit holds: a batch, or a datapoint (not in layout bulk)",
+    },
+    Setting { key: "indexes", default: "tag", help: "tag (device and time), time, or none" },
+    Setting {
+        key: "synchronous_commit",
+        default: "server",
+        help: "server (as it is set there), off, local, remote_write, on or remote_apply",
+    },
+    Setting { key: "unlogged", default: "false", help: "a table without write-ahead log: empty after a crash" },
+    Setting { key: "schema", default: "public", help: "the schema that holds the table; it is not created" },
+    Setting { key: "password_file", default: "", help: "a file whose first line is the password" },
+    Setting { key: "ca", default: "", help: "a PEM file with the authority that signed the server's certificate" },
+];
+
+/// The longest identifier of PostgreSQL.
+const IDENTIFIER_BYTES: usize = 63;
+
+impl Config {
+    /// The settings as typed.
+    ///
+    /// # Errors
+    /// The first setting that PostgreSQL, or this layout, cannot take.
+    pub(crate) fn new(settings: &Settings, layout: Layout) -> Result<Self, SettingError> {
+        let config: Self = settings.typed(SETTINGS)?;
+        let refuse =
+            |key: &str, message: &str| Err(SettingError { key: key.into(), message: message.into(), suggestion: None });
+        if layout == Layout::Bulk && config.commit == Commit::Datapoint {
+            return refuse("commit", "a record of layout bulk holds many datapoints: commit by batch");
+        }
+        let schema = &config.schema;
+        if schema.is_empty() || schema.len() > IDENTIFIER_BYTES || schema.contains('\0') {
+            return refuse("schema", "a schema's name has 1 to 63 bytes, none of them NUL");
+        }
+        if schema.starts_with("pg_") || schema == "information_schema" {
+            return refuse("schema", "a schema of PostgreSQL's own holds no tables of others");
+        }
+        Ok(config)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(json: &str, layout: Layout) -> Result<Config, SettingError> {
+        Config::new(&Settings(serde_json::from_str(json).unwrap()), layout)
+    }
+
+    #[test]
+    fn the_defaults_are_those_that_help_shows() {
+        for setting in SETTINGS {
+            let quoted = serde_json::Value::String(setting.default.into()).to_string();
+            let value = if setting.default == "false" { setting.default } else { &quoted };
+            let given = config(&format!("{{\"{}\": {value}}}", setting.key), Layout::Wide);
+            assert_eq!(given, Ok(Config::default()), "{}", setting.key);
+        }
+    }
+
+    #[test]
+    fn bad_settings_are_named() {
+        for (json, key) in [
+            (r#"{"method": "load"}"#, "method"),
+            (r#"{"commit": "row"}"#, "commit"),
+            (r#"{"commit": "datapoint"}"#, "commit"),
+            (r#"{"indexes": "all"}"#, "indexes"),
+            (r#"{"synchronous_commit": "maybe"}"#, "synchronous_commit"),
+            (r#"{"unlogged": 1}"#, "unlogged"),
+            (r#"{"schema": ""}"#, "schema"),
+            (r#"{"schema": "pg_catalog"}"#, "schema"),
+            (r#"{"schema": "a\u0000"}"#, "schema"),
+            (r#"{"sync_commit": "on"}"#, "sync_commit"),
+        ] {
+            assert_eq!(config(json, Layout::Bulk).unwrap_err().key, key);
+        }
+        assert!(config(r#"{"commit": "datapoint"}"#, Layout::Narrow).is_ok());
+    }
+}

@@ -1,0 +1,103 @@
+//! The control plane of a PostgreSQL database.
+
+use super::{
+    config::Config, connector::Connector, error::classify, facts, layout::Table, own_database, ownership,
+    read::PostgresReader, write::PostgresWriter,
+};
+use async_trait::async_trait;
+use iotbench_core::{Counts, Database, Error, OwnedObject, Reader, ServerFacts, Settled, Writer};
+use sqlx::Executor;
+use std::sync::Arc;
+
+/// A server and the table on it that is ours.
+pub(crate) struct PostgresDatabase {
+    connector: Connector,
+    table: Arc<Table>,
+    config: Config,
+}
+
+impl PostgresDatabase {
+    pub(crate) fn new(connector: Connector, table: Table, config: Config) -> Self {
+        Self { connector, table: Arc::new(table), config }
+    }
+
+    async fn open_reader(&self) -> Result<PostgresReader, Error> {
+        Ok(PostgresReader::new(self.connector.connect().await?, Arc::clone(&self.table)))
+    }
+
+    async fn drop_table(&self, name: &str, run_id: &str) -> Result<bool, Error> {
+        let Some(mut connection) = self.connector.connect_if_exists().await? else { return Ok(false) };
+        let is_dropped = ownership::drop_of_run(&mut connection, &self.table.schema_name, name, run_id).await?;
+        own_database::drop_if_empty(&self.connector, connection, run_id).await?;
+        Ok(is_dropped)
+    }
+}
+
+#[async_trait]
+impl Database for PostgresDatabase {
+    async fn ping(&self) -> Result<ServerFacts, Error> {
+        let mut connection = own_database::connect_to_any(&self.connector).await?;
+        facts::facts(&mut connection, &self.connector, &self.config).await
+    }
+
+    async fn create(&self) -> Result<(), Error> {
+        let mut connection = own_database::connect_or_create(&self.connector, &self.table.spec.marker).await?;
+        ownership::create(&mut connection, &self.table).await
+    }
+
+    /// What PostgreSQL has acknowledged is visible; this writes it from the buffers to its files, where we may.
+    async fn settle(&self) -> Result<Settled, Error> {
+        let mut connection = self.connector.connect().await?;
+        let sql = "SELECT rolsuper OR EXISTS (SELECT FROM pg_roles p WHERE p.rolname = 'pg_checkpoint' \
+                   AND pg_has_role(current_user, p.oid, 'USAGE')) FROM pg_roles WHERE rolname = current_user";
+        let may_checkpoint: bool =
+            sqlx::query_scalar(sql).fetch_one(&mut connection).await.map_err(|e| classify(&e))?;
+        if may_checkpoint {
+            connection.execute("CHECKPOINT").await.map_err(|e| classify(&e))?;
+        }
+        Ok(Settled::Yes)
+    }
+
+    async fn count(&self) -> Result<Counts, Error> {
+        self.open_reader().await?.count().await
+    }
+
+    async fn storage_bytes(&self) -> Result<Option<u64>, Error> {
+        let mut connection = self.connector.connect().await?;
+        let sql = "SELECT pg_total_relation_size($1::text::regclass)";
+        let bytes: i64 = sqlx::query_scalar(sql)
+            .bind(&self.table.qualified)
+            .fetch_one(&mut connection)
+            .await
+            .map_err(|e| classify(&e))?;
+        Ok(u64::try_from(bytes).ok())
+    }
+
+    async fn drop_created(&self) -> Result<(), Error> {
+        let spec = &self.table.spec;
+        self.drop_table(spec.name.as_str(), &spec.marker.run_id).await.map(|_| ())
+    }
+
+    async fn owned(&self) -> Result<Vec<OwnedObject>, Error> {
+        match self.connector.connect_if_exists().await? {
+            Some(mut connection) => ownership::owned(&mut connection, &self.table.schema_name).await,
+            None => Ok(Vec::new()),
+        }
+    }
+
+    async fn drop_owned(&self, object: &OwnedObject) -> Result<(), Error> {
+        if self.drop_table(object.name.as_str(), &object.run_id).await? {
+            return Ok(());
+        }
+        let message = format!("{} does not carry our marker of run {}", object.name, object.run_id);
+        Err(Error::new(iotbench_core::Cause::NotOurs, message))
+    }
+
+    async fn writer(&self) -> Result<Box<dyn Writer>, Error> {
+        Ok(Box::new(PostgresWriter::new(self.connector.connect().await?, Arc::clone(&self.table), &self.config)))
+    }
+
+    async fn reader(&self) -> Result<Box<dyn Reader>, Error> {
+        Ok(Box::new(self.open_reader().await?))
+    }
+}

@@ -1,0 +1,222 @@
+//! The table and the index of each layout.
+
+use super::config::{Config, Indexes};
+use iotbench_core::{Layout, TableSpec, ValueType};
+
+/// The type of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ColumnType {
+    Integer,
+    BigInt,
+    Real,
+    Double,
+    Text,
+    Jsonb,
+}
+
+impl ColumnType {
+    /// The column type that holds values of this type; PostgreSQL has no unsigned integers.
+    pub(crate) fn of(value_type: ValueType) -> Self {
+        match value_type {
+            ValueType::F32 => Self::Real,
+            ValueType::F64 => Self::Double,
+            ValueType::I64 => Self::BigInt,
+            ValueType::U16 => Self::Integer,
+            ValueType::Text => Self::Text,
+        }
+    }
+
+    /// Its name in SQL.
+    pub(crate) fn sql(self) -> &'static str {
+        match self {
+            Self::Integer => "integer",
+            Self::BigInt => "bigint",
+            Self::Real => "real",
+            Self::Double => "double precision",
+            Self::Text => "text",
+            Self::Jsonb => "jsonb",
+        }
+    }
+
+    /// Its object identifier, which no server changes (`pg_type.dat`).
+    pub(crate) fn oid(self) -> u32 {
+        match self {
+            Self::Integer => 23,
+            Self::BigInt => 20,
+            Self::Real => 700,
+            Self::Double => 701,
+            Self::Text => 25,
+            Self::Jsonb => 3802,
+        }
+    }
+
+    /// The object identifier of arrays of it.
+    pub(crate) fn array_oid(self) -> u32 {
+        match self {
+            Self::Integer => 1007,
+            Self::BigInt => 1016,
+            Self::Real => 1021,
+            Self::Double => 1022,
+            Self::Text => 1009,
+            Self::Jsonb => 3807,
+        }
+    }
+}
+
+/// A column of the table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct TableColumn {
+    pub(crate) name: String,
+    pub(crate) column_type: ColumnType,
+}
+
+/// The table as it is created.
+#[derive(Clone, Debug)]
+pub(crate) struct Table {
+    pub(crate) spec: TableSpec,
+    pub(crate) schema_name: String,
+    /// Schema and name, quoted.
+    pub(crate) qualified: String,
+    pub(crate) columns: Vec<TableColumn>,
+    pub(crate) indexes: Indexes,
+    pub(crate) unlogged: bool,
+}
+
+/// A name in double quotes.
+pub(crate) fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+/// A text in single quotes, whatever `standard_conforming_strings` says.
+pub(crate) fn literal(text: &str) -> String {
+    let escaped = text.replace('\'', "''");
+    if text.contains('\\') { format!("E'{}'", escaped.replace('\\', "\\\\")) } else { format!("'{escaped}'") }
+}
+
+impl Table {
+    pub(crate) fn new(spec: TableSpec, config: &Config) -> Self {
+        Self {
+            schema_name: config.schema.clone(),
+            qualified: qualified(&config.schema, spec.name.as_str()),
+            columns: columns(&spec),
+            indexes: config.indexes,
+            unlogged: config.unlogged,
+            spec,
+        }
+    }
+
+    /// The name of the table's one index.
+    pub(crate) fn index_name(&self) -> String {
+        format!("{}_time", self.spec.name)
+    }
+
+    /// The statements that create the table and its index. No key is unique: equal timestamps are kept.
+    pub(crate) fn create_sql(&self) -> Vec<String> {
+        let columns = self.columns.iter().map(|c| format!("{} {} NOT NULL", quoted(&c.name), c.column_type.sql()));
+        let columns = columns.collect::<Vec<_>>().join(", ");
+        let unlogged = if self.unlogged { "UNLOGGED " } else { "" };
+        let mut statements = vec![format!("CREATE {unlogged}TABLE {} ({columns})", self.qualified)];
+        let time = match self.spec.layout {
+            Layout::Wide | Layout::Document => "ts",
+            Layout::Narrow => "second, nanosecond",
+            Layout::Bulk => "second",
+        };
+        let device = if self.indexes == Indexes::Tag && self.spec.has_device_column() { "device, " } else { "" };
+        if self.indexes != Indexes::None {
+            let index = quoted(&self.index_name());
+            statements.push(format!("CREATE INDEX {index} ON {} ({device}{time})", self.qualified));
+        }
+        statements
+    }
+
+    /// The columns as they stand in an INSERT or a COPY: `"ts", "a"`.
+    pub(crate) fn column_list(&self) -> String {
+        self.columns.iter().map(|c| quoted(&c.name)).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// Schema and name of a table, quoted.
+pub(crate) fn qualified(schema: &str, name: &str) -> String {
+    format!("{}.{}", quoted(schema), quoted(name))
+}
+
+fn columns(spec: &TableSpec) -> Vec<TableColumn> {
+    use ColumnType::{BigInt, Integer, Jsonb};
+    let column = |name: &str, column_type| TableColumn { name: name.into(), column_type };
+    let mut columns = Vec::new();
+    if spec.has_device_column() {
+        columns.push(column("device", Integer));
+    }
+    match spec.layout {
+        // PostgreSQL's own timestamps hold microseconds: nanoseconds since 1970 in a BIGINT hold all.
+        Layout::Wide => {
+            columns.push(column("ts", BigInt));
+            columns.extend(spec.schema.signals().iter().map(|s| column(&s.name, ColumnType::of(s.value_type))));
+        }
+        // Table I of the Hof study.
+        Layout::Narrow => {
+            let value_type = spec.schema.uniform_type().unwrap_or(ValueType::F64);
+            columns.extend([column("second", BigInt), column("nanosecond", Integer), column("number", Integer)]);
+            columns.push(column("measurement", ColumnType::of(value_type)));
+        }
+        Layout::Document => columns.extend([column("ts", BigInt), column("doc", Jsonb)]),
+        // Table II of the Hof study; `size` is the length of the text in bytes.
+        Layout::Bulk => {
+            columns.extend([column("second", BigInt), column("size", Integer), column("measurements", Jsonb)]);
+        }
+    }
+    columns
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use iotbench_core::{Marker, Name, Schema, Settings, Signal};
+
+    /// A table of two signals of this type.
+    pub(crate) fn table(layout: Layout, devices: u32, value_type: ValueType, settings: &str) -> Table {
+        let signal = |name: &str| Signal { name: name.into(), value_type, max_text_bytes: 0 };
+        let spec = TableSpec {
+            name: Name::new("t").unwrap(),
+            layout,
+            schema: Schema::new(vec![signal("a"), signal("select")]).unwrap(),
+            devices,
+            marker: Marker { run_id: "r".into(), fingerprint: "f".into() },
+        };
+        let settings = Settings(serde_json::from_str(settings).unwrap());
+        Table::new(spec, &Config::new(&settings, layout).unwrap())
+    }
+
+    #[test]
+    fn the_tables_are_those_of_the_studies() {
+        let shown = |layout, devices, value_type, settings| {
+            let sql = table(layout, devices, value_type, settings).create_sql().join("; ");
+            sql.replace(" NOT NULL", "").replace("\"public\".\"t\"", "t")
+        };
+        assert_eq!(
+            shown(Layout::Wide, 2, ValueType::F32, "{}"),
+            "CREATE TABLE t (\"device\" integer, \"ts\" bigint, \"a\" real, \"select\" real); \
+             CREATE INDEX \"t_time\" ON t (device, ts)"
+        );
+        assert_eq!(
+            shown(Layout::Narrow, 1, ValueType::U16, "{}"),
+            "CREATE TABLE t (\"second\" bigint, \"nanosecond\" integer, \"number\" integer, \"measurement\" integer); \
+             CREATE INDEX \"t_time\" ON t (second, nanosecond)"
+        );
+        assert_eq!(
+            shown(Layout::Document, 2, ValueType::Text, r#"{"indexes": "time", "unlogged": true}"#),
+            "CREATE UNLOGGED TABLE t (\"device\" integer, \"ts\" bigint, \"doc\" jsonb); CREATE INDEX \"t_time\" ON t (ts)"
+        );
+        assert_eq!(
+            shown(Layout::Bulk, 2, ValueType::I64, r#"{"indexes": "none"}"#),
+            "CREATE TABLE t (\"device\" integer, \"second\" bigint, \"size\" integer, \"measurements\" jsonb)"
+        );
+    }
+
+    #[test]
+    fn names_and_texts_cannot_end_their_quotes() {
+        assert_eq!(qualified("grö\"ße; DROP", "t"), "\"grö\"\"ße; DROP\".\"t\"");
+        assert_eq!(literal("it's"), "'it''s'");
+        assert_eq!(literal("\\' OR"), "E'\\\\'' OR'");
+    }
+}

@@ -1,0 +1,87 @@
+//! The database that is ours to create where the user names none.
+
+use super::{
+    address::OWN_DATABASE,
+    connector::Connector,
+    error::classify,
+    layout::{literal, quoted},
+    marker,
+};
+use iotbench_core::{Error, Marker};
+use sqlx::{Connection, Executor, PgConnection};
+
+/// The database that every server has, for statements that are about others.
+const MAINTENANCE_DATABASE: &str = "postgres";
+
+/// A connection to the database of the table, which is created and marked if it is ours to create and not there.
+pub(crate) async fn connect_or_create(connector: &Connector, marker: &Marker) -> Result<PgConnection, Error> {
+    if let Some(connection) = connector.connect_if_exists().await? {
+        return Ok(connection);
+    }
+    let mut maintenance = connector.connect_to(MAINTENANCE_DATABASE).await?;
+    let database = quoted(OWN_DATABASE);
+    let created = maintenance.execute(format!("CREATE DATABASE {database}").as_str()).await;
+    match created {
+        Ok(_) => {
+            let comment = literal(&marker::comment(marker));
+            let mark = format!("COMMENT ON DATABASE {database} IS {comment}");
+            maintenance.execute(mark.as_str()).await.map_err(|e| classify(&e))?;
+        }
+        // Another run was faster.
+        Err(e) if is_duplicate(&e) => {}
+        Err(e) => return Err(classify(&e)),
+    }
+    connector.connect().await
+}
+
+/// A connection that answers what the server is: to the table's database, or to one that is always there.
+pub(crate) async fn connect_to_any(connector: &Connector) -> Result<PgConnection, Error> {
+    match connector.connect_if_exists().await? {
+        Some(connection) => Ok(connection),
+        None => connector.connect_to(MAINTENANCE_DATABASE).await,
+    }
+}
+
+/// Drops the database if this run created it, nothing is left in it and nobody uses it; else leaves it alone.
+pub(crate) async fn drop_if_empty(
+    connector: &Connector,
+    mut connection: PgConnection,
+    run_id: &str,
+) -> Result<(), Error> {
+    if !connector.is_database_ours() {
+        return Ok(());
+    }
+    let sql = "SELECT shobj_description(d.oid, 'pg_database'), NOT EXISTS ( \
+                   SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
+                   WHERE n.nspname <> 'information_schema' AND n.nspname NOT LIKE 'pg\\_%') AND NOT EXISTS ( \
+                   SELECT FROM pg_namespace n WHERE n.nspname NOT LIKE 'pg\\_%' \
+                   AND n.nspname NOT IN ('public', 'information_schema')) AND NOT EXISTS ( \
+                   SELECT FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname = 'public') \
+               FROM pg_database d WHERE d.datname = current_database()";
+    let (comment, is_empty): (Option<String>, bool) =
+        sqlx::query_as(sql).fetch_one(&mut connection).await.map_err(|e| classify(&e))?;
+    // Nobody is told why it could not be closed: the server closes it as well.
+    let _ = connection.close().await;
+    let is_of_run = comment.and_then(|comment| marker::parse(&comment)).is_some_and(|marker| marker.run_id == run_id);
+    if !(is_of_run && is_empty) {
+        return Ok(());
+    }
+    let mut maintenance = connector.connect_to(MAINTENANCE_DATABASE).await?;
+    match maintenance.execute(format!("DROP DATABASE {}", quoted(OWN_DATABASE)).as_str()).await {
+        Err(e) if !is_in_use(&e) => Err(classify(&e)),
+        _ => Ok(()),
+    }
+}
+
+fn is_duplicate(error: &sqlx::Error) -> bool {
+    // 23505: two of them at the same moment.
+    has_code(error, &["42P04", "23505"])
+}
+
+fn is_in_use(error: &sqlx::Error) -> bool {
+    has_code(error, &["55006", "3D000"])
+}
+
+fn has_code(error: &sqlx::Error, codes: &[&str]) -> bool {
+    error.as_database_error().and_then(sqlx::error::DatabaseError::code).is_some_and(|code| codes.contains(&&*code))
+}

@@ -1,0 +1,115 @@
+//! The SQL of figures over many datapoints.
+
+use super::{
+    shape::{Asked, Shape},
+    span::Span,
+    statement::Statement,
+};
+use iotbench_core::{Aggregate, Error, Layout, SignalId};
+
+/// What is asked for.
+#[derive(Clone, Copy)]
+pub(crate) struct Figures<'a> {
+    pub(crate) devices: Asked<'a>,
+    pub(crate) signals: &'a [SignalId],
+    pub(crate) aggregates: &'a [Aggregate],
+    pub(crate) span: Span,
+}
+
+impl Figures<'_> {
+    /// One row a device, ascending: the device, then for each aggregate asked for an array with a figure a signal.
+    /// Arrays, because a row of an answer has at most 1664 columns.
+    pub(crate) fn statement(&self, shape: &Shape) -> Result<Statement, Error> {
+        if shape.layout() == Layout::Narrow { self.of_values(shape) } else { self.of_points(shape) }
+    }
+
+    fn needs(&self, last: bool) -> bool {
+        self.aggregates.iter().any(|&aggregate| (aggregate == Aggregate::Last) == last)
+    }
+
+    /// The arrays in the order asked for, by their names.
+    fn arrays(&self) -> String {
+        self.aggregates.iter().map(|&aggregate| format!(", {}", name(aggregate))).collect()
+    }
+
+    /// Rows that hold all signals: grouped by device, and the newest row of each.
+    fn of_points(&self, shape: &Shape) -> Result<Statement, Error> {
+        let mut statement = Statement::default();
+        let array = |function: &str, label: &str| {
+            let figures = self.signals.iter().map(|&signal| format!("{function}({})", shape.number(signal)));
+            format!("ARRAY[{}]::double precision[] AS {label}", figures.collect::<Vec<_>>().join(", "))
+        };
+        let grouped = if self.needs(false) {
+            let condition = shape.condition(&mut statement, self.devices, self.span)?;
+            let (least, mean, greatest) = (array("min", "least"), array("avg", "mean"), array("max", "greatest"));
+            format!(
+                "(SELECT device, {least}, {mean}, {greatest} FROM {} WHERE {condition} GROUP BY device) AS d",
+                shape.rows()
+            )
+        } else {
+            shape.devices(&mut statement, self.devices)?
+        };
+        let newest = if self.needs(true) {
+            let within = shape.within(&mut statement, self.span)?;
+            let (last, order) = (array("", "last"), shape.by_time(" DESC"));
+            format!(
+                " CROSS JOIN LATERAL (SELECT {last} FROM {} WHERE r.device = d.device AND {within} \
+                 ORDER BY {order} LIMIT 1) AS l",
+                shape.rows()
+            )
+        } else {
+            String::new()
+        };
+        statement.sql = format!("SELECT d.device{} FROM {grouped}{newest} ORDER BY d.device", self.arrays());
+        Ok(statement)
+    }
+
+    /// Rows that hold a value each: by device and number, then united to arrays in the order of the signals.
+    fn of_values(&self, shape: &Shape) -> Result<Statement, Error> {
+        let mut statement = Statement::default();
+        let number = self.signals.first().map_or_else(|| "measurement".into(), |&signal| shape.number(signal));
+        let series = if self.needs(false) {
+            let condition = shape.condition(&mut statement, self.devices, self.span)?;
+            format!(
+                "(SELECT device, number, min({number}) AS least, avg({number}) AS mean, max({number}) AS greatest \
+                 FROM {} WHERE {condition}{} GROUP BY device, number) AS s",
+                shape.rows(),
+                shape.of_signals(self.signals)
+            )
+        } else {
+            let devices = shape.devices(&mut statement, self.devices)?;
+            let numbers = self.signals.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+            format!(
+                "(SELECT device, number FROM {devices} CROSS JOIN unnest(ARRAY[{numbers}]::integer[]) AS n(number)) AS s"
+            )
+        };
+        let newest = if self.needs(true) {
+            let within = shape.within(&mut statement, self.span)?;
+            let order = shape.by_time(" DESC");
+            format!(
+                " CROSS JOIN LATERAL (SELECT {number} AS last FROM {} WHERE r.device = s.device \
+                 AND r.number = s.number AND {within} ORDER BY {order} LIMIT 1) AS l",
+                shape.rows()
+            )
+        } else {
+            String::new()
+        };
+        let united = self.aggregates.iter().map(|&aggregate| {
+            let label = name(aggregate);
+            let places = self.signals.iter().map(|signal| format!("min({label}) FILTER (WHERE s.number = {signal})"));
+            format!(", ARRAY[{}]::double precision[]", places.collect::<Vec<_>>().join(", "))
+        });
+        let united = united.collect::<String>();
+        statement.sql = format!("SELECT s.device{united} FROM {series}{newest} GROUP BY s.device ORDER BY s.device");
+        Ok(statement)
+    }
+}
+
+fn name(aggregate: Aggregate) -> &'static str {
+    match aggregate {
+        Aggregate::Last => "last",
+        Aggregate::Min => "least",
+        Aggregate::Mean => "mean",
+        Aggregate::Max => "greatest",
+    }
+}

@@ -1,0 +1,237 @@
+//! One connection that reads: every query as one statement.
+
+mod bulk;
+mod count;
+mod figures;
+mod points;
+mod select;
+mod shape;
+mod span;
+mod statement;
+
+use super::{error::classify, layout::Table};
+use crate::answer::Answer;
+use async_trait::async_trait;
+use bulk::BulkPoints;
+use count::count_sql;
+use figures::Figures;
+use futures_util::TryStreamExt;
+use iotbench_core::{Cause, ComputedBy, Counts, Error, Layout, Query, Reader, Reply, SignalId, Sink, Value, ValueType};
+use points::{Cells, NarrowPoints, Points, RowPoints};
+use select::Wanted;
+use shape::{Asked, Shape};
+use span::Span;
+use sqlx::{PgConnection, Row};
+use statement::Statement;
+use std::{slice::from_ref, sync::Arc};
+
+/// A connection that answers queries.
+pub(crate) struct PostgresReader {
+    connection: PgConnection,
+    shape: Shape,
+    all_signals: Arc<[SignalId]>,
+}
+
+/// The answer to a query about no time at all.
+const NOTHING: Reply = Reply { rows: 0, bytes: 0, computed_by: ComputedBy::Client };
+
+impl PostgresReader {
+    pub(crate) fn new(connection: PgConnection, table: Arc<Table>) -> Self {
+        let all_signals = (0..).take(table.spec.schema.width()).collect();
+        Self { connection, shape: Shape::new(table), all_signals }
+    }
+
+    async fn answer(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        self.refuse_unknown_signals(query)?;
+        let all = Arc::clone(&self.all_signals);
+        match query {
+            Query::Range { devices, signals, range } => match Span::of(*range) {
+                Some(span) => self.range(Asked::of(devices), signals, span, sink).await,
+                None => Ok(NOTHING),
+            },
+            Query::Scan => self.range(Asked::All, &all, Span::ALL, sink).await,
+            Query::Records { device, from_ns, limit } => {
+                let wanted = Wanted::of(Asked::One(*device), &all, Span::from(*from_ns));
+                let order = format!("{}, place", self.shape.by_time(""));
+                self.select(wanted.ordered(order, *limit), sink).await
+            }
+            Query::Nearest { device, signal, predicate, direction } => match Span::beside(*direction) {
+                Some((span, order)) => {
+                    let wanted = Wanted::of(Asked::One(*device), from_ref(signal), span);
+                    let wanted = Wanted { predicate: Some(*predicate), ..wanted };
+                    self.select(wanted.ordered(self.shape.by_time(order), 1), sink).await
+                }
+                None => Ok(NOTHING),
+            },
+            Query::Minimum { device, signal, range } => match Span::of(*range) {
+                Some(span) => {
+                    let wanted = Wanted::of(Asked::One(*device), from_ref(signal), span);
+                    let order = format!("{}, {}", self.shape.rank(*signal), self.shape.by_time(""));
+                    self.select(wanted.ordered(order, 1), sink).await
+                }
+                None => Ok(NOTHING),
+            },
+            Query::Newest { devices, limit } => self.newest(Asked::of(devices), &all, *limit, sink).await,
+            Query::NewestVisible { device, signal } => {
+                let wanted = Wanted::of(Asked::One(*device), from_ref(signal), Span::ALL);
+                self.select(wanted.ordered(self.shape.by_time(" DESC"), 1), sink).await
+            }
+            Query::MaxOfFirst { device, signal, from_ns, limit } => {
+                self.max_of_first(*device, *signal, *from_ns, *limit, sink).await
+            }
+            Query::Aggregates { devices, signals, aggregates, range } => match Span::of(*range) {
+                Some(span) => {
+                    self.figures(Figures { devices: Asked::of(devices), signals, aggregates, span }, sink).await
+                }
+                None => Ok(NOTHING),
+            },
+            Query::Count => self.count_row(sink).await,
+        }
+    }
+
+    fn refuse_unknown_signals(&self, query: &Query) -> Result<(), Error> {
+        let asked: &[SignalId] = match query {
+            Query::Range { signals, .. } | Query::Aggregates { signals, .. } => signals,
+            Query::Nearest { signal, .. }
+            | Query::Minimum { signal, .. }
+            | Query::MaxOfFirst { signal, .. }
+            | Query::NewestVisible { signal, .. } => from_ref(signal),
+            Query::Records { .. } | Query::Newest { .. } | Query::Count | Query::Scan => &[],
+        };
+        let width = self.all_signals.len();
+        match asked.iter().find(|&&signal| usize::from(signal) >= width) {
+            Some(signal) => Err(Error::new(Cause::Client, format!("signal {signal} is none of the table's {width}"))),
+            None => Ok(()),
+        }
+    }
+
+    /// All datapoints of a stretch: from layout bulk as the records are, to be taken apart here.
+    async fn range(
+        &mut self,
+        devices: Asked<'_>,
+        signals: &[SignalId],
+        span: Span,
+        sink: &mut dyn Sink,
+    ) -> Result<Reply, Error> {
+        if self.shape.layout() == Layout::Bulk {
+            let statement = self.shape.records(devices, span)?;
+            let mut points = BulkPoints::new(&self.shape, signals, span);
+            return self.fetch(statement, signals, &mut points, ComputedBy::Client, sink).await;
+        }
+        let order = format!("device, {}, place", self.shape.by_time(""));
+        self.select(Wanted::of(devices, signals, span).ordered(order, u64::MAX), sink).await
+    }
+
+    /// The newest datapoints. Of many devices, where only the newest of each can be found by the index, the newest of
+    /// those.
+    async fn newest(
+        &mut self,
+        devices: Asked<'_>,
+        signals: &[SignalId],
+        limit: u64,
+        sink: &mut dyn Sink,
+    ) -> Result<Reply, Error> {
+        let newest_first = format!("{}, device, place DESC", self.shape.by_time(" DESC"));
+        if matches!(devices, Asked::One(_)) || !self.shape.is_indexed_by_device() {
+            return self.select(Wanted::of(devices, signals, Span::ALL).ordered(newest_first, limit), sink).await;
+        }
+        let statement = self.shape.newest_of_each(devices, signals, limit)?;
+        let mut points = self.points(signals, limit);
+        self.fetch(statement, signals, &mut *points, ComputedBy::Server, sink).await
+    }
+
+    async fn select(&mut self, wanted: Wanted<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        let statement = self.shape.select(&wanted)?;
+        let mut points = self.points(wanted.signals, wanted.limit);
+        self.fetch(statement, wanted.signals, &mut *points, ComputedBy::Server, sink).await
+    }
+
+    fn points(&self, signals: &[SignalId], limit: u64) -> Box<dyn Points> {
+        match self.shape.layout() {
+            Layout::Narrow => Box::new(NarrowPoints::new(&self.shape, signals, limit)),
+            _ => Box::new(RowPoints::new(&self.shape)),
+        }
+    }
+
+    /// Streams the rows of a statement through `points` to the sink.
+    async fn fetch(
+        &mut self,
+        statement: Statement,
+        signals: &[SignalId],
+        points: &mut dyn Points,
+        computed_by: ComputedBy,
+        sink: &mut dyn Sink,
+    ) -> Result<Reply, Error> {
+        let mut answer = Answer::new(sink, signals.iter().map(|&signal| self.shape.value_type(signal)));
+        let mut rows = sqlx::query_with(&statement.sql, statement.arguments).fetch(&mut self.connection);
+        while let Some(row) = rows.try_next().await.map_err(|e| classify(&e))? {
+            points.take(&row, &mut answer)?;
+        }
+        points.finish(&mut answer)?;
+        answer.finish(points.bytes(), computed_by)
+    }
+
+    async fn max_of_first(
+        &mut self,
+        device: u32,
+        signal: SignalId,
+        from_ns: i64,
+        limit: u64,
+        sink: &mut dyn Sink,
+    ) -> Result<Reply, Error> {
+        let statement = self.shape.max_of_first(device, signal, Span::from(from_ns), limit)?;
+        let row = sqlx::query_with(&statement.sql, statement.arguments).fetch_one(&mut self.connection).await;
+        let max = Cells::new(&row.map_err(|e| classify(&e))?).double()?;
+        let mut answer = Answer::new(sink, [ValueType::F64]);
+        if max.is_some() {
+            answer.row(device, 0, |columns| columns[0].push(max.map(Value::F64)))?;
+        }
+        answer.finish(8, ComputedBy::Server)
+    }
+
+    async fn figures(&mut self, figures: Figures<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        let mut answer = Answer::new(sink, vec![ValueType::F64; figures.signals.len()]);
+        let statement = figures.statement(&self.shape)?;
+        let mut rows = sqlx::query_with(&statement.sql, statement.arguments).fetch(&mut self.connection);
+        let mut bytes = 0;
+        while let Some(row) = rows.try_next().await.map_err(|e| classify(&e))? {
+            let device = Cells::new(&row).device()?;
+            for place in 1..=figures.aggregates.len() {
+                let of_signals: Vec<Option<f64>> = row.try_get(place).map_err(|e| classify(&e))?;
+                bytes += 8 * of_signals.len() as u64;
+                answer.row(device, 0, |columns| {
+                    columns.iter_mut().zip(&of_signals).try_for_each(|(to, from)| to.push(from.map(Value::F64)))
+                })?;
+            }
+        }
+        answer.finish(bytes, ComputedBy::Server)
+    }
+
+    async fn count_row(&mut self, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        let Counts { points, values } = self.count().await?;
+        let mut answer = Answer::new(sink, [ValueType::I64; 2]);
+        answer.row(0, 0, |columns| {
+            columns
+                .iter_mut()
+                .zip([points, values])
+                .try_for_each(|(column, count)| column.push(Some(Value::I64(i64::try_from(count).unwrap_or(i64::MAX)))))
+        })?;
+        answer.finish(16, ComputedBy::Server)
+    }
+
+    /// Counts what is stored: by the server in every layout.
+    pub(crate) async fn count(&mut self) -> Result<Counts, Error> {
+        let sql = count_sql(&self.shape);
+        let counted = sqlx::query_as(&sql).fetch_one(&mut self.connection).await;
+        let (points, values): (i64, i64) = counted.map_err(|e| classify(&e))?;
+        let count = |count: i64| u64::try_from(count).unwrap_or_default();
+        Ok(Counts { points: count(points), values: count(values) })
+    }
+}
+
+#[async_trait]
+impl Reader for PostgresReader {
+    async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        self.answer(query, sink).await
+    }
+}

@@ -1,0 +1,193 @@
+//! The SQL that selects datapoints.
+
+use super::{
+    shape::{Asked, Shape},
+    span::Span,
+    statement::Statement,
+};
+use iotbench_core::{Error, Layout, Predicate, SignalId};
+
+/// Which datapoints are wanted, and in which order.
+pub(crate) struct Wanted<'a> {
+    pub(crate) devices: Asked<'a>,
+    /// Ascending.
+    pub(crate) signals: &'a [SignalId],
+    pub(crate) span: Span,
+    /// A condition on the first signal.
+    pub(crate) predicate: Option<Predicate>,
+    /// What follows ORDER BY.
+    pub(crate) order: String,
+    /// At most so many datapoints.
+    pub(crate) limit: u64,
+}
+
+impl<'a> Wanted<'a> {
+    pub(crate) fn of(devices: Asked<'a>, signals: &'a [SignalId], span: Span) -> Self {
+        Self { devices, signals, span, predicate: None, order: String::new(), limit: u64::MAX }
+    }
+
+    pub(crate) fn ordered(self, order: String, limit: u64) -> Self {
+        Self { order, limit, ..self }
+    }
+}
+
+impl Shape {
+    /// Rows of datapoints: device, time, and the values, or in layout narrow a number and its value.
+    pub(crate) fn select(&self, wanted: &Wanted<'_>) -> Result<Statement, Error> {
+        let mut statement = Statement::default();
+        let condition = self.condition(&mut statement, wanted.devices, wanted.span)?;
+        let of_signals = self.of_signals(wanted.signals);
+        let holds = match (wanted.predicate, wanted.signals) {
+            (Some(predicate), [signal, ..]) => {
+                format!(" AND {}", self.holds(&mut statement, *signal, predicate)?)
+            }
+            _ => String::new(),
+        };
+        let limit = self.limit(&mut statement, wanted.signals, wanted.limit)?;
+        let (columns, rows, order) = (self.columns(wanted.signals), self.rows(), &wanted.order);
+        statement.sql =
+            format!("SELECT {columns} FROM {rows} WHERE {condition}{of_signals}{holds} ORDER BY {order}{limit}");
+        Ok(statement)
+    }
+
+    /// The newest datapoints of each device, and the newest of those.
+    pub(crate) fn newest_of_each(
+        &self,
+        devices: Asked<'_>,
+        signals: &[SignalId],
+        limit: u64,
+    ) -> Result<Statement, Error> {
+        let mut statement = Statement::default();
+        let devices = self.devices(&mut statement, devices)?;
+        let limit = self.limit(&mut statement, signals, limit)?;
+        let (columns, rows, newest_first) = (self.columns(signals), self.rows(), self.by_time(" DESC"));
+        // Rows of one datapoint must stay together where datapoints of one device and time are several.
+        let (place, by_place) = if self.layout() == Layout::Narrow { (", place", ", place DESC") } else { ("", "") };
+        statement.sql = format!(
+            "SELECT p.* FROM {devices} CROSS JOIN LATERAL (SELECT {columns}{place} FROM {rows} \
+             WHERE r.device = d.device ORDER BY {newest_first}, place DESC{limit}) AS p \
+             ORDER BY {newest_first}, p.device{by_place}{limit}"
+        );
+        Ok(statement)
+    }
+
+    /// The greatest number of a signal over the first datapoints of a stretch.
+    pub(crate) fn max_of_first(
+        &self,
+        device: u32,
+        signal: SignalId,
+        span: Span,
+        limit: u64,
+    ) -> Result<Statement, Error> {
+        let mut statement = Statement::default();
+        let condition = self.condition(&mut statement, Asked::One(device), span)?;
+        let of_signal = self.of_signals(&[signal]);
+        let limit = self.limit(&mut statement, &[signal], limit)?;
+        let (number, rows, by_time) = (self.number(signal), self.rows(), self.by_time(""));
+        statement.sql = format!(
+            "SELECT max(number_of_point) FROM (SELECT {number} AS number_of_point FROM {rows} \
+             WHERE {condition}{of_signal} ORDER BY {by_time}, place{limit}) AS first"
+        );
+        Ok(statement)
+    }
+
+    /// Whole records of layout bulk: device, second, text.
+    pub(crate) fn records(&self, devices: Asked<'_>, span: Span) -> Result<Statement, Error> {
+        let mut statement = Statement::default();
+        let rows = self.records_of_bulk();
+        let condition = self.condition_on_records(&mut statement, devices, span)?;
+        statement.sql = format!(
+            "SELECT device, second, measurements::text FROM {rows} WHERE {condition} ORDER BY device, second, place"
+        );
+        Ok(statement)
+    }
+
+    fn columns(&self, signals: &[SignalId]) -> String {
+        let time = self.by_time("");
+        if self.layout() == Layout::Narrow {
+            return format!("device, {time}, number, measurement");
+        }
+        let values = signals.iter().map(|&signal| format!(", {}", self.value(signal)));
+        format!("device, {time}{}", values.collect::<String>())
+    }
+
+    /// LIMIT, in rows. One row is written out, so that the plan can be made for it.
+    fn limit(&self, to: &mut Statement, signals: &[SignalId], points: u64) -> Result<String, Error> {
+        let rows = points.saturating_mul(self.rows_of_point(signals));
+        Ok(match i64::try_from(rows) {
+            Ok(1) => " LIMIT 1".into(),
+            Ok(rows) => format!(" LIMIT {}", to.argument(rows)?),
+            Err(_) => String::new(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::postgres::layout::tests::table;
+    use iotbench_core::ValueType;
+    use sqlx::Arguments;
+    use std::sync::Arc;
+
+    fn shape(layout: Layout, devices: u32) -> Shape {
+        Shape::new(Arc::new(table(layout, devices, ValueType::F32, "{}")))
+    }
+
+    fn shown(statement: Result<Statement, Error>) -> String {
+        statement.unwrap().sql.replace("\"public\".\"t\"", "t")
+    }
+
+    #[test]
+    fn a_range_names_what_it_needs_and_nothing_else() {
+        let sql = |layout, devices| {
+            let shape = shape(layout, devices);
+            let order = format!("device, {}, place", shape.by_time(""));
+            shown(shape.select(&Wanted::of(Asked::One(1), &[1], Span::ALL).ordered(order, u64::MAX)))
+        };
+        assert_eq!(
+            sql(Layout::Wide, 2),
+            "SELECT device, ts, \"select\" FROM (SELECT device, ts, ctid AS place, \"a\", \"select\" FROM t) AS r \
+             WHERE device = $1 AND ts BETWEEN $2 AND $3 ORDER BY device, ts, place"
+        );
+        assert_eq!(
+            sql(Layout::Document, 1),
+            "SELECT device, ts, (doc->>'select')::real FROM (SELECT 0 AS device, ts, ctid AS place, doc FROM t) AS r \
+             WHERE device = $1 AND ts BETWEEN $2 AND $3 ORDER BY device, ts, place"
+        );
+        assert_eq!(
+            sql(Layout::Narrow, 1),
+            "SELECT device, second, nanosecond, number, measurement FROM (SELECT 0 AS device, second, nanosecond, \
+             ctid AS place, number, measurement FROM t) AS r WHERE device = $1 AND second BETWEEN $2 AND $4 \
+             AND (second, nanosecond) >= ($2, $3) AND (second, nanosecond) <= ($4, $5) AND number = 1 \
+             ORDER BY device, second, nanosecond, place"
+        );
+        assert_eq!(
+            shown(shape(Layout::Bulk, 2).records(Asked::Some(&[0, 1]), Span::ALL)),
+            "SELECT device, second, measurements::text FROM (SELECT device, second, ctid AS place, measurements \
+             FROM t) AS r WHERE device = ANY($1) AND second BETWEEN $2 AND $3 ORDER BY device, second, place"
+        );
+    }
+
+    #[test]
+    fn the_nearest_is_one_row() {
+        let wanted = Wanted::of(Asked::One(0), &[0], Span::ALL);
+        let wanted = Wanted { predicate: Some(Predicate::Above(1.0)), ..wanted };
+        let sql = shown(shape(Layout::Wide, 1).select(&wanted.ordered("ts DESC".into(), 1)));
+        let end = "AND ts BETWEEN $2 AND $3 AND \"a\"::double precision > $4 ORDER BY ts DESC LIMIT 1";
+        assert!(sql.ends_with(end), "{sql}");
+    }
+
+    #[test]
+    fn limits_count_the_rows_of_datapoints() {
+        let rows = |layout, points| {
+            let mut statement = Statement::default();
+            let limit = shape(layout, 1).limit(&mut statement, &[0, 1], points).unwrap();
+            (limit, statement.arguments.len())
+        };
+        assert_eq!(rows(Layout::Wide, 1), (" LIMIT 1".into(), 0));
+        assert_eq!(rows(Layout::Narrow, 1), (" LIMIT $1".into(), 1));
+        assert_eq!(rows(Layout::Narrow, u64::MAX), (String::new(), 0));
+        assert_eq!(rows(Layout::Wide, 0), (" LIMIT $1".into(), 1));
+    }
+}

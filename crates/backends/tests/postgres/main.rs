@@ -1,0 +1,10 @@
+//! PostgreSQL behaves as it should, on a real server.
+
+#![cfg(feature = "postgres")]
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
+
+mod conformance;
+mod control;
+mod failures;
+mod ownership;
+mod server;
