@@ -84,7 +84,7 @@ impl Address {
             return Err(url_error(format!("{endpoint} is no MariaDB server: write mysql://HOST or mariadb://HOST")));
         }
         if url.fragment().is_some() {
-            return Err(url_error(format!("{endpoint}: write # in a name or password as %23")));
+            return Err(url_error("write # in a name or password as %23".into()));
         }
         let options = UrlOptions::new(endpoint)?;
         let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']).to_owned();

@@ -11,9 +11,7 @@ use super::{
     write::MariaDbWriter,
 };
 use async_trait::async_trait;
-use iotbench_core::{
-    Cause, Counts, Database, Error, OwnedObject, Reader, ServerFacts, Settled, TableSpec, Writer,
-};
+use iotbench_core::{Cause, Counts, Database, Error, OwnedObject, Reader, ServerFacts, Settled, TableSpec, Writer};
 use sqlx::MySqlConnection;
 use std::sync::Arc;
 

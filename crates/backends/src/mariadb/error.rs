@@ -85,8 +85,8 @@ fn meaning(number: u16) -> (Cause, Action) {
         1969 | 3024 => (Cause::TimedOut, RetryMayHelp),
         // A packet that is too large ends the connection.
         1153 => (Cause::Data, DiscardWriter),
-        1022 | 1048 | 1062 | 1118 | 1264 | 1265 | 1292 | 1366 | 1364 | 1406 | 1411 | 1690 | 3140 | 3141 | 3144 | 3819
-        | 4025 => (Cause::Data, RetryMayHelp),
+        1022 | 1048 | 1062 | 1118 | 1264 | 1265 | 1292 | 1366 | 1364 | 1406 | 1411 | 1690 | 3140 | 3141 | 3144
+        | 3819 | 4025 => (Cause::Data, RetryMayHelp),
         // The database or the table is not there, or may not be written.
         1046 | 1049 | 1051 | 1146 | 1286 | 1290 | 1792 | 1836 | 1932 => (Cause::Server, Stop),
         _ => (Cause::Server, RetryMayHelp),
@@ -124,8 +124,7 @@ fn hint(number: u16) -> &'static str {
 
 /// A text of the server or the driver as one line of bounded length.
 pub(crate) fn capped(text: &str) -> String {
-    let mut line: String =
-        text.chars().take(MOST_CHARACTERS).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let mut line: String = text.chars().take(MOST_CHARACTERS).map(|c| if c.is_control() { ' ' } else { c }).collect();
     if text.chars().nth(MOST_CHARACTERS).is_some() {
         line.push('…');
     }

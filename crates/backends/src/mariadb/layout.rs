@@ -41,16 +41,14 @@ pub(crate) fn create_sql(database: &str, table: &TableSpec, config: &Config) -> 
             let value_type = table.schema.uniform_type().unwrap_or(ValueType::Text);
             let longest = signals.iter().map(|s| s.max_text_bytes).max().unwrap_or(0);
             let measurement = declared_type(value_type, longest, longest <= MOST_BYTES_IN_ROW);
-            let columns =
-                "`second` BIGINT NOT NULL, `nanosecond` INT NOT NULL, `number` SMALLINT UNSIGNED NOT NULL, `measurement`";
+            let columns = "`second` BIGINT NOT NULL, `nanosecond` INT NOT NULL, `number` SMALLINT UNSIGNED NOT NULL, `measurement`";
             (format!("{columns} {measurement} NOT NULL"), "`second`, `nanosecond`")
         }
         Layout::Document => ("`ts` BIGINT NOT NULL, `doc` JSON NOT NULL".into(), "`ts`"),
         // Table II of the Hof study; `size` is the length of the text in bytes.
-        Layout::Bulk => (
-            "`second` BIGINT NOT NULL, `size` INT UNSIGNED NOT NULL, `measurements` JSON NOT NULL".into(),
-            "`second`",
-        ),
+        Layout::Bulk => {
+            ("`second` BIGINT NOT NULL, `size` INT UNSIGNED NOT NULL, `measurements` JSON NOT NULL".into(), "`second`")
+        }
     };
     let (device, device_index) =
         if table.has_device_column() { ("`device` INT UNSIGNED NOT NULL, ", "`device`, ") } else { ("", "") };

@@ -142,8 +142,7 @@ async fn create_database(connection: &mut MySqlConnection, database: &str) -> Re
     if exists(connection, database).await? {
         return Ok(());
     }
-    let comment =
-        if is_mariadb(connection).await? { format!(" COMMENT '{DATABASE_COMMENT}'") } else { String::new() };
+    let comment = if is_mariadb(connection).await? { format!(" COMMENT '{DATABASE_COMMENT}'") } else { String::new() };
     let name = quoted(database);
     execute(connection, &format!("CREATE DATABASE IF NOT EXISTS {name} CHARACTER SET utf8mb4{comment}")).await
 }

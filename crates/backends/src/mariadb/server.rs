@@ -14,8 +14,7 @@ use std::{
 };
 
 /// Errors instead of warnings for what a column cannot hold, and for an engine that is not there.
-const SET_UP: &str =
-    "SET NAMES utf8mb4 COLLATE utf8mb4_bin, SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', autocommit = 1";
+const SET_UP: &str = "SET NAMES utf8mb4 COLLATE utf8mb4_bin, SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', autocommit = 1";
 const BULK_LOAD: &str = "SET SESSION rocksdb_bulk_load_allow_sk = 1, SESSION rocksdb_bulk_load = 1";
 /// A transaction sees one state of the database.
 const REPEATABLE_READ: &str = "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ";

@@ -94,8 +94,7 @@ impl MariaDbReader {
         bytes: &mut u64,
     ) -> Result<Option<Vec<Option<f64>>>, Error> {
         let mut point = self.no_point(signals);
-        let selection =
-            Selection { order: Order::Descending, ..self.of_device(&of.device, of.span, signals) };
+        let selection = Selection { order: Order::Descending, ..self.of_device(&of.device, of.span, signals) };
         self.first_points(&selection, 1, bytes, &mut |device, time, values| {
             super::take_point(&mut point, device, time, values)?;
             Ok(ControlFlow::Break(()))

@@ -178,7 +178,8 @@ impl MariaDbReader {
         let all_signals = Arc::clone(&self.all_signals);
         let mut answer = Answer::new(sink, types(&self.place.table.schema, &all_signals));
         let mut bytes = 0;
-        let selection = Selection { order: Order::Ascending, ..self.of_device(&device, Span::from(from_ns), &all_signals) };
+        let selection =
+            Selection { order: Order::Ascending, ..self.of_device(&device, Span::from(from_ns), &all_signals) };
         self.first_points(&selection, limit, &mut bytes, &mut |device, time, point| {
             answer.row(device, time, |columns| point.values(columns))?;
             Ok(ControlFlow::Continue(()))
@@ -216,8 +217,7 @@ impl MariaDbReader {
             return each(&mut self.connection, &*self.shape, &selection, bytes, &mut counted).await;
         }
         let schema = &self.place.table.schema;
-        let mut pager =
-            Pager::new(schema, device, selection.span, selection.signals, selection.order, FIRST_ROWS);
+        let mut pager = Pager::new(schema, device, selection.span, selection.signals, selection.order, FIRST_ROWS);
         while left > 0
             && let Some(time) = pager.next(&mut self.connection, &*self.shape).await?
         {

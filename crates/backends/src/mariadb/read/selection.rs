@@ -137,7 +137,13 @@ impl Statement {
     }
 
     /// The order, given the columns of time and the expression by which a signal's values are ordered.
-    pub(crate) fn in_order(&mut self, has_device: bool, time: &[&str], order: Order, rank: impl Fn(SignalId) -> String) {
+    pub(crate) fn in_order(
+        &mut self,
+        has_device: bool,
+        time: &[&str],
+        order: Order,
+        rank: impl Fn(SignalId) -> String,
+    ) {
         let device = has_device.then_some("`device`");
         let columns: Vec<_> = device.into_iter().chain(time.iter().copied()).collect();
         match order {

@@ -91,7 +91,7 @@ impl MariaDbWriter {
         if self.statement.fitting(&*self.records, batch, of.clone()).0 == of {
             return self.insert_records(batch, of).await.map_err(in_doubt_when_lost);
         }
-        execute(&mut self.connection, BEGIN).await?;
+        self.begin_open().await?;
         match self.insert_records(batch, of).await {
             Ok(bytes) => self.commit_open().await.map(|()| bytes),
             Err(e) => Err(self.rolled_back(e).await),
@@ -126,6 +126,11 @@ impl MariaDbWriter {
         }
         let message = format!("{rows} rows were sent and the server took {}", inserted.rows_affected());
         Err(Error::new(Cause::Server, message).applied(Applied::Maybe))
+    }
+
+    /// Begins a transaction, which stores nothing, whatever comes of it.
+    async fn begin_open(&mut self) -> Result<(), Error> {
+        execute(&mut self.connection, BEGIN).await.map_err(|e| e.applied(Applied::No))
     }
 
     async fn commit_open(&mut self) -> Result<(), Error> {
@@ -182,7 +187,7 @@ impl Writer for MariaDbWriter {
         if self.in_transaction {
             return Err(Error::new(Cause::Client, "a transaction is open already"));
         }
-        execute(&mut self.connection, BEGIN).await?;
+        self.begin_open().await?;
         self.in_transaction = true;
         Ok(())
     }
