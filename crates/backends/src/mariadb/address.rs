@@ -92,7 +92,7 @@ impl Address {
             return Err(url_error(format!("{endpoint} names no host: write mysql://HOST or mariadb://HOST")));
         }
         let decoded = |part: &str| {
-            let text = percent_decode_str(part).decode_utf8().map(|text| text.into_owned());
+            let text = percent_decode_str(part).decode_utf8().map(std::borrow::Cow::into_owned);
             text.map_err(|_| url_error(format!("{endpoint} holds a part that is not UTF-8")))
         };
         let user = decoded(url.username())?;

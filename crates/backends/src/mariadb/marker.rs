@@ -26,7 +26,7 @@ pub(crate) fn comment(marker: &Marker) -> String {
 /// The marker of a comment that [`comment`] wrote, and of no other.
 pub(crate) fn parse(text: &str) -> Option<Marker> {
     let (run_id, fingerprint) = text.strip_prefix("iotbench run=")?.split_once(" fingerprint=")?;
-    let decoded = |part: &str| percent_decode_str(part).decode_utf8().ok().map(|text| text.into_owned());
+    let decoded = |part: &str| percent_decode_str(part).decode_utf8().ok().map(std::borrow::Cow::into_owned);
     let marker = Marker { run_id: decoded(run_id)?, fingerprint: decoded(fingerprint)? };
     (comment(&marker) == text).then_some(marker)
 }

@@ -72,7 +72,9 @@ mod tests {
     use super::*;
     use PromiseLevel::{Buffered, OsCrash, OsCrashWithin, ProcessCrash};
 
-    fn settings(pairs: &[(&str, &str)]) -> Durability {
+    type Pairs<'a> = &'a [(&'a str, &'a str)];
+
+    fn settings(pairs: Pairs<'_>) -> Durability {
         let find = |name| pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
         Durability {
             innodb_flush_log_at_trx_commit: find("flush"),
@@ -88,7 +90,7 @@ mod tests {
 
     #[test]
     fn innodb_promises_what_it_keeps() {
-        let table: &[(&[(&str, &str)], PromiseLevel)] = &[
+        let table: &[(Pairs<'_>, PromiseLevel)] = &[
             (&[("flush", "1")], OsCrash),
             (&[("flush", "3")], OsCrash),
             (&[("flush", "2")], OsCrashWithin { seconds: 1.0 }),
@@ -112,7 +114,7 @@ mod tests {
 
     #[test]
     fn myrocks_promises_what_it_keeps() {
-        let table: &[(&[(&str, &str)], bool, PromiseLevel)] = &[
+        let table: &[(Pairs<'_>, bool, PromiseLevel)] = &[
             (&[("flush", "1")], false, OsCrash),
             (&[("flush", "2")], false, OsCrashWithin { seconds: 1.0 }),
             (&[("flush", "0")], false, Buffered),

@@ -44,9 +44,6 @@ async fn conforms(test: &str, layout: Layout, settings: Value) {
     let Some(place) = Place::new(&format!("{test}_{layout}")).await else { return };
     let subject = Subject { place, settings };
     let outcomes = check(&subject, layout).await;
-    for outcome in &outcomes {
-        println!("{outcome}");
-    }
     assert_conforms(&outcomes);
     subject.place.drop().await;
 }

@@ -1,5 +1,7 @@
 //! A server that means ill: it asks for a file, or for the password itself.
 
+#![expect(clippy::disallowed_methods, reason = "the rogue is a thread of the test's own")]
+
 use crate::server::{none, open, table};
 use iotbench_core::{Cause, Layout, TableSpec, ValueType};
 use std::{
