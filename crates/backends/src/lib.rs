@@ -52,24 +52,14 @@ mod sqlite;
 pub const BACKENDS: &[&dyn Backend] = &[
     #[cfg(feature = "sqlite")]
     &sqlite::Sqlite,
+    #[cfg(feature = "mariadb")]
+    &mariadb::MariaDb,
     #[cfg(feature = "postgres")]
     &postgres::Postgres,
+    #[cfg(feature = "influxdb")]
+    &influxdb::InfluxDb,
     #[cfg(feature = "memory")]
     &memory::Memory,
     #[cfg(feature = "blackhole")]
     &blackhole::Blackhole,
-];
-
-#[path = "influxdb/recipe.rs"]
-mod influxdb_recipe;
-#[path = "mariadb/recipe.rs"]
-mod mariadb_recipe;
-#[path = "postgres/recipe.rs"]
-mod postgres_recipe;
-
-/// Recipes of private servers by the name of their backend.
-pub const RECIPES: &[(&str, &iotbench_core::Recipe)] = &[
-    ("mariadb", &mariadb_recipe::RECIPE),
-    ("postgres", &postgres_recipe::RECIPE),
-    ("influxdb", &influxdb_recipe::RECIPE),
 ];

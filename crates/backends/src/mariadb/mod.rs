@@ -1,1 +1,77 @@
-//! MariaDB, with the engines InnoDB and MyRocks, and MySQL, by sqlx.
+//! MariaDB, with the engines InnoDB and MyRocks, and MySQL, by sqlx. README.md beside this file says what it creates,
+//! what it promises and which values it keeps.
+
+mod address;
+mod config;
+mod database;
+mod error;
+mod facts;
+mod greeting;
+mod layout;
+mod marker;
+mod promise;
+mod read;
+mod server;
+mod time;
+mod write;
+
+use address::{Address, PASSWORD_VARIABLE, Secret};
+use config::{Config, SETTINGS};
+use database::MariaDbDatabase;
+use iotbench_core::{
+    Acknowledgement, Backend, Capabilities, Database, Domain, Duplicates, Layout, OpenRequest, Setting, SettingError,
+    TimeUnit, ValueType,
+};
+use server::Server;
+use std::sync::Arc;
+
+/// MariaDB or MySQL.
+pub struct MariaDb;
+
+static CAPABILITIES: Capabilities = Capabilities {
+    layouts: &[Layout::Wide, Layout::Narrow, Layout::Document, Layout::Bulk],
+    time_unit: TimeUnit::Ns,
+    duplicates: Duplicates::Keep,
+    domain,
+    acknowledgement: Acknowledgement::Durable,
+    transactions: true,
+    most_writers: None,
+    blocking: false,
+    embedded: false,
+    stores: true,
+};
+
+/// Numbers come back equal: MariaDB's columns of floats lose the sign of -0.0.
+fn domain(value_type: ValueType) -> Domain {
+    match value_type {
+        ValueType::F32 | ValueType::F64 => Domain::Rounded { relative: 0.0 },
+        ValueType::I64 | ValueType::U16 | ValueType::Text => Domain::Full,
+    }
+}
+
+impl Backend for MariaDb {
+    fn name(&self) -> &'static str {
+        "mariadb"
+    }
+
+    fn summary(&self) -> &'static str {
+        "MariaDB with InnoDB or MyRocks, and MySQL"
+    }
+
+    fn capabilities(&self) -> &Capabilities {
+        &CAPABILITIES
+    }
+
+    fn settings(&self) -> &'static [Setting] {
+        SETTINGS
+    }
+
+    fn open(&self, request: OpenRequest) -> Result<Arc<dyn Database>, SettingError> {
+        let config = Config::new(&request.settings)?;
+        let address = Address::new(&request.target)?;
+        address.refuse_idle_ca(&config)?;
+        let environment = std::env::var(PASSWORD_VARIABLE).ok().map(Secret);
+        let server = Server::new(address, config, environment);
+        Ok(Arc::new(MariaDbDatabase::new(server, request.table)))
+    }
+}

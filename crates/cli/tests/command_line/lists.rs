@@ -48,7 +48,7 @@ fn seventeen_profiles_are_listed_with_a_summary_and_printed_as_written() {
 #[test]
 fn backends_and_datasets_show_their_settings() {
     let list = out(&["backends"]);
-    for name in ["sqlite", "memory", "blackhole"] {
+    for name in ["sqlite", "mariadb", "memory", "blackhole"] {
         assert!(list.contains(name), "{list}");
     }
     assert!(out(&["backends", "sqlite"]).contains("synchronous = FULL"));

@@ -1,0 +1,140 @@
+//! The control plane of a server.
+
+use super::{
+    config::Engine,
+    error::classify,
+    facts::facts,
+    layout::qualified,
+    marker,
+    read::{MariaDbReader, Place},
+    server::{Server, execute, text_at},
+    write::MariaDbWriter,
+};
+use async_trait::async_trait;
+use iotbench_core::{Cause, Counts, Database, Error, OwnedObject, Reader, ServerFacts, Settled, TableSpec, Writer};
+use sqlx::MySqlConnection;
+use std::sync::Arc;
+
+/// A server and the table on it that is ours.
+pub(crate) struct MariaDbDatabase {
+    server: Server,
+    table: Arc<TableSpec>,
+}
+
+impl MariaDbDatabase {
+    pub(crate) fn new(server: Server, table: TableSpec) -> Self {
+        Self { server, table: Arc::new(table) }
+    }
+
+    fn database(&self) -> &str {
+        &self.server.address.database
+    }
+
+    async fn open_reader(&self) -> Result<MariaDbReader, Error> {
+        let place = Place::new(self.database(), Arc::clone(&self.table), &self.server.config);
+        Ok(MariaDbReader::new(self.server.connect_to_read().await?, place))
+    }
+
+    /// Writes what the engine holds in memory of our table to its files.
+    async fn flush(&self, connection: &mut MySqlConnection) -> Result<(), Error> {
+        match self.server.config.engine {
+            Engine::InnoDb => {
+                let name = qualified(self.database(), &self.table);
+                execute(connection, &format!("FLUSH TABLES {name} FOR EXPORT")).await?;
+                execute(connection, "UNLOCK TABLES").await
+            }
+            Engine::MyRocks => execute(connection, "SET GLOBAL rocksdb_force_flush_memtable_now = 1").await,
+        }
+    }
+}
+
+#[async_trait]
+impl Database for MariaDbDatabase {
+    async fn ping(&self) -> Result<ServerFacts, Error> {
+        facts(&self.server).await
+    }
+
+    async fn create(&self) -> Result<(), Error> {
+        marker::create(&self.server, &self.table).await
+    }
+
+    /// What the server has acknowledged is visible, but under bulk load, where nobody tells. This moves it from memory
+    /// and log to its place, where we may.
+    async fn settle(&self) -> Result<Settled, Error> {
+        let mut connection = self.server.connect().await?;
+        match self.flush(&mut connection).await {
+            Ok(()) if self.server.config.bulk_load => Ok(Settled::CannotTell),
+            Ok(()) => Ok(Settled::Yes),
+            Err(e) if e.cause == Cause::Auth => Ok(Settled::CannotTell),
+            Err(e) => Err(e),
+        }
+    }
+
+    async fn count(&self) -> Result<Counts, Error> {
+        self.open_reader().await?.count().await
+    }
+
+    async fn storage_bytes(&self) -> Result<Option<u64>, Error> {
+        let mut connection = self.server.connect().await?;
+        if self.server.config.engine == Engine::InnoDb
+            && let Some(bytes) = file_bytes(&mut connection, self.database(), &self.table).await
+        {
+            return Ok(Some(bytes));
+        }
+        statistics_bytes(&mut connection, self.database(), &self.table).await
+    }
+
+    async fn drop_created(&self) -> Result<(), Error> {
+        marker::drop_of_run(&self.server, &self.table.name, &self.table.marker.run_id).await.map(|_| ())
+    }
+
+    async fn owned(&self) -> Result<Vec<OwnedObject>, Error> {
+        marker::owned(&self.server).await
+    }
+
+    async fn drop_owned(&self, object: &OwnedObject) -> Result<(), Error> {
+        if marker::drop_of_run(&self.server, &object.name, &object.run_id).await? {
+            return Ok(());
+        }
+        let message = format!("{} does not carry our marker of run {}", object.name, object.run_id);
+        Err(Error::new(Cause::NotOurs, message))
+    }
+
+    async fn writer(&self) -> Result<Box<dyn Writer>, Error> {
+        let connection = self.server.connect_to_write().await?;
+        let table = Arc::clone(&self.table);
+        Ok(Box::new(MariaDbWriter::new(connection, self.database(), table, &self.server.config).await?))
+    }
+
+    async fn reader(&self) -> Result<Box<dyn Reader>, Error> {
+        Ok(Box::new(self.open_reader().await?))
+    }
+}
+
+/// The size of the table's file, if the server keeps one for it and lets us see it. MariaDB and MySQL name the view
+/// differently; names that a file system would not take are written differently there, and are not found.
+async fn file_bytes(connection: &mut MySqlConnection, database: &str, table: &TableSpec) -> Option<u64> {
+    let file = format!("{database}/{}", table.name);
+    for view in ["innodb_sys_tablespaces", "innodb_tablespaces"] {
+        let sql = format!("SELECT file_size FROM information_schema.{view} WHERE name = ?");
+        if let Ok(Some(row)) = sqlx::query(&sql).bind(&file).fetch_optional(&mut *connection).await {
+            return sqlx::Row::try_get_unchecked(&row, 0).ok();
+        }
+    }
+    None
+}
+
+/// Data and indexes by the engine's statistics, made anew; `None` where there is no such table.
+async fn statistics_bytes(
+    connection: &mut MySqlConnection,
+    database: &str,
+    table: &TableSpec,
+) -> Result<Option<u64>, Error> {
+    let analyze = format!("ANALYZE NO_WRITE_TO_BINLOG TABLE {}", qualified(database, table));
+    sqlx::query(&analyze).persistent(false).fetch_all(&mut *connection).await.map_err(|e| classify(&e))?;
+    let sql = "SELECT CONCAT(data_length + index_length) FROM information_schema.tables \
+               WHERE table_schema = ? AND table_name = ?";
+    let query = sqlx::query(sql).bind(database).bind(table.name.as_str());
+    let row = query.fetch_optional(connection).await.map_err(|e| classify(&e))?;
+    Ok(row.map(|row| text_at(&row, 0)).transpose()?.flatten().and_then(|bytes| bytes.parse().ok()))
+}

@@ -1,0 +1,139 @@
+//! Datapoints as they are read, and what a layout must know to read them.
+
+use super::selection::{Selection, Span, Statement};
+use crate::mariadb::error::classify;
+use iotbench_core::{Cause, ComputedBy, Error, ReplyColumn, Schema, SignalId, Value, ValueType};
+use sqlx::{Row, mysql::MySqlRow};
+
+/// The values of one datapoint.
+pub(crate) trait Values {
+    /// Appends them, one to each column.
+    fn values(&mut self, columns: &mut [ReplyColumn]) -> Result<(), Error>;
+}
+
+/// Puts the rows of a [`Selection`] together to datapoints.
+pub(crate) trait Points: Values + Send {
+    /// Takes the next row of the table, or their end.
+    fn push(&mut self, row: Option<MySqlRow>) -> Result<(), Error>;
+
+    /// Goes to the next datapoint that is whole, and says its device and time; then another row is needed.
+    fn next(&mut self) -> Option<(u32, i64)>;
+
+    /// The times that may belong together with the last row taken: rows of these may still come.
+    fn open_times(&self) -> Option<Span>;
+
+    /// The bytes decoded so far.
+    fn bytes(&self) -> u64;
+}
+
+/// Least, mean and greatest of one signal; `None` where there is no value.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Figures {
+    pub(crate) min: Option<f64>,
+    pub(crate) mean: Option<f64>,
+    pub(crate) max: Option<f64>,
+}
+
+/// A stretch of one device's time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stretch {
+    pub(crate) device: u32,
+    pub(crate) span: Span,
+}
+
+/// How a layout is read.
+pub(crate) trait Shape: Send + Sync {
+    /// Who filters, orders by value and aggregates.
+    fn computed_by(&self) -> ComputedBy;
+
+    /// The query for the datapoints of a selection.
+    fn select(&self, selection: &Selection<'_>) -> Result<Statement, Error>;
+
+    /// Reads the rows of that query.
+    fn points(&self, selection: &Selection<'_>) -> Box<dyn Points>;
+
+    /// How many rows of the table surely hold so many datapoints, if so many there are; `None` where nobody knows.
+    fn rows_of(&self, points: u64, signals: &[SignalId]) -> Option<u64>;
+
+    /// The query for the figures of each signal; `None` where the server cannot work them out.
+    fn figures(&self, of: Stretch, signals: &[SignalId]) -> Result<Option<Statement>, Error>;
+
+    /// Takes a row of that query; false when it tells of no datapoint.
+    fn take_figures(&self, row: &MySqlRow, signals: &[SignalId], figures: &mut [Figures]) -> Result<bool, Error>;
+
+    /// The query for the greatest number of a signal over the first `points`; `None` where the server cannot tell.
+    fn max_of_first(&self, of: Stretch, signal: SignalId, points: u64) -> Result<Option<Statement>, Error>;
+}
+
+/// The types of these signals.
+pub(crate) fn types(schema: &Schema, signals: &[SignalId]) -> Vec<ValueType> {
+    signals.iter().map(|&signal| schema.signals()[usize::from(signal)].value_type).collect()
+}
+
+/// A cell as what it is known to hold.
+pub(crate) fn cell<'r, T>(row: &'r MySqlRow, place: usize) -> Result<T, Error>
+where
+    T: sqlx::Decode<'r, sqlx::MySql>,
+{
+    row.try_get_unchecked(place).map_err(|e| classify(&e))
+}
+
+/// A cell as a value of this type; its bytes are added.
+pub(crate) fn decode<'r>(
+    row: &'r MySqlRow,
+    place: usize,
+    value_type: ValueType,
+    bytes: &mut u64,
+) -> Result<Option<Value<'r>>, Error> {
+    Ok(match value_type {
+        ValueType::F32 => {
+            *bytes += 4;
+            cell::<Option<f32>>(row, place)?.map(Value::F32)
+        }
+        ValueType::F64 => {
+            *bytes += 8;
+            cell::<Option<f64>>(row, place)?.map(Value::F64)
+        }
+        ValueType::I64 => {
+            *bytes += 8;
+            cell::<Option<i64>>(row, place)?.map(Value::I64)
+        }
+        ValueType::U16 => {
+            *bytes += 2;
+            cell::<Option<u16>>(row, place)?.map(Value::U16)
+        }
+        ValueType::Text => {
+            let text = cell::<Option<&str>>(row, place)?;
+            *bytes += text.map_or(0, str::len) as u64;
+            text.map(Value::Text)
+        }
+    })
+}
+
+/// A value as a number that is compared as [`Value::as_f64`] says: 64-bit integers and texts become floats.
+pub(crate) fn number_sql(value: &str, value_type: ValueType) -> String {
+    match value_type {
+        ValueType::F32 | ValueType::F64 | ValueType::U16 => value.into(),
+        ValueType::I64 | ValueType::Text => format!("({value} + 0e0)"),
+    }
+}
+
+/// A value as what its values are ordered by.
+pub(crate) fn rank_sql(value: &str, value_type: ValueType) -> String {
+    if value_type == ValueType::Text { number_sql(value, value_type) } else { value.into() }
+}
+
+/// Least, mean and greatest of a number as 64-bit floats: the server would answer with decimals.
+pub(crate) fn figures_sql(number: &str) -> String {
+    format!("MIN({number} + 0e0), AVG({number} + 0e0), MAX({number} + 0e0)")
+}
+
+/// The figures in three cells.
+pub(crate) fn figures_at(row: &MySqlRow, place: usize) -> Result<Figures, Error> {
+    Ok(Figures { min: cell(row, place)?, mean: cell(row, place + 1)?, max: cell(row, place + 2)? })
+}
+
+/// A time that the table's columns cannot mean.
+pub(crate) fn out_of_range() -> Error {
+    Error::new(Cause::Protocol, "a stored second is out of range")
+}
