@@ -52,6 +52,8 @@ mod sqlite;
 pub const BACKENDS: &[&dyn Backend] = &[
     #[cfg(feature = "sqlite")]
     &sqlite::Sqlite,
+    #[cfg(feature = "influxdb")]
+    &influxdb::InfluxDb,
     #[cfg(feature = "memory")]
     &memory::Memory,
     #[cfg(feature = "blackhole")]
