@@ -1,1 +1,70 @@
-//! InfluxDB 1.x, over HTTP and UDP.
+//! InfluxDB 1.x: line protocol over HTTP or UDP, questions in InfluxQL. README.md beside this file says what it
+//! creates, what it promises and which values it keeps.
+
+mod chunk;
+mod client;
+mod config;
+mod connection;
+mod database;
+mod diagnostics;
+mod error;
+mod influxql;
+mod marker;
+mod promise;
+mod read;
+mod server;
+mod settle;
+mod tls;
+mod write;
+
+use config::{Config, SETTINGS};
+use database::InfluxDatabase;
+use iotbench_core::{
+    Acknowledgement, Backend, Capabilities, Database, Domain, Duplicates, Layout, OpenRequest, Setting, SettingError,
+    TimeUnit,
+};
+use marker::MARKER;
+use std::sync::Arc;
+
+/// InfluxDB 1.x.
+pub struct InfluxDb;
+
+static CAPABILITIES: Capabilities = Capabilities {
+    layouts: &[Layout::Wide, Layout::Narrow],
+    time_unit: TimeUnit::Ns,
+    duplicates: Duplicates::Overwrite,
+    domain: |_| Domain::Full,
+    acknowledgement: Acknowledgement::Durable,
+    transactions: false,
+    most_writers: None,
+    blocking: false,
+    embedded: false,
+    stores: true,
+};
+
+impl Backend for InfluxDb {
+    fn name(&self) -> &'static str {
+        "influxdb"
+    }
+
+    fn summary(&self) -> &'static str {
+        "InfluxDB 1.x: line protocol over HTTP or UDP"
+    }
+
+    fn capabilities(&self) -> &Capabilities {
+        &CAPABILITIES
+    }
+
+    fn settings(&self) -> &'static [Setting] {
+        SETTINGS
+    }
+
+    fn open(&self, request: OpenRequest) -> Result<Arc<dyn Database>, SettingError> {
+        let config = Config::new(&request.settings, &request.target, |name| std::env::var(name).ok())?;
+        if request.table.name.as_str() == MARKER {
+            let message = format!("{MARKER} is the name of the measurement that marks ours: choose another");
+            return Err(SettingError { key: "table".into(), message, suggestion: None });
+        }
+        Ok(Arc::new(InfluxDatabase::new(config, request.table)))
+    }
+}

@@ -1,0 +1,148 @@
+//! One HTTP/1.1 connection, driven by whoever waits for its answer: it has no task of its own, so that an answer wakes
+//! the one who asked and nobody else.
+
+use super::error;
+use http_body_util::{BodyExt, Full};
+use hyper::{
+    Method, Request, Response, Uri,
+    body::{Body, Bytes, Incoming},
+    client::conn::http1,
+    header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HOST, HeaderValue, USER_AGENT},
+};
+use hyper_util::rt::TokioIo;
+use iotbench_core::{Applied, Cause, Error};
+use std::{
+    future::poll_fn,
+    pin::{Pin, pin},
+    task::Poll,
+};
+use tokio::io::{AsyncRead, AsyncWrite};
+
+/// A byte stream, encrypted or not.
+pub(crate) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
+
+type Driver = http1::Connection<TokioIo<Box<dyn Stream>>, Full<Bytes>>;
+
+/// A connection to a server, with what every request to it carries.
+pub(crate) struct Connection {
+    sender: http1::SendRequest<Full<Bytes>>,
+    /// `None` once the connection has ended.
+    driver: Option<Pin<Box<Driver>>>,
+    host: HeaderValue,
+    authorization: Option<HeaderValue>,
+}
+
+/// What a request's body is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Content {
+    /// Line protocol.
+    Lines,
+    /// Line protocol, compressed.
+    GzippedLines,
+    /// The fields of a form.
+    Form,
+}
+
+const PRODUCT: HeaderValue = HeaderValue::from_static(concat!("iotbench/", env!("CARGO_PKG_VERSION")));
+
+impl Connection {
+    /// Speaks HTTP/1.1 over an open stream.
+    pub(crate) async fn open(
+        stream: impl Stream + 'static,
+        host: HeaderValue,
+        authorization: Option<HeaderValue>,
+    ) -> Result<Self, Error> {
+        let stream: Box<dyn Stream> = Box::new(stream);
+        let opened = http1::handshake(TokioIo::new(stream)).await;
+        let (sender, driver) = opened.map_err(|e| error::of_exchange(&e, Applied::No))?;
+        Ok(Self { sender, driver: Some(Box::pin(driver)), host, authorization })
+    }
+
+    /// Posts a body and returns the head of the answer. Redirects are answers like any other.
+    ///
+    /// # Errors
+    /// Connect or Protocol; [`Applied::No`] where the request was never sent.
+    pub(crate) async fn post(&mut self, uri: &Uri, content: Content, body: Bytes) -> Result<Response<Incoming>, Error> {
+        let mut request = Request::new(Full::new(body));
+        *request.method_mut() = Method::POST;
+        *request.uri_mut() = uri.clone();
+        let headers = request.headers_mut();
+        headers.insert(HOST, self.host.clone());
+        headers.insert(USER_AGENT, PRODUCT);
+        if let Some(authorization) = &self.authorization {
+            headers.insert(AUTHORIZATION, authorization.clone());
+        }
+        match content {
+            Content::Form => {
+                headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/x-www-form-urlencoded"));
+            }
+            Content::GzippedLines => {
+                headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+            }
+            Content::Lines => {}
+        }
+        let sender = &mut self.sender;
+        let exchange = async {
+            sender.ready().await.map_err(|e| error::of_exchange(&e, Applied::No))?;
+            sender.send_request(request).await.map_err(|e| error::of_exchange(&e, Applied::Maybe))
+        };
+        let response = drive(&mut self.driver, exchange).await?;
+        // We never offer to take a compressed answer: what would come out of one has no limit.
+        if response.headers().contains_key(CONTENT_ENCODING) {
+            return Err(Error::new(Cause::Protocol, "the answer is compressed, and we did not ask for that")
+                .applied(Applied::Maybe));
+        }
+        Ok(response)
+    }
+
+    /// The next piece of an answer's body; `None` at its end.
+    pub(crate) async fn piece(&mut self, body: &mut Incoming) -> Result<Option<Bytes>, Error> {
+        loop {
+            match drive(&mut self.driver, body.frame()).await {
+                None => return Ok(None),
+                Some(Err(e)) => return Err(error::of_exchange(&e, Applied::Maybe)),
+                Some(Ok(frame)) => {
+                    if let Ok(data) = frame.into_data() {
+                        return Ok(Some(data));
+                    }
+                }
+            }
+        }
+    }
+
+    /// The whole of a body that must be short.
+    ///
+    /// # Errors
+    /// Protocol for a body of more than `most_bytes`, of which the rest is never read.
+    pub(crate) async fn short_body(&mut self, mut body: Incoming, most_bytes: usize) -> Result<Vec<u8>, Error> {
+        let mut bytes = Vec::new();
+        if body.is_end_stream() {
+            return Ok(bytes);
+        }
+        while let Some(piece) = self.piece(&mut body).await? {
+            if bytes.len() + piece.len() > most_bytes {
+                let message = format!("an answer of more than {most_bytes} bytes where a short one was expected");
+                return Err(Error::new(Cause::Protocol, message).applied(Applied::Maybe));
+            }
+            bytes.extend_from_slice(&piece);
+        }
+        Ok(bytes)
+    }
+}
+
+/// Completes an exchange while its connection is driven.
+async fn drive<T>(driver: &mut Option<Pin<Box<Driver>>>, exchange: impl Future<Output = T>) -> T {
+    let mut exchange = pin!(exchange);
+    poll_fn(|context| {
+        if let Poll::Ready(done) = exchange.as_mut().poll(context) {
+            return Poll::Ready(done);
+        }
+        // How a connection ended is told to the exchange as well.
+        if driver.as_mut().is_some_and(|driver| driver.as_mut().poll(context).is_ready()) {
+            *driver = None;
+        }
+        exchange.as_mut().poll(context)
+    })
+    .await
+}

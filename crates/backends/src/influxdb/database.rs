@@ -1,0 +1,183 @@
+//! The control plane of an InfluxDB server.
+
+use super::{
+    client::Client,
+    config::{Config, Datagram, Transport},
+    diagnostics::{Part, disk_bytes, parts},
+    marker,
+    promise::{acknowledgement, promise},
+    read::{InfluxReader, count},
+    settle::Datagrams,
+    write::{HttpWriter, UdpWriter},
+};
+use async_trait::async_trait;
+use iotbench_core::{
+    Action, Cause, Counts, Database, Error, OwnedObject, Reader, ServerFacts, Settled, TableSpec, Writer,
+};
+use std::{collections::BTreeMap, sync::Arc};
+
+/// A server, the database on it, and the measurement that is ours.
+pub(crate) struct InfluxDatabase {
+    config: Config,
+    table: Arc<TableSpec>,
+    datagrams: Arc<Datagrams>,
+}
+
+impl InfluxDatabase {
+    pub(crate) fn new(config: Config, table: TableSpec) -> Self {
+        Self { config, table: Arc::new(table), datagrams: Arc::default() }
+    }
+
+    async fn client(&self) -> Result<Client, Error> {
+        Client::connect(&self.config.server, &self.config.database).await
+    }
+
+    /// Refuses to send datagrams to where nobody listens, or where they would become another's data.
+    fn check_listener(&self, parts: &[Part]) -> Result<(), Error> {
+        let Transport::Udp { port, .. } = &self.config.transport else { return Ok(()) };
+        let of = |part: &Part, key: &str| part.figures.get(key).cloned().unwrap_or_default();
+        let (ends, database) = (format!(":{port}"), self.config.database.as_str());
+        let listener = parts.iter().find(|p| p.name == "config-udp" && of(p, "bind-address").ends_with(&ends));
+        let wrong = |what: String| Err(Error::new(Cause::Server, what).action(Action::Stop));
+        match listener {
+            None => wrong(format!("no UDP listener has port {port}: see [[udp]] in the server's configuration")),
+            Some(part) if of(part, "database") != database => wrong(format!(
+                "the UDP listener at port {port} writes to database {:?}: set database to that, or change [[udp]]",
+                of(part, "database")
+            )),
+            Some(part) if !matches!(of(part, "precision").as_str(), "" | "n" | "ns") => {
+                wrong(format!("the UDP listener at port {port} does not read times as nanoseconds: change [[udp]]"))
+            }
+            Some(_) => Ok(()),
+        }
+    }
+}
+
+#[async_trait]
+impl Database for InfluxDatabase {
+    async fn ping(&self) -> Result<ServerFacts, Error> {
+        let mut client = self.client().await?;
+        let parts = match parts(&mut client, "SHOW DIAGNOSTICS").await {
+            // Only administrators may ask; others may still write.
+            Err(e) if e.cause == Cause::Auth => {
+                client.ask("SHOW DATABASES", |_| Ok(())).await?;
+                Vec::new()
+            }
+            parts => {
+                let parts = parts?;
+                self.check_listener(&parts)?;
+                parts
+            }
+        };
+        let version = client.version().unwrap_or_default().to_owned();
+        if !version.trim_start_matches('v').starts_with("1.") {
+            let message = format!("this is no InfluxDB 1.x, or something between hides it (version {version:?})");
+            return Err(Error::new(Cause::Server, message).action(Action::Stop));
+        }
+        let settings = settings(&parts);
+        let delay = settings.get("wal-fsync-delay").map(String::as_str);
+        Ok(ServerFacts {
+            product: "InfluxDB".into(),
+            version,
+            driver: "hyper 1, own line protocol".into(),
+            method: method(&self.config.transport).into(),
+            acknowledgement: acknowledgement(&self.config.transport),
+            promise: promise(&self.config.transport, delay),
+            settings,
+        })
+    }
+
+    async fn create(&self) -> Result<(), Error> {
+        let mut client = self.client().await?;
+        marker::create(&mut client, &self.config.database, &self.table).await?;
+        match &self.config.transport {
+            Transport::Http { .. } => Ok(()),
+            Transport::Udp { port, .. } => self.datagrams.begin(&mut client, *port).await,
+        }
+    }
+
+    /// What was acknowledged over HTTP is visible. Over UDP this is a look at how far the listener is.
+    async fn settle(&self) -> Result<Settled, Error> {
+        match &self.config.transport {
+            Transport::Http { .. } => Ok(Settled::Yes),
+            Transport::Udp { port, .. } => self.datagrams.settle(&mut self.client().await?, *port).await,
+        }
+    }
+
+    async fn count(&self) -> Result<Counts, Error> {
+        let mut client = self.client().await?;
+        if !marker::exists(&mut client, &self.config.database, &self.table.name).await? {
+            return Err(Error::new(Cause::Server, format!("measurement {} is not there", self.table.name)));
+        }
+        count(&mut client, &self.table).await.map(|(counts, _)| counts)
+    }
+
+    async fn storage_bytes(&self) -> Result<Option<u64>, Error> {
+        disk_bytes(&mut self.client().await?, &self.config.database).await
+    }
+
+    async fn drop_created(&self) -> Result<(), Error> {
+        marker::drop_own(&mut self.client().await?, &self.config.database, &self.table).await
+    }
+
+    async fn owned(&self) -> Result<Vec<OwnedObject>, Error> {
+        marker::owned(&mut self.client().await?, &self.config.database).await
+    }
+
+    async fn drop_owned(&self, object: &OwnedObject) -> Result<(), Error> {
+        marker::drop_owned(&mut self.client().await?, &self.config.database, object).await
+    }
+
+    async fn writer(&self) -> Result<Box<dyn Writer>, Error> {
+        let (server, table) = (&self.config.server, Arc::clone(&self.table));
+        Ok(match &self.config.transport {
+            Transport::Http { gzip } => {
+                Box::new(HttpWriter::connect(server, &self.config.database, table, *gzip).await?)
+            }
+            Transport::Udp { datagram, host, port } => {
+                Box::new(UdpWriter::connect(host, *port, table, *datagram, Arc::clone(&self.datagrams)).await?)
+            }
+        })
+    }
+
+    async fn reader(&self) -> Result<Box<dyn Reader>, Error> {
+        Ok(Box::new(InfluxReader::new(self.client().await?, Arc::clone(&self.table))))
+    }
+}
+
+fn method(transport: &Transport) -> &'static str {
+    match transport {
+        Transport::Http { gzip: false } => "line protocol over HTTP",
+        Transport::Http { gzip: true } => "line protocol over HTTP, compressed",
+        Transport::Udp { datagram: Datagram::Line, .. } => "line protocol over UDP, a line a datagram",
+        Transport::Udp { datagram: Datagram::Mtu, .. } => "line protocol over UDP, datagrams of at most 1432 bytes",
+        Transport::Udp { datagram: Datagram::Largest, .. } => {
+            "line protocol over UDP, datagrams of at most 65507 bytes"
+        }
+    }
+}
+
+/// The settings that matter for a result, of the parts of the server that hold them.
+fn settings(parts: &[Part]) -> BTreeMap<String, String> {
+    const SHOWN: [(&str, &[&str]); 3] = [
+        (
+            "config-data",
+            &[
+                "cache-max-memory-size",
+                "cache-snapshot-memory-size",
+                "cache-snapshot-write-cold-duration",
+                "max-concurrent-compactions",
+                "max-series-per-database",
+                "max-values-per-tag",
+                "wal-fsync-delay",
+            ],
+        ),
+        ("config-coordinator", &["max-concurrent-queries", "write-timeout"]),
+        ("config-udp", &["batch-size", "batch-pending", "batch-timeout"]),
+    ];
+    let shown = SHOWN.iter().flat_map(|&(name, keys)| {
+        let part = parts.iter().find(move |part| part.name == name);
+        part.into_iter().flat_map(move |part| keys.iter().filter_map(|&key| part.figures.get_key_value(key)))
+    });
+    shown.map(|(key, value)| (key.clone(), value.clone())).collect()
+}

@@ -1,0 +1,283 @@
+//! What the errors of InfluxDB, and of the way to it, mean.
+
+use hyper::{
+    HeaderMap, StatusCode,
+    header::{DATE, HeaderName, LOCATION, RETRY_AFTER},
+};
+use iotbench_core::{Action, Applied, Cause, Error};
+use std::{error::Error as _, io, time::Duration};
+
+/// A server's text is shown up to here.
+const MOST_CHARACTERS: usize = 300;
+/// Linux: too many open files in the process, and in the system.
+const NO_FILES_LEFT: [i32; 2] = [24, 23];
+
+/// A connection that could not be made.
+pub(crate) fn of_connect(error: &io::Error, host: &str, port: u16) -> Error {
+    Error::new(cause_of_io(error), format!("{host}:{port}: {error}"))
+}
+
+fn cause_of_io(error: &io::Error) -> Cause {
+    let ours = error.raw_os_error().is_some_and(|code| NO_FILES_LEFT.contains(&code))
+        || matches!(error.kind(), io::ErrorKind::AddrNotAvailable | io::ErrorKind::OutOfMemory);
+    if ours { Cause::Client } else { Cause::Connect }
+}
+
+/// A datagram that could not be sent. The one before may have been what failed.
+pub(crate) fn of_datagram(error: &io::Error, host: &str, port: u16) -> Error {
+    let refused = error.kind() == io::ErrorKind::ConnectionRefused;
+    let hint = if refused { ": no UDP listener is there" } else { "" };
+    Error::new(cause_of_io(error), format!("{host}:{port}: {error}{hint}"))
+        .action(Action::DiscardWriter)
+        .applied(Applied::Maybe)
+}
+
+/// A TLS handshake that failed.
+pub(crate) fn of_handshake(error: &io::Error, host: &str) -> Error {
+    let cause = if error.kind() == io::ErrorKind::ConnectionReset { Cause::Connect } else { Cause::Tls };
+    Error::new(cause, format!("{host}: {error}"))
+}
+
+/// A request that got no answer. `applied` is what holds if it was sent.
+pub(crate) fn of_exchange(error: &hyper::Error, applied: Applied) -> Error {
+    let cause = match error.source().and_then(|e| e.downcast_ref::<io::Error>()) {
+        Some(e) => cause_of_io(e),
+        None if error.is_parse() || error.is_parse_status() || error.is_parse_too_large() => Cause::Protocol,
+        None if error.is_user() => Cause::Client,
+        None => Cause::Connect,
+    };
+    let applied = if error.is_canceled() { Applied::No } else { applied };
+    let source = error.source().map(|e| format!(": {e}")).unwrap_or_default();
+    Error::new(cause, shown(&format!("{error}{source}"))).action(Action::DiscardWriter).applied(applied)
+}
+
+/// An answer to `/write` that is no acknowledgement. `lines` is how many were sent.
+pub(crate) fn of_write(status: StatusCode, headers: &HeaderMap, body: &[u8], lines: usize) -> Error {
+    let text = message_of(body);
+    if status != StatusCode::BAD_REQUEST {
+        let applied = match status.as_u16() {
+            200..=299 | 500..=502 | 504..=599 => Applied::Maybe,
+            _ => Applied::No,
+        };
+        return of_status(status, headers, &text).applied(applied);
+    }
+    // Points are dropped one by one, and none is named: only all or nothing can be told.
+    let partial = text.starts_with("partial write");
+    let applied = if partial && dropped(&text) != Some(lines) { Applied::Maybe } else { Applied::No };
+    let hint = if text.contains("points beyond retention policy") { ": the database keeps them not" } else { "" };
+    Error::new(Cause::Data, format!("{}{hint}", shown(&text))).applied(applied)
+}
+
+/// The number at the end of `… dropped=7`.
+fn dropped(text: &str) -> Option<usize> {
+    text.rsplit_once("dropped=")?.1.trim_end().parse().ok()
+}
+
+/// An answer to `/query` other than 200.
+pub(crate) fn of_query(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Error {
+    of_status(status, headers, &message_of(body))
+}
+
+fn of_status(status: StatusCode, headers: &HeaderMap, text: &str) -> Error {
+    let (text, code) = (shown(text), status.as_u16());
+    match code {
+        401 | 403 => Error::new(Cause::Auth, format!("{code}: {text}")),
+        404 if text.contains("database not found") => database_is_gone(&text),
+        404 => Error::new(Cause::Server, format!("404: {text}: is this an InfluxDB 1.x?")).action(Action::Stop),
+        413 => Error::new(Cause::Data, format!("{text}: send fewer datapoints at once, or raise max-body-size")),
+        429 | 503 => Error::new(Cause::Throttled { retry_after: retry_after(headers) }, format!("{code}: {text}")),
+        507 => Error::new(Cause::Full, format!("{code}: {text}")),
+        300..=399 => {
+            let place = headers.get(LOCATION).and_then(|place| place.to_str().ok()).unwrap_or("elsewhere");
+            let place = shown(place.split(['?', '#']).next().unwrap_or_default());
+            Error::new(Cause::Protocol, format!("{code}: the server sends us to {place}: give its own address"))
+                .action(Action::Stop)
+        }
+        500..=599 => of_server_text(&text),
+        _ => Error::new(Cause::Protocol, format!("{code}: {text}")),
+    }
+}
+
+/// The error of one statement, which comes with status 200, or of a failed request.
+pub(crate) fn of_statement(text: &str) -> Error {
+    let text = shown(text);
+    if text.contains("database not found") { database_is_gone(&text) } else { of_server_text(&text) }
+}
+
+fn of_server_text(text: &str) -> Error {
+    if text.contains("no space left on device") || text.contains("disk quota exceeded") {
+        return Error::new(Cause::Full, format!("{text}: make room on the server's disk"));
+    }
+    if text.contains("cache-max-memory-size exceeded") || text.contains("max-concurrent-queries limit exceeded") {
+        return Error::new(Cause::Throttled { retry_after: None }, text);
+    }
+    if text.contains("not authorized") || text.contains("authorization failed") || text.contains("privilege") {
+        return Error::new(Cause::Auth, text);
+    }
+    Error::new(Cause::Server, text)
+}
+
+fn database_is_gone(text: &str) -> Error {
+    Error::new(Cause::Server, format!("{text}: somebody dropped it")).action(Action::Stop)
+}
+
+/// When to come again: in seconds, or at a date, which is held against the server's own.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
+    let asked = text(RETRY_AFTER)?.trim();
+    if let Ok(seconds) = asked.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let (then, now) = (httpdate::parse_http_date(asked).ok()?, httpdate::parse_http_date(text(DATE)?).ok()?);
+    Some(then.duration_since(now).unwrap_or_default())
+}
+
+/// `{"error":"…"}`, else the body as it is.
+fn message_of(body: &[u8]) -> String {
+    #[derive(serde::Deserialize)]
+    struct Body {
+        error: String,
+    }
+    let parsed: Result<Body, _> = serde_json::from_slice(body);
+    parsed.map_or_else(|_| String::from_utf8_lossy(body).trim().to_owned(), |body| body.error)
+}
+
+/// A server's text as it may be shown: no control characters, and not too long. It may repeat the data we sent.
+fn shown(text: &str) -> String {
+    let clean = text.chars().map(|c| if c.is_control() { ' ' } else { c });
+    let mut shown: String = clean.take(MOST_CHARACTERS).collect();
+    if text.chars().nth(MOST_CHARACTERS).is_some() {
+        shown.push('…');
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hyper::header::HeaderValue;
+
+    fn headers(pairs: &[(HeaderName, &'static str)]) -> HeaderMap {
+        pairs.iter().map(|(name, value)| (name.clone(), HeaderValue::from_static(value))).collect()
+    }
+
+    #[test]
+    fn every_refusal_of_a_write_has_its_meaning() {
+        use Action::{DiscardWriter, RetryMayHelp, Stop};
+        let throttled = |seconds: Option<u64>| Cause::Throttled { retry_after: seconds.map(Duration::from_secs) };
+        let conflict = |dropped: u32| {
+            format!(
+                r#"{{"error":"partial write: field type conflict: input field \"v\" on measurement \"m\" is type string, already exists as type float dropped={dropped}"}}"#
+            )
+        };
+        let table: &[(u16, &str, Cause, Action, Applied)] = &[
+            (401, r#"{"error":"authorization failed"}"#, Cause::Auth, Stop, Applied::No),
+            (403, r#"{"error":"\"me\" user is not authorized to write"}"#, Cause::Auth, Stop, Applied::No),
+            (404, r#"{"error":"database not found: \"x\""}"#, Cause::Server, Stop, Applied::No),
+            (404, "404 page not found", Cause::Server, Stop, Applied::No),
+            (400, &conflict(3), Cause::Data, RetryMayHelp, Applied::No),
+            (400, &conflict(2), Cause::Data, RetryMayHelp, Applied::Maybe),
+            (400, r#"{"error":"unable to parse 'x': missing fields"}"#, Cause::Data, RetryMayHelp, Applied::No),
+            (
+                400,
+                r#"{"error":"partial write: unable to parse 'x': missing fields dropped=0"}"#,
+                Cause::Data,
+                RetryMayHelp,
+                Applied::Maybe,
+            ),
+            (
+                400,
+                r#"{"error":"partial write: max-values-per-tag limit exceeded (100001/100000): measurement=\"m\" tag=\"device\" value=\"1\" dropped=3"}"#,
+                Cause::Data,
+                RetryMayHelp,
+                Applied::No,
+            ),
+            (413, r#"{"error":"Request Entity Too Large"}"#, Cause::Data, RetryMayHelp, Applied::No),
+            (429, "", throttled(None), RetryMayHelp, Applied::No),
+            (503, "overloaded", throttled(None), RetryMayHelp, Applied::No),
+            (500, r#"{"error":"timeout"}"#, Cause::Server, RetryMayHelp, Applied::Maybe),
+            (
+                500,
+                r#"{"error":"engine: error writing WAL entry: write /w/_1.wal: no space left on device"}"#,
+                Cause::Full,
+                Stop,
+                Applied::Maybe,
+            ),
+            (
+                500,
+                r#"{"error":"engine: cache-max-memory-size exceeded: (5/4)"}"#,
+                throttled(None),
+                RetryMayHelp,
+                Applied::Maybe,
+            ),
+            (507, "", Cause::Full, Stop, Applied::Maybe),
+            (502, "bad gateway", Cause::Server, RetryMayHelp, Applied::Maybe),
+            (307, "", Cause::Protocol, Stop, Applied::No),
+            (200, "", Cause::Protocol, DiscardWriter, Applied::Maybe),
+            (418, "", Cause::Protocol, DiscardWriter, Applied::No),
+        ];
+        for (status, body, cause, action, applied) in table {
+            let error = of_write(StatusCode::from_u16(*status).unwrap(), &HeaderMap::new(), body.as_bytes(), 3);
+            assert_eq!((&error.cause, &error.action, &error.applied), (cause, action, applied), "{status} {body}");
+        }
+    }
+
+    #[test]
+    fn every_error_of_a_statement_has_its_meaning() {
+        for (text, cause, action) in [
+            ("database not found: x", Cause::Server, Action::Stop),
+            ("error authorizing query: me not authorized to execute statement", Cause::Auth, Action::Stop),
+            ("query interrupted", Cause::Server, Action::RetryMayHelp),
+            (
+                "max-concurrent-queries limit exceeded(5, 5)",
+                Cause::Throttled { retry_after: None },
+                Action::RetryMayHelp,
+            ),
+            ("open /x: no space left on device", Cause::Full, Action::Stop),
+        ] {
+            let error = of_statement(text);
+            assert_eq!((error.cause, error.action), (cause, action), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_wait_that_is_asked_for_is_read_as_seconds_and_as_a_date() {
+        let of = |pairs: &[(HeaderName, &'static str)]| {
+            let error = of_write(StatusCode::SERVICE_UNAVAILABLE, &headers(pairs), b"", 1);
+            let Cause::Throttled { retry_after } = error.cause else { panic!("{error}") };
+            retry_after.map(|wait| wait.as_secs())
+        };
+        let now = (DATE, "Sat, 21 Nov 2026 04:10:39 GMT");
+        assert_eq!(of(&[(RETRY_AFTER, "7")]), Some(7));
+        assert_eq!(of(&[(RETRY_AFTER, "Sat, 21 Nov 2026 04:10:44 GMT"), now.clone()]), Some(5));
+        assert_eq!(of(&[(RETRY_AFTER, "Sat, 21 Nov 2026 04:10:30 GMT"), now.clone()]), Some(0));
+        assert_eq!(of(&[(RETRY_AFTER, "soon"), now]), None);
+        assert_eq!(of(&[(RETRY_AFTER, "Sat, 21 Nov 2026 04:10:44 GMT")]), None);
+    }
+
+    #[test]
+    fn failures_on_the_way_are_told_from_our_own_limits() {
+        for (error, cause) in [
+            (io::Error::from_raw_os_error(24), Cause::Client),
+            (io::Error::from(io::ErrorKind::AddrNotAvailable), Cause::Client),
+            (io::Error::from(io::ErrorKind::ConnectionRefused), Cause::Connect),
+        ] {
+            assert_eq!(of_connect(&error, "h", 1).cause, cause, "{error}");
+            let lost = of_datagram(&error, "h", 1);
+            assert_eq!((lost.cause, lost.action, lost.applied), (cause, Action::DiscardWriter, Applied::Maybe));
+        }
+        let reset = io::Error::from(io::ErrorKind::ConnectionReset);
+        assert_eq!(of_handshake(&reset, "h").cause, Cause::Connect);
+        let bad = io::Error::new(io::ErrorKind::InvalidData, rustls::Error::NoCertificatesPresented);
+        assert_eq!((of_handshake(&bad, "h").cause, of_handshake(&bad, "h").action), (Cause::Tls, Action::Stop));
+    }
+
+    #[test]
+    fn a_servers_text_is_cut_and_cleaned() {
+        let error = of_write(StatusCode::IM_A_TEAPOT, &HeaderMap::new(), "\x1b[31mü\0".repeat(400).as_bytes(), 1);
+        assert!(error.message.chars().count() < 320 && !error.message.contains(char::is_control), "{error}");
+        let place = headers(&[(LOCATION, "http://other/write?u=me&p=s3cret")]);
+        let error = of_write(StatusCode::TEMPORARY_REDIRECT, &place, b"", 1);
+        assert!(error.message.contains("http://other/write") && !error.message.contains("s3cret"), "{error}");
+    }
+}

@@ -1,0 +1,146 @@
+//! The server: where it is, whom to trust there, who we are, and a new connection to it.
+
+use super::{connection::Connection, error, tls};
+use base64::Engine as _;
+use hyper::header::HeaderValue;
+use iotbench_core::{Action, Cause, Error};
+use rustls::{ClientConfig, pki_types::ServerName};
+use std::{
+    fmt, fs, io,
+    net::SocketAddr,
+    path::PathBuf,
+    sync::{Arc, OnceLock},
+};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+
+/// Whose certificate is accepted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Trust {
+    /// One of the host's name, signed by an authority that browsers trust.
+    PublicAuthorities,
+    /// One of the host's name, signed by an authority in this PEM file.
+    Authorities(PathBuf),
+    /// Any.
+    Anybody,
+}
+
+/// A password, or the file that holds it.
+#[derive(PartialEq, Eq)]
+pub(crate) enum Password {
+    Known(String),
+    InFile(PathBuf),
+}
+
+impl fmt::Debug for Password {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("***")
+    }
+}
+
+/// Who we are.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Credentials {
+    pub(crate) username: String,
+    pub(crate) password: Password,
+}
+
+/// What is worked out once, with the first connection: files are read then and not before.
+#[derive(Debug)]
+struct Prepared {
+    authorization: Option<HeaderValue>,
+    tls: Option<Arc<ClientConfig>>,
+}
+
+/// An InfluxDB server.
+#[derive(Debug)]
+pub(crate) struct Server {
+    pub(crate) host: String,
+    pub(crate) port: u16,
+    /// What stands before `/write` and `/query`, for servers behind a proxy.
+    pub(crate) base_path: String,
+    /// `None`: not encrypted.
+    pub(crate) trust: Option<Trust>,
+    pub(crate) credentials: Option<Credentials>,
+    prepared: OnceLock<Prepared>,
+}
+
+impl Server {
+    pub(crate) fn new(
+        host: String,
+        port: u16,
+        base_path: String,
+        trust: Option<Trust>,
+        credentials: Option<Credentials>,
+    ) -> Self {
+        Self { host, port, base_path, trust, credentials, prepared: OnceLock::new() }
+    }
+
+    /// A new connection, with small requests sent at once.
+    ///
+    /// # Errors
+    /// Dns, Connect, Tls; Client when our own files cannot be read.
+    pub(crate) async fn connect(&self) -> Result<Connection, Error> {
+        let prepared = self.prepared()?;
+        let failed = |e: &io::Error| error::of_connect(e, &self.host, self.port);
+        let addresses = resolve(&self.host, self.port).await?;
+        let tcp = TcpStream::connect(addresses.as_slice()).await.map_err(|e| failed(&e))?;
+        tcp.set_nodelay(true).map_err(|e| failed(&e))?;
+        let (host, authorization) = (self.host_header()?, prepared.authorization.clone());
+        match &prepared.tls {
+            None => Connection::open(tcp, host, authorization).await,
+            Some(config) => {
+                let name = ServerName::try_from(self.host.clone())
+                    .map_err(|e| Error::new(Cause::Tls, format!("{}: {e}", self.host)))?;
+                let tls = TlsConnector::from(Arc::clone(config)).connect(name, tcp).await;
+                let tls = tls.map_err(|e| error::of_handshake(&e, &self.host))?;
+                Connection::open(tls, host, authorization).await
+            }
+        }
+    }
+
+    fn host_header(&self) -> Result<HeaderValue, Error> {
+        let host = if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() };
+        HeaderValue::try_from(format!("{host}:{}", self.port)).map_err(|e| Error::new(Cause::Client, e))
+    }
+
+    fn prepared(&self) -> Result<&Prepared, Error> {
+        if let Some(prepared) = self.prepared.get() {
+            return Ok(prepared);
+        }
+        let authorization = self.credentials.as_ref().map(Credentials::header).transpose()?;
+        let tls = self.trust.as_ref().map(tls::config).transpose()?;
+        Ok(self.prepared.get_or_init(|| Prepared { authorization, tls }))
+    }
+}
+
+impl Credentials {
+    fn header(&self) -> Result<HeaderValue, Error> {
+        let password = match &self.password {
+            Password::Known(password) => password.clone(),
+            Password::InFile(file) => {
+                fs::read_to_string(file).map_err(|e| unreadable(file, &e))?.trim_end_matches(['\r', '\n']).to_owned()
+            }
+        };
+        let text = base64::prelude::BASE64_STANDARD.encode(format!("{}:{password}", self.username));
+        let mut header = HeaderValue::try_from(format!("Basic {text}"))
+            .map_err(|_| Error::new(Cause::Client, "user and password make no HTTP header"))?;
+        header.set_sensitive(true);
+        Ok(header)
+    }
+}
+
+/// A file of ours that cannot be read.
+pub(crate) fn unreadable(file: &std::path::Path, error: &dyn fmt::Display) -> Error {
+    Error::new(Cause::Client, format!("{}: {error}", file.display())).action(Action::Stop)
+}
+
+/// The addresses of a host.
+pub(crate) async fn resolve(host: &str, port: u16) -> Result<Vec<SocketAddr>, Error> {
+    let found = tokio::net::lookup_host((host, port)).await;
+    let addresses: Vec<_> = found.map_err(|e| Error::new(Cause::Dns, format!("{host}: {e}")))?.collect();
+    if addresses.is_empty() {
+        return Err(Error::new(Cause::Dns, format!("{host} has no address")));
+    }
+    Ok(addresses)
+}

@@ -1,0 +1,122 @@
+//! When datagrams have arrived: the UDP listener counts what it received and what it wrote.
+
+use super::{
+    client::Client,
+    diagnostics::{Part, figure, parts},
+};
+use iotbench_core::{Cause, Error, Settled};
+use std::sync::{
+    Mutex, PoisonError,
+    atomic::{AtomicU64, Ordering},
+};
+
+/// So many looks in a row that find nothing new and nothing waiting mean that nothing more comes.
+const QUIET_LOOKS: u32 = 10;
+
+/// What was sent to the listener, and how far it has come with it.
+#[derive(Debug, Default)]
+pub(crate) struct Datagrams {
+    lines_sent: AtomicU64,
+    progress: Mutex<Progress>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Progress {
+    /// What the listener had written when our table was made.
+    written_before: u64,
+    last: Listener,
+    quiet_looks: u32,
+}
+
+/// The listener's counters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Listener {
+    received: u64,
+    written: u64,
+}
+
+impl Datagrams {
+    /// Notes lines that were sent.
+    pub(crate) fn sent(&self, lines: u64) {
+        self.lines_sent.fetch_add(lines, Ordering::Relaxed);
+    }
+
+    /// Begins to count with an empty table.
+    pub(crate) async fn begin(&self, client: &mut Client, port: u16) -> Result<(), Error> {
+        let listener = look(client, port).await?.unwrap_or_default();
+        self.lines_sent.store(0, Ordering::Relaxed);
+        let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        *progress = Progress { written_before: listener.written, last: listener, quiet_looks: 0 };
+        Ok(())
+    }
+
+    /// One look: settled when the listener has written as many lines as were sent. When it rests with fewer, some were
+    /// lost on the way, and nobody can tell that none is still to come.
+    pub(crate) async fn settle(&self, client: &mut Client, port: u16) -> Result<Settled, Error> {
+        let Some(listener) = look(client, port).await? else { return Ok(Settled::CannotTell) };
+        let sent = self.lines_sent.load(Ordering::Relaxed);
+        let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(progress.note(listener, sent))
+    }
+}
+
+impl Progress {
+    fn note(&mut self, listener: Listener, sent: u64) -> Settled {
+        let is_quiet = listener == self.last && listener.received <= listener.written;
+        self.quiet_looks = if is_quiet { self.quiet_looks + 1 } else { 0 };
+        self.last = listener;
+        if listener.written.saturating_sub(self.written_before) >= sent {
+            Settled::Yes
+        } else if self.quiet_looks >= QUIET_LOOKS {
+            Settled::CannotTell
+        } else {
+            Settled::NotYet
+        }
+    }
+}
+
+/// The counters of the listener at this port; `None` where they cannot be read.
+async fn look(client: &mut Client, port: u16) -> Result<Option<Listener>, Error> {
+    match parts(client, "SHOW STATS FOR 'udp'").await {
+        Err(e) if e.cause == Cause::Auth => Ok(None),
+        listeners => Ok(of_port(&listeners?, port)),
+    }
+}
+
+fn of_port(listeners: &[Part], port: u16) -> Option<Listener> {
+    let ends = format!(":{port}");
+    let part = listeners.iter().find(|part| part.tags.get("bind").is_some_and(|bind| bind.ends_with(&ends)))?;
+    Some(Listener { received: figure(part, "pointsRx")?, written: figure(part, "pointsTx")? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settled_is_when_all_that_was_sent_is_written() {
+        let mut progress = Progress { written_before: 100, ..Progress::default() };
+        let at = |received, written| Listener { received, written };
+        assert_eq!(progress.note(at(110, 105), 10), Settled::NotYet);
+        assert_eq!(progress.note(at(110, 110), 10), Settled::Yes);
+        assert_eq!(progress.note(at(110, 110), 11), Settled::NotYet);
+        for _ in 2..QUIET_LOOKS {
+            assert_eq!(progress.note(at(110, 110), 11), Settled::NotYet);
+        }
+        assert_eq!(progress.note(at(110, 110), 11), Settled::CannotTell);
+        assert_eq!(progress.note(at(111, 110), 11), Settled::NotYet, "one is still waiting");
+    }
+
+    #[test]
+    fn the_listener_is_known_by_its_port() {
+        let part = |bind: &str, received: &str| Part {
+            name: "udp".into(),
+            tags: [("bind".to_owned(), bind.to_owned())].into(),
+            figures: [("pointsRx", received), ("pointsTx", "1")].map(|(k, v)| (k.to_owned(), v.to_owned())).into(),
+        };
+        let listeners = [part(":8089", "2"), part("127.0.0.1:18089", "3")];
+        assert_eq!(of_port(&listeners, 18089).map(|l| l.received), Some(3));
+        assert_eq!(of_port(&listeners, 8089).map(|l| l.received), Some(2));
+        assert_eq!(of_port(&listeners, 9), None);
+    }
+}

@@ -1,0 +1,115 @@
+//! Line protocol: `measurement,tag=value field=value time`, a line a point.
+
+use crate::influxdb::influxql::{DEVICE, device_digits};
+use iotbench_core::{TableSpec, Value};
+use std::io::Write;
+
+/// Lines under construction, in buffers that are kept when they are emptied.
+#[derive(Debug, Default)]
+pub(crate) struct Lines {
+    /// All lines, each with its newline.
+    pub(crate) bytes: Vec<u8>,
+    /// Where each line ends. A text may hold newlines too.
+    pub(crate) ends: Vec<usize>,
+}
+
+impl Lines {
+    pub(crate) fn clear(&mut self) {
+        self.bytes.clear();
+        self.ends.clear();
+    }
+
+    /// Ends a line.
+    pub(crate) fn end(&mut self, time: &str) {
+        self.bytes.push(b' ');
+        self.bytes.extend_from_slice(time.as_bytes());
+        self.bytes.push(b'\n');
+        self.ends.push(self.bytes.len());
+    }
+}
+
+/// Appends `measurement`, and the device where the table has several.
+pub(crate) fn push_series(out: &mut Vec<u8>, table: &TableSpec, device: u32) {
+    out.extend_from_slice(table.name.as_str().as_bytes());
+    if table.has_device_column() {
+        let width = device_digits(table);
+        // Writing to a Vec cannot fail.
+        let _ = write!(out, ",{DEVICE}={device:0width$}");
+    }
+}
+
+/// Appends a field's value: floats in the shortest decimal form of their 64-bit value, integers with `i`, texts in
+/// quotes.
+pub(crate) fn push_value(out: &mut Vec<u8>, value: Value<'_>) {
+    match value {
+        Value::F32(v) => push_float(out, f64::from(v)),
+        Value::F64(v) => push_float(out, v),
+        Value::I64(v) => push_integer(out, v),
+        Value::U16(v) => push_integer(out, i64::from(v)),
+        Value::Text(v) => push_text(out, v),
+    }
+}
+
+fn push_float(out: &mut Vec<u8>, value: f64) {
+    out.extend_from_slice(zmij::Buffer::new().format_finite(value).as_bytes());
+}
+
+fn push_integer(out: &mut Vec<u8>, value: i64) {
+    out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
+    out.push(b'i');
+}
+
+fn push_text(out: &mut Vec<u8>, text: &str) {
+    out.push(b'"');
+    let mut rest = text.as_bytes();
+    while let Some(place) = rest.iter().position(|byte| matches!(byte, b'"' | b'\\')) {
+        out.extend_from_slice(&rest[..place]);
+        out.extend_from_slice(&[b'\\', rest[place]]);
+        rest = &rest[place + 1..];
+    }
+    out.extend_from_slice(rest);
+    out.push(b'"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn shown(value: Value<'_>) -> String {
+        let mut out = Vec::new();
+        push_value(&mut out, value);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn values_are_written_as_the_protocol_says() {
+        for (value, text) in [
+            (Value::F64(1.0), "1.0"),
+            (Value::F64(-0.0), "-0.0"),
+            (Value::F32(0.1), "0.10000000149011612"),
+            (Value::I64(i64::MIN), "-9223372036854775808i"),
+            (Value::U16(65535), "65535i"),
+            (Value::Text(""), "\"\""),
+            (Value::Text("a\"b\\"), "\"a\\\"b\\\\\""),
+            (Value::Text("ü\n,= "), "\"ü\n,= \""),
+        ] {
+            assert_eq!(shown(value), text);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_text_ends_at_its_own_quote(text in any::<String>()) {
+            let written = shown(Value::Text(&text));
+            let inner = written.strip_prefix('"').and_then(|w| w.strip_suffix('"')).unwrap();
+            let mut back = String::new();
+            let mut characters = inner.chars();
+            while let Some(c) = characters.next() {
+                prop_assert_ne!(c, '"');
+                back.push(if c == '\\' { characters.next().unwrap() } else { c });
+            }
+            prop_assert_eq!(back, text);
+        }
+    }
+}
