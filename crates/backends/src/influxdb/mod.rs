@@ -12,6 +12,7 @@ mod influxql;
 mod marker;
 mod promise;
 mod read;
+mod recipe;
 mod server;
 mod settle;
 mod tls;
@@ -20,8 +21,8 @@ mod write;
 use config::{Config, SETTINGS};
 use database::InfluxDatabase;
 use iotbench_core::{
-    Acknowledgement, Backend, Capabilities, Database, Domain, Duplicates, Layout, OpenRequest, Setting, SettingError,
-    TimeUnit,
+    Acknowledgement, Backend, Capabilities, Database, Domain, Duplicates, Layout, OpenRequest, Recipe, Setting,
+    SettingError, TimeUnit,
 };
 use marker::MARKER;
 use std::sync::Arc;
@@ -57,6 +58,10 @@ impl Backend for InfluxDb {
 
     fn settings(&self) -> &'static [Setting] {
         SETTINGS
+    }
+
+    fn recipe(&self) -> Option<&'static Recipe> {
+        Some(&recipe::RECIPE)
     }
 
     fn open(&self, request: OpenRequest) -> Result<Arc<dyn Database>, SettingError> {

@@ -11,6 +11,7 @@ mod layout;
 mod marker;
 mod promise;
 mod read;
+mod recipe;
 mod server;
 mod time;
 mod write;
@@ -19,8 +20,8 @@ use address::{Address, PASSWORD_VARIABLE, Secret};
 use config::{Config, SETTINGS};
 use database::MariaDbDatabase;
 use iotbench_core::{
-    Acknowledgement, Backend, Capabilities, Database, Domain, Duplicates, Layout, OpenRequest, Setting, SettingError,
-    TimeUnit, ValueType,
+    Acknowledgement, Backend, Capabilities, Database, Domain, Duplicates, Layout, OpenRequest, Recipe, Setting,
+    SettingError, TimeUnit, ValueType,
 };
 use server::Server;
 use std::sync::Arc;
@@ -64,6 +65,10 @@ impl Backend for MariaDb {
 
     fn settings(&self) -> &'static [Setting] {
         SETTINGS
+    }
+
+    fn recipe(&self) -> Option<&'static Recipe> {
+        Some(&recipe::RECIPE)
     }
 
     fn open(&self, request: OpenRequest) -> Result<Arc<dyn Database>, SettingError> {

@@ -13,6 +13,7 @@ mod own_database;
 mod ownership;
 mod promise;
 mod read;
+mod recipe;
 mod time;
 mod write;
 
@@ -21,8 +22,8 @@ use config::{Config, SETTINGS};
 use connector::Connector;
 use database::PostgresDatabase;
 use iotbench_core::{
-    Acknowledgement, Backend, Capabilities, Database, Domain, Duplicates, Layout, OpenRequest, Setting, SettingError,
-    TableSpec, TimeUnit, ValueType,
+    Acknowledgement, Backend, Capabilities, Database, Domain, Duplicates, Layout, OpenRequest, Recipe, Setting,
+    SettingError, TableSpec, TimeUnit, ValueType,
 };
 use layout::Table;
 use std::sync::Arc;
@@ -67,6 +68,10 @@ impl Backend for Postgres {
 
     fn settings(&self) -> &'static [Setting] {
         SETTINGS
+    }
+
+    fn recipe(&self) -> Option<&'static Recipe> {
+        Some(&recipe::RECIPE)
     }
 
     fn open(&self, request: OpenRequest) -> Result<Arc<dyn Database>, SettingError> {

@@ -6,7 +6,7 @@ use crate::{
     signals,
 };
 use clap::{Args, Subcommand};
-use iotbench_backends::{BACKENDS, RECIPES};
+use iotbench_backends::BACKENDS;
 use iotbench_core::{Recipe, Registry};
 use iotbench_engine::{Bytes, StopSignal};
 use iotbench_launcher::{DEFAULT_MEMORY_BYTES, Ended, Launch, Record, RecordError, Records, ServerSettings, start};
@@ -168,9 +168,6 @@ fn list() -> Result<(), CliError> {
 
 /// The recipe of a backend's private server.
 fn recipe_of(backend: &str) -> Result<&'static Recipe, CliError> {
-    if let Some((_, recipe)) = RECIPES.iter().find(|(name, _)| *name == backend) {
-        return Ok(recipe);
-    }
     let found = Registry::new(BACKENDS).find(backend).map_err(CliError::usage)?;
     found.recipe().ok_or_else(|| CliError::usage(format!("{backend} has no server that iotbench could start")))
 }

@@ -1,6 +1,6 @@
 //! A place of a test's own, in which nothing may be left, and the servers that there are.
 
-use iotbench_backends::{BACKENDS, RECIPES};
+use iotbench_backends::BACKENDS;
 use iotbench_core::Recipe;
 use iotbench_launcher::Programs;
 use procfs::process::{Process, all_processes};
@@ -18,8 +18,7 @@ use tempfile::TempDir;
 pub const SERVERS: [&str; 3] = ["mariadb", "postgres", "influxdb"];
 
 pub fn recipe(backend: &str) -> &'static Recipe {
-    let of_backend = || BACKENDS.iter().find(|b| b.name() == backend).and_then(|b| b.recipe());
-    RECIPES.iter().find(|(name, _)| *name == backend).map(|(_, recipe)| *recipe).or_else(of_backend).unwrap()
+    BACKENDS.iter().find(|b| b.name() == backend).and_then(|b| b.recipe()).unwrap()
 }
 
 /// Whether a server's programs are here. Where they must be, their absence fails the test.
