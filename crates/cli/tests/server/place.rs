@@ -22,6 +22,7 @@ pub fn recipe(backend: &str) -> &'static Recipe {
 }
 
 /// Whether a server's programs are here. Where they must be, their absence fails the test.
+#[expect(clippy::print_stderr, reason = "who reads the tests' output sees what was not tested")]
 pub fn is_here(backend: &str) -> bool {
     match Programs::find(recipe(backend)) {
         Ok(_) => true,
