@@ -3,6 +3,7 @@
 use crate::{clock::RunClock, plan::RequestKind, sequence::Call};
 use iotbench_core::{Acknowledged, Applied, Batch, Cause, Database, Error, Run, RunRows, Writer};
 use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
+use tokio::time::{error::Elapsed, timeout_at};
 
 const FIRST_BACKOFF: Duration = Duration::from_millis(50);
 const LONGEST_BACKOFF: Duration = Duration::from_secs(2);
@@ -13,8 +14,8 @@ pub struct Lane {
     pub number: usize,
     /// The connection.
     pub writer: Box<dyn Writer>,
-    /// What it sends, or sent last.
-    pub batches: Batches,
+    /// What it sends, or sent last. Boxed, because a lane is handed on several times an operation.
+    pub batches: Box<Batches>,
 }
 
 /// The batches of a connection.
@@ -32,7 +33,7 @@ pub enum Done {
     /// A call of another operation ended.
     Called { lane: Lane, sent_ns: u64, ended_ns: u64, result: Result<Acknowledged, Error> },
     /// An attempt to open a connection ended.
-    Reopened { number: usize, batches: Batches, attempt: u32, result: Result<Box<dyn Writer>, Error> },
+    Reopened { number: usize, batches: Box<Batches>, attempt: u32, result: Result<Box<dyn Writer>, Error> },
 }
 
 /// What a lane is doing.
@@ -43,7 +44,7 @@ pub async fn operate(mut lane: Lane, kind: RequestKind, clock: RunClock, deadlin
     let answer = match kind {
         RequestKind::Write => lane.writer.write(&lane.batches.operation),
     };
-    let result = by(deadline, answer).await;
+    let result = in_time(timeout_at(deadline, answer).await);
     Done::Operation { lane, ended_ns: clock.now_ns(), result }
 }
 
@@ -58,18 +59,17 @@ pub async fn call(
     let sent_ns = clock.now_ns();
     let nothing_sent = |()| Acknowledged::default();
     let result = match (call, kind) {
-        (Call::Begin, _) => by(deadline, lane.writer.begin()).await.map(nothing_sent),
-        (Call::Request, RequestKind::Write) => by(deadline, lane.writer.write(&lane.batches.request)).await,
-        (Call::Commit, _) => by(deadline, lane.writer.commit()).await.map(nothing_sent),
+        (Call::Begin, _) => in_time(timeout_at(deadline, lane.writer.begin()).await).map(nothing_sent),
+        (Call::Request, RequestKind::Write) => {
+            in_time(timeout_at(deadline, lane.writer.write(&lane.batches.request)).await)
+        }
+        (Call::Commit, _) => in_time(timeout_at(deadline, lane.writer.commit()).await).map(nothing_sent),
     };
     Done::Called { lane, sent_ns, ended_ns: clock.now_ns(), result }
 }
 
-async fn by<T>(deadline: tokio::time::Instant, answer: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
-    match tokio::time::timeout_at(deadline, answer).await {
-        Ok(result) => result,
-        Err(_) => Err(Error::new(Cause::TimedOut, "no answer within the deadline").applied(Applied::Maybe)),
-    }
+fn in_time<T>(answer: Result<Result<T, Error>, Elapsed>) -> Result<T, Error> {
+    answer.unwrap_or_else(|_| Err(Error::new(Cause::TimedOut, "no answer within the deadline").applied(Applied::Maybe)))
 }
 
 /// Opens a connection in place of a discarded one; after a failed attempt not at once.
@@ -77,7 +77,7 @@ pub async fn reopen(
     database: Arc<dyn Database>,
     deadline: Duration,
     number: usize,
-    batches: Batches,
+    batches: Box<Batches>,
     attempt: u32,
 ) -> Done {
     if attempt > 0 {

@@ -30,14 +30,14 @@ use std::{
 use tokio::sync::watch;
 
 /// An operation that was sent.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 struct UnderWay {
     due: Due,
     kind: usize,
     sent_ns: u64,
     points: u64,
     /// How far it has come; `None`: it is one request.
-    sequence: Option<Sequence>,
+    sequence: Option<Box<Sequence>>,
 }
 
 /// What a loop is made of.
@@ -114,7 +114,7 @@ impl WriteLoop {
         let writers = std::mem::take(&mut parts.writers);
         let under_way = writers.iter().map(|_| None).collect();
         let lanes = writers.into_iter().enumerate();
-        let batches = || Batches { operation: parts.batch.clone(), request: parts.batch.clone() };
+        let batches = || Box::new(Batches { operation: parts.batch.clone(), request: parts.batch.clone() });
         let idle = lanes.map(|(number, writer)| Lane { number, writer, batches: batches() }).collect();
         let this = Self {
             changed: parts.control.subscribe(),
@@ -189,16 +189,17 @@ impl WriteLoop {
         let sent_ns = self.parts.clock.now_ns();
         self.record_start(kind, due, sent_ns, points as u64);
         let operation = self.parts.operations.at(place);
-        let (request, sequence) = (operation.kind, Sequence::new(operation, points, sent_ns));
+        let (request, sequence) = (operation.kind, Sequence::new(operation, points, sent_ns).map(Box::new));
+        let first = sequence.as_ref().map(|sequence| sequence.first());
         if let Some(slot) = self.under_way.get_mut(number) {
             *slot = Some(UnderWay { due, kind, sent_ns, points: points as u64, sequence });
         }
-        let work = match sequence {
+        let work = match first {
             None => {
                 let deadline = self.parts.clock.instant(sent_ns) + self.parts.deadline;
                 Some(Box::pin(operate(lane, request, self.parts.clock, deadline.into())) as Work)
             }
-            Some(sequence) => self.call(lane, sequence.first()),
+            Some(call) => self.call(lane, call),
         };
         if let Some(work) = work {
             self.drive(work, sent_ns).await;
@@ -284,12 +285,12 @@ impl WriteLoop {
         self.idle.push(lane);
     }
 
-    fn reopen(&mut self, number: usize, batches: Batches, attempt: u32) {
+    fn reopen(&mut self, number: usize, batches: Box<Batches>, attempt: u32) {
         let (database, deadline) = (Arc::clone(&self.parts.database), self.parts.deadline);
         self.work.push(Box::pin(reopen(database, deadline, number, batches, attempt)));
     }
 
-    fn reopened(&mut self, number: usize, batches: Batches, attempt: u32, result: Result<Box<dyn Writer>, Error>) {
+    fn reopened(&mut self, number: usize, batches: Box<Batches>, attempt: u32, result: Result<Box<dyn Writer>, Error>) {
         match result {
             Ok(writer) => {
                 self.free(Lane { number, writer, batches });

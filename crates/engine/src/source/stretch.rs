@@ -12,6 +12,7 @@ use std::ops::Range;
 pub struct Stretches {
     devices: u32,
     devices_of_block: u32,
+    blocks: u32,
     length: u64,
 }
 
@@ -27,20 +28,23 @@ pub struct Stretch {
 impl Stretches {
     /// The data of so many devices for the operations of a group.
     pub fn new(devices: u32, operations: &OperationMix) -> Self {
-        let length = u64::from(operations.most_points_per_device());
-        Self { devices, devices_of_block: operations.devices(), length }
+        Self::of_length(devices, operations.devices(), operations.most_points_per_device().into())
+    }
+
+    fn of_length(devices: u32, devices_of_block: u32, length: u64) -> Self {
+        Self { devices, devices_of_block, blocks: devices.div_ceil(devices_of_block), length }
     }
 
     /// What the `number`-th operation of all sends.
     pub fn of_operation(self, number: u64) -> Stretch {
-        let blocks = u64::from(self.blocks());
+        let blocks = u64::from(self.blocks);
         self.stretch(u32::try_from(number % blocks).unwrap_or(0), number / blocks)
     }
 
     /// What the `number`-th operation of one of so many users sends: users divide the blocks among themselves, or a
     /// block's users divide its stretches.
     pub fn of_user(self, user: u32, users: u32, number: u64) -> Stretch {
-        let blocks = self.blocks();
+        let blocks = self.blocks;
         if blocks >= users {
             let owned = u64::from((blocks - user).div_ceil(users));
             let block = user + u32::try_from(number % owned).unwrap_or(0) * users;
@@ -50,10 +54,6 @@ impl Stretches {
             let sharers = u64::from((users - block).div_ceil(blocks));
             self.stretch(block, number * sharers + u64::from(user / blocks))
         }
-    }
-
-    fn blocks(self) -> u32 {
-        self.devices.div_ceil(self.devices_of_block)
     }
 
     fn stretch(self, block: u32, number: u64) -> Stretch {
@@ -79,7 +79,7 @@ mod tests {
         fn no_datapoint_belongs_to_two_operations(
             users in 1_u32..20, devices in 1_u32..40, block in 1_u32..7, length in 1_u64..4,
         ) {
-            let stretches = Stretches { devices, devices_of_block: block.min(devices), length };
+            let stretches = Stretches::of_length(devices, block.min(devices), length);
             let (mut of_users, mut of_all) = (HashSet::new(), HashSet::new());
             for number in 0..20 {
                 for user in 0..users {
@@ -97,9 +97,9 @@ mod tests {
 
         #[test]
         fn equal_operations_leave_no_datapoint_out(devices in 1_u32..40, block in 1_u32..7, length in 1_u64..4) {
-            let stretches = Stretches { devices, devices_of_block: block.min(devices), length };
+            let stretches = Stretches::of_length(devices, block.min(devices), length);
             let rounds = 5;
-            let numbers = 0..u64::from(stretches.blocks()) * rounds;
+            let numbers = 0..u64::from(stretches.blocks) * rounds;
             let sent: HashSet<_> = numbers.flat_map(|n| datapoints(&stretches.of_operation(n), length)).collect();
             prop_assert_eq!(sent.len() as u64, u64::from(devices) * rounds * length);
         }

@@ -12,6 +12,7 @@ summary = "test"
 name = "smart_meter"
 [[groups]]
 name = "aggregators"
+connections = 1 # one loop: users take turns
 load = { model = "closed", users = 3 }
 operations = [{ kind = "write", datapoints = 1, devices = 100 }]
 [phases]
