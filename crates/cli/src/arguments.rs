@@ -1,8 +1,8 @@
 //! What the command line takes, as a tree for clap.
 
 use crate::commands::{
-    BackendsArguments, CheckArguments, CompletionsArguments, DatasetsArguments, GenerateArguments, ManArguments,
-    ProfilesArguments, RunArguments, SampleArguments, ServerArguments, ShowArguments,
+    BackendsArguments, CheckArguments, CleanArguments, CompletionsArguments, DatasetsArguments, GenerateArguments,
+    ManArguments, ProfilesArguments, RunArguments, SampleArguments, ServerArguments, ShowArguments,
 };
 use clap::{Parser, Subcommand};
 
@@ -55,6 +55,8 @@ pub(crate) enum Command {
     Sample(SampleArguments),
     /// Keep a private server of a database running for experiments of your own
     Server(ServerArguments),
+    /// Drop what killed runs left in a server of yours: only what carries iotbench's marker
+    Clean(CleanArguments),
     /// Look after a private server (iotbench calls this itself)
     #[command(hide = true)]
     Supervise,

@@ -35,6 +35,8 @@ pub(crate) struct Job {
     source: Source,
     base: PathBuf,
     endpoints: Vec<Endpoint>,
+    /// Whether certificates are not checked.
+    insecure: bool,
     /// The private server that it needs.
     pub(crate) server: Option<ServerWanted>,
 }
@@ -67,6 +69,7 @@ impl Job {
         word: BackendWord,
         overrides: &Overrides,
         url: Option<&Url>,
+        insecure: bool,
     ) -> Result<Self, CliError> {
         let overrides = Overrides { layout: word.layout.or(overrides.layout), ..overrides.clone() };
         let source = &written.source;
@@ -82,6 +85,7 @@ impl Job {
             source: Source { file: source.file.clone(), text },
             base: written.base.clone(),
             endpoints: url.cloned().map(Endpoint::new).into_iter().collect(),
+            insecure,
             server: None,
         };
         job.server = job.server_wanted()?;
@@ -134,7 +138,7 @@ impl Job {
             endpoints: self.endpoints.iter().cloned().chain(private).collect(),
             nodes: place.server.map(PrivateServer::nodes).unwrap_or_default(),
             folder: Some(place.folder.to_owned()),
-            ..Target::default()
+            insecure: self.insecure,
         };
         let request = PlanRequest {
             profile: self.profile.clone(),

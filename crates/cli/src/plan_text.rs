@@ -1,7 +1,7 @@
 //! A plan in words.
 
 use crate::console::columns;
-use iotbench_engine::{Course, GroupPlan, Load, Payload, Plan, Planned, RampPlan, Span, StopPlan};
+use iotbench_engine::{Course, GroupPlan, Load, OperationPlan, Payload, Plan, Planned, RampPlan, Span, StopPlan};
 use std::time::Duration;
 
 /// What a plan means, a line for each part.
@@ -50,12 +50,26 @@ fn group(group: &GroupPlan) -> String {
             format!("each device offers {rate} datapoints/s to a queue of {queue}")
         }
     };
-    let payload = match group.operation.payload {
+    let operations = group.operations().map(operation).collect::<Vec<_>>().join(" or ");
+    format!("{load}; {operations}; {}", counted(u64::from(group.connections), "connection"))
+}
+
+fn operation(operation: &OperationPlan) -> String {
+    let payload = match operation.payload {
         Payload::Count(n) => counted(u64::from(n), "datapoint"),
         Payload::Second => "one second of a device".into(),
         Payload::SinceLast { window_ns } => format!("all since the last send, at most {}", span(window_ns)),
     };
-    format!("{load}; a request writes {payload}; {}", counted(u64::from(group.connections), "connection"))
+    let devices =
+        if operation.devices > 1 { format!(" of each of {} devices", operation.devices) } else { String::new() };
+    let requests = match (operation.requests, operation.transaction) {
+        (1, false) => return format!("a request writes {payload}{devices}"),
+        (n, false) => counted(u64::from(n), "request"),
+        (n, true) => format!("a transaction of {}", counted(u64::from(n), "request")),
+    };
+    let pause =
+        if operation.has_pauses() { format!(", {} between two", span(operation.pause_ns)) } else { String::new() };
+    format!("{requests}{pause}, each writes {payload}{devices}")
 }
 
 fn ramp(ramp: &RampPlan) -> String {

@@ -179,7 +179,7 @@ pub fn plan(request: PlanRequest<'_>, backend: &dyn Backend) -> Result<Planned, 
         phases: check::phases(&profile),
         ramp: profile.ramp.as_ref().map(|ramp| check::ramp(&profile, ramp)),
         stop: check::stop(&profile),
-        remarks: check::remarks(&profile),
+        remarks: check::remarks(&profile, open.target.insecure),
         profile,
     };
     Ok(Planned { plan, dataset, open })

@@ -127,7 +127,9 @@ fn blank(planned: &Planned, backend: &dyn Backend) -> Outcome {
     let capabilities = backend.capabilities();
     let target = &planned.open.target;
     let mut endpoints: Vec<String> = target.endpoints.iter().map(ToString::to_string).collect();
-    endpoints.extend(target.folder.iter().map(|f| f.display().to_string()));
+    if capabilities.embedded {
+        endpoints.extend(target.folder.iter().map(|f| f.display().to_string()));
+    }
     Outcome {
         plan: planned.plan.clone(),
         started: SystemTime::now(),

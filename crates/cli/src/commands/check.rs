@@ -33,7 +33,7 @@ pub(super) fn check(arguments: &CheckArguments) -> Result<(), CliError> {
     let written = profiles::read(&arguments.file)?;
     let word = BackendWord::read(&arguments.backend)?;
     let overrides = Overrides { full: arguments.full, ..Overrides::default() };
-    let planned = Job::new(&written, word, &overrides, None)?.plan("check", &Place::nowhere())?;
+    let planned = Job::new(&written, word, &overrides, None, false)?.plan("check", &Place::nowhere())?;
     let head = format!("ok: {} on {}, layout {}", written.profile.name, word.backend.name(), planned.plan.table.layout);
     console::print(&console::printable(&format!("{head}\n{}", plan_text::describe(&planned))))
 }

@@ -2,6 +2,7 @@
 
 mod backends;
 mod check;
+mod clean;
 mod completions;
 mod datasets;
 mod generate;
@@ -14,6 +15,7 @@ mod show;
 
 pub(crate) use backends::BackendsArguments;
 pub(crate) use check::CheckArguments;
+pub(crate) use clean::CleanArguments;
 pub(crate) use completions::CompletionsArguments;
 pub(crate) use datasets::DatasetsArguments;
 pub(crate) use generate::GenerateArguments;
@@ -39,6 +41,7 @@ pub(crate) fn carry_out(command: Command) -> Result<u8, CliError> {
         Command::Supervise => {
             iotbench_launcher::supervise().map(|()| 0).map_err(|e| CliError::internal(format!("supervise: {e}")))
         }
+        Command::Clean(arguments) => clean::clean(&arguments).map(|()| 0),
         Command::Show(arguments) => show::show(&arguments),
         Command::Sample(arguments) => sample::sample(&arguments),
         Command::Completions(arguments) => completions::completions(&arguments).map(|()| 0),

@@ -51,7 +51,7 @@ fn jobs(arguments: &RunArguments) -> Result<Vec<Job>, CliError> {
         command::warn_of_password(url);
     }
     let overrides = arguments.overrides();
-    words.into_iter().map(|word| Job::new(&written, word, &overrides, url.as_ref())).collect()
+    words.into_iter().map(|word| Job::new(&written, word, &overrides, url.as_ref(), arguments.insecure)).collect()
 }
 
 fn run_all(

@@ -4,6 +4,7 @@
 
 mod command;
 mod failures;
+mod harm;
 mod kills;
 mod library;
 mod managed_run;

@@ -243,8 +243,11 @@ pub(super) fn stop(profile: &Profile) -> StopPlan {
     }
 }
 
-pub(super) fn remarks(profile: &Profile) -> Vec<String> {
+pub(super) fn remarks(profile: &Profile, insecure: bool) -> Vec<String> {
     let mut remarks = Vec::new();
+    if insecure {
+        remarks.push("certificates were not checked: whoever answered may be somebody else".into());
+    }
     if let Some(ramp) = &profile.ramp
         && ramp.step.as_ns() < STEP_OF_A_STUDY.as_ns()
     {

@@ -86,6 +86,9 @@ pub(crate) struct RunArguments {
     /// What standard output gets
     #[arg(long, env = "IOTBENCH_OUTPUT_FORMAT", value_enum, default_value_t = OutputFormat::Text)]
     pub(super) output_format: OutputFormat,
+    /// Take an encrypted connection to whoever answers: certificates are not checked, and the result says so
+    #[arg(long, env = "IOTBENCH_INSECURE", value_parser = FalseyValueParser::new())]
+    pub(super) insecure: bool,
     /// Check everything and print what would be done, as TOML or JSON
     #[arg(long)]
     pub(super) dry_run: bool,

@@ -1,0 +1,105 @@
+//! `iotbench clean`: what killed runs left in a server of the user's.
+
+use crate::{
+    arguments::EXIT_CODES,
+    console::{self, printable},
+    error::CliError,
+};
+use clap::Args;
+use iotbench_backends::BACKENDS;
+use iotbench_core::{
+    Backend, Database, Endpoint, Error, Layout, Marker, Name, OpenRequest, OwnedObject, Registry, Schema, Settings,
+    Signal, TableSpec, Target, ValueType,
+};
+use iotbench_engine::cause_exit_code;
+use std::{sync::Arc, time::Duration};
+use url::Url;
+
+const EXAMPLES: &str = "\
+Examples:
+  iotbench clean --url mysql://root@127.0.0.1:3306/ --dry-run     only lists
+  iotbench clean --url postgres://me@db.example/iot
+  IOTBENCH_URL=http://me:secret@127.0.0.1:8086/ iotbench clean
+
+Only what carries iotbench's own marker is dropped.";
+
+/// A server that does not answer by then is not there.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+#[derive(Debug, Args)]
+#[command(after_help = format!("{EXAMPLES}\n\n{EXIT_CODES}"))]
+pub(crate) struct CleanArguments {
+    /// Where the database is. With a password better as IOTBENCH_URL, which other users cannot see
+    #[arg(long, env = "IOTBENCH_URL", hide_env_values = true)]
+    url: String,
+    /// The database, where its address does not tell (`iotbench backends`)
+    #[arg(long, short, env = "IOTBENCH_BACKEND", value_name = "NAME")]
+    backend: Option<String>,
+    /// Certificates are not checked
+    #[arg(long, env = "IOTBENCH_INSECURE")]
+    insecure: bool,
+    /// Only list what would be dropped
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub(super) fn clean(arguments: &CleanArguments) -> Result<(), CliError> {
+    // The text is never repeated: it may hold a password.
+    let url: Url = arguments.url.parse().map_err(|e| CliError::usage(format!("--url cannot be read: {e}")))?;
+    let target = Target { endpoints: vec![Endpoint::new(url)], insecure: arguments.insecure, ..Target::default() };
+    let database = open(arguments.backend.as_deref(), &target)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CliError::internal)?;
+    let call = |e: Error| CliError::with_code(cause_exit_code(e.cause), printable(&e.to_string()));
+    let late = |_| CliError::with_code(20, format!("no answer within {} s", PATIENCE.as_secs()));
+    runtime.block_on(async {
+        let owned = tokio::time::timeout(PATIENCE, database.owned()).await.map_err(late)?.map_err(call)?;
+        for object in &owned {
+            let OwnedObject { name, run_id } = object;
+            if arguments.dry_run {
+                console::print(&format!("{name}, of run {}\n", printable(run_id)))?;
+                continue;
+            }
+            tokio::time::timeout(PATIENCE, database.drop_owned(object)).await.map_err(late)?.map_err(call)?;
+            console::print(&format!("dropped {name}, of run {}\n", printable(run_id)))?;
+        }
+        if owned.is_empty() {
+            console::say("nothing here carries iotbench's marker");
+        }
+        Ok(())
+    })
+}
+
+/// The database at an address: of the backend that is named, else of the one that takes such an address.
+fn open(backend: Option<&str>, target: &Target) -> Result<Arc<dyn Database>, CliError> {
+    let open = |backend: &dyn Backend| {
+        backend
+            .open(OpenRequest { target: target.clone(), settings: Settings::default(), table: no_table()? })
+            .map_err(|e| CliError::usage(printable(&e.to_string())))
+    };
+    match backend {
+        Some(name) => open(Registry::new(BACKENDS).find(name).map_err(CliError::usage)?),
+        None => {
+            let stores = BACKENDS.iter().filter(|b| b.recipe().is_some() || b.name() == "sqlite");
+            let mut found = stores.filter_map(|&backend| open(backend).ok());
+            match (found.next(), found.next()) {
+                (Some(database), None) => Ok(database),
+                (None, _) => Err(CliError::usage("no database takes this address: name one with --backend")),
+                (Some(_), Some(_)) => {
+                    Err(CliError::usage("several databases take this address: name one with --backend"))
+                }
+            }
+        }
+    }
+}
+
+/// Opening a database asks for a table; this one is never made.
+fn no_table() -> Result<TableSpec, CliError> {
+    let signal = Signal { name: "value".into(), value_type: ValueType::F64, max_text_bytes: 0 };
+    Ok(TableSpec {
+        name: Name::new("iotbench_clean").map_err(CliError::internal)?,
+        layout: Layout::Wide,
+        schema: Schema::new(vec![signal]).map_err(CliError::internal)?,
+        devices: 1,
+        marker: Marker { run_id: "clean".into(), fingerprint: String::new() },
+    })
+}

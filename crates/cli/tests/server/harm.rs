@@ -1,0 +1,120 @@
+//! A server of the user's keeps what is the user's, and loses what a killed run left.
+
+use crate::place::{Place, SERVERS, is_here, wait_for};
+use rustix::process::{Pid, Signal, kill_process};
+use std::{fs, process::Command};
+use url::Url;
+
+/// What a user says to a server by its own client program.
+fn say(backend: &str, address: &Url, words: &str) -> String {
+    let port = address.port().unwrap().to_string();
+    let mut command = match backend {
+        "postgres" => {
+            let mut psql = Command::new("psql");
+            psql.args(["-X", "-q", "-A", "-t", address.as_str(), "-c", words]);
+            psql
+        }
+        "mariadb" => {
+            let mut mariadb = Command::new("mariadb");
+            mariadb.args(["--no-defaults", "--protocol=tcp", "-h127.0.0.1", "-uroot", "-P", &port, "-e", words]);
+            mariadb
+        }
+        _ => {
+            let mut influx = Command::new("influx");
+            influx.args(["-host", "127.0.0.1", "-port", &port, "-database", "mine", "-execute", words]);
+            influx
+        }
+    };
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{backend}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The user's database, and in it a table of the name that the run would use.
+fn plant(backend: &str, server: &Url) -> Url {
+    let mut mine = server.clone();
+    match backend {
+        "postgres" => {
+            mine.set_path("/mine");
+            say(backend, server, "CREATE DATABASE mine");
+            say(
+                backend,
+                &mine,
+                "CREATE TABLE iotbench_pmu_write (a text); INSERT INTO iotbench_pmu_write VALUES ('x')",
+            );
+        }
+        "mariadb" => {
+            mine.set_path("/mine");
+            let table =
+                "CREATE TABLE mine.iotbench_pmu_write (a TEXT); INSERT INTO mine.iotbench_pmu_write VALUES ('x')";
+            say(backend, server, &format!("CREATE DATABASE mine; {table}"));
+        }
+        _ => {
+            mine.query_pairs_mut().append_pair("db", "mine");
+            say(backend, server, "CREATE DATABASE mine");
+            say(backend, server, "INSERT iotbench_pmu_write a=\"x\" 1");
+        }
+    }
+    mine
+}
+
+/// What the user's database holds.
+fn contents(backend: &str, mine: &Url) -> String {
+    match backend {
+        "postgres" => {
+            let tables = "SELECT schemaname, tablename FROM pg_tables WHERE schemaname NOT IN ('pg_catalog', \
+                          'information_schema') ORDER BY 1, 2";
+            say(backend, mine, tables) + &say(backend, mine, "SELECT * FROM iotbench_pmu_write")
+        }
+        "mariadb" => say(backend, mine, "SHOW TABLES FROM mine; SELECT * FROM mine.iotbench_pmu_write"),
+        _ => say(backend, mine, "SHOW MEASUREMENTS; SELECT * FROM iotbench_pmu_write"),
+    }
+}
+
+#[test]
+fn a_users_table_of_our_name_is_refused_and_stays_as_it_was() {
+    for backend in SERVERS.into_iter().filter(|b| is_here(b)) {
+        let place = Place::new();
+        let server: Url = place.out(&["server", "start", backend]).trim().parse().unwrap();
+        let mine = plant(backend, &server);
+        let before = contents(backend, &mine);
+        assert!(before.contains("iotbench_pmu_write") && before.contains('x'), "{before}");
+        let out = place.results();
+        let out = out.to_str().unwrap();
+        let run =
+            ["run", "-p", "pmu_write", "--vus", "2", "-d", "1s", "-b", backend, "--url", mine.as_str(), "--out", out];
+        let (code, _, err) = place.call(&run);
+        assert_eq!(code, 31, "{backend}: {err}");
+        assert!(err.contains("iotbench_pmu_write"), "{err}");
+        place.out(&["clean", "--url", mine.as_str()]);
+        assert_eq!(contents(backend, &mine), before, "{backend}");
+        place.out(&["server", "stop", backend]);
+    }
+}
+
+#[test]
+fn what_a_killed_run_left_is_found_and_dropped() {
+    for backend in SERVERS.into_iter().filter(|b| is_here(b)) {
+        let place = Place::new();
+        let address = place.out(&["server", "start", backend]);
+        let address = address.trim();
+        let out = place.results();
+        let load = ["run", "-p", "pmu_write", "--vus", "2", "-d", "1h", "--warmup", "0", "-b", backend];
+        let arguments = [&load[..], &["--url", address, "--out", out.to_str().unwrap()]].concat();
+        let mut run = place.iotbench(&arguments).spawn().unwrap();
+        wait_for("the series to have rows", || {
+            let folder = out.read_dir().ok().and_then(|mut d| d.next()).and_then(Result::ok);
+            let series = folder.and_then(|f| fs::read_to_string(f.path().join("series.csv")).ok());
+            series.is_some_and(|s| s.lines().count() > 2)
+        });
+        kill_process(Pid::from_child(&run), Signal::KILL).unwrap();
+        run.wait().unwrap();
+        let list = place.out(&["clean", "--url", address, "--dry-run"]);
+        assert!(list.contains("iotbench_pmu_write, of run "), "{backend}: {list}");
+        let dropped = place.out(&["clean", "--url", address]);
+        assert!(dropped.contains("dropped iotbench_pmu_write"), "{backend}: {dropped}");
+        assert_eq!(place.out(&["clean", "--url", address]), "", "{backend}");
+        place.out(&["server", "stop", backend]);
+        place.assert_nothing_is_left();
+    }
+}
