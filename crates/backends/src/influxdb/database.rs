@@ -7,7 +7,7 @@ use super::{
     marker,
     promise::{acknowledgement, promise},
     read::{InfluxReader, count},
-    settle::Datagrams,
+    settle::{Datagrams, rest},
     write::{HttpWriter, UdpWriter},
 };
 use async_trait::async_trait;
@@ -30,6 +30,15 @@ impl InfluxDatabase {
 
     async fn client(&self) -> Result<Client, Error> {
         Client::connect(&self.config.server, &self.config.database).await
+    }
+
+    /// A client for changes: what is on its way in datagrams arrives before them.
+    async fn client_after_datagrams(&self) -> Result<Client, Error> {
+        let mut client = self.client().await?;
+        if let Transport::Udp { port, .. } = &self.config.transport {
+            rest(&mut client, *port).await?;
+        }
+        Ok(client)
     }
 
     /// Refuses to send datagrams to where nobody listens, or where they would become another's data.
@@ -88,7 +97,7 @@ impl Database for InfluxDatabase {
     }
 
     async fn create(&self) -> Result<(), Error> {
-        let mut client = self.client().await?;
+        let mut client = self.client_after_datagrams().await?;
         marker::create(&mut client, &self.config.database, &self.table).await?;
         match &self.config.transport {
             Transport::Http { .. } => Ok(()),
@@ -117,7 +126,7 @@ impl Database for InfluxDatabase {
     }
 
     async fn drop_created(&self) -> Result<(), Error> {
-        marker::drop_own(&mut self.client().await?, &self.config.database, &self.table).await
+        marker::drop_own(&mut self.client_after_datagrams().await?, &self.config.database, &self.table).await
     }
 
     async fn owned(&self) -> Result<Vec<OwnedObject>, Error> {
@@ -125,7 +134,7 @@ impl Database for InfluxDatabase {
     }
 
     async fn drop_owned(&self, object: &OwnedObject) -> Result<(), Error> {
-        marker::drop_owned(&mut self.client().await?, &self.config.database, object).await
+        marker::drop_owned(&mut self.client_after_datagrams().await?, &self.config.database, object).await
     }
 
     async fn writer(&self) -> Result<Box<dyn Writer>, Error> {

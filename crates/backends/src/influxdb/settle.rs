@@ -12,6 +12,9 @@ use std::sync::{
 
 /// So many looks in a row that find nothing new and nothing waiting mean that nothing more comes.
 const QUIET_LOOKS: u32 = 10;
+/// A listener that failed to write some of its points never comes to rest: so many looks are enough. Each is a round
+/// trip, so that together they take longer than the listener holds points back (1 s by default).
+const MOST_LOOKS: u32 = 3000;
 
 /// What was sent to the listener, and how far it has come with it.
 #[derive(Debug, Default)]
@@ -22,8 +25,8 @@ pub(crate) struct Datagrams {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Progress {
-    /// What the listener had written when our table was made.
-    written_before: u64,
+    /// How far the listener was when our table was made.
+    before: Listener,
     last: Listener,
     quiet_looks: u32,
 }
@@ -43,10 +46,10 @@ impl Datagrams {
 
     /// Begins to count with an empty table.
     pub(crate) async fn begin(&self, client: &mut Client, port: u16) -> Result<(), Error> {
-        let listener = look(client, port).await?.unwrap_or_default();
+        let before = look(client, port).await?.unwrap_or_default();
         self.lines_sent.store(0, Ordering::Relaxed);
         let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
-        *progress = Progress { written_before: listener.written, last: listener, quiet_looks: 0 };
+        *progress = Progress { before, last: before, quiet_looks: 0 };
         Ok(())
     }
 
@@ -60,12 +63,27 @@ impl Datagrams {
     }
 }
 
+/// Looks until the listener rests: a point that it writes after its measurement was dropped would make that anew,
+/// without our marker.
+pub(crate) async fn rest(client: &mut Client, port: u16) -> Result<(), Error> {
+    let mut progress = Progress::default();
+    for _ in 0..MOST_LOOKS {
+        match look(client, port).await? {
+            Some(listener) if progress.note(listener, u64::MAX) == Settled::NotYet => {}
+            _ => break,
+        }
+    }
+    Ok(())
+}
+
 impl Progress {
     fn note(&mut self, listener: Listener, sent: u64) -> Settled {
-        let is_quiet = listener == self.last && listener.received <= listener.written;
+        let received = listener.received.saturating_sub(self.before.received);
+        let written = listener.written.saturating_sub(self.before.written);
+        let is_quiet = listener == self.last && received <= written;
         self.quiet_looks = if is_quiet { self.quiet_looks + 1 } else { 0 };
         self.last = listener;
-        if listener.written.saturating_sub(self.written_before) >= sent {
+        if written >= sent {
             Settled::Yes
         } else if self.quiet_looks >= QUIET_LOOKS {
             Settled::CannotTell
@@ -95,16 +113,17 @@ mod tests {
 
     #[test]
     fn settled_is_when_all_that_was_sent_is_written() {
-        let mut progress = Progress { written_before: 100, ..Progress::default() };
         let at = |received, written| Listener { received, written };
-        assert_eq!(progress.note(at(110, 105), 10), Settled::NotYet);
-        assert_eq!(progress.note(at(110, 110), 10), Settled::Yes);
-        assert_eq!(progress.note(at(110, 110), 11), Settled::NotYet);
+        // Five points were received and never written before our table was made.
+        let mut progress = Progress { before: at(105, 100), ..Progress::default() };
+        assert_eq!(progress.note(at(115, 105), 10), Settled::NotYet);
+        assert_eq!(progress.note(at(115, 110), 10), Settled::Yes);
+        assert_eq!(progress.note(at(115, 110), 11), Settled::NotYet);
         for _ in 2..QUIET_LOOKS {
-            assert_eq!(progress.note(at(110, 110), 11), Settled::NotYet);
+            assert_eq!(progress.note(at(115, 110), 11), Settled::NotYet);
         }
-        assert_eq!(progress.note(at(110, 110), 11), Settled::CannotTell);
-        assert_eq!(progress.note(at(111, 110), 11), Settled::NotYet, "one is still waiting");
+        assert_eq!(progress.note(at(115, 110), 11), Settled::CannotTell);
+        assert_eq!(progress.note(at(116, 110), 11), Settled::NotYet, "one is still waiting");
     }
 
     #[test]
