@@ -16,6 +16,8 @@ pub(crate) const PASSWORD_VARIABLE: &str = "IOTBENCH_MARIADB_PASSWORD";
 const SCHEMES: [&str; 2] = ["mysql", "mariadb"];
 const SYSTEM_DATABASES: [&str; 4] = ["mysql", "information_schema", "performance_schema", "sys"];
 const MOST_NAME_CHARACTERS: usize = 64;
+/// Of one connection; a server keeps 16,382 for all of them.
+const CACHED_STATEMENTS: usize = 32;
 
 /// A password, never shown.
 #[derive(Clone, PartialEq, Eq)]
@@ -127,6 +129,7 @@ impl Address {
             .no_engine_substitution(false)
             .timezone(None)
             .set_names(false)
+            .statement_cache_capacity(CACHED_STATEMENTS)
             .disable_statement_logging();
         if let Some(socket) = &self.socket {
             options = options.socket(socket);

@@ -40,6 +40,7 @@ impl MariaDbDatabase {
         match self.server.config.engine {
             Engine::InnoDb => {
                 let name = qualified(self.database(), &self.table);
+                execute(connection, "SET SESSION lock_wait_timeout = 1").await?;
                 execute(connection, &format!("FLUSH TABLES {name} FOR EXPORT")).await?;
                 execute(connection, "UNLOCK TABLES").await
             }
@@ -66,6 +67,8 @@ impl Database for MariaDbDatabase {
             Ok(()) if self.server.config.bulk_load => Ok(Settled::CannotTell),
             Ok(()) => Ok(Settled::Yes),
             Err(e) if e.cause == Cause::Auth => Ok(Settled::CannotTell),
+            // A statement that is still running holds the table.
+            Err(e) if e.message.starts_with("error 1205:") => Ok(Settled::NotYet),
             Err(e) => Err(e),
         }
     }

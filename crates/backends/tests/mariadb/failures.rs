@@ -120,6 +120,37 @@ async fn a_killed_connection_leaves_the_last_write_in_doubt_and_a_transaction_un
 }
 
 #[tokio::test]
+async fn one_connection_too_many_is_throttled_and_the_others_go_on() {
+    let Some(place) = Place::new("connections").await else { return };
+    place.execute("DROP USER IF EXISTS iotbench_connections").await;
+    place.execute("CREATE USER iotbench_connections IDENTIFIED BY 'c' WITH MAX_USER_CONNECTIONS 2").await;
+    place.execute(&format!("GRANT ALL ON `{}`.* TO iotbench_connections", place.database)).await;
+    place.open(none(), wide()).create().await.unwrap();
+    let database = open(&place.url_of("iotbench_connections", "c"), none(), wide()).unwrap();
+    let mut first = database.writer().await.unwrap();
+    let _second = database.writer().await.unwrap();
+    let error = database.writer().await.err().unwrap();
+    assert_eq!(error.cause, Cause::Throttled { retry_after: None }, "{error}");
+    first.write(&batch(&wide(), 0, 1)).await.unwrap();
+    place.execute("DROP USER iotbench_connections").await;
+    place.drop().await;
+}
+
+#[tokio::test]
+async fn a_table_that_is_still_written_to_has_not_settled() {
+    let Some(place) = Place::new("settle").await else { return };
+    let database = place.open(none(), wide());
+    database.create().await.unwrap();
+    let mut writer = database.writer().await.unwrap();
+    writer.begin().await.unwrap();
+    writer.write(&batch(&wide(), 0, 1)).await.unwrap();
+    assert_eq!(database.settle().await.unwrap(), Settled::NotYet);
+    writer.commit().await.unwrap();
+    assert_eq!(database.settle().await.unwrap(), Settled::Yes);
+    place.drop().await;
+}
+
+#[tokio::test]
 async fn data_that_a_column_cannot_hold_is_refused_whole() {
     let Some(place) = Place::new("data").await else { return };
     let spec = table(Layout::Wide, &[ValueType::Text], 1);

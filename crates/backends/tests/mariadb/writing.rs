@@ -158,3 +158,26 @@ async fn bulk_load_shows_what_it_stored_once_its_writers_are_gone() {
     database.drop_created().await.unwrap();
     place.drop().await;
 }
+
+#[test]
+fn a_write_allocates_a_handful_of_buffers_however_many_datapoints_it_holds() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let Some(place) = runtime.block_on(Place::new("allocations")) else { return };
+    for layout in Layout::ALL {
+        let spec = table(layout, &[ValueType::F32, ValueType::F32], 1);
+        let database = place.open(json!({"engine": "myrocks"}), spec.clone());
+        let mut writer = runtime.block_on(async {
+            database.create().await.unwrap();
+            database.writer().await.unwrap()
+        });
+        let batches = [10, 1000].map(|count| batch(&spec, 0, count));
+        let mut allocations = |batch: &Batch| {
+            let mut write = || assert!(runtime.block_on(writer.write(batch)).is_ok());
+            (0..3).map(|_| allocation_counter::measure(&mut write).count_total).min().unwrap()
+        };
+        let [small, large] = [allocations(&batches[0]), allocations(&batches[1])];
+        // What grows by doubling, such as the null bits, may grow eleven times.
+        assert!(large <= small + 12, "layout {layout}: {small} for 10 and {large} for 1000 datapoints");
+    }
+    runtime.block_on(place.drop());
+}

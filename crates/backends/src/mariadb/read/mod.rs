@@ -3,6 +3,7 @@
 mod bulk;
 mod figures;
 mod narrow;
+mod newest;
 mod pager;
 mod points;
 mod record;
@@ -28,13 +29,11 @@ use points::{Shape, Values, cell, types};
 use record::RecordShape;
 use selection::{Order, Selection, Span};
 use sqlx::MySqlConnection;
-use std::{cmp::Reverse, collections::BinaryHeap, ops::ControlFlow, slice::from_ref, sync::Arc};
+use std::{ops::ControlFlow, slice::from_ref, sync::Arc};
 use stream::{Take, each};
 
 /// Devices in one statement.
 const DEVICES_AT_ONCE: usize = 1000;
-/// Datapoints at hand while several devices are merged, in all; at least one of each.
-const MERGED_POINTS: u64 = 4096;
 /// Rows of the first page where nobody knows how many datapoints a row holds.
 const FIRST_ROWS: u64 = 4;
 
@@ -298,49 +297,6 @@ impl MariaDbReader {
             sink.push(point)?;
         }
         Ok(Reply { rows: point.len() as u64, bytes, computed_by: self.shape.computed_by() })
-    }
-
-    /// The newest datapoints; those of several devices are merged, some of each at a time.
-    async fn newest(
-        &mut self,
-        devices: &Devices,
-        signals: &[SignalId],
-        limit: u64,
-        sink: &mut dyn Sink,
-    ) -> Result<Reply, Error> {
-        let devices = self.devices(devices).await?;
-        let mut answer = Answer::new(sink, types(&self.place.table.schema, signals));
-        let mut bytes = 0;
-        if let [device] = devices.as_slice() {
-            let selection = Selection { order: Order::Descending, ..self.of_device(device, Span::ALL, signals) };
-            self.first_points(&selection, limit, &mut bytes, &mut |device, time, point| {
-                answer.row(device, time, |columns| point.values(columns))?;
-                Ok(ControlFlow::Continue(()))
-            })
-            .await?;
-            return answer.finish(bytes, self.shape.computed_by());
-        }
-        let of_each = limit.min(MERGED_POINTS).div_ceil(devices.len().max(1) as u64) + 1;
-        let rows = self.shape.rows_of(of_each, signals).unwrap_or(FIRST_ROWS);
-        let schema = &self.place.table.schema;
-        let mut pagers: Vec<_> = devices
-            .iter()
-            .map(|&device| Pager::new(schema, device, Span::ALL, signals, Order::Descending, rows))
-            .collect();
-        let mut heads = BinaryHeap::with_capacity(pagers.len());
-        for (place, pager) in pagers.iter_mut().enumerate().take(if limit == 0 { 0 } else { usize::MAX }) {
-            let time = pager.next(&mut self.connection, &*self.shape).await?;
-            heads.extend(time.map(|time| (time, Reverse(place))));
-        }
-        for _ in 0..limit {
-            let Some((time, Reverse(place))) = heads.pop() else { break };
-            let pager = &mut pagers[place];
-            answer.row(pager.device(), time, |columns| pager.values().values(columns))?;
-            let time = pager.next(&mut self.connection, &*self.shape).await?;
-            heads.extend(time.map(|time| (time, Reverse(place))));
-        }
-        bytes += pagers.iter().map(Pager::bytes).sum::<u64>();
-        answer.finish(bytes, ComputedBy::Client)
     }
 
     async fn count_row(&mut self, sink: &mut dyn Sink) -> Result<Reply, Error> {

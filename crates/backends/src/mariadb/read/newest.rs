@@ -1,0 +1,59 @@
+//! The newest datapoints of one device or of many.
+
+use super::{
+    FIRST_ROWS, MariaDbReader,
+    pager::Pager,
+    points::{Values, types},
+    selection::{Order, Selection, Span},
+};
+use crate::answer::Answer;
+use iotbench_core::{ComputedBy, Devices, Error, Reply, SignalId, Sink};
+use std::{cmp::Reverse, collections::BinaryHeap, ops::ControlFlow};
+
+/// Datapoints at hand while several devices are merged, in all; at least one of each.
+const MERGED_POINTS: u64 = 4096;
+
+impl MariaDbReader {
+    /// The newest datapoints; those of several devices are merged, some of each at a time.
+    pub(super) async fn newest(
+        &mut self,
+        devices: &Devices,
+        signals: &[SignalId],
+        limit: u64,
+        sink: &mut dyn Sink,
+    ) -> Result<Reply, Error> {
+        let devices = self.devices(devices).await?;
+        let mut answer = Answer::new(sink, types(&self.place.table.schema, signals));
+        let mut bytes = 0;
+        if let [device] = devices.as_slice() {
+            let selection = Selection { order: Order::Descending, ..self.of_device(device, Span::ALL, signals) };
+            self.first_points(&selection, limit, &mut bytes, &mut |device, time, point| {
+                answer.row(device, time, |columns| point.values(columns))?;
+                Ok(ControlFlow::Continue(()))
+            })
+            .await?;
+            return answer.finish(bytes, self.shape.computed_by());
+        }
+        let of_each = limit.min(MERGED_POINTS).div_ceil(devices.len().max(1) as u64) + 1;
+        let rows = self.shape.rows_of(of_each, signals).unwrap_or(FIRST_ROWS);
+        let schema = &self.place.table.schema;
+        let mut pagers: Vec<_> = devices
+            .iter()
+            .map(|&device| Pager::new(schema, device, Span::ALL, signals, Order::Descending, rows))
+            .collect();
+        let mut heads = BinaryHeap::with_capacity(pagers.len());
+        for (place, pager) in pagers.iter_mut().enumerate().take(if limit == 0 { 0 } else { usize::MAX }) {
+            let time = pager.next(&mut self.connection, &*self.shape).await?;
+            heads.extend(time.map(|time| (time, Reverse(place))));
+        }
+        for _ in 0..limit {
+            let Some((time, Reverse(place))) = heads.pop() else { break };
+            let pager = &mut pagers[place];
+            answer.row(pager.device(), time, |columns| pager.values().values(columns))?;
+            let time = pager.next(&mut self.connection, &*self.shape).await?;
+            heads.extend(time.map(|time| (time, Reverse(place))));
+        }
+        bytes += pagers.iter().map(Pager::bytes).sum::<u64>();
+        answer.finish(bytes, ComputedBy::Client)
+    }
+}
