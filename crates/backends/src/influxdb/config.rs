@@ -4,7 +4,7 @@ use super::server::{Credentials, Password, Server, Trust};
 use iotbench_core::{Endpoint, Name, Setting, SettingError, Settings, Target};
 use percent_encoding::percent_decode_str;
 use serde::Deserialize;
-use std::path::PathBuf;
+use std::{borrow::Cow, fmt, path::PathBuf};
 
 /// How lines are put into datagrams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -111,7 +111,7 @@ impl Config {
     }
 }
 
-fn refuse(key: &str, message: impl ToString) -> SettingError {
+fn refuse(key: &str, message: impl fmt::Display) -> SettingError {
     SettingError { key: key.into(), message: message.to_string(), suggestion: None }
 }
 
@@ -186,7 +186,7 @@ fn credentials(
 ) -> Result<Option<Credentials>, SettingError> {
     let decode = |text: &str| {
         let decoded = percent_decode_str(text).decode_utf8();
-        decoded.map(|text| text.into_owned()).map_err(|_| refuse("url", "user or password is not UTF-8"))
+        decoded.map(Cow::into_owned).map_err(|_| refuse("url", "user or password is not UTF-8"))
     };
     let url = endpoint.expose();
     let in_url = Some(url.username()).filter(|user| !user.is_empty()).map(decode).transpose()?;
