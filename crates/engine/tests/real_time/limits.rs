@@ -1,8 +1,8 @@
 //! What an open loop does when the server does not keep up: drop above a limit, wait, drain, or give up, each counted.
 
 use crate::oracle::{Findings, Grid, OPEN, Request, alone, experiment, level, parallel, serve};
-use iotbench_engine::{Event, Observer, RunOptions, StopSignal, run};
-use iotbench_oracle_server::{Discipline, Entry, Program, Server, ServiceTime, Settings};
+use iotbench_engine::Event;
+use iotbench_oracle_server::{Discipline, Entry};
 use std::time::{Duration, Instant};
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -97,60 +97,7 @@ fn an_overload_takes_no_memory() {
     assert!(grown_kib < 16 << 10, "{grown_kib} KiB more after a backlog of {}: {rss_kib:?}", load.pending);
 }
 
-/// Twice what the server carries for an hour, or for `IOTBENCH_LONG_SECONDS`: at most 256 MiB, and at most 1 MiB more an
-/// hour. Run by `scripts/long`.
-#[test]
-#[ignore = "takes an hour"]
-fn an_hour_of_overload_takes_no_more_memory_than_its_first_minute() {
-    let _alone = alone();
-    let seconds: u64 = std::env::var("IOTBENCH_LONG_SECONDS").map_or(3600, |text| text.parse().unwrap());
-    let service = ServiceTime::Constant(Duration::from_millis(1));
-    let program = Program { service, discipline: Discipline::Queue, faults: vec![] };
-    let server = Server::start(Settings { ledger_capacity: 1, ..Settings::new(program, Instant::now()) }).unwrap();
-    let set = ["rate=2k", &format!("duration={seconds}s"), "drain=100ms", "connections=20"];
-    let planned = Request::new(OPEN, &set).plan(server.address());
-    let mut memory = Memory { rss_kib: Vec::with_capacity(usize::try_from(seconds).unwrap() + 60) };
-    let (backend, options) = (&iotbench_oracle_server::backend::OracleBackend, RunOptions::default());
-    let outcome = run(planned, backend, options, &mut memory, &StopSignal::default());
-    assert_eq!(outcome.load.check(), Ok(()));
-    assert_eq!(outcome.load.offered, 2000 * seconds);
-    assert!(outcome.load.pending > 900 * seconds, "{} pending: no overload", outcome.load.pending);
-    // The first minute warms caches up.
-    let steady = &memory.rss_kib[memory.rss_kib.len().min(60)..];
-    let peak_kib = memory.rss_kib.iter().copied().max().unwrap();
-    let slope_kib = slope_an_hour(steady);
-    println!(
-        "{seconds} s, {} pending at the end: peak {peak_kib} KiB, {slope_kib:.0} KiB more an hour",
-        outcome.load.pending
-    );
-    assert!(peak_kib <= 256 << 10, "peak {peak_kib} KiB");
-    assert!(slope_kib <= 1024.0, "{slope_kib} KiB more an hour: {steady:?}");
-}
-
-/// Notes the memory of each second.
-struct Memory {
-    rss_kib: Vec<u64>,
-}
-
-impl Observer for Memory {
-    fn event(&mut self, event: &Event<'_>) -> Result<(), String> {
-        if matches!(event, Event::Second(_)) {
-            self.rss_kib.push(rss());
-        }
-        Ok(())
-    }
-}
-
-/// The slope of the least-squares line through values a second apart, an hour.
-fn slope_an_hour(values: &[u64]) -> f64 {
-    let n = values.len() as f64;
-    let (mean_t, mean_v) = ((n - 1.0) / 2.0, values.iter().sum::<u64>() as f64 / n);
-    let each = values.iter().enumerate().map(|(t, &v)| (t as f64 - mean_t, v as f64 - mean_v));
-    let (above, below) = each.fold((0.0, 0.0), |(a, b), (t, v)| (a + t * v, b + t * t));
-    3600.0 * above / below
-}
-
-fn rss() -> u64 {
+pub fn rss() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find(|l| l.starts_with("VmRSS:")).unwrap();
     line.split_ascii_whitespace().nth(1).unwrap().parse().unwrap()

@@ -15,4 +15,5 @@ mod queueing;
 mod ramp;
 mod reproduction;
 mod response;
+mod soak;
 mod stopping;
