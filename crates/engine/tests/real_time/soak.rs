@@ -110,7 +110,7 @@ fn an_hour_of_overload_takes_no_more_memory_than_its_first_minute() {
         &format!("duration={seconds}s"),
         "drain=100ms",
     ];
-    let planned = Request::new(OPEN, &set.map(|s| s.as_ref())).plan(([127, 0, 0, 1], 1).into());
+    let planned = Request::new(OPEN, &set).plan(([127, 0, 0, 1], 1).into());
     let mut memory = Memory { rss_kib: Vec::with_capacity(usize::try_from(seconds).unwrap() + 60) };
     let outcome = run(planned, &Slow, RunOptions::default(), &mut memory, &StopSignal::default());
     assert_eq!((outcome.load.check(), outcome.load.offered), (Ok(()), OFFERED_PER_S * seconds));
