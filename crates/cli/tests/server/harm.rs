@@ -83,9 +83,9 @@ fn a_users_table_of_our_name_is_refused_and_stays_as_it_was() {
         let out = out.to_str().unwrap();
         let run =
             ["run", "-p", "pmu_write", "--vus", "2", "-d", "1s", "-b", backend, "--url", mine.as_str(), "--out", out];
-        let (code, _, err) = place.call(&run);
+        let (code, text, err) = place.call(&run);
         assert_eq!(code, 31, "{backend}: {err}");
-        assert!(err.contains("iotbench_pmu_write"), "{err}");
+        assert!(text.contains("iotbench_pmu_write") && text.contains("marker"), "{backend}: {text}");
         place.out(&["clean", "--url", mine.as_str()]);
         assert_eq!(contents(backend, &mine), before, "{backend}");
         place.out(&["server", "stop", backend]);

@@ -1,0 +1,257 @@
+//! What the pacer keeps the schedule of: open loops and sensors.
+
+use crate::{
+    control::Control,
+    mix::OperationMix,
+    schedule::{Schedule, Start},
+    slice::Outstanding,
+};
+use async_channel::{Receiver, Sender, TrySendError};
+use iotbench_recorder::Recorder;
+use std::{
+    collections::VecDeque,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+};
+
+/// An operation of an open loop, or a datapoint of a sensor, that has become due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grant {
+    /// When it was intended, in nanoseconds since the run's start.
+    pub intended_ns: u64,
+    /// The operation's number, or the datapoint's position in its device's order.
+    pub number: u64,
+    /// The sensor; 0 for operations.
+    pub device: u32,
+}
+
+/// Something the pacer keeps the schedule of.
+#[derive(Debug)]
+pub enum Stream {
+    /// An open loop.
+    Open(OpenStream),
+    /// Sensors that all have the same pace.
+    Sensors(SensorStream),
+}
+
+/// The operations of an open loop.
+#[derive(Debug)]
+pub struct OpenStream {
+    /// Its operations.
+    pub operations: OperationMix,
+    /// What the recorder knows the first of them as; the others follow.
+    pub first_kind: usize,
+    /// Its starts.
+    pub schedule: std::iter::Peekable<Schedule>,
+    /// The schedule that other rates are made from.
+    pub pace: Schedule,
+    /// Its rate, where a ramp changes it; `None`: it stays what it was.
+    pub ramped: Option<u32>,
+    /// The intended times of what was granted last, as much of it as may still wait.
+    pub granted_ns: VecDeque<u64>,
+    /// To the loops that start them; any may take any.
+    pub grants: Sender<Grant>,
+    /// What is not taken at the end.
+    pub leftover: Receiver<Grant>,
+    /// Operations waiting or under way.
+    pub outstanding: Arc<AtomicU32>,
+    /// Above so many outstanding ones others are dropped.
+    pub drop_above: Option<u32>,
+}
+
+/// The datapoints of sensors.
+#[derive(Debug)]
+pub struct SensorStream {
+    /// The instants at which every sensor offers a datapoint.
+    pub schedule: std::iter::Peekable<Schedule>,
+    /// The sensor that is next to offer at the present instant.
+    pub next_sensor: usize,
+    /// Every sensor.
+    pub sensors: Vec<Sensor>,
+    /// What a queue holds.
+    pub queue: u32,
+}
+
+/// A sensor's queue: how full it is, and the way to its writer.
+#[derive(Clone, Debug)]
+pub struct Sensor {
+    /// Datapoints offered and not taken.
+    pub queued: Arc<AtomicU32>,
+    /// To its writer.
+    pub grants: Sender<Grant>,
+}
+
+impl Stream {
+    /// Whether everything that was released has been taken.
+    pub(super) fn is_taken(&self) -> bool {
+        match self {
+            Self::Open(stream) => stream.grants.is_empty(),
+            Self::Sensors(stream) => stream.sensors.iter().all(|s| s.grants.is_empty()),
+        }
+    }
+
+    /// Whether nothing is left of an open loop whose rate a ramp has set to 0; what has no such rate never waits.
+    pub(super) fn is_settled(&self) -> bool {
+        match self {
+            Self::Open(stream) => {
+                stream.ramped.is_none_or(|rate| rate == 0 && stream.outstanding.load(Ordering::Relaxed) == 0)
+            }
+            Self::Sensors(_) => true,
+        }
+    }
+
+    /// What is due and not taken.
+    pub(super) fn waiting(&self, now_ns: u64) -> Outstanding {
+        match self {
+            Self::Open(stream) => stream.waiting(now_ns),
+            Self::Sensors(_) => Outstanding::default(),
+        }
+    }
+
+    pub(super) fn follow_rate(&mut self, rate: u32, now_ns: u64) {
+        if let Self::Open(stream) = self {
+            stream.follow_rate(rate, now_ns);
+        }
+    }
+
+    pub(super) fn next_ns(&mut self) -> Option<u64> {
+        match self {
+            Self::Open(stream) => stream.next_start().map(|s| s.at_ns),
+            Self::Sensors(stream) => stream.schedule.peek().map(|s| s.at_ns),
+        }
+    }
+
+    /// Releases what is due by `now_ns`; false when a channel is full.
+    pub(super) fn release(&mut self, now_ns: u64, control: &Control, recorder: &mut Recorder) -> bool {
+        match self {
+            Self::Open(stream) => stream.release(now_ns, control, recorder),
+            Self::Sensors(stream) => stream.release(now_ns, recorder),
+        }
+    }
+
+    /// Ends the stream; returns how many operations were due and never taken.
+    pub(super) fn close(self, stop_ns: u64, control: &Control, recorder: &mut Recorder) -> u64 {
+        match self {
+            Self::Open(stream) => stream.close(stop_ns, control, recorder),
+            Self::Sensors(stream) => {
+                // What sensors queued is still written; the writers tell what remains of it.
+                stream.sensors.iter().for_each(|s| {
+                    s.grants.close();
+                });
+                0
+            }
+        }
+    }
+}
+
+impl OpenStream {
+    /// The next start; `None` while a ramp pauses it.
+    fn next_start(&mut self) -> Option<Start> {
+        if self.ramped == Some(0) { None } else { self.schedule.peek().copied() }
+    }
+
+    /// Takes another rate as soon as all that is due has been released.
+    fn follow_rate(&mut self, rate: u32, now_ns: u64) {
+        let Some(present) = self.ramped.filter(|&present| present != rate) else { return };
+        let Some(&next) = self.schedule.peek() else { return };
+        if present > 0 && next.at_ns <= now_ns {
+            return;
+        }
+        self.ramped = Some(rate);
+        if rate > 0 {
+            self.schedule = self.pace.clone().with_rate(f64::from(rate), next.number, now_ns).peekable();
+        }
+    }
+
+    fn waiting(&self, now_ns: u64) -> Outstanding {
+        let granted = self.granted_ns.iter().rev().take(self.grants.len()).copied();
+        let due = self.schedule.clone().map(|s| s.at_ns).take_while(|&at_ns| at_ns <= now_ns);
+        let due = due.take(if self.ramped == Some(0) { 0 } else { usize::MAX });
+        granted.chain(due).fold(Outstanding::default(), |sum, at_ns| {
+            sum.plus(Outstanding { operations: 1, waited_ns: u128::from(now_ns.saturating_sub(at_ns)) })
+        })
+    }
+
+    fn kind(&self, number: u64) -> usize {
+        self.first_kind + self.operations.pick(0, number)
+    }
+
+    fn release(&mut self, now_ns: u64, control: &Control, recorder: &mut Recorder) -> bool {
+        while let Some(Start { number, at_ns }) = self.next_start().filter(|s| s.at_ns <= now_ns) {
+            let full = self.drop_above.is_some_and(|most| self.outstanding.load(Ordering::Relaxed) >= most);
+            if !full && self.grants.is_full() {
+                return false;
+            }
+            if !control.spend_operation(at_ns) {
+                return true;
+            }
+            self.schedule.next();
+            let kind = self.kind(number);
+            recorder.offer(kind, at_ns, 1);
+            if full {
+                recorder.drop_operation(kind, at_ns, now_ns.max(at_ns));
+                continue;
+            }
+            self.outstanding.fetch_add(1, Ordering::Relaxed);
+            // Only the pacer sends, so there is still room; a closed channel means that the run is over.
+            let _ = self.grants.try_send(Grant { intended_ns: at_ns, number, device: 0 });
+            self.remember(at_ns);
+        }
+        true
+    }
+
+    /// Keeps as many intended times as grants may wait.
+    fn remember(&mut self, at_ns: u64) {
+        if self.grants.capacity().is_some_and(|most| self.granted_ns.len() >= most) {
+            self.granted_ns.pop_front();
+        }
+        self.granted_ns.push_back(at_ns);
+    }
+
+    fn close(mut self, stop_ns: u64, control: &Control, recorder: &mut Recorder) -> u64 {
+        let mut pending = 0;
+        self.grants.close();
+        while let Ok(grant) = self.leftover.try_recv() {
+            recorder.leave_pending(self.kind(grant.number), grant.intended_ns, stop_ns);
+            pending += 1;
+        }
+        while self.next_start().is_some_and(|s| s.at_ns < stop_ns && control.spend_operation(s.at_ns)) {
+            let Some(start) = self.schedule.next() else { break };
+            let kind = self.kind(start.number);
+            recorder.offer(kind, start.at_ns, 1);
+            recorder.leave_pending(kind, start.at_ns, stop_ns);
+            pending += 1;
+        }
+        pending
+    }
+}
+
+impl SensorStream {
+    fn release(&mut self, now_ns: u64, recorder: &mut Recorder) -> bool {
+        while let Some(&Start { number, at_ns }) = self.schedule.peek().filter(|s| s.at_ns <= now_ns) {
+            while let Some(sensor) = self.sensors.get(self.next_sensor) {
+                let device = u32::try_from(self.next_sensor).unwrap_or(u32::MAX);
+                let grant = Grant { intended_ns: at_ns, number, device };
+                if sensor.queued.load(Ordering::Relaxed) >= self.queue {
+                    recorder.generate_points(at_ns, 1, 1);
+                } else {
+                    sensor.queued.fetch_add(1, Ordering::Relaxed);
+                    match sensor.grants.try_send(grant) {
+                        Ok(()) => recorder.generate_points(at_ns, 1, 0),
+                        Err(TrySendError::Closed(_)) => return true,
+                        Err(TrySendError::Full(_)) => {
+                            sensor.queued.fetch_sub(1, Ordering::Relaxed);
+                            return false;
+                        }
+                    }
+                }
+                self.next_sensor += 1;
+            }
+            self.next_sensor = 0;
+            self.schedule.next();
+        }
+        true
+    }
+}
