@@ -83,11 +83,13 @@ impl Session<'_> {
         if sampled {
             running.sampler().begin_window();
         }
-        if self.wait_until(running, from_ns + ramp.step_ns)? == Waited::Over {
+        // Its end is fixed while it runs, so that nobody's delay lengthens it; but not before every loop knows of it.
+        self.wait_for_slices(running, counting)?;
+        let to_ns = (from_ns + ramp.step_ns).max(next_start_ns(running.clock.now_ns()));
+        let after = running.control.begin_generation(to_ns);
+        if self.wait_until(running, to_ns)? == Waited::Over {
             return Ok(None);
         }
-        let to_ns = running.clock.now_ns();
-        let after = running.control.begin_generation(to_ns);
         if sampled {
             running.sampler().end_window();
         }
