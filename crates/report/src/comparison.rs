@@ -22,7 +22,7 @@ pub fn render_comparison(documents: &[Document], columns: u16) -> String {
     let columns = usable(columns);
     let heads = ["offered", "stored", "lost", "response p50", "p99", "service p50", "p99"];
     let results = table("Run", &heads, documents.iter().map(results).collect(), Right, columns);
-    let heads = ["CPU", "RSS mean", "disk written", "bytes a point", "a write survives"];
+    let heads = ["CPU", "RSS mean", "disk written", "net in", "net out", "bytes a point", "a write survives"];
     let costs = table("Run", &heads, documents.iter().map(costs).collect(), Right, columns);
     finished(&format!("{results}\n\n{costs}"))
 }
@@ -54,6 +54,8 @@ fn costs(document: &Document) -> Vec<String> {
         or_none(cpu_pct, |pct| format!("{} %", significant(pct))),
         or_none(total(|r| r.rss_bytes_mean), bytes),
         or_none(total(|r| r.disk_written_bytes), bytes),
+        or_none(total(|r| r.net_rx_bytes), bytes),
+        or_none(total(|r| r.net_tx_bytes), bytes),
         or_none(document.storage.bytes_per_point, significant),
         or_none(document.target.durability.as_ref(), survived),
     ]

@@ -28,6 +28,12 @@ fn fates(document: &Document, columns: u16) -> String {
         row("datapoints", datapoints, or_none(points.stored, count)),
     ];
     let mut text = table("Load", &heads, rows, Right, columns);
+    let acknowledged = points.preloaded + points.acked;
+    if let Some(stored) = points.stored.filter(|&stored| stored < acknowledged) {
+        #[expect(clippy::cast_precision_loss, reason = "a percentage to be read")]
+        let part = stored as f64 / acknowledged as f64 * 100.0;
+        text.push_str(&format!("\n{} % of the acknowledged datapoints are stored.", significant(part)));
+    }
     if points.preloaded > 0 {
         text.push_str(&format!(
             "\n{} datapoints were written before; they are among the stored.",

@@ -3,7 +3,7 @@
 use super::{carry_out::Finished, options::OutputFormat};
 use crate::{console, error::CliError};
 use iotbench_engine::Plan;
-use iotbench_report::render;
+use iotbench_report::{render, render_comparison};
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -15,7 +15,12 @@ pub(super) fn print_results(finished: &[Finished], format: OutputFormat) -> Resu
         OutputFormat::Text => {
             let text =
                 |f: &Finished| format!("{}\nresults: {}\n", render(&f.document, None, 100).trim_end(), folder(f));
-            console::print(&finished.iter().map(text).collect::<Vec<_>>().join("\n"))
+            console::print(&finished.iter().map(text).collect::<Vec<_>>().join("\n"))?;
+            if finished.len() < 2 {
+                return Ok(());
+            }
+            let documents: Vec<_> = finished.iter().map(|f| f.document.clone()).collect();
+            console::print(&format!("\n{}\n", render_comparison(&documents, 100).trim_end()))
         }
         OutputFormat::Json => match finished {
             [] => Ok(()),
