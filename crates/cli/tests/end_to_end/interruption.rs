@@ -116,6 +116,25 @@ fn twice_ends_at_once_while_answers_are_awaited() {
     lock.execute_batch("ROLLBACK").unwrap();
 }
 
+/// Somebody else reads from before the end, so that the write-ahead log cannot be emptied before the count.
+#[test]
+fn twice_ends_at_once_while_what_is_stored_is_counted() {
+    let out = tempfile::tempdir().unwrap();
+    let file = out.path().join("read.db");
+    let url = format!("sqlite:{}", file.display());
+    let results = out.path().join("results");
+    let arguments =
+        ["--vus", "2", "-d", "3s", "--warmup", "0s", "--url", &url, "--set", "backend.sqlite.busy_timeout_ms=600000"];
+    let (child, mut lines) = begun(&results, &arguments);
+    read_until(&mut lines, "measure");
+    let reader = rusqlite::Connection::open(&file).unwrap();
+    reader.execute_batch("BEGIN").unwrap();
+    reader.query_row("SELECT count(*) FROM iotbench_pmu_write", [], |row| row.get::<_, i64>(0)).unwrap();
+    read_until(&mut lines, "verify");
+    ends_at_once(&results, child);
+    reader.execute_batch("ROLLBACK").unwrap();
+}
+
 #[test]
 fn a_kill_leaves_what_was_known() {
     let out = tempfile::tempdir().unwrap();
