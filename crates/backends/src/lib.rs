@@ -35,6 +35,11 @@ mod json;
 ))]
 mod refuse;
 
+#[cfg(any(feature = "sqlite", feature = "mariadb", feature = "postgres"))]
+mod second;
+#[cfg(any(feature = "sqlite", feature = "mariadb", feature = "postgres"))]
+mod span;
+
 #[cfg(feature = "blackhole")]
 mod blackhole;
 #[cfg(feature = "influxdb")]

@@ -13,7 +13,6 @@ mod promise;
 mod read;
 mod recipe;
 mod server;
-mod time;
 mod write;
 
 use address::{Address, PASSWORD_VARIABLE, Secret};

@@ -14,7 +14,6 @@ mod ownership;
 mod promise;
 mod read;
 mod recipe;
-mod time;
 mod write;
 
 use address::Address;

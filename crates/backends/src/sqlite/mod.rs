@@ -10,7 +10,6 @@ mod layout;
 mod marker;
 mod promise;
 mod read;
-mod time;
 mod write;
 
 use config::{Config, SETTINGS, file_of};

@@ -4,11 +4,12 @@
 use super::{
     Place,
     points::{Figures, Points, Shape, Stretch, Values, cell, out_of_range, types},
-    selection::{Order, Selection, Span, Statement},
+    selection::{Order, Selection, Statement},
 };
+use crate::span::Span;
 use crate::{
     json::read_second,
-    mariadb::time::{SECOND_NS, join, split},
+    second::{SECOND_NS, join, split},
 };
 use iotbench_core::{Cause, Chunk, ComputedBy, Error, ReplyColumn, SignalId};
 use sqlx::mysql::MySqlRow;

@@ -3,10 +3,10 @@
 use super::{
     MariaDbReader,
     points::{Figures, Stretch, Values, cell, types},
-    selection::{Order, Selection, Span},
+    selection::{Order, Selection},
     stream::each,
 };
-use crate::{answer::Answer, mariadb::error::classify};
+use crate::{answer::Answer, mariadb::error::classify, span::Span};
 use iotbench_core::{Aggregate, Devices, Error, Reply, SignalId, Sink, Value, ValueType};
 use std::ops::ControlFlow;
 

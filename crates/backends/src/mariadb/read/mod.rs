@@ -16,7 +16,7 @@ use super::{
     layout::{index_name, qualified, quoted},
     server::execute,
 };
-use crate::answer::Answer;
+use crate::{answer::Answer, span::Span};
 use async_trait::async_trait;
 use bulk::BulkShape;
 use iotbench_core::{
@@ -27,7 +27,7 @@ use narrow::NarrowShape;
 use pager::Pager;
 use points::{Shape, Values, cell, types};
 use record::RecordShape;
-use selection::{Order, Selection, Span};
+use selection::{Order, Selection};
 use sqlx::MySqlConnection;
 use std::{ops::ControlFlow, slice::from_ref, sync::Arc};
 use stream::{Take, each};
@@ -239,7 +239,9 @@ impl MariaDbReader {
     ) -> Result<Reply, Error> {
         let (order, span) = match direction {
             Direction::FirstAfter(time) => (Order::Ascending, time.checked_add(1).map(Span::from)),
-            Direction::LastBefore(time) => (Order::Descending, time.checked_sub(1).map(Span::until)),
+            Direction::LastBefore(time) => {
+                (Order::Descending, time.checked_sub(1).map(|last| Span { last, ..Span::ALL }))
+            }
         };
         let Some(span) = span else { return Ok(NOTHING) };
         let signals = [signal];

@@ -6,9 +6,10 @@ use super::{
         Figures, Points, Shape, Stretch, Values, cell, decode, figures_at, figures_sql, number_sql, out_of_range,
         rank_sql,
     },
-    selection::{Order, Selection, Span, Statement},
+    selection::{Order, Selection, Statement},
 };
-use crate::mariadb::time::join;
+use crate::second::join;
+use crate::span::Span;
 use iotbench_core::{ComputedBy, Error, ReplyColumn, SignalId, ValueType};
 use sqlx::mysql::MySqlRow;
 use std::sync::Arc;
@@ -139,7 +140,7 @@ impl Points for NarrowPoints {
             self.close();
             return Ok(());
         };
-        let time = join(cell(&row, 0)?, cell::<i32>(&row, 1)?.into()).ok_or_else(out_of_range)?;
+        let time = join(cell(&row, 0)?, cell::<i32>(&row, 1)?).ok_or_else(out_of_range)?;
         let at = Some((if self.has_device { cell(&row, 4)? } else { 0 }, time));
         let number: u16 = cell(&row, 2)?;
         let place = self.signals.iter().position(|&signal| signal == number);

@@ -4,9 +4,9 @@ use super::{
     FIRST_ROWS, MariaDbReader,
     pager::Pager,
     points::{Values, types},
-    selection::{Order, Selection, Span},
+    selection::{Order, Selection},
 };
-use crate::answer::Answer;
+use crate::{answer::Answer, span::Span};
 use iotbench_core::{ComputedBy, Devices, Error, Reply, SignalId, Sink};
 use std::{cmp::Reverse, collections::BinaryHeap, ops::ControlFlow};
 

@@ -3,10 +3,10 @@
 
 use super::{
     points::{Shape, types},
-    selection::{Order, Selection, Span},
+    selection::{Order, Selection},
     stream::ChunkRow,
 };
-use crate::mariadb::error::classify;
+use crate::{mariadb::error::classify, span::Span};
 use futures_util::TryStreamExt;
 use iotbench_core::{Chunk, Error, Schema, SignalId};
 use sqlx::MySqlConnection;

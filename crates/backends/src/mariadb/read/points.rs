@@ -1,7 +1,8 @@
 //! Datapoints as they are read, and what a layout must know to read them.
 
-use super::selection::{Selection, Span, Statement};
+use super::selection::{Selection, Statement};
 use crate::mariadb::error::classify;
+use crate::span::Span;
 use iotbench_core::{Cause, ComputedBy, Error, ReplyColumn, Schema, SignalId, Value, ValueType};
 use sqlx::{Row, mysql::MySqlRow};
 

@@ -3,8 +3,9 @@
 use super::{
     Place,
     points::{Figures, Points, Shape, Stretch, Values, cell, decode, figures_at, figures_sql, number_sql, rank_sql},
-    selection::{Order, Selection, Span, Statement},
+    selection::{Order, Selection, Statement},
 };
+use crate::span::Span;
 use crate::{json::read_object, mariadb::layout::quoted};
 use iotbench_core::{Cause, ComputedBy, Error, Layout, ReplyColumn, SignalId, ValueType};
 use sqlx::mysql::MySqlRow;

@@ -1,47 +1,8 @@
 //! Which datapoints are wanted, and the SQL and the parameters that select them.
 
-use crate::mariadb::time::split;
-use iotbench_core::{Cause, Error, Predicate, SignalId, TimeRange};
+use crate::{second::split, span::Span};
+use iotbench_core::{Cause, Error, Predicate, SignalId};
 use sqlx::{Arguments, mysql::MySqlArguments};
-use std::ops::Bound;
-
-/// All times from `first` to `last`, both within.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Span {
-    pub(crate) first: i64,
-    pub(crate) last: i64,
-}
-
-impl Span {
-    pub(crate) const ALL: Self = Self { first: i64::MIN, last: i64::MAX };
-
-    /// The times of a range; `None` when there is none.
-    pub(crate) fn of(range: TimeRange) -> Option<Self> {
-        let first = match range.from {
-            Bound::Included(time) => time,
-            Bound::Excluded(time) => time.checked_add(1)?,
-            Bound::Unbounded => i64::MIN,
-        };
-        let last = match range.to {
-            Bound::Included(time) => time,
-            Bound::Excluded(time) => time.checked_sub(1)?,
-            Bound::Unbounded => i64::MAX,
-        };
-        (first <= last).then_some(Self { first, last })
-    }
-
-    pub(crate) fn from(first: i64) -> Self {
-        Self { first, ..Self::ALL }
-    }
-
-    pub(crate) fn until(last: i64) -> Self {
-        Self { last, ..Self::ALL }
-    }
-
-    pub(crate) fn contains(self, time: i64) -> bool {
-        (self.first..=self.last).contains(&time)
-    }
-}
 
 /// In which order datapoints come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -167,26 +128,6 @@ impl Statement {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
-
-    fn bound() -> impl Strategy<Value = Bound<i64>> {
-        let time = prop_oneof![Just(i64::MIN), Just(i64::MAX), -3..3_i64];
-        (time, 0..3).prop_map(|(time, kind)| match kind {
-            0 => Bound::Included(time),
-            1 => Bound::Excluded(time),
-            _ => Bound::Unbounded,
-        })
-    }
-
-    proptest! {
-        #[test]
-        fn a_span_holds_the_times_of_its_range(from in bound(), to in bound(), time in -4..4_i64) {
-            let range = TimeRange { from, to };
-            for time in [time, i64::MIN, i64::MAX] {
-                prop_assert_eq!(Span::of(range).is_some_and(|span| span.contains(time)), range.contains(time));
-            }
-        }
-    }
 
     #[test]
     fn every_place_has_its_value() {

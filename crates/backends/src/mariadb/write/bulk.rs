@@ -5,7 +5,7 @@ use super::{
     document::JsonTexts,
     records::{Places, Records, with_device},
 };
-use crate::{json::push_second, mariadb::time::split};
+use crate::{json::push_second, second::split};
 use iotbench_core::{Batch, Cause, Error, TableSpec};
 
 /// One text a device and second.

@@ -1,7 +1,7 @@
 //! Writes layout narrow: one row a value, as Table I of the Hof study.
 
 use super::records::{Places, Records, bytes_of_value, devices_of, with_device};
-use crate::mariadb::time::split;
+use crate::second::split;
 use iotbench_core::{Batch, Cause, Error, TableSpec};
 
 /// One row a value; the values of a datapoint follow one another in the order of their numbers.

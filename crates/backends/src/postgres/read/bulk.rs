@@ -3,9 +3,8 @@
 use super::{
     points::{Cells, Points},
     shape::Shape,
-    span::Span,
 };
-use crate::{answer::Answer, json::read_second, postgres::time::join};
+use crate::{answer::Answer, json::read_second, second::join, span::Span};
 use iotbench_core::{Cause, Chunk, Error, SignalId};
 use sqlx::postgres::PgRow;
 

@@ -2,9 +2,9 @@
 
 use super::{
     shape::{Asked, Shape},
-    span::Span,
     statement::Statement,
 };
+use crate::span::Span;
 use iotbench_core::{Aggregate, Error, Layout, SignalId};
 
 /// What is asked for.

@@ -6,21 +6,21 @@ mod figures;
 mod points;
 mod select;
 mod shape;
-mod span;
 mod statement;
 
 use super::{error::classify, layout::Table};
-use crate::answer::Answer;
+use crate::{answer::Answer, span::Span};
 use async_trait::async_trait;
 use bulk::BulkPoints;
 use count::count_sql;
 use figures::Figures;
 use futures_util::TryStreamExt;
-use iotbench_core::{Cause, ComputedBy, Counts, Error, Layout, Query, Reader, Reply, SignalId, Sink, Value, ValueType};
+use iotbench_core::{
+    Cause, ComputedBy, Counts, Direction, Error, Layout, Query, Reader, Reply, SignalId, Sink, Value, ValueType,
+};
 use points::{Cells, NarrowPoints, Points, RowPoints};
 use select::Wanted;
 use shape::{Asked, Shape};
-use span::Span;
 use sqlx::{PgConnection, Row};
 use statement::Statement;
 use std::{slice::from_ref, sync::Arc};
@@ -55,7 +55,7 @@ impl PostgresReader {
                 let order = format!("{}, place", self.shape.by_time(""));
                 self.select(wanted.ordered(order, *limit), sink).await
             }
-            Query::Nearest { device, signal, predicate, direction } => match Span::beside(*direction) {
+            Query::Nearest { device, signal, predicate, direction } => match beside(*direction) {
                 Some((span, order)) => {
                     let wanted = Wanted::of(Asked::One(*device), from_ref(signal), span);
                     let wanted = Wanted { predicate: Some(*predicate), ..wanted };
@@ -233,5 +233,13 @@ impl PostgresReader {
 impl Reader for PostgresReader {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
         self.answer(query, sink).await
+    }
+}
+
+/// The times before or after one, and the order of time in which the nearest comes first.
+fn beside(direction: Direction) -> Option<(Span, &'static str)> {
+    match direction {
+        Direction::FirstAfter(time) => Some((Span::from(time.checked_add(1)?), "")),
+        Direction::LastBefore(time) => Some((Span { last: time.checked_sub(1)?, ..Span::ALL }, " DESC")),
     }
 }

@@ -2,9 +2,9 @@
 
 use super::{
     shape::{Asked, Shape},
-    span::Span,
     statement::Statement,
 };
+use crate::span::Span;
 use iotbench_core::{Error, Layout, Predicate, SignalId};
 
 /// Which datapoints are wanted, and in which order.

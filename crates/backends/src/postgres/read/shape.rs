@@ -1,10 +1,13 @@
 //! What the SQL of queries must know of a layout.
 
-use super::{span::Span, statement::Statement};
-use crate::postgres::{
-    config::Indexes,
-    layout::{ColumnType, Table, literal, quoted},
-    time::split,
+use super::statement::Statement;
+use crate::{
+    postgres::{
+        config::Indexes,
+        layout::{ColumnType, Table, literal, quoted},
+    },
+    second::split,
+    span::Span,
 };
 use iotbench_core::{Devices, Error, Layout, Predicate, SignalId, ValueType};
 use std::sync::Arc;

@@ -4,12 +4,9 @@
 use super::{
     points::{Figures, Points, Shape, Stretch, for_each},
     record::{present, text_of},
-    selection::{Order, Selection, Span, of_device},
+    selection::{Order, Selection, of_device},
 };
-use crate::{
-    json::read_second,
-    sqlite::{error::classify, time::join},
-};
+use crate::{json::read_second, second::join, span::Span, sqlite::error::classify};
 use iotbench_core::{Cause, Chunk, ComputedBy, Error, ReplyColumn, Schema, SignalId, TableSpec};
 use rusqlite::{Rows, fallible_streaming_iterator::FallibleStreamingIterator};
 use std::{ops::ControlFlow, sync::Arc};

@@ -7,7 +7,7 @@ mod record;
 mod selection;
 
 use super::{error::classify, interrupt::Interruption};
-use crate::answer::Answer;
+use crate::{answer::Answer, span::Span};
 use async_trait::async_trait;
 use bulk::BulkShape;
 use iotbench_core::{
@@ -18,7 +18,7 @@ use narrow::NarrowShape;
 use points::{Points, Shape, Stretch, for_each, types};
 use record::RecordShape;
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Transaction};
-use selection::{Order, Selection, Span, bind, widened};
+use selection::{Order, Selection, bind, widened};
 use std::{cmp::Reverse, collections::BinaryHeap, ops::ControlFlow, slice::from_ref, sync::Arc};
 
 /// A connection that answers queries.

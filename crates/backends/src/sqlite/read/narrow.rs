@@ -3,9 +3,9 @@
 use super::{
     points::{Figures, Points, Shape, Stretch, decode, order_by},
     record::query_one,
-    selection::{Order, Selection, Span, bind, condition, of_device},
+    selection::{Order, Selection, bind, condition, of_device},
 };
-use crate::sqlite::{error::classify, time::join};
+use crate::{second::join, span::Span, sqlite::error::classify};
 use iotbench_core::{Cause, ComputedBy, Error, ReplyColumn, Schema, SignalId, TableSpec, ValueType};
 use rusqlite::{Row, Rows, fallible_streaming_iterator::FallibleStreamingIterator, types};
 use std::sync::Arc;

@@ -1,6 +1,7 @@
 //! Datapoints of one device as they are read, and what a layout must know to read them.
 
-use super::selection::{Order, Selection, Span, bind};
+use super::selection::{Order, Selection, bind};
+use crate::span::Span;
 use crate::sqlite::error::classify;
 use iotbench_core::{Cause, Chunk, ComputedBy, Error, ReplyColumn, Schema, SignalId, Value, ValueType};
 use rusqlite::{Connection, Rows, types::ValueRef};

@@ -2,8 +2,9 @@
 
 use super::{
     points::{Figures, Points, Shape, Stretch, decode, order_by},
-    selection::{Order, Selection, Span, bind, condition, of_device},
+    selection::{Order, Selection, bind, condition, of_device},
 };
+use crate::span::Span;
 use crate::{
     json::read_object,
     sqlite::{error::classify, layout::quoted},

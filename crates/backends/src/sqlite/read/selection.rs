@@ -1,43 +1,8 @@
 //! Which datapoints of one device are wanted, and the parameters of the SQL that selects them.
 
-use crate::sqlite::time::split;
-use iotbench_core::{Predicate, SignalId, TableSpec, TimeRange};
+use crate::{second::split, span::Span};
+use iotbench_core::{Predicate, SignalId, TableSpec};
 use rusqlite::Statement;
-use std::ops::Bound;
-
-/// All times from `first` to `last`, both within.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Span {
-    pub(crate) first: i64,
-    pub(crate) last: i64,
-}
-
-impl Span {
-    pub(crate) const ALL: Self = Self { first: i64::MIN, last: i64::MAX };
-
-    /// The times of a range; `None` when there is none.
-    pub(crate) fn of(range: TimeRange) -> Option<Self> {
-        let first = match range.from {
-            Bound::Included(time) => time,
-            Bound::Excluded(time) => time.checked_add(1)?,
-            Bound::Unbounded => i64::MIN,
-        };
-        let last = match range.to {
-            Bound::Included(time) => time,
-            Bound::Excluded(time) => time.checked_sub(1)?,
-            Bound::Unbounded => i64::MAX,
-        };
-        (first <= last).then_some(Self { first, last })
-    }
-
-    pub(crate) fn from(first: i64) -> Self {
-        Self { first, ..Self::ALL }
-    }
-
-    pub(crate) fn contains(self, time: i64) -> bool {
-        (self.first..=self.last).contains(&time)
-    }
-}
 
 /// In which order datapoints of one device come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,9 +69,9 @@ pub(crate) fn bind(
         (":first", span.first),
         (":last", span.last),
         (":first_second", first_second),
-        (":first_nanosecond", first_nanosecond),
+        (":first_nanosecond", first_nanosecond.into()),
         (":last_second", last_second),
-        (":last_nanosecond", last_nanosecond),
+        (":last_nanosecond", last_nanosecond.into()),
     ] {
         if let Some(place) = statement.parameter_index(name)? {
             statement.raw_bind_parameter(place, value)?;
@@ -125,15 +90,6 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn bound() -> impl Strategy<Value = Bound<i64>> {
-        let time = prop_oneof![Just(i64::MIN), Just(i64::MAX), -3..3_i64];
-        (time, 0..3).prop_map(|(time, kind)| match kind {
-            0 => Bound::Included(time),
-            1 => Bound::Excluded(time),
-            _ => Bound::Unbounded,
-        })
-    }
-
     proptest! {
         #[test]
         fn no_decimal_form_falls_through_a_widened_predicate(bits in any::<u32>(), limit_bits in any::<u32>()) {
@@ -147,14 +103,6 @@ mod tests {
                         prop_assert!(widened(predicate).holds(decimal), "{predicate:?} {value}");
                     }
                 }
-            }
-        }
-
-        #[test]
-        fn a_span_holds_the_times_of_its_range(from in bound(), to in bound(), time in -4..4_i64) {
-            let range = TimeRange { from, to };
-            for time in [time, i64::MIN, i64::MAX] {
-                prop_assert_eq!(Span::of(range).is_some_and(|span| span.contains(time)), range.contains(time));
             }
         }
     }

@@ -1,6 +1,6 @@
 //! A stretch of time with both ends within.
 
-use iotbench_core::{Direction, TimeRange};
+use iotbench_core::TimeRange;
 use std::ops::Bound;
 
 /// All times from `first` to `last`, both within.
@@ -30,14 +30,6 @@ impl Span {
 
     pub(crate) fn from(first: i64) -> Self {
         Self { first, ..Self::ALL }
-    }
-
-    /// The times before or after one, and the order of time in which the nearest comes first.
-    pub(crate) fn beside(direction: Direction) -> Option<(Self, &'static str)> {
-        match direction {
-            Direction::FirstAfter(time) => Some((Self::from(time.checked_add(1)?), "")),
-            Direction::LastBefore(time) => Some((Self { last: time.checked_sub(1)?, ..Self::ALL }, " DESC")),
-        }
     }
 
     pub(crate) fn contains(self, time: i64) -> bool {

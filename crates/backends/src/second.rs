@@ -10,8 +10,8 @@ pub(crate) fn split(timestamp_ns: i64) -> (i64, i32) {
 }
 
 /// The time of a second and a nanosecond; `None` where it does not fit.
-pub(crate) fn join(second: i64, nanosecond: i64) -> Option<i64> {
-    i64::try_from(i128::from(second) * i128::from(SECOND_NS) + i128::from(nanosecond)).ok()
+pub(crate) fn join(second: i64, nanosecond: impl Into<i64>) -> Option<i64> {
+    i64::try_from(i128::from(second) * i128::from(SECOND_NS) + i128::from(nanosecond.into())).ok()
 }
 
 #[cfg(test)]
@@ -23,7 +23,7 @@ mod tests {
         for time in [i64::MIN, -SECOND_NS, -SECOND_NS - 1, -1, 0, 1, SECOND_NS - 1, SECOND_NS, i64::MAX] {
             let (second, nanosecond) = split(time);
             assert!((0..SECOND_NS).contains(&i64::from(nanosecond)));
-            assert_eq!(join(second, nanosecond.into()), Some(time));
+            assert_eq!(join(second, nanosecond), Some(time));
         }
         assert_eq!(join(i64::MAX, 0), None);
     }
