@@ -45,10 +45,9 @@ impl InfluxDatabase {
     fn check_listener(&self, parts: &[Part]) -> Result<(), Error> {
         let Transport::Udp { port, .. } = &self.config.transport else { return Ok(()) };
         let of = |part: &Part, key: &str| part.figures.get(key).cloned().unwrap_or_default();
-        let (ends, database) = (format!(":{port}"), self.config.database.as_str());
-        let listener = parts.iter().find(|p| p.name == "config-udp" && of(p, "bind-address").ends_with(&ends));
+        let database = self.config.database.as_str();
         let wrong = |what: String| Err(Error::new(Cause::Server, what).action(Action::Stop));
-        match listener {
+        match listener(parts, *port) {
             None => wrong(format!("no UDP listener has port {port}: see [[udp]] in the server's configuration")),
             Some(part) if of(part, "database") != database => wrong(format!(
                 "the UDP listener at port {port} writes to database {:?}: set database to that, or change [[udp]]",
@@ -66,24 +65,14 @@ impl InfluxDatabase {
 impl Database for InfluxDatabase {
     async fn ping(&self) -> Result<ServerFacts, Error> {
         let mut client = self.client().await?;
-        let parts = match parts(&mut client, "SHOW DIAGNOSTICS").await {
-            // Only administrators may ask; others may still write.
-            Err(e) if e.cause == Cause::Auth => {
-                client.ask("SHOW DATABASES", |_| Ok(())).await?;
-                Vec::new()
-            }
-            parts => {
-                let parts = parts?;
-                self.check_listener(&parts)?;
-                parts
-            }
-        };
+        let parts = parts(&mut client, "SHOW DIAGNOSTICS").await;
         let version = client.version().unwrap_or_default().to_owned();
-        if !version.trim_start_matches('v').starts_with("1.") {
-            let message = format!("this is no InfluxDB 1.x, or something between hides it (version {version:?})");
-            return Err(Error::new(Cause::Server, message).action(Action::Stop));
+        if parts.is_ok() || !version.is_empty() {
+            refuse_other_versions(&version)?;
         }
-        let settings = settings(&parts);
+        let parts = parts.map_err(ask_for_an_administrator)?;
+        self.check_listener(&parts)?;
+        let settings = settings(&parts, &self.config.transport);
         let delay = settings.get("wal-fsync-delay").map(String::as_str);
         Ok(ServerFacts {
             product: "InfluxDB".into(),
@@ -154,6 +143,21 @@ impl Database for InfluxDatabase {
     }
 }
 
+fn refuse_other_versions(version: &str) -> Result<(), Error> {
+    if version.trim_start_matches('v').starts_with("1.") {
+        return Ok(());
+    }
+    let message = format!("this is no InfluxDB 1.x, or something between hides it (version {version:?})");
+    Err(Error::new(Cause::Server, message).action(Action::Stop))
+}
+
+/// Anybody else could write, but not clean up: only `DROP MEASUREMENT` forgets the types of the fields too.
+fn ask_for_an_administrator(error: Error) -> Error {
+    let is_forbidden = error.cause == Cause::Auth && error.message.contains("not authorized");
+    let hint = if is_forbidden { ": a run makes and drops its measurement, which takes an administrator" } else { "" };
+    Error { message: format!("{}{hint}", error.message), ..error }
+}
+
 fn method(transport: &Transport) -> &'static str {
     match transport {
         Transport::Http { gzip: false } => "line protocol over HTTP",
@@ -166,27 +170,39 @@ fn method(transport: &Transport) -> &'static str {
     }
 }
 
-/// The settings that matter for a result, of the parts of the server that hold them.
-fn settings(parts: &[Part]) -> BTreeMap<String, String> {
-    const SHOWN: [(&str, &[&str]); 3] = [
-        (
-            "config-data",
-            &[
-                "cache-max-memory-size",
-                "cache-snapshot-memory-size",
-                "cache-snapshot-write-cold-duration",
-                "max-concurrent-compactions",
-                "max-series-per-database",
-                "max-values-per-tag",
-                "wal-fsync-delay",
-            ],
-        ),
-        ("config-coordinator", &["max-concurrent-queries", "write-timeout"]),
-        ("config-udp", &["batch-size", "batch-pending", "batch-timeout"]),
-    ];
-    let shown = SHOWN.iter().flat_map(|&(name, keys)| {
-        let part = parts.iter().find(move |part| part.name == name);
-        part.into_iter().flat_map(move |part| keys.iter().filter_map(|&key| part.figures.get_key_value(key)))
-    });
-    shown.map(|(key, value)| (key.clone(), value.clone())).collect()
+/// The settings that matter for a result: those of the listener only where datagrams go to it.
+fn settings(parts: &[Part], transport: &Transport) -> BTreeMap<String, String> {
+    const OF_ENGINE: (&str, &[&str]) = (
+        "config-data",
+        &[
+            "cache-max-memory-size",
+            "cache-snapshot-memory-size",
+            "cache-snapshot-write-cold-duration",
+            "max-concurrent-compactions",
+            "max-series-per-database",
+            "max-values-per-tag",
+            "wal-fsync-delay",
+        ],
+    );
+    const OF_COORDINATOR: (&str, &[&str]) = ("config-coordinator", &["max-concurrent-queries", "write-timeout"]);
+    const OF_LISTENER: &[&str] = &["batch-size", "batch-pending", "batch-timeout"];
+    let mut settings = BTreeMap::new();
+    let mut show = |part: Option<&Part>, keys: &[&str]| {
+        let figures = part.into_iter().flat_map(|part| keys.iter().filter_map(|&key| part.figures.get_key_value(key)));
+        settings.extend(figures.map(|(key, value)| (key.clone(), value.clone())));
+    };
+    for (name, keys) in [OF_ENGINE, OF_COORDINATOR] {
+        show(parts.iter().find(|part| part.name == name), keys);
+    }
+    if let Transport::Udp { port, .. } = transport {
+        show(listener(parts, *port), OF_LISTENER);
+    }
+    settings
+}
+
+/// The UDP listener at this port.
+fn listener(parts: &[Part], port: u16) -> Option<&Part> {
+    let ends = format!(":{port}");
+    let is_at_port = |part: &&Part| part.figures.get("bind-address").is_some_and(|address| address.ends_with(&ends));
+    parts.iter().filter(|part| part.name == "config-udp").find(is_at_port)
 }

@@ -17,6 +17,7 @@ async fn it_says_how_it_is_set() {
     assert_eq!((facts.promise.level, &facts.promise.source), (PromiseLevel::OsCrash, &PromiseSource::ReadBack));
     assert_eq!(facts.acknowledgement, Acknowledgement::Durable);
     assert!(facts.settings.contains_key("wal-fsync-delay"), "{facts:?}");
+    assert!(!facts.settings.contains_key("batch-size"), "the listener has no part in this: {facts:?}");
     assert!(contents(&url, "facts").is_empty(), "a look changes nothing");
 }
 

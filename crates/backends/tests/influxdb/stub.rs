@@ -159,3 +159,14 @@ async fn another_version_is_no_influxdb_1() {
     assert_eq!((error.cause, error.action), (Cause::Server, Action::Stop));
     assert!(error.message.contains("2.7.1"), "{error}");
 }
+
+#[tokio::test]
+async fn who_could_not_clean_up_is_refused_before_anything_is_written() {
+    let body = r#"{"error":"error authorizing query: me not authorized to execute statement 'SHOW DIAGNOSTICS'"}"#;
+    for (body, hint) in [(body, true), (r#"{"error":"authorization failed"}"#, false)] {
+        let reply = answer("403 Forbidden", "x-influxdb-version: 1.6.7\r\n", body);
+        let (error, requests) = against(vec![reply], async |database| database.ping().await.unwrap_err()).await;
+        assert_eq!((error.cause, error.action, requests.len()), (Cause::Auth, Action::Stop, 1));
+        assert_eq!(error.message.contains("administrator"), hint, "{error}");
+    }
+}
