@@ -1,7 +1,7 @@
 //! Statements, commits and transactions against the real server.
 
 use crate::server::{Place, batch, none, table};
-use iotbench_core::{Batch, Cause, Chunk, Counts, Layout, Query, Run, Value, ValueType};
+use iotbench_core::{Batch, Cause, Chunk, Counts, Layout, Query, Run, Settled, Value, ValueType};
 use serde_json::json;
 
 /// A counter of the server's, over all connections.
@@ -145,16 +145,28 @@ async fn records_of_text_are_exact_and_tagged_with_their_writer() {
 }
 
 #[tokio::test]
-async fn bulk_load_shows_what_it_stored_once_its_writers_are_gone() {
+async fn what_bulk_load_stored_is_counted_once_its_writers_are_gone() {
     let Some(place) = Place::new("bulk_load").await else { return };
     let spec = table(Layout::Wide, &[ValueType::Text], 2);
     let database = place.open(json!({"engine": "myrocks", "bulk_load": true}), spec.clone());
     database.create().await.unwrap();
-    let mut writer = database.writer().await.unwrap();
-    writer.write(&batch(&spec, 0, 10)).await.unwrap();
-    drop(writer);
-    assert!(database.count().await.unwrap().points <= 10);
-    database.settle().await.unwrap();
+    let mut writers = Vec::new();
+    for _ in 0..16 {
+        writers.push(database.writer().await.unwrap());
+    }
+    for round in 0..20 {
+        let batch = batch(&spec, round, 1);
+        let writes = writers.iter_mut().map(|writer| writer.write(&batch));
+        for written in futures_util::future::join_all(writes).await {
+            written.unwrap();
+        }
+    }
+    drop(writers);
+    assert_eq!(database.settle().await.unwrap(), Settled::CannotTell);
+    let stored = database.count().await.unwrap();
+    assert!(stored.points <= 320, "{stored:?} of 320 acknowledged");
+    assert_eq!(stored.points, stored.values);
+    assert_eq!(database.count().await.unwrap(), stored, "nothing comes later");
     database.drop_created().await.unwrap();
     place.drop().await;
 }
