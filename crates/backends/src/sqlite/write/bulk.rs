@@ -27,11 +27,7 @@ impl BulkInsert {
         for run_rows in batch.run_rows() {
             for row in run_rows.rows {
                 let (second, nanosecond) = split(batch.timestamps_ns()[row]);
-                #[expect(
-                    clippy::cast_possible_truncation,
-                    clippy::cast_sign_loss,
-                    reason = "below 10^9, never negative"
-                )]
+                #[expect(clippy::cast_sign_loss, reason = "never negative")]
                 self.order.push((run_rows.run.device, second, row, nanosecond as u32));
             }
         }
