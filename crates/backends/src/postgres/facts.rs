@@ -46,6 +46,7 @@ pub(crate) async fn facts(
         unlogged: config.unlogged,
     });
     let is_durable = promise.level == PromiseLevel::OsCrash;
+    settings.retain(|_, value| !value.is_empty());
     settings.insert("unlogged".into(), config.unlogged.to_string());
     settings.insert("indexes".into(), format!("{:?}", config.indexes).to_lowercase());
     settings.insert("commit".into(), format!("{:?}", config.commit).to_lowercase());
