@@ -27,6 +27,7 @@ impl fmt::Display for Endpoint {
         let mut shown = self.0.clone();
         let cleared = shown.set_password(None).and_then(|()| shown.set_username("")).is_ok();
         shown.set_query(None);
+        shown.set_fragment(None);
         if cleared || (self.0.username().is_empty() && self.0.password().is_none()) {
             write!(f, "{shown}")
         } else {
@@ -77,7 +78,12 @@ mod tests {
 
     #[test]
     fn credentials_are_never_shown() {
-        for text in ["postgres://me:s3cret@h:5432/db", "http://h/?token=s3cret", "mysql://s3cret@h/db"] {
+        for text in [
+            "postgres://me:s3cret@h:5432/db",
+            "http://h/?token=s3cret",
+            "mysql://s3cret@h/db",
+            "mysql://me:p#s3cret@h/db",
+        ] {
             let endpoint = Endpoint::new(Url::parse(text).unwrap());
             let target = Target { endpoints: vec![endpoint.clone()], ..Target::default() };
             let shown = format!("{endpoint} {endpoint:?} {target:?} {}", serde_json::to_string(&target).unwrap());
