@@ -82,7 +82,7 @@ mod tests {
             "postgres://me:s3cret@h:5432/db",
             "http://h/?token=s3cret",
             "mysql://s3cret@h/db",
-            "mysql://me:p#s3cret@h/db",
+            "mysql://h/db#s3cret",
         ] {
             let endpoint = Endpoint::new(Url::parse(text).unwrap());
             let target = Target { endpoints: vec![endpoint.clone()], ..Target::default() };
