@@ -78,12 +78,9 @@ mod tests {
 
     #[test]
     fn credentials_are_never_shown() {
-        for text in [
-            "postgres://me:s3cret@h:5432/db",
-            "http://h/?token=s3cret",
-            "mysql://s3cret@h/db",
-            "mysql://h/db#s3cret",
-        ] {
+        for text in
+            ["postgres://me:s3cret@h:5432/db", "http://h/?token=s3cret", "mysql://s3cret@h/db", "mysql://h/db#s3cret"]
+        {
             let endpoint = Endpoint::new(Url::parse(text).unwrap());
             let target = Target { endpoints: vec![endpoint.clone()], ..Target::default() };
             let shown = format!("{endpoint} {endpoint:?} {target:?} {}", serde_json::to_string(&target).unwrap());
