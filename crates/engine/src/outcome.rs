@@ -117,7 +117,7 @@ impl Measured {
 }
 
 /// What was acknowledged in a second.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SecondFigures {
     /// Operations.
     pub ok: u64,

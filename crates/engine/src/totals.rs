@@ -35,10 +35,85 @@ pub struct Totals {
 pub struct GenerationTotals {
     /// Operations that were intended in it.
     pub recording: Recording,
-    /// What happened in it, second by second.
-    pub seconds: BTreeMap<u64, WindowCounts>,
+    /// What happened in its latest seconds.
+    recent: BTreeMap<u64, WindowCounts>,
+    /// What happened in the seconds before those.
+    earlier: WindowCounts,
+    /// What was done in each of the seconds before those, from `first_second` on.
+    figures: Vec<SecondFigures>,
+    first_second: u64,
     /// What it left unanswered.
     pub outstanding: Outstanding,
+}
+
+/// Seconds whose counts are kept apart: what ends a generation is cut off within the latest ones. All seconds of a long run
+/// would be memory that grows with it.
+const RECENT: usize = 300;
+
+impl GenerationTotals {
+    fn new(kinds: &Arc<[OperationKind]>) -> Self {
+        Self {
+            recording: Recording::new(Arc::clone(kinds)),
+            recent: BTreeMap::new(),
+            earlier: WindowCounts::default(),
+            figures: Vec::new(),
+            first_second: 0,
+            outstanding: Outstanding::default(),
+        }
+    }
+
+    fn add_second(&mut self, second: u64, counts: &WindowCounts) {
+        if second < self.first_second + self.figures.len() as u64 {
+            // A thread is so late that its second has been put away.
+            if let Some(figures) = self.put_away(second).and_then(|place| self.figures.get_mut(place)) {
+                figures.add(counts);
+            }
+            self.earlier.merge(counts);
+            return;
+        }
+        self.recent.entry(second).or_default().merge(counts);
+        while self.recent.len() > RECENT {
+            let Some((second, counts)) = self.recent.pop_first() else { break };
+            if self.figures.is_empty() {
+                self.first_second = second;
+            }
+            let place = self.put_away(second).unwrap_or_default();
+            self.figures.resize(place + 1, SecondFigures::default());
+            if let Some(figures) = self.figures.get_mut(place) {
+                figures.add(&counts);
+            }
+            self.earlier.merge(&counts);
+        }
+    }
+
+    /// Where the figures of a second are once it is put away.
+    fn put_away(&self, second: u64) -> Option<usize> {
+        second.checked_sub(self.first_second).and_then(|place| usize::try_from(place).ok())
+    }
+
+    /// What happened in all seconds before this one.
+    fn counts_before(&self, end: u64) -> WindowCounts {
+        let mut counts = self.earlier;
+        self.recent.range(..end).for_each(|(_, second)| counts.merge(second));
+        counts
+    }
+
+    fn figures(&self, second: u64) -> SecondFigures {
+        let put_away = self.put_away(second).and_then(|place| self.figures.get(place));
+        put_away.copied().unwrap_or_else(|| {
+            let mut figures = SecondFigures::default();
+            self.recent.get(&second).into_iter().for_each(|counts| figures.add(counts));
+            figures
+        })
+    }
+}
+
+impl SecondFigures {
+    fn add(&mut self, counts: &WindowCounts) {
+        self.ok += counts.ok;
+        self.points += counts.points.acked;
+        self.values += counts.values_acked;
+    }
 }
 
 impl Totals {
@@ -69,18 +144,14 @@ impl Totals {
         self.samples_dropped += slice.samples_dropped;
         self.pending += slice.pending;
         let kinds = &self.kinds;
-        let generation = self.generations.entry(slice.generation).or_insert_with(|| GenerationTotals {
-            recording: Recording::new(Arc::clone(kinds)),
-            seconds: BTreeMap::new(),
-            outstanding: Outstanding::default(),
-        });
+        let generation = self.generations.entry(slice.generation).or_insert_with(|| GenerationTotals::new(kinds));
         if let Some(left) = slice.outstanding {
             generation.outstanding = generation.outstanding.plus(left);
         }
         for window in slice.windows {
             self.counts.merge(window.counts());
             self.censored += window.recording().load().censored;
-            generation.seconds.entry(window.first_second()).or_default().merge(window.counts());
+            generation.add_second(window.first_second(), window.counts());
             // All recorders of a run have the same kinds.
             let merged = generation.recording.merge(window.recording());
             debug_assert!(merged.is_ok(), "recorders of one run have different kinds");
@@ -137,18 +208,8 @@ impl Totals {
     pub fn measured(&self, generation: u32, from_ns: u64, to_ns: u64) -> Option<Measured> {
         let totals = self.generations.get(&generation)?;
         let (first, end) = (from_ns / WINDOW_NS, to_ns.div_ceil(WINDOW_NS));
-        let mut counts = WindowCounts::default();
-        for (_, second) in totals.seconds.range(first..end) {
-            counts.merge(second);
-        }
-        let whole = first..to_ns / WINDOW_NS;
-        let figures = whole.map(|s| {
-            totals.seconds.get(&s).map_or(SecondFigures { ok: 0, points: 0, values: 0 }, |c| SecondFigures {
-                ok: c.ok,
-                points: c.points.acked,
-                values: c.values_acked,
-            })
-        });
+        let counts = totals.counts_before(end);
+        let figures = (first..to_ns / WINDOW_NS).map(|second| totals.figures(second));
         Some(Measured { from_ns, to_ns, recording: totals.recording.clone(), counts, seconds: figures.collect() })
     }
 }
@@ -219,6 +280,23 @@ mod tests {
         assert!(totals.measured(7, 0, S).is_none());
         totals.forget(1);
         assert_eq!((totals.load().ok, totals.measured(1, S, 3 * S).is_none()), (5, true), "counts are never forgotten");
+    }
+
+    /// More seconds than are kept apart, one of them without anything, and a thread that is late by all of them.
+    #[test]
+    fn seconds_that_were_put_away_are_the_same_seconds() {
+        let mut totals = Totals::new(kinds());
+        let count = RECENT as u64 + 100;
+        for second in (0..count).filter(|&second| second != 50) {
+            totals.add(slice(1, windows(0, &[(second * S, second * S + 1)])));
+        }
+        totals.add(slice(1, windows(0, &[(7 * S, 7 * S + 5), (50 * S, 50 * S + 5)])));
+        assert_eq!(totals.generation(1).unwrap().recent.len(), RECENT);
+        let measured = totals.measured(1, 0, (count - 1) * S).unwrap();
+        let expected = |second| if second == 7 { 2 } else { 1 };
+        let ok: Vec<_> = measured.seconds.iter().map(|s| (s.ok, s.points, s.values)).collect();
+        assert!((0..count - 1).map(|s| (expected(s), expected(s), 2 * expected(s))).eq(ok), "{:?}", measured.seconds);
+        assert_eq!(measured.counts.ok, count, "the last second is not in it, the late one is");
     }
 
     #[test]
