@@ -165,7 +165,11 @@ impl OpenStream {
         }
     }
 
+    /// Only the steps of a ramp ask for it: to look through a long backlog would delay another run's schedule.
     fn waiting(&self, now_ns: u64) -> Outstanding {
+        if self.ramped.is_none() {
+            return Outstanding::default();
+        }
         let granted = self.granted_ns.iter().rev().take(self.grants.len()).copied();
         let due = self.schedule.clone().map(|s| s.at_ns).take_while(|&at_ns| at_ns <= now_ns);
         let due = due.take(if self.ramped == Some(0) { 0 } else { usize::MAX });
@@ -197,7 +201,9 @@ impl OpenStream {
             self.outstanding.fetch_add(1, Ordering::Relaxed);
             // Only the pacer sends, so there is still room; a closed channel means that the run is over.
             let _ = self.grants.try_send(Grant { intended_ns: at_ns, number, device: 0 });
-            self.remember(at_ns);
+            if self.ramped.is_some() {
+                self.remember(at_ns);
+            }
         }
         true
     }
