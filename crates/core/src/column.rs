@@ -104,6 +104,20 @@ impl Column {
         }
     }
 
+    /// Appends the values of a column of the same type; false when it is of another (nothing is appended then).
+    #[must_use]
+    pub fn append(&mut self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::F32(c), Self::F32(v)) => c.extend_from_slice(v),
+            (Self::F64(c), Self::F64(v)) => c.extend_from_slice(v),
+            (Self::I64(c), Self::I64(v)) => c.extend_from_slice(v),
+            (Self::U16(c), Self::U16(v)) => c.extend_from_slice(v),
+            (Self::Text(c), Self::Text(v)) => (0..v.len()).filter_map(|row| v.get(row)).for_each(|text| c.push(text)),
+            _ => return false,
+        }
+        true
+    }
+
     /// Appends a value; false when its type is not this column's (nothing is appended then).
     #[must_use]
     pub fn push(&mut self, value: Value<'_>) -> bool {

@@ -81,6 +81,26 @@ impl Chunk {
         self.timestamps_ns.is_empty()
     }
 
+    /// Appends the rows of a chunk with the same columns.
+    ///
+    /// # Errors
+    /// Another number of columns, or a column of another type.
+    pub fn append(&mut self, other: &Self) -> Result<(), Error> {
+        let differs = || Error::new(crate::Cause::Protocol, "the chunks of an answer have different columns");
+        if self.columns.len() != other.columns.len() {
+            return Err(differs());
+        }
+        for (column, more) in self.columns.iter_mut().zip(&other.columns) {
+            if !column.values.append(&more.values) {
+                return Err(differs());
+            }
+            column.present.extend_from_slice(&more.present);
+        }
+        self.devices.extend_from_slice(&other.devices);
+        self.timestamps_ns.extend_from_slice(&other.timestamps_ns);
+        Ok(())
+    }
+
     /// Removes all rows and keeps the memory.
     pub fn clear(&mut self) {
         self.devices.clear();

@@ -1,29 +1,36 @@
 //! A connection and what it does: one operation, or being opened anew.
 
-use crate::{clock::RunClock, plan::RequestKind, sequence::Call};
-use iotbench_core::{Acknowledged, Applied, Batch, Cause, Database, Error, Run, RunRows, Writer};
+use crate::{
+    clock::RunClock,
+    connection::{Connection, Role},
+    read::{Answered, Ask, Inquiry},
+    sequence::Call,
+};
+use iotbench_core::{Acknowledged, Applied, Batch, Cause, Database, Error, Run, RunRows};
 use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
 use tokio::time::{error::Elapsed, timeout_at};
 
 const FIRST_BACKOFF: Duration = Duration::from_millis(50);
 const LONGEST_BACKOFF: Duration = Duration::from_secs(2);
 
-/// A connection with the batch that it sends.
+/// A connection with what it sends or asks.
 pub struct Lane {
     /// Its place among its loop's connections.
     pub number: usize,
     /// The connection.
-    pub writer: Box<dyn Writer>,
-    /// What it sends, or sent last. Boxed, because a lane is handed on several times an operation.
-    pub batches: Box<Batches>,
+    pub connection: Connection,
+    /// What it sends or asks, or did last. Boxed, because a lane is handed on several times an operation.
+    pub exchange: Box<Exchange>,
 }
 
-/// The batches of a connection.
-pub struct Batches {
-    /// All datapoints of the operation.
+/// What goes over a connection.
+pub struct Exchange {
+    /// All datapoints of an operation that writes.
     pub operation: Batch,
     /// Those of the present request, where an operation has several; else empty.
     pub request: Batch,
+    /// An operation that reads.
+    pub inquiry: Inquiry,
 }
 
 /// What a lane has done.
@@ -32,40 +39,45 @@ pub enum Done {
     Operation { lane: Lane, ended_ns: u64, result: Result<Acknowledged, Error> },
     /// A call of another operation ended.
     Called { lane: Lane, sent_ns: u64, ended_ns: u64, result: Result<Acknowledged, Error> },
+    /// An operation that reads ended.
+    Read { lane: Lane, ended_ns: u64, result: Result<Answered, Error> },
     /// An attempt to open a connection ended.
-    Reopened { number: usize, batches: Box<Batches>, attempt: u32, result: Result<Box<dyn Writer>, Error> },
+    Reopened { number: usize, exchange: Box<Exchange>, attempt: u32, result: Result<Connection, Error> },
 }
 
 /// What a lane is doing.
 pub type Work = Pin<Box<dyn Future<Output = Done> + Send>>;
 
 /// Sends a lane's batch as an operation of one request; without an answer by the deadline it has timed out.
-pub async fn operate(mut lane: Lane, kind: RequestKind, clock: RunClock, deadline: tokio::time::Instant) -> Done {
-    let answer = match kind {
-        RequestKind::Write => lane.writer.write(&lane.batches.operation),
+pub async fn write(mut lane: Lane, clock: RunClock, deadline: tokio::time::Instant) -> Done {
+    let result = match lane.connection.writer() {
+        Ok(writer) => in_time(timeout_at(deadline, writer.write(&lane.exchange.operation)).await),
+        Err(error) => Err(error),
     };
-    let result = in_time(timeout_at(deadline, answer).await);
     Done::Operation { lane, ended_ns: clock.now_ns(), result }
 }
 
-/// Makes one call of an operation of several.
-pub async fn call(
-    mut lane: Lane,
-    call: Call,
-    kind: RequestKind,
-    clock: RunClock,
-    deadline: tokio::time::Instant,
-) -> Done {
+/// Makes one call of an operation of several that writes.
+pub async fn call(mut lane: Lane, call: Call, clock: RunClock, deadline: tokio::time::Instant) -> Done {
     let sent_ns = clock.now_ns();
     let nothing_sent = |()| Acknowledged::default();
-    let result = match (call, kind) {
-        (Call::Begin, _) => in_time(timeout_at(deadline, lane.writer.begin()).await).map(nothing_sent),
-        (Call::Request, RequestKind::Write) => {
-            in_time(timeout_at(deadline, lane.writer.write(&lane.batches.request)).await)
-        }
-        (Call::Commit, _) => in_time(timeout_at(deadline, lane.writer.commit()).await).map(nothing_sent),
+    let result = match (lane.connection.writer(), call) {
+        (Err(error), _) => Err(error),
+        (Ok(writer), Call::Begin) => in_time(timeout_at(deadline, writer.begin()).await).map(nothing_sent),
+        (Ok(writer), Call::Request) => in_time(timeout_at(deadline, writer.write(&lane.exchange.request)).await),
+        (Ok(writer), Call::Commit) => in_time(timeout_at(deadline, writer.commit()).await).map(nothing_sent),
     };
     Done::Called { lane, sent_ns, ended_ns: clock.now_ns(), result }
+}
+
+/// Asks all that an operation asks.
+pub async fn read(mut lane: Lane, ask: Ask, clock: RunClock, deadline: tokio::time::Instant) -> Done {
+    let Lane { connection, exchange, .. } = &mut lane;
+    let result = match connection.reader() {
+        Ok(reader) => exchange.inquiry.ask(reader, ask, clock, deadline).await,
+        Err(error) => Err(error),
+    };
+    Done::Read { lane, ended_ns: clock.now_ns(), result }
 }
 
 fn in_time<T>(answer: Result<Result<T, Error>, Elapsed>) -> Result<T, Error> {
@@ -75,19 +87,20 @@ fn in_time<T>(answer: Result<Result<T, Error>, Elapsed>) -> Result<T, Error> {
 /// Opens a connection in place of a discarded one; after a failed attempt not at once.
 pub async fn reopen(
     database: Arc<dyn Database>,
+    role: Role,
     deadline: Duration,
     number: usize,
-    batches: Box<Batches>,
+    exchange: Box<Exchange>,
     attempt: u32,
 ) -> Done {
     if attempt > 0 {
         tokio::time::sleep(backoff(attempt, number)).await;
     }
-    let result = match tokio::time::timeout(deadline, database.writer()).await {
+    let result = match tokio::time::timeout(deadline, Connection::open(&*database, role)).await {
         Ok(result) => result,
         Err(_) => Err(Error::new(Cause::TimedOut, "no connection within the deadline")),
     };
-    Done::Reopened { number, batches, attempt, result }
+    Done::Reopened { number, exchange, attempt, result }
 }
 
 /// A random wait below an exponentially growing limit, so that clients do not come back all at once.

@@ -11,6 +11,7 @@
 //! - Nothing on the way of an operation waits for the observer, a lock of another thread, or an unbounded buffer.
 
 mod clock;
+mod connection;
 mod control;
 mod lane;
 mod ledger;
@@ -23,6 +24,7 @@ mod plan;
 mod profile;
 mod profile_file;
 mod ramp;
+mod read;
 mod run;
 mod schedule;
 mod sequence;
@@ -33,6 +35,7 @@ mod threads;
 mod totals;
 mod units;
 mod verdict;
+mod verify;
 mod write_loop;
 
 pub use ledger::AckedRanges;
@@ -40,8 +43,8 @@ pub use observer::{Event, Observer, OperationRecord, Second};
 pub use outcome::{Capacity, ClientFigures, Measured, Outcome, Phase, SecondFigures, StepFigures};
 pub use overrides::{ArrivalOverride, Overrides};
 pub use plan::{
-    GroupPlan, Load, OperationPlan, Payload, PhasesPlan, Plan, PlanError, PlanRequest, Planned, RequestKind, StopPlan,
-    not_yet, plan,
+    GroupPlan, Load, OperationPlan, Part, Payload, PhasesPlan, Plan, PlanError, PlanRequest, Planned, Question,
+    RequestKind, StopPlan, not_yet, plan,
 };
 pub use profile::{
     Arrival, Datapoints, Group, LoadConfig, LoadModel, OperationConfig, OperationKind, Overflow, Phases, Profile, Ramp,
@@ -50,6 +53,8 @@ pub use profile::{
 pub use profile_file::{ProfileError, parse_profile, read_profile};
 pub use ramp::{Bounds, Course, Decision, Purpose, Quantity, RampPlan, RampPolicy, SearchPlan, Step};
 pub use run::{RunOptions, run};
+pub use slice::ReadCounts;
 pub use stop::StopSignal;
 pub use units::{Auto, Bytes, Count, Rate, Share, Span, UnitError};
 pub use verdict::{Reason, SEVERITY, Status, Verdict, cause_exit_code, gravest};
+pub use verify::{Answers, VerifyMode};

@@ -65,14 +65,21 @@ impl OperationMix {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::Load;
+    use crate::plan::{Load, Part};
 
     fn mix_of(shares: &[f64], seed: u64) -> OperationMix {
         let one = OperationPlan::write("o", Payload::Count(1));
         let mut plans = shares.iter().map(|&share| OperationPlan { share, ..one.clone() });
         let operation = plans.next().unwrap();
         let load = Load::Closed { users: 1, think_ns: 0 };
-        let group = GroupPlan { name: "g".into(), operation, others: plans.collect(), load, connections: 1 };
+        let group = GroupPlan {
+            name: "g".into(),
+            operation,
+            others: plans.collect(),
+            load,
+            connections: 1,
+            part: Part::default(),
+        };
         OperationMix::new(&group, seed)
     }
 

@@ -4,7 +4,9 @@ use crate::{
     ledger::AckedRanges,
     plan::Plan,
     ramp::{Bounds, Quantity, Step},
+    slice::ReadCounts,
     verdict::Verdict,
+    verify::Answers,
 };
 use iotbench_core::{Acknowledgement, Counts, ServerFacts};
 use iotbench_recorder::{LatencyHistogram, LoadCounts, PointCounts, Recording, WindowCounts};
@@ -77,6 +79,10 @@ pub struct Outcome {
     pub stored: Option<Counts>,
     /// Which datapoints were acknowledged.
     pub acked: AckedRanges,
+    /// Requests that were answered.
+    pub reads: ReadCounts,
+    /// Whether the answers were the truth; `None`: nothing was read.
+    pub answers: Option<Answers>,
     /// The measured part; with a ramp, the step that is its answer.
     pub measured: Option<Measured>,
     /// The answer of a ramp.

@@ -43,6 +43,8 @@ pub struct Overrides {
     pub batch: Option<Datapoints>,
     /// The layout.
     pub layout: Option<Layout>,
+    /// How much of the devices' own time is written before the run.
+    pub history: Option<Span>,
     /// The seed.
     pub seed: Option<u64>,
 }
@@ -74,6 +76,9 @@ impl Profile {
 fn apply_options(profile: &mut Profile, overrides: &Overrides) -> Result<(), ProfileError> {
     if let Some(seed) = overrides.seed {
         profile.seed = Count(seed);
+    }
+    if let Some(history) = overrides.history {
+        profile.phases.history = Auto::Set(history);
     }
     if let Some(layout) = overrides.layout {
         profile.layout = Auto::Set(layout);

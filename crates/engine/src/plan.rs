@@ -3,9 +3,11 @@
 mod check;
 mod group;
 mod operation;
+mod question;
 
-pub use group::{GroupPlan, Load};
+pub use group::{GroupPlan, Load, Part};
 pub use operation::{OperationPlan, Payload, RequestKind};
+pub use question::Question;
 
 use crate::{profile::Profile, profile_file::ProfileError, ramp::RampPlan, units::Auto};
 use iotbench_core::{Backend, Layout, Marker, Misfit, Name, OpenRequest, SERVER_SETTINGS, Settings, TableSpec, Target};
@@ -65,10 +67,12 @@ pub struct Plan {
 }
 
 /// How long each part of a run takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PhasesPlan {
     /// Datapoints of each device written before the run.
     pub preload: u64,
+    /// Of so many devices.
+    pub preload_devices: u32,
     /// Load that is not measured.
     pub warmup_ns: u64,
     /// Load that is measured; with a ramp the steps decide.
@@ -131,6 +135,16 @@ pub struct Planned {
     pub open: OpenRequest,
 }
 
+/// What the groups of a profile are worked out with.
+#[derive(Clone, Copy)]
+struct Context<'a> {
+    profile: &'a Profile,
+    dataset: &'a dyn Dataset,
+    backend: &'a dyn Backend,
+    layout: Layout,
+    phases: &'a PhasesPlan,
+}
+
 /// Works out what a profile means for a backend.
 ///
 /// # Errors
@@ -146,6 +160,7 @@ pub fn plan(request: PlanRequest<'_>, backend: &dyn Backend) -> Result<Planned, 
     let origin_ns = origin(&profile.origin, now_ns).map_err(|m| fail("origin", m))?;
     let devices = check::devices(&profile);
     let dataset = profile.dataset.open(seed, origin_ns, devices, base)?;
+    let phases = check::phases(&profile, dataset.period_ns());
     let layout = match profile.layout {
         Auto::Set(layout) => layout,
         Auto::Auto => backend.capabilities().layouts.first().copied().unwrap_or(Layout::Wide),
@@ -161,11 +176,12 @@ pub fn plan(request: PlanRequest<'_>, backend: &dyn Backend) -> Result<Planned, 
         layout,
         schema: dataset.schema().clone(),
         devices,
-        marker: Marker { run_id: run_id.clone(), fingerprint: fingerprint(&profile, layout, devices) },
+        marker: Marker { run_id: run_id.clone(), fingerprint: fingerprint(&profile, layout, &phases) },
     };
     let open = OpenRequest { target, settings: settings.clone(), table: table.clone() };
     backend.open(open.clone()).map_err(|e| PlanError::from(setting_error(&profile_file, backend.name(), e)))?;
-    let groups = group::plans(&profile, &*dataset, backend, layout).map_err(|(key, message)| fail(&key, message))?;
+    let context = Context { profile: &profile, dataset: &*dataset, backend, layout, phases: &phases };
+    let groups = group::plans(context).map_err(|(key, message)| fail(&key, message))?;
     let plan = Plan {
         run_id,
         seed,
@@ -176,7 +192,7 @@ pub fn plan(request: PlanRequest<'_>, backend: &dyn Backend) -> Result<Planned, 
         devices: 0..devices,
         start_utc_ns: None,
         groups,
-        phases: check::phases(&profile),
+        phases,
         ramp: profile.ramp.as_ref().map(|ramp| check::ramp(&profile, ramp)),
         stop: check::stop(&profile),
         remarks: check::remarks(&profile, open.target.insecure),
@@ -214,11 +230,13 @@ fn table_name(profile: &Profile) -> Result<Name, String> {
 }
 
 /// A digest of what decides which data a table holds.
-fn fingerprint(profile: &Profile, layout: Layout, devices: u32) -> String {
+fn fingerprint(profile: &Profile, layout: Layout, phases: &PhasesPlan) -> String {
     use sha2::{Digest, Sha256};
     let dataset = serde_json::to_string(&profile.dataset).unwrap_or_default();
-    let (seed, origin, preload) = (profile.seed, &profile.origin, profile.phases.preload);
-    let identity = format!("{}\n{seed}\n{origin}\n{dataset}\n{layout}\n{devices}\n{preload}", profile.name);
+    let (seed, origin, devices) = (profile.seed, &profile.origin, check::devices(profile));
+    let (preload, of_devices) = (phases.preload, phases.preload_devices);
+    let identity =
+        format!("{}\n{seed}\n{origin}\n{dataset}\n{layout}\n{devices}\n{preload}\n{of_devices}", profile.name);
     let digest = Sha256::digest(identity.as_bytes());
     digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }

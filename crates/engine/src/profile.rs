@@ -283,6 +283,9 @@ pub struct OperationConfig {
     /// Read: records in an answer.
     #[serde(default = "one_count")]
     pub records: Count,
+    /// Read: the signals that are asked for, by name or by `beginning*`; none: all that the question can be about.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub signals: Vec<String>,
     /// Requests in the operation, one after the other on one connection. Its response time and its deadline are those of
     /// all together.
     #[serde(default = "one_count")]
@@ -294,6 +297,14 @@ pub struct OperationConfig {
     /// is stored. Only where the backend has transactions.
     #[serde(default)]
     pub transaction: bool,
+}
+
+impl OperationConfig {
+    /// Whether it asks the database for something.
+    #[must_use]
+    pub fn is_read(&self) -> bool {
+        self.kind != OperationKind::Write
+    }
 }
 
 fn one() -> f64 {
@@ -312,6 +323,8 @@ fn default_window() -> Span {
 pub struct Phases {
     /// Datapoints of each device that are written before the run.
     pub preload: Count,
+    /// The same as a stretch of the devices' own time; `auto`: `preload` says how many.
+    pub history: Auto<Span>,
     /// Load that is not measured.
     pub warmup: Span,
     /// Load that is measured; `auto`: 30 s.
@@ -332,6 +345,7 @@ impl Default for Phases {
     fn default() -> Self {
         Self {
             preload: Count(0),
+            history: Auto::Auto,
             warmup: Span::from_secs(0),
             duration: Auto::Auto,
             operations: Auto::Auto,

@@ -10,8 +10,10 @@ use crate::{
     observer::{Event, Observer},
     outcome::{ClientFigures, Outcome, Phase},
     plan::Planned,
+    slice::ReadCounts,
     stop::StopSignal,
     verdict::{Reason, Verdict},
+    verify::VerifyMode,
 };
 use iotbench_core::{Backend, Database, Error};
 use iotbench_recorder::{LoadCounts, PointCounts};
@@ -28,6 +30,8 @@ pub struct RunOptions {
     pub trace: bool,
     /// Leave in the database what was created.
     pub keep: bool,
+    /// Which answers are compared with the truth.
+    pub verify: VerifyMode,
 }
 
 /// Runs a plan to its end and says what it found out. Blocks; call it on a thread of its own.
@@ -144,6 +148,8 @@ fn blank(planned: &Planned, backend: &dyn Backend) -> Outcome {
         preloaded_points: 0,
         stored: None,
         acked: AckedRanges::default(),
+        reads: ReadCounts::default(),
+        answers: None,
         measured: None,
         capacity: None,
         resources: Vec::new(),

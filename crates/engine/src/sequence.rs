@@ -163,6 +163,7 @@ impl Sequence {
             points_unknown: unknown,
             values_acked: acked * values_per_point,
             bytes: self.bytes,
+            ..Payload::default()
         };
         (if unknown > 0 { Outcome::Unknown } else { Outcome::Fail }, payload)
     }

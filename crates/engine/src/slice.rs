@@ -26,6 +26,17 @@ pub struct Slice {
     pub pacing_error: Option<Box<LatencyHistogram>>,
     /// Measurements that were lost.
     pub samples_dropped: u64,
+    /// Requests that were answered.
+    pub reads: ReadCounts,
+}
+
+/// Requests that were answered, and by whom.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReadCounts {
+    /// All.
+    pub requests: u64,
+    /// Those that the client worked out, from more rows than it answered with.
+    pub by_client: u64,
 }
 
 impl Slice {

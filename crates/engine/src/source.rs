@@ -12,15 +12,25 @@ use closed::{ClosedSettings, ClosedSource};
 use open::OpenSource;
 use paced::PacedSource;
 
+use crate::read::Draw;
 use iotbench_core::{Batch, Left, Run, Source};
 use iotbench_simulator::Dataset;
 use std::sync::Arc;
 use stretch::Stretch;
 
+/// Which operation a source gave.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Taken {
+    /// Its place among the group's operations.
+    pub place: usize,
+    /// Whose it is and which of his, or of the whole schedule, from 0: what a question is drawn from.
+    pub draw: Draw,
+}
+
 /// A source that says which of its group's operations it gives.
 pub trait Feed: Source {
-    /// The place among the group's operations of the one that `take` gave last.
-    fn taken(&self) -> usize;
+    /// The operation that `take` gave last.
+    fn taken(&self) -> Taken;
 
     /// As [`Source::left`], with the place of each.
     fn left_with_place(&mut self, now_ns: u64, tell: &mut dyn FnMut(usize, Left));

@@ -2,16 +2,19 @@
 
 use crate::{
     clock::RunClock,
+    connection::{Connection, Role},
     control::Control,
     mix::OperationMix,
     pacer::{self, Alarm, Handover, Pace},
     plan::{GroupPlan, Load, OperationPlan, Plan, Planned},
+    read::{Asker, History},
     schedule::mix,
     slice::Slice,
     source::{MakeSource, SourcesRequest},
-    write_loop::{WriteLoop, WriteLoopParts},
+    verify::{Frontier, Witness},
+    write_loop::{Reading, WriteLoop, WriteLoopParts},
 };
-use iotbench_core::{Batch, Cause, Database, Error, Writer};
+use iotbench_core::{Batch, Cause, Database, Error};
 use iotbench_recorder::{OperationKind, Recorder, Requests};
 use std::{
     sync::{
@@ -25,6 +28,8 @@ use tokio::sync::watch;
 
 /// Of a group's seed, the number that its draw of operations begins with.
 const OPERATIONS_OF_SEED: u64 = u64::MAX;
+/// And that of what its reads ask.
+const QUESTIONS_OF_SEED: u64 = u64::MAX - 1;
 
 /// How long before the start the load threads sleep exactly.
 const EXACT_STRETCH: Duration = Duration::from_millis(10);
@@ -34,12 +39,15 @@ struct LoopPlan {
     group: u16,
     first_kind: usize,
     operations: OperationMix,
+    role: Role,
+    asker: Option<Arc<Asker>>,
     connections: u32,
     source: MakeSource,
     /// Rings at the end of a pause, where operations have some.
     pauses: Option<Arc<Alarm>>,
     /// Whether the pacer counts what is offered.
     pacer_offers: bool,
+    has_pacing_error: bool,
 }
 
 /// What all threads share.
@@ -54,6 +62,8 @@ struct Shared {
     deadline: Duration,
     trace: bool,
     ledger: bool,
+    witness: Option<Witness>,
+    frontier: Option<Arc<Frontier>>,
 }
 
 /// The threads of a run, connected and waiting for the start.
@@ -78,6 +88,15 @@ pub struct LoadRequest<'a> {
     pub trace: bool,
     /// Whether acknowledged datapoints are told.
     pub ledger: bool,
+    /// Has answers compared, where something is read.
+    pub witness: Option<Witness>,
+}
+
+/// What was in the database before the load.
+pub fn history(planned: &Planned) -> History {
+    let phases = &planned.plan.phases;
+    let dataset = Arc::clone(&planned.dataset);
+    History { dataset, devices: phases.preload_devices, positions: phases.preload }
 }
 
 /// The kinds of operations in a run's recorders: the operations of all groups in the plan's order.
@@ -104,7 +123,7 @@ impl LoadThreads {
     /// # Errors
     /// The first connection that could not be opened.
     pub fn connect(request: LoadRequest<'_>) -> Result<Self, Error> {
-        let LoadRequest { planned, database, control, slices, blocking, trace, ledger } = request;
+        let LoadRequest { planned, database, control, slices, blocking, trace, ledger, witness } = request;
         let (start, started) = watch::channel(None);
         let shared = Shared {
             control: Arc::clone(control),
@@ -116,6 +135,8 @@ impl LoadThreads {
             deadline: Duration::from_nanos(planned.plan.phases.deadline_ns),
             trace,
             ledger,
+            frontier: witness.as_ref().and_then(|witness| witness.frontier().cloned()),
+            witness,
         };
         let (mut loops, paced) = assign(planned, control, blocking);
         control.set_loops(1 + loops.iter().map(Vec::len).sum::<usize>());
@@ -184,6 +205,8 @@ fn assign(planned: &Planned, control: &Arc<Control>, blocking: bool) -> (Vec<Vec
     let mut threads: Vec<Vec<LoopPlan>> = Vec::new();
     let mut paced = Pace::default();
     let mut first_kind = 0;
+    let is_closed = |group: &GroupPlan| matches!(group.load, Load::Closed { .. });
+    let all_closed = planned.plan.groups.iter().all(is_closed);
     for (number, group) in planned.plan.groups.iter().enumerate() {
         let seed = mix(planned.plan.seed, number as u64);
         let operations = OperationMix::new(group, mix(seed, OPERATIONS_OF_SEED));
@@ -192,7 +215,10 @@ fn assign(planned: &Planned, control: &Arc<Control>, blocking: bool) -> (Vec<Vec
         let sources = request.sources(u32::try_from(loops).unwrap_or(1), &mut paced);
         for (i, source) in sources.into_iter().enumerate() {
             let share = group.connections as usize / loops + usize::from(i < group.connections as usize % loops);
+            let reads = group.operation.question().is_some();
             let plan = LoopPlan {
+                role: if reads { Role::Reads } else { Role::Writes },
+                asker: reads.then(|| Arc::new(Asker::new(history(planned), mix(seed, QUESTIONS_OF_SEED)))),
                 group: u16::try_from(number).unwrap_or(u16::MAX),
                 first_kind,
                 operations: operations.clone(),
@@ -200,6 +226,7 @@ fn assign(planned: &Planned, control: &Arc<Control>, blocking: bool) -> (Vec<Vec
                 connections: u32::try_from(share).unwrap_or(1),
                 source,
                 pacer_offers: matches!(group.load, Load::Open { .. }),
+                has_pacing_error: all_closed || !is_closed(group),
             };
             if blocking || threads.len() <= i {
                 threads.push(vec![plan]);
@@ -245,8 +272,8 @@ fn drive(shared: &Shared, plans: Vec<LoopPlan>, blocking_thread: Option<usize>, 
     runtime.block_on(async {
         let mut opened = Vec::new();
         for plan in plans {
-            match open(shared, plan.connections).await {
-                Ok(writers) => opened.push((plan, writers)),
+            match open(shared, plan.role, plan.connections).await {
+                Ok(connections) => opened.push((plan, connections)),
                 Err(error) => {
                     let _ = ready.send(Err(error));
                     return;
@@ -257,7 +284,7 @@ fn drive(shared: &Shared, plans: Vec<LoopPlan>, blocking_thread: Option<usize>, 
         let mut start = shared.start.clone();
         let Some(clock) = start.wait_for(Option::is_some).await.ok().and_then(|clock| *clock) else { return };
         // Built before the start, so that the first operations do not wait for it.
-        let build = |(plan, writers): (LoopPlan, _)| {
+        let build = |(plan, connections): (LoopPlan, _)| {
             WriteLoop::new(WriteLoopParts {
                 clock,
                 control: Arc::clone(&shared.control),
@@ -265,7 +292,10 @@ fn drive(shared: &Shared, plans: Vec<LoopPlan>, blocking_thread: Option<usize>, 
                 source: (plan.source)(clock),
                 operations: plan.operations,
                 pauses: plan.pauses,
-                writers,
+                role: plan.role,
+                connections,
+                reading: plan.asker.zip(shared.witness.clone()).map(|(asker, witness)| Reading { asker, witness }),
+                frontier: shared.frontier.clone().filter(|_| plan.role == Role::Writes),
                 batch: shared.batch.clone(),
                 group: plan.group,
                 first_kind: plan.first_kind,
@@ -275,6 +305,7 @@ fn drive(shared: &Shared, plans: Vec<LoopPlan>, blocking_thread: Option<usize>, 
                 trace: shared.trace,
                 ledger: shared.ledger,
                 pacer_offers: plan.pacer_offers,
+                has_pacing_error: plan.has_pacing_error,
                 blocking_thread,
             })
         };
@@ -293,10 +324,10 @@ async fn wait_for_epoch(clock: RunClock) {
     std::thread::sleep(clock.epoch().saturating_duration_since(Instant::now()));
 }
 
-async fn open(shared: &Shared, connections: u32) -> Result<Vec<Box<dyn Writer>>, Error> {
-    let mut writers = Vec::new();
+async fn open(shared: &Shared, role: Role, connections: u32) -> Result<Vec<Connection>, Error> {
+    let mut opened = Vec::new();
     for _ in 0..connections {
-        writers.push(shared.database.writer().await?);
+        opened.push(Connection::open(&*shared.database, role).await?);
     }
-    Ok(writers)
+    Ok(opened)
 }

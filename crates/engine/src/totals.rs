@@ -3,7 +3,7 @@
 use crate::{
     ledger::AckedRanges,
     outcome::{Measured, SecondFigures},
-    slice::{Outstanding, Slice},
+    slice::{Outstanding, ReadCounts, Slice},
 };
 use iotbench_recorder::{LatencyHistogram, LoadCounts, OperationKind, Recording, WINDOW_NS, Window, WindowCounts};
 use std::{collections::BTreeMap, sync::Arc};
@@ -28,6 +28,8 @@ pub struct Totals {
     pub pacing_error: LatencyHistogram,
     /// Measurements that were lost.
     pub samples_dropped: u64,
+    /// Requests that were answered.
+    pub reads: ReadCounts,
 }
 
 /// What was recorded of one generation.
@@ -130,6 +132,7 @@ impl Totals {
             acked: AckedRanges::default(),
             pacing_error: LatencyHistogram::new(),
             samples_dropped: 0,
+            reads: ReadCounts::default(),
         }
     }
 
@@ -142,6 +145,8 @@ impl Totals {
             self.pacing_error.merge(&error);
         }
         self.samples_dropped += slice.samples_dropped;
+        self.reads.requests += slice.reads.requests;
+        self.reads.by_client += slice.reads.by_client;
         self.pending += slice.pending;
         let kinds = &self.kinds;
         let generation = self.generations.entry(slice.generation).or_insert_with(|| GenerationTotals::new(kinds));

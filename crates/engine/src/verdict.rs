@@ -53,6 +53,15 @@ pub enum Reason {
         /// Values that the stored datapoints should have.
         expected: u64,
     },
+    /// Answers differ from the truth: so many of those compared, and how the first does.
+    WrongAnswers {
+        /// How many.
+        wrong: u64,
+        /// Of how many.
+        checked: u64,
+        /// The first of them.
+        first: String,
+    },
     /// No operation succeeded.
     NothingMeasured,
     /// The run's deadline came before its end.
@@ -89,7 +98,7 @@ impl Reason {
             | Self::PacingBroken { .. }
             | Self::NothingMeasured
             | Self::RunDeadline { .. } => 11,
-            Self::Stored { .. } | Self::StoredValues { .. } => 12,
+            Self::Stored { .. } | Self::StoredValues { .. } | Self::WrongAnswers { .. } => 12,
             Self::Target { cause, .. } => cause_exit_code(*cause),
             Self::ServerDied(_) => cause_exit_code(Cause::Server),
             Self::LocalIo(_) => 30,
@@ -138,6 +147,9 @@ impl std::fmt::Display for Reason {
             }
             Self::StoredValues { stored, expected } => {
                 write!(f, "the stored datapoints should have {expected} values, but {stored} are stored")
+            }
+            Self::WrongAnswers { wrong, checked, first } => {
+                write!(f, "{wrong} of {checked} answers compared are wrong, the first one: {first}")
             }
             Self::RunDeadline { after_s } => write!(f, "the run's deadline of {after_s} s came before its end"),
             Self::NothingMeasured => f.write_str("no operation succeeded in the measured part"),

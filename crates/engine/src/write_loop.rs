@@ -1,24 +1,33 @@
-//! The loop that drives the writers of one group on one thread.
+//! The loop that drives the connections of one group on one thread.
 //!
 //! It owns everything on an operation's way (source, connections, recorder), so that nothing there is locked. A request
 //! that answers at once, as those of a blocking backend do, never leaves the loop.
 
 mod account;
 mod handing_over;
+mod reading;
 mod several_requests;
+
+pub use reading::Reading;
 
 use crate::{
     clock::RunClock,
+    connection::{Connection, Role},
     control::{Control, Generation, LaneWatch},
-    lane::{Batches, Done, Lane, Work, operate, reopen},
+    lane::{Done, Exchange, Lane, Work, reopen, write},
     mix::OperationMix,
     pacer::Alarm,
+    read::Inquiry,
     sequence::Sequence,
     slice::Slice,
-    source::Feed,
+    source::{Feed, Taken},
+    verify::Frontier,
 };
-use futures_util::stream::{FuturesUnordered, StreamExt};
-use iotbench_core::{Action, Batch, Database, Due, Error, Next, Writer};
+use futures_util::{
+    FutureExt,
+    stream::{FuturesUnordered, StreamExt},
+};
+use iotbench_core::{Action, Batch, Database, Due, Error, Next};
 use iotbench_recorder::{LatencyHistogram, Recorder, WINDOW_NS};
 use several_requests::{Pause, next_pause_ends};
 use std::{
@@ -54,8 +63,14 @@ pub struct WriteLoopParts {
     pub operations: OperationMix,
     /// Rings at the end of a pause; `None`: no operation pauses.
     pub pauses: Option<Arc<Alarm>>,
+    /// What its connections do.
+    pub role: Role,
     /// Its connections.
-    pub writers: Vec<Box<dyn Writer>>,
+    pub connections: Vec<Connection>,
+    /// What it asks and who compares the answers, where it reads.
+    pub reading: Option<Reading>,
+    /// Told what is sent and acknowledged, where it is read meanwhile.
+    pub frontier: Option<Arc<Frontier>>,
     /// An empty batch.
     pub batch: Batch,
     /// Its group's place in the plan.
@@ -74,6 +89,8 @@ pub struct WriteLoopParts {
     pub ledger: bool,
     /// Whether the pacer counts what is offered.
     pub pacer_offers: bool,
+    /// Whether how late it sends counts as the client's: beside schedules that of closed loops does not, which have none.
+    pub has_pacing_error: bool,
     /// Which watch it stands under, when its calls block.
     pub blocking_thread: Option<usize>,
 }
@@ -94,6 +111,8 @@ pub struct WriteLoop {
     idle_since_ns: Option<u64>,
     under_way: Vec<Option<UnderWay>>,
     work: FuturesUnordered<Work>,
+    /// What has ended and is not yet accounted for; empty but for a moment.
+    ended: Vec<Done>,
     pauses: Vec<Pause>,
     generation: Generation,
     /// Whether an operation of an earlier generation may be unanswered.
@@ -111,11 +130,14 @@ const TURN: u32 = 256;
 impl WriteLoop {
     /// A loop that has not begun.
     pub fn new(mut parts: WriteLoopParts) -> Self {
-        let writers = std::mem::take(&mut parts.writers);
-        let under_way = writers.iter().map(|_| None).collect();
-        let lanes = writers.into_iter().enumerate();
-        let batches = || Box::new(Batches { operation: parts.batch.clone(), request: parts.batch.clone() });
-        let idle = lanes.map(|(number, writer)| Lane { number, writer, batches: batches() }).collect();
+        let connections = std::mem::take(&mut parts.connections);
+        let under_way = connections.iter().map(|_| None).collect();
+        let lanes = connections.into_iter().enumerate();
+        let exchange = || {
+            let (operation, request) = (parts.batch.clone(), parts.batch.clone());
+            Box::new(Exchange { operation, request, inquiry: Inquiry::default() })
+        };
+        let idle = lanes.map(|(number, connection)| Lane { number, connection, exchange: exchange() }).collect();
         let this = Self {
             changed: parts.control.subscribe(),
             values_per_point: parts.batch.columns().len() as u64,
@@ -123,6 +145,7 @@ impl WriteLoop {
             idle_since_ns: Some(0),
             under_way,
             work: FuturesUnordered::new(),
+            ended: Vec::new(),
             pauses: Vec::new(),
             // A generation that has begun by now is followed like any other.
             generation: Generation { number: 0, start_ns: 0 },
@@ -167,8 +190,8 @@ impl WriteLoop {
             let Some(mut lane) = self.idle.pop() else { return };
             let now_ns = self.parts.clock.now_ns();
             self.follow(now_ns);
-            lane.batches.operation.clear();
-            match self.parts.source.take(now_ns, &mut lane.batches.operation) {
+            lane.exchange.operation.clear();
+            match self.parts.source.take(now_ns, &mut lane.exchange.operation) {
                 Next::Due(due) => {
                     *turn += 1;
                     self.start(lane, due).await;
@@ -183,23 +206,29 @@ impl WriteLoop {
     }
 
     async fn start(&mut self, lane: Lane, due: Due) {
-        let place = self.parts.source.taken();
+        let Taken { place, draw } = self.parts.source.taken();
         let kind = self.parts.first_kind + place;
-        let (number, points) = (lane.number, lane.batches.operation.len());
+        let (number, points) = (lane.number, lane.exchange.operation.len());
         let sent_ns = self.parts.clock.now_ns();
         self.record_start(kind, due, sent_ns, points as u64);
         let operation = self.parts.operations.at(place);
-        let (request, sequence) = (operation.kind, Sequence::new(operation, points, sent_ns).map(Box::new));
+        let is_read = operation.question().is_some();
+        let sequence = (!is_read).then(|| Sequence::new(operation, points, sent_ns)).flatten().map(Box::new);
         let first = sequence.as_ref().map(|sequence| sequence.first());
         if let Some(slot) = self.under_way.get_mut(number) {
             *slot = Some(UnderWay { due, kind, sent_ns, points: points as u64, sequence });
         }
+        let deadline = (self.parts.clock.instant(sent_ns) + self.parts.deadline).into();
         let work = match first {
+            None if is_read => self.read(lane, place, draw, deadline),
             None => {
-                let deadline = self.parts.clock.instant(sent_ns) + self.parts.deadline;
-                Some(Box::pin(operate(lane, request, self.parts.clock, deadline.into())) as Work)
+                self.note_sent(&lane.exchange.operation);
+                Some(Box::pin(write(lane, self.parts.clock, deadline)) as Work)
             }
-            Some(call) => self.call(lane, call),
+            Some(call) => {
+                self.note_sent(&lane.exchange.operation);
+                self.call(lane, call)
+            }
         };
         if let Some(work) = work {
             self.drive(work, sent_ns).await;
@@ -215,7 +244,9 @@ impl WriteLoop {
         if due.generated > 0 {
             recorder.generate_points(sent_ns, due.generated, due.lost);
         }
-        if self.idle_since_ns.is_some_and(|since| since.max(due.free_since_ns) <= due.intended_ns) {
+        if self.parts.has_pacing_error
+            && self.idle_since_ns.is_some_and(|since| since.max(due.free_since_ns) <= due.intended_ns)
+        {
             self.pacing_error.record(sent_ns.saturating_sub(due.intended_ns));
         }
         if self.idle.is_empty() {
@@ -256,24 +287,36 @@ impl WriteLoop {
             _ = self.changed.changed() => {}
             () = tokio::time::sleep_until(next_second.into()) => {}
         }
-        if let Some(done) = ended {
-            let since_ns = match &done {
-                Done::Called { lane, .. } => self.sent_ns(lane.number),
-                Done::Operation { .. } | Done::Reopened { .. } => 0,
-            };
-            if let Some(next) = self.done(done) {
-                self.drive(next, since_ns).await;
-            }
+        // Answers that have come together all get their time before anything follows on one of them.
+        while let Some(done) = ended {
+            self.ended.push(done);
+            ended = self.work.next().now_or_never().flatten();
         }
+        let mut all = std::mem::take(&mut self.ended);
+        for done in all.drain(..) {
+            self.go_on_after(done).await;
+        }
+        self.ended = all;
         self.follow(self.parts.clock.now_ns());
+    }
+
+    async fn go_on_after(&mut self, done: Done) {
+        let since_ns = match &done {
+            Done::Called { lane, .. } => self.sent_ns(lane.number),
+            Done::Operation { .. } | Done::Read { .. } | Done::Reopened { .. } => 0,
+        };
+        if let Some(next) = self.done(done) {
+            self.drive(next, since_ns).await;
+        }
     }
 
     /// Takes in what a connection has done; what follows on it at once, if anything does.
     fn done(&mut self, done: Done) -> Option<Work> {
         match done {
             Done::Operation { lane, ended_ns, result } => self.complete(lane, ended_ns, result),
+            Done::Read { lane, ended_ns, result } => self.answered(lane, ended_ns, result),
             Done::Called { lane, sent_ns, ended_ns, result } => return self.called(lane, sent_ns, ended_ns, result),
-            Done::Reopened { number, batches, attempt, result } => self.reopened(number, batches, attempt, result),
+            Done::Reopened { number, exchange, attempt, result } => self.reopened(number, exchange, attempt, result),
         }
         None
     }
@@ -285,21 +328,21 @@ impl WriteLoop {
         self.idle.push(lane);
     }
 
-    fn reopen(&mut self, number: usize, batches: Box<Batches>, attempt: u32) {
-        let (database, deadline) = (Arc::clone(&self.parts.database), self.parts.deadline);
-        self.work.push(Box::pin(reopen(database, deadline, number, batches, attempt)));
+    fn reopen(&mut self, number: usize, exchange: Box<Exchange>, attempt: u32) {
+        let (database, role, deadline) = (Arc::clone(&self.parts.database), self.parts.role, self.parts.deadline);
+        self.work.push(Box::pin(reopen(database, role, deadline, number, exchange, attempt)));
     }
 
-    fn reopened(&mut self, number: usize, batches: Box<Batches>, attempt: u32, result: Result<Box<dyn Writer>, Error>) {
+    fn reopened(&mut self, number: usize, exchange: Box<Exchange>, attempt: u32, result: Result<Connection, Error>) {
         match result {
-            Ok(writer) => {
-                self.free(Lane { number, writer, batches });
+            Ok(connection) => {
+                self.free(Lane { number, connection, exchange });
                 self.set_interrupt();
             }
             Err(error) => {
                 self.tell_error(self.parts.clock.now_ns(), &error);
                 if error.action != Action::Stop {
-                    self.reopen(number, batches, attempt + 1);
+                    self.reopen(number, exchange, attempt + 1);
                 }
             }
         }
@@ -316,7 +359,7 @@ impl WriteLoop {
 
     fn set_interrupt(&self) {
         if let (Some(watch), [lane]) = (self.watch(), self.idle.as_slice()) {
-            watch.set_interrupt(lane.writer.interrupt());
+            watch.set_interrupt(lane.connection.interrupt());
         }
     }
 }

@@ -20,6 +20,8 @@ pub struct Payload {
     pub points_unknown: u64,
     /// Values of the acknowledged datapoints.
     pub values_acked: u64,
+    /// Rows of answers.
+    pub rows_read: u64,
     /// Bytes of content sent and received, as far as the backend tells.
     pub bytes: u64,
 }
@@ -61,6 +63,8 @@ pub struct WindowCounts {
     pub points: PointCounts,
     /// Values of the acknowledged datapoints.
     pub values_acked: u64,
+    /// Rows of answers.
+    pub rows_read: u64,
     /// Bytes of content sent and received.
     pub bytes: u64,
 }
@@ -78,6 +82,7 @@ impl WindowCounts {
         self.late += other.late;
         self.points.merge(&other.points);
         self.values_acked += other.values_acked;
+        self.rows_read += other.rows_read;
         self.bytes += other.bytes;
     }
 
@@ -92,6 +97,7 @@ impl WindowCounts {
         self.points.failed += payload.points_failed;
         self.points.unknown += payload.points_unknown;
         self.values_acked += payload.values_acked;
+        self.rows_read += payload.rows_read;
         self.bytes += payload.bytes;
     }
 }

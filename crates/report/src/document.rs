@@ -4,6 +4,7 @@
 //! no change inside the engine changes a file, and every number that need not exist is an `Option`: what is not finite,
 //! not known or not supported by the sample is null.
 
+mod answers;
 mod capacity;
 mod check;
 mod client;
@@ -18,6 +19,7 @@ mod target;
 mod throughput;
 mod verdict;
 
+pub use answers::Answers;
 pub use capacity::{Capacity, Purpose, Step};
 pub use check::Inconsistency;
 pub use client::{Client, PacingError};
@@ -39,7 +41,7 @@ use std::time::SystemTime;
 
 /// Name and version of the format. The major number changes when a field changes its meaning or goes, the minor one when
 /// a field comes.
-pub const SCHEMA: &str = "iotbench-run/1.1";
+pub const SCHEMA: &str = "iotbench-run/1.2";
 const SCHEMA_OF_THIS_MAJOR: &str = "iotbench-run/1.";
 
 /// The results document of a run. `docs/results.md` describes every field, `docs/run.schema.json` is its JSON Schema.
@@ -75,6 +77,9 @@ pub struct Document {
     pub load: Load,
     /// Datapoints by their fate, over the whole run.
     pub points: Points,
+    /// What was read, held against the truth; null: nothing was.
+    #[serde(default)]
+    pub answers: Option<Answers>,
     /// The stretch whose figures are the result; with a ramp, the step that is its answer.
     pub measured: Option<MeasuredPart>,
     /// What was acknowledged a second in the measured part.
@@ -136,6 +141,7 @@ impl Document {
             target: Target::new(outcome, provenance.managed),
             load: Load::new(outcome),
             points: Points::new(outcome),
+            answers: Answers::new(outcome),
             measured: measured.map(MeasuredPart::from),
             throughput: measured.map(Throughput::from),
             latency: measured.map(|m| Latency::from(&m.recording)),

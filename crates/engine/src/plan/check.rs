@@ -149,9 +149,9 @@ fn most_load(profile: &Profile) -> u64 {
 }
 
 pub(super) fn not_yet(profile: &Profile) -> Option<String> {
-    let operations = || profile.groups.iter().flat_map(|g| &g.operations);
-    if let Some(read) = operations().find(|o| o.kind != OperationKind::Write) {
-        return Some(format!("its operation {} reads, and only writing is built", read.kind));
+    let mut operations = profile.groups.iter().flat_map(|g| &g.operations);
+    if operations.any(|o| o.kind == OperationKind::CycleSearch) {
+        return Some("its search for machine cycles is not built".into());
     }
     if profile.groups.iter().any(|g| g.load.model == LoadModel::Interval) {
         return Some("its load model interval is not built".into());
@@ -176,9 +176,18 @@ pub(super) fn devices(profile: &Profile) -> u32 {
     u32::try_from(devices).unwrap_or(u32::MAX)
 }
 
+/// Of how many devices there is a history. Where users are devices, there may be more of them than had one before.
+pub(super) fn history_devices(profile: &Profile) -> u32 {
+    match profile.devices {
+        Auto::Set(n) if gathers(profile) => u32::try_from(n.0).unwrap_or(u32::MAX),
+        _ => devices(profile),
+    }
+}
+
 /// How many devices one user sends for.
 fn devices_of_request(group: &Group) -> u64 {
-    group.operations.iter().map(|o| o.devices.0).max().unwrap_or(1)
+    let writes = group.operations.iter().filter(|o| o.kind == OperationKind::Write);
+    writes.map(|o| o.devices.0).max().unwrap_or(1)
 }
 
 /// Whether a user sends what its own device has gathered: such a user is a device.
@@ -195,10 +204,13 @@ pub(super) fn settings(profile: &Profile, backend: &str) -> Result<Settings, Str
     }
 }
 
-pub(super) fn phases(profile: &Profile) -> PhasesPlan {
+/// `period_ns`: from one datapoint of a device to its next.
+pub(super) fn phases(profile: &Profile, period_ns: i64) -> PhasesPlan {
     let phases = &profile.phases;
+    let period_ns = u64::try_from(period_ns).unwrap_or(1).max(1);
     PhasesPlan {
-        preload: phases.preload.0,
+        preload: phases.history.set().map_or(phases.preload.0, |history| history.as_ns().div_ceil(period_ns)),
+        preload_devices: history_devices(profile),
         warmup_ns: phases.warmup.as_ns(),
         duration_ns: phases.duration.set().unwrap_or(DEFAULT_DURATION).as_ns(),
         operations: phases.operations.set().map(|n| n.0),

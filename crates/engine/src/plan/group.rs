@@ -1,12 +1,13 @@
 //! What each group does, as meant.
 
-use super::operation::{self, OperationPlan};
+use super::{
+    Context,
+    operation::{self, OperationPlan},
+};
 use crate::{
-    profile::{Arrival, Group, LoadModel, Overflow, Profile, Ramp},
+    profile::{Arrival, Group, LoadModel, Overflow},
     units::{Auto, Rate},
 };
-use iotbench_core::{Backend, Layout};
-use iotbench_simulator::Dataset;
 use serde::{Deserialize, Serialize};
 
 /// Users or sensors that do the same at the same pace.
@@ -23,6 +24,49 @@ pub struct GroupPlan {
     pub load: Load,
     /// Connections they share.
     pub connections: u32,
+    /// Which part of the profile's group it is.
+    #[serde(default)]
+    pub part: Part,
+}
+
+/// A part of a group of a profile, of which some users write and others read: the users from one share of all to another.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Part {
+    /// Where it begins.
+    pub from: f64,
+    /// Where it ends.
+    pub to: f64,
+    /// Whether a ramp changes the group.
+    pub ramped: bool,
+}
+
+impl Default for Part {
+    fn default() -> Self {
+        Self { from: 0.0, to: 1.0, ramped: false }
+    }
+}
+
+impl Part {
+    /// How many of so many users belong to it. The parts of a group have all users together.
+    #[must_use]
+    pub fn of(&self, users: u64) -> u64 {
+        #[expect(clippy::cast_precision_loss, reason = "fewer users than 2^53")]
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a part of a positive number")]
+        let end = |share: f64| (users as f64 * share).round() as u64;
+        end(self.to) - end(self.from)
+    }
+
+    /// As [`Part::of`], of a number of users that fits.
+    #[must_use]
+    pub fn of_users(&self, users: u32) -> u32 {
+        u32::try_from(self.of(users.into())).unwrap_or(users)
+    }
+
+    /// Whether it is the whole group.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.to - self.from >= 1.0
+    }
 }
 
 impl GroupPlan {
@@ -62,6 +106,21 @@ pub enum Load {
 }
 
 impl Load {
+    /// What a part of a group does of its load.
+    fn part(self, part: &Part) -> Result<Self, &'static str> {
+        match self {
+            whole if part.is_whole() => Ok(whole),
+            Self::Closed { users, think_ns } => Ok(Self::Closed { users: part.of_users(users), think_ns }),
+            Self::Open { .. } if part.ramped => {
+                Err("a ramp of a rate is over a group that only writes or only reads: use two groups")
+            }
+            Self::Open { arrival, rate, drop_above } => {
+                Ok(Self::Open { arrival, rate: rate * (part.to - part.from), drop_above })
+            }
+            Self::Paced { .. } => Err("the sensors of a paced load write: put reads into a group of their own"),
+        }
+    }
+
     /// The word in results.
     #[must_use]
     pub fn name(&self) -> &'static str {
@@ -78,45 +137,48 @@ type FieldError = (String, String);
 
 /// More connections than this are a slip, unless a user asks for them.
 const DEFAULT_MOST_CONNECTIONS: u64 = 256;
+const MOST_BLOCKING_CONNECTIONS: u64 = 32;
 
-pub(super) fn plans(
-    profile: &Profile,
-    dataset: &dyn Dataset,
-    backend: &dyn Backend,
-    layout: Layout,
-) -> Result<Vec<GroupPlan>, FieldError> {
-    let first_rate =
-        |i| profile.ramp.as_ref().filter(|_| i == 0).map(|r| Rate(f64::from(super::check::ramp(profile, r).first())));
-    let one = |(i, group): (usize, &Group)| {
-        group_plan(profile, group, dataset, backend, layout, first_rate(i))
-            .map_err(|(key, m)| (format!("groups.{i}.{key}"), m))
-    };
-    profile.groups.iter().enumerate().map(one).collect()
+pub(super) fn plans(context: Context<'_>) -> Result<Vec<GroupPlan>, FieldError> {
+    let mut plans = Vec::new();
+    for (i, group) in context.profile.groups.iter().enumerate() {
+        let ramped = context.profile.ramp.is_some() && i == 0;
+        plans.extend(group_plans(context, group, ramped).map_err(|(key, m)| (format!("groups.{i}.{key}"), m))?);
+    }
+    Ok(plans)
 }
 
-fn group_plan(
-    profile: &Profile,
-    group: &Group,
-    dataset: &dyn Dataset,
-    backend: &dyn Backend,
-    layout: Layout,
-    first_rate: Option<Rate>,
-) -> Result<GroupPlan, FieldError> {
-    let load = load(group, dataset, first_rate)?;
-    let mut operations = operation::plans(profile, group, &load, backend, layout)?.into_iter();
-    let operation = operations.next().ok_or_else(|| ("operations".into(), "a group needs an operation".into()))?;
-    Ok(GroupPlan {
-        name: group.name.clone(),
-        operation,
-        others: operations.collect(),
-        connections: connections(profile, group, &load, backend)?,
-        load,
-    })
+/// A group as one that writes and one that reads, or as one of them: a connection does one or the other.
+fn group_plans(context: Context<'_>, group: &Group, ramped: bool) -> Result<Vec<GroupPlan>, FieldError> {
+    if group.operations.is_empty() {
+        return Err(("operations".into(), "a group needs an operation".into()));
+    }
+    let share =
+        |reads: bool| -> f64 { group.operations.iter().filter(|o| o.is_read() == reads).map(|o| o.share).sum() };
+    let written = share(false) / (share(false) + share(true));
+    let whole = load(context, group, ramped)?;
+    let mut plans = Vec::new();
+    for (reads, from, to) in [(false, 0.0, written), (true, written, 1.0)] {
+        let part = Part { from, to, ramped };
+        let mut operations = operation::plans(context, group, &whole, reads)?.into_iter();
+        let Some(operation) = operations.next() else { continue };
+        let load = whole.part(&part).map_err(|message| ("operations".to_string(), message.into()))?;
+        plans.push(GroupPlan {
+            name: group.name.clone(),
+            operation,
+            others: operations.collect(),
+            connections: connections(context, group, &load, &part, reads)?,
+            load,
+            part,
+        });
+    }
+    Ok(plans)
 }
 
-/// `first_rate`: that of a ramp's first step, where the ramp changes this group.
-fn load(group: &Group, dataset: &dyn Dataset, first_rate: Option<Rate>) -> Result<Load, FieldError> {
-    let config = &group.load;
+fn load(context: Context<'_>, group: &Group, ramped: bool) -> Result<Load, FieldError> {
+    let (config, dataset, profile) = (&group.load, context.dataset, context.profile);
+    let ramp = profile.ramp.as_ref().filter(|_| ramped);
+    let first_rate = ramp.map(|r| Rate(f64::from(super::check::ramp(profile, r).first())));
     let users = u32::try_from(config.users.0).map_err(|_| ("load.users".into(), "too many users".into()))?;
     match config.model {
         LoadModel::Closed => Ok(Load::Closed { users, think_ns: config.think_time.as_ns() }),
@@ -145,8 +207,10 @@ fn load(group: &Group, dataset: &dyn Dataset, first_rate: Option<Rate>) -> Resul
     }
 }
 
-fn connections(profile: &Profile, group: &Group, load: &Load, backend: &dyn Backend) -> Result<u32, FieldError> {
-    let most = backend.capabilities().most_writers.map_or(u64::MAX, u64::from);
+fn connections(context: Context<'_>, group: &Group, load: &Load, part: &Part, reads: bool) -> Result<u32, FieldError> {
+    let (profile, backend) = (context.profile, context.backend);
+    let capabilities = backend.capabilities();
+    let most = capabilities.most_writers.filter(|_| !reads).map_or(u64::MAX, u64::from);
     let wanted = match group.connections {
         Auto::Set(n) if n.0 == 0 => return Err(("connections".into(), "at least one connection is needed".into())),
         Auto::Set(n) if n.0 > most => {
@@ -158,11 +222,16 @@ fn connections(profile: &Profile, group: &Group, load: &Load, backend: &dyn Back
         Auto::Set(n) => n.0,
         Auto::Auto => {
             let users = match load {
-                Load::Closed { users, .. } => profile.ramp.as_ref().map_or(u64::from(*users), Ramp::greatest),
+                Load::Closed { users, .. } => {
+                    let ramp = profile.ramp.as_ref().filter(|_| part.ramped);
+                    ramp.map_or(u64::from(*users), |ramp| part.of(ramp.greatest()))
+                }
                 Load::Open { .. } => 32,
                 Load::Paced { .. } => u64::from(super::check::devices(profile)),
             };
-            users.clamp(1, DEFAULT_MOST_CONNECTIONS).min(most)
+            // Each of a blocking backend's connections has a thread.
+            let limit = if capabilities.blocking { MOST_BLOCKING_CONNECTIONS } else { DEFAULT_MOST_CONNECTIONS };
+            users.clamp(1, limit).min(most)
         }
     };
     u32::try_from(wanted).map_err(|_| ("connections".into(), "too many connections".into()))

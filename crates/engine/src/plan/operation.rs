@@ -1,11 +1,15 @@
 //! What an operation does, as meant.
 
-use super::{check, group::Load};
+use super::{
+    Context, check,
+    group::Load,
+    question::{self, Question},
+};
 use crate::{
     profile::{Datapoints, Group, OperationConfig, Profile},
     units::Span,
 };
-use iotbench_core::{Backend, Layout};
+use iotbench_core::Layout;
 use serde::{Deserialize, Serialize};
 
 /// One thing that a user does: requests one after the other on one connection, as a transaction or not.
@@ -30,11 +34,13 @@ pub struct OperationPlan {
 }
 
 /// What a request asks of a database. Each kind has its arm where a connection sends it (`lane.rs`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RequestKind {
     /// To take a batch.
     Write,
+    /// To answer a question.
+    Read(Question),
 }
 
 /// Which datapoints of a device one request carries.
@@ -68,6 +74,15 @@ impl OperationPlan {
         }
     }
 
+    /// What it asks; `None`: it writes.
+    #[must_use]
+    pub fn question(&self) -> Option<&Question> {
+        match &self.kind {
+            RequestKind::Write => None,
+            RequestKind::Read(question) => Some(question),
+        }
+    }
+
     /// Whether it is nothing but one request: then what is measured of the operation is measured of the request.
     #[must_use]
     pub fn is_one_request(&self) -> bool {
@@ -95,30 +110,54 @@ type FieldError = (String, String);
 /// An operation with more datapoints is a slip: its batch stays in memory until it is answered.
 const MOST_POINTS: u64 = 1_000_000;
 
+/// The operations of a group that write, or those that read.
 pub(super) fn plans(
-    profile: &Profile,
+    context: Context<'_>,
     group: &Group,
     load: &Load,
-    backend: &dyn Backend,
-    layout: Layout,
+    reads: bool,
 ) -> Result<Vec<OperationPlan>, FieldError> {
     let one = |(j, config): (usize, &OperationConfig)| {
-        operation(profile, group, config, load, backend, layout)
-            .map_err(|(key, message)| (format!("operations.{j}.{key}"), message))
+        let planned = if reads { read(context, group, config, load) } else { write(context, group, config, load) };
+        planned.map_err(|(key, message)| (format!("operations.{j}.{key}"), message))
     };
-    let plans: Vec<_> = group.operations.iter().enumerate().map(one).collect::<Result<_, _>>()?;
+    let configs = group.operations.iter().enumerate().filter(|(_, config)| config.is_read() == reads);
+    let plans: Vec<_> = configs.map(one).collect::<Result<_, _>>()?;
     agree(&plans, load).map_err(|(j, key, message)| (format!("operations.{j}.{key}"), message.into()))?;
     Ok(plans)
 }
 
-fn operation(
-    profile: &Profile,
+fn read(
+    context: Context<'_>,
     group: &Group,
     config: &OperationConfig,
     load: &Load,
-    backend: &dyn Backend,
-    layout: Layout,
 ) -> Result<OperationPlan, FieldError> {
+    if matches!(load, Load::Paced { .. }) {
+        return Err(("kind".into(), "the sensors of a paced load write: put reads into a group of their own".into()));
+    }
+    if config.pause.as_ns() > 0 {
+        return Err(("pause".into(), "the requests of a read follow one another: write 0s".into()));
+    }
+    if config.transaction {
+        return Err(("transaction".into(), "a read is not a transaction of its own: write false".into()));
+    }
+    let question = question::question(context, config)?;
+    Ok(OperationPlan {
+        share: config.share,
+        requests: u32::try_from(config.requests.0).map_err(|_| too_many())?,
+        kind: RequestKind::Read(question),
+        ..OperationPlan::write(&name(group, config), Payload::Count(1))
+    })
+}
+
+fn write(
+    context: Context<'_>,
+    group: &Group,
+    config: &OperationConfig,
+    load: &Load,
+) -> Result<OperationPlan, FieldError> {
+    let Context { profile, backend, layout, .. } = context;
     let payload = payload(config, load, layout)?;
     let requests = u32::try_from(config.requests.0).map_err(|_| too_many())?;
     let devices = u32::try_from(config.devices.0).map_err(|_| too_many())?;

@@ -6,13 +6,15 @@ use crate::{
     control::Control,
     observer::{Event, Second},
     outcome::{Outcome, Phase},
+    plan::{Load, Plan},
     ramp::Quantity,
     slice::{SLICES, Slice},
-    threads::{LoadRequest, LoadThreads, blocking_threads, kinds},
+    threads::{LoadRequest, LoadThreads, blocking_threads, history, kinds},
     totals::Totals,
     verdict::Reason,
+    verify::{Frontier, Verifier, VerifierParts},
 };
-use iotbench_core::Cause;
+use iotbench_core::{Cause, Error, Layout, ValueType};
 use iotbench_recorder::WINDOW_NS;
 use iotbench_sampler::{Reading, Sampler, SamplerError, SamplerReport, Subject, Target};
 use std::{
@@ -39,6 +41,7 @@ pub(super) struct Running {
     pub(super) totals: Totals,
     slices: Receiver<Slice>,
     threads: LoadThreads,
+    verifier: Option<Verifier>,
     sampler: Sampler,
     readings: Arc<Mutex<Vec<Reading>>>,
     phase: Phase,
@@ -76,14 +79,15 @@ impl Session<'_> {
     fn start(&mut self) -> Result<Running, Reason> {
         let plan = &self.planned.plan;
         let blocking = self.backend.capabilities().blocking;
-        let users = match (&plan.ramp, plan.groups.first().map(|g| g.load)) {
-            (Some(ramp), _) if ramp.quantity == Quantity::Users => ramp.first(),
-            (None, Some(crate::plan::Load::Closed { users, .. })) => users,
-            _ => 0,
+        let users = match &plan.ramp {
+            Some(ramp) if ramp.quantity == Quantity::Users => ramp.first(),
+            Some(_) => 0,
+            None => closed_users(plan),
         };
         let budget_from_ns = if plan.ramp.is_some() { 0 } else { plan.phases.warmup_ns };
         let control =
             Arc::new(Control::new(users, plan.phases.operations, budget_from_ns, blocking_threads(plan, blocking)));
+        let verifier = self.verifier().map_err(target)?;
         let (sender, slices) = sync_channel(SLICES);
         let request = LoadRequest {
             planned: &self.planned,
@@ -93,9 +97,9 @@ impl Session<'_> {
             blocking,
             trace: self.options.trace,
             ledger: self.backend.capabilities().stores,
+            witness: verifier.as_ref().map(Verifier::witness),
         };
-        let threads =
-            LoadThreads::connect(request).map_err(|e| Reason::Target { cause: e.cause, message: e.message })?;
+        let threads = LoadThreads::connect(request).map_err(target)?;
         let clock = RunClock::starting_at(epoch(plan.start_utc_ns));
         let readings = Arc::new(Mutex::new(Vec::new()));
         let sampler = self.sampler(clock, Arc::clone(&readings)).map_err(|e| not_sampled(&e))?;
@@ -109,12 +113,31 @@ impl Session<'_> {
             totals,
             slices,
             threads,
+            verifier,
             sampler,
             readings,
             phase,
             drain_until_ns: None,
             overran: false,
         })
+    }
+
+    /// Compares what is read; `None`: nothing is.
+    fn verifier(&self) -> Result<Option<Verifier>, Error> {
+        let plan = &self.planned.plan;
+        let operations = || plan.groups.iter().flat_map(|group| group.operations());
+        if operations().all(|operation| operation.question().is_none()) {
+            return Ok(None);
+        }
+        let capabilities = self.backend.capabilities();
+        let (history, table) = (history(&self.planned), &plan.table);
+        let writes = operations().any(|operation| operation.question().is_none());
+        let frontier = writes.then(|| Frontier::new(&history, table.devices).map(Arc::new)).flatten();
+        let signals = table.schema.signals();
+        let is_text = matches!(table.layout, Layout::Document | Layout::Bulk);
+        let decimal = is_text && signals.iter().any(|signal| signal.value_type == ValueType::F32);
+        let mode = self.options.verify;
+        Verifier::start(VerifierParts { history, domain: capabilities.domain, decimal, mode, frontier }).map(Some)
     }
 
     fn sampler(&self, clock: RunClock, readings: Arc<Mutex<Vec<Reading>>>) -> Result<Sampler, SamplerError> {
@@ -257,7 +280,9 @@ impl Session<'_> {
         }
         let joined = running.threads.join().map_err(Reason::Internal);
         fill_resources(&mut self.outcome, running.sampler.stop());
+        let verified = running.verifier.map(Verifier::finish).transpose().map_err(Reason::Internal);
         let totals = running.totals;
+        self.outcome.reads = totals.reads;
         self.outcome.load = match (&self.outcome.measured, &self.planned.plan.ramp) {
             (Some(measured), None) => measured.recording.load(),
             _ => totals.load(),
@@ -266,9 +291,13 @@ impl Session<'_> {
         self.outcome.client.pacing_error = totals.pacing_error;
         self.outcome.client.samples_dropped = totals.samples_dropped;
         self.outcome.acked = totals.acked;
+        if let Ok(answers) = &verified {
+            self.outcome.answers.clone_from(answers);
+        }
         super::finish::judge_measurement(&self.outcome, reasons);
         self.checkpoint()?;
         joined?;
+        verified?;
         match failure {
             Some((cause, message)) if reasons.iter().all(|r| !matches!(r, Reason::Target { .. })) => {
                 Err(Reason::Target { cause, message })
@@ -287,6 +316,16 @@ impl Running {
     pub(super) fn sampler(&self) -> &Sampler {
         &self.sampler
     }
+}
+
+/// The users of all closed loops.
+fn closed_users(plan: &Plan) -> u32 {
+    let users = |load: &Load| if let Load::Closed { users, .. } = load { *users } else { 0 };
+    plan.groups.iter().map(|group| users(&group.load)).sum()
+}
+
+fn target(error: Error) -> Reason {
+    Reason::Target { cause: error.cause, message: error.message }
 }
 
 /// Only a server can be gone before it is sampled: we are here.

@@ -1,7 +1,15 @@
 //! A closed loop: a user starts again some time after its answer.
 
-use super::{Feed, Filler, stretch::Stretches};
-use crate::{clock::RunClock, control::Control, mix::OperationMix, pacer::Alarm, plan::Payload, schedule::mix};
+use super::{Feed, Filler, Taken, stretch::Stretches};
+use crate::{
+    clock::RunClock,
+    control::Control,
+    mix::OperationMix,
+    pacer::Alarm,
+    plan::{Part, Payload},
+    read::Draw,
+    schedule::mix,
+};
 use async_trait::async_trait;
 use iotbench_core::{Batch, Due, Left, Next, Source};
 use std::{cmp::Reverse, collections::BinaryHeap, sync::Arc};
@@ -20,8 +28,8 @@ pub struct ClosedSource {
     filler: Filler,
     stretches: Stretches,
     settings: ClosedSettings,
-    /// The place of the operation that was given last.
-    taken: usize,
+    /// The operation that was given last.
+    taken: Taken,
     users: Vec<User>,
     /// Users that are not under way, by their next start, with the joining that it belongs to.
     waiting: BinaryHeap<Reverse<Start>>,
@@ -33,6 +41,10 @@ pub struct ClosedSource {
 pub struct ClosedSettings {
     /// What users do.
     pub operations: OperationMix,
+    /// How many there are; `None`: as many as belong to `part` of what a ramp says.
+    pub users: Option<u32>,
+    /// Which part of the ramp's users they are.
+    pub part: Part,
     /// From an answer to the next start.
     pub think_ns: u64,
     /// This loop's first user.
@@ -87,7 +99,7 @@ impl ClosedSource {
             filler,
             stretches,
             settings,
-            taken: 0,
+            taken: Taken::default(),
             users: Vec::new(),
             waiting: BinaryHeap::new(),
             active: 0,
@@ -99,7 +111,7 @@ impl ClosedSource {
     }
 
     fn follow_users(&mut self, now_ns: u64) {
-        let wanted = self.control.users();
+        let wanted = self.settings.users.unwrap_or_else(|| self.settings.part.of_users(self.control.users()));
         if wanted == self.active {
             return;
         }
@@ -161,8 +173,13 @@ impl ClosedSource {
         let number = self.user_number(local);
         let period_ns = self.period_ns();
         let Some(user) = self.users.get_mut(local as usize) else { return (0, 0) };
-        self.taken = self.settings.operations.pick(number, user.operations);
-        let operation = self.settings.operations.at(self.taken);
+        let place = self.settings.operations.pick(number, user.operations);
+        self.taken = Taken { place, draw: Draw { user: number, number: user.operations, request: 0 } };
+        let operation = self.settings.operations.at(place);
+        if operation.question().is_some() {
+            user.operations += 1;
+            return (0, 0);
+        }
         match operation.payload {
             Payload::Count(count) => {
                 let stretch = self.stretches.of_user(number, self.settings.most_users, user.operations);
@@ -187,7 +204,7 @@ impl ClosedSource {
 }
 
 impl Feed for ClosedSource {
-    fn taken(&self) -> usize {
+    fn taken(&self) -> Taken {
         self.taken
     }
 
@@ -223,7 +240,8 @@ impl Source for ClosedSource {
                 continue;
             }
             let (generated, lost) = self.fill(local, now_ns, batch);
-            if batch.is_empty() {
+            let asks = self.settings.operations.at(self.taken.place).question().is_some();
+            if batch.is_empty() && !asks {
                 self.control.refund_operation(intended_ns);
                 self.wait_for_data(local, now_ns);
                 continue;
@@ -291,10 +309,20 @@ mod tests {
             let dataset = config.open(1, 0, 8, Path::new(".")).unwrap();
             let control = Arc::new(Control::new(users, operations, 0, 0));
             let (operation, load) = (plans.remove(0), Load::Closed { users, think_ns });
-            let group = GroupPlan { name: "g".into(), operation, others: plans, load, connections: 1 };
+            let group =
+                GroupPlan { name: "g".into(), operation, others: plans, load, connections: 1, part: Part::default() };
             let operations = OperationMix::new(&group, 1);
-            let settings =
-                ClosedSettings { operations, think_ns, first: 0, stride: 1, most_users: 8, devices: 8, seed: 1 };
+            let settings = ClosedSettings {
+                operations,
+                users: None,
+                part: Part::default(),
+                think_ns,
+                first: 0,
+                stride: 1,
+                most_users: 8,
+                devices: 8,
+                seed: 1,
+            };
             let alarm = Arc::new(Alarm::new(Arc::new(PacerSleep::default())));
             let batch = Batch::new(dataset.schema());
             let clock = RunClock::starting_at(Instant::now());
@@ -443,8 +471,8 @@ mod tests {
             let (mut places, mut sent, mut now_ns) = (Vec::new(), Vec::new(), 0);
             for _ in 0..100 {
                 let due = users.due(now_ns).unwrap();
-                places.push(users.source.taken());
-                assert_eq!(users.batch.len(), [1, 5][users.source.taken()]);
+                places.push(users.source.taken().place);
+                assert_eq!(users.batch.len(), [1, 5][users.source.taken().place]);
                 sent.extend(users.batch.runs().iter().flat_map(|r| r.indices().map(|i| (r.device, i))));
                 now_ns += patience_ns;
                 users.source.complete(due, now_ns);
@@ -467,7 +495,7 @@ mod tests {
         let (mut left, mut taken) = (Vec::new(), Vec::new());
         users.source.left_with_place(10, &mut |place, _| left.push(place));
         while users.due(10).is_some() {
-            taken.push(users.source.taken());
+            taken.push(users.source.taken().place);
         }
         assert_eq!(left.len(), 4, "the one under way is not left");
         left.sort_unstable();

@@ -8,7 +8,6 @@ use crate::{
     pacer::{Alarm, OpenStream, Pace, Sensor, SensorStream, Stream},
     plan::{GroupPlan, Load, Payload, Planned},
     profile::Arrival,
-    ramp::RampPlan,
     schedule::Schedule,
 };
 use std::{
@@ -64,13 +63,17 @@ impl SourcesRequest<'_> {
     }
 
     fn closed(&self, loops: u32, paced: &mut Pace, users: u32, think_ns: u64) -> Vec<MakeSource> {
-        let most_users = self.planned.plan.ramp.as_ref().map_or(users, RampPlan::most);
+        let part = self.group.part;
+        let ramp = self.planned.plan.ramp.as_ref().filter(|_| part.ramped);
+        let most_users = ramp.map_or(users, |ramp| part.of_users(ramp.most())).max(1);
+        let users = ramp.is_none().then_some(users);
         let make = |first: u32| -> MakeSource {
             let (control, filler) = (Arc::clone(self.control), self.filler());
             let alarm = Arc::new(Alarm::new(Arc::clone(&paced.sleep)));
             paced.alarms.push(Arc::clone(&alarm));
             let (operations, devices, seed) = (self.operations.clone(), self.devices(), self.seed);
-            let settings = ClosedSettings { operations, think_ns, first, stride: loops, most_users, devices, seed };
+            let settings =
+                ClosedSettings { operations, users, part, think_ns, first, stride: loops, most_users, devices, seed };
             Box::new(move |clock| Box::new(ClosedSource::new(clock, control, alarm, filler, settings)))
         };
         (0..loops).map(make).collect()
@@ -91,7 +94,7 @@ impl SourcesRequest<'_> {
             schedule: schedule.clone().peekable(),
             pace: schedule,
             // Until the first step nothing starts.
-            ramped: (self.planned.plan.ramp.is_some() && self.first_kind == 0).then_some(0),
+            ramped: (self.planned.plan.ramp.is_some() && self.group.part.ramped).then_some(0),
             granted_ns: VecDeque::with_capacity(GRANTS),
             grants,
             leftover: taken,

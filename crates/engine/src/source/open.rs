@@ -1,7 +1,7 @@
 //! An open loop: operations are granted by the pacer, whatever the target does.
 
-use super::{Feed, Filler, stretch::Stretches};
-use crate::{mix::OperationMix, pacer::Grant, plan::Payload};
+use super::{Feed, Filler, Taken, stretch::Stretches};
+use crate::{mix::OperationMix, pacer::Grant, plan::Payload, read::Draw};
 use async_channel::{Receiver, TryRecvError};
 use async_trait::async_trait;
 use iotbench_core::{Batch, Due, Left, Next, Source};
@@ -20,8 +20,8 @@ pub struct OpenSource {
     filler: Filler,
     operations: OperationMix,
     stretches: Stretches,
-    /// The place of the operation that was given last.
-    place: usize,
+    /// The operation that was given last.
+    given: Taken,
 }
 
 impl OpenSource {
@@ -34,13 +34,13 @@ impl OpenSource {
         operations: OperationMix,
     ) -> Self {
         let stretches = Stretches::new(devices, &operations);
-        Self { grants, taken: None, outstanding, filler, operations, stretches, place: 0 }
+        Self { grants, taken: None, outstanding, filler, operations, stretches, given: Taken::default() }
     }
 }
 
 impl Feed for OpenSource {
-    fn taken(&self) -> usize {
-        self.place
+    fn taken(&self) -> Taken {
+        self.given
     }
 
     fn left_with_place(&mut self, _now_ns: u64, tell: &mut dyn FnMut(usize, Left)) {
@@ -59,8 +59,13 @@ impl Source for OpenSource {
                 Err(TryRecvError::Empty) => return Next::Wait,
                 Err(TryRecvError::Closed) => return Next::Finished,
             };
-            self.place = self.operations.pick(0, grant.number);
-            let operation = self.operations.at(self.place);
+            let place = self.operations.pick(0, grant.number);
+            self.given = Taken { place, draw: Draw { number: grant.number, ..Draw::default() } };
+            let operation = self.operations.at(place);
+            let intended_ns = grant.intended_ns;
+            if operation.question().is_some() {
+                return Next::Due(Due { intended_ns, user: 0, free_since_ns: 0, generated: 0, lost: 0 });
+            }
             let stretch = self.stretches.of_operation(grant.number);
             let device = stretch.devices.start;
             let count = match operation.payload {
@@ -71,13 +76,7 @@ impl Source for OpenSource {
             // A recording may end before the schedule does; an operation without data is none.
             if !batch.is_empty() {
                 let generated = batch.len() as u64;
-                return Next::Due(Due {
-                    intended_ns: grant.intended_ns,
-                    user: device,
-                    free_since_ns: 0,
-                    generated,
-                    lost: 0,
-                });
+                return Next::Due(Due { intended_ns, user: device, free_since_ns: 0, generated, lost: 0 });
             }
             self.outstanding.fetch_sub(1, Ordering::Relaxed);
         }
@@ -102,7 +101,7 @@ impl Source for OpenSource {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{GroupPlan, Load, OperationPlan};
+    use crate::plan::{GroupPlan, Load, OperationPlan, Part};
     use crate::profile::Arrival;
     use async_channel::Sender;
     use iotbench_simulator::DatasetConfig;
@@ -116,7 +115,8 @@ mod tests {
         let outstanding = Arc::new(AtomicU32::new(0));
         let operation = OperationPlan::write("write", Payload::Count(count));
         let load = Load::Open { arrival: Arrival::Constant, rate: 1.0, drop_above: None };
-        let group = GroupPlan { name: "g".into(), operation, others: vec![], load, connections: 1 };
+        let group =
+            GroupPlan { name: "g".into(), operation, others: vec![], load, connections: 1, part: Part::default() };
         let operations = OperationMix::new(&group, 1);
         let source = OpenSource::new(taken, Arc::clone(&outstanding), Filler::new(dataset, 0), devices, operations);
         (source, grants, outstanding, batch)

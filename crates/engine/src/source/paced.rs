@@ -1,6 +1,6 @@
 //! Sensors with bounded queues: the pacer offers datapoints by the clock, the writer takes them as it can.
 
-use super::{Feed, Filler};
+use super::{Feed, Filler, Taken};
 use crate::{pacer::Grant, plan::Payload};
 use async_channel::Receiver;
 use async_trait::async_trait;
@@ -126,8 +126,8 @@ impl PacedSource {
 }
 
 impl Feed for PacedSource {
-    fn taken(&self) -> usize {
-        0
+    fn taken(&self) -> Taken {
+        Taken::default()
     }
 
     fn left_with_place(&mut self, now_ns: u64, tell: &mut dyn FnMut(usize, Left)) {

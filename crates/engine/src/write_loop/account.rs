@@ -19,19 +19,19 @@ impl WriteLoop {
         self.parts.source.complete(operation.due, ended_ns);
         let (outcome, payload, action) = match result {
             Ok(acknowledged) => {
-                self.note_acked(lane.batches.operation.runs());
+                self.note_acked(lane.exchange.operation.runs());
                 let values = operation.points * self.values_per_point;
                 (Outcome::Ok, Payload::undivided(Outcome::Ok, operation.points, values, acknowledged.bytes), None)
             }
             Err(error) => {
                 self.tell_error(ended_ns, &error);
-                let (outcome, payload) = self.failed(&lane.batches.operation, &error);
+                let (outcome, payload) = self.failed(&lane.exchange.operation, &error);
                 (outcome, payload, Some(error.action))
             }
         };
         self.record(&operation, ended_ns, outcome, &payload);
         if action == Some(Action::DiscardWriter) {
-            self.reopen(lane.number, lane.batches, 0);
+            self.reopen(lane.number, lane.exchange, 0);
         } else {
             self.free(lane);
         }
@@ -89,8 +89,18 @@ impl WriteLoop {
         }
     }
 
-    /// Notes acknowledged datapoints for the ledger.
+    /// Notes datapoints that are about to be sent.
+    pub(super) fn note_sent(&self, batch: &Batch) {
+        if let Some(frontier) = &self.parts.frontier {
+            batch.runs().iter().for_each(|&run| frontier.sends(run));
+        }
+    }
+
+    /// Notes acknowledged datapoints for the ledger, and for whoever reads them.
     pub(super) fn note_acked(&mut self, runs: &[Run]) {
+        if let Some(frontier) = &self.parts.frontier {
+            runs.iter().for_each(|&run| frontier.acknowledged(run));
+        }
         if !self.parts.ledger {
             return;
         }
@@ -104,5 +114,13 @@ impl WriteLoop {
                 _ => self.slice.acked.push(run),
             }
         }
+    }
+}
+
+/// What an operation came to that ended with this error.
+pub(super) fn outcome_of(error: &Error) -> Outcome {
+    match error.applied {
+        Applied::Maybe => Outcome::Unknown,
+        Applied::No | Applied::Rows(_) => Outcome::Fail,
     }
 }

@@ -1,6 +1,6 @@
 //! Operations of several requests: calls one after the other on one connection, with pauses between requests.
 
-use super::{UnderWay, WriteLoop};
+use super::{UnderWay, WriteLoop, account::outcome_of};
 use crate::{
     lane::{Lane, Work, applied_runs, call},
     pacer::Alarm,
@@ -32,10 +32,9 @@ impl WriteLoop {
             return None;
         }
         let sequence = operation.sequence.as_mut()?;
-        sequence.send(what, &lane.batches.operation, &mut lane.batches.request);
-        let kind = self.parts.operations.at(operation.kind - self.parts.first_kind).kind;
+        sequence.send(what, &lane.exchange.operation, &mut lane.exchange.request);
         let clock = self.parts.clock;
-        Some(Box::pin(call(lane, what, kind, clock, clock.instant(deadline_ns).into())))
+        Some(Box::pin(call(lane, what, clock, clock.instant(deadline_ns).into())))
     }
 
     /// A call was answered; what follows at once, if anything does.
@@ -64,7 +63,7 @@ impl WriteLoop {
             Ok(acknowledged) => {
                 let step = sequence.succeeded(acknowledged, sent_ns, ended_ns);
                 if is_request && !sequence.is_transaction() {
-                    self.note_acked(lane.batches.request.runs());
+                    self.note_acked(lane.exchange.request.runs());
                 }
                 self.go_on(lane, step, ended_ns)
             }
@@ -111,7 +110,7 @@ impl WriteLoop {
         let Some(operation) = self.take_under_way(&lane, ended_ns) else { return };
         let Some(sequence) = &operation.sequence else { return };
         if sequence.is_transaction() {
-            self.note_acked(lane.batches.operation.runs());
+            self.note_acked(lane.exchange.operation.runs());
         }
         let (outcome, payload) = sequence.ended(self.values_per_point);
         self.parts.recorder.record_busy(operation.kind, operation.due.intended_ns, ended_ns, sequence.busy_ns());
@@ -127,13 +126,13 @@ impl WriteLoop {
         if let (Applied::Rows(rows), Some(Call::Request), false) =
             (&error.applied, sequence.present(), sequence.is_transaction())
         {
-            let runs: Vec<Run> = applied_runs(&lane.batches.request, rows).collect();
+            let runs: Vec<Run> = applied_runs(&lane.exchange.request, rows).collect();
             self.note_acked(&runs);
         }
         let (outcome, payload) = sequence.failed(&error.applied, self.values_per_point);
         self.record(&operation, ended_ns, outcome, &payload);
         if error.action == Action::DiscardWriter || sequence.is_transaction() {
-            self.reopen(lane.number, lane.batches, 0);
+            self.reopen(lane.number, lane.exchange, 0);
         } else {
             self.free(lane);
         }
@@ -151,12 +150,5 @@ pub(super) async fn next_pause_ends(alarm: Option<&Alarm>, pauses: &[Pause]) {
     match (alarm, pauses.iter().map(|p| p.until_ns).min()) {
         (Some(alarm), until_ns @ Some(_)) => alarm.wait_until(until_ns).await,
         _ => std::future::pending().await,
-    }
-}
-
-fn outcome_of(error: &Error) -> Outcome {
-    match error.applied {
-        Applied::Maybe => Outcome::Unknown,
-        Applied::No | Applied::Rows(_) => Outcome::Fail,
     }
 }

@@ -38,7 +38,8 @@ pub struct Group {
     pub name: String,
     /// Its load model.
     pub model: String,
-    /// What a request of its first operation carries: a number of datapoints, `second` or `since_last`.
+    /// What a request of its first operation carries: a number of datapoints, `second` or `since_last`; `none` where it
+    /// reads.
     pub datapoints: String,
     /// What its users do.
     #[serde(default)]
@@ -60,7 +61,10 @@ pub struct Operation {
     pub name: String,
     /// Its part of the group's operations, relative to the others.
     pub share: Option<f64>,
-    /// What a request carries of each device: a number of datapoints, `second` or `since_last`.
+    /// What a request asks; null: it writes.
+    #[serde(default)]
+    pub asks: Option<String>,
+    /// What a request carries of each device: a number of datapoints, `second` or `since_last`; `none` where it reads.
     pub datapoints: String,
     /// Devices in a request.
     pub devices: u32,
@@ -119,7 +123,7 @@ impl From<&GroupPlan> for Group {
             Plan::Open { rate, .. } | Plan::Paced { rate, .. } => (None, None, finite(rate)),
         };
         let (name, model) = (group.name.clone(), group.load.name().into());
-        let datapoints = datapoints(group.operation.payload);
+        let datapoints = datapoints(&group.operation);
         let operations = group.operations().map(Operation::from).collect();
         Self { name, model, datapoints, operations, users, think_ms, rate_per_s, connections: group.connections }
     }
@@ -130,7 +134,8 @@ impl From<&OperationPlan> for Operation {
         Self {
             name: plan.name.clone(),
             share: finite(plan.share),
-            datapoints: datapoints(plan.payload),
+            asks: plan.question().map(ToString::to_string),
+            datapoints: datapoints(plan),
             devices: plan.devices,
             requests: plan.requests,
             pause_ms: plan.pause_ns as f64 / 1e6,
@@ -139,8 +144,9 @@ impl From<&OperationPlan> for Operation {
     }
 }
 
-fn datapoints(payload: Payload) -> String {
-    match payload {
+fn datapoints(plan: &OperationPlan) -> String {
+    match plan.payload {
+        _ if plan.question().is_some() => "none".into(),
         Payload::Count(count) => count.to_string(),
         Payload::Second => "second".into(),
         Payload::SinceLast { .. } => "since_last".into(),

@@ -25,6 +25,12 @@ pub struct Throughput {
     pub points_per_s: Option<f64>,
     /// Values acknowledged over the part's length.
     pub values_per_s: Option<f64>,
+    /// Rows of answers over the part's length.
+    #[serde(default)]
+    pub rows_read_per_s: Option<f64>,
+    /// Bytes of content sent and received over the part's length, as far as the backend tells.
+    #[serde(default)]
+    pub bytes_per_s: Option<f64>,
     /// How the whole seconds spread; null without any.
     pub windows: Option<Windows>,
 }
@@ -74,6 +80,8 @@ impl From<&Measured> for Throughput {
             operations_per_s: rate(measured.counts.ok),
             points_per_s: rate(measured.counts.points.acked),
             values_per_s: rate(measured.counts.values_acked),
+            rows_read_per_s: rate(measured.counts.rows_read),
+            bytes_per_s: rate(measured.counts.bytes),
             windows: windows(measured),
         }
     }

@@ -71,8 +71,11 @@ fn of_load(target: &str, document: &Document) -> String {
             (throughput.operations_per_s, "operations/s"),
             (throughput.points_per_s, "datapoints/s"),
             (throughput.values_per_s, "values/s"),
+            (throughput.rows_read_per_s, "rows read/s"),
         ];
-        parts.extend(rates.iter().filter_map(|(rate, unit)| Some(format!("{} {unit}", significant((*rate)?)))));
+        // What a load does not do, none of it reads or none of it writes, is not told as a rate of nothing.
+        let done = rates.iter().filter(|(rate, _)| rate.is_some_and(|rate| rate > 0.0));
+        parts.extend(done.filter_map(|(rate, unit)| Some(format!("{} {unit}", significant((*rate)?)))));
     }
     if let Some(latency) = &document.latency {
         let response = &latency.by_operation.response;

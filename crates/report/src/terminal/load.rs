@@ -10,6 +10,7 @@ use comfy_table::CellAlignment::{Left, Right};
 pub(super) fn sections(document: &Document, columns: u16) -> Vec<String> {
     let mut sections = vec![fates(document, columns)];
     sections.extend(throughput(document, columns));
+    sections.extend(answers(document, columns));
     sections.extend(errors(document, columns));
     sections
 }
@@ -82,6 +83,10 @@ fn operation(operation: &Operation) -> String {
     if operation.requests > 1 && operation.pause_ms > 0.0 {
         parts.push(format!("pauses of {}", duration(operation.pause_ms * 1e3)));
     }
+    if let Some(asks) = &operation.asks {
+        parts.push(format!("asks for {asks}"));
+        return parts.join(", ");
+    }
     let devices = match operation.devices {
         1 => String::new(),
         n => format!(" of each of {} devices", count(n.into())),
@@ -100,16 +105,49 @@ fn throughput(document: &Document, columns: u16) -> Option<String> {
         };
         [name.to_owned(), or_none(mean, significant)].into_iter().chain(figures).collect::<Vec<_>>()
     };
-    let rows = vec![
-        row("operations", throughput.operations_per_s, windows.map(|w| &w.operations_per_s)),
-        row("datapoints", throughput.points_per_s, windows.map(|w| &w.points_per_s)),
-        row("values", throughput.values_per_s, windows.map(|w| &w.values_per_s)),
-    ];
+    let mut rows = vec![row("operations", throughput.operations_per_s, windows.map(|w| &w.operations_per_s))];
+    // A load that only reads acknowledges no datapoint.
+    if document.points.sent > 0 {
+        rows.push(row("datapoints", throughput.points_per_s, windows.map(|w| &w.points_per_s)));
+        rows.push(row("values", throughput.values_per_s, windows.map(|w| &w.values_per_s)));
+    }
+    if document.answers.is_some() {
+        rows.push(row("rows read", throughput.rows_read_per_s, None));
+        rows.push(row("kB", throughput.bytes_per_s.map(|bytes| bytes / 1e3), None));
+    }
     let heads = ["mean", "min", "q1", "median", "q3", "max"];
     let text = table("Throughput a second", &heads, rows, Right, columns);
     let length = document.measured.as_ref().and_then(|m| m.length_s);
     let length = length.map(|s| format!("\nmean over {} s, the others over whole seconds", significant(s)));
     Some(text + &length.unwrap_or_default())
+}
+
+/// `Answers: 112 of 312 compared (sample): all are right. The server worked all of them out.`
+fn answers(document: &Document, columns: u16) -> Option<String> {
+    let answers = document.answers.as_ref()?;
+    let compared = answers.right + answers.wrong;
+    let found = match (compared, answers.wrong) {
+        (0, _) => String::new(),
+        (_, 0) => ", all of them right".into(),
+        (_, wrong) => format!(", {} of them WRONG", count(wrong)),
+    };
+    let unjudged = match answers.not_judged {
+        0 => String::new(),
+        n => format!("; {} cannot be judged, because datapoints were written meanwhile", count(n)),
+    };
+    let skipped = match answers.skipped {
+        0 => String::new(),
+        n => format!("; {} were chosen and not compared, because the comparison was behind", count(n)),
+    };
+    let by = match (answers.requests, answers.computed_by_client) {
+        (_, 0) => "The server worked them out.".into(),
+        (all, n) if all == n => "The client worked them out from more rows than it was asked for.".into(),
+        (_, n) => format!("The client worked {} of them out from more rows than it was asked for.", count(n)),
+    };
+    let (all, compared, mode) = (count(answers.requests), count(compared), &answers.mode);
+    let text = format!("{all} answers, {compared} compared with the truth ({mode}){found}{unjudged}{skipped}. {by}");
+    let examples = answers.examples.iter().map(|example| format!("\n{}", paragraph(&format!("- {example}"), columns)));
+    Some(format!("Answers\n{}{}", paragraph(&text, columns), examples.collect::<String>()))
 }
 
 fn errors(document: &Document, columns: u16) -> Option<String> {

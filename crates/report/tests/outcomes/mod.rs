@@ -8,8 +8,9 @@ use iotbench_core::{
     Settings, Signal, TableSpec, ValueType,
 };
 use iotbench_engine::{
-    AckedRanges, Bounds, Capacity, ClientFigures, GroupPlan, Load, Measured, OperationPlan, Outcome, Payload, Phase,
-    PhasesPlan, Plan, Purpose, Reason, SecondFigures, Step, StepFigures, StopPlan, Verdict, parse_profile,
+    AckedRanges, Bounds, Capacity, ClientFigures, GroupPlan, Load, Measured, OperationPlan, Outcome, Part, Payload,
+    Phase, PhasesPlan, Plan, Purpose, ReadCounts, Reason, SecondFigures, Step, StepFigures, StopPlan, Verdict,
+    parse_profile,
 };
 use iotbench_recorder::{
     LatencyHistogram, LoadCounts, OperationKind, PointCounts, Recorder, Recording, Requests, Timing, Window,
@@ -95,9 +96,11 @@ pub fn plan() -> Plan {
             others: vec![],
             load: Load::Closed { users: 16, think_ns: 1_000_000_000 },
             connections: 1,
+            part: Part::default(),
         }],
         phases: PhasesPlan {
             preload: 0,
+            preload_devices: 16,
             warmup_ns: 0,
             duration_ns: LENGTH_NS,
             operations: None,
@@ -228,6 +231,8 @@ pub fn fixed(ok: u64, fail: u64, unknown: u64) -> Outcome {
         preloaded_points: 0,
         stored: Some(Counts { points: points.acked, values: points.acked * VALUES_PER_POINT }),
         acked,
+        reads: ReadCounts::default(),
+        answers: None,
         measured: Some(measured),
         capacity: None,
         resources: vec![client_summary()],

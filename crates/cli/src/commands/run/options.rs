@@ -6,7 +6,7 @@ use clap::{
     builder::{FalseyValueParser, PossibleValuesParser, TypedValueParser},
 };
 use iotbench_core::Layout;
-use iotbench_engine::{Arrival, ArrivalOverride, Bytes, Count, Datapoints, Overrides, Rate, Span};
+use iotbench_engine::{Arrival, ArrivalOverride, Bytes, Count, Datapoints, Overrides, Rate, Span, VerifyMode};
 use iotbench_launcher::DEFAULT_MEMORY_BYTES;
 use std::path::PathBuf;
 use url::Url;
@@ -71,6 +71,9 @@ pub(crate) struct RunArguments {
     /// Datapoints in a request: a count, second or since_last
     #[arg(long, env = "IOTBENCH_BATCH", value_name = "N")]
     batch: Option<Datapoints>,
+    /// How much of the devices' own time is written before the run, such as 10m
+    #[arg(long, env = "IOTBENCH_HISTORY", value_name = "TIME")]
+    history: Option<Span>,
     /// Decides all data and schedules
     #[arg(long, env = "IOTBENCH_SEED", value_name = "N")]
     seed: Option<u64>,
@@ -98,6 +101,9 @@ pub(crate) struct RunArguments {
     /// Leave what was written in the database, and the folder of a private server
     #[arg(long, env = "IOTBENCH_KEEP", value_parser = FalseyValueParser::new())]
     pub(super) keep: bool,
+    /// Which answers of reads are compared with the truth: none, sample (the first 100, then one of 16) or full
+    #[arg(long, env = "IOTBENCH_VERIFY", value_name = "none|sample|full", default_value_t = VerifyMode::Sample)]
+    pub(super) verify: VerifyMode,
     /// The memory budget of a private server's caches
     #[arg(long, env = "IOTBENCH_SERVER_MEMORY", value_name = "SIZE", default_value_t = Bytes(DEFAULT_MEMORY_BYTES))]
     pub(super) server_memory: Bytes,
@@ -147,6 +153,7 @@ impl RunArguments {
             connections: self.connections,
             batch: self.batch,
             layout: self.layout,
+            history: self.history,
             seed: self.seed,
         }
     }

@@ -1,0 +1,174 @@
+//! What a read asks, as meant.
+
+use super::Context;
+use crate::{
+    profile::{OperationConfig, OperationKind},
+    units::Span,
+};
+use iotbench_core::{Schema, SignalId};
+use serde::{Deserialize, Serialize};
+use std::{fmt, time::Duration};
+
+/// What a read asks. Which device, signal and moment it is about is drawn for each request, from the seed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "ask")]
+pub enum Question {
+    /// A signal of so many consecutive devices over a stretch of time from a random moment of the history on.
+    Signal {
+        /// The signals of which one is drawn, ascending.
+        signals: Vec<SignalId>,
+        /// How many devices.
+        devices: u32,
+        /// The length of the stretch.
+        window_ns: u64,
+    },
+    /// Consecutive records of a device from a random one on.
+    Records {
+        /// How many.
+        records: u64,
+    },
+    /// The newest records of all devices.
+    Newest {
+        /// How many.
+        records: u64,
+    },
+    /// All records of a random device.
+    Device,
+    /// The greatest value of a signal over consecutive records from a random one on.
+    Max {
+        /// The signal.
+        signal: SignalId,
+        /// How many.
+        records: u64,
+    },
+    /// The mean of each signal of a random device.
+    Mean {
+        /// The signals, ascending.
+        signals: Vec<SignalId>,
+    },
+    /// Last, least, mean and greatest value of each signal of every device, over the newest stretch of time.
+    Dashboard {
+        /// The signals, ascending.
+        signals: Vec<SignalId>,
+        /// The length of the stretch.
+        window_ns: u64,
+    },
+}
+
+impl Question {
+    /// Whether its answer can hold what is written while it is asked.
+    #[must_use]
+    pub fn is_about_the_newest(&self) -> bool {
+        matches!(self, Self::Newest { .. })
+    }
+}
+
+impl fmt::Display for Question {
+    /// What is asked for.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Signal { devices, window_ns, .. } => {
+                let window = Span(Duration::from_nanos(*window_ns));
+                match devices {
+                    1 => write!(f, "{window} of a signal of a device"),
+                    n => write!(f, "{window} of a signal of {n} devices"),
+                }
+            }
+            Self::Records { records } => write!(f, "{records} consecutive records of a device"),
+            Self::Newest { records } => write!(f, "the newest {records} records"),
+            Self::Device => f.write_str("all records of a device"),
+            Self::Max { records, .. } => write!(f, "the greatest of a signal over {records} consecutive records"),
+            Self::Mean { signals } => write!(f, "the mean of {} signals of a device", signals.len()),
+            Self::Dashboard { signals, window_ns } => {
+                let window = Span(Duration::from_nanos(*window_ns));
+                write!(f, "last, least, mean and greatest of {} signals over the newest {window}", signals.len())
+            }
+        }
+    }
+}
+
+type FieldError = (String, String);
+
+pub(super) fn question(context: Context<'_>, config: &OperationConfig) -> Result<Question, FieldError> {
+    let schema = context.dataset.schema();
+    let window_ns = config.window.as_ns();
+    let records = config.records.0;
+    if records == 0 {
+        return Err(("records".into(), "at least 1".into()));
+    }
+    let question = match config.kind {
+        OperationKind::ReadSignal => {
+            let devices = u32::try_from(config.devices.0).unwrap_or(u32::MAX);
+            Question::Signal { signals: signals(config, schema, |_| true)?, devices, window_ns }
+        }
+        OperationKind::ReadRecords => Question::Records { records },
+        OperationKind::ReadNewest => Question::Newest { records },
+        OperationKind::ReadDevice => Question::Device,
+        OperationKind::MaxRecords => {
+            let signals = signals(config, schema, |_| true)?;
+            let signal = signals.first().copied().ok_or_else(|| ("signals".into(), "none is left".into()))?;
+            Question::Max { signal, records }
+        }
+        OperationKind::MeanDevice => Question::Mean { signals: numbers(config, schema)? },
+        OperationKind::Dashboard => Question::Dashboard { signals: numbers(config, schema)?, window_ns },
+        OperationKind::Write | OperationKind::CycleSearch => {
+            return Err(("kind".into(), format!("{} asks nothing", config.kind)));
+        }
+    };
+    check_history(context, &question)?;
+    Ok(question)
+}
+
+fn numbers(config: &OperationConfig, schema: &Schema) -> Result<Vec<SignalId>, FieldError> {
+    signals(config, schema, |id| schema.signals().get(usize::from(id)).is_some_and(|s| s.value_type.is_number()))
+}
+
+/// The signals that the profile names; where it names none, all that are `suitable`. A `*` at the end of a name stands for
+/// any ending.
+fn signals(
+    config: &OperationConfig,
+    schema: &Schema,
+    suitable: impl Fn(SignalId) -> bool,
+) -> Result<Vec<SignalId>, FieldError> {
+    let all = || (0..).zip(schema.signals());
+    if config.signals.is_empty() {
+        return Ok(all().map(|(id, _)| id).filter(|&id| suitable(id)).collect());
+    }
+    let mut found = Vec::new();
+    for pattern in &config.signals {
+        let fits = |name: &str| match pattern.strip_suffix('*') {
+            Some(start) => name.starts_with(start),
+            None => name == pattern,
+        };
+        let before = found.len();
+        found.extend(all().filter(|(_, signal)| fits(&signal.name)).map(|(id, _)| id));
+        if found.len() == before {
+            let names: Vec<_> = schema.signals().iter().map(|s| s.name.as_str()).collect();
+            return Err(("signals".into(), format!("no signal is called {pattern:?}: there are {}", names.join(", "))));
+        }
+    }
+    found.sort_unstable();
+    found.dedup();
+    Ok(found)
+}
+
+fn check_history(context: Context<'_>, question: &Question) -> Result<(), FieldError> {
+    let (history, devices) = (context.phases.preload, context.phases.preload_devices);
+    let (records, of_devices) = match question {
+        Question::Newest { .. } => return Ok(()),
+        Question::Records { records } | Question::Max { records, .. } => (*records, 1),
+        Question::Signal { devices, .. } => (1, *devices),
+        Question::Device | Question::Mean { .. } | Question::Dashboard { .. } => (1, 1),
+    };
+    if history == 0 {
+        let message = "it reads what was written before the run: set phases.preload, or --history";
+        return Err(("kind".into(), message.into()));
+    }
+    if records > history {
+        return Err(("records".into(), format!("{records} of a history of {history} of each device (phases.preload)")));
+    }
+    if of_devices > devices {
+        return Err(("devices".into(), format!("{of_devices} of a history of {devices} devices")));
+    }
+    Ok(())
+}

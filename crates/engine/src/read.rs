@@ -1,0 +1,11 @@
+//! Reading: which questions are asked, how they are asked on a connection, and what is kept of the answers.
+
+mod asker;
+mod history;
+mod inquiry;
+mod kept;
+
+pub use asker::{Asker, Draw};
+pub use history::History;
+pub use inquiry::{Answered, Ask, Inquiry};
+pub use kept::{Kept, KeptAnswer, row_hash};

@@ -1,0 +1,189 @@
+//! The queries of a question: each is a function of the seed and the operation's number, and of nothing else.
+
+use super::History;
+use crate::{
+    plan::Question,
+    schedule::{mix, uniform},
+};
+use iotbench_core::{Aggregate, Devices, Query, SignalId, TimeRange};
+
+/// Which request of which operation of which user is about to ask.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Draw {
+    /// The virtual user.
+    pub user: u32,
+    /// The number of the user's operation.
+    pub number: u64,
+    /// The request of the operation.
+    pub request: u32,
+}
+
+/// Draws the queries of a group's questions.
+#[derive(Clone, Debug)]
+pub struct Asker {
+    history: History,
+    /// How many signals a datapoint has.
+    width: SignalId,
+    seed: u64,
+}
+
+/// What is drawn for a request, in this order.
+#[derive(Clone, Copy)]
+enum Of {
+    Device,
+    Signal,
+    Moment,
+}
+
+impl Asker {
+    /// Questions about a history.
+    #[must_use]
+    pub fn new(history: History, seed: u64) -> Self {
+        let width = SignalId::try_from(history.dataset.schema().width()).unwrap_or(SignalId::MAX);
+        Self { history, width, seed }
+    }
+
+    /// What a request asks.
+    #[must_use]
+    pub fn query(&self, question: &Question, draw: Draw) -> Query {
+        match question {
+            Question::Signal { signals, devices, window_ns } => self.signal(signals, *devices, *window_ns, draw),
+            Question::Records { records } => {
+                let (device, from_ns) = self.record(*records, draw);
+                Query::Records { device, from_ns, limit: *records }
+            }
+            Question::Newest { records } => Query::Newest { devices: Devices::All, limit: *records },
+            Question::Device => {
+                Query::Range { devices: self.device(draw), signals: (0..self.width).collect(), range: TimeRange::ALL }
+            }
+            Question::Max { signal, records } => {
+                let (device, from_ns) = self.record(*records, draw);
+                Query::MaxOfFirst { device, signal: *signal, from_ns, limit: *records }
+            }
+            Question::Mean { signals } => Query::Aggregates {
+                devices: self.device(draw),
+                signals: signals.clone(),
+                aggregates: vec![Aggregate::Mean],
+                range: TimeRange::ALL,
+            },
+            Question::Dashboard { signals, window_ns } => Query::Aggregates {
+                devices: Devices::All,
+                signals: signals.clone(),
+                aggregates: vec![Aggregate::Last, Aggregate::Min, Aggregate::Mean, Aggregate::Max],
+                range: self.newest(*window_ns),
+            },
+        }
+    }
+
+    fn signal(&self, signals: &[SignalId], devices: u32, window_ns: u64, draw: Draw) -> Query {
+        let starts = u64::from(self.history.devices.saturating_sub(devices)) + 1;
+        let first = self.below(starts, Of::Device, draw);
+        let first = u32::try_from(first).unwrap_or(0);
+        let signal = self.below(signals.len() as u64, Of::Signal, draw);
+        let signal = usize::try_from(signal).ok().and_then(|place| signals.get(place)).copied().unwrap_or(0);
+        let (from_ns, last_ns) = self.history.time_span_ns(first);
+        let window_ns = i64::try_from(window_ns).unwrap_or(i64::MAX);
+        let moments = last_ns.saturating_sub(from_ns).saturating_sub(window_ns).max(0).cast_unsigned() + 1;
+        let start_ns = from_ns + self.below(moments, Of::Moment, draw).cast_signed();
+        Query::Range {
+            devices: Devices::Some((first..first + devices).collect()),
+            signals: vec![signal],
+            range: TimeRange::half_open(start_ns, start_ns.saturating_add(window_ns)),
+        }
+    }
+
+    /// A device, and the time of one of its records after which there are enough.
+    fn record(&self, records: u64, draw: Draw) -> (u32, i64) {
+        let device = u32::try_from(self.below(self.history.devices.into(), Of::Device, draw)).unwrap_or(0);
+        let starts = self.history.span(device).saturating_sub(records) + 1;
+        (device, self.history.dataset.timestamp_ns(device, self.below(starts, Of::Moment, draw)))
+    }
+
+    fn device(&self, draw: Draw) -> Devices {
+        let device = self.below(self.history.devices.into(), Of::Device, draw);
+        Devices::Some(vec![u32::try_from(device).unwrap_or(0)])
+    }
+
+    /// The newest stretch of the history.
+    fn newest(&self, window_ns: u64) -> TimeRange {
+        let lasts = (0..self.history.devices).map(|device| self.history.time_span_ns(device).1);
+        let end_ns = lasts.max().unwrap_or(0).saturating_add(1);
+        TimeRange::half_open(end_ns.saturating_sub(i64::try_from(window_ns).unwrap_or(i64::MAX)), end_ns)
+    }
+
+    /// A number from 0 up to, but without, `limit`.
+    fn below(&self, limit: u64, what: Of, draw: Draw) -> u64 {
+        let of_user = mix(mix(self.seed, what as u64), draw.user.into());
+        let number = draw.number.wrapping_mul(1 << 20).wrapping_add(draw.request.into());
+        #[expect(clippy::cast_precision_loss, reason = "a draw needs no more than 53 bits")]
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a part of a positive number")]
+        let drawn = (uniform(of_user, number) * limit as f64) as u64;
+        drawn.min(limit.saturating_sub(1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use iotbench_simulator::DatasetConfig;
+    use proptest::prelude::*;
+    use std::{ops::Bound, path::Path};
+
+    fn history(devices: u32, positions: u64) -> History {
+        let config: DatasetConfig = serde_json::from_value(serde_json::json!({ "name": "pmu", "rate": 50.0 })).unwrap();
+        History { dataset: config.open(1, 0, devices, Path::new(".")).unwrap(), devices, positions }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_asked_lies_in_the_history(
+            devices in 1_u32..9, positions in 1_u64..500, seed: u64, user: u32, number: u64, request in 0_u32..99,
+        ) {
+            let history = history(devices, positions);
+            let asker = Asker::new(history.clone(), seed);
+            let draw = Draw { user, number, request };
+            let records = 1 + positions / 2;
+            let question = Question::Records { records };
+            let Query::Records { device, from_ns, limit } = asker.query(&question, draw) else { panic!() };
+            prop_assert!(device < devices && limit == records);
+            prop_assert!(history.dataset.index_at(device, from_ns) + records <= positions);
+            let of = devices.div_ceil(2);
+            let question = Question::Signal { signals: vec![3, 5], devices: of, window_ns: 200_000_000 };
+            let Query::Range { devices: asked, signals, range } = asker.query(&question, draw) else { panic!() };
+            let Devices::Some(list) = asked else { panic!() };
+            prop_assert_eq!(list.len(), of as usize);
+            prop_assert!(list.iter().all(|&d| d < devices));
+            prop_assert!(signals == [3] || signals == [5]);
+            let Bound::Included(from_ns) = range.from else { panic!() };
+            prop_assert!(history.dataset.index_at(list[0], from_ns) < positions);
+            prop_assert_eq!(asker.query(&Question::Device, draw), asker.query(&Question::Device, draw));
+        }
+    }
+
+    #[test]
+    fn draws_reach_every_device_and_differ_by_request() {
+        let asker = Asker::new(history(5, 10), 7);
+        let draw = |number, request| Draw { user: 1, number, request };
+        let mut seen = std::collections::HashMap::new();
+        for number in 0..1000 {
+            *seen.entry(format!("{:?}", asker.query(&Question::Device, draw(number, 0)))).or_insert(0) += 1;
+        }
+        assert_eq!(seen.len(), 5);
+        assert!(seen.values().all(|&n| (150..250).contains(&n)), "{seen:?}");
+        let question = Question::Max { signal: 0, records: 2 };
+        let asked: Vec<_> = (0..20).map(|request| asker.query(&question, draw(0, request))).collect();
+        assert!(asked.windows(2).any(|pair| pair[0] != pair[1]));
+    }
+
+    #[test]
+    fn a_dashboard_ends_with_the_newest_datapoint() {
+        let history = history(2, 100);
+        let newest_ns = (0..2).map(|d| history.time_span_ns(d).1).max().unwrap();
+        let question = Question::Dashboard { signals: vec![1], window_ns: 1_000_000_000 };
+        let Query::Aggregates { range, .. } = Asker::new(history, 1).query(&question, Draw::default()) else {
+            panic!()
+        };
+        assert!(range.contains(newest_ns) && !range.contains(newest_ns + 1));
+        assert!(!range.contains(newest_ns - 1_000_000_000));
+    }
+}

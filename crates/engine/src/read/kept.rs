@@ -1,0 +1,80 @@
+//! Answers that are kept for the comparison with the truth.
+
+use iotbench_core::{Chunk, Error, Query, Value};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// Rows of an answer that are kept as they are; of the others only a digest is kept.
+pub const WHOLE_ROWS: usize = 1 << 16;
+
+/// A query and the rows of its answer.
+#[derive(Clone, Debug)]
+pub struct KeptAnswer {
+    /// What was asked.
+    pub query: Query,
+    /// The first rows.
+    pub rows: Option<Chunk>,
+    /// A digest of each of the others.
+    pub digests: Vec<u64>,
+}
+
+impl KeptAnswer {
+    /// Nothing was answered yet.
+    #[must_use]
+    pub fn new(query: Query) -> Self {
+        Self { query, rows: None, digests: Vec::new() }
+    }
+
+    /// Keeps the rows of a chunk.
+    ///
+    /// # Errors
+    /// Its columns are not those of the chunks before.
+    pub fn take(&mut self, chunk: &Chunk) -> Result<(), Error> {
+        match &mut self.rows {
+            None => self.rows = Some(chunk.clone()),
+            Some(rows) if rows.len() + chunk.len() <= WHOLE_ROWS => rows.append(chunk)?,
+            Some(_) => self.digests.extend((0..chunk.len()).map(|row| {
+                let values = chunk.columns.iter().map(|column| column.get(row));
+                row_hash(chunk.devices.get(row).copied(), chunk.timestamps_ns.get(row).copied(), values)
+            })),
+        }
+        Ok(())
+    }
+
+    /// How many rows the answer had.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        (self.rows.as_ref().map_or(0, Chunk::len) + self.digests.len()) as u64
+    }
+}
+
+/// The answers of an operation, in the order of its requests.
+#[derive(Clone, Debug, Default)]
+pub struct Kept {
+    /// Each of them.
+    pub answers: Vec<KeptAnswer>,
+    /// Whether they are compared however long it takes.
+    pub must_be_compared: bool,
+    /// What could be seen at most and had to be seen at least, where datapoints were written meanwhile.
+    pub meanwhile: Option<crate::verify::Meanwhile>,
+}
+
+/// A digest of a row.
+pub fn row_hash<'a>(
+    device: Option<u32>,
+    timestamp_ns: Option<i64>,
+    values: impl Iterator<Item = Option<Value<'a>>>,
+) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (device, timestamp_ns).hash(&mut hasher);
+    for value in values {
+        match value {
+            None => 0_u8.hash(&mut hasher),
+            Some(Value::F32(v)) => (1_u8, v.to_bits()).hash(&mut hasher),
+            Some(Value::F64(v)) => (2_u8, v.to_bits()).hash(&mut hasher),
+            Some(Value::I64(v)) => (3_u8, v).hash(&mut hasher),
+            Some(Value::U16(v)) => (4_u8, v).hash(&mut hasher),
+            Some(Value::Text(v)) => (5_u8, v).hash(&mut hasher),
+        }
+    }
+    hasher.finish()
+}

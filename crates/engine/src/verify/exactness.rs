@@ -1,0 +1,162 @@
+//! When a value, a figure and a row are the truth.
+
+use super::truth::Row;
+use crate::read::{KeptAnswer, row_hash};
+use iotbench_core::{Domain, SignalId, Value, ValueType};
+
+/// The greatest relative error of a figure.
+const FIGURE_ERROR: f64 = 1e-9;
+/// The greatest error of a figure over 32-bit numbers that are stored as decimal text, relative to their magnitude: a
+/// database that works it out sees the shortest decimal form of each.
+const DECIMAL_ERROR: f64 = f32::EPSILON as f64;
+
+/// How exactly answers have to agree.
+#[derive(Clone, Copy, Debug)]
+pub struct Exactness {
+    /// Which values come back exactly.
+    pub domain: fn(ValueType) -> Domain,
+    /// Whether figures are worked out of 32-bit numbers in decimal text.
+    pub decimal: bool,
+}
+
+impl Exactness {
+    /// Whether a stored value came back, bit by bit where the database promises that.
+    pub fn same(&self, got: Value<'_>, expected: Value<'_>) -> bool {
+        match ((self.domain)(type_of(expected)), got, expected) {
+            (Domain::Rounded { relative }, got, expected) if type_of(got) == type_of(expected) => {
+                match (got.as_f64(), expected.as_f64()) {
+                    (Some(got), Some(expected)) => (got - expected).abs() <= relative * expected.abs(),
+                    _ => got == expected,
+                }
+            }
+            (_, Value::F32(got), Value::F32(expected)) => got.to_bits() == expected.to_bits(),
+            (_, Value::F64(got), Value::F64(expected)) => got.to_bits() == expected.to_bits(),
+            (_, got, expected) => got == expected,
+        }
+    }
+
+    /// Whether a figure is the expected one. `magnitude`: that of the values that it was worked out of.
+    pub fn same_figure(&self, got: f64, expected: f64, magnitude: f64) -> bool {
+        let decimal = if self.decimal { DECIMAL_ERROR * magnitude } else { 0.0 };
+        (got - expected).abs() <= decimal.max(FIGURE_ERROR * expected.abs().max(magnitude))
+    }
+}
+
+/// A value that stands by itself.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Owned {
+    /// A 32-bit number.
+    F32(f32),
+    /// A 64-bit number.
+    F64(f64),
+    /// An integer.
+    I64(i64),
+    /// A small integer.
+    U16(u16),
+    /// A text.
+    Text(String),
+}
+
+impl Owned {
+    /// As it is in a column.
+    pub fn value(&self) -> Value<'_> {
+        match self {
+            Self::F32(v) => Value::F32(*v),
+            Self::F64(v) => Value::F64(*v),
+            Self::I64(v) => Value::I64(*v),
+            Self::U16(v) => Value::U16(*v),
+            Self::Text(v) => Value::Text(v),
+        }
+    }
+}
+
+impl From<Value<'_>> for Owned {
+    fn from(value: Value<'_>) -> Self {
+        match value {
+            Value::F32(v) => Self::F32(v),
+            Value::F64(v) => Self::F64(v),
+            Value::I64(v) => Self::I64(v),
+            Value::U16(v) => Self::U16(v),
+            Value::Text(v) => Self::Text(v.into()),
+        }
+    }
+}
+
+/// A datapoint that a query should have found, with the value that was asked for.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// Whose.
+    pub device: u32,
+    /// When.
+    pub timestamp_ns: i64,
+    /// The value.
+    pub value: Owned,
+}
+
+impl Found {
+    /// A row's device, time and value of a signal.
+    pub fn of(row: &Row<'_>, signal: SignalId) -> Self {
+        let value = row.value(signal).map_or(Owned::Text(String::new()), Owned::from);
+        Self { device: row.device, timestamp_ns: row.timestamp_ns, value }
+    }
+}
+
+/// In what the `place`-th row of an answer differs from the truth; `None`: in nothing.
+pub fn row_differs(
+    answer: &KeptAnswer,
+    place: u64,
+    expected: &Row<'_>,
+    signals: &[SignalId],
+    exactness: Exactness,
+) -> Option<String> {
+    let place = usize::try_from(place).ok()?;
+    let rows = answer.rows.as_ref();
+    let whole = rows.map_or(0, iotbench_core::Chunk::len);
+    let Some(rows) = rows.filter(|_| place < whole) else {
+        let values = signals.iter().map(|&signal| expected.value(signal));
+        let digest = row_hash(Some(expected.device), Some(expected.timestamp_ns), values);
+        return match answer.digests.get(place - whole) {
+            Some(&got) if got == digest => None,
+            Some(_) => Some(format!("row {place} is not device {} at {}", expected.device, expected.timestamp_ns)),
+            None => Some(missing(place, expected)),
+        };
+    };
+    let got = (rows.devices.get(place).copied()?, rows.timestamps_ns.get(place).copied()?);
+    if got != (expected.device, expected.timestamp_ns) {
+        return Some(format!(
+            "row {place} is device {} at {} ns and should be device {} at {} ns",
+            got.0, got.1, expected.device, expected.timestamp_ns
+        ));
+    }
+    signals.iter().zip(&rows.columns).find_map(|(&signal, column)| {
+        let (got, expected) = (column.get(place), expected.value(signal));
+        let same = matches!((got, expected), (Some(got), Some(expected)) if exactness.same(got, expected));
+        (!same).then(|| format!("row {place}: signal {signal} is {} and should be {}", shown(got), shown(expected)))
+    })
+}
+
+fn missing(place: usize, expected: &Row<'_>) -> String {
+    format!("row {place} is missing: device {} at {} ns", expected.device, expected.timestamp_ns)
+}
+
+/// A value for people; a long text is cut.
+pub fn shown(value: Option<Value<'_>>) -> String {
+    match value {
+        None => "nothing".into(),
+        Some(Value::F32(v)) => v.to_string(),
+        Some(Value::F64(v)) => v.to_string(),
+        Some(Value::I64(v)) => v.to_string(),
+        Some(Value::U16(v)) => v.to_string(),
+        Some(Value::Text(v)) => format!("{:?}", v.chars().take(60).collect::<String>()),
+    }
+}
+
+fn type_of(value: Value<'_>) -> ValueType {
+    match value {
+        Value::F32(_) => ValueType::F32,
+        Value::F64(_) => ValueType::F64,
+        Value::I64(_) => ValueType::I64,
+        Value::U16(_) => ValueType::U16,
+        Value::Text(_) => ValueType::Text,
+    }
+}

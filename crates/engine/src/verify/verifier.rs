@@ -1,0 +1,210 @@
+//! The thread that compares answers with the truth, and what it found.
+
+use super::{
+    Frontier,
+    compare::{Finding, compare},
+    exactness::Exactness,
+    truth::Truth,
+};
+use crate::read::{History, Kept};
+use iotbench_core::{Cause, Error};
+use serde::{Deserialize, Serialize};
+use std::{
+    fmt,
+    str::FromStr,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+        mpsc::{Receiver, SyncSender, TrySendError, sync_channel},
+    },
+    thread::JoinHandle,
+};
+
+/// Answers that may wait: each may hold many rows.
+const WAITING: usize = 4;
+/// So many answers are compared before others are only compared in a sample.
+const AT_LEAST: u64 = 100;
+/// One of so many is then compared.
+const ONE_OF: u64 = 16;
+/// Wrong answers that are shown.
+const SHOWN: usize = 5;
+/// A wrong answer's query is shown up to so many characters.
+const QUERY_SHOWN: usize = 300;
+
+/// Which answers are compared with the truth.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum VerifyMode {
+    /// None.
+    None,
+    /// The first 100, and then one of 16.
+    #[default]
+    Sample,
+    /// Each.
+    Full,
+}
+
+impl VerifyMode {
+    /// The word on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Sample => "sample",
+            Self::Full => "full",
+        }
+    }
+}
+
+impl fmt::Display for VerifyMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for VerifyMode {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let modes = [Self::None, Self::Sample, Self::Full];
+        modes.into_iter().find(|m| m.name() == text).ok_or_else(|| format!("{text:?}: write none, sample or full"))
+    }
+}
+
+/// What was found of the answers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Answers {
+    /// Which were compared.
+    pub mode: VerifyMode,
+    /// Answers that are the truth.
+    pub right: u64,
+    /// Answers that are not.
+    pub wrong: u64,
+    /// Answers that cannot be judged, because datapoints were written meanwhile.
+    pub not_judged: u64,
+    /// Answers that were to be compared, and were not because the comparison was behind.
+    pub skipped: u64,
+    /// The first wrong ones: what was asked, and how the answer differs.
+    pub examples: Vec<String>,
+}
+
+/// What a verifier is made from.
+pub struct VerifierParts {
+    /// What was written before the load.
+    pub history: History,
+    /// How exactly answers come back.
+    pub domain: fn(iotbench_core::ValueType) -> iotbench_core::Domain,
+    /// Whether figures are worked out of 32-bit numbers in decimal text.
+    pub decimal: bool,
+    /// Which answers are compared.
+    pub mode: VerifyMode,
+    /// Where the load is, where it writes what is read.
+    pub frontier: Option<Arc<Frontier>>,
+}
+
+/// Compares answers on a thread of its own.
+#[derive(Debug)]
+pub struct Verifier {
+    witness: Witness,
+    thread: JoinHandle<Answers>,
+}
+
+/// What a loop that reads tells the verifier through.
+#[derive(Clone, Debug)]
+pub struct Witness {
+    answers: SyncSender<Box<Kept>>,
+    mode: VerifyMode,
+    asked: Arc<AtomicU64>,
+    skipped: Arc<AtomicU64>,
+    frontier: Option<Arc<Frontier>>,
+}
+
+impl Verifier {
+    /// Starts the thread.
+    ///
+    /// # Errors
+    /// There is no thread to be had.
+    pub fn start(parts: VerifierParts) -> Result<Self, Error> {
+        let (answers, received) = sync_channel(WAITING);
+        let VerifierParts { history, domain, decimal, mode, frontier } = parts;
+        let exactness = Exactness { domain, decimal };
+        let body = move || compare_all(&received, &mut Truth::new(history), exactness);
+        let thread = std::thread::Builder::new().name("iotbench-verify".into()).spawn(body);
+        let thread = thread.map_err(|e| Error::new(Cause::Client, format!("cannot start a thread: {e}")))?;
+        Ok(Self {
+            witness: Witness { answers, mode, asked: Arc::default(), skipped: Arc::default(), frontier },
+            thread,
+        })
+    }
+
+    /// For a loop that reads.
+    #[must_use]
+    pub fn witness(&self) -> Witness {
+        self.witness.clone()
+    }
+
+    /// Waits for the last comparison.
+    ///
+    /// # Errors
+    /// The thread panicked: a fault of the program.
+    pub fn finish(self) -> Result<Answers, String> {
+        let Witness { answers, mode, skipped, .. } = self.witness;
+        drop(answers);
+        let found = self.thread.join().map_err(|_| "the verifier panicked".to_string())?;
+        Ok(Answers { mode, skipped: skipped.load(Ordering::Relaxed), ..found })
+    }
+}
+
+fn compare_all(answers: &Receiver<Box<Kept>>, truth: &mut Truth, exactness: Exactness) -> Answers {
+    let mut found = Answers::default();
+    for kept in answers {
+        for answer in &kept.answers {
+            match compare(truth, answer, kept.meanwhile.as_ref(), exactness) {
+                Finding::Right => found.right += 1,
+                Finding::NotJudged => found.not_judged += 1,
+                Finding::Wrong(how) => {
+                    found.wrong += 1;
+                    if found.examples.len() < SHOWN {
+                        let query: String = format!("{:?}", answer.query).chars().take(QUERY_SHOWN).collect();
+                        found.examples.push(format!("{query}: {how}"));
+                    }
+                }
+            }
+        }
+    }
+    found
+}
+
+impl Witness {
+    /// Where the answers of the next operation are kept; `None`: they are not compared.
+    #[must_use]
+    pub fn next(&self) -> Option<Box<Kept>> {
+        let number = self.asked.fetch_add(1, Ordering::Relaxed);
+        let must_be_compared = match self.mode {
+            VerifyMode::None => return None,
+            VerifyMode::Full => true,
+            VerifyMode::Sample => number < AT_LEAST,
+        };
+        let is_chosen = must_be_compared || number.is_multiple_of(ONE_OF);
+        let meanwhile = || self.frontier.as_deref().map(Frontier::begin);
+        is_chosen.then(|| Box::new(Kept { answers: Vec::new(), must_be_compared, meanwhile: meanwhile() }))
+    }
+
+    /// An operation was answered.
+    pub fn tell(&self, mut kept: Box<Kept>) {
+        if let (Some(frontier), Some(meanwhile)) = (&self.frontier, &mut kept.meanwhile) {
+            frontier.end(meanwhile);
+        }
+        if kept.must_be_compared {
+            // Only a comparison that has ended takes none, and it ends after the loops.
+            let _ = self.answers.send(kept);
+        } else if let Err(TrySendError::Full(_)) = self.answers.try_send(kept) {
+            self.skipped.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Where the load is, where it writes what is read.
+    #[must_use]
+    pub fn frontier(&self) -> Option<&Arc<Frontier>> {
+        self.frontier.as_ref()
+    }
+}

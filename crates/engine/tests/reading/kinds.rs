@@ -1,0 +1,125 @@
+//! Every kind of read, on every layout of the embedded databases.
+
+use super::{CLOSED, assert_believed, backend, profile, run_on, try_plan};
+use iotbench_core::Layout;
+use iotbench_engine::{Outcome, PlanError};
+use std::path::Path;
+
+const PMU: &str = "name = \"pmu\"\nrate = 50";
+const WEATHER: &str = "name = \"weather\"\ninterval = \"1m\"\ntyped = false";
+const COMPRESSOR: &str = "name = \"compressor\"\ninterval = \"1s\"";
+
+/// Valid, and every answer compared and right.
+pub fn assert_right(outcome: &Outcome, what: &str) {
+    let answers = outcome.answers.as_ref().unwrap();
+    assert_eq!(answers.wrong, 0, "{what}: {:?}", answers.examples);
+    assert_eq!((answers.right, answers.not_judged, answers.skipped), (outcome.reads.requests, 0, 0), "{what}");
+    assert!(answers.right > 0, "{what}: nothing was asked");
+    assert_believed(outcome, what);
+}
+
+fn every_layout_answers(dataset: &str, devices: u32, preload: u32, operation: &str, set: &[&str]) {
+    let text = profile(dataset, devices, preload, CLOSED, operation);
+    for backend in ["memory", "sqlite"].map(backend) {
+        for layout in Layout::ALL {
+            let layout = format!("layout={layout}");
+            let set: Vec<&str> = set.iter().copied().chain([layout.as_str(), "operations=30"]).collect();
+            match try_plan(&text, &set, backend, Path::new("/nowhere")) {
+                Err(PlanError::Misfit(_)) => {}
+                Err(error) => panic!("{error}"),
+                Ok(_) => assert_right(&run_on(backend, &text, &set), &format!("{} {layout}", backend.name())),
+            }
+        }
+    }
+}
+
+#[test]
+fn a_signal_of_one_device_and_of_all() {
+    every_layout_answers(PMU, 4, 300, r#"{ kind = "read_signal", window = "1s" }"#, &[]);
+    every_layout_answers(PMU, 4, 300, r#"{ kind = "read_signal", window = "100ms", devices = 4 }"#, &[]);
+}
+
+#[test]
+fn consecutive_records_of_text() {
+    every_layout_answers(WEATHER, 1, 400, r#"{ kind = "read_records", records = 150 }"#, &[]);
+}
+
+#[test]
+fn the_newest_records_of_all_devices() {
+    every_layout_answers(PMU, 3, 100, r#"{ kind = "read_newest", records = 40 }"#, &[]);
+}
+
+#[test]
+fn all_records_of_a_device() {
+    every_layout_answers(COMPRESSOR, 7, 20, r#"{ kind = "read_device" }"#, &[]);
+}
+
+#[test]
+fn the_mean_of_named_signals_of_a_device() {
+    every_layout_answers(COMPRESSOR, 7, 20, r#"{ kind = "mean_device", signals = ["data_*"] }"#, &[]);
+}
+
+#[test]
+fn the_greatest_of_consecutive_records_in_several_requests() {
+    let operation = r#"{ kind = "max_records", records = 50, requests = 10 }"#;
+    every_layout_answers(WEATHER, 1, 200, operation, &[]);
+    let text = profile(WEATHER, 1, 200, CLOSED, operation);
+    let outcome = run_on(backend("memory"), &text, &["operations=30"]);
+    let measured = outcome.measured.as_ref().unwrap();
+    let pooled = measured.recording.pooled();
+    assert_eq!((pooled.by_operation().ok().response().count(), pooled.by_request().ok().response().count()), (30, 300));
+    assert_eq!(measured.counts.rows_read, 300);
+}
+
+#[test]
+fn the_figures_of_a_dashboard() {
+    let greenhouse = "name = \"greenhouse\"\ninterval = \"30s\"";
+    every_layout_answers(greenhouse, 2, 200, r#"{ kind = "dashboard", window = "10m" }"#, &[]);
+}
+
+#[test]
+fn an_open_loop_asks_as_its_schedule_says() {
+    let group = "load = { model = \"open\", rate = 200 }";
+    let text = profile(PMU, 4, 300, group, r#"{ kind = "read_signal", window = "1s" }"#);
+    let outcome = run_on(backend("memory"), &text, &[]);
+    assert_right(&outcome, "open");
+    assert_eq!(outcome.load.offered, 200);
+}
+
+#[test]
+fn equal_seeds_ask_equal_questions() {
+    let text = profile(PMU, 4, 300, CLOSED, r#"{ kind = "read_signal", window = "1s" }"#);
+    let rows = |seed: &str| {
+        let outcome = run_on(backend("memory"), &text, &["operations=50", "groups.0.load.users=1", seed]);
+        outcome.measured.unwrap().counts.rows_read
+    };
+    assert_eq!(rows("seed=1"), rows("seed=1"));
+}
+
+#[test]
+fn a_history_is_as_long_as_a_stretch_of_time_asks() {
+    let text = profile(PMU, 4, 1, CLOSED, r#"{ kind = "read_signal", window = "1s" }"#);
+    let outcome = run_on(backend("memory"), &text, &["operations=10", "phases.history=3s"]);
+    assert_eq!(outcome.preloaded_points, 4 * 150);
+}
+
+#[test]
+fn what_cannot_be_asked_is_refused_with_its_key() {
+    let refused = |preload, operation: &str, set: &[&str]| {
+        let text = profile(PMU, 4, preload, CLOSED, operation);
+        try_plan(&text, set, backend("memory"), Path::new("/nowhere")).unwrap_err().to_string()
+    };
+    let read = |rest: &str| format!("{{ kind = \"read_records\"{rest} }}");
+    for (error, part) in [
+        (refused(0, &read(""), &[]), "set phases.preload, or --history"),
+        (refused(10, &read(", records = 11"), &[]), "records"),
+        (refused(10, &read(", records = 0"), &[]), "records"),
+        (refused(10, &read(", pause = \"1s\""), &[]), "pause"),
+        (refused(10, &read(", transaction = true"), &[]), "transaction"),
+        (refused(10, r#"{ kind = "read_signal", devices = 5 }"#, &[]), "devices"),
+        (refused(10, r#"{ kind = "mean_device", signals = ["nothing"] }"#, &[]), "nothing"),
+        (refused(10, &read(""), &["groups.0.load.model=paced"]), "put reads into a group of their own"),
+    ] {
+        assert!(error.contains(part), "{error}");
+    }
+}

@@ -1,0 +1,58 @@
+//! Reading while others write.
+
+use super::{assert_believed, backend, profile, run_on};
+
+const PMU: &str = "name = \"pmu\"\nrate = 50";
+
+/// Nine of ten users are devices that send what they measure, the tenth reads the history.
+#[test]
+fn a_group_that_writes_and_reads_has_users_of_both_kinds() {
+    let operations = r#"{ kind = "write", share = 0.9, datapoints = "since_last" },
+        { kind = "read_signal", share = 0.1, window = "1s" }"#;
+    let group = "load = { model = \"closed\", users = 20, think_time = \"50ms\" }";
+    let text = profile(PMU, 5, 200, group, operations);
+    for name in ["memory", "sqlite"] {
+        let outcome = run_on(backend(name), &text, &["duration=2s"]);
+        let plan = &outcome.plan;
+        let users: Vec<_> = plan.groups.iter().map(|g| g.part.of(20)).collect();
+        assert_eq!(users, [18, 2]);
+        assert_eq!(outcome.preloaded_points, 5 * 200, "only the devices of the history have one");
+        let answers = outcome.answers.as_ref().unwrap();
+        assert!(answers.right > 0 && answers.wrong == 0 && answers.not_judged == 0, "{name}: {answers:?}");
+        assert!(outcome.points.acked > 0);
+        assert_believed(&outcome, name);
+        let kinds: Vec<_> =
+            outcome.measured.as_ref().unwrap().recording.kinds().iter().map(|k| k.name.clone()).collect();
+        assert_eq!(kinds, ["g/write", "g/read_signal"]);
+    }
+}
+
+/// The newest records may hold what is written meanwhile, and have to hold what was acknowledged before.
+#[test]
+fn the_newest_records_are_judged_by_what_was_acknowledged_and_sent() {
+    let text = r#"
+name = "mixed"
+summary = "test"
+devices = 5
+[dataset]
+name = "text"
+bytes = 40
+[[groups]]
+name = "writers"
+load = { model = "closed", users = 5, think_time = "1ms" }
+operations = [{ kind = "write", datapoints = 1 }]
+[[groups]]
+name = "reader"
+load = { model = "open", rate = 20 }
+operations = [{ kind = "read_newest", records = 100 }]
+[phases]
+duration = "3s"
+"#;
+    for name in ["memory", "sqlite"] {
+        let outcome = run_on(backend(name), text, &[]);
+        let answers = outcome.answers.as_ref().unwrap();
+        assert_eq!((answers.wrong, answers.not_judged), (0, 0), "{name}: {:?}", answers.examples);
+        assert!(answers.right >= 50, "{name}: {answers:?}");
+        assert_believed(&outcome, name);
+    }
+}

@@ -1,0 +1,52 @@
+//! An answer that is not the truth is found, shown, and makes the result invalid.
+
+use super::{
+    CLOSED, profile, run_on,
+    tampered::{Spoil, Tampered},
+};
+use iotbench_core::Backend;
+use iotbench_engine::{Reason, Status};
+
+const PMU: &str = "name = \"pmu\"\nrate = 50";
+
+static SPOILT: [(Spoil, &dyn Backend); 4] = [
+    (Spoil::Row, &Tampered(Spoil::Row)),
+    (Spoil::Time, &Tampered(Spoil::Time)),
+    (Spoil::Value, &Tampered(Spoil::Value)),
+    (Spoil::Twice, &Tampered(Spoil::Twice)),
+];
+
+fn every_lie_is_found(operation: &str, but: &[&str]) {
+    let text = profile(PMU, 3, 200, CLOSED, operation);
+    for &(spoil, backend) in SPOILT.iter().filter(|(spoil, _)| !but.contains(&format!("{spoil:?}").as_str())) {
+        let outcome = run_on(backend, &text, &["operations=20"]);
+        let answers = outcome.answers.as_ref().unwrap();
+        assert_eq!((answers.right, answers.wrong), (0, outcome.reads.requests), "{operation} {spoil:?}: {answers:?}");
+        assert_eq!(answers.examples.len(), 5);
+        assert_eq!((outcome.verdict.status, outcome.verdict.exit_code()), (Status::Invalid, 12));
+        assert!(outcome.verdict.reasons.iter().any(|r| matches!(r, Reason::WrongAnswers { .. })));
+    }
+}
+
+#[test]
+fn in_the_rows_of_a_signal() {
+    every_lie_is_found(r#"{ kind = "read_signal", window = "1s" }"#, &[]);
+}
+
+#[test]
+fn in_records() {
+    every_lie_is_found(r#"{ kind = "read_records", records = 50 }"#, &[]);
+}
+
+#[test]
+fn in_the_newest_records() {
+    every_lie_is_found(r#"{ kind = "read_newest", records = 50 }"#, &[]);
+}
+
+/// The rows of figures have no time.
+#[test]
+fn in_figures() {
+    every_lie_is_found(r#"{ kind = "mean_device" }"#, &["Time"]);
+    every_lie_is_found(r#"{ kind = "dashboard", window = "2s" }"#, &["Time"]);
+    every_lie_is_found(r#"{ kind = "max_records", records = 50 }"#, &["Time"]);
+}
