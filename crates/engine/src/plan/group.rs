@@ -5,7 +5,7 @@ use super::{
     operation::{self, OperationPlan},
 };
 use crate::{
-    profile::{Arrival, Group, LoadModel, Overflow},
+    profile::{Arrival, Group, LoadModel, Overflow, Profile},
     units::{Auto, Rate},
 };
 use serde::{Deserialize, Serialize};
@@ -135,8 +135,10 @@ impl Load {
 
 type FieldError = (String, String);
 
-/// More connections than this are a slip, unless a user asks for them.
-const DEFAULT_MOST_CONNECTIONS: u64 = 256;
+/// All groups together have no more connections than this, unless a user asks for them: servers as they come take about a
+/// hundred, and some of those are kept for others.
+const DEFAULT_MOST_CONNECTIONS: u64 = 64;
+/// Each of a blocking backend's connections has a thread.
 const MOST_BLOCKING_CONNECTIONS: u64 = 32;
 
 pub(super) fn plans(context: Context<'_>) -> Result<Vec<GroupPlan>, FieldError> {
@@ -207,6 +209,20 @@ fn load(context: Context<'_>, group: &Group, ramped: bool) -> Result<Load, Field
     }
 }
 
+/// What is left of the default limit for each group, or part of one, whose number of connections nobody says.
+fn default_limit(profile: &Profile) -> u64 {
+    let (mut left, mut sharers) = (DEFAULT_MOST_CONNECTIONS, 0);
+    for group in &profile.groups {
+        let reads = group.operations.iter().filter(|o| o.is_read()).count();
+        let parts = u64::from(reads > 0) + u64::from(reads < group.operations.len());
+        match group.connections {
+            Auto::Set(n) => left = left.saturating_sub(n.0.saturating_mul(parts)),
+            Auto::Auto => sharers += parts,
+        }
+    }
+    (left / sharers.max(1)).max(1)
+}
+
 fn connections(context: Context<'_>, group: &Group, load: &Load, part: &Part, reads: bool) -> Result<u32, FieldError> {
     let (profile, backend) = (context.profile, context.backend);
     let capabilities = backend.capabilities();
@@ -229,9 +245,8 @@ fn connections(context: Context<'_>, group: &Group, load: &Load, part: &Part, re
                 Load::Open { .. } => 32,
                 Load::Paced { .. } => u64::from(super::check::devices(profile)),
             };
-            // Each of a blocking backend's connections has a thread.
-            let limit = if capabilities.blocking { MOST_BLOCKING_CONNECTIONS } else { DEFAULT_MOST_CONNECTIONS };
-            users.clamp(1, limit).min(most)
+            let limit = if capabilities.blocking { MOST_BLOCKING_CONNECTIONS } else { u64::MAX };
+            users.min(default_limit(profile)).min(limit).min(most).max(1)
         }
     };
     u32::try_from(wanted).map_err(|_| ("connections".into(), "too many connections".into()))

@@ -53,7 +53,7 @@ fn of_capacity(target: &str, capacity: &Capacity) -> String {
 fn rates(step: &Step) -> String {
     let parts = [
         step.operations_per_s.map(|rate| format!("{} operations/s", significant(rate))),
-        step.values_per_s.map(|rate| format!("{} values/s", significant(rate))),
+        step.values_per_s.filter(|&rate| rate > 0.0).map(|rate| format!("{} values/s", significant(rate))),
         step.mean_response_us.map(|us| format!("mean response {}", duration(us))),
     ];
     let parts: Vec<_> = parts.into_iter().flatten().collect();
