@@ -1,0 +1,1 @@
+//! The weighted normalised score.
