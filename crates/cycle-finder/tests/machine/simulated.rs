@@ -53,7 +53,7 @@ impl Machine {
         let count = seconds * 1000;
         let mut batch = Batch::new(dataset.schema());
         dataset.fill(Run { device: 0, first: 0, count }, &mut batch);
-        let values = |row| batch.columns().iter().map(|c| Some(c.get(row)?.as_f64()?)).collect();
+        let values = |row| batch.columns().iter().map(|c| c.get(row)?.as_f64()).collect();
         let row = |(row, &time_ns)| Row { time_ns, values: values(row) };
         let store = Store(batch.timestamps_ns().iter().enumerate().map(row).collect());
         Self { settings, dataset, cycles: MachineCycles::new(RATE, cycles, cycle_jitter, seed).unwrap(), store }
