@@ -5,6 +5,7 @@
 
 use crate::units::{Auto, Bytes, Count, Rate, Share, Span};
 use iotbench_core::Layout;
+use iotbench_cycle_finder::Strategy;
 use iotbench_simulator::DatasetConfig;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
@@ -286,6 +287,12 @@ pub struct OperationConfig {
     /// Read: the signals that are asked for, by name or by `beginning*`; none: all that the question can be about.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub signals: Vec<String>,
+    /// Search for a machine cycle: how it is read; `auto`: as the layout suggests, `bulk` or `individual`.
+    #[serde(default)]
+    pub strategy: Auto<Strategy>,
+    /// Search for a machine cycle: the height of the sawtooth, which is the first of `signals`.
+    #[serde(default = "default_amplitude")]
+    pub amplitude: f64,
     /// Requests in the operation, one after the other on one connection. Its response time and its deadline are those of
     /// all together.
     #[serde(default = "one_count")]
@@ -312,6 +319,10 @@ fn one() -> f64 {
 }
 fn one_count() -> Count {
     Count(1)
+}
+/// Of 12 bits, as the dataset `machine` has.
+fn default_amplitude() -> f64 {
+    4095.0
 }
 fn default_window() -> Span {
     Span::from_secs(2)

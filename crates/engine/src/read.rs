@@ -8,4 +8,4 @@ mod kept;
 pub use asker::{Asker, Draw};
 pub use history::History;
 pub use inquiry::{Answered, Ask, Inquiry};
-pub use kept::{Kept, KeptAnswer, row_hash};
+pub use kept::{FoundCycle, Kept, KeptAnswer, KeptCycle, row_hash};

@@ -37,6 +37,10 @@ pub struct ReadCounts {
     pub requests: u64,
     /// Those that the client worked out, from more rows than it answered with.
     pub by_client: u64,
+    /// Machine cycles that were found.
+    pub cycles: u64,
+    /// Searches that ended without a machine cycle.
+    pub no_cycles: u64,
 }
 
 impl Slice {
@@ -67,5 +71,15 @@ impl Outstanding {
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self { operations: self.operations + other.operations, waited_ns: self.waited_ns + other.waited_ns }
+    }
+}
+
+impl ReadCounts {
+    /// Adds others.
+    pub fn merge(&mut self, other: Self) {
+        self.requests += other.requests;
+        self.by_client += other.by_client;
+        self.cycles += other.cycles;
+        self.no_cycles += other.no_cycles;
     }
 }

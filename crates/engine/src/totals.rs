@@ -145,8 +145,7 @@ impl Totals {
             self.pacing_error.merge(&error);
         }
         self.samples_dropped += slice.samples_dropped;
-        self.reads.requests += slice.reads.requests;
-        self.reads.by_client += slice.reads.by_client;
+        self.reads.merge(slice.reads);
         self.pending += slice.pending;
         let kinds = &self.kinds;
         let generation = self.generations.entry(slice.generation).or_insert_with(|| GenerationTotals::new(kinds));

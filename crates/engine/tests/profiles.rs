@@ -217,7 +217,7 @@ fn a_ramp_changes_what_the_load_model_has() {
 
 #[test]
 fn what_is_not_built_is_said_before_anything_runs() {
-    for assignment in ["kind=cycle_search", "model=interval"] {
+    for assignment in ["model=interval"] {
         let result = planned(set(OPEN, &[assignment]).unwrap());
         assert!(matches!(result, Err(PlanError::NotYet { .. })), "{assignment}: {result:?}");
     }

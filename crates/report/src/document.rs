@@ -19,7 +19,7 @@ mod target;
 mod throughput;
 mod verdict;
 
-pub use answers::Answers;
+pub use answers::{Answers, Cycles};
 pub use capacity::{Capacity, Purpose, Step};
 pub use check::Inconsistency;
 pub use client::{Client, PacingError};

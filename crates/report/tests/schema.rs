@@ -31,6 +31,7 @@ fn json(outcome: &Outcome) -> Value {
 fn full() -> Value {
     let mut outcome = Outcome { capacity: outcomes::ramp().capacity, ..outcomes::fixed(20_000, 1_500, 1_500) };
     outcome.resources[0].gone_at = Some(std::time::Duration::from_secs(5));
+    outcomes::with_reads(&mut outcome);
     let mut full = json(&outcome);
     full["latency"]["kinds"] = json(&outcomes::transactions())["latency"]["kinds"].clone();
     full["latency"]["kinds"].as_array_mut().unwrap().truncate(1);
@@ -40,6 +41,8 @@ fn full() -> Value {
 #[test]
 fn every_kind_of_run_meets_the_schema() {
     let running = Outcome { verdict: Verdict::running(), ..outcomes::fixed(100, 0, 0) };
+    let mut reads = outcomes::fixed(100, 0, 0);
+    outcomes::with_reads(&mut reads);
     let runs = [
         ("one operation", outcomes::fixed(1, 0, 0)),
         ("no operation", outcomes::fixed(0, 0, 0)),
@@ -47,6 +50,7 @@ fn every_kind_of_run_meets_the_schema() {
         ("none answered", outcomes::fixed(0, 0, 90)),
         ("all sorts", outcomes::fixed(20_000, 40, 10)),
         ("a ramp", outcomes::ramp()),
+        ("reads", reads),
         ("transactions", outcomes::transactions()),
         ("not reached", outcomes::unreached()),
         ("running", running),

@@ -33,6 +33,13 @@ fn operations_of_several_requests() {
 }
 
 #[test]
+fn reads_with_a_wrong_answer() {
+    let mut outcome = outcomes::fixed(450, 0, 0);
+    outcomes::with_reads(&mut outcome);
+    insta::assert_snapshot!(shown(&outcome));
+}
+
+#[test]
 fn a_database_that_was_not_reached() {
     insta::assert_snapshot!(shown(&outcomes::unreached()));
 }
@@ -46,7 +53,9 @@ fn several_runs() {
 #[test]
 fn no_line_is_wider_than_the_terminal() {
     for columns in [60, 80, 100, 200] {
-        for outcome in [outcomes::ramp(), outcomes::fixed(450, 40, 10), outcomes::unreached()] {
+        let mut reads = outcomes::fixed(450, 0, 0);
+        outcomes::with_reads(&mut reads);
+        for outcome in [outcomes::ramp(), outcomes::fixed(450, 40, 10), outcomes::unreached(), reads] {
             let text = render(&document(&outcome), None, columns);
             let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
             assert!(widest <= usize::from(columns.min(100)), "{widest} of {columns} columns:\n{text}");

@@ -149,10 +149,6 @@ fn most_load(profile: &Profile) -> u64 {
 }
 
 pub(super) fn not_yet(profile: &Profile) -> Option<String> {
-    let mut operations = profile.groups.iter().flat_map(|g| &g.operations);
-    if operations.any(|o| o.kind == OperationKind::CycleSearch) {
-        return Some("its search for machine cycles is not built".into());
-    }
     if profile.groups.iter().any(|g| g.load.model == LoadModel::Interval) {
         return Some("its load model interval is not built".into());
     }

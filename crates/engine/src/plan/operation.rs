@@ -34,7 +34,7 @@ pub struct OperationPlan {
 }
 
 /// What a request asks of a database. Each kind has its arm where a connection sends it (`lane.rs`).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RequestKind {
     /// To take a batch.
@@ -86,7 +86,7 @@ impl OperationPlan {
     /// Whether it is nothing but one request: then what is measured of the operation is measured of the request.
     #[must_use]
     pub fn is_one_request(&self) -> bool {
-        self.requests == 1 && !self.transaction
+        self.requests == 1 && !self.transaction && !matches!(self.question(), Some(Question::Cycle { .. }))
     }
 
     /// Whether it waits between two of its requests.

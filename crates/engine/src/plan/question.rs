@@ -5,12 +5,13 @@ use crate::{
     profile::{OperationConfig, OperationKind},
     units::Span,
 };
-use iotbench_core::{Schema, SignalId};
+use iotbench_core::{Layout, Schema, SignalId};
+use iotbench_cycle_finder::{CycleSearch, SearchError, SearchSpec, Strategy};
 use serde::{Deserialize, Serialize};
 use std::{fmt, time::Duration};
 
 /// What a read asks. Which device, signal and moment it is about is drawn for each request, from the seed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "ask")]
 pub enum Question {
     /// A signal of so many consecutive devices over a stretch of time from a random moment of the history on.
@@ -46,6 +47,17 @@ pub enum Question {
         /// The signals, ascending.
         signals: Vec<SignalId>,
     },
+    /// The machine cycle around a random moment, and the sum of every signal over it.
+    Cycle {
+        /// How it is read.
+        strategy: Strategy,
+        /// The signals to sum, ascending.
+        signals: Vec<SignalId>,
+        /// The one that is a sawtooth.
+        abscissa: SignalId,
+        /// Its height.
+        amplitude: f64,
+    },
     /// Last, least, mean and greatest value of each signal of every device, over the newest stretch of time.
     Dashboard {
         /// The signals, ascending.
@@ -77,6 +89,7 @@ impl fmt::Display for Question {
             Self::Records { records } => write!(f, "{records} consecutive records of a device"),
             Self::Newest { records } => write!(f, "the newest {records} records"),
             Self::Device => f.write_str("all records of a device"),
+            Self::Cycle { strategy, .. } => write!(f, "the machine cycle around a random moment ({strategy})"),
             Self::Max { records, .. } => write!(f, "the greatest of a signal over {records} consecutive records"),
             Self::Mean { signals } => write!(f, "the mean of {} signals of a device", signals.len()),
             Self::Dashboard { signals, window_ns } => {
@@ -111,12 +124,29 @@ pub(super) fn question(context: Context<'_>, config: &OperationConfig) -> Result
         }
         OperationKind::MeanDevice => Question::Mean { signals: numbers(config, schema)? },
         OperationKind::Dashboard => Question::Dashboard { signals: numbers(config, schema)?, window_ns },
-        OperationKind::Write | OperationKind::CycleSearch => {
+        OperationKind::CycleSearch => cycle(context, config)?,
+        OperationKind::Write => {
             return Err(("kind".into(), format!("{} asks nothing", config.kind)));
         }
     };
     check_history(context, &question)?;
     Ok(question)
+}
+
+fn cycle(context: Context<'_>, config: &OperationConfig) -> Result<Question, FieldError> {
+    let signals = numbers(config, context.dataset.schema())?;
+    let Some(&abscissa) = signals.first() else { return Err(("signals".into(), "none of them is a number".into())) };
+    let suggested = if context.layout == Layout::Bulk { Strategy::Bulk } else { Strategy::Individual };
+    let (strategy, amplitude) = (config.strategy.set().unwrap_or(suggested), config.amplitude);
+    let spec = SearchSpec { strategy, signals: signals.clone(), abscissa, amplitude };
+    CycleSearch::new(spec, 0, 0).map_err(|error| {
+        let key = if error == SearchError::Amplitude { "amplitude" } else { "signals" };
+        (key.to_string(), error.to_string())
+    })?;
+    if config.requests.0 > 1 {
+        return Err(("requests".into(), "a search asks as often as it must: write 1".into()));
+    }
+    Ok(Question::Cycle { strategy, signals, abscissa, amplitude })
 }
 
 fn numbers(config: &OperationConfig, schema: &Schema) -> Result<Vec<SignalId>, FieldError> {
@@ -158,7 +188,7 @@ fn check_history(context: Context<'_>, question: &Question) -> Result<(), FieldE
         Question::Newest { .. } => return Ok(()),
         Question::Records { records } | Question::Max { records, .. } => (*records, 1),
         Question::Signal { devices, .. } => (1, *devices),
-        Question::Device | Question::Mean { .. } | Question::Dashboard { .. } => (1, 1),
+        Question::Cycle { .. } | Question::Device | Question::Mean { .. } | Question::Dashboard { .. } => (1, 1),
     };
     if history == 0 {
         let message = "it reads what was written before the run: set phases.preload, or --history";

@@ -7,6 +7,9 @@ use crate::{
 };
 use iotbench_core::{Aggregate, Devices, Query, SignalId, TimeRange};
 
+/// A search for a machine cycle starts so far from the ends of the history.
+const MARGIN_NS: i64 = 2_000_000_000;
+
 /// Which request of which operation of which user is about to ask.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Draw {
@@ -43,10 +46,21 @@ impl Asker {
         Self { history, width, seed }
     }
 
-    /// What a request asks.
+    /// The device and the moment that a search for a machine cycle starts from: there is a cycle on either side.
     #[must_use]
-    pub fn query(&self, question: &Question, draw: Draw) -> Query {
-        match question {
+    pub fn moment(&self, draw: Draw) -> (u32, i64) {
+        let device = u32::try_from(self.below(self.history.devices.into(), Of::Device, draw)).unwrap_or(0);
+        let (first_ns, last_ns) = self.history.time_span_ns(device);
+        let margin_ns = MARGIN_NS.min((last_ns - first_ns) / 4);
+        let moments = last_ns.saturating_sub(first_ns).saturating_sub(2 * margin_ns).max(0).cast_unsigned() + 1;
+        (device, first_ns + margin_ns + self.below(moments, Of::Moment, draw).cast_signed())
+    }
+
+    /// What a request asks; of a search for a machine cycle, whose requests follow from the answers, nothing.
+    #[must_use]
+    pub fn query(&self, question: &Question, draw: Draw) -> Option<Query> {
+        Some(match question {
+            Question::Cycle { .. } => return None,
             Question::Signal { signals, devices, window_ns } => self.signal(signals, *devices, *window_ns, draw),
             Question::Records { records } => {
                 let (device, from_ns) = self.record(*records, draw);
@@ -72,7 +86,7 @@ impl Asker {
                 aggregates: vec![Aggregate::Last, Aggregate::Min, Aggregate::Mean, Aggregate::Max],
                 range: self.newest(*window_ns),
             },
-        }
+        })
     }
 
     fn signal(&self, signals: &[SignalId], devices: u32, window_ns: u64, draw: Draw) -> Query {
@@ -144,12 +158,12 @@ mod tests {
             let draw = Draw { user, number, request };
             let records = 1 + positions / 2;
             let question = Question::Records { records };
-            let Query::Records { device, from_ns, limit } = asker.query(&question, draw) else { panic!() };
+            let Query::Records { device, from_ns, limit } = asker.query(&question, draw).unwrap() else { panic!() };
             prop_assert!(device < devices && limit == records);
             prop_assert!(history.dataset.index_at(device, from_ns) + records <= positions);
             let of = devices.div_ceil(2);
             let question = Question::Signal { signals: vec![3, 5], devices: of, window_ns: 200_000_000 };
-            let Query::Range { devices: asked, signals, range } = asker.query(&question, draw) else { panic!() };
+            let Query::Range { devices: asked, signals, range } = asker.query(&question, draw).unwrap() else { panic!() };
             let Devices::Some(list) = asked else { panic!() };
             prop_assert_eq!(list.len(), of as usize);
             prop_assert!(list.iter().all(|&d| d < devices));
@@ -180,7 +194,7 @@ mod tests {
         let history = history(2, 100);
         let newest_ns = (0..2).map(|d| history.time_span_ns(d).1).max().unwrap();
         let question = Question::Dashboard { signals: vec![1], window_ns: 1_000_000_000 };
-        let Query::Aggregates { range, .. } = Asker::new(history, 1).query(&question, Draw::default()) else {
+        let Query::Aggregates { range, .. } = Asker::new(history, 1).query(&question, Draw::default()).unwrap() else {
             panic!()
         };
         assert!(range.contains(newest_ns) && !range.contains(newest_ns + 1));

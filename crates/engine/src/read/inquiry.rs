@@ -1,8 +1,9 @@
 //! A read on a connection: its queries one after the other, and what came of them.
 
-use super::{Asker, Draw, Kept, KeptAnswer};
+use super::{Asker, Draw, FoundCycle, Kept, KeptAnswer, KeptCycle};
 use crate::{clock::RunClock, plan::Question};
 use iotbench_core::{Applied, Cause, Chunk, ComputedBy, Error, Query, Reader, Reply, Sink};
+use iotbench_cycle_finder::{CycleSearch, SearchSpec, Step};
 use std::sync::Arc;
 use tokio::time::{Instant, timeout_at};
 
@@ -26,6 +27,10 @@ pub struct Answered {
     pub by_client: u64,
     /// Requests.
     pub requests: u64,
+    /// Machine cycles that were found.
+    pub cycles: u64,
+    /// Searches that ended without one.
+    pub no_cycles: u64,
 }
 
 /// A connection's present read.
@@ -35,6 +40,8 @@ pub struct Inquiry {
     pub requests: Vec<RequestTime>,
     /// The answers, where they are to be compared.
     pub kept: Option<Box<Kept>>,
+    /// The search for a machine cycle, where that is asked.
+    search: Option<CycleSearch>,
 }
 
 /// A read that is about to be made.
@@ -58,48 +65,106 @@ impl Inquiry {
         clock: RunClock,
         deadline: Instant,
     ) -> Result<Answered, Error> {
-        let mut answered = Answered::default();
         self.requests.clear();
+        if let Question::Cycle { strategy, signals, abscissa, amplitude } = &ask.question {
+            let spec = || SearchSpec {
+                strategy: *strategy,
+                signals: signals.clone(),
+                abscissa: *abscissa,
+                amplitude: *amplitude,
+            };
+            let (device, t_ns) = ask.asker.moment(ask.draw);
+            let mut search = match self.search.take() {
+                Some(mut search) => {
+                    search.restart(device, t_ns);
+                    search
+                }
+                None => CycleSearch::new(spec(), device, t_ns)
+                    .map_err(|error| Error::new(Cause::Client, error.to_string()))?,
+            };
+            let found = self.search(reader, &mut search, clock, deadline).await;
+            if let Some(kept) = &mut self.kept {
+                kept.cycle = Some(KeptCycle { spec: spec(), device, t_ns, found: FoundCycle::of(&mut search) });
+            }
+            self.search = Some(search);
+            return found;
+        }
+        let mut answered = Answered::default();
         for request in 0..ask.requests {
-            let query = ask.asker.query(&ask.question, Draw { request, ..ask.draw });
-            let reply = self.request(reader, query, clock, deadline).await?;
-            answered.rows += reply.rows;
-            answered.bytes += reply.bytes;
-            answered.by_client += u64::from(reply.computed_by == ComputedBy::Client);
-            answered.requests += 1;
+            let Some(query) = ask.asker.query(&ask.question, Draw { request, ..ask.draw }) else { break };
+            answered.add(self.request(reader, &query, None, clock, deadline).await?);
         }
         Ok(answered)
+    }
+
+    /// Asks what a search for a machine cycle asks, until it has ended.
+    async fn search(
+        &mut self,
+        reader: &mut dyn Reader,
+        search: &mut CycleSearch,
+        clock: RunClock,
+        deadline: Instant,
+    ) -> Result<Answered, Error> {
+        let mut answered = Answered::default();
+        loop {
+            let query = match search.step() {
+                Step::Ask(query) => query,
+                Step::Found(_) => {
+                    answered.cycles = 1;
+                    return Ok(answered);
+                }
+                Step::NotFound(_) => {
+                    answered.no_cycles = 1;
+                    return Ok(answered);
+                }
+            };
+            answered.add(self.request(reader, &query, Some(search), clock, deadline).await?);
+            search.answered(query);
+        }
     }
 
     async fn request(
         &mut self,
         reader: &mut dyn Reader,
-        query: Query,
+        query: &Query,
+        search: Option<&mut CycleSearch>,
         clock: RunClock,
         deadline: Instant,
     ) -> Result<Reply, Error> {
         let mut kept = self.kept.is_some().then(|| KeptAnswer::new(query.clone()));
         let sent_ns = clock.now_ns();
-        let mut sink = KeepingSink { kept: kept.as_mut() };
-        let answer = timeout_at(deadline, reader.query(&query, &mut sink)).await;
+        let mut sink = KeepingSink { kept: kept.as_mut(), search };
+        let answer = timeout_at(deadline, reader.query(query, &mut sink)).await;
         self.requests.push(RequestTime { sent_ns, ended_ns: clock.now_ns() });
         if let (Some(all), Some(one)) = (&mut self.kept, kept) {
             all.answers.push(one);
         }
         answer.unwrap_or_else(|_| {
-            // A reader changes nothing, so that nothing can have been applied.
             Err(Error::new(Cause::TimedOut, "no answer within the deadline").applied(Applied::Maybe))
         })
+    }
+}
+
+impl Answered {
+    fn add(&mut self, reply: Reply) {
+        self.rows += reply.rows;
+        self.bytes += reply.bytes;
+        self.by_client += u64::from(reply.computed_by == ComputedBy::Client);
+        self.requests += 1;
     }
 }
 
 /// Takes the rows of an answer, and keeps them where they are to be compared.
 struct KeepingSink<'a> {
     kept: Option<&'a mut KeptAnswer>,
+    search: Option<&'a mut CycleSearch>,
 }
 
 impl Sink for KeepingSink<'_> {
     fn push(&mut self, chunk: &Chunk) -> Result<(), Error> {
+        if let Some(search) = &mut self.search {
+            search.take(chunk);
+        }
         match &mut self.kept {
             Some(kept) => kept.take(chunk),
             None => Ok(()),

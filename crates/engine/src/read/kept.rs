@@ -1,6 +1,7 @@
 //! Answers that are kept for the comparison with the truth.
 
 use iotbench_core::{Chunk, Error, Query, Value};
+use iotbench_cycle_finder::{Cycle, CycleSearch, Reason, SearchSpec, Step};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Rows of an answer that are kept as they are; of the others only a digest is kept.
@@ -52,10 +53,58 @@ impl KeptAnswer {
 pub struct Kept {
     /// Each of them.
     pub answers: Vec<KeptAnswer>,
+    /// The machine cycle that they led to, where one was searched.
+    pub cycle: Option<KeptCycle>,
     /// Whether they are compared however long it takes.
     pub must_be_compared: bool,
     /// What could be seen at most and had to be seen at least, where datapoints were written meanwhile.
     pub meanwhile: Option<crate::verify::Meanwhile>,
+}
+
+/// A search for a machine cycle, and how it ended.
+#[derive(Clone, Debug)]
+pub struct KeptCycle {
+    /// What was searched, and how.
+    pub spec: SearchSpec,
+    /// Of which device.
+    pub device: u32,
+    /// Around which moment, in nanoseconds since the Unix epoch.
+    pub t_ns: i64,
+    /// What was found.
+    pub found: FoundCycle,
+}
+
+/// How a search for a machine cycle ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FoundCycle {
+    /// With a cycle.
+    Cycle {
+        /// The time of its first datapoint.
+        start_ns: i64,
+        /// The time of the first datapoint after it.
+        end_ns: i64,
+        /// How many datapoints it has.
+        points: u64,
+        /// The sum of each signal over them.
+        sums: Vec<f64>,
+    },
+    /// Without one.
+    None(Reason),
+    /// It did not end.
+    Unfinished,
+}
+
+impl FoundCycle {
+    /// How a search stands.
+    pub fn of(search: &mut CycleSearch) -> Self {
+        match search.step() {
+            Step::Found(Cycle { start_ns, end_ns, points, sums }) => {
+                Self::Cycle { start_ns, end_ns, points, sums: sums.to_vec() }
+            }
+            Step::NotFound(reason) => Self::None(reason),
+            Step::Ask(_) => Self::Unfinished,
+        }
+    }
 }
 
 /// A digest of a row.

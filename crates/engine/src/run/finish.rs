@@ -65,9 +65,13 @@ pub(super) fn judge_measurement(outcome: &Outcome, reasons: &mut Vec<Reason>) {
             reasons.push(Reason::NotConserved(format!("{what}: {error}")));
         }
     }
-    if let Some(answers) = outcome.answers.as_ref().filter(|answers| answers.wrong > 0) {
+    if let Some(answers) = outcome.answers.as_ref().filter(|answers| answers.wrong + answers.cycles_wrong > 0) {
         let first = answers.examples.first().cloned().unwrap_or_default();
-        reasons.push(Reason::WrongAnswers { wrong: answers.wrong, checked: answers.right + answers.wrong, first });
+        reasons.push(Reason::WrongAnswers {
+            wrong: answers.wrong + answers.cycles_wrong,
+            checked: answers.compared(),
+            first,
+        });
     }
     if outcome.client.samples_dropped > 0 {
         reasons.push(Reason::SamplesDropped(outcome.client.samples_dropped));

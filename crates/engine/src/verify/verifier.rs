@@ -3,6 +3,7 @@
 use super::{
     Frontier,
     compare::{Finding, compare},
+    cycle::compare_cycle,
     exactness::Exactness,
     truth::Truth,
 };
@@ -83,6 +84,10 @@ pub struct Answers {
     pub not_judged: u64,
     /// Answers that were to be compared, and were not because the comparison was behind.
     pub skipped: u64,
+    /// Machine cycles that are those that the truth has.
+    pub cycles_right: u64,
+    /// Machine cycles that are not.
+    pub cycles_wrong: u64,
     /// The first wrong ones: what was asked, and how the answer differs.
     pub examples: Vec<String>,
 }
@@ -154,19 +159,40 @@ impl Verifier {
     }
 }
 
+impl Answers {
+    /// Answers and machine cycles that were compared.
+    #[must_use]
+    pub fn compared(&self) -> u64 {
+        self.right + self.wrong + self.cycles_right + self.cycles_wrong
+    }
+
+    fn show(&mut self, asked: &str, how: &str) {
+        if self.examples.len() < SHOWN {
+            let asked: String = asked.chars().take(QUERY_SHOWN).collect();
+            self.examples.push(format!("{asked}: {how}"));
+        }
+    }
+}
+
 fn compare_all(answers: &Receiver<Box<Kept>>, truth: &mut Truth, exactness: Exactness) -> Answers {
     let mut found = Answers::default();
     for kept in answers {
+        if let Some(cycle) = &kept.cycle {
+            match compare_cycle(truth, cycle) {
+                Ok(()) => found.cycles_right += 1,
+                Err(how) => {
+                    found.cycles_wrong += 1;
+                    found.show(&format!("the {} cycle around {} ns", cycle.spec.strategy, cycle.t_ns), &how);
+                }
+            }
+        }
         for answer in &kept.answers {
             match compare(truth, answer, kept.meanwhile.as_ref(), exactness) {
                 Finding::Right => found.right += 1,
                 Finding::NotJudged => found.not_judged += 1,
                 Finding::Wrong(how) => {
                     found.wrong += 1;
-                    if found.examples.len() < SHOWN {
-                        let query: String = format!("{:?}", answer.query).chars().take(QUERY_SHOWN).collect();
-                        found.examples.push(format!("{query}: {how}"));
-                    }
+                    found.show(&format!("{:?}", answer.query), &how);
                 }
             }
         }
@@ -186,7 +212,7 @@ impl Witness {
         };
         let is_chosen = must_be_compared || number.is_multiple_of(ONE_OF);
         let meanwhile = || self.frontier.as_deref().map(Frontier::begin);
-        is_chosen.then(|| Box::new(Kept { answers: Vec::new(), must_be_compared, meanwhile: meanwhile() }))
+        is_chosen.then(|| Box::new(Kept { must_be_compared, meanwhile: meanwhile(), ..Kept::default() }))
     }
 
     /// An operation was answered.

@@ -4,6 +4,7 @@ use super::{WriteLoop, account::outcome_of};
 use crate::{
     lane::{Lane, Work, read},
     read::{Answered, Ask, Asker, Draw},
+    slice::ReadCounts,
     verify::Witness,
 };
 use iotbench_core::{Action, Error};
@@ -48,8 +49,8 @@ impl WriteLoop {
         let kept = lane.exchange.inquiry.kept.take();
         let payload = match &result {
             Ok(answered) => {
-                self.slice.reads.requests += answered.requests;
-                self.slice.reads.by_client += answered.by_client;
+                let Answered { requests, by_client, cycles, no_cycles, .. } = *answered;
+                self.slice.reads.merge(ReadCounts { requests, by_client, cycles, no_cycles });
                 if let (Some(kept), Some(reading)) = (kept, &self.parts.reading) {
                     reading.witness.tell(kept);
                 }

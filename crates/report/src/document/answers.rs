@@ -20,14 +20,32 @@ pub struct Answers {
     pub not_judged: u64,
     /// Chosen, and not compared because the comparison was behind.
     pub skipped: u64,
+    /// Searches for a machine cycle, over the whole run; null: none were made.
+    pub cycles: Option<Cycles>,
     /// The first wrong ones, at most five: what was asked, and how the answer differs.
     pub examples: Vec<String>,
+}
+
+/// Searches for a machine cycle.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cycles {
+    /// Cycles that were found.
+    pub found: u64,
+    /// Searches that ended without one.
+    pub not_found: u64,
+    /// Compared, and the one that the truth has.
+    pub right: u64,
+    /// Compared, and not that one.
+    pub wrong: u64,
 }
 
 impl Answers {
     pub(super) fn new(outcome: &Outcome) -> Option<Self> {
         let answers = outcome.answers.as_ref()?;
+        let (reads, right, wrong) = (outcome.reads, answers.cycles_right, answers.cycles_wrong);
+        let cycles = Cycles { found: reads.cycles, not_found: reads.no_cycles, right, wrong };
         Some(Self {
+            cycles: (reads.cycles + reads.no_cycles > 0).then_some(cycles),
             requests: outcome.reads.requests,
             computed_by_client: outcome.reads.by_client,
             mode: answers.mode.name().into(),

@@ -139,13 +139,19 @@ fn answers(document: &Document, columns: u16) -> Option<String> {
         0 => String::new(),
         n => format!("; {} were chosen and not compared, because the comparison was behind", count(n)),
     };
+    let cycles = answers.cycles.as_ref().map_or(String::new(), |cycles| {
+        let (found, not_found) = (count(cycles.found), count(cycles.not_found));
+        let (right, wrong) = (count(cycles.right), count(cycles.wrong));
+        format!("{found} machine cycles found, {not_found} not found; of those compared {right} right, {wrong} wrong. ")
+    });
     let by = match (answers.requests, answers.computed_by_client) {
         (_, 0) => "The server worked them out.".into(),
         (all, n) if all == n => "The client worked them out from more rows than it was asked for.".into(),
         (_, n) => format!("The client worked {} of them out from more rows than it was asked for.", count(n)),
     };
     let (all, compared, mode) = (count(answers.requests), count(compared), &answers.mode);
-    let text = format!("{all} answers, {compared} compared with the truth ({mode}){found}{unjudged}{skipped}. {by}");
+    let text =
+        format!("{cycles}{all} answers, {compared} compared with the truth ({mode}){found}{unjudged}{skipped}. {by}");
     let examples = answers.examples.iter().map(|example| format!("\n{}", paragraph(&format!("- {example}"), columns)));
     Some(format!("Answers\n{}{}", paragraph(&text, columns), examples.collect::<String>()))
 }

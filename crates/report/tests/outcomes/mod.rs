@@ -8,9 +8,9 @@ use iotbench_core::{
     Settings, Signal, TableSpec, ValueType,
 };
 use iotbench_engine::{
-    AckedRanges, Bounds, Capacity, ClientFigures, GroupPlan, Load, Measured, OperationPlan, Outcome, Part, Payload,
-    Phase, PhasesPlan, Plan, Purpose, ReadCounts, Reason, SecondFigures, Step, StepFigures, StopPlan, Verdict,
-    parse_profile,
+    AckedRanges, Answers, Bounds, Capacity, ClientFigures, GroupPlan, Load, Measured, OperationPlan, Outcome, Part,
+    Payload, Phase, PhasesPlan, Plan, Purpose, ReadCounts, Reason, SecondFigures, Step, StepFigures, StopPlan, Verdict,
+    VerifyMode, parse_profile,
 };
 use iotbench_recorder::{
     LatencyHistogram, LoadCounts, OperationKind, PointCounts, Recorder, Recording, Requests, Timing, Window,
@@ -241,6 +241,21 @@ pub fn fixed(ok: u64, fail: u64, unknown: u64) -> Outcome {
         storage_bytes_after: Some(4_096 + points.acked * 80),
         client: ClientFigures { pacing_error, cpu_pct: None, samples_dropped: 0 },
     }
+}
+
+/// The answers of searches for machine cycles, of which one was wrong.
+pub fn with_reads(outcome: &mut Outcome) {
+    outcome.reads = ReadCounts { requests: 1_200, by_client: 200, cycles: 199, no_cycles: 1 };
+    outcome.answers = Some(Answers {
+        mode: VerifyMode::Sample,
+        right: 600,
+        wrong: 1,
+        not_judged: 2,
+        skipped: 3,
+        cycles_right: 99,
+        cycles_wrong: 1,
+        examples: vec!["Count: 5 and should be 6".into()],
+    });
 }
 
 /// Nine in ten operations are transactions of five requests with pauses of 2 ms, the others single requests; all
