@@ -57,4 +57,4 @@ pub use slice::ReadCounts;
 pub use stop::StopSignal;
 pub use units::{Auto, Bytes, Count, Rate, Share, Span, UnitError};
 pub use verdict::{Reason, SEVERITY, Status, Verdict, cause_exit_code, gravest};
-pub use verify::{Answers, VerifyMode};
+pub use verify::{Answers, Freshness, VerifyMode};

@@ -6,7 +6,7 @@ use crate::{
     ramp::{Bounds, Quantity, Step},
     slice::ReadCounts,
     verdict::Verdict,
-    verify::Answers,
+    verify::{Answers, Freshness},
 };
 use iotbench_core::{Acknowledgement, Counts, ServerFacts};
 use iotbench_recorder::{LatencyHistogram, LoadCounts, PointCounts, Recording, WindowCounts};
@@ -83,6 +83,8 @@ pub struct Outcome {
     pub reads: ReadCounts,
     /// Whether the answers were the truth; `None`: nothing was read.
     pub answers: Option<Answers>,
+    /// How long acknowledged datapoints took to be seen; `None`: not both written and read.
+    pub freshness: Option<Freshness>,
     /// The measured part; with a ramp, the step that is its answer.
     pub measured: Option<Measured>,
     /// The answer of a ramp.

@@ -150,6 +150,7 @@ fn blank(planned: &Planned, backend: &dyn Backend) -> Outcome {
         acked: AckedRanges::default(),
         reads: ReadCounts::default(),
         answers: None,
+        freshness: None,
         measured: None,
         capacity: None,
         resources: Vec::new(),

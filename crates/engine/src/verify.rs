@@ -4,10 +4,12 @@ mod compare;
 mod cycle;
 mod exactness;
 mod figure;
+mod freshness;
 mod frontier;
 mod newest;
 mod truth;
 mod verifier;
 
+pub use freshness::{Freshness, Probe, ProbeParts};
 pub use frontier::{Frontier, Meanwhile};
 pub use verifier::{Answers, Verifier, VerifierParts, VerifyMode, Witness};

@@ -10,6 +10,7 @@ mod check;
 mod client;
 mod errors;
 mod fingerprint;
+mod freshness;
 mod latency;
 mod load;
 mod points;
@@ -24,6 +25,7 @@ pub use capacity::{Capacity, Purpose, Step};
 pub use check::Inconsistency;
 pub use client::{Client, PacingError};
 pub use errors::ErrorsOfCause;
+pub use freshness::Freshness;
 pub use latency::{Durations, Figures, Interval, KindLatency, Latency};
 pub use load::{Group, Load, Operation, OperationCounts};
 pub use points::{Points, Storage};
@@ -80,6 +82,9 @@ pub struct Document {
     /// What was read, held against the truth; null: nothing was.
     #[serde(default)]
     pub answers: Option<Answers>,
+    /// How long acknowledged datapoints took to be seen; null: not both written and read.
+    #[serde(default)]
+    pub freshness: Option<Freshness>,
     /// The stretch whose figures are the result; with a ramp, the step that is its answer.
     pub measured: Option<MeasuredPart>,
     /// What was acknowledged a second in the measured part.
@@ -142,6 +147,7 @@ impl Document {
             load: Load::new(outcome),
             points: Points::new(outcome),
             answers: Answers::new(outcome),
+            freshness: outcome.freshness.as_ref().map(Freshness::from),
             measured: measured.map(MeasuredPart::from),
             throughput: measured.map(Throughput::from),
             latency: measured.map(|m| Latency::from(&m.recording)),

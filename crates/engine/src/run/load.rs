@@ -12,7 +12,7 @@ use crate::{
     threads::{LoadRequest, LoadThreads, blocking_threads, history, kinds},
     totals::Totals,
     verdict::Reason,
-    verify::{Frontier, Verifier, VerifierParts},
+    verify::{Frontier, Probe, ProbeParts, Verifier, VerifierParts},
 };
 use iotbench_core::{Cause, Error, Layout, ValueType};
 use iotbench_recorder::WINDOW_NS;
@@ -42,6 +42,7 @@ pub(super) struct Running {
     slices: Receiver<Slice>,
     threads: LoadThreads,
     verifier: Option<Verifier>,
+    probe: Option<Probe>,
     sampler: Sampler,
     readings: Arc<Mutex<Vec<Reading>>>,
     phase: Phase,
@@ -106,6 +107,7 @@ impl Session<'_> {
         let totals = Totals::new(kinds(plan));
         let warm_up = plan.phases.warmup_ns > 0 && plan.ramp.is_none();
         let phase = if warm_up { Phase::WarmUp } else { Phase::Measure };
+        let probe = self.probe(clock, verifier.as_ref().and_then(Verifier::frontier)).map_err(target)?;
         threads.start(clock);
         Ok(Running {
             clock,
@@ -114,6 +116,7 @@ impl Session<'_> {
             slices,
             threads,
             verifier,
+            probe,
             sampler,
             readings,
             phase,
@@ -138,6 +141,22 @@ impl Session<'_> {
         let decimal = is_text && signals.iter().any(|signal| signal.value_type == ValueType::F32);
         let mode = self.options.verify;
         Verifier::start(VerifierParts { history, domain: capabilities.domain, decimal, mode, frontier }).map(Some)
+    }
+
+    /// Measures how long acknowledged datapoints take to be seen, where some write and others read.
+    fn probe(&self, clock: RunClock, frontier: Option<Arc<Frontier>>) -> Result<Option<Probe>, Error> {
+        let plan = &self.planned.plan;
+        let start = |frontier| {
+            Probe::start(ProbeParts {
+                database: Arc::clone(&self.database),
+                dataset: Arc::clone(&self.planned.dataset),
+                frontier,
+                clock,
+                seed: plan.seed,
+                deadline: Duration::from_nanos(plan.phases.deadline_ns),
+            })
+        };
+        frontier.map(start).transpose()
     }
 
     fn sampler(&self, clock: RunClock, readings: Arc<Mutex<Vec<Reading>>>) -> Result<Sampler, SamplerError> {
@@ -279,6 +298,13 @@ impl Session<'_> {
             reasons.push(Reason::RunDeadline { after_s: after_ns / WINDOW_NS });
         }
         let joined = running.threads.join().map_err(Reason::Internal);
+        if let Some(probe) = running.probe {
+            // A probe that cannot read says nothing of the load: its result is missing, with the reason.
+            match probe.finish() {
+                Ok(freshness) => self.outcome.freshness = Some(freshness),
+                Err(error) => self.outcome.plan.remarks.push(format!("freshness was not measured: {}", error.message)),
+            }
+        }
         fill_resources(&mut self.outcome, running.sampler.stop());
         let verified = running.verifier.map(Verifier::finish).transpose().map_err(Reason::Internal);
         let totals = running.totals;

@@ -23,6 +23,8 @@ struct Device {
     start: u64,
     sent: AtomicU64,
     acked: AtomicU64,
+    /// When that was, in nanoseconds since the run's start.
+    acked_at_ns: AtomicU64,
 }
 
 /// The frontier when a read began, as far as it has to be seen, and when it ended, as far as it may.
@@ -40,7 +42,7 @@ impl Frontier {
     pub fn new(history: &History, devices: u32) -> Option<Self> {
         let device = |number| {
             let start = history.span(number);
-            Device { start, sent: AtomicU64::new(start), acked: AtomicU64::new(start) }
+            Device { start, sent: AtomicU64::new(start), acked: AtomicU64::new(start), acked_at_ns: AtomicU64::new(0) }
         };
         (devices <= MOST_DEVICES).then(|| Self { devices: (0..devices).map(device).collect() })
     }
@@ -53,12 +55,28 @@ impl Frontier {
     }
 
     /// Datapoints were acknowledged.
-    pub fn acknowledged(&self, run: Run) {
+    pub fn acknowledged(&self, run: Run, at_ns: u64) {
         if let Some(device) = self.devices.get(run.device as usize) {
             let end = run.indices().end;
+            // Before the end itself: whoever sees the end has this time, or a later one.
+            device.acked_at_ns.store(at_ns, Ordering::Release);
             // Another loop may have moved it meanwhile; then it stays where it is, which is safe.
             let _ = device.acked.compare_exchange(run.first, end, Ordering::AcqRel, Ordering::Relaxed);
         }
+    }
+
+    /// How many devices there are.
+    #[must_use]
+    pub fn devices(&self) -> u32 {
+        u32::try_from(self.devices.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Up to which index everything of a device was acknowledged, and when the last of it was.
+    #[must_use]
+    pub fn acknowledged_to(&self, device: u32) -> (u64, u64) {
+        let Some(device) = self.devices.get(device as usize) else { return (0, 0) };
+        let end = device.acked.load(Ordering::Acquire);
+        (end, device.acked_at_ns.load(Ordering::Acquire))
     }
 
     /// What has to be seen by a read that begins now.
@@ -89,11 +107,12 @@ mod tests {
         for run in [run(10, 5), run(15, 5), run(20, 5)] {
             frontier.sends(run);
         }
-        frontier.acknowledged(run(10, 5));
-        frontier.acknowledged(run(20, 5));
+        frontier.acknowledged(run(10, 5), 7);
+        frontier.acknowledged(run(20, 5), 9);
         let mut meanwhile = frontier.begin();
         frontier.end(&mut meanwhile);
         assert_eq!(meanwhile.acked, [10..10, 10..15]);
         assert_eq!(meanwhile.sent, [10, 25]);
+        assert_eq!(frontier.acknowledged_to(1).0, 15);
     }
 }

@@ -141,6 +141,12 @@ impl Verifier {
         })
     }
 
+    /// Where the load is, where it writes what is read.
+    #[must_use]
+    pub fn frontier(&self) -> Option<Arc<Frontier>> {
+        self.witness.frontier.clone()
+    }
+
     /// For a loop that reads.
     #[must_use]
     pub fn witness(&self) -> Witness {

@@ -19,13 +19,13 @@ impl WriteLoop {
         self.parts.source.complete(operation.due, ended_ns);
         let (outcome, payload, action) = match result {
             Ok(acknowledged) => {
-                self.note_acked(lane.exchange.operation.runs());
+                self.note_acked(lane.exchange.operation.runs(), ended_ns);
                 let values = operation.points * self.values_per_point;
                 (Outcome::Ok, Payload::undivided(Outcome::Ok, operation.points, values, acknowledged.bytes), None)
             }
             Err(error) => {
                 self.tell_error(ended_ns, &error);
-                let (outcome, payload) = self.failed(&lane.exchange.operation, &error);
+                let (outcome, payload) = self.failed(&lane.exchange.operation, &error, ended_ns);
                 (outcome, payload, Some(error.action))
             }
         };
@@ -37,14 +37,14 @@ impl WriteLoop {
         }
     }
 
-    fn failed(&mut self, batch: &Batch, error: &Error) -> (Outcome, Payload) {
+    fn failed(&mut self, batch: &Batch, error: &Error, ended_ns: u64) -> (Outcome, Payload) {
         let points = batch.len() as u64;
         match &error.applied {
             Applied::No => (Outcome::Fail, Payload::undivided(Outcome::Fail, points, 0, 0)),
             Applied::Maybe => (Outcome::Unknown, Payload::undivided(Outcome::Unknown, points, 0, 0)),
             Applied::Rows(rows) => {
                 let runs: Vec<Run> = applied_runs(batch, rows).collect();
-                self.note_acked(&runs);
+                self.note_acked(&runs, ended_ns);
                 let points_acked = rows.len() as u64;
                 let values_acked = points_acked * self.values_per_point;
                 let points_failed = points - points_acked.min(points);
@@ -97,9 +97,9 @@ impl WriteLoop {
     }
 
     /// Notes acknowledged datapoints for the ledger, and for whoever reads them.
-    pub(super) fn note_acked(&mut self, runs: &[Run]) {
+    pub(super) fn note_acked(&mut self, runs: &[Run], ended_ns: u64) {
         if let Some(frontier) = &self.parts.frontier {
-            runs.iter().for_each(|&run| frontier.acknowledged(run));
+            runs.iter().for_each(|&run| frontier.acknowledged(run, ended_ns));
         }
         if !self.parts.ledger {
             return;

@@ -63,7 +63,7 @@ impl WriteLoop {
             Ok(acknowledged) => {
                 let step = sequence.succeeded(acknowledged, sent_ns, ended_ns);
                 if is_request && !sequence.is_transaction() {
-                    self.note_acked(lane.exchange.request.runs());
+                    self.note_acked(lane.exchange.request.runs(), ended_ns);
                 }
                 self.go_on(lane, step, ended_ns)
             }
@@ -110,7 +110,7 @@ impl WriteLoop {
         let Some(operation) = self.take_under_way(&lane, ended_ns) else { return };
         let Some(sequence) = &operation.sequence else { return };
         if sequence.is_transaction() {
-            self.note_acked(lane.exchange.operation.runs());
+            self.note_acked(lane.exchange.operation.runs(), ended_ns);
         }
         let (outcome, payload) = sequence.ended(self.values_per_point);
         self.parts.recorder.record_busy(operation.kind, operation.due.intended_ns, ended_ns, sequence.busy_ns());
@@ -127,7 +127,7 @@ impl WriteLoop {
             (&error.applied, sequence.present(), sequence.is_transaction())
         {
             let runs: Vec<Run> = applied_runs(&lane.exchange.request, rows).collect();
-            self.note_acked(&runs);
+            self.note_acked(&runs, ended_ns);
         }
         let (outcome, payload) = sequence.failed(&error.applied, self.values_per_point);
         self.record(&operation, ended_ns, outcome, &payload);

@@ -53,6 +53,13 @@ duration = "3s"
         let answers = outcome.answers.as_ref().unwrap();
         assert_eq!((answers.wrong, answers.not_judged), (0, 0), "{name}: {:?}", answers.examples);
         assert!(answers.right >= 50, "{name}: {answers:?}");
+        let freshness = outcome.freshness.as_ref().unwrap();
+        assert!(freshness.lag.count() >= 1, "{name}: {freshness:?}");
+        assert!(
+            freshness.lag.max_ns() < Some(1_000_000_000),
+            "what is acknowledged is there: {:?}",
+            freshness.lag.max_ns()
+        );
         assert_believed(&outcome, name);
     }
 }

@@ -153,7 +153,21 @@ fn answers(document: &Document, columns: u16) -> Option<String> {
     let text =
         format!("{cycles}{all} answers, {compared} compared with the truth ({mode}){found}{unjudged}{skipped}. {by}");
     let examples = answers.examples.iter().map(|example| format!("\n{}", paragraph(&format!("- {example}"), columns)));
-    Some(format!("Answers\n{}{}", paragraph(&text, columns), examples.collect::<String>()))
+    let freshness = document.freshness.as_ref().map(|freshness| {
+        let lag = &freshness.lag;
+        let quantiles = [("p50", lag.p50), ("p90", lag.p90), ("p99", lag.p99), ("max", lag.max)];
+        let quantiles: Vec<_> =
+            quantiles.iter().map(|(name, us)| format!("{name} {}", or_none(*us, duration))).collect();
+        let (count, quantiles) = (count(lag.count), quantiles.join(", "));
+        let unseen = match freshness.unseen {
+            0 => String::new(),
+            n => format!("; {} were not seen in time", self::count(n)),
+        };
+        let text = format!("Freshness, from acknowledged to seen: {quantiles} over {count} datapoints{unseen}.");
+        format!("\n{}", paragraph(&text, columns))
+    });
+    let (text, examples) = (paragraph(&text, columns), examples.collect::<String>());
+    Some(format!("Answers\n{text}{examples}{}", freshness.unwrap_or_default()))
 }
 
 fn errors(document: &Document, columns: u16) -> Option<String> {

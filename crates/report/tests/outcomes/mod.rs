@@ -8,9 +8,9 @@ use iotbench_core::{
     Settings, Signal, TableSpec, ValueType,
 };
 use iotbench_engine::{
-    AckedRanges, Answers, Bounds, Capacity, ClientFigures, GroupPlan, Load, Measured, OperationPlan, Outcome, Part,
-    Payload, Phase, PhasesPlan, Plan, Purpose, ReadCounts, Reason, SecondFigures, Step, StepFigures, StopPlan, Verdict,
-    VerifyMode, parse_profile,
+    AckedRanges, Answers, Bounds, Capacity, ClientFigures, Freshness, GroupPlan, Load, Measured, OperationPlan,
+    Outcome, Part, Payload, Phase, PhasesPlan, Plan, Purpose, ReadCounts, Reason, SecondFigures, Step, StepFigures,
+    StopPlan, Verdict, VerifyMode, parse_profile,
 };
 use iotbench_recorder::{
     LatencyHistogram, LoadCounts, OperationKind, PointCounts, Recorder, Recording, Requests, Timing, Window,
@@ -233,6 +233,7 @@ pub fn fixed(ok: u64, fail: u64, unknown: u64) -> Outcome {
         acked,
         reads: ReadCounts::default(),
         answers: None,
+        freshness: None,
         measured: Some(measured),
         capacity: None,
         resources: vec![client_summary()],
@@ -246,6 +247,9 @@ pub fn fixed(ok: u64, fail: u64, unknown: u64) -> Outcome {
 /// The answers of searches for machine cycles, of which one was wrong.
 pub fn with_reads(outcome: &mut Outcome) {
     outcome.reads = ReadCounts { requests: 1_200, by_client: 200, cycles: 199, no_cycles: 1 };
+    let mut lag = LatencyHistogram::new();
+    (0..200).for_each(|n| lag.record(400_000 + n * 1_000));
+    outcome.freshness = Some(Freshness { lag, unseen: 1 });
     outcome.answers = Some(Answers {
         mode: VerifyMode::Sample,
         right: 600,
