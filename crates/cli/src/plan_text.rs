@@ -46,6 +46,10 @@ fn group(group: &GroupPlan) -> String {
             let overflow = drop_above.map_or("all wait".into(), |n| format!("dropped above {n} under way"));
             format!("{} at {rate} operations/s, {overflow}", group.load.name())
         }
+        Load::Interval { devices, interval_ns, window_ns } => {
+            let devices = counted(u64::from(devices), "device");
+            format!("{devices} report within {} of each {}", span(window_ns), span(interval_ns))
+        }
         Load::Paced { rate, queue } => {
             format!("each device offers {rate} datapoints/s to a queue of {queue}")
         }

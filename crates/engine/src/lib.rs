@@ -12,6 +12,7 @@
 
 mod clock;
 mod control;
+mod intervals;
 mod lane;
 mod ledger;
 mod mix;

@@ -2,6 +2,7 @@
 
 mod check;
 mod group;
+mod interval;
 mod operation;
 
 pub use group::{GroupPlan, Load};

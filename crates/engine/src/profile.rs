@@ -171,9 +171,9 @@ pub struct LoadConfig {
     /// Interval: from one report of a device to its next.
     #[serde(default = "zero_span")]
     pub interval: Span,
-    /// Interval: within how much of it all reports arrive.
-    #[serde(default = "zero_span")]
-    pub window: Span,
+    /// Interval: within how much of it, from its beginning, all reports arrive; `auto`: 2 min of each 15, as in the study.
+    #[serde(default)]
+    pub window: Auto<Span>,
 }
 
 fn default_users() -> Count {
@@ -343,8 +343,8 @@ impl Default for Phases {
     }
 }
 
-/// Steps of load: virtual users of a closed loop, or the rate of an open one, of the first group. Without `steps` a search
-/// for the greatest load: it grows until the stop criterion, then bisection.
+/// Steps of load: virtual users of a closed loop, the rate of an open one, or the devices that report in each interval, of
+/// the first group. Without `steps` a search for the greatest load: it grows until the stop criterion, then bisection.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Ramp {
@@ -356,7 +356,7 @@ pub struct Ramp {
     pub growth: f64,
     /// Search: a greater load than this is not tried.
     pub most: Count,
-    /// How long a step counts.
+    /// How long a step counts; with intervals as many whole ones as last at least this long.
     pub step: Span,
     /// Search: bisection ends when the bounds are this near.
     pub resolution: Share,
@@ -390,7 +390,7 @@ impl Ramp {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Stop {
-    /// The mean response time exceeds this.
+    /// The mean response time exceeds this; `auto`: with intervals 1 min of each 15, as in the study, else no limit.
     pub mean_response: Auto<Span>,
     /// The quantile of the response time that `quantile_response` limits.
     pub quantile: Share,

@@ -52,6 +52,15 @@ pub enum Load {
         /// Operations that wait or are under way before others are dropped; `None`: all wait.
         drop_above: Option<u32>,
     },
+    /// Devices that all report within a window of each interval.
+    Interval {
+        /// Devices that report; with a ramp, in the first step.
+        devices: u32,
+        /// From one report of a device to its next.
+        interval_ns: u64,
+        /// Within how much of it, from its beginning, all reports arrive.
+        window_ns: u64,
+    },
     /// Sensors with bounded queues.
     Paced {
         /// Datapoints a second and device.
@@ -69,6 +78,7 @@ impl Load {
             Self::Closed { .. } => "closed",
             Self::Open { arrival: Arrival::Constant, .. } => "open (constant)",
             Self::Open { arrival: Arrival::Poisson, .. } => "open (poisson)",
+            Self::Interval { .. } => "interval",
             Self::Paced { .. } => "paced",
         }
     }
@@ -85,10 +95,9 @@ pub(super) fn plans(
     backend: &dyn Backend,
     layout: Layout,
 ) -> Result<Vec<GroupPlan>, FieldError> {
-    let first_rate =
-        |i| profile.ramp.as_ref().filter(|_| i == 0).map(|r| Rate(f64::from(super::check::ramp(profile, r).first())));
+    let first_load = |i| profile.ramp.as_ref().filter(|_| i == 0).map(|r| super::check::ramp(profile, r).first());
     let one = |(i, group): (usize, &Group)| {
-        group_plan(profile, group, dataset, backend, layout, first_rate(i))
+        group_plan(profile, group, dataset, backend, layout, first_load(i))
             .map_err(|(key, m)| (format!("groups.{i}.{key}"), m))
     };
     profile.groups.iter().enumerate().map(one).collect()
@@ -100,9 +109,9 @@ fn group_plan(
     dataset: &dyn Dataset,
     backend: &dyn Backend,
     layout: Layout,
-    first_rate: Option<Rate>,
+    first_load: Option<u32>,
 ) -> Result<GroupPlan, FieldError> {
-    let load = load(group, dataset, first_rate)?;
+    let load = load(profile, group, dataset, first_load)?;
     let mut operations = operation::plans(profile, group, &load, backend, layout)?.into_iter();
     let operation = operations.next().ok_or_else(|| ("operations".into(), "a group needs an operation".into()))?;
     Ok(GroupPlan {
@@ -114,14 +123,19 @@ fn group_plan(
     })
 }
 
-/// `first_rate`: that of a ramp's first step, where the ramp changes this group.
-fn load(group: &Group, dataset: &dyn Dataset, first_rate: Option<Rate>) -> Result<Load, FieldError> {
+/// `first_load`: that of a ramp's first step, where the ramp changes this group.
+fn load(
+    profile: &Profile,
+    group: &Group,
+    dataset: &dyn Dataset,
+    first_load: Option<u32>,
+) -> Result<Load, FieldError> {
     let config = &group.load;
     let users = u32::try_from(config.users.0).map_err(|_| ("load.users".into(), "too many users".into()))?;
     match config.model {
         LoadModel::Closed => Ok(Load::Closed { users, think_ns: config.think_time.as_ns() }),
         LoadModel::Open => {
-            let Some(rate) = first_rate.or(config.rate.set()) else {
+            let Some(rate) = first_load.map(|load| Rate(load.into())).or(config.rate.set()) else {
                 return Err(("load.rate".into(), "an open loop needs a rate: set load.rate or --rate".into()));
             };
             let limit = u32::try_from(config.in_flight.0).unwrap_or(u32::MAX);
@@ -141,7 +155,11 @@ fn load(group: &Group, dataset: &dyn Dataset, first_rate: Option<Rate>) -> Resul
             }
             Ok(Load::Paced { rate: config.rate.set().map_or(own_rate, |r| r.0), queue })
         }
-        LoadModel::Interval => Err(("load.model".into(), "interval loads are not built yet".into())),
+        LoadModel::Interval => Ok(Load::Interval {
+            devices: first_load.unwrap_or_else(|| super::check::devices(profile)),
+            interval_ns: config.interval.as_ns(),
+            window_ns: super::interval::window_ns(group)?,
+        }),
     }
 }
 
@@ -159,7 +177,7 @@ fn connections(profile: &Profile, group: &Group, load: &Load, backend: &dyn Back
         Auto::Auto => {
             let users = match load {
                 Load::Closed { users, .. } => profile.ramp.as_ref().map_or(u64::from(*users), Ramp::greatest),
-                Load::Open { .. } => 32,
+                Load::Open { .. } | Load::Interval { .. } => 32,
                 Load::Paced { .. } => u64::from(super::check::devices(profile)),
             };
             users.clamp(1, DEFAULT_MOST_CONNECTIONS).min(most)

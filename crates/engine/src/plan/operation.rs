@@ -165,17 +165,21 @@ fn payload(config: &OperationConfig, load: &Load, layout: Layout) -> Result<Payl
         (Datapoints::Second, Load::Closed { .. }) => {
             Err(("datapoints".into(), "second belongs to a paced load".into()))
         }
+        (Datapoints::SinceLast | Datapoints::Second, Load::Interval { .. }) => {
+            Err(("datapoints".into(), "a report carries a number of datapoints of each device".into()))
+        }
     }
 }
 
 fn check_devices(profile: &Profile, load: &Load, payload: Payload, devices: u32) -> Result<(), FieldError> {
     let fail = |message: String| Err(("devices".into(), message));
     let all = check::devices(profile);
-    if devices > all {
+    // Fewer devices than fill a request report in a smaller one.
+    if devices > all && !matches!(load, Load::Interval { .. }) {
         return fail(format!("a request cannot carry {devices} devices of {all}: see the profile's own devices"));
     }
     match (devices, load, payload) {
-        (1, ..) | (_, Load::Closed { .. } | Load::Open { .. }, Payload::Count(_)) => Ok(()),
+        (1, ..) | (_, Load::Closed { .. } | Load::Open { .. } | Load::Interval { .. }, Payload::Count(_)) => Ok(()),
         (_, Load::Paced { .. }, _) => fail("a sensor of a paced load sends its own datapoints: write 1".into()),
         (_, _, Payload::Second | Payload::SinceLast { .. }) => {
             fail("a request over several devices carries a number of datapoints of each: set datapoints".into())
