@@ -26,8 +26,9 @@ fn every_profile_plans_or_says_what_is_missing() {
         for full in [false, true] {
             let overrides = Overrides { full, ..Overrides::default() };
             let profile = parse_profile(builtin.name, builtin.toml).unwrap().with(&overrides).unwrap();
-            for layout in Layout::ALL {
-                let mut profile = profile.clone();
+            let runs = profile.runs().unwrap();
+            for (run, layout) in runs.iter().flat_map(|run| Layout::ALL.map(|layout| (run, layout))) {
+                let mut profile = run.clone();
                 profile.layout = Auto::Set(layout);
                 let request = PlanRequest {
                     profile,
@@ -51,6 +52,13 @@ fn every_profile_plans_or_says_what_is_missing() {
             }
         }
     }
-    let expected = BTreeSet::from(["machine_write", "pmu_write", "greenhouse_insert", "compressor_insert"]);
+    let expected = BTreeSet::from([
+        "machine_write",
+        "pmu_write",
+        "smart_meter_write",
+        "weather_insert",
+        "greenhouse_insert",
+        "compressor_insert",
+    ]);
     assert_eq!(runnable, expected);
 }

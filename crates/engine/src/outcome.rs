@@ -73,6 +73,9 @@ pub struct Outcome {
     pub points: PointCounts,
     /// Datapoints that the preload wrote.
     pub preloaded_points: u64,
+    /// How long a transaction without a request takes, begin and commit, in the mean of several before the load; `None`:
+    /// the load has no transactions.
+    pub empty_transaction_ns: Option<f64>,
     /// What the database holds at the end; `None`: not counted.
     pub stored: Option<Counts>,
     /// Which datapoints were acknowledged.

@@ -156,7 +156,19 @@ fn literal(text: &str) -> Value {
     }
 }
 
-fn assign(profile: &Profile, origin: &str, key: &str, value: Value) -> Result<Profile, ProfileError> {
+/// The value of a field, as the profile writes it.
+pub(crate) fn value_at(profile: &Profile, key: &str) -> Option<Value> {
+    let document = Value::Table(Table::try_from(profile).ok()?);
+    let path = find_path(&document, key).ok()?;
+    let into = |value: &Value, word: &String| match value {
+        Value::Array(items) => items.get(word.parse::<usize>().ok()?).cloned(),
+        other => other.get(word).cloned(),
+    };
+    path.iter().try_fold(document, |value, word| into(&value, word))
+}
+
+/// The profile with another value of a field. `origin` is named where that cannot be.
+pub(crate) fn assign(profile: &Profile, origin: &str, key: &str, value: Value) -> Result<Profile, ProfileError> {
     let table = Table::try_from(profile).map_err(|e| ProfileError::new(origin, key, e))?;
     let mut document = Value::Table(table);
     let path = find_path(&document, key)

@@ -4,11 +4,12 @@ mod check;
 mod group;
 mod interval;
 mod operation;
+mod shortened;
 
 pub use group::{GroupPlan, Load};
 pub use operation::{OperationPlan, Payload, RequestKind};
 
-use crate::{profile::Profile, profile_file::ProfileError, ramp::RampPlan, units::Auto};
+use crate::{profile::Profile, profile_file::ProfileError, ramp::RampPlan, sweep::SweptValue, units::Auto};
 use iotbench_core::{Backend, Layout, Marker, Misfit, Name, OpenRequest, SERVER_SETTINGS, Settings, TableSpec, Target};
 use iotbench_simulator::{Dataset, DatasetError};
 use serde::{Deserialize, Serialize};
@@ -61,6 +62,9 @@ pub struct Plan {
     pub ramp: Option<RampPlan>,
     /// When a load is too much.
     pub stop: StopPlan,
+    /// What it is in a sweep, if it is in one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sweep: Option<SweptValue>,
     /// What the result has to say about the way it was made, such as "indicative".
     pub remarks: Vec<String>,
 }
@@ -143,6 +147,10 @@ pub fn plan(request: PlanRequest<'_>, backend: &dyn Backend) -> Result<Planned, 
         return Err(PlanError::NotYet { profile: profile.name, reason });
     }
     check::profile(&profile).map_err(|(key, message)| fail(&key, message))?;
+    let sweep = profile.swept_value();
+    if profile.sweep.is_some() && sweep.is_none() {
+        return Err(fail("sweep", "this is a run for each of several values: set sweep.only to one of them".into()));
+    }
     let seed = profile.seed.0;
     let origin_ns = origin(&profile.origin, now_ns).map_err(|m| fail("origin", m))?;
     let devices = check::devices(&profile);
@@ -180,7 +188,8 @@ pub fn plan(request: PlanRequest<'_>, backend: &dyn Backend) -> Result<Planned, 
         phases: check::phases(&profile),
         ramp: profile.ramp.as_ref().map(|ramp| check::ramp(&profile, ramp)),
         stop: check::stop(&profile),
-        remarks: check::remarks(&profile, open.target.insecure),
+        sweep,
+        remarks: check::remarks(&profile, backend, open.target.insecure),
         profile,
     };
     Ok(Planned { plan, dataset, open })

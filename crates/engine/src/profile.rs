@@ -291,7 +291,7 @@ pub struct OperationConfig {
     #[serde(default = "zero_span")]
     pub pause: Span,
     /// Whether the requests are one transaction: begin and commit are part of the operation, and nothing of a failed one
-    /// is stored. Only where the backend has transactions.
+    /// is stored. Where the backend has no transactions they are single requests, and the result says so.
     #[serde(default)]
     pub transaction: bool,
 }
@@ -414,7 +414,7 @@ impl Default for Stop {
     }
 }
 
-/// One run for each value of a field.
+/// One run for each value of a field, on a fresh table each; [`Profile::runs`] makes plain profiles of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sweep {
@@ -422,6 +422,16 @@ pub struct Sweep {
     pub field: String,
     /// Its values.
     pub values: Vec<Count>,
-    /// How often each.
+    /// With how many operations a run ends, unless `phases.operations` says it.
+    #[serde(default = "one_count")]
     pub repeat: Count,
+    /// This one run alone; `auto`: all of them.
+    #[serde(default)]
+    pub only: Auto<Count>,
+    /// Limits of the classes of values over which the query jitter is averaged, ascending; empty: it is not reported.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub classes: Vec<Count>,
+    /// How many bytes a record counts as in bytes a second; `auto`: those are not reported.
+    #[serde(default)]
+    pub record_bytes: Auto<Count>,
 }

@@ -1,12 +1,12 @@
 //! The checks of a profile's fields, and their meaning.
 
-use super::{PhasesPlan, StopPlan, interval};
+use super::{PhasesPlan, StopPlan, interval, shortened};
 use crate::{
     profile::{Datapoints, Group, LoadModel, OperationKind, Profile, Ramp},
     ramp::{Course, Quantity, RampPlan, SearchPlan},
     units::{Auto, Count, Span},
 };
-use iotbench_core::Settings;
+use iotbench_core::{Backend, Settings};
 
 type FieldError = (String, String);
 
@@ -159,9 +159,6 @@ pub(super) fn not_yet(profile: &Profile) -> Option<String> {
     if let Some(read) = operations().find(|o| o.kind != OperationKind::Write) {
         return Some(format!("its operation {} reads, and only writing is built", read.kind));
     }
-    if profile.sweep.is_some() {
-        return Some("its sweep over a field is not built".into());
-    }
     None
 }
 
@@ -247,7 +244,7 @@ pub(super) fn stop(profile: &Profile) -> StopPlan {
     }
 }
 
-pub(super) fn remarks(profile: &Profile, insecure: bool) -> Vec<String> {
+pub(super) fn remarks(profile: &Profile, backend: &dyn Backend, insecure: bool) -> Vec<String> {
     let mut remarks = Vec::new();
     if insecure {
         remarks.push("certificates were not checked: whoever answered may be somebody else".into());
@@ -261,5 +258,9 @@ pub(super) fn remarks(profile: &Profile, insecure: bool) -> Vec<String> {
     if profile.groups.iter().any(|g| g.load.model == LoadModel::Closed) {
         remarks.push("closed loop: a slow answer delays the next operation of its user".into());
     }
+    if !backend.capabilities().transactions && profile.groups.iter().flat_map(|g| &g.operations).any(|o| o.transaction) {
+        remarks.push(format!("{} has no transactions: the requests are single ones", backend.name()));
+    }
+    remarks.extend(shortened::remark(profile));
     remarks
 }

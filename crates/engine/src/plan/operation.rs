@@ -80,6 +80,15 @@ impl OperationPlan {
         self.requests > 1 && self.pause_ns > 0
     }
 
+    /// How many datapoints it carries, where that is the same each time.
+    #[must_use]
+    pub fn records(&self) -> Option<u64> {
+        match self.payload {
+            Payload::Count(n) => Some(u64::from(n) * u64::from(self.requests) * u64::from(self.devices)),
+            Payload::Second | Payload::SinceLast { .. } => None,
+        }
+    }
+
     /// How many datapoints of each device it carries, where that is the same each time; else 1.
     #[must_use]
     pub fn points_per_device(&self) -> u32 {
@@ -124,16 +133,12 @@ fn operation(
     let devices = u32::try_from(config.devices.0).map_err(|_| too_many())?;
     check_devices(profile, load, payload, devices)?;
     check_requests(profile, config, payload, devices)?;
-    if config.transaction && !backend.capabilities().transactions {
-        let message = format!("{} has no transactions: write false, and the requests are single ones", backend.name());
-        return Err(("transaction".into(), message));
-    }
     Ok(OperationPlan {
         share: config.share,
         devices,
         requests,
         pause_ns: config.pause.as_ns(),
-        transaction: config.transaction,
+        transaction: config.transaction && backend.capabilities().transactions,
         ..OperationPlan::write(&name(group, config), payload)
     })
 }

@@ -1,13 +1,18 @@
 //! Before the load: connect, create, preload.
 
 use super::Session;
-use crate::{observer::Event, outcome::Phase, source::Filler, verdict::Reason};
-use iotbench_core::Batch;
-use std::{sync::Arc, time::Duration};
+use crate::{observer::Event, outcome::Phase, plan::GroupPlan, source::Filler, verdict::Reason};
+use iotbench_core::{Batch, Error, Writer};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 /// A server that does not answer by then is not there.
 const CONNECT: Duration = Duration::from_secs(5);
 const PRELOAD_BATCH: u32 = 1000;
+/// Over how many transactions the time of an empty one is averaged.
+const EMPTY_TRANSACTIONS: u32 = 50;
 
 impl Session<'_> {
     pub(super) fn prepare(&mut self) -> Result<(), Reason> {
@@ -23,6 +28,12 @@ impl Session<'_> {
         if self.planned.plan.phases.preload > 0 {
             self.preload()?;
             self.checkpoint()?;
+        }
+        if self.planned.plan.groups.iter().flat_map(GroupPlan::operations).any(|o| o.transaction) {
+            let database = Arc::clone(&self.database);
+            let mut writer = self.control_plane(CONNECT, database.writer())?;
+            let mean = self.control_plane(self.deadline(), empty_transaction(&mut *writer))?;
+            self.outcome.empty_transaction_ns = Some(mean.as_secs_f64() * 1e9);
         }
         Ok(())
     }
@@ -49,4 +60,17 @@ impl Session<'_> {
         }
         Ok(())
     }
+}
+
+/// The mean time of a transaction without a request. The first one is not counted: it may prepare what the others use.
+async fn empty_transaction(writer: &mut dyn Writer) -> Result<Duration, Error> {
+    let mut began = Instant::now();
+    for number in 0..=EMPTY_TRANSACTIONS {
+        writer.begin().await?;
+        writer.commit().await?;
+        if number == 0 {
+            began = Instant::now();
+        }
+    }
+    Ok(began.elapsed() / EMPTY_TRANSACTIONS)
 }

@@ -9,7 +9,8 @@ use iotbench_core::{
 };
 use iotbench_engine::{
     AckedRanges, Bounds, Capacity, ClientFigures, GroupPlan, Load, Measured, OperationPlan, Outcome, Payload, Phase,
-    PhasesPlan, Plan, Purpose, Reason, SecondFigures, Step, StepFigures, StopPlan, Verdict, parse_profile,
+    PhasesPlan, Plan, Purpose, Reason, SecondFigures, Step, StepFigures, StopPlan, SweptValue, Verdict,
+    parse_profile,
 };
 use iotbench_recorder::{
     LatencyHistogram, LoadCounts, OperationKind, PointCounts, Recorder, Recording, Requests, Timing, Window,
@@ -107,6 +108,7 @@ pub fn plan() -> Plan {
             run_deadline_ns: None,
         },
         ramp: None,
+        sweep: None,
         stop: StopPlan { mean_response_ns: Some(1_000_000_000), quantile_response: None, errors: 0.0, timeouts: 0.0 },
         remarks: vec!["closed loop: a slow answer delays the next operation of its user".into()],
     }
@@ -226,6 +228,7 @@ pub fn fixed(ok: u64, fail: u64, unknown: u64) -> Outcome {
         load,
         points,
         preloaded_points: 0,
+        empty_transaction_ns: None,
         stored: Some(Counts { points: points.acked, values: points.acked * VALUES_PER_POINT }),
         acked,
         measured: Some(measured),
@@ -279,6 +282,16 @@ pub fn transactions() -> Outcome {
     outcome.load = recording.load();
     outcome.measured.as_mut().unwrap().recording = recording;
     outcome
+}
+
+/// A run of a sweep with this value.
+pub fn swept(value: u64) -> SweptValue {
+    SweptValue {
+        field: "groups.0.operations.0.requests".into(),
+        value,
+        classes: vec![2, 10, 100],
+        record_bytes: Some(128),
+    }
 }
 
 /// A ramp that found its answer between 48 and 50 users.
