@@ -10,7 +10,9 @@ pub(crate) fn describe(planned: &Planned, runs: usize) -> String {
     let mut rows = vec![row("data", data(planned))];
     rows.extend(plan.groups.iter().map(|g| row(&g.name, group(g))));
     rows.extend(plan.ramp.as_ref().map(|r| row("ramp", ramp(r))));
-    rows.extend(plan.sweep.as_ref().map(|s| row("sweep", format!("{runs} runs, this one of {} = {}", s.field, s.value))));
+    rows.extend(
+        plan.sweep.as_ref().map(|s| row("sweep", format!("{runs} runs, this one of {} = {}", s.field, s.value))),
+    );
     rows.push(row("stop", stop(&plan.stop)));
     rows.push(row("phases", phases(plan)));
     rows.extend(plan.remarks.iter().map(|remark| row("remark", remark.clone())));

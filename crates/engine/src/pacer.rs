@@ -143,7 +143,8 @@ pub fn run(clock: RunClock, control: &Control, pace: Pace, mut recorder: Recorde
         let current = control.generation();
         if current != generation && now_ns >= current.start_ns {
             let windows = recorder.begin_phase(current.start_ns);
-            let waiting = streams.iter().map(|s| s.waiting(now_ns)).fold(Outstanding::default(), Outstanding::plus);
+            let waiting =
+                streams.iter().map(|s| s.waiting(current.start_ns)).fold(Outstanding::default(), Outstanding::plus);
             send(Handover { generation: generation.number, windows, waiting: Some(waiting), pending: 0 });
             generation = current;
             settling = true;

@@ -131,7 +131,7 @@ mod tests {
             let error = runs(&format!("{REQUESTS}{sweep}\n")).unwrap_err();
             assert_eq!(error.key.as_deref(), Some(key));
         }
-        let error = runs("field = \"groups.0.operations.0.request\"\nvalues = [2]\n").unwrap_err();
+        let error = runs("field = \"request\"\nvalues = [2]\n").unwrap_err();
         assert_eq!(error.suggestion.as_deref(), Some("requests"), "{error}");
     }
 }

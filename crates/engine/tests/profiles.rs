@@ -280,7 +280,8 @@ fn a_ramp_of_intervals_is_over_devices_and_the_table_is_for_the_most() {
 
 #[test]
 fn what_is_shorter_than_the_study_is_said() {
-    let text = format!("{INTERVAL}[full]\n\"ramp.most\" = \"80k\"\n\"ramp.steps\" = [5, 6, 7]\n\"interval\" = \"900s\"\n");
+    let text =
+        format!("{INTERVAL}[full]\n\"ramp.most\" = \"80k\"\n\"ramp.steps\" = [5, 6, 7]\n\"interval\" = \"900s\"\n");
     let remarks = |set_: &[&str]| planned(set(&text, set_).unwrap()).unwrap().plan.remarks;
     let remark = "not the study's own lengths, which --full takes: ramp.most = 40500 instead of 80000, \
                   ramp.steps without 6, 7";
@@ -293,7 +294,8 @@ fn what_is_shorter_than_the_study_is_said() {
 fn a_sweep_is_planned_value_by_value() {
     let text = format!("{OPEN}[sweep]\nfield = \"groups.0.operations.0.requests\"\nvalues = [2, 4]\nrepeat = 3\n");
     assert_eq!(blamed(&text, &[]), "sweep");
-    let plans: Vec<_> = set(&text, &[]).unwrap().runs().unwrap().into_iter().map(|run| planned(run).unwrap().plan).collect();
+    let plans: Vec<_> =
+        set(&text, &[]).unwrap().runs().unwrap().into_iter().map(|run| planned(run).unwrap().plan).collect();
     let figures: Vec<_> = plans.iter().map(|p| (p.groups[0].operation.requests, p.phases.operations)).collect();
     assert_eq!(figures, [(2, Some(3)), (4, Some(3))]);
     assert_eq!(plans[1].sweep.as_ref().map(|s| s.value), Some(4));

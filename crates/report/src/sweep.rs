@@ -87,7 +87,7 @@ fn times(runs: &[Run<'_>], first: &Run<'_>, columns: u16) -> String {
         vec![
             count(run.swept.value),
             count(load.ok),
-            count(load.offered - load.ok.min(load.offered)),
+            count(load.fail + load.unknown),
             figure(|t| t.mean),
             figure(|t| t.min),
             figure(|t| t.max),
@@ -97,7 +97,7 @@ fn times(runs: &[Run<'_>], first: &Run<'_>, columns: u16) -> String {
         ]
     };
     let field = first.swept.field.rsplit('.').next().unwrap_or_default();
-    let heads = ["done", "not done", "T mean", "T min", "T max", "queries/s", "kB/s", "response"];
+    let heads = ["done", "failed", "T mean", "T min", "T max", "queries/s", "kB/s", "response"];
     let text = table(field, &heads, runs.iter().map(row).collect(), Right, columns);
     let commit = if first.is_transaction() { ", begin and commit" } else { "" };
     let mut notes = vec![format!("T is the time of an operation's requests{commit}, without the pauses between them")];

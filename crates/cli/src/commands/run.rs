@@ -57,12 +57,7 @@ fn jobs(arguments: &RunArguments) -> Result<Vec<Job>, CliError> {
     words.into_iter().map(|word| Job::new(&written, word, &overrides, url.as_ref(), arguments.insecure)).collect()
 }
 
-fn run_all(
-    jobs: &[Job],
-    arguments: &RunArguments,
-    stop: &StopSignal,
-    done: &mut Vec<Done>,
-) -> Result<(), CliError> {
+fn run_all(jobs: &[Job], arguments: &RunArguments, stop: &StopSignal, done: &mut Vec<Done>) -> Result<(), CliError> {
     for (i, job) in jobs.iter().enumerate() {
         if stop.requested().is_some() {
             break;

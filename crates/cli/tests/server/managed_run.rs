@@ -69,7 +69,8 @@ fn a_sweep_has_one_server_and_fresh_tables() {
     for backend in backends() {
         let place = Place::new();
         let out = place.results();
-        let short = ["--set", "sweep.values=[2, 4]", "--set", "repeat=2", "--set", "preload=50", "--set", "layout=wide"];
+        let short =
+            ["--set", "sweep.values=[2, 4]", "--set", "repeat=2", "--set", "preload=50", "--set", "layout=wide"];
         let arguments = ["run", "-p", "weather_insert", "-b", backend, "--output-format", "json", "--out"];
         let text = place.out(&[&arguments[..], &[out.to_str().unwrap()], &short].concat());
         let document: Value = serde_json::from_str(&text).unwrap();
@@ -89,7 +90,8 @@ fn devices_report_by_intervals() {
     for backend in backends() {
         let place = Place::new();
         let out = place.results();
-        let short = ["--set", "interval=3s", "--set", "ramp.steps=[2500]", "--set", "mean_response=1s", "--set", "layout=wide"];
+        let short =
+            ["--set", "interval=3s", "--set", "ramp.steps=[2500]", "--set", "mean_response=1s", "--set", "layout=wide"];
         let arguments = ["run", "-p", "smart_meter_write", "-b", backend, "--output-format", "json", "--out"];
         let text = place.out(&[&arguments[..], &[out.to_str().unwrap()], &short].concat());
         let document: Value = serde_json::from_str(&text).unwrap();

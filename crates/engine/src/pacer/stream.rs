@@ -107,10 +107,10 @@ impl Stream {
         }
     }
 
-    /// What is due and not taken.
-    pub(super) fn waiting(&self, now_ns: u64) -> Outstanding {
+    /// What was due before a time and is not taken.
+    pub(super) fn waiting(&self, end_ns: u64) -> Outstanding {
         match self {
-            Self::Open(stream) => stream.waiting(now_ns),
+            Self::Open(stream) => stream.waiting(end_ns),
             Self::Sensors(_) => Outstanding::default(),
         }
     }
@@ -200,15 +200,15 @@ impl OpenStream {
     }
 
     /// Only the steps of a ramp ask for it: to look through a long backlog would delay another run's schedule.
-    fn waiting(&self, now_ns: u64) -> Outstanding {
+    fn waiting(&self, end_ns: u64) -> Outstanding {
         if self.ramped.is_none() {
             return Outstanding::default();
         }
         let granted = self.granted_ns.iter().rev().take(self.grants.len()).copied();
-        let due = self.schedule.clone().map(|s| s.at_ns).take_while(|&at_ns| at_ns <= now_ns);
+        let due = self.schedule.clone().map(|s| s.at_ns).take_while(|&at_ns| at_ns < end_ns);
         let due = due.take(if self.ramped == Some(0) { 0 } else { usize::MAX });
-        granted.chain(due).fold(Outstanding::default(), |sum, at_ns| {
-            sum.plus(Outstanding { operations: 1, waited_ns: u128::from(now_ns.saturating_sub(at_ns)) })
+        granted.filter(|&at_ns| at_ns < end_ns).chain(due).fold(Outstanding::default(), |sum, at_ns| {
+            sum.plus(Outstanding { operations: 1, waited_ns: u128::from(end_ns - at_ns) })
         })
     }
 

@@ -151,7 +151,11 @@ fn mean_response(profile: &Profile) -> Option<Span> {
 
 /// A user has as many devices as its requests are over.
 fn most_load(profile: &Profile) -> u64 {
-    profile.groups.first().filter(|_| quantity(profile) != Quantity::Devices).map_or(MOST_DEVICES, |group| MOST_DEVICES / devices_of_request(group))
+    profile
+        .groups
+        .first()
+        .filter(|_| quantity(profile) != Quantity::Devices)
+        .map_or(MOST_DEVICES, |group| MOST_DEVICES / devices_of_request(group))
 }
 
 pub(super) fn not_yet(profile: &Profile) -> Option<String> {
@@ -258,7 +262,8 @@ pub(super) fn remarks(profile: &Profile, backend: &dyn Backend, insecure: bool) 
     if profile.groups.iter().any(|g| g.load.model == LoadModel::Closed) {
         remarks.push("closed loop: a slow answer delays the next operation of its user".into());
     }
-    if !backend.capabilities().transactions && profile.groups.iter().flat_map(|g| &g.operations).any(|o| o.transaction) {
+    if !backend.capabilities().transactions && profile.groups.iter().flat_map(|g| &g.operations).any(|o| o.transaction)
+    {
         remarks.push(format!("{} has no transactions: the requests are single ones", backend.name()));
     }
     remarks.extend(shortened::remark(profile));

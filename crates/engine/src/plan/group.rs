@@ -124,12 +124,7 @@ fn group_plan(
 }
 
 /// `first_load`: that of a ramp's first step, where the ramp changes this group.
-fn load(
-    profile: &Profile,
-    group: &Group,
-    dataset: &dyn Dataset,
-    first_load: Option<u32>,
-) -> Result<Load, FieldError> {
+fn load(profile: &Profile, group: &Group, dataset: &dyn Dataset, first_load: Option<u32>) -> Result<Load, FieldError> {
     let config = &group.load;
     let users = u32::try_from(config.users.0).map_err(|_| ("load.users".into(), "too many users".into()))?;
     match config.model {

@@ -4,6 +4,7 @@ use crate::{
     profile::{Group, LoadModel, Profile, Ramp},
     units::Span,
 };
+use std::time::Duration;
 
 type FieldError = (String, String);
 
@@ -26,7 +27,7 @@ pub(super) fn window_ns(group: &Group) -> Result<u64, FieldError> {
         return Err((key("interval"), message));
     }
     match group.load.window.set().map(Span::as_ns) {
-        None => Ok(interval.as_ns() / INTERVAL_OF_STUDY_MIN * WINDOW_OF_STUDY_MIN),
+        None => Ok(in_proportion(interval, WINDOW_OF_STUDY_MIN).as_ns()),
         Some(window_ns) if (1..=interval.as_ns()).contains(&window_ns) => Ok(window_ns),
         Some(_) => Err((key("window"), format!("a window is a part of its interval of {interval}"))),
     }
@@ -34,9 +35,13 @@ pub(super) fn window_ns(group: &Group) -> Result<u64, FieldError> {
 
 /// The greatest mean response where the profile does not say: in the study's proportion to the interval.
 pub(super) fn mean_response(profile: &Profile) -> Option<Span> {
-    let interval = of_first_group(profile)?.load.interval.0;
-    let minutes = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
-    Some(Span(interval / minutes(INTERVAL_OF_STUDY_MIN) * minutes(LIMIT_OF_STUDY_MIN)))
+    of_first_group(profile).map(|group| in_proportion(group.load.interval, LIMIT_OF_STUDY_MIN))
+}
+
+/// So many minutes of the study's interval as a part of this one, in whole milliseconds.
+fn in_proportion(interval: Span, minutes: u64) -> Span {
+    let ms = interval.0.as_millis() * u128::from(minutes) / u128::from(INTERVAL_OF_STUDY_MIN);
+    Span(Duration::from_millis(u64::try_from(ms).unwrap_or(u64::MAX)))
 }
 
 /// How long a step of a ramp lasts: with intervals as many whole ones as last at least as long as the profile says.

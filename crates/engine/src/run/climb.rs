@@ -154,7 +154,8 @@ fn judge(
     let seconds = measured.seconds_long();
     #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
     let rate = |n: u64| n as f64 / seconds;
-    let failure = failure(stop, &load, mean_response_ns, |q| response.value_at(q)).or_else(|| late_reports(late, &load));
+    let failure =
+        failure(stop, &load, mean_response_ns, |q| response.value_at(q)).or_else(|| late_reports(late, &load));
     StepFigures {
         step,
         from_ns: measured.from_ns,

@@ -43,7 +43,8 @@ fn more_devices_than_the_server_takes_in_a_window_are_too_many() {
         findings.expect(capacity.bounds == bounds, || format!("{:?}", capacity.bounds));
         for step in &capacity.steps {
             let of_step = account.seen.operations.iter().map(|o| o.timing.intended_ns());
-            let of_step: Vec<_> = of_step.filter_map(|at| at.checked_sub(step.from_ns)).filter(|&at| at < 4 * S).collect();
+            let of_step: Vec<_> =
+                of_step.filter_map(|at| at.checked_sub(step.from_ns)).filter(|&at| at < 4 * S).collect();
             assert!(of_step.iter().all(|at| at % (2 * S) < S), "a request outside of the window: {of_step:?}");
             assert!(of_step.contains(&0) && of_step.contains(&(2 * S)), "an interval begins with its first request");
         }

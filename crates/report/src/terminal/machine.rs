@@ -22,9 +22,11 @@ pub(super) fn sections(document: &Document, columns: u16) -> Vec<String> {
 
 /// What the runs of a sweep have in common: `document` is one of them.
 pub(crate) fn of_sweep(document: &Document, remarks: &[String], columns: u16) -> String {
+    let mut anywhere = document.clone();
+    anywhere.target.endpoints.clear();
     let mut rows = vec![
         ["Durability".into(), durability(document)],
-        ["Database".into(), database(document)],
+        ["Database".into(), database(&anywhere)],
         ["Machine".into(), machine(document)],
         ["Made by".into(), made_by(document)],
     ];

@@ -9,8 +9,7 @@ use iotbench_core::{
 };
 use iotbench_engine::{
     AckedRanges, Bounds, Capacity, ClientFigures, GroupPlan, Load, Measured, OperationPlan, Outcome, Payload, Phase,
-    PhasesPlan, Plan, Purpose, Reason, SecondFigures, Step, StepFigures, StopPlan, SweptValue, Verdict,
-    parse_profile,
+    PhasesPlan, Plan, Purpose, Reason, SecondFigures, Step, StepFigures, StopPlan, SweptValue, Verdict, parse_profile,
 };
 use iotbench_recorder::{
     LatencyHistogram, LoadCounts, OperationKind, PointCounts, Recorder, Recording, Requests, Timing, Window,

@@ -18,6 +18,8 @@ Examples:
   iotbench run -p machine_write -b sqlite:bulk -d 10s --keep    and leave the database file
   iotbench run -p machine_write -b sqlite -b blackhole          one after the other
   iotbench run -p pmu_write --set ramp.step=60s --set backend.sqlite.synchronous=NORMAL
+  iotbench run -p smart_meter_write --set interval=30s          the most meters; the window shrinks with the interval
+  iotbench run -p weather_insert --set sweep.values=[2,10,100]  a run for each value, and one table
   iotbench run -p ./mine.toml --dry-run                         what it would do
 
 Every option can also be given as IOTBENCH_OPTION; an option on the command line comes first, then the environment, then

@@ -27,7 +27,8 @@ pub(super) fn print_results(done: &[Done], format: OutputFormat) -> Result<(), C
                 runs.iter().try_for_each(|run| console::print(&run.document.to_json().map_err(CliError::internal)?))
             }
             several => {
-                let runs = several.iter().flat_map(documents).map(|document| serde_json::from_str(&document.to_json()?));
+                let runs =
+                    several.iter().flat_map(documents).map(|document| serde_json::from_str(&document.to_json()?));
                 let runs: Vec<serde_json::Value> = runs.collect::<Result<_, _>>().map_err(CliError::internal)?;
                 console::print(&format!("{:#}\n", json!({ "runs": runs })))
             }
