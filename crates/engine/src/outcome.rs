@@ -109,6 +109,8 @@ pub struct Measured {
     pub counts: WindowCounts,
     /// What was acknowledged in each whole second of it.
     pub seconds: Vec<SecondFigures>,
+    /// How late operations were sent in it although a connection was free.
+    pub pacing_error: LatencyHistogram,
 }
 
 impl Measured {
@@ -133,7 +135,7 @@ pub struct SecondFigures {
 /// The client's own honesty.
 #[derive(Clone, Debug, Default)]
 pub struct ClientFigures {
-    /// How late operations were sent although a connection was free.
+    /// How late operations were sent although a connection was free, over the whole run.
     pub pacing_error: LatencyHistogram,
     /// CPU of the client in % of one core; `None`: not known.
     pub cpu_pct: Option<f64>,

@@ -156,7 +156,8 @@ fn measured(windows: &[Window]) -> Measured {
         let c = window.counts();
         seconds.push(SecondFigures { ok: c.ok, points: c.points.acked, values: c.values_acked });
     }
-    Measured { from_ns: 0, to_ns: LENGTH_NS, recording, counts, seconds }
+    let pacing_error = LatencyHistogram::new();
+    Measured { from_ns: 0, to_ns: LENGTH_NS, recording, counts, seconds, pacing_error }
 }
 
 pub fn facts() -> ServerFacts {
