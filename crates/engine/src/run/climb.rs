@@ -71,6 +71,7 @@ impl Session<'_> {
         if !self.wait_for_answers(running, settling, changed_ns)? {
             return Ok(None);
         }
+        running.control.take_late();
         let from_ns = next_start_ns(running.clock.now_ns());
         if ramp.quantity != Quantity::Users {
             // It begins with the counting: what is counted of an interval is the whole of it.
@@ -80,14 +81,13 @@ impl Session<'_> {
         if self.wait_until(running, from_ns)? == Waited::Over {
             return Ok(None);
         }
-        running.control.take_late();
         let sampled = matches!(step.purpose, Purpose::Confirm | Purpose::Listed);
         if sampled {
             running.sampler().begin_window();
         }
         // Its end is fixed while it runs, so that nobody's delay lengthens it; but not before every loop knows of it.
         self.wait_for_slices(running, counting)?;
-        let to_ns = (from_ns + ramp.step_ns).max(next_start_ns(running.clock.now_ns()));
+        let to_ns = end_ns(ramp, from_ns, next_start_ns(running.clock.now_ns()));
         let after = running.control.begin_generation(to_ns);
         if self.wait_until(running, to_ns)? == Waited::Over {
             return Ok(None);
@@ -129,6 +129,14 @@ impl Session<'_> {
             }
         }
         self.take_slices(running)
+    }
+}
+
+/// When a step ends that began at `from_ns`: not before `least_ns`. Intervals are whole.
+fn end_ns(ramp: &RampPlan, from_ns: u64, least_ns: u64) -> u64 {
+    match ramp.quantity {
+        Quantity::Users | Quantity::OperationsPerSecond => (from_ns + ramp.step_ns).max(least_ns),
+        Quantity::Devices => from_ns + least_ns.saturating_sub(from_ns).div_ceil(ramp.step_ns).max(1) * ramp.step_ns,
     }
 }
 
