@@ -42,7 +42,7 @@ impl Source {
                 let key = e.key().map_or("dataset".into(), |key| format!("dataset.{key}"));
                 self.error(&ProfileError::new(&self.file, key, e))
             }
-            PlanError::Misfit(_) | PlanError::NotYet { .. } => CliError::usage(printable(&error.to_string())),
+            PlanError::Misfit(_) => CliError::usage(printable(&error.to_string())),
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::{diagnostics::Source, error::CliError, profiles::WrittenProfile};
 use iotbench_backends::BACKENDS;
 use iotbench_core::{Backend, Endpoint, Layout, Recipe, Registry, Settings, Target};
-use iotbench_engine::{Overrides, PlanError, PlanRequest, Planned, Profile, not_yet, plan};
+use iotbench_engine::{Overrides, PlanRequest, Planned, Profile, plan};
 use iotbench_launcher::{PrivateServer, Programs, ServerSettings, planned_endpoint};
 use std::{
     path::{Path, PathBuf},
@@ -31,6 +31,8 @@ impl BackendWord {
 pub(crate) struct Job {
     pub(crate) backend: &'static dyn Backend,
     pub(crate) profile: Profile,
+    /// What is run, one after the other on one server: the profile itself, or with a sweep one for each value.
+    pub(crate) runs: Vec<Profile>,
     pub(crate) layout: Layout,
     source: Source,
     base: PathBuf,
@@ -74,12 +76,11 @@ impl Job {
         let overrides = Overrides { layout: word.layout.or(overrides.layout), ..overrides.clone() };
         let source = &written.source;
         let profile = written.profile.clone().with(&overrides).map_err(|e| source.error(&e))?;
-        if let Some(reason) = not_yet(&profile) {
-            return Err(source.plan_error(PlanError::NotYet { profile: profile.name, reason }));
-        }
         let text = if as_written(&profile, &written.profile) { source.text.clone() } else { String::new() };
+        let runs = profile.runs().map_err(|e| source.error(&e))?;
         let mut job = Self {
             backend: word.backend,
+            runs,
             layout: Layout::Wide,
             profile,
             source: Source { file: source.file.clone(), text },
@@ -89,7 +90,8 @@ impl Job {
             server: None,
         };
         job.server = job.server_wanted()?;
-        job.layout = job.plan("check", &Place::nowhere())?.plan.table.layout;
+        let planned = job.plans("check", &Place::nowhere()).collect::<Result<Vec<_>, _>>()?;
+        job.layout = planned.first().map_or(job.layout, |first| first.plan.table.layout);
         Ok(job)
     }
 
@@ -127,8 +129,18 @@ impl Job {
         found.map(drop).map_err(CliError::usage)
     }
 
-    /// What the job means. An embedded database lies in the place's folder, unless the user says where it is.
-    pub(crate) fn plan(&self, run_id: &str, place: &Place<'_>) -> Result<Planned, CliError> {
+    /// Whether it is a run for each of several values.
+    pub(crate) fn is_sweep(&self) -> bool {
+        self.runs.len() > 1
+    }
+
+    /// What each of its runs means.
+    pub(crate) fn plans(&self, run_id: &str, place: &Place<'_>) -> impl Iterator<Item = Result<Planned, CliError>> {
+        self.runs.iter().map(move |run| self.plan(run, run_id, place))
+    }
+
+    /// What one of its runs means. An embedded database lies in the place's folder, unless the user says where it is.
+    pub(crate) fn plan(&self, run: &Profile, run_id: &str, place: &Place<'_>) -> Result<Planned, CliError> {
         let private = match (place.server, &self.server) {
             (Some(server), _) => Some(server.endpoint().clone()),
             (None, Some(wanted)) => Some(planned_endpoint(wanted.recipe).map_err(CliError::internal)?),
@@ -141,7 +153,7 @@ impl Job {
             insecure: self.insecure,
         };
         let request = PlanRequest {
-            profile: self.profile.clone(),
+            profile: run.clone(),
             profile_file: self.source.file.clone(),
             base: &self.base,
             run_id: run_id.into(),

@@ -4,12 +4,15 @@ use crate::console::columns;
 use iotbench_engine::{Course, GroupPlan, Load, OperationPlan, Payload, Plan, Planned, RampPlan, Span, StopPlan};
 use std::time::Duration;
 
-/// What a plan means, a line for each part.
-pub(crate) fn describe(planned: &Planned) -> String {
+/// What the first of so many runs means, a line for each part.
+pub(crate) fn describe(planned: &Planned, runs: usize) -> String {
     let plan = &planned.plan;
     let mut rows = vec![row("data", data(planned))];
     rows.extend(plan.groups.iter().map(|g| row(&g.name, group(g))));
     rows.extend(plan.ramp.as_ref().map(|r| row("ramp", ramp(r))));
+    rows.extend(
+        plan.sweep.as_ref().map(|s| row("sweep", format!("{runs} runs, this one of {} = {}", s.field, s.value))),
+    );
     rows.push(row("stop", stop(&plan.stop)));
     rows.push(row("phases", phases(plan)));
     rows.extend(plan.remarks.iter().map(|remark| row("remark", remark.clone())));
@@ -45,6 +48,10 @@ fn group(group: &GroupPlan) -> String {
         Load::Open { rate, drop_above, .. } => {
             let overflow = drop_above.map_or("all wait".into(), |n| format!("dropped above {n} under way"));
             format!("{} at {rate} operations/s, {overflow}", group.load.name())
+        }
+        Load::Interval { devices, interval_ns, window_ns } => {
+            let devices = counted(u64::from(devices), "device");
+            format!("{devices} report within {} of each {}", span(window_ns), span(interval_ns))
         }
         Load::Paced { rate, queue } => {
             format!("each device offers {rate} datapoints/s to a queue of {queue}")

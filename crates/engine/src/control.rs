@@ -17,8 +17,12 @@ pub const MOST_UNTOLD: u64 = 1_000_000;
 #[derive(Debug)]
 pub struct Control {
     users: AtomicU32,
-    /// Operations a second of the open loop that a ramp changes.
-    rate: AtomicU32,
+    /// The load of the open loop that a ramp changes.
+    load: AtomicU32,
+    /// When that load begins.
+    load_from_ns: AtomicU64,
+    /// Requests that were late at the ends of windows, since this was asked last.
+    late: AtomicU64,
     generation: AtomicU32,
     generation_start_ns: AtomicU64,
     /// Loops that know of the present generation.
@@ -55,7 +59,9 @@ impl Control {
     pub fn new(users: u32, operations: Option<u64>, budget_from_ns: u64, blocking_threads: usize) -> Self {
         Self {
             users: AtomicU32::new(users),
-            rate: AtomicU32::new(0),
+            load: AtomicU32::new(0),
+            load_from_ns: AtomicU64::new(0),
+            late: AtomicU64::new(0),
             generation: AtomicU32::new(0),
             generation_start_ns: AtomicU64::new(0),
             informed: LoopCount::default(),
@@ -84,14 +90,27 @@ impl Control {
         self.wake();
     }
 
-    /// The rate of the open loop that a ramp changes, in operations a second; 0: none start.
-    pub fn rate(&self) -> u32 {
-        self.rate.load(Ordering::Relaxed)
+    /// The load of the open loop that a ramp changes, and when it begins: operations a second, or devices that report; 0:
+    /// nothing starts.
+    pub fn load(&self) -> (u32, u64) {
+        let load = self.load.load(Ordering::Acquire);
+        (load, self.load_from_ns.load(Ordering::Relaxed))
     }
 
-    /// Changes that rate; the pacer notices within its longest sleep.
-    pub fn set_rate(&self, rate: u32) {
-        self.rate.store(rate, Ordering::Relaxed);
+    /// Changes that load from 0 to another one, or back; the pacer notices within its longest sleep.
+    pub fn set_load(&self, load: u32, from_ns: u64) {
+        self.load_from_ns.store(from_ns, Ordering::Relaxed);
+        self.load.store(load, Ordering::Release);
+    }
+
+    /// So many requests were not answered in time when a window ended.
+    pub fn add_late(&self, requests: u32) {
+        self.late.fetch_add(requests.into(), Ordering::Relaxed);
+    }
+
+    /// How many there were since this was asked last.
+    pub fn take_late(&self) -> u64 {
+        self.late.swap(0, Ordering::Relaxed)
     }
 
     /// The present generation.

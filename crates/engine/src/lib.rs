@@ -13,6 +13,7 @@
 mod clock;
 mod connection;
 mod control;
+mod intervals;
 mod lane;
 mod ledger;
 mod mix;
@@ -31,6 +32,7 @@ mod sequence;
 mod slice;
 mod source;
 mod stop;
+mod sweep;
 mod threads;
 mod totals;
 mod units;
@@ -38,13 +40,14 @@ mod verdict;
 mod verify;
 mod write_loop;
 
+pub use iotbench_cycle_finder::Strategy;
 pub use ledger::AckedRanges;
 pub use observer::{Event, Observer, OperationRecord, Second};
 pub use outcome::{Capacity, ClientFigures, Measured, Outcome, Phase, SecondFigures, StepFigures};
 pub use overrides::{ArrivalOverride, Overrides};
 pub use plan::{
     GroupPlan, Load, OperationPlan, Part, Payload, PhasesPlan, Plan, PlanError, PlanRequest, Planned, Question,
-    RequestKind, StopPlan, not_yet, plan,
+    RequestKind, StopPlan, plan,
 };
 pub use profile::{
     Arrival, Datapoints, Group, LoadConfig, LoadModel, OperationConfig, OperationKind, Overflow, Phases, Profile, Ramp,
@@ -55,6 +58,7 @@ pub use ramp::{Bounds, Course, Decision, Purpose, Quantity, RampPlan, RampPolicy
 pub use run::{RunOptions, run};
 pub use slice::ReadCounts;
 pub use stop::StopSignal;
+pub use sweep::SweptValue;
 pub use units::{Auto, Bytes, Count, Rate, Share, Span, UnitError};
 pub use verdict::{Reason, SEVERITY, Status, Verdict, cause_exit_code, gravest};
 pub use verify::{Answers, Freshness, VerifyMode};

@@ -75,6 +75,9 @@ pub struct Outcome {
     pub points: PointCounts,
     /// Datapoints that the preload wrote.
     pub preloaded_points: u64,
+    /// How long a transaction without a request takes, begin and commit, in the mean of several before the load; `None`:
+    /// the load has no transactions.
+    pub empty_transaction_ns: Option<f64>,
     /// What the database holds at the end; `None`: not counted.
     pub stored: Option<Counts>,
     /// Which datapoints were acknowledged.
@@ -114,6 +117,8 @@ pub struct Measured {
     pub counts: WindowCounts,
     /// What was acknowledged in each whole second of it.
     pub seconds: Vec<SecondFigures>,
+    /// How late operations were sent in it although a connection was free.
+    pub pacing_error: LatencyHistogram,
 }
 
 impl Measured {
@@ -138,7 +143,7 @@ pub struct SecondFigures {
 /// The client's own honesty.
 #[derive(Clone, Debug, Default)]
 pub struct ClientFigures {
-    /// How late operations were sent although a connection was free.
+    /// How late operations were sent although a connection was free, over the whole run.
     pub pacing_error: LatencyHistogram,
     /// CPU of the client in % of one core; `None`: not known.
     pub cpu_pct: Option<f64>,

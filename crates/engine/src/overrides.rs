@@ -1,11 +1,12 @@
 //! Changes to a profile from the command line or the environment: `--set step=60s`, `--rate`, `--vus`, …
 
 use crate::{
-    profile::{Arrival, Datapoints, LoadModel, Profile},
+    profile::{Arrival, Datapoints, LoadModel, OperationKind, Profile},
     profile_file::{ProfileError, misspelt},
     units::{Auto, Count, Rate, Span},
 };
 use iotbench_core::{Layout, closest};
+use iotbench_cycle_finder::Strategy;
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
@@ -45,6 +46,8 @@ pub struct Overrides {
     pub layout: Option<Layout>,
     /// How much of the devices' own time is written before the run.
     pub history: Option<Span>,
+    /// How machine cycles are read: one way only.
+    pub strategy: Option<Strategy>,
     /// The seed.
     pub seed: Option<u64>,
 }
@@ -73,12 +76,26 @@ impl Profile {
     }
 }
 
+fn set_strategy(profile: &mut Profile, strategy: Strategy) -> Result<(), ProfileError> {
+    let operations = profile.groups.iter_mut().flat_map(|group| &mut group.operations);
+    let mut searches = operations.filter(|operation| operation.kind == OperationKind::CycleSearch).peekable();
+    if searches.peek().is_none() {
+        return Err(ProfileError::new("--strategy", "strategy", "the profile searches no machine cycles"));
+    }
+    searches.for_each(|search| search.strategy = Auto::Set(strategy));
+    profile.sweep = profile.sweep.take().filter(|sweep| !sweep.field.ends_with("strategy"));
+    Ok(())
+}
+
 fn apply_options(profile: &mut Profile, overrides: &Overrides) -> Result<(), ProfileError> {
     if let Some(seed) = overrides.seed {
         profile.seed = Count(seed);
     }
     if let Some(history) = overrides.history {
         profile.phases.history = Auto::Set(history);
+    }
+    if let Some(strategy) = overrides.strategy {
+        set_strategy(profile, strategy)?;
     }
     if let Some(layout) = overrides.layout {
         profile.layout = Auto::Set(layout);
@@ -161,7 +178,19 @@ fn literal(text: &str) -> Value {
     }
 }
 
-fn assign(profile: &Profile, origin: &str, key: &str, value: Value) -> Result<Profile, ProfileError> {
+/// The value of a field, as the profile writes it.
+pub(crate) fn value_at(profile: &Profile, key: &str) -> Option<Value> {
+    let document = Value::Table(Table::try_from(profile).ok()?);
+    let path = find_path(&document, key).ok()?;
+    let into = |value: &Value, word: &String| match value {
+        Value::Array(items) => items.get(word.parse::<usize>().ok()?).cloned(),
+        other => other.get(word).cloned(),
+    };
+    path.iter().try_fold(document, |value, word| into(&value, word))
+}
+
+/// The profile with another value of a field. `origin` is named where that cannot be.
+pub(crate) fn assign(profile: &Profile, origin: &str, key: &str, value: Value) -> Result<Profile, ProfileError> {
     let table = Table::try_from(profile).map_err(|e| ProfileError::new(origin, key, e))?;
     let mut document = Value::Table(table);
     let path = find_path(&document, key)

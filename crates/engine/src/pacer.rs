@@ -6,7 +6,7 @@
 
 mod stream;
 
-pub use stream::{Grant, OpenStream, Sensor, SensorStream, Stream};
+pub use stream::{Grant, OpenStream, Sensor, SensorStream, Stream, watch};
 
 use crate::{
     clock::RunClock,
@@ -138,10 +138,13 @@ pub fn run(clock: RunClock, control: &Control, pace: Pace, mut recorder: Recorde
     let mut settling = false;
     loop {
         let now_ns = clock.now_ns();
+        // First, so that a window that ends with a step counts in that step.
+        streams.iter_mut().for_each(|s| s.watch_window(now_ns, control));
         let current = control.generation();
         if current != generation && now_ns >= current.start_ns {
             let windows = recorder.begin_phase(current.start_ns);
-            let waiting = streams.iter().map(|s| s.waiting(now_ns)).fold(Outstanding::default(), Outstanding::plus);
+            let waiting =
+                streams.iter().map(|s| s.waiting(current.start_ns)).fold(Outstanding::default(), Outstanding::plus);
             send(Handover { generation: generation.number, windows, waiting: Some(waiting), pending: 0 });
             generation = current;
             settling = true;
@@ -152,7 +155,7 @@ pub fn run(clock: RunClock, control: &Control, pace: Pace, mut recorder: Recorde
         for stream in &mut streams {
             blocked |= !stream.release(now_ns.min(stop_ns.saturating_sub(1)), control, &mut recorder);
         }
-        streams.iter_mut().for_each(|s| s.follow_rate(control.rate(), now_ns));
+        streams.iter_mut().for_each(|s| s.follow_load(control.load(), now_ns));
         if settling && streams.iter().all(Stream::is_settled) {
             settling = false;
             control.settle(generation.number);

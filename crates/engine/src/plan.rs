@@ -2,14 +2,16 @@
 
 mod check;
 mod group;
+mod interval;
 mod operation;
 mod question;
+mod shortened;
 
 pub use group::{GroupPlan, Load, Part};
 pub use operation::{OperationPlan, Payload, RequestKind};
 pub use question::Question;
 
-use crate::{profile::Profile, profile_file::ProfileError, ramp::RampPlan, units::Auto};
+use crate::{profile::Profile, profile_file::ProfileError, ramp::RampPlan, sweep::SweptValue, units::Auto};
 use iotbench_core::{Backend, Layout, Marker, Misfit, Name, OpenRequest, SERVER_SETTINGS, Settings, TableSpec, Target};
 use iotbench_simulator::{Dataset, DatasetError};
 use serde::{Deserialize, Serialize};
@@ -62,6 +64,9 @@ pub struct Plan {
     pub ramp: Option<RampPlan>,
     /// When a load is too much.
     pub stop: StopPlan,
+    /// What it is in a sweep, if it is in one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sweep: Option<SweptValue>,
     /// What the result has to say about the way it was made, such as "indicative".
     pub remarks: Vec<String>,
 }
@@ -114,14 +119,6 @@ pub enum PlanError {
     /// The database cannot hold the data.
     #[error("n/a: {0}")]
     Misfit(#[from] Misfit),
-    /// The profile needs what iotbench cannot do yet.
-    #[error("profile {profile} cannot run yet: {reason}")]
-    NotYet {
-        /// The profile's name.
-        profile: String,
-        /// What is missing.
-        reason: String,
-    },
 }
 
 /// A plan with what it opens: the dataset, and the request for the backend.
@@ -152,10 +149,11 @@ struct Context<'a> {
 pub fn plan(request: PlanRequest<'_>, backend: &dyn Backend) -> Result<Planned, PlanError> {
     let PlanRequest { profile, profile_file, base, run_id, target, now_ns } = request;
     let fail = |key: &str, message: String| PlanError::from(ProfileError::new(profile_file.clone(), key, message));
-    if let Some(reason) = not_yet(&profile) {
-        return Err(PlanError::NotYet { profile: profile.name, reason });
-    }
     check::profile(&profile).map_err(|(key, message)| fail(&key, message))?;
+    let sweep = profile.swept_value();
+    if profile.sweep.is_some() && sweep.is_none() {
+        return Err(fail("sweep", "this is a run for each of several values: set sweep.only to one of them".into()));
+    }
     let seed = profile.seed.0;
     let origin_ns = origin(&profile.origin, now_ns).map_err(|m| fail("origin", m))?;
     let devices = check::devices(&profile);
@@ -195,16 +193,11 @@ pub fn plan(request: PlanRequest<'_>, backend: &dyn Backend) -> Result<Planned, 
         phases,
         ramp: profile.ramp.as_ref().map(|ramp| check::ramp(&profile, ramp)),
         stop: check::stop(&profile),
-        remarks: check::remarks(&profile, open.target.insecure),
+        sweep,
+        remarks: check::remarks(&profile, backend, open.target.insecure),
         profile,
     };
     Ok(Planned { plan, dataset, open })
-}
-
-/// Why a profile cannot be run with what is built so far; `None` when it can.
-#[must_use]
-pub fn not_yet(profile: &Profile) -> Option<String> {
-    check::not_yet(profile)
 }
 
 fn setting_error(file: &str, backend: &str, error: iotbench_core::SettingError) -> ProfileError {

@@ -172,9 +172,9 @@ pub struct LoadConfig {
     /// Interval: from one report of a device to its next.
     #[serde(default = "zero_span")]
     pub interval: Span,
-    /// Interval: within how much of it all reports arrive.
-    #[serde(default = "zero_span")]
-    pub window: Span,
+    /// Interval: within how much of it, from its beginning, all reports arrive; `auto`: 2 min of each 15, as in the study.
+    #[serde(default)]
+    pub window: Auto<Span>,
 }
 
 fn default_users() -> Count {
@@ -301,7 +301,7 @@ pub struct OperationConfig {
     #[serde(default = "zero_span")]
     pub pause: Span,
     /// Whether the requests are one transaction: begin and commit are part of the operation, and nothing of a failed one
-    /// is stored. Only where the backend has transactions.
+    /// is stored. Where the backend has no transactions they are single requests, and the result says so.
     #[serde(default)]
     pub transaction: bool,
 }
@@ -368,8 +368,8 @@ impl Default for Phases {
     }
 }
 
-/// Steps of load: virtual users of a closed loop, or the rate of an open one, of the first group. Without `steps` a search
-/// for the greatest load: it grows until the stop criterion, then bisection.
+/// Steps of load: virtual users of a closed loop, the rate of an open one, or the devices that report in each interval, of
+/// the first group. Without `steps` a search for the greatest load: it grows until the stop criterion, then bisection.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Ramp {
@@ -381,7 +381,7 @@ pub struct Ramp {
     pub growth: f64,
     /// Search: a greater load than this is not tried.
     pub most: Count,
-    /// How long a step counts.
+    /// How long a step counts; with intervals as many whole ones as last at least this long.
     pub step: Span,
     /// Search: bisection ends when the bounds are this near.
     pub resolution: Share,
@@ -415,7 +415,7 @@ impl Ramp {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Stop {
-    /// The mean response time exceeds this.
+    /// The mean response time exceeds this; `auto`: with intervals 1 min of each 15, as in the study, else no limit.
     pub mean_response: Auto<Span>,
     /// The quantile of the response time that `quantile_response` limits.
     pub quantile: Share,
@@ -439,7 +439,7 @@ impl Default for Stop {
     }
 }
 
-/// One run for each value of a field.
+/// One run for each value of a field, on a fresh table each; [`Profile::runs`] makes plain profiles of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sweep {
@@ -447,6 +447,16 @@ pub struct Sweep {
     pub field: String,
     /// Its values.
     pub values: Vec<Count>,
-    /// How often each.
+    /// With how many operations a run ends, unless `phases.operations` says it.
+    #[serde(default = "one_count")]
     pub repeat: Count,
+    /// This one run alone; `auto`: all of them.
+    #[serde(default)]
+    pub only: Auto<Count>,
+    /// Limits of the classes of values over which the query jitter is averaged, ascending; empty: it is not reported.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub classes: Vec<Count>,
+    /// How many bytes a record counts as in bytes a second; `auto`: those are not reported.
+    #[serde(default)]
+    pub record_bytes: Auto<Count>,
 }

@@ -22,6 +22,8 @@ pub enum Quantity {
     Users,
     /// The rate of an open loop.
     OperationsPerSecond,
+    /// The devices that report in each interval.
+    Devices,
 }
 
 impl Quantity {
@@ -31,6 +33,7 @@ impl Quantity {
         match self {
             Self::Users => "virtual users",
             Self::OperationsPerSecond => "operations/s offered",
+            Self::Devices => "devices",
         }
     }
 }

@@ -146,6 +146,7 @@ fn blank(planned: &Planned, backend: &dyn Backend) -> Outcome {
         load: LoadCounts::default(),
         points: PointCounts::default(),
         preloaded_points: 0,
+        empty_transaction_ns: None,
         stored: None,
         acked: AckedRanges::default(),
         reads: ReadCounts::default(),

@@ -1,6 +1,47 @@
 //! When the operations of an open loop are intended to start. Pure.
 
-use crate::profile::Arrival;
+use crate::{intervals::IntervalStarts, profile::Arrival};
+
+/// The intended starts of an open loop's operations.
+#[derive(Clone, Debug)]
+pub enum Starts {
+    /// By a rate.
+    Rate(Schedule),
+    /// In the windows of intervals.
+    Intervals(IntervalStarts),
+}
+
+impl Starts {
+    /// The same with another load, operations a second or devices, from a time on: the first start from then on has this
+    /// number or a greater one.
+    #[must_use]
+    pub fn with_load(&self, load: u32, number: u64, from_ns: u64) -> Self {
+        match self {
+            Self::Rate(schedule) => Self::Rate(schedule.clone().with_rate(f64::from(load), number, from_ns)),
+            Self::Intervals(starts) => Self::Intervals(starts.with_devices(load, number, from_ns)),
+        }
+    }
+
+    /// How many of all devices the operations are about.
+    #[must_use]
+    pub fn devices(&self) -> u32 {
+        match self {
+            Self::Rate(_) => u32::MAX,
+            Self::Intervals(starts) => starts.devices(),
+        }
+    }
+}
+
+impl Iterator for Starts {
+    type Item = Start;
+
+    fn next(&mut self) -> Option<Start> {
+        match self {
+            Self::Rate(schedule) => schedule.next(),
+            Self::Intervals(starts) => starts.next(),
+        }
+    }
+}
 
 /// The intended starts of an open loop, in nanoseconds since its beginning, ascending and endless.
 ///

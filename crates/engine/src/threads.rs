@@ -225,7 +225,7 @@ fn assign(planned: &Planned, control: &Arc<Control>, blocking: bool) -> (Vec<Vec
                 pauses: group.operations().any(OperationPlan::has_pauses).then(|| paced.new_pauses()),
                 connections: u32::try_from(share).unwrap_or(1),
                 source,
-                pacer_offers: matches!(group.load, Load::Open { .. }),
+                pacer_offers: matches!(group.load, Load::Open { .. } | Load::Interval { .. }),
                 has_pacing_error: all_closed || !is_closed(group),
             };
             if blocking || threads.len() <= i {

@@ -46,6 +46,8 @@ pub struct GenerationTotals {
     first_second: u64,
     /// What it left unanswered.
     pub outstanding: Outstanding,
+    /// How late operations were sent in it although a connection was free.
+    pacing_error: LatencyHistogram,
 }
 
 /// Seconds whose counts are kept apart: what ends a generation is cut off within the latest ones. All seconds of a long run
@@ -61,6 +63,7 @@ impl GenerationTotals {
             figures: Vec::new(),
             first_second: 0,
             outstanding: Outstanding::default(),
+            pacing_error: LatencyHistogram::new(),
         }
     }
 
@@ -141,14 +144,15 @@ impl Totals {
         for run in slice.acked {
             self.acked.add(run);
         }
-        if let Some(error) = slice.pacing_error {
-            self.pacing_error.merge(&error);
-        }
         self.samples_dropped += slice.samples_dropped;
         self.reads.merge(slice.reads);
         self.pending += slice.pending;
         let kinds = &self.kinds;
         let generation = self.generations.entry(slice.generation).or_insert_with(|| GenerationTotals::new(kinds));
+        if let Some(error) = slice.pacing_error {
+            self.pacing_error.merge(&error);
+            generation.pacing_error.merge(&error);
+        }
         if let Some(left) = slice.outstanding {
             generation.outstanding = generation.outstanding.plus(left);
         }
@@ -214,7 +218,14 @@ impl Totals {
         let (first, end) = (from_ns / WINDOW_NS, to_ns.div_ceil(WINDOW_NS));
         let counts = totals.counts_before(end);
         let figures = (first..to_ns / WINDOW_NS).map(|second| totals.figures(second));
-        Some(Measured { from_ns, to_ns, recording: totals.recording.clone(), counts, seconds: figures.collect() })
+        Some(Measured {
+            from_ns,
+            to_ns,
+            recording: totals.recording.clone(),
+            counts,
+            seconds: figures.collect(),
+            pacing_error: totals.pacing_error.clone(),
+        })
     }
 }
 

@@ -177,7 +177,6 @@ fn planning_blames_the_key_that_is_wrong() {
         (OPEN, "rate=auto", "groups.0.load.rate"),
         (OPEN, "devices=0", "devices"),
         (OPEN, "devices=18446744073709551615", "devices"),
-        (OPEN, "transaction=true", "groups.0.operations.0.transaction"),
         (OPEN, "requests=0", "groups.0.operations.0.requests"),
         (OPEN, "requests=18446744073709551615", "groups.0.operations.0.requests"),
         (OPEN, "groups.0.operations.0.devices=0", "groups.0.operations.0.devices"),
@@ -213,14 +212,6 @@ fn a_ramp_changes_what_the_load_model_has() {
     assert_eq!(set(OPEN, &["ramp.stpes=[5]"]).unwrap_err().suggestion.as_deref(), Some("steps"));
     let steps_without_limit = ramp(&["steps=[4]", "mean_response=auto"]);
     assert_eq!(steps_without_limit.stop.mean_response_ns, None, "a list needs no limit");
-}
-
-#[test]
-fn what_is_not_built_is_said_before_anything_runs() {
-    for assignment in ["model=interval"] {
-        let result = planned(set(OPEN, &[assignment]).unwrap());
-        assert!(matches!(result, Err(PlanError::NotYet { .. })), "{assignment}: {result:?}");
-    }
 }
 
 #[test]

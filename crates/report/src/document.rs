@@ -16,6 +16,7 @@ mod load;
 mod points;
 mod provenance;
 mod resources;
+mod sweep;
 mod target;
 mod throughput;
 mod verdict;
@@ -31,6 +32,7 @@ pub use load::{Group, Load, Operation, OperationCounts};
 pub use points::{Points, Storage};
 pub use provenance::{Provenance, Tool};
 pub use resources::Resources;
+pub use sweep::Swept;
 pub use target::{Durability, Target};
 pub use throughput::{MeasuredPart, Spread, Throughput, Windows};
 pub use verdict::{Status, Verdict};
@@ -101,6 +103,13 @@ pub struct Document {
     pub steady: (),
     /// The answer of a ramp.
     pub capacity: Option<Capacity>,
+    /// What the run is in a sweep; null: it is in none.
+    #[serde(default)]
+    pub sweep: Option<Swept>,
+    /// The time of a transaction without a request, begin and commit, in microseconds: the mean of 50 before the load. Null
+    /// where the load has no transactions.
+    #[serde(default)]
+    pub empty_transaction_us: Option<f64>,
     /// Errors of the measured part by cause.
     pub errors: Vec<ErrorsOfCause>,
     /// The machine of the client.
@@ -156,6 +165,8 @@ impl Document {
             client: Client::new(outcome),
             steady: (),
             capacity: outcome.capacity.as_ref().map(Capacity::from),
+            sweep: Swept::new(outcome),
+            empty_transaction_us: outcome.empty_transaction_ns.and_then(mean_us),
             errors: measured.map(|m| errors::by_cause(m.recording.errors())).unwrap_or_default(),
             environment: provenance.environment.clone(),
             remarks: plan.remarks.clone(),

@@ -243,6 +243,26 @@ pub fn read_document(path: &Path) -> Result<Document, FolderError> {
     Document::from_json(&text).map_err(|source| FolderError::Document { path: shown(&file), source })
 }
 
+/// Reads the document of a run, as [`read_document`], or those of all runs of a sweep: `path` is the sweep's folder.
+///
+/// # Errors
+/// There is none, or one that is none of this version.
+pub fn read_documents(path: &Path) -> Result<Vec<Document>, FolderError> {
+    if !path.is_dir() || path.join(RUN_FILE).exists() {
+        return Ok(vec![read_document(path)?]);
+    }
+    let failed = |source| FolderError::Read { path: shown(path), source };
+    let mut runs = Vec::new();
+    for entry in fs::read_dir(path).map_err(failed)? {
+        let folder = entry.map_err(failed)?.path();
+        if folder.join(RUN_FILE).exists() {
+            runs.push(read_document(&folder)?);
+        }
+    }
+    // Without any, the error names the file that there should be.
+    if runs.is_empty() { Ok(vec![read_document(path)?]) } else { Ok(runs) }
+}
+
 fn shown(path: &Path) -> String {
     crate::printable::printable(&path.to_string_lossy())
 }

@@ -35,23 +35,27 @@ mod document;
 mod environment;
 mod folder;
 mod printable;
+mod query_jitter;
 mod recording;
 mod series;
+mod sweep;
 mod terminal;
 
 pub use comparison::render_comparison;
 pub use document::{
     Answers, Capacity, Client, Cycles, Document, DocumentError, Durability, Durations, ErrorsOfCause, Figures,
     Freshness, Group, Inconsistency, Interval, KindLatency, Latency, Load, MeasuredPart, Operation, OperationCounts,
-    PacingError, Points, Provenance, Purpose, Resources, SCHEMA, Spread, Status, Step, Storage, Target, Throughput,
-    Tool, Verdict, Windows,
+    PacingError, Points, Provenance, Purpose, Resources, SCHEMA, Spread, Status, Step, Storage, Swept, Target,
+    Throughput, Tool, Verdict, Windows,
 };
 pub use environment::{Environment, Filesystem, StealMeter, filesystem_of};
 pub use folder::{
     FolderError, FolderName, LATENCY_FILE, LEDGER_FILE, LedgerHead, LedgerRange, MANIFEST_FILE, Manifest,
     ManifestError, ManifestFile, OPERATIONS_FILE, PROFILE_FILE, RUN_FILE, ResultsFolder, SERIES_FILE, check_manifest,
-    read_document,
+    read_document, read_documents,
 };
 pub use printable::printable;
+pub use query_jitter::{JitterClass, SizedQuery, query_jitter};
 pub use recording::FolderObserver;
+pub use sweep::render_sweep;
 pub use terminal::render;

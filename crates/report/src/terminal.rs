@@ -4,7 +4,7 @@ mod answer;
 pub(crate) mod figure;
 mod latency;
 mod load;
-mod machine;
+pub(crate) mod machine;
 mod ramp;
 pub(crate) mod table;
 

@@ -30,6 +30,8 @@ fn json(outcome: &Outcome) -> Value {
 /// A document in which nothing is null or empty that can be otherwise.
 fn full() -> Value {
     let mut outcome = Outcome { capacity: outcomes::ramp().capacity, ..outcomes::fixed(20_000, 1_500, 1_500) };
+    outcome.plan.sweep = Some(outcomes::swept(100));
+    outcome.empty_transaction_ns = Some(90_000.0);
     outcome.resources[0].gone_at = Some(std::time::Duration::from_secs(5));
     outcomes::with_reads(&mut outcome);
     let mut full = json(&outcome);
@@ -216,7 +218,12 @@ fn requests_and_busy_time_stand_beside_their_operations() {
 fn a_document_of_the_version_before_is_read() {
     let mut old = json(&outcomes::fixed(10, 0, 0));
     old["schema"] = "iotbench-run/1.0".into();
-    old["load"]["groups"][0].as_object_mut().unwrap().remove("operations").unwrap();
+    for key in ["sweep", "empty_transaction_us"] {
+        old.as_object_mut().unwrap().remove(key).unwrap();
+    }
+    for key in ["operations", "devices", "interval_s", "window_s"] {
+        old["load"]["groups"][0].as_object_mut().unwrap().remove(key).unwrap();
+    }
     old["latency"]["kinds"][0].as_object_mut().unwrap().remove("busy").unwrap();
     let document = Document::from_json(&old.to_string()).unwrap();
     assert_eq!((document.load.ok, document.load.groups[0].operations.len()), (10, 0));

@@ -33,7 +33,9 @@ pub(super) fn check(arguments: &CheckArguments) -> Result<(), CliError> {
     let written = profiles::read(&arguments.file)?;
     let word = BackendWord::read(&arguments.backend)?;
     let overrides = Overrides { full: arguments.full, ..Overrides::default() };
-    let planned = Job::new(&written, word, &overrides, None, false)?.plan("check", &Place::nowhere())?;
-    let head = format!("ok: {} on {}, layout {}", written.profile.name, word.backend.name(), planned.plan.table.layout);
-    console::print(&console::printable(&format!("{head}\n{}", plan_text::describe(&planned))))
+    let job = Job::new(&written, word, &overrides, None, false)?;
+    let planned = job.plans("check", &Place::nowhere()).collect::<Result<Vec<_>, _>>()?;
+    let Some(first) = planned.first() else { return Err(CliError::internal("a profile without a run")) };
+    let head = format!("ok: {} on {}, layout {}", written.profile.name, word.backend.name(), job.layout);
+    console::print(&console::printable(&format!("{head}\n{}", plan_text::describe(first, planned.len()))))
 }

@@ -7,7 +7,6 @@ use crate::{
 };
 use clap::Args;
 use iotbench::{PROFILES, find_profile};
-use iotbench_engine::not_yet;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -26,17 +25,10 @@ pub(super) fn profiles(arguments: &ProfilesArguments) -> Result<(), CliError> {
     if let Some(name) = &arguments.name {
         return console::print(find_profile(name).map_err(CliError::usage)?.toml);
     }
-    let (mut runnable, mut later) = (Vec::new(), Vec::new());
+    let mut rows = Vec::new();
     for built_in in PROFILES {
         let profile = profiles::find(built_in.name)?.profile;
-        match not_yet(&profile) {
-            None => runnable.push([format!("  {}", profile.name), profile.summary]),
-            Some(reason) => later.push([format!("  {}", profile.name), format!("{} ({reason})", profile.summary)]),
-        }
+        rows.push([format!("  {}", profile.name), profile.summary]);
     }
-    let mut text = format!("Runnable:\n{}", columns(&runnable));
-    if !later.is_empty() {
-        text.push_str(&format!("\nNot yet runnable:\n{}", columns(&later)));
-    }
-    console::print(&text)
+    console::print(&columns(&rows))
 }

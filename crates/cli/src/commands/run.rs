@@ -5,6 +5,7 @@ mod command;
 mod managed;
 mod options;
 mod output;
+mod sweep;
 
 pub(crate) use options::RunArguments;
 
@@ -14,7 +15,7 @@ use crate::{
     job::{BackendWord, Job, Place},
     profiles, signals,
 };
-use carry_out::{Finished, carry_out};
+use carry_out::{Done, Finished, carry_out};
 use iotbench_engine::{StopSignal, gravest};
 
 const ANNOUNCEMENT: &str = "\nending: answers under way are awaited and the results saved; once more ends at once";
@@ -22,20 +23,22 @@ const ANNOUNCEMENT: &str = "\nending: answers under way are awaited and the resu
 pub(super) fn run(arguments: &RunArguments) -> Result<u8, CliError> {
     let jobs = jobs(arguments)?;
     if arguments.dry_run {
-        let plans = jobs.iter().map(|job| Ok(job.plan("dry-run", &Place::nowhere())?.plan));
+        let nowhere = Place::nowhere();
+        let plans = jobs.iter().flat_map(|job| job.plans("dry-run", &nowhere)).map(|planned| Ok(planned?.plan));
         return output::print_plans(&plans.collect::<Result<Vec<_>, CliError>>()?, arguments.output_format).map(|()| 0);
     }
     // Found missing before anything is made.
     jobs.iter().try_for_each(Job::find_programs)?;
     let stop = StopSignal::default();
     signals::stop_in_order(stop.clone(), ANNOUNCEMENT)?;
-    let mut finished = Vec::with_capacity(jobs.len());
-    let ended = run_all(&jobs, arguments, &stop, &mut finished);
-    output::print_results(&finished, arguments.output_format)?;
+    let mut done = Vec::with_capacity(jobs.len());
+    let ended = run_all(&jobs, arguments, &stop, &mut done);
+    output::print_results(&done, arguments.output_format)?;
     ended?;
-    let left_out = stop.requested().filter(|_| finished.len() < jobs.len());
+    let runs: Vec<&Finished> = done.iter().flat_map(|done| &done.runs).collect();
+    let left_out = stop.requested().filter(|_| runs.len() < jobs.iter().map(|job| job.runs.len()).sum());
     let interrupted = left_out.map(|signal| u8::try_from(128 + signal).unwrap_or(130));
-    Ok(gravest(finished.iter().map(Finished::exit_code).chain(interrupted)))
+    Ok(gravest(runs.into_iter().map(Finished::exit_code).chain(interrupted)))
 }
 
 /// Everything that is to be run, checked.
@@ -54,12 +57,7 @@ fn jobs(arguments: &RunArguments) -> Result<Vec<Job>, CliError> {
     words.into_iter().map(|word| Job::new(&written, word, &overrides, url.as_ref(), arguments.insecure)).collect()
 }
 
-fn run_all(
-    jobs: &[Job],
-    arguments: &RunArguments,
-    stop: &StopSignal,
-    finished: &mut Vec<Finished>,
-) -> Result<(), CliError> {
+fn run_all(jobs: &[Job], arguments: &RunArguments, stop: &StopSignal, done: &mut Vec<Done>) -> Result<(), CliError> {
     for (i, job) in jobs.iter().enumerate() {
         if stop.requested().is_some() {
             break;
@@ -67,7 +65,7 @@ fn run_all(
         if jobs.len() > 1 {
             console::say(&format!("run {} of {}: {} on {}", i + 1, jobs.len(), job.profile.name, job.name()));
         }
-        finished.push(carry_out(job, arguments, stop)?);
+        carry_out(job, arguments, stop, done)?;
     }
     Ok(())
 }

@@ -2,7 +2,8 @@
 
 use crate::{console, error::CliError};
 use clap::Args;
-use iotbench_report::{read_document, render};
+use iotbench_report::{read_documents, render, render_sweep};
+use serde_json::json;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -13,7 +14,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ShowArguments {
-    /// The results folder, or the run.json in it
+    /// The results folder of a run or of a sweep, or the run.json in it
     run: PathBuf,
     /// The document instead of a text
     #[arg(long)]
@@ -21,8 +22,12 @@ pub(crate) struct ShowArguments {
 }
 
 pub(super) fn show(arguments: &ShowArguments) -> Result<u8, CliError> {
-    let document = read_document(&arguments.run)?;
-    let text =
-        if arguments.json { document.to_json().map_err(CliError::internal)? } else { render(&document, None, 100) };
+    let documents = read_documents(&arguments.run)?;
+    let text = match (documents.as_slice(), arguments.json) {
+        ([one], true) => one.to_json().map_err(CliError::internal)?,
+        ([one], false) => render(one, None, 100),
+        (runs, true) => format!("{:#}\n", json!({ "runs": runs })),
+        (runs, false) => render_sweep(runs, 100),
+    };
     console::print(&text).map(|()| 0)
 }

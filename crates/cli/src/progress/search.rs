@@ -96,6 +96,7 @@ impl Search {
             match self.quantity {
                 Quantity::Users => "users",
                 Quantity::OperationsPerSecond => "ops/s offered",
+                Quantity::Devices => "devices",
             },
             grouped(operations),
             grouped(values),

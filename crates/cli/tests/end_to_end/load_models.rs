@@ -1,6 +1,6 @@
 //! Load models from the command line.
 
-use crate::program::run;
+use crate::program::{document, iotbench, only_folder, run, said};
 
 #[test]
 fn a_poisson_process_offers_its_rate() {
@@ -40,9 +40,53 @@ fn several_backends_make_one_document_of_runs() {
         "--warmup",
         "0",
     ];
-    let output = crate::program::iotbench(out.path(), &arguments).output().unwrap();
-    let document = crate::program::document(&output);
+    let output = iotbench(out.path(), &arguments).output().unwrap();
+    let document = document(&output);
     let names: Vec<_> =
         document["runs"].as_array().unwrap().iter().map(|r| r["target"]["backend"].as_str().unwrap()).collect();
     assert_eq!(names, ["sqlite", "blackhole"]);
+}
+
+#[test]
+fn a_ramp_of_intervals_ends_with_the_most_devices_that_report_in_time() {
+    let short = ["--set", "interval=1s", "--set", "ramp.steps=[1500, 2500]", "--set", "step=2s"];
+    let run =
+        run(&[&["-p", "smart_meter_write", "-b", "sqlite"], &short[..], &["--set", "mean_response=500ms"]].concat());
+    assert_eq!(run.figure("capacity.quantity"), "devices");
+    let steps = run.figure("capacity.steps").as_array().unwrap();
+    let offered: Vec<_> = steps.iter().map(|step| step["load"]["offered"].as_u64().unwrap()).collect();
+    assert_eq!(offered, [4, 6], "requests of two intervals each");
+    assert_eq!(run.count("points.stored"), run.count("points.acked"));
+}
+
+#[test]
+fn a_sweep_is_a_run_for_each_value_and_one_table() {
+    let out = tempfile::tempdir().unwrap();
+    let short = ["--set", "sweep.values=[2, 4, 10]", "--set", "repeat=3", "--set", "preload=100"];
+    let arguments = [&["run", "-p", "weather_insert", "--output-format", "json"], &short[..]].concat();
+    let output = iotbench(out.path(), &arguments).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let said = said(&output);
+    assert!(said.contains("value 3 of 3: 10"), "{said}");
+    let runs = document(&output)["runs"].as_array().unwrap().clone();
+    let figures: Vec<_> = runs
+        .iter()
+        .map(|run| {
+            ["/sweep/value", "/load/ok", "/points/stored"].map(|place| run.pointer(place).unwrap().as_u64().unwrap())
+        })
+        .collect();
+    assert_eq!(figures, [[2, 3, 106], [4, 3, 112], [10, 3, 130]], "value, operations, stored in a table of its own");
+    assert!(runs.iter().all(|run| run["empty_transaction_us"].as_f64().is_some_and(|us| us > 0.0)));
+    let folder = only_folder(out.path());
+    let shown = std::process::Command::new(env!("CARGO_BIN_EXE_iotbench")).arg("show").arg(&folder).output().unwrap();
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    assert!(shown.contains("3 values of groups.0.operations.0.requests"), "{shown}");
+    assert!(shown.contains("Query jitter") && shown.contains("2–10"), "{shown}");
+}
+
+#[test]
+fn one_value_of_a_sweep_is_a_run() {
+    let run = run(&["-p", "weather_insert", "--set", "sweep.only=3", "--set", "preload=0", "--set", "repeat=2"]);
+    run.assert_valid();
+    assert_eq!((run.count("sweep.value"), run.count("points.stored")), (3, 6));
 }

@@ -65,6 +65,43 @@ fn a_run_starts_samples_and_removes_its_server() {
 }
 
 #[test]
+fn a_sweep_has_one_server_and_fresh_tables() {
+    for backend in backends() {
+        let place = Place::new();
+        let out = place.results();
+        let short =
+            ["--set", "sweep.values=[2, 4]", "--set", "repeat=2", "--set", "preload=50", "--set", "layout=wide"];
+        let arguments = ["run", "-p", "weather_insert", "-b", backend, "--output-format", "json", "--out"];
+        let text = place.out(&[&arguments[..], &[out.to_str().unwrap()], &short].concat());
+        let document: Value = serde_json::from_str(&text).unwrap();
+        let runs = document["runs"].as_array().unwrap();
+        let stored: Vec<_> = runs.iter().map(|run| run["points"]["stored"].as_u64()).collect();
+        assert_eq!(stored, [Some(54), Some(58)], "{backend}");
+        assert_eq!(runs[0]["target"]["endpoints"], runs[1]["target"]["endpoints"], "{backend}");
+        let transactions = backend != "influxdb";
+        assert!(runs.iter().all(|run| run["empty_transaction_us"].is_number() == transactions), "{backend}");
+        assert!(results(&place).join("server.log").exists());
+        place.assert_nothing_is_left();
+    }
+}
+
+#[test]
+fn devices_report_by_intervals() {
+    for backend in backends() {
+        let place = Place::new();
+        let out = place.results();
+        let short =
+            ["--set", "interval=3s", "--set", "ramp.steps=[2500]", "--set", "mean_response=1s", "--set", "layout=wide"];
+        let arguments = ["run", "-p", "smart_meter_write", "-b", backend, "--output-format", "json", "--out"];
+        let text = place.out(&[&arguments[..], &[out.to_str().unwrap()], &short].concat());
+        let document: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(document["capacity"]["steps"][0]["load"]["offered"], 3, "{backend}");
+        assert_eq!(document["points"]["stored"], document["points"]["acked"], "{backend}");
+        place.assert_nothing_is_left();
+    }
+}
+
+#[test]
 fn ctrl_c_and_sigkill_leave_no_server() {
     for backend in backends() {
         for (signal, code) in [(Signal::INT, Some(130)), (Signal::TERM, Some(143)), (Signal::KILL, None)] {

@@ -2,8 +2,9 @@
 
 use crate::{
     control::Control,
+    intervals::WindowWatch,
     mix::OperationMix,
-    schedule::{Schedule, Start},
+    schedule::{Schedule, Start, Starts},
     slice::Outstanding,
 };
 use async_channel::{Receiver, Sender, TrySendError};
@@ -25,6 +26,8 @@ pub struct Grant {
     pub number: u64,
     /// The sensor; 0 for operations.
     pub device: u32,
+    /// An operation is not about devices from this one on: they do not report in this step.
+    pub devices: u32,
 }
 
 /// Something the pacer keeps the schedule of.
@@ -44,11 +47,13 @@ pub struct OpenStream {
     /// What the recorder knows the first of them as; the others follow.
     pub first_kind: usize,
     /// Its starts.
-    pub schedule: std::iter::Peekable<Schedule>,
-    /// The schedule that other rates are made from.
-    pub pace: Schedule,
-    /// Its rate, where a ramp changes it; `None`: it stays what it was.
+    pub schedule: std::iter::Peekable<Starts>,
+    /// The schedule as its present load began, which other loads are made from.
+    pub pace: Starts,
+    /// Its load, where a ramp changes it; `None`: it stays what it was.
     pub ramped: Option<u32>,
+    /// The windows in which devices report, while they do.
+    pub window: Option<WindowWatch>,
     /// The intended times of what was granted last, as much of it as may still wait.
     pub granted_ns: VecDeque<u64>,
     /// To the loops that start them; any may take any.
@@ -92,33 +97,43 @@ impl Stream {
         }
     }
 
-    /// Whether nothing is left of an open loop whose rate a ramp has set to 0; what has no such rate never waits.
+    /// Whether nothing is left of an open loop whose load a ramp has set to 0; what has no such load never waits.
     pub(super) fn is_settled(&self) -> bool {
         match self {
             Self::Open(stream) => {
-                stream.ramped.is_none_or(|rate| rate == 0 && stream.outstanding.load(Ordering::Relaxed) == 0)
+                stream.ramped.is_none_or(|load| load == 0 && stream.outstanding.load(Ordering::Relaxed) == 0)
             }
             Self::Sensors(_) => true,
         }
     }
 
-    /// What is due and not taken.
-    pub(super) fn waiting(&self, now_ns: u64) -> Outstanding {
+    /// What was due before a time and is not taken.
+    pub(super) fn waiting(&self, end_ns: u64) -> Outstanding {
         match self {
-            Self::Open(stream) => stream.waiting(now_ns),
+            Self::Open(stream) => stream.waiting(end_ns),
             Self::Sensors(_) => Outstanding::default(),
         }
     }
 
-    pub(super) fn follow_rate(&mut self, rate: u32, now_ns: u64) {
+    pub(super) fn follow_load(&mut self, load: (u32, u64), now_ns: u64) {
         if let Self::Open(stream) = self {
-            stream.follow_rate(rate, now_ns);
+            stream.follow_load(load, now_ns);
+        }
+    }
+
+    /// Counts what is late when a window ends.
+    pub(super) fn watch_window(&mut self, now_ns: u64, control: &Control) {
+        if let Self::Open(stream) = self {
+            stream.watch_window(now_ns, control);
         }
     }
 
     pub(super) fn next_ns(&mut self) -> Option<u64> {
         match self {
-            Self::Open(stream) => stream.next_start().map(|s| s.at_ns),
+            Self::Open(stream) => {
+                let window_ns = stream.window.as_ref().map(WindowWatch::ends_ns);
+                stream.next_start().map(|s| s.at_ns).into_iter().chain(window_ns).min()
+            }
             Self::Sensors(stream) => stream.schedule.peek().map(|s| s.at_ns),
         }
     }
@@ -152,29 +167,48 @@ impl OpenStream {
         if self.ramped == Some(0) { None } else { self.schedule.peek().copied() }
     }
 
-    /// Takes another rate as soon as all that is due has been released.
-    fn follow_rate(&mut self, rate: u32, now_ns: u64) {
-        let Some(present) = self.ramped.filter(|&present| present != rate) else { return };
+    /// Takes another load as soon as all that is due has been released.
+    fn follow_load(&mut self, (load, from_ns): (u32, u64), now_ns: u64) {
+        let Some(present) = self.ramped.filter(|&present| present != load) else { return };
         let Some(&next) = self.schedule.peek() else { return };
         if present > 0 && next.at_ns <= now_ns {
             return;
         }
-        self.ramped = Some(rate);
-        if rate > 0 {
-            self.schedule = self.pace.clone().with_rate(f64::from(rate), next.number, now_ns).peekable();
+        self.ramped = Some(load);
+        self.window = None;
+        if load > 0 {
+            self.pace = self.pace.with_load(load, next.number, from_ns);
+            self.schedule = self.pace.clone().peekable();
+            self.window = watch(&self.pace);
+        }
+    }
+
+    fn watch_window(&mut self, now_ns: u64, control: &Control) {
+        let Some(window) = &mut self.window else { return };
+        let ends_ns = window.ends_ns();
+        // Seldom: at the end of a window.
+        if now_ns < ends_ns {
+            return;
+        }
+        let unreleased = self.schedule.clone().take_while(|s| s.at_ns < ends_ns).count();
+        let waiting = u32::try_from(self.grants.len() + unreleased).unwrap_or(u32::MAX);
+        let released = u32::try_from(self.grants.len()).unwrap_or(u32::MAX);
+        let under_way = self.outstanding.load(Ordering::Relaxed).saturating_sub(released);
+        if let Some(late) = window.late(now_ns, waiting, under_way) {
+            control.add_late(late);
         }
     }
 
     /// Only the steps of a ramp ask for it: to look through a long backlog would delay another run's schedule.
-    fn waiting(&self, now_ns: u64) -> Outstanding {
+    fn waiting(&self, end_ns: u64) -> Outstanding {
         if self.ramped.is_none() {
             return Outstanding::default();
         }
         let granted = self.granted_ns.iter().rev().take(self.grants.len()).copied();
-        let due = self.schedule.clone().map(|s| s.at_ns).take_while(|&at_ns| at_ns <= now_ns);
+        let due = self.schedule.clone().map(|s| s.at_ns).take_while(|&at_ns| at_ns < end_ns);
         let due = due.take(if self.ramped == Some(0) { 0 } else { usize::MAX });
-        granted.chain(due).fold(Outstanding::default(), |sum, at_ns| {
-            sum.plus(Outstanding { operations: 1, waited_ns: u128::from(now_ns.saturating_sub(at_ns)) })
+        granted.filter(|&at_ns| at_ns < end_ns).chain(due).fold(Outstanding::default(), |sum, at_ns| {
+            sum.plus(Outstanding { operations: 1, waited_ns: u128::from(end_ns - at_ns) })
         })
     }
 
@@ -183,6 +217,7 @@ impl OpenStream {
     }
 
     fn release(&mut self, now_ns: u64, control: &Control, recorder: &mut Recorder) -> bool {
+        let devices = self.pace.devices();
         while let Some(Start { number, at_ns }) = self.next_start().filter(|s| s.at_ns <= now_ns) {
             let full = self.drop_above.is_some_and(|most| self.outstanding.load(Ordering::Relaxed) >= most);
             if !full && self.grants.is_full() {
@@ -200,7 +235,7 @@ impl OpenStream {
             }
             self.outstanding.fetch_add(1, Ordering::Relaxed);
             // Only the pacer sends, so there is still room; a closed channel means that the run is over.
-            let _ = self.grants.try_send(Grant { intended_ns: at_ns, number, device: 0 });
+            let _ = self.grants.try_send(Grant { intended_ns: at_ns, number, device: 0, devices });
             if self.ramped.is_some() {
                 self.remember(at_ns);
             }
@@ -234,12 +269,20 @@ impl OpenStream {
     }
 }
 
+/// The watch over the windows of a schedule that has some.
+pub fn watch(starts: &Starts) -> Option<WindowWatch> {
+    match starts {
+        Starts::Rate(_) => None,
+        Starts::Intervals(starts) => Some(WindowWatch::of(starts)),
+    }
+}
+
 impl SensorStream {
     fn release(&mut self, now_ns: u64, recorder: &mut Recorder) -> bool {
         while let Some(&Start { number, at_ns }) = self.schedule.peek().filter(|s| s.at_ns <= now_ns) {
             while let Some(sensor) = self.sensors.get(self.next_sensor) {
                 let device = u32::try_from(self.next_sensor).unwrap_or(u32::MAX);
-                let grant = Grant { intended_ns: at_ns, number, device };
+                let grant = Grant { intended_ns: at_ns, number, device, devices: u32::MAX };
                 if sensor.queued.load(Ordering::Relaxed) >= self.queue {
                     recorder.generate_points(at_ns, 1, 1);
                 } else {

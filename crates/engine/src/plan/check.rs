@@ -1,12 +1,12 @@
 //! The checks of a profile's fields, and their meaning.
 
-use super::{PhasesPlan, StopPlan};
+use super::{PhasesPlan, StopPlan, interval, shortened};
 use crate::{
     profile::{Datapoints, Group, LoadModel, OperationKind, Profile, Ramp},
     ramp::{Course, Quantity, RampPlan, SearchPlan},
     units::{Auto, Count, Span},
 };
-use iotbench_core::Settings;
+use iotbench_core::{Backend, Settings};
 
 type FieldError = (String, String);
 
@@ -87,18 +87,19 @@ fn check_ramp(profile: &Profile, ramp: &Ramp) -> Result<(), FieldError> {
     } else {
         check_steps(profile, ramp)?;
     }
-    if profile.groups.first().is_some_and(|g| !matches!(g.load.model, LoadModel::Closed | LoadModel::Open)) {
-        let message = "a ramp changes the users of a closed loop or the rate of an open one, in the first group";
+    if profile.groups.first().is_some_and(|g| g.load.model == LoadModel::Paced) {
+        let message = "a ramp changes the users of a closed loop, the rate of an open one or the devices that report in an \
+                       interval, in the first group";
         return Err(("ramp".into(), message.into()));
     }
     if ramp.step.as_ns() == 0 || ramp.step.0.subsec_nanos() != 0 {
         let message = format!("{}: windows are whole seconds, so write a whole number of them", ramp.step);
         return Err(("ramp.step".into(), message));
     }
-    let Some(criterion) = profile.stop.mean_response.set().or(profile.stop.quantile_response.set()) else {
+    let Some(criterion) = mean_response(profile).or(profile.stop.quantile_response.set()) else {
         return Ok(());
     };
-    if ramp.step.as_ns() < STEP_OVER_CRITERION * criterion.as_ns() {
+    if interval::step(profile, ramp).as_ns() < STEP_OVER_CRITERION * criterion.as_ns() {
         let least = Span(criterion.0 * 3);
         return Err((
             "ramp.step".into(),
@@ -126,7 +127,7 @@ fn check_search(profile: &Profile, ramp: &Ramp) -> Result<(), FieldError> {
     if ramp.most.0 < ramp.first.0 || ramp.most.0 > most {
         return Err(("ramp.most".into(), format!("at least ramp.first ({}) and at most {most}", ramp.first)));
     }
-    if profile.stop.mean_response.set().or(profile.stop.quantile_response.set()).is_none() {
+    if mean_response(profile).or(profile.stop.quantile_response.set()).is_none() {
         return Err(("stop".into(), "a search needs a limit: stop.mean_response or stop.quantile_response".into()));
     }
     Ok(())
@@ -143,32 +144,31 @@ fn check_steps(profile: &Profile, ramp: &Ramp) -> Result<(), FieldError> {
     }
 }
 
-/// A user has as many devices as its requests are over.
-fn most_load(profile: &Profile) -> u64 {
-    profile.groups.first().map_or(MOST_DEVICES, |group| MOST_DEVICES / devices_of_request(group))
+/// The limit on the mean response time, as written or in the study's proportion.
+fn mean_response(profile: &Profile) -> Option<Span> {
+    profile.stop.mean_response.set().or_else(|| interval::mean_response(profile))
 }
 
-pub(super) fn not_yet(profile: &Profile) -> Option<String> {
-    if profile.groups.iter().any(|g| g.load.model == LoadModel::Interval) {
-        return Some("its load model interval is not built".into());
-    }
-    if profile.sweep.is_some() {
-        return Some("its sweep over a field is not built".into());
-    }
-    None
+/// A user has as many devices as its requests are over.
+fn most_load(profile: &Profile) -> u64 {
+    profile
+        .groups
+        .first()
+        .filter(|_| quantity(profile) != Quantity::Devices)
+        .map_or(MOST_DEVICES, |group| MOST_DEVICES / devices_of_request(group))
 }
 
 pub(super) fn devices(profile: &Profile) -> u32 {
-    let ramped = profile.ramp.as_ref().filter(|_| quantity(profile) == Quantity::Users).map(Ramp::greatest);
+    let ramp_of = |of| profile.ramp.as_ref().filter(|_| quantity(profile) == of).map(Ramp::greatest);
     let of_users = |(i, group): (usize, &Group)| {
-        ramped.filter(|_| i == 0).unwrap_or(group.load.users.0) * devices_of_request(group)
+        ramp_of(Quantity::Users).filter(|_| i == 0).unwrap_or(group.load.users.0) * devices_of_request(group)
     };
     let closed = profile.groups.iter().enumerate().filter(|(_, g)| g.load.model == LoadModel::Closed);
     let closed = closed.map(of_users).max();
-    let devices = match profile.devices {
+    let devices = ramp_of(Quantity::Devices).unwrap_or_else(|| match profile.devices {
         Auto::Set(n) => n.0.max(if gathers(profile) { closed.unwrap_or(1) } else { 1 }),
         Auto::Auto => closed.unwrap_or(1),
-    };
+    });
     u32::try_from(devices).unwrap_or(u32::MAX)
 }
 
@@ -230,13 +230,14 @@ pub(super) fn ramp(profile: &Profile, ramp: &Ramp) -> RampPlan {
     } else {
         Course::Steps(ramp.steps.iter().copied().map(load).collect())
     };
-    RampPlan { quantity: quantity(profile), step_ns: ramp.step.as_ns(), course }
+    RampPlan { quantity: quantity(profile), step_ns: interval::step(profile, ramp).as_ns(), course }
 }
 
 /// What a ramp of this profile changes.
 fn quantity(profile: &Profile) -> Quantity {
     match profile.groups.first().map(|g| g.load.model) {
         Some(LoadModel::Open) => Quantity::OperationsPerSecond,
+        Some(LoadModel::Interval) => Quantity::Devices,
         _ => Quantity::Users,
     }
 }
@@ -244,25 +245,31 @@ fn quantity(profile: &Profile) -> Quantity {
 pub(super) fn stop(profile: &Profile) -> StopPlan {
     let stop = &profile.stop;
     StopPlan {
-        mean_response_ns: stop.mean_response.set().map(Span::as_ns),
+        mean_response_ns: mean_response(profile).map(Span::as_ns),
         quantile_response: stop.quantile_response.set().map(|s| (stop.quantile.0, s.as_ns())),
         errors: stop.errors.0,
         timeouts: stop.timeouts.0,
     }
 }
 
-pub(super) fn remarks(profile: &Profile, insecure: bool) -> Vec<String> {
+pub(super) fn remarks(profile: &Profile, backend: &dyn Backend, insecure: bool) -> Vec<String> {
     let mut remarks = Vec::new();
     if insecure {
         remarks.push("certificates were not checked: whoever answered may be somebody else".into());
     }
     if let Some(ramp) = &profile.ramp
-        && ramp.step.as_ns() < STEP_OF_A_STUDY.as_ns()
+        && let step = interval::step(profile, ramp)
+        && step.as_ns() < STEP_OF_A_STUDY.as_ns()
     {
-        remarks.push(format!("indicative: steps of {}, below {STEP_OF_A_STUDY}", ramp.step));
+        remarks.push(format!("indicative: steps of {step}, below {STEP_OF_A_STUDY}"));
     }
     if profile.groups.iter().any(|g| g.load.model == LoadModel::Closed) {
         remarks.push("closed loop: a slow answer delays the next operation of its user".into());
     }
+    if !backend.capabilities().transactions && profile.groups.iter().flat_map(|g| &g.operations).any(|o| o.transaction)
+    {
+        remarks.push(format!("{} has no transactions: the requests are single ones", backend.name()));
+    }
+    remarks.extend(shortened::remark(profile));
     remarks
 }

@@ -96,6 +96,15 @@ pub enum Load {
         /// Operations that wait or are under way before others are dropped; `None`: all wait.
         drop_above: Option<u32>,
     },
+    /// Devices that all report within a window of each interval.
+    Interval {
+        /// Devices that report; with a ramp, in the first step.
+        devices: u32,
+        /// From one report of a device to its next.
+        interval_ns: u64,
+        /// Within how much of it, from its beginning, all reports arrive.
+        window_ns: u64,
+    },
     /// Sensors with bounded queues.
     Paced {
         /// Datapoints a second and device.
@@ -117,7 +126,9 @@ impl Load {
             Self::Open { arrival, rate, drop_above } => {
                 Ok(Self::Open { arrival, rate: rate * (part.to - part.from), drop_above })
             }
-            Self::Paced { .. } => Err("the sensors of a paced load write: put reads into a group of their own"),
+            Self::Paced { .. } | Self::Interval { .. } => {
+                Err("such a load writes: put reads into a group of their own")
+            }
         }
     }
 
@@ -128,6 +139,7 @@ impl Load {
             Self::Closed { .. } => "closed",
             Self::Open { arrival: Arrival::Constant, .. } => "open (constant)",
             Self::Open { arrival: Arrival::Poisson, .. } => "open (poisson)",
+            Self::Interval { .. } => "interval",
             Self::Paced { .. } => "paced",
         }
     }
@@ -180,12 +192,12 @@ fn group_plans(context: Context<'_>, group: &Group, ramped: bool) -> Result<Vec<
 fn load(context: Context<'_>, group: &Group, ramped: bool) -> Result<Load, FieldError> {
     let (config, dataset, profile) = (&group.load, context.dataset, context.profile);
     let ramp = profile.ramp.as_ref().filter(|_| ramped);
-    let first_rate = ramp.map(|r| Rate(f64::from(super::check::ramp(profile, r).first())));
+    let first_load = ramp.map(|r| super::check::ramp(profile, r).first());
     let users = u32::try_from(config.users.0).map_err(|_| ("load.users".into(), "too many users".into()))?;
     match config.model {
         LoadModel::Closed => Ok(Load::Closed { users, think_ns: config.think_time.as_ns() }),
         LoadModel::Open => {
-            let Some(rate) = first_rate.or(config.rate.set()) else {
+            let Some(rate) = first_load.map(|load| Rate(load.into())).or(config.rate.set()) else {
                 return Err(("load.rate".into(), "an open loop needs a rate: set load.rate or --rate".into()));
             };
             let limit = u32::try_from(config.in_flight.0).unwrap_or(u32::MAX);
@@ -205,7 +217,11 @@ fn load(context: Context<'_>, group: &Group, ramped: bool) -> Result<Load, Field
             }
             Ok(Load::Paced { rate: config.rate.set().map_or(own_rate, |r| r.0), queue })
         }
-        LoadModel::Interval => Err(("load.model".into(), "interval loads are not built yet".into())),
+        LoadModel::Interval => Ok(Load::Interval {
+            devices: first_load.unwrap_or_else(|| super::check::devices(profile)),
+            interval_ns: config.interval.as_ns(),
+            window_ns: super::interval::window_ns(group)?,
+        }),
     }
 }
 
@@ -242,7 +258,7 @@ fn connections(context: Context<'_>, group: &Group, load: &Load, part: &Part, re
                     let ramp = profile.ramp.as_ref().filter(|_| part.ramped);
                     ramp.map_or(u64::from(*users), |ramp| part.of(ramp.greatest()))
                 }
-                Load::Open { .. } => 32,
+                Load::Open { .. } | Load::Interval { .. } => 32,
                 Load::Paced { .. } => u64::from(super::check::devices(profile)),
             };
             let limit = if capabilities.blocking { MOST_BLOCKING_CONNECTIONS } else { u64::MAX };

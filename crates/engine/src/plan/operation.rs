@@ -95,6 +95,15 @@ impl OperationPlan {
         self.requests > 1 && self.pause_ns > 0
     }
 
+    /// How many datapoints it carries, where that is the same each time.
+    #[must_use]
+    pub fn records(&self) -> Option<u64> {
+        match self.payload {
+            Payload::Count(n) => Some(u64::from(n) * u64::from(self.requests) * u64::from(self.devices)),
+            Payload::Second | Payload::SinceLast { .. } => None,
+        }
+    }
+
     /// How many datapoints of each device it carries, where that is the same each time; else 1.
     #[must_use]
     pub fn points_per_device(&self) -> u32 {
@@ -133,8 +142,8 @@ fn read(
     config: &OperationConfig,
     load: &Load,
 ) -> Result<OperationPlan, FieldError> {
-    if matches!(load, Load::Paced { .. }) {
-        return Err(("kind".into(), "the sensors of a paced load write: put reads into a group of their own".into()));
+    if matches!(load, Load::Paced { .. } | Load::Interval { .. }) {
+        return Err(("kind".into(), "such a load writes: put reads into a group of their own".into()));
     }
     if config.pause.as_ns() > 0 {
         return Err(("pause".into(), "the requests of a read follow one another: write 0s".into()));
@@ -163,16 +172,12 @@ fn write(
     let devices = u32::try_from(config.devices.0).map_err(|_| too_many())?;
     check_devices(profile, load, payload, devices)?;
     check_requests(profile, config, payload, devices)?;
-    if config.transaction && !backend.capabilities().transactions {
-        let message = format!("{} has no transactions: write false, and the requests are single ones", backend.name());
-        return Err(("transaction".into(), message));
-    }
     Ok(OperationPlan {
         share: config.share,
         devices,
         requests,
         pause_ns: config.pause.as_ns(),
-        transaction: config.transaction,
+        transaction: config.transaction && backend.capabilities().transactions,
         ..OperationPlan::write(&name(group, config), payload)
     })
 }
@@ -204,17 +209,21 @@ fn payload(config: &OperationConfig, load: &Load, layout: Layout) -> Result<Payl
         (Datapoints::Second, Load::Closed { .. }) => {
             Err(("datapoints".into(), "second belongs to a paced load".into()))
         }
+        (Datapoints::SinceLast | Datapoints::Second, Load::Interval { .. }) => {
+            Err(("datapoints".into(), "a report carries a number of datapoints of each device".into()))
+        }
     }
 }
 
 fn check_devices(profile: &Profile, load: &Load, payload: Payload, devices: u32) -> Result<(), FieldError> {
     let fail = |message: String| Err(("devices".into(), message));
     let all = check::devices(profile);
-    if devices > all {
+    // Fewer devices than fill a request report in a smaller one.
+    if devices > all && !matches!(load, Load::Interval { .. }) {
         return fail(format!("a request cannot carry {devices} devices of {all}: see the profile's own devices"));
     }
     match (devices, load, payload) {
-        (1, ..) | (_, Load::Closed { .. } | Load::Open { .. }, Payload::Count(_)) => Ok(()),
+        (1, ..) | (_, Load::Closed { .. } | Load::Open { .. } | Load::Interval { .. }, Payload::Count(_)) => Ok(()),
         (_, Load::Paced { .. }, _) => fail("a sensor of a paced load sends its own datapoints: write 1".into()),
         (_, _, Payload::Second | Payload::SinceLast { .. }) => {
             fail("a request over several devices carries a number of datapoints of each: set datapoints".into())

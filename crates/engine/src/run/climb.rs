@@ -50,7 +50,7 @@ impl Session<'_> {
 
     fn capacity(&self, bounds: Bounds, steps: &[StepFigures]) -> Capacity {
         let quantity = self.planned.plan.ramp.as_ref().map_or(Quantity::Users, |ramp| ramp.quantity);
-        Capacity { quantity, bounds, criterion: criterion(&self.planned.plan.stop), steps: steps.to_vec() }
+        Capacity { quantity, bounds, criterion: criterion(&self.planned.plan.stop, quantity), steps: steps.to_vec() }
     }
 
     /// One step: the load changes, the step before is answered, then everything counts. `None`: the user ended the run.
@@ -65,16 +65,18 @@ impl Session<'_> {
             // Users stay in place: those of the step before go on.
             Quantity::Users => running.control.set_users(step.load),
             // A queue that an open loop has built up would be the next step's.
-            Quantity::OperationsPerSecond => running.control.set_rate(0),
+            Quantity::OperationsPerSecond | Quantity::Devices => running.control.set_load(0, 0),
         }
         let settling = running.control.begin_generation(changed_ns);
         if !self.wait_for_answers(running, settling, changed_ns)? {
             return Ok(None);
         }
-        if ramp.quantity == Quantity::OperationsPerSecond {
-            running.control.set_rate(step.load);
-        }
+        running.control.take_late();
         let from_ns = next_start_ns(running.clock.now_ns());
+        if ramp.quantity != Quantity::Users {
+            // It begins with the counting: what is counted of an interval is the whole of it.
+            running.control.set_load(step.load, from_ns);
+        }
         let counting = running.control.begin_generation(from_ns);
         if self.wait_until(running, from_ns)? == Waited::Over {
             return Ok(None);
@@ -85,7 +87,7 @@ impl Session<'_> {
         }
         // Its end is fixed while it runs, so that nobody's delay lengthens it; but not before every loop knows of it.
         self.wait_for_slices(running, counting)?;
-        let to_ns = (from_ns + ramp.step_ns).max(next_start_ns(running.clock.now_ns()));
+        let to_ns = end_ns(ramp, from_ns, next_start_ns(running.clock.now_ns()));
         let after = running.control.begin_generation(to_ns);
         if self.wait_until(running, to_ns)? == Waited::Over {
             return Ok(None);
@@ -96,12 +98,13 @@ impl Session<'_> {
         self.wait_for_slices(running, after)?;
         let measured = running.totals.measured(counting, from_ns, to_ns);
         let outstanding = running.totals.generation(counting).map(|g| g.outstanding).unwrap_or_default();
+        let late = running.control.take_late();
         running.totals.forget(settling);
         running.totals.forget(counting);
         let Some(measured) = measured else {
             return Err(Reason::Internal("a step left no figures".into()));
         };
-        Ok(Some((judge(step, &self.planned.plan.stop, &measured, outstanding), measured)))
+        Ok(Some((judge(step, &self.planned.plan.stop, &measured, outstanding, late), measured)))
     }
 }
 
@@ -129,8 +132,24 @@ impl Session<'_> {
     }
 }
 
+/// When a step ends that began at `from_ns`: not before `least_ns`. Intervals are whole.
+fn end_ns(ramp: &RampPlan, from_ns: u64, least_ns: u64) -> u64 {
+    match ramp.quantity {
+        Quantity::Users | Quantity::OperationsPerSecond => (from_ns + ramp.step_ns).max(least_ns),
+        Quantity::Devices => from_ns + least_ns.saturating_sub(from_ns).div_ceil(ramp.step_ns).max(1) * ramp.step_ns,
+    }
+}
+
 /// Whether a step's load was sustained, with its figures.
-fn judge(step: Step, stop: &StopPlan, measured: &Measured, outstanding: crate::slice::Outstanding) -> StepFigures {
+///
+/// `late`: requests that were not stored in time when a window ended.
+fn judge(
+    step: Step,
+    stop: &StopPlan,
+    measured: &Measured,
+    outstanding: crate::slice::Outstanding,
+    late: u64,
+) -> StepFigures {
     let pooled = measured.recording.pooled();
     let recorded = *pooled.load();
     let answered = recorded.ok + recorded.fail + recorded.unknown;
@@ -143,7 +162,8 @@ fn judge(step: Step, stop: &StopPlan, measured: &Measured, outstanding: crate::s
     let seconds = measured.seconds_long();
     #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
     let rate = |n: u64| n as f64 / seconds;
-    let failure = failure(stop, &load, mean_response_ns, |q| response.value_at(q));
+    let failure =
+        failure(stop, &load, mean_response_ns, |q| response.value_at(q)).or_else(|| late_reports(late, &load));
     StepFigures {
         step,
         from_ns: measured.from_ns,
@@ -194,7 +214,12 @@ fn failure(
     ))
 }
 
-fn criterion(stop: &StopPlan) -> String {
+/// Why reports that are not stored when their window ends are too much.
+fn late_reports(late: u64, load: &LoadCounts) -> Option<String> {
+    (late > 0).then(|| format!("{late} of {} requests were not stored when their window ended", load.offered))
+}
+
+fn criterion(stop: &StopPlan, quantity: Quantity) -> String {
     let mut parts = Vec::new();
     if let Some(ns) = stop.mean_response_ns {
         parts.push(format!("mean response ≤ {}", span(ns)));
@@ -207,6 +232,9 @@ fn criterion(stop: &StopPlan) -> String {
         crate::units::Share(stop.errors),
         crate::units::Share(stop.timeouts)
     ));
+    if quantity == Quantity::Devices {
+        parts.push("all stored when their window ends".into());
+    }
     parts.join(", ")
 }
 

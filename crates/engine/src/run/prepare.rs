@@ -1,10 +1,19 @@
 //! Before the load: connect, create, preload.
 
 use super::Session;
-use crate::{observer::Event, outcome::Phase, plan::PhasesPlan, source::Filler, verdict::Reason};
+use crate::{
+    observer::Event,
+    outcome::Phase,
+    plan::{GroupPlan, PhasesPlan},
+    source::Filler,
+    verdict::Reason,
+};
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use iotbench_core::{Batch, Cause, Error, Writer};
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 /// A server that does not answer by then is not there.
 const CONNECT: Duration = Duration::from_secs(5);
@@ -12,6 +21,8 @@ const CONNECT: Duration = Duration::from_secs(5);
 const BATCH: u32 = 1000;
 /// Connections that preload at once.
 const WRITERS: u32 = 4;
+/// Over how many transactions the time of an empty one is averaged.
+const EMPTY_TRANSACTIONS: u32 = 50;
 
 impl Session<'_> {
     pub(super) fn prepare(&mut self) -> Result<(), Reason> {
@@ -27,6 +38,12 @@ impl Session<'_> {
         if self.planned.plan.phases.preload > 0 {
             self.preload()?;
             self.checkpoint()?;
+        }
+        if self.planned.plan.groups.iter().flat_map(GroupPlan::operations).any(|o| o.transaction) {
+            let database = Arc::clone(&self.database);
+            let mut writer = self.control_plane(CONNECT, database.writer())?;
+            let mean = self.control_plane(self.deadline(), empty_transaction(&mut *writer))?;
+            self.outcome.empty_transaction_ns = Some(mean.as_secs_f64() * 1e9);
         }
         Ok(())
     }
@@ -141,4 +158,17 @@ mod tests {
             assert_eq!((seen.len() as u64, sent), (blocks.total(), requests));
         }
     }
+}
+
+/// The mean time of a transaction without a request. The first one is not counted: it may prepare what the others use.
+async fn empty_transaction(writer: &mut dyn Writer) -> Result<Duration, Error> {
+    let mut began = Instant::now();
+    for number in 0..=EMPTY_TRANSACTIONS {
+        writer.begin().await?;
+        writer.commit().await?;
+        if number == 0 {
+            began = Instant::now();
+        }
+    }
+    Ok(began.elapsed() / EMPTY_TRANSACTIONS)
 }

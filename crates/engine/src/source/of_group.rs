@@ -4,11 +4,12 @@ use super::{ClosedSettings, ClosedSource, Feed, Filler, OpenSource, PacedSource}
 use crate::{
     clock::RunClock,
     control::Control,
+    intervals::{IntervalStarts, Intervals},
     mix::OperationMix,
-    pacer::{Alarm, OpenStream, Pace, Sensor, SensorStream, Stream},
+    pacer::{Alarm, OpenStream, Pace, Sensor, SensorStream, Stream, watch},
     plan::{GroupPlan, Load, Payload, Planned},
     profile::Arrival,
-    schedule::Schedule,
+    schedule::{Schedule, Starts},
 };
 use std::{
     collections::VecDeque,
@@ -45,7 +46,12 @@ impl SourcesRequest<'_> {
             Load::Closed { users, think_ns } => self.closed(loops, paced, users, think_ns),
             Load::Open { arrival, rate, drop_above } => {
                 let schedule = Schedule::new(arrival, rate, self.seed);
-                self.open(loops, paced, schedule, drop_above)
+                self.open(loops, paced, Starts::Rate(schedule), drop_above)
+            }
+            Load::Interval { devices, interval_ns, window_ns } => {
+                let (devices_of_request, most_devices) = (self.operations.devices(), self.devices());
+                let intervals = Intervals { interval_ns, window_ns, devices_of_request, most_devices };
+                self.open(loops, paced, Starts::Intervals(IntervalStarts::new(intervals, devices)), None)
             }
             Load::Paced { rate, queue } => {
                 let schedule = Schedule::new(Arrival::Constant, rate, self.seed);
@@ -79,7 +85,7 @@ impl SourcesRequest<'_> {
         (0..loops).map(make).collect()
     }
 
-    fn open(&self, loops: u32, paced: &mut Pace, schedule: Schedule, drop_above: Option<u32>) -> Vec<MakeSource> {
+    fn open(&self, loops: u32, paced: &mut Pace, starts: Starts, drop_above: Option<u32>) -> Vec<MakeSource> {
         let (grants, taken) = async_channel::bounded(GRANTS);
         let outstanding = Arc::new(AtomicU32::new(0));
         let make = |_| -> MakeSource {
@@ -88,13 +94,15 @@ impl SourcesRequest<'_> {
             Box::new(move |_| Box::new(source))
         };
         let sources = (0..loops).map(make).collect();
+        let ramped = self.planned.plan.ramp.is_some() && self.group.part.ramped;
         paced.streams.push(Stream::Open(OpenStream {
             operations: self.operations.clone(),
             first_kind: self.first_kind,
-            schedule: schedule.clone().peekable(),
-            pace: schedule,
+            schedule: starts.clone().peekable(),
             // Until the first step nothing starts.
-            ramped: (self.planned.plan.ramp.is_some() && self.group.part.ramped).then_some(0),
+            ramped: ramped.then_some(0),
+            window: watch(&starts).filter(|_| !ramped),
+            pace: starts,
             granted_ns: VecDeque::with_capacity(GRANTS),
             grants,
             leftover: taken,

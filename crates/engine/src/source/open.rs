@@ -66,7 +66,8 @@ impl Source for OpenSource {
             if operation.question().is_some() {
                 return Next::Due(Due { intended_ns, user: 0, free_since_ns: 0, generated: 0, lost: 0 });
             }
-            let stretch = self.stretches.of_operation(grant.number);
+            let mut stretch = self.stretches.of_operation(grant.number);
+            stretch.devices.end = stretch.devices.end.min(grant.devices);
             let device = stretch.devices.start;
             let count = match operation.payload {
                 Payload::Count(count) => count,
@@ -128,7 +129,7 @@ mod tests {
         let mut sent = Vec::new();
         for number in 0..4 {
             outstanding.fetch_add(1, Ordering::Relaxed);
-            grants.try_send(Grant { intended_ns: number, number, device: 0 }).unwrap();
+            grants.try_send(Grant { intended_ns: number, number, device: 0, devices: u32::MAX }).unwrap();
         }
         while let Next::Due(due) = source.take(0, &mut batch) {
             sent.extend(batch.runs().iter().map(|r| (r.device, r.indices())));
@@ -141,10 +142,20 @@ mod tests {
     }
 
     #[test]
+    fn devices_that_do_not_report_send_nothing() {
+        let (mut source, grants, _, mut batch) = source(3, 1);
+        grants.try_send(Grant { intended_ns: 0, number: 1, device: 0, devices: 2 }).unwrap();
+        grants.try_send(Grant { intended_ns: 0, number: 2, device: 0, devices: 2 }).unwrap();
+        assert!(matches!(source.take(0, &mut batch), Next::Due(_)));
+        batch.clear();
+        assert_eq!(source.take(0, &mut batch), Next::Wait);
+    }
+
+    #[test]
     fn what_was_granted_before_the_end_is_still_given() {
         let (mut source, grants, _, mut batch) = source(1, 1);
         assert_eq!(source.take(0, &mut batch), Next::Wait);
-        grants.try_send(Grant { intended_ns: 5, number: 0, device: 0 }).unwrap();
+        grants.try_send(Grant { intended_ns: 5, number: 0, device: 0, devices: u32::MAX }).unwrap();
         grants.close();
         assert!(matches!(source.take(9, &mut batch), Next::Due(Due { intended_ns: 5, .. })));
         assert_eq!(source.take(9, &mut batch), Next::Finished);

@@ -226,7 +226,7 @@ mod tests {
         fn offer(&self, device: u32, numbers: std::ops::Range<u64>) {
             for number in numbers {
                 self.queued[device as usize].fetch_add(1, Ordering::Relaxed);
-                let grant = Grant { intended_ns: number * PERIOD_NS, number, device };
+                let grant = Grant { intended_ns: number * PERIOD_NS, number, device, devices: u32::MAX };
                 self.grants.as_ref().unwrap().try_send(grant).unwrap();
             }
         }

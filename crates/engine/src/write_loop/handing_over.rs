@@ -12,11 +12,12 @@ impl WriteLoop {
         let current = self.parts.control.generation();
         // One that is announced ahead is followed when its time has come.
         if current != self.generation && now_ns >= current.start_ns {
-            self.slice.outstanding = Some(self.outstanding(now_ns));
+            self.slice.outstanding = Some(self.outstanding(now_ns, current.start_ns));
             let windows = self.parts.recorder.begin_phase(current.start_ns);
             self.slice.windows.extend(windows);
             let mut slice = std::mem::take(&mut self.slice);
             slice.generation = self.generation.number;
+            slice.pacing_error = Some(std::mem::take(&mut self.pacing_error));
             // The control thread waits for this one. Without a receiver the run is over.
             let _ = self.parts.slices.send(slice);
             self.generation = current;
@@ -55,11 +56,12 @@ impl WriteLoop {
         settled
     }
 
-    fn outstanding(&mut self, now_ns: u64) -> Outstanding {
+    /// What is unanswered of the present generation, which ends at `end_ns`.
+    fn outstanding(&mut self, now_ns: u64, end_ns: u64) -> Outstanding {
         let start_ns = self.generation.start_ns;
         let mut sum = Outstanding::default();
         let mut add = |intended_ns: u64| {
-            if intended_ns >= start_ns {
+            if (start_ns..end_ns).contains(&intended_ns) {
                 sum.operations += 1;
                 sum.waited_ns += u128::from(now_ns.saturating_sub(intended_ns));
             }

@@ -7,6 +7,7 @@ mod oracle;
 
 mod arrivals;
 mod failures;
+mod intervals;
 mod limits;
 mod observers;
 mod operations;

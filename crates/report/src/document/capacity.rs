@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// The greatest load that was sustained, as an interval.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Capacity {
-    /// What the loads are numbers of: virtual users, or operations/s offered.
+    /// What the loads are numbers of: virtual users, operations/s offered, or devices.
     pub quantity: String,
     /// The greatest load that passed with no smaller one that failed; null: even the least failed.
     pub lower: Option<u32>,

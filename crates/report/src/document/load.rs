@@ -1,6 +1,6 @@
 //! The load and the fate of its operations.
 
-use super::finite;
+use super::{finite, seconds};
 use iotbench_engine::{GroupPlan, OperationPlan, Outcome, Payload};
 use iotbench_recorder::LoadCounts;
 use serde::{Deserialize, Serialize};
@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 /// The load and the fate of its operations.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Load {
-    /// What decides when operations start: `closed`, `open (constant)`, `open (poisson)`, `paced`, joined by ` + ` where
-    /// groups differ.
+    /// What decides when operations start: `closed`, `open (constant)`, `open (poisson)`, `paced`, `interval`, joined by
+    /// ` + ` where groups differ.
     pub model: String,
     /// Who does what.
     pub groups: Vec<Group>,
@@ -50,6 +50,15 @@ pub struct Group {
     pub think_ms: Option<f64>,
     /// Open: operations a second; paced: datapoints a second and device.
     pub rate_per_s: Option<f64>,
+    /// Interval: devices that report; with a ramp, in its first step.
+    #[serde(default)]
+    pub devices: Option<u32>,
+    /// Interval: from one report of a device to its next, in seconds.
+    #[serde(default)]
+    pub interval_s: Option<f64>,
+    /// Interval: within how much of it, from its beginning, all reports arrive, in seconds.
+    #[serde(default)]
+    pub window_s: Option<f64>,
     /// Connections that it shares.
     pub connections: u32,
 }
@@ -121,11 +130,31 @@ impl From<&GroupPlan> for Group {
         let (users, think_ms, rate_per_s) = match group.load {
             Plan::Closed { users, think_ns } => (Some(users), Some(think_ns as f64 / 1e6), None),
             Plan::Open { rate, .. } | Plan::Paced { rate, .. } => (None, None, finite(rate)),
+            Plan::Interval { .. } => (None, None, None),
+        };
+        let (devices, interval_s, window_s) = match group.load {
+            Plan::Interval { devices, interval_ns, window_ns } => {
+                (Some(devices), Some(seconds(interval_ns)), Some(seconds(window_ns)))
+            }
+            _ => (None, None, None),
         };
         let (name, model) = (group.name.clone(), group.load.name().into());
         let datapoints = datapoints(&group.operation);
         let operations = group.operations().map(Operation::from).collect();
-        Self { name, model, datapoints, operations, users, think_ms, rate_per_s, connections: group.connections }
+        let connections = group.connections;
+        Self {
+            name,
+            model,
+            datapoints,
+            operations,
+            users,
+            think_ms,
+            rate_per_s,
+            devices,
+            interval_s,
+            window_s,
+            connections,
+        }
     }
 }
 

@@ -53,7 +53,10 @@ fn group(group: &Group, ramp: bool) -> String {
     let users = group.users.map(|users| format!(", {from}{} users", count(users.into())));
     let think = group.think_ms.map(|ms| format!(", think time {}", duration(ms * 1e3)));
     let rate = group.rate_per_s.map(|rate| format!(", {from}{} a second", significant(rate)));
-    let details: String = [users, think, rate].into_iter().flatten().collect();
+    let devices = group.devices.map(|devices| format!(", {from}{} devices", count(devices.into())));
+    let window = group.window_s.map(|s| format!(" within {}", duration(s * 1e6)));
+    let interval = group.interval_s.map(|s| format!(" of each {}", duration(s * 1e6)));
+    let details: String = [users, think, rate, devices, window, interval].into_iter().flatten().collect();
     let plural = if group.connections == 1 { "" } else { "s" };
     let connections = format!("{} connection{plural}", count(group.connections.into()));
     let head = format!("{}: {}{details}", group.name, group.model);

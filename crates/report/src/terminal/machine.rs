@@ -20,6 +20,20 @@ pub(super) fn sections(document: &Document, columns: u16) -> Vec<String> {
     resources(document, columns).into_iter().chain([list(rows, columns)]).collect()
 }
 
+/// What the runs of a sweep have in common: `document` is one of them.
+pub(crate) fn of_sweep(document: &Document, remarks: &[String], columns: u16) -> String {
+    let mut anywhere = document.clone();
+    anywhere.target.endpoints.clear();
+    let mut rows = vec![
+        ["Durability".into(), durability(document)],
+        ["Database".into(), database(&anywhere)],
+        ["Machine".into(), machine(document)],
+        ["Made by".into(), made_by(document)],
+    ];
+    rows.extend(remarks.iter().map(|remark| ["Remark".into(), remark.clone()]));
+    list(rows, columns)
+}
+
 fn resources(document: &Document, columns: u16) -> Option<String> {
     if document.resources.is_empty() {
         return None;

@@ -17,7 +17,11 @@ pub(super) fn section(document: &Document, columns: u16) -> Option<String> {
     let mut steps: Vec<(usize, &Step)> = (1..).zip(&capacity.steps).collect();
     steps.sort_by_key(|(place, step)| (step.offered_load, *place));
     let rows = steps.into_iter().map(|(place, step)| row(place, step, most)).collect();
-    let load = if capacity.quantity == "virtual users" { "users" } else { "offered/s" };
+    let load = match capacity.quantity.as_str() {
+        "virtual users" => "users",
+        "devices" => "devices",
+        _ => "offered/s",
+    };
     let heads = [load, "operations/s", "values/s", "mean response", "p99", "verdict", "curve"];
     let text = table("Step", &heads, rows, Left, columns);
     let failures = (1..).zip(&capacity.steps).filter_map(|(place, step)| Some((place, step.failure.as_deref()?)));

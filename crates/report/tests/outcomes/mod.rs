@@ -10,7 +10,7 @@ use iotbench_core::{
 use iotbench_engine::{
     AckedRanges, Answers, Bounds, Capacity, ClientFigures, Freshness, GroupPlan, Load, Measured, OperationPlan,
     Outcome, Part, Payload, Phase, PhasesPlan, Plan, Purpose, ReadCounts, Reason, SecondFigures, Step, StepFigures,
-    StopPlan, Verdict, VerifyMode, parse_profile,
+    StopPlan, SweptValue, Verdict, VerifyMode, parse_profile,
 };
 use iotbench_recorder::{
     LatencyHistogram, LoadCounts, OperationKind, PointCounts, Recorder, Recording, Requests, Timing, Window,
@@ -110,6 +110,7 @@ pub fn plan() -> Plan {
             run_deadline_ns: None,
         },
         ramp: None,
+        sweep: None,
         stop: StopPlan { mean_response_ns: Some(1_000_000_000), quantile_response: None, errors: 0.0, timeouts: 0.0 },
         remarks: vec!["closed loop: a slow answer delays the next operation of its user".into()],
     }
@@ -158,7 +159,8 @@ fn measured(windows: &[Window]) -> Measured {
         let c = window.counts();
         seconds.push(SecondFigures { ok: c.ok, points: c.points.acked, values: c.values_acked });
     }
-    Measured { from_ns: 0, to_ns: LENGTH_NS, recording, counts, seconds }
+    let pacing_error = LatencyHistogram::new();
+    Measured { from_ns: 0, to_ns: LENGTH_NS, recording, counts, seconds, pacing_error }
 }
 
 pub fn facts() -> ServerFacts {
@@ -229,6 +231,7 @@ pub fn fixed(ok: u64, fail: u64, unknown: u64) -> Outcome {
         load,
         points,
         preloaded_points: 0,
+        empty_transaction_ns: None,
         stored: Some(Counts { points: points.acked, values: points.acked * VALUES_PER_POINT }),
         acked,
         reads: ReadCounts::default(),
@@ -303,6 +306,16 @@ pub fn transactions() -> Outcome {
     outcome.load = recording.load();
     outcome.measured.as_mut().unwrap().recording = recording;
     outcome
+}
+
+/// A run of a sweep with this value.
+pub fn swept(value: u64) -> SweptValue {
+    SweptValue {
+        field: "groups.0.operations.0.requests".into(),
+        value,
+        classes: vec![2, 10, 100],
+        record_bytes: Some(128),
+    }
 }
 
 /// A ramp that found its answer between 48 and 50 users.

@@ -1,6 +1,6 @@
-//! One run from its results folder to its document.
+//! A job from its results folder to its documents.
 
-use super::{command, managed, options::OutputFormat, options::RunArguments};
+use super::{command, managed, options::OutputFormat, options::RunArguments, sweep};
 use crate::{
     console,
     error::CliError,
@@ -9,7 +9,7 @@ use crate::{
 };
 use iotbench_backends::BACKENDS;
 use iotbench_core::Backend;
-use iotbench_engine::{Event, Observer, Outcome, Planned, RunOptions, StopSignal, gravest};
+use iotbench_engine::{Event, Observer, Outcome, Planned, Profile, RunOptions, StopSignal, gravest};
 use iotbench_launcher::PrivateServer;
 use iotbench_report::{
     Document, Environment, FolderError, FolderName, FolderObserver, Provenance, ResultsFolder, Tool,
@@ -43,17 +43,72 @@ impl From<FolderError> for CliError {
     }
 }
 
-pub(super) fn carry_out(job: &Job, arguments: &RunArguments, stop: &StopSignal) -> Result<Finished, CliError> {
+/// What a job left behind.
+pub(super) struct Done {
+    pub(super) runs: Vec<Finished>,
+    /// The run's folder, or the one that holds those of a sweep.
+    pub(super) folder: PathBuf,
+    pub(super) is_sweep: bool,
+}
+
+/// Carries a job out and adds what it left to `done`, also when it could not be ended.
+pub(super) fn carry_out(
+    job: &Job,
+    arguments: &RunArguments,
+    stop: &StopSignal,
+    done: &mut Vec<Done>,
+) -> Result<(), CliError> {
+    if job.is_sweep() {
+        return sweep::carry_out(job, arguments, stop, done);
+    }
+    for run in &job.runs {
+        let finished = alone(job, run, arguments, &stop.of_one_run())?;
+        done.push(Done { folder: finished.folder.clone(), runs: vec![finished], is_sweep: false });
+    }
+    Ok(())
+}
+
+/// A run with a server of its own, where it needs one.
+fn alone(job: &Job, run: &Profile, arguments: &RunArguments, stop: &StopSignal) -> Result<Finished, CliError> {
+    let folder = new_folder(job, &arguments.out, job.layout.name())?;
+    let server = managed::start_server(job, arguments, folder.path(), stop)?;
+    let (mut outcome, folder) = carry_out_in(folder, job, run, arguments, server.as_ref(), stop)?;
+    if let Some(server) = server {
+        managed::note_death(&server, &mut outcome);
+        managed::stop_server(job, arguments, server);
+    }
+    Ok(finish(folder, &outcome))
+}
+
+/// A folder for results that begin now, in `out`.
+pub(super) fn new_folder(job: &Job, out: &Path, layout: &str) -> Result<ResultsFolder, CliError> {
+    let name = FolderName::new(SystemTime::now(), &job.profile.name, job.backend.name(), layout)?;
+    Ok(ResultsFolder::create(out, &name)?)
+}
+
+/// Writes a run's last document.
+pub(super) fn finish(folder: FolderObserver, outcome: &Outcome) -> Finished {
+    let path = folder.folder().path().to_owned();
+    let (document, written) = folder.finish(outcome);
+    Finished { saved: saved(&document, &written), document, folder: path }
+}
+
+/// Runs a profile on a server that is there, if it needs one, with results in this folder.
+pub(super) fn carry_out_in(
+    folder: ResultsFolder,
+    job: &Job,
+    run: &Profile,
+    arguments: &RunArguments,
+    server: Option<&PrivateServer>,
+    stop: &StopSignal,
+) -> Result<(Outcome, FolderObserver), CliError> {
     let started = SystemTime::now();
-    let name = FolderName::new(started, &job.profile.name, job.backend.name(), job.layout.name())?;
-    let folder = ResultsFolder::create(&arguments.out, &name)?;
     let path = folder.path().to_owned();
+    let run_id = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let database = job.needs_folder().then(|| folder.database_dir()).transpose()?;
-    let stop = &stop.of_one_run();
-    let server = managed::start_server(job, arguments, &path, stop)?;
-    let place = Place { folder: database.as_deref().unwrap_or(Path::new("nowhere")), server: server.as_ref() };
-    let planned = job.plan(name.as_str(), &place)?;
-    let files = server.as_ref().map(PrivateServer::folder).or(database.as_deref());
+    let place = Place { folder: database.as_deref().unwrap_or(Path::new("nowhere")), server };
+    let planned = job.plan(run, &run_id, &place)?;
+    let files = server.map(PrivateServer::folder).or(database.as_deref());
     let provenance = Provenance {
         tool: Tool::this(BACKENDS.iter().map(|b| b.name().to_owned()).collect()),
         command: command::command(),
@@ -65,7 +120,7 @@ pub(super) fn carry_out(job: &Job, arguments: &RunArguments, stop: &StopSignal) 
     let folder = FolderObserver::new(folder, &planned.plan, started, provenance)?;
     let mut watchers = Watchers { folder, progress };
     let options = RunOptions { trace: arguments.trace, keep: arguments.keep, verify: arguments.verify };
-    let mut outcome = run_on_a_thread(planned, job.backend, options, &mut watchers, stop)
+    let outcome = run_on_a_thread(planned, job.backend, options, &mut watchers, stop)
         .map_err(|e| CliError::internal(format!("{e}; what was measured is in {}", path.display())))?;
     if let Some(database) = &database {
         // Left in place when there is anything in it.
@@ -73,15 +128,10 @@ pub(super) fn carry_out(job: &Job, arguments: &RunArguments, stop: &StopSignal) 
     }
     let Watchers { folder, progress } = watchers;
     drop(progress);
-    let managed = server.is_some();
-    if let Some(server) = server {
-        managed::stop_server(job, arguments, server, &mut outcome);
-    }
-    let (document, written) = folder.finish(&outcome);
-    if arguments.keep && shown && !managed {
+    if arguments.keep && shown && server.is_none() {
         console::say(&format!("kept: {}", outcome.endpoints.join(", ")));
     }
-    Ok(Finished { saved: saved(&document, &written), document, folder: path })
+    Ok((outcome, folder))
 }
 
 /// Whether all is on the disk. What is not is shown, so that nothing measured is lost.

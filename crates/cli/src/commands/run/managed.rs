@@ -1,4 +1,4 @@
-//! The private server of a run: started before it, stopped after it.
+//! The private server of a run or a sweep: started before it, stopped after it.
 
 use super::options::{OutputFormat, RunArguments};
 use crate::{commands::kept, console, error::CliError, job::Job};
@@ -6,7 +6,7 @@ use iotbench_engine::{Outcome, Reason, StopSignal, Verdict};
 use iotbench_launcher::{Ended, Launch, PrivateServer, StartError, start};
 use std::path::Path;
 
-/// The log of the run's server, in its results folder.
+/// The server's log, in the results folder.
 const LOG: &str = "server.log";
 
 /// Starts the server that a job needs, if it needs one. When it dies, `stop` is told.
@@ -35,14 +35,18 @@ pub(super) fn start_server(
     Ok(Some(server))
 }
 
-/// Stops the server of a run and removes it, unless it is to be kept. If it has died, the verdict says so.
-pub(super) fn stop_server(job: &Job, arguments: &RunArguments, server: PrivateServer, outcome: &mut Outcome) {
+/// If the server of a run has died, the verdict says so.
+pub(super) fn note_death(server: &PrivateServer, outcome: &mut Outcome) {
     let died = |reason: &Reason| matches!(reason, Reason::ServerDied(_));
     if !server.process().is_alive() && !outcome.verdict.reasons.iter().any(died) {
         let how = server.ended().unwrap_or_else(|| "its process is gone".into());
         let reasons = std::mem::take(&mut outcome.verdict.reasons);
         outcome.verdict = Verdict::of(reasons.into_iter().chain([Reason::ServerDied(how)]).collect());
     }
+}
+
+/// Stops a server and removes it, unless it is to be kept.
+pub(super) fn stop_server(job: &Job, arguments: &RunArguments, server: PrivateServer) {
     let keep = if arguments.keep { server.keep() } else { Ok(()) };
     match keep.and_then(|()| server.stop()) {
         Ok(Ended::Removed) => {}

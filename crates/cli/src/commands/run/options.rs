@@ -6,7 +6,9 @@ use clap::{
     builder::{FalseyValueParser, PossibleValuesParser, TypedValueParser},
 };
 use iotbench_core::Layout;
-use iotbench_engine::{Arrival, ArrivalOverride, Bytes, Count, Datapoints, Overrides, Rate, Span, VerifyMode};
+use iotbench_engine::{
+    Arrival, ArrivalOverride, Bytes, Count, Datapoints, Overrides, Rate, Span, Strategy, VerifyMode,
+};
 use iotbench_launcher::DEFAULT_MEMORY_BYTES;
 use std::path::PathBuf;
 use url::Url;
@@ -17,7 +19,11 @@ Examples:
   iotbench run -p pmu_write --vus 50 -d 20s                     a fixed load instead of a search
   iotbench run -p machine_write -b sqlite:bulk -d 10s --keep    and leave the database file
   iotbench run -p machine_write -b sqlite -b blackhole          one after the other
+  iotbench run -p machine_write -b mariadb:bulk                 on a private server, started for the run and removed
+  iotbench run -p machine_read -b postgres:wide --strategy bulk --history 2m
   iotbench run -p pmu_write --set ramp.step=60s --set backend.sqlite.synchronous=NORMAL
+  iotbench run -p smart_meter_write --set interval=30s          the most meters; the window shrinks with the interval
+  iotbench run -p weather_insert --set sweep.values=[2,10,100]  a run for each value, and one table
   iotbench run -p ./mine.toml --dry-run                         what it would do
 
 Every option can also be given as IOTBENCH_OPTION; an option on the command line comes first, then the environment, then
@@ -71,6 +77,9 @@ pub(crate) struct RunArguments {
     /// Datapoints in a request: a count, second or since_last
     #[arg(long, env = "IOTBENCH_BATCH", value_name = "N")]
     batch: Option<Datapoints>,
+    /// How machine cycles are read, one way instead of each in turn: individual, bulk or bulk1
+    #[arg(long, env = "IOTBENCH_STRATEGY", value_name = "NAME")]
+    strategy: Option<Strategy>,
     /// How much of the devices' own time is written before the run, such as 10m
     #[arg(long, env = "IOTBENCH_HISTORY", value_name = "TIME")]
     history: Option<Span>,
@@ -154,6 +163,7 @@ impl RunArguments {
             batch: self.batch,
             layout: self.layout,
             history: self.history,
+            strategy: self.strategy,
             seed: self.seed,
         }
     }

@@ -1,36 +1,51 @@
 //! What a run prints on standard output.
 
-use super::{carry_out::Finished, options::OutputFormat};
+use super::{carry_out::Done, options::OutputFormat};
 use crate::{console, error::CliError};
 use iotbench_engine::Plan;
-use iotbench_report::{render, render_comparison};
+use iotbench_report::{Document, render, render_comparison, render_sweep};
 use serde_json::json;
 use std::collections::BTreeMap;
 
 /// The results in the form that was asked for.
-pub(super) fn print_results(finished: &[Finished], format: OutputFormat) -> Result<(), CliError> {
-    let folder = |f: &Finished| console::printable(&f.folder.display().to_string());
+pub(super) fn print_results(done: &[Done], format: OutputFormat) -> Result<(), CliError> {
+    let folder = |done: &Done| console::printable(&done.folder.display().to_string());
     match format {
-        OutputFormat::Quiet => console::print(&finished.iter().map(|f| folder(f) + "\n").collect::<String>()),
+        OutputFormat::Quiet => console::print(&done.iter().map(|done| folder(done) + "\n").collect::<String>()),
         OutputFormat::Text => {
-            let text =
-                |f: &Finished| format!("{}\nresults: {}\n", render(&f.document, None, 100).trim_end(), folder(f));
-            console::print(&finished.iter().map(text).collect::<Vec<_>>().join("\n"))?;
-            if finished.len() < 2 {
+            let text = |done: &Done| format!("{}\nresults: {}\n", text(done).trim_end(), folder(done));
+            console::print(&done.iter().map(text).collect::<Vec<_>>().join("\n"))?;
+            if done.len() < 2 || done.iter().any(|done| done.is_sweep) {
                 return Ok(());
             }
-            let documents: Vec<_> = finished.iter().map(|f| f.document.clone()).collect();
+            let documents: Vec<_> = done.iter().flat_map(documents).collect();
             console::print(&format!("\n{}\n", render_comparison(&documents, 100).trim_end()))
         }
-        OutputFormat::Json => match finished {
+        OutputFormat::Json => match done {
             [] => Ok(()),
-            [one] => console::print(&one.document.to_json().map_err(CliError::internal)?),
+            [Done { runs, is_sweep: false, .. }] => {
+                runs.iter().try_for_each(|run| console::print(&run.document.to_json().map_err(CliError::internal)?))
+            }
             several => {
-                let runs = several.iter().map(|f| serde_json::from_str(&f.document.to_json()?));
+                let runs =
+                    several.iter().flat_map(documents).map(|document| serde_json::from_str(&document.to_json()?));
                 let runs: Vec<serde_json::Value> = runs.collect::<Result<_, _>>().map_err(CliError::internal)?;
                 console::print(&format!("{:#}\n", json!({ "runs": runs })))
             }
         },
+    }
+}
+
+fn documents(done: &Done) -> Vec<Document> {
+    done.runs.iter().map(|run| run.document.clone()).collect()
+}
+
+/// The result of a run, or the table of a sweep.
+fn text(done: &Done) -> String {
+    let documents = documents(done);
+    match documents.as_slice() {
+        [one] if !done.is_sweep => render(one, None, 100),
+        runs => render_sweep(runs, 100),
     }
 }
 

@@ -1,0 +1,67 @@
+//! The runs of a sweep, one after the other on one server, each with a fresh table and a folder of its own.
+
+use super::{
+    carry_out::{Done, carry_out_in, finish, new_folder},
+    managed,
+    options::{OutputFormat, RunArguments},
+};
+use crate::{console, error::CliError, job::Job};
+use iotbench_engine::{Profile, StopSignal};
+use iotbench_launcher::PrivateServer;
+use iotbench_report::Status;
+use std::path::Path;
+
+pub(super) fn carry_out(
+    job: &Job,
+    arguments: &RunArguments,
+    stop: &StopSignal,
+    done: &mut Vec<Done>,
+) -> Result<(), CliError> {
+    // The server's death ends all of them.
+    let stop = stop.of_one_run();
+    let folder = new_folder(job, &arguments.out, job.layout.name())?.path().to_owned();
+    let server = managed::start_server(job, arguments, &folder, &stop)?;
+    let mut all = Done { runs: Vec::with_capacity(job.runs.len()), folder, is_sweep: true };
+    let ended = run_each(job, arguments, server.as_ref(), &stop, &mut all);
+    done.push(all);
+    if let Some(server) = server {
+        managed::stop_server(job, arguments, server);
+    }
+    ended
+}
+
+/// Runs one value after the other, until one of them cannot be carried out.
+fn run_each(
+    job: &Job,
+    arguments: &RunArguments,
+    server: Option<&PrivateServer>,
+    stop: &StopSignal,
+    done: &mut Done,
+) -> Result<(), CliError> {
+    for (place, run) in job.runs.iter().enumerate() {
+        if stop.ends() {
+            break;
+        }
+        let Some(value) = value_of(run) else { return Err(CliError::internal("a run of a sweep without its value")) };
+        if arguments.output_format != OutputFormat::Quiet {
+            console::say(&format!("value {} of {}: {value}", place + 1, job.runs.len()));
+        }
+        let folder = new_folder(job, Path::new(&done.folder), &format!("{}-{value}", job.layout))?;
+        let (mut outcome, folder) = carry_out_in(folder, job, run, arguments, server, stop)?;
+        if let Some(server) = server {
+            managed::note_death(server, &mut outcome);
+        }
+        let finished = finish(folder, &outcome);
+        let failed = finished.document.verdict.status == Status::Failed;
+        done.runs.push(finished);
+        if failed {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// The value of a sweep's field in one of its runs.
+fn value_of(run: &Profile) -> Option<u64> {
+    run.sweep.as_ref().and_then(|sweep| sweep.only.set()).map(|value| value.0)
+}

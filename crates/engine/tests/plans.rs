@@ -1,0 +1,122 @@
+//! Loads by intervals, sweeps, and what a run has other than its study, as planned.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use iotbench_engine::{Load, Overrides, PlanError, PlanRequest, Planned, Profile, Quantity, parse_profile, plan};
+use iotbench_oracle_server::backend::{OracleBackend, target};
+use std::path::Path;
+
+const OPEN: &str = r#"name = "open"
+summary = "test"
+[dataset]
+name = "machine"
+[[groups]]
+name = "sensors"
+load = { model = "open", rate = "1k" }
+operations = [{ kind = "write" }]
+"#;
+
+fn planned(profile: Profile) -> Result<Planned, PlanError> {
+    let request = PlanRequest {
+        profile,
+        profile_file: "test.toml".into(),
+        base: Path::new("."),
+        run_id: "test".into(),
+        target: target(([127, 0, 0, 1], 1).into()),
+        now_ns: 0,
+    };
+    plan(request, &OracleBackend)
+}
+
+fn set(text: &str, assignments: &[&str]) -> Profile {
+    let set = assignments.iter().map(ToString::to_string).collect();
+    parse_profile("test.toml", text).unwrap().with(&Overrides { set, ..Overrides::default() }).unwrap()
+}
+
+/// The key that planning blames after these assignments.
+fn blamed(text: &str, assignments: &[&str]) -> String {
+    match planned(set(text, assignments)) {
+        Err(PlanError::Profile(error)) => error.key.unwrap(),
+        other => panic!("{assignments:?}: {other:?}"),
+    }
+}
+
+#[test]
+fn without_transactions_the_requests_are_single_ones_and_the_plan_says_so() {
+    let plan = planned(set(OPEN, &["requests=4", "transaction=true"])).unwrap().plan;
+    assert!(!plan.groups[0].operation.transaction);
+    assert!(plan.remarks.iter().any(|r| r.contains("oracle has no transactions")), "{:?}", plan.remarks);
+}
+
+/// Meters as the industrial monitoring study has them.
+const INTERVAL: &str = r#"name = "meters"
+summary = "test"
+[dataset]
+name = "smart_meter"
+[[groups]]
+name = "aggregator"
+load = { model = "interval", interval = "15m" }
+operations = [{ kind = "write", datapoints = 1, devices = 1000 }]
+[phases]
+deadline = "2m"
+[ramp]
+first = 10000
+most = 40500
+step = "1s"
+"#;
+
+#[test]
+fn window_limit_and_steps_shrink_with_the_interval_unless_they_are_set() {
+    let figures = |set_: &[&str]| {
+        let plan = planned(set(INTERVAL, set_)).unwrap().plan;
+        let Load::Interval { window_ns, .. } = plan.groups[0].load else { panic!("{:?}", plan.groups) };
+        let limit_ns = plan.stop.mean_response_ns.unwrap();
+        [window_ns, limit_ns, plan.ramp.unwrap().step_ns].map(|ns| ns / 1_000_000_000)
+    };
+    assert_eq!(figures(&[]), [120, 60, 900], "the study's");
+    assert_eq!(figures(&["interval=30s"]), [4, 2, 30]);
+    assert_eq!(figures(&["interval=30s", "load.window=9s", "mean_response=3s", "step=45s"]), [9, 3, 60]);
+}
+
+#[test]
+fn a_ramp_of_intervals_is_over_devices_and_the_table_is_for_the_most() {
+    let plan = planned(set(INTERVAL, &[])).unwrap().plan;
+    assert_eq!(plan.ramp.as_ref().unwrap().quantity, Quantity::Devices);
+    assert!(matches!(plan.groups[0].load, Load::Interval { devices: 10_000, .. }));
+    assert_eq!((plan.table.devices, plan.groups[0].connections), (40_500, 32));
+    let few = planned(set(INTERVAL, &["ramp.steps=[10]"])).unwrap().plan;
+    assert_eq!(few.table.devices, 10, "less than a request");
+    for (assignment, key) in [
+        ("interval=0s", "groups.0.load.interval"),
+        ("interval=1500ms", "groups.0.load.interval"),
+        ("load.window=16m", "groups.0.load.window"),
+        ("load.window=0s", "groups.0.load.window"),
+        ("datapoints=since_last", "groups.0.operations.0.datapoints"),
+        ("mean_response=6m", "ramp.step"),
+        ("most=10000001", "ramp.most"),
+    ] {
+        assert_eq!(blamed(INTERVAL, &[assignment]), key, "{assignment}");
+    }
+}
+
+#[test]
+fn what_is_shorter_than_the_study_is_said() {
+    let text =
+        format!("{INTERVAL}[full]\n\"ramp.most\" = \"80k\"\n\"ramp.steps\" = [5, 6, 7]\n\"interval\" = \"900s\"\n");
+    let remarks = |set_: &[&str]| planned(set(&text, set_)).unwrap().plan.remarks;
+    let remark = "not the study's own lengths, which --full takes: ramp.most = 40500 instead of 80000, \
+                  ramp.steps without 6, 7";
+    assert!(remarks(&["ramp.steps=[5]"]).iter().any(|r| r == remark), "{:?}", remarks(&["ramp.steps=[5]"]));
+    let own = remarks(&["ramp.steps=[5, 6, 7]", "most=80000"]);
+    assert!(own.iter().all(|r| !r.contains("study")), "{own:?}");
+}
+
+#[test]
+fn a_sweep_is_planned_value_by_value() {
+    let text = format!("{OPEN}[sweep]\nfield = \"groups.0.operations.0.requests\"\nvalues = [2, 4]\nrepeat = 3\n");
+    assert_eq!(blamed(&text, &[]), "sweep");
+    let plans: Vec<_> = set(&text, &[]).runs().unwrap().into_iter().map(|run| planned(run).unwrap().plan).collect();
+    let figures: Vec<_> = plans.iter().map(|p| (p.groups[0].operation.requests, p.phases.operations)).collect();
+    assert_eq!(figures, [(2, Some(3)), (4, Some(3))]);
+    assert_eq!(plans[1].sweep.as_ref().map(|s| s.value), Some(4));
+}
