@@ -35,7 +35,9 @@ mod document;
 mod environment;
 mod folder;
 mod printable;
+mod ranking;
 mod recording;
+mod score;
 mod series;
 mod terminal;
 
@@ -52,5 +54,7 @@ pub use folder::{
     read_document,
 };
 pub use printable::printable;
+pub use ranking::render_ranking;
 pub use recording::FolderObserver;
+pub use score::{scored_run, unequal};
 pub use terminal::render;
