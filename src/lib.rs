@@ -21,6 +21,7 @@
 
 mod benchmark;
 mod profiles;
+mod scores;
 
 pub use benchmark::{Benchmark, BenchmarkError};
 pub use iotbench_backends::BACKENDS;
@@ -28,8 +29,10 @@ pub use iotbench_core::{Backend, Layout, Registry};
 pub use iotbench_engine::{Outcome, Overrides, Profile, Status, StopSignal, Verdict};
 pub use iotbench_recorder::Level;
 pub use profiles::{BuiltinProfile, PROFILES, find_profile};
+pub use scores::HOF_SCORE;
 
 pub use iotbench_core as core;
 pub use iotbench_engine as engine;
 pub use iotbench_recorder as recorder;
+pub use iotbench_scoring as scoring;
 pub use iotbench_simulator as simulator;

@@ -2,7 +2,7 @@
 
 use crate::commands::{
     BackendsArguments, CheckArguments, CleanArguments, CompletionsArguments, DatasetsArguments, GenerateArguments,
-    ManArguments, ProfilesArguments, RunArguments, SampleArguments, ServerArguments, ShowArguments,
+    ManArguments, ProfilesArguments, RunArguments, SampleArguments, ScoreArguments, ServerArguments, ShowArguments,
 };
 use clap::{Parser, Subcommand};
 
@@ -51,6 +51,8 @@ pub(crate) enum Command {
     Generate(GenerateArguments),
     /// Print a finished run again
     Show(ShowArguments),
+    /// Rank databases by a weighted score over their runs
+    Score(ScoreArguments),
     /// Watch CPU, memory, disk and network of processes, a cgroup or the host
     Sample(SampleArguments),
     /// Keep a private server of a database running for experiments of your own

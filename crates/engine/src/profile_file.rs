@@ -55,6 +55,15 @@ impl ProfileError {
             suggestion: None,
         }
     }
+
+    /// What is wrong with a text of TOML, with its place; `file` names the text.
+    #[must_use]
+    pub fn of_toml(file: &str, text: &str, error: &toml::de::Error) -> Self {
+        let (line, column) = error.span().map_or((1, 1), |span| place(text, span.start));
+        let (key, suggestion) = misspelt(error.message());
+        let key = key.or_else(|| error.span().and_then(|span| key_of_line(text, span.start)));
+        Self { file: file.into(), line, column, key, message: error.message().into(), suggestion }
+    }
 }
 
 /// Larger files are no profiles.
@@ -88,12 +97,7 @@ pub fn read_profile(path: &Path) -> Result<Profile, ProfileError> {
 /// # Errors
 /// As [`read_profile`].
 pub fn parse_profile(file: &str, text: &str) -> Result<Profile, ProfileError> {
-    toml::from_str(text).map_err(|e| {
-        let (line, column) = e.span().map_or((1, 1), |span| place(text, span.start));
-        let (key, suggestion) = misspelt(e.message());
-        let key = key.or_else(|| e.span().and_then(|span| key_of_line(text, span.start)));
-        ProfileError { file: file.into(), line, column, key, message: e.message().into(), suggestion }
-    })
+    toml::from_str(text).map_err(|e| ProfileError::of_toml(file, text, &e))
 }
 
 fn place(text: &str, offset: usize) -> (usize, usize) {

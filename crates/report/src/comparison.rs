@@ -61,7 +61,8 @@ fn costs(document: &Document) -> Vec<String> {
     ]
 }
 
-fn survived(durability: &Durability) -> String {
+/// The worst event that an acknowledged write survives, in a word or two.
+pub(crate) fn survived(durability: &Durability) -> String {
     match durability.promise.as_str() {
         "buffered" => "no crash".into(),
         "process_crash" => "process crash".into(),

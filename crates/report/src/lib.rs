@@ -36,7 +36,9 @@ mod environment;
 mod folder;
 mod printable;
 mod query_jitter;
+mod ranking;
 mod recording;
+mod score;
 mod series;
 mod sweep;
 mod terminal;
@@ -56,6 +58,8 @@ pub use folder::{
 };
 pub use printable::printable;
 pub use query_jitter::{JitterClass, SizedQuery, query_jitter};
+pub use ranking::render_ranking;
 pub use recording::FolderObserver;
+pub use score::{scored_run, unequal};
 pub use sweep::render_sweep;
 pub use terminal::render;

@@ -46,20 +46,33 @@ impl Criterion {
         }
     }
 
-    /// What it is called in a table, with its unit.
+    /// What it is called in a table.
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
-            Self::ServerCpuPct => "server CPU %",
-            Self::ServerMemoryBytes => "server RSS bytes",
-            Self::ServerIoKbPerS => "server I/O kB/s",
-            Self::ClientCpuPct => "client CPU %",
-            Self::ClientMemoryBytes => "client RSS bytes",
-            Self::NetworkKbitPerS => "network kbit/s",
-            Self::DiskGrowthBytes => "disk growth bytes",
-            Self::Difficulty => "difficulty 1 to 5",
-            Self::ResponseMeanUs => "response mean µs",
-            Self::ResponseP99Us => "response p99 µs",
+            Self::ServerCpuPct => "server CPU",
+            Self::ServerMemoryBytes => "server RSS",
+            Self::ServerIoKbPerS => "server I/O",
+            Self::ClientCpuPct => "client CPU",
+            Self::ClientMemoryBytes => "client RSS",
+            Self::NetworkKbitPerS => "network",
+            Self::DiskGrowthBytes => "disk growth",
+            Self::Difficulty => "difficulty",
+            Self::ResponseMeanUs => "response mean",
+            Self::ResponseP99Us => "response p99",
+        }
+    }
+
+    /// The unit of its figures.
+    #[must_use]
+    pub fn unit(self) -> &'static str {
+        match self {
+            Self::ServerCpuPct | Self::ClientCpuPct => "%",
+            Self::ServerMemoryBytes | Self::ClientMemoryBytes | Self::DiskGrowthBytes => "bytes",
+            Self::ServerIoKbPerS => "kB/s",
+            Self::NetworkKbitPerS => "kbit/s",
+            Self::Difficulty => "1 to 5",
+            Self::ResponseMeanUs | Self::ResponseP99Us => "µs",
         }
     }
 }

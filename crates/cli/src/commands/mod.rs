@@ -10,6 +10,7 @@ mod man;
 mod profiles;
 mod run;
 mod sample;
+mod score;
 mod server;
 mod show;
 
@@ -23,6 +24,7 @@ pub(crate) use man::ManArguments;
 pub(crate) use profiles::ProfilesArguments;
 pub(crate) use run::RunArguments;
 pub(crate) use sample::SampleArguments;
+pub(crate) use score::ScoreArguments;
 pub(crate) use server::{ServerArguments, kept};
 pub(crate) use show::ShowArguments;
 
@@ -43,6 +45,7 @@ pub(crate) fn carry_out(command: Command) -> Result<u8, CliError> {
         }
         Command::Clean(arguments) => clean::clean(&arguments).map(|()| 0),
         Command::Show(arguments) => show::show(&arguments),
+        Command::Score(arguments) => score::score(&arguments).map(|()| 0),
         Command::Sample(arguments) => sample::sample(&arguments),
         Command::Completions(arguments) => completions::completions(&arguments).map(|()| 0),
         Command::Man(arguments) => man::man(&arguments).map(|()| 0),

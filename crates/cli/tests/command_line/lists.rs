@@ -2,8 +2,20 @@
 
 use crate::program::{Said, call, iotbench};
 
-const COMMANDS: [&str; 11] =
-    ["run", "profiles", "backends", "datasets", "check", "generate", "show", "sample", "server", "completions", "man"];
+const COMMANDS: [&str; 12] = [
+    "run",
+    "profiles",
+    "backends",
+    "datasets",
+    "check",
+    "generate",
+    "show",
+    "score",
+    "sample",
+    "server",
+    "completions",
+    "man",
+];
 
 /// The output of a call that must succeed.
 fn out(arguments: &[&str]) -> String {

@@ -9,3 +9,4 @@ mod local_io;
 mod program;
 mod readme;
 mod results;
+mod score;

@@ -1,0 +1,121 @@
+//! `iotbench score RUN…`.
+
+use crate::{console, diagnostics::Source, error::CliError};
+use clap::{Args, ValueEnum};
+use iotbench::HOF_SCORE;
+use iotbench_engine::ProfileError;
+use iotbench_report::{read_document, render_ranking, scored_run, unequal};
+use iotbench_scoring::{Formula, RankError, ScoreFile, ScoreFileError, rank};
+use serde_json::json;
+use std::{
+    fs::{self, File},
+    io::Read,
+    path::{Path, PathBuf},
+};
+
+const EXAMPLES: &str = "\
+Examples:
+  iotbench score results/*-machine_write-* results/*-machine_read-*
+  iotbench score results/*-machine_write-* --output-format json | jq '.ranking.write.rows'
+  iotbench score results/*-machine_* --file mine.toml --across-durability
+
+Runs of one database, layout and strategy are one contender, and the mean of several counts. The built-in score is
+configs/scores/hof.toml; copy and change it for weights and grades of your own.";
+
+/// The version of the document that --output-format json prints.
+const SCHEMA: &str = "iotbench-score/1.0";
+/// Larger files are no score files.
+const MOST_BYTES: u64 = 1 << 20;
+/// Every run that could have been ranked is invalid.
+const INVALID: u8 = 11;
+
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct ScoreArguments {
+    /// Results folders, or the run.json in them
+    #[arg(required = true, value_name = "RUN")]
+    runs: Vec<PathBuf>,
+    /// Criteria, weights and grades [default: the built-in score of the Hof study]
+    #[arg(long, value_name = "FILE", env = "IOTBENCH_SCORE_FILE")]
+    file: Option<PathBuf>,
+    /// Rank together what survives different crashes; each promise is printed
+    #[arg(long)]
+    across_durability: bool,
+    /// Which reading of the study's formula, instead of the score file's
+    #[arg(long, value_name = "VARIANT")]
+    formula: Option<Variant>,
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    output_format: Format,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Variant {
+    /// As the study writes it
+    AsWritten,
+    /// As its printed read scores follow: the difficulty of reading is not counted, its weight is
+    Erratum,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Format {
+    /// For people
+    Text,
+    /// One JSON document
+    Json,
+}
+
+pub(super) fn score(arguments: &ScoreArguments) -> Result<(), CliError> {
+    let mut file = match &arguments.file {
+        None => parse("hof (built in)", HOF_SCORE)?,
+        Some(path) => parse(&path.display().to_string(), &read(path)?)?,
+    };
+    file.across_durability |= arguments.across_durability;
+    if let Some(variant) = arguments.formula {
+        file.formula = match variant {
+            Variant::AsWritten => Formula::AsWritten,
+            Variant::Erratum => Formula::Erratum,
+        };
+    }
+    let documents = arguments.runs.iter().map(|run| read_document(run)).collect::<Result<Vec<_>, _>>()?;
+    let runs: Vec<_> = documents.iter().map(scored_run).collect();
+    let ranking = rank(&file, &runs).map_err(|error| refused(&error, runs.iter().all(|run| run.refused.is_some())))?;
+    let remarks = unequal(&documents);
+    match arguments.output_format {
+        Format::Text => console::print(&render_ranking(&ranking, &remarks, 100)),
+        Format::Json => {
+            let document = json!({ "schema": SCHEMA, "ranking": ranking, "remarks": remarks });
+            console::print(&format!("{document:#}\n"))
+        }
+    }
+}
+
+fn refused(error: &RankError, all_invalid: bool) -> CliError {
+    let code = if all_invalid { INVALID } else { crate::error::USAGE };
+    CliError::with_code(code, console::printable(&error.to_string()))
+}
+
+fn read(path: &Path) -> Result<String, CliError> {
+    let wrong = |message: String| CliError::usage(console::printable(&format!("{}: {message}", path.display())));
+    if fs::metadata(path).is_ok_and(|m| m.is_dir()) {
+        return Err(wrong("is a folder, and no score file".into()));
+    }
+    let mut text = String::new();
+    let file = File::open(path).map_err(|e| wrong(format!("cannot be read: {e}")))?;
+    let read = file.take(MOST_BYTES + 1).read_to_string(&mut text);
+    read.map_err(|e| wrong(format!("cannot be read: {e}")))?;
+    if text.len() as u64 > MOST_BYTES {
+        return Err(wrong(format!("is no score file: one has at most {MOST_BYTES} bytes")));
+    }
+    Ok(text)
+}
+
+/// A score file, or what is wrong with it and where.
+fn parse(name: &str, text: &str) -> Result<ScoreFile, CliError> {
+    ScoreFile::from_toml(text).map_err(|error| {
+        let source = Source { file: name.into(), text: text.into() };
+        source.error(&match error {
+            ScoreFileError::Toml(e) => ProfileError::of_toml(name, text, &e),
+            ScoreFileError::Value { key, message } => ProfileError::new(name, key, message),
+        })
+    })
+}
