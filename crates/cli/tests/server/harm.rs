@@ -1,34 +1,11 @@
 //! A server of the user's keeps what is the user's, and loses what a killed run left.
 
-use crate::place::{Place, SERVERS, is_here, wait_for};
+use crate::{
+    client::say,
+    place::{Place, SERVERS, is_here, wait_for_series},
+};
 use rustix::process::{Pid, Signal, kill_process};
-use std::{fs, process::Command};
 use url::Url;
-
-/// What a user says to a server by its own client program.
-fn say(backend: &str, address: &Url, words: &str) -> String {
-    let port = address.port().unwrap().to_string();
-    let mut command = match backend {
-        "postgres" => {
-            let mut psql = Command::new("psql");
-            psql.args(["-X", "-q", "-A", "-t", address.as_str(), "-c", words]);
-            psql
-        }
-        "mariadb" => {
-            let mut mariadb = Command::new("mariadb");
-            mariadb.args(["--no-defaults", "--protocol=tcp", "-h127.0.0.1", "-uroot", "-P", &port, "-e", words]);
-            mariadb
-        }
-        _ => {
-            let mut influx = Command::new("influx");
-            influx.args(["-host", "127.0.0.1", "-port", &port, "-database", "mine", "-execute", words]);
-            influx
-        }
-    };
-    let output = command.output().unwrap();
-    assert!(output.status.success(), "{backend}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
-}
 
 /// The user's database, and in it a table of the name that the run would use.
 fn plant(backend: &str, server: &Url) -> Url {
@@ -52,7 +29,7 @@ fn plant(backend: &str, server: &Url) -> Url {
         _ => {
             mine.query_pairs_mut().append_pair("db", "mine");
             say(backend, server, "CREATE DATABASE mine");
-            say(backend, server, "INSERT iotbench_pmu_write a=\"x\" 1");
+            say(backend, &mine, "INSERT iotbench_pmu_write a=\"x\" 1");
         }
     }
     mine
@@ -104,11 +81,7 @@ fn what_a_killed_run_left_is_found_and_dropped() {
         let load = ["run", "-p", "pmu_write", "--vus", "2", "-d", "1h", "--warmup", "0", "-b", backend];
         let arguments = [&load[..], &["--url", address, "--out", out.to_str().unwrap()]].concat();
         let mut run = place.iotbench(&arguments).spawn().unwrap();
-        wait_for("the series to have rows", || {
-            let folder = out.read_dir().ok().and_then(|mut d| d.next()).and_then(Result::ok);
-            let series = folder.and_then(|f| fs::read_to_string(f.path().join("series.csv")).ok());
-            series.is_some_and(|s| s.lines().count() > 2)
-        });
+        wait_for_series(&place);
         kill_process(Pid::from_child(&run), Signal::KILL).unwrap();
         run.wait().unwrap();
         let list = place.out(&["clean", "--url", address, "--dry-run"]);

@@ -2,10 +2,16 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod certificates;
+mod client;
 mod command;
 mod failures;
 mod harm;
 mod kills;
 mod library;
+mod login;
 mod managed_run;
+mod on_a_server;
 mod place;
+mod proxy;
+mod tls;

@@ -43,6 +43,15 @@ pub fn wait_for(what: &str, mut happened: impl FnMut() -> bool) {
     }
 }
 
+/// Waits until the run in a place measures: its series has rows.
+pub fn wait_for_series(place: &Place) {
+    wait_for("the series to have rows", || {
+        let folder = place.results().read_dir().ok().and_then(|mut d| d.next()).and_then(Result::ok);
+        let series = folder.and_then(|f| fs::read_to_string(f.path().join("series.csv")).ok());
+        series.is_some_and(|s| s.lines().count() > 2)
+    });
+}
+
 pub fn kill(pid: i32) {
     kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL).unwrap();
 }
@@ -71,6 +80,11 @@ impl Place {
             fs::set_permissions(folder, Permissions::from_mode(0o755)).unwrap();
         }
         Self { root }
+    }
+
+    /// The folder around all the others, which every user may enter.
+    pub fn root(&self) -> &Path {
+        self.root.path()
     }
 
     pub fn servers(&self) -> PathBuf {
