@@ -12,6 +12,7 @@ mod library;
 mod login;
 mod managed_run;
 mod on_a_server;
+mod outages;
 mod place;
 mod proxy;
 mod tls;

@@ -60,6 +60,15 @@ pub fn parent(pid: i32) -> i32 {
     Process::new(pid).unwrap().stat().unwrap().ppid
 }
 
+/// A process and all that descend from it.
+pub fn tree(root: i32) -> Vec<i32> {
+    let children = |pid| {
+        let all = all_processes().unwrap().filter_map(|process| process.ok()?.stat().ok());
+        all.filter(move |stat| stat.ppid == pid).map(|stat| stat.pid)
+    };
+    std::iter::once(root).chain(children(root).flat_map(tree)).collect()
+}
+
 pub fn is_alive(pid: i32) -> bool {
     Process::new(pid).and_then(|process| process.stat()).is_ok_and(|stat| stat.state != 'Z')
 }
