@@ -6,6 +6,7 @@ mod certificates;
 mod client;
 mod command;
 mod failures;
+mod full_disk;
 mod harm;
 mod kills;
 mod library;

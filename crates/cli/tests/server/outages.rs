@@ -21,11 +21,12 @@ const GRACE: Duration = Duration::from_secs(3);
 const SLACK: Duration = Duration::from_secs(10);
 const USERS: u64 = 4;
 
-fn begin(place: &Place, backend: &str, url: &Url) -> Child {
+/// A run under way.
+fn begin(place: &Place, backend: &str, url: &Url, limits: &[&str]) -> Child {
     let (results, duration, users) = (place.results(), format!("{}s", DURATION.as_secs()), USERS.to_string());
-    let load = ["-d", &duration, "--vus", &users, "--connections", &users, "--url", url.as_str()];
-    let limits = ["--set", "phases.deadline=1s", "--set", "phases.drain=1s", "--set", "phases.settle=1s"];
-    let run = arguments(backend, &[&load[..], &limits, &["--out", results.to_str().unwrap()]].concat());
+    let users = ["--vus", users.as_str(), "--connections", &users, "--set", "think_time=100ms"];
+    let load = [&["-d", &duration, "--url", url.as_str()][..], &users].concat();
+    let run = arguments(backend, &[&load[..], limits, &["--out", results.to_str().unwrap()]].concat());
     let run = place.iotbench(&run).spawn().unwrap();
     wait_for_series(place);
     run
@@ -68,7 +69,8 @@ fn a_server_that_stops_answering_hangs_nobody_and_goes_on_afterwards() {
         let place = Place::new();
         let url: Url = place.out(&["server", "start", backend]).trim().parse().unwrap();
         let since = Instant::now();
-        let run = begin(&place, backend, &url);
+        let limits = ["--set", "phases.deadline=1s", "--set", "phases.drain=1s", "--set", "phases.settle=1s"];
+        let run = begin(&place, backend, &url, &limits);
         let stopped = tree(place.server(backend));
         let signal = |signal| {
             for &pid in &stopped {
@@ -97,7 +99,8 @@ fn a_users_server_that_is_killed_is_told_as_one_that_cannot_be_reached() {
         let place = Place::new();
         let url: Url = place.out(&["server", "start", backend]).trim().parse().unwrap();
         let since = Instant::now();
-        let run = begin(&place, backend, &url);
+        // Nobody waits as long as he would for an answer.
+        let run = begin(&place, backend, &url, &[]);
         kill(place.server(backend));
         let ended = end(run, since);
         assert_eq!(ended.code, 20, "{backend}: {} {}", ended.reasons(), ended.err);
