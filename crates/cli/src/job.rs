@@ -3,7 +3,7 @@
 use crate::{diagnostics::Source, error::CliError, profiles::WrittenProfile};
 use iotbench_backends::BACKENDS;
 use iotbench_core::{Backend, Endpoint, Layout, Recipe, Registry, Settings, Target};
-use iotbench_engine::{Overrides, PlanError, PlanRequest, Planned, Profile, not_yet, plan};
+use iotbench_engine::{Overrides, PlanError, PlanRequest, Planned, Profile, not_yet, plan, reserve_descriptors};
 use iotbench_launcher::{PrivateServer, Programs, ServerSettings, planned_endpoint};
 use std::{
     path::{Path, PathBuf},
@@ -125,6 +125,12 @@ impl Job {
     pub(crate) fn find_programs(&self) -> Result<(), CliError> {
         let found = self.server.as_ref().map(|server| Programs::find(server.recipe)).transpose();
         found.map(drop).map_err(CliError::usage)
+    }
+
+    /// Checks that this process may open as many files as the job needs.
+    pub(crate) fn reserve_descriptors(&self) -> Result<(), CliError> {
+        let plan = self.plan("check", &Place::nowhere())?.plan;
+        reserve_descriptors(&plan, self.backend.capabilities()).map_err(CliError::usage)
     }
 
     /// What the job means. An embedded database lies in the place's folder, unless the user says where it is.

@@ -12,6 +12,7 @@
 
 mod clock;
 mod control;
+mod descriptors;
 mod lane;
 mod ledger;
 mod mix;
@@ -35,6 +36,7 @@ mod units;
 mod verdict;
 mod write_loop;
 
+pub use descriptors::{TooFewDescriptors, reserve_descriptors};
 pub use ledger::AckedRanges;
 pub use observer::{Event, Observer, OperationRecord, Second};
 pub use outcome::{Capacity, ClientFigures, Measured, Outcome, Phase, SecondFigures, StepFigures};

@@ -5,6 +5,7 @@
 mod certificates;
 mod client;
 mod command;
+mod connections;
 mod failures;
 mod full_disk;
 mod harm;

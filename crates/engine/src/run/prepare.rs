@@ -1,8 +1,8 @@
 //! Before the load: connect, create, preload.
 
 use super::Session;
-use crate::{observer::Event, outcome::Phase, source::Filler, verdict::Reason};
-use iotbench_core::Batch;
+use crate::{descriptors::reserve_descriptors, observer::Event, outcome::Phase, source::Filler, verdict::Reason};
+use iotbench_core::{Batch, Cause};
 use std::{sync::Arc, time::Duration};
 
 /// A server that does not answer by then is not there.
@@ -12,6 +12,8 @@ const PRELOAD_BATCH: u32 = 1000;
 impl Session<'_> {
     pub(super) fn prepare(&mut self) -> Result<(), Reason> {
         self.begin_phase(Phase::Create, None)?;
+        reserve_descriptors(&self.planned.plan, self.backend.capabilities())
+            .map_err(|e| Reason::Target { cause: Cause::Client, message: e.to_string() })?;
         let database = Arc::clone(&self.database);
         let facts = self.control_plane(CONNECT, database.ping())?;
         self.outcome.acknowledgement = facts.acknowledgement;
