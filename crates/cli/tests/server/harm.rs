@@ -2,9 +2,11 @@
 
 use crate::{
     client::say,
+    on_a_server::arguments,
     place::{Place, SERVERS, is_here, wait_for_series},
 };
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
 use url::Url;
 
 /// The user's database, and in it a table of the name that the run would use.
@@ -89,6 +91,45 @@ fn what_a_killed_run_left_is_found_and_dropped() {
         let dropped = place.out(&["clean", "--url", address]);
         assert!(dropped.contains("dropped iotbench_pmu_write"), "{backend}: {dropped}");
         assert_eq!(place.out(&["clean", "--url", address]), "", "{backend}");
+        place.out(&["server", "stop", backend]);
+        place.assert_nothing_is_left();
+    }
+}
+
+#[test]
+fn a_table_that_is_dropped_during_a_run_is_told_and_what_takes_its_place_stays() {
+    for backend in SERVERS.into_iter().filter(|b| is_here(b)) {
+        let place = Place::new();
+        let mut url: Url = place.out(&["server", "start", backend]).trim().parse().unwrap();
+        let results = place.results();
+        let load = ["--vus", "4", "--set", "think_time=100ms", "-d", "4s"];
+        let target = ["--url", url.as_str(), "--out", results.to_str().unwrap()];
+        let run = place.iotbench(&arguments(backend, &[&load[..], &target].concat())).spawn().unwrap();
+        wait_for_series(&place);
+        if backend == "postgres" {
+            url.set_path("/iotbench");
+        }
+        let drop = match backend {
+            "mariadb" => "DROP TABLE iotbench.iotbench_pmu_write",
+            "postgres" => "DROP TABLE iotbench_pmu_write",
+            _ => "DROP MEASUREMENT iotbench_pmu_write",
+        };
+        say(backend, &url, drop);
+        let output = run.wait_with_output().unwrap();
+        let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let reasons = document["verdict"]["reasons"].to_string();
+        assert_eq!(document["verdict"]["status"], "failed", "{backend}: {reasons}");
+        // InfluxDB makes it anew, and then it is nobody's whom we know.
+        let (code, words) = if backend == "influxdb" { (31, "came back") } else { (24, "iotbench_pmu_write") };
+        assert_eq!(output.status.code(), Some(code), "{backend}: {reasons}");
+        assert!(reasons.contains(words), "{backend}: {reasons}");
+        if backend == "influxdb" {
+            let new = || say(backend, &url, "SELECT * FROM iotbench_pmu_write");
+            let before = new();
+            assert!(!before.is_empty());
+            assert_eq!(place.out(&["clean", "--url", url.as_str()]), "");
+            assert_eq!(new(), before);
+        }
         place.out(&["server", "stop", backend]);
         place.assert_nothing_is_left();
     }

@@ -15,6 +15,7 @@ mod login;
 mod managed_run;
 mod on_a_server;
 mod outages;
+mod partial_writes;
 mod place;
 mod proxy;
 mod tls;

@@ -10,6 +10,9 @@ use url::Url;
 /// This machine under a name that is not the loopback's: what holds here by default holds for every other machine.
 const HOST: &str = "0.0.0.0";
 
+/// What is said of a certificate whose authority nobody named.
+const UNTRUSTED: &str = "name its authority by the setting ca";
+
 /// A server with this certificate, and its address for encrypted connections.
 fn start(place: &Place, backend: &str, certificate: &Certificate) -> Url {
     let (file, key) = (certificate.file.display(), certificate.key.display());
@@ -42,14 +45,13 @@ fn ca(backend: &str, authority: &Authority) -> String {
 }
 
 /// Refused before anything was asked of the server, with words that say why.
-fn assert_refused(ended: &Ended, case: &str, words: &[&str]) {
+fn assert_refused(ended: &Ended, case: &str, words: &str) {
     let reasons = ended.reasons();
     assert_eq!(ended.code, 22, "{case}: {reasons} {}", ended.err);
     assert_eq!(ended.document["verdict"]["status"], "failed", "{case}");
     assert_eq!(ended.document["verdict"]["reasons"].as_array().unwrap().len(), 1, "{case}: {reasons}");
     assert_eq!(ended.count("/load/started"), 0, "{case}");
-    let lower = reasons.to_lowercase();
-    assert!(words.iter().any(|word| lower.contains(word)), "{case}: {reasons}");
+    assert!(reasons.contains(words), "{case}: {reasons}");
 }
 
 fn assert_valid(ended: &Ended, case: &str) {
@@ -64,15 +66,19 @@ fn a_certificate_counts_for_its_host_and_under_its_authority() {
         let (ours, another) = (Authority::new(&place, "ours"), Authority::new(&place, "another"));
         let url = start(&place, backend, &ours.issue(&place, backend, HOST));
         let trusted = ca(backend, &ours);
-        assert_refused(&run(&place, backend, &url, 2, &[]), backend, &["issuer"]);
+        assert_refused(&run(&place, backend, &url, 2, &[]), backend, UNTRUSTED);
         let other = run(&place, backend, &url, 2, &["--set", &ca(backend, &another)]);
-        assert_refused(&other, backend, &["issuer", "signature"]);
+        assert_refused(&other, backend, UNTRUSTED);
         let mut elsewhere = url.clone();
         elsewhere.set_host(Some("127.0.0.1")).unwrap();
         if backend != "influxdb" {
             elsewhere.set_query(Some("sslmode=verify-full"));
         }
-        assert_refused(&run(&place, backend, &elsewhere, 2, &["--set", &trusted]), backend, &["name"]);
+        assert_refused(
+            &run(&place, backend, &elsewhere, 2, &["--set", &trusted]),
+            backend,
+            "a host name that the certificate holds",
+        );
         assert_valid(&run(&place, backend, &url, 2, &["--set", &trusted]), backend);
         let insecure = run(&place, backend, &url, 2, &["--insecure"]);
         assert_valid(&insecure, backend);
@@ -90,11 +96,11 @@ fn expired_and_self_signed_certificates_are_refused() {
         let authority = Authority::new(&place, "ours");
         let trusted = ca(backend, &authority);
         let expired = start(&place, backend, &authority.issue_expired(&place, backend, HOST));
-        assert_refused(&run(&place, backend, &expired, 2, &["--set", &trusted]), backend, &["expired"]);
+        assert_refused(&run(&place, backend, &expired, 2, &["--set", &trusted]), backend, "needs a new certificate");
         place.out(&["server", "stop", backend]);
         let alone = start(&place, backend, &self_signed(&place, backend, HOST));
         for more in [&[][..], &["--set", &trusted]] {
-            assert_refused(&run(&place, backend, &alone, 2, more), backend, &["issuer"]);
+            assert_refused(&run(&place, backend, &alone, 2, more), backend, UNTRUSTED);
         }
         place.out(&["server", "stop", backend]);
         place.assert_nothing_is_left();
@@ -108,7 +114,7 @@ fn a_server_that_does_not_encrypt_is_refused_and_gets_no_data() {
         let plain = encrypted(&place.out(&["server", "start", backend]));
         // Who does not check whom he talks to still talks to nobody else.
         for more in [&[][..], &["--insecure"]] {
-            assert_refused(&run(&place, backend, &plain, 2, more), backend, &["tls", "corrupt", "message"]);
+            assert_refused(&run(&place, backend, &plain, 2, more), backend, "the server does not encrypt");
         }
         place.out(&["server", "stop", backend]);
         place.assert_nothing_is_left();
