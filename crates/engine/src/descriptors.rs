@@ -42,8 +42,7 @@ pub fn reserve_descriptors(plan: &Plan, capabilities: &Capabilities) -> Result<(
         (_, Some(limit)) if limit < needed => Err(TooFewDescriptors { connections, needed, limit }),
         (Some(current), maximum) => {
             let raised = Rlimit { current: Some(needed), maximum };
-            setrlimit(Resource::Nofile, raised)
-                .map_err(|_| TooFewDescriptors { connections, needed, limit: current })
+            setrlimit(Resource::Nofile, raised).map_err(|_| TooFewDescriptors { connections, needed, limit: current })
         }
     }
 }

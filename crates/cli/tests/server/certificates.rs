@@ -34,7 +34,7 @@ impl Authority {
 
     /// A certificate of a host that is good for many years.
     pub fn issue(&self, place: &Place, backend: &str, host: &str) -> Certificate {
-        self.sign(place, backend, parameters(host))
+        self.sign(place, backend, &parameters(host))
     }
 
     /// A certificate of a host that was good for many years.
@@ -42,10 +42,10 @@ impl Authority {
         let mut parameters = parameters(host);
         parameters.not_before = date_time_ymd(1999, 1, 1);
         parameters.not_after = date_time_ymd(2019, 1, 1);
-        self.sign(place, backend, parameters)
+        self.sign(place, backend, &parameters)
     }
 
-    fn sign(&self, place: &Place, backend: &str, parameters: CertificateParams) -> Certificate {
+    fn sign(&self, place: &Place, backend: &str, parameters: &CertificateParams) -> Certificate {
         let key = KeyPair::generate().unwrap();
         let certificate = parameters.signed_by(&key, &self.issuer).unwrap();
         written(place.root(), backend, &certificate.pem(), &key)
