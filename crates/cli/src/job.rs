@@ -3,7 +3,7 @@
 use crate::{diagnostics::Source, error::CliError, profiles::WrittenProfile};
 use iotbench_backends::BACKENDS;
 use iotbench_core::{Backend, Endpoint, Layout, Recipe, Registry, Settings, Target};
-use iotbench_engine::{Overrides, PlanRequest, Planned, Profile, plan};
+use iotbench_engine::{Overrides, PlanRequest, Planned, Profile, plan, reserve_descriptors};
 use iotbench_launcher::{PrivateServer, Programs, ServerSettings, planned_endpoint};
 use std::{
     path::{Path, PathBuf},
@@ -127,6 +127,14 @@ impl Job {
     pub(crate) fn find_programs(&self) -> Result<(), CliError> {
         let found = self.server.as_ref().map(|server| Programs::find(server.recipe)).transpose();
         found.map(drop).map_err(CliError::usage)
+    }
+
+    /// Checks that this process may open as many files as the job needs.
+    pub(crate) fn reserve_descriptors(&self) -> Result<(), CliError> {
+        for planned in self.plans("check", &Place::nowhere()) {
+            reserve_descriptors(&planned?.plan, self.backend.capabilities()).map_err(CliError::usage)?;
+        }
+        Ok(())
     }
 
     /// Whether it is a run for each of several values.

@@ -87,7 +87,8 @@ impl Program {
 pub enum Ready {
     /// This command succeeds.
     Command(&'static [&'static str]),
-    /// A GET answers with a status from 200 to 299.
+    /// A GET answers with a status from 200 to 299; or with 400, as servers do that their user has set to encrypted
+    /// connections.
     Http {
         /// The port's name.
         port: &'static str,

@@ -13,6 +13,7 @@
 mod clock;
 mod connection;
 mod control;
+mod descriptors;
 mod intervals;
 mod lane;
 mod ledger;
@@ -40,6 +41,7 @@ mod verdict;
 mod verify;
 mod write_loop;
 
+pub use descriptors::{TooFewDescriptors, reserve_descriptors};
 pub use iotbench_cycle_finder::Strategy;
 pub use ledger::AckedRanges;
 pub use observer::{Event, Observer, OperationRecord, Second};

@@ -32,6 +32,9 @@ pub trait Feed: Source {
     /// The operation that `take` gave last.
     fn taken(&self) -> Taken;
 
+    /// Whether [`Source::take`] has nothing more to give, for certain: who has no connection to send on need not ask it.
+    fn has_ended(&self, now_ns: u64) -> bool;
+
     /// As [`Source::left`], with the place of each.
     fn left_with_place(&mut self, now_ns: u64, tell: &mut dyn FnMut(usize, Left));
 }

@@ -171,7 +171,7 @@ impl WriteLoop {
                 self.give_up();
                 break;
             }
-            if self.finished && self.under_way.iter().all(Option::is_none) {
+            if self.under_way.iter().all(Option::is_none) && (self.finished || self.is_cut_off()) {
                 break;
             }
             if turn < TURN {
@@ -183,6 +183,11 @@ impl WriteLoop {
             }
         }
         self.close();
+    }
+
+    /// Whether every connection is being opened anew, and none will be needed.
+    fn is_cut_off(&self) -> bool {
+        self.idle.is_empty() && self.parts.source.has_ended(self.parts.clock.now_ns())
     }
 
     async fn start_what_is_due(&mut self, turn: &mut u32) {

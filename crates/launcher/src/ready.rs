@@ -16,6 +16,8 @@ use std::{
 /// A server that does not answer by then is asked again.
 const ANSWER_WITHIN: Duration = Duration::from_secs(2);
 const LOOK: Duration = Duration::from_millis(5);
+/// How a server that a user has set to encrypted connections answers one that is not.
+const WANTS_TLS: &str = "400";
 /// The first line of an answer is no longer.
 const LONGEST_STATUS: u64 = 256;
 
@@ -65,7 +67,8 @@ fn http_succeeds(port: u16, path: &str) -> std::io::Result<bool> {
     let mut line = String::new();
     BufReader::new(stream.take(LONGEST_STATUS)).read_line(&mut line)?;
     // `HTTP/1.0 204 No Content`
-    Ok(line.starts_with("HTTP/1.") && line.split(' ').nth(1).is_some_and(|status| status.starts_with('2')))
+    let status = line.split(' ').nth(1).filter(|_| line.starts_with("HTTP/1."));
+    Ok(status.is_some_and(|status| status.starts_with('2') || status == WANTS_TLS))
 }
 
 /// Whether the server, and no other program, listens on this TCP port: a stranger who has taken it would answer too.
@@ -104,7 +107,8 @@ mod tests {
 
     #[test]
     fn an_http_status_decides() {
-        for (answer, ready) in [("204 No Content", true), ("503 Service Unavailable", false)] {
+        for (answer, ready) in [("204 No Content", true), ("400 Bad Request", true), ("503 Service Unavailable", false)]
+        {
             let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
             let port = listener.local_addr().unwrap().port();
             let server = std::thread::spawn(move || {

@@ -68,11 +68,6 @@ impl Connection {
         *request.method_mut() = Method::POST;
         *request.uri_mut() = uri.clone();
         let headers = request.headers_mut();
-        headers.insert(HOST, self.host.clone());
-        headers.insert(USER_AGENT, PRODUCT);
-        if let Some(authorization) = &self.authorization {
-            headers.insert(AUTHORIZATION, authorization.clone());
-        }
         match content {
             Content::Form => {
                 headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/x-www-form-urlencoded"));
@@ -81,6 +76,27 @@ impl Connection {
                 headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
             }
             Content::Lines => {}
+        }
+        self.send(request).await
+    }
+
+    /// Gets something of which only that there is an answer counts.
+    ///
+    /// # Errors
+    /// As [`post`](Self::post).
+    pub(crate) async fn get(&mut self, uri: &Uri, most_bytes: usize) -> Result<(), Error> {
+        let mut request = Request::new(Full::default());
+        *request.uri_mut() = uri.clone();
+        let body = self.send(request).await?.into_body();
+        self.short_body(body, most_bytes).await.map(drop)
+    }
+
+    async fn send(&mut self, mut request: Request<Full<Bytes>>) -> Result<Response<Incoming>, Error> {
+        let headers = request.headers_mut();
+        headers.insert(HOST, self.host.clone());
+        headers.insert(USER_AGENT, PRODUCT);
+        if let Some(authorization) = &self.authorization {
+            headers.insert(AUTHORIZATION, authorization.clone());
         }
         let sender = &mut self.sender;
         let exchange = async {

@@ -104,9 +104,7 @@ impl Database for InfluxDatabase {
 
     async fn count(&self) -> Result<Counts, Error> {
         let mut client = self.client().await?;
-        if !marker::exists(&mut client, &self.config.database, &self.table.name).await? {
-            return Err(Error::new(Cause::Server, format!("measurement {} is not there", self.table.name)));
-        }
+        marker::check_exists(&mut client, &self.config.database, &self.table.name).await?;
         count(&mut client, &self.table).await.map(|(counts, _)| counts)
     }
 

@@ -1,5 +1,6 @@
 //! What the errors of InfluxDB, and of the way to it, mean.
 
+use crate::handshake::with_way_out;
 use hyper::{
     HeaderMap, StatusCode,
     header::{DATE, HeaderName, LOCATION, RETRY_AFTER},
@@ -35,7 +36,17 @@ pub(crate) fn of_datagram(error: &io::Error, host: &str, port: u16) -> Error {
 /// A TLS handshake that failed.
 pub(crate) fn of_handshake(error: &io::Error, host: &str) -> Error {
     let cause = if error.kind() == io::ErrorKind::ConnectionReset { Cause::Connect } else { Cause::Tls };
-    Error::new(cause, format!("{host}: {error}"))
+    Error::new(cause, format!("{host}: {}", with_way_out(&error.to_string())))
+}
+
+/// The first request on a connection, that got no answer and changes nothing.
+pub(crate) fn of_first_request(error: Error, host: &str, port: u16) -> Error {
+    let hint = match error.cause {
+        Cause::Connect => ": it may have as many connections as it takes (max-connection-limit): use fewer",
+        _ => "",
+    };
+    let message = format!("{host}:{port}: the server does not go on with a new connection: {}{hint}", error.message);
+    Error { message, ..error }.applied(Applied::No)
 }
 
 /// A request that got no answer. `applied` is what holds if it was sent.

@@ -1,5 +1,6 @@
 //! What is ours: a point in the measurement `iotbench_marker` for the database, where we made it, and for each of our
-//! measurements in it.
+//! measurements in it. Each of these holds a mark itself as well: InfluxDB makes anew, with the next point, a measurement
+//! that somebody has dropped, and then the list alone would call ours what is not.
 
 use super::{
     client::Client,
@@ -14,6 +15,10 @@ const CREATED_BY: &str = concat!("iotbench ", env!("CARGO_PKG_VERSION"));
 const OURS: &str = "iotbench ";
 const DATABASE: &str = "database";
 const TABLE: &str = "table";
+/// The tag of a measurement's own mark, which no datapoint has.
+const OWN_MARK: &str = "iotbench_mark";
+/// The field of it: the run.
+const OWN_RUN: &str = "iotbench_run";
 
 /// What a database holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,8 +27,10 @@ struct Contents {
     measurements: BTreeSet<String>,
     /// We made the database itself.
     is_ours: bool,
-    /// Our measurements, each with the run that made it.
+    /// Our measurements, each with the run that made it; those without a point yet among them.
     tables: HashMap<Name, String>,
+    /// Measurements that are listed as ours, and do not hold the mark of the run that is told with them.
+    replaced: HashMap<Name, String>,
 }
 
 impl Contents {
@@ -65,32 +72,69 @@ pub(crate) async fn create(client: &mut Client, database: &Name, table: &TableSp
         client.ask(&format!("CREATE DATABASE {}", quoted(database.as_str())), |_| Ok(())).await?;
         marks = mark(DATABASE, database, table);
     }
-    // A measurement appears with its first point; until then its mark alone stands for it.
-    client.write(marks + &mark(TABLE, &table.name, table)).await
+    client.write(marks + &mark(TABLE, &table.name, table) + &own_mark(table)).await
+}
+
+/// The condition that leaves out a measurement's own mark.
+pub(crate) fn no_mark() -> String {
+    format!("{} = ''", quoted(OWN_MARK))
 }
 
 /// A point that marks an object. Texts are the run's own: they hold neither quotes nor backslashes unescaped.
 fn mark(kind: &str, name: &Name, table: &TableSpec) -> String {
-    let escaped = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', " ");
     let (run, fingerprint) = (escaped(&table.marker.run_id), escaped(&table.marker.fingerprint));
     format!(
         "{MARKER},kind={kind},table={name} run_id=\"{run}\",fingerprint=\"{fingerprint}\",created_by=\"{CREATED_BY}\" 0\n"
     )
 }
 
-/// Drops the measurement that this run made, if it is there; everything else is left alone without an error.
+/// The mark in the measurement itself.
+fn own_mark(table: &TableSpec) -> String {
+    format!("{},{OWN_MARK}=run {OWN_RUN}=\"{}\" 0\n", table.name, escaped(&table.marker.run_id))
+}
+
+/// A text of the line protocol, on one line.
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', " ")
+}
+
+/// Drops the measurement that this run made, if it is there; everything else is left alone.
+///
+/// # Errors
+/// [`Cause::NotOurs`] where another has taken its place.
 pub(crate) async fn drop_own(client: &mut Client, database: &Name, table: &TableSpec) -> Result<(), Error> {
     let found = look(client, database).await?;
-    if found.tables.get(&table.name) == Some(&table.marker.run_id) {
+    let run = Some(&table.marker.run_id);
+    if found.tables.get(&table.name) == run {
         remove(client, database, &found, &table.name).await?;
+    } else if found.replaced.get(&table.name) == run {
+        forget(client, &table.name).await?;
+        return Err(replaced(&table.name, "it is left as it is"));
     }
     Ok(())
 }
 
-/// Whether the measurement is there, whichever run made it.
-pub(crate) async fn exists(client: &mut Client, database: &Name, table: &Name) -> Result<bool, Error> {
-    let tables = marks(client, database).await?.1;
-    Ok(tables.contains_key(table))
+/// Refuses a measurement that is not there, or no longer ours, whichever run made it.
+///
+/// # Errors
+/// [`Cause::Server`] where it, or its mark, was dropped.
+pub(crate) async fn check_exists(client: &mut Client, database: &Name, table: &Name) -> Result<(), Error> {
+    let found = look(client, database).await?;
+    if found.replaced.contains_key(table) {
+        return Err(Error { cause: Cause::Server, ..replaced(table, "what is stored is not what was written") });
+    }
+    if found.tables.contains_key(table) {
+        return Ok(());
+    }
+    Err(Error::new(Cause::Server, format!("measurement {table} is not there, or its mark: somebody dropped it")))
+}
+
+fn replaced(table: &Name, what_then: &str) -> Error {
+    let message = format!(
+        "measurement {table} was dropped while a run used it, and came back with the next write, without our mark: \
+         {what_then}"
+    );
+    Error::new(Cause::NotOurs, message)
 }
 
 /// Our measurements of all runs, by name.
@@ -124,6 +168,11 @@ async fn remove(client: &mut Client, database: &Name, found: &Contents, table: &
     if found.measurements.contains(table.as_str()) {
         client.ask(&format!("DROP MEASUREMENT {}", quoted(table.as_str())), |_| Ok(())).await?;
     }
+    forget(client, table).await
+}
+
+/// Takes a measurement off the list of ours.
+async fn forget(client: &mut Client, table: &Name) -> Result<(), Error> {
     let forget = format!(
         "DROP SERIES FROM {} WHERE \"kind\" = {} AND \"table\" = {}",
         quoted(MARKER),
@@ -150,9 +199,36 @@ async fn look(client: &mut Client, database: &Name) -> Result<Contents, Error> {
         return Ok(Contents::default());
     }
     let measurements = names(client, "SHOW MEASUREMENTS").await?;
-    let (is_ours, tables) =
+    let (is_ours, listed) =
         if measurements.contains(MARKER) { marks(client, database).await? } else { Default::default() };
-    Ok(Contents { exists: true, measurements, is_ours, tables })
+    let own_marks = own_marks(client, listed.keys().filter(|name| measurements.contains(name.as_str()))).await?;
+    let is_ours_still = |name: &Name, run: &String| {
+        !measurements.contains(name.as_str()) || own_marks.get(name.as_str()).is_some_and(|own| own == run)
+    };
+    let (tables, replaced) = listed.into_iter().partition(|(name, run)| is_ours_still(name, run));
+    Ok(Contents { exists: true, measurements, is_ours, tables, replaced })
+}
+
+/// The runs whose marks these measurements hold themselves.
+async fn own_marks(client: &mut Client, names: impl Iterator<Item = &Name>) -> Result<HashMap<String, String>, Error> {
+    let names: Vec<_> = names.map(|name| quoted(name.as_str())).collect();
+    let mut runs = HashMap::new();
+    if names.is_empty() {
+        return Ok(runs);
+    }
+    let of_marks = format!("{} = 'run'", quoted(OWN_MARK));
+    let statement = format!("SELECT {} FROM {} WHERE {of_marks}", quoted(OWN_RUN), names.join(", "));
+    client
+        .ask(&statement, |series| {
+            for row in series.rows() {
+                if let [_, run] = row {
+                    runs.insert(series.name.clone(), run.to_string());
+                }
+            }
+            Ok(())
+        })
+        .await?;
+    Ok(runs)
 }
 
 /// Whether the database is marked as made by us, and our measurements with their runs.
@@ -194,6 +270,7 @@ mod tests {
             is_ours,
             measurements: measurements.iter().map(ToString::to_string).collect(),
             tables: tables.iter().map(|table| (name(table), "run".to_owned())).collect(),
+            replaced: HashMap::new(),
         }
     }
 

@@ -1,5 +1,6 @@
 //! What errors of the driver and of the server mean.
 
+use crate::handshake::with_way_out;
 use iotbench_core::{Action, Applied, Cause, Error};
 use sqlx::mysql::MySqlDatabaseError;
 use std::io;
@@ -20,7 +21,7 @@ pub(crate) fn classify(error: &sqlx::Error) -> Error {
             None => Error::new(Cause::Server, capped(e.message())),
         },
         sqlx::Error::Io(e) => of_io(e),
-        sqlx::Error::Tls(e) => Error::new(Cause::Tls, capped(&e.to_string())),
+        sqlx::Error::Tls(e) => Error::new(Cause::Tls, with_way_out(&capped(&e.to_string()))),
         sqlx::Error::Encode(e) => Error::new(Cause::Data, capped(&e.to_string())),
         sqlx::Error::Configuration(e) => Error::new(Cause::Client, capped(&e.to_string())).action(Action::Stop),
         other => Error::new(Cause::Protocol, capped(&other.to_string())),
@@ -32,8 +33,7 @@ pub(crate) fn classify(error: &sqlx::Error) -> Error {
 pub(crate) fn classify_connect(error: &sqlx::Error) -> Error {
     match error {
         sqlx::Error::Io(e) if e.kind() == io::ErrorKind::InvalidData => {
-            let hint = "give the setting ca, or a host name that its certificate holds";
-            Error::new(Cause::Tls, format!("{}: {hint}", capped(&e.to_string())))
+            Error::new(Cause::Tls, with_way_out(&capped(&e.to_string())))
         }
         sqlx::Error::Protocol(text) if text.contains("authentication") || text.contains("auth plugin") => {
             Error::new(Cause::Auth, format!("{}: the driver does not know this way to log in", capped(text)))

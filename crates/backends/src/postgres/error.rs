@@ -1,5 +1,6 @@
 //! What PostgreSQL's and the driver's errors mean.
 
+use crate::handshake::with_way_out;
 use iotbench_core::{Action, Applied, Cause, Error};
 use sqlx::postgres::{PgDatabaseError, PgSeverity};
 use std::io::{self, ErrorKind};
@@ -16,7 +17,7 @@ pub(crate) fn classify(error: &sqlx::Error) -> Error {
             None => Error::new(Cause::Server, shown(&e.to_string())),
         },
         sqlx::Error::Io(e) => of_io(e),
-        sqlx::Error::Tls(e) => Error::new(Cause::Tls, shown(&e.to_string())),
+        sqlx::Error::Tls(e) => Error::new(Cause::Tls, with_way_out(&shown(&e.to_string()))),
         sqlx::Error::Protocol(e) => Error::new(Cause::Protocol, shown(e)).applied(Applied::Maybe),
         sqlx::Error::Decode(_) | sqlx::Error::ColumnDecode { .. } | sqlx::Error::RowNotFound => {
             Error::new(Cause::Protocol, shown(&error.to_string()))
@@ -31,7 +32,9 @@ pub(crate) fn classify_connecting(error: &sqlx::Error) -> Error {
     let classified = match error {
         sqlx::Error::Io(e) if is_unresolved(e) => Error::new(Cause::Dns, shown(&e.to_string())),
         // The driver hands on what rustls says of a certificate or a handshake as invalid data.
-        sqlx::Error::Io(e) if e.kind() == ErrorKind::InvalidData => Error::new(Cause::Tls, shown(&e.to_string())),
+        sqlx::Error::Io(e) if e.kind() == ErrorKind::InvalidData => {
+            Error::new(Cause::Tls, with_way_out(&shown(&e.to_string())))
+        }
         other => classify(other),
     };
     classified.applied(Applied::No)

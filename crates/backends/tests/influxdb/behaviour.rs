@@ -117,6 +117,34 @@ async fn a_database_that_is_dropped_under_the_writer_ends_the_run() {
 }
 
 #[tokio::test]
+async fn a_measurement_that_is_dropped_under_the_writer_comes_back_as_somebody_elses() {
+    let Some(url) = url().await else { return };
+    for layout in [Layout::Wide, Layout::Narrow] {
+        let scratch = Scratch::new(&url, &format!("replaced_{layout}"));
+        let table = table(layout, "r");
+        let database = open(&url, of_database(&scratch.name), table.clone());
+        database.create().await.unwrap();
+        let mut writer = database.writer().await.unwrap();
+        writer.write(&batch(&table, 0, 3)).await.unwrap();
+        ask(&url, &scratch.name, "DROP MEASUREMENT readings");
+        // Nobody writes: it is as empty as it is.
+        assert_eq!(database.count().await.unwrap(), Counts::default(), "{layout}");
+        writer.write(&batch(&table, 3, 3)).await.unwrap();
+        let error = database.count().await.unwrap_err();
+        assert!(error.cause == Cause::Server && error.message.contains("came back"), "{layout}: {error}");
+        assert_eq!(database.owned().await.unwrap(), [], "{layout}");
+        let readings = || contents(&url, &scratch.name).into_iter().find(|m| m.starts_with("readings"));
+        let before = readings().unwrap();
+        let error = database.drop_created().await.unwrap_err();
+        assert!(error.cause == Cause::NotOurs && error.message.contains("readings was dropped"), "{layout}: {error}");
+        assert_eq!(readings().unwrap(), before, "{layout}");
+        database.drop_created().await.unwrap();
+        assert_eq!(database.create().await.unwrap_err().cause, Cause::NotOurs, "{layout}");
+        assert_eq!(readings().unwrap(), before, "{layout}");
+    }
+}
+
+#[tokio::test]
 async fn points_of_another_type_are_refused_and_accounted_for() {
     let Some(url) = url().await else { return };
     for layout in [Layout::Wide, Layout::Narrow] {

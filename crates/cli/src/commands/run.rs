@@ -29,6 +29,7 @@ pub(super) fn run(arguments: &RunArguments) -> Result<u8, CliError> {
     }
     // Found missing before anything is made.
     jobs.iter().try_for_each(Job::find_programs)?;
+    jobs.iter().try_for_each(Job::reserve_descriptors)?;
     let stop = StopSignal::default();
     signals::stop_in_order(stop.clone(), ANNOUNCEMENT)?;
     let mut done = Vec::with_capacity(jobs.len());

@@ -1,34 +1,13 @@
 //! A server of the user's keeps what is the user's, and loses what a killed run left.
 
-use crate::place::{Place, SERVERS, is_here, wait_for};
+use crate::{
+    client::say,
+    on_a_server::arguments,
+    place::{Place, SERVERS, is_here, wait_for_series},
+};
 use rustix::process::{Pid, Signal, kill_process};
-use std::{fs, process::Command};
+use serde_json::Value;
 use url::Url;
-
-/// What a user says to a server by its own client program.
-fn say(backend: &str, address: &Url, words: &str) -> String {
-    let port = address.port().unwrap().to_string();
-    let mut command = match backend {
-        "postgres" => {
-            let mut psql = Command::new("psql");
-            psql.args(["-X", "-q", "-A", "-t", address.as_str(), "-c", words]);
-            psql
-        }
-        "mariadb" => {
-            let mut mariadb = Command::new("mariadb");
-            mariadb.args(["--no-defaults", "--protocol=tcp", "-h127.0.0.1", "-uroot", "-P", &port, "-e", words]);
-            mariadb
-        }
-        _ => {
-            let mut influx = Command::new("influx");
-            influx.args(["-host", "127.0.0.1", "-port", &port, "-database", "mine", "-execute", words]);
-            influx
-        }
-    };
-    let output = command.output().unwrap();
-    assert!(output.status.success(), "{backend}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
-}
 
 /// The user's database, and in it a table of the name that the run would use.
 fn plant(backend: &str, server: &Url) -> Url {
@@ -52,7 +31,7 @@ fn plant(backend: &str, server: &Url) -> Url {
         _ => {
             mine.query_pairs_mut().append_pair("db", "mine");
             say(backend, server, "CREATE DATABASE mine");
-            say(backend, server, "INSERT iotbench_pmu_write a=\"x\" 1");
+            say(backend, &mine, "INSERT iotbench_pmu_write a=\"x\" 1");
         }
     }
     mine
@@ -104,11 +83,7 @@ fn what_a_killed_run_left_is_found_and_dropped() {
         let load = ["run", "-p", "pmu_write", "--vus", "2", "-d", "1h", "--warmup", "0", "-b", backend];
         let arguments = [&load[..], &["--url", address, "--out", out.to_str().unwrap()]].concat();
         let mut run = place.iotbench(&arguments).spawn().unwrap();
-        wait_for("the series to have rows", || {
-            let folder = out.read_dir().ok().and_then(|mut d| d.next()).and_then(Result::ok);
-            let series = folder.and_then(|f| fs::read_to_string(f.path().join("series.csv")).ok());
-            series.is_some_and(|s| s.lines().count() > 2)
-        });
+        wait_for_series(&place);
         kill_process(Pid::from_child(&run), Signal::KILL).unwrap();
         run.wait().unwrap();
         let list = place.out(&["clean", "--url", address, "--dry-run"]);
@@ -116,6 +91,45 @@ fn what_a_killed_run_left_is_found_and_dropped() {
         let dropped = place.out(&["clean", "--url", address]);
         assert!(dropped.contains("dropped iotbench_pmu_write"), "{backend}: {dropped}");
         assert_eq!(place.out(&["clean", "--url", address]), "", "{backend}");
+        place.out(&["server", "stop", backend]);
+        place.assert_nothing_is_left();
+    }
+}
+
+#[test]
+fn a_table_that_is_dropped_during_a_run_is_told_and_what_takes_its_place_stays() {
+    for backend in SERVERS.into_iter().filter(|b| is_here(b)) {
+        let place = Place::new();
+        let mut url: Url = place.out(&["server", "start", backend]).trim().parse().unwrap();
+        let results = place.results();
+        let load = ["--vus", "4", "--set", "think_time=100ms", "-d", "4s"];
+        let target = ["--url", url.as_str(), "--out", results.to_str().unwrap()];
+        let run = place.iotbench(&arguments(backend, &[&load[..], &target].concat())).spawn().unwrap();
+        wait_for_series(&place);
+        if backend == "postgres" {
+            url.set_path("/iotbench");
+        }
+        let drop = match backend {
+            "mariadb" => "DROP TABLE iotbench.iotbench_pmu_write",
+            "postgres" => "DROP TABLE iotbench_pmu_write",
+            _ => "DROP MEASUREMENT iotbench_pmu_write",
+        };
+        say(backend, &url, drop);
+        let output = run.wait_with_output().unwrap();
+        let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let reasons = document["verdict"]["reasons"].to_string();
+        assert_eq!(document["verdict"]["status"], "failed", "{backend}: {reasons}");
+        // InfluxDB makes it anew, and then it is nobody's whom we know.
+        let (code, words) = if backend == "influxdb" { (31, "came back") } else { (24, "iotbench_pmu_write") };
+        assert_eq!(output.status.code(), Some(code), "{backend}: {reasons}");
+        assert!(reasons.contains(words), "{backend}: {reasons}");
+        if backend == "influxdb" {
+            let new = || say(backend, &url, "SELECT * FROM iotbench_pmu_write");
+            let before = new();
+            assert!(!before.is_empty());
+            assert_eq!(place.out(&["clean", "--url", url.as_str()]), "");
+            assert_eq!(new(), before);
+        }
         place.out(&["server", "stop", backend]);
         place.assert_nothing_is_left();
     }

@@ -2,10 +2,20 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod certificates;
+mod client;
 mod command;
+mod connections;
 mod failures;
+mod full_disk;
 mod harm;
 mod kills;
 mod library;
+mod login;
 mod managed_run;
+mod on_a_server;
+mod outages;
+mod partial_writes;
 mod place;
+mod proxy;
+mod tls;

@@ -1,6 +1,6 @@
 //! `iotbench run` with a private server, on every backend that has one.
 
-use crate::place::{Place, is_alive, is_here, kill, parent, wait_for};
+use crate::place::{Place, is_alive, is_here, kill, parent, wait_for, wait_for_series};
 use iotbench_backends::BACKENDS;
 use procfs::process::Process;
 use rustix::process::{Pid, Signal, kill_process};
@@ -30,11 +30,7 @@ fn results(place: &Place) -> PathBuf {
 fn measuring(place: &Place, backend: &str) -> Child {
     let out = place.results();
     let child = place.iotbench(&arguments(out.to_str().unwrap(), backend, ENDLESS)).spawn().unwrap();
-    wait_for("the series to have rows", || {
-        let folder = out.read_dir().ok().and_then(|mut d| d.next()).and_then(Result::ok);
-        let series = folder.and_then(|f| fs::read_to_string(f.path().join("series.csv")).ok());
-        series.is_some_and(|s| s.lines().count() > 2)
-    });
+    wait_for_series(place);
     child
 }
 

@@ -43,12 +43,30 @@ pub fn wait_for(what: &str, mut happened: impl FnMut() -> bool) {
     }
 }
 
+/// Waits until the run in a place measures: its series has rows.
+pub fn wait_for_series(place: &Place) {
+    wait_for("the series to have rows", || {
+        let folder = place.results().read_dir().ok().and_then(|mut d| d.next()).and_then(Result::ok);
+        let series = folder.and_then(|f| fs::read_to_string(f.path().join("series.csv")).ok());
+        series.is_some_and(|s| s.lines().count() > 2)
+    });
+}
+
 pub fn kill(pid: i32) {
     kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL).unwrap();
 }
 
 pub fn parent(pid: i32) -> i32 {
     Process::new(pid).unwrap().stat().unwrap().ppid
+}
+
+/// A process and all that descend from it.
+pub fn tree(root: i32) -> Vec<i32> {
+    let children = |pid| {
+        let all = all_processes().unwrap().filter_map(|process| process.ok()?.stat().ok());
+        all.filter(move |stat| stat.ppid == pid).map(|stat| stat.pid)
+    };
+    std::iter::once(root).chain(children(root).flat_map(tree)).collect()
 }
 
 pub fn is_alive(pid: i32) -> bool {
@@ -71,6 +89,11 @@ impl Place {
             fs::set_permissions(folder, Permissions::from_mode(0o755)).unwrap();
         }
         Self { root }
+    }
+
+    /// The folder around all the others, which every user may enter.
+    pub fn root(&self) -> &Path {
+        self.root.path()
     }
 
     pub fn servers(&self) -> PathBuf {

@@ -31,6 +31,8 @@ const LOOK: Duration = Duration::from_millis(20);
 const LEAD: Duration = Duration::from_millis(50);
 /// A second is told this long after its end, so that every thread has handed it over.
 const GRACE_NS: u64 = 150_000_000;
+/// An error that ends the run, or the server's death, is mostly the answer to whatever else is under way.
+const AFTER_AN_ERROR_NS: u64 = 5_000_000_000;
 /// A generation is announced at least this long before it begins.
 const ANNOUNCE_NS: u64 = 200_000_000;
 
@@ -214,7 +216,9 @@ impl Session<'_> {
         running.phase = Phase::Drain;
         let now_ns = running.clock.now_ns();
         running.control.stop_at(now_ns);
-        let patience_ns = self.planned.plan.phases.drain_ns;
+        let is_failed = running.control.failure().is_some() || self.stop.death().is_some();
+        let most_ns = if is_failed { AFTER_AN_ERROR_NS } else { u64::MAX };
+        let patience_ns = self.planned.plan.phases.drain_ns.min(most_ns);
         running.drain_until_ns = Some(now_ns.saturating_add(patience_ns));
         let told = self.begin_phase(Phase::Drain, Some(patience_ns));
         while !running.threads.are_finished() {

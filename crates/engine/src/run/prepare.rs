@@ -2,6 +2,7 @@
 
 use super::Session;
 use crate::{
+    descriptors::reserve_descriptors,
     observer::Event,
     outcome::Phase,
     plan::{GroupPlan, PhasesPlan},
@@ -27,6 +28,8 @@ const EMPTY_TRANSACTIONS: u32 = 50;
 impl Session<'_> {
     pub(super) fn prepare(&mut self) -> Result<(), Reason> {
         self.begin_phase(Phase::Create, None)?;
+        reserve_descriptors(&self.planned.plan, self.backend.capabilities())
+            .map_err(|e| Reason::Target { cause: Cause::Client, message: e.to_string() })?;
         let database = Arc::clone(&self.database);
         let facts = self.control_plane(CONNECT, database.ping())?;
         self.outcome.acknowledgement = facts.acknowledgement;

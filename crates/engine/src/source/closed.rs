@@ -208,6 +208,10 @@ impl Feed for ClosedSource {
         self.taken
     }
 
+    fn has_ended(&self, now_ns: u64) -> bool {
+        now_ns >= self.control.stops_at_ns() || self.control.is_spent()
+    }
+
     fn left_with_place(&mut self, now_ns: u64, tell: &mut dyn FnMut(usize, Left)) {
         for &Reverse(start) in &self.waiting {
             if start.intended_ns < now_ns && self.is_valid(start) {
@@ -223,7 +227,7 @@ impl Feed for ClosedSource {
 impl Source for ClosedSource {
     fn take(&mut self, now_ns: u64, batch: &mut Batch) -> Next {
         self.follow_users(now_ns);
-        if now_ns >= self.control.stops_at_ns() || self.control.is_spent() {
+        if self.has_ended(now_ns) {
             return Next::Finished;
         }
         while let Some(&Reverse(start)) = self.waiting.peek() {

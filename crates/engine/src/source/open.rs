@@ -43,6 +43,10 @@ impl Feed for OpenSource {
         self.given
     }
 
+    fn has_ended(&self, _now_ns: u64) -> bool {
+        self.taken.is_none() && self.grants.is_closed() && self.grants.is_empty()
+    }
+
     fn left_with_place(&mut self, _now_ns: u64, tell: &mut dyn FnMut(usize, Left)) {
         if let Some(grant) = self.taken {
             tell(self.operations.pick(0, grant.number), Left::Operation { intended_ns: grant.intended_ns });

@@ -130,6 +130,11 @@ impl Feed for PacedSource {
         Taken::default()
     }
 
+    /// Sensors may hold what was granted: that is known when it is asked for.
+    fn has_ended(&self, _now_ns: u64) -> bool {
+        false
+    }
+
     fn left_with_place(&mut self, now_ns: u64, tell: &mut dyn FnMut(usize, Left)) {
         self.left(now_ns, &mut |left| tell(0, left));
     }

@@ -5,6 +5,7 @@ use crate::influxdb::{
     chunk::Cell,
     client::Client,
     influxql::{DEVICE, SIGNAL, Select},
+    marker::no_mark,
 };
 use iotbench_core::{Cause, Counts, Error, Layout, TableSpec};
 use std::collections::BTreeMap;
@@ -33,7 +34,7 @@ fn statement(table: &TableSpec) -> String {
     let mut groups = Vec::new();
     groups.extend(table.has_device_column().then_some(DEVICE));
     groups.extend((table.layout == Layout::Narrow).then_some(SIGNAL));
-    Select::new("count(*)", table).group_by(&groups).into_text()
+    Select::new("count(*)", table).filter(&no_mark()).group_by(&groups).into_text()
 }
 
 fn whole(cell: &Cell<'_>) -> Result<u64, Error> {

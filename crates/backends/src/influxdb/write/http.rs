@@ -33,7 +33,7 @@ impl HttpWriter {
         gzip: bool,
     ) -> Result<Self, Error> {
         Ok(Self {
-            connection: Some(server.connect().await?),
+            connection: Some(server.connect_to_write().await?),
             uri: write_uri(server, database)?,
             encoder: Encoder::new(table)?,
             gzip: gzip.then(Gzip::new),

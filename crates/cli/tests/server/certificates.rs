@@ -1,0 +1,81 @@
+//! Certificates as the tests of encrypted connections need them: good ones, and each kind of bad one.
+
+use crate::place::{Place, recipe};
+use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, date_time_ymd};
+use std::{
+    fs::{self, Permissions},
+    os::unix::fs::{PermissionsExt, chown},
+    path::{Path, PathBuf},
+};
+
+/// An authority of a test's own, which no client trusts unless told to.
+pub struct Authority {
+    issuer: Issuer<'static, KeyPair>,
+    /// Its certificate, for the setting `ca`.
+    pub file: PathBuf,
+}
+
+/// A certificate and its key, in files that the server of one backend may read.
+pub struct Certificate {
+    pub file: PathBuf,
+    pub key: PathBuf,
+}
+
+impl Authority {
+    pub fn new(place: &Place, name: &str) -> Self {
+        let mut parameters = CertificateParams::default();
+        parameters.distinguished_name.push(DnType::CommonName, name);
+        parameters.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let key = KeyPair::generate().unwrap();
+        let file = place.root().join(format!("{name}.pem"));
+        fs::write(&file, parameters.self_signed(&key).unwrap().pem()).unwrap();
+        Self { issuer: Issuer::new(parameters, key), file }
+    }
+
+    /// A certificate of a host that is good for many years.
+    pub fn issue(&self, place: &Place, backend: &str, host: &str) -> Certificate {
+        self.sign(place, backend, &parameters(host))
+    }
+
+    /// A certificate of a host that was good for many years.
+    pub fn issue_expired(&self, place: &Place, backend: &str, host: &str) -> Certificate {
+        let mut parameters = parameters(host);
+        parameters.not_before = date_time_ymd(1999, 1, 1);
+        parameters.not_after = date_time_ymd(2019, 1, 1);
+        self.sign(place, backend, &parameters)
+    }
+
+    fn sign(&self, place: &Place, backend: &str, parameters: &CertificateParams) -> Certificate {
+        let key = KeyPair::generate().unwrap();
+        let certificate = parameters.signed_by(&key, &self.issuer).unwrap();
+        written(place.root(), backend, &certificate.pem(), &key)
+    }
+}
+
+/// A certificate of a host that nobody but itself vouches for.
+pub fn self_signed(place: &Place, backend: &str, host: &str) -> Certificate {
+    let key = KeyPair::generate().unwrap();
+    written(place.root(), backend, &parameters(host).self_signed(&key).unwrap().pem(), &key)
+}
+
+fn parameters(host: &str) -> CertificateParams {
+    CertificateParams::new(vec![host.to_owned()]).unwrap()
+}
+
+/// Servers refuse a key that others may read, or cannot read one that is not theirs.
+fn written(folder: &Path, backend: &str, certificate: &str, key: &KeyPair) -> Certificate {
+    let written = Certificate { file: folder.join("server.pem"), key: folder.join("server.key") };
+    fs::write(&written.file, certificate).unwrap();
+    fs::write(&written.key, key.serialize_pem()).unwrap();
+    fs::set_permissions(&written.key, Permissions::from_mode(0o600)).unwrap();
+    if rustix::process::geteuid().is_root() {
+        chown(&written.key, Some(user_id(recipe(backend).user)), None).unwrap();
+    }
+    written
+}
+
+fn user_id(name: &str) -> u32 {
+    let users = fs::read_to_string("/etc/passwd").unwrap();
+    let user = users.lines().find(|line| line.split(':').next() == Some(name)).unwrap();
+    user.split(':').nth(2).unwrap().parse().unwrap()
+}

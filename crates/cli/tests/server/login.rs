@@ -1,0 +1,99 @@
+//! Passwords that are wrong, and one that is changed during a run: said at once, and not tried again and again.
+
+use crate::{
+    client::say,
+    on_a_server::{arguments, run},
+    place::{Place, SERVERS, is_here, wait_for_series},
+    proxy::Proxy,
+};
+use serde_json::Value;
+use std::fs;
+use url::Url;
+
+const USERS: usize = 5;
+/// Wherever one is used, so often a wrong password may be tried.
+const MOST_ATTEMPTS: usize = 2 * USERS;
+
+/// A server with the user `sensor`, whose password is `right`.
+fn start(place: &Place, backend: &str) -> Url {
+    let rules = place.root().join("pg_hba.conf");
+    fs::write(&rules, "host all sensor 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\n").unwrap();
+    let setting = match backend {
+        "mariadb" => "skip-name-resolve=1".into(),
+        "postgres" => format!("hba_file={}", rules.display()),
+        _ => "http.auth-enabled=true".to_owned(),
+    };
+    let server: Url = place.out(&["server", "start", backend, "--set", &setting]).trim().parse().unwrap();
+    let create = match backend {
+        "mariadb" => "CREATE USER sensor IDENTIFIED BY 'right'; GRANT ALL ON *.* TO sensor",
+        "postgres" => "CREATE ROLE sensor LOGIN SUPERUSER PASSWORD 'right'",
+        _ => "CREATE USER sensor WITH PASSWORD 'right' WITH ALL PRIVILEGES",
+    };
+    say(backend, &server, create);
+    server
+}
+
+fn sensor(url: &Url, password: &str) -> Url {
+    let mut url = url.clone();
+    url.set_username("sensor").unwrap();
+    url.set_password(Some(password)).unwrap();
+    url
+}
+
+/// Gives the user another password, and ends what was opened with the old one.
+fn change_password(backend: &str, server: &Url) {
+    let change = match backend {
+        "mariadb" => "SET PASSWORD FOR sensor = PASSWORD('changed'); KILL USER sensor",
+        "postgres" => {
+            "ALTER ROLE sensor PASSWORD 'changed'; \
+             SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = 'sensor'"
+        }
+        _ => "SET PASSWORD FOR sensor = 'changed'",
+    };
+    let who = if backend == "influxdb" { sensor(server, "right") } else { server.clone() };
+    say(backend, &who, change);
+}
+
+#[test]
+fn a_wrong_password_is_told_at_once() {
+    for backend in SERVERS.into_iter().filter(|b| is_here(b)) {
+        let place = Place::new();
+        let server = start(&place, backend);
+        let proxy = Proxy::to(&server);
+        let wrong = run(&place, backend, &sensor(&proxy.url(&server), "wr0ng"), USERS, &[]);
+        assert_eq!(wrong.code, 21, "{backend}: {} {}", wrong.reasons(), wrong.err);
+        assert!(wrong.reasons().contains("auth: "), "{}", wrong.reasons());
+        assert!(!wrong.document.to_string().contains("wr0ng") && !wrong.err.contains("wr0ng"));
+        let attempts = proxy.take_count();
+        assert!((1..=MOST_ATTEMPTS).contains(&attempts), "{backend}: {attempts}");
+        let right = run(&place, backend, &sensor(&proxy.url(&server), "right"), USERS, &[]);
+        assert_eq!(right.code, 0, "{backend}: {} {}", right.reasons(), right.err);
+        assert!(proxy.take_count() > USERS);
+        place.out(&["server", "stop", backend]);
+        place.assert_nothing_is_left();
+    }
+}
+
+#[test]
+fn a_password_that_is_changed_ends_the_run() {
+    for backend in SERVERS.into_iter().filter(|b| is_here(b)) {
+        let place = Place::new();
+        let server = start(&place, backend);
+        let proxy = Proxy::to(&server);
+        let (url, out, users) = (sensor(&proxy.url(&server), "right"), place.results(), USERS.to_string());
+        let load = ["--vus", &users, "--connections", &users, "-d", "1h", "--url", url.as_str()];
+        let load = [&load[..], &["--out", out.to_str().unwrap()]].concat();
+        let run = place.iotbench(&arguments(backend, &load)).spawn().unwrap();
+        wait_for_series(&place);
+        proxy.take_count();
+        change_password(backend, &server);
+        let output = run.wait_with_output().unwrap();
+        let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(output.status.code(), Some(21), "{backend}: {:#}", document["verdict"]);
+        assert!(document["points"]["acked"].as_u64() > Some(0), "{backend}");
+        let attempts = proxy.take_count();
+        assert!(attempts <= MOST_ATTEMPTS, "{backend}: {attempts}");
+        place.out(&["server", "stop", backend]);
+        place.assert_nothing_is_left();
+    }
+}

@@ -1,0 +1,122 @@
+//! Encrypted connections to servers with each kind of certificate, and to servers that do not encrypt.
+
+use crate::{
+    certificates::{Authority, Certificate, self_signed},
+    on_a_server::{Ended, run},
+    place::{Place, SERVERS, is_here},
+};
+use url::Url;
+
+/// This machine under a name that is not the loopback's: what holds here by default holds for every other machine.
+const HOST: &str = "0.0.0.0";
+
+/// What is said of a certificate whose authority nobody named.
+const UNTRUSTED: &str = "name its authority by the setting ca";
+
+/// A server with this certificate, and its address for encrypted connections.
+fn start(place: &Place, backend: &str, certificate: &Certificate) -> Url {
+    let (file, key) = (certificate.file.display(), certificate.key.display());
+    let settings = match backend {
+        "mariadb" => vec![format!("ssl-cert={file}"), format!("ssl-key={key}")],
+        "postgres" => vec!["ssl=on".into(), format!("ssl_cert_file={file}"), format!("ssl_key_file={key}")],
+        _ => vec![
+            "http.https-enabled=true".into(),
+            format!("http.https-certificate={file}"),
+            format!("http.https-private-key={key}"),
+        ],
+    };
+    let settings = settings.iter().flat_map(|setting| ["--set", setting]);
+    let arguments: Vec<&str> = ["server", "start", backend].into_iter().chain(settings).collect();
+    encrypted(&place.out(&arguments))
+}
+
+/// An address as printed, for encrypted connections to [`HOST`].
+fn encrypted(address: &str) -> Url {
+    let mut url: Url = address.trim().parse().unwrap();
+    url.set_host(Some(HOST)).unwrap();
+    if url.scheme() == "http" {
+        url.set_scheme("https").unwrap();
+    }
+    url
+}
+
+fn ca(backend: &str, authority: &Authority) -> String {
+    format!("backend.{backend}.ca={}", authority.file.display())
+}
+
+/// Refused before anything was asked of the server, with words that say why.
+fn assert_refused(ended: &Ended, case: &str, words: &str) {
+    let reasons = ended.reasons();
+    assert_eq!(ended.code, 22, "{case}: {reasons} {}", ended.err);
+    assert_eq!(ended.document["verdict"]["status"], "failed", "{case}");
+    assert_eq!(ended.document["verdict"]["reasons"].as_array().unwrap().len(), 1, "{case}: {reasons}");
+    assert_eq!(ended.count("/load/started"), 0, "{case}");
+    assert!(reasons.contains(words), "{case}: {reasons}");
+}
+
+fn assert_valid(ended: &Ended, case: &str) {
+    assert_eq!(ended.code, 0, "{case}: {} {}", ended.reasons(), ended.err);
+    assert!(ended.count("/points/acked") > 0, "{case}");
+}
+
+#[test]
+fn a_certificate_counts_for_its_host_and_under_its_authority() {
+    for backend in SERVERS.into_iter().filter(|b| is_here(b)) {
+        let place = Place::new();
+        let (ours, another) = (Authority::new(&place, "ours"), Authority::new(&place, "another"));
+        let url = start(&place, backend, &ours.issue(&place, backend, HOST));
+        let trusted = ca(backend, &ours);
+        assert_refused(&run(&place, backend, &url, 2, &[]), backend, UNTRUSTED);
+        let other = run(&place, backend, &url, 2, &["--set", &ca(backend, &another)]);
+        assert_refused(&other, backend, UNTRUSTED);
+        let mut elsewhere = url.clone();
+        elsewhere.set_host(Some("127.0.0.1")).unwrap();
+        if backend != "influxdb" {
+            elsewhere.set_query(Some("sslmode=verify-full"));
+        }
+        assert_refused(
+            &run(&place, backend, &elsewhere, 2, &["--set", &trusted]),
+            backend,
+            "a host name that the certificate holds",
+        );
+        assert_valid(&run(&place, backend, &url, 2, &["--set", &trusted]), backend);
+        let insecure = run(&place, backend, &url, 2, &["--insecure"]);
+        assert_valid(&insecure, backend);
+        let remarks = insecure.document.to_string();
+        assert!(remarks.contains("certificates were not checked"), "{remarks}");
+        place.out(&["server", "stop", backend]);
+        place.assert_nothing_is_left();
+    }
+}
+
+#[test]
+fn expired_and_self_signed_certificates_are_refused() {
+    for backend in SERVERS.into_iter().filter(|b| is_here(b)) {
+        let place = Place::new();
+        let authority = Authority::new(&place, "ours");
+        let trusted = ca(backend, &authority);
+        let expired = start(&place, backend, &authority.issue_expired(&place, backend, HOST));
+        assert_refused(&run(&place, backend, &expired, 2, &["--set", &trusted]), backend, "needs a new certificate");
+        place.out(&["server", "stop", backend]);
+        let alone = start(&place, backend, &self_signed(&place, backend, HOST));
+        for more in [&[][..], &["--set", &trusted]] {
+            assert_refused(&run(&place, backend, &alone, 2, more), backend, UNTRUSTED);
+        }
+        place.out(&["server", "stop", backend]);
+        place.assert_nothing_is_left();
+    }
+}
+
+#[test]
+fn a_server_that_does_not_encrypt_is_refused_and_gets_no_data() {
+    for backend in SERVERS.into_iter().filter(|b| is_here(b)) {
+        let place = Place::new();
+        let plain = encrypted(&place.out(&["server", "start", backend]));
+        // Who does not check whom he talks to still talks to nobody else.
+        for more in [&[][..], &["--insecure"]] {
+            assert_refused(&run(&place, backend, &plain, 2, more), backend, "the server does not encrypt");
+        }
+        place.out(&["server", "stop", backend]);
+        place.assert_nothing_is_left();
+    }
+}
