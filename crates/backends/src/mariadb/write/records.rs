@@ -1,6 +1,6 @@
 //! What a layout makes of a batch: records, and how they are bound to the places of an INSERT.
 
-use iotbench_core::{Batch, Column, Error};
+use iotbench_core::{Batch, Column, Error, ValueType};
 use sqlx::{Arguments, mysql::MySqlArguments};
 
 /// The records of a batch in one layout.
@@ -62,11 +62,19 @@ impl Places {
 /// The bytes of a value as it is bound.
 pub(crate) fn bytes_of_value(column: &Column, row: usize) -> usize {
     match column {
-        Column::F32(_) => 4,
-        Column::F64(_) | Column::I64(_) => 8,
-        Column::U16(_) => 2,
         // With its length before it.
         Column::Text(values) => values.get(row).map_or(0, str::len) + 4,
+        numbers => fixed_bytes_of(numbers.value_type()),
+    }
+}
+
+/// The bytes of a value of this type as it is bound; none for a text, whose bytes are its own.
+pub(crate) fn fixed_bytes_of(value_type: ValueType) -> usize {
+    match value_type {
+        ValueType::F32 => 4,
+        ValueType::F64 | ValueType::I64 => 8,
+        ValueType::U16 => 2,
+        ValueType::Text => 0,
     }
 }
 

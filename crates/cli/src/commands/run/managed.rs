@@ -38,7 +38,7 @@ pub(super) fn start_server(
 /// Stops the server of a run and removes it, unless it is to be kept. If it has died, the verdict says so.
 pub(super) fn stop_server(job: &Job, arguments: &RunArguments, server: PrivateServer, outcome: &mut Outcome) {
     let died = |reason: &Reason| matches!(reason, Reason::ServerDied(_));
-    if !server.process().is_alive() && !outcome.verdict.reasons.iter().any(died) {
+    if !server.is_alive() && !outcome.verdict.reasons.iter().any(died) {
         let how = server.ended().unwrap_or_else(|| "its process is gone".into());
         let reasons = std::mem::take(&mut outcome.verdict.reasons);
         outcome.verdict = Verdict::of(reasons.into_iter().chain([Reason::ServerDied(how)]).collect());
