@@ -16,6 +16,7 @@ use crate::{
 };
 use iotbench_core::Recipe;
 use std::{
+    collections::HashMap,
     io,
     path::{Path, PathBuf},
     time::Duration,
@@ -183,12 +184,12 @@ pub fn start(launch: &Launch, cancelled: &dyn Fn() -> bool) -> Result<PrivateSer
             (None, 1) => launch.wanted_ports.as_slice(),
             (None, _) => &[],
         };
-        let before = log::length(&launch.log);
+        let before = place.log_lengths();
         match place.start_once(wanted, cancelled) {
             Err(StartError::Died { log, .. })
                 if fixed.is_none()
                     && attempt < ATTEMPTS
-                    && says_port_is_taken(&log, if log == launch.log { before } else { 0 }) =>
+                    && says_port_is_taken(&log, before.get(&log).copied().unwrap_or(0)) =>
             {
                 attempt += 1;
             }
@@ -221,14 +222,30 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
+    fn nodes(&self) -> u32 {
+        let Launch { recipe, settings, .. } = self.launch;
+        self.kept.as_ref().map_or(settings.nodes(recipe), |kept| kept.nodes)
+    }
+
+    /// How long each log is already.
+    fn log_lengths(&self) -> HashMap<PathBuf, u64> {
+        let Launch { recipe, log, .. } = self.launch;
+        let members = Topology { recipe, nodes: self.nodes(), ports: Vec::new() }.members();
+        let logs = members.iter().map(|member| log::of_member(log, &member.name())).chain([log.clone()]);
+        logs.map(|log| {
+            let length = log::length(&log);
+            (log, length)
+        })
+        .collect()
+    }
+
     fn start_once(&self, wanted: &[u16], cancelled: &dyn Fn() -> bool) -> Result<PrivateServer, StartError> {
-        let Launch { recipe, backend, settings, log, .. } = self.launch;
+        let Launch { recipe, backend, log, .. } = self.launch;
         let folder = match &self.launch.kept {
             Some(kept) => kept.clone(),
             None => fresh_path(backend, self.account.as_ref())?,
         };
-        let nodes = self.kept.as_ref().map_or(settings.nodes(recipe), |kept| kept.nodes);
-        let topology = topology::choose(recipe, nodes, wanted)
+        let topology = topology::choose(recipe, self.nodes(), wanted)
             .map_err(|source| StartError::Io { what: "no free port on 127.0.0.1".into(), source })?;
         let plan = self.plan(&folder, &topology)?;
         let supervisor = open_log(log).and_then(|log| Supervisor::start(&self.supervisor, &plan.order, log));

@@ -2,7 +2,9 @@
 
 use super::records::{Places, Records, devices_of, with_device};
 use crate::json::ObjectWriter;
-use iotbench_core::{Batch, Error, TableSpec};
+use iotbench_core::{Batch, TableSpec};
+use sqlx::error::BoxDynError;
+use std::str::Utf8Error;
 
 /// One object a datapoint.
 pub(crate) struct DocumentRecords {
@@ -41,7 +43,7 @@ impl Records for DocumentRecords {
         12 + self.texts.bytes(record)
     }
 
-    fn bind(&self, batch: &Batch, record: usize, places: &mut Places) -> Result<(), Error> {
+    fn bind(&self, batch: &Batch, record: usize, places: &mut Places) -> Result<(), BoxDynError> {
         if self.has_device {
             places.push(self.devices[record])?;
         }
@@ -84,7 +86,7 @@ impl JsonTexts {
     }
 
     /// A text. The server takes JSON in the character set of the connection only, so it is bound as text.
-    pub(crate) fn get(&self, place: usize) -> Result<&str, Error> {
-        std::str::from_utf8(&self.text[self.range(place)]).map_err(|e| Error::new(iotbench_core::Cause::Data, e))
+    pub(crate) fn get(&self, place: usize) -> Result<&str, Utf8Error> {
+        std::str::from_utf8(&self.text[self.range(place)])
     }
 }

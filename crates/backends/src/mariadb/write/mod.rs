@@ -118,7 +118,7 @@ impl MariaDbWriter {
         let rows = records.len();
         let mut places = Places::with_room(rows * self.statement.columns(), bytes);
         for record in records {
-            self.records.bind(batch, record, &mut places)?;
+            self.records.bind(batch, record, &mut places).map_err(|e| Error::new(Cause::Data, e))?;
         }
         let query = sqlx::query_with(self.statement.sql(rows), places.0);
         let inserted = query.execute(&mut self.connection).await.map_err(|e| {

@@ -1,7 +1,8 @@
 //! Writes layout wide: one row a datapoint, a column for each signal.
 
 use super::records::{Places, Records, bytes_of_value, devices_of, fixed_bytes_of, with_device};
-use iotbench_core::{Batch, Error, TableSpec, ValueType};
+use iotbench_core::{Batch, TableSpec, ValueType};
+use sqlx::error::BoxDynError;
 
 /// One row a datapoint.
 pub(crate) struct WideRecords {
@@ -45,7 +46,7 @@ impl Records for WideRecords {
         self.fixed_bytes + self.texts.iter().map(text_bytes).sum::<usize>()
     }
 
-    fn bind(&self, batch: &Batch, record: usize, places: &mut Places) -> Result<(), Error> {
+    fn bind(&self, batch: &Batch, record: usize, places: &mut Places) -> Result<(), BoxDynError> {
         if self.has_device {
             places.push(self.devices[record])?;
         }
