@@ -114,6 +114,8 @@ impl Launch {
     /// A server of this backend in a folder of its own, removed at the end, that writes to `log`.
     #[must_use]
     pub fn new(backend: &str, recipe: &'static Recipe, log: PathBuf) -> Self {
+        // The supervisor, which opens the logs of several processes, is at home elsewhere.
+        let log = std::path::absolute(&log).unwrap_or(log);
         Self {
             backend: backend.into(),
             recipe,
