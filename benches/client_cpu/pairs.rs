@@ -6,9 +6,9 @@ use rustix::time::{ClockId, clock_gettime};
 use std::time::Duration;
 
 /// Odd, so that there is a middle one.
-const PAIRS: usize = 31;
-/// Rows of a request, and requests of a block.
-const SIZES: [(u16, u32); 3] = [(1, 400), (50, 100), (1000, 10)];
+const PAIRS: usize = 101;
+/// Rows of a request, and requests of a block. Blocks are short, so that both of a pair meet the same machine.
+const SIZES: [(u16, u32); 3] = [(1, 100), (50, 30), (1000, 4)];
 /// What iotbench may cost, as a multiple of the bare program.
 const MOST: f64 = 1.3;
 

@@ -31,7 +31,9 @@ impl Records for DocumentRecords {
     }
 
     fn take(&mut self, batch: &Batch) -> usize {
-        devices_of(batch, &mut self.devices);
+        if self.has_device {
+            devices_of(batch, &mut self.devices);
+        }
         self.texts.clear();
         for row in 0..batch.len() {
             self.texts.push(|text| self.object.push(text, batch.columns(), row));

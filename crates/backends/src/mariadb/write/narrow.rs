@@ -28,7 +28,9 @@ impl Records for NarrowRecords {
     }
 
     fn take(&mut self, batch: &Batch) -> usize {
-        devices_of(batch, &mut self.devices);
+        if self.has_device {
+            devices_of(batch, &mut self.devices);
+        }
         batch.len() * self.width
     }
 

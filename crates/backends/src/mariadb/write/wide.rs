@@ -37,7 +37,9 @@ impl Records for WideRecords {
     }
 
     fn take(&mut self, batch: &Batch) -> usize {
-        devices_of(batch, &mut self.devices);
+        if self.has_device {
+            devices_of(batch, &mut self.devices);
+        }
         batch.len()
     }
 
