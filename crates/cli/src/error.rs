@@ -50,7 +50,10 @@ impl CliError {
 impl From<StartError> for CliError {
     fn from(error: StartError) -> Self {
         let code = match &error {
-            StartError::Missing(_) | StartError::NoSupervisor | StartError::NoSetpriv => USAGE,
+            StartError::Missing(_)
+            | StartError::NoSupervisor
+            | StartError::NoSetpriv
+            | StartError::OtherNodes { .. } => USAGE,
             StartError::Folder(error) => folder_code(error),
             StartError::Io { .. } => LOCAL_IO,
             StartError::Died { .. } | StartError::NotReady { .. } => SERVER,

@@ -4,7 +4,7 @@ use crate::{diagnostics::Source, error::CliError, profiles::WrittenProfile};
 use iotbench_backends::BACKENDS;
 use iotbench_core::{Backend, Endpoint, Layout, Recipe, Registry, Settings, Target};
 use iotbench_engine::{Overrides, PlanRequest, Planned, Profile, plan, reserve_descriptors};
-use iotbench_launcher::{PrivateServer, Programs, ServerSettings, planned_endpoint};
+use iotbench_launcher::{PrivateServer, Programs, ServerSettings, planned_endpoints};
 use std::{
     path::{Path, PathBuf},
     time::{SystemTime, UNIX_EPOCH},
@@ -150,9 +150,12 @@ impl Job {
     /// What one of its runs means. An embedded database lies in the place's folder, unless the user says where it is.
     pub(crate) fn plan(&self, run: &Profile, run_id: &str, place: &Place<'_>) -> Result<Planned, CliError> {
         let private = match (place.server, &self.server) {
-            (Some(server), _) => Some(server.endpoint().clone()),
-            (None, Some(wanted)) => Some(planned_endpoint(wanted.recipe).map_err(CliError::internal)?),
-            (None, None) => None,
+            (Some(server), _) => server.endpoints().to_vec(),
+            (None, Some(wanted)) => {
+                let nodes = wanted.settings.nodes(wanted.recipe);
+                planned_endpoints(wanted.recipe, nodes).map_err(CliError::internal)?
+            }
+            (None, None) => Vec::new(),
         };
         let target = Target {
             endpoints: self.endpoints.iter().cloned().chain(private).collect(),

@@ -4,51 +4,88 @@
 /// carries the recipe out; the backend does not get them.
 pub const SERVER_SETTINGS: &str = "server";
 
-/// How a private server is made: which programs, how they begin an empty folder, start, tell that they are ready, and
-/// stop. A backend gives its recipe by [`crate::Backend::recipe`]; who carries it out knows no database.
+/// How a private server is made: which programs, and of which processes it consists, on one node or on several. A backend
+/// gives its recipe by [`crate::Backend::recipe`]; who carries it out knows no database.
 ///
-/// Texts are templates. `{data}` is the folder of the data, `{run}` the folder around it (for sockets and pid files),
-/// `{memory_bytes}` the budget of every cache; a name of [`ports`](Self::ports) is that port, and a name of
-/// [`programs`](Self::programs) the path of that program. Each command is a list of arguments and never passes a shell.
+/// A *node* is an address of its own, 127.0.0.1, 127.0.0.2 and so on. A [`Role`] is a kind of process that runs on some of
+/// the nodes. The roles are started in their order, each on all its nodes before the next one begins, then [`join`](Self::join)
+/// is run; they are stopped in the opposite order.
+///
+/// Texts are templates. Each command is a list of arguments and never passes a shell. The names:
+///
+/// | name | stands for | in commands of |
+/// |---|---|---|
+/// | a name of [`programs`](Self::programs) | the path of that program | all |
+/// | `{memory_bytes}` | the budget of every cache of one process | all |
+/// | `{nodes}` | the number of nodes | all |
+/// | `{hosts}` | the addresses of all nodes, with commas between them | all |
+/// | `{ROLE.PORT}` | this port of that role: the same number on each of its nodes | all |
+/// | `{ROLE.PORT.first}` | `host:port` of that role's first node | all |
+/// | `{ROLE.PORT.all}` | `host:port` of each of its nodes, with commas between them | all |
+/// | `{run}` | a folder of the process's own (for sockets and pid files); of the whole server | a role; `join` |
+/// | `{data}` | the folder of the data in it, which the process makes | a role |
+/// | `{host}`, `{node}` | the address and the number, from 0, of the node that it runs on | a role |
+/// | a name of [`Role::ports`] | that port | that role |
 ///
 /// ```
-/// use iotbench_core::{Program, Ready, Recipe, StopBy};
+/// use iotbench_core::{On, Program, Ready, Recipe, Role, StopBy};
 ///
 /// static RECIPE: Recipe = Recipe {
-///     role: "server",
 ///     programs: &[Program { name: "exampled", folders: &["/usr/sbin"], package: "example-server" }],
 ///     version: &["{exampled}", "--version"],
 ///     user: "example",
-///     ports: &["port"],
-///     init: &[],
-///     environment: &[],
-///     start: &["{exampled}", "--cache={memory_bytes}", "{settings}", "--folder={data}", "--listen=127.0.0.1:{port}"],
-///     setting: &["--{key}={value}"],
-///     reserved: &["folder", "listen"],
-///     ready: Ready::Http { port: "port", path: "/ping" },
-///     stop: StopBy::Terminate,
-///     url: "http://127.0.0.1:{port}/",
+///     nodes: &[1],
+///     roles: &[Role {
+///         name: "server",
+///         on: On::EveryNode,
+///         ports: &["port"],
+///         init: &[],
+///         environment: &[],
+///         start: &["{exampled}", "--cache={memory_bytes}", "{settings}", "--folder={data}", "--listen={host}:{port}"],
+///         setting: &["--{key}={value}"],
+///         reserved: &["folder", "listen"],
+///         ready: Ready::Http { port: "port", path: "/ping" },
+///         ready_within_s: 30,
+///         stop: StopBy::Terminate,
+///         url: Some("http://{host}:{port}/"),
+///     }],
+///     join: &[],
 /// };
-/// assert!(RECIPE.start.contains(&"{settings}"));
+/// assert!(RECIPE.roles[0].start.contains(&"{settings}"));
 /// ```
 #[derive(Debug)]
 pub struct Recipe {
-    /// What the process is called in results, such as `server`.
-    pub role: &'static str,
     /// Every program that the recipe calls; the server itself first.
     pub programs: &'static [Program],
     /// Prints the server's version.
     pub version: &'static [&'static str],
     /// The user that root becomes for the server.
     pub user: &'static str,
-    /// Ports on 127.0.0.1 to choose, by the name that templates use; first the one that it serves over TCP when ready.
+    /// How many nodes it may have; first how many it has unless the user says otherwise.
+    pub nodes: &'static [u32],
+    /// The processes that it consists of, in the order of their start.
+    pub roles: &'static [Role],
+    /// Commands that make one database of the processes of a new server, run one after the other when all are ready. They
+    /// find it joined when it starts again on a folder that was kept.
+    pub join: &'static [&'static [&'static str]],
+}
+
+/// A kind of process: how it begins an empty folder, starts, tells that it is ready, and stops.
+#[derive(Debug)]
+pub struct Role {
+    /// What the process is called in results, such as `server`: letters, digits and `-`.
+    pub name: &'static str,
+    /// On which nodes it runs.
+    pub on: On,
+    /// Ports to choose, by the name that templates use; first the one that it serves over TCP when ready. Roles differ in
+    /// their ports; on each node a role has the same.
     pub ports: &'static [&'static str],
     /// Commands that fill an empty folder, one after the other.
     pub init: &'static [&'static [&'static str]],
     /// Variables of every command, as `NAME=value`. An element `{settings}` stands for the user's settings: what stands
     /// before it are defaults, what comes after cannot be changed.
     pub environment: &'static [&'static str],
-    /// The server, which stays in the foreground. An element `{settings}` as in the environment.
+    /// The process, which stays in the foreground. An element `{settings}` as in the environment.
     pub start: &'static [&'static str],
     /// What one of the user's settings becomes where `{settings}` stands: `{key}`, `{KEY}` (in capitals, `_` for other
     /// characters) and `{value}`.
@@ -57,10 +94,35 @@ pub struct Recipe {
     pub reserved: &'static [&'static str],
     /// When it is ready.
     pub ready: Ready,
+    /// A process that is not ready so long after its start has failed.
+    pub ready_within_s: u32,
     /// How it is asked to stop.
     pub stop: StopBy,
-    /// Where the backend then reaches it.
-    pub url: &'static str,
+    /// Where the backend then reaches it; `None`: only other processes of the server do.
+    pub url: Option<&'static str>,
+}
+
+/// On which nodes a role runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum On {
+    /// On each.
+    EveryNode,
+    /// On the first alone.
+    FirstNode,
+    /// On each but the first.
+    OtherNodes,
+}
+
+impl On {
+    /// The numbers of these nodes, from 0.
+    #[must_use]
+    pub fn of(self, nodes: u32) -> std::ops::Range<u32> {
+        match self {
+            Self::EveryNode => 0..nodes,
+            Self::FirstNode => 0..nodes.min(1),
+            Self::OtherNodes => 1.min(nodes)..nodes,
+        }
+    }
 }
 
 /// A program that a recipe calls.
@@ -115,6 +177,15 @@ pub fn capitals(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_role_runs_on_the_nodes_that_it_says() {
+        let of = |on: On, nodes| on.of(nodes).collect::<Vec<_>>();
+        assert_eq!(of(On::EveryNode, 3), [0, 1, 2]);
+        assert_eq!(of(On::FirstNode, 3), [0]);
+        assert_eq!(of(On::OtherNodes, 3), [1, 2]);
+        assert!(of(On::OtherNodes, 1).is_empty());
+    }
 
     #[test]
     fn a_programs_variable_is_a_plain_name() {

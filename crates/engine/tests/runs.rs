@@ -3,12 +3,12 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use iotbench_backends::BACKENDS;
-use iotbench_core::{Registry, Target};
+use iotbench_core::{Node, Registry, Target};
 use iotbench_engine::{
     Event, Observer, Outcome, Overrides, Phase, PlanRequest, Planned, Profile, RunOptions, Status, StopSignal,
     parse_profile, plan, run,
 };
-use std::path::Path;
+use std::{path::Path, process::Command};
 
 const PMU: &str = r#"
 name = "pmu"
@@ -99,6 +99,39 @@ fn a_bounded_number_of_operations_is_all_done() {
     let outcome = run_on("blackhole", profile(MACHINE, &Overrides { set, ..Overrides::default() }));
     assert_balanced(&outcome);
     assert_eq!((outcome.load.offered, outcome.load.ok), (777, 777));
+}
+
+/// As of a server of two roles on three nodes, each process the root of its own tree.
+#[test]
+fn resources_have_one_entry_for_each_role_and_node() {
+    let mut processes = Vec::new();
+    let mut target = Target::default();
+    for role in ["store", "front"] {
+        for node in 0..3 {
+            let process = Command::new("sleep").arg("600").spawn().unwrap();
+            target.nodes.push(Node { role: role.into(), node, pid: Some(process.id()) });
+            processes.push(process);
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let backend = Registry::new(BACKENDS).find("blackhole").unwrap();
+    let request = PlanRequest {
+        profile: profile(MACHINE, &Overrides::default()),
+        profile_file: "test.toml".into(),
+        base: folder.path(),
+        run_id: "test".into(),
+        target: target.clone(),
+        now_ns: 0,
+    };
+    let planned = plan(request, backend).unwrap();
+    let outcome = run(planned, backend, RunOptions::default(), &mut (), &StopSignal::default());
+    for process in &mut processes {
+        process.kill().unwrap();
+        process.wait().unwrap();
+    }
+    let sampled = outcome.resources.iter().skip(1).map(|r| (r.role.to_string(), r.node, r.processes_max));
+    let expected = target.nodes.into_iter().map(|node| (node.role, node.node, Some(1)));
+    assert_eq!(sampled.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
 }
 
 /// What is settled at once is still counted: the result is as whole as it can be.

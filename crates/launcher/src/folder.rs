@@ -1,6 +1,6 @@
 //! The folder of one private server: made for it, marked, and removed only if it is still that one.
 
-use crate::account::Account;
+use crate::{account::Account, order::Marker};
 use rustix::{
     fs::{FlockOperation, Gid, Uid, chown, flock},
     process::geteuid,
@@ -13,8 +13,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// A file of ours in the folder, with the backend's name in it.
+/// A file of ours in the folder, with a [`Marker`] in it.
 const MARKER: &str = ".iotbench-server";
+const LONGEST_MARKER: u64 = 4096;
 /// Its presence says that the folder outlives its server.
 const KEEP: &str = ".iotbench-keep";
 
@@ -93,12 +94,12 @@ pub(crate) struct ServerFolder {
 
 impl ServerFolder {
     /// Makes the folder, for its owner only. It must not exist.
-    pub(crate) fn create(path: &Path, backend: &str, owner: Option<(u32, u32)>) -> Result<Self, FolderError> {
+    pub(crate) fn create(path: &Path, says: &Marker, owner: Option<(u32, u32)>) -> Result<Self, FolderError> {
         let fail = |source| FolderError::Io { path: path.into(), source };
         DirBuilder::new().mode(0o700).create(path).map_err(fail)?;
         let marked = || {
             let mut marker = OpenOptions::new().write(true).create_new(true).mode(0o644).open(path.join(MARKER))?;
-            marker.write_all(backend.as_bytes())?;
+            marker.write_all(&serde_json::to_vec(says)?)?;
             flock(&marker, FlockOperation::NonBlockingLockExclusive)?;
             if let Some((uid, gid)) = owner {
                 chown(path, Some(Uid::from_raw(uid)), Some(Gid::from_raw(gid)))?;
@@ -117,13 +118,14 @@ impl ServerFolder {
         }
     }
 
-    /// Takes over a folder that an earlier server left.
-    pub(crate) fn open(path: &Path, backend: &str, owner: Option<(u32, u32)>) -> Result<Self, FolderError> {
+    /// Takes over a folder that an earlier server of this backend left; gives what its marker says.
+    pub(crate) fn open(path: &Path, backend: &str, owner: Option<(u32, u32)>) -> Result<(Self, Marker), FolderError> {
         let metadata = fs::symlink_metadata(path).map_err(|source| FolderError::Io { path: path.into(), source })?;
         let mut folder = Self { path: path.into(), device: metadata.dev(), inode: metadata.ino(), lock: None };
         let marked = folder.check(owner)?;
-        if marked != backend {
-            let reason = format!("its marker says {:?}, not {backend:?}", marked.chars().take(40).collect::<String>());
+        if marked.backend != backend {
+            let found = marked.backend.chars().take(40).collect::<String>();
+            let reason = format!("its marker says {found:?}, not {backend:?}");
             return Err(FolderError::NotOurs { path: path.into(), reason });
         }
         let lock = File::open(path.join(MARKER)).and_then(|marker| {
@@ -131,7 +133,19 @@ impl ServerFolder {
             Ok(marker)
         });
         folder.lock = Some(lock.map_err(|_| FolderError::InUse { path: path.into() })?);
-        Ok(folder)
+        Ok((folder, marked))
+    }
+
+    /// Makes the part of it that is one process's own, unless that is the whole.
+    pub(crate) fn make_part(&self, part: &Path, owner: Option<(u32, u32)>) -> Result<(), FolderError> {
+        if part == self.path {
+            return Ok(());
+        }
+        let made = DirBuilder::new().mode(0o700).create(part).and_then(|()| match owner {
+            Some((uid, gid)) => Ok(chown(part, Some(Uid::from_raw(uid)), Some(Gid::from_raw(gid)))?),
+            None => Ok(()),
+        });
+        made.map_err(|source| FolderError::Io { path: part.into(), source })
     }
 
     /// Says that the folder outlives its server.
@@ -162,7 +176,7 @@ impl ServerFolder {
     }
 
     /// Whether it still is the folder that it was, with our marker in it; gives what the marker says.
-    fn check(&self, owner: Option<(u32, u32)>) -> Result<String, FolderError> {
+    fn check(&self, owner: Option<(u32, u32)>) -> Result<Marker, FolderError> {
         let fail = |source| FolderError::Io { path: self.path.clone(), source };
         let refuse = |reason: &str| FolderError::NotOurs { path: self.path.clone(), reason: reason.into() };
         let folder = fs::symlink_metadata(&self.path).map_err(fail)?;
@@ -175,10 +189,11 @@ impl ServerFolder {
         }
         let marker = self.path.join(MARKER);
         match fs::symlink_metadata(&marker) {
-            Ok(found) if found.is_file() && found.uid() == us && found.len() <= 256 => {}
+            Ok(found) if found.is_file() && found.uid() == us && found.len() <= LONGEST_MARKER => {}
             _ => return Err(refuse("our marker is not in it")),
         }
-        fs::read_to_string(&marker).map_err(fail)
+        let text = fs::read(&marker).map_err(fail)?;
+        serde_json::from_slice(&text).map_err(|e| refuse(&format!("its marker cannot be read: {e}")))
     }
 }
 
@@ -187,9 +202,13 @@ mod tests {
     use super::*;
     use std::os::unix::fs::symlink;
 
+    fn marker(backend: &str) -> Marker {
+        Marker { backend: backend.into(), nodes: 1, ports: vec![1] }
+    }
+
     fn made(parent: &Path) -> (PathBuf, ServerFolder) {
         let path = parent.join("server");
-        let folder = ServerFolder::create(&path, "exampled", None).unwrap();
+        let folder = ServerFolder::create(&path, &marker("exampled"), None).unwrap();
         (path, folder)
     }
 
@@ -198,10 +217,10 @@ mod tests {
         let parent = tempfile::tempdir().unwrap();
         let (path, _) = made(parent.path());
         assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o700);
-        assert!(ServerFolder::create(&path, "exampled", None).is_err());
+        assert!(ServerFolder::create(&path, &marker("exampled"), None).is_err());
         let link = parent.path().join("link");
         symlink(parent.path(), &link).unwrap();
-        assert!(ServerFolder::create(&link, "exampled", None).is_err());
+        assert!(ServerFolder::create(&link, &marker("exampled"), None).is_err());
     }
 
     #[test]
@@ -252,7 +271,8 @@ mod tests {
         assert!(matches!(ServerFolder::open(&path, "other", None), Err(FolderError::NotOurs { .. })));
         assert!(matches!(ServerFolder::open(&path, "exampled", None), Err(FolderError::InUse { .. })));
         drop(folder);
-        let again = ServerFolder::open(&path, "exampled", None).unwrap();
+        let (again, says) = ServerFolder::open(&path, "exampled", None).unwrap();
+        assert_eq!(says, marker("exampled"));
         ServerFolder::keep_no_longer(&path).unwrap();
         assert!(again.remove_unless_kept(None).unwrap());
     }

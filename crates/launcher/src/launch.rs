@@ -3,48 +3,38 @@
 use crate::{
     account::{Account, to_become},
     folder::{FolderError, ServerFolder, fresh_path},
-    order::{Order, Report, VERSION},
-    ports,
-    process::ProcessId,
+    log::{self, open as open_log, says_port_is_taken},
+    order::Marker,
+    plan::{PlanRequest, ServerPlan, plan},
     programs::{Missing, Programs, in_path},
-    ready::{Probe, listens},
-    server::{PrivateServer, endpoint},
+    server::PrivateServer,
     setting::ServerSettings,
+    starting::wait_until_ready,
     supervisor::{self, Supervisor},
-    template::{SETTINGS, UnknownName, Values},
+    template::UnknownName,
+    topology::{self, Topology},
 };
-use iotbench_core::{Ready, Recipe, StopBy};
-use signal_hook::consts::{SIGINT, SIGTERM};
+use iotbench_core::Recipe;
 use std::{
-    fs::{File, OpenOptions},
-    io::{self, Read, Seek, SeekFrom},
-    os::unix::fs::OpenOptionsExt,
+    collections::HashMap,
+    io,
     path::{Path, PathBuf},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 /// The memory budget of a server's caches.
 pub const DEFAULT_MEMORY_BYTES: u64 = 512 << 20;
-/// From its start until a server answers.
-const READY_WITHIN: Duration = Duration::from_secs(30);
-/// Until an empty folder is filled: programs on a cold disk take their time.
-const FILLED_WITHIN: Duration = Duration::from_secs(120);
-/// From a look at the supervisor to the next look at the server.
-const LOOK: Duration = Duration::from_millis(20);
-/// A server that was asked to stop is killed after so long.
+/// A process that was asked to stop is killed after so long.
 const GRACE: Duration = Duration::from_secs(20);
 /// How often other ports are tried.
 const ATTEMPTS: u32 = 5;
-/// So much of the end of a log is shown.
-const TAIL_LINES: usize = 30;
-const TAIL_BYTES: u64 = 8192;
 
 /// What is to be started.
 #[derive(Clone, Debug)]
 pub struct Launch {
-    backend: String,
+    pub(crate) backend: String,
     recipe: &'static Recipe,
-    log: PathBuf,
+    pub(crate) log: PathBuf,
     memory_bytes: u64,
     settings: ServerSettings,
     kept: Option<PathBuf>,
@@ -70,6 +60,16 @@ pub enum StartError {
     /// Its folder.
     #[error("no folder for the server: {0}")]
     Folder(#[from] FolderError),
+    /// The folder holds another number of nodes.
+    #[error("{} holds a server of {nodes} nodes: leave server.nodes = {wanted} out", folder.display())]
+    OtherNodes {
+        /// The folder.
+        folder: PathBuf,
+        /// How many it holds.
+        nodes: u32,
+        /// How many were asked for.
+        wanted: u32,
+    },
     /// The system refuses something else.
     #[error("{what}: {source}")]
     Io {
@@ -114,6 +114,8 @@ impl Launch {
     /// A server of this backend in a folder of its own, removed at the end, that writes to `log`.
     #[must_use]
     pub fn new(backend: &str, recipe: &'static Recipe, log: PathBuf) -> Self {
+        // The supervisor, which opens the logs of several processes, is at home elsewhere.
+        let log = std::path::absolute(&log).unwrap_or(log);
         Self {
             backend: backend.into(),
             recipe,
@@ -172,23 +174,40 @@ pub fn start(launch: &Launch, cancelled: &dyn Fn() -> bool) -> Result<PrivateSer
     let supervisor = launch.supervisor.clone().or_else(supervisor::find).ok_or(StartError::NoSupervisor)?;
     let account = to_become(launch.recipe.user)
         .map_err(|source| StartError::Io { what: "no user to run the server as".into(), source })?;
-    if let Some(kept) = &launch.kept {
-        // Its supervisor looks again: this one is for a clear error.
-        drop(ServerFolder::open(kept, &launch.backend, account.as_ref().map(|a| (a.uid, a.gid)))?);
-    }
+    let kept = launch.kept.as_ref().map(|kept| what_is_kept(launch, kept, account.as_ref())).transpose()?;
     let prefix = account.as_ref().map(become_user).transpose()?.unwrap_or_default();
-    let place = Place { launch, programs, supervisor, account, prefix };
+    let place = Place { launch, programs, supervisor, account, prefix, kept };
+    // Processes that know one another start again where they were.
+    let fixed = place.kept.as_ref().filter(|kept| kept.nodes > 1 || launch.recipe.roles.len() > 1);
     let mut attempt = 1;
     loop {
-        let wanted = if attempt == 1 { launch.wanted_ports.as_slice() } else { &[] };
-        let log = open_log(&launch.log)?;
-        let log_start = log.metadata().map(|m| m.len()).unwrap_or(0);
-        match place.start_once(wanted, log, cancelled) {
-            Err(StartError::Died { .. }) if attempt < ATTEMPTS && says_port_is_taken(&launch.log, log_start) => {
+        let wanted = match (fixed, attempt) {
+            (Some(kept), _) => kept.ports.as_slice(),
+            (None, 1) => launch.wanted_ports.as_slice(),
+            (None, _) => &[],
+        };
+        let before = place.log_lengths();
+        match place.start_once(wanted, cancelled) {
+            Err(StartError::Died { log, .. })
+                if fixed.is_none()
+                    && attempt < ATTEMPTS
+                    && says_port_is_taken(&log, before.get(&log).copied().unwrap_or(0)) =>
+            {
                 attempt += 1;
             }
             ended => return ended,
         }
+    }
+}
+
+/// What a folder remembers of the server that left it. The supervisor looks again: this is for a clear error.
+fn what_is_kept(launch: &Launch, kept: &Path, account: Option<&Account>) -> Result<Marker, StartError> {
+    let (_, marker) = ServerFolder::open(kept, &launch.backend, account.map(|a| (a.uid, a.gid)))?;
+    match launch.settings.wanted_nodes() {
+        Some(wanted) if wanted != marker.nodes => {
+            Err(StartError::OtherNodes { folder: kept.into(), nodes: marker.nodes, wanted })
+        }
+        _ => Ok(marker),
     }
 }
 
@@ -200,121 +219,63 @@ struct Place<'a> {
     account: Option<Account>,
     /// What stands before a command so that it runs as the account.
     prefix: Vec<String>,
+    /// What the folder remembers that an earlier server left.
+    kept: Option<Marker>,
 }
 
 impl Place<'_> {
-    fn start_once(&self, wanted: &[u16], log: File, cancelled: &dyn Fn() -> bool) -> Result<PrivateServer, StartError> {
-        let Launch { recipe, backend, kept, .. } = self.launch;
-        let folder = match kept {
+    fn nodes(&self) -> u32 {
+        let Launch { recipe, settings, .. } = self.launch;
+        self.kept.as_ref().map_or(settings.nodes(recipe), |kept| kept.nodes)
+    }
+
+    /// How long each log is already.
+    fn log_lengths(&self) -> HashMap<PathBuf, u64> {
+        let Launch { recipe, log, .. } = self.launch;
+        let members = Topology { recipe, nodes: self.nodes(), ports: Vec::new() }.members();
+        let logs = members.iter().map(|member| log::of_member(log, &member.name())).chain([log.clone()]);
+        logs.map(|log| {
+            let length = log::length(&log);
+            (log, length)
+        })
+        .collect()
+    }
+
+    fn start_once(&self, wanted: &[u16], cancelled: &dyn Fn() -> bool) -> Result<PrivateServer, StartError> {
+        let Launch { recipe, backend, log, .. } = self.launch;
+        let folder = match &self.launch.kept {
             Some(kept) => kept.clone(),
             None => fresh_path(backend, self.account.as_ref())?,
         };
-        let ports = ports::choose(recipe.ports.len(), wanted)
+        let topology = topology::choose(recipe, self.nodes(), wanted)
             .map_err(|source| StartError::Io { what: "no free port on 127.0.0.1".into(), source })?;
-        let values = self.values(&folder, &ports)?;
-        let order = self.order(&folder, &values)?;
-        let probe = probe(&recipe.ready, &values, &ports, recipe)?;
-        let endpoint = endpoint(recipe, &values)?;
-        let supervisor = Supervisor::start(&self.supervisor, &order, log).map_err(|source| StartError::Io {
-            what: format!("no supervisor ({})", self.supervisor.display()),
+        let plan = self.plan(&folder, &topology)?;
+        let supervisor = open_log(log).and_then(|log| Supervisor::start(&self.supervisor, &plan.order, log));
+        let mut supervisor = supervisor.map_err(|source| StartError::Io {
+            what: format!("no supervisor ({}) with the log {}", self.supervisor.display(), log.display()),
             source,
         })?;
-        let process = self.wait_until_ready(&supervisor, &probe, ports.first().copied(), cancelled)?;
-        Ok(PrivateServer::new(order, recipe.role, endpoint, process, supervisor))
+        let processes = wait_until_ready(&mut supervisor, &plan, self.launch, cancelled)?;
+        Ok(PrivateServer::new(plan.order, plan.endpoints, processes, supervisor))
     }
 
-    fn values(&self, folder: &Path, ports: &[u16]) -> Result<Values, StartError> {
-        let run = folder.to_str().ok_or_else(|| StartError::Io {
-            what: folder.display().to_string(),
-            source: io::Error::other("the path is not UTF-8"),
-        })?;
-        let mut values = self.programs.values();
-        values.set("run", run);
-        values.set("data", format!("{run}/data"));
-        values.set("memory_bytes", self.launch.memory_bytes);
-        for (name, port) in self.launch.recipe.ports.iter().zip(ports) {
-            values.set(name, port);
-        }
-        Ok(values)
-    }
-
-    fn order(&self, folder: &Path, values: &Values) -> Result<Order, StartError> {
-        let Launch { recipe, backend, settings, kept, .. } = self.launch;
-        let settings = settings.filled(recipe)?;
-        let none: &[String] = &[];
-        // A recipe takes the user's settings as arguments or as variables.
-        let as_arguments = recipe.start.contains(&SETTINGS);
-        let (arguments, variables) = if as_arguments { (&*settings, none) } else { (none, &*settings) };
-        let init = recipe.init.iter().map(|templates| values.fill_all(templates, &[]));
-        let mut environment = vec![
-            ("PATH".into(), "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin".into()),
-            ("LC_ALL".into(), "C".into()),
-            ("HOME".into(), values.fill("{run}")?),
-            // A server may clear temporary files away that another one has in a folder that they share.
-            ("TMPDIR".into(), values.fill("{run}")?),
-        ];
-        for variable in values.fill_all(recipe.environment, variables)? {
-            let (name, value) = variable.split_once('=').unwrap_or((&variable, ""));
-            environment.push((name.into(), value.into()));
-        }
-        Ok(Order {
-            version: VERSION.into(),
-            backend: backend.clone(),
-            folder: folder.into(),
-            fresh: kept.is_none(),
+    fn plan(&self, folder: &Path, topology: &Topology) -> Result<ServerPlan, StartError> {
+        let Launch { backend, settings, log, memory_bytes, .. } = self.launch;
+        let mut programs = self.programs.values();
+        programs.set("memory_bytes", memory_bytes);
+        let request = PlanRequest {
+            backend,
+            topology,
+            settings,
+            programs: &programs,
+            folder,
+            log,
+            fresh: self.launch.kept.is_none(),
             owner: self.account.as_ref().map(|account| (account.uid, account.gid)),
-            prefix: self.prefix.clone(),
-            environment,
-            init: init.collect::<Result<_, _>>()?,
-            start: values.fill_all(recipe.start, arguments)?,
-            stop_signal: match recipe.stop {
-                StopBy::Terminate => SIGTERM,
-                StopBy::Interrupt => SIGINT,
-            },
-            grace_ms: u64::try_from(GRACE.as_millis()).unwrap_or(u64::MAX),
-        })
-    }
-
-    /// Waits until the server, and no stranger on its port, answers.
-    fn wait_until_ready(
-        &self,
-        supervisor: &Supervisor,
-        probe: &Probe,
-        port: Option<u16>,
-        cancelled: &dyn Fn() -> bool,
-    ) -> Result<ProcessId, StartError> {
-        let mut server: Option<ProcessId> = None;
-        let mut since = Instant::now();
-        loop {
-            match supervisor.report(LOOK) {
-                Ok(Some(Report::Started(process))) => {
-                    server = Some(process);
-                    since = Instant::now();
-                }
-                Ok(Some(Report::Failed(how) | Report::Exited(how))) => return Err(self.died(how)),
-                Ok(Some(_)) | Err(()) => return Err(self.died("its supervisor ended".into())),
-                Ok(None) => {}
-            }
-            if cancelled() {
-                return Err(StartError::Cancelled);
-            }
-            let within = if server.is_some() { READY_WITHIN } else { FILLED_WITHIN };
-            if since.elapsed() >= within {
-                let Launch { backend, log, .. } = self.launch;
-                let (backend, log, tail) = (backend.clone(), log.clone(), tail(log));
-                return Err(StartError::NotReady { backend, within_s: within.as_secs(), tail, log });
-            }
-            if let Some(process) = server.filter(|&process| port.is_none_or(|port| listens(process, port)))
-                && probe.succeeds()
-            {
-                return Ok(process);
-            }
-        }
-    }
-
-    fn died(&self, how: String) -> StartError {
-        let Launch { backend, log, .. } = self.launch;
-        StartError::Died { backend: backend.clone(), how, tail: tail(log), log: log.clone() }
+            prefix: &self.prefix,
+            grace: GRACE,
+        };
+        plan(&request)
     }
 }
 
@@ -323,80 +284,4 @@ fn become_user(account: &Account) -> Result<Vec<String>, StartError> {
     let user = [format!("--reuid={}", account.uid), format!("--regid={}", account.gid)];
     let [reuid, regid] = user;
     Ok(vec![setpriv.display().to_string(), reuid, regid, "--clear-groups".into(), "--no-new-privs".into(), "--".into()])
-}
-
-fn probe(ready: &Ready, values: &Values, ports: &[u16], recipe: &Recipe) -> Result<Probe, UnknownName> {
-    match ready {
-        Ready::Command(templates) => Ok(Probe::Command(values.fill_all(templates, &[])?)),
-        Ready::Http { port, path } => {
-            let number = recipe.ports.iter().zip(ports).find(|(name, _)| *name == port).map(|(_, &number)| number);
-            Ok(Probe::Http { port: number.unwrap_or_default(), path: (*path).into() })
-        }
-    }
-}
-
-/// Opens a log to append to. A link in its place is refused.
-fn open_log(path: &Path) -> Result<File, StartError> {
-    let mut options = OpenOptions::new();
-    options.append(true).create(true).mode(0o600);
-    options.custom_flags(i32::try_from(rustix::fs::OFlags::NOFOLLOW.bits()).unwrap_or_default());
-    options.open(path).map_err(|source| StartError::Io { what: format!("no log at {}", path.display()), source })
-}
-
-/// The last lines of a log, each after a line break and two blanks.
-fn tail(log: &Path) -> String {
-    let text = from_end(log, TAIL_BYTES).unwrap_or_default();
-    let lines: Vec<_> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-    let last = lines.get(lines.len().saturating_sub(TAIL_LINES)..).unwrap_or_default();
-    last.iter().map(|line| format!("\n  {line}")).collect()
-}
-
-fn from_end(log: &Path, bytes: u64) -> io::Result<String> {
-    let mut file = File::open(log)?;
-    let length = file.metadata()?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(bytes)))?;
-    let mut text = Vec::new();
-    file.take(bytes).read_to_end(&mut text)?;
-    Ok(String::from_utf8_lossy(&text).into_owned())
-}
-
-/// Whether what was written to the log since it had this length speaks of a port that another program has.
-fn says_port_is_taken(log: &Path, since: u64) -> bool {
-    let length = std::fs::metadata(log).map(|m| m.len()).unwrap_or(0);
-    let text = from_end(log, length.saturating_sub(since).min(TAIL_BYTES * 16)).unwrap_or_default().to_lowercase();
-    text.contains("address already in use")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_tail_is_the_last_lines_and_bounded() {
-        let folder = tempfile::tempdir().unwrap();
-        let log = folder.path().join("server.log");
-        let lines: String = (0..1000).map(|i| format!("line {i}\n")).collect();
-        std::fs::write(&log, lines).unwrap();
-        let tail = tail(&log);
-        assert!(tail.starts_with("\n  line 970\n") && tail.ends_with("\n  line 999"), "{tail}");
-        assert_eq!(super::tail(&folder.path().join("none")), "");
-    }
-
-    #[test]
-    fn a_taken_port_is_told_from_an_older_one() {
-        let folder = tempfile::tempdir().unwrap();
-        let log = folder.path().join("server.log");
-        std::fs::write(&log, "Bind on TCP/IP port: Address already in use\n").unwrap();
-        assert!(says_port_is_taken(&log, 0));
-        assert!(!says_port_is_taken(&log, 44));
-    }
-
-    #[test]
-    fn a_link_in_the_logs_place_is_refused() {
-        let folder = tempfile::tempdir().unwrap();
-        let link = folder.path().join("server.log");
-        std::os::unix::fs::symlink(folder.path().join("theirs"), &link).unwrap();
-        assert!(open_log(&link).is_err());
-        assert!(!folder.path().join("theirs").exists());
-    }
 }

@@ -12,10 +12,16 @@
 //! # fn recipe() -> &'static Recipe { unimplemented!() }
 //! let launch = Launch::new("postgres", recipe(), "server.log".into());
 //! let server = start(&launch, &|| false)?;
-//! println!("{} runs as process {}", server.endpoint(), server.process().pid);
+//! for (endpoint, node) in server.endpoints().iter().zip(server.nodes()) {
+//!     println!("{endpoint}: role {}, node {}, process {:?}", node.role, node.node, node.pid);
+//! }
 //! drop(server);
 //! # Ok::<(), iotbench_launcher::StartError>(())
 //! ```
+//!
+//! A server may consist of several processes: roles, each on some of its nodes. A node is an address of its own, 127.0.0.1,
+//! 127.0.0.2 and so on; a role has the same ports on each. One supervisor has them all: it starts role after role, each
+//! when the one before is ready, joins them, and stops them in the opposite order. One that ends ends all.
 //!
 //! A user's own experiments outlive the program that starts them: [`PrivateServer::detach`] leaves the server to its
 //! supervisor, and [`Records`] finds it again.
@@ -30,12 +36,16 @@
 //! # Limits
 //! - Linux, with `setpriv` (util-linux) where the caller is root: a server never runs as root.
 //! - Who kills the supervisor *and* the program that started it leaves the server running.
-//! - One process a recipe; servers that consist of several roles or nodes are not built.
+//! - Nodes are addresses of one machine: its cores, memory and disk are theirs together. 127.0.0.0/8 must be its own.
+//! - The processes of a server all run as one user, and there are commands before and after their start but no files that a
+//!   recipe writes.
 
 mod account;
 mod folder;
 mod launch;
+mod log;
 mod order;
+mod plan;
 mod ports;
 mod process;
 mod programs;
@@ -43,16 +53,19 @@ mod ready;
 mod records;
 mod server;
 mod setting;
+mod starting;
 mod supervise;
 mod supervisor;
 mod template;
+mod topology;
 
 pub use folder::FolderError;
 pub use launch::{DEFAULT_MEMORY_BYTES, Launch, StartError, start};
 pub use process::ProcessId;
 pub use programs::{Missing, Programs};
 pub use records::{Record, RecordError, Records};
-pub use server::{Ended, PrivateServer, planned_endpoint};
+pub use server::{Ended, PrivateServer, ServerProcess};
 pub use setting::{ServerSettings, WrongSetting};
 pub use supervise::supervise;
 pub use template::UnknownName;
+pub use topology::planned_endpoints;

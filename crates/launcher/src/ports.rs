@@ -1,28 +1,26 @@
-//! Free ports on 127.0.0.1.
+//! Free ports.
 
 use std::{
     io,
     net::{Ipv4Addr, TcpListener, UdpSocket},
 };
 
-/// One free port of TCP and UDP.
+/// So many ports are tried that turn out not to be free everywhere.
 const TRIES: u32 = 64;
 
-/// So many different ports that are free now, for TCP and UDP alike; `wanted` ones come first. Another program may take
-/// one before its server does: whoever starts the server tries again.
-pub(crate) fn choose(count: usize, wanted: &[u16]) -> io::Result<Vec<u16>> {
+/// So many different ports that are free now on each of these addresses, for TCP and UDP alike; `wanted` ones come first.
+/// Another program may take one before its server does: whoever starts the server tries again.
+pub(crate) fn choose(count: usize, hosts: &[Ipv4Addr], wanted: &[u16]) -> io::Result<Vec<u16>> {
     let mut ports: Vec<u16> = wanted.iter().copied().take(count).collect();
     let mut held = Vec::with_capacity(count);
     let mut tries = 0;
     while ports.len() < count {
         tries += 1;
-        let tcp = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-        let port = tcp.local_addr()?.port();
-        match UdpSocket::bind((Ipv4Addr::LOCALHOST, port)) {
-            Ok(udp) if !ports.contains(&port) => {
+        match hold(hosts) {
+            Ok((port, sockets)) if !ports.contains(&port) => {
                 ports.push(port);
                 // Held until all are chosen, so that they differ.
-                held.push((tcp, udp));
+                held.push(sockets);
             }
             Err(error) if tries >= TRIES => return Err(error),
             _ => {}
@@ -31,20 +29,35 @@ pub(crate) fn choose(count: usize, wanted: &[u16]) -> io::Result<Vec<u16>> {
     Ok(ports)
 }
 
+type Held = Vec<(TcpListener, UdpSocket)>;
+
+/// One port that is free on all addresses, and what holds it.
+fn hold(hosts: &[Ipv4Addr]) -> io::Result<(u16, Held)> {
+    let mut port = 0;
+    let mut held = Vec::with_capacity(hosts.len());
+    for &host in hosts {
+        let tcp = TcpListener::bind((host, port))?;
+        port = tcp.local_addr()?.port();
+        held.push((tcp, UdpSocket::bind((host, port))?));
+    }
+    Ok((port, held))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::topology::hosts;
     use std::collections::BTreeSet;
 
     #[test]
-    fn ports_differ_and_are_free() {
-        let ports = choose(20, &[]).unwrap();
+    fn ports_differ_and_are_free_on_every_address() {
+        let ports = choose(20, &hosts(3), &[]).unwrap();
         assert_eq!(ports.iter().collect::<BTreeSet<_>>().len(), 20);
     }
 
     #[test]
     fn wanted_ports_come_first() {
-        let ports = choose(3, &[1, 2]).unwrap();
+        let ports = choose(3, &hosts(1), &[1, 2]).unwrap();
         assert_eq!(ports[..2], [1, 2]);
         assert_eq!(ports.len(), 3);
     }

@@ -25,14 +25,14 @@ const LONGEST_STATUS: u64 = 256;
 #[derive(Clone, Debug)]
 pub(crate) enum Probe {
     Command(Vec<String>),
-    Http { port: u16, path: String },
+    Http { host: Ipv4Addr, port: u16, path: String },
 }
 
 impl Probe {
     pub(crate) fn succeeds(&self) -> bool {
         match self {
             Self::Command(command) => command_succeeds(command),
-            Self::Http { port, path } => http_succeeds(*port, path).unwrap_or(false),
+            Self::Http { host, port, path } => http_succeeds(*host, *port, path).unwrap_or(false),
         }
     }
 }
@@ -58,12 +58,12 @@ fn command_succeeds(command: &[String]) -> bool {
     }
 }
 
-fn http_succeeds(port: u16, path: &str) -> std::io::Result<bool> {
-    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+fn http_succeeds(host: Ipv4Addr, port: u16, path: &str) -> std::io::Result<bool> {
+    let address = SocketAddr::from((host, port));
     let mut stream = TcpStream::connect_timeout(&address, ANSWER_WITHIN)?;
     stream.set_read_timeout(Some(ANSWER_WITHIN))?;
     stream.set_write_timeout(Some(ANSWER_WITHIN))?;
-    write!(stream, "GET {path} HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n")?;
+    write!(stream, "GET {path} HTTP/1.0\r\nHost: {host}\r\n\r\n")?;
     let mut line = String::new();
     BufReader::new(stream.take(LONGEST_STATUS)).read_line(&mut line)?;
     // `HTTP/1.0 204 No Content`
@@ -72,9 +72,13 @@ fn http_succeeds(port: u16, path: &str) -> std::io::Result<bool> {
 }
 
 /// Whether the server, and no other program, listens on this TCP port: a stranger who has taken it would answer too.
-pub(crate) fn listens(server: ProcessId, port: u16) -> bool {
+pub(crate) fn listens(server: ProcessId, host: Ipv4Addr, port: u16) -> bool {
+    let is_there = |address: SocketAddr| {
+        let ip = address.ip().to_canonical();
+        address.port() == port && (ip == host || ip.is_unspecified())
+    };
     let listening = |entries: Vec<TcpNetEntry>| {
-        let ours = entries.into_iter().filter(|e| e.state == TcpState::Listen && e.local_address.port() == port);
+        let ours = entries.into_iter().filter(|e| e.state == TcpState::Listen && is_there(e.local_address));
         ours.map(|entry| entry.inode).collect::<Vec<_>>()
     };
     let inodes: HashSet<u64> = [tcp(), tcp6()].into_iter().flatten().flat_map(listening).collect();
@@ -97,10 +101,11 @@ mod tests {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
         let own = ProcessId::of(i32::try_from(std::process::id()).unwrap()).unwrap();
-        assert!(listens(own, port));
+        assert!(listens(own, Ipv4Addr::LOCALHOST, port));
+        assert!(!listens(own, Ipv4Addr::new(127, 0, 0, 2), port));
         let mut stranger = Command::new("sleep").arg("600").spawn().unwrap();
         let id = ProcessId::of(i32::try_from(stranger.id()).unwrap()).unwrap();
-        assert!(!listens(id, port));
+        assert!(!listens(id, Ipv4Addr::LOCALHOST, port));
         stranger.kill().unwrap();
         stranger.wait().unwrap();
     }
@@ -118,10 +123,10 @@ mod tests {
                 write!(stream, "HTTP/1.1 {answer}\r\n\r\n").unwrap();
                 line
             });
-            assert_eq!(Probe::Http { port, path: "/ping".into() }.succeeds(), ready);
+            assert_eq!(Probe::Http { host: Ipv4Addr::LOCALHOST, port, path: "/ping".into() }.succeeds(), ready);
             assert_eq!(server.join().unwrap(), "GET /ping HTTP/1.0\r\n");
         }
-        assert!(!Probe::Http { port: 1, path: "/".into() }.succeeds());
+        assert!(!Probe::Http { host: Ipv4Addr::LOCALHOST, port: 1, path: "/".into() }.succeeds());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::{
     folder::{FolderError, ServerFolder},
     process::ProcessId,
-    server::{Ended, end_without_supervisor},
+    server::{Ended, ServerProcess, end_without_supervisor},
 };
 use rustix::process::{Signal, geteuid};
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ use std::{
     time::Duration,
 };
 
-/// A supervisor that was asked to end has done so by then: it kills what does not stop.
+/// A supervisor that was asked to end has done so by then, for each process: it kills what does not stop.
 const END_WITHIN: Duration = Duration::from_secs(60);
 const RUNTIME_VARIABLE: &str = "XDG_RUNTIME_DIR";
 
@@ -32,9 +32,9 @@ pub struct Record {
     /// Its backend.
     pub backend: String,
     /// Where it is reached.
-    pub url: String,
-    /// The server.
-    pub server: ProcessId,
+    pub urls: Vec<String>,
+    /// Its processes.
+    pub processes: Vec<ServerProcess>,
     /// Who looks after it.
     pub supervisor: ProcessId,
     /// Its folder.
@@ -83,10 +83,10 @@ pub enum RecordError {
 }
 
 impl Record {
-    /// Whether the server lives.
+    /// Whether all its processes live.
     #[must_use]
     pub fn is_alive(&self) -> bool {
-        self.server.is_alive()
+        self.processes.iter().all(|process| process.id.is_alive())
     }
 }
 
@@ -184,16 +184,20 @@ impl Records {
             None => {}
         }
         let asked = record.supervisor.signal(Signal::TERM).map_err(fail)?;
-        if asked && !record.supervisor.wait_for_end(END_WITHIN) {
+        let processes = u32::try_from(record.processes.len()).unwrap_or(u32::MAX);
+        if asked && !record.supervisor.wait_for_end(END_WITHIN.saturating_mul(processes.max(1))) {
             return Err(RecordError::Stuck { backend: backend.clone(), pid: record.supervisor.pid });
         }
         // Does nothing where the supervisor has done its work.
-        let ended = end_without_supervisor(record.server, folder, backend, record.owner)?;
+        let ended = end_without_supervisor(&record.processes, folder, backend, record.owner)?;
         self.forget(record)?;
         Ok(ended)
     }
 
     fn forget(&self, record: &Record) -> Result<(), RecordError> {
+        for log in record.processes.iter().map(|process| &process.log).filter(|log| log.starts_with(&self.folder)) {
+            remove_file(log)?;
+        }
         remove_file(&self.log(&record.backend))?;
         remove_file(&self.path(&record.backend))
     }
@@ -223,8 +227,8 @@ mod tests {
     fn record(server: ProcessId, folder: PathBuf) -> Record {
         Record {
             backend: "exampled".into(),
-            url: "http://127.0.0.1:1/".into(),
-            server,
+            urls: vec!["http://127.0.0.1:1/".into()],
+            processes: vec![ServerProcess { role: "server".into(), node: 0, id: server, log: "exampled.log".into() }],
             supervisor: server,
             folder,
             owner: None,

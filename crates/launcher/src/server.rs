@@ -6,35 +6,17 @@ use crate::{
     process::{ProcessId, kill_tree},
     records::Record,
     supervisor::Supervisor,
-    template::{UnknownName, Values},
 };
-use iotbench_core::{Endpoint, Node, Recipe};
+use iotbench_core::{Endpoint, Node};
+use serde::{Deserialize, Serialize};
 use std::{
     fmt, fs, io,
     path::{Path, PathBuf},
     time::{Duration, SystemTime},
 };
-use url::Url;
 
 /// Killed processes that have not ended by then never will.
 const KILL_WITHIN: Duration = Duration::from_secs(30);
-
-/// An address as a server of this recipe will have, for planning: its ports are 1, 2, ….
-///
-/// # Errors
-/// The recipe is wrong.
-pub fn planned_endpoint(recipe: &Recipe) -> Result<Endpoint, UnknownName> {
-    let mut values = Values::default();
-    for (number, name) in (1..).zip(recipe.ports) {
-        values.set(name, number);
-    }
-    endpoint(recipe, &values)
-}
-
-pub(crate) fn endpoint(recipe: &Recipe, values: &Values) -> Result<Endpoint, UnknownName> {
-    let url = values.fill(recipe.url)?.parse::<Url>().map_err(|_| UnknownName::no_url(recipe.url))?;
-    Ok(Endpoint::new(url))
-}
 
 /// How a server was left behind.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,12 +27,24 @@ pub enum Ended {
     Kept(PathBuf),
 }
 
+/// One process of a server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServerProcess {
+    /// What it is for: its role's name.
+    pub role: String,
+    /// The node that it runs on, from 0.
+    pub node: u32,
+    /// The root of its own processes.
+    pub id: ProcessId,
+    /// Its log.
+    pub log: PathBuf,
+}
+
 /// A private server that runs. Dropping it stops it and removes its folder.
 pub struct PrivateServer {
     order: Order,
-    role: &'static str,
-    endpoint: Endpoint,
-    process: ProcessId,
+    endpoints: Vec<Endpoint>,
+    processes: Vec<ServerProcess>,
     supervisor: Supervisor,
     /// Whether there is anything left to end.
     over: bool,
@@ -58,37 +52,47 @@ pub struct PrivateServer {
 
 impl fmt::Debug for PrivateServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PrivateServer").field("endpoint", &self.endpoint).field("process", &self.process).finish()
+        f.debug_struct("PrivateServer").field("endpoints", &self.endpoints).field("processes", &self.processes).finish()
     }
 }
 
 impl PrivateServer {
     pub(crate) fn new(
         order: Order,
-        role: &'static str,
-        endpoint: Endpoint,
-        process: ProcessId,
+        endpoints: Vec<Endpoint>,
+        processes: Vec<ServerProcess>,
         supervisor: Supervisor,
     ) -> Self {
-        Self { order, role, endpoint, process, supervisor, over: false }
+        Self { order, endpoints, processes, supervisor, over: false }
     }
 
-    /// Where it is reached.
+    /// Where it is reached: at each process that clients may talk to.
     #[must_use]
-    pub fn endpoint(&self) -> &Endpoint {
-        &self.endpoint
+    pub fn endpoints(&self) -> &[Endpoint] {
+        &self.endpoints
     }
 
-    /// The root of its processes.
+    /// Its processes, in the order of their start.
     #[must_use]
-    pub fn process(&self) -> ProcessId {
-        self.process
+    pub fn processes(&self) -> &[ServerProcess] {
+        &self.processes
+    }
+
+    /// Whether all its processes live.
+    #[must_use]
+    pub fn is_alive(&self) -> bool {
+        self.processes.iter().all(|process| process.id.is_alive())
     }
 
     /// What there is to sample of it.
     #[must_use]
     pub fn nodes(&self) -> Vec<Node> {
-        vec![Node { role: self.role.into(), node: 0, pid: u32::try_from(self.process.pid).ok() }]
+        let node = |process: &ServerProcess| Node {
+            role: process.role.clone(),
+            node: process.node,
+            pid: u32::try_from(process.id.pid).ok(),
+        };
+        self.processes.iter().map(node).collect()
     }
 
     /// Its folder.
@@ -129,9 +133,9 @@ impl PrivateServer {
     pub fn record(&self, log: &Path) -> Option<Record> {
         let since_s = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
         Some(Record {
-            backend: self.order.backend.clone(),
-            url: self.endpoint.expose().to_string(),
-            server: self.process,
+            backend: self.order.marker.backend.clone(),
+            urls: self.endpoints.iter().map(|endpoint| endpoint.expose().to_string()).collect(),
+            processes: self.processes.clone(),
             supervisor: self.supervisor.id()?,
             folder: self.order.folder.clone(),
             owner: self.order.owner,
@@ -157,7 +161,7 @@ impl PrivateServer {
             Some(Report::Removed) => Ok(Ended::Removed),
             Some(Report::Kept) => Ok(Ended::Kept(folder)),
             Some(Report::NotRemoved(reason)) => Err(FolderError::NotOurs { path: folder, reason }),
-            _ => end_without_supervisor(self.process, &folder, &self.order.backend, self.order.owner),
+            _ => end_without_supervisor(&self.processes, &folder, &self.order.marker.backend, self.order.owner),
         }
     }
 }
@@ -173,19 +177,22 @@ impl Drop for PrivateServer {
 
 /// Ends what a supervisor that is gone has left.
 pub(crate) fn end_without_supervisor(
-    server: ProcessId,
+    processes: &[ServerProcess],
     folder: &Path,
     backend: &str,
     owner: Option<(u32, u32)>,
 ) -> Result<Ended, FolderError> {
     let fail = |source| FolderError::Io { path: folder.into(), source };
-    if !kill_tree(server, KILL_WITHIN).map_err(fail)? {
-        return Err(fail(io::Error::other(format!("process {} cannot be killed", server.pid))));
+    // The last first, as in an orderly stop.
+    for process in processes.iter().rev() {
+        if !kill_tree(process.id, KILL_WITHIN).map_err(fail)? {
+            return Err(fail(io::Error::other(format!("process {} cannot be killed", process.id.pid))));
+        }
     }
     match fs::symlink_metadata(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Ended::Removed),
         _ => {}
     }
-    let removed = ServerFolder::open(folder, backend, owner)?.remove_unless_kept(owner)?;
+    let removed = ServerFolder::open(folder, backend, owner)?.0.remove_unless_kept(owner)?;
     Ok(if removed { Ended::Removed } else { Ended::Kept(folder.into()) })
 }

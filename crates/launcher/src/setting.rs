@@ -1,15 +1,22 @@
 //! A user's settings of a server, checked against an allow-list. Pure.
 
 use crate::template::{UnknownName, Values};
-use iotbench_core::{Recipe, SERVER_SETTINGS, Settings, capitals};
+use iotbench_core::{Recipe, Role, SERVER_SETTINGS, Settings, capitals};
 use serde_json::Value;
 
 const LONGEST_KEY: usize = 80;
 const LONGEST_VALUE: usize = 200;
 
-/// Settings of a server, `[backend.NAME.server]`: plain words only.
+/// How many nodes the server has: a setting of ours.
+const NODES: &str = "nodes";
+
+/// Settings of a server, `[backend.NAME.server]`: the number of its nodes, and plain words for its processes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ServerSettings(Vec<(String, String)>);
+pub struct ServerSettings {
+    nodes: Option<u32>,
+    /// Role, key, value.
+    settings: Vec<(&'static str, String, String)>,
+}
 
 /// A setting that a server does not get.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -21,55 +28,78 @@ pub struct WrongSetting {
     pub message: String,
 }
 
+fn wrong(key: &str, message: impl Into<String>) -> WrongSetting {
+    WrongSetting { key: key.into(), message: message.into() }
+}
+
 impl ServerSettings {
-    /// Checks settings, by key.
+    /// Checks settings, by key. Those of a recipe of several roles have `ROLE.` before their key.
     ///
     /// # Errors
-    /// The first key or value with a character outside the allow-list, or that the recipe keeps for itself.
-    pub fn new(settings: impl IntoIterator<Item = (String, String)>, recipe: &Recipe) -> Result<Self, WrongSetting> {
-        let checked = settings.into_iter().map(|(key, value)| {
-            let wrong = |message: &str| WrongSetting { key: key.clone(), message: message.into() };
-            if recipe.reserved.iter().any(|reserved| capitals(reserved) == capitals(&key)) {
-                return Err(wrong("iotbench sets this itself"));
+    /// The first key or value with a character outside the allow-list, or that the recipe keeps for itself; a number of
+    /// nodes that the server does not have.
+    pub fn new(
+        settings: impl IntoIterator<Item = (String, String)>,
+        recipe: &'static Recipe,
+    ) -> Result<Self, WrongSetting> {
+        let mut checked = Self::default();
+        for (key, value) in settings {
+            if key == NODES {
+                checked.nodes = Some(nodes(&value, recipe)?);
+            } else {
+                checked.settings.push(setting(&key, value, recipe)?);
             }
-            if !plain_key(&key) {
-                return Err(wrong("write letters, digits, _, - and ., a letter first"));
-            }
-            if !plain_value(&value) {
-                return Err(wrong("write letters, digits and _ - . , : / + % @ = only"));
-            }
-            Ok((key, value))
-        });
-        Ok(Self(checked.collect::<Result<_, _>>()?))
+        }
+        Ok(checked)
     }
 
-    /// The settings of the server among those of its backend, which are JSON or came from TOML.
+    /// The settings of the server among those of its backend, which are JSON or came from TOML. A role's own may stand in a
+    /// table of its name.
     ///
     /// # Errors
     /// As [`new`](Self::new); also a value that is no text, number, true or false.
-    pub fn of_backend(settings: &Settings, recipe: &Recipe) -> Result<Self, WrongSetting> {
-        let wrong = |key: &str, message: &str| WrongSetting { key: key.into(), message: message.into() };
+    pub fn of_backend(settings: &Settings, recipe: &'static Recipe) -> Result<Self, WrongSetting> {
         let table = match settings.0.get(SERVER_SETTINGS) {
             None => return Ok(Self::default()),
             Some(Value::Object(table)) => table,
             Some(_) => return Err(wrong("*", "write a table of settings")),
         };
-        let texts = table.iter().map(|(key, value)| {
-            let text = text(value).ok_or_else(|| wrong(key, "write a text, a number, or true or false"))?;
-            Ok((key.clone(), text))
-        });
-        Self::new(texts.collect::<Result<Vec<_>, _>>()?, recipe)
+        let mut texts = Vec::with_capacity(table.len());
+        let is_role = |key: &str| recipe.roles.len() > 1 && recipe.roles.iter().any(|role| role.name == key);
+        for (key, value) in table {
+            match value {
+                Value::Object(of_role) if is_role(key) => {
+                    for (name, value) in of_role {
+                        let key = format!("{key}.{name}");
+                        texts.push((text(&key, value)?, key));
+                    }
+                }
+                _ => texts.push((text(key, value)?, key.clone())),
+            }
+        }
+        Self::new(texts.into_iter().map(|(value, key)| (key, value)), recipe)
     }
 
-    /// What stands in a recipe's command for them.
-    pub(crate) fn filled(&self, recipe: &Recipe) -> Result<Vec<String>, UnknownName> {
-        let mut filled = Vec::with_capacity(self.0.len() * recipe.setting.len());
-        for (key, value) in &self.0 {
+    /// How many nodes the server has.
+    #[must_use]
+    pub fn nodes(&self, recipe: &Recipe) -> u32 {
+        self.nodes.or(recipe.nodes.first().copied()).unwrap_or(1)
+    }
+
+    /// How many nodes the user wants, if he says so.
+    pub(crate) fn wanted_nodes(&self) -> Option<u32> {
+        self.nodes
+    }
+
+    /// What stands in a role's command for its settings.
+    pub(crate) fn filled(&self, role: &Role) -> Result<Vec<String>, UnknownName> {
+        let mut filled = Vec::with_capacity(self.settings.len() * role.setting.len());
+        for (_, key, value) in self.settings.iter().filter(|(of, ..)| *of == role.name) {
             let mut values = Values::default();
             values.set("key", key);
             values.set("KEY", capitals(key));
             values.set("value", value);
-            filled.extend(values.fill_all(recipe.setting, &[])?);
+            filled.extend(values.fill_all(role.setting, &[])?);
         }
         Ok(filled)
     }
@@ -77,8 +107,39 @@ impl ServerSettings {
     /// Whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.nodes.is_none() && self.settings.is_empty()
     }
+}
+
+fn nodes(value: &str, recipe: &Recipe) -> Result<u32, WrongSetting> {
+    let allowed = recipe.nodes.iter().map(ToString::to_string).collect::<Vec<_>>().join(" or ");
+    let found = value.parse().ok().filter(|number| recipe.nodes.contains(number));
+    found.ok_or_else(|| wrong(NODES, format!("write {allowed}: this server has no other number of nodes")))
+}
+
+fn setting(key: &str, value: String, recipe: &'static Recipe) -> Result<(&'static str, String, String), WrongSetting> {
+    let (role, name) = of_role(key, recipe)?;
+    if role.reserved.iter().any(|reserved| capitals(reserved) == capitals(name)) {
+        return Err(wrong(key, "iotbench sets this itself"));
+    }
+    if !plain_key(name) {
+        return Err(wrong(key, "write letters, digits, _, - and ., a letter first"));
+    }
+    if !plain_value(&value) {
+        return Err(wrong(key, "write letters, digits and _ - . , : / + % @ = only"));
+    }
+    Ok((role.name, name.into(), value))
+}
+
+/// The role that a setting is for, and its key without the role.
+fn of_role<'k>(key: &'k str, recipe: &'static Recipe) -> Result<(&'static Role, &'k str), WrongSetting> {
+    if let [only] = recipe.roles {
+        return Ok((only, key));
+    }
+    let named =
+        key.split_once('.').and_then(|(role, name)| Some((recipe.roles.iter().find(|r| r.name == role)?, name)));
+    let roles = || recipe.roles.iter().map(|role| role.name).collect::<Vec<_>>().join(", ");
+    named.ok_or_else(|| wrong(key, format!("write ROLE.KEY with one of the roles {}", roles())))
 }
 
 fn plain_key(key: &str) -> bool {
@@ -91,36 +152,44 @@ fn plain_value(value: &str) -> bool {
     allowed && !value.is_empty() && value.len() <= LONGEST_VALUE
 }
 
-fn text(value: &Value) -> Option<String> {
+fn text(key: &str, value: &Value) -> Result<String, WrongSetting> {
     match value {
-        Value::String(text) => Some(text.clone()),
-        Value::Bool(_) | Value::Number(_) => Some(value.to_string()),
-        Value::Null | Value::Array(_) | Value::Object(_) => None,
+        Value::String(text) => Ok(text.clone()),
+        Value::Bool(_) | Value::Number(_) => Ok(value.to_string()),
+        Value::Null | Value::Array(_) | Value::Object(_) => Err(wrong(key, "write a text, a number, or true or false")),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use iotbench_core::{Ready, StopBy};
+    use iotbench_core::{On, Ready, StopBy};
     use proptest::prelude::*;
     use serde_json::json;
 
-    static RECIPE: Recipe = Recipe {
-        role: "server",
-        programs: &[],
-        version: &[],
-        user: "nobody",
-        ports: &[],
-        init: &[],
-        environment: &[],
-        start: &[],
-        setting: &["-c", "{key}={value}", "X_{KEY}"],
-        reserved: &["data-directory"],
-        ready: Ready::Command(&[]),
-        stop: StopBy::Terminate,
-        url: "",
-    };
+    const fn role(name: &'static str) -> Role {
+        Role {
+            name,
+            on: On::EveryNode,
+            ports: &[],
+            init: &[],
+            environment: &[],
+            start: &[],
+            setting: &["-c", "{key}={value}", "X_{KEY}"],
+            reserved: &["data-directory"],
+            ready: Ready::Command(&[]),
+            ready_within_s: 1,
+            stop: StopBy::Terminate,
+            url: None,
+        }
+    }
+
+    const fn recipe(nodes: &'static [u32], roles: &'static [Role]) -> Recipe {
+        Recipe { programs: &[], version: &[], user: "nobody", nodes, roles, join: &[] }
+    }
+
+    static RECIPE: Recipe = recipe(&[1], &[role("server")]);
+    static CLUSTER: Recipe = recipe(&[1, 3], &[role("store"), role("front")]);
 
     fn take(server: &Value) -> Result<ServerSettings, WrongSetting> {
         let settings = Settings(serde_json::from_value(json!({"fsync": true, "server": server})).unwrap());
@@ -130,7 +199,7 @@ mod tests {
     #[test]
     fn settings_become_what_the_recipe_makes_of_them() {
         let taken = take(&json!({"wal.level": "minimal", "max_connections": 50, "fsync": false})).unwrap();
-        let filled = taken.filled(&RECIPE).unwrap();
+        let filled = taken.filled(&RECIPE.roles[0]).unwrap();
         let expected = [
             ["-c", "fsync=false", "X_FSYNC"],
             ["-c", "max_connections=50", "X_MAX_CONNECTIONS"],
@@ -158,11 +227,35 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_role_of_several_gets_its_own() {
+        let server = json!({"nodes": 3, "store": {"heap": "1g"}, "front.threads": 4});
+        let settings = Settings(serde_json::from_value(json!({ "server": server })).unwrap());
+        let taken = ServerSettings::of_backend(&settings, &CLUSTER).unwrap();
+        assert_eq!(taken.nodes(&CLUSTER), 3);
+        assert_eq!(taken.filled(&CLUSTER.roles[0]).unwrap(), ["-c", "heap=1g", "X_HEAP"]);
+        assert_eq!(taken.filled(&CLUSTER.roles[1]).unwrap(), ["-c", "threads=4", "X_THREADS"]);
+        for bad in ["heap", "other.heap", "store.data_directory", "store."] {
+            assert!(ServerSettings::new([(bad.into(), "1".into())], &CLUSTER).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_server_has_as_many_nodes_as_its_recipe_allows() {
+        let of = |value: &str, recipe| ServerSettings::new([("nodes".into(), value.into())], recipe);
+        assert_eq!(ServerSettings::default().nodes(&CLUSTER), 1);
+        assert_eq!(of("3", &CLUSTER).unwrap().nodes(&CLUSTER), 3);
+        assert!(of("1", &RECIPE).is_ok());
+        for bad in ["2", "0", "-1", "x", "3.0"] {
+            assert!(of(bad, &CLUSTER).unwrap_err().message.contains("write 1 or 3"), "{bad}");
+        }
+    }
+
     proptest! {
         #[test]
         fn whatever_is_taken_needs_no_quoting(key in "\\PC{0,20}", value in "\\PC{0,20}") {
             if let Ok(taken) = take(&json!({ key: value })) {
-                for word in taken.filled(&RECIPE).unwrap() {
+                for word in taken.filled(&RECIPE.roles[0]).unwrap() {
                     prop_assert!(word.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.,:/+%@=".contains(&b)));
                 }
             }

@@ -1,8 +1,10 @@
-//! The supervisor: a process that owns one server, and ends it with all it started when nobody wants it any more.
+//! The supervisor: a process that owns one server, of one process or of several, and ends it with all it started when
+//! nobody wants it any more.
 
 use crate::{
     folder::ServerFolder,
-    order::{DETACH, Order, Report, VERSION},
+    log,
+    order::{DETACH, Order, READY, Report, Surroundings, VERSION},
     process::{ProcessId, descendants},
 };
 use rustix::process::{Signal, WaitOptions, WaitStatus, getpid, set_child_subreaper, setsid, wait};
@@ -11,6 +13,7 @@ use signal_hook::{
     iterator::Signals,
 };
 use std::{
+    convert::Infallible,
     io::{self, BufRead, Write},
     os::fd::AsFd,
     process::{Command, Stdio},
@@ -55,13 +58,18 @@ pub fn supervise() -> io::Result<()> {
         _ => return Err(io::Error::other("no order came: iotbench starts its supervisor itself")),
     };
     if order.version != VERSION {
-        report(&Report::Failed(format!("the supervisor is of version {VERSION}, its caller of {}", order.version)));
+        let how = format!("the supervisor is of version {VERSION}, its caller of {}", order.version);
+        report(&Report::Failed { process: None, how });
         return Ok(());
     }
-    let folder = if order.fresh { ServerFolder::create } else { ServerFolder::open };
-    match folder(&order.folder, &order.backend, order.owner) {
-        Ok(folder) => Supervisor { events, order, detached: false, asked: false }.run(&folder),
-        Err(error) => report(&Report::Failed(error.to_string())),
+    let folder = if order.fresh {
+        ServerFolder::create(&order.folder, &order.marker, order.owner)
+    } else {
+        ServerFolder::open(&order.folder, &order.marker.backend, order.owner).map(|(folder, _)| folder)
+    };
+    match folder {
+        Ok(folder) => Supervisor::new(events, order).run(&folder),
+        Err(error) => report(&Report::Failed { process: None, how: error.to_string() }),
     }
     Ok(())
 }
@@ -95,24 +103,54 @@ fn report(report: &Report) {
 struct Supervisor {
     events: Receiver<Event>,
     order: Order,
+    /// Every process that was started, in the order of its start.
+    started: Vec<Started>,
+    /// The command that is being waited for, and how it ended.
+    command: Option<(ProcessId, Option<WaitStatus>)>,
+    /// How many stages are ready.
+    ready: usize,
     /// A closed pipe is no reason to end.
     detached: bool,
     /// Somebody wants the end.
     asked: bool,
 }
 
-/// How a wait for a process ended.
-enum Waited {
-    Exited(WaitStatus),
+/// A process of the server.
+struct Started {
+    id: ProcessId,
+    stage: usize,
+    name: String,
+    stop_signal: i32,
+    /// How it ended.
+    status: Option<WaitStatus>,
+}
+
+/// Why a server does not go on.
+enum Over {
     Asked,
+    Failed { process: Option<usize>, how: String },
+    Exited { process: usize, how: String },
 }
 
 impl Supervisor {
+    fn new(events: Receiver<Event>, order: Order) -> Self {
+        Self { events, order, started: Vec::new(), command: None, ready: 0, detached: false, asked: false }
+    }
+
     fn run(mut self, folder: &ServerFolder) {
-        if let Err(message) = self.serve() {
-            report(&Report::Failed(message));
+        let Err(over) = self.serve(folder);
+        let exited = matches!(over, Over::Exited { .. });
+        match over {
+            Over::Asked => {}
+            Over::Failed { process, how } => report(&Report::Failed { process, how }),
+            Over::Exited { process, how } => report(&Report::Exited { process, how }),
         }
+        self.stop();
         self.kill_rest();
+        // Who was not told to end it may want to look.
+        while exited && !self.detached && !self.asked {
+            self.wait_for_event(LOOK);
+        }
         report(&match folder.remove_unless_kept(self.order.owner) {
             Ok(true) => Report::Removed,
             Ok(false) => Report::Kept,
@@ -120,42 +158,61 @@ impl Supervisor {
         });
     }
 
-    /// Fills the folder, starts the server, and returns when it has ended and may be forgotten.
-    fn serve(&mut self) -> Result<(), String> {
-        let init = if self.order.fresh { std::mem::take(&mut self.order.init) } else { Vec::new() };
-        for command in &init {
-            let process = self.spawn(command)?;
-            match self.wait_for(process) {
-                Waited::Asked => return Ok(()),
-                Waited::Exited(status) if status.exit_status() == Some(0) => {}
-                Waited::Exited(status) => return Err(format!("{} {}", name(command), how(status))),
-            }
-        }
-        let start = std::mem::take(&mut self.order.start);
-        let server = self.spawn(&start)?;
-        report(&Report::Started(server));
-        match self.wait_for(server) {
-            Waited::Asked => self.stop(server),
-            Waited::Exited(status) => {
-                report(&Report::Exited(format!("{} {}", name(&start), how(status))));
-                self.kill_rest();
-                while !self.detached && !self.asked {
-                    self.wait_for_event(LOOK);
+    /// Starts stage after stage, joins the processes, and looks after them until it is over.
+    fn serve(&mut self, folder: &ServerFolder) -> Result<Infallible, Over> {
+        for (number, stage) in std::mem::take(&mut self.order.stages).iter().enumerate() {
+            let first = self.started.len();
+            if self.order.fresh {
+                for (process, order) in (first..).zip(stage) {
+                    let part = &order.surroundings.folder;
+                    let made = folder.make_part(part, self.order.owner);
+                    made.map_err(|e| Over::Failed { process: None, how: e.to_string() })?;
+                    self.complete(Some(process), &order.init, &order.surroundings)?;
                 }
+            }
+            for (process, order) in (first..).zip(stage) {
+                let id = self.spawn(&order.start, &order.surroundings);
+                let id = id.map_err(|how| Over::Failed { process: Some(process), how })?;
+                let name = name(&order.start, &order.surroundings);
+                self.started.push(Started { id, stage: number, name, stop_signal: order.stop_signal, status: None });
+                report(&Report::Started { process, id });
+            }
+            self.wait_until(|supervisor| (supervisor.ready > number).then_some(()))?;
+        }
+        if self.order.fresh {
+            let (join, join_in) = (std::mem::take(&mut self.order.join), self.order.join_in.clone());
+            self.complete(None, &join, &join_in)?;
+        }
+        report(&Report::Joined);
+        self.wait_until(|_| None)
+    }
+
+    /// Runs commands to their end, one after the other. Each must succeed.
+    fn complete(&mut self, process: Option<usize>, commands: &[Vec<String>], of: &Surroundings) -> Result<(), Over> {
+        for command in commands {
+            let fail = |how| Over::Failed { process, how };
+            let id = self.spawn(command, of).map_err(fail)?;
+            self.command = Some((id, None));
+            let status = self.wait_until(|supervisor| supervisor.command?.1)?;
+            if status.exit_status() != Some(0) {
+                return Err(fail(format!("{} {}", name(command, of), how(status))));
             }
         }
         Ok(())
     }
 
-    fn spawn(&self, command: &[String]) -> Result<ProcessId, String> {
+    fn spawn(&self, command: &[String], of: &Surroundings) -> Result<ProcessId, String> {
         let mut words = self.order.prefix.iter().chain(command);
         let Some(program) = words.next() else { return Err("an empty command".into()) };
         let fail = |e: io::Error| format!("{program} cannot be started: {e}");
-        // What a server says goes where our own errors go: the log.
-        let log = || io::stderr().as_fd().try_clone_to_owned().map(Stdio::from);
+        // What a single process says goes where our own errors go: the log.
+        let log = || match &of.log {
+            Some(log) => log::open(log).map(Stdio::from),
+            None => io::stderr().as_fd().try_clone_to_owned().map(Stdio::from),
+        };
         let mut command = Command::new(program);
-        command.args(words).env_clear().envs(self.order.environment.iter().cloned());
-        command.current_dir(&self.order.folder).stdin(Stdio::null());
+        command.args(words).env_clear().envs(of.environment.iter().cloned());
+        command.current_dir(&of.folder).stdin(Stdio::null());
         command.stdout(log().map_err(fail)?).stderr(log().map_err(fail)?);
         // Waited for by reap(), as are those that are adopted.
         let child = command.spawn().map_err(fail)?;
@@ -163,31 +220,67 @@ impl Supervisor {
         ProcessId::of(pid).ok_or_else(|| format!("{program} is not in /proc"))
     }
 
-    fn wait_for(&mut self, process: ProcessId) -> Waited {
+    /// Waits until `look` sees what it looks for, unless it is over before.
+    fn wait_until<T>(&mut self, mut look: impl FnMut(&mut Self) -> Option<T>) -> Result<T, Over> {
         loop {
-            if let Some(status) = reap(process) {
-                return Waited::Exited(status);
+            self.reap();
+            if let Some(seen) = look(self) {
+                return Ok(seen);
+            }
+            let ended = |(process, started): (usize, &Started)| {
+                let how = format!("{} {}", started.name, how(started.status?));
+                Some(Over::Exited { process, how })
+            };
+            if let Some(over) = self.started.iter().enumerate().find_map(ended) {
+                return Err(over);
             }
             if self.asked {
-                return Waited::Asked;
+                return Err(Over::Asked);
             }
             self.wait_for_event(LOOK);
         }
     }
 
-    /// Asks the server to stop, and waits as long as it is granted.
-    fn stop(&mut self, server: ProcessId) {
-        let signal = Signal::from_named_raw(self.order.stop_signal).unwrap_or(Signal::TERM);
-        let asked = server.signal(signal);
-        let end = Instant::now() + Duration::from_millis(self.order.grace_ms);
-        while asked.is_ok() && reap(server).is_none() && Instant::now() < end {
-            self.wait_for_event(end.saturating_duration_since(Instant::now()).min(LOOK));
+    /// Takes note of every child that has ended.
+    fn reap(&mut self) {
+        reap_all(|pid, status| {
+            if let Some(started) = self.started.iter_mut().find(|s| s.id.pid == pid && s.status.is_none()) {
+                started.status = Some(status);
+            } else if let Some((id, ended)) = &mut self.command
+                && id.pid == pid
+            {
+                *ended = Some(status);
+            }
+            // All others were adopted from a process of the server.
+        });
+    }
+
+    /// Asks the processes to stop, the last stage first, and waits for each stage as long as it is granted.
+    fn stop(&mut self) {
+        let stages = self.started.last().map_or(0, |last| last.stage + 1);
+        for stage in (0..stages).rev() {
+            for started in self.started.iter().rev().filter(|s| s.stage == stage && s.status.is_none()) {
+                let signal = Signal::from_named_raw(started.stop_signal).unwrap_or(Signal::TERM);
+                // One that cannot be asked is killed with the rest.
+                let _ = started.id.signal(signal);
+            }
+            let end = Instant::now() + Duration::from_millis(self.order.grace_ms);
+            while self.lives(stage) && Instant::now() < end {
+                self.wait_for_event(end.saturating_duration_since(Instant::now()).min(LOOK));
+            }
         }
+    }
+
+    /// Whether a process of this stage has not ended yet.
+    fn lives(&mut self, stage: usize) -> bool {
+        self.reap();
+        self.started.iter().any(|started| started.stage == stage && started.status.is_none())
     }
 
     fn wait_for_event(&mut self, within: Duration) {
         match self.events.recv_timeout(within) {
             Ok(Event::Line(line)) if line == DETACH => self.detached = true,
+            Ok(Event::Line(line)) if line == READY => self.ready += 1,
             Ok(Event::InputClosed) => self.asked |= !self.detached,
             Ok(Event::Signal(SIGTERM | SIGINT)) => self.asked = true,
             // SIGCHLD only wakes, and a terminal that closes is not ours.
@@ -213,25 +306,16 @@ impl Supervisor {
     }
 }
 
-/// Takes note of every child that has ended; gives how this one did.
-fn reap(process: ProcessId) -> Option<WaitStatus> {
-    let mut found = None;
-    reap_all(|pid, status| {
-        if pid == process.pid {
-            found = Some(status);
-        }
-    });
-    found
-}
-
 fn reap_all(mut ended: impl FnMut(i32, WaitStatus)) {
     while let Ok(Some((pid, status))) = wait(WaitOptions::NOHANG) {
         ended(pid.as_raw_nonzero().get(), status);
     }
 }
 
-fn name(command: &[String]) -> &str {
-    command.first().map_or("", |program| program.rsplit('/').next().unwrap_or(program))
+/// The name of a command's program, and which of several processes it belongs to.
+fn name(command: &[String], of: &Surroundings) -> String {
+    let program = command.first().map_or("", |program| program.rsplit('/').next().unwrap_or(program));
+    format!("{program}{}", of.of)
 }
 
 fn how(status: WaitStatus) -> String {

@@ -1,7 +1,7 @@
 //! Our end of a supervisor's pipes.
 
 use crate::{
-    order::{DETACH, Order, Report},
+    order::{DETACH, Order, READY, Report},
     process::ProcessId,
     programs::{in_path, is_program},
 };
@@ -22,7 +22,7 @@ use std::{
 /// Names the `iotbench` binary.
 pub(crate) const VARIABLE: &str = "IOTBENCH_BIN";
 const PROGRAM: &str = "iotbench";
-/// Reports waiting while a server starts.
+/// Reports waiting while a server starts, beside one for each of its processes.
 const REPORTS: usize = 8;
 /// A supervisor that has not ended so long after its server had to is stuck.
 const OVERTIME: Duration = Duration::from_secs(40);
@@ -72,7 +72,8 @@ impl Supervisor {
         let (Some(mut input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(io::Error::other("the supervisor has no pipes"));
         };
-        let (sender, reports) = sync_channel(REPORTS);
+        let processes: usize = order.stages.iter().map(Vec::len).sum();
+        let (sender, reports) = sync_channel(REPORTS + processes);
         let watch = Arc::new(Mutex::new(Watch::default()));
         let reader = {
             let watch = Arc::clone(&watch);
@@ -80,7 +81,8 @@ impl Supervisor {
             std::thread::Builder::new().name("supervisor".into()).spawn(read)?
         };
         let id = i32::try_from(child.id()).ok().and_then(ProcessId::of);
-        let grace = Duration::from_millis(order.grace_ms);
+        let stages = u32::try_from(order.stages.len()).unwrap_or(u32::MAX);
+        let grace = Duration::from_millis(order.grace_ms).saturating_mul(stages);
         let mut line = serde_json::to_vec(order)?;
         line.push(b'\n');
         let given = input.write_all(&line);
@@ -101,6 +103,11 @@ impl Supervisor {
             Err(Timeout) => Ok(None),
             Err(Disconnected) => Err(()),
         }
+    }
+
+    /// Says that all processes of the present stage are ready.
+    pub(crate) fn say_ready(&mut self) -> io::Result<()> {
+        self.input.as_mut().map_or(Ok(()), |input| writeln!(input, "{READY}"))
     }
 
     /// Calls back, once and from another thread, when the server ends without having been asked to.
@@ -162,14 +169,15 @@ fn lock(watch: &Mutex<Watch>) -> MutexGuard<'_, Watch> {
 fn read(output: impl BufRead, start: &SyncSender<Report>, watch: &Mutex<Watch>) {
     let lines = output.lines().map_while(Result::ok);
     for report in lines.filter_map(|line| serde_json::from_str::<Report>(&line).ok()) {
-        if let Report::Exited(how) = &report {
+        if let Report::Exited { how, .. } = &report {
             note_end(watch, how);
         }
         lock(watch).last = Some(report.clone());
         // Nobody listens once the server has started, and there is room for all that can come.
         let _ = start.try_send(report);
     }
-    if !matches!(lock(watch).last, Some(Report::Removed | Report::Kept | Report::NotRemoved(_) | Report::Failed(_))) {
+    if !matches!(lock(watch).last, Some(Report::Removed | Report::Kept | Report::NotRemoved(_) | Report::Failed { .. }))
+    {
         note_end(watch, "its supervisor was killed");
     }
 }

@@ -1,12 +1,11 @@
 //! A private MariaDB server, with the engines InnoDB and MyRocks.
 
-use iotbench_core::{Program, Ready, Recipe, StopBy};
+use iotbench_core::{On, Program, Ready, Recipe, Role, StopBy};
 
 const SBIN: &[&str] = &["/usr/sbin", "/usr/local/sbin", "/usr/local/mysql/bin"];
 
 /// Both engines get the whole budget: a table is in one of them, and the other's cache stays empty.
 pub(crate) static RECIPE: Recipe = Recipe {
-    role: "server",
     programs: &[
         Program { name: "mariadbd", folders: SBIN, package: "mariadb-server mariadb-plugin-rocksdb" },
         Program { name: "mariadb-install-db", folders: &["/usr/local/mysql/scripts"], package: "mariadb-server" },
@@ -14,45 +13,52 @@ pub(crate) static RECIPE: Recipe = Recipe {
     ],
     version: &["{mariadbd}", "--no-defaults", "--version"],
     user: "mysql",
-    ports: &["port"],
-    init: &[&[
-        "{mariadb-install-db}",
-        "--no-defaults",
-        "--datadir={data}",
-        // Without it root cannot come in over TCP.
-        "--auth-root-authentication-method=normal",
-        "--skip-test-db",
-    ]],
-    environment: &[],
-    start: &[
-        "{mariadbd}",
-        "--no-defaults",
-        // The package's own file that does this is one of the defaults.
-        "--plugin-load-add=ha_rocksdb",
-        "--innodb-buffer-pool-size={memory_bytes}",
-        "--rocksdb-block-cache-size={memory_bytes}",
-        "--character-set-server=utf8mb4",
-        "{settings}",
-        "--datadir={data}",
-        // Starting, it removes what looks like a server's temporary table there.
-        "--tmpdir={run}",
-        "--socket={run}/mariadb.sock",
-        "--pid-file={run}/mariadb.pid",
-        "--port={port}",
-        "--bind-address=127.0.0.1",
-    ],
-    setting: &["--{key}={value}"],
-    reserved: &["datadir", "tmpdir", "socket", "pid-file", "port", "bind-address", "user"],
-    ready: Ready::Command(&[
-        "{mariadb-admin}",
-        "--no-defaults",
-        "--protocol=tcp",
-        "--host=127.0.0.1",
-        "--port={port}",
-        "--user=root",
-        "--connect-timeout=1",
-        "ping",
-    ]),
-    stop: StopBy::Terminate,
-    url: "mysql://root@127.0.0.1:{port}/",
+    nodes: &[1],
+    roles: &[Role {
+        name: "server",
+        on: On::EveryNode,
+        ports: &["port"],
+        init: &[&[
+            "{mariadb-install-db}",
+            "--no-defaults",
+            "--datadir={data}",
+            // Without it root cannot come in over TCP.
+            "--auth-root-authentication-method=normal",
+            "--skip-test-db",
+        ]],
+        environment: &[],
+        start: &[
+            "{mariadbd}",
+            "--no-defaults",
+            // The package's own file that does this is one of the defaults.
+            "--plugin-load-add=ha_rocksdb",
+            "--innodb-buffer-pool-size={memory_bytes}",
+            "--rocksdb-block-cache-size={memory_bytes}",
+            "--character-set-server=utf8mb4",
+            "{settings}",
+            "--datadir={data}",
+            // Starting, it removes what looks like a server's temporary table there.
+            "--tmpdir={run}",
+            "--socket={run}/mariadb.sock",
+            "--pid-file={run}/mariadb.pid",
+            "--port={port}",
+            "--bind-address={host}",
+        ],
+        setting: &["--{key}={value}"],
+        reserved: &["datadir", "tmpdir", "socket", "pid-file", "port", "bind-address", "user"],
+        ready: Ready::Command(&[
+            "{mariadb-admin}",
+            "--no-defaults",
+            "--protocol=tcp",
+            "--host={host}",
+            "--port={port}",
+            "--user=root",
+            "--connect-timeout=1",
+            "ping",
+        ]),
+        ready_within_s: 30,
+        stop: StopBy::Terminate,
+        url: Some("mysql://root@{host}:{port}/"),
+    }],
+    join: &[],
 };

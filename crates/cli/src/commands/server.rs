@@ -9,7 +9,9 @@ use clap::{Args, Subcommand};
 use iotbench_backends::BACKENDS;
 use iotbench_core::{Recipe, Registry};
 use iotbench_engine::{Bytes, StopSignal};
-use iotbench_launcher::{DEFAULT_MEMORY_BYTES, Ended, Launch, Record, RecordError, Records, ServerSettings, start};
+use iotbench_launcher::{
+    DEFAULT_MEMORY_BYTES, Ended, Launch, Record, RecordError, Records, ServerProcess, ServerSettings, start,
+};
 use jiff::Timestamp;
 use std::path::PathBuf;
 
@@ -83,7 +85,7 @@ fn begin(arguments: &StartArguments) -> Result<(), CliError> {
     let records = Records::open()?;
     if let Some(record) = records.find(backend)? {
         if record.is_alive() {
-            return Err(RecordError::Running { backend: record.backend, url: record.url }.into());
+            return Err(RecordError::Running { url: record.urls.join(" "), backend: record.backend }.into());
         }
         // What was left of it when the machine, or its supervisor, went down.
         records.stop(&record, None)?;
@@ -99,7 +101,7 @@ fn begin(arguments: &StartArguments) -> Result<(), CliError> {
     records.add(&record)?;
     server.detach().map_err(|e| CliError::internal(format!("the supervisor does not listen: {e}")))?;
     console::say(&usage(&record));
-    console::print(&format!("{}\n", record.url))
+    console::print(&record.urls.iter().map(|url| format!("{url}\n")).collect::<String>())
 }
 
 fn launch(arguments: &StartArguments, recipe: &'static Recipe, log: PathBuf) -> Result<Launch, CliError> {
@@ -121,13 +123,16 @@ fn launch(arguments: &StartArguments, recipe: &'static Recipe, log: PathBuf) -> 
 
 /// How to go on with a server that runs.
 fn usage(record: &Record) -> String {
-    let Record { backend, url, folder, log, .. } = record;
+    let Record { backend, urls, processes, folder, log, .. } = record;
+    let pids = processes.iter().map(|process| process.id.pid.to_string()).collect::<Vec<_>>();
+    let runs_as = if pids.len() == 1 { "process" } else { "processes" };
     format!(
-        "{backend} runs as process {} in {}\nits log: {}\nload it: iotbench run -p pmu_write -b {backend} --url \
-         '{url}'\nend it:  iotbench server stop {backend}",
-        record.server.pid,
+        "{backend} runs as {runs_as} {} in {}\nits log: {}\nload it: iotbench run -p pmu_write -b {backend} --url \
+         '{}'\nend it:  iotbench server stop {backend}",
+        pids.join(", "),
         folder.display(),
-        log.display()
+        log.display(),
+        urls.first().map_or("", String::as_str)
     )
 }
 
@@ -157,13 +162,23 @@ pub(crate) fn kept(backend: &str, folder: &std::path::Path) -> String {
 
 fn list() -> Result<(), CliError> {
     let head = ["server", "process", "address", "folder", "since"].map(str::to_owned);
-    let rows = Records::open()?.list()?.into_iter().map(|record| {
-        let process = if record.is_alive() { record.server.pid.to_string() } else { "ended".into() };
-        let since = i64::try_from(record.since_s).ok().and_then(|s| Timestamp::from_second(s).ok());
-        let since = since.map(|time| time.to_string()).unwrap_or_default();
-        [record.backend, process, record.url, record.folder.display().to_string(), since]
-    });
+    let rows = Records::open()?.list()?.into_iter().flat_map(|record| rows(&record));
     console::print(&columns(&[head].into_iter().chain(rows).collect::<Vec<_>>()))
+}
+
+/// A row for each process of a server; the server's name stands before the process's where there are several.
+fn rows(record: &Record) -> Vec<[String; 5]> {
+    let since = i64::try_from(record.since_s).ok().and_then(|s| Timestamp::from_second(s).ok());
+    let since = since.map(|time| time.to_string()).unwrap_or_default();
+    let row = |process: &ServerProcess| {
+        let name = match record.processes.len() {
+            1 => record.backend.clone(),
+            _ => format!("{}/{}-{}", record.backend, process.role, process.node),
+        };
+        let pid = if process.id.is_alive() { process.id.pid.to_string() } else { "ended".into() };
+        [name, pid, record.urls.join(" "), record.folder.display().to_string(), since.clone()]
+    };
+    record.processes.iter().map(row).collect()
 }
 
 /// The recipe of a backend's private server.

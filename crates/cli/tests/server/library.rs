@@ -1,7 +1,7 @@
 //! The launcher as a library.
 
 use crate::place::{SERVERS, is_alive, is_here, kill, parent, recipe, wait_for};
-use iotbench_launcher::{Ended, Launch, PrivateServer, StartError, start};
+use iotbench_launcher::{Ended, Launch, PrivateServer, ProcessId, StartError, start};
 use std::{
     fs,
     net::{Ipv4Addr, TcpListener, TcpStream},
@@ -19,8 +19,14 @@ fn started(backend: &str, folder: &Path) -> PrivateServer {
     start(&launch(backend, folder), &|| false).unwrap_or_else(|e| panic!("{backend}: {e}"))
 }
 
+/// The one process of a server of one.
+fn process(server: &PrivateServer) -> ProcessId {
+    let [process] = server.processes() else { panic!("{server:?}") };
+    process.id
+}
+
 fn port(server: &PrivateServer) -> u16 {
-    server.endpoint().expose().port().unwrap()
+    server.endpoints()[0].expose().port().unwrap()
 }
 
 #[test]
@@ -28,7 +34,7 @@ fn a_server_is_started_reached_and_stopped_and_only_its_log_is_left() {
     for backend in SERVERS.into_iter().filter(|b| is_here(b)) {
         let folder = tempfile::tempdir().unwrap();
         let server = started(backend, folder.path());
-        let (process, files) = (server.process(), server.folder().to_owned());
+        let (process, files) = (process(&server), server.folder().to_owned());
         let supervisor = parent(process.pid);
         drop(TcpStream::connect((Ipv4Addr::LOCALHOST, port(&server))).unwrap());
         assert!(files.is_dir() && process.is_alive());
@@ -46,7 +52,7 @@ fn a_server_that_is_dropped_is_stopped() {
     }
     let folder = tempfile::tempdir().unwrap();
     let server = started("influxdb", folder.path());
-    let (process, files) = (server.process(), server.folder().to_owned());
+    let (process, files) = (process(&server), server.folder().to_owned());
     drop(server);
     assert!(!files.exists() && !process.is_alive());
 }
@@ -88,7 +94,7 @@ fn a_death_is_told_once_and_cleaned_up() {
         let server = started(backend, folder.path());
         let (deaths, death) = sync_channel(4);
         server.on_end(move |how| deaths.send(how.to_owned()).unwrap());
-        kill(server.process().pid);
+        kill(process(&server).pid);
         let how = death.recv_timeout(Duration::from_secs(60)).unwrap();
         assert!(how.contains("signal 9"), "{how}");
         assert_eq!(server.ended(), Some(how));
@@ -117,7 +123,7 @@ fn a_killed_supervisor_is_replaced_by_its_caller() {
     for backend in SERVERS.into_iter().filter(|b| is_here(b)) {
         let folder = tempfile::tempdir().unwrap();
         let server = started(backend, folder.path());
-        let (process, files) = (server.process(), server.folder().to_owned());
+        let (process, files) = (process(&server), server.folder().to_owned());
         kill(parent(process.pid));
         wait_for("the news", || server.ended().is_some());
         assert_eq!(server.stop().unwrap(), Ended::Removed);

@@ -34,12 +34,10 @@ impl Encode for NarrowLines {
             for row in run_rows.rows {
                 let time = digits.format(batch.timestamps_ns()[row]);
                 for (key, column) in self.keys.iter().zip(batch.columns()) {
-                    if let Some(value) = column.get(row) {
-                        lines.bytes.extend_from_slice(&self.start);
-                        lines.bytes.extend_from_slice(key);
-                        push_value(&mut lines.bytes, value);
-                        lines.end(time);
-                    }
+                    lines.bytes.extend_from_slice(&self.start);
+                    lines.bytes.extend_from_slice(key);
+                    push_value(&mut lines.bytes, column, row);
+                    lines.end(time);
                 }
             }
         }

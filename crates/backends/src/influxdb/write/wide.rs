@@ -38,10 +38,8 @@ impl Encode for WideLines {
             for row in run_rows.rows {
                 lines.bytes.extend_from_slice(&self.start);
                 for (key, column) in self.keys.iter().zip(batch.columns()) {
-                    if let Some(value) = column.get(row) {
-                        lines.bytes.extend_from_slice(key);
-                        push_value(&mut lines.bytes, value);
-                    }
+                    lines.bytes.extend_from_slice(key);
+                    push_value(&mut lines.bytes, column, row);
                 }
                 lines.end(digits.format(batch.timestamps_ns()[row]));
             }

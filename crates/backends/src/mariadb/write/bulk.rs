@@ -6,7 +6,8 @@ use super::{
     records::{Places, Records, with_device},
 };
 use crate::{json::push_second, second::split};
-use iotbench_core::{Batch, Cause, Error, TableSpec};
+use iotbench_core::{Batch, TableSpec};
+use sqlx::error::BoxDynError;
 
 /// One text a device and second.
 pub(crate) struct BulkRecords {
@@ -61,13 +62,13 @@ impl Records for BulkRecords {
         16 + self.texts.bytes(record)
     }
 
-    fn bind(&self, _batch: &Batch, record: usize, places: &mut Places) -> Result<(), Error> {
+    fn bind(&self, _batch: &Batch, record: usize, places: &mut Places) -> Result<(), BoxDynError> {
         let (device, second, _) = self.records[record];
         if self.has_device {
             places.push(device)?;
         }
         places.push(second)?;
-        places.push(u32::try_from(self.texts.len_of(record)).map_err(|e| Error::new(Cause::Data, e))?)?;
+        places.push(u32::try_from(self.texts.len_of(record))?)?;
         places.push(self.texts.get(record)?)
     }
 

@@ -2,7 +2,9 @@
 
 use super::records::{Places, Records, devices_of, with_device};
 use crate::json::ObjectWriter;
-use iotbench_core::{Batch, Error, TableSpec};
+use iotbench_core::{Batch, TableSpec};
+use sqlx::error::BoxDynError;
+use std::str::Utf8Error;
 
 /// One object a datapoint.
 pub(crate) struct DocumentRecords {
@@ -29,7 +31,9 @@ impl Records for DocumentRecords {
     }
 
     fn take(&mut self, batch: &Batch) -> usize {
-        devices_of(batch, &mut self.devices);
+        if self.has_device {
+            devices_of(batch, &mut self.devices);
+        }
         self.texts.clear();
         for row in 0..batch.len() {
             self.texts.push(|text| self.object.push(text, batch.columns(), row));
@@ -41,7 +45,7 @@ impl Records for DocumentRecords {
         12 + self.texts.bytes(record)
     }
 
-    fn bind(&self, batch: &Batch, record: usize, places: &mut Places) -> Result<(), Error> {
+    fn bind(&self, batch: &Batch, record: usize, places: &mut Places) -> Result<(), BoxDynError> {
         if self.has_device {
             places.push(self.devices[record])?;
         }
@@ -84,7 +88,7 @@ impl JsonTexts {
     }
 
     /// A text. The server takes JSON in the character set of the connection only, so it is bound as text.
-    pub(crate) fn get(&self, place: usize) -> Result<&str, Error> {
-        std::str::from_utf8(&self.text[self.range(place)]).map_err(|e| Error::new(iotbench_core::Cause::Data, e))
+    pub(crate) fn get(&self, place: usize) -> Result<&str, Utf8Error> {
+        std::str::from_utf8(&self.text[self.range(place)])
     }
 }

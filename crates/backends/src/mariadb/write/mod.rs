@@ -88,8 +88,12 @@ impl MariaDbWriter {
 
     /// Inserts records as one transaction: by one statement, which is one of its own, if they fit.
     async fn insert_and_commit(&mut self, batch: &Batch, of: Range<usize>) -> Result<u64, Error> {
-        if self.statement.fitting(&*self.records, batch, of.clone()).0 == of {
-            return self.insert_records(batch, of).await.map_err(in_doubt_when_lost);
+        let (fitting, bytes) = self.statement.fitting(&*self.records, batch, of.clone());
+        if fitting == of {
+            return match self.insert_statement(batch, of, bytes).await {
+                Ok(()) => Ok(bytes as u64),
+                Err(e) => Err(in_doubt_when_lost(e)),
+            };
         }
         self.begin_open().await?;
         match self.insert_records(batch, of).await {
@@ -114,7 +118,7 @@ impl MariaDbWriter {
         let rows = records.len();
         let mut places = Places::with_room(rows * self.statement.columns(), bytes);
         for record in records {
-            self.records.bind(batch, record, &mut places)?;
+            self.records.bind(batch, record, &mut places).map_err(|e| Error::new(Cause::Data, e))?;
         }
         let query = sqlx::query_with(self.statement.sql(rows), places.0);
         let inserted = query.execute(&mut self.connection).await.map_err(|e| {

@@ -2,7 +2,8 @@
 
 use super::records::{Places, Records, bytes_of_value, devices_of, with_device};
 use crate::second::split;
-use iotbench_core::{Batch, Cause, Error, TableSpec};
+use iotbench_core::{Batch, TableSpec};
+use sqlx::error::BoxDynError;
 
 /// One row a value; the values of a datapoint follow one another in the order of their numbers.
 pub(crate) struct NarrowRecords {
@@ -27,7 +28,9 @@ impl Records for NarrowRecords {
     }
 
     fn take(&mut self, batch: &Batch) -> usize {
-        devices_of(batch, &mut self.devices);
+        if self.has_device {
+            devices_of(batch, &mut self.devices);
+        }
         batch.len() * self.width
     }
 
@@ -35,7 +38,7 @@ impl Records for NarrowRecords {
         18 + bytes_of_value(&batch.columns()[record % self.width], record / self.width)
     }
 
-    fn bind(&self, batch: &Batch, record: usize, places: &mut Places) -> Result<(), Error> {
+    fn bind(&self, batch: &Batch, record: usize, places: &mut Places) -> Result<(), BoxDynError> {
         let (row, number) = (record / self.width, record % self.width);
         if self.has_device {
             places.push(self.devices[row])?;
@@ -43,7 +46,7 @@ impl Records for NarrowRecords {
         let (second, nanosecond) = split(batch.timestamps_ns()[row]);
         places.push(second)?;
         places.push(nanosecond)?;
-        places.push(u16::try_from(number).map_err(|e| Error::new(Cause::Data, e))?)?;
+        places.push(u16::try_from(number)?)?;
         places.push_value(&batch.columns()[number], row)
     }
 }

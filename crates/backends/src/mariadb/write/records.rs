@@ -1,7 +1,7 @@
 //! What a layout makes of a batch: records, and how they are bound to the places of an INSERT.
 
-use iotbench_core::{Batch, Column, Error};
-use sqlx::{Arguments, mysql::MySqlArguments};
+use iotbench_core::{Batch, Column, ValueType};
+use sqlx::{Arguments, error::BoxDynError, mysql::MySqlArguments};
 
 /// The records of a batch in one layout.
 pub(crate) trait Records: Send {
@@ -19,8 +19,8 @@ pub(crate) trait Records: Send {
     /// The bytes of a record as it is bound, without the driver's types.
     fn bytes(&self, batch: &Batch, record: usize) -> usize;
 
-    /// Binds a record: one value to each column.
-    fn bind(&self, batch: &Batch, record: usize, places: &mut Places) -> Result<(), Error>;
+    /// Binds a record: one value to each column. An error is of what the value is.
+    fn bind(&self, batch: &Batch, record: usize, places: &mut Places) -> Result<(), BoxDynError>;
 
     /// The rows of the batch that the first `records` hold, ascending.
     fn rows_of_first(&self, records: usize) -> Vec<u32> {
@@ -40,15 +40,17 @@ impl Places {
         Self(arguments)
     }
 
-    pub(crate) fn push<'q, T>(&mut self, value: T) -> Result<(), Error>
+    #[inline]
+    pub(crate) fn push<'q, T>(&mut self, value: T) -> Result<(), BoxDynError>
     where
         T: sqlx::Encode<'q, sqlx::MySql> + sqlx::Type<sqlx::MySql> + 'q,
     {
-        self.0.add(value).map_err(|e| Error::new(iotbench_core::Cause::Data, e))
+        self.0.add(value)
     }
 
     /// The value of a row, in its own type.
-    pub(crate) fn push_value(&mut self, column: &Column, row: usize) -> Result<(), Error> {
+    #[inline]
+    pub(crate) fn push_value(&mut self, column: &Column, row: usize) -> Result<(), BoxDynError> {
         match column {
             Column::F32(values) => self.push(values[row]),
             Column::F64(values) => self.push(values[row]),
@@ -62,11 +64,19 @@ impl Places {
 /// The bytes of a value as it is bound.
 pub(crate) fn bytes_of_value(column: &Column, row: usize) -> usize {
     match column {
-        Column::F32(_) => 4,
-        Column::F64(_) | Column::I64(_) => 8,
-        Column::U16(_) => 2,
         // With its length before it.
         Column::Text(values) => values.get(row).map_or(0, str::len) + 4,
+        numbers => fixed_bytes_of(numbers.value_type()),
+    }
+}
+
+/// The bytes of a value of this type as it is bound; none for a text, whose bytes are its own.
+pub(crate) fn fixed_bytes_of(value_type: ValueType) -> usize {
+    match value_type {
+        ValueType::F32 => 4,
+        ValueType::F64 | ValueType::I64 => 8,
+        ValueType::U16 => 2,
+        ValueType::Text => 0,
     }
 }
 

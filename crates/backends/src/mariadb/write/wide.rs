@@ -1,20 +1,33 @@
 //! Writes layout wide: one row a datapoint, a column for each signal.
 
-use super::records::{Places, Records, bytes_of_value, devices_of, with_device};
-use iotbench_core::{Batch, Error, TableSpec};
+use super::records::{Places, Records, bytes_of_value, devices_of, fixed_bytes_of, with_device};
+use iotbench_core::{Batch, TableSpec, ValueType};
+use sqlx::error::BoxDynError;
 
 /// One row a datapoint.
 pub(crate) struct WideRecords {
     columns: Vec<String>,
     has_device: bool,
     devices: Vec<u32>,
+    /// The bytes of a record without its texts, and where these are: only they differ from record to record.
+    fixed_bytes: usize,
+    texts: Vec<usize>,
 }
 
 impl WideRecords {
     pub(crate) fn new(table: &TableSpec) -> Self {
         let mut columns = with_device(table.has_device_column(), &["ts"]);
         columns.extend(table.schema.signals().iter().map(|s| s.name.clone()));
-        Self { columns, has_device: table.has_device_column(), devices: Vec::new() }
+        let signals = table.schema.signals().iter();
+        let texts = signals.enumerate().filter(|(_, s)| s.value_type == ValueType::Text).map(|(place, _)| place);
+        let fixed: usize = table.schema.signals().iter().map(|s| fixed_bytes_of(s.value_type)).sum();
+        Self {
+            columns,
+            has_device: table.has_device_column(),
+            devices: Vec::new(),
+            fixed_bytes: 12 + fixed,
+            texts: texts.collect(),
+        }
     }
 }
 
@@ -24,15 +37,18 @@ impl Records for WideRecords {
     }
 
     fn take(&mut self, batch: &Batch) -> usize {
-        devices_of(batch, &mut self.devices);
+        if self.has_device {
+            devices_of(batch, &mut self.devices);
+        }
         batch.len()
     }
 
     fn bytes(&self, batch: &Batch, record: usize) -> usize {
-        12 + batch.columns().iter().map(|column| bytes_of_value(column, record)).sum::<usize>()
+        let text_bytes = |&place: &usize| bytes_of_value(&batch.columns()[place], record);
+        self.fixed_bytes + self.texts.iter().map(text_bytes).sum::<usize>()
     }
 
-    fn bind(&self, batch: &Batch, record: usize, places: &mut Places) -> Result<(), Error> {
+    fn bind(&self, batch: &Batch, record: usize, places: &mut Places) -> Result<(), BoxDynError> {
         if self.has_device {
             places.push(self.devices[record])?;
         }

@@ -60,7 +60,7 @@ fn log_end(log: &Path) -> io::Result<String> {
 /// If the server of a run has died, the verdict says so.
 pub(super) fn note_death(server: &PrivateServer, outcome: &mut Outcome) {
     let died = |reason: &Reason| matches!(reason, Reason::ServerDied(_));
-    if !server.process().is_alive() && !outcome.verdict.reasons.iter().any(died) {
+    if !server.is_alive() && !outcome.verdict.reasons.iter().any(died) {
         let how = server.ended().unwrap_or_else(|| "its process is gone".into());
         let reasons = std::mem::take(&mut outcome.verdict.reasons);
         outcome.verdict = Verdict::of(reasons.into_iter().chain([Reason::ServerDied(how)]).collect());

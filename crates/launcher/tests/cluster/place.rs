@@ -1,0 +1,158 @@
+//! A folder of a test's own, the recipe of two roles on one or three nodes, and what the fake programs noted.
+
+use iotbench_core::{On, Ready, Recipe, Role, StopBy};
+use iotbench_launcher::{Launch, PrivateServer, ServerSettings, StartError, start};
+use procfs::process::Process;
+use std::{
+    env,
+    fs::{self, Permissions},
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+use tempfile::TempDir;
+
+pub struct Place {
+    folder: PathBuf,
+    /// `None`: another program's.
+    _own: Option<TempDir>,
+}
+
+impl Place {
+    pub fn new() -> Self {
+        let own = tempfile::tempdir().unwrap();
+        let place = Self { folder: own.path().to_owned(), _own: Some(own) };
+        // Fake servers are another user's where this is root's.
+        fs::set_permissions(&place.folder, Permissions::from_mode(0o755)).unwrap();
+        fs::copy(env::current_exe().unwrap(), place.program()).unwrap();
+        fs::write(place.events_file(), "").unwrap();
+        fs::set_permissions(place.events_file(), Permissions::from_mode(0o666)).unwrap();
+        place
+    }
+
+    /// One that another program made.
+    pub fn of_parent(folder: &Path) -> Self {
+        Self { folder: folder.into(), _own: None }
+    }
+
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// This program, where every user can run it.
+    pub fn program(&self) -> PathBuf {
+        self.folder.join("cluster")
+    }
+
+    fn events_file(&self) -> PathBuf {
+        self.folder.join("events")
+    }
+
+    /// What was noted so far.
+    pub fn events(&self) -> Vec<String> {
+        fs::read_to_string(self.events_file()).unwrap().lines().map(str::to_owned).collect()
+    }
+
+    /// The names of all that noted this, in order.
+    pub fn noted(&self, what: &str) -> Vec<String> {
+        let events = self.events();
+        let words = events.iter().filter_map(|line| line.strip_prefix(what)?.split_whitespace().next());
+        words.map(str::to_owned).collect()
+    }
+
+    /// Every fake server that was started.
+    pub fn pids(&self) -> Vec<i32> {
+        let events = self.events();
+        let started = events.iter().filter(|line| line.starts_with("start "));
+        started.map(|line| line.split_whitespace().nth(2).unwrap().parse().unwrap()).collect()
+    }
+
+    /// A server of this backend's name, so that its folder is known by it; the member `failing` does not start.
+    pub fn launch(&self, backend: &str, nodes: u32, failing: &str, join: &str) -> Launch {
+        let recipe = self.recipe(failing, join);
+        let settings = ServerSettings::new([("nodes".into(), nodes.to_string())], recipe).unwrap();
+        Launch::new(backend, recipe, self.folder.join("server.log")).settings(settings).supervisor(self.program())
+    }
+
+    fn recipe(&self, failing: &str, join: &str) -> &'static Recipe {
+        let leak = |words: &[&str]| -> &'static [&'static str] {
+            words.iter().map(|word| &*(*word).to_owned().leak()).collect::<Vec<_>>().leak()
+        };
+        let (program, events) = (self.program(), self.events_file());
+        let fake = [program.to_str().unwrap(), "fake"];
+        let events = events.to_str().unwrap();
+        let role = |name: &str, url, peers: &str, needs: &str| {
+            let member = format!("{name}-{{node}}");
+            let init = leak(&[&fake[..], &["init", events, &member, "{data}"]].concat());
+            let serve = [&fake[..], &["serve", events, &member, "{host}:{port}", peers, needs, failing]].concat();
+            Role {
+                name: name.to_owned().leak(),
+                on: On::EveryNode,
+                ports: &["port", "other"],
+                init: vec![init].leak(),
+                environment: &[],
+                start: leak(&serve),
+                setting: &[],
+                reserved: &[],
+                ready: Ready::Http { port: "port", path: "/" },
+                ready_within_s: 60,
+                stop: StopBy::Terminate,
+                url,
+            }
+        };
+        let stores = role("store", None, "{store.port.all}", "");
+        let fronts = role("front", Some("http://{host}:{port}/"), "{store.port.first}", "{store.port.all}");
+        let join = leak(&[&fake[..], &["join", events, join, "{front.port.all}", "{hosts}"]].concat());
+        Box::leak(Box::new(Recipe {
+            programs: &[],
+            version: &[],
+            user: "nobody",
+            nodes: &[1, 3],
+            roles: vec![stores, fronts].leak(),
+            join: vec![join].leak(),
+        }))
+    }
+
+    pub fn start(&self, backend: &str) -> PrivateServer {
+        start(&self.launch(backend, 3, "none", "all"), &|| false).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    pub fn start_failing(&self, launch: &Launch) -> StartError {
+        start(launch, &|| false).err().unwrap()
+    }
+
+    pub fn assert_nothing_is_left(&self, backend: &str) {
+        wait_for("the end of all", || {
+            self.pids().into_iter().all(|pid| !self.is_alive(pid)) && folders_of(backend).is_empty()
+        });
+    }
+
+    /// Whether the pid is that of a fake server of this place.
+    pub fn is_alive(&self, pid: i32) -> bool {
+        let Ok(process) = Process::new(pid) else { return false };
+        let ours = process.cmdline().is_ok_and(|words| words.first().is_some_and(|w| Path::new(w) == self.program()));
+        ours && process.stat().is_ok_and(|stat| stat.state != 'Z')
+    }
+}
+
+/// A backend's name that no other test has.
+pub fn backend(scenario: &str) -> String {
+    format!("cluster-{scenario}-{}", std::process::id())
+}
+
+/// The folders of this backend's servers.
+pub fn folders_of(backend: &str) -> Vec<PathBuf> {
+    let prefix = format!("iotbench-{backend}-");
+    let entries = fs::read_dir(env::temp_dir()).unwrap().flatten();
+    let is_its = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&prefix));
+    entries.map(|entry| entry.path()).filter(is_its).collect()
+}
+
+/// Looks until something has happened; the limit is only there to end a test that would hang.
+pub fn wait_for(what: &str, mut happened: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !happened() {
+        assert!(start.elapsed() < Duration::from_secs(90), "waited in vain for {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
