@@ -47,7 +47,7 @@ pub fn query_jitter(queries: &[SizedQuery], limits: &[u64], empty_transaction_us
     queries.sort_unstable_by_key(|query| query.value);
     let class = |(&from, &to): (&u64, &u64)| {
         let inside: Vec<_> = queries.iter().filter(|query| (from..=to).contains(&query.value)).collect();
-        let jitters: Vec<f64> = inside.windows(2).filter_map(|pair| slope_us(pair)).collect();
+        let jitters: Vec<f64> = inside.windows(2).filter_map(slope_us).collect();
         let mean_us = jitters.iter().sum::<f64>() / jitters.len() as f64;
         let jitter_ms = (!jitters.is_empty()).then_some((empty_transaction_us + mean_us) / 1e3);
         JitterClass { from, to, pairs: jitters.len(), jitter_ms }
