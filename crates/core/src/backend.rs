@@ -112,6 +112,12 @@ pub trait Database: Send + Sync {
     /// ([`crate::Cause::NotOurs`]); one of ours from another run is replaced.
     async fn create(&self) -> Result<(), Error>;
 
+    /// Takes over a table of our name that an earlier run left, if its marker has this run's fingerprint: the marker is then
+    /// this run's. False where there is none, and nothing was changed. Whether it holds what it should, the caller counts.
+    async fn adopt(&self) -> Result<bool, Error> {
+        Ok(false)
+    }
+
     /// One flush or one look at how far the database is; the caller repeats it and keeps the deadline.
     async fn settle(&self) -> Result<Settled, Error>;
 

@@ -6,7 +6,7 @@ use crate::{
     control::Control,
     observer::{Event, Second},
     outcome::{Outcome, Phase},
-    plan::{Load, Plan},
+    plan::{GroupPlan, Load, Plan},
     ramp::Quantity,
     slice::{SLICES, Slice},
     threads::{LoadRequest, LoadThreads, blocking_threads, history, kinds},
@@ -130,7 +130,7 @@ impl Session<'_> {
     /// Compares what is read; `None`: nothing is.
     fn verifier(&self) -> Result<Option<Verifier>, Error> {
         let plan = &self.planned.plan;
-        let operations = || plan.groups.iter().flat_map(|group| group.operations());
+        let operations = || plan.groups.iter().flat_map(GroupPlan::operations);
         if operations().all(|operation| operation.question().is_none()) {
             return Ok(None);
         }
