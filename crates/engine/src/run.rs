@@ -3,6 +3,7 @@
 mod climb;
 mod finish;
 mod load;
+mod preload;
 mod prepare;
 
 use crate::{

