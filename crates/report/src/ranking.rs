@@ -7,7 +7,7 @@ use crate::terminal::{
     usable,
 };
 use comfy_table::CellAlignment::{Left, Right};
-use iotbench_scoring::{Column, Criterion, Formula, Ranking, Table};
+use iotbench_scoring::{Column, Contender, Criterion, Formula, Ranking, Table};
 
 /// Criteria, normalised losses, scores and ranks, then all ranks side by side with what an acknowledged write survives.
 /// For a terminal of `columns` columns, of which at most 100 are used. `remarks` come last.
@@ -16,7 +16,7 @@ pub fn render_ranking(ranking: &Ranking, remarks: &[String], columns: u16) -> St
     let columns = usable(columns);
     let mut sections = vec![headline(ranking, columns)];
     for (name, half) in [("Writing", &ranking.write), ("Reading", &ranking.read)] {
-        sections.extend(half.iter().map(|half| half_section(name, half, columns)));
+        sections.extend(half.iter().map(|half| half_section(name, half, &ranking.contenders, columns)));
     }
     sections.push(places(ranking, columns));
     let left_out = ranking.left_out.iter().map(|run| format!("left out: {} ({})", run.run, run.reason));
@@ -45,27 +45,33 @@ fn headline(ranking: &Ranking, columns: u16) -> String {
             "the erratum's variant: the difficulty of reading is left out of Σ(L / max L × weight), its weight stays";
         lines.push(erratum.into());
     }
+    lines.push("a letter stands for a contender: the last table names it".into());
     lines.iter().map(|line| paragraph(&crate::printable(line), columns)).collect::<Vec<_>>().join("\n")
 }
 
-fn half_section(name: &str, half: &Table, columns: u16) -> String {
+fn half_section(name: &str, half: &Table, contenders: &[Contender], columns: u16) -> String {
     let heads: Vec<String> =
         half.columns.iter().map(|c| format!("{} {}", c.criterion.title(), unit(c.criterion))).collect();
     let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
     let figure = |column: &Column, figure: Option<f64>| or_none(figure, |f| digits(in_unit(column.criterion, f)));
-    let line = |name: &str, cells: Vec<String>| [vec![crate::printable(name)], cells].concat();
+    let line = |head: String, cells: Vec<String>| [vec![head], cells].concat();
     let mut losses: Vec<Vec<String>> = half
         .rows
         .iter()
-        .map(|row| line(&row.contender, half.columns.iter().zip(&row.losses).map(|(c, l)| figure(c, *l)).collect()))
+        .map(|row| {
+            line(
+                letter(contenders, &row.contender),
+                half.columns.iter().zip(&row.losses).map(|(c, l)| figure(c, *l)).collect(),
+            )
+        })
         .collect();
-    losses.push(line("max L", half.columns.iter().map(|c| figure(c, c.max)).collect()));
-    losses.push(line("weight", half.columns.iter().map(|c| c.weight.to_string()).collect()));
+    losses.push(line("max L".into(), half.columns.iter().map(|c| figure(c, c.max)).collect()));
+    losses.push(line("weight".into(), half.columns.iter().map(|c| c.weight.to_string()).collect()));
     let short: Vec<&str> = half.columns.iter().map(|c| c.criterion.title()).chain(["Σ", "score", "rank"]).collect();
     let normalised = half.rows.iter().map(|row| {
         let shares = row.normalised.iter().map(|share| or_none(*share, |share| format!("{share:.4}")));
         let ends = [format!("{:.4}", row.weighted), percent(row.score_pct), row.rank.to_string()];
-        line(&row.contender, shares.chain(ends).collect())
+        line(letter(contenders, &row.contender), shares.chain(ends).collect())
     });
     let mut parts = vec![
         format!("{name}: {}, Σ weight = {}", crate::printable(&half.profile), half.weights),
@@ -100,10 +106,18 @@ fn places(ranking: &Ranking, columns: u16) -> String {
             [or_none(place, |(score, _)| percent(score)), or_none(place, |(_, rank)| rank.to_string())]
         });
         let survives = crate::printable(&contender.promises.join(" / "));
-        std::iter::once(crate::printable(&contender.name)).chain(places).chain([survives]).collect()
+        let name = format!("{} {}", letter(&ranking.contenders, &contender.name), crate::printable(&contender.name));
+        std::iter::once(name).chain(places).chain([survives]).collect()
     });
     let heads = ["write", "rank", "read", "rank", "total", "rank", "a write survives"];
     table("Ranking", &heads, cells.collect(), Left, columns)
+}
+
+/// What stands for a contender in tables that have no room for its name: A to Z, then A2 and so on.
+fn letter(contenders: &[Contender], name: &str) -> String {
+    let place = contenders.iter().position(|c| c.name == name).unwrap_or_default();
+    let letter = ('A'..='Z').nth(place % 26).unwrap_or('A');
+    if place < 26 { letter.to_string() } else { format!("{letter}{}", place / 26 + 1) }
 }
 
 fn percent(score: f64) -> String {

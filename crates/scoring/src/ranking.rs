@@ -288,25 +288,19 @@ fn half_table(
     };
     let losses: Vec<Vec<Option<f64>>> =
         contenders.iter().map(|contender| half.weights.keys().map(|&c| loss(contender, c)).collect()).collect();
-    let lacking = |place: usize| {
-        let lacks = contenders.iter().zip(&losses).filter(|(_, row)| row.get(place).is_none_or(Option::is_none));
-        lacks.map(|(contender, _)| contender.name.clone()).collect::<Vec<_>>()
-    };
-    let scored = score(&weights, &losses).map_err(|error| RankError::Loss {
-        half: of.name,
-        error,
-        lacking: half
-            .weights
-            .keys()
-            .enumerate()
-            .map(|(place, criterion)| format!("{} of {}", criterion.name(), lacking(place).join(", ")))
-            .collect::<Vec<_>>()
-            .join("; "),
+    let lacking: Vec<Vec<String>> = (0..weights.len()).map(|place| lacking(&contenders, &losses, place)).collect();
+    let scored = score(&weights, &losses).map_err(|error| {
+        let criteria = half.weights.keys().zip(&lacking);
+        let words = criteria.map(|(criterion, names)| format!("{} of {}", criterion.name(), names.join(", ")));
+        RankError::Loss { half: of.name, error, lacking: words.collect::<Vec<_>>().join("; ") }
     })?;
-    let columns = half.weights.keys().zip(&weights).zip(&scored.max).enumerate();
-    let columns = columns.map(|(place, ((&criterion, weight), &max))| {
-        let lacking = lacking(place);
-        Column { criterion, weight: weight.weight, max, lacking, counts: weight.counts }
+    let columns = half.weights.keys().zip(&weights).zip(&scored.max).zip(lacking);
+    let columns = columns.map(|(((&criterion, weight), &max), lacking)| Column {
+        criterion,
+        weight: weight.weight,
+        max,
+        lacking,
+        counts: weight.counts,
     });
     let rows = contenders.iter().zip(&losses).zip(scored.rows).map(|((contender, losses), row)| Row {
         contender: contender.name.clone(),
@@ -318,6 +312,12 @@ fn half_table(
     });
     let (columns, rows) = (columns.collect(), rows.collect());
     Ok(Some(Table { profile: half.profile.clone(), columns, weights: scored.weights, rows }))
+}
+
+/// The contenders without a loss in this column.
+fn lacking(contenders: &[&Contender], losses: &[Vec<Option<f64>>], place: usize) -> Vec<String> {
+    let lacks = contenders.iter().zip(losses).filter(|(_, row)| row.get(place).is_none_or(Option::is_none));
+    lacks.map(|(contender, _)| contender.name.clone()).collect()
 }
 
 /// The grade of a contender: its own, or that of all its strategies.
