@@ -17,6 +17,7 @@ mod descriptors;
 mod intervals;
 mod lane;
 mod ledger;
+mod load_loop;
 mod mix;
 mod observer;
 mod outcome;
@@ -39,7 +40,6 @@ mod totals;
 mod units;
 mod verdict;
 mod verify;
-mod write_loop;
 
 pub use descriptors::{TooFewDescriptors, reserve_descriptors};
 pub use iotbench_cycle_finder::Strategy;

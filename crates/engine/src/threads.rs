@@ -4,6 +4,7 @@ use crate::{
     clock::RunClock,
     connection::{Connection, Role},
     control::Control,
+    load_loop::{LoadLoop, LoadLoopParts, Reading},
     mix::OperationMix,
     pacer::{self, Alarm, Handover, Pace},
     plan::{GroupPlan, Load, OperationPlan, Plan, Planned},
@@ -12,7 +13,6 @@ use crate::{
     slice::Slice,
     source::{MakeSource, SourcesRequest},
     verify::{Frontier, Witness},
-    write_loop::{Reading, WriteLoop, WriteLoopParts},
 };
 use iotbench_core::{Batch, Cause, Database, Error};
 use iotbench_recorder::{OperationKind, Recorder, Requests};
@@ -285,7 +285,7 @@ fn drive(shared: &Shared, plans: Vec<LoopPlan>, blocking_thread: Option<usize>, 
         let Some(clock) = start.wait_for(Option::is_some).await.ok().and_then(|clock| *clock) else { return };
         // Built before the start, so that the first operations do not wait for it.
         let build = |(plan, connections): (LoopPlan, _)| {
-            WriteLoop::new(WriteLoopParts {
+            LoadLoop::new(LoadLoopParts {
                 clock,
                 control: Arc::clone(&shared.control),
                 database: Arc::clone(&shared.database),
@@ -309,9 +309,9 @@ fn drive(shared: &Shared, plans: Vec<LoopPlan>, blocking_thread: Option<usize>, 
                 blocking_thread,
             })
         };
-        let loops: Vec<WriteLoop> = opened.into_iter().map(build).collect();
+        let loops: Vec<LoadLoop> = opened.into_iter().map(build).collect();
         wait_for_epoch(clock).await;
-        futures_util::future::join_all(loops.into_iter().map(WriteLoop::run)).await;
+        futures_util::future::join_all(loops.into_iter().map(LoadLoop::run)).await;
     });
 }
 

@@ -1,12 +1,12 @@
 //! Handing over to the control thread: what a second or a generation recorded, and what remains at the end.
 
-use super::WriteLoop;
+use super::LoadLoop;
 use crate::slice::Outstanding;
 use iotbench_core::{Applied, Cause, Left};
 use iotbench_recorder::{Outcome, Payload, WINDOW_NS};
 use std::sync::mpsc::TrySendError;
 
-impl WriteLoop {
+impl LoadLoop {
     /// Follows the clock and the control thread: hands over what a second or a generation recorded.
     pub(super) fn follow(&mut self, now_ns: u64) {
         let current = self.parts.control.generation();

@@ -50,7 +50,7 @@ struct UnderWay {
 }
 
 /// What a loop is made of.
-pub struct WriteLoopParts {
+pub struct LoadLoopParts {
     /// The run's clock.
     pub clock: RunClock,
     /// What the control thread says.
@@ -95,15 +95,15 @@ pub struct WriteLoopParts {
     pub blocking_thread: Option<usize>,
 }
 
-impl WriteLoopParts {
+impl LoadLoopParts {
     fn deadline_after(&self, sent_ns: u64) -> u64 {
         sent_ns.saturating_add(u64::try_from(self.deadline.as_nanos()).unwrap_or(u64::MAX))
     }
 }
 
 /// The loop, see the module.
-pub struct WriteLoop {
-    parts: WriteLoopParts,
+pub struct LoadLoop {
+    parts: LoadLoopParts,
     changed: watch::Receiver<()>,
     values_per_point: u64,
     idle: Vec<Lane>,
@@ -127,9 +127,9 @@ pub struct WriteLoop {
 /// After so many operations the thread's other loops get their turn.
 const TURN: u32 = 256;
 
-impl WriteLoop {
+impl LoadLoop {
     /// A loop that has not begun.
-    pub fn new(mut parts: WriteLoopParts) -> Self {
+    pub fn new(mut parts: LoadLoopParts) -> Self {
         let connections = std::mem::take(&mut parts.connections);
         let under_way = connections.iter().map(|_| None).collect();
         let lanes = connections.into_iter().enumerate();

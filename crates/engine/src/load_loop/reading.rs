@@ -1,6 +1,6 @@
 //! Operations that read: all their queries in one go on one connection, and the account of the answers.
 
-use super::{WriteLoop, account::outcome_of};
+use super::{LoadLoop, account::outcome_of};
 use crate::{
     lane::{Lane, Work, read},
     read::{Answered, Ask, Asker, Draw},
@@ -20,7 +20,7 @@ pub struct Reading {
     pub witness: Witness,
 }
 
-impl WriteLoop {
+impl LoadLoop {
     /// The work of an operation that reads.
     pub(super) fn read(
         &mut self,

@@ -1,6 +1,6 @@
 //! Operations of several requests: calls one after the other on one connection, with pauses between requests.
 
-use super::{UnderWay, WriteLoop, account::outcome_of};
+use super::{LoadLoop, UnderWay, account::outcome_of};
 use crate::{
     lane::{Lane, Work, applied_runs, call},
     pacer::Alarm,
@@ -16,7 +16,7 @@ pub(super) struct Pause {
     lane: Lane,
 }
 
-impl WriteLoop {
+impl LoadLoop {
     /// Makes a call; none when the operation's deadline has passed, or when the run gives up what is under way.
     pub(super) fn call(&mut self, mut lane: Lane, what: Call) -> Option<Work> {
         if self.parts.control.abandoned() {

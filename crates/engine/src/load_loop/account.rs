@@ -1,6 +1,6 @@
 //! The account of an operation: how it ended, what became of its datapoints, which of them were acknowledged.
 
-use super::{UnderWay, WriteLoop};
+use super::{LoadLoop, UnderWay};
 use crate::{
     lane::{Lane, applied_runs},
     observer::OperationRecord,
@@ -11,7 +11,7 @@ use iotbench_recorder::{Outcome, Payload, Timing};
 /// So many traced operations are handed over before their second ends.
 const TRACED_AT_ONCE: usize = 1 << 16;
 
-impl WriteLoop {
+impl LoadLoop {
     /// An operation of one request was answered.
     pub(super) fn complete(&mut self, lane: Lane, ended_ns: u64, result: Result<Acknowledged, Error>) {
         self.follow(self.parts.clock.now_ns());
