@@ -100,6 +100,15 @@ impl Job {
         format!("{}:{}", self.backend.name(), self.layout)
     }
 
+    /// Its name, with the way in which machine cycles are read where it says one.
+    pub(crate) fn title(&self) -> String {
+        let mut operations = self.profile.groups.iter().flat_map(|group| &group.operations);
+        match operations.find_map(|operation| operation.strategy.set()) {
+            Some(strategy) => format!("{}, {strategy}", self.name()),
+            None => self.name(),
+        }
+    }
+
     /// Whether the database is to lie in a folder of the run's own.
     pub(crate) fn needs_folder(&self) -> bool {
         let capabilities = self.backend.capabilities();

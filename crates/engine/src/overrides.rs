@@ -83,7 +83,6 @@ fn set_strategy(profile: &mut Profile, strategy: Strategy) -> Result<(), Profile
         return Err(ProfileError::new("--strategy", "strategy", "the profile searches no machine cycles"));
     }
     searches.for_each(|search| search.strategy = Auto::Set(strategy));
-    profile.sweep = profile.sweep.take().filter(|sweep| !sweep.field.ends_with("strategy"));
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 use crate::{
     document::{Document, Durability, Resources, Status},
     terminal::{
-        figure::{bytes, count, duration, or_none, significant},
+        figure::{NONE, bytes, count, duration, or_none, significant},
         finished,
         table::table,
         usable,
@@ -24,13 +24,27 @@ pub fn render_comparison(documents: &[Document], columns: u16) -> String {
     let results = table("Run", &heads, documents.iter().map(results).collect(), Right, columns);
     let heads = ["CPU", "RSS mean", "disk written", "net in", "net out", "bytes a point", "a write survives"];
     let costs = table("Run", &heads, documents.iter().map(costs).collect(), Right, columns);
-    finished(&format!("{results}\n\n{costs}"))
+    let mut sections = vec![results, costs];
+    let answers: Vec<_> = documents.iter().filter_map(answers).collect();
+    if !answers.is_empty() {
+        let heads = ["answers", "compared", "wrong", "cycles found", "not found", "right", "wrong"];
+        sections.push(table("Run", &heads, answers, Right, columns));
+    }
+    finished(&sections.join("\n\n"))
+}
+
+fn answers(document: &Document) -> Option<Vec<String>> {
+    let answers = document.answers.as_ref()?;
+    let of_cycles = answers.cycles.as_ref().map(|c| [c.found, c.not_found, c.right, c.wrong]);
+    let cycles = of_cycles.map_or([NONE; 4].map(String::from), |counts| counts.map(count));
+    let compared = [answers.requests, answers.right + answers.wrong, answers.wrong].map(count);
+    Some([vec![name(document)], compared.into(), cycles.into()].concat())
 }
 
 fn name(document: &Document) -> String {
     match document.verdict.status {
-        Status::Valid => document.target.name(),
-        other => format!("{} ({})", document.target.name(), other.name()),
+        Status::Valid => document.target.title(),
+        other => format!("{} ({})", document.target.title(), other.name()),
     }
 }
 

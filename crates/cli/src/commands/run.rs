@@ -16,7 +16,7 @@ use crate::{
     profiles, signals,
 };
 use carry_out::{Done, Finished, carry_out};
-use iotbench_engine::{StopSignal, gravest};
+use iotbench_engine::{Overrides, StopSignal, gravest};
 
 const ANNOUNCEMENT: &str = "\nending: answers under way are awaited and the results saved; once more ends at once";
 
@@ -55,7 +55,13 @@ fn jobs(arguments: &RunArguments) -> Result<Vec<Job>, CliError> {
         command::warn_of_password(url);
     }
     let overrides = arguments.overrides();
-    words.into_iter().map(|word| Job::new(&written, word, &overrides, url.as_ref(), arguments.insecure)).collect()
+    let strategies = arguments.strategies(&written.profile);
+    let with = |word: BackendWord, strategy| {
+        let overrides = Overrides { strategy, ..overrides.clone() };
+        Job::new(&written, word, &overrides, url.as_ref(), arguments.insecure)
+    };
+    let each = words.into_iter().flat_map(|word| strategies.iter().map(move |&strategy| (word, strategy)));
+    each.map(|(word, strategy)| with(word, strategy)).collect()
 }
 
 fn run_all(jobs: &[Job], arguments: &RunArguments, stop: &StopSignal, done: &mut Vec<Done>) -> Result<(), CliError> {
@@ -64,7 +70,7 @@ fn run_all(jobs: &[Job], arguments: &RunArguments, stop: &StopSignal, done: &mut
             break;
         }
         if jobs.len() > 1 {
-            console::say(&format!("run {} of {}: {} on {}", i + 1, jobs.len(), job.profile.name, job.name()));
+            console::say(&format!("run {} of {}: {} on {}", i + 1, jobs.len(), job.profile.name, job.title()));
         }
         carry_out(job, arguments, stop, done)?;
     }

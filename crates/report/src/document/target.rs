@@ -2,7 +2,7 @@
 
 use super::finite;
 use iotbench_core::{Acknowledgement, Promise, PromiseLevel, PromiseSource};
-use iotbench_engine::Outcome;
+use iotbench_engine::{GroupPlan, OperationPlan, Outcome, Question};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -58,7 +58,7 @@ impl Target {
         Self {
             backend: outcome.plan.backend.clone(),
             layout: outcome.plan.table.layout.name().into(),
-            strategy: None,
+            strategy: strategy(outcome),
             method: facts.map(|f| f.method.clone()),
             driver: facts.map(|f| f.driver.clone()),
             product: facts.map(|f| f.product.clone()),
@@ -72,11 +72,29 @@ impl Target {
         }
     }
 
+    /// Backend and layout as on the command line, and how reads are put together where there are several ways.
+    #[must_use]
+    pub fn title(&self) -> String {
+        match &self.strategy {
+            None => self.name(),
+            Some(strategy) => format!("{}, {strategy}", self.name()),
+        }
+    }
+
     /// Backend and layout as on the command line.
     #[must_use]
     pub fn name(&self) -> String {
         format!("{}:{}", self.backend, self.layout)
     }
+}
+
+fn strategy(outcome: &Outcome) -> Option<String> {
+    let questions = outcome.plan.groups.iter().flat_map(GroupPlan::operations).filter_map(OperationPlan::question);
+    let mut strategies = questions.filter_map(|question| match question {
+        Question::Cycle { strategy, .. } => Some(strategy.name().to_string()),
+        _ => None,
+    });
+    strategies.next()
 }
 
 impl From<&Promise> for Durability {

@@ -7,7 +7,8 @@ use clap::{
 };
 use iotbench_core::Layout;
 use iotbench_engine::{
-    Arrival, ArrivalOverride, Bytes, Count, Datapoints, Overrides, Rate, Span, Strategy, VerifyMode,
+    Arrival, ArrivalOverride, Auto, Bytes, Count, Datapoints, OperationKind, Overrides, Profile, Rate, Span, Strategy,
+    VerifyMode,
 };
 use iotbench_launcher::DEFAULT_MEMORY_BYTES;
 use std::path::PathBuf;
@@ -77,9 +78,9 @@ pub(crate) struct RunArguments {
     /// Datapoints in a request: a count, second or since_last
     #[arg(long, env = "IOTBENCH_BATCH", value_name = "N")]
     batch: Option<Datapoints>,
-    /// How machine cycles are read, one way instead of each in turn: individual, bulk or bulk1
-    #[arg(long, env = "IOTBENCH_STRATEGY", value_name = "NAME")]
-    strategy: Option<Strategy>,
+    /// How machine cycles are read: individual, bulk, bulk1; a run for each, all of them by default
+    #[arg(long, env = "IOTBENCH_STRATEGY", value_name = "NAME", value_delimiter = ',')]
+    strategy: Vec<Strategy>,
     /// How much of the devices' own time is written before the run, such as 10m
     #[arg(long, env = "IOTBENCH_HISTORY", value_name = "TIME")]
     history: Option<Span>,
@@ -163,9 +164,28 @@ impl RunArguments {
             batch: self.batch,
             layout: self.layout,
             history: self.history,
-            strategy: self.strategy,
+            strategy: None,
             seed: self.seed,
         }
+    }
+
+    /// The ways in which a profile's machine cycles are read, a run for each; of a profile that searches none, or says
+    /// itself how, `None` once.
+    pub(super) fn strategies(&self, profile: &Profile) -> Vec<Option<Strategy>> {
+        let mut operations = profile.groups.iter().flat_map(|group| &group.operations);
+        let search = operations.find(|operation| operation.kind == OperationKind::CycleSearch);
+        match (self.strategy.as_slice(), search) {
+            ([], Some(search)) if search.strategy == Auto::Auto && !self.sets_strategy() => {
+                Strategy::ALL.into_iter().map(Some).collect()
+            }
+            ([], _) => vec![None],
+            (given, _) => given.iter().copied().map(Some).collect(),
+        }
+    }
+
+    fn sets_strategy(&self) -> bool {
+        let keys = self.set.iter().filter_map(|assignment| assignment.split_once('='));
+        keys.map(|(key, _)| key.trim()).any(|key| key == "strategy" || key.ends_with(".strategy"))
     }
 
     /// Where the database is, if the user says so. The text is never repeated: it may hold a password.
