@@ -184,6 +184,47 @@ async fn the_table_of_another_run_is_not_dropped() {
 }
 
 #[tokio::test]
+async fn a_table_is_taken_over_by_a_run_of_the_same_fingerprint_only() {
+    let folder = tempfile::tempdir().unwrap();
+    let of = |run_id: &str, fingerprint: &str| {
+        let marker = Marker { run_id: run_id.into(), fingerprint: fingerprint.into() };
+        let target = Target { folder: Some(folder.path().into()), ..Target::default() };
+        open_with(target, json!({}), TableSpec { marker, ..table() })
+    };
+    let (first, other, same) = (of("run-1", "f"), of("run-2", "g"), of("run-3", "f"));
+    assert!(!same.adopt().await.unwrap(), "there is nothing");
+    assert_eq!(files(&folder).len(), 0, "asking creates nothing");
+    first.create().await.unwrap();
+    first.writer().await.unwrap().write(&batch(0, 9)).await.unwrap();
+    assert!(!other.adopt().await.unwrap());
+    other.drop_created().await.unwrap();
+    assert!(same.adopt().await.unwrap());
+    first.drop_created().await.unwrap();
+    assert_eq!(same.count().await.unwrap().points, 9, "it is no longer the first run's to drop");
+    same.drop_created().await.unwrap();
+    assert_eq!(files(&folder).len(), 0);
+}
+
+#[tokio::test]
+async fn a_strangers_object_is_not_taken_over() {
+    let marker = "CREATE TABLE iotbench_marker (table_name TEXT PRIMARY KEY NOT NULL, run_id TEXT NOT NULL, \
+                  fingerprint TEXT NOT NULL, created_by TEXT NOT NULL)";
+    for planted in [
+        "CREATE TABLE readings (ts)".to_owned(),
+        "CREATE TABLE iotbench_marker (table_name, fingerprint)".to_owned(),
+        format!("{marker}; INSERT INTO iotbench_marker VALUES ('readings', 'r', 'f', 'iotbench')"),
+        format!("CREATE TABLE readings (ts); {marker}"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("own.db");
+        Connection::open(&file).unwrap().execute_batch(&planted).unwrap();
+        let before = fs::read(&file).unwrap();
+        assert!(!in_file(&file).adopt().await.unwrap(), "{planted}");
+        assert_eq!(fs::read(&file).unwrap(), before, "{planted}");
+    }
+}
+
+#[tokio::test]
 async fn a_place_that_is_no_database_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let noise = folder.path().join("noise.db");

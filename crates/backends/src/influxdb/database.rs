@@ -41,6 +41,14 @@ impl InfluxDatabase {
         Ok(client)
     }
 
+    /// Counts the datagrams of this run from here on.
+    async fn begin_datagrams(&self, client: &mut Client) -> Result<(), Error> {
+        match &self.config.transport {
+            Transport::Http { .. } => Ok(()),
+            Transport::Udp { port, .. } => self.datagrams.begin(client, *port).await,
+        }
+    }
+
     /// Refuses to send datagrams to where nobody listens, or where they would become another's data.
     fn check_listener(&self, parts: &[Part]) -> Result<(), Error> {
         let Transport::Udp { port, .. } = &self.config.transport else { return Ok(()) };
@@ -88,10 +96,16 @@ impl Database for InfluxDatabase {
     async fn create(&self) -> Result<(), Error> {
         let mut client = self.client_after_datagrams().await?;
         marker::create(&mut client, &self.config.database, &self.table).await?;
-        match &self.config.transport {
-            Transport::Http { .. } => Ok(()),
-            Transport::Udp { port, .. } => self.datagrams.begin(&mut client, *port).await,
+        self.begin_datagrams(&mut client).await
+    }
+
+    async fn adopt(&self) -> Result<bool, Error> {
+        let mut client = self.client_after_datagrams().await?;
+        let is_adopted = marker::adopt(&mut client, &self.config.database, &self.table).await?;
+        if is_adopted {
+            self.begin_datagrams(&mut client).await?;
         }
+        Ok(is_adopted)
     }
 
     /// What was acknowledged over HTTP is visible. Over UDP this is a look at how far the listener is.

@@ -6,7 +6,7 @@ use super::{
     client::Client,
     influxql::{quoted, text},
 };
-use iotbench_core::{Cause, Error, Name, OwnedObject, TableSpec};
+use iotbench_core::{Cause, Error, Marker, Name, OwnedObject, TableSpec};
 use std::collections::{BTreeSet, HashMap};
 
 /// The measurement that names what is ours.
@@ -27,10 +27,10 @@ struct Contents {
     measurements: BTreeSet<String>,
     /// We made the database itself.
     is_ours: bool,
-    /// Our measurements, each with the run that made it; those without a point yet among them.
-    tables: HashMap<Name, String>,
+    /// Our measurements, each with its marker; those without a point yet among them.
+    tables: HashMap<Name, Marker>,
     /// Measurements that are listed as ours, and do not hold the mark of the run that is told with them.
-    replaced: HashMap<Name, String>,
+    replaced: HashMap<Name, Marker>,
 }
 
 impl Contents {
@@ -75,6 +75,24 @@ pub(crate) async fn create(client: &mut Client, database: &Name, table: &TableSp
     client.write(marks + &mark(TABLE, &table.name, table) + &own_mark(table)).await
 }
 
+/// Makes this run the owner of a measurement that an earlier run left, if it is there with the same fingerprint; else
+/// changes nothing. The marks are points of the same series and time: they take the place of the earlier ones.
+///
+/// # Errors
+/// The server's own; what does not carry our marker is left alone without an error.
+pub(crate) async fn adopt(client: &mut Client, database: &Name, table: &TableSpec) -> Result<bool, Error> {
+    let found = match look(client, database).await {
+        Err(e) if e.cause == Cause::NotOurs => return Ok(false),
+        found => found?,
+    };
+    let is_same = found.measurements.contains(table.name.as_str())
+        && found.tables.get(&table.name).is_some_and(|marker| marker.fingerprint == table.marker.fingerprint);
+    if is_same {
+        client.write(mark(TABLE, &table.name, table) + &own_mark(table)).await?;
+    }
+    Ok(is_same)
+}
+
 /// The condition that leaves out a measurement's own mark.
 pub(crate) fn no_mark() -> String {
     format!("{} = ''", quoted(OWN_MARK))
@@ -104,10 +122,10 @@ fn escaped(text: &str) -> String {
 /// [`Cause::NotOurs`] where another has taken its place.
 pub(crate) async fn drop_own(client: &mut Client, database: &Name, table: &TableSpec) -> Result<(), Error> {
     let found = look(client, database).await?;
-    let run = Some(&table.marker.run_id);
-    if found.tables.get(&table.name) == run {
+    let is_of_run = |marker: &Marker| marker.run_id == table.marker.run_id;
+    if found.tables.get(&table.name).is_some_and(is_of_run) {
         remove(client, database, &found, &table.name).await?;
-    } else if found.replaced.get(&table.name) == run {
+    } else if found.replaced.get(&table.name).is_some_and(is_of_run) {
         forget(client, &table.name).await?;
         return Err(replaced(&table.name, "it is left as it is"));
     }
@@ -140,7 +158,8 @@ fn replaced(table: &Name, what_then: &str) -> Error {
 /// Our measurements of all runs, by name.
 pub(crate) async fn owned(client: &mut Client, database: &Name) -> Result<Vec<OwnedObject>, Error> {
     let tables = look(client, database).await?.tables;
-    let mut objects: Vec<_> = tables.into_iter().map(|(name, run_id)| OwnedObject { name, run_id }).collect();
+    let mut objects: Vec<_> =
+        tables.into_iter().map(|(name, marker)| OwnedObject { name, run_id: marker.run_id }).collect();
     objects.sort_unstable_by(|a, b| a.name.as_str().cmp(b.name.as_str()));
     Ok(objects)
 }
@@ -151,7 +170,7 @@ pub(crate) async fn owned(client: &mut Client, database: &Name) -> Result<Vec<Ow
 /// [`Cause::NotOurs`] where it does not.
 pub(crate) async fn drop_owned(client: &mut Client, database: &Name, object: &OwnedObject) -> Result<(), Error> {
     let found = look(client, database).await?;
-    if found.tables.get(&object.name) != Some(&object.run_id) {
+    if found.tables.get(&object.name).is_none_or(|marker| marker.run_id != object.run_id) {
         let message = format!("{} does not carry the marker of run {}", object.name, object.run_id);
         return Err(Error::new(Cause::NotOurs, message));
     }
@@ -202,10 +221,10 @@ async fn look(client: &mut Client, database: &Name) -> Result<Contents, Error> {
     let (is_ours, listed) =
         if measurements.contains(MARKER) { marks(client, database).await? } else { Default::default() };
     let own_marks = own_marks(client, listed.keys().filter(|name| measurements.contains(name.as_str()))).await?;
-    let is_ours_still = |name: &Name, run: &String| {
-        !measurements.contains(name.as_str()) || own_marks.get(name.as_str()).is_some_and(|own| own == run)
+    let is_ours_still = |name: &Name, marker: &Marker| {
+        !measurements.contains(name.as_str()) || own_marks.get(name.as_str()).is_some_and(|own| *own == marker.run_id)
     };
-    let (tables, replaced) = listed.into_iter().partition(|(name, run)| is_ours_still(name, run));
+    let (tables, replaced) = listed.into_iter().partition(|(name, marker)| is_ours_still(name, marker));
     Ok(Contents { exists: true, measurements, is_ours, tables, replaced })
 }
 
@@ -231,21 +250,23 @@ async fn own_marks(client: &mut Client, names: impl Iterator<Item = &Name>) -> R
     Ok(runs)
 }
 
-/// Whether the database is marked as made by us, and our measurements with their runs.
-async fn marks(client: &mut Client, database: &Name) -> Result<(bool, HashMap<Name, String>), Error> {
-    let statement = format!("SELECT \"kind\", \"table\", \"run_id\", \"created_by\" FROM {}", quoted(MARKER));
+/// Whether the database is marked as made by us, and our measurements with their markers.
+async fn marks(client: &mut Client, database: &Name) -> Result<(bool, HashMap<Name, Marker>), Error> {
+    let fields = "\"kind\", \"table\", \"run_id\", \"fingerprint\", \"created_by\"";
+    let statement = format!("SELECT {fields} FROM {}", quoted(MARKER));
     let (mut is_ours, mut tables) = (false, HashMap::new());
     client
         .ask(&statement, |series| {
             for row in series.rows() {
-                let [_, kind, name, run_id, created_by] = row else { continue };
+                let [_, kind, name, run_id, fingerprint, created_by] = row else { continue };
                 let name = name.text().and_then(|name| Name::new(name).ok());
                 match (kind.text(), name, run_id.text(), created_by.text()) {
                     (Some(DATABASE), Some(name), Some(_), Some(by)) if by.starts_with(OURS) => {
                         is_ours |= name == *database;
                     }
                     (Some(TABLE), Some(name), Some(run_id), Some(by)) if by.starts_with(OURS) => {
-                        tables.insert(name, run_id.to_owned());
+                        let fingerprint = fingerprint.text().unwrap_or_default().to_owned();
+                        tables.insert(name, Marker { run_id: run_id.to_owned(), fingerprint });
                     }
                     _ => return Err(not_ours(&format!("measurement {MARKER}"), "choose another database")),
                 }
@@ -264,12 +285,16 @@ mod tests {
         Name::new(text).unwrap()
     }
 
+    fn marker() -> Marker {
+        Marker { run_id: "run".into(), fingerprint: "f".into() }
+    }
+
     fn contents(is_ours: bool, measurements: &[&str], tables: &[&str]) -> Contents {
         Contents {
             exists: true,
             is_ours,
             measurements: measurements.iter().map(ToString::to_string).collect(),
-            tables: tables.iter().map(|table| (name(table), "run".to_owned())).collect(),
+            tables: tables.iter().map(|table| (name(table), marker())).collect(),
             replaced: HashMap::new(),
         }
     }

@@ -59,6 +59,10 @@ impl Database for MariaDbDatabase {
         marker::create(&self.server, &self.table).await
     }
 
+    async fn adopt(&self) -> Result<bool, Error> {
+        marker::adopt(&self.server, &self.table).await
+    }
+
     /// What the server has acknowledged is visible, but under bulk load, where nobody tells. This moves it from memory
     /// and log to its place, where we may.
     async fn settle(&self) -> Result<Settled, Error> {

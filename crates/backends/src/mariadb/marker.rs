@@ -3,7 +3,7 @@
 use super::{
     config::Config,
     error::{capped, classify},
-    layout::{create_sql, quoted},
+    layout::{create_sql, qualified, quoted},
     server::{Server, execute, text_at},
 };
 use iotbench_core::{Action, Cause, Error, Marker, Name, OwnedObject, TableSpec};
@@ -59,6 +59,26 @@ async fn create_table(
         let is_there = e.message.starts_with("error 1050:");
         if is_there { not_ours(&table.name, "an object of that name") } else { e }
     })
+}
+
+/// Makes this run the owner of a table that an earlier run left, if it is there with the same fingerprint; else changes
+/// nothing.
+///
+/// # Errors
+/// The server's own; what does not carry our marker is left alone without an error.
+pub(crate) async fn adopt(server: &Server, table: &TableSpec) -> Result<bool, Error> {
+    let mut connection = server.connect().await?;
+    lock(&mut connection).await?;
+    let database = &server.address.database;
+    let is_same = match find(&mut connection, database, &table.name).await? {
+        Found::Ours(marker) => marker.fingerprint == table.marker.fingerprint,
+        Found::Nothing | Found::Foreign(_) => false,
+    };
+    if is_same {
+        let mark = format!("ALTER TABLE {} COMMENT='{}'", qualified(database, table), comment(&table.marker));
+        execute(&mut connection, &mark).await?;
+    }
+    Ok(is_same)
 }
 
 /// Drops a table of the run with this marker, if it is there, and our database with the last of ours.

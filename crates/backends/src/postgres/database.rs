@@ -45,6 +45,13 @@ impl Database for PostgresDatabase {
         ownership::create(&mut connection, &self.table).await
     }
 
+    async fn adopt(&self) -> Result<bool, Error> {
+        let Some(mut connection) = self.connector.connect_if_exists().await? else { return Ok(false) };
+        let Some(run_id) = ownership::adopt(&mut connection, &self.table).await? else { return Ok(false) };
+        own_database::adopt(&self.connector, &mut connection, &run_id, &self.table.spec.marker).await?;
+        Ok(true)
+    }
+
     /// What PostgreSQL has acknowledged is visible; this writes it from the buffers to its files, where we may.
     async fn settle(&self) -> Result<Settled, Error> {
         let mut connection = self.connector.connect().await?;

@@ -42,6 +42,27 @@ pub(crate) async fn connect_to_any(connector: &Connector) -> Result<PgConnection
     }
 }
 
+/// Makes this run the owner of the database that the run of an adopted table created; else leaves it alone.
+pub(crate) async fn adopt(
+    connector: &Connector,
+    connection: &mut PgConnection,
+    run_id: &str,
+    marker: &Marker,
+) -> Result<(), Error> {
+    if !connector.is_database_ours() || run_of(connection).await?.is_none_or(|found| found != run_id) {
+        return Ok(());
+    }
+    let mark = format!("COMMENT ON DATABASE {} IS {}", quoted(OWN_DATABASE), literal(&marker::comment(marker)));
+    connection.execute(mark.as_str()).await.map(|_| ()).map_err(|e| classify(&e))
+}
+
+/// The run that created the database of this connection, where it is marked.
+async fn run_of(connection: &mut PgConnection) -> Result<Option<String>, Error> {
+    let sql = "SELECT shobj_description(oid, 'pg_database') FROM pg_database WHERE datname = current_database()";
+    let comment: Option<String> = sqlx::query_scalar(sql).fetch_one(connection).await.map_err(|e| classify(&e))?;
+    Ok(comment.and_then(|comment| marker::parse(&comment)).map(|marker| marker.run_id))
+}
+
 /// Drops the database if this run created it, nothing is left in it and nobody uses it; else leaves it alone.
 pub(crate) async fn drop_if_empty(
     connector: &Connector,

@@ -5,7 +5,7 @@ use super::{
     layout::{Table, literal, qualified, quoted},
     marker::{self, BEGINNING},
 };
-use iotbench_core::{Cause, Error, Name, OwnedObject};
+use iotbench_core::{Cause, Error, Marker, Name, OwnedObject};
 use sqlx::{Connection, Executor, PgConnection};
 
 /// Creates and marks a table, in the place of an earlier one of ours, in one transaction.
@@ -24,6 +24,19 @@ pub(crate) async fn create(connection: &mut PgConnection, table: &Table) -> Resu
         transaction.execute(statement.as_str()).await.map_err(|e| classify(&e))?;
     }
     transaction.commit().await.map_err(|e| classify(&e))
+}
+
+/// Makes this run the owner of a table that an earlier run left, if it is there with the same fingerprint; else changes
+/// nothing. The run that it belonged to is returned.
+pub(crate) async fn adopt(connection: &mut PgConnection, table: &Table) -> Result<Option<String>, Error> {
+    let mut transaction = connection.begin().await.map_err(|e| classify(&e))?;
+    let (schema, name, marker) = (&table.schema_name, table.spec.name.as_str(), &table.spec.marker);
+    let is_meant = |found: &Marker| found.fingerprint == marker.fingerprint;
+    let Some(found) = marker_under_lock(&mut transaction, schema, name, is_meant).await? else { return Ok(None) };
+    let mark = format!("COMMENT ON TABLE {} IS {}", table.qualified, literal(&marker::comment(marker)));
+    transaction.execute(mark.as_str()).await.map_err(|e| classify(&e))?;
+    transaction.commit().await.map_err(|e| classify(&e))?;
+    Ok(Some(found.run_id))
 }
 
 /// Drops a table that carries the marker of this run, and nothing else. False when there is no such table.
@@ -53,35 +66,45 @@ pub(crate) async fn owned(connection: &mut PgConnection, schema: &str) -> Result
     Ok(found.into_iter().filter_map(object).collect())
 }
 
-/// Drops a marked table of this name, of one run or of any. The marker is looked at again once the table is locked. Never
-/// cascades: a view of somebody else's on it is an error.
+/// Drops a marked table of this name, of one run or of any. Never cascades: a view of somebody else's on it is an error.
 async fn drop_marked(
     transaction: &mut PgConnection,
     schema: &str,
     name: &str,
     run_id: Option<&str>,
 ) -> Result<bool, Error> {
-    let table = qualified(schema, name);
-    let is_meant = |found: Option<String>| found.is_some_and(|found| run_id.is_none_or(|run_id| run_id == found));
-    if !is_meant(run_of(transaction, schema, name).await?) {
+    let is_meant = |found: &Marker| run_id.is_none_or(|run_id| run_id == found.run_id);
+    if marker_under_lock(transaction, schema, name, is_meant).await?.is_none() {
         return Ok(false);
     }
-    let lock = format!("LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE");
-    transaction.execute(lock.as_str()).await.map_err(|e| classify(&e))?;
-    if !is_meant(run_of(transaction, schema, name).await?) {
-        return Ok(false);
-    }
-    transaction.execute(format!("DROP TABLE {table}").as_str()).await.map_err(|e| classify(&e))?;
+    let drop = format!("DROP TABLE {}", qualified(schema, name));
+    transaction.execute(drop.as_str()).await.map_err(|e| classify(&e))?;
     Ok(true)
 }
 
-/// The run that a marked table of this name belongs to.
-async fn run_of(connection: &mut PgConnection, schema: &str, name: &str) -> Result<Option<String>, Error> {
+/// The marker of a table of this name if it is one that is meant; the table is then locked. The marker is looked at again
+/// once it is.
+async fn marker_under_lock(
+    transaction: &mut PgConnection,
+    schema: &str,
+    name: &str,
+    is_meant: impl Fn(&Marker) -> bool,
+) -> Result<Option<Marker>, Error> {
+    if !marker_of(transaction, schema, name).await?.is_some_and(|found| is_meant(&found)) {
+        return Ok(None);
+    }
+    let lock = format!("LOCK TABLE {} IN ACCESS EXCLUSIVE MODE", qualified(schema, name));
+    transaction.execute(lock.as_str()).await.map_err(|e| classify(&e))?;
+    Ok(marker_of(transaction, schema, name).await?.filter(is_meant))
+}
+
+/// The marker of a table of this name, where it carries one.
+async fn marker_of(connection: &mut PgConnection, schema: &str, name: &str) -> Result<Option<Marker>, Error> {
     let sql = "SELECT obj_description(c.oid, 'pg_class') FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
                WHERE n.nspname = $1 AND c.relname = $2 AND c.relkind = 'r'";
     let comment: Option<Option<String>> =
         sqlx::query_scalar(sql).bind(schema).bind(name).fetch_optional(connection).await.map_err(|e| classify(&e))?;
-    Ok(comment.flatten().and_then(|comment| marker::parse(&comment)).map(|marker| marker.run_id))
+    Ok(comment.flatten().and_then(|comment| marker::parse(&comment)))
 }
 
 /// An error where a relation or a type has a name that we are about to use: ours is gone by now.

@@ -40,6 +40,13 @@ impl Database for SqliteDatabase {
         marker::create(&mut self.file.connect()?, &self.table)
     }
 
+    async fn adopt(&self) -> Result<bool, Error> {
+        if !self.file.exists()? {
+            return Ok(false);
+        }
+        marker::adopt(&mut self.file.connect()?, &self.table)
+    }
+
     /// What SQLite has acknowledged is visible; this moves it from the write-ahead log to its place, as far as other
     /// connections permit.
     async fn settle(&self) -> Result<Settled, Error> {

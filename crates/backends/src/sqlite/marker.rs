@@ -35,6 +35,28 @@ pub(crate) fn create(connection: &mut Connection, table: &TableSpec) -> Result<(
     transaction.commit().map_err(failed)
 }
 
+/// Makes this run the owner of a table that an earlier run left, if it is there with the same fingerprint; else changes
+/// nothing.
+///
+/// # Errors
+/// SQLite's own; what does not carry our marker is left alone without an error.
+pub(crate) fn adopt(connection: &mut Connection, table: &TableSpec) -> Result<bool, Error> {
+    let failed = |e| classify(&e);
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+    if !marker_table_is_ours(&transaction)? {
+        return Ok(false);
+    }
+    let adopt = format!(
+        "UPDATE {MARKER_TABLE} SET run_id = ?2 WHERE table_name = ?1 AND fingerprint = ?3
+            AND EXISTS (SELECT * FROM sqlite_schema WHERE name = ?1 AND type = 'table')"
+    );
+    let marker = &table.marker;
+    let adopted = transaction.execute(&adopt, params![table.name.as_str(), marker.run_id, marker.fingerprint]);
+    let is_adopted = adopted.map_err(failed)? == 1;
+    transaction.commit().map_err(failed)?;
+    Ok(is_adopted)
+}
+
 /// Drops the table that this run created, if it is there, and the marker table with the last of ours.
 ///
 /// # Errors
@@ -90,15 +112,24 @@ fn run_of(connection: &Connection, table: &TableSpec) -> Result<Option<String>, 
 
 /// Whether our marker table is there; an error where its name belongs to somebody else.
 fn marker_table_exists(connection: &Connection) -> Result<bool, Error> {
+    match marker_columns(connection)? {
+        columns if columns.is_empty() => Ok(false),
+        columns if columns == COLUMNS => Ok(true),
+        _ => Err(not_ours(&format!("table {MARKER_TABLE}"))),
+    }
+}
+
+/// Whether there is a marker table, and it is as we make it.
+fn marker_table_is_ours(connection: &Connection) -> Result<bool, Error> {
+    Ok(marker_columns(connection)? == COLUMNS)
+}
+
+fn marker_columns(connection: &Connection) -> Result<Vec<String>, Error> {
     let columns = format!("SELECT name FROM pragma_table_info('{MARKER_TABLE}')");
-    let columns: Vec<String> = connection
+    connection
         .prepare(&columns)
         .and_then(|mut statement| statement.query_map([], |row| row.get(0))?.collect())
-        .map_err(|e| classify(&e))?;
-    if columns.is_empty() {
-        return Ok(false);
-    }
-    if columns != COLUMNS { Err(not_ours(&format!("table {MARKER_TABLE}"))) } else { Ok(true) }
+        .map_err(|e| classify(&e))
 }
 
 fn not_ours(object: &str) -> Error {

@@ -100,6 +100,50 @@ async fn what_killed_runs_left_is_found_and_dropped() {
 }
 
 #[tokio::test]
+async fn a_measurement_is_taken_over_by_a_run_of_the_same_fingerprint_only() {
+    let Some(url) = url().await else { return };
+    let scratch = Scratch::new(&url, "adopted");
+    let of = |run_id: &str, fingerprint: &str| {
+        let mut table = table(Layout::Wide, run_id);
+        table.marker.fingerprint = fingerprint.into();
+        open(&url, of_database(&scratch.name), table)
+    };
+    let (first, other, same) = (of("run-1", "\"f\""), of("run-2", "g"), of("run-3", "\"f\""));
+    assert!(!same.adopt().await.unwrap(), "there is nothing");
+    first.create().await.unwrap();
+    first.writer().await.unwrap().write(&batch(&table(Layout::Wide, ""), 0, 9)).await.unwrap();
+    let before = contents(&url, &scratch.name);
+    assert!(!other.adopt().await.unwrap());
+    other.drop_created().await.unwrap();
+    assert_eq!(contents(&url, &scratch.name), before);
+    assert!(same.adopt().await.unwrap());
+    first.drop_created().await.unwrap();
+    assert_eq!(same.count().await.unwrap().points, 9, "it is no longer the first run's to drop");
+    same.drop_created().await.unwrap();
+    assert!(contents(&url, &scratch.name).is_empty());
+}
+
+#[tokio::test]
+async fn a_strangers_measurement_is_not_taken_over() {
+    let Some(url) = url().await else { return };
+    for planted in [
+        "readings a=1 1\n",
+        "iotbench_marker,kind=table,table=readings run_id=\"r\" 1\nreadings a=1 1\n",
+        // Listed, and without our mark in it: somebody dropped ours and wrote it anew.
+        "iotbench_marker,kind=table,table=readings run_id=\"x\",fingerprint=\"f\",created_by=\"iotbench 1\" 0\n\
+         readings a=1 1\n",
+    ] {
+        let scratch = Scratch::new(&url, "not_adopted");
+        ask(&url, &scratch.name, "CREATE DATABASE not_adopted");
+        write(&url, &scratch.name, planted);
+        let before = contents(&url, &scratch.name);
+        let ours = open(&url, of_database(&scratch.name), table(Layout::Wide, "r"));
+        assert!(!ours.adopt().await.unwrap(), "{planted}");
+        assert_eq!(contents(&url, &scratch.name), before, "{planted}");
+    }
+}
+
+#[tokio::test]
 async fn a_database_that_is_dropped_under_the_writer_ends_the_run() {
     let Some(url) = url().await else { return };
     let scratch = Scratch::new(&url, "dropped_under");

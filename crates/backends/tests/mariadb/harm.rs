@@ -2,6 +2,7 @@
 
 use crate::server::{Place, batch, none, open, table};
 use iotbench_core::{Action, Cause, Layout, Name, OwnedObject, TableSpec, ValueType};
+use serde_json::json;
 
 fn wide() -> TableSpec {
     table(Layout::Wide, &[ValueType::F32], 1)
@@ -27,6 +28,7 @@ async fn every_kind_of_strangers_object_is_refused_and_left_alone() {
         let shown = format!("SHOW CREATE TABLE `{database}`.readings");
         let before = place.rows(&shown).await;
         let ours = place.open(none(), wide());
+        assert!(!ours.adopt().await.unwrap(), "{planted}");
         let error = ours.create().await.unwrap_err();
         assert_eq!((error.cause, error.action), (Cause::NotOurs, Action::Stop), "{planted}: {error}");
         assert!(error.message.contains("readings"), "{error}");
@@ -55,6 +57,30 @@ async fn a_table_is_dropped_by_the_run_that_made_it_and_by_what_names_that_run()
     second.drop_owned(&owned).await.unwrap();
     assert!(second.owned().await.unwrap().is_empty());
     assert_eq!(second.drop_owned(&owned).await.unwrap_err().cause, Cause::NotOurs, "it is gone");
+    place.drop().await;
+}
+
+#[tokio::test]
+async fn a_table_is_taken_over_by_a_run_of_the_same_fingerprint_only() {
+    let Some(place) = Place::new("adopted").await else { return };
+    for engine in ["innodb", "myrocks"] {
+        let of = |run_id: &str, fingerprint: &str| {
+            let mut table = of_run(run_id);
+            table.marker.fingerprint = fingerprint.into();
+            place.open(json!({ "engine": engine }), table)
+        };
+        let (first, other, same) = (of("run-1", "f"), of("run-2", "g"), of("run-3", "f"));
+        assert!(!same.adopt().await.unwrap(), "there is nothing");
+        first.create().await.unwrap();
+        first.writer().await.unwrap().write(&batch(&wide(), 0, 9)).await.unwrap();
+        assert!(!other.adopt().await.unwrap());
+        other.drop_created().await.unwrap();
+        assert!(same.adopt().await.unwrap());
+        first.drop_created().await.unwrap();
+        assert_eq!(same.count().await.unwrap().points, 9, "{engine}: it is no longer the first run's to drop");
+        same.drop_created().await.unwrap();
+        assert!(same.owned().await.unwrap().is_empty(), "{engine}");
+    }
     place.drop().await;
 }
 

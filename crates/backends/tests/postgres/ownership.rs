@@ -1,7 +1,7 @@
 //! Only what carries our marker is ever touched.
 
 use crate::server::{OwnDatabase, batch, open, table};
-use iotbench_core::{Cause, Layout, OwnedObject};
+use iotbench_core::{Cause, Layout, OwnedObject, TableSpec};
 use sqlx::Executor;
 
 #[tokio::test]
@@ -22,6 +22,7 @@ async fn a_strangers_object_of_our_name_is_refused_and_unchanged() {
         database.execute(plant).await;
         let before = database.contents().await;
         let ours = open(&database.url(), "{}", table(Layout::Wide, "r"));
+        assert!(!ours.adopt().await.unwrap(), "{plant}");
         let error = ours.create().await.unwrap_err();
         assert_eq!(error.cause, Cause::NotOurs, "{plant}: {error}");
         assert!(error.message.contains(named), "{plant}: {error}");
@@ -77,6 +78,32 @@ async fn a_run_drops_its_own_table_and_not_that_of_the_next() {
     first.drop_created().await.unwrap();
     assert_eq!(second.owned().await.unwrap()[0].run_id, "second");
     second.drop_created().await.unwrap();
+    assert_eq!(database.contents().await, Vec::<String>::new());
+    database.remove().await;
+}
+
+fn of(run_id: &str, fingerprint: &str) -> TableSpec {
+    let mut table = table(Layout::Wide, run_id);
+    table.marker.fingerprint = fingerprint.into();
+    table
+}
+
+#[tokio::test]
+async fn a_table_is_taken_over_by_a_run_of_the_same_fingerprint_only() {
+    let Some(database) = OwnDatabase::create().await else { return };
+    let of = |run_id, fingerprint| open(&database.url(), "{}", of(run_id, fingerprint));
+    let (first, other, same) = (of("run-1", "f"), of("run-2", "g"), of("run-3", "f"));
+    assert!(!same.adopt().await.unwrap(), "there is nothing");
+    first.create().await.unwrap();
+    first.writer().await.unwrap().write(&batch(9)).await.unwrap();
+    let before = database.contents().await;
+    assert!(!other.adopt().await.unwrap());
+    other.drop_created().await.unwrap();
+    assert_eq!(database.contents().await, before);
+    assert!(same.adopt().await.unwrap());
+    first.drop_created().await.unwrap();
+    assert_eq!(same.count().await.unwrap().points, 9, "it is no longer the first run's to drop");
+    same.drop_created().await.unwrap();
     assert_eq!(database.contents().await, Vec::<String>::new());
     database.remove().await;
 }
