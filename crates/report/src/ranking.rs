@@ -67,16 +67,16 @@ fn half_section(name: &str, half: &Table, contenders: &[Contender], columns: u16
         .collect();
     losses.push(line("max L".into(), half.columns.iter().map(|c| figure(c, c.max)).collect()));
     losses.push(line("weight".into(), half.columns.iter().map(|c| c.weight.to_string()).collect()));
-    let short: Vec<&str> = half.columns.iter().map(|c| c.criterion.title()).chain(["Σ", "score", "rank"]).collect();
+    let short: Vec<&str> = half.columns.iter().map(|c| c.criterion.title()).chain(["Σ", "score %", "rank"]).collect();
     let normalised = half.rows.iter().map(|row| {
-        let shares = row.normalised.iter().map(|share| or_none(*share, |share| format!("{share:.4}")));
+        let shares = row.normalised.iter().map(|share| or_none(*share, |share| format!("{share:.3}")));
         let ends = [format!("{:.4}", row.weighted), percent(row.score_pct), row.rank.to_string()];
         line(letter(contenders, &row.contender), shares.chain(ends).collect())
     });
     let mut parts = vec![
         format!("{name}: {}, Σ weight = {}", crate::printable(&half.profile), half.weights),
         table("L", &heads, losses, Right, columns),
-        table("L / max L", &short, normalised.collect(), Right, columns),
+        table("L/max", &short, normalised.collect(), Right, columns),
     ];
     for column in half.columns.iter().filter(|c| c.max.is_none()) {
         let lacking = column.lacking.join(", ");
@@ -109,7 +109,7 @@ fn places(ranking: &Ranking, columns: u16) -> String {
         let name = format!("{} {}", letter(&ranking.contenders, &contender.name), crate::printable(&contender.name));
         std::iter::once(name).chain(places).chain([survives]).collect()
     });
-    let heads = ["write", "rank", "read", "rank", "total", "rank", "a write survives"];
+    let heads = ["write %", "rank", "read %", "rank", "total %", "rank", "a write survives"];
     table("Ranking", &heads, cells.collect(), Left, columns)
 }
 
@@ -122,7 +122,7 @@ fn letter(contenders: &[Contender], name: &str) -> String {
 
 fn percent(score: f64) -> String {
     // No score is below 0 but by rounding.
-    format!("{:.2}\u{a0}%", score.max(0.0))
+    format!("{:.2}", score.max(0.0))
 }
 
 /// Bytes are shown in millions.
