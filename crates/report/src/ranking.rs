@@ -70,7 +70,7 @@ fn half_section(name: &str, half: &Table, contenders: &[Contender], columns: u16
     let short: Vec<&str> = half.columns.iter().map(|c| c.criterion.title()).chain(["Σ", "score %", "rank"]).collect();
     let normalised = half.rows.iter().map(|row| {
         let shares = row.normalised.iter().map(|share| or_none(*share, |share| format!("{share:.3}")));
-        let ends = [format!("{:.4}", row.weighted), percent(row.score_pct), row.rank.to_string()];
+        let ends = [format!("{:.3}", row.weighted), percent(row.score_pct), row.rank.to_string()];
         line(letter(contenders, &row.contender), shares.chain(ends).collect())
     });
     let mut parts = vec![

@@ -57,7 +57,7 @@ impl Criterion {
             Self::ClientMemoryBytes => "client RSS",
             Self::NetworkKbitPerS => "network",
             Self::DiskGrowthBytes => "disk growth",
-            Self::Difficulty => "difficulty",
+            Self::Difficulty => "grade",
             Self::ResponseMeanUs => "response mean",
             Self::ResponseP99Us => "response p99",
         }

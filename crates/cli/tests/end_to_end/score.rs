@@ -200,7 +200,7 @@ fn what_an_embedded_database_does_not_tell_counts_for_nobody() {
     embedded["resources"] = json!([resource("client+database", 9.0, 1 << 25, 1 << 20, 0)]);
     runs.push(folder(results.path(), &embedded));
     let text = text(&score(&[], &runs));
-    for criterion in ["client CPU", "client RSS", "disk growth", "difficulty"] {
+    for criterion in ["client CPU", "client RSS", "disk growth", "grade"] {
         assert!(text.contains(&format!("{criterion} counts for nobody: sqlite:wide lack it")), "{text}");
     }
     assert!(text.contains("Writing: machine_write, Σ weight = 8"), "{text}");
