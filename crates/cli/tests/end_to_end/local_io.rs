@@ -29,14 +29,6 @@ fn what_is_wrong_with_a_profile_leaves_no_folder_behind() {
     assert_eq!(out.path().read_dir().unwrap().count(), 0);
 }
 
-#[test]
-fn a_profile_that_cannot_run_yet_says_so() {
-    let out = tempfile::tempdir().unwrap();
-    let output = iotbench(out.path(), &["run", "-p", "machine_read"]).output().unwrap();
-    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
-    assert!(said(&output).contains("cannot run yet"), "{}", said(&output));
-}
-
 /// A small file system of its own, unmounted at the end.
 struct Mounted<'a>(&'a Path);
 

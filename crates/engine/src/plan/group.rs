@@ -150,8 +150,8 @@ type FieldError = (String, String);
 /// All groups together have no more connections than this, unless a user asks for them: servers as they come take about a
 /// hundred, and some of those are kept for others.
 const DEFAULT_MOST_CONNECTIONS: u64 = 64;
-/// Each of a blocking backend's connections has a thread.
-const MOST_BLOCKING_CONNECTIONS: u64 = 32;
+/// Each of a blocking backend's connections has a thread, with a recorder of its own.
+const MOST_BLOCKING_CONNECTIONS: u64 = 8;
 
 pub(super) fn plans(context: Context<'_>) -> Result<Vec<GroupPlan>, FieldError> {
     let mut plans = Vec::new();

@@ -57,7 +57,9 @@ pub struct Kept {
     pub cycle: Option<KeptCycle>,
     /// Whether they are compared however long it takes.
     pub must_be_compared: bool,
-    /// What could be seen at most and had to be seen at least, where datapoints were written meanwhile.
+    /// Whether datapoints were written meanwhile.
+    pub overlaps: bool,
+    /// Of questions about the newest: what could be seen at most and had to be seen at least.
     pub meanwhile: Option<crate::verify::Meanwhile>,
 }
 

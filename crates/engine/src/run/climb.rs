@@ -17,6 +17,8 @@ use std::{collections::BTreeMap, time::Duration};
 
 /// Waiting for the answers of the step before is looked at this often.
 const SETTLING_LOOK_NS: u64 = 50_000_000;
+/// And whether all loops have handed over.
+const SLICES_LOOK_NS: u64 = 1_000_000;
 
 impl Session<'_> {
     pub(super) fn climb(&mut self, running: &mut Running, ramp: &RampPlan) -> Result<(), Reason> {
@@ -124,7 +126,8 @@ impl Session<'_> {
     fn wait_for_slices(&mut self, running: &mut Running, generation: u32) -> Result<(), Reason> {
         let most_ns = running.clock.now_ns() + 2 * self.planned.plan.phases.deadline_ns;
         while !running.control.all_informed(generation) && running.clock.now_ns() < most_ns {
-            if self.wait_until(running, running.clock.now_ns() + 1)? == Waited::Over {
+            // Long enough that slices are taken: loops that wait for room have not informed.
+            if self.wait_until(running, running.clock.now_ns() + SLICES_LOOK_NS)? == Waited::Over {
                 break;
             }
         }

@@ -33,7 +33,8 @@ impl Session<'_> {
             self.preload()?;
             self.checkpoint()?;
         }
-        if self.planned.plan.groups.iter().flat_map(GroupPlan::operations).any(|o| o.transaction) {
+        let plan = &self.planned.plan;
+        if plan.sweep.is_some() && plan.groups.iter().flat_map(GroupPlan::operations).any(|o| o.transaction) {
             let database = Arc::clone(&self.database);
             let mut writer = self.control_plane(CONNECT, database.writer())?;
             let mean = self.control_plane(self.deadline(), empty_transaction(&mut *writer))?;

@@ -1,13 +1,12 @@
 //! One answer held against the truth.
 
 use super::{
-    Meanwhile,
     exactness::{Exactness, Found, row_differs},
     figure::Figure,
     newest,
     truth::{Row, Truth},
 };
-use crate::read::KeptAnswer;
+use crate::read::{Kept, KeptAnswer};
 use iotbench_core::{Aggregate, Devices, Direction, Query, SignalId, TimeRange};
 use std::ops::{Bound, ControlFlow};
 
@@ -28,15 +27,15 @@ impl From<Result<(), String>> for Finding {
     }
 }
 
-/// Holds an answer against the truth. `meanwhile`: datapoints were written besides the history, at most and at least these.
-pub fn compare(truth: &mut Truth, answer: &KeptAnswer, meanwhile: Option<&Meanwhile>, exactness: Exactness) -> Finding {
+/// Holds one of the answers of an operation against the truth.
+pub fn compare(truth: &mut Truth, answer: &KeptAnswer, of: &Kept, exactness: Exactness) -> Finding {
     let Query::Newest { devices, limit } = &answer.query else {
-        if meanwhile.is_some() && !lies_in_history(truth, &answer.query) {
+        if of.overlaps && !lies_in_history(truth, &answer.query) {
             return Finding::NotJudged;
         }
         return Compare { truth, answer, exactness }.with_history().into();
     };
-    newest::newest(truth, answer, devices, *limit, meanwhile, exactness).into()
+    newest::newest(truth, answer, devices, *limit, of.meanwhile.as_ref(), exactness).into()
 }
 
 /// Whether all that a query is about was there before the load.

@@ -18,8 +18,6 @@ use std::{
 const INTERVAL: Duration = Duration::from_secs(1);
 /// How often a probe looks whether something was acknowledged, or is visible.
 const LOOK: Duration = Duration::from_millis(1);
-/// A device of which nothing was acknowledged for so long is given up for another.
-const PATIENCE: Duration = Duration::from_millis(100);
 
 /// The lags that probes saw.
 #[derive(Clone, Debug, Default)]
@@ -105,30 +103,21 @@ struct Acknowledged {
     at_ns: u64,
 }
 
-/// Waits until a random device has something acknowledged; `None` when the load has ended.
+/// Waits for the next acknowledgement, whichever device it is of; `None` when the load has ended.
 async fn next_acknowledged(parts: &ProbeParts, number: u64, stop: &AtomicBool) -> Option<Acknowledged> {
-    let mut tries = 0;
-    loop {
-        let draw = mix(mix(parts.seed, number), tries);
-        tries += 1;
-        let device = u32::try_from(draw % u64::from(parts.frontier.devices().max(1))).unwrap_or(0);
-        let width = parts.dataset.schema().width() as u64;
-        let signal = SignalId::try_from(mix(draw, 0) % width.max(1)).unwrap_or(0);
-        let (before, _) = parts.frontier.acknowledged_to(device);
-        let mut waited = Duration::ZERO;
-        while waited < PATIENCE {
-            if stop.load(Ordering::Relaxed) {
-                return None;
-            }
+    let (before, _) = parts.frontier.latest();
+    while !stop.load(Ordering::Relaxed) {
+        let (now, device) = parts.frontier.latest();
+        if now != before {
             let (end, at_ns) = parts.frontier.acknowledged_to(device);
-            if end > before {
-                let timestamp_ns = parts.dataset.timestamp_ns(device, end - 1);
-                return Some(Acknowledged { device, signal, timestamp_ns, at_ns });
-            }
-            tokio::time::sleep(LOOK).await;
-            waited += LOOK;
+            let width = parts.dataset.schema().width() as u64;
+            let signal = SignalId::try_from(mix(parts.seed, number) % width.max(1)).unwrap_or(0);
+            let timestamp_ns = parts.dataset.timestamp_ns(device, end.saturating_sub(1));
+            return Some(Acknowledged { device, signal, timestamp_ns, at_ns });
         }
+        tokio::time::sleep(LOOK).await;
     }
+    None
 }
 
 /// When a read first saw the datapoint, or a later one of its series; `None`: none did in time.

@@ -16,6 +16,8 @@ const MOST_DEVICES: u32 = 1 << 20;
 #[derive(Debug)]
 pub struct Frontier {
     devices: Vec<Device>,
+    /// The device of the latest acknowledgement, below how many there have been: one number, so that both belong together.
+    latest: AtomicU64,
 }
 
 #[derive(Debug)]
@@ -44,7 +46,8 @@ impl Frontier {
             let start = history.span(number);
             Device { start, sent: AtomicU64::new(start), acked: AtomicU64::new(start), acked_at_ns: AtomicU64::new(0) }
         };
-        (devices <= MOST_DEVICES).then(|| Self { devices: (0..devices).map(device).collect() })
+        (devices <= MOST_DEVICES)
+            .then(|| Self { devices: (0..devices).map(device).collect(), latest: AtomicU64::new(0) })
     }
 
     /// Datapoints are about to be sent.
@@ -61,14 +64,18 @@ impl Frontier {
             // Before the end itself: whoever sees the end has this time, or a later one.
             device.acked_at_ns.store(at_ns, Ordering::Release);
             // Another loop may have moved it meanwhile; then it stays where it is, which is safe.
-            let _ = device.acked.compare_exchange(run.first, end, Ordering::AcqRel, Ordering::Relaxed);
+            if device.acked.compare_exchange(run.first, end, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
+                let count = self.latest.load(Ordering::Relaxed) >> 32;
+                self.latest.store((count + 1) << 32 | u64::from(run.device), Ordering::Release);
+            }
         }
     }
 
-    /// How many devices there are.
+    /// The latest acknowledgement: a number that changes with each, and its device.
     #[must_use]
-    pub fn devices(&self) -> u32 {
-        u32::try_from(self.devices.len()).unwrap_or(u32::MAX)
+    pub fn latest(&self) -> (u64, u32) {
+        let latest = self.latest.load(Ordering::Acquire);
+        (latest >> 32, u32::try_from(latest & u64::from(u32::MAX)).unwrap_or(0))
     }
 
     /// Up to which index everything of a device was acknowledged, and when the last of it was.

@@ -7,7 +7,10 @@ use super::{
     exactness::Exactness,
     truth::Truth,
 };
-use crate::read::{History, Kept};
+use crate::{
+    plan::Question,
+    read::{History, Kept},
+};
 use iotbench_core::{Cause, Error};
 use serde::{Deserialize, Serialize};
 use std::{
@@ -192,8 +195,9 @@ fn compare_all(answers: &Receiver<Box<Kept>>, truth: &mut Truth, exactness: Exac
                 }
             }
         }
+        let kept = &*kept;
         for answer in &kept.answers {
-            match compare(truth, answer, kept.meanwhile.as_ref(), exactness) {
+            match compare(truth, answer, kept, exactness) {
                 Finding::Right => found.right += 1,
                 Finding::NotJudged => found.not_judged += 1,
                 Finding::Wrong(how) => {
@@ -209,7 +213,7 @@ fn compare_all(answers: &Receiver<Box<Kept>>, truth: &mut Truth, exactness: Exac
 impl Witness {
     /// Where the answers of the next operation are kept; `None`: they are not compared.
     #[must_use]
-    pub fn next(&self) -> Option<Box<Kept>> {
+    pub fn next(&self, question: &Question) -> Option<Box<Kept>> {
         let number = self.asked.fetch_add(1, Ordering::Relaxed);
         let must_be_compared = match self.mode {
             VerifyMode::None => return None,
@@ -217,8 +221,14 @@ impl Witness {
             VerifyMode::Sample => number < AT_LEAST,
         };
         let is_chosen = must_be_compared || number.is_multiple_of(ONE_OF);
-        let meanwhile = || self.frontier.as_deref().map(Frontier::begin);
-        is_chosen.then(|| Box::new(Kept { must_be_compared, meanwhile: meanwhile(), ..Kept::default() }))
+        let frontier = self.frontier.as_deref();
+        let kept = || Kept {
+            must_be_compared,
+            overlaps: frontier.is_some(),
+            meanwhile: frontier.filter(|_| question.is_about_the_newest()).map(Frontier::begin),
+            ..Kept::default()
+        };
+        is_chosen.then(|| Box::new(kept()))
     }
 
     /// An operation was answered.
