@@ -96,9 +96,9 @@ impl Shape {
     /// What follows ORDER BY.
     fn order_by(&self, wanted: &Wanted<'_>) -> String {
         match wanted.order {
-            Order::Stretch => format!("device, {}, place", self.by_time("")),
-            Order::Oldest => format!("{}, place", self.by_time("")),
-            Order::Newest => format!("{}, device, place DESC", self.by_time(" DESC")),
+            Order::Stretch => format!("device, {}, _place", self.by_time("")),
+            Order::Oldest => format!("{}, _place", self.by_time("")),
+            Order::Newest => format!("{}, device, _place DESC", self.by_time(" DESC")),
             Order::After => self.by_time(""),
             Order::Before => self.by_time(" DESC"),
             Order::Least => {
@@ -138,10 +138,10 @@ impl Shape {
         let limit = self.limit(&mut statement, signals, limit)?;
         let (columns, rows, newest_first) = (self.columns(signals), self.rows(), self.by_time(" DESC"));
         // Rows of one datapoint must stay together where datapoints of one device and time are several.
-        let (place, by_place) = if self.layout() == Layout::Narrow { (", place", ", place DESC") } else { ("", "") };
+        let (place, by_place) = if self.layout() == Layout::Narrow { (", _place", ", _place DESC") } else { ("", "") };
         statement.sql = format!(
             "SELECT p.* FROM {devices} CROSS JOIN LATERAL (SELECT {columns}{place} FROM {rows} \
-             WHERE r.device = d.device ORDER BY {newest_first}, place DESC{limit}) AS p \
+             WHERE r.device = d.device ORDER BY {newest_first}, _place DESC{limit}) AS p \
              ORDER BY {newest_first}, p.device{by_place}{limit}"
         );
         Ok(statement)
@@ -162,7 +162,7 @@ impl Shape {
         let (number, rows, by_time) = (self.number(signal), self.rows(), self.by_time(""));
         statement.sql = format!(
             "SELECT max(number_of_point) FROM (SELECT {number} AS number_of_point FROM {rows} \
-             WHERE {condition}{of_signal} ORDER BY {by_time}, place{limit}) AS first"
+             WHERE {condition}{of_signal} ORDER BY {by_time}, _place{limit}) AS first"
         );
         Ok(statement)
     }
@@ -173,7 +173,7 @@ impl Shape {
         let rows = self.records_of_bulk();
         let condition = self.condition_on_records(&mut statement, devices, span)?;
         statement.sql = format!(
-            "SELECT device, second, measurements::text FROM {rows} WHERE {condition} ORDER BY device, second, place"
+            "SELECT device, second, measurements::text FROM {rows} WHERE {condition} ORDER BY device, second, _place"
         );
         Ok(statement)
     }
@@ -230,25 +230,25 @@ mod tests {
         };
         assert_eq!(
             sql(Layout::Wide, 2),
-            "SELECT device, ts, \"select\" FROM (SELECT device, ts, ctid AS place, \"a\", \"select\" FROM t) AS r \
-             WHERE device = $1 AND ts BETWEEN $2 AND $3 ORDER BY device, ts, place"
+            "SELECT device, ts, \"select\" FROM (SELECT device, ts, ctid AS _place, \"a\", \"select\" FROM t) AS r \
+             WHERE device = $1 AND ts BETWEEN $2 AND $3 ORDER BY device, ts, _place"
         );
         assert_eq!(
             sql(Layout::Document, 1),
-            "SELECT device, ts, (doc->>'select')::real FROM (SELECT 0 AS device, ts, ctid AS place, doc FROM t) AS r \
-             WHERE device = $1 AND ts BETWEEN $2 AND $3 ORDER BY device, ts, place"
+            "SELECT device, ts, (doc->>'select')::real FROM (SELECT 0 AS device, ts, ctid AS _place, doc FROM t) AS r \
+             WHERE device = $1 AND ts BETWEEN $2 AND $3 ORDER BY device, ts, _place"
         );
         assert_eq!(
             sql(Layout::Narrow, 1),
             "SELECT device, second, nanosecond, number, measurement FROM (SELECT 0 AS device, second, nanosecond, \
-             ctid AS place, number, measurement FROM t) AS r WHERE device = $1 AND second BETWEEN $2 AND $4 \
+             ctid AS _place, number, measurement FROM t) AS r WHERE device = $1 AND second BETWEEN $2 AND $4 \
              AND (second, nanosecond) >= ($2, $3) AND (second, nanosecond) <= ($4, $5) AND number = 1 \
-             ORDER BY device, second, nanosecond, place"
+             ORDER BY device, second, nanosecond, _place"
         );
         assert_eq!(
             shown(shape(Layout::Bulk, 2).records(Asked::Some(&[0, 1]), Span::ALL)),
-            "SELECT device, second, measurements::text FROM (SELECT device, second, ctid AS place, measurements \
-             FROM t) AS r WHERE device = ANY($1) AND second BETWEEN $2 AND $3 ORDER BY device, second, place"
+            "SELECT device, second, measurements::text FROM (SELECT device, second, ctid AS _place, measurements \
+             FROM t) AS r WHERE device = ANY($1) AND second BETWEEN $2 AND $3 ORDER BY device, second, _place"
         );
     }
 
