@@ -23,7 +23,8 @@ use iotbench_core::Backend;
 
 #[cfg(any(feature = "sqlite", feature = "mariadb", feature = "postgres", feature = "influxdb", feature = "memory"))]
 mod answer;
-#[cfg(all(test, any(feature = "sqlite", feature = "mariadb", feature = "postgres")))]
+#[cfg(test)]
+#[cfg(any(feature = "sqlite", feature = "mariadb", feature = "postgres"))]
 mod explained;
 #[cfg(any(feature = "mariadb", feature = "postgres", feature = "influxdb"))]
 mod handshake;
