@@ -3,14 +3,17 @@
 //! what else the machine does meets both alike.
 //!
 //! ```text
-//! cargo bench --bench client_cpu [-- NAME…]        mariadb, postgres, influxdb; all without a name
+//! cargo bench --bench client_cpu [-- NAME…]        mariadb, postgres, influxdb, decode; all without a name
 //! ```
+//!
+//! `decode` is about the readers: what a value costs, in an answer of many wide rows, on these servers and on SQLite.
 //!
 //! The servers are those of the tests: `IOTBENCH_TEST_<NAME>_URL`. One whose address is not set is left out, which is told,
 //! and is an error where `IOTBENCH_REQUIRE_SERVERS=1`.
 
 #![expect(clippy::unwrap_used, reason = "a benchmark fails by panicking")]
 
+mod decode;
 mod influxdb;
 mod mariadb;
 mod pairs;
@@ -39,6 +42,9 @@ fn main() {
         }
         if let Some(url) = wanted("influxdb").then(|| address("influxdb")).flatten() {
             influxdb::compare(&url).await;
+        }
+        if wanted("decode") {
+            decode::measure().await;
         }
     });
 }

@@ -62,7 +62,7 @@ async fn our_block(writer: &mut dyn Writer, readings: &Readings, requests: u32) 
 }
 
 /// The CPU time of this process, in user and kernel mode.
-fn cpu() -> Duration {
+pub fn cpu() -> Duration {
     Duration::try_from(clock_gettime(ClockId::ProcessCPUTime)).unwrap()
 }
 

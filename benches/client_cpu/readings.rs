@@ -27,8 +27,13 @@ pub struct Reading {
 
 impl Readings {
     pub fn new(count: u16) -> Self {
+        Self::starting(0, count)
+    }
+
+    /// Readings of which the first has this index.
+    pub fn starting(first: u32, count: u16) -> Self {
         let reading = |row: u16| Reading {
-            time_ns: 1_700_000_000_000_000_000 + i64::from(row) * 20_000_000,
+            time_ns: 1_700_000_000_000_000_000 + (i64::from(first) + i64::from(row)) * 20_000_000,
             values: std::array::from_fn(|signal| {
                 // Sixteen bits: an f32 holds them all.
                 let signal = f32::from(u16::try_from(signal).unwrap());
@@ -37,7 +42,7 @@ impl Readings {
         };
         let rows: Vec<_> = (0..count).map(reading).collect();
         let mut batch = Batch::new(&table().schema);
-        batch.append(Run { device: 0, first: 0, count: count.into() }, |times, columns| {
+        batch.append(Run { device: 0, first: first.into(), count: count.into() }, |times, columns| {
             for row in &rows {
                 times.push(row.time_ns);
                 for (column, value) in columns.iter_mut().zip(row.values) {

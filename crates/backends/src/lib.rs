@@ -23,6 +23,9 @@ use iotbench_core::Backend;
 
 #[cfg(any(feature = "sqlite", feature = "mariadb", feature = "postgres", feature = "influxdb", feature = "memory"))]
 mod answer;
+#[cfg(test)]
+#[cfg(any(feature = "sqlite", feature = "mariadb", feature = "postgres"))]
+mod explained;
 #[cfg(any(feature = "mariadb", feature = "postgres", feature = "influxdb"))]
 mod handshake;
 #[cfg(any(feature = "sqlite", feature = "mariadb", feature = "postgres"))]

@@ -74,6 +74,16 @@ async fn a_database_of_ours_is_created_and_dropped_with_the_last_table() {
     assert!(exists().await);
     ours.drop_created().await.unwrap();
     assert!(!exists().await);
+    // Who takes over its table takes it over as well.
+    let heir = open(&url, "{}", table(Layout::Wide, "heir"));
+    assert!(!heir.adopt().await.unwrap());
+    assert!(!exists().await);
+    ours.create().await.unwrap();
+    assert!(heir.adopt().await.unwrap());
+    ours.drop_created().await.unwrap();
+    assert!(exists().await);
+    heir.drop_created().await.unwrap();
+    assert!(!exists().await);
 }
 
 #[tokio::test]

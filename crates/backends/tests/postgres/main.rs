@@ -6,5 +6,6 @@
 mod conformance;
 mod control;
 mod failures;
+mod names;
 mod ownership;
 mod server;

@@ -5,6 +5,8 @@ mod figures;
 mod narrow;
 mod newest;
 mod pager;
+#[cfg(test)]
+mod plans;
 mod points;
 mod record;
 mod selection;

@@ -3,6 +3,8 @@
 mod bulk;
 mod count;
 mod figures;
+#[cfg(test)]
+mod plans;
 mod points;
 mod select;
 mod shape;
@@ -15,9 +17,7 @@ use bulk::BulkPoints;
 use count::count_sql;
 use figures::Figures;
 use futures_util::TryStreamExt;
-use iotbench_core::{
-    Cause, ComputedBy, Counts, Direction, Error, Layout, Query, Reader, Reply, SignalId, Sink, Value, ValueType,
-};
+use iotbench_core::{Cause, ComputedBy, Counts, Error, Layout, Query, Reader, Reply, SignalId, Sink, Value, ValueType};
 use points::{Cells, NarrowPoints, Points, RowPoints};
 use select::Wanted;
 use shape::{Asked, Shape};
@@ -45,37 +45,6 @@ impl PostgresReader {
         self.refuse_unknown_signals(query)?;
         let all = Arc::clone(&self.all_signals);
         match query {
-            Query::Range { devices, signals, range } => match Span::of(*range) {
-                Some(span) => self.range(Asked::of(devices), signals, span, sink).await,
-                None => Ok(NOTHING),
-            },
-            Query::Scan => self.range(Asked::All, &all, Span::ALL, sink).await,
-            Query::Records { device, from_ns, limit } => {
-                let wanted = Wanted::of(Asked::One(*device), &all, Span::from(*from_ns));
-                let order = format!("{}, place", self.shape.by_time(""));
-                self.select(wanted.ordered(order, *limit), sink).await
-            }
-            Query::Nearest { device, signal, predicate, direction } => match beside(*direction) {
-                Some((span, order)) => {
-                    let wanted = Wanted::of(Asked::One(*device), from_ref(signal), span);
-                    let wanted = Wanted { predicate: Some(*predicate), ..wanted };
-                    self.select(wanted.ordered(self.shape.by_time(order), 1), sink).await
-                }
-                None => Ok(NOTHING),
-            },
-            Query::Minimum { device, signal, range } => match Span::of(*range) {
-                Some(span) => {
-                    let wanted = Wanted::of(Asked::One(*device), from_ref(signal), span);
-                    let order = format!("{}, {}", self.shape.rank(*signal), self.shape.by_time(""));
-                    self.select(wanted.ordered(order, 1), sink).await
-                }
-                None => Ok(NOTHING),
-            },
-            Query::Newest { devices, limit } => self.newest(Asked::of(devices), &all, *limit, sink).await,
-            Query::NewestVisible { device, signal } => {
-                let wanted = Wanted::of(Asked::One(*device), from_ref(signal), Span::ALL);
-                self.select(wanted.ordered(self.shape.by_time(" DESC"), 1), sink).await
-            }
             Query::MaxOfFirst { device, signal, from_ns, limit } => {
                 self.max_of_first(*device, *signal, *from_ns, *limit, sink).await
             }
@@ -86,6 +55,10 @@ impl PostgresReader {
                 None => Ok(NOTHING),
             },
             Query::Count => self.count_row(sink).await,
+            _ => match self.shape.wanted(query, &all) {
+                Some(wanted) => self.datapoints(wanted, sink).await,
+                None => Ok(NOTHING),
+            },
         }
     }
 
@@ -105,43 +78,12 @@ impl PostgresReader {
         }
     }
 
-    /// All datapoints of a stretch: from layout bulk as the records are, to be taken apart here.
-    async fn range(
-        &mut self,
-        devices: Asked<'_>,
-        signals: &[SignalId],
-        span: Span,
-        sink: &mut dyn Sink,
-    ) -> Result<Reply, Error> {
-        if self.shape.layout() == Layout::Bulk {
-            let statement = self.shape.records(devices, span)?;
-            let mut points = BulkPoints::new(&self.shape, signals, span);
-            return self.fetch(statement, signals, &mut points, ComputedBy::Client, sink).await;
+    async fn datapoints(&mut self, wanted: Wanted<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        let statement = self.shape.datapoints(&wanted)?;
+        if wanted.is_whole_stretch() && self.shape.layout() == Layout::Bulk {
+            let mut points = BulkPoints::new(&self.shape, wanted.signals, wanted.span);
+            return self.fetch(statement, wanted.signals, &mut points, ComputedBy::Client, sink).await;
         }
-        let order = format!("device, {}, place", self.shape.by_time(""));
-        self.select(Wanted::of(devices, signals, span).ordered(order, u64::MAX), sink).await
-    }
-
-    /// The newest datapoints. Of many devices, where only the newest of each can be found by the index, the newest of
-    /// those.
-    async fn newest(
-        &mut self,
-        devices: Asked<'_>,
-        signals: &[SignalId],
-        limit: u64,
-        sink: &mut dyn Sink,
-    ) -> Result<Reply, Error> {
-        let newest_first = format!("{}, device, place DESC", self.shape.by_time(" DESC"));
-        if matches!(devices, Asked::One(_)) || !self.shape.is_indexed_by_device() {
-            return self.select(Wanted::of(devices, signals, Span::ALL).ordered(newest_first, limit), sink).await;
-        }
-        let statement = self.shape.newest_of_each(devices, signals, limit)?;
-        let mut points = self.points(signals, limit);
-        self.fetch(statement, signals, &mut *points, ComputedBy::Server, sink).await
-    }
-
-    async fn select(&mut self, wanted: Wanted<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        let statement = self.shape.select(&wanted)?;
         let mut points = self.points(wanted.signals, wanted.limit);
         self.fetch(statement, wanted.signals, &mut *points, ComputedBy::Server, sink).await
     }
@@ -233,13 +175,5 @@ impl PostgresReader {
 impl Reader for PostgresReader {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
         self.answer(query, sink).await
-    }
-}
-
-/// The times before or after one, and the order of time in which the nearest comes first.
-fn beside(direction: Direction) -> Option<(Span, &'static str)> {
-    match direction {
-        Direction::FirstAfter(time) => Some((Span::from(time.checked_add(1)?), "")),
-        Direction::LastBefore(time) => Some((Span { last: time.checked_sub(1)?, ..Span::ALL }, " DESC")),
     }
 }

@@ -5,7 +5,25 @@ use super::{
     statement::Statement,
 };
 use crate::span::Span;
-use iotbench_core::{Error, Layout, Predicate, SignalId};
+use iotbench_core::{Direction, Error, Layout, Predicate, Query, SignalId};
+use std::slice::from_ref;
+
+/// In which order datapoints come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// By device, then time; equal times as they were stored.
+    Stretch,
+    /// By time; equal times as they were stored.
+    Oldest,
+    /// Newest first, whatever the device; equal times as they were stored, reversed.
+    Newest,
+    /// The time alone, ascending: of equal times any.
+    After,
+    /// The time alone, descending: of equal times any.
+    Before,
+    /// The least value of the first signal, the earliest of equals.
+    Least,
+}
 
 /// Which datapoints are wanted, and in which order.
 pub(crate) struct Wanted<'a> {
@@ -15,23 +33,81 @@ pub(crate) struct Wanted<'a> {
     pub(crate) span: Span,
     /// A condition on the first signal.
     pub(crate) predicate: Option<Predicate>,
-    /// What follows ORDER BY.
-    pub(crate) order: String,
+    pub(crate) order: Order,
     /// At most so many datapoints.
     pub(crate) limit: u64,
 }
 
 impl<'a> Wanted<'a> {
     pub(crate) fn of(devices: Asked<'a>, signals: &'a [SignalId], span: Span) -> Self {
-        Self { devices, signals, span, predicate: None, order: String::new(), limit: u64::MAX }
+        Self { devices, signals, span, predicate: None, order: Order::Stretch, limit: u64::MAX }
     }
 
-    pub(crate) fn ordered(self, order: String, limit: u64) -> Self {
+    pub(crate) fn ordered(self, order: Order, limit: u64) -> Self {
         Self { order, limit, ..self }
+    }
+
+    /// Whether all datapoints of a stretch are wanted.
+    pub(crate) fn is_whole_stretch(&self) -> bool {
+        self.order == Order::Stretch
     }
 }
 
 impl Shape {
+    /// The datapoints that a query asks for; `None` where it asks for none, or for figures.
+    pub(crate) fn wanted<'q>(&self, query: &'q Query, all: &'q [SignalId]) -> Option<Wanted<'q>> {
+        Some(match query {
+            Query::Range { devices, signals, range } => Wanted::of(Asked::of(devices), signals, Span::of(*range)?),
+            Query::Scan => Wanted::of(Asked::All, all, Span::ALL),
+            Query::Records { device, from_ns, limit } => {
+                Wanted::of(Asked::One(*device), all, Span::from(*from_ns)).ordered(Order::Oldest, *limit)
+            }
+            Query::Nearest { device, signal, predicate, direction } => {
+                let (span, order) = beside(*direction)?;
+                let wanted = Wanted::of(Asked::One(*device), from_ref(signal), span);
+                Wanted { predicate: Some(*predicate), ..wanted.ordered(order, 1) }
+            }
+            Query::Minimum { device, signal, range } => {
+                Wanted::of(Asked::One(*device), from_ref(signal), Span::of(*range)?).ordered(Order::Least, 1)
+            }
+            Query::Newest { devices, limit } => {
+                Wanted::of(Asked::of(devices), all, Span::ALL).ordered(Order::Newest, *limit)
+            }
+            Query::NewestVisible { device, signal } => {
+                Wanted::of(Asked::One(*device), from_ref(signal), Span::ALL).ordered(Order::Before, 1)
+            }
+            Query::MaxOfFirst { .. } | Query::Aggregates { .. } | Query::Count => return None,
+        })
+    }
+
+    /// The statement for datapoints. A whole stretch of layout bulk comes as its records, to be taken apart by the client;
+    /// of the newest of many devices, where the index finds those of one, the newest of each come first.
+    pub(crate) fn datapoints(&self, wanted: &Wanted<'_>) -> Result<Statement, Error> {
+        let is_one = matches!(wanted.devices, Asked::One(_));
+        match wanted.order {
+            Order::Stretch if self.layout() == Layout::Bulk => self.records(wanted.devices, wanted.span),
+            Order::Newest if !is_one && self.is_indexed_by_device() => {
+                self.newest_of_each(wanted.devices, wanted.signals, wanted.limit)
+            }
+            _ => self.select(wanted),
+        }
+    }
+
+    /// What follows ORDER BY.
+    fn order_by(&self, wanted: &Wanted<'_>) -> String {
+        match wanted.order {
+            Order::Stretch => format!("device, {}, _place", self.by_time("")),
+            Order::Oldest => format!("{}, _place", self.by_time("")),
+            Order::Newest => format!("{}, device, _place DESC", self.by_time(" DESC")),
+            Order::After => self.by_time(""),
+            Order::Before => self.by_time(" DESC"),
+            Order::Least => {
+                let rank = wanted.signals.first().map(|&signal| format!("{}, ", self.rank(signal)));
+                format!("{}{}", rank.unwrap_or_default(), self.by_time(""))
+            }
+        }
+    }
+
     /// Rows of datapoints: device, time, and the values, or in layout narrow a number and its value.
     pub(crate) fn select(&self, wanted: &Wanted<'_>) -> Result<Statement, Error> {
         let mut statement = Statement::default();
@@ -44,7 +120,7 @@ impl Shape {
             _ => String::new(),
         };
         let limit = self.limit(&mut statement, wanted.signals, wanted.limit)?;
-        let (columns, rows, order) = (self.columns(wanted.signals), self.rows(), &wanted.order);
+        let (columns, rows, order) = (self.columns(wanted.signals), self.rows(), self.order_by(wanted));
         statement.sql =
             format!("SELECT {columns} FROM {rows} WHERE {condition}{of_signals}{holds} ORDER BY {order}{limit}");
         Ok(statement)
@@ -62,10 +138,10 @@ impl Shape {
         let limit = self.limit(&mut statement, signals, limit)?;
         let (columns, rows, newest_first) = (self.columns(signals), self.rows(), self.by_time(" DESC"));
         // Rows of one datapoint must stay together where datapoints of one device and time are several.
-        let (place, by_place) = if self.layout() == Layout::Narrow { (", place", ", place DESC") } else { ("", "") };
+        let (place, by_place) = if self.layout() == Layout::Narrow { (", _place", ", _place DESC") } else { ("", "") };
         statement.sql = format!(
             "SELECT p.* FROM {devices} CROSS JOIN LATERAL (SELECT {columns}{place} FROM {rows} \
-             WHERE r.device = d.device ORDER BY {newest_first}, place DESC{limit}) AS p \
+             WHERE r.device = d.device ORDER BY {newest_first}, _place DESC{limit}) AS p \
              ORDER BY {newest_first}, p.device{by_place}{limit}"
         );
         Ok(statement)
@@ -86,7 +162,7 @@ impl Shape {
         let (number, rows, by_time) = (self.number(signal), self.rows(), self.by_time(""));
         statement.sql = format!(
             "SELECT max(number_of_point) FROM (SELECT {number} AS number_of_point FROM {rows} \
-             WHERE {condition}{of_signal} ORDER BY {by_time}, place{limit}) AS first"
+             WHERE {condition}{of_signal} ORDER BY {by_time}, _place{limit}) AS first"
         );
         Ok(statement)
     }
@@ -97,7 +173,7 @@ impl Shape {
         let rows = self.records_of_bulk();
         let condition = self.condition_on_records(&mut statement, devices, span)?;
         statement.sql = format!(
-            "SELECT device, second, measurements::text FROM {rows} WHERE {condition} ORDER BY device, second, place"
+            "SELECT device, second, measurements::text FROM {rows} WHERE {condition} ORDER BY device, second, _place"
         );
         Ok(statement)
     }
@@ -122,6 +198,14 @@ impl Shape {
     }
 }
 
+/// The times before or after one, and the order in which the nearest comes first.
+fn beside(direction: Direction) -> Option<(Span, Order)> {
+    match direction {
+        Direction::FirstAfter(time) => Some((Span::from(time.checked_add(1)?), Order::After)),
+        Direction::LastBefore(time) => Some((Span { last: time.checked_sub(1)?, ..Span::ALL }, Order::Before)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -142,30 +226,29 @@ mod tests {
     fn a_range_names_what_it_needs_and_nothing_else() {
         let sql = |layout, devices| {
             let shape = shape(layout, devices);
-            let order = format!("device, {}, place", shape.by_time(""));
-            shown(shape.select(&Wanted::of(Asked::One(1), &[1], Span::ALL).ordered(order, u64::MAX)))
+            shown(shape.select(&Wanted::of(Asked::One(1), &[1], Span::ALL)))
         };
         assert_eq!(
             sql(Layout::Wide, 2),
-            "SELECT device, ts, \"select\" FROM (SELECT device, ts, ctid AS place, \"a\", \"select\" FROM t) AS r \
-             WHERE device = $1 AND ts BETWEEN $2 AND $3 ORDER BY device, ts, place"
+            "SELECT device, ts, \"select\" FROM (SELECT device, ts, ctid AS _place, \"a\", \"select\" FROM t) AS r \
+             WHERE device = $1 AND ts BETWEEN $2 AND $3 ORDER BY device, ts, _place"
         );
         assert_eq!(
             sql(Layout::Document, 1),
-            "SELECT device, ts, (doc->>'select')::real FROM (SELECT 0 AS device, ts, ctid AS place, doc FROM t) AS r \
-             WHERE device = $1 AND ts BETWEEN $2 AND $3 ORDER BY device, ts, place"
+            "SELECT device, ts, (doc->>'select')::real FROM (SELECT 0 AS device, ts, ctid AS _place, doc FROM t) AS r \
+             WHERE device = $1 AND ts BETWEEN $2 AND $3 ORDER BY device, ts, _place"
         );
         assert_eq!(
             sql(Layout::Narrow, 1),
             "SELECT device, second, nanosecond, number, measurement FROM (SELECT 0 AS device, second, nanosecond, \
-             ctid AS place, number, measurement FROM t) AS r WHERE device = $1 AND second BETWEEN $2 AND $4 \
+             ctid AS _place, number, measurement FROM t) AS r WHERE device = $1 AND second BETWEEN $2 AND $4 \
              AND (second, nanosecond) >= ($2, $3) AND (second, nanosecond) <= ($4, $5) AND number = 1 \
-             ORDER BY device, second, nanosecond, place"
+             ORDER BY device, second, nanosecond, _place"
         );
         assert_eq!(
             shown(shape(Layout::Bulk, 2).records(Asked::Some(&[0, 1]), Span::ALL)),
-            "SELECT device, second, measurements::text FROM (SELECT device, second, ctid AS place, measurements \
-             FROM t) AS r WHERE device = ANY($1) AND second BETWEEN $2 AND $3 ORDER BY device, second, place"
+            "SELECT device, second, measurements::text FROM (SELECT device, second, ctid AS _place, measurements \
+             FROM t) AS r WHERE device = ANY($1) AND second BETWEEN $2 AND $3 ORDER BY device, second, _place"
         );
     }
 
@@ -173,7 +256,7 @@ mod tests {
     fn the_nearest_is_one_row() {
         let wanted = Wanted::of(Asked::One(0), &[0], Span::ALL);
         let wanted = Wanted { predicate: Some(Predicate::Above(1.0)), ..wanted };
-        let sql = shown(shape(Layout::Wide, 1).select(&wanted.ordered("ts DESC".into(), 1)));
+        let sql = shown(shape(Layout::Wide, 1).select(&wanted.ordered(Order::Before, 1)));
         let end = "AND ts BETWEEN $2 AND $3 AND \"a\"::double precision > $4 ORDER BY ts DESC LIMIT 1";
         assert!(sql.ends_with(end), "{sql}");
     }

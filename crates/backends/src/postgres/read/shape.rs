@@ -12,7 +12,7 @@ use crate::{
 use iotbench_core::{Devices, Error, Layout, Predicate, SignalId, ValueType};
 use std::sync::Arc;
 
-/// A layout as rows named `r` with the columns `device`, those of the time, and `place`, by which rows of equal time are
+/// A layout as rows named `r` with the columns `device`, those of the time, and `_place`, by which rows of equal time are
 /// told apart: where a row lies is the order of storing, as nothing is ever updated or deleted.
 pub(crate) struct Shape {
     table: Arc<Table>,
@@ -73,14 +73,14 @@ impl Shape {
             Layout::Wide => {
                 let signals = self.table.spec.schema.signals().iter().map(|s| quoted(&s.name));
                 let signals = signals.collect::<Vec<_>>().join(", ");
-                format!("(SELECT {device}, ts, ctid AS place, {signals} FROM {table}) AS r")
+                format!("(SELECT {device}, ts, ctid AS _place, {signals} FROM {table}) AS r")
             }
-            Layout::Document => format!("(SELECT {device}, ts, ctid AS place, doc FROM {table}) AS r"),
+            Layout::Document => format!("(SELECT {device}, ts, ctid AS _place, doc FROM {table}) AS r"),
             Layout::Narrow => {
-                format!("(SELECT {device}, second, nanosecond, ctid AS place, number, measurement FROM {table}) AS r")
+                format!("(SELECT {device}, second, nanosecond, ctid AS _place, number, measurement FROM {table}) AS r")
             }
             Layout::Bulk => format!(
-                "(SELECT {device}, second, (e.point->>'ns')::integer AS nanosecond, ROW(t.ctid, e.number) AS place, \
+                "(SELECT {device}, second, (e.point->>'ns')::integer AS nanosecond, ROW(t.ctid, e.number) AS _place, \
                  e.point->'m' AS m FROM {table} AS t CROSS JOIN LATERAL \
                  jsonb_array_elements(measurements->'measurements') WITH ORDINALITY AS e(point, number)) AS r"
             ),
@@ -91,7 +91,7 @@ impl Shape {
     pub(crate) fn records_of_bulk(&self) -> String {
         let device = if self.table.spec.has_device_column() { "device" } else { "0 AS device" };
         let table = &self.table.qualified;
-        format!("(SELECT {device}, second, ctid AS place, measurements FROM {table}) AS r")
+        format!("(SELECT {device}, second, ctid AS _place, measurements FROM {table}) AS r")
     }
 
     /// The columns of the time.

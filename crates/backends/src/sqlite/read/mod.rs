@@ -2,6 +2,8 @@
 
 mod bulk;
 mod narrow;
+#[cfg(test)]
+mod plans;
 mod points;
 mod record;
 mod selection;
@@ -385,48 +387,5 @@ impl Reader for SqliteReader {
 
     fn interrupt(&self) -> Option<Arc<dyn Interrupt>> {
         Some(self.interruption.handle(&self.connection))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::sqlite::layout::create_sql;
-    use iotbench_core::{Marker, Name, Schema, Signal};
-
-    fn plan(connection: &Connection, sql: &str) -> String {
-        let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
-        let lines = statement.raw_query().mapped(|row| row.get::<_, String>(3));
-        lines.map(Result::unwrap).collect::<Vec<_>>().join("; ")
-    }
-
-    #[test]
-    fn datapoints_come_by_the_index_and_are_never_sorted() {
-        let signal = |name: &str| Signal { name: name.into(), value_type: ValueType::F32, max_text_bytes: 0 };
-        for layout in Layout::ALL {
-            for devices in [1, 2] {
-                let table = Arc::new(TableSpec {
-                    name: Name::new("t").unwrap(),
-                    layout,
-                    schema: Schema::new(vec![signal("a"), signal("b")]).unwrap(),
-                    devices,
-                    marker: Marker { run_id: "r".into(), fingerprint: "f".into() },
-                });
-                let connection = Connection::open_in_memory().unwrap();
-                connection.execute_batch(&create_sql(&table)).unwrap();
-                let reader = SqliteReader::new(connection, table).unwrap();
-                for order in [Order::Ascending, Order::Descending] {
-                    for filter in [None, Some((0, Predicate::Above(1.0)))] {
-                        let sql = reader.shape.sql(&Selection { signals: &[0], order, filter });
-                        let plan = plan(&reader.connection, &sql);
-                        assert!(plan.starts_with("SEARCH t USING INDEX t_time"), "{layout} × {devices}: {plan}");
-                        assert!(!plan.contains("TEMP B-TREE"), "{layout} × {devices}: {plan}");
-                        let key = if devices == 2 { "(device=? AND " } else { "(" };
-                        assert!(plan.contains(key), "{layout} × {devices}: {plan}");
-                        assert!(plan.contains('>') && plan.contains('<'), "{layout} × {devices}: {plan}");
-                    }
-                }
-            }
-        }
     }
 }
