@@ -1,7 +1,7 @@
 //! Which tables are ours: the comment of a table names the run that created it.
 
 use super::{
-    config::Config,
+    config::{Config, Engine},
     error::{capped, classify},
     layout::{create_sql, qualified, quoted},
     server::{Server, execute, text_at},
@@ -16,6 +16,9 @@ const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'
 const DATABASE_COMMENT: &str = "iotbench";
 /// Two runs neither create nor drop at the same time.
 const LOCK: &str = "SELECT GET_LOCK('iotbench', 10)";
+
+/// MyRocks copies a table to change its comment, and a transaction may not lock as many rows as a table may have.
+const COPY_IN_PARTS: &str = "SET SESSION rocksdb_commit_in_the_middle = 1";
 
 /// The comment of a table of this marker.
 pub(crate) fn comment(marker: &Marker) -> String {
@@ -75,6 +78,9 @@ pub(crate) async fn adopt(server: &Server, table: &TableSpec) -> Result<bool, Er
         Found::Nothing | Found::Foreign(_) => false,
     };
     if is_same {
+        if server.config.engine == Engine::MyRocks {
+            execute(&mut connection, COPY_IN_PARTS).await?;
+        }
         let mark = format!("ALTER TABLE {} COMMENT='{}'", qualified(database, table), comment(&table.marker));
         execute(&mut connection, &mark).await?;
     }

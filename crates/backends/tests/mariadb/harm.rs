@@ -85,6 +85,26 @@ async fn a_table_is_taken_over_by_a_run_of_the_same_fingerprint_only() {
 }
 
 #[tokio::test]
+#[ignore = "writes 1.2 million rows and copies them: scripts/long adopt"]
+async fn a_table_of_more_rows_than_a_transaction_may_lock_is_taken_over() {
+    let Some(place) = Place::new("adopted_large").await else { return };
+    let of = |run_id: &str| place.open(json!({ "engine": "myrocks" }), of_run(run_id));
+    let (first, second) = (of("run-1"), of("run-2"));
+    first.create().await.unwrap();
+    for from in [1, 300_001, 600_001, 900_001] {
+        let fill = format!("SELECT seq * 1000, 0.5 FROM `{}`.seq_{from}_to_{}", place.database, from + 299_999);
+        place.execute(&format!("INSERT INTO `{}`.readings {fill}", place.database)).await;
+    }
+    let limit = place.rows("SELECT @@rocksdb_max_row_locks").await;
+    assert!(limit[0].parse::<u64>().unwrap() < 1_200_000, "this server's limit is {limit:?}: the test shows nothing");
+    assert!(second.adopt().await.unwrap());
+    assert_eq!(second.count().await.unwrap().points, 1_200_000);
+    second.drop_created().await.unwrap();
+    assert!(second.owned().await.unwrap().is_empty());
+    place.drop().await;
+}
+
+#[tokio::test]
 async fn our_own_database_comes_and_goes_but_not_with_what_a_stranger_put_there() {
     let Some(place) = Place::new("default").await else { return };
     let mut url = place.url.clone();
