@@ -21,7 +21,9 @@ Of several runs the gravest decides: 1, 2, 143, 130, 31, 30, 21, 22, 23, 20, 24,
 const EXAMPLES: &str = "\
 Examples:
   iotbench run --profile pmu_write                    how many devices can SQLite take?
-  iotbench run -p machine_write -b sqlite:bulk -d 10s
+  iotbench run -p machine_write -b mariadb:bulk       the same load on a server that is started for it and removed
+  iotbench run -p machine_read -b postgres:wide -d 20s
+  iotbench score results/*                            the ranking of what was run
   iotbench profiles                                   what can be run
   iotbench generate --dataset pmu --format influx | head
 ";

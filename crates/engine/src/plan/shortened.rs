@@ -1,13 +1,18 @@
 //! What a run has other than its study.
 
-use crate::{overrides::Overrides, overrides::value_at, profile::Profile};
+use crate::{overrides::Overrides, overrides::value_at, profile::Profile, units::Auto};
 use toml::Value;
 
 /// Which of the study's own lengths a profile does not have; `None`: it has them all.
 pub(super) fn remark(profile: &Profile) -> Option<String> {
     // Both as a profile writes them, so that 500k is 500000.
     let full = profile.clone().with(&Overrides { full: true, ..Overrides::default() }).ok()?;
-    let differences: Vec<_> = profile.full.keys().filter_map(|key| difference(profile, &full, key)).collect();
+    let history = profile.phases.history;
+    // A history given as a stretch of time says itself how long it is.
+    let given = |key: &&String| history == Auto::Auto || *key != "phases.preload";
+    let mut differences: Vec<_> =
+        profile.full.keys().filter(given).filter_map(|key| difference(profile, &full, key)).collect();
+    differences.extend(history.set().map(|history| format!("a history of {history}")));
     (!differences.is_empty())
         .then(|| format!("not the study's own lengths, which --full takes: {}", differences.join(", ")))
 }
