@@ -1,0 +1,141 @@
+//! How long a run takes, how its load changes, and when it is too much, as written.
+
+use crate::units::{Auto, Count, Share, Span};
+use serde::{Deserialize, Serialize};
+
+fn one() -> Count {
+    Count(1)
+}
+
+/// How long each part of a run takes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Phases {
+    /// Datapoints of each device that are written before the run.
+    pub preload: Count,
+    /// The same as a stretch of the devices' own time; `auto`: `preload` says how many.
+    pub history: Auto<Span>,
+    /// Load that is not measured.
+    pub warmup: Span,
+    /// Load that is measured; `auto`: 30 s.
+    pub duration: Auto<Span>,
+    /// Ends the measured part after so many operations.
+    pub operations: Auto<Count>,
+    /// An operation without an answer by then has timed out.
+    pub deadline: Span,
+    /// How long unanswered operations are waited for at the end; `auto`: the deadline.
+    pub drain: Auto<Span>,
+    /// How long counting and flushing may take at the end.
+    pub settle: Span,
+    /// The load ends by then, whatever it has found; `auto`: each part's own length is limit enough.
+    pub run_deadline: Auto<Span>,
+}
+
+impl Default for Phases {
+    fn default() -> Self {
+        Self {
+            preload: Count(0),
+            history: Auto::Auto,
+            warmup: Span::from_secs(0),
+            duration: Auto::Auto,
+            operations: Auto::Auto,
+            deadline: Span::from_secs(60),
+            drain: Auto::Auto,
+            settle: Span::from_secs(60),
+            run_deadline: Auto::Auto,
+        }
+    }
+}
+
+/// Steps of load: virtual users of a closed loop, the rate of an open one, or the devices that report in each interval, of
+/// the first group. Without `steps` a search for the greatest load: it grows until the stop criterion, then bisection.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Ramp {
+    /// These loads in this order, each of them; empty: a search.
+    pub steps: Vec<Count>,
+    /// Search: the load of the first step.
+    pub first: Count,
+    /// Search: the factor from one step to the next.
+    pub growth: f64,
+    /// Search: a greater load than this is not tried.
+    pub most: Count,
+    /// How long a step counts; with intervals as many whole ones as last at least this long.
+    pub step: Span,
+    /// Search: bisection ends when the bounds are this near.
+    pub resolution: Share,
+    /// Search: whether the best step is run once more.
+    pub confirm: bool,
+}
+
+impl Default for Ramp {
+    fn default() -> Self {
+        Self {
+            steps: Vec::new(),
+            first: Count(1),
+            growth: 2.0,
+            most: Count(100_000),
+            step: Span::from_secs(10),
+            resolution: Share(0.05),
+            confirm: true,
+        }
+    }
+}
+
+impl Ramp {
+    /// The greatest load that may be run.
+    #[must_use]
+    pub fn greatest(&self) -> u64 {
+        self.steps.iter().map(|load| load.0).max().unwrap_or(self.most.0)
+    }
+}
+
+/// When a load is too much.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Stop {
+    /// The mean response time exceeds this; `auto`: with intervals 1 min of each 15, as in the study, else no limit.
+    pub mean_response: Auto<Span>,
+    /// The quantile of the response time that `quantile_response` limits.
+    pub quantile: Share,
+    /// That quantile exceeds this.
+    pub quantile_response: Auto<Span>,
+    /// More than this share of the operations fail.
+    pub errors: Share,
+    /// More than this share of the operations time out.
+    pub timeouts: Share,
+}
+
+impl Default for Stop {
+    fn default() -> Self {
+        Self {
+            mean_response: Auto::Auto,
+            quantile: Share(0.99),
+            quantile_response: Auto::Auto,
+            errors: Share(0.0),
+            timeouts: Share(0.0),
+        }
+    }
+}
+
+/// One run for each value of a field, on a fresh table each; [`Profile::runs`] makes plain profiles of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sweep {
+    /// The field.
+    pub field: String,
+    /// Its values.
+    pub values: Vec<Count>,
+    /// With how many operations a run ends, unless `phases.operations` says it.
+    #[serde(default = "one")]
+    pub repeat: Count,
+    /// This one run alone; `auto`: all of them.
+    #[serde(default)]
+    pub only: Auto<Count>,
+    /// Limits of the classes of values over which the query jitter is averaged, ascending; empty: it is not reported.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub classes: Vec<Count>,
+    /// How many bytes a record counts as in bytes a second; `auto`: those are not reported.
+    #[serde(default)]
+    pub record_bytes: Auto<Count>,
+}

@@ -1,0 +1,136 @@
+//! What a user does, as written.
+
+use super::zero_span;
+use crate::units::{Auto, Count, Span};
+use iotbench_cycle_finder::Strategy;
+use serde::{Deserialize, Serialize};
+use std::{fmt, str::FromStr};
+
+words! {
+    /// What an operation does.
+    OperationKind {
+        /// Writes datapoints.
+        Write = "write",
+        /// Finds a machine cycle around a random time and sums it.
+        CycleSearch = "cycle_search",
+        /// Reads a stretch of one signal.
+        ReadSignal = "read_signal",
+        /// Reads consecutive records.
+        ReadRecords = "read_records",
+        /// Reads the newest records.
+        ReadNewest = "read_newest",
+        /// Reads all records of a device.
+        ReadDevice = "read_device",
+        /// The greatest value over consecutive records.
+        MaxRecords = "max_records",
+        /// The mean of every signal of a device.
+        MeanDevice = "mean_device",
+        /// Last, least, mean and greatest value of each sensor.
+        Dashboard = "dashboard",
+    }
+}
+
+/// How many datapoints one request carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Datapoints {
+    /// So many.
+    Count(u32),
+    /// All of one second of a device.
+    Second,
+    /// All since the user's last send.
+    SinceLast,
+}
+
+impl FromStr for Datapoints {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "second" => Ok(Self::Second),
+            "since_last" => Ok(Self::SinceLast),
+            _ => match text.parse::<Count>() {
+                Ok(Count(n)) if (1..=1_000_000).contains(&n) => {
+                    u32::try_from(n).map(Self::Count).map_err(|e| e.to_string())
+                }
+                _ => Err(format!("{text:?}: write a count from 1 to 1M, \"second\" or \"since_last\"")),
+            },
+        }
+    }
+}
+
+impl fmt::Display for Datapoints {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Count(n) => write!(f, "{n}"),
+            Self::Second => f.write_str("second"),
+            Self::SinceLast => f.write_str("since_last"),
+        }
+    }
+}
+
+/// One thing that a user does.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OperationConfig {
+    /// Its name in the result; empty: its kind, or the group's name where it is the only one.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// What.
+    pub kind: OperationKind,
+    /// Its part of the group's operations, relative to the others.
+    #[serde(default = "one")]
+    pub share: f64,
+    /// Write: datapoints of a device in a request: a count, `second` or `since_last`.
+    #[serde(default)]
+    pub datapoints: Auto<Datapoints>,
+    /// Write with `since_last`: older data is lost. Read: the stretch of time.
+    #[serde(default = "default_window")]
+    pub window: Span,
+    /// Devices in a request: consecutive ones, each with `datapoints`. The users of a group divide the devices among them.
+    #[serde(default = "one_count")]
+    pub devices: Count,
+    /// Read: records in an answer.
+    #[serde(default = "one_count")]
+    pub records: Count,
+    /// Read: the signals that are asked for, by name or by `beginning*`; none: all that the question can be about.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub signals: Vec<String>,
+    /// Search for a machine cycle: how it is read; `auto`: as the layout suggests, `bulk` or `individual`.
+    #[serde(default)]
+    pub strategy: Auto<Strategy>,
+    /// Search for a machine cycle: the height of the sawtooth, which is the first of `signals`.
+    #[serde(default = "default_amplitude")]
+    pub amplitude: f64,
+    /// Requests in the operation, one after the other on one connection. Its response time and its deadline are those of
+    /// all together.
+    #[serde(default = "one_count")]
+    pub requests: Count,
+    /// From the answer of a request to the operation's next request: part of the response time, not of the busy time.
+    #[serde(default = "zero_span")]
+    pub pause: Span,
+    /// Whether the requests are one transaction: begin and commit are part of the operation, and nothing of a failed one
+    /// is stored. Where the backend has no transactions they are single requests, and the result says so.
+    #[serde(default)]
+    pub transaction: bool,
+}
+
+impl OperationConfig {
+    /// Whether it asks the database for something.
+    #[must_use]
+    pub fn is_read(&self) -> bool {
+        self.kind != OperationKind::Write
+    }
+}
+
+fn one() -> f64 {
+    1.0
+}
+fn one_count() -> Count {
+    Count(1)
+}
+/// Of 12 bits, as the dataset `machine` has.
+fn default_amplitude() -> f64 {
+    4095.0
+}
+fn default_window() -> Span {
+    Span::from_secs(2)
+}
