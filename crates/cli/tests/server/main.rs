@@ -18,4 +18,5 @@ mod outages;
 mod partial_writes;
 mod place;
 mod proxy;
+mod reads;
 mod tls;

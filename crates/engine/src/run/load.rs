@@ -14,7 +14,7 @@ use crate::{
     verdict::Reason,
     verify::{Frontier, Probe, ProbeParts, Verifier, VerifierParts},
 };
-use iotbench_core::{Cause, Error, Layout, ValueType};
+use iotbench_core::{Acknowledgement, Cause, Error, Layout, ValueType};
 use iotbench_recorder::WINDOW_NS;
 use iotbench_sampler::{Reading, Sampler, SamplerError, SamplerReport, Subject, Target};
 use std::{
@@ -142,7 +142,12 @@ impl Session<'_> {
         let is_text = matches!(table.layout, Layout::Document | Layout::Bulk);
         let decimal = is_text && signals.iter().any(|signal| signal.value_type == ValueType::F32);
         let mode = self.options.verify;
-        Verifier::start(VerifierParts { history, domain: capabilities.domain, decimal, mode, frontier }).map(Some)
+        let facts = self.outcome.facts.as_ref();
+        let acknowledged_is_visible =
+            facts.is_none_or(|f| f.acknowledgement >= Acknowledgement::Applied && !f.may_lose_acknowledged());
+        let domain = capabilities.domain;
+        let parts = VerifierParts { history, domain, decimal, mode, frontier, acknowledged_is_visible };
+        Verifier::start(parts).map(Some)
     }
 
     /// Measures how long acknowledged datapoints take to be seen, where some write and others read.

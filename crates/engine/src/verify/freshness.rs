@@ -109,7 +109,7 @@ async fn next_acknowledged(parts: &ProbeParts, number: u64, stop: &AtomicBool) -
     while !stop.load(Ordering::Relaxed) {
         let (now, device) = parts.frontier.latest();
         if now != before {
-            let (end, at_ns) = parts.frontier.acknowledged_to(device);
+            let (end, at_ns) = parts.frontier.newest(device);
             let width = parts.dataset.schema().width() as u64;
             let signal = SignalId::try_from(mix(parts.seed, number) % width.max(1)).unwrap_or(0);
             let timestamp_ns = parts.dataset.timestamp_ns(device, end.saturating_sub(1));

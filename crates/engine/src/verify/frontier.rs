@@ -25,8 +25,10 @@ struct Device {
     start: u64,
     sent: AtomicU64,
     acked: AtomicU64,
+    /// The end of the newest that was acknowledged, whatever is missing before it.
+    newest: AtomicU64,
     /// When that was, in nanoseconds since the run's start.
-    acked_at_ns: AtomicU64,
+    newest_at_ns: AtomicU64,
 }
 
 /// The frontier when a read began, as far as it has to be seen, and when it ended, as far as it may.
@@ -44,7 +46,13 @@ impl Frontier {
     pub fn new(history: &History, devices: u32) -> Option<Self> {
         let device = |number| {
             let start = history.span(number);
-            Device { start, sent: AtomicU64::new(start), acked: AtomicU64::new(start), acked_at_ns: AtomicU64::new(0) }
+            Device {
+                start,
+                sent: AtomicU64::new(start),
+                acked: AtomicU64::new(start),
+                newest: AtomicU64::new(start),
+                newest_at_ns: AtomicU64::new(0),
+            }
         };
         (devices <= MOST_DEVICES)
             .then(|| Self { devices: (0..devices).map(device).collect(), latest: AtomicU64::new(0) })
@@ -62,12 +70,12 @@ impl Frontier {
         if let Some(device) = self.devices.get(run.device as usize) {
             let end = run.indices().end;
             // Before the end itself: whoever sees the end has this time, or a later one.
-            device.acked_at_ns.store(at_ns, Ordering::Release);
+            device.newest_at_ns.store(at_ns, Ordering::Release);
+            device.newest.fetch_max(end, Ordering::AcqRel);
             // Another loop may have moved it meanwhile; then it stays where it is, which is safe.
-            if device.acked.compare_exchange(run.first, end, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
-                let count = self.latest.load(Ordering::Relaxed) >> 32;
-                self.latest.store((count + 1) << 32 | u64::from(run.device), Ordering::Release);
-            }
+            let _ = device.acked.compare_exchange(run.first, end, Ordering::AcqRel, Ordering::Relaxed);
+            let count = self.latest.load(Ordering::Relaxed) >> 32;
+            self.latest.store((count + 1) << 32 | u64::from(run.device), Ordering::Release);
         }
     }
 
@@ -78,18 +86,21 @@ impl Frontier {
         (latest >> 32, u32::try_from(latest & u64::from(u32::MAX)).unwrap_or(0))
     }
 
-    /// Up to which index everything of a device was acknowledged, and when the last of it was.
+    /// The end of the newest that was acknowledged of a device, and when it was.
     #[must_use]
-    pub fn acknowledged_to(&self, device: u32) -> (u64, u64) {
+    pub fn newest(&self, device: u32) -> (u64, u64) {
         let Some(device) = self.devices.get(device as usize) else { return (0, 0) };
-        let end = device.acked.load(Ordering::Acquire);
-        (end, device.acked_at_ns.load(Ordering::Acquire))
+        let end = device.newest.load(Ordering::Acquire);
+        (end, device.newest_at_ns.load(Ordering::Acquire))
     }
 
-    /// What has to be seen by a read that begins now.
+    /// What has to be seen by a read that begins now: nothing where an acknowledgement does not promise that.
     #[must_use]
-    pub fn begin(&self) -> Meanwhile {
-        let acked = |device: &Device| device.start..device.acked.load(Ordering::Acquire);
+    pub fn begin(&self, acknowledged_is_visible: bool) -> Meanwhile {
+        let end = |device: &Device| {
+            if acknowledged_is_visible { device.acked.load(Ordering::Acquire) } else { device.start }
+        };
+        let acked = |device: &Device| device.start..end(device);
         Meanwhile { acked: self.devices.iter().map(acked).collect(), sent: Vec::new() }
     }
 
@@ -116,10 +127,11 @@ mod tests {
         }
         frontier.acknowledged(run(10, 5), 7);
         frontier.acknowledged(run(20, 5), 9);
-        let mut meanwhile = frontier.begin();
+        assert_eq!(frontier.begin(false).acked, [10..10, 10..10], "nothing is promised");
+        let mut meanwhile = frontier.begin(true);
         frontier.end(&mut meanwhile);
         assert_eq!(meanwhile.acked, [10..10, 10..15]);
         assert_eq!(meanwhile.sent, [10, 25]);
-        assert_eq!(frontier.acknowledged_to(1).0, 15);
+        assert_eq!((frontier.newest(1), frontier.latest()), ((25, 9), (2, 1)));
     }
 }

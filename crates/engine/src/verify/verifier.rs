@@ -107,6 +107,8 @@ pub struct VerifierParts {
     pub mode: VerifyMode,
     /// Where the load is, where it writes what is read.
     pub frontier: Option<Arc<Frontier>>,
+    /// Whether what is acknowledged has to be seen: not where the database may lose it, or shows it later.
+    pub acknowledged_is_visible: bool,
 }
 
 /// Compares answers on a thread of its own.
@@ -124,6 +126,7 @@ pub struct Witness {
     asked: Arc<AtomicU64>,
     skipped: Arc<AtomicU64>,
     frontier: Option<Arc<Frontier>>,
+    acknowledged_is_visible: bool,
 }
 
 impl Verifier {
@@ -133,15 +136,14 @@ impl Verifier {
     /// There is no thread to be had.
     pub fn start(parts: VerifierParts) -> Result<Self, Error> {
         let (answers, received) = sync_channel(WAITING);
-        let VerifierParts { history, domain, decimal, mode, frontier } = parts;
+        let VerifierParts { history, domain, decimal, mode, frontier, acknowledged_is_visible } = parts;
         let exactness = Exactness { domain, decimal };
         let body = move || compare_all(&received, &mut Truth::new(history), exactness);
         let thread = std::thread::Builder::new().name("iotbench-verify".into()).spawn(body);
         let thread = thread.map_err(|e| Error::new(Cause::Client, format!("cannot start a thread: {e}")))?;
-        Ok(Self {
-            witness: Witness { answers, mode, asked: Arc::default(), skipped: Arc::default(), frontier },
-            thread,
-        })
+        let (asked, skipped) = (Arc::default(), Arc::default());
+        let witness = Witness { answers, mode, asked, skipped, frontier, acknowledged_is_visible };
+        Ok(Self { witness, thread })
     }
 
     /// Where the load is, where it writes what is read.
@@ -225,7 +227,9 @@ impl Witness {
         let kept = || Kept {
             must_be_compared,
             overlaps: frontier.is_some(),
-            meanwhile: frontier.filter(|_| question.is_about_the_newest()).map(Frontier::begin),
+            meanwhile: frontier
+                .filter(|_| question.is_about_the_newest())
+                .map(|frontier| frontier.begin(self.acknowledged_is_visible)),
             ..Kept::default()
         };
         is_chosen.then(|| Box::new(kept()))

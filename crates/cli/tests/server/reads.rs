@@ -1,0 +1,116 @@
+//! Reads on real servers: each answer is the truth, and what an earlier run left is read again.
+
+use crate::place::{Place, is_here};
+use iotbench_backends::BACKENDS;
+use serde_json::Value;
+
+fn backends() -> impl Iterator<Item = &'static str> {
+    BACKENDS.iter().filter(|b| b.recipe().is_some()).map(|b| b.name()).filter(|name| is_here(name))
+}
+
+/// Runs with every answer compared; the exit code says nothing, because a busy machine may send an open loop late.
+fn run(place: &Place, backend: &str, more: &[&str]) -> Value {
+    let out = place.results();
+    let arguments = ["run", "--warmup", "0", "--verify", "full", "--output-format", "json"];
+    let target = ["-b", backend, "--out", out.to_str().unwrap()];
+    let (code, out, err) = place.call(&[&arguments[..], &target, more].concat());
+    assert!(code == 0 || code == 11, "{backend} {more:?}: {code}: {err}");
+    serde_json::from_str(&out).unwrap_or_else(|e| panic!("{e}: {err}"))
+}
+
+fn assert_right(run: &Value, what: &str) {
+    let answers = &run["answers"];
+    let compared = answers["right"].as_u64().unwrap();
+    assert_eq!((&answers["wrong"], &answers["not_judged"]), (&0.into(), &0.into()), "{what}: {answers:#}");
+    assert!(compared > 0 && Some(compared) == answers["requests"].as_u64(), "{what}: {answers:#}");
+}
+
+#[test]
+fn machine_cycles_are_found_by_every_strategy() {
+    for backend in backends() {
+        let place = Place::new();
+        let document = run(&place, backend, &["-p", "machine_read", "--history", "10s", "-d", "2s"]);
+        let runs = document["runs"].as_array().unwrap();
+        let strategies: Vec<_> = runs.iter().map(|run| run["target"]["strategy"].as_str().unwrap()).collect();
+        assert_eq!(strategies, ["individual", "bulk", "bulk1"]);
+        for (run, strategy) in runs.iter().zip(strategies) {
+            assert_right(run, &format!("{backend} {strategy}"));
+            let cycles = &run["answers"]["cycles"];
+            assert_eq!((&cycles["right"], &cycles["wrong"]), (&cycles["found"], &0.into()), "{backend}: {cycles:#}");
+            assert!(cycles["found"].as_u64() > Some(0) && cycles["not_found"] == 0, "{backend}: {cycles:#}");
+            let server = run["resources"].as_array().unwrap().iter().find(|r| r["role"] == "server").unwrap();
+            assert!(server["rss_bytes_mean"].as_u64().is_some_and(|bytes| bytes > 1 << 20), "{server:#}");
+        }
+        place.assert_nothing_is_left();
+    }
+}
+
+#[test]
+fn some_write_while_others_read() {
+    for backend in backends() {
+        let place = Place::new();
+        let load = ["--vus", "10", "-d", "3s", "--set", "preload=3100"];
+        let document = run(&place, backend, &[&["-p", "pmu_wrs"], &load[..]].concat());
+        assert_right(&document, backend);
+        assert!(document["points"]["acked"].as_u64() > Some(0), "{backend}");
+        assert_eq!(document["points"]["preloaded"], 50 * 3100, "{backend}");
+        assert!(document["freshness"]["lag"]["count"].as_u64() > Some(0), "{backend}: {:#}", document["freshness"]);
+        let document = run(&place, backend, &["-p", "liteme", "-d", "3s", "--set", "groups.1.load.rate=5"]);
+        assert_right(&document, backend);
+        place.assert_nothing_is_left();
+    }
+}
+
+#[test]
+fn a_sweep_reads_ever_more_records() {
+    for backend in backends() {
+        let place = Place::new();
+        for profile in ["weather_select", "weather_max"] {
+            let short = ["-p", profile, "--set", "sweep.values=[10, 500]", "--set", "preload=600"];
+            let document = run(&place, backend, &short);
+            let runs = document["runs"].as_array().unwrap();
+            runs.iter().for_each(|run| assert_right(run, &format!("{backend} {profile}")));
+            assert_eq!(runs.len(), 2);
+        }
+        place.assert_nothing_is_left();
+    }
+}
+
+/// What a run of the same data left is read again; of other data, or of part of it, is not.
+#[test]
+fn a_history_that_was_left_is_read_again() {
+    for backend in backends() {
+        let place = Place::new();
+        let (code, url, err) = place.call(&["server", "start", backend]);
+        assert_eq!(code, 0, "{err}");
+        let url = url.trim().lines().last().unwrap().to_owned();
+        let load = ["-p", "compressor_mean", "-d", "1s", "--set", "devices=20", "--url", &url, "--keep"];
+        let is_taken_over = |more: &[&str]| {
+            let document = run(&place, backend, &[&load[..], more].concat());
+            assert_right(&document, backend);
+            document["remarks"].to_string().contains("that of an earlier run")
+        };
+        assert!(!is_taken_over(&[]), "{backend}: nothing was there");
+        assert!(is_taken_over(&[]), "{backend}");
+        assert!(!is_taken_over(&["--seed", "2"]), "{backend}: other data");
+        assert!(is_taken_over(&["--seed", "2"]), "{backend}");
+        let (code, _, err) = place.call(&["server", "stop", backend]);
+        assert_eq!(code, 0, "{err}");
+        place.assert_nothing_is_left();
+    }
+}
+
+/// Where acknowledged datapoints may be lost, that they are not seen is no wrong answer.
+#[test]
+fn what_a_promise_does_not_cover_need_not_be_seen() {
+    if !is_here("mariadb") {
+        return;
+    }
+    let place = Place::new();
+    let myrocks = ["--set", "backend.mariadb.engine=myrocks", "--set", "backend.mariadb.bulk_load=true"];
+    let load = ["-p", "liteme", "-d", "3s", "--set", "groups.1.load.rate=2"];
+    let document = run(&place, "mariadb", &[&load[..], &myrocks].concat());
+    assert_eq!(document["answers"]["wrong"], 0, "{:#}", document["answers"]);
+    assert!(document["points"]["stored"].as_u64() <= document["points"]["acked"].as_u64(), "{:#}", document["points"]);
+    place.assert_nothing_is_left();
+}
