@@ -95,9 +95,12 @@ impl OperationPlan {
         self.requests > 1 && self.pause_ns > 0
     }
 
-    /// How many datapoints it carries, where that is the same each time.
+    /// How many datapoints it carries or reads, where that is the same each time.
     #[must_use]
     pub fn records(&self) -> Option<u64> {
+        if let Some(question) = self.question() {
+            return question.records().map(|records| records * u64::from(self.requests));
+        }
         match self.payload {
             Payload::Count(n) => Some(u64::from(n) * u64::from(self.requests) * u64::from(self.devices)),
             Payload::Second | Payload::SinceLast { .. } => None,

@@ -68,6 +68,17 @@ pub enum Question {
 }
 
 impl Question {
+    /// How many records it is about, where its number is asked for.
+    #[must_use]
+    pub fn records(&self) -> Option<u64> {
+        match self {
+            Self::Records { records } | Self::Newest { records } | Self::Max { records, .. } => Some(*records),
+            Self::Signal { .. } | Self::Device | Self::Mean { .. } | Self::Cycle { .. } | Self::Dashboard { .. } => {
+                None
+            }
+        }
+    }
+
     /// Whether its answer can hold what is written while it is asked.
     #[must_use]
     pub fn is_about_the_newest(&self) -> bool {
