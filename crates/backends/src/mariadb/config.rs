@@ -68,6 +68,7 @@ pub(crate) struct Config {
     pub(crate) bulk_load: bool,
     pub(crate) commit: Commit,
     pub(crate) indexes: Indexes,
+    pub(crate) partitions: u16,
     pub(crate) statement_rows: u16,
     pub(crate) ca: Option<PathBuf>,
     pub(crate) password_file: Option<PathBuf>,
@@ -80,12 +81,16 @@ impl Default for Config {
             bulk_load: false,
             commit: Commit::Batch,
             indexes: Indexes::Time,
+            partitions: 1,
             statement_rows: 2048,
             ca: None,
             password_file: None,
         }
     }
 }
+
+/// More partitions than this are a slip.
+const MOST_PARTITIONS: u16 = 1024;
 
 /// The settings for help.
 pub(crate) const SETTINGS: &[Setting] = &[
@@ -101,6 +106,11 @@ pub(crate) const SETTINGS: &[Setting] = &[
         help: "what one commit holds: batch (a whole request) or datapoint (a commit for each of its datapoints)",
     },
     Setting { key: "indexes", default: "time", help: "time (one index over device and time) or none" },
+    Setting {
+        key: "partitions",
+        default: "1",
+        help: "parts that the rows are divided into, by the device, or with one device by the time; 1: none",
+    },
     Setting {
         key: "statement_rows",
         default: "2048",
@@ -123,6 +133,9 @@ impl Config {
         let config: Self = settings.typed(SETTINGS)?;
         if config.bulk_load && config.engine != Engine::MyRocks {
             return Err(refused("bulk_load", "only engine = \"myrocks\" has it".into()));
+        }
+        if !(1..=MOST_PARTITIONS).contains(&config.partitions) {
+            return Err(refused("partitions", format!("from 1 to {MOST_PARTITIONS}")));
         }
         if config.statement_rows == 0 {
             return Err(refused("statement_rows", "at least 1".into()));
@@ -161,6 +174,8 @@ mod tests {
             (r#"{"bulk_load": true}"#, "bulk_load"),
             (r#"{"commit": "never"}"#, "commit"),
             (r#"{"indexes": "all"}"#, "indexes"),
+            (r#"{"partitions": 0}"#, "partitions"),
+            (r#"{"partitions": 9000}"#, "partitions"),
             (r#"{"statement_rows": 0}"#, "statement_rows"),
             (r#"{"statement_rows": 70000}"#, "statement_rows"),
             (r#"{"engin": "innodb"}"#, "engin"),

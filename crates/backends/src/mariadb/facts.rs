@@ -82,6 +82,7 @@ fn own_settings(config: &Config) -> BTreeMap<String, String> {
         ("bulk_load".into(), config.bulk_load.to_string()),
         ("commit".into(), config.commit.to_string()),
         ("indexes".into(), indexes.into()),
+        ("partitions".into(), config.partitions.to_string()),
         ("statement_rows".into(), config.statement_rows.to_string()),
     ])
 }

@@ -56,9 +56,17 @@ pub(crate) fn create_sql(database: &str, table: &TableSpec, config: &Config) -> 
         Indexes::Time => format!(", KEY {} ({device_index}{index_columns})", quoted(&index_name(table))),
         Indexes::None => String::new(),
     };
+    let first_of_time = if matches!(table.layout, Layout::Wide | Layout::Document) { "`ts`" } else { "`second`" };
+    let partitions = match config.partitions {
+        1 => String::new(),
+        n => {
+            let key = if table.has_device_column() { "`device`" } else { first_of_time };
+            format!(" PARTITION BY HASH ({key}) PARTITIONS {n}")
+        }
+    };
     format!(
         "CREATE TABLE {} ({device}{columns}{index}) ENGINE={} DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin \
-         COMMENT='{}'",
+         COMMENT='{}'{partitions}",
         qualified(database, table),
         config.engine.sql(),
         comment(&table.marker)

@@ -81,6 +81,7 @@ pub(crate) struct Config {
     pub(crate) indexes: Indexes,
     pub(crate) synchronous_commit: SynchronousCommit,
     pub(crate) unlogged: bool,
+    pub(crate) partitions: u16,
     pub(crate) schema: String,
     pub(crate) password_file: PathBuf,
     pub(crate) ca: PathBuf,
@@ -94,6 +95,7 @@ impl Default for Config {
             indexes: Indexes::Tag,
             synchronous_commit: SynchronousCommit::Server,
             unlogged: false,
+            partitions: 1,
             schema: "public".into(),
             password_file: PathBuf::new(),
             ca: PathBuf::new(),
@@ -120,10 +122,18 @@ pub(crate) const SETTINGS: &[Setting] = &[
         help: "server (as it is set there), off, local, remote_write, on or remote_apply",
     },
     Setting { key: "unlogged", default: "false", help: "a table without write-ahead log: empty after a crash" },
+    Setting {
+        key: "partitions",
+        default: "1",
+        help: "tables that the rows are divided over, by a hash of the device, or with one device of the time; 1: none",
+    },
     Setting { key: "schema", default: "public", help: "the schema that holds the table; it is not created" },
     Setting { key: "password_file", default: "", help: "a file whose first line is the password" },
     Setting { key: "ca", default: "", help: "a PEM file with the authority that signed the server's certificate" },
 ];
+
+/// More partitions than this are a slip.
+const MOST_PARTITIONS: u16 = 1024;
 
 /// The longest identifier of PostgreSQL.
 const IDENTIFIER_BYTES: usize = 63;
@@ -139,6 +149,9 @@ impl Config {
             |key: &str, message: &str| Err(SettingError { key: key.into(), message: message.into(), suggestion: None });
         if layout == Layout::Bulk && config.commit == Commit::Datapoint {
             return refuse("commit", "a record of layout bulk holds many datapoints: commit by batch");
+        }
+        if !(1..=MOST_PARTITIONS).contains(&config.partitions) {
+            return refuse("partitions", &format!("from 1 to {MOST_PARTITIONS}"));
         }
         let schema = &config.schema;
         if schema.is_empty() || schema.len() > IDENTIFIER_BYTES || schema.contains('\0') {
@@ -163,7 +176,8 @@ mod tests {
     fn the_defaults_are_those_that_help_shows() {
         for setting in SETTINGS {
             let quoted = serde_json::Value::String(setting.default.into()).to_string();
-            let value = if setting.default == "false" { setting.default } else { &quoted };
+            let is_plain = setting.default.parse::<u32>().is_ok() || setting.default == "false";
+            let value = if is_plain { setting.default } else { &quoted };
             let given = config(&format!("{{\"{}\": {value}}}", setting.key), Layout::Wide);
             assert_eq!(given, Ok(Config::default()), "{}", setting.key);
         }
@@ -176,6 +190,8 @@ mod tests {
             (r#"{"commit": "row"}"#, "commit"),
             (r#"{"commit": "datapoint"}"#, "commit"),
             (r#"{"indexes": "all"}"#, "indexes"),
+            (r#"{"partitions": 0}"#, "partitions"),
+            (r#"{"partitions": 1025}"#, "partitions"),
             (r#"{"synchronous_commit": "maybe"}"#, "synchronous_commit"),
             (r#"{"unlogged": 1}"#, "unlogged"),
             (r#"{"schema": ""}"#, "schema"),

@@ -71,7 +71,10 @@ impl Database for PostgresDatabase {
 
     async fn storage_bytes(&self) -> Result<Option<u64>, Error> {
         let mut connection = self.connector.connect().await?;
-        let sql = "SELECT pg_total_relation_size($1::text::regclass)";
+        // A partitioned table has no rows of its own.
+        let sql = "SELECT pg_total_relation_size($1::text::regclass) + coalesce(\
+                   (SELECT sum(pg_total_relation_size(relid)) FROM pg_partition_tree($1::text::regclass) \
+                    WHERE relid <> $1::text::regclass), 0)::bigint";
         let bytes: i64 = sqlx::query_scalar(sql)
             .bind(&self.table.qualified)
             .fetch_one(&mut connection)

@@ -49,6 +49,7 @@ pub(crate) async fn facts(
     settings.retain(|_, value| !value.is_empty());
     settings.insert("unlogged".into(), config.unlogged.to_string());
     settings.insert("indexes".into(), format!("{:?}", config.indexes).to_lowercase());
+    settings.insert("partitions".into(), config.partitions.to_string());
     settings.insert("commit".into(), format!("{:?}", config.commit).to_lowercase());
     settings.insert("tls".into(), connector.tls().description().into());
     Ok(ServerFacts {

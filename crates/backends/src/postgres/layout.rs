@@ -80,6 +80,7 @@ pub(crate) struct Table {
     pub(crate) columns: Vec<TableColumn>,
     pub(crate) indexes: Indexes,
     pub(crate) unlogged: bool,
+    pub(crate) partitions: u16,
 }
 
 /// A name in double quotes.
@@ -101,6 +102,7 @@ impl Table {
             columns: columns(&spec),
             indexes: config.indexes,
             unlogged: config.unlogged,
+            partitions: config.partitions,
             spec,
         }
     }
@@ -115,18 +117,36 @@ impl Table {
         let columns = self.columns.iter().map(|c| format!("{} {} NOT NULL", quoted(&c.name), c.column_type.sql()));
         let columns = columns.collect::<Vec<_>>().join(", ");
         let unlogged = if self.unlogged { "UNLOGGED " } else { "" };
-        let mut statements = vec![format!("CREATE {unlogged}TABLE {} ({columns})", self.qualified)];
-        let time = match self.spec.layout {
-            Layout::Wide | Layout::Document => "ts",
-            Layout::Narrow => "second, nanosecond",
-            Layout::Bulk => "second",
+        let (first_of_time, time) = match self.spec.layout {
+            Layout::Wide | Layout::Document => ("ts", "ts"),
+            Layout::Narrow => ("second", "second, nanosecond"),
+            Layout::Bulk => ("second", "second"),
         };
+        let names = self.partition_names();
+        let mut statements = if names.is_empty() {
+            vec![format!("CREATE {unlogged}TABLE {} ({columns})", self.qualified)]
+        } else {
+            let key = if self.spec.has_device_column() { "device" } else { first_of_time };
+            vec![format!("CREATE TABLE {} ({columns}) PARTITION BY HASH ({key})", self.qualified)]
+        };
+        // Only a partition holds rows, and so a log of them or none.
+        statements.extend(names.iter().enumerate().map(|(remainder, name)| {
+            let (name, modulus) = (qualified(&self.schema_name, name), names.len());
+            let values = format!("FOR VALUES WITH (MODULUS {modulus}, REMAINDER {remainder})");
+            format!("CREATE {unlogged}TABLE {name} PARTITION OF {} {values}", self.qualified)
+        }));
         let device = if self.indexes == Indexes::Tag && self.spec.has_device_column() { "device, " } else { "" };
         if self.indexes != Indexes::None {
             let index = quoted(&self.index_name());
             statements.push(format!("CREATE INDEX {index} ON {} ({device}{time})", self.qualified));
         }
         statements
+    }
+
+    /// The names of the tables that hold its rows, where it is partitioned.
+    pub(crate) fn partition_names(&self) -> Vec<String> {
+        let count = if self.partitions > 1 { self.partitions } else { 0 };
+        (0..count).map(|number| format!("{}_{number}", self.spec.name)).collect()
     }
 
     /// The columns as they stand in an INSERT or a COPY: `"ts", "a"`.
@@ -206,6 +226,12 @@ pub(crate) mod tests {
         assert_eq!(
             shown(Layout::Document, 2, ValueType::Text, r#"{"indexes": "time", "unlogged": true}"#),
             "CREATE UNLOGGED TABLE t (\"device\" integer, \"ts\" bigint, \"doc\" jsonb); CREATE INDEX \"t_time\" ON t (ts)"
+        );
+        assert_eq!(
+            shown(Layout::Wide, 1, ValueType::F32, r#"{"indexes": "none", "unlogged": true, "partitions": 2}"#),
+            "CREATE TABLE t (\"ts\" bigint, \"a\" real, \"select\" real) PARTITION BY HASH (ts); \
+             CREATE UNLOGGED TABLE \"public\".\"t_0\" PARTITION OF t FOR VALUES WITH (MODULUS 2, REMAINDER 0); \
+             CREATE UNLOGGED TABLE \"public\".\"t_1\" PARTITION OF t FOR VALUES WITH (MODULUS 2, REMAINDER 1)"
         );
         assert_eq!(
             shown(Layout::Bulk, 2, ValueType::I64, r#"{"indexes": "none"}"#),

@@ -56,7 +56,7 @@ pub(crate) async fn drop_of_run(
 pub(crate) async fn owned(connection: &mut PgConnection, schema: &str) -> Result<Vec<OwnedObject>, Error> {
     let sql = "SELECT c.relname::text, obj_description(c.oid, 'pg_class') FROM pg_class c \
                JOIN pg_namespace n ON n.oid = c.relnamespace \
-               WHERE n.nspname = $1 AND c.relkind = 'r' AND starts_with(obj_description(c.oid, 'pg_class'), $2) \
+               WHERE n.nspname = $1 AND c.relkind IN ('r', 'p') AND starts_with(obj_description(c.oid, 'pg_class'), $2) \
                ORDER BY c.relname";
     let found: Vec<(String, String)> =
         sqlx::query_as(sql).bind(schema).bind(BEGINNING).fetch_all(connection).await.map_err(|e| classify(&e))?;
@@ -101,7 +101,7 @@ async fn marker_under_lock(
 /// The marker of a table of this name, where it carries one.
 async fn marker_of(connection: &mut PgConnection, schema: &str, name: &str) -> Result<Option<Marker>, Error> {
     let sql = "SELECT obj_description(c.oid, 'pg_class') FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
-               WHERE n.nspname = $1 AND c.relname = $2 AND c.relkind = 'r'";
+               WHERE n.nspname = $1 AND c.relname = $2 AND c.relkind IN ('r', 'p')";
     let comment: Option<Option<String>> =
         sqlx::query_scalar(sql).bind(schema).bind(name).fetch_optional(connection).await.map_err(|e| classify(&e))?;
     Ok(comment.flatten().and_then(|comment| marker::parse(&comment)))
@@ -113,7 +113,7 @@ async fn refuse_foreign(connection: &mut PgConnection, table: &Table) -> Result<
                       WHEN 'm' THEN 'view' WHEN 'i' THEN 'index' WHEN 'S' THEN 'sequence' ELSE 'relation' END \
                       || ' ' || c.relname::text \
                FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
-               WHERE n.nspname = $1 AND c.relname IN ($2, $3) \
+               WHERE n.nspname = $1 AND (c.relname IN ($2, $3) OR c.relname = ANY($4)) \
                UNION ALL \
                SELECT 'type ' || t.typname::text FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace \
                WHERE n.nspname = $1 AND t.typname = $2 AND t.typrelid = 0 LIMIT 1";
@@ -121,6 +121,7 @@ async fn refuse_foreign(connection: &mut PgConnection, table: &Table) -> Result<
         .bind(&table.schema_name)
         .bind(table.spec.name.as_str())
         .bind(table.index_name())
+        .bind(table.partition_names())
         .fetch_optional(connection)
         .await
         .map_err(|e| classify(&e))?;

@@ -58,6 +58,9 @@ macro_rules! conformance {
 }
 
 conformance! {
+    innodb_in_partitions_wide: Wide, json!({"partitions": 3});
+    innodb_in_partitions_narrow: Narrow, json!({"partitions": 3});
+    myrocks_in_partitions_bulk: Bulk, json!({"engine": "myrocks", "partitions": 3});
     innodb_wide: Wide, none();
     innodb_narrow: Narrow, none();
     innodb_document: Document, none();

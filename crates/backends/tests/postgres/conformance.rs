@@ -50,6 +50,16 @@ async fn wide_by_insert() {
 }
 
 #[tokio::test]
+async fn wide_in_partitions_by_copy() {
+    conforms(Layout::Wide, r#"{"method": "copy", "partitions": 3}"#).await;
+}
+
+#[tokio::test]
+async fn narrow_in_partitions() {
+    conforms(Layout::Narrow, r#"{"partitions": 3, "unlogged": true}"#).await;
+}
+
+#[tokio::test]
 async fn wide_by_unnest() {
     conforms(Layout::Wide, r#"{"method": "unnest"}"#).await;
 }
