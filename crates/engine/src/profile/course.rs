@@ -118,7 +118,7 @@ impl Default for Stop {
     }
 }
 
-/// One run for each value of a field, on a fresh table each; [`Profile::runs`] makes plain profiles of it.
+/// One run for each value of a field, on a fresh table each; [`Profile::runs`](crate::Profile::runs) makes plain profiles of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sweep {
