@@ -1,6 +1,6 @@
 //! `iotbench server start`, `list` and `stop`.
 
-use crate::place::{Place, SERVERS, is_alive, is_here, parent, wait_for};
+use crate::place::{Place, SERVERS, is_alive, is_here, parent, place_program, wait_for};
 use std::{
     fs,
     net::TcpStream,
@@ -50,7 +50,7 @@ fn a_namesake_is_not_stopped() {
         let place = Place::new();
         let folder = tempfile::tempdir().unwrap();
         let decoy = folder.path().join(crate::place::recipe(backend).programs[0].name);
-        fs::copy("/bin/sleep", &decoy).unwrap();
+        place_program("/bin/sleep".as_ref(), &decoy);
         let mut decoy = Command::new(decoy).arg("600").stdin(Stdio::null()).spawn().unwrap();
         place.out(&["server", "start", backend]);
         place.out(&["server", "stop", backend]);

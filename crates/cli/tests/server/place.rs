@@ -56,6 +56,12 @@ pub fn kill(pid: i32) {
     kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL).unwrap();
 }
 
+/// A copy of a program under another name. Another process writes it: a descriptor of this one's, open for writing, would
+/// be inherited by whatever another test starts at that moment, and the copy could not be executed ("text file busy").
+pub fn place_program(of: &Path, to: &Path) {
+    assert!(Command::new("cp").args([of, to]).status().unwrap().success());
+}
+
 pub fn parent(pid: i32) -> i32 {
     Process::new(pid).unwrap().stat().unwrap().ppid
 }

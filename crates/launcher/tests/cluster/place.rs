@@ -8,6 +8,7 @@ use std::{
     fs::{self, Permissions},
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
+    process::Command,
     time::{Duration, Instant},
 };
 use tempfile::TempDir;
@@ -24,7 +25,10 @@ impl Place {
         let place = Self { folder: own.path().to_owned(), _own: Some(own) };
         // Fake servers are another user's where this is root's.
         fs::set_permissions(&place.folder, Permissions::from_mode(0o755)).unwrap();
-        fs::copy(env::current_exe().unwrap(), place.program()).unwrap();
+        // Another process writes it: a descriptor of this one's, open for writing, would be inherited by whatever another
+        // test starts at that moment, and the copy could not be executed ("text file busy").
+        let copied = Command::new("cp").arg(env::current_exe().unwrap()).arg(place.program()).status();
+        assert!(copied.unwrap().success());
         fs::write(place.events_file(), "").unwrap();
         fs::set_permissions(place.events_file(), Permissions::from_mode(0o666)).unwrap();
         place
