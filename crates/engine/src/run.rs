@@ -5,6 +5,7 @@ mod finish;
 mod load;
 mod preload;
 mod prepare;
+mod visible;
 
 use crate::{
     ledger::AckedRanges,
