@@ -16,6 +16,7 @@ pub const SERVER_SETTINGS: &str = "server";
 /// | name | stands for | in commands of |
 /// |---|---|---|
 /// | a name of [`programs`](Self::programs) | the path of that program | all |
+/// | `{servers}` | the folder of what `scripts/servers` installs and Debian does not have: `{servers}/NAME` is one backend's | all; [`Program::folders`] |
 /// | `{memory_bytes}` | the budget of every cache of one process | all |
 /// | `{nodes}` | the number of nodes | all |
 /// | `{hosts}` | the addresses of all nodes, with commas between them | all |
@@ -28,10 +29,14 @@ pub const SERVER_SETTINGS: &str = "server";
 /// | a name of [`Role::ports`] | that port | that role |
 ///
 /// ```
-/// use iotbench_core::{On, Program, Ready, Recipe, Role, StopBy};
+/// use iotbench_core::{On, Origin, Program, Ready, Recipe, Role, StopBy};
 ///
 /// static RECIPE: Recipe = Recipe {
-///     programs: &[Program { name: "exampled", folders: &["/usr/sbin"], package: "example-server" }],
+///     programs: &[Program {
+///         name: "exampled",
+///         folders: &["{servers}/example/bin"],
+///         from: Origin::Debian("example-server"),
+///     }],
 ///     version: &["{exampled}", "--version"],
 ///     user: "example",
 ///     nodes: &[1],
@@ -130,10 +135,19 @@ impl On {
 pub struct Program {
     /// The file's name.
     pub name: &'static str,
-    /// Folders to look in beside PATH. A part `*` stands for a version: the highest one counts.
+    /// Folders to look in beside PATH. A part `*` stands for a version: the highest one counts. `{servers}` as in commands.
     pub folders: &'static [&'static str],
-    /// The Debian package that brings it.
-    pub package: &'static str,
+    /// What brings it.
+    pub from: Origin,
+}
+
+/// Where a program comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// The Debian package of this name, or several with spaces between.
+    Debian(&'static str),
+    /// `scripts/servers` puts it into the folder `{servers}`: Debian does not have it.
+    ServersScript,
 }
 
 impl Program {
@@ -189,7 +203,7 @@ mod tests {
 
     #[test]
     fn a_programs_variable_is_a_plain_name() {
-        let program = Program { name: "mariadb-install-db", folders: &[], package: "" };
+        let program = Program { name: "mariadb-install-db", folders: &[], from: Origin::Debian("") };
         assert_eq!(program.variable(), "IOTBENCH_MARIADB_INSTALL_DB_BIN");
     }
 }

@@ -62,7 +62,7 @@ mod topology;
 pub use folder::FolderError;
 pub use launch::{DEFAULT_MEMORY_BYTES, Launch, StartError, start};
 pub use process::ProcessId;
-pub use programs::{Missing, Programs};
+pub use programs::{Missing, Programs, servers_folder};
 pub use records::{Record, RecordError, Records};
 pub use server::{Ended, PrivateServer, ServerProcess};
 pub use setting::{ServerSettings, WrongSetting};

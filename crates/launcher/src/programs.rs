@@ -1,6 +1,7 @@
 //! Where a recipe's programs are on this machine.
 
-use iotbench_core::{Program, Recipe};
+use iotbench_core::{Origin, Program, Recipe};
+use rustix::process::geteuid;
 use std::{
     collections::BTreeMap,
     env,
@@ -31,24 +32,25 @@ pub struct Missing {
     pub named: Option<PathBuf>,
     /// Folders looked in beside PATH.
     pub folders: Vec<String>,
-    /// The Debian package that brings it.
-    pub package: String,
+    /// What brings it.
+    pub from: Origin,
 }
 
 impl std::error::Error for Missing {}
 
 impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, variable, package, .. } = self;
+        let Self { name, variable, .. } = self;
         if let Some(named) = &self.named {
             return write!(f, "{variable} names {}, which is no program that can be run", named.display());
         }
         let folders = self.folders.iter().map(|folder| format!(", {folder}")).collect::<String>();
-        write!(
-            f,
-            "{name} not found (looked in PATH{folders}): apt-get install {package}, name the file by {variable}, or \
-             give the address of a running server with --url"
-        )
+        write!(f, "{name} not found (looked in PATH{folders}): ")?;
+        match self.from {
+            Origin::Debian(package) => write!(f, "apt-get install {package}")?,
+            Origin::ServersScript => f.write_str("scripts/servers, in iotbench's source, installs it")?,
+        }
+        write!(f, "; or name the file by {variable}, or give the address of a running server with --url")
     }
 }
 
@@ -90,7 +92,7 @@ impl Programs {
 
     /// The paths under the programs' names.
     pub(crate) fn values(&self) -> Values {
-        let mut values = Values::default();
+        let mut values = of_machine();
         for (name, path) in &self.paths {
             values.set(name, path.display());
         }
@@ -99,21 +101,45 @@ impl Programs {
 }
 
 fn find(program: &Program, named: Option<PathBuf>, beside: Option<&Path>, path: &OsStr) -> Result<PathBuf, Missing> {
+    let machine = of_machine();
+    let folders: Vec<_> = program.folders.iter().filter_map(|folder| machine.fill(folder).ok()).collect();
     let missing = |named| Missing {
         name: program.name.into(),
         variable: program.variable(),
         named,
-        folders: program.folders.iter().map(ToString::to_string).collect(),
-        package: program.package.into(),
+        folders: folders.clone(),
+        from: program.from,
     };
     if let Some(named) = named {
         return if is_program(&named) { Ok(named) } else { Err(missing(Some(named))) };
     }
     let in_path = env::split_paths(path).filter(|folder| folder.is_absolute());
-    let in_folders = program.folders.iter().flat_map(|pattern| matching(pattern));
+    let in_folders = folders.iter().flat_map(|pattern| matching(pattern));
     let beside = beside.into_iter().map(Path::to_owned);
     let mut candidates = beside.chain(in_path).chain(in_folders).map(|folder| folder.join(program.name));
     candidates.find(|candidate| is_program(candidate)).ok_or_else(|| missing(None))
+}
+
+/// What templates may name on this machine whatever the recipe.
+fn of_machine() -> Values {
+    let mut values = Values::default();
+    values.set("servers", servers_folder().display());
+    values
+}
+
+/// Where `scripts/servers` puts what Debian does not have, each backend's in a folder of its name. IOTBENCH_SERVERS_DIR
+/// names another one; root's is not in his home, which the users that servers run as cannot enter.
+#[must_use]
+pub fn servers_folder() -> PathBuf {
+    let set = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    if let Some(named) = set("IOTBENCH_SERVERS_DIR") {
+        return named;
+    }
+    if geteuid().is_root() {
+        return "/usr/local/lib/iotbench/servers".into();
+    }
+    let data = set("XDG_DATA_HOME").or_else(|| Some(set("HOME")?.join(".local/share")));
+    data.unwrap_or_default().join("iotbench/servers")
 }
 
 /// Looks a program up in PATH.
@@ -160,7 +186,7 @@ mod tests {
     }
 
     fn wanted(folders: &'static [&'static str]) -> Program {
-        Program { name: "exampled", folders, package: "example-server" }
+        Program { name: "exampled", folders, from: Origin::Debian("example-server") }
     }
 
     #[test]
@@ -195,6 +221,25 @@ mod tests {
             assert!(error.contains(word), "{word} is missing: {error}");
         }
         assert!(!error.contains('\n'));
+    }
+
+    #[test]
+    fn what_debian_does_not_have_comes_from_the_script() {
+        let mut wanted = wanted(&["{servers}/example/bin"]);
+        wanted.from = Origin::ServersScript;
+        let error = find(&wanted, None, None, OsStr::new("/nowhere")).unwrap_err().to_string();
+        let folder = servers_folder().join("example/bin");
+        for word in [folder.to_str().unwrap(), "scripts/servers", "IOTBENCH_EXAMPLED_BIN", "--url"] {
+            assert!(error.contains(word), "{word} is missing: {error}");
+        }
+        assert!(!error.contains("apt-get"), "{error}");
+    }
+
+    #[test]
+    fn the_script_and_the_launcher_mean_the_same_folder() {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/servers");
+        let output = Command::new(script).arg("--folder").output().unwrap();
+        assert_eq!(String::from_utf8(output.stdout).unwrap().trim_end(), servers_folder().to_str().unwrap());
     }
 
     #[test]

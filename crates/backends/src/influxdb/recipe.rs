@@ -1,10 +1,14 @@
 //! A private InfluxDB 1.x server, reached over HTTP and UDP.
 
-use iotbench_core::{On, Program, Ready, Recipe, Role, StopBy};
+use iotbench_core::{On, Origin, Program, Ready, Recipe, Role, StopBy};
 
 /// Set by environment alone: it outweighs every configuration file, and the one given is empty.
 pub(crate) static RECIPE: Recipe = Recipe {
-    programs: &[Program { name: "influxd", folders: &["/usr/local/bin", "/opt/influxdb"], package: "influxdb" }],
+    programs: &[Program {
+        name: "influxd",
+        folders: &["/usr/local/bin", "/opt/influxdb"],
+        from: Origin::Debian("influxdb"),
+    }],
     version: &["{influxd}", "version"],
     user: "influxdb",
     nodes: &[1],
