@@ -125,6 +125,9 @@ impl Job {
         let settings = settings.map_err(|e| CliError::usage(format!("backend.{name}.{e}")))?;
         match (self.endpoints.is_empty(), settings.is_empty()) {
             (true, _) => Ok(Some(ServerWanted { recipe, settings })),
+            (false, true) if !self.profile.scenario.is_empty() => Err(CliError::usage(
+                "a scenario acts on the processes of a server that iotbench starts, and --url names another one: leave one out",
+            )),
             (false, true) => Ok(None),
             (false, false) => Err(CliError::usage(format!(
                 "backend.{name}.server is for a server that iotbench starts, and --url names another one: leave one out"

@@ -29,6 +29,7 @@ mod profile_file;
 mod ramp;
 mod read;
 mod run;
+mod scenario;
 mod schedule;
 mod sequence;
 mod slice;
@@ -49,16 +50,17 @@ pub use observer::{Event, Observer, OperationRecord, Second};
 pub use outcome::{Capacity, ClientFigures, Measured, Outcome, Phase, SecondFigures, StepFigures};
 pub use overrides::{ArrivalOverride, Overrides};
 pub use plan::{
-    GroupPlan, Load, OperationPlan, Part, Payload, PhasesPlan, Plan, PlanError, PlanRequest, Planned, Question,
-    RequestKind, StopPlan, plan,
+    ActionPlan, GroupPlan, Load, OperationPlan, Part, Payload, PhasesPlan, Plan, PlanError, PlanRequest, Planned,
+    Question, RequestKind, StopPlan, plan,
 };
 pub use profile::{
     Arrival, Datapoints, Group, LoadConfig, LoadModel, OperationConfig, OperationKind, Overflow, Phases, Profile, Ramp,
-    Stop, Sweep,
+    ScenarioAction, Stop, Sweep,
 };
 pub use profile_file::{ProfileError, parse_profile, read_profile};
 pub use ramp::{Bounds, Course, Decision, Purpose, Quantity, RampPlan, RampPolicy, SearchPlan, Step};
-pub use run::{RunOptions, run};
+pub use run::{RunOptions, ServerProcesses, run};
+pub use scenario::{Mark, Scenario, Stretch};
 pub use slice::ReadCounts;
 pub use stop::StopSignal;
 pub use sweep::SweptValue;

@@ -3,6 +3,7 @@
 use crate::{
     outcome::{Outcome, Phase, StepFigures},
     ramp::Step,
+    scenario::Mark,
 };
 use iotbench_recorder::{Timing, Window};
 use iotbench_sampler::Reading;
@@ -73,6 +74,8 @@ pub enum Event<'a> {
         /// Datapoints that were acknowledged.
         awaited: u64,
     },
+    /// Something is being done to a process of the server.
+    Acting(&'a Mark),
     /// A second is complete.
     Second(Second<'a>),
     /// Operations, with a trace only.

@@ -4,6 +4,7 @@ use crate::{
     ledger::AckedRanges,
     plan::Plan,
     ramp::{Bounds, Quantity, Step},
+    scenario::Scenario,
     slice::ReadCounts,
     verdict::Verdict,
     verify::{Answers, Freshness},
@@ -89,6 +90,8 @@ pub struct Outcome {
     pub answers: Option<Answers>,
     /// How long acknowledged datapoints took to be seen; `None`: not both written and read.
     pub freshness: Option<Freshness>,
+    /// What was done to the server's processes, and what the load noticed of it; `None`: nothing.
+    pub scenario: Option<Scenario>,
     /// The measured part; with a ramp, the step that is its answer.
     pub measured: Option<Measured>,
     /// The answer of a ramp.
@@ -137,6 +140,8 @@ impl Measured {
 pub struct SecondFigures {
     /// Operations.
     pub ok: u64,
+    /// Operations that failed or had no answer in time: not acknowledged.
+    pub errors: u64,
     /// Datapoints.
     pub points: u64,
     /// Values.

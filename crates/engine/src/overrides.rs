@@ -1,7 +1,7 @@
 //! Changes to a profile from the command line or the environment: `--set step=60s`, `--rate`, `--vus`, …
 
 use crate::{
-    profile::{Arrival, Datapoints, LoadModel, OperationKind, Profile},
+    profile::{Arrival, Datapoints, LoadModel, OperationKind, Profile, ScenarioAction},
     profile_file::{ProfileError, misspelt},
     units::{Auto, Count, Rate, Span},
 };
@@ -48,6 +48,8 @@ pub struct Overrides {
     pub history: Option<Span>,
     /// How machine cycles are read: one way only.
     pub strategy: Option<Strategy>,
+    /// What is done to processes of the server, in place of the profile's scenario; empty: the profile's.
+    pub scenario: Vec<ScenarioAction>,
     /// The seed.
     pub seed: Option<u64>,
 }
@@ -92,6 +94,9 @@ fn apply_options(profile: &mut Profile, overrides: &Overrides) -> Result<(), Pro
     }
     if let Some(history) = overrides.history {
         profile.phases.history = Auto::Set(history);
+    }
+    if !overrides.scenario.is_empty() {
+        profile.scenario.clone_from(&overrides.scenario);
     }
     if let Some(strategy) = overrides.strategy {
         set_strategy(profile, strategy)?;

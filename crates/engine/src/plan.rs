@@ -5,11 +5,13 @@ mod group;
 mod interval;
 mod operation;
 mod question;
+mod scenario;
 mod shortened;
 
 pub use group::{GroupPlan, Load, Part};
 pub use operation::{OperationPlan, Payload, RequestKind};
 pub use question::Question;
+pub use scenario::ActionPlan;
 
 use crate::{profile::Profile, profile_file::ProfileError, ramp::RampPlan, sweep::SweptValue, units::Auto};
 use iotbench_core::{Backend, Layout, Marker, Misfit, Name, OpenRequest, SERVER_SETTINGS, Settings, TableSpec, Target};
@@ -64,6 +66,9 @@ pub struct Plan {
     pub ramp: Option<RampPlan>,
     /// When a load is too much.
     pub stop: StopPlan,
+    /// What is done to processes of the server, by time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scenario: Vec<ActionPlan>,
     /// What it is in a sweep, if it is in one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sweep: Option<SweptValue>,
@@ -176,6 +181,8 @@ pub fn plan(request: PlanRequest<'_>, backend: &dyn Backend) -> Result<Planned, 
         devices,
         marker: Marker { run_id: run_id.clone(), fingerprint: fingerprint(&profile, layout, &phases, &settings) },
     };
+    let scenario =
+        scenario::scenario(&profile, &phases, backend, &target).map_err(|(key, message)| fail(&key, message))?;
     let open = OpenRequest { target, settings: settings.clone(), table: table.clone() };
     backend.open(open.clone()).map_err(|e| PlanError::from(setting_error(&profile_file, backend.name(), e)))?;
     let context = Context { profile: &profile, dataset: &*dataset, backend, layout, phases: &phases };
@@ -193,6 +200,7 @@ pub fn plan(request: PlanRequest<'_>, backend: &dyn Backend) -> Result<Planned, 
         phases,
         ramp: profile.ramp.as_ref().map(|ramp| check::ramp(&profile, ramp)),
         stop: check::stop(&profile),
+        scenario,
         sweep,
         remarks: check::remarks(&profile, backend, open.target.insecure),
         profile,

@@ -36,9 +36,11 @@ macro_rules! words {
 
 mod course;
 mod operation;
+mod scenario;
 
 pub use course::{Phases, Ramp, Stop, Sweep};
 pub use operation::{Datapoints, OperationConfig, OperationKind};
+pub use scenario::ScenarioAction;
 
 /// A workload as written.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -76,6 +78,9 @@ pub struct Profile {
     /// When a load is too much.
     #[serde(default)]
     pub stop: Stop,
+    /// What is done to processes of the server while the load runs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scenario: Vec<ScenarioAction>,
     /// One run for each of these values of a field; none: one run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sweep: Option<Sweep>,

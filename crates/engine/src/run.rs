@@ -1,5 +1,6 @@
 //! Runs a plan: create, preload, warm up, measure, drain, verify, drop.
 
+mod acting;
 mod climb;
 mod finish;
 mod history;
@@ -7,6 +8,8 @@ mod load;
 mod preload;
 mod prepare;
 mod visible;
+
+pub use acting::ServerProcesses;
 
 use crate::{
     ledger::AckedRanges,
@@ -27,7 +30,7 @@ use std::{
 use tokio::runtime::Runtime;
 
 /// How a run is carried out, beyond what its plan says.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct RunOptions {
     /// Tell the observer every operation.
     pub trace: bool,
@@ -35,6 +38,8 @@ pub struct RunOptions {
     pub keep: bool,
     /// Which answers are compared with the truth.
     pub verify: VerifyMode,
+    /// Who acts on the server's processes; `None`: nobody can, and a plan with a scenario is refused.
+    pub processes: Option<Arc<dyn ServerProcesses>>,
 }
 
 /// Runs a plan to its end and says what it found out. Blocks; call it on a thread of its own.
@@ -155,6 +160,7 @@ fn blank(planned: &Planned, backend: &dyn Backend) -> Outcome {
         reads: ReadCounts::default(),
         answers: None,
         freshness: None,
+        scenario: None,
         measured: None,
         capacity: None,
         resources: Vec::new(),

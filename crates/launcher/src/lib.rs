@@ -66,7 +66,7 @@ pub use launch::{DEFAULT_MEMORY_BYTES, Launch, StartError, start};
 pub use process::ProcessId;
 pub use programs::{Missing, Programs, servers_folder};
 pub use records::{Record, RecordError, Records};
-pub use server::{Ended, PrivateServer, ServerProcess};
+pub use server::{Ended, PrivateServer, ProcessActor, ServerProcess};
 pub use setting::{ServerSettings, WrongSetting};
 pub use supervise::supervise;
 pub use template::UnknownName;

@@ -189,7 +189,7 @@ impl Records {
             return Err(RecordError::Stuck { backend: backend.clone(), pid: record.supervisor.pid });
         }
         // Does nothing where the supervisor has done its work.
-        let ended = end_without_supervisor(&record.processes, folder, backend, record.owner)?;
+        let ended = end_without_supervisor(record.processes.iter().map(|p| p.id), folder, backend, record.owner)?;
         self.forget(record)?;
         Ok(ended)
     }

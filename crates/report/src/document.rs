@@ -16,6 +16,7 @@ mod load;
 mod points;
 mod provenance;
 mod resources;
+mod scenario;
 mod sweep;
 mod target;
 mod throughput;
@@ -33,6 +34,7 @@ pub use load::{Group, Load, Operation, OperationCounts};
 pub use points::{Points, Storage};
 pub use provenance::{Provenance, Tool};
 pub use resources::Resources;
+pub use scenario::{Mark, Scenario, Stretch};
 pub use sweep::Swept;
 pub use target::{Durability, Target};
 pub use throughput::{MeasuredPart, Spread, Throughput, Windows};
@@ -93,6 +95,9 @@ pub struct Document {
     /// could not be told.
     #[serde(default)]
     pub visibility: Option<Visibility>,
+    /// What was done to the server's processes, and what the load noticed of it; null: nothing was.
+    #[serde(default)]
+    pub scenario: Option<Scenario>,
     /// The stretch whose figures are the result; with a ramp, the step that is its answer.
     pub measured: Option<MeasuredPart>,
     /// What was acknowledged a second in the measured part.
@@ -163,6 +168,10 @@ impl Document {
             points: Points::new(outcome),
             answers: Answers::new(outcome),
             freshness: outcome.freshness.as_ref().map(Freshness::from),
+            scenario: outcome.scenario.as_ref().map(|scenario| {
+                let acked = outcome.preloaded_points + outcome.points.acked;
+                Scenario::of(scenario, outcome.stored.map(|stored| acked.saturating_sub(stored.points)))
+            }),
             visibility: outcome.measured.as_ref().and_then(|m| m.visibility.as_ref()).map(Visibility::from),
             measured: measured.map(MeasuredPart::from),
             throughput: measured.map(Throughput::from),

@@ -32,6 +32,7 @@ fn full() -> Value {
     let mut outcome = Outcome { capacity: outcomes::queued().capacity, ..outcomes::fixed(20_000, 1_500, 1_500) };
     let queued = outcomes::queued().measured.and_then(|measured| measured.visibility);
     outcome.measured.as_mut().unwrap().visibility = queued;
+    outcome.scenario = outcomes::disturbed().scenario;
     outcome.plan.sweep = Some(outcomes::swept(100));
     outcome.empty_transaction_ns = Some(90_000.0);
     outcome.resources[0].gone_at = Some(std::time::Duration::from_secs(5));
@@ -55,6 +56,7 @@ fn every_kind_of_run_meets_the_schema() {
         ("all sorts", outcomes::fixed(20_000, 40, 10)),
         ("a ramp", outcomes::ramp()),
         ("queued", outcomes::queued()),
+        ("disturbed", outcomes::disturbed()),
         ("reads", reads),
         ("transactions", outcomes::transactions()),
         ("not reached", outcomes::unreached()),

@@ -23,6 +23,11 @@ fn a_ramp_of_a_database_that_falls_behind() {
 }
 
 #[test]
+fn a_scenario() {
+    insta::assert_snapshot!(shown(&outcomes::disturbed()));
+}
+
+#[test]
 fn a_ramp() {
     insta::assert_snapshot!(shown(&outcomes::ramp()));
 }

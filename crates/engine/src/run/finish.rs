@@ -8,7 +8,7 @@ use crate::{
     verdict::Reason,
     visibility::{Settling, SettlingCounts},
 };
-use iotbench_core::{Acknowledgement, Counts, ServerFacts, Settled};
+use iotbench_core::{Acknowledgement, Counts, ProcessAction, PromiseLevel, Settled};
 use iotbench_recorder::Level;
 use std::{sync::Arc, time::Duration, time::Instant};
 
@@ -34,7 +34,10 @@ impl Session<'_> {
         self.checkpoint()?;
         let acked = self.outcome.preloaded_points + self.outcome.points.acked;
         let unknown = self.outcome.points.unknown;
-        let may_be_lost = self.outcome.facts.as_ref().is_some_and(ServerFacts::may_lose_acknowledged);
+        let may_be_lost = self.outcome.facts.as_ref().is_some_and(|facts| {
+            // What a promise does not cover may go with a process that was killed.
+            facts.may_lose_acknowledged() || (self.was_killed() && facts.promise.level == PromiseLevel::Buffered)
+        });
         if (stored.points < acked && !may_be_lost) || stored.points > acked + unknown {
             return Err(Reason::Stored { acked, unknown, stored: stored.points });
         }
@@ -43,6 +46,12 @@ impl Session<'_> {
             return Err(Reason::StoredValues { stored: stored.values, expected });
         }
         Ok(())
+    }
+
+    /// Whether a process was killed on purpose.
+    fn was_killed(&self) -> bool {
+        let marks = self.outcome.scenario.iter().flat_map(|scenario| &scenario.marks);
+        marks.into_iter().any(|mark| mark.action.action == ProcessAction::Kill)
     }
 
     /// Waits until all is stored, and counts it. `None`: the user does not wait for it; what has not settled cannot be

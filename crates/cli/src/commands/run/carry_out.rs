@@ -119,7 +119,8 @@ pub(super) fn carry_out_in(
     let progress = shown.then(|| Progress::new(&planned.plan));
     let folder = FolderObserver::new(folder, &planned.plan, started, provenance)?;
     let mut watchers = Watchers { folder, progress };
-    let options = RunOptions { trace: arguments.trace, keep: arguments.keep, verify: arguments.verify };
+    let processes = server.map(managed::processes);
+    let options = RunOptions { trace: arguments.trace, keep: arguments.keep, verify: arguments.verify, processes };
     let outcome = run_on_a_thread(planned, job.backend, options, &mut watchers, stop)
         .map_err(|e| CliError::internal(format!("{e}; what was measured is in {}", path.display())))?;
     if let Some(database) = &database {

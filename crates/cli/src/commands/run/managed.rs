@@ -2,12 +2,14 @@
 
 use super::options::{OutputFormat, RunArguments};
 use crate::{commands::kept, console, error::CliError, job::Job};
-use iotbench_engine::{Outcome, Reason, StopSignal, Verdict};
-use iotbench_launcher::{Ended, Launch, PrivateServer, StartError, start};
+use iotbench_core::ProcessAction;
+use iotbench_engine::{Outcome, Reason, ServerProcesses, StopSignal, Verdict};
+use iotbench_launcher::{Ended, Launch, PrivateServer, ProcessActor, StartError, start};
 use std::{
     fs::File,
     io::{self, Read, Seek, SeekFrom},
     path::Path,
+    sync::Arc,
 };
 
 /// The server's log, in the results folder.
@@ -65,6 +67,18 @@ pub(super) fn note_death(server: &PrivateServer, outcome: &mut Outcome) {
         let reasons = std::mem::take(&mut outcome.verdict.reasons);
         outcome.verdict = Verdict::of(reasons.into_iter().chain([Reason::ServerDied(how)]).collect());
     }
+}
+
+/// Who acts on its processes while a run's load goes on.
+pub(super) fn processes(server: &PrivateServer) -> Arc<dyn ServerProcesses> {
+    #[derive(Debug)]
+    struct Processes(ProcessActor);
+    impl ServerProcesses for Processes {
+        fn act(&self, action: ProcessAction, role: &str, node: u32) -> Result<(), String> {
+            self.0.act(action, role, node)
+        }
+    }
+    Arc::new(Processes(server.actor()))
 }
 
 /// Stops a server and removes it, unless it is to be kept.

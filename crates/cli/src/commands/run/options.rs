@@ -7,8 +7,8 @@ use clap::{
 };
 use iotbench_core::Layout;
 use iotbench_engine::{
-    Arrival, ArrivalOverride, Auto, Bytes, Count, Datapoints, OperationKind, Overrides, Profile, Rate, Span, Strategy,
-    VerifyMode,
+    Arrival, ArrivalOverride, Auto, Bytes, Count, Datapoints, OperationKind, Overrides, Profile, Rate, ScenarioAction,
+    Span, Strategy, VerifyMode,
 };
 use iotbench_launcher::DEFAULT_MEMORY_BYTES;
 use std::path::PathBuf;
@@ -25,6 +25,7 @@ Examples:
   iotbench run -p pmu_write --set ramp.step=60s --set backend.sqlite.synchronous=NORMAL
   iotbench run -p smart_meter_write --set interval=30s          the most meters; the window shrinks with the interval
   iotbench run -p weather_insert --set sweep.values=[2,10,100]  a run for each value, and one table
+  iotbench run -p machine_write -b mariadb -d 60s --scenario 20s:restart
   iotbench run -p ./mine.toml --dry-run                         what it would do
 
 Every option can also be given as IOTBENCH_OPTION; an option on the command line comes first, then the environment, then
@@ -84,6 +85,10 @@ pub(crate) struct RunArguments {
     /// How much of the devices' own time is written before the run, such as 10m
     #[arg(long, env = "IOTBENCH_HISTORY", value_name = "TIME")]
     history: Option<Span>,
+    /// Kill, stop, continue or restart a process of the private server while the load runs, such as 20s:restart or
+    /// 20s:kill:cassandra:2 (node 2, counted from 0); repeatable
+    #[arg(long, env = "IOTBENCH_SCENARIO", value_name = "AT:ACTION[:ROLE[:NODE]]", value_delimiter = ',')]
+    scenario: Vec<ScenarioAction>,
     /// Decides all data and schedules
     #[arg(long, env = "IOTBENCH_SEED", value_name = "N")]
     seed: Option<u64>,
@@ -165,6 +170,7 @@ impl RunArguments {
             layout: self.layout,
             history: self.history,
             strategy: None,
+            scenario: self.scenario.clone(),
             seed: self.seed,
         }
     }
