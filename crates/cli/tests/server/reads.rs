@@ -100,6 +100,32 @@ fn a_history_that_was_left_is_read_again() {
     }
 }
 
+/// A run with --keep leaves its server's folder; the next run of that database finds it, with the history in it.
+#[test]
+fn a_kept_server_is_used_again_until_it_is_cleaned() {
+    for backend in backends() {
+        let place = Place::new();
+        let load = ["-p", "compressor_mean", "-d", "1s", "--set", "devices=20"];
+        let read = |more: &[&str]| {
+            let remarks = run(&place, backend, &[&load[..], more].concat())["remarks"].to_string();
+            (remarks.contains("on the folder that an earlier run kept"), remarks.contains("that of an earlier run"))
+        };
+        assert_eq!(read(&["--keep"]), (false, false), "{backend}");
+        let folders = place.folders();
+        assert_eq!(read(&["--keep"]), (true, true), "{backend}");
+        assert_eq!(read(&[]), (true, true), "{backend}");
+        assert_eq!(read(&["--keep"]), (true, false), "{backend}: a run without --keep has dropped it");
+        assert_eq!(place.folders(), folders, "{backend}");
+        let listed = place.out(&["clean", "--dry-run"]);
+        assert!(listed.contains(folders[0].to_str().unwrap()), "{listed}");
+        assert_eq!(place.out(&["clean", "--backend", "sqlite"]), "", "{backend}");
+        assert!(place.out(&["clean"]).starts_with("removed "));
+        place.assert_nothing_is_left();
+        assert_eq!(read(&[]), (false, false), "{backend}");
+        place.assert_nothing_is_left();
+    }
+}
+
 /// Where acknowledged datapoints may be lost, that they are not seen is no wrong answer.
 #[test]
 fn what_a_promise_does_not_cover_need_not_be_seen() {
