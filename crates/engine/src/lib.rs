@@ -38,6 +38,7 @@ mod sweep;
 mod threads;
 mod totals;
 mod units;
+mod variants;
 mod verdict;
 mod verify;
 
