@@ -100,13 +100,12 @@ impl Job {
         format!("{}:{}", self.backend.name(), self.layout)
     }
 
-    /// Its name, with the way in which machine cycles are read where it says one.
+    /// Its name, with the way in which machine cycles are read and the profile's variant, where there are any.
     pub(crate) fn title(&self) -> String {
         let mut operations = self.profile.groups.iter().flat_map(|group| &group.operations);
-        match operations.find_map(|operation| operation.strategy.set()) {
-            Some(strategy) => format!("{}, {strategy}", self.name()),
-            None => self.name(),
-        }
+        let strategy = operations.find_map(|operation| operation.strategy.set()).map(|s| s.to_string());
+        let variant = Some(self.profile.variant.clone()).filter(|variant| !variant.is_empty());
+        [Some(self.name()), strategy, variant].into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 
     /// Whether the database is to lie in a folder of the run's own.

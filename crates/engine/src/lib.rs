@@ -39,6 +39,7 @@ mod sweep;
 mod threads;
 mod totals;
 mod units;
+mod variants;
 mod verdict;
 mod verify;
 mod visibility;

@@ -19,9 +19,11 @@ pub enum ArrivalOverride {
     Open(Arrival),
 }
 
-/// What a user changes in a profile. Applied in this order: `full`, `set`, then the rest.
+/// What a user changes in a profile. Applied in this order: `variant`, `full`, `set`, then the rest.
 #[derive(Clone, Debug, Default)]
 pub struct Overrides {
+    /// One of the profile's variants.
+    pub variant: Option<String>,
     /// The study's own lengths.
     pub full: bool,
     /// Assignments `key=value` to any field; the last word of a key suffices where it is unique.
@@ -61,6 +63,9 @@ impl Profile {
     /// An assignment to a field that does not exist, is not unique, or does not take the value; a change that does not
     /// go with the profile's load model.
     pub fn with(mut self, overrides: &Overrides) -> Result<Self, ProfileError> {
+        if let Some(variant) = &overrides.variant {
+            self = self.in_variant(variant)?;
+        }
         if overrides.full {
             for (key, value) in self.full.clone() {
                 self = assign(&self, &format!("[full] {key}"), &key, value)?;
@@ -248,7 +253,10 @@ fn leaves(value: &Value, path: &mut Vec<String>, all: &mut Vec<Vec<String>>) {
         path.pop();
     };
     match value {
-        Value::Table(table) => table.iter().filter(|(k, _)| *k != "full").for_each(|(k, v)| visit(k.clone(), v)),
+        Value::Table(table) => table
+            .iter()
+            .filter(|(k, _)| !matches!(k.as_str(), "full" | "variants"))
+            .for_each(|(k, v)| visit(k.clone(), v)),
         Value::Array(items) if items.iter().any(Value::is_table) => {
             items.iter().enumerate().for_each(|(i, v)| visit(i.to_string(), v));
         }

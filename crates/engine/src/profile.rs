@@ -90,6 +90,12 @@ pub struct Profile {
     /// The study's own lengths: dotted field = value, applied by `--full`.
     #[serde(default, skip_serializing_if = "toml::Table::is_empty")]
     pub full: toml::Table,
+    /// The same workload in several ways, a run for each: name = { dotted field = value, … }.
+    #[serde(default, skip_serializing_if = "toml::Table::is_empty")]
+    pub variants: toml::Table,
+    /// Which of them this is; empty: none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub variant: String,
 }
 
 fn default_seed() -> Count {

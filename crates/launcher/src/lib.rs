@@ -44,6 +44,7 @@
 
 mod account;
 mod folder;
+mod kept;
 mod launch;
 mod log;
 mod order;
@@ -62,6 +63,7 @@ mod template;
 mod topology;
 
 pub use folder::FolderError;
+pub use kept::KeptServer;
 pub use launch::{DEFAULT_MEMORY_BYTES, Launch, StartError, start};
 pub use process::ProcessId;
 pub use programs::{Missing, Programs, servers_folder};

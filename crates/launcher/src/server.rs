@@ -121,6 +121,12 @@ impl PrivateServer {
         &self.order.folder
     }
 
+    /// Whether an earlier server left its folder.
+    #[must_use]
+    pub fn is_on_kept_folder(&self) -> bool {
+        !self.order.fresh
+    }
+
     /// Calls back, once and from another thread, when it ends without having been asked to.
     pub fn on_end(&self, call: impl FnOnce(&str) + Send + 'static) {
         self.supervisor.on_end(call);

@@ -65,6 +65,9 @@ pub struct Document {
     pub run_id: String,
     /// The profile's name.
     pub profile: String,
+    /// Which of the profile's variants it is; null: it has none, or all come to the same.
+    #[serde(default)]
+    pub variant: Option<String>,
     /// SHA-256 of `profile.toml`.
     pub profile_sha256: Option<String>,
     /// SHA-256 of all that decides a result but chance: tool, profile, seed, database with settings, machine.
@@ -144,6 +147,15 @@ pub enum DocumentError {
 }
 
 impl Document {
+    /// The profile's name, and its variant where it is one.
+    #[must_use]
+    pub fn profile_title(&self) -> String {
+        match &self.variant {
+            None => self.profile.clone(),
+            Some(variant) => format!("{} ({variant})", self.profile),
+        }
+    }
+
     /// The document of a run as it stands. A run that has ended with counts that do not balance is not valid, whatever
     /// its outcome says.
     #[must_use]
@@ -156,6 +168,7 @@ impl Document {
             command: provenance.command.clone(),
             run_id: plan.run_id.clone(),
             profile: plan.profile.name.clone(),
+            variant: Some(plan.profile.variant.clone()).filter(|variant| !variant.is_empty()),
             profile_sha256: fingerprint::of_profile(&plan.profile),
             fingerprint: String::new(),
             seed: plan.seed,

@@ -54,8 +54,12 @@ pub(crate) fn finished(text: &str) -> String {
 
 fn headline(document: &Document, columns: u16) -> String {
     let verdict = &document.verdict;
-    let mut lines =
-        vec![format!("{}  {} on {}", verdict.status.name().to_uppercase(), document.profile, document.target.name())];
+    let mut lines = vec![format!(
+        "{}  {} on {}",
+        verdict.status.name().to_uppercase(),
+        document.profile_title(),
+        document.target.name()
+    )];
     if verdict.status == Status::Running {
         lines.push(paragraph("This run has not ended, or was killed: these are its figures so far.", columns));
     }

@@ -22,6 +22,7 @@ Examples:
   iotbench run -p machine_write -b sqlite -b blackhole          one after the other
   iotbench run -p machine_write -b mariadb:bulk                 on a private server, started for the run and removed
   iotbench run -p machine_read -b postgres:wide --strategy bulk --history 2m
+  iotbench run -p compressor_mean -b mariadb --variant 'index none'
   iotbench run -p pmu_write --set ramp.step=60s --set backend.sqlite.synchronous=NORMAL
   iotbench run -p smart_meter_write --set interval=30s          the most meters; the window shrinks with the interval
   iotbench run -p weather_insert --set sweep.values=[2,10,100]  a run for each value, and one table
@@ -82,6 +83,9 @@ pub(crate) struct RunArguments {
     /// How machine cycles are read: individual, bulk, bulk1; a run for each, all of them by default
     #[arg(long, env = "IOTBENCH_STRATEGY", value_name = "NAME", value_delimiter = ',')]
     strategy: Vec<Strategy>,
+    /// Which of the profile's variants to run, a run for each; all of them by default
+    #[arg(long, env = "IOTBENCH_VARIANT", value_name = "NAME", value_delimiter = ',')]
+    pub(super) variant: Vec<String>,
     /// How much of the devices' own time is written before the run, such as 10m
     #[arg(long, env = "IOTBENCH_HISTORY", value_name = "TIME")]
     history: Option<Span>,
@@ -153,6 +157,7 @@ impl RunArguments {
     /// The changes to the profile.
     pub(super) fn overrides(&self) -> Overrides {
         Overrides {
+            variant: None,
             full: self.full,
             set: self.set.clone(),
             duration: self.duration,
