@@ -59,7 +59,7 @@ pub use profile::{
     ScenarioAction, Stop, Sweep,
 };
 pub use profile_file::{ProfileError, parse_profile, read_profile};
-pub use ramp::{Bounds, Course, Decision, Purpose, Quantity, RampPlan, RampPolicy, SearchPlan, Step};
+pub use ramp::{Afterwards, Bounds, Course, Decision, Purpose, Quantity, RampPlan, RampPolicy, SearchPlan, Step};
 pub use run::{RunOptions, ServerProcesses, run};
 pub use scenario::{Mark, Scenario, Stretch};
 pub use slice::ReadCounts;

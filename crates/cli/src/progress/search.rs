@@ -37,6 +37,9 @@ impl Search {
             Purpose::Bisect => "narrowing",
             Purpose::Confirm => "confirming",
             Purpose::Listed => "listed",
+            Purpose::Soak => "soaking",
+            Purpose::Overload => "overloading",
+            Purpose::After => "after the overload",
         };
         format!("step {} ({purpose})", self.ended + 1)
     }
@@ -112,11 +115,16 @@ impl Search {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use iotbench_engine::{Course, SearchPlan};
+    use iotbench_engine::{Afterwards, Course, SearchPlan};
 
     fn plan() -> RampPlan {
         let search = SearchPlan { first: 16, growth: 2.0, most: 16_384, resolution: 0.05, confirm: true };
-        RampPlan { quantity: Quantity::Users, step_ns: 6_000_000_000, course: Course::Search(search) }
+        RampPlan {
+            quantity: Quantity::Users,
+            step_ns: 6_000_000_000,
+            course: Course::Search(search),
+            afterwards: Afterwards::default(),
+        }
     }
 
     #[test]

@@ -34,7 +34,7 @@ impl Session<'_> {
             if was_too_much && !self.begin_anew(running, ramp)? {
                 break Bounds { lower: passed.keys().max().copied(), upper: None, confirmed: false };
             }
-            let Some((figures, measured)) = self.step(running, step, ramp)? else {
+            let Some((figures, measured)) = self.step(running, step, ramp, ramp.step_ns)? else {
                 break Bounds { lower: passed.keys().max().copied(), upper: None, confirmed: false };
             };
             self.tell(&Event::StepEnded(&figures))?;
@@ -53,6 +53,42 @@ impl Session<'_> {
         };
         self.outcome.measured = bounds.lower.and_then(|load| passed.remove(&load));
         self.outcome.capacity = Some(self.capacity(bounds, &steps));
+        self.go_beyond(running, ramp, bounds, steps)
+    }
+
+    /// Soak, overload and what comes after it: they tell of the database, and change nothing of the answer.
+    fn go_beyond(
+        &mut self,
+        running: &mut Running,
+        ramp: &RampPlan,
+        bounds: Bounds,
+        mut steps: Vec<StepFigures>,
+    ) -> Result<(), Reason> {
+        let Some(sustained) = bounds.lower else { return Ok(()) };
+        let mut is_after_failure = steps.last().is_some_and(|step| !step.passed);
+        for (step, length_ns) in ramp.afterwards.steps(sustained, ramp.most(), ramp.step_ns) {
+            if self.is_over(running)? {
+                break;
+            }
+            if step.purpose == Purpose::After {
+                running.control.set_users(0);
+                running.control.set_load(0, 0);
+                if self.wait_until(running, running.clock.now_ns() + ramp.afterwards.rest_ns)? == Waited::Over {
+                    break;
+                }
+            }
+            if is_after_failure && !self.begin_anew(running, ramp)? {
+                break;
+            }
+            self.tell(&Event::Step(step))?;
+            let Some((figures, _)) = self.step(running, step, ramp, length_ns)? else { break };
+            self.tell(&Event::StepEnded(&figures))?;
+            is_after_failure = !figures.passed;
+            self.outcome.plan.remarks.extend(beyond_remark(&figures));
+            steps.push(figures);
+            self.outcome.capacity = Some(self.capacity(bounds, &steps));
+            self.checkpoint()?;
+        }
         Ok(())
     }
 
@@ -84,6 +120,7 @@ impl Session<'_> {
         running: &mut Running,
         step: Step,
         ramp: &RampPlan,
+        length_ns: u64,
     ) -> Result<Option<(StepFigures, Measured)>, Reason> {
         let changed_ns = running.clock.now_ns();
         match ramp.quantity {
@@ -112,7 +149,7 @@ impl Session<'_> {
         }
         // Its end is fixed while it runs, so that nobody's delay lengthens it; but not before every loop knows of it.
         self.wait_for_slices(running, counting)?;
-        let to_ns = end_ns(ramp, from_ns, next_start_ns(running.clock.now_ns()));
+        let to_ns = end_ns(ramp, from_ns, length_ns, next_start_ns(running.clock.now_ns()));
         let after = running.control.begin_generation(to_ns);
         if self.wait_until(running, to_ns)? == Waited::Over {
             return Ok(None);
@@ -167,10 +204,24 @@ impl Session<'_> {
 }
 
 /// When a step ends that began at `from_ns`: not before `least_ns`. Intervals are whole.
-fn end_ns(ramp: &RampPlan, from_ns: u64, least_ns: u64) -> u64 {
+fn end_ns(ramp: &RampPlan, from_ns: u64, length_ns: u64, least_ns: u64) -> u64 {
+    let to_ns = (from_ns + length_ns).max(least_ns);
     match ramp.quantity {
-        Quantity::Users | Quantity::OperationsPerSecond => (from_ns + ramp.step_ns).max(least_ns),
-        Quantity::Devices => from_ns + least_ns.saturating_sub(from_ns).div_ceil(ramp.step_ns).max(1) * ramp.step_ns,
+        Quantity::Users | Quantity::OperationsPerSecond => to_ns,
+        Quantity::Devices => from_ns + (to_ns - from_ns).div_ceil(ramp.step_ns).max(1) * ramp.step_ns,
+    }
+}
+
+/// What a step beyond the search says of the database.
+fn beyond_remark(figures: &StepFigures) -> Option<String> {
+    let why = || figures.failure.clone().unwrap_or_default();
+    match (figures.step.purpose, figures.passed) {
+        (Purpose::Soak, false) => Some(format!("the greatest load was not sustained for long: {}", why())),
+        (Purpose::After, true) => Some("after an overload it carried its greatest load again".into()),
+        (Purpose::After, false) => {
+            Some(format!("after an overload it did NOT carry its greatest load again: {}", why()))
+        }
+        _ => None,
     }
 }
 

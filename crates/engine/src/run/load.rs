@@ -272,7 +272,7 @@ impl Session<'_> {
         }
     }
 
-    fn is_over(&self, running: &mut Running) -> Result<bool, Reason> {
+    pub(super) fn is_over(&self, running: &mut Running) -> Result<bool, Reason> {
         if let Some((cause, message)) = running.control.failure() {
             return Err(Reason::Target { cause, message });
         }

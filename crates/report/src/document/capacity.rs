@@ -33,6 +33,12 @@ pub enum Purpose {
     Confirm,
     /// The profile lists it.
     Listed,
+    /// The greatest sustained load, for long.
+    Soak,
+    /// One and a half times the greatest sustained load.
+    Overload,
+    /// The greatest sustained load after an overload and a rest.
+    After,
 }
 
 /// One load of a ramp.
@@ -89,6 +95,9 @@ impl From<&StepFigures> for Step {
                 iotbench_engine::Purpose::Bisect => Purpose::Bisect,
                 iotbench_engine::Purpose::Confirm => Purpose::Confirm,
                 iotbench_engine::Purpose::Listed => Purpose::Listed,
+                iotbench_engine::Purpose::Soak => Purpose::Soak,
+                iotbench_engine::Purpose::Overload => Purpose::Overload,
+                iotbench_engine::Purpose::After => Purpose::After,
             },
             from_s: Some(seconds(figures.from_ns)),
             length_s: Some(seconds(figures.length_ns)),

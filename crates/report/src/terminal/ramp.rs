@@ -43,6 +43,9 @@ fn row(place: usize, step: &Step, most: f64) -> Vec<String> {
         Purpose::Bisect => "bisect",
         Purpose::Confirm => "confirm",
         Purpose::Listed => "listed",
+        Purpose::Soak => "soak",
+        Purpose::Overload => "overload",
+        Purpose::After => "after",
     };
     vec![
         format!("{place} {purpose}"),

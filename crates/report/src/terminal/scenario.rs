@@ -25,6 +25,7 @@ pub(super) fn section(document: &Document, columns: u16) -> Option<String> {
         n => format!("{} seconds were without a success", count(n)),
     };
     let recovery = match scenario.recovery_s {
+        Some(s) if s < 1.0 => "within a second of the last action the load was back at 90 % of what it was".into(),
         Some(s) => format!("{} after the last action the load was back at 90 % of what it was", duration(s * 1e6)),
         None if scenario.before.seconds == 0 => "there is nothing before to compare with".into(),
         None => "the load did NOT come back to 90 % of what it was".into(),
