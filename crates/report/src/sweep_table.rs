@@ -104,9 +104,7 @@ impl SweepRow {
         let load = &document.load;
         let operation = load.groups.first().and_then(|group| group.operations.first());
         // So many of something in an operation as so many a second of its time.
-        let rate = |in_an_operation: u64| {
-            mean_us.filter(|&us| us > 0.0).map(|us| in_an_operation as f64 * 1e6 / us)
-        };
+        let rate = |in_an_operation: u64| mean_us.filter(|&us| us > 0.0).map(|us| in_an_operation as f64 * 1e6 / us);
         let bytes = swept.records.zip(swept.record_bytes).map(|(records, bytes)| records * bytes);
         Self {
             run_id: document.run_id.clone(),
