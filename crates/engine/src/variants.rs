@@ -27,7 +27,7 @@ impl Profile {
         let names: Vec<_> = self.variants.keys().cloned().map(Some).collect();
         let of_name = |variant: &Option<String>| {
             let profile = self.clone().with(&Overrides { variant: variant.clone(), ..overrides.clone() })?;
-            Ok(profile.as_seen_by(backend))
+            Ok(profile.on_backend_alone(backend))
         };
         let seen = names.iter().map(of_name).collect::<Result<Vec<_>, ProfileError>>()?;
         let is_chosen = |name: &Option<String>| chosen.is_empty() || name.as_ref().is_some_and(|n| chosen.contains(n));
@@ -55,7 +55,7 @@ impl Profile {
     }
 
     /// Without what makes no difference there, as text: a NaN does not equal itself.
-    fn as_seen_by(mut self, backend: &str) -> String {
+    fn on_backend_alone(mut self, backend: &str) -> String {
         self.variant = String::new();
         self.backend.retain(|name, _| name == backend);
         format!("{self:?}")

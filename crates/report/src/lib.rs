@@ -54,8 +54,8 @@ pub use document::{
 pub use environment::{Environment, Filesystem, StealMeter, filesystem_of};
 pub use folder::{
     FolderError, FolderName, LATENCY_FILE, LEDGER_FILE, LedgerHead, LedgerRange, MANIFEST_FILE, Manifest,
-    ManifestError, ManifestFile, OPERATIONS_FILE, PROFILE_FILE, RUN_FILE, ResultsFolder, SERIES_FILE, check_manifest,
-    read_document, read_documents,
+    ManifestError, ManifestFile, OPERATIONS_FILE, PROFILE_FILE, RUN_FILE, ResultsFolder, SERIES_FILE, SWEEP_FILE,
+    check_manifest, read_document, read_documents,
 };
 pub use printable::printable;
 pub use query_jitter::{JitterClass, SizedQuery, query_jitter};

@@ -2,7 +2,7 @@
 
 use crate::{
     planned,
-    scripted::{Act, Script, Scripted},
+    scripted::{SUCCEED, Script, Scripted},
 };
 use iotbench_engine::{RunOptions, StopSignal, run};
 use std::time::{Duration, Instant};
@@ -23,18 +23,18 @@ operations = [{ kind = "write", datapoints = 1 }]
 deadline = "60s"
 [ramp]
 steps = [100, 150]
-step = "1s"
+step = "3s"
 [stop]
-mean_response = "50s"
+mean_response = "1s"
 "#;
 
 #[test]
 fn a_step_does_not_wait_for_loops_that_wait_for_it() {
-    let backend = Scripted::blocking(Script::default());
+    let backend = Scripted::blocking(Script { write: |_| SUCCEED, commit: |_| SUCCEED });
     let folder = tempfile::tempdir().unwrap();
     let planned = planned(backend, folder.path(), RAMP, &[]);
     let began = Instant::now();
     let outcome = run(planned, backend, RunOptions::default(), &mut (), &StopSignal::default());
-    assert_eq!(outcome.capacity.unwrap().steps.len(), 2, "{:?}", outcome.verdict);
+    assert!(!outcome.capacity.unwrap().steps.is_empty(), "{:?}", outcome.verdict);
     assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
 }

@@ -256,7 +256,14 @@ pub fn fixed(ok: u64, fail: u64, unknown: u64) -> Outcome {
 
 /// The answers of searches for machine cycles, of which one was wrong.
 pub fn with_reads(outcome: &mut Outcome) {
-    outcome.reads = ReadCounts { requests: 1_200, by_client: 200, cycles: 199, no_cycles: 1 };
+    outcome.reads = ReadCounts {
+        requests: 1_200,
+        by_client: 200,
+        cycles: 199,
+        no_cycles: 1,
+        with_rows: 1_100,
+        first_rows_ns: 2_200_000,
+    };
     let mut lag = LatencyHistogram::new();
     (0..200).for_each(|n| lag.record(400_000 + n * 1_000));
     outcome.freshness = Some(Freshness { lag, unseen: 1 });
