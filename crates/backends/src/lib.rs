@@ -26,8 +26,10 @@ mod answer;
 #[cfg(test)]
 #[cfg(any(feature = "sqlite", feature = "mariadb", feature = "postgres", feature = "mongodb"))]
 mod explained;
-#[cfg(any(feature = "mariadb", feature = "postgres", feature = "influxdb", feature = "mongodb"))]
+#[cfg(any(feature = "mariadb", feature = "postgres", feature = "mongodb", feature = "_http"))]
 mod handshake;
+#[cfg(feature = "_http")]
+mod http;
 #[cfg(any(feature = "sqlite", feature = "mariadb", feature = "postgres"))]
 mod json;
 #[cfg(any(

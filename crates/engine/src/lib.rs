@@ -40,6 +40,7 @@ mod totals;
 mod units;
 mod verdict;
 mod verify;
+mod visibility;
 
 pub use descriptors::{TooFewDescriptors, reserve_descriptors};
 pub use iotbench_cycle_finder::Strategy;
@@ -64,3 +65,4 @@ pub use sweep::SweptValue;
 pub use units::{Auto, Bytes, Count, Rate, Share, Span, UnitError};
 pub use verdict::{Reason, SEVERITY, Status, Verdict, cause_exit_code, gravest};
 pub use verify::{Answers, Freshness, VerifyMode};
+pub use visibility::Visibility;

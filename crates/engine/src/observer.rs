@@ -66,6 +66,13 @@ pub enum Event<'a> {
     Step(Step),
     /// A step of a ramp has ended.
     StepEnded(&'a StepFigures),
+    /// A database that only queued what it acknowledged goes on storing it.
+    Settling {
+        /// Datapoints that are stored so far.
+        points: u64,
+        /// Datapoints that were acknowledged.
+        awaited: u64,
+    },
     /// A second is complete.
     Second(Second<'a>),
     /// Operations, with a trace only.

@@ -7,6 +7,7 @@ use crate::{
     slice::ReadCounts,
     verdict::Verdict,
     verify::{Answers, Freshness},
+    visibility::Visibility,
 };
 use iotbench_core::{Acknowledgement, Counts, ServerFacts};
 use iotbench_recorder::{LatencyHistogram, LoadCounts, PointCounts, Recording, WindowCounts};
@@ -119,6 +120,8 @@ pub struct Measured {
     pub seconds: Vec<SecondFigures>,
     /// How late operations were sent in it although a connection was free.
     pub pacing_error: LatencyHistogram,
+    /// How fast what was acknowledged became visible; `None`: an acknowledgement says that it is, or it could not be told.
+    pub visibility: Option<Visibility>,
 }
 
 impl Measured {
@@ -185,6 +188,8 @@ pub struct StepFigures {
     pub p99_response_ns: Option<u64>,
     /// Datapoints lost because their user could not send in time.
     pub points_dropped: u64,
+    /// How fast what was acknowledged became visible; `None`: an acknowledgement says that it is, or it could not be told.
+    pub visibility: Option<Visibility>,
     /// Whether the load was sustained.
     pub passed: bool,
     /// Why not.

@@ -174,7 +174,7 @@ pub fn plan(request: PlanRequest<'_>, backend: &dyn Backend) -> Result<Planned, 
         layout,
         schema: dataset.schema().clone(),
         devices,
-        marker: Marker { run_id: run_id.clone(), fingerprint: fingerprint(&profile, layout, &phases) },
+        marker: Marker { run_id: run_id.clone(), fingerprint: fingerprint(&profile, layout, &phases, &settings) },
     };
     let open = OpenRequest { target, settings: settings.clone(), table: table.clone() };
     backend.open(open.clone()).map_err(|e| PlanError::from(setting_error(&profile_file, backend.name(), e)))?;
@@ -222,14 +222,17 @@ fn table_name(profile: &Profile) -> Result<Name, String> {
     Name::new(&format!("iotbench_{}", profile.name.to_lowercase().replace('-', "_"))).map_err(|e| e.to_string())
 }
 
-/// A digest of what decides which data a table holds.
-fn fingerprint(profile: &Profile, layout: Layout, phases: &PhasesPlan) -> String {
+/// A digest of what decides which data a table holds, and how: the settings say which indexes it has.
+fn fingerprint(profile: &Profile, layout: Layout, phases: &PhasesPlan, settings: &Settings) -> String {
     use sha2::{Digest, Sha256};
     let dataset = serde_json::to_string(&profile.dataset).unwrap_or_default();
     let (seed, origin, devices) = (profile.seed, &profile.origin, check::devices(profile));
     let (preload, of_devices) = (phases.preload, phases.preload_devices);
-    let identity =
-        format!("{}\n{seed}\n{origin}\n{dataset}\n{layout}\n{devices}\n{preload}\n{of_devices}", profile.name);
+    let settings = serde_json::to_string(settings).unwrap_or_default();
+    let identity = format!(
+        "{}\n{seed}\n{origin}\n{dataset}\n{layout}\n{devices}\n{preload}\n{of_devices}\n{settings}",
+        profile.name
+    );
     let digest = Sha256::digest(identity.as_bytes());
     digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }

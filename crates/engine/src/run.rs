@@ -2,9 +2,11 @@
 
 mod climb;
 mod finish;
+mod history;
 mod load;
 mod preload;
 mod prepare;
+mod visible;
 
 use crate::{
     ledger::AckedRanges,
@@ -132,7 +134,7 @@ fn blank(planned: &Planned, backend: &dyn Backend) -> Outcome {
     let capabilities = backend.capabilities();
     let target = &planned.open.target;
     let mut endpoints: Vec<String> = target.endpoints.iter().map(ToString::to_string).collect();
-    if capabilities.embedded {
+    if capabilities.embedded && endpoints.is_empty() {
         endpoints.extend(target.folder.iter().map(|f| f.display().to_string()));
     }
     Outcome {

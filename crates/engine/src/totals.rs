@@ -225,6 +225,7 @@ impl Totals {
             counts,
             seconds: figures.collect(),
             pacing_error: totals.pacing_error.clone(),
+            visibility: None,
         })
     }
 }

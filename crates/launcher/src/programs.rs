@@ -1,6 +1,6 @@
 //! Where a recipe's programs are on this machine.
 
-use iotbench_core::{Origin, Program, Recipe};
+use iotbench_core::{Jars, Origin, Program, Recipe};
 use rustix::process::geteuid;
 use std::{
     collections::BTreeMap,
@@ -19,19 +19,21 @@ use crate::template::Values;
 pub struct Programs {
     recipe: &'static Recipe,
     paths: BTreeMap<&'static str, PathBuf>,
+    /// The server's own jar of each folder of jars, by the folder's name.
+    jars: BTreeMap<&'static str, PathBuf>,
 }
 
-/// A program that is not on this machine.
+/// A program, or a folder of jars, that is not on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Missing {
     /// Its name.
     pub name: String,
     /// The variable that would name it.
     pub variable: String,
-    /// The file that the variable names and that cannot be run, if it is set.
+    /// What the variable names and is not what is looked for, if it is set.
     pub named: Option<PathBuf>,
-    /// Folders looked in beside PATH.
-    pub folders: Vec<String>,
+    /// Where it was looked for.
+    pub places: Vec<String>,
     /// What brings it.
     pub from: Origin,
 }
@@ -42,20 +44,20 @@ impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { name, variable, .. } = self;
         if let Some(named) = &self.named {
-            return write!(f, "{variable} names {}, which is no program that can be run", named.display());
+            return write!(f, "{variable} names {}, which is not {name}, or cannot be run", named.display());
         }
-        let folders = self.folders.iter().map(|folder| format!(", {folder}")).collect::<String>();
-        write!(f, "{name} not found (looked in PATH{folders}): ")?;
+        write!(f, "{name} not found (looked in {}): ", self.places.join(", "))?;
         match self.from {
             Origin::Debian(package) => write!(f, "apt-get install {package}")?,
-            Origin::ServersScript => f.write_str("scripts/servers, in iotbench's source, installs it")?,
+            Origin::ServersScript => f.write_str("scripts/servers --all, in iotbench's source, installs it")?,
         }
-        write!(f, "; or name the file by {variable}, or give the address of a running server with --url")
+        write!(f, "; or name it by {variable}, or give the address of a running server with --url")
     }
 }
 
 impl Programs {
-    /// Finds every program of a recipe: by its variable, beside the server's program, in PATH, in the recipe's folders.
+    /// Finds every program of a recipe: by its variable, beside the server's program, in PATH, in the recipe's folders; and
+    /// its jars, by their variable or in the folder of servers.
     ///
     /// # Errors
     /// The first one that is missing.
@@ -70,19 +72,29 @@ impl Programs {
             beside = beside.or_else(|| Some(found.canonicalize().ok()?.parent()?.to_owned()));
             paths.insert(program.name, found);
         }
-        Ok(Self { recipe, paths })
+        let mut jars = BTreeMap::new();
+        for wanted in recipe.jars {
+            let named = env::var_os(wanted.variable()).filter(|named| !named.is_empty());
+            jars.insert(wanted.name, find_jars(wanted, named.map(PathBuf::from), &servers_folder())?);
+        }
+        Ok(Self { recipe, paths, jars })
     }
 
-    /// The server's own program.
+    /// The server's own program: its jar, where it has one.
     #[must_use]
     pub fn server(&self) -> &Path {
+        let jar = self.recipe.jars.first().and_then(|jars| self.jars.get(jars.name));
         let first = self.recipe.programs.first().and_then(|program| self.paths.get(program.name));
-        first.map_or(Path::new(""), PathBuf::as_path)
+        jar.or(first).map_or(Path::new(""), PathBuf::as_path)
     }
 
-    /// What the server's program says its version is: its first line. `None`: it does not say.
+    /// What the server's program says its version is: its first line; or what its jar's name says. `None`: neither does.
     #[must_use]
     pub fn version(&self) -> Option<String> {
+        if let ([], [jars, ..]) = (self.recipe.version, self.recipe.jars) {
+            let version = self.server().file_stem()?.to_str()?.strip_prefix(jars.main)?.strip_prefix('-')?;
+            return Some(format!("{} {version}", jars.main));
+        }
         let command = self.values().fill_all(self.recipe.version, &[]).ok()?;
         let (program, arguments) = command.split_first()?;
         let output = Command::new(program).args(arguments).stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
@@ -96,6 +108,9 @@ impl Programs {
         for (name, path) in &self.paths {
             values.set(name, path.display());
         }
+        for (name, jar) in &self.jars {
+            values.set(&format!("{name}.jars"), jar.parent().unwrap_or(jar).display());
+        }
         values
     }
 }
@@ -107,7 +122,7 @@ fn find(program: &Program, named: Option<PathBuf>, beside: Option<&Path>, path: 
         name: program.name.into(),
         variable: program.variable(),
         named,
-        folders: folders.clone(),
+        places: std::iter::once("PATH".into()).chain(folders.clone()).collect(),
         from: program.from,
     };
     if let Some(named) = named {
@@ -140,6 +155,26 @@ pub fn servers_folder() -> PathBuf {
     }
     let data = set("XDG_DATA_HOME").or_else(|| Some(set("HOME")?.join(".local/share")));
     data.unwrap_or_default().join("iotbench/servers")
+}
+
+/// The server's own jar among its jars.
+fn find_jars(jars: &Jars, named: Option<PathBuf>, servers: &Path) -> Result<PathBuf, Missing> {
+    let is_named = named.is_some();
+    let folder = named.unwrap_or_else(|| servers.join(jars.name).join("lib"));
+    let prefix = format!("{}/{}-", folder.display(), jars.main);
+    // A version begins with a number: `example-client-1.3.jar` is not `example`.
+    let is_version = |jar: &PathBuf| {
+        let version = jar.to_str().and_then(|jar| jar.strip_prefix(&prefix));
+        version.is_some_and(|version| version.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    let found = matching(&format!("{prefix}*.jar")).into_iter().find(is_version);
+    found.ok_or_else(|| Missing {
+        name: format!("{}-*.jar", jars.main),
+        variable: jars.variable(),
+        places: vec![folder.display().to_string()],
+        named: Some(folder).filter(|_| is_named),
+        from: Origin::ServersScript,
+    })
 }
 
 /// Looks a program up in PATH.
@@ -221,6 +256,37 @@ mod tests {
             assert!(error.contains(word), "{word} is missing: {error}");
         }
         assert!(!error.contains('\n'));
+    }
+
+    #[test]
+    fn jars_are_found_by_the_servers_own() {
+        let servers = tempfile::tempdir().unwrap();
+        let wanted = Jars { name: "example", main: "example" };
+        let find = |named| find_jars(&wanted, named, servers.path());
+        let folder = servers.path().join("example/lib");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("example-client-9.jar"), "").unwrap();
+        let error = find(None).unwrap_err().to_string();
+        for word in ["example-*.jar", "scripts/servers --all", "IOTBENCH_EXAMPLE_JARS", folder.to_str().unwrap()] {
+            assert!(error.contains(word), "{word} is missing: {error}");
+        }
+        fs::write(folder.join("example-1.3.0-1.jar"), "").unwrap();
+        let main = find(None).unwrap();
+        assert_eq!(main, folder.join("example-1.3.0-1.jar"));
+        assert!(find(Some("/nowhere".into())).unwrap_err().to_string().contains("names /nowhere"));
+
+        static RECIPE: Recipe = Recipe {
+            programs: &[],
+            jars: &[Jars { name: "example", main: "example" }],
+            version: &[],
+            user: "nobody",
+            nodes: &[1],
+            roles: &[],
+            join: &[],
+        };
+        let found = Programs { recipe: &RECIPE, paths: BTreeMap::new(), jars: BTreeMap::from([("example", main)]) };
+        assert_eq!(found.version().unwrap(), "example 1.3.0-1");
+        assert_eq!(found.values().fill("{example.jars}/*").unwrap(), format!("{}/*", folder.display()));
     }
 
     #[test]

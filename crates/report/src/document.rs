@@ -20,6 +20,7 @@ mod sweep;
 mod target;
 mod throughput;
 mod verdict;
+mod visibility;
 
 pub use answers::{Answers, Cycles};
 pub use capacity::{Capacity, Purpose, Step};
@@ -36,6 +37,7 @@ pub use sweep::Swept;
 pub use target::{Durability, Target};
 pub use throughput::{MeasuredPart, Spread, Throughput, Windows};
 pub use verdict::{Status, Verdict};
+pub use visibility::Visibility;
 
 use crate::{environment::Environment, printable::printable_value};
 use iotbench_engine::{Outcome, Phase};
@@ -45,7 +47,7 @@ use std::time::SystemTime;
 
 /// Name and version of the format. The major number changes when a field changes its meaning or goes, the minor one when
 /// a field comes.
-pub const SCHEMA: &str = "iotbench-run/1.2";
+pub const SCHEMA: &str = "iotbench-run/1.3";
 const SCHEMA_OF_THIS_MAJOR: &str = "iotbench-run/1.";
 
 /// The results document of a run. `docs/results.md` describes every field, `docs/run.schema.json` is its JSON Schema.
@@ -87,6 +89,10 @@ pub struct Document {
     /// How long acknowledged datapoints took to be seen; null: not both written and read.
     #[serde(default)]
     pub freshness: Option<Freshness>,
+    /// How fast what was acknowledged became visible in the measured part; null: an acknowledgement says that it is, or it
+    /// could not be told.
+    #[serde(default)]
+    pub visibility: Option<Visibility>,
     /// The stretch whose figures are the result; with a ramp, the step that is its answer.
     pub measured: Option<MeasuredPart>,
     /// What was acknowledged a second in the measured part.
@@ -157,6 +163,7 @@ impl Document {
             points: Points::new(outcome),
             answers: Answers::new(outcome),
             freshness: outcome.freshness.as_ref().map(Freshness::from),
+            visibility: outcome.measured.as_ref().and_then(|m| m.visibility.as_ref()).map(Visibility::from),
             measured: measured.map(MeasuredPart::from),
             throughput: measured.map(Throughput::from),
             latency: measured.map(|m| Latency::from(&m.recording)),

@@ -131,6 +131,7 @@ impl Observer for FolderObserver {
             Event::Phase { .. }
             | Event::Started { .. }
             | Event::Preloaded { .. }
+            | Event::Settling { .. }
             | Event::Step(_)
             | Event::StepEnded(_) => Ok(()),
         }

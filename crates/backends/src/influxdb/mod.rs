@@ -4,7 +4,6 @@
 mod chunk;
 mod client;
 mod config;
-mod connection;
 mod database;
 mod diagnostics;
 mod error;
@@ -13,9 +12,7 @@ mod marker;
 mod promise;
 mod read;
 mod recipe;
-mod server;
 mod settle;
-mod tls;
 mod write;
 
 use config::{Config, SETTINGS};

@@ -9,6 +9,7 @@ pub(crate) static RECIPE: Recipe = Recipe {
         folders: &["/usr/local/bin", "/opt/influxdb"],
         from: Origin::Debian("influxdb"),
     }],
+    jars: &[],
     version: &["{influxd}", "version"],
     user: "influxdb",
     nodes: &[1],
@@ -16,6 +17,7 @@ pub(crate) static RECIPE: Recipe = Recipe {
         name: "server",
         on: On::EveryNode,
         ports: &["http", "udp", "rpc"],
+        files: &[],
         init: &[],
         environment: &[
             "INFLUXDB_DATA_CACHE_MAX_MEMORY_SIZE={memory_bytes}",

@@ -15,6 +15,7 @@ pub(crate) static RECIPE: Recipe = Recipe {
         },
         Program { name: "mariadb-admin", folders: &["/usr/local/mysql/bin"], from: Origin::Debian("mariadb-client") },
     ],
+    jars: &[],
     version: &["{mariadbd}", "--no-defaults", "--version"],
     user: "mysql",
     nodes: &[1],
@@ -22,6 +23,7 @@ pub(crate) static RECIPE: Recipe = Recipe {
         name: "server",
         on: On::EveryNode,
         ports: &["port"],
+        files: &[],
         init: &[&[
             "{mariadb-install-db}",
             "--no-defaults",

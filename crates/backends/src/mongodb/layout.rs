@@ -4,21 +4,20 @@ use super::{
     config::{Config, Indexes, Precision},
     time::TimeFields,
 };
-use iotbench_core::{Layout, Name, TableSpec};
+use iotbench_core::{Layout, TableSpec};
 use mongodb::bson::{Document, doc};
 
 /// The collection as it is created.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
     pub(crate) spec: TableSpec,
-    pub(crate) database: Name,
     pub(crate) precision: Precision,
     pub(crate) indexes: Indexes,
 }
 
 impl Table {
-    pub(crate) fn new(spec: TableSpec, config: &Config, database: &Name) -> Self {
-        Self { spec, database: database.clone(), precision: config.precision, indexes: config.indexes }
+    pub(crate) fn new(spec: TableSpec, config: &Config) -> Self {
+        Self { spec, precision: config.precision, indexes: config.indexes }
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -74,7 +73,7 @@ impl Table {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use iotbench_core::{Marker, Schema, Settings, Signal, ValueType};
+    use iotbench_core::{Marker, Name, Schema, Settings, Signal, ValueType};
 
     /// A table of two signals of this type.
     pub(crate) fn table(layout: Layout, devices: u32, value_type: ValueType, settings: &str) -> Table {
@@ -87,7 +86,7 @@ pub(crate) mod tests {
             marker: Marker { run_id: "r".into(), fingerprint: "f".into() },
         };
         let config = Config::new(&Settings(serde_json::from_str(settings).unwrap())).unwrap();
-        Table::new(spec, &config, &Name::new("d").unwrap())
+        Table::new(spec, &config)
     }
 
     #[test]

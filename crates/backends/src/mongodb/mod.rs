@@ -75,7 +75,7 @@ impl Backend for MongoDb {
         let config = Config::new(&request.settings)?;
         let address = Address::of(&request.target, &config, &|name| std::env::var(name).ok())?;
         refuse_table(&request.table)?;
-        let table = Table::new(request.table, &config, &address.database);
+        let table = Table::new(request.table, &config);
         Ok(Arc::new(MongoDatabase::new(Clients::new(address), table, config)))
     }
 }

@@ -4,6 +4,7 @@ use iotbench_core::{On, Origin, Program, Ready, Recipe, Role, StopBy};
 
 pub(crate) static RECIPE: Recipe = Recipe {
     programs: &[Program { name: "mongod", folders: &["{servers}/mongodb/bin"], from: Origin::ServersScript }],
+    jars: &[],
     version: &["{mongod}", "--version"],
     user: "mongodb",
     nodes: &[1, 3],
@@ -11,6 +12,7 @@ pub(crate) static RECIPE: Recipe = Recipe {
         name: "server",
         on: On::EveryNode,
         ports: &["port"],
+        files: &[],
         init: &[&["mkdir", "{data}"]],
         environment: &[],
         start: &[

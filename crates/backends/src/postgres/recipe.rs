@@ -11,6 +11,7 @@ pub(crate) static RECIPE: Recipe = Recipe {
         Program { name: "initdb", folders: BIN, from: Origin::Debian("postgresql-15") },
         Program { name: "pg_isready", folders: BIN, from: Origin::Debian("postgresql-client-15") },
     ],
+    jars: &[],
     version: &["{postgres}", "--version"],
     user: "postgres",
     nodes: &[1],
@@ -18,6 +19,7 @@ pub(crate) static RECIPE: Recipe = Recipe {
         name: "server",
         on: On::EveryNode,
         ports: &["port"],
+        files: &[],
         init: &[&[
             "{initdb}",
             "--pgdata={data}",

@@ -1,6 +1,6 @@
 //! The load itself: warm-up and a measured part, or the steps of a ramp.
 
-use super::Session;
+use super::{Session, visible::VisibleSeries};
 use crate::{
     clock::RunClock,
     control::Control,
@@ -41,6 +41,7 @@ pub(super) struct Running {
     pub(super) clock: RunClock,
     pub(super) control: Arc<Control>,
     pub(super) totals: Totals,
+    pub(super) visible: Option<VisibleSeries>,
     slices: Receiver<Slice>,
     threads: LoadThreads,
     verifier: Option<Verifier>,
@@ -110,11 +111,13 @@ impl Session<'_> {
         let warm_up = plan.phases.warmup_ns > 0 && plan.ramp.is_none();
         let phase = if warm_up { Phase::WarmUp } else { Phase::Measure };
         let probe = self.probe(clock, verifier.as_ref().and_then(Verifier::frontier)).map_err(target)?;
+        let visible = self.visible_series(clock).map_err(target)?;
         threads.start(clock);
         Ok(Running {
             clock,
             control,
             totals,
+            visible,
             slices,
             threads,
             verifier,
@@ -210,6 +213,7 @@ impl Session<'_> {
             to_ns = running.control.ended_ns().clamp(from_ns, to_ns);
         }
         self.outcome.measured = running.totals.measured(generation, from_ns, to_ns.max(from_ns + 1));
+        self.measured_visibility(running, from_ns, to_ns);
         Ok(())
     }
 
@@ -295,6 +299,9 @@ impl Session<'_> {
         for window in running.totals.take_seconds(before) {
             let readings = running.readings.lock().unwrap_or_else(PoisonError::into_inner).clone();
             let users = running.control.users();
+            if let Some(visible) = &mut running.visible {
+                visible.course.push(window.counts().points.acked);
+            }
             self.tell(&Event::Second(Second { window: &window, phase: running.phase, users, readings: &readings }))?;
         }
         Ok(())

@@ -10,7 +10,7 @@ use iotbench_core::{
 use iotbench_engine::{
     AckedRanges, Answers, Bounds, Capacity, ClientFigures, Freshness, GroupPlan, Load, Measured, OperationPlan,
     Outcome, Part, Payload, Phase, PhasesPlan, Plan, Purpose, ReadCounts, Reason, SecondFigures, Step, StepFigures,
-    StopPlan, SweptValue, Verdict, VerifyMode, parse_profile,
+    StopPlan, SweptValue, Verdict, VerifyMode, Visibility, parse_profile,
 };
 use iotbench_recorder::{
     LatencyHistogram, LoadCounts, OperationKind, PointCounts, Recorder, Recording, Requests, Timing, Window,
@@ -160,7 +160,7 @@ fn measured(windows: &[Window]) -> Measured {
         seconds.push(SecondFigures { ok: c.ok, points: c.points.acked, values: c.values_acked });
     }
     let pacing_error = LatencyHistogram::new();
-    Measured { from_ns: 0, to_ns: LENGTH_NS, recording, counts, seconds, pacing_error }
+    Measured { from_ns: 0, to_ns: LENGTH_NS, recording, counts, seconds, pacing_error, visibility: None }
 }
 
 pub fn facts() -> ServerFacts {
@@ -340,6 +340,7 @@ pub fn ramp() -> Outcome {
             mean_response_ns: Some(mean_s * 1e9),
             p99_response_ns: (mean_s < 0.01).then_some(11_000_000),
             points_dropped: pending * POINTS_PER_OPERATION,
+            visibility: None,
             passed: failure.is_none(),
             failure: failure.map(Into::into),
         }
@@ -353,6 +354,26 @@ pub fn ramp() -> Outcome {
     let mut outcome = fixed(12_345, 0, 0);
     outcome.plan.remarks.insert(0, "indicative: steps of 6s, below 60s".into());
     Outcome { capacity: Some(capacity), ..outcome }
+}
+
+/// A ramp on a database that acknowledges before it stores, and falls behind.
+pub fn queued() -> Outcome {
+    let mut outcome = ramp();
+    let seen = |growth: f64| Visibility {
+        acked_per_s: 48_200.0,
+        visible_per_s: 48_200.0 * (1.0 - growth),
+        lag_first_s: 0.4,
+        lag_last_s: 0.4 + 6.0 * growth,
+        lag_growth: growth,
+        lag_growth_error: 0.004,
+    };
+    if let Some(measured) = &mut outcome.measured {
+        measured.visibility = Some(seen(0.002));
+    }
+    for step in outcome.capacity.iter_mut().flat_map(|c| &mut c.steps) {
+        step.visibility = Some(seen(if step.passed { 0.002 } else { 0.3 }));
+    }
+    outcome
 }
 
 /// A run that never reached its database.

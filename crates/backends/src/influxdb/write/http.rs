@@ -1,11 +1,12 @@
 //! Writes over HTTP: one request a batch.
 
-use super::{Encoder, gzip::Gzip};
-use crate::influxdb::{
-    client::{given_up, write_uri},
-    connection::{Connection, Content},
-    error,
-    server::Server,
+use super::Encoder;
+use crate::{
+    http::{Connection, Content, Gzip, Server, connection::given_up},
+    influxdb::{
+        client::{connect_to_write, write_uri},
+        error,
+    },
 };
 use async_trait::async_trait;
 use hyper::{StatusCode, Uri, body::Bytes};
@@ -33,7 +34,7 @@ impl HttpWriter {
         gzip: bool,
     ) -> Result<Self, Error> {
         Ok(Self {
-            connection: Some(server.connect_to_write().await?),
+            connection: Some(connect_to_write(server).await?),
             uri: write_uri(server, database)?,
             encoder: Encoder::new(table)?,
             gzip: gzip.then(Gzip::new),
@@ -65,10 +66,10 @@ impl Writer for HttpWriter {
             return Ok(Acknowledged { points, bytes: 0 });
         }
         let (content, buffer) = match &mut self.gzip {
-            None => (Content::Lines, mem::take(&mut lines.bytes)),
+            None => (Content::default(), mem::take(&mut lines.bytes)),
             Some(gzip) => {
                 gzip.compress(&lines.bytes, &mut self.compressed)?;
-                (Content::GzippedLines, mem::take(&mut self.compressed))
+                (Content { media_type: None, gzip: true }, mem::take(&mut self.compressed))
             }
         };
         let body = Bytes::from(buffer);
@@ -76,9 +77,10 @@ impl Writer for HttpWriter {
         let posted = self.post(content, body.clone(), count).await;
         // The request is answered, and so its body is ours alone again: this gives back the buffer and copies nothing.
         let buffer = Vec::from(body);
-        match content {
-            Content::GzippedLines => self.compressed = buffer,
-            _ => self.encoder.lines.bytes = buffer,
+        if content.gzip {
+            self.compressed = buffer;
+        } else {
+            self.encoder.lines.bytes = buffer;
         }
         posted.map(|()| Acknowledged { points, bytes })
     }

@@ -1,6 +1,5 @@
 //! One connection that writes: what a layout encodes, over HTTP or in datagrams.
 
-mod gzip;
 mod http;
 mod lines;
 mod narrow;

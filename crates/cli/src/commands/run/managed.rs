@@ -1,7 +1,12 @@
 //! The private server of a run or a sweep: started before it, stopped after it.
 
 use super::options::{OutputFormat, RunArguments};
-use crate::{commands::kept, console, error::CliError, job::Job};
+use crate::{
+    commands::{join::join, kept},
+    console,
+    error::CliError,
+    job::Job,
+};
 use iotbench_engine::{Outcome, Reason, StopSignal, Verdict};
 use iotbench_launcher::{Ended, Launch, PrivateServer, StartError, start};
 use std::{
@@ -37,6 +42,7 @@ pub(super) fn start_server(
         }
         _ => error.into(),
     })?;
+    join(job.backend, &server)?;
     let watcher = stop.clone();
     server.on_end(move |how| watcher.server_died(&death(how, &log)));
     Ok(Some(server))
