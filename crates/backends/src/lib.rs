@@ -21,7 +21,14 @@
 
 use iotbench_core::Backend;
 
-#[cfg(any(feature = "sqlite", feature = "mariadb", feature = "postgres", feature = "influxdb", feature = "mongodb", feature = "memory"))]
+#[cfg(any(
+    feature = "sqlite",
+    feature = "mariadb",
+    feature = "postgres",
+    feature = "influxdb",
+    feature = "mongodb",
+    feature = "memory"
+))]
 mod answer;
 #[cfg(test)]
 #[cfg(any(feature = "sqlite", feature = "mariadb", feature = "postgres", feature = "mongodb"))]

@@ -106,7 +106,11 @@ impl Topology {
     pub(crate) fn values(&self, programs: &Values) -> Values {
         let mut values = programs.clone();
         values.set("nodes", self.nodes);
-        if self.nodes > 1 { values.set("cluster", CLUSTER) } else { values.leave_out("cluster") }
+        if self.nodes > 1 {
+            values.set("cluster", CLUSTER)
+        } else {
+            values.leave_out("cluster")
+        }
         values.set("hosts", joined(hosts(self.nodes)));
         for role in self.recipe.roles {
             let on = || role.on.of(self.nodes).map(host);

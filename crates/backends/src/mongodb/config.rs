@@ -106,7 +106,11 @@ pub(crate) const SETTINGS: &[Setting] = &[
         default: "server",
         help: "members that must have a write: server (as it is set there), majority, or a number",
     },
-    Setting { key: "j", default: "server", help: "true waits for the journal on disk; server (as it is set), or false" },
+    Setting {
+        key: "j",
+        default: "server",
+        help: "true waits for the journal on disk; server (as it is set), or false",
+    },
     Setting {
         key: "precision",
         default: "ns",
@@ -215,7 +219,9 @@ fn parse(endpoint: &Endpoint) -> Result<ConnectedAs, SettingError> {
     let url = endpoint.expose();
     match url.scheme() {
         "mongodb" => {}
-        "mongodb+srv" => return Err(refuse("url", "name a server itself: mongodb://HOST:PORT/; DNS is not asked for more")),
+        "mongodb+srv" => {
+            return Err(refuse("url", "name a server itself: mongodb://HOST:PORT/; DNS is not asked for more"));
+        }
         _ => return Err(refuse("url", format!("{endpoint} is no MongoDB: write mongodb://HOST:27017/"))),
     }
     if url.fragment().is_some() {
@@ -340,8 +346,7 @@ mod tests {
     use super::*;
 
     fn address_with(url: &str, settings: &str, insecure: bool) -> Result<Address, SettingError> {
-        let target =
-            Target { endpoints: vec![Endpoint::new(url.parse().unwrap())], insecure, ..Target::default() };
+        let target = Target { endpoints: vec![Endpoint::new(url.parse().unwrap())], insecure, ..Target::default() };
         let config = Config::new(&Settings(serde_json::from_str(settings).unwrap()))?;
         Address::of(&target, &config, &|_| Some("of-environment".into()))
     }

@@ -19,8 +19,14 @@ pub(crate) fn classify(error: &DriverError) -> Error {
         ErrorKind::ServerSelection { message, .. } => of_selection(message),
         ErrorKind::DnsResolve { message, .. } => Error::new(Cause::Dns, shown(message)),
         ErrorKind::InvalidTlsConfig { message, .. } => Error::new(Cause::Tls, shown(message)),
+        // It waited for a connection, or was interrupted on one.
+        ErrorKind::ConnectionPoolCleared { message, .. } if message.contains("interrupted") => {
+            Error::new(Cause::Connect, shown(message)).applied(Applied::Maybe)
+        }
         ErrorKind::ConnectionPoolCleared { message, .. } => of_selection(message),
-        ErrorKind::InvalidResponse { message, .. } => Error::new(Cause::Protocol, shown(message)).applied(Applied::Maybe),
+        ErrorKind::InvalidResponse { message, .. } => {
+            Error::new(Cause::Protocol, shown(message)).applied(Applied::Maybe)
+        }
         ErrorKind::InvalidArgument { message, .. } => Error::new(Cause::Client, shown(message)),
         ErrorKind::IncompatibleServer { message, .. } => Error::new(Cause::Server, shown(message)).action(Action::Stop),
         _ => Error::new(Cause::Protocol, shown(&error.to_string())).applied(Applied::Maybe),
@@ -45,6 +51,7 @@ fn of_io(error: &io::Error) -> Error {
 
 /// No server could be asked: the text tells why, and nothing was sent.
 fn of_selection(message: &str) -> Error {
+    let message = first_failure(message);
     if let Some(refusal) = tls_refusal(message) {
         return Error::new(Cause::Tls, refusal);
     }
@@ -54,6 +61,13 @@ fn of_selection(message: &str) -> Error {
     }
     let of_files = text.contains("too many open files");
     Error::new(if of_files { Cause::Client } else { Cause::Connect }, shown(message)).action(Action::DiscardWriter)
+}
+
+/// Of a description of all servers, why the first of them could not be reached.
+fn first_failure(message: &str) -> &str {
+    let failure = message.split_once("Error: ").map_or(message, |(_, failure)| failure);
+    let failure = failure.strip_prefix("Kind: ").unwrap_or(failure);
+    failure.split_once(", labels: ").map_or(failure, |(failure, _)| failure)
 }
 
 /// What is said of a certificate, or of a server that does not encrypt, with the way out.
@@ -144,7 +158,11 @@ mod tests {
         let files = classify(&DriverError::from(io::Error::from_raw_os_error(24)));
         assert_eq!((files.cause, files.applied), (Cause::Client, Applied::No));
         for (text, cause) in [
-            ("Server selection timeout: … Connection refused (os error 111)", Cause::Connect),
+            (
+                "Server selection timeout: No available servers. Topology: { Type: Unknown, Servers: [ { Address: h:1, \
+                 Type: Unknown, Error: Kind: I/O error: Connection refused (os error 111), labels: {} } ] }",
+                Cause::Connect,
+            ),
             ("… invalid peer certificate: UnknownIssuer …", Cause::Tls),
             ("… invalid peer certificate: Expired …", Cause::Tls),
             ("… tls handshake eof …", Cause::Tls),
@@ -154,6 +172,8 @@ mod tests {
             let error = of_selection(text);
             assert_eq!((error.cause, error.applied), (cause, Applied::No), "{text}");
         }
+        let all = "Servers: [ { Address: h:1, Error: Kind: I/O error: refused, labels: {} }, { Address: i:1 } ]";
+        assert_eq!(of_selection(all).message, "I/O error: refused");
         assert!(of_selection("invalid peer certificate: UnknownIssuer").message.contains("the setting ca"));
         assert!(of_selection("tls handshake eof").message.contains("the server does not encrypt"));
     }

@@ -99,9 +99,10 @@ async fn durability(
         durability.has_journal = Some(enabled);
         settings.insert("journal".into(), if enabled { "on" } else { "off" }.into());
     }
-    for (parameter, name) in
-        [("journalCommitInterval", "commitIntervalMs"), ("wiredTigerEngineRuntimeConfig", "wiredTigerEngineRuntimeConfig")]
-    {
+    for (parameter, name) in [
+        ("journalCommitInterval", "commitIntervalMs"),
+        ("wiredTigerEngineRuntimeConfig", "wiredTigerEngineRuntimeConfig"),
+    ] {
         if let Some(reply) = ask(admin, doc! { "getParameter": 1, parameter: 1 }).await?
             && let Some(value) = reply.get(parameter).map(shown).filter(|value| !value.is_empty())
         {

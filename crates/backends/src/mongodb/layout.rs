@@ -100,7 +100,11 @@ pub(crate) mod tests {
         let cases = [
             (of(Layout::Document, 1, "{}"), plain.clone(), keys(doc! { "time": 1, "ns": 1 })),
             (of(Layout::Document, 2, "{}"), plain.clone(), keys(doc! { "device": 1, "time": 1, "ns": 1 })),
-            (of(Layout::Document, 2, r#"{"indexes":"time","precision":"ms"}"#), plain.clone(), keys(doc! { "time": 1 })),
+            (
+                of(Layout::Document, 2, r#"{"indexes":"time","precision":"ms"}"#),
+                plain.clone(),
+                keys(doc! { "time": 1 }),
+            ),
             (of(Layout::Bulk, 2, "{}"), plain.clone(), keys(doc! { "device": 1, "time": 1 })),
             (of(Layout::Narrow, 1, "{}"), plain.clone(), keys(doc! { "second": 1, "nanosecond": 1 })),
             (of(Layout::Narrow, 1, r#"{"indexes":"none"}"#), plain, None),

@@ -27,7 +27,10 @@ const NAMESPACE_EXISTS: i32 = 48;
 enum Found {
     Nothing,
     /// Ours; `exists` is false where only the marker is left.
-    Ours { marker: Marker, exists: bool },
+    Ours {
+        marker: Marker,
+        exists: bool,
+    },
     /// What stands there without our marker.
     Foreign(String),
 }

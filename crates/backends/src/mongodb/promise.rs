@@ -62,13 +62,7 @@ mod tests {
 
     #[test]
     fn each_write_concern_promises_what_it_keeps() {
-        let of = |w, j, has_journal, majority| Durability {
-            w,
-            j,
-            has_journal,
-            majority,
-            majority_is_journaled: true,
-        };
+        let of = |w, j, has_journal, majority| Durability { w, j, has_journal, majority, majority_is_journaled: true };
         let (one, yes) = (Members::Number(1), Some(true));
         let table = [
             (of(one.clone(), Journaled::Server, yes, 1), Buffered, 1),

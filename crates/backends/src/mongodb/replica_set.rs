@@ -33,12 +33,8 @@ pub(crate) async fn form(target: &Target) -> Result<(), Error> {
         let command = run(&admin, doc! { "getCmdLineOpts": 1 }).await?;
         let name = command.get_document("parsed").and_then(|p| p.get_document("replication"));
         let name = name.and_then(|r| r.get_str("replSet")).map_err(|e| Error::new(Cause::Protocol, e))?;
-        let members: Vec<Document> = options
-            .hosts
-            .iter()
-            .zip(0_i32..)
-            .map(|(host, id)| doc! { "_id": id, "host": host.to_string() })
-            .collect();
+        let members: Vec<Document> =
+            options.hosts.iter().zip(0_i32..).map(|(host, id)| doc! { "_id": id, "host": host.to_string() }).collect();
         run(&admin, doc! { "replSetInitiate": { "_id": name, "members": members } }).await?;
     }
     // A client of the set looks for its primary until there is one.

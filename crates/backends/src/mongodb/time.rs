@@ -142,7 +142,9 @@ mod tests {
 
     #[test]
     fn every_time_comes_back() {
-        for time in [-1_000_000_001, -1, 0, 1, 999_999, 1_000_000, 1_700_000_000_123_456_789, i64::MAX, i64::MIN + 999_999] {
+        for time in
+            [-1_000_000_001, -1, 0, 1, 999_999, 1_000_000, 1_700_000_000_123_456_789, i64::MAX, i64::MIN + 999_999]
+        {
             for fields in [TimeFields::Date, TimeFields::Second] {
                 let (coarse, fine) = fields.split(time);
                 let document = doc! { fields.coarse(): coarse, fields.fine().unwrap(): fine };

@@ -71,7 +71,7 @@ async fn where_nobody_listens_is_said() {
     let url = "mongodb://127.0.0.1:1/".parse().unwrap();
     let ours = open(&url, "{}", table(Layout::Document, "r"));
     let error = ours.ping().await.unwrap_err();
-    assert_eq!((error.cause, error.applied), (Cause::Connect, Applied::No), "{error}");
+    assert_eq!((error.cause, &error.applied), (Cause::Connect, &Applied::No), "{error}");
 }
 
 #[tokio::test]

@@ -5,11 +5,7 @@ use super::{
     points::{Points, time},
     shape::Shape,
 };
-use crate::{
-    answer::Answer,
-    mongodb::time::TimeFields,
-    span::Span,
-};
+use crate::{answer::Answer, mongodb::time::TimeFields, span::Span};
 use iotbench_core::{Cause, Chunk, Error, SignalId};
 use mongodb::bson::RawDocument;
 

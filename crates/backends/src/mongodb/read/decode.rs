@@ -17,7 +17,9 @@ pub(crate) fn element<'a>(document: &'a RawDocument, name: &str) -> Result<Optio
 pub(crate) fn device(document: &RawDocument) -> Result<u32, Error> {
     match element(document, "device")? {
         None => Ok(0),
-        Some(RawBsonRef::Int32(device)) => u32::try_from(device).map_err(|_| protocol("a stored device is out of range")),
+        Some(RawBsonRef::Int32(device)) => {
+            u32::try_from(device).map_err(|_| protocol("a stored device is out of range"))
+        }
         Some(other) => Err(protocol(format!("a stored device is {other:?}"))),
     }
 }

@@ -18,9 +18,7 @@ use count::count_stages;
 use decode::{integer, number};
 use figures::{FigureRows, Figures};
 use futures_util::TryStreamExt;
-use iotbench_core::{
-    Cause, ComputedBy, Counts, Error, Layout, Query, Reader, Reply, SignalId, Sink, Value, ValueType,
-};
+use iotbench_core::{Cause, ComputedBy, Counts, Error, Layout, Query, Reader, Reply, SignalId, Sink, Value, ValueType};
 use mongodb::{
     Collection, Database,
     bson::{Document, RawDocument},
@@ -150,9 +148,7 @@ impl MongoReader {
         let mut answer = Answer::new(sink, [ValueType::F64]);
         let bytes = self
             .each(self.shape.greatest(&wanted, signal), |document| match number(document, "greatest")? {
-                Some(greatest) => {
-                    answer.row(device, 0, |columns| columns[0].push(Some(Value::F64(greatest))))
-                }
+                Some(greatest) => answer.row(device, 0, |columns| columns[0].push(Some(Value::F64(greatest)))),
                 None => Ok(()),
             })
             .await?;

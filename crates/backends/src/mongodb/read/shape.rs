@@ -95,6 +95,8 @@ impl Shape {
         let mut stages = self.found(wanted);
         if let Order::ByValue(signal) = wanted.order {
             stages.push(doc! { "$set": { KEY: self.number(signal) } });
+            // What is missing, or reads as no number, would be the least of all.
+            stages.push(doc! { "$match": { KEY: { "$ne": Bson::Null } } });
         }
         stages.push(doc! { "$sort": self.sort(wanted) });
         if wanted.limit < u64::MAX {
@@ -128,7 +130,11 @@ impl Shape {
         conditions.extend(self.table.time().within("", span));
         if self.layout() == Layout::Narrow && signals.len() < self.width() {
             let numbers: Vec<i32> = signals.iter().map(|&signal| signal.into()).collect();
-            let number = if let [number] = numbers[..] { doc! { "$eq": number } } else { doc! { "$in": numbers } };
+            let number = if let [number] = numbers[..] {
+                doc! { "$eq": number }
+            } else {
+                doc! { "$in": numbers }
+            };
             conditions.insert("number", number);
         }
         vec![doc! { "$match": conditions }]
@@ -236,7 +242,8 @@ impl Shape {
     fn projection(&self, signals: &[SignalId]) -> Document {
         let mut projection = doc! { "_id": 0, "device": 1 };
         if self.is_bulk() {
-            projection.extend(self.time().names().map(|name| (name.to_owned(), format!("$measurements.{name}").into())));
+            projection
+                .extend(self.time().names().map(|name| (name.to_owned(), format!("$measurements.{name}").into())));
             projection.extend(signals.iter().map(|&signal| (self.answer_field(signal), self.value(signal))));
             return projection;
         }

@@ -1,12 +1,7 @@
 //! Layouts document and wide: a document a datapoint, a field for each signal. In layout wide the server unites them.
 
 use super::documents::{Documents, places};
-use crate::mongodb::{
-    config::Precision,
-    encode::Encoder,
-    layout::Table,
-    time::milliseconds,
-};
+use crate::mongodb::{config::Precision, encode::Encoder, layout::Table, time::milliseconds};
 use iotbench_core::{Applied, Batch};
 
 /// `{ device, time, ns, SIGNAL, … }`; without nanoseconds where the precision is milliseconds.

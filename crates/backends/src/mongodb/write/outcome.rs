@@ -57,7 +57,8 @@ impl Outcome {
             return Some(error.applied(Applied::Maybe));
         }
         let (error, refused) = self.refused.take()?;
-        let message = format!("{refused} of {} documents were refused, the first: {}", self.stored.len(), error.message);
+        let message =
+            format!("{refused} of {} documents were refused, the first: {}", self.stored.len(), error.message);
         let applied = if self.stored.contains(&true) { rows(&self.stored) } else { Applied::No };
         Some(Error { message, ..error }.applied(applied))
     }
