@@ -21,12 +21,19 @@
 
 use iotbench_core::Backend;
 
-#[cfg(any(feature = "sqlite", feature = "mariadb", feature = "postgres", feature = "influxdb", feature = "memory"))]
+#[cfg(any(
+    feature = "sqlite",
+    feature = "mariadb",
+    feature = "postgres",
+    feature = "influxdb",
+    feature = "mongodb",
+    feature = "memory"
+))]
 mod answer;
 #[cfg(test)]
-#[cfg(any(feature = "sqlite", feature = "mariadb", feature = "postgres"))]
+#[cfg(any(feature = "sqlite", feature = "mariadb", feature = "postgres", feature = "mongodb"))]
 mod explained;
-#[cfg(any(feature = "mariadb", feature = "postgres", feature = "_http"))]
+#[cfg(any(feature = "mariadb", feature = "postgres", feature = "mongodb", feature = "_http"))]
 mod handshake;
 #[cfg(feature = "_http")]
 mod http;
@@ -37,14 +44,15 @@ mod json;
     feature = "mariadb",
     feature = "postgres",
     feature = "influxdb",
+    feature = "mongodb",
     feature = "memory",
     feature = "blackhole"
 ))]
 mod refuse;
 
-#[cfg(any(feature = "sqlite", feature = "mariadb", feature = "postgres"))]
+#[cfg(any(feature = "sqlite", feature = "mariadb", feature = "postgres", feature = "mongodb"))]
 mod second;
-#[cfg(any(feature = "sqlite", feature = "mariadb", feature = "postgres"))]
+#[cfg(any(feature = "sqlite", feature = "mariadb", feature = "postgres", feature = "mongodb"))]
 mod span;
 
 #[cfg(feature = "blackhole")]
@@ -55,6 +63,8 @@ mod influxdb;
 mod mariadb;
 #[cfg(feature = "memory")]
 mod memory;
+#[cfg(feature = "mongodb")]
+mod mongodb;
 #[cfg(feature = "postgres")]
 mod postgres;
 #[cfg(feature = "sqlite")]
@@ -70,6 +80,8 @@ pub const BACKENDS: &[&dyn Backend] = &[
     &postgres::Postgres,
     #[cfg(feature = "influxdb")]
     &influxdb::InfluxDb,
+    #[cfg(feature = "mongodb")]
+    &mongodb::MongoDb,
     #[cfg(feature = "memory")]
     &memory::Memory,
     #[cfg(feature = "blackhole")]

@@ -20,6 +20,7 @@ pub struct OpenRequest {
 }
 
 /// A kind of database: static facts, and how to open one.
+#[async_trait]
 pub trait Backend: Send + Sync {
     /// Its name on the command line.
     fn name(&self) -> &'static str;
@@ -36,6 +37,15 @@ pub trait Backend: Send + Sync {
     /// How a private server of it is started on this machine; `None`: it has none, or needs none.
     fn recipe(&self) -> Option<&'static Recipe> {
         None
+    }
+
+    /// Makes one database of the processes of a private server, at `target`, that was just started, where no command does
+    /// ([`Recipe::join`]). It finds it made when the server starts again on a folder that was kept.
+    ///
+    /// # Errors
+    /// The processes cannot be reached, or refuse.
+    async fn join(&self, _target: &Target) -> Result<(), Error> {
+        Ok(())
     }
 
     /// Prepares a database without any I/O.

@@ -20,6 +20,7 @@ pub const SERVER_SETTINGS: &str = "server";
 /// | `{servers}` | the folder of what `scripts/servers` installs and Debian does not have: `{servers}/NAME` is one backend's | all; [`Program::folders`] |
 /// | `{memory_bytes}` | the budget of every cache of one process | all |
 /// | `{nodes}` | the number of nodes | all |
+/// | `{cluster}` | a name that several nodes have together; an argument or line that names it is left out where there is but one | all |
 /// | `{hosts}` | the addresses of all nodes, with commas between them | all |
 /// | `{ROLE.PORT}` | this port of that role: the same number on each of its nodes | all |
 /// | `{ROLE.PORT.first}` | `host:port` of that role's first node | all |
@@ -78,7 +79,7 @@ pub struct Recipe {
     /// The processes that it consists of, in the order of their start.
     pub roles: &'static [Role],
     /// Commands that make one database of the processes of a new server, run one after the other when all are ready. They
-    /// find it joined when it starts again on a folder that was kept.
+    /// find it joined when it starts again on a folder that was kept. What no command does, [`crate::Backend::join`] does.
     pub join: &'static [&'static [&'static str]],
 }
 

@@ -5,9 +5,9 @@ use std::{collections::BTreeMap, fmt::Display};
 /// Where the user's settings stand.
 pub(crate) const SETTINGS: &str = "{settings}";
 
-/// What a template's names stand for.
+/// What a template's names stand for; `None`: nothing, and what names it in a list is left out.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Values(BTreeMap<String, String>);
+pub(crate) struct Values(BTreeMap<String, Option<String>>);
 
 /// A name in a template that stands for nothing: a fault of the recipe.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -26,7 +26,17 @@ impl UnknownName {
 
 impl Values {
     pub(crate) fn set(&mut self, name: &str, value: impl Display) {
-        self.0.insert(name.into(), value.to_string());
+        self.0.insert(name.into(), Some(value.to_string()));
+    }
+
+    /// Leaves the elements of a list out that name this.
+    pub(crate) fn leave_out(&mut self, name: &str) {
+        self.0.insert(name.into(), None);
+    }
+
+    fn is_left_out(&self, template: &str) -> bool {
+        let mut left_out = self.0.iter().filter(|(_, value)| value.is_none());
+        left_out.any(|(name, _)| template.contains(&format!("{{{name}}}")))
     }
 
     /// The template with each `{name}` replaced, and each `{{` by `{`. What is put in is not looked at again.
@@ -42,7 +52,7 @@ impl Values {
                 continue;
             }
             let (name, behind) = after.split_once('}').ok_or_else(|| unknown(after))?;
-            filled.push_str(self.0.get(name).ok_or_else(|| unknown(name))?);
+            filled.push_str(self.0.get(name).and_then(Option::as_deref).ok_or_else(|| unknown(name))?);
             rest = behind;
         }
         filled.push_str(rest);
@@ -55,7 +65,7 @@ impl Values {
         for &template in templates {
             if template == SETTINGS {
                 filled.extend_from_slice(settings);
-            } else {
+            } else if !self.is_left_out(template) {
                 filled.push(self.fill(template)?);
             }
         }
@@ -115,6 +125,16 @@ mod tests {
         let filled = values().fill_lines("port = {port}\n{settings}\nend", &settings);
         assert_eq!(filled.unwrap(), "port = 4711\nx = 1\ny = {port}\nend\n");
         assert_eq!(values().fill_lines("{settings}\nend\n", &[]).unwrap(), "end\n");
+    }
+
+    #[test]
+    fn what_names_nothing_on_purpose_is_left_out_of_a_list() {
+        let mut values = values();
+        values.leave_out("cluster");
+        assert_eq!(values.fill_all(&["a", "--of={cluster}", "{port}"], &[]).unwrap(), ["a", "4711"]);
+        assert!(values.fill("--of={cluster}").is_err());
+        values.set("cluster", "c");
+        assert_eq!(values.fill_all(&["--of={cluster}"], &[]).unwrap(), ["--of=c"]);
     }
 
     proptest! {

@@ -44,6 +44,9 @@ impl fmt::Display for Member {
     }
 }
 
+/// What nodes are told that they are together.
+const CLUSTER: &str = "iotbench";
+
 /// The address of a node: each has its own, as on machines of their own.
 fn host(node: u32) -> Ipv4Addr {
     Ipv4Addr::new(127, 0, 0, u8::try_from(node + 1).unwrap_or(u8::MAX))
@@ -103,6 +106,11 @@ impl Topology {
     pub(crate) fn values(&self, programs: &Values) -> Values {
         let mut values = programs.clone();
         values.set("nodes", self.nodes);
+        if self.nodes > 1 {
+            values.set("cluster", CLUSTER)
+        } else {
+            values.leave_out("cluster")
+        }
         values.set("hosts", joined(hosts(self.nodes)));
         for role in self.recipe.roles {
             let on = || role.on.of(self.nodes).map(host);
@@ -210,6 +218,7 @@ mod tests {
             ("{front.http} {front.http.first}", "8080 127.0.0.1:8080"),
             ("{store.gossip.all}", "127.0.0.1:7000,127.0.0.2:7000,127.0.0.3:7000"),
             ("{hosts}", "127.0.0.1,127.0.0.2,127.0.0.3"),
+            ("{cluster}", "iotbench"),
         ] {
             assert_eq!(values.fill(template).unwrap(), filled);
         }

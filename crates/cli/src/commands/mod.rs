@@ -6,6 +6,7 @@ mod clean;
 mod completions;
 mod datasets;
 mod generate;
+mod join;
 mod man;
 mod profiles;
 mod run;

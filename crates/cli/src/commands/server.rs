@@ -1,13 +1,14 @@
 //! `iotbench server start|stop|list`.
 
 use crate::{
+    commands::join::join,
     console::{self, columns},
     error::CliError,
     signals,
 };
 use clap::{Args, Subcommand};
 use iotbench_backends::BACKENDS;
-use iotbench_core::{Recipe, Registry};
+use iotbench_core::{Backend, Recipe, Registry};
 use iotbench_engine::{Bytes, StopSignal};
 use iotbench_launcher::{
     DEFAULT_MEMORY_BYTES, Ended, Launch, Record, RecordError, Records, ServerProcess, ServerSettings, start,
@@ -80,7 +81,7 @@ pub(super) fn server(arguments: &ServerArguments) -> Result<(), CliError> {
 
 fn begin(arguments: &StartArguments) -> Result<(), CliError> {
     let backend = &arguments.backend;
-    let recipe = recipe_of(backend)?;
+    let (joins, recipe) = (find(backend)?, recipe_of(backend)?);
     let launch = |log| launch(arguments, recipe, log);
     let records = Records::open()?;
     if let Some(record) = records.find(backend)? {
@@ -97,6 +98,7 @@ fn begin(arguments: &StartArguments) -> Result<(), CliError> {
     if arguments.folder.is_some() {
         server.keep()?;
     }
+    join(joins, &server)?;
     let record = server.record(&log).ok_or_else(|| CliError::internal("the supervisor is not in /proc"))?;
     records.add(&record)?;
     server.detach().map_err(|e| CliError::internal(format!("the supervisor does not listen: {e}")))?;
@@ -183,6 +185,9 @@ fn rows(record: &Record) -> Vec<[String; 5]> {
 
 /// The recipe of a backend's private server.
 fn recipe_of(backend: &str) -> Result<&'static Recipe, CliError> {
-    let found = Registry::new(BACKENDS).find(backend).map_err(CliError::usage)?;
-    found.recipe().ok_or_else(|| CliError::usage(format!("{backend} has no server that iotbench could start")))
+    find(backend)?.recipe().ok_or_else(|| CliError::usage(format!("{backend} has no server that iotbench could start")))
+}
+
+fn find(backend: &str) -> Result<&'static dyn Backend, CliError> {
+    Registry::new(BACKENDS).find(backend).map_err(CliError::usage)
 }

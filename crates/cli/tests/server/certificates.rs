@@ -66,16 +66,24 @@ fn parameters(host: &str) -> CertificateParams {
 fn written(folder: &Path, backend: &str, certificate: &str, key: &KeyPair) -> Certificate {
     let written = Certificate { file: folder.join("server.pem"), key: folder.join("server.key") };
     fs::write(&written.file, certificate).unwrap();
-    fs::write(&written.key, key.serialize_pem()).unwrap();
-    fs::set_permissions(&written.key, Permissions::from_mode(0o600)).unwrap();
-    if rustix::process::geteuid().is_root() {
-        chown(&written.key, Some(user_id(recipe(backend).user)), None).unwrap();
-    }
+    // MongoDB has both in one file.
+    let both = if backend == "mongodb" { pem } else { "" };
+    fs::write(&written.key, format!("{both}{}", key.serialize_pem())).unwrap();
+    readable_by_server_alone(&written.key, backend);
     written
+}
+
+pub fn readable_by_server_alone(file: &Path, backend: &str) {
+    fs::set_permissions(file, Permissions::from_mode(0o600)).unwrap();
+    if rustix::process::geteuid().is_root() {
+        chown(file, Some(user_id(recipe(backend).user)), None).unwrap();
+    }
 }
 
 fn user_id(name: &str) -> u32 {
     let users = fs::read_to_string("/etc/passwd").unwrap();
-    let user = users.lines().find(|line| line.split(':').next() == Some(name)).unwrap();
+    let find = |name: &str| users.lines().find(|line| line.split(':').next() == Some(name));
+    // What a server runs as that has no user of its own.
+    let user = find(name).or_else(|| find("nobody")).unwrap();
     user.split(':').nth(2).unwrap().parse().unwrap()
 }

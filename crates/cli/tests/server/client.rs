@@ -1,10 +1,17 @@
-//! What a user says to a server by its own client program.
+//! What a user says to a server by its own client program; to MongoDB, whose shell is not part of it, by its driver.
 
+use mongodb::{
+    Client,
+    bson::{Bson, Document},
+};
 use std::process::Command;
 use url::Url;
 
 /// Says it as who the address names, or as whoever may do anything, and returns what was printed.
 pub fn say(backend: &str, address: &Url, words: &str) -> String {
+    if backend == "mongodb" {
+        return run_command(address, words);
+    }
     let port = address.port().unwrap().to_string();
     let mut command = match backend {
         "postgres" => {
@@ -31,4 +38,20 @@ pub fn say(backend: &str, address: &Url, words: &str) -> String {
     let output = command.output().unwrap();
     assert!(output.status.success(), "{backend}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
+}
+
+/// Runs a command, written as JSON, in the database that the address names. A reply with a cursor is its documents.
+fn run_command(address: &Url, json: &str) -> String {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let client = Client::with_uri_str(address.as_str()).await.unwrap();
+        let name = Some(address.path().trim_start_matches('/')).filter(|name| !name.is_empty());
+        let command: serde_json::Map<String, serde_json::Value> = serde_json::from_str(json).unwrap();
+        let command = Document::try_from(command).unwrap();
+        let reply = client.database(name.unwrap_or("iotbench")).run_command(command).await.unwrap();
+        match reply.get_document("cursor").and_then(|cursor| cursor.get_array("firstBatch")) {
+            Ok(documents) => documents.iter().map(Bson::to_string).collect::<Vec<_>>().join("\n"),
+            Err(_) => reply.to_string(),
+        }
+    })
 }

@@ -12,6 +12,7 @@ fn a_start_that_fails_shows_the_last_lines_of_the_log_and_leaves_nothing() {
         ("postgres", "work_mem=12XX", "invalid value for parameter"),
         ("mariadb", "no_such_option=1", "unknown variable"),
         ("influxdb", "http.max-row-limit=many", "influxd ended with exit code"),
+        ("mongodb", "noSuchOption=1", "unrecognised option"),
     ];
     for (backend, setting, words) in wrong.into_iter().filter(|(backend, _, _)| is_here(backend)) {
         let place = Place::new();

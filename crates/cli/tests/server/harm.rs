@@ -28,6 +28,10 @@ fn plant(backend: &str, server: &Url) -> Url {
                 "CREATE TABLE mine.iotbench_pmu_write (a TEXT); INSERT INTO mine.iotbench_pmu_write VALUES ('x')";
             say(backend, server, &format!("CREATE DATABASE mine; {table}"));
         }
+        "mongodb" => {
+            mine.set_path("/mine");
+            say(backend, &mine, r#"{"insert": "iotbench_pmu_write", "documents": [{"_id": 1, "a": "x"}]}"#);
+        }
         _ => {
             mine.query_pairs_mut().append_pair("db", "mine");
             say(backend, server, "CREATE DATABASE mine");
@@ -46,6 +50,10 @@ fn contents(backend: &str, mine: &Url) -> String {
             say(backend, mine, tables) + &say(backend, mine, "SELECT * FROM iotbench_pmu_write")
         }
         "mariadb" => say(backend, mine, "SHOW TABLES FROM mine; SELECT * FROM mine.iotbench_pmu_write"),
+        "mongodb" => {
+            say(backend, mine, r#"{"listCollections": 1}"#)
+                + &say(backend, mine, r#"{"find": "iotbench_pmu_write", "filter": {}}"#)
+        }
         _ => say(backend, mine, "SHOW MEASUREMENTS; SELECT * FROM iotbench_pmu_write"),
     }
 }
@@ -65,7 +73,8 @@ fn a_users_table_of_our_name_is_refused_and_stays_as_it_was() {
         let (code, text, err) = place.call(&run);
         assert_eq!(code, 31, "{backend}: {err}");
         // InfluxDB's whole database is refused, the others' table.
-        let named = text.contains("table") && text.contains("iotbench_pmu_write") || text.contains("database mine");
+        let is_table = text.contains("table") || text.contains("collection");
+        let named = is_table && text.contains("iotbench_pmu_write") || text.contains("database mine");
         assert!(named && text.contains("marker"), "{backend}: {text}");
         place.out(&["clean", "--url", mine.as_str()]);
         assert_eq!(contents(backend, &mine), before, "{backend}");
@@ -112,6 +121,7 @@ fn a_table_that_is_dropped_during_a_run_is_told_and_what_takes_its_place_stays()
         let drop = match backend {
             "mariadb" => "DROP TABLE iotbench.iotbench_pmu_write",
             "postgres" => "DROP TABLE iotbench_pmu_write",
+            "mongodb" => r#"{"drop": "iotbench_pmu_write"}"#,
             _ => "DROP MEASUREMENT iotbench_pmu_write",
         };
         say(backend, &url, drop);

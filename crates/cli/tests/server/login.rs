@@ -1,13 +1,14 @@
 //! Passwords that are wrong, and one that is changed during a run: said at once, and not tried again and again.
 
 use crate::{
+    certificates::readable_by_server_alone,
     client::say,
     on_a_server::{arguments, run},
     place::{Place, SERVERS, is_here, wait_for_series},
     proxy::Proxy,
 };
 use serde_json::Value;
-use std::fs;
+use std::{fs, path::PathBuf};
 use url::Url;
 
 const USERS: usize = 5;
@@ -19,18 +20,32 @@ fn start(place: &Place, backend: &str) -> Url {
     let rules = place.root().join("pg_hba.conf");
     fs::write(&rules, "host all sensor 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\n").unwrap();
     let setting = match backend {
+        "mongodb" => format!("keyFile={}", key_file(place, backend).display()),
         "mariadb" => "skip-name-resolve=1".into(),
         "postgres" => format!("hba_file={}", rules.display()),
         _ => "http.auth-enabled=true".to_owned(),
     };
-    let server: Url = place.out(&["server", "start", backend, "--set", &setting]).trim().parse().unwrap();
+    let mut server: Url = place.out(&["server", "start", backend, "--set", &setting]).trim().parse().unwrap();
     let create = match backend {
         "mariadb" => "CREATE USER sensor IDENTIFIED BY 'right'; GRANT ALL ON *.* TO sensor",
         "postgres" => "CREATE ROLE sensor LOGIN SUPERUSER PASSWORD 'right'",
+        // Who is the first may come from this machine without a name.
+        "mongodb" => r#"{"createUser": "sensor", "pwd": "right", "roles": ["root"]}"#,
         _ => "CREATE USER sensor WITH PASSWORD 'right' WITH ALL PRIVILEGES",
     };
+    if backend == "mongodb" {
+        server.set_path("/admin");
+    }
     say(backend, &server, create);
     server
+}
+
+/// What members of a set know one another by; a server that has it lets nobody else in.
+fn key_file(place: &Place, backend: &str) -> PathBuf {
+    let file = place.root().join("members.key");
+    fs::write(&file, "c2VjcmV0c2VjcmV0").unwrap();
+    readable_by_server_alone(&file, backend);
+    file
 }
 
 fn sensor(url: &Url, password: &str) -> Url {
@@ -48,9 +63,11 @@ fn change_password(backend: &str, server: &Url) {
             "ALTER ROLE sensor PASSWORD 'changed'; \
              SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = 'sensor'"
         }
+        // A connection outlives the password that it was opened with, and not the user.
+        "mongodb" => r#"{"dropUser": "sensor"}"#,
         _ => "SET PASSWORD FOR sensor = 'changed'",
     };
-    let who = if backend == "influxdb" { sensor(server, "right") } else { server.clone() };
+    let who = if ["influxdb", "mongodb"].contains(&backend) { sensor(server, "right") } else { server.clone() };
     say(backend, &who, change);
 }
 

@@ -95,7 +95,11 @@ fn a_server_that_stops_answering_hangs_nobody_and_goes_on_afterwards() {
         assert!(ended.reasons().contains("timed_out: no answer within 1 s"), "{backend}: {}", ended.reasons());
         assert!(ended.count("/load/unknown") >= USERS && has_error(&ended, "timed_out"), "{:#}", ended.document);
         assert_partial_result_is_saved(&place, &ended, backend);
-        let question = if backend == "influxdb" { "SHOW DATABASES" } else { "SELECT 1" };
+        let question = match backend {
+            "influxdb" => "SHOW DATABASES",
+            "mongodb" => r#"{"ping": 1}"#,
+            _ => "SELECT 1",
+        };
         assert!(!say(backend, &url, question).is_empty(), "{backend} does not go on");
         assert!(place.out(&["clean", "--url", url.as_str()]).contains("dropped iotbench_pmu_write"), "{backend}");
         place.out(&["server", "stop", backend]);

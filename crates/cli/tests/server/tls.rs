@@ -19,6 +19,8 @@ fn start(place: &Place, backend: &str, certificate: &Certificate) -> Url {
     let settings = match backend {
         "mariadb" => vec![format!("ssl-cert={file}"), format!("ssl-key={key}")],
         "postgres" => vec!["ssl=on".into(), format!("ssl_cert_file={file}"), format!("ssl_key_file={key}")],
+        // Readiness is asked in plain text.
+        "mongodb" => vec!["tlsMode=preferTLS".into(), format!("tlsCertificateKeyFile={key}")],
         _ => vec![
             "http.https-enabled=true".into(),
             format!("http.https-certificate={file}"),
@@ -71,8 +73,10 @@ fn a_certificate_counts_for_its_host_and_under_its_authority() {
         assert_refused(&other, backend, UNTRUSTED);
         let mut elsewhere = url.clone();
         elsewhere.set_host(Some("127.0.0.1")).unwrap();
-        if backend != "influxdb" {
-            elsewhere.set_query(Some("sslmode=verify-full"));
+        match backend {
+            "influxdb" => {}
+            "mongodb" => elsewhere.set_query(Some("tls=true")),
+            _ => elsewhere.set_query(Some("sslmode=verify-full")),
         }
         assert_refused(
             &run(&place, backend, &elsewhere, 2, &["--set", &trusted]),

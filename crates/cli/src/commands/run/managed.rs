@@ -1,7 +1,12 @@
 //! The private server of a run or a sweep: started before it, stopped after it.
 
 use super::options::{OutputFormat, RunArguments};
-use crate::{commands::kept, console, error::CliError, job::Job};
+use crate::{
+    commands::{join::join, kept},
+    console,
+    error::CliError,
+    job::Job,
+};
 use iotbench_core::ProcessAction;
 use iotbench_engine::{Outcome, Reason, ServerProcesses, StopSignal, Verdict};
 use iotbench_launcher::{Ended, KeptServer, Launch, PrivateServer, ProcessActor, Records, StartError, start};
@@ -46,6 +51,7 @@ pub(super) fn start_server(
         }
         _ => error.into(),
     })?;
+    join(job.backend, &server)?;
     let watcher = stop.clone();
     server.on_end(move |how| watcher.server_died(&death(how, &log)));
     Ok(Some(server))

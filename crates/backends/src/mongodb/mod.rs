@@ -1,0 +1,93 @@
+//! MongoDB, by its own driver and raw BSON. README.md beside this file says what it creates, how it writes, what it promises
+//! and which times it keeps.
+
+mod clients;
+mod config;
+mod database;
+mod encode;
+mod error;
+mod facts;
+mod layout;
+mod ownership;
+mod promise;
+mod read;
+mod recipe;
+mod replica_set;
+mod shards;
+mod time;
+mod write;
+
+use async_trait::async_trait;
+use clients::Clients;
+use config::{Address, Config, SETTINGS};
+use database::MongoDatabase;
+use iotbench_core::{
+    Acknowledgement, Backend, Capabilities, Database, Domain, Duplicates, Error, Layout, OpenRequest, Recipe, Setting,
+    SettingError, TableSpec, Target, TimeUnit,
+};
+use layout::Table;
+use std::sync::Arc;
+
+/// MongoDB.
+pub struct MongoDb;
+
+static CAPABILITIES: Capabilities = Capabilities {
+    layouts: &[Layout::Document, Layout::Bulk, Layout::Narrow, Layout::Wide],
+    time_unit: TimeUnit::Ns,
+    duplicates: Duplicates::Keep,
+    domain: |_| Domain::Full,
+    acknowledgement: Acknowledgement::Durable,
+    // A single server has none, and what a backend can do is known before its server is.
+    transactions: false,
+    most_writers: None,
+    blocking: false,
+    embedded: false,
+    stores: true,
+};
+
+#[async_trait]
+impl Backend for MongoDb {
+    fn name(&self) -> &'static str {
+        "mongodb"
+    }
+
+    fn summary(&self) -> &'static str {
+        "MongoDB: documents or time series, a single server, a replica set or shards"
+    }
+
+    fn capabilities(&self) -> &Capabilities {
+        &CAPABILITIES
+    }
+
+    fn settings(&self) -> &'static [Setting] {
+        SETTINGS
+    }
+
+    fn recipe(&self) -> Option<&'static Recipe> {
+        Some(&recipe::RECIPE)
+    }
+
+    async fn join(&self, target: &Target) -> Result<(), Error> {
+        replica_set::form(target).await
+    }
+
+    fn open(&self, request: OpenRequest) -> Result<Arc<dyn Database>, SettingError> {
+        let config = Config::new(&request.settings)?;
+        let address = Address::of(&request.target, &config, &|name| std::env::var(name).ok())?;
+        refuse_table(&request.table)?;
+        let table = Table::new(request.table, &config);
+        Ok(Arc::new(MongoDatabase::new(Clients::new(address), table, config)))
+    }
+}
+
+fn refuse_table(table: &TableSpec) -> Result<(), SettingError> {
+    let refuse =
+        |key: &str, message: &str| Err(SettingError { key: key.into(), message: message.into(), suggestion: None });
+    if i32::try_from(table.devices).is_err() {
+        return refuse("devices", "a device is a 32-bit integer: at most 2147483647 devices");
+    }
+    if table.layout == Layout::Narrow && table.schema.uniform_type().is_none() {
+        return refuse("layout", "layout narrow stores values of one type, and this dataset mixes types");
+    }
+    Ok(())
+}

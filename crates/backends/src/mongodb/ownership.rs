@@ -1,0 +1,199 @@
+//! Creates and drops our collections, and nothing that is not ours.
+//!
+//! A collection carries no comment, so that its marker lies beside it: the one document of `NAME.iotbench`, which names the
+//! run and the collection's UUID. Another collection of the same name has another UUID, and so no marker.
+
+use super::{
+    error::{classify, of_code},
+    layout::Table,
+    shards,
+};
+use iotbench_core::{Action, Applied, Cause, Error, Marker, Name, OwnedObject};
+use mongodb::{
+    Database,
+    bson::{Bson, Document, Uuid, doc},
+};
+
+/// The end of the name of a collection that holds a marker.
+const OF_MARKERS: &str = ".iotbench";
+/// The `_id` of the one document there.
+const ID: &str = "marker";
+const CREATED_BY: &str = concat!("iotbench ", env!("CARGO_PKG_VERSION"));
+const OURS: &str = "iotbench ";
+const NAMESPACE_EXISTS: i32 = 48;
+
+/// What is there under a name.
+#[derive(Debug)]
+enum Found {
+    Nothing,
+    /// Ours; `exists` is false where only the marker is left.
+    Ours {
+        marker: Marker,
+        exists: bool,
+    },
+    /// What stands there without our marker.
+    Foreign(String),
+}
+
+/// Creates and marks a collection, in the place of an earlier one of ours. Its UUID is returned.
+///
+/// # Errors
+/// [`Cause::NotOurs`] where something of its name does not carry our marker.
+pub(crate) async fn create(database: &Database, table: &Table) -> Result<(), Error> {
+    let name = table.name();
+    match find(database, name).await? {
+        Found::Nothing => {}
+        Found::Ours { .. } => drop_both(database, name).await?,
+        Found::Foreign(what) => return Err(not_ours(database, &what)),
+    }
+    mark(database, name, &table.spec.marker, None).await?;
+    if let Err(error) = run(database, table.create_command()).await {
+        drop_collection(database, &marker_name(name)).await?;
+        let is_there = error.message.contains(&format!("({NAMESPACE_EXISTS} "));
+        return Err(if is_there { not_ours(database, &format!("collection {name}")) } else { error });
+    }
+    let uuid = uuid_of(database, name).await?;
+    mark(database, name, &table.spec.marker, uuid).await?;
+    if let Some(keys) = table.index_keys() {
+        let index = doc! { "key": keys, "name": "iotbench_time" };
+        run(database, doc! { "createIndexes": name, "indexes": [index] }).await?;
+    }
+    shards::divide(database, table).await
+}
+
+/// Makes this run the owner of a collection that an earlier run left, if it is there with the same fingerprint; else changes
+/// nothing.
+pub(crate) async fn adopt(database: &Database, table: &Table) -> Result<bool, Error> {
+    let (name, marker) = (table.name(), &table.spec.marker);
+    match find(database, name).await? {
+        Found::Ours { marker: found, exists: true } if found.fingerprint == marker.fingerprint => {
+            // Only from the run that was found: another may be taking it over at the same time.
+            let filter = doc! { "_id": ID, "run_id": found.run_id };
+            let update = doc! { "$set": { "run_id": &marker.run_id } };
+            let changed = database.collection::<Document>(&marker_name(name)).update_one(filter, update).await;
+            Ok(changed.map_err(|e| classify(&e))?.matched_count == 1)
+        }
+        _ => Ok(false),
+    }
+}
+
+/// Drops a collection that carries the marker of this run, and nothing else. False when there is no such collection.
+pub(crate) async fn drop_of_run(database: &Database, name: &str, run_id: &str) -> Result<bool, Error> {
+    match find(database, name).await? {
+        Found::Ours { marker, .. } if marker.run_id == run_id => drop_both(database, name).await.map(|()| true),
+        _ => Ok(false),
+    }
+}
+
+/// All collections that carry our marker.
+pub(crate) async fn owned(database: &Database) -> Result<Vec<OwnedObject>, Error> {
+    let filter = doc! { "name": { "$regex": "\\.iotbench$" } };
+    let mut names = list(database, filter).await?;
+    names.sort_by_key(|entry| entry.get_str("name").map(ToOwned::to_owned).unwrap_or_default());
+    let mut owned = Vec::new();
+    for entry in names {
+        let of_marker = entry.get_str("name").ok().and_then(|name| name.strip_suffix(OF_MARKERS));
+        let Some(name) = of_marker.and_then(|name| Name::new(name).ok()) else { continue };
+        if let Found::Ours { marker, .. } = find(database, name.as_str()).await? {
+            owned.push(OwnedObject { name, run_id: marker.run_id });
+        }
+    }
+    Ok(owned)
+}
+
+/// The UUID of a collection, where there is one: what an insert asks to find, so that it goes into no other.
+pub(crate) async fn uuid_of(database: &Database, name: &str) -> Result<Option<Uuid>, Error> {
+    // A time series is a view; what it shows lies in its buckets.
+    let names = doc! { "$in": [name, format!("system.buckets.{name}")] };
+    let found = list(database, doc! { "name": names }).await?;
+    let uuid = |entry: &Document| match entry.get_document("info").ok()?.get("uuid")? {
+        Bson::Binary(binary) => binary.to_uuid().ok(),
+        _ => None,
+    };
+    Ok(found.iter().find_map(uuid))
+}
+
+async fn find(database: &Database, name: &str) -> Result<Found, Error> {
+    let marker_name = marker_name(name);
+    let there = list(database, doc! { "name": { "$in": [name, &marker_name] } }).await?;
+    let is_there = |name: &str| there.iter().any(|entry| entry.get_str("name").is_ok_and(|found| found == name));
+    let exists = is_there(name);
+    if !is_there(&marker_name) {
+        return Ok(if exists { Found::Foreign(format!("collection {name}")) } else { Found::Nothing });
+    }
+    let found = database.collection::<Document>(&marker_name).find_one(doc! { "_id": ID }).await;
+    let Some(found) = found.map_err(|e| classify(&e))? else {
+        return Ok(Found::Foreign(format!("collection {marker_name}")));
+    };
+    let (Ok(run_id), Ok(fingerprint), Ok(by)) =
+        (found.get_str("run_id"), found.get_str("fingerprint"), found.get_str("created_by"))
+    else {
+        return Ok(Found::Foreign(format!("collection {marker_name}")));
+    };
+    let marked = match found.get("uuid") {
+        Some(Bson::Binary(binary)) => binary.to_uuid().ok(),
+        _ => None,
+    };
+    let is_same = !exists || (marked.is_some() && marked == uuid_of(database, name).await?);
+    if !by.starts_with(OURS) || !is_same {
+        return Ok(Found::Foreign(format!("collection {name}")));
+    }
+    let marker = Marker { run_id: run_id.to_owned(), fingerprint: fingerprint.to_owned() };
+    Ok(Found::Ours { marker, exists })
+}
+
+async fn mark(database: &Database, name: &str, marker: &Marker, uuid: Option<Uuid>) -> Result<(), Error> {
+    let document = doc! {
+        "_id": ID,
+        "run_id": &marker.run_id,
+        "fingerprint": &marker.fingerprint,
+        "uuid": uuid.map_or(Bson::Null, Bson::from),
+        "created_by": CREATED_BY,
+    };
+    let markers = database.collection::<Document>(&marker_name(name));
+    let marked = markers.replace_one(doc! { "_id": ID }, document).upsert(true).await;
+    marked.map(drop).map_err(|e| classify(&e))
+}
+
+fn marker_name(name: &str) -> String {
+    format!("{name}{OF_MARKERS}")
+}
+
+async fn drop_both(database: &Database, name: &str) -> Result<(), Error> {
+    drop_collection(database, name).await?;
+    drop_collection(database, &marker_name(name)).await
+}
+
+async fn drop_collection(database: &Database, name: &str) -> Result<(), Error> {
+    // One that is not there is no error to the driver.
+    database.collection::<Document>(name).drop().await.map_err(|e| classify(&e))
+}
+
+/// The collections, views and time series that a filter finds.
+async fn list(database: &Database, filter: Document) -> Result<Vec<Document>, Error> {
+    let command = doc! { "listCollections": 1, "filter": filter, "cursor": { "batchSize": 10_000 } };
+    let reply = run(database, command).await?;
+    let batch = reply.get_document("cursor").and_then(|cursor| cursor.get_array("firstBatch"));
+    let batch = batch.map_err(|e| Error::new(Cause::Protocol, e))?;
+    Ok(batch.iter().filter_map(Bson::as_document).cloned().collect())
+}
+
+/// Runs a command of the control plane, of which a failure leaves nothing in doubt that is not looked at again.
+pub(crate) async fn run(database: &Database, command: Document) -> Result<Document, Error> {
+    let reply = database.run_command(command).await.map_err(|e| classify(&e).applied(Applied::No))?;
+    match reply.get_document("writeConcernError") {
+        Ok(error) => {
+            let code = error.get_i32("code").unwrap_or_default();
+            Err(of_code(code, "writeConcernError", error.get_str("errmsg").unwrap_or_default()))
+        }
+        Err(_) => Ok(reply),
+    }
+}
+
+fn not_ours(database: &Database, what: &str) -> Error {
+    let message = format!(
+        "{what} in database {} exists and does not carry our marker: choose another table name or database",
+        database.name()
+    );
+    Error::new(Cause::NotOurs, message).action(Action::Stop)
+}

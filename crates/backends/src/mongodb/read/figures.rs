@@ -1,0 +1,114 @@
+//! Figures over many datapoints, device by device.
+
+use super::{
+    decode::{device, element, number},
+    shape::Shape,
+    wanted::Asked,
+};
+use crate::{answer::Answer, span::Span};
+use iotbench_core::{Aggregate, Cause, Error, Layout, SignalId, Value};
+use mongodb::bson::{Bson, Document, RawBsonRef, RawDocument, doc};
+
+/// What is asked for.
+pub(crate) struct Figures<'a> {
+    pub(crate) devices: Asked<'a>,
+    pub(crate) signals: &'a [SignalId],
+    pub(crate) aggregates: &'a [Aggregate],
+    pub(crate) span: Span,
+}
+
+impl Figures<'_> {
+    /// The stages that give a document a device, by device; in layout narrow one a device and signal.
+    pub(crate) fn stages(&self, shape: &Shape) -> Vec<Document> {
+        let mut stages = shape.all_of(self.devices, self.span, self.signals);
+        if self.aggregates.contains(&Aggregate::Last) {
+            stages.push(doc! { "$sort": self.by_time(shape) });
+        }
+        let is_narrow = shape.layout() == Layout::Narrow;
+        let mut id = doc! { "device": if shape.has_device() { "$device".into() } else { Bson::Int32(0) } };
+        if is_narrow {
+            id.insert("number", "$number");
+        }
+        let mut group = doc! { "_id": id };
+        for (place, &aggregate) in self.aggregates.iter().enumerate() {
+            // In layout narrow a signal is a document of its own.
+            for &signal in if is_narrow { self.signals.get(..1).unwrap_or_default() } else { self.signals } {
+                let field = if is_narrow { format!("f{place}") } else { format!("f{place}_{signal}") };
+                group.insert(field, doc! { operator(aggregate): shape.number(signal) });
+            }
+        }
+        stages.extend([doc! { "$group": group }, doc! { "$sort": { "_id": 1 } }]);
+        stages
+    }
+
+    fn by_time(&self, shape: &Shape) -> Document {
+        // The index has each device's documents in order.
+        let mut sort = match self.devices {
+            Asked::One(_) => doc! {},
+            _ if !shape.has_device() => doc! {},
+            _ => doc! { "device": 1 },
+        };
+        sort.extend(shape.by_time(1));
+        sort
+    }
+}
+
+fn operator(aggregate: Aggregate) -> &'static str {
+    match aggregate {
+        Aggregate::Last => "$last",
+        Aggregate::Min => "$min",
+        Aggregate::Mean => "$avg",
+        Aggregate::Max => "$max",
+    }
+}
+
+/// Puts the figures of a device together.
+pub(crate) struct FigureRows<'a> {
+    figures: &'a Figures<'a>,
+    /// The fields of each figure: by aggregate, then signal.
+    fields: Vec<String>,
+    present: Option<u32>,
+    values: Vec<Option<f64>>,
+}
+
+impl<'a> FigureRows<'a> {
+    pub(crate) fn new(figures: &'a Figures<'a>) -> Self {
+        let of_aggregate = |place| figures.signals.iter().map(move |signal| format!("f{place}_{signal}"));
+        let fields: Vec<_> = (0..figures.aggregates.len()).flat_map(of_aggregate).collect();
+        Self { figures, present: None, values: vec![None; fields.len()], fields }
+    }
+
+    pub(crate) fn take(&mut self, document: &RawDocument, answer: &mut Answer<'_>) -> Result<(), Error> {
+        let id = document.get_document("_id").map_err(|e| Error::new(Cause::Protocol, e))?;
+        let device = device(id)?;
+        if self.present != Some(device) {
+            self.finish(answer)?;
+            self.present = Some(device);
+        }
+        let width = self.figures.signals.len();
+        if let Some(RawBsonRef::Int32(signal)) = element(id, "number")? {
+            let place = SignalId::try_from(signal).ok().and_then(|s| self.figures.signals.binary_search(&s).ok());
+            let Some(column) = place else { return Ok(()) };
+            for aggregate in 0..self.figures.aggregates.len() {
+                self.values[aggregate * width + column] = number(document, &format!("f{aggregate}"))?;
+            }
+            return Ok(());
+        }
+        for (value, field) in self.values.iter_mut().zip(&self.fields) {
+            *value = number(document, field)?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn finish(&mut self, answer: &mut Answer<'_>) -> Result<(), Error> {
+        if let Some(device) = self.present.take() {
+            for of_signals in self.values.chunks(self.figures.signals.len().max(1)) {
+                answer.row(device, 0, |columns| {
+                    columns.iter_mut().zip(of_signals).try_for_each(|(to, from)| to.push(from.map(Value::F64)))
+                })?;
+            }
+        }
+        self.values.fill(None);
+        Ok(())
+    }
+}

@@ -1,0 +1,129 @@
+//! Datapoints out of the documents of an answer.
+
+use super::{
+    decode::{device, element, value},
+    shape::Shape,
+};
+use crate::{answer::Answer, mongodb::time::TimeFields};
+use iotbench_core::{Cause, Chunk, Error, SignalId};
+use mongodb::bson::{RawBsonRef, RawDocument};
+
+/// How documents become datapoints.
+pub(crate) trait Points: Send {
+    /// Takes a document, and pushes the datapoints that it completes.
+    fn take(&mut self, document: &RawDocument, answer: &mut Answer<'_>) -> Result<(), Error>;
+
+    /// Pushes the last datapoint, where it could not be known to be complete.
+    fn finish(&mut self, answer: &mut Answer<'_>) -> Result<(), Error>;
+}
+
+/// The time of a document.
+pub(crate) fn time(fields: TimeFields, document: &RawDocument) -> Result<i64, Error> {
+    fields.read(document).ok_or_else(|| Error::new(Cause::Protocol, "a stored time is none, or out of range"))
+}
+
+/// Documents that are a datapoint each.
+pub(crate) struct RowPoints {
+    time: TimeFields,
+    /// The fields of the signals asked for.
+    names: Vec<String>,
+}
+
+impl RowPoints {
+    pub(crate) fn new(shape: &Shape, signals: &[SignalId]) -> Self {
+        Self { time: shape.time(), names: signals.iter().map(|&signal| shape.answer_field(signal)).collect() }
+    }
+}
+
+impl Points for RowPoints {
+    fn take(&mut self, document: &RawDocument, answer: &mut Answer<'_>) -> Result<(), Error> {
+        let protocol = |e: mongodb::bson::error::Error| Error::new(Cause::Protocol, e);
+        answer.row(device(document)?, time(self.time, document)?, |columns| {
+            // Fields lie in the order of the signals, as a rule: each is looked for behind the one before.
+            let mut rest = document.iter_elements();
+            for (column, name) in columns.iter_mut().zip(&self.names) {
+                let mut found = None;
+                for element in rest.by_ref() {
+                    let element = element.map_err(protocol)?;
+                    if element.key().as_str() == name {
+                        found = Some(element.value().map_err(protocol)?);
+                        break;
+                    }
+                }
+                if found.is_none() {
+                    rest = document.iter_elements();
+                    found = element(document, name)?;
+                }
+                column.push(match found {
+                    Some(found) => value(found, column.value_type())?,
+                    None => None,
+                })?;
+            }
+            Ok(())
+        })
+    }
+
+    fn finish(&mut self, _answer: &mut Answer<'_>) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+/// Documents that are a value each, put together. A number that comes twice begins another datapoint of that time.
+pub(crate) struct NarrowPoints {
+    signals: Vec<SignalId>,
+    time: TimeFields,
+    /// Device and time of the datapoint that is being put together.
+    present: Option<(u32, i64)>,
+    /// Its values: a column a signal, empty where there is none yet.
+    values: Chunk,
+    /// How many datapoints are still wanted.
+    left: u64,
+}
+
+impl NarrowPoints {
+    pub(crate) fn new(shape: &Shape, signals: &[SignalId], limit: u64) -> Self {
+        let values = Chunk::new(signals.iter().map(|&signal| shape.value_type(signal)));
+        Self { signals: signals.to_vec(), time: shape.time(), present: None, values, left: limit }
+    }
+
+    fn push(&mut self, answer: &mut Answer<'_>) -> Result<(), Error> {
+        if let Some((device, time)) = self.present.take()
+            && self.left > 0
+        {
+            self.left -= 1;
+            let values = &self.values.columns;
+            answer.row(device, time, |columns| {
+                columns.iter_mut().zip(values).try_for_each(|(to, from)| to.push(from.get(0)))
+            })?;
+        }
+        self.values.clear();
+        Ok(())
+    }
+}
+
+impl Points for NarrowPoints {
+    fn take(&mut self, document: &RawDocument, answer: &mut Answer<'_>) -> Result<(), Error> {
+        let present = (device(document)?, time(self.time, document)?);
+        let number = match element(document, "number")? {
+            Some(RawBsonRef::Int32(number)) => SignalId::try_from(number).ok(),
+            _ => None,
+        };
+        let place = number.and_then(|number| self.signals.binary_search(&number).ok());
+        let is_repeated = place.is_some_and(|place| self.values.columns[place].get(0).is_some());
+        if self.present.is_some_and(|before| before != present) || is_repeated {
+            self.push(answer)?;
+        }
+        self.present = Some(present);
+        if let Some(column) = place.and_then(|place| self.values.columns.get_mut(place))
+            && let Some(found) = element(document, "measurement")?
+            && let Some(value) = value(found, column.value_type())?
+        {
+            column.push(Some(value))?;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, answer: &mut Answer<'_>) -> Result<(), Error> {
+        self.push(answer)
+    }
+}

@@ -1,0 +1,299 @@
+//! What pipelines must know of a layout.
+
+use super::wanted::{Asked, Order, Wanted};
+use crate::{
+    mongodb::{layout::Table, time::TimeFields},
+    span::Span,
+};
+use iotbench_core::{Devices, Layout, Predicate, SignalId, ValueType};
+use mongodb::bson::{Bson, Document, doc};
+use std::sync::Arc;
+
+/// The field that a value by which is sorted is put into.
+const KEY: &str = "_key";
+/// The place of a datapoint in its record.
+const PLACE: &str = "_place";
+
+/// A layout as documents that are found by device and time.
+pub(crate) struct Shape {
+    table: Arc<Table>,
+}
+
+impl Shape {
+    pub(crate) fn new(table: Arc<Table>) -> Self {
+        Self { table }
+    }
+
+    pub(crate) fn layout(&self) -> Layout {
+        self.table.spec.layout
+    }
+
+    pub(crate) fn width(&self) -> usize {
+        self.table.spec.schema.width()
+    }
+
+    pub(crate) fn has_device(&self) -> bool {
+        self.table.spec.has_device_column()
+    }
+
+    pub(crate) fn value_type(&self, signal: SignalId) -> ValueType {
+        self.table.spec.schema.signals()[usize::from(signal)].value_type
+    }
+
+    fn is_bulk(&self) -> bool {
+        self.layout() == Layout::Bulk
+    }
+
+    /// The fields of a datapoint's time in an answer.
+    pub(crate) fn time(&self) -> TimeFields {
+        if self.is_bulk() { TimeFields::of(self.table.precision) } else { self.table.time() }
+    }
+
+    /// The field of an answer that holds a signal's value.
+    pub(crate) fn answer_field(&self, signal: SignalId) -> String {
+        if self.is_bulk() { format!("v{signal}") } else { self.name(signal).to_owned() }
+    }
+
+    pub(crate) fn name(&self, signal: SignalId) -> &str {
+        &self.table.spec.schema.signals()[usize::from(signal)].name
+    }
+
+    /// The devices that are asked for; `None` where there can be none of them.
+    pub(crate) fn asked<'a>(&self, devices: &'a Devices) -> Option<Asked<'a>> {
+        let asked = Asked::of(devices);
+        (!self.has_none_of(asked)).then_some(asked)
+    }
+
+    /// Whether it asks for what no document can hold.
+    pub(crate) fn has_none(&self, wanted: &Wanted<'_>) -> bool {
+        self.has_none_of(wanted.devices)
+    }
+
+    fn has_none_of(&self, devices: Asked<'_>) -> bool {
+        match devices {
+            Asked::All => false,
+            Asked::One(device) => !self.has_device() && device != 0,
+            Asked::Some(list) => list.is_empty() || (!self.has_device() && !list.contains(&0)),
+        }
+    }
+
+    /// The stages that give the datapoints wanted: a document each, in layout narrow one for each of their values.
+    pub(crate) fn datapoints(&self, wanted: &Wanted<'_>) -> Vec<Document> {
+        let mut stages = self.in_order(wanted);
+        stages.push(doc! { "$project": self.projection(wanted.signals) });
+        stages
+    }
+
+    /// The one greatest number of a signal among the datapoints wanted.
+    pub(crate) fn greatest(&self, wanted: &Wanted<'_>, signal: SignalId) -> Vec<Document> {
+        let mut stages = self.in_order(wanted);
+        stages.push(doc! { "$group": { "_id": Bson::Null, "greatest": { "$max": self.number(signal) } } });
+        stages
+    }
+
+    fn in_order(&self, wanted: &Wanted<'_>) -> Vec<Document> {
+        let mut stages = self.found(wanted);
+        if let Order::ByValue(signal) = wanted.order {
+            stages.push(doc! { "$set": { KEY: self.number(signal) } });
+            // What is missing, or reads as no number, would be the least of all.
+            stages.push(doc! { "$match": { KEY: { "$ne": Bson::Null } } });
+        }
+        stages.push(doc! { "$sort": self.sort(wanted) });
+        if wanted.limit < u64::MAX {
+            let rows = if self.layout() == Layout::Narrow { wanted.signals.len() as u64 } else { 1 };
+            let limit = i64::try_from(wanted.limit.saturating_mul(rows)).unwrap_or(i64::MAX);
+            stages.push(doc! { "$limit": limit });
+        }
+        stages
+    }
+
+    /// Every document of a device and a stretch of time: in layout bulk one for each datapoint.
+    fn found(&self, wanted: &Wanted<'_>) -> Vec<Document> {
+        let mut stages = self.all_of(wanted.devices, wanted.span, wanted.signals);
+        let of_stage = stages.last_mut().and_then(|stage| stage.get_document_mut("$match").ok());
+        if let (Some((signal, predicate)), Some(conditions)) = (wanted.condition, of_stage) {
+            let path = self.path(signal);
+            conditions.extend(self.holds(signal, &path, predicate));
+        }
+        stages
+    }
+
+    /// The documents of devices, a stretch of time and signals: in layout bulk one for each datapoint. A `$match` is last.
+    pub(crate) fn all_of(&self, devices: Asked<'_>, span: Span, signals: &[SignalId]) -> Vec<Document> {
+        let mut conditions = self.of_devices(devices);
+        if self.is_bulk() {
+            conditions.extend(self.table.time().within("", Wanted::whole_seconds(span)));
+            let unwind = doc! { "path": "$measurements", "includeArrayIndex": PLACE };
+            let within = self.time().within("measurements.", span);
+            return vec![doc! { "$match": conditions }, doc! { "$unwind": unwind }, doc! { "$match": within }];
+        }
+        conditions.extend(self.table.time().within("", span));
+        if self.layout() == Layout::Narrow && signals.len() < self.width() {
+            let numbers: Vec<i32> = signals.iter().map(|&signal| signal.into()).collect();
+            let number = if let [number] = numbers[..] {
+                doc! { "$eq": number }
+            } else {
+                doc! { "$in": numbers }
+            };
+            conditions.insert("number", number);
+        }
+        vec![doc! { "$match": conditions }]
+    }
+
+    fn of_devices(&self, devices: Asked<'_>) -> Document {
+        match devices {
+            _ if !self.has_device() => doc! {},
+            Asked::All => doc! {},
+            Asked::One(device) => doc! { "device": i64::from(device) },
+            Asked::Some(list) => {
+                doc! { "device": { "$in": list.iter().map(|&device| i64::from(device)).collect::<Vec<_>>() } }
+            }
+        }
+    }
+
+    /// The whole records of layout bulk, with the signals wanted, in the order of device and second.
+    pub(crate) fn records(&self, wanted: &Wanted<'_>) -> Vec<Document> {
+        let mut conditions = self.of_devices(wanted.devices);
+        conditions.extend(self.table.time().within("", Wanted::whole_seconds(wanted.span)));
+        let mut sort = self.by_device(wanted.devices);
+        sort.insert("time", 1);
+        let mut projection = doc! { "_id": 0, "device": 1, "time": 1 };
+        if wanted.signals.len() == self.width() {
+            projection.insert("measurements", 1);
+        } else {
+            let of_signal = |signal: &SignalId| doc! { "$arrayElemAt": ["$$this.sensors", i32::from(*signal)] };
+            let sensors: Vec<_> = wanted.signals.iter().map(of_signal).collect();
+            let point = doc! { "time": "$$this.time", "ns": "$$this.ns", "sensors": sensors };
+            projection.insert("measurements", doc! { "$map": { "input": "$measurements", "in": point } });
+        }
+        vec![doc! { "$match": conditions }, doc! { "$sort": sort }, doc! { "$project": projection }]
+    }
+
+    /// In layout bulk, the stages that tell the last second, in the order wanted, that has to be looked at for the first so
+    /// many datapoints: as many records hold at least one each. `None`: all has to be looked at.
+    pub(crate) fn bound(&self, wanted: &Wanted<'_>) -> Option<Vec<Document>> {
+        let (direction, furthest) = match wanted.order {
+            _ if !self.is_bulk() || wanted.limit == u64::MAX => return None,
+            Order::Ascending => (1, "$max"),
+            Order::Descending => (-1, "$min"),
+            Order::ByValue(_) => return None,
+        };
+        let mut of_point = self.time().within("", wanted.span);
+        if let Some((signal, predicate)) = wanted.condition {
+            // Text is compared by an expression, which a condition on elements cannot hold.
+            if self.value_type(signal) == ValueType::Text {
+                return None;
+            }
+            of_point.extend(self.holds(signal, &format!("sensors.{signal}"), predicate));
+        }
+        let mut conditions = self.of_devices(wanted.devices);
+        conditions.extend(self.table.time().within("", Wanted::whole_seconds(wanted.span)));
+        if !of_point.is_empty() {
+            conditions.insert("measurements", doc! { "$elemMatch": of_point });
+        }
+        let limit = i64::try_from(wanted.limit).unwrap_or(i64::MAX);
+        Some(vec![
+            doc! { "$match": conditions },
+            doc! { "$sort": { "time": direction } },
+            doc! { "$limit": limit },
+            doc! { "$group": { "_id": Bson::Null, "bound": { furthest: "$time" } } },
+        ])
+    }
+
+    /// Where one device is asked for, documents lie in the order of time.
+    fn by_device(&self, devices: Asked<'_>) -> Document {
+        match devices {
+            Asked::One(_) => doc! {},
+            _ if !self.has_device() => doc! {},
+            Asked::All | Asked::Some(_) => doc! { "device": 1 },
+        }
+    }
+
+    fn sort(&self, wanted: &Wanted<'_>) -> Document {
+        let direction = if wanted.order == Order::Descending { -1 } else { 1 };
+        let mut sort = match wanted.order {
+            Order::Ascending => self.by_device(wanted.devices),
+            Order::Descending => doc! {},
+            Order::ByValue(_) => doc! { KEY: 1 },
+        };
+        sort.extend(self.by_time(direction));
+        // The values of a datapoint stand together, also where no index has them in order.
+        if self.layout() == Layout::Narrow && wanted.order == Order::Descending {
+            let of_device = self.by_device(wanted.devices);
+            if !of_device.is_empty() {
+                sort.extend(of_device);
+                sort.insert("_id", 1);
+            }
+        }
+        sort
+    }
+
+    /// The order of time, after the last stage of [`all_of`](Self::all_of).
+    pub(crate) fn by_time(&self, direction: i32) -> Document {
+        let prefix = if self.is_bulk() { "measurements." } else { "" };
+        let mut sort: Document =
+            self.time().names().map(|name| (format!("{prefix}{name}"), direction.into())).collect();
+        if self.is_bulk() {
+            sort.extend([("_id".to_owned(), direction.into()), (PLACE.to_owned(), direction.into())]);
+        }
+        sort
+    }
+
+    fn projection(&self, signals: &[SignalId]) -> Document {
+        let mut projection = doc! { "_id": 0, "device": 1 };
+        if self.is_bulk() {
+            projection
+                .extend(self.time().names().map(|name| (name.to_owned(), format!("$measurements.{name}").into())));
+            projection.extend(signals.iter().map(|&signal| (self.answer_field(signal), self.value(signal))));
+            return projection;
+        }
+        projection.extend(self.time().names().map(|name| (name.to_owned(), 1.into())));
+        match self.layout() {
+            Layout::Narrow => projection.extend(["number", "measurement"].map(|name| (name.to_owned(), 1.into()))),
+            _ => projection.extend(signals.iter().map(|&signal| (self.answer_field(signal), 1.into()))),
+        }
+        projection
+    }
+
+    /// The path of a signal's value in a condition, after the last stage of [`all_of`](Self::all_of).
+    fn path(&self, signal: SignalId) -> String {
+        match self.layout() {
+            Layout::Document | Layout::Wide => self.name(signal).to_owned(),
+            Layout::Narrow => "measurement".into(),
+            Layout::Bulk => format!("measurements.sensors.{signal}"),
+        }
+    }
+
+    /// A signal's value as an expression.
+    pub(crate) fn value(&self, signal: SignalId) -> Bson {
+        match self.layout() {
+            Layout::Bulk => doc! { "$arrayElemAt": ["$measurements.sensors", i32::from(signal)] }.into(),
+            _ => format!("${}", self.path(signal)).into(),
+        }
+    }
+
+    /// A signal's value as what it is compared and ordered by: text as the number that it reads as.
+    pub(crate) fn number(&self, signal: SignalId) -> Bson {
+        let value = self.value(signal);
+        if self.value_type(signal) != ValueType::Text {
+            return value;
+        }
+        let input = doc! { "$trim": { "input": value } };
+        doc! { "$convert": { "input": input, "to": "double", "onError": Bson::Null, "onNull": Bson::Null } }.into()
+    }
+
+    /// The condition that a predicate means for the value at a path.
+    fn holds(&self, signal: SignalId, path: &str, predicate: Predicate) -> Document {
+        let (operator, limit) = match predicate {
+            Predicate::Above(limit) => ("$gt", limit),
+            Predicate::Below(limit) => ("$lt", limit),
+        };
+        if self.value_type(signal) != ValueType::Text {
+            return doc! { path: { operator: limit } };
+        }
+        let number = self.number(signal);
+        // What reads as no number is null, which is less than every number.
+        let is_number = doc! { "$ne": [number.clone(), Bson::Null] };
+        doc! { "$expr": { "$and": [is_number, { operator: [number, limit] }] } }
+    }
+}
