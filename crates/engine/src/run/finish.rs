@@ -24,16 +24,12 @@ impl Session<'_> {
             return Ok(());
         }
         self.begin_phase(Phase::Verify, None)?;
+        if !self.settle()? {
+            // What has not settled cannot be counted, and whoever ends a run does not wait for it.
+            return Ok(());
+        }
         let database = Arc::clone(&self.database);
         let patience = Duration::from_nanos(self.planned.plan.phases.settle_ns);
-        let end = Instant::now() + patience;
-        while self.control_plane(patience, database.settle())? == Settled::NotYet && Instant::now() < end {
-            if self.stop.requested().is_some() {
-                // What has not settled cannot be counted, and whoever ends a run does not wait for it.
-                return Ok(());
-            }
-            std::thread::sleep(SETTLE_LOOK);
-        }
         let stored = self.control_plane(patience, database.count())?;
         self.outcome.stored = Some(stored);
         self.outcome.storage_bytes_after = self.control_plane(patience, database.storage_bytes())?;
@@ -49,6 +45,20 @@ impl Session<'_> {
             return Err(Reason::StoredValues { stored: stored.values, expected });
         }
         Ok(())
+    }
+
+    /// Waits until the database has come to rest, at most as long as the plan allows; false: the user does not wait.
+    pub(super) fn settle(&self) -> Result<bool, Reason> {
+        let database = Arc::clone(&self.database);
+        let patience = Duration::from_nanos(self.planned.plan.phases.settle_ns);
+        let end = Instant::now() + patience;
+        while self.control_plane(patience, database.settle())? == Settled::NotYet && Instant::now() < end {
+            if self.stop.requested().is_some() {
+                return Ok(false);
+            }
+            std::thread::sleep(SETTLE_LOOK);
+        }
+        Ok(true)
     }
 
     pub(super) fn drop_created(&mut self) -> Result<(), Reason> {
