@@ -52,9 +52,16 @@ impl Database for PostgresDatabase {
         Ok(true)
     }
 
-    /// What PostgreSQL has acknowledged is visible; this writes it from the buffers to its files, where we may.
+    /// What PostgreSQL has acknowledged is visible; this counts it for the planner, which autovacuum does only after a while,
+    /// and writes it from the buffers to its files, where we may.
     async fn settle(&self) -> Result<Settled, Error> {
         let mut connection = self.connector.connect().await?;
+        let (is_there, name) = ("SELECT to_regclass($1) IS NOT NULL", &self.table.qualified);
+        let is_there: bool =
+            sqlx::query_scalar(is_there).bind(name).fetch_one(&mut connection).await.map_err(|e| classify(&e))?;
+        if is_there {
+            connection.execute(format!("ANALYZE {name}").as_str()).await.map_err(|e| classify(&e))?;
+        }
         let sql = "SELECT rolsuper OR EXISTS (SELECT FROM pg_roles p WHERE p.rolname = 'pg_checkpoint' \
                    AND pg_has_role(current_user, p.oid, 'USAGE')) FROM pg_roles WHERE rolname = current_user";
         let may_checkpoint: bool =

@@ -56,7 +56,7 @@ impl Session<'_> {
 
     /// Waits until all is stored, and counts it. `None`: the user does not wait for it; what has not settled cannot be
     /// counted.
-    fn settled_count(&mut self) -> Result<Option<Counts>, Reason> {
+    pub(super) fn settled_count(&mut self) -> Result<Option<Counts>, Reason> {
         let database = Arc::clone(&self.database);
         let patience = Duration::from_nanos(self.planned.plan.phases.settle_ns);
         let began = Instant::now();
@@ -81,6 +81,20 @@ impl Session<'_> {
             // Looking must not keep the database from what it does.
             std::thread::sleep(SETTLE_LOOK.max(looked.elapsed()));
         }
+    }
+
+    /// Waits until the database has come to rest, at most as long as the plan allows; false: the user does not wait.
+    pub(super) fn settle(&self) -> Result<bool, Reason> {
+        let database = Arc::clone(&self.database);
+        let patience = Duration::from_nanos(self.planned.plan.phases.settle_ns);
+        let end = Instant::now() + patience;
+        while self.control_plane(patience, database.settle())? == Settled::NotYet && Instant::now() < end {
+            if self.stop.requested().is_some() {
+                return Ok(false);
+            }
+            std::thread::sleep(SETTLE_LOOK);
+        }
+        Ok(true)
     }
 
     pub(super) fn drop_created(&mut self) -> Result<(), Reason> {

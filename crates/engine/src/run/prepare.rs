@@ -34,6 +34,8 @@ impl Session<'_> {
         self.checkpoint()?;
         if !is_there && self.planned.plan.phases.preload > 0 {
             self.preload()?;
+            // Nothing of the history is left to be done while others are measured.
+            self.settle()?;
             self.hand_history_on()?;
             self.checkpoint()?;
         }
