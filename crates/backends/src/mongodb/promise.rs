@@ -33,7 +33,8 @@ impl Durability {
 /// Sources: <https://www.mongodb.com/docs/manual/reference/write-concern/>,
 /// <https://www.mongodb.com/docs/manual/core/journaling/>.
 pub(crate) fn promise(durability: &Durability) -> Promise {
-    let of_majority = durability.w == Members::Majority && durability.majority_is_journaled && durability.majority.is_some();
+    let of_majority =
+        durability.w == Members::Majority && durability.majority_is_journaled && durability.majority.is_some();
     let is_journaled = match durability.j {
         Journaled::Yes => true,
         Journaled::No => false,
@@ -81,7 +82,8 @@ mod tests {
             let promise = promise(&durability);
             assert_eq!((promise.level, promise.nodes), (level, nodes), "{durability:?}");
         }
-        let in_memory = Durability { majority_is_journaled: false, ..of(Members::Majority, Journaled::Server, yes, Some(2)) };
+        let in_memory =
+            Durability { majority_is_journaled: false, ..of(Members::Majority, Journaled::Server, yes, Some(2)) };
         assert_eq!(promise(&in_memory).level, Buffered);
     }
 }

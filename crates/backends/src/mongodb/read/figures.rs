@@ -24,6 +24,12 @@ impl Figures<'_> {
         if self.aggregates.contains(&Aggregate::Last) {
             stages.push(doc! { "$sort": self.by_time(shape) });
         }
+        // Version 6.0 takes the least and greatest of a time series from its buckets, where texts are not compared as numbers.
+        let read_first = shape.layout() == Layout::Wide;
+        if read_first {
+            let numbers = self.signals.iter().map(|&signal| (format!("n{signal}"), shape.number(signal)));
+            stages.push(doc! { "$project": numbers.chain([("device".into(), 1.into())]).collect::<Document>() });
+        }
         let is_narrow = shape.layout() == Layout::Narrow;
         // A server of version 6.0 gives a document of the device alone as the device, where it is a time series.
         let id: Bson = match (shape.has_device(), is_narrow) {
@@ -37,7 +43,8 @@ impl Figures<'_> {
             // In layout narrow a signal is a document of its own.
             for &signal in if is_narrow { self.signals.get(..1).unwrap_or_default() } else { self.signals } {
                 let field = if is_narrow { format!("f{place}") } else { format!("f{place}_{signal}") };
-                group.insert(field, doc! { operator(aggregate): shape.number(signal) });
+                let number = if read_first { format!("$n{signal}").into() } else { shape.number(signal) };
+                group.insert(field, doc! { operator(aggregate): number });
             }
         }
         stages.extend([doc! { "$group": group }, doc! { "$sort": { "_id": 1 } }]);
