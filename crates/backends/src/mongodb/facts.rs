@@ -115,7 +115,7 @@ async fn durability(
     if hello.get_str("setName").is_ok() {
         if let Some(status) = ask(admin, doc! { "replSetGetStatus": 1 }).await? {
             let majority = status.get_i32("writeMajorityCount").or_else(|_| status.get_i32("majorityVoteCount"));
-            durability.majority = majority.ok().and_then(|n| u32::try_from(n).ok()).unwrap_or(1);
+            durability.majority = majority.ok().and_then(|n| u32::try_from(n).ok());
         }
         if let Some(reply) = ask(admin, doc! { "replSetGetConfig": 1 }).await? {
             let of_set = reply.get_document("config").and_then(|c| c.get_bool("writeConcernMajorityJournalDefault"));

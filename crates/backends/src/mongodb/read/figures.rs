@@ -24,17 +24,27 @@ impl Figures<'_> {
         if self.aggregates.contains(&Aggregate::Last) {
             stages.push(doc! { "$sort": self.by_time(shape) });
         }
-        let is_narrow = shape.layout() == Layout::Narrow;
-        let mut id = doc! { "device": if shape.has_device() { "$device".into() } else { Bson::Int32(0) } };
-        if is_narrow {
-            id.insert("number", "$number");
+        // Version 6.0 takes the least and greatest of a time series from its buckets, where texts are not compared as numbers.
+        let read_first = shape.layout() == Layout::Wide;
+        if read_first {
+            let numbers = self.signals.iter().map(|&signal| (format!("n{signal}"), shape.number(signal)));
+            stages.push(doc! { "$project": numbers.chain([("device".into(), 1.into())]).collect::<Document>() });
         }
+        let is_narrow = shape.layout() == Layout::Narrow;
+        // A server of version 6.0 gives a document of the device alone as the device, where it is a time series.
+        let id: Bson = match (shape.has_device(), is_narrow) {
+            (true, true) => doc! { "device": "$device", "number": "$number" }.into(),
+            (false, true) => doc! { "number": "$number" }.into(),
+            (true, false) => "$device".into(),
+            (false, false) => Bson::Null,
+        };
         let mut group = doc! { "_id": id };
         for (place, &aggregate) in self.aggregates.iter().enumerate() {
             // In layout narrow a signal is a document of its own.
             for &signal in if is_narrow { self.signals.get(..1).unwrap_or_default() } else { self.signals } {
                 let field = if is_narrow { format!("f{place}") } else { format!("f{place}_{signal}") };
-                group.insert(field, doc! { operator(aggregate): shape.number(signal) });
+                let number = if read_first { format!("$n{signal}").into() } else { shape.number(signal) };
+                group.insert(field, doc! { operator(aggregate): number });
             }
         }
         stages.extend([doc! { "$group": group }, doc! { "$sort": { "_id": 1 } }]);
@@ -79,16 +89,14 @@ impl<'a> FigureRows<'a> {
     }
 
     pub(crate) fn take(&mut self, document: &RawDocument, answer: &mut Answer<'_>) -> Result<(), Error> {
-        let id = document.get_document("_id").map_err(|e| Error::new(Cause::Protocol, e))?;
-        let device = device(id)?;
+        let (device, signal) = group_of(document)?;
         if self.present != Some(device) {
             self.finish(answer)?;
             self.present = Some(device);
         }
         let width = self.figures.signals.len();
-        if let Some(RawBsonRef::Int32(signal)) = element(id, "number")? {
-            let place = SignalId::try_from(signal).ok().and_then(|s| self.figures.signals.binary_search(&s).ok());
-            let Some(column) = place else { return Ok(()) };
+        if let Some(signal) = signal {
+            let Ok(column) = self.figures.signals.binary_search(&signal) else { return Ok(()) };
             for aggregate in 0..self.figures.aggregates.len() {
                 self.values[aggregate * width + column] = number(document, &format!("f{aggregate}"))?;
             }
@@ -110,5 +118,22 @@ impl<'a> FigureRows<'a> {
         }
         self.values.fill(None);
         Ok(())
+    }
+}
+
+/// The device of a group, and in layout narrow its signal.
+fn group_of(document: &RawDocument) -> Result<(u32, Option<SignalId>), Error> {
+    let wrong = |id: &dyn std::fmt::Debug| Error::new(Cause::Protocol, format!("a group is of {id:?}"));
+    match element(document, "_id")? {
+        None => Ok((0, None)),
+        Some(RawBsonRef::Int32(device)) => Ok((u32::try_from(device).map_err(|_| wrong(&device))?, None)),
+        Some(RawBsonRef::Document(id)) => {
+            let signal = match element(id, "number")? {
+                Some(RawBsonRef::Int32(signal)) => SignalId::try_from(signal).ok(),
+                _ => None,
+            };
+            Ok((device(id)?, Some(signal.ok_or_else(|| wrong(&id))?)))
+        }
+        Some(other) => Err(wrong(&other)),
     }
 }

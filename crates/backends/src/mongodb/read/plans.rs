@@ -7,8 +7,11 @@ use crate::{
     explained::{batch, queries, table},
     mongodb::{MongoDb, config::Config},
 };
-use iotbench_core::{Backend, Database as _, Endpoint, OpenRequest, Settings, Target};
-use mongodb::{Client, bson::doc};
+use iotbench_core::{Backend, Endpoint, OpenRequest, Settings, Target};
+use mongodb::{
+    Client,
+    bson::{Bson, doc},
+};
 use url::Url;
 
 /// The server's address; `None` skips the test.
@@ -32,6 +35,18 @@ fn stages(shape: &Shape, query: &Query) -> Vec<Document> {
     }
 }
 
+/// A plan without those that the server considered and did not take.
+fn chosen(plan: Bson) -> Bson {
+    match plan {
+        Bson::Document(plan) => {
+            let kept = plan.into_iter().filter(|(name, _)| name != "rejectedPlans");
+            Bson::Document(kept.map(|(name, part)| (name, chosen(part))).collect())
+        }
+        Bson::Array(parts) => Bson::Array(parts.into_iter().map(chosen).collect()),
+        other => other,
+    }
+}
+
 async fn plans(layout: Layout, indexes: &str) -> Option<Vec<(&'static str, String)>> {
     let mut url = url()?;
     let name = format!("iotbench_plans_{layout}_{indexes}_{}", std::process::id());
@@ -49,7 +64,7 @@ async fn plans(layout: Layout, indexes: &str) -> Option<Vec<(&'static str, Strin
     for (query_name, query) in queries(2) {
         let aggregate = doc! { "aggregate": "points", "pipeline": stages(&shape, &query), "cursor": {} };
         let plan = control.run_command(doc! { "explain": aggregate, "verbosity": "queryPlanner" }).await.unwrap();
-        plans.push((query_name, format!("{plan:?}")));
+        plans.push((query_name, format!("{:?}", chosen(plan.into()))));
     }
     control.drop().await.unwrap();
     Some(plans)
