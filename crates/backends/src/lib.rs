@@ -21,7 +21,14 @@
 
 use iotbench_core::Backend;
 
-#[cfg(any(feature = "sqlite", feature = "mariadb", feature = "postgres", feature = "influxdb", feature = "memory"))]
+#[cfg(any(
+    feature = "sqlite",
+    feature = "mariadb",
+    feature = "postgres",
+    feature = "influxdb",
+    feature = "kairosdb",
+    feature = "memory"
+))]
 mod answer;
 #[cfg(test)]
 #[cfg(any(feature = "sqlite", feature = "mariadb", feature = "postgres"))]
@@ -37,6 +44,7 @@ mod json;
     feature = "mariadb",
     feature = "postgres",
     feature = "influxdb",
+    feature = "kairosdb",
     feature = "memory",
     feature = "blackhole"
 ))]
@@ -51,6 +59,8 @@ mod span;
 mod blackhole;
 #[cfg(feature = "influxdb")]
 mod influxdb;
+#[cfg(feature = "kairosdb")]
+mod kairosdb;
 #[cfg(feature = "mariadb")]
 mod mariadb;
 #[cfg(feature = "memory")]
@@ -70,6 +80,8 @@ pub const BACKENDS: &[&dyn Backend] = &[
     &postgres::Postgres,
     #[cfg(feature = "influxdb")]
     &influxdb::InfluxDb,
+    #[cfg(feature = "kairosdb")]
+    &kairosdb::KairosDb,
     #[cfg(feature = "memory")]
     &memory::Memory,
     #[cfg(feature = "blackhole")]
