@@ -59,9 +59,9 @@ macro_rules! kairosdb_conf {
     };
 }
 
-const fn kairosdb(files: &'static [ConfigFile]) -> Role {
+const fn kairosdb(name: &'static str, files: &'static [ConfigFile]) -> Role {
     Role {
-        name: "kairosdb",
+        name,
         on: On::EveryNode,
         ports: &["http", "telnet"],
         files,
@@ -94,17 +94,20 @@ pub(crate) static ON_H2: Recipe = Recipe {
     version: &[],
     user: "nobody",
     nodes: &[1],
-    roles: &[kairosdb(&[
-        LOGBACK,
-        kairosdb_conf!(
-            "kairosdb.service.datastore = \"org.kairosdb.datastore.h2.H2Module\"\n\
+    roles: &[kairosdb(
+        "server",
+        &[
+            LOGBACK,
+            kairosdb_conf!(
+                "kairosdb.service.datastore = \"org.kairosdb.datastore.h2.H2Module\"\n\
              kairosdb.datastore.h2.database_path = \"{data}\"\n"
-        ),
-    ])],
+            ),
+        ],
+    )],
     join: &[],
 };
 
-/// Every node has all the data. KairosDB reaches its own node's Cassandra first, and finds the others there.
+/// Every node has all the data. KairosDB is told of its own node's Cassandra, and finds the others there.
 pub(crate) static ON_CASSANDRA: Recipe = Recipe {
     programs: &[JAVA],
     jars: &[KAIROSDB, Jars { name: "cassandra", main: "cassandra-all" }],
@@ -113,20 +116,24 @@ pub(crate) static ON_CASSANDRA: Recipe = Recipe {
     nodes: &[1, 3],
     roles: &[
         CASSANDRA,
-        kairosdb(&[
-            LOGBACK,
-            kairosdb_conf!(
-                "kairosdb.service.datastore = \"org.kairosdb.datastore.cassandra.CassandraModule\"\n\
+        kairosdb(
+            "kairosdb",
+            &[
+                LOGBACK,
+                kairosdb_conf!(
+                    "kairosdb.service.datastore = \"org.kairosdb.datastore.cassandra.CassandraModule\"\n\
                  kairosdb.datastore.cassandra.write_cluster.replication = \"{{'class': 'SimpleStrategy', \
                  'replication_factor': {nodes}}\"\n\
-                 kairosdb.datastore.cassandra.write_cluster.cql_host_list = [\"{host}:{cassandra.cql}\", \
-                 \"{cassandra.cql.first}\"]\n"
-            ),
-        ]),
+                 kairosdb.datastore.cassandra.write_cluster.cql_host_list = [\"{host}:{cassandra.cql}\"]\n"
+                ),
+            ],
+        ),
     ],
     join: &[],
 };
 
+/// Every node is a seed: all start at the same time, and one that is not would give up while the others are not there yet.
+/// A seed takes over no data from others, and there is none.
 const CASSANDRA: Role = Role {
     name: "cassandra",
     on: On::EveryNode,
@@ -144,7 +151,7 @@ endpoint_snitch: SimpleSnitch
 seed_provider:
   - class_name: org.apache.cassandra.locator.SimpleSeedProvider
     parameters:
-      - seeds: \"{cassandra.storage.first}\"
+      - seeds: \"{cassandra.storage.all}\"
 listen_address: {host}
 rpc_address: {host}
 storage_port: {storage}
@@ -203,7 +210,7 @@ commitlog_sync_period: 10s
     url: None,
 };
 
-/// Cassandra's own options for Java 17, and those by which nodes of one machine join at the same time.
+/// Cassandra's own options for Java 17, and those by which nodes of one machine join in seconds.
 const JVM_OPTIONS: &str = "\
 -ea
 -Xss512k

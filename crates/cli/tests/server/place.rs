@@ -15,7 +15,7 @@ use std::{
 };
 use tempfile::TempDir;
 
-pub const SERVERS: [&str; 3] = ["mariadb", "postgres", "influxdb"];
+pub const SERVERS: [&str; 4] = ["mariadb", "postgres", "influxdb", "kairosdb"];
 
 pub fn recipe(backend: &str) -> &'static Recipe {
     BACKENDS.iter().find(|b| b.name() == backend).and_then(|b| b.recipe()).unwrap()
