@@ -142,7 +142,12 @@ const CASSANDRA: Role = Role {
         LOGBACK,
         ConfigFile {
             path: "cassandra.yaml",
+            // The thresholds are those that KairosDB's reference configuration asks for: its batches go over many
+            // partitions, and each warning would print a whole one.
             text: "\
+batch_size_warn_threshold: 50KiB
+batch_size_fail_threshold: 70KiB
+unlogged_batch_across_partitions_warn_threshold: 1000
 {settings}
 cluster_name: iotbench
 num_tokens: 16
