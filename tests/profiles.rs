@@ -25,8 +25,13 @@ fn every_profile_plans_in_a_layout_of_sqlite() {
     for builtin in PROFILES {
         for full in [false, true] {
             let overrides = Overrides { full, ..Overrides::default() };
-            let profile = parse_profile(builtin.name, builtin.toml).unwrap().with(&overrides).unwrap();
-            let runs = profile.runs().unwrap();
+            let profile = parse_profile(builtin.name, builtin.toml).unwrap();
+            let variants = profile.variants_on("sqlite", &overrides, &[]).unwrap();
+            let runs = variants.into_iter().flat_map(|variant| {
+                let overrides = Overrides { variant, ..overrides.clone() };
+                profile.clone().with(&overrides).unwrap().runs().unwrap()
+            });
+            let runs: Vec<_> = runs.collect();
             for (run, layout) in runs.iter().flat_map(|run| Layout::ALL.map(|layout| (run, layout))) {
                 let mut profile = run.clone();
                 profile.layout = Auto::Set(layout);

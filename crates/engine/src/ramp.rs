@@ -12,6 +12,40 @@ pub struct RampPlan {
     pub step_ns: u64,
     /// Which loads are run.
     pub course: Course,
+    /// What is run when the greatest load is known.
+    pub afterwards: Afterwards,
+}
+
+/// What is run when the greatest load that was sustained is known; a length of 0: not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Afterwards {
+    /// That load for so long.
+    pub soak_ns: u64,
+    /// One and a half times that load for so long, then the load itself once more.
+    pub overload_ns: u64,
+    /// How long there is no load between the two.
+    pub rest_ns: u64,
+}
+
+impl Afterwards {
+    /// An overload is so many halves of the greatest load that was sustained.
+    const OVERLOAD_HALVES: u64 = 3;
+
+    /// The steps that it means, with their lengths, of loads up to `most`; a step counts for `step_ns`.
+    #[must_use]
+    pub fn steps(self, sustained: u32, most: u32, step_ns: u64) -> Vec<(Step, u64)> {
+        let over = (u64::from(sustained) * Self::OVERLOAD_HALVES).div_ceil(2).min(u64::from(most));
+        let over = u32::try_from(over).unwrap_or(most);
+        let mut steps = Vec::new();
+        if self.soak_ns > 0 {
+            steps.push((Step { load: sustained, purpose: Purpose::Soak }, self.soak_ns));
+        }
+        if self.overload_ns > 0 {
+            steps.push((Step { load: over, purpose: Purpose::Overload }, self.overload_ns));
+            steps.push((Step { load: sustained, purpose: Purpose::After }, step_ns));
+        }
+        steps
+    }
 }
 
 /// What changes from step to step, in whole numbers.
@@ -95,6 +129,12 @@ pub enum Purpose {
     Confirm,
     /// The profile lists it.
     Listed,
+    /// The greatest sustained load, for long.
+    Soak,
+    /// More than the greatest sustained load.
+    Overload,
+    /// The greatest sustained load after an overload and a rest.
+    After,
 }
 
 /// The next step of a ramp.
@@ -238,7 +278,8 @@ mod tests {
     }
 
     fn ramp(course: Course, mut verdict: impl FnMut(Step) -> bool) -> (Bounds, Vec<Step>) {
-        let plan = RampPlan { quantity: Quantity::Users, step_ns: 1_000_000_000, course };
+        let plan =
+            RampPlan { quantity: Quantity::Users, step_ns: 1_000_000_000, course, afterwards: Afterwards::default() };
         let mut policy = RampPolicy::new(&plan);
         let mut steps = vec![policy.step()];
         loop {
@@ -295,6 +336,19 @@ mod tests {
         assert_eq!(bounds, Bounds { lower: Some(10), upper: Some(20), confirmed: false });
         let (bounds, _) = ramp(Course::Steps(vec![10]), |_| false);
         assert_eq!(bounds, Bounds { lower: None, upper: Some(10), confirmed: false });
+    }
+
+    #[test]
+    fn afterwards_come_soak_overload_and_the_load_itself() {
+        let afterwards = Afterwards { soak_ns: 60, overload_ns: 30, rest_ns: 5 };
+        let steps = |sustained, most| {
+            let steps = afterwards.steps(sustained, most, 10).into_iter();
+            steps.map(|(step, ns)| (step.load, step.purpose, ns)).collect::<Vec<_>>()
+        };
+        let (soak, overload, after) = (Purpose::Soak, Purpose::Overload, Purpose::After);
+        assert_eq!(steps(31, 100), [(31, soak, 60), (47, overload, 30), (31, after, 10)]);
+        assert_eq!(steps(90, 100)[1], (100, overload, 30), "more than may be tried is not");
+        assert!(Afterwards::default().steps(31, 100, 10).is_empty());
     }
 
     proptest! {

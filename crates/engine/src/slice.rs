@@ -41,6 +41,10 @@ pub struct ReadCounts {
     pub cycles: u64,
     /// Searches that ended without a machine cycle.
     pub no_cycles: u64,
+    /// Requests that were answered with rows.
+    pub with_rows: u64,
+    /// From the sends of these to their first rows, together, in nanoseconds.
+    pub first_rows_ns: u64,
 }
 
 impl Slice {
@@ -81,5 +85,7 @@ impl ReadCounts {
         self.by_client += other.by_client;
         self.cycles += other.cycles;
         self.no_cycles += other.no_cycles;
+        self.with_rows += other.with_rows;
+        self.first_rows_ns += other.first_rows_ns;
     }
 }

@@ -41,6 +41,7 @@ mod recording;
 mod score;
 mod series;
 mod sweep;
+mod sweep_table;
 mod terminal;
 
 pub use comparison::render_comparison;
@@ -53,8 +54,8 @@ pub use document::{
 pub use environment::{Environment, Filesystem, StealMeter, filesystem_of};
 pub use folder::{
     FolderError, FolderName, LATENCY_FILE, LEDGER_FILE, LedgerHead, LedgerRange, MANIFEST_FILE, Manifest,
-    ManifestError, ManifestFile, OPERATIONS_FILE, PROFILE_FILE, RUN_FILE, ResultsFolder, SERIES_FILE, check_manifest,
-    read_document, read_documents,
+    ManifestError, ManifestFile, OPERATIONS_FILE, PROFILE_FILE, RUN_FILE, ResultsFolder, SERIES_FILE, SWEEP_FILE,
+    check_manifest, read_document, read_documents,
 };
 pub use printable::printable;
 pub use query_jitter::{JitterClass, SizedQuery, query_jitter};
@@ -62,4 +63,5 @@ pub use ranking::render_ranking;
 pub use recording::FolderObserver;
 pub use score::{scored_run, unequal};
 pub use sweep::render_sweep;
+pub use sweep_table::{SWEEP_SCHEMA, SweepRow, SweepTable};
 pub use terminal::render;

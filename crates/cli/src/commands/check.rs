@@ -33,6 +33,10 @@ pub(super) fn check(arguments: &CheckArguments) -> Result<(), CliError> {
     let written = profiles::read(&arguments.file)?;
     let word = BackendWord::read(&arguments.backend)?;
     let overrides = Overrides { full: arguments.full, ..Overrides::default() };
+    let variants = written.profile.variants_on(word.backend.name(), &overrides, &[]);
+    for variant in variants.map_err(|e| written.source.error(&e))? {
+        Job::new(&written, word, &Overrides { variant, ..overrides.clone() }, None, false)?;
+    }
     let job = Job::new(&written, word, &overrides, None, false)?;
     let planned = job.plans("check", &Place::nowhere()).collect::<Result<Vec<_>, _>>()?;
     let Some(first) = planned.first() else { return Err(CliError::internal("a profile without a run")) };

@@ -37,6 +37,9 @@ impl Search {
             Purpose::Bisect => "narrowing",
             Purpose::Confirm => "confirming",
             Purpose::Listed => "listed",
+            Purpose::Soak => "soaking",
+            Purpose::Overload => "overloading",
+            Purpose::After => "after the overload",
         };
         format!("step {} ({purpose})", self.ended + 1)
     }
@@ -90,8 +93,13 @@ impl Search {
         } else {
             String::new()
         };
+        let visible = figures.visibility.map(|seen| {
+            let part = 100.0 * seen.visible_per_s / seen.acked_per_s;
+            format!(", {part:.1} % visible, lag {:.1} s to {:.1} s", seen.lag_first_s, seen.lag_last_s)
+        });
+        let visible = visible.unwrap_or_default();
         format!(
-            "{:>7} {}: {} ops/s, {} values/s, {mean}{p99}{lost}: {verdict}",
+            "{:>7} {}: {} ops/s, {} values/s, {mean}{p99}{visible}{lost}: {verdict}",
             grouped(u64::from(figures.step.load)),
             match self.quantity {
                 Quantity::Users => "users",
@@ -107,11 +115,16 @@ impl Search {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use iotbench_engine::{Course, SearchPlan};
+    use iotbench_engine::{Afterwards, Course, SearchPlan};
 
     fn plan() -> RampPlan {
         let search = SearchPlan { first: 16, growth: 2.0, most: 16_384, resolution: 0.05, confirm: true };
-        RampPlan { quantity: Quantity::Users, step_ns: 6_000_000_000, course: Course::Search(search) }
+        RampPlan {
+            quantity: Quantity::Users,
+            step_ns: 6_000_000_000,
+            course: Course::Search(search),
+            afterwards: Afterwards::default(),
+        }
     }
 
     #[test]

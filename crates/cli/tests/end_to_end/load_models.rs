@@ -78,6 +78,9 @@ fn a_sweep_is_a_run_for_each_value_and_one_table() {
     assert_eq!(figures, [[2, 3, 106], [4, 3, 112], [10, 3, 130]], "value, operations, stored in a table of its own");
     assert!(runs.iter().all(|run| run["empty_transaction_us"].as_f64().is_some_and(|us| us > 0.0)));
     let folder = only_folder(out.path());
+    let table: serde_json::Value = serde_json::from_slice(&std::fs::read(folder.join("sweep.json")).unwrap()).unwrap();
+    assert_eq!((table["rows"].as_array().unwrap().len(), &table["rows"][2]["value"]), (3, &10.into()), "{table:#}");
+    assert!(table["rows"][2]["queries_per_s"].as_f64() > Some(0.0), "{table:#}");
     let shown = std::process::Command::new(env!("CARGO_BIN_EXE_iotbench")).arg("show").arg(&folder).output().unwrap();
     let shown = String::from_utf8(shown.stdout).unwrap();
     assert!(shown.contains("3 values of groups.0.operations.0.requests"), "{shown}");

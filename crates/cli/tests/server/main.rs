@@ -20,4 +20,6 @@ mod partial_writes;
 mod place;
 mod proxy;
 mod reads;
+mod scenarios;
+mod tampered;
 mod tls;

@@ -49,8 +49,9 @@ impl LoadLoop {
         let kept = lane.exchange.inquiry.kept.take();
         let payload = match &result {
             Ok(answered) => {
-                let Answered { requests, by_client, cycles, no_cycles, .. } = *answered;
-                self.slice.reads.merge(ReadCounts { requests, by_client, cycles, no_cycles });
+                let Answered { requests, by_client, cycles, no_cycles, with_rows, first_rows_ns, .. } = *answered;
+                let counts = ReadCounts { requests, by_client, cycles, no_cycles, with_rows, first_rows_ns };
+                self.slice.reads.merge(counts);
                 if let (Some(kept), Some(reading)) = (kept, &self.parts.reading) {
                     reading.witness.tell(kept);
                 }

@@ -3,7 +3,7 @@
 use super::{PhasesPlan, StopPlan, interval, shortened};
 use crate::{
     profile::{Datapoints, Group, LoadModel, OperationKind, Profile, Ramp},
-    ramp::{Course, Quantity, RampPlan, SearchPlan},
+    ramp::{Afterwards, Course, Quantity, RampPlan, SearchPlan},
     units::{Auto, Count, Span},
 };
 use iotbench_core::{Backend, Settings};
@@ -91,6 +91,12 @@ fn check_ramp(profile: &Profile, ramp: &Ramp) -> Result<(), FieldError> {
         let message = "a ramp changes the users of a closed loop, the rate of an open one or the devices that report in an \
                        interval, in the first group";
         return Err(("ramp".into(), message.into()));
+    }
+    for (key, span) in [("soak", ramp.soak), ("overload", ramp.overload), ("rest", ramp.rest)] {
+        if span.0.subsec_nanos() != 0 {
+            let message = format!("{span}: windows are whole seconds, so write a whole number of them");
+            return Err((format!("ramp.{key}"), message));
+        }
     }
     if ramp.step.as_ns() == 0 || ramp.step.0.subsec_nanos() != 0 {
         let message = format!("{}: windows are whole seconds, so write a whole number of them", ramp.step);
@@ -230,7 +236,9 @@ pub(super) fn ramp(profile: &Profile, ramp: &Ramp) -> RampPlan {
     } else {
         Course::Steps(ramp.steps.iter().copied().map(load).collect())
     };
-    RampPlan { quantity: quantity(profile), step_ns: interval::step(profile, ramp).as_ns(), course }
+    let afterwards =
+        Afterwards { soak_ns: ramp.soak.as_ns(), overload_ns: ramp.overload.as_ns(), rest_ns: ramp.rest.as_ns() };
+    RampPlan { quantity: quantity(profile), step_ns: interval::step(profile, ramp).as_ns(), course, afterwards }
 }
 
 /// What a ramp of this profile changes.

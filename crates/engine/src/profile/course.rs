@@ -41,7 +41,7 @@ impl Default for Phases {
             operations: Auto::Auto,
             deadline: Span::from_secs(60),
             drain: Auto::Auto,
-            settle: Span::from_secs(60),
+            settle: Span::from_secs(300),
             run_deadline: Auto::Auto,
         }
     }
@@ -66,6 +66,13 @@ pub struct Ramp {
     pub resolution: Share,
     /// Search: whether the best step is run once more.
     pub confirm: bool,
+    /// Then the greatest load that was sustained, for so long.
+    pub soak: Span,
+    /// Then one and a half times that load for so long, and after a rest the load itself once more: does the database
+    /// recover?
+    pub overload: Span,
+    /// How long the rest without load is.
+    pub rest: Span,
 }
 
 impl Default for Ramp {
@@ -78,6 +85,9 @@ impl Default for Ramp {
             step: Span::from_secs(10),
             resolution: Share(0.05),
             confirm: true,
+            soak: Span::from_secs(0),
+            overload: Span::from_secs(0),
+            rest: Span::from_secs(10),
         }
     }
 }

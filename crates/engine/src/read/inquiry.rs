@@ -31,6 +31,10 @@ pub struct Answered {
     pub cycles: u64,
     /// Searches that ended without one.
     pub no_cycles: u64,
+    /// Requests that were answered with rows.
+    pub with_rows: u64,
+    /// From the sends of these to their first rows, together, in nanoseconds.
+    pub first_rows_ns: u64,
 }
 
 /// A connection's present read.
@@ -92,7 +96,7 @@ impl Inquiry {
         let mut answered = Answered::default();
         for request in 0..ask.requests {
             let Some(query) = ask.asker.query(&ask.question, Draw { request, ..ask.draw }) else { break };
-            answered.add(self.request(reader, &query, None, clock, deadline).await?);
+            self.request(reader, &query, None, clock, deadline, &mut answered).await?;
         }
         Ok(answered)
     }
@@ -118,7 +122,7 @@ impl Inquiry {
                     return Ok(answered);
                 }
             };
-            answered.add(self.request(reader, &query, Some(search), clock, deadline).await?);
+            self.request(reader, &query, Some(search), clock, deadline, &mut answered).await?;
             search.answered(query);
         }
     }
@@ -130,27 +134,33 @@ impl Inquiry {
         search: Option<&mut CycleSearch>,
         clock: RunClock,
         deadline: Instant,
-    ) -> Result<Reply, Error> {
+        answered: &mut Answered,
+    ) -> Result<(), Error> {
         let mut kept = self.kept.is_some().then(|| KeptAnswer::new(query.clone()));
         let sent_ns = clock.now_ns();
-        let mut sink = KeepingSink { kept: kept.as_mut(), search };
+        let mut sink = KeepingSink { kept: kept.as_mut(), search, clock, first_row_ns: None };
         let answer = timeout_at(deadline, reader.query(query, &mut sink)).await;
+        let first_row_ns = sink.first_row_ns;
         self.requests.push(RequestTime { sent_ns, ended_ns: clock.now_ns() });
         if let (Some(all), Some(one)) = (&mut self.kept, kept) {
             all.answers.push(one);
         }
-        answer.unwrap_or_else(|_| {
+        let reply = answer.unwrap_or_else(|_| {
             Err(Error::new(Cause::TimedOut, "no answer within the deadline").applied(Applied::Maybe))
-        })
+        })?;
+        answered.add(reply, first_row_ns.map(|ns| ns - sent_ns));
+        Ok(())
     }
 }
 
 impl Answered {
-    fn add(&mut self, reply: Reply) {
+    fn add(&mut self, reply: Reply, first_row_after_ns: Option<u64>) {
         self.rows += reply.rows;
         self.bytes += reply.bytes;
         self.by_client += u64::from(reply.computed_by == ComputedBy::Client);
         self.requests += 1;
+        self.with_rows += u64::from(first_row_after_ns.is_some());
+        self.first_rows_ns += first_row_after_ns.unwrap_or(0);
     }
 }
 
@@ -158,10 +168,13 @@ impl Answered {
 struct KeepingSink<'a> {
     kept: Option<&'a mut KeptAnswer>,
     search: Option<&'a mut CycleSearch>,
+    clock: RunClock,
+    first_row_ns: Option<u64>,
 }
 
 impl Sink for KeepingSink<'_> {
     fn push(&mut self, chunk: &Chunk) -> Result<(), Error> {
+        self.first_row_ns.get_or_insert_with(|| self.clock.now_ns());
         if let Some(search) = &mut self.search {
             search.take(chunk);
         }

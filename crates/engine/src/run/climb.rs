@@ -12,6 +12,7 @@ use crate::{
     units::Span,
     verdict::Reason,
 };
+use iotbench_core::Acknowledgement;
 use iotbench_recorder::{Level, LoadCounts};
 use std::{collections::BTreeMap, time::Duration};
 
@@ -26,16 +27,21 @@ impl Session<'_> {
         let mut policy = RampPolicy::new(ramp);
         let mut steps: Vec<StepFigures> = Vec::new();
         let mut passed: BTreeMap<u32, Measured> = BTreeMap::new();
+        let mut was_too_much = false;
         let bounds = loop {
             let step = policy.step();
             self.tell(&Event::Step(step))?;
-            let Some((figures, measured)) = self.step(running, step, ramp)? else {
+            if was_too_much && !self.begin_anew(running, ramp)? {
+                break Bounds { lower: passed.keys().max().copied(), upper: None, confirmed: false };
+            }
+            let Some((figures, measured)) = self.step(running, step, ramp, ramp.step_ns)? else {
                 break Bounds { lower: passed.keys().max().copied(), upper: None, confirmed: false };
             };
             self.tell(&Event::StepEnded(&figures))?;
             if figures.passed {
                 passed.insert(step.load, measured);
             }
+            was_too_much = !figures.passed;
             let decision = policy.decide(figures.passed);
             steps.push(figures);
             self.outcome.capacity = Some(self.capacity(Bounds { lower: None, upper: None, confirmed: false }, &steps));
@@ -47,12 +53,65 @@ impl Session<'_> {
         };
         self.outcome.measured = bounds.lower.and_then(|load| passed.remove(&load));
         self.outcome.capacity = Some(self.capacity(bounds, &steps));
+        self.go_beyond(running, ramp, bounds, steps)
+    }
+
+    /// Soak, overload and what comes after it: they tell of the database, and change nothing of the answer.
+    fn go_beyond(
+        &mut self,
+        running: &mut Running,
+        ramp: &RampPlan,
+        bounds: Bounds,
+        mut steps: Vec<StepFigures>,
+    ) -> Result<(), Reason> {
+        let Some(sustained) = bounds.lower else { return Ok(()) };
+        let mut is_after_failure = steps.last().is_some_and(|step| !step.passed);
+        for (step, length_ns) in ramp.afterwards.steps(sustained, ramp.most(), ramp.step_ns) {
+            if self.is_over(running)? {
+                break;
+            }
+            if step.purpose == Purpose::After {
+                running.control.set_users(0);
+                running.control.set_load(0, 0);
+                if self.wait_until(running, running.clock.now_ns() + ramp.afterwards.rest_ns)? == Waited::Over {
+                    break;
+                }
+            }
+            if is_after_failure && !self.begin_anew(running, ramp)? {
+                break;
+            }
+            self.tell(&Event::Step(step))?;
+            let Some((figures, _)) = self.step(running, step, ramp, length_ns)? else { break };
+            self.tell(&Event::StepEnded(&figures))?;
+            is_after_failure = !figures.passed;
+            self.outcome.plan.remarks.extend(beyond_remark(&figures));
+            steps.push(figures);
+            self.outcome.capacity = Some(self.capacity(bounds, &steps));
+            self.checkpoint()?;
+        }
         Ok(())
     }
 
     fn capacity(&self, bounds: Bounds, steps: &[StepFigures]) -> Capacity {
         let quantity = self.planned.plan.ramp.as_ref().map_or(Quantity::Users, |ramp| ramp.quantity);
-        Capacity { quantity, bounds, criterion: criterion(&self.planned.plan.stop, quantity), steps: steps.to_vec() }
+        let mut criterion = criterion(&self.planned.plan.stop, quantity);
+        if self.outcome.acknowledgement < Acknowledgement::Applied && self.backend.capabilities().stores {
+            criterion.push_str(", visible ≥ 99 % of acknowledged");
+        }
+        Capacity { quantity, bounds, criterion, steps: steps.to_vec() }
+    }
+
+    /// What a database that only queues still has to store of a load that was too much would be the next step's. False: the
+    /// user ended the run.
+    fn begin_anew(&mut self, running: &mut Running, ramp: &RampPlan) -> Result<bool, Reason> {
+        if running.visible.is_none() {
+            return Ok(true);
+        }
+        match ramp.quantity {
+            Quantity::Users => running.control.set_users(0),
+            Quantity::OperationsPerSecond | Quantity::Devices => running.control.set_load(0, 0),
+        }
+        self.wait_for_backlog(running)
     }
 
     /// One step: the load changes, the step before is answered, then everything counts. `None`: the user ended the run.
@@ -61,6 +120,7 @@ impl Session<'_> {
         running: &mut Running,
         step: Step,
         ramp: &RampPlan,
+        length_ns: u64,
     ) -> Result<Option<(StepFigures, Measured)>, Reason> {
         let changed_ns = running.clock.now_ns();
         match ramp.quantity {
@@ -89,7 +149,7 @@ impl Session<'_> {
         }
         // Its end is fixed while it runs, so that nobody's delay lengthens it; but not before every loop knows of it.
         self.wait_for_slices(running, counting)?;
-        let to_ns = end_ns(ramp, from_ns, next_start_ns(running.clock.now_ns()));
+        let to_ns = end_ns(ramp, from_ns, length_ns, next_start_ns(running.clock.now_ns()));
         let after = running.control.begin_generation(to_ns);
         if self.wait_until(running, to_ns)? == Waited::Over {
             return Ok(None);
@@ -98,15 +158,23 @@ impl Session<'_> {
             running.sampler().end_window();
         }
         self.wait_for_slices(running, after)?;
+        let visibility = self.wait_for_visibility(running, from_ns, to_ns)?;
+        let is_told = running.visible.is_none() || visibility.is_some();
         let measured = running.totals.measured(counting, from_ns, to_ns);
         let outstanding = running.totals.generation(counting).map(|g| g.outstanding).unwrap_or_default();
         let late = running.control.take_late();
         running.totals.forget(settling);
         running.totals.forget(counting);
-        let Some(measured) = measured else {
+        let Some(mut measured) = measured else {
             return Err(Reason::Internal("a step left no figures".into()));
         };
-        Ok(Some((judge(step, &self.planned.plan.stop, &measured, outstanding, late), measured)))
+        measured.visibility = visibility;
+        let mut figures = judge(step, &self.planned.plan.stop, &measured, outstanding, late);
+        if !is_told && figures.passed {
+            figures.passed = false;
+            figures.failure = Some("what became visible could not be counted in time".into());
+        }
+        Ok(Some((figures, measured)))
     }
 }
 
@@ -136,10 +204,24 @@ impl Session<'_> {
 }
 
 /// When a step ends that began at `from_ns`: not before `least_ns`. Intervals are whole.
-fn end_ns(ramp: &RampPlan, from_ns: u64, least_ns: u64) -> u64 {
+fn end_ns(ramp: &RampPlan, from_ns: u64, length_ns: u64, least_ns: u64) -> u64 {
+    let to_ns = (from_ns + length_ns).max(least_ns);
     match ramp.quantity {
-        Quantity::Users | Quantity::OperationsPerSecond => (from_ns + ramp.step_ns).max(least_ns),
-        Quantity::Devices => from_ns + least_ns.saturating_sub(from_ns).div_ceil(ramp.step_ns).max(1) * ramp.step_ns,
+        Quantity::Users | Quantity::OperationsPerSecond => to_ns,
+        Quantity::Devices => from_ns + (to_ns - from_ns).div_ceil(ramp.step_ns).max(1) * ramp.step_ns,
+    }
+}
+
+/// What a step beyond the search says of the database.
+fn beyond_remark(figures: &StepFigures) -> Option<String> {
+    let why = || figures.failure.clone().unwrap_or_default();
+    match (figures.step.purpose, figures.passed) {
+        (Purpose::Soak, false) => Some(format!("the greatest load was not sustained for long: {}", why())),
+        (Purpose::After, true) => Some("after an overload it carried its greatest load again".into()),
+        (Purpose::After, false) => {
+            Some(format!("after an overload it did NOT carry its greatest load again: {}", why()))
+        }
+        _ => None,
     }
 }
 
@@ -165,8 +247,9 @@ fn judge(
     let seconds = measured.seconds_long();
     #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
     let rate = |n: u64| n as f64 / seconds;
-    let failure =
-        failure(stop, &load, mean_response_ns, |q| response.value_at(q)).or_else(|| late_reports(late, &load));
+    let failure = failure(stop, &load, mean_response_ns, |q| response.value_at(q))
+        .or_else(|| late_reports(late, &load))
+        .or_else(|| measured.visibility?.failure());
     StepFigures {
         step,
         from_ns: measured.from_ns,
@@ -177,6 +260,7 @@ fn judge(
         mean_response_ns,
         p99_response_ns: response.quantile(Level::P99).ns(),
         points_dropped: measured.counts.points.dropped,
+        visibility: measured.visibility,
         passed: failure.is_none(),
         failure,
     }

@@ -23,6 +23,8 @@ fn every_strategy_finds_the_cycles_that_the_truth_has() {
                 let (answers, reads) = (outcome.answers.as_ref().unwrap(), outcome.reads);
                 assert_believed(&outcome, &what);
                 assert_eq!((reads.cycles, reads.no_cycles), (20, 0), "{what}");
+                assert!(reads.with_rows > 0 && reads.with_rows <= reads.requests, "{what}: {reads:?}");
+                assert!(reads.first_rows_ns > 0, "{what}: {reads:?}");
                 assert_eq!((answers.cycles_right, answers.cycles_wrong), (20, 0), "{what}: {:?}", answers.examples);
                 assert_eq!((answers.wrong, answers.right), (0, reads.requests), "{what}: {:?}", answers.examples);
                 assert!((20 * least..=20 * most).contains(&reads.requests), "{what}: {} requests", reads.requests);

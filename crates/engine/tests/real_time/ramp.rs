@@ -1,7 +1,7 @@
 //! The search for the greatest load finds the one that the server's capacity implies.
 
 use crate::oracle::{CLOSED, Findings, OPEN, Request, experiment, serve};
-use iotbench_engine::Bounds;
+use iotbench_engine::{Bounds, Purpose};
 use iotbench_oracle_server::Discipline;
 use std::time::Duration;
 
@@ -75,6 +75,38 @@ fn the_sustained_rate_is_the_servers_capacity() {
             format!("{:?}: {:#?}", capacity.bounds, capacity.steps)
         });
         findings.expect(capacity.bounds.confirmed, || "the answer was not confirmed".into());
+        findings
+    });
+}
+
+/// 120 a second is more than the 100 that the server carries: its queue is 60 operations after 3 s, and gone after the rest.
+#[test]
+fn after_an_overload_the_load_is_carried_again() {
+    experiment(|| {
+        let server = serve(Duration::from_millis(10), Discipline::Queue, vec![]);
+        let ramp = "[ramp]\nsteps = [80]\nstep = \"2s\"\nsoak = \"3s\"\noverload = \"3s\"\nrest = \"1s\"\n\
+                    [stop]\nmean_response = \"150ms\"\n";
+        let account = Request::new(&format!("{OPEN}\n{ramp}"), &["rate=auto"]).run(server.address());
+        let capacity = account.outcome.capacity.as_ref().unwrap();
+        let mut findings = Findings::of(&account);
+        let steps: Vec<_> =
+            capacity.steps.iter().map(|s| (s.step.load, s.step.purpose, s.load.offered, s.passed)).collect();
+        let as_meant = matches!(
+            steps[..],
+            [
+                (80, Purpose::Listed, 159..=161, true),
+                (80, Purpose::Soak, 239..=241, true),
+                (120, Purpose::Overload, 359..=361, false),
+                (80, Purpose::After, 159..=161, true)
+            ]
+        );
+        findings.expect(as_meant, || format!("{steps:?}"));
+        let bounds = Bounds { lower: Some(80), upper: None, confirmed: false };
+        findings.expect(capacity.bounds == bounds, || format!("{:?}", capacity.bounds));
+        let remark = "after an overload it carried its greatest load again";
+        findings.expect(account.outcome.plan.remarks.iter().any(|r| r == remark), || {
+            format!("{:?}", account.outcome.plan.remarks)
+        });
         findings
     });
 }

@@ -4,12 +4,16 @@ use iotbench_engine::Outcome;
 use serde::{Deserialize, Serialize};
 
 /// Answers held against what the simulator recomputes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Answers {
     /// Requests that were answered, over the whole run, warm-up included.
     pub requests: u64,
     /// Of these, the ones that the client worked out from more rows than it answers with.
     pub computed_by_client: u64,
+    /// From the send of a request to its first rows, in microseconds: the mean over those that were answered with rows. Rows
+    /// come in chunks: of a short answer the first are the last. Null: there were none.
+    #[serde(default)]
+    pub first_rows_us: Option<f64>,
     /// Which were compared: `none`, `sample` (the first 100, then one of 16) or `full`.
     pub mode: String,
     /// Compared, and the truth.
@@ -48,6 +52,7 @@ impl Answers {
             cycles: (reads.cycles + reads.no_cycles > 0).then_some(cycles),
             requests: outcome.reads.requests,
             computed_by_client: outcome.reads.by_client,
+            first_rows_us: (reads.with_rows > 0).then(|| reads.first_rows_ns as f64 / 1e3 / reads.with_rows as f64),
             mode: answers.mode.name().into(),
             right: answers.right,
             wrong: answers.wrong,

@@ -1,6 +1,6 @@
 //! The answer of a ramp.
 
-use super::{OperationCounts, mean_us, rounded, seconds, us};
+use super::{OperationCounts, Visibility, mean_us, rounded, seconds, us};
 use iotbench_engine::StepFigures;
 use serde::{Deserialize, Serialize};
 
@@ -33,6 +33,12 @@ pub enum Purpose {
     Confirm,
     /// The profile lists it.
     Listed,
+    /// The greatest sustained load, for long.
+    Soak,
+    /// One and a half times the greatest sustained load.
+    Overload,
+    /// The greatest sustained load after an overload and a rest.
+    After,
 }
 
 /// One load of a ramp.
@@ -58,6 +64,9 @@ pub struct Step {
     pub p99_response_us: Option<f64>,
     /// Datapoints lost because their user could not send in time.
     pub points_dropped: u64,
+    /// How fast what was acknowledged became visible; null: an acknowledgement says that it is, or it could not be told.
+    #[serde(default)]
+    pub visibility: Option<Visibility>,
     /// Whether the load was sustained.
     pub passed: bool,
     /// Why not.
@@ -86,6 +95,9 @@ impl From<&StepFigures> for Step {
                 iotbench_engine::Purpose::Bisect => Purpose::Bisect,
                 iotbench_engine::Purpose::Confirm => Purpose::Confirm,
                 iotbench_engine::Purpose::Listed => Purpose::Listed,
+                iotbench_engine::Purpose::Soak => Purpose::Soak,
+                iotbench_engine::Purpose::Overload => Purpose::Overload,
+                iotbench_engine::Purpose::After => Purpose::After,
             },
             from_s: Some(seconds(figures.from_ns)),
             length_s: Some(seconds(figures.length_ns)),
@@ -95,6 +107,7 @@ impl From<&StepFigures> for Step {
             mean_response_us: figures.mean_response_ns.and_then(mean_us),
             p99_response_us: figures.p99_response_ns.map(us),
             points_dropped: figures.points_dropped,
+            visibility: figures.visibility.as_ref().map(Visibility::from),
             passed: figures.passed,
             failure: figures.failure.clone(),
         }

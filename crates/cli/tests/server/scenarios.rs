@@ -1,0 +1,97 @@
+//! Processes of a private server are acted on while the load runs.
+
+use crate::{
+    on_a_server::{Ended, arguments},
+    place::{Place, SERVERS, is_here},
+};
+use serde_json::Value;
+
+/// A closed loop of a quarter of a minute, with what is done to the server meanwhile.
+fn run(place: &Place, backend: &str, scenario: &str) -> Ended {
+    let results = place.results();
+    let load = ["-d", "15s", "--vus", "4", "--scenario", scenario, "--out", results.to_str().unwrap()];
+    let set = ["--set", "think_time=100ms", "--set", "phases.deadline=10s"];
+    let (code, out, err) = place.call(&arguments(backend, &[&load[..], &set].concat()));
+    Ended { code, document: serde_json::from_str(&out).unwrap_or_default(), err }
+}
+
+/// The servers that promise to keep what they acknowledged when their process is killed.
+fn servers() -> impl Iterator<Item = &'static str> {
+    SERVERS.into_iter().filter(|b| ["mariadb", "postgres", "influxdb"].contains(b) && is_here(b))
+}
+
+fn marks(ended: &Ended) -> Vec<(String, bool)> {
+    let marks = ended.document["scenario"]["marks"].as_array().unwrap();
+    marks.iter().map(|mark| (mark["action"].as_str().unwrap().into(), mark["error"].is_null())).collect()
+}
+
+#[test]
+fn a_server_that_is_killed_and_started_again_is_an_outage_without_a_loss() {
+    std::thread::scope(|scope| {
+        for backend in servers() {
+            scope.spawn(move || {
+                let place = Place::new();
+                let ended = run(&place, backend, "4s:kill,6s:restart");
+                let case = format!("{backend}: {} {} {:#}", ended.reasons(), ended.err, ended.document["scenario"]);
+                assert_eq!(ended.code, 0, "{case}");
+                assert_eq!(marks(&ended), [("kill".into(), true), ("restart".into(), true)], "{case}");
+                assert!(ended.count("/scenario/outage_s") >= 1, "{case}");
+                assert!(ended.document["scenario"]["recovery_s"].is_number(), "{case}");
+                assert_eq!(ended.count("/scenario/missing_points"), 0, "{case}");
+                assert!(ended.count("/scenario/during/errors") > 0, "{case}");
+                assert!(ended.err.contains("kill server 0") && ended.err.contains("restart server 0"), "{case}");
+                let series = series(&place);
+                assert!(series.contains(",kill server 0") && series.contains(",restart server 0"), "{series}");
+                place.assert_nothing_is_left();
+            });
+        }
+    });
+}
+
+#[test]
+fn a_server_that_stands_still_for_a_while_is_waited_for() {
+    let Some(backend) = servers().next() else { return };
+    let place = Place::new();
+    let ended = run(&place, backend, "4s:stop,7s:continue");
+    assert_eq!(ended.code, 0, "{} {}", ended.reasons(), ended.err);
+    assert_eq!(marks(&ended), [("stop".into(), true), ("continue".into(), true)]);
+    assert_eq!((ended.count("/load/fail"), ended.count("/load/unknown")), (0, 0), "it only took longer");
+    assert!(ended.count("/scenario/outage_s") >= 1, "{:#}", ended.document["scenario"]);
+    place.assert_nothing_is_left();
+}
+
+/// A server that does not come back leaves nothing behind either.
+#[test]
+fn a_server_that_stays_away_ends_as_one_that_cannot_be_reached() {
+    let Some(backend) = servers().next() else { return };
+    let place = Place::new();
+    let ended = run(&place, backend, "4s:kill");
+    assert_eq!(ended.code, 20, "{} {}", ended.reasons(), ended.err);
+    assert_eq!(ended.document["scenario"]["missing_points"], Value::Null, "it could not be counted");
+    assert!(ended.count("/points/acked") > 0);
+    place.assert_nothing_is_left();
+}
+
+#[test]
+fn what_cannot_be_acted_on_is_refused_before_anything_starts() {
+    let place = Place::new();
+    let results = place.results();
+    for (rest, says) in [
+        (&["-b", "sqlite", "--scenario", "2s:kill"][..], "sqlite has no server of its own"),
+        (&["-b", "postgres", "--scenario", "2s:kill:front"], "postgres has no role \"front\": it has server"),
+        (&["-b", "postgres", "--scenario", "2s:kill", "--url", "postgres://127.0.0.1:1/x"], "leave one out"),
+        (&["-b", "postgres", "--scenario", "7s:kill"], "the load has ended by then"),
+        (&["-b", "postgres", "--scenario", "kill"], "write AT:ACTION"),
+    ] {
+        let run = ["run", "-p", "pmu_write", "--vus", "1", "-d", "5s", "--out", results.to_str().unwrap()];
+        let (code, _, err) = place.call(&[&run[..], rest].concat());
+        assert!(code == 2 && err.contains(says), "{rest:?}: {code} {err}");
+    }
+    assert!(results.read_dir().is_ok_and(|mut folder| folder.next().is_none()));
+    place.assert_nothing_is_left();
+}
+
+fn series(place: &Place) -> String {
+    let folder = place.results().read_dir().unwrap().next().unwrap().unwrap().path();
+    std::fs::read_to_string(folder.join("series.csv")).unwrap()
+}
