@@ -35,9 +35,16 @@ impl KairosDatabase {
         Self { config, table: Arc::new(table), queued: Arc::default(), opened: AtomicUsize::new(0) }
     }
 
-    /// The first server: what it marks and deletes, all of them do.
+    /// The first server that can be reached: they share one store.
     async fn client(&self) -> Result<Client, Error> {
-        Client::connect(&self.config.nodes[0].server).await
+        let (last, others) = self.config.nodes.split_last().ok_or_else(|| Error::new(Cause::Client, "no server"))?;
+        for node in others {
+            match Client::connect(&node.server).await {
+                Err(e) if e.cause == Cause::Connect => {}
+                connected => return connected,
+            }
+        }
+        Client::connect(&last.server).await
     }
 
     fn next_node(&self) -> &Node {

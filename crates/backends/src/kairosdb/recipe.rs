@@ -42,6 +42,8 @@ macro_rules! kairosdb_conf {
         ConfigFile {
             path: "kairosdb.conf",
             text: concat!(
+                // Written to most nodes and read from one of them, as is the default, a value may not be seen.
+                "kairosdb.datastore.cassandra.write_cluster.read_consistency_level = \"QUORUM\"\n",
                 "{settings}\n",
                 "kairosdb.service.telnet = \"org.kairosdb.core.telnet.TelnetServerModule\"\n",
                 "kairosdb.telnetserver.port = {telnet}\n",

@@ -72,3 +72,66 @@ fn push_value(out: &mut Vec<u8>, column: &Column, row: usize) {
         Column::Text(values) => drop(serde_json::to_writer(out, values.get(row).unwrap_or_default())),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use iotbench_core::{Layout, Marker, Name, Run, Schema, Signal, Value};
+
+    fn table() -> TableSpec {
+        let signal = |name: &str, value_type| Signal { name: name.into(), value_type, max_text_bytes: 9 };
+        let types = [("a", ValueType::F64), ("b", ValueType::I64), ("c", ValueType::Text)];
+        TableSpec {
+            name: Name::new("t").unwrap(),
+            layout: Layout::Wide,
+            schema: Schema::new(types.map(|(name, value_type)| signal(name, value_type)).into()).unwrap(),
+            devices: 12,
+            marker: Marker { run_id: "r".into(), fingerprint: "f".into() },
+        }
+    }
+
+    fn batch(table: &TableSpec, points: u32) -> Batch {
+        let mut batch = Batch::new(&table.schema);
+        for device in [0, 11] {
+            let run = Run { device, first: 0, count: points };
+            batch.append(run, |times, columns| {
+                for index in run.indices() {
+                    times.push(i64::try_from(index).unwrap() * NS_PER_MS);
+                    let values = [Value::F64(1e300), Value::I64(i64::MIN), Value::Text("ü\"\\\n")];
+                    for (column, value) in columns.iter_mut().zip(values) {
+                        assert!(column.push(value));
+                    }
+                }
+            });
+        }
+        batch
+    }
+
+    #[test]
+    fn each_run_and_signal_has_an_object_with_its_values() {
+        let table = table();
+        let mut out = b"what was there before".to_vec();
+        JsonEncoder::new(&table).encode(&batch(&table, 2), &mut out);
+        let objects: serde_json::Value = serde_json::from_slice(&out).unwrap();
+        assert_eq!(objects.as_array().unwrap().len(), 6);
+        let text = serde_json::json!({
+            "name": "iotbench_t.c", "type": "string", "tags": {"device": "11"},
+            "datapoints": [[0, "ü\"\\\n"], [1, "ü\"\\\n"]],
+        });
+        assert_eq!(objects[5], text);
+        assert_eq!(objects[3]["datapoints"][1], serde_json::json!([1, 1e300]));
+        assert_eq!(objects[1]["datapoints"][0], serde_json::json!([0, i64::MIN]));
+        JsonEncoder::new(&table).encode(&Batch::new(&table.schema), &mut out);
+        assert_eq!(out, b"[]");
+    }
+
+    #[test]
+    fn a_warm_encoder_allocates_nothing() {
+        let table = table();
+        let (encoder, batch) = (JsonEncoder::new(&table), batch(&table, 500));
+        let mut out = Vec::new();
+        encoder.encode(&batch, &mut out);
+        let counted = allocation_counter::measure(|| encoder.encode(&batch, &mut out));
+        assert_eq!(counted.count_total, 0);
+    }
+}
