@@ -27,6 +27,7 @@ use iotbench_core::Backend;
     feature = "postgres",
     feature = "influxdb",
     feature = "mongodb",
+    feature = "kairosdb",
     feature = "memory"
 ))]
 mod answer;
@@ -45,6 +46,7 @@ mod json;
     feature = "postgres",
     feature = "influxdb",
     feature = "mongodb",
+    feature = "kairosdb",
     feature = "memory",
     feature = "blackhole"
 ))]
@@ -59,6 +61,8 @@ mod span;
 mod blackhole;
 #[cfg(feature = "influxdb")]
 mod influxdb;
+#[cfg(feature = "kairosdb")]
+mod kairosdb;
 #[cfg(feature = "mariadb")]
 mod mariadb;
 #[cfg(feature = "memory")]
@@ -82,6 +86,8 @@ pub const BACKENDS: &[&dyn Backend] = &[
     &influxdb::InfluxDb,
     #[cfg(feature = "mongodb")]
     &mongodb::MongoDb,
+    #[cfg(feature = "kairosdb")]
+    &kairosdb::KairosDb,
     #[cfg(feature = "memory")]
     &memory::Memory,
     #[cfg(feature = "blackhole")]

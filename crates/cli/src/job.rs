@@ -116,10 +116,10 @@ impl Job {
 
     /// The private server for a database that the user does not say where to find.
     fn server_wanted(&self) -> Result<Option<ServerWanted>, CliError> {
-        let Some(recipe) = self.backend.recipe() else { return Ok(None) };
         let name = self.backend.name();
         let written = self.profile.backend.get(name).and_then(|table| serde_json::to_value(table).ok());
         let written = written.and_then(|table| table.as_object().cloned()).map(Settings).unwrap_or_default();
+        let Some(recipe) = self.backend.recipe_for(&written) else { return Ok(None) };
         let settings = ServerSettings::of_backend(&written, recipe);
         let settings = settings.map_err(|e| CliError::usage(format!("backend.{name}.{e}")))?;
         match (self.endpoints.is_empty(), settings.is_empty()) {

@@ -117,7 +117,7 @@ fn agree_newest(got: &Rows, expected: &Rows, everything: &Rows, same_row: impl F
 fn same(got: &Owned, expected: &Owned, capabilities: &Capabilities) -> bool {
     match (capabilities.domain)(expected.value_type()) {
         Domain::Rounded { relative } => got.is_near(expected, relative),
-        Domain::Full | Domain::Integers { .. } | Domain::TextWithoutNul | Domain::Unsupported => {
+        Domain::Full | Domain::Integers { .. } | Domain::TextWithoutNul | Domain::TextNotEmpty | Domain::Unsupported => {
             got.is_identical(expected)
         }
     }

@@ -209,8 +209,12 @@ fn extremes_of(value_type: ValueType, domain: Domain) -> Vec<Owned> {
             .map(Owned::U16)
             .collect(),
         ValueType::Text => {
-            let holds_nul = |text: &String| domain == Domain::TextWithoutNul && text.contains('\0');
-            texts().into_iter().filter(|text| !holds_nul(text)).map(Owned::Text).collect()
+            let is_held = |text: &String| match domain {
+                Domain::TextWithoutNul => !text.contains('\0'),
+                Domain::TextNotEmpty => !text.is_empty(),
+                _ => true,
+            };
+            texts().into_iter().filter(is_held).map(Owned::Text).collect()
         }
     }
 }

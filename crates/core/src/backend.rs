@@ -48,6 +48,11 @@ pub trait Backend: Send + Sync {
         Ok(())
     }
 
+    /// How the private server is started that these settings of the backend ask for, where they decide on it.
+    fn recipe_for(&self, _settings: &Settings) -> Option<&'static Recipe> {
+        self.recipe()
+    }
+
     /// Prepares a database without any I/O.
     ///
     /// # Errors

@@ -73,6 +73,8 @@ pub enum Domain {
     },
     /// Any UTF-8 text within the signal's length that does not hold the character U+0000.
     TextWithoutNul,
+    /// Any UTF-8 text within the signal's length but the empty one.
+    TextNotEmpty,
     /// Values of this type cannot be stored.
     Unsupported,
 }

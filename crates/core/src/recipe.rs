@@ -209,6 +209,8 @@ pub enum Ready {
         /// The path, such as `/ping`.
         path: &'static str,
     },
+    /// It listens on its first port: it does so last.
+    Listens,
 }
 
 /// How a server is asked to stop.

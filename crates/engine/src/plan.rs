@@ -181,8 +181,8 @@ pub fn plan(request: PlanRequest<'_>, backend: &dyn Backend) -> Result<Planned, 
         devices,
         marker: Marker { run_id: run_id.clone(), fingerprint: fingerprint(&profile, layout, &phases, &settings) },
     };
-    let scenario =
-        scenario::scenario(&profile, &phases, backend, &target).map_err(|(key, message)| fail(&key, message))?;
+    let scenario = scenario::scenario(&profile, &phases, backend, &settings, &target)
+        .map_err(|(key, message)| fail(&key, message))?;
     let open = OpenRequest { target, settings: settings.clone(), table: table.clone() };
     backend.open(open.clone()).map_err(|e| PlanError::from(setting_error(&profile_file, backend.name(), e)))?;
     let context = Context { profile: &profile, dataset: &*dataset, backend, layout, phases: &phases };

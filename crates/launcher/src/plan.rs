@@ -130,6 +130,7 @@ fn process(
         Ready::Http { port, path } => {
             Probe::Http { host: member.host(), port: topology.port(role, port).unwrap_or_default(), path: path.into() }
         }
+        Ready::Listens => Probe::None,
     };
     let port = role.ports.first().and_then(|first| topology.port(role, first));
     Ok((order, Planned { member: *member, log: own_log.unwrap_or_else(|| log.to_path_buf()), port, probe }))

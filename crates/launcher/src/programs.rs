@@ -196,7 +196,9 @@ fn matching(pattern: &str) -> Vec<PathBuf> {
     let mut found: Vec<(Vec<u64>, PathBuf)> = names
         .filter_map(|name| {
             let version = name.to_str()?.strip_prefix(prefix)?.strip_suffix(suffix)?;
-            Some((numbers(version), Path::new(parent).join(&name).join(rest)))
+            let found = Path::new(parent).join(&name);
+            // Joined with nothing, a file would look like a folder.
+            Some((numbers(version), if rest.is_empty() { found } else { found.join(rest) }))
         })
         .collect();
     found.sort_by(|a, b| b.cmp(a));
@@ -272,7 +274,7 @@ mod tests {
         }
         fs::write(folder.join("example-1.3.0-1.jar"), "").unwrap();
         let main = find(None).unwrap();
-        assert_eq!(main, folder.join("example-1.3.0-1.jar"));
+        assert_eq!(main.as_os_str(), folder.join("example-1.3.0-1.jar").as_os_str());
         assert!(find(Some("/nowhere".into())).unwrap_err().to_string().contains("names /nowhere"));
 
         static RECIPE: Recipe = Recipe {

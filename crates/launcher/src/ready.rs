@@ -25,7 +25,13 @@ const LONGEST_STATUS: u64 = 256;
 #[derive(Clone, Debug)]
 pub(crate) enum Probe {
     Command(Vec<String>),
-    Http { host: Ipv4Addr, port: u16, path: String },
+    Http {
+        host: Ipv4Addr,
+        port: u16,
+        path: String,
+    },
+    /// Its port is looked at before any probe.
+    None,
 }
 
 impl Probe {
@@ -33,6 +39,7 @@ impl Probe {
         match self {
             Self::Command(command) => command_succeeds(command),
             Self::Http { host, port, path } => http_succeeds(*host, *port, path).unwrap_or(false),
+            Self::None => true,
         }
     }
 }

@@ -65,7 +65,9 @@ fn server(recipe: &'static Recipe) -> Vec<[String; 2]> {
         }
         Err(missing) => vec![["  missing".into(), missing.to_string()]],
     };
-    let variables = recipe.programs.iter().map(iotbench_core::Program::variable).collect::<Vec<_>>().join(", ");
+    let variables = recipe.programs.iter().map(iotbench_core::Program::variable);
+    let variables =
+        variables.chain(recipe.jars.iter().map(iotbench_core::Jars::variable)).collect::<Vec<_>>().join(", ");
     let user = ["  as root it runs as".into(), recipe.user.to_owned()];
     found.into_iter().chain([user, ["  programs are named by".into(), variables]]).collect()
 }

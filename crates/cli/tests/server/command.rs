@@ -1,6 +1,6 @@
 //! `iotbench server start`, `list` and `stop`.
 
-use crate::place::{Place, SERVERS, is_alive, is_here, parent, place_program, wait_for};
+use crate::place::{Place, every_server, is_alive, is_here, parent, place_program, wait_for};
 use std::{
     fs,
     net::TcpStream,
@@ -15,7 +15,7 @@ fn answers(address: &str) -> bool {
 
 #[test]
 fn a_server_runs_on_until_it_is_stopped_and_leaves_nothing() {
-    for backend in SERVERS.into_iter().filter(|b| is_here(b)) {
+    for backend in every_server() {
         let place = Place::new();
         let address = place.out(&["server", "start", backend]);
         assert!(answers(&address), "{address}");

@@ -1,10 +1,10 @@
 //! Whoever is killed, nothing is left.
 
-use crate::place::{Place, SERVERS, is_here, kill, parent, wait_for};
+use crate::place::{Place, every_server, kill, parent, wait_for};
 
 #[test]
 fn a_killed_starter_leaves_nothing() {
-    for backend in SERVERS.into_iter().filter(|b| is_here(b)) {
+    for backend in every_server() {
         let place = Place::new();
         let mut starter = place.iotbench(&["server", "start", backend]).spawn().unwrap();
         wait_for("the folder", || !place.folders().is_empty());
@@ -20,7 +20,7 @@ fn a_killed_starter_leaves_nothing() {
 
 #[test]
 fn a_killed_server_of_a_shell_leaves_nothing() {
-    for backend in SERVERS.into_iter().filter(|b| is_here(b)) {
+    for backend in every_server() {
         let place = Place::new();
         place.out(&["server", "start", backend]);
         kill(place.server(backend));
@@ -34,7 +34,7 @@ fn a_killed_server_of_a_shell_leaves_nothing() {
 
 #[test]
 fn a_killed_supervisor_leaves_a_server_that_can_be_stopped() {
-    for backend in SERVERS.into_iter().filter(|b| is_here(b)) {
+    for backend in every_server() {
         let place = Place::new();
         place.out(&["server", "start", backend]);
         let server = place.server(backend);

@@ -1,6 +1,6 @@
 //! The launcher as a library.
 
-use crate::place::{SERVERS, is_alive, is_here, kill, parent, recipe, wait_for};
+use crate::place::{every_server, is_alive, is_here, kill, parent, recipe, wait_for};
 use iotbench_launcher::{Ended, Launch, PrivateServer, ProcessId, StartError, start};
 use std::{
     fs,
@@ -31,7 +31,7 @@ fn port(server: &PrivateServer) -> u16 {
 
 #[test]
 fn a_server_is_started_reached_and_stopped_and_only_its_log_is_left() {
-    for backend in SERVERS.into_iter().filter(|b| is_here(b)) {
+    for backend in every_server() {
         let folder = tempfile::tempdir().unwrap();
         let server = started(backend, folder.path());
         let (process, files) = (process(&server), server.folder().to_owned());
@@ -59,7 +59,7 @@ fn a_server_that_is_dropped_is_stopped() {
 
 #[test]
 fn a_port_that_is_taken_is_given_up_for_another() {
-    for backend in SERVERS.into_iter().filter(|b| is_here(b)) {
+    for backend in every_server() {
         let folder = tempfile::tempdir().unwrap();
         // It accepts, and so does not look free to a probe.
         let stranger = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
@@ -89,7 +89,7 @@ fn a_link_planted_in_the_folder_leads_nowhere() {
 
 #[test]
 fn a_death_is_told_once_and_cleaned_up() {
-    for backend in SERVERS.into_iter().filter(|b| is_here(b)) {
+    for backend in every_server() {
         let folder = tempfile::tempdir().unwrap();
         let server = started(backend, folder.path());
         let (deaths, death) = sync_channel(4);
@@ -120,7 +120,7 @@ fn an_orderly_end_is_no_death() {
 
 #[test]
 fn a_killed_supervisor_is_replaced_by_its_caller() {
-    for backend in SERVERS.into_iter().filter(|b| is_here(b)) {
+    for backend in every_server() {
         let folder = tempfile::tempdir().unwrap();
         let server = started(backend, folder.path());
         let (process, files) = (process(&server), server.folder().to_owned());

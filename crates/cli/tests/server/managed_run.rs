@@ -1,7 +1,6 @@
 //! `iotbench run` with a private server, on every backend that has one.
 
-use crate::place::{Place, is_alive, is_here, kill, parent, wait_for, wait_for_series};
-use iotbench_backends::BACKENDS;
+use crate::place::{Place, every_server, is_alive, kill, parent, wait_for, wait_for_series};
 use procfs::process::Process;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -9,10 +8,6 @@ use std::{fs, path::PathBuf, process::Child};
 
 /// Longer than any test waits: a run that does not end by itself.
 const ENDLESS: &str = "1h";
-
-fn backends() -> impl Iterator<Item = &'static str> {
-    BACKENDS.iter().filter(|b| b.recipe().is_some()).map(|b| b.name()).filter(|name| is_here(name))
-}
 
 fn arguments<'a>(place: &'a str, backend: &'a str, duration: &'a str) -> Vec<&'a str> {
     // A closed loop has no schedule that a busy machine could break.
@@ -43,7 +38,7 @@ fn server(place: &Place) -> i32 {
 
 #[test]
 fn a_run_starts_samples_and_removes_its_server() {
-    for backend in backends() {
+    for backend in every_server() {
         let place = Place::new();
         let out = place.results();
         let text = place.out(&arguments(out.to_str().unwrap(), backend, "3s"));
@@ -62,7 +57,7 @@ fn a_run_starts_samples_and_removes_its_server() {
 
 #[test]
 fn a_sweep_has_one_server_and_fresh_tables() {
-    for backend in backends() {
+    for backend in every_server() {
         let place = Place::new();
         let out = place.results();
         let short =
@@ -74,7 +69,7 @@ fn a_sweep_has_one_server_and_fresh_tables() {
         let stored: Vec<_> = runs.iter().map(|run| run["points"]["stored"].as_u64()).collect();
         assert_eq!(stored, [Some(54), Some(58)], "{backend}");
         assert_eq!(runs[0]["target"]["endpoints"], runs[1]["target"]["endpoints"], "{backend}");
-        let transactions = !["influxdb", "mongodb"].contains(&backend);
+        let transactions = !["influxdb", "mongodb", "kairosdb"].contains(&backend);
         assert!(runs.iter().all(|run| run["empty_transaction_us"].is_number() == transactions), "{backend}");
         assert!(results(&place).join("server.log").exists());
         place.assert_nothing_is_left();
@@ -83,7 +78,7 @@ fn a_sweep_has_one_server_and_fresh_tables() {
 
 #[test]
 fn devices_report_by_intervals() {
-    for backend in backends() {
+    for backend in every_server() {
         let place = Place::new();
         let out = place.results();
         let short =
@@ -99,7 +94,7 @@ fn devices_report_by_intervals() {
 
 #[test]
 fn ctrl_c_and_sigkill_leave_no_server() {
-    for backend in backends() {
+    for backend in every_server() {
         for (signal, code) in [(Signal::INT, Some(130)), (Signal::TERM, Some(143)), (Signal::KILL, None)] {
             let place = Place::new();
             let child = measuring(&place, backend);
@@ -113,7 +108,7 @@ fn ctrl_c_and_sigkill_leave_no_server() {
 
 #[test]
 fn a_server_that_dies_ends_the_run_and_is_the_verdict() {
-    for backend in backends() {
+    for backend in every_server() {
         let place = Place::new();
         let child = measuring(&place, backend);
         let server = server(&place);
@@ -130,7 +125,7 @@ fn a_server_that_dies_ends_the_run_and_is_the_verdict() {
 
 #[test]
 fn keep_leaves_the_folder_and_stops_the_server() {
-    for backend in backends() {
+    for backend in every_server() {
         let place = Place::new();
         let out = place.results();
         let arguments = [&arguments(out.to_str().unwrap(), backend, "2s")[..], &["--keep"]].concat();
@@ -144,7 +139,7 @@ fn keep_leaves_the_folder_and_stops_the_server() {
 
 #[test]
 fn a_servers_settings_are_not_for_somebody_elses() {
-    for backend in backends() {
+    for backend in every_server() {
         let place = Place::new();
         let setting = format!("backend.{backend}.server.x=1");
         let url = "http://127.0.0.1:1/";

@@ -15,7 +15,13 @@ use std::{
 };
 use tempfile::TempDir;
 
+/// Servers to which the tests speak by a client program too, and whose logins and certificates they know.
 pub const SERVERS: [&str; 4] = ["mariadb", "postgres", "influxdb", "mongodb"];
+
+/// Every server of which iotbench starts one of its own, as far as its programs are here.
+pub fn every_server() -> impl Iterator<Item = &'static str> {
+    BACKENDS.iter().filter(|b| b.recipe().is_some()).map(|b| b.name()).filter(|name| is_here(name))
+}
 
 pub fn recipe(backend: &str) -> &'static Recipe {
     BACKENDS.iter().find(|b| b.name() == backend).and_then(|b| b.recipe()).unwrap()

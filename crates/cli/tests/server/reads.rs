@@ -4,8 +4,10 @@ use crate::place::{Place, is_here};
 use iotbench_backends::BACKENDS;
 use serde_json::Value;
 
+/// KairosDB, which stores milliseconds, and on H2 some thousand values a second, has a test of its own.
 fn backends() -> impl Iterator<Item = &'static str> {
-    BACKENDS.iter().filter(|b| b.recipe().is_some()).map(|b| b.name()).filter(|name| is_here(name))
+    let servers = BACKENDS.iter().filter(|b| b.recipe().is_some()).map(|b| b.name());
+    servers.filter(|&name| name != "kairosdb" && is_here(name))
 }
 
 /// Runs with every answer compared; the exit code says nothing, because a busy machine may send an open loop late.
@@ -102,6 +104,26 @@ fn the_compressors_are_read_without_and_with_an_index() {
         }
         place.assert_nothing_is_left();
     }
+}
+
+#[test]
+fn kairosdb_answers_what_it_can_hold() {
+    if !is_here("kairosdb") {
+        return;
+    }
+    let place = Place::new();
+    let document = run(&place, "kairosdb", &["-p", "pmu_wrs", "--vus", "4", "-d", "3s", "--set", "preload=100"]);
+    assert_right(&document, "pmu_wrs");
+    assert!(document["points"]["acked"].as_u64() > Some(0));
+    for profile in ["weather_select", "weather_max"] {
+        let short = ["-p", profile, "--set", "sweep.values=[10, 300]", "--set", "preload=400"];
+        let document = run(&place, "kairosdb", &short);
+        document["runs"].as_array().unwrap().iter().for_each(|run| assert_right(run, profile));
+    }
+    let refused = ["run", "-p", "machine_write", "-b", "kairosdb", "--dry-run"];
+    let (code, _, err) = place.call(&refused);
+    assert!(code == 2 && err.contains("this dataset has finer timestamps"), "{code} {err}");
+    place.assert_nothing_is_left();
 }
 
 /// What a run of the same data left is read again; of other data, or of part of it, is not.

@@ -1,6 +1,6 @@
 //! What somebody changes in a history that an earlier run left is found, and an index that is gone shows.
 
-use crate::place::{Place, is_here};
+use crate::place::{Place, SERVERS, is_here};
 use iotbench_backends::BACKENDS;
 use mongodb::{
     Client,
@@ -155,8 +155,7 @@ async fn harm(backend: &str, url: &Url, harm: Harm) {
 
 #[tokio::test]
 async fn what_was_changed_in_a_kept_history_is_found() {
-    let backends = BACKENDS.iter().filter(|b| b.recipe().is_some()).map(|b| b.name());
-    for backend in backends.filter(|name| is_here(name)) {
+    for backend in SERVERS.into_iter().filter(|name| is_here(name)) {
         let place = Place::new();
         let profile = profile(&place);
         let url = place.out(&["server", "start", backend]).trim().to_owned();
@@ -189,8 +188,7 @@ async fn what_was_changed_in_a_kept_history_is_found() {
 /// What a killed run left half written is no tampering: the next run says so, and writes the history anew.
 #[tokio::test]
 async fn a_history_that_was_not_written_whole_is_written_anew() {
-    let backends = BACKENDS.iter().filter(|b| b.recipe().is_some()).map(|b| b.name());
-    for backend in backends.filter(|name| is_here(name)) {
+    for backend in SERVERS.into_iter().filter(|name| is_here(name)) {
         let place = Place::new();
         let profile = profile(&place);
         let url = place.out(&["server", "start", backend]).trim().to_owned();

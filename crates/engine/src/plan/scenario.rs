@@ -2,7 +2,7 @@
 
 use super::PhasesPlan;
 use crate::profile::Profile;
-use iotbench_core::{Backend, ProcessAction, Target};
+use iotbench_core::{Backend, ProcessAction, Settings, Target};
 use serde::{Deserialize, Serialize};
 
 type FieldError = (String, String);
@@ -34,13 +34,14 @@ pub(super) fn scenario(
     profile: &Profile,
     phases: &PhasesPlan,
     backend: &dyn Backend,
+    settings: &Settings,
     target: &Target,
 ) -> Result<Vec<ActionPlan>, FieldError> {
     if profile.scenario.is_empty() {
         return Ok(Vec::new());
     }
     let fail = |place: usize, key: &str, message: String| Err((format!("scenario.{place}.{key}"), message));
-    let Some(recipe) = backend.recipe() else {
+    let Some(recipe) = backend.recipe_for(settings) else {
         let message = format!("{} has no server of its own whose processes could be acted on", backend.name());
         return Err(("scenario".into(), message));
     };

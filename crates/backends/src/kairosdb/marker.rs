@@ -1,0 +1,198 @@
+//! What is ours: a metric `iotbench_marker.TABLE` for each table, whose one value names the run. A server has no databases:
+//! only metrics whose names begin as ours do, and whose table has this mark, are ever deleted.
+//!
+//! A value that was acknowledged is visible later, and so is a mark: who writes one waits for it, look by look. A second
+//! value of that metric is a *fence*: when it is visible, what was queued before it on that server is stored.
+
+use super::{
+    client::{Client, of_table},
+    config::Node,
+    document::Cell,
+    names::{MARKERS, OBJECT, marker, prefix},
+    question::question_about,
+};
+use iotbench_core::{Cause, Error, Marker, Name, OwnedObject, TableSpec};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+/// The times of the two values of a marker.
+const MARK_MS: i64 = 0;
+const FENCE_MS: i64 = 1;
+/// So many looks are enough for a queue that moves: each is a round trip.
+const MOST_LOOKS: u32 = 20_000;
+const OURS: &str = "iotbench ";
+const CREATED_BY: &str = concat!("iotbench ", env!("CARGO_PKG_VERSION"));
+
+/// A mark as it is stored.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Mark {
+    created_by: String,
+    run_id: String,
+    fingerprint: String,
+}
+
+/// The two values of a marker.
+#[derive(Debug, Default)]
+struct Found {
+    mark: Option<Mark>,
+    fence: i64,
+}
+
+/// Marks a new table in the place of an earlier one of ours, and waits until the mark is visible.
+///
+/// # Errors
+/// [`Cause::NotOurs`] where there are metrics of its names without our mark.
+pub(crate) async fn create(nodes: &[Node], client: &mut Client, table: &TableSpec) -> Result<(), Error> {
+    if look(client, &table.name).await?.mark.is_some() {
+        remove(nodes, client, &table.name).await?;
+    } else if !client.metrics(&prefix(&table.name)).await?.is_empty() {
+        let message = format!("{} exist without our marker: choose another table name", of_table(&table.name));
+        return Err(Error::new(Cause::NotOurs, message));
+    }
+    put_mark(client, table).await
+}
+
+/// Makes this run the owner of a table that an earlier run left with the same fingerprint; else changes nothing.
+pub(crate) async fn adopt(client: &mut Client, table: &TableSpec) -> Result<bool, Error> {
+    let is_same = look(client, &table.name).await?.mark.is_some_and(|m| m.fingerprint == table.marker.fingerprint);
+    if is_same {
+        put_mark(client, table).await?;
+    }
+    Ok(is_same)
+}
+
+/// Deletes the table if this run made it; everything else is left alone.
+pub(crate) async fn drop_own(nodes: &[Node], client: &mut Client, table: &TableSpec) -> Result<(), Error> {
+    match look(client, &table.name).await?.mark {
+        Some(mark) if mark.run_id == table.marker.run_id => remove(nodes, client, &table.name).await,
+        _ => Ok(()),
+    }
+}
+
+/// Refuses a table that is not there, or is no longer ours, whichever run made it.
+pub(crate) async fn check_exists(client: &mut Client, table: &Name) -> Result<(), Error> {
+    match look(client, table).await?.mark {
+        Some(_) => Ok(()),
+        None => Err(Error::new(
+            Cause::Server,
+            format!("{} are not there, or their mark: somebody deleted it", of_table(table)),
+        )),
+    }
+}
+
+/// Our tables of all runs, by name.
+pub(crate) async fn owned(client: &mut Client) -> Result<Vec<OwnedObject>, Error> {
+    let mut objects = Vec::new();
+    for metric in client.metrics(MARKERS).await? {
+        let Some(name) = metric.strip_prefix(MARKERS).and_then(|name| Name::new(name).ok()) else { continue };
+        match look(client, &name).await {
+            Ok(Found { mark: Some(mark), .. }) => objects.push(OwnedObject { name, run_id: mark.run_id }),
+            Ok(_) => {}
+            // Somebody else's metric of such a name.
+            Err(e) if e.cause == Cause::NotOurs => {}
+            Err(e) => return Err(e),
+        }
+    }
+    objects.sort_unstable_by(|a, b| a.name.as_str().cmp(b.name.as_str()));
+    Ok(objects)
+}
+
+/// Deletes a table if it still carries the mark of that run.
+///
+/// # Errors
+/// [`Cause::NotOurs`] where it does not.
+pub(crate) async fn drop_owned(nodes: &[Node], client: &mut Client, object: &OwnedObject) -> Result<(), Error> {
+    if look(client, &object.name).await?.mark.is_none_or(|mark| mark.run_id != object.run_id) {
+        let message = format!("{} do not carry the marker of run {}", of_table(&object.name), object.run_id);
+        return Err(Error::new(Cause::NotOurs, message));
+    }
+    remove(nodes, client, &object.name).await
+}
+
+/// Deletes the metrics of a table that is ours, and its mark last: what is left half-way can be found again.
+async fn remove(nodes: &[Node], client: &mut Client, table: &Name) -> Result<(), Error> {
+    // What is still queued would come back after it was deleted. Each server has a queue of its own.
+    for node in nodes {
+        put_fence(&mut Client::connect(&node.server).await?, table).await?;
+    }
+    for prefix in [prefix(table), marker(table)] {
+        for metric in client.metrics(&prefix).await? {
+            // Each server remembers which series it has put into the index, and forgets them when it deletes them.
+            for node in nodes {
+                Client::connect(&node.server).await?.delete(&metric).await?;
+            }
+        }
+    }
+    wait_until(client, table, |found| found.mark.is_none()).await
+}
+
+async fn put_mark(client: &mut Client, table: &TableSpec) -> Result<(), Error> {
+    let Marker { run_id, fingerprint } = table.marker.clone();
+    let mark = Mark { created_by: CREATED_BY.into(), run_id, fingerprint };
+    let text = serde_json::to_string(&mark).map_err(|e| Error::new(Cause::Client, e))?;
+    client.write(value(&table.name, MARK_MS, &text)).await?;
+    wait_until(client, &table.name, |found| found.mark.as_ref() == Some(&mark)).await
+}
+
+async fn put_fence(client: &mut Client, table: &Name) -> Result<(), Error> {
+    let fence = look(client, table).await?.fence + 1;
+    client.write(value(table, FENCE_MS, &fence.to_string())).await?;
+    wait_until(client, table, |found| found.fence == fence).await
+}
+
+async fn wait_until(client: &mut Client, table: &Name, is_so: impl Fn(&Found) -> bool) -> Result<(), Error> {
+    for _ in 0..MOST_LOOKS {
+        if is_so(&look(client, table).await?) {
+            return Ok(());
+        }
+    }
+    let message = format!("what was acknowledged of {} is not visible after {MOST_LOOKS} looks", marker(table));
+    Err(Error::new(Cause::Server, message))
+}
+
+/// One value of a marker as it is written.
+fn value(table: &Name, ms: i64, text: &str) -> String {
+    let tags = json!({ OBJECT: "table" });
+    json!([{ "name": marker(table), "type": "string", "timestamp": ms, "value": text, "tags": tags }]).to_string()
+}
+
+async fn look(client: &mut Client, table: &Name) -> Result<Found, Error> {
+    let (found, _) = client
+        .ask(question_about(&marker(table)), |document| {
+            let mut found = Found::default();
+            for value in document.queries.iter().flat_map(|m| &m.results).flat_map(|group| &group.values) {
+                match (value.ms, &value.cell) {
+                    (MARK_MS, Cell::Text(text)) => found.mark = Some(read_mark(table, text)?),
+                    (FENCE_MS, Cell::Text(text)) => found.fence = text.parse().map_err(|_| not_ours(table))?,
+                    _ => return Err(not_ours(table)),
+                }
+            }
+            Ok(found)
+        })
+        .await?;
+    Ok(found)
+}
+
+fn read_mark(table: &Name, text: &str) -> Result<Mark, Error> {
+    let mark: Result<Mark, _> = serde_json::from_str(text);
+    mark.ok().filter(|mark| mark.created_by.starts_with(OURS)).ok_or_else(|| not_ours(table))
+}
+
+fn not_ours(table: &Name) -> Error {
+    Error::new(Cause::NotOurs, format!("the metric {} is none of iotbench's: choose another table name", marker(table)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_mark_of_ours_is_read_as_one() {
+        let table = Name::new("t").unwrap();
+        let ours = r#"{"created_by":"iotbench 0.1.0","run_id":"r","fingerprint":"f"}"#;
+        assert_eq!(read_mark(&table, ours).unwrap().run_id, "r");
+        for theirs in ["", "7", "{}", r#"{"created_by":"somebody","run_id":"r","fingerprint":"f"}"#] {
+            assert_eq!(read_mark(&table, theirs).unwrap_err().cause, Cause::NotOurs, "{theirs}");
+        }
+    }
+}

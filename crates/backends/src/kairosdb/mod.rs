@@ -1,0 +1,82 @@
+//! KairosDB 1.x on H2 or Cassandra: datapoints as JSON over HTTP or as lines over TCP, questions as JSON. README.md beside
+//! this file says what it creates, what it promises and which values it keeps.
+
+mod client;
+mod config;
+mod database;
+mod document;
+mod error;
+mod marker;
+mod names;
+mod promise;
+mod question;
+mod read;
+mod recipe;
+mod settle;
+mod write;
+
+use config::{Config, SETTINGS, Store};
+use database::KairosDatabase;
+use iotbench_core::{
+    Acknowledgement, Backend, Capabilities, Database, Domain, Duplicates, Layout, OpenRequest, Recipe, Setting,
+    SettingError, Settings, TimeUnit, ValueType,
+};
+use std::sync::Arc;
+
+/// KairosDB 1.x.
+pub struct KairosDb;
+
+static CAPABILITIES: Capabilities = Capabilities {
+    layouts: &[Layout::Wide],
+    time_unit: TimeUnit::Ms,
+    duplicates: Duplicates::Overwrite,
+    domain: |value_type| match value_type {
+        ValueType::Text => Domain::TextNotEmpty,
+        _ => Domain::Full,
+    },
+    // On H2 it is applied when it is acknowledged: the facts of a server say so.
+    acknowledgement: Acknowledgement::Applied,
+    transactions: false,
+    most_writers: None,
+    blocking: false,
+    embedded: false,
+    stores: true,
+};
+
+impl Backend for KairosDb {
+    fn name(&self) -> &'static str {
+        "kairosdb"
+    }
+
+    fn summary(&self) -> &'static str {
+        "KairosDB 1.x on H2 or Cassandra: JSON over HTTP, or lines over TCP"
+    }
+
+    fn capabilities(&self) -> &Capabilities {
+        &CAPABILITIES
+    }
+
+    fn settings(&self) -> &'static [Setting] {
+        SETTINGS
+    }
+
+    fn recipe(&self) -> Option<&'static Recipe> {
+        Some(&recipe::ON_H2)
+    }
+
+    fn recipe_for(&self, settings: &Settings) -> Option<&'static Recipe> {
+        match Store::of(settings) {
+            Some(Store::Cassandra) => Some(&recipe::ON_CASSANDRA),
+            Some(Store::H2) | None => self.recipe(),
+        }
+    }
+
+    fn open(&self, request: OpenRequest) -> Result<Arc<dyn Database>, SettingError> {
+        let config = Config::new(&request.settings, &request.target, |name| std::env::var(name).ok())?;
+        if request.table.name.as_str() == names::RESERVED_TABLE {
+            let message = format!("{} is the name of the metrics that mark ours: choose another", request.table.name);
+            return Err(SettingError { key: "table".into(), message, suggestion: None });
+        }
+        Ok(Arc::new(KairosDatabase::new(config, request.table)))
+    }
+}
