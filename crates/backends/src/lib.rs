@@ -30,6 +30,8 @@ mod explained;
 mod handshake;
 #[cfg(any(feature = "sqlite", feature = "mariadb", feature = "postgres"))]
 mod json;
+#[cfg(feature = "influxdb")]
+mod line_protocol;
 #[cfg(any(
     feature = "sqlite",
     feature = "mariadb",

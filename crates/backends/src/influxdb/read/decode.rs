@@ -1,7 +1,7 @@
 //! Cells as values of the schema's types.
 
 use crate::influxdb::chunk::{Cell, Series};
-use crate::influxdb::influxql::DEVICE;
+use crate::line_protocol::DEVICE;
 use iotbench_core::{Cause, Error, Value, ValueType};
 
 /// A cell as a value of this type.

@@ -9,8 +9,9 @@ use crate::{
     influxdb::{
         chunk::{Cell, Series},
         client::Client,
-        influxql::{DEVICE, SIGNAL, Select, Span, field, signal_name, signals_condition},
+        influxql::{Select, Span, field, signal_name, signals_condition},
     },
+    line_protocol::{DEVICE, SIGNAL},
 };
 use iotbench_core::{Aggregate, ComputedBy, Error, Layout, Reply, SignalId, Sink, TableSpec, Value, ValueType};
 

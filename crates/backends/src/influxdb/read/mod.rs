@@ -11,9 +11,9 @@ pub(crate) use count::count;
 use super::{
     chunk::Cell,
     client::Client,
-    influxql::{Select, Span, VALUE, devices_condition, quoted},
+    influxql::{Select, Span, devices_condition, quoted},
 };
-use crate::answer::Answer;
+use crate::{answer::Answer, line_protocol::VALUE};
 use async_trait::async_trait;
 use decode::{time, value};
 use figures::Wish;

@@ -4,8 +4,9 @@ use super::decode::{device, device_of, time};
 use crate::influxdb::{
     chunk::{Cell, Series},
     client::Client,
-    influxql::{DEVICE, SIGNAL, Select, Span, VALUE, field, quoted, signal_name, signals_condition},
+    influxql::{Select, Span, field, quoted, signal_name, signals_condition},
 };
+use crate::line_protocol::{DEVICE, SIGNAL, VALUE};
 use iotbench_core::{Cause, Error, Layout, SignalId, TableSpec};
 use std::collections::{BTreeMap, HashMap};
 

@@ -1,12 +1,13 @@
 //! Writes over HTTP: one request a batch.
 
-use super::{Encoder, gzip::Gzip};
+use super::encoder;
 use crate::influxdb::{
     client::{given_up, write_uri},
     connection::{Connection, Content},
     error,
     server::Server,
 };
+use crate::line_protocol::{Encoder, Gzip};
 use async_trait::async_trait;
 use hyper::{StatusCode, Uri, body::Bytes};
 use iotbench_core::{Acknowledged, Batch, Error, Name, TableSpec, Writer};
@@ -35,7 +36,7 @@ impl HttpWriter {
         Ok(Self {
             connection: Some(server.connect_to_write().await?),
             uri: write_uri(server, database)?,
-            encoder: Encoder::new(table)?,
+            encoder: encoder(table)?,
             gzip: gzip.then(Gzip::new),
             compressed: Vec::new(),
         })

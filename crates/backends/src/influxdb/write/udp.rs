@@ -1,7 +1,8 @@
 //! Writes in datagrams: nothing is acknowledged.
 
-use super::Encoder;
+use super::encoder;
 use crate::influxdb::{config::Datagram, error, server::resolve, settle::Datagrams};
+use crate::line_protocol::Encoder;
 use async_trait::async_trait;
 use iotbench_core::{Acknowledged, Batch, Cause, Error, TableSpec, Writer};
 use std::{net::Ipv4Addr, net::Ipv6Addr, net::SocketAddr, ops::Range, sync::Arc};
@@ -38,7 +39,7 @@ impl UdpWriter {
         };
         let socket = UdpSocket::bind(any).await.map_err(failed)?;
         socket.connect(addresses[0]).await.map_err(failed)?;
-        Ok(Self { socket, host: host.to_owned(), port, encoder: Encoder::new(table)?, datagram, datagrams })
+        Ok(Self { socket, host: host.to_owned(), port, encoder: encoder(table)?, datagram, datagrams })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Line protocol: `measurement,tag=value field=value time`, a line a point.
 
-use crate::influxdb::influxql::{DEVICE, device_digits};
+use super::names::{DEVICE, device_digits};
 use iotbench_core::{Column, TableSpec};
 use std::io::Write;
 
