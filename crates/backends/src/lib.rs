@@ -31,6 +31,8 @@ mod handshake;
 #[cfg(any(feature = "sqlite", feature = "mariadb", feature = "postgres"))]
 mod json;
 #[cfg(feature = "influxdb")]
+mod http_address;
+#[cfg(feature = "influxdb")]
 mod line_protocol;
 #[cfg(any(
     feature = "sqlite",
@@ -59,6 +61,8 @@ mod memory;
 mod postgres;
 #[cfg(feature = "sqlite")]
 mod sqlite;
+#[cfg(feature = "victoriametrics")]
+mod victoriametrics;
 
 /// Every backend that this build holds, the default one first.
 pub const BACKENDS: &[&dyn Backend] = &[
@@ -70,6 +74,8 @@ pub const BACKENDS: &[&dyn Backend] = &[
     &postgres::Postgres,
     #[cfg(feature = "influxdb")]
     &influxdb::InfluxDb,
+    #[cfg(feature = "victoriametrics")]
+    &victoriametrics::VictoriaMetrics,
     #[cfg(feature = "memory")]
     &memory::Memory,
     #[cfg(feature = "blackhole")]

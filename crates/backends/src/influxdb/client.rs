@@ -6,8 +6,9 @@ use super::{
     error,
     server::Server,
 };
+use crate::line_protocol::given_up;
 use hyper::{StatusCode, Uri, body::Bytes, body::Incoming, header::HeaderName};
-use iotbench_core::{Action, Applied, Cause, Error, Name};
+use iotbench_core::{Cause, Error, Name};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 /// The most bytes of one chunk of an answer.
@@ -146,13 +147,6 @@ impl Client {
     fn take_connection(&mut self) -> Result<Connection, Error> {
         self.connection.take().ok_or_else(given_up)
     }
-}
-
-/// The connection was left in the middle of an answer.
-pub(crate) fn given_up() -> Error {
-    Error::new(Cause::Connect, "the connection was given up in the middle of an answer: take another one")
-        .action(Action::DiscardWriter)
-        .applied(Applied::No)
 }
 
 /// Gives the series of a document to `take`; returns the error that the document tells of.

@@ -1,10 +1,10 @@
 //! The settings of InfluxDB, and what its address says.
 
-use super::server::{Credentials, Password, Server, Trust};
+use super::server::Server;
+use crate::http_address::{HttpAddress, Who, one_of, refuse};
 use iotbench_core::{Endpoint, Name, Setting, SettingError, Settings, Target};
-use percent_encoding::percent_decode_str;
 use serde::Deserialize;
-use std::{borrow::Cow, fmt, path::PathBuf};
+use std::path::PathBuf;
 
 /// How lines are put into datagrams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -78,10 +78,9 @@ pub(crate) const SETTINGS: &[Setting] = &[
     Setting { key: "ca", default: "", help: "PEM file of the authorities to trust over https; unset: the public ones" },
 ];
 
-/// The environment's password, used when a user is known.
-const PASSWORD_VARIABLE: &str = "IOTBENCH_INFLUXDB_PASSWORD";
 const DEFAULT_DATABASE: &str = "iotbench";
-const DEFAULT_PORT: u16 = 8086;
+const ADDRESS: HttpAddress =
+    HttpAddress { product: "InfluxDB", default_port: 8086, password_variable: "IOTBENCH_INFLUXDB_PASSWORD" };
 const DEFAULT_UDP_PORT: u16 = 8089;
 
 impl Config {
@@ -99,7 +98,8 @@ impl Config {
             return Err(refuse("url", "give one address: http://HOST:8086/ or https://HOST:8086/"));
         };
         let keys = Keys::of(endpoint)?;
-        let server = server(endpoint, &written, target.insecure, variable)?;
+        let who = Who { username: &written.username, password_file: &written.password_file, ca: &written.ca };
+        let server = ADDRESS.server(endpoint, &who, target.insecure, variable)?;
         let udp = one_of("udp", written.udp.clone(), keys.udp)?;
         let transport = transport(&written, udp.as_deref(), &server.host)?;
         let in_url = keys.db.map(|db| Name::new(&db).map_err(|e| refuse("url", e))).transpose()?;
@@ -108,18 +108,6 @@ impl Config {
             None => Name::new(DEFAULT_DATABASE).map_err(|e| refuse("database", e))?,
         };
         Ok(Self { server, database, transport })
-    }
-}
-
-fn refuse(key: &str, message: impl fmt::Display) -> SettingError {
-    SettingError { key: key.into(), message: message.to_string(), suggestion: None }
-}
-
-/// A value that the setting, the address, or both with one voice may give.
-fn one_of<T: PartialEq>(key: &str, setting: Option<T>, in_url: Option<T>) -> Result<Option<T>, SettingError> {
-    match (setting, in_url) {
-        (Some(a), Some(b)) if a != b => Err(refuse(key, "the URL says otherwise: give it once")),
-        (a, b) => Ok(a.or(b)),
     }
 }
 
@@ -148,62 +136,6 @@ impl Keys {
         }
         Ok(keys)
     }
-}
-
-fn server(
-    endpoint: &Endpoint,
-    written: &Written,
-    insecure: bool,
-    variable: impl Fn(&str) -> Option<String>,
-) -> Result<Server, SettingError> {
-    let url = endpoint.expose();
-    let trust = match (url.scheme(), &written.ca) {
-        ("https", _) if insecure => Some(Trust::Anybody),
-        ("https", Some(file)) => Some(Trust::Authorities(file.clone())),
-        ("https", None) => Some(Trust::PublicAuthorities),
-        ("http", Some(_)) => return Err(refuse("ca", "only https has certificates")),
-        ("http", None) => None,
-        _ => return Err(refuse("url", format!("{endpoint} is no InfluxDB: write http://HOST:8086/ or https://…"))),
-    };
-    if url.fragment().is_some() {
-        return Err(refuse("url", "an address has no #fragment"));
-    }
-    let host = url.host_str().filter(|host| !host.is_empty());
-    let host = host.ok_or_else(|| refuse("url", format!("{endpoint} names no host")))?;
-    Ok(Server::new(
-        host.trim_matches(['[', ']']).to_owned(),
-        url.port().unwrap_or(DEFAULT_PORT),
-        url.path().trim_end_matches('/').to_owned(),
-        trust,
-        credentials(endpoint, written, variable)?,
-    ))
-}
-
-fn credentials(
-    endpoint: &Endpoint,
-    written: &Written,
-    variable: impl Fn(&str) -> Option<String>,
-) -> Result<Option<Credentials>, SettingError> {
-    let decode = |text: &str| {
-        let decoded = percent_decode_str(text).decode_utf8();
-        decoded.map(Cow::into_owned).map_err(|_| refuse("url", "user or password is not UTF-8"))
-    };
-    let url = endpoint.expose();
-    let in_url = Some(url.username()).filter(|user| !user.is_empty()).map(decode).transpose()?;
-    let Some(username) = one_of("username", written.username.clone(), in_url)? else {
-        let stray = written.password_file.is_some() || url.password().is_some();
-        return if stray { Err(refuse("username", "a password needs a user")) } else { Ok(None) };
-    };
-    if username.contains(':') {
-        return Err(refuse("username", "HTTP takes no user with a colon"));
-    }
-    let password = match (url.password(), &written.password_file) {
-        (Some(_), Some(_)) => return Err(refuse("password_file", "the URL has a password too: give it once")),
-        (Some(password), None) => Password::Known(decode(password)?),
-        (None, Some(file)) => Password::InFile(file.clone()),
-        (None, None) => Password::Known(variable(PASSWORD_VARIABLE).unwrap_or_default()),
-    };
-    Ok(Some(Credentials { username, password }))
 }
 
 fn transport(written: &Written, udp: Option<&str>, host: &str) -> Result<Transport, SettingError> {
@@ -235,6 +167,7 @@ fn udp_address(text: &str, host: &str) -> Result<(String, u16), SettingError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::influxdb::server::{Password, Trust};
 
     fn config_with(url: &str, settings: &str, environment: Option<&str>) -> Result<Config, SettingError> {
         let target = Target { endpoints: vec![Endpoint::new(url.parse().unwrap())], ..Target::default() };

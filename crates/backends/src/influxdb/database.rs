@@ -8,7 +8,7 @@ use super::{
     promise::{acknowledgement, promise},
     read::{InfluxReader, count},
     settle::{Datagrams, rest},
-    write::{HttpWriter, UdpWriter},
+    write::{UdpWriter, over_http},
 };
 use async_trait::async_trait;
 use iotbench_core::{
@@ -142,7 +142,7 @@ impl Database for InfluxDatabase {
         let (server, table) = (&self.config.server, Arc::clone(&self.table));
         Ok(match &self.config.transport {
             Transport::Http { gzip } => {
-                Box::new(HttpWriter::connect(server, &self.config.database, table, *gzip).await?)
+                Box::new(over_http(server, &self.config.database, table, *gzip).await?)
             }
             Transport::Udp { datagram, host, port } => {
                 Box::new(UdpWriter::connect(host, *port, table, *datagram, Arc::clone(&self.datagrams)).await?)

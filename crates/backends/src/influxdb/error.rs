@@ -133,7 +133,7 @@ fn database_is_gone(text: &str) -> Error {
 }
 
 /// When to come again: in seconds, or at a date, which is held against the server's own.
-fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
     let asked = text(RETRY_AFTER)?.trim();
     if let Ok(seconds) = asked.parse() {
@@ -144,7 +144,7 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
 }
 
 /// `{"error":"…"}`, else the body as it is.
-fn message_of(body: &[u8]) -> String {
+pub(crate) fn message_of(body: &[u8]) -> String {
     #[derive(serde::Deserialize)]
     struct Body {
         error: String,
@@ -154,7 +154,7 @@ fn message_of(body: &[u8]) -> String {
 }
 
 /// A server's text as it may be shown: no control characters, and not too long. It may repeat the data we sent.
-fn shown(text: &str) -> String {
+pub(crate) fn shown(text: &str) -> String {
     let clean = text.chars().map(|c| if c.is_control() { ' ' } else { c });
     let mut shown: String = clean.take(MOST_CHARACTERS).collect();
     if text.chars().nth(MOST_CHARACTERS).is_some() {

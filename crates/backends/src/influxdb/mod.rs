@@ -2,18 +2,18 @@
 //! creates, what it promises and which values it keeps.
 
 mod chunk;
-mod client;
+pub(crate) mod client;
 mod config;
-mod connection;
+pub(crate) mod connection;
 mod database;
 mod diagnostics;
-mod error;
+pub(crate) mod error;
 mod influxql;
 mod marker;
 mod promise;
 mod read;
 mod recipe;
-mod server;
+pub(crate) mod server;
 mod settle;
 mod tls;
 mod write;

@@ -3,13 +3,15 @@
 //! A batch becomes lines in one buffer that is kept; nothing is allocated per datapoint once it has its size.
 
 mod gzip;
+mod http;
 mod lines;
 mod names;
 mod narrow;
 mod times;
 mod wide;
 
-pub(crate) use gzip::Gzip;
+use gzip::Gzip;
+pub(crate) use http::{HttpWriter, given_up};
 pub(crate) use lines::Lines;
 pub(crate) use names::{DEVICE, SIGNAL, VALUE, device_digits};
 pub(crate) use times::TimeRule;
@@ -23,30 +25,42 @@ use wide::WideLines;
 /// How one layout encodes a batch. Nothing is allocated per datapoint once the buffers have their size.
 trait Encode: Send {
     /// Appends the lines of a batch.
-    fn encode(&mut self, batch: &Batch, times: TimeRule, lines: &mut Lines);
+    fn encode(&mut self, batch: &Batch, dialect: Dialect, lines: &mut Lines);
+}
+
+/// What one server takes in its lines.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Dialect {
+    /// The server's name.
+    pub(crate) product: &'static str,
+    /// The times that it stores.
+    pub(crate) times: TimeRule,
+    /// Refuses the values that it does not store, as data with nothing applied.
+    pub(crate) refuse_values: fn(&Batch) -> Result<(), Error>,
+    /// Whether a text that goes over several lines has a backslash before each end of a line.
+    pub(crate) escapes_newlines: bool,
 }
 
 /// The lines of one batch after the other.
 pub(crate) struct Encoder {
-    product: &'static str,
     table: Arc<TableSpec>,
-    times: TimeRule,
+    dialect: Dialect,
     layout: Box<dyn Encode>,
     pub(crate) lines: Lines,
 }
 
 impl Encoder {
-    /// An encoder of a table's layout for a server of this name, which stores such times.
+    /// An encoder of a table's layout for a server.
     ///
     /// # Errors
     /// Client for a layout that has no lines.
-    pub(crate) fn new(product: &'static str, table: Arc<TableSpec>, times: TimeRule) -> Result<Self, Error> {
+    pub(crate) fn new(dialect: Dialect, table: Arc<TableSpec>) -> Result<Self, Error> {
         let layout: Box<dyn Encode> = match table.layout {
             Layout::Wide => Box::new(WideLines::new(Arc::clone(&table))),
             Layout::Narrow => Box::new(NarrowLines::new(Arc::clone(&table))),
-            other => return Err(Error::new(Cause::Client, format!("{product} has no layout {other}"))),
+            other => return Err(Error::new(Cause::Client, format!("{} has no layout {other}", dialect.product))),
         };
-        Ok(Self { product, table, times, layout, lines: Lines::default() })
+        Ok(Self { table, dialect, layout, lines: Lines::default() })
     }
 
     /// Encodes a batch in the place of the one before.
@@ -55,9 +69,10 @@ impl Encoder {
     /// Data with nothing applied, for what cannot be stored.
     pub(crate) fn encode(&mut self, batch: &Batch) -> Result<&mut Lines, Error> {
         refuse(batch, &self.table)?;
-        self.times.check(self.product, batch)?;
+        self.dialect.times.check(self.dialect.product, batch)?;
+        (self.dialect.refuse_values)(batch)?;
         self.lines.clear();
-        self.layout.encode(batch, self.times, &mut self.lines);
+        self.layout.encode(batch, self.dialect, &mut self.lines);
         Ok(&mut self.lines)
     }
 }
@@ -67,9 +82,14 @@ mod tests {
     use super::*;
     use iotbench_core::{Applied, Marker, Name, Run, Schema, Signal, TimeUnit, Value, ValueType};
 
-    const ALL_NS: TimeRule =
-        TimeRule { unit: TimeUnit::Ns, earliest_ns: i64::MIN + 2, latest_ns: i64::MAX - 1, rounds_down: false };
-    const MS: TimeRule = TimeRule { unit: TimeUnit::Ms, earliest_ns: 0, latest_ns: i64::MAX, rounds_down: false };
+    const ALL_NS: Dialect = Dialect {
+        product: "x",
+        times: TimeRule { unit: TimeUnit::Ns, earliest_ns: i64::MIN + 2, latest_ns: i64::MAX - 1 },
+        refuse_values: |_| Ok(()),
+        escapes_newlines: false,
+    };
+    const MS: Dialect =
+        Dialect { times: TimeRule { unit: TimeUnit::Ms, earliest_ns: 0, latest_ns: i64::MAX }, ..ALL_NS };
 
     fn table(layout: Layout, devices: u32) -> Arc<TableSpec> {
         let signal = |name: &str, value_type| Signal { name: name.into(), value_type, max_text_bytes: 9 };
@@ -107,7 +127,7 @@ mod tests {
 
     fn encoded(layout: Layout, devices: u32, points: &[(u32, i64)]) -> (String, usize) {
         let table = table(layout, devices);
-        let mut encoder = Encoder::new("InfluxDB", Arc::clone(&table), ALL_NS).unwrap();
+        let mut encoder = Encoder::new(ALL_NS, Arc::clone(&table)).unwrap();
         let lines = encoder.encode(&batch(&table, points)).unwrap();
         (String::from_utf8(lines.bytes.clone()).unwrap(), lines.ends.len())
     }
@@ -127,7 +147,7 @@ mod tests {
     #[test]
     fn a_time_beyond_what_is_stored_is_refused() {
         let table = table(Layout::Wide, 1);
-        let mut encoder = Encoder::new("InfluxDB", Arc::clone(&table), ALL_NS).unwrap();
+        let mut encoder = Encoder::new(ALL_NS, Arc::clone(&table)).unwrap();
         for time in [i64::MIN, i64::MIN + 1, i64::MAX] {
             let error = encoder.encode(&batch(&table, &[(0, 1), (0, time)])).err().unwrap();
             assert_eq!((error.cause, error.applied), (Cause::Data, Applied::No), "{time}");
@@ -135,16 +155,30 @@ mod tests {
     }
 
     #[test]
-    fn a_time_between_two_units_is_refused_or_rounded_as_asked() {
+    fn a_text_of_several_lines_is_written_as_the_server_reads_it() {
+        let table = table(Layout::Wide, 1);
+        let dialect = Dialect { escapes_newlines: true, ..ALL_NS };
+        let mut encoder = Encoder::new(dialect, Arc::clone(&table)).unwrap();
+        let lines = encoder.encode(&batch(&table, &[(0, 5)])).unwrap();
+        assert_eq!(lines.bytes, b"t a=0.5,b=-1i,c=\"x\\\ny\" 5\n");
+    }
+
+    #[test]
+    fn a_value_that_the_server_does_not_store_is_refused() {
+        let table = table(Layout::Wide, 1);
+        let dialect = Dialect { refuse_values: |_| Err(Error::new(Cause::Data, "not this one")), ..ALL_NS };
+        let error = Encoder::new(dialect, Arc::clone(&table)).unwrap().encode(&batch(&table, &[(0, 5)])).err().unwrap();
+        assert_eq!((error.cause, error.applied), (Cause::Data, Applied::No));
+    }
+
+    #[test]
+    fn a_time_between_two_units_is_refused() {
         let table = table(Layout::Narrow, 1);
-        let between = batch(&table, &[(0, 7_000_000), (0, 8_999_999)]);
-        let mut strict = Encoder::new("x", Arc::clone(&table), MS).unwrap();
-        let error = strict.encode(&between).err().unwrap();
+        let mut encoder = Encoder::new(MS, Arc::clone(&table)).unwrap();
+        let error = encoder.encode(&batch(&table, &[(0, 7_000_000), (0, 8_999_999)])).err().unwrap();
         assert!(error.cause == Cause::Data && error.message.contains("8999999"), "{error}");
-        let mut rounding = Encoder::new("x", Arc::clone(&table), TimeRule { rounds_down: true, ..MS }).unwrap();
-        let lines = rounding.encode(&between).unwrap();
-        let text = std::str::from_utf8(&lines.bytes).unwrap();
-        assert!(text.starts_with("t,signal=a v=7i 7\n") && text.ends_with("t,signal=b v=7i 8\n"), "{text}");
+        let lines = encoder.encode(&batch(&table, &[(0, 7_000_000)])).unwrap();
+        assert_eq!(lines.bytes, b"t,signal=a v=7i 7\nt,signal=b v=7i 7\n");
     }
 
     #[test]
@@ -152,7 +186,7 @@ mod tests {
         for layout in [Layout::Wide, Layout::Narrow] {
             let table = table(layout, 3);
             let batch = batch(&table, &(0..1000).map(|i| (u32::from(i >= 500), i)).collect::<Vec<_>>());
-            let mut encoder = Encoder::new("InfluxDB", Arc::clone(&table), ALL_NS).unwrap();
+            let mut encoder = Encoder::new(ALL_NS, Arc::clone(&table)).unwrap();
             encoder.encode(&batch).unwrap();
             let allocated = allocation_counter::measure(|| {
                 encoder.encode(&batch).unwrap();

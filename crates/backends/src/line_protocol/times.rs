@@ -11,8 +11,6 @@ pub(crate) struct TimeRule {
     pub(crate) earliest_ns: i64,
     /// The latest one.
     pub(crate) latest_ns: i64,
-    /// A time between two units is rounded down, as a setting says; else it is refused.
-    pub(crate) rounds_down: bool,
 }
 
 impl TimeRule {
@@ -31,15 +29,15 @@ impl TimeRule {
             TimeUnit::Ms => *time % 1_000_000 != 0,
         };
         match batch.timestamps_ns().iter().find(is_between) {
-            Some(time) if !self.rounds_down => {
+            Some(time) => {
                 let unit = self.unit.ns();
                 Err(Error::new(Cause::Data, format!("{product} stores no time {time}: it is no multiple of {unit} ns")))
             }
-            _ => Ok(()),
+            None => Ok(()),
         }
     }
 
-    /// A time in the unit, rounded down.
+    /// A time in the unit.
     #[inline]
     pub(crate) fn in_unit(self, time_ns: i64) -> i64 {
         // A division by what is known costs a fifth of one by what is not.

@@ -1,18 +1,33 @@
 //! One connection that writes: what a layout encodes, over HTTP or in datagrams.
 
-mod http;
 mod udp;
 
-pub(crate) use http::HttpWriter;
 pub(crate) use udp::UdpWriter;
 
-use super::influxql::{EARLIEST_NS, LATEST_NS};
-use crate::line_protocol::{Encoder, TimeRule};
-use iotbench_core::{Error, TableSpec, TimeUnit};
+use super::{
+    client::write_uri,
+    error,
+    influxql::{EARLIEST_NS, LATEST_NS},
+    server::Server,
+};
+use crate::line_protocol::{Dialect, Encoder, HttpWriter, TimeRule};
+use iotbench_core::{Error, Name, TableSpec, TimeUnit};
 use std::sync::Arc;
 
-/// The encoder of a table for InfluxDB.
-fn encoder(table: Arc<TableSpec>) -> Result<Encoder, Error> {
-    let times = TimeRule { unit: TimeUnit::Ns, earliest_ns: EARLIEST_NS, latest_ns: LATEST_NS, rounds_down: false };
-    Encoder::new("InfluxDB", table, times)
+const DIALECT: Dialect = Dialect {
+    product: "InfluxDB",
+    times: TimeRule { unit: TimeUnit::Ns, earliest_ns: EARLIEST_NS, latest_ns: LATEST_NS },
+    refuse_values: |_| Ok(()),
+    escapes_newlines: false,
+};
+
+/// A writer over HTTP.
+pub(crate) async fn over_http(
+    server: &Server,
+    database: &Name,
+    table: Arc<TableSpec>,
+    is_compressed: bool,
+) -> Result<HttpWriter, Error> {
+    let (connection, uri) = (server.connect_to_write().await?, write_uri(server, database)?);
+    Ok(HttpWriter::new(connection, uri, Encoder::new(DIALECT, table)?, is_compressed, error::of_write))
 }

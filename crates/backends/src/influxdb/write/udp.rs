@@ -1,6 +1,6 @@
 //! Writes in datagrams: nothing is acknowledged.
 
-use super::encoder;
+use super::DIALECT;
 use crate::influxdb::{config::Datagram, error, server::resolve, settle::Datagrams};
 use crate::line_protocol::Encoder;
 use async_trait::async_trait;
@@ -39,7 +39,7 @@ impl UdpWriter {
         };
         let socket = UdpSocket::bind(any).await.map_err(failed)?;
         socket.connect(addresses[0]).await.map_err(failed)?;
-        Ok(Self { socket, host: host.to_owned(), port, encoder: encoder(table)?, datagram, datagrams })
+        Ok(Self { socket, host: host.to_owned(), port, encoder: Encoder::new(DIALECT, table)?, datagram, datagrams })
     }
 }
 

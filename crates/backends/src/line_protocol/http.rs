@@ -1,20 +1,17 @@
 //! Writes over HTTP: one request a batch.
 
-use super::encoder;
-use crate::influxdb::{
-    client::{given_up, write_uri},
-    connection::{Connection, Content},
-    error,
-    server::Server,
-};
-use crate::line_protocol::{Encoder, Gzip};
+use super::{Encoder, Gzip};
+use crate::influxdb::connection::{Connection, Content};
 use async_trait::async_trait;
-use hyper::{StatusCode, Uri, body::Bytes};
-use iotbench_core::{Acknowledged, Batch, Error, Name, TableSpec, Writer};
-use std::{mem, sync::Arc};
+use hyper::{HeaderMap, StatusCode, Uri, body::Bytes};
+use iotbench_core::{Acknowledged, Action, Applied, Batch, Cause, Error, Writer};
+use std::mem;
 
 /// The most bytes of an answer that is no acknowledgement.
 const MOST_ERROR_BYTES: usize = 64 << 10;
+
+/// What a refusal means: status, head and text of the answer, and how many lines were sent.
+pub(crate) type Refusal = fn(StatusCode, &HeaderMap, &[u8], usize) -> Error;
 
 /// A connection that posts batches.
 pub(crate) struct HttpWriter {
@@ -24,22 +21,14 @@ pub(crate) struct HttpWriter {
     encoder: Encoder,
     gzip: Option<Gzip>,
     compressed: Vec<u8>,
+    refusal: Refusal,
 }
 
 impl HttpWriter {
-    pub(crate) async fn connect(
-        server: &Server,
-        database: &Name,
-        table: Arc<TableSpec>,
-        gzip: bool,
-    ) -> Result<Self, Error> {
-        Ok(Self {
-            connection: Some(server.connect_to_write().await?),
-            uri: write_uri(server, database)?,
-            encoder: encoder(table)?,
-            gzip: gzip.then(Gzip::new),
-            compressed: Vec::new(),
-        })
+    /// A writer that posts to this address, each request compressed if asked for. An answer 204 acknowledges.
+    pub(crate) fn new(connection: Connection, uri: Uri, encoder: Encoder, is_compressed: bool, refusal: Refusal) -> Self {
+        let gzip = is_compressed.then(Gzip::new);
+        Self { connection: Some(connection), uri, encoder, gzip, compressed: Vec::new(), refusal }
     }
 
     /// Posts a body of so many lines.
@@ -52,7 +41,7 @@ impl HttpWriter {
         if head.status == StatusCode::NO_CONTENT {
             return Ok(());
         }
-        Err(error::of_write(head.status, &head.headers, &text, lines))
+        Err((self.refusal)(head.status, &head.headers, &text, lines))
     }
 }
 
@@ -83,4 +72,11 @@ impl Writer for HttpWriter {
         }
         posted.map(|()| Acknowledged { points, bytes })
     }
+}
+
+/// The connection was left in the middle of an answer.
+pub(crate) fn given_up() -> Error {
+    Error::new(Cause::Connect, "the connection was given up in the middle of an answer: take another one")
+        .action(Action::DiscardWriter)
+        .applied(Applied::No)
 }
