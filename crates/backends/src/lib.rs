@@ -21,24 +21,26 @@
 
 use iotbench_core::Backend;
 
-#[cfg(any(feature = "sqlite", feature = "mariadb", feature = "postgres", feature = "influxdb", feature = "memory"))]
+#[cfg(any(feature = "sqlite", feature = "mariadb", feature = "postgres", feature = "_http", feature = "memory"))]
 mod answer;
+#[cfg(any(feature = "influxdb", feature = "questdb"))]
+mod cell;
 #[cfg(test)]
 #[cfg(any(feature = "sqlite", feature = "mariadb", feature = "postgres"))]
 mod explained;
-#[cfg(any(feature = "mariadb", feature = "postgres", feature = "influxdb"))]
+#[cfg(any(feature = "mariadb", feature = "postgres", feature = "_http"))]
 mod handshake;
+#[cfg(feature = "_http")]
+mod http;
 #[cfg(any(feature = "sqlite", feature = "mariadb", feature = "postgres"))]
 mod json;
-#[cfg(feature = "influxdb")]
-mod http_address;
-#[cfg(feature = "influxdb")]
+#[cfg(feature = "_line_protocol")]
 mod line_protocol;
 #[cfg(any(
     feature = "sqlite",
     feature = "mariadb",
     feature = "postgres",
-    feature = "influxdb",
+    feature = "_line_protocol",
     feature = "memory",
     feature = "blackhole"
 ))]
@@ -46,7 +48,7 @@ mod refuse;
 
 #[cfg(any(feature = "sqlite", feature = "mariadb", feature = "postgres"))]
 mod second;
-#[cfg(any(feature = "sqlite", feature = "mariadb", feature = "postgres"))]
+#[cfg(any(feature = "sqlite", feature = "mariadb", feature = "postgres", feature = "questdb"))]
 mod span;
 
 #[cfg(feature = "blackhole")]
@@ -59,6 +61,8 @@ mod mariadb;
 mod memory;
 #[cfg(feature = "postgres")]
 mod postgres;
+#[cfg(feature = "questdb")]
+mod questdb;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 #[cfg(feature = "victoriametrics")]
@@ -74,6 +78,8 @@ pub const BACKENDS: &[&dyn Backend] = &[
     &postgres::Postgres,
     #[cfg(feature = "influxdb")]
     &influxdb::InfluxDb,
+    #[cfg(feature = "questdb")]
+    &questdb::QuestDb,
     #[cfg(feature = "victoriametrics")]
     &victoriametrics::VictoriaMetrics,
     #[cfg(feature = "memory")]

@@ -16,6 +16,8 @@ pub const SERVER_SETTINGS: &str = "server";
 /// | name | stands for | in commands of |
 /// |---|---|---|
 /// | a name of [`programs`](Self::programs) | the path of that program | all |
+/// | `{NAME.jars}` | the folder of these [`jars`](Self::jars) | all |
+/// | `{servers}` | the folder of what `scripts/servers` installs and Debian does not have: `{servers}/NAME` is one backend's | all; [`Program::folders`] |
 /// | `{memory_bytes}` | the budget of every cache of one process | all |
 /// | `{nodes}` | the number of nodes | all |
 /// | `{hosts}` | the addresses of all nodes, with commas between them | all |
@@ -27,11 +29,18 @@ pub const SERVER_SETTINGS: &str = "server";
 /// | `{host}`, `{node}` | the address and the number, from 0, of the node that it runs on | a role |
 /// | a name of [`Role::ports`] | that port | that role |
 ///
+/// `{{` stands for `{`.
+///
 /// ```
-/// use iotbench_core::{On, Program, Ready, Recipe, Role, StopBy};
+/// use iotbench_core::{On, Origin, Program, Ready, Recipe, Role, StopBy};
 ///
 /// static RECIPE: Recipe = Recipe {
-///     programs: &[Program { name: "exampled", folders: &["/usr/sbin"], package: "example-server" }],
+///     programs: &[Program {
+///         name: "exampled",
+///         folders: &["{servers}/example/bin"],
+///         from: Origin::Debian("example-server"),
+///     }],
+///     jars: &[],
 ///     version: &["{exampled}", "--version"],
 ///     user: "example",
 ///     nodes: &[1],
@@ -39,6 +48,7 @@ pub const SERVER_SETTINGS: &str = "server";
 ///         name: "server",
 ///         on: On::EveryNode,
 ///         ports: &["port"],
+///         files: &[],
 ///         init: &[],
 ///         environment: &[],
 ///         start: &["{exampled}", "--cache={memory_bytes}", "{settings}", "--folder={data}", "--listen={host}:{port}"],
@@ -57,7 +67,9 @@ pub const SERVER_SETTINGS: &str = "server";
 pub struct Recipe {
     /// Every program that the recipe calls; the server itself first.
     pub programs: &'static [Program],
-    /// Prints the server's version.
+    /// Every folder of jars that its commands name; the server's own first.
+    pub jars: &'static [Jars],
+    /// Prints the server's version. Empty: the name of the server's own jar tells it.
     pub version: &'static [&'static str],
     /// The user that root becomes for the server.
     pub user: &'static str,
@@ -80,6 +92,8 @@ pub struct Role {
     /// Ports to choose, by the name that templates use; first the one that it serves over TCP when ready. Roles differ in
     /// their ports; on each node a role has the same.
     pub ports: &'static [&'static str],
+    /// Files that are written before each start, on a kept folder too.
+    pub files: &'static [ConfigFile],
     /// Commands that fill an empty folder, one after the other.
     pub init: &'static [&'static [&'static str]],
     /// Variables of every command, as `NAME=value`. An element `{settings}` stands for the user's settings: what stands
@@ -100,6 +114,16 @@ pub struct Role {
     pub stop: StopBy,
     /// Where the backend then reaches it; `None`: only other processes of the server do.
     pub url: Option<&'static str>,
+}
+
+/// A configuration file of a process.
+#[derive(Debug)]
+pub struct ConfigFile {
+    /// Where it is, from `{run}`: names with `/` between them. No template.
+    pub path: &'static str,
+    /// What it says: a template, of which each line is one. A line `{settings}` stands for the user's settings, each on a
+    /// line of its own.
+    pub text: &'static str,
 }
 
 /// On which nodes a role runs.
@@ -130,10 +154,19 @@ impl On {
 pub struct Program {
     /// The file's name.
     pub name: &'static str,
-    /// Folders to look in beside PATH. A part `*` stands for a version: the highest one counts.
+    /// Folders to look in beside PATH. A part `*` stands for a version: the highest one counts. `{servers}` as in commands.
     pub folders: &'static [&'static str],
-    /// The Debian package that brings it.
-    pub package: &'static str,
+    /// What brings it.
+    pub from: Origin,
+}
+
+/// Where a program comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// The Debian package of this name, or several with spaces between.
+    Debian(&'static str),
+    /// `scripts/servers` puts it into the folder `{servers}`: Debian does not have it.
+    ServersScript,
 }
 
 impl Program {
@@ -141,6 +174,24 @@ impl Program {
     #[must_use]
     pub fn variable(&self) -> String {
         format!("IOTBENCH_{}_BIN", capitals(self.name))
+    }
+}
+
+/// A server that runs in a Java virtual machine: its jars and those it needs, which `scripts/servers` puts into the folder
+/// `{servers}/NAME/lib`.
+#[derive(Debug)]
+pub struct Jars {
+    /// What the folder is called.
+    pub name: &'static str,
+    /// The jar that must be there, without its version: `example` for `example-1.3.jar`.
+    pub main: &'static str,
+}
+
+impl Jars {
+    /// The environment variable that names another folder: `IOTBENCH_<NAME>_JARS`.
+    #[must_use]
+    pub fn variable(&self) -> String {
+        format!("IOTBENCH_{}_JARS", capitals(self.name))
     }
 }
 
@@ -189,7 +240,7 @@ mod tests {
 
     #[test]
     fn a_programs_variable_is_a_plain_name() {
-        let program = Program { name: "mariadb-install-db", folders: &[], package: "" };
+        let program = Program { name: "mariadb-install-db", folders: &[], from: Origin::Debian("") };
         assert_eq!(program.variable(), "IOTBENCH_MARIADB_INSTALL_DB_BIN");
     }
 }

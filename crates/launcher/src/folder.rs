@@ -2,13 +2,15 @@
 
 use crate::{account::Account, order::Marker};
 use rustix::{
-    fs::{FlockOperation, Gid, Uid, chown, flock},
+    fs::{AtFlags, CWD, FlockOperation, Gid, Mode, OFlags, Uid, chown, fchown, flock, mkdirat, openat, unlinkat},
+    io::Errno,
     process::geteuid,
 };
 use std::{
     fs::{self, DirBuilder, File, Metadata, OpenOptions},
     hash::{BuildHasher, Hasher, RandomState},
     io::{self, Write},
+    os::fd::{AsFd, BorrowedFd},
     os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt},
     path::{Path, PathBuf},
 };
@@ -148,6 +150,38 @@ impl ServerFolder {
         made.map_err(|source| FolderError::Io { path: part.into(), source })
     }
 
+    /// Writes a file in it, in place of one that is there. The folder may be another user's: no symbolic link is followed.
+    pub(crate) fn write(&self, path: &Path, text: &str, owner: Option<(u32, u32)>) -> Result<(), FolderError> {
+        let written = || {
+            let beneath = path.strip_prefix(&self.path).map_err(io::Error::other)?;
+            let (parents, name) = beneath.parent().zip(beneath.file_name()).ok_or(io::ErrorKind::InvalidInput)?;
+            let give = |to: BorrowedFd<'_>| match owner {
+                Some((uid, gid)) => fchown(to, Some(Uid::from_raw(uid)), Some(Gid::from_raw(gid))),
+                None => Ok(()),
+            };
+            let folder_flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let mut folder = openat(CWD, &self.path, folder_flags, Mode::empty())?;
+            for part in parents {
+                let made = mkdirat(&folder, part, Mode::RWXU);
+                folder = openat(&folder, part, folder_flags, Mode::empty())?;
+                match made {
+                    Ok(()) => give(folder.as_fd())?,
+                    Err(Errno::EXIST) => {}
+                    Err(error) => return Err(error.into()),
+                }
+            }
+            match unlinkat(&folder, name, AtFlags::empty()) {
+                Ok(()) | Err(Errno::NOENT) => {}
+                Err(error) => return Err(error.into()),
+            }
+            let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let mut file = File::from(openat(&folder, name, flags, Mode::RUSR | Mode::WUSR)?);
+            give(file.as_fd())?;
+            file.write_all(text.as_bytes())
+        };
+        written().map_err(|source| FolderError::Io { path: path.into(), source })
+    }
+
     /// Says that the folder outlives its server.
     pub(crate) fn keep(path: &Path) -> io::Result<()> {
         match OpenOptions::new().write(true).create_new(true).mode(0o644).open(path.join(KEEP)) {
@@ -275,6 +309,27 @@ mod tests {
         assert_eq!(says, marker("exampled"));
         ServerFolder::keep_no_longer(&path).unwrap();
         assert!(again.remove_unless_kept(None).unwrap());
+    }
+
+    #[test]
+    fn a_file_is_written_beneath_it_and_through_no_link() {
+        let parent = tempfile::tempdir().unwrap();
+        let (path, folder) = made(parent.path());
+        let file = path.join("conf/server.conf");
+        folder.write(&file, "old and longer", None).unwrap();
+        folder.write(&file, "new", None).unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), "new");
+        assert_eq!(fs::metadata(&file).unwrap().mode() & 0o777, 0o600);
+
+        let theirs = parent.path().join("theirs");
+        fs::write(&theirs, "precious").unwrap();
+        symlink(&theirs, path.join("link")).unwrap();
+        folder.write(&path.join("link"), "ours", None).unwrap();
+        assert_eq!(fs::read_to_string(&theirs).unwrap(), "precious");
+        symlink(parent.path(), path.join("out")).unwrap();
+        assert!(folder.write(&path.join("out/theirs"), "ours", None).is_err());
+        assert!(folder.write(&theirs, "ours", None).is_err(), "it is not beneath the folder");
+        assert_eq!(fs::read_to_string(&theirs).unwrap(), "precious");
     }
 
     #[test]

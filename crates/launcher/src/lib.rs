@@ -23,6 +23,9 @@
 //! 127.0.0.2 and so on; a role has the same ports on each. One supervisor has them all: it starts role after role, each
 //! when the one before is ready, joins them, and stops them in the opposite order. One that ends ends all.
 //!
+//! What Debian does not have is looked for in [`servers_folder`], which `scripts/servers` fills: programs, and jars, which a
+//! recipe's commands put on the class path of a `java` that they name.
+//!
 //! A user's own experiments outlive the program that starts them: [`PrivateServer::detach`] leaves the server to its
 //! supervisor, and [`Records`] finds it again.
 //!
@@ -37,8 +40,7 @@
 //! - Linux, with `setpriv` (util-linux) where the caller is root: a server never runs as root.
 //! - Who kills the supervisor *and* the program that started it leaves the server running.
 //! - Nodes are addresses of one machine: its cores, memory and disk are theirs together. 127.0.0.0/8 must be its own.
-//! - The processes of a server all run as one user, and there are commands before and after their start but no files that a
-//!   recipe writes.
+//! - The processes of a server all run as one user.
 
 mod account;
 mod folder;
@@ -62,7 +64,7 @@ mod topology;
 pub use folder::FolderError;
 pub use launch::{DEFAULT_MEMORY_BYTES, Launch, StartError, start};
 pub use process::ProcessId;
-pub use programs::{Missing, Programs};
+pub use programs::{Missing, Programs, servers_folder};
 pub use records::{Record, RecordError, Records};
 pub use server::{Ended, PrivateServer, ServerProcess};
 pub use setting::{ServerSettings, WrongSetting};

@@ -48,6 +48,8 @@ pub(crate) struct Marker {
 #[serde(deny_unknown_fields)]
 pub(crate) struct ProcessOrder {
     pub(crate) surroundings: Surroundings,
+    /// Files that are written before each start, with what they say.
+    pub(crate) files: Vec<(PathBuf, String)>,
     pub(crate) init: Vec<Vec<String>>,
     pub(crate) start: Vec<String>,
     /// The number of the signal that asks it to stop.

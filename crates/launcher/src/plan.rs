@@ -6,10 +6,10 @@ use crate::{
     order::{Marker, Order, ProcessOrder, Surroundings, VERSION},
     ready::Probe,
     setting::ServerSettings,
-    template::{SETTINGS, UnknownName, Values},
+    template::{UnknownName, Values},
     topology::{Member, Topology},
 };
-use iotbench_core::{Endpoint, Ready, StopBy};
+use iotbench_core::{ConfigFile, Endpoint, Ready, StopBy};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::{
     io,
@@ -101,20 +101,25 @@ fn process(
     values.set("run", &run);
     values.set("data", format!("{run}/data"));
 
-    // A role takes the user's settings as arguments or as variables.
-    let (settings, none): (_, &[String]) = (settings.filled(role)?, &[]);
-    let as_arguments = role.start.contains(&SETTINGS);
-    let (arguments, variables) = if as_arguments { (&*settings, none) } else { (none, &*settings) };
+    // A role takes the user's settings as arguments, as variables, or as lines of a file.
+    let settings = settings.filled(role)?;
     let mut environment = basic_environment(&run);
-    for variable in values.fill_all(role.environment, variables)? {
+    for variable in values.fill_all(role.environment, &settings)? {
         let (name, value) = variable.split_once('=').unwrap_or((&variable, ""));
         environment.push((name.into(), value.into()));
     }
+    let file = |file: &ConfigFile| Ok((Path::new(&run).join(file.path), values.fill_lines(file.text, &settings)?));
     let init = role.init.iter().map(|templates| values.fill_all(templates, &[]));
     let order = ProcessOrder {
-        surroundings: Surroundings { folder: run.into(), environment, log: own_log.clone(), of: member.to_string() },
+        surroundings: Surroundings {
+            folder: run.clone().into(),
+            environment,
+            log: own_log.clone(),
+            of: member.to_string(),
+        },
+        files: role.files.iter().map(file).collect::<Result<_, _>>()?,
         init: init.collect::<Result<_, _>>()?,
-        start: values.fill_all(role.start, arguments)?,
+        start: values.fill_all(role.start, &settings)?,
         stop_signal: match role.stop {
             StopBy::Terminate => SIGTERM,
             StopBy::Interrupt => SIGINT,

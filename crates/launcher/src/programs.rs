@@ -1,6 +1,7 @@
 //! Where a recipe's programs are on this machine.
 
-use iotbench_core::{Program, Recipe};
+use iotbench_core::{Jars, Origin, Program, Recipe};
+use rustix::process::geteuid;
 use std::{
     collections::BTreeMap,
     env,
@@ -18,42 +19,45 @@ use crate::template::Values;
 pub struct Programs {
     recipe: &'static Recipe,
     paths: BTreeMap<&'static str, PathBuf>,
+    /// The server's own jar of each folder of jars, by the folder's name.
+    jars: BTreeMap<&'static str, PathBuf>,
 }
 
-/// A program that is not on this machine.
+/// A program, or a folder of jars, that is not on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Missing {
     /// Its name.
     pub name: String,
     /// The variable that would name it.
     pub variable: String,
-    /// The file that the variable names and that cannot be run, if it is set.
+    /// What the variable names and is not what is looked for, if it is set.
     pub named: Option<PathBuf>,
-    /// Folders looked in beside PATH.
-    pub folders: Vec<String>,
-    /// The Debian package that brings it.
-    pub package: String,
+    /// Where it was looked for.
+    pub places: Vec<String>,
+    /// What brings it.
+    pub from: Origin,
 }
 
 impl std::error::Error for Missing {}
 
 impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, variable, package, .. } = self;
+        let Self { name, variable, .. } = self;
         if let Some(named) = &self.named {
-            return write!(f, "{variable} names {}, which is no program that can be run", named.display());
+            return write!(f, "{variable} names {}, which is not {name}, or cannot be run", named.display());
         }
-        let folders = self.folders.iter().map(|folder| format!(", {folder}")).collect::<String>();
-        write!(
-            f,
-            "{name} not found (looked in PATH{folders}): apt-get install {package}, name the file by {variable}, or \
-             give the address of a running server with --url"
-        )
+        write!(f, "{name} not found (looked in {}): ", self.places.join(", "))?;
+        match self.from {
+            Origin::Debian(package) => write!(f, "apt-get install {package}")?,
+            Origin::ServersScript => f.write_str("scripts/servers --all, in iotbench's source, installs it")?,
+        }
+        write!(f, "; or name it by {variable}, or give the address of a running server with --url")
     }
 }
 
 impl Programs {
-    /// Finds every program of a recipe: by its variable, beside the server's program, in PATH, in the recipe's folders.
+    /// Finds every program of a recipe: by its variable, beside the server's program, in PATH, in the recipe's folders; and
+    /// its jars, by their variable or in the folder of servers.
     ///
     /// # Errors
     /// The first one that is missing.
@@ -68,19 +72,29 @@ impl Programs {
             beside = beside.or_else(|| Some(found.canonicalize().ok()?.parent()?.to_owned()));
             paths.insert(program.name, found);
         }
-        Ok(Self { recipe, paths })
+        let mut jars = BTreeMap::new();
+        for wanted in recipe.jars {
+            let named = env::var_os(wanted.variable()).filter(|named| !named.is_empty());
+            jars.insert(wanted.name, find_jars(wanted, named.map(PathBuf::from), &servers_folder())?);
+        }
+        Ok(Self { recipe, paths, jars })
     }
 
-    /// The server's own program.
+    /// The server's own program: its jar, where it has one.
     #[must_use]
     pub fn server(&self) -> &Path {
+        let jar = self.recipe.jars.first().and_then(|jars| self.jars.get(jars.name));
         let first = self.recipe.programs.first().and_then(|program| self.paths.get(program.name));
-        first.map_or(Path::new(""), PathBuf::as_path)
+        jar.or(first).map_or(Path::new(""), PathBuf::as_path)
     }
 
-    /// What the server's program says its version is: its first line. `None`: it does not say.
+    /// What the server's program says its version is: its first line; or what its jar's name says. `None`: neither does.
     #[must_use]
     pub fn version(&self) -> Option<String> {
+        if let ([], [jars, ..]) = (self.recipe.version, self.recipe.jars) {
+            let version = self.server().file_stem()?.to_str()?.strip_prefix(jars.main)?.strip_prefix('-')?;
+            return Some(format!("{} {version}", jars.main));
+        }
         let command = self.values().fill_all(self.recipe.version, &[]).ok()?;
         let (program, arguments) = command.split_first()?;
         let output = Command::new(program).args(arguments).stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
@@ -90,30 +104,77 @@ impl Programs {
 
     /// The paths under the programs' names.
     pub(crate) fn values(&self) -> Values {
-        let mut values = Values::default();
+        let mut values = of_machine();
         for (name, path) in &self.paths {
             values.set(name, path.display());
+        }
+        for (name, jar) in &self.jars {
+            values.set(&format!("{name}.jars"), jar.parent().unwrap_or(jar).display());
         }
         values
     }
 }
 
 fn find(program: &Program, named: Option<PathBuf>, beside: Option<&Path>, path: &OsStr) -> Result<PathBuf, Missing> {
+    let machine = of_machine();
+    let folders: Vec<_> = program.folders.iter().filter_map(|folder| machine.fill(folder).ok()).collect();
     let missing = |named| Missing {
         name: program.name.into(),
         variable: program.variable(),
         named,
-        folders: program.folders.iter().map(ToString::to_string).collect(),
-        package: program.package.into(),
+        places: std::iter::once("PATH".into()).chain(folders.clone()).collect(),
+        from: program.from,
     };
     if let Some(named) = named {
         return if is_program(&named) { Ok(named) } else { Err(missing(Some(named))) };
     }
     let in_path = env::split_paths(path).filter(|folder| folder.is_absolute());
-    let in_folders = program.folders.iter().flat_map(|pattern| matching(pattern));
+    let in_folders = folders.iter().flat_map(|pattern| matching(pattern));
     let beside = beside.into_iter().map(Path::to_owned);
     let mut candidates = beside.chain(in_path).chain(in_folders).map(|folder| folder.join(program.name));
     candidates.find(|candidate| is_program(candidate)).ok_or_else(|| missing(None))
+}
+
+/// What templates may name on this machine whatever the recipe.
+fn of_machine() -> Values {
+    let mut values = Values::default();
+    values.set("servers", servers_folder().display());
+    values
+}
+
+/// Where `scripts/servers` puts what Debian does not have, each backend's in a folder of its name. IOTBENCH_SERVERS_DIR
+/// names another one; root's is not in his home, which the users that servers run as cannot enter.
+#[must_use]
+pub fn servers_folder() -> PathBuf {
+    let set = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    if let Some(named) = set("IOTBENCH_SERVERS_DIR") {
+        return named;
+    }
+    if geteuid().is_root() {
+        return "/usr/local/lib/iotbench/servers".into();
+    }
+    let data = set("XDG_DATA_HOME").or_else(|| Some(set("HOME")?.join(".local/share")));
+    data.unwrap_or_default().join("iotbench/servers")
+}
+
+/// The server's own jar among its jars.
+fn find_jars(jars: &Jars, named: Option<PathBuf>, servers: &Path) -> Result<PathBuf, Missing> {
+    let is_named = named.is_some();
+    let folder = named.unwrap_or_else(|| servers.join(jars.name).join("lib"));
+    let prefix = format!("{}/{}-", folder.display(), jars.main);
+    // A version begins with a number: `example-client-1.3.jar` is not `example`.
+    let is_version = |jar: &PathBuf| {
+        let version = jar.to_str().and_then(|jar| jar.strip_prefix(&prefix));
+        version.is_some_and(|version| version.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    let found = matching(&format!("{prefix}*.jar")).into_iter().find(is_version);
+    found.ok_or_else(|| Missing {
+        name: format!("{}-*.jar", jars.main),
+        variable: jars.variable(),
+        places: vec![folder.display().to_string()],
+        named: Some(folder).filter(|_| is_named),
+        from: Origin::ServersScript,
+    })
 }
 
 /// Looks a program up in PATH.
@@ -160,7 +221,7 @@ mod tests {
     }
 
     fn wanted(folders: &'static [&'static str]) -> Program {
-        Program { name: "exampled", folders, package: "example-server" }
+        Program { name: "exampled", folders, from: Origin::Debian("example-server") }
     }
 
     #[test]
@@ -195,6 +256,56 @@ mod tests {
             assert!(error.contains(word), "{word} is missing: {error}");
         }
         assert!(!error.contains('\n'));
+    }
+
+    #[test]
+    fn jars_are_found_by_the_servers_own() {
+        let servers = tempfile::tempdir().unwrap();
+        let wanted = Jars { name: "example", main: "example" };
+        let find = |named| find_jars(&wanted, named, servers.path());
+        let folder = servers.path().join("example/lib");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("example-client-9.jar"), "").unwrap();
+        let error = find(None).unwrap_err().to_string();
+        for word in ["example-*.jar", "scripts/servers --all", "IOTBENCH_EXAMPLE_JARS", folder.to_str().unwrap()] {
+            assert!(error.contains(word), "{word} is missing: {error}");
+        }
+        fs::write(folder.join("example-1.3.0-1.jar"), "").unwrap();
+        let main = find(None).unwrap();
+        assert_eq!(main, folder.join("example-1.3.0-1.jar"));
+        assert!(find(Some("/nowhere".into())).unwrap_err().to_string().contains("names /nowhere"));
+
+        static RECIPE: Recipe = Recipe {
+            programs: &[],
+            jars: &[Jars { name: "example", main: "example" }],
+            version: &[],
+            user: "nobody",
+            nodes: &[1],
+            roles: &[],
+            join: &[],
+        };
+        let found = Programs { recipe: &RECIPE, paths: BTreeMap::new(), jars: BTreeMap::from([("example", main)]) };
+        assert_eq!(found.version().unwrap(), "example 1.3.0-1");
+        assert_eq!(found.values().fill("{example.jars}/*").unwrap(), format!("{}/*", folder.display()));
+    }
+
+    #[test]
+    fn what_debian_does_not_have_comes_from_the_script() {
+        let mut wanted = wanted(&["{servers}/example/bin"]);
+        wanted.from = Origin::ServersScript;
+        let error = find(&wanted, None, None, OsStr::new("/nowhere")).unwrap_err().to_string();
+        let folder = servers_folder().join("example/bin");
+        for word in [folder.to_str().unwrap(), "scripts/servers", "IOTBENCH_EXAMPLED_BIN", "--url"] {
+            assert!(error.contains(word), "{word} is missing: {error}");
+        }
+        assert!(!error.contains("apt-get"), "{error}");
+    }
+
+    #[test]
+    fn the_script_and_the_launcher_mean_the_same_folder() {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/servers");
+        let output = Command::new(script).arg("--folder").output().unwrap();
+        assert_eq!(String::from_utf8(output.stdout).unwrap().trim_end(), servers_folder().to_str().unwrap());
     }
 
     #[test]

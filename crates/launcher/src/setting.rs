@@ -172,6 +172,7 @@ mod tests {
             name,
             on: On::EveryNode,
             ports: &[],
+            files: &[],
             init: &[],
             environment: &[],
             start: &[],
@@ -185,7 +186,7 @@ mod tests {
     }
 
     const fn recipe(nodes: &'static [u32], roles: &'static [Role]) -> Recipe {
-        Recipe { programs: &[], version: &[], user: "nobody", nodes, roles, join: &[] }
+        Recipe { programs: &[], jars: &[], version: &[], user: "nobody", nodes, roles, join: &[] }
     }
 
     static RECIPE: Recipe = recipe(&[1], &[role("server")]);

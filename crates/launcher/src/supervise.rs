@@ -2,9 +2,9 @@
 //! nobody wants it any more.
 
 use crate::{
-    folder::ServerFolder,
+    folder::{FolderError, ServerFolder},
     log,
-    order::{DETACH, Order, READY, Report, Surroundings, VERSION},
+    order::{DETACH, Order, ProcessOrder, READY, Report, Surroundings, VERSION},
     process::{ProcessId, descendants},
 };
 use rustix::process::{Signal, WaitOptions, WaitStatus, getpid, set_child_subreaper, setsid, wait};
@@ -162,13 +162,8 @@ impl Supervisor {
     fn serve(&mut self, folder: &ServerFolder) -> Result<Infallible, Over> {
         for (number, stage) in std::mem::take(&mut self.order.stages).iter().enumerate() {
             let first = self.started.len();
-            if self.order.fresh {
-                for (process, order) in (first..).zip(stage) {
-                    let part = &order.surroundings.folder;
-                    let made = folder.make_part(part, self.order.owner);
-                    made.map_err(|e| Over::Failed { process: None, how: e.to_string() })?;
-                    self.complete(Some(process), &order.init, &order.surroundings)?;
-                }
+            for (process, order) in (first..).zip(stage) {
+                self.prepare(process, order, folder)?;
             }
             for (process, order) in (first..).zip(stage) {
                 let id = self.spawn(&order.start, &order.surroundings);
@@ -185,6 +180,19 @@ impl Supervisor {
         }
         report(&Report::Joined);
         self.wait_until(|_| None)
+    }
+
+    /// Makes and fills the folder of a process, unless it is there, and writes its files.
+    fn prepare(&mut self, process: usize, order: &ProcessOrder, folder: &ServerFolder) -> Result<(), Over> {
+        let fail = |e: FolderError| Over::Failed { process: None, how: e.to_string() };
+        let (owner, of) = (self.order.owner, &order.surroundings);
+        if self.order.fresh {
+            folder.make_part(&of.folder, owner).map_err(fail)?;
+        }
+        for (path, text) in &order.files {
+            folder.write(path, text, owner).map_err(fail)?;
+        }
+        if self.order.fresh { self.complete(Some(process), &order.init, of) } else { Ok(()) }
     }
 
     /// Runs commands to their end, one after the other. Each must succeed.

@@ -29,14 +29,19 @@ impl Values {
         self.0.insert(name.into(), value.to_string());
     }
 
-    /// The template with each `{name}` replaced. What is put in is not looked at again.
+    /// The template with each `{name}` replaced, and each `{{` by `{`. What is put in is not looked at again.
     pub(crate) fn fill(&self, template: &str) -> Result<String, UnknownName> {
         let mut filled = String::with_capacity(template.len());
         let mut rest = template;
         while let Some((before, after)) = rest.split_once('{') {
             let unknown = |name: &str| UnknownName { template: template.into(), name: name.into() };
-            let (name, behind) = after.split_once('}').ok_or_else(|| unknown(after))?;
             filled.push_str(before);
+            if let Some(behind) = after.strip_prefix('{') {
+                filled.push('{');
+                rest = behind;
+                continue;
+            }
+            let (name, behind) = after.split_once('}').ok_or_else(|| unknown(after))?;
             filled.push_str(self.0.get(name).ok_or_else(|| unknown(name))?);
             rest = behind;
         }
@@ -54,6 +59,14 @@ impl Values {
                 filled.push(self.fill(template)?);
             }
         }
+        Ok(filled)
+    }
+
+    /// The lines of a file filled, with `settings` where the line `{settings}` stands.
+    pub(crate) fn fill_lines(&self, text: &str, settings: &[String]) -> Result<String, UnknownName> {
+        let lines: Vec<_> = text.lines().collect();
+        let mut filled = self.fill_all(&lines, settings)?.join("\n");
+        filled.push('\n');
         Ok(filled)
     }
 }
@@ -88,6 +101,20 @@ mod tests {
     fn settings_stand_where_the_recipe_wants_them() {
         let filled = values().fill_all(&["a", "{settings}", "{port}"], &["--b=1".into(), "--c=2".into()]);
         assert_eq!(filled.unwrap(), ["a", "--b=1", "--c=2", "4711"]);
+    }
+
+    #[test]
+    fn a_doubled_brace_is_one() {
+        assert_eq!(values().fill("{{'factor': {port}}"), Ok("{'factor': 4711}".into()));
+        assert_eq!(values().fill("{{{port}"), Ok("{4711".into()));
+    }
+
+    #[test]
+    fn a_files_settings_have_lines_of_their_own() {
+        let settings = ["x = 1".to_owned(), "y = {port}".to_owned()];
+        let filled = values().fill_lines("port = {port}\n{settings}\nend", &settings);
+        assert_eq!(filled.unwrap(), "port = 4711\nx = 1\ny = {port}\nend\n");
+        assert_eq!(values().fill_lines("{settings}\nend\n", &[]).unwrap(), "end\n");
     }
 
     proptest! {

@@ -162,6 +162,7 @@ mod tests {
             name,
             on,
             ports,
+            files: &[],
             init: &[],
             environment: &[],
             start: &[],
@@ -176,6 +177,7 @@ mod tests {
 
     static RECIPE: Recipe = Recipe {
         programs: &[],
+        jars: &[],
         version: &[],
         user: "nobody",
         nodes: &[1, 3],

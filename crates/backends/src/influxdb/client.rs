@@ -2,12 +2,13 @@
 
 use super::{
     chunk::{Document, Series},
-    connection::{Connection, Content},
     error,
-    server::Server,
 };
-use crate::line_protocol::given_up;
-use hyper::{StatusCode, Uri, body::Bytes, body::Incoming, header::HeaderName};
+use crate::http::{
+    Connection, Content, Server,
+    connection::{given_up, uri},
+};
+use hyper::{Method, StatusCode, Uri, body::Bytes, body::Incoming, header::HeaderName};
 use iotbench_core::{Cause, Error, Name};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
@@ -17,6 +18,8 @@ const MOST_CHUNK_BYTES: usize = 64 << 20;
 const MOST_ERROR_BYTES: usize = 64 << 10;
 /// The rows that the server puts into one chunk.
 const CHUNK_ROWS: usize = iotbench_core::CHUNK_ROWS;
+/// The most bytes of an answer to a ping, which has none.
+const MOST_PING_BYTES: usize = 64 << 10;
 const VERSION: HeaderName = HeaderName::from_static("x-influxdb-version");
 
 /// A connection for questions, and for the few lines that mark what is ours.
@@ -30,9 +33,22 @@ pub(crate) struct Client {
     version: Option<String>,
 }
 
-/// The address of an endpoint of the server.
-pub(crate) fn uri(path_and_query: &str) -> Result<Uri, Error> {
-    Uri::try_from(path_and_query).map_err(|e| Error::new(Cause::Client, format!("{path_and_query}: {e}")))
+/// The fields of a form.
+const FORM: Content = Content { media_type: Some("application/x-www-form-urlencoded"), gzip: false };
+
+/// A new connection that the server answers on: what is beyond its limit it accepts, and closes at once.
+///
+/// # Errors
+/// As [`Server::connect`]; Connect where it is closed.
+pub(crate) async fn connect_to_write(server: &Server) -> Result<Connection, Error> {
+    let mut connection = server.connect().await?;
+    let ping = uri(&format!("{}/ping", server.base_path))?;
+    let answered = async {
+        let body = connection.ask(Method::GET, &ping).await?.into_body();
+        connection.short_body(body, MOST_PING_BYTES).await
+    };
+    answered.await.map_err(|e| error::of_first_request(e, &server.host, server.port))?;
+    Ok(connection)
 }
 
 /// Where lines for a database are written.
@@ -74,7 +90,7 @@ impl Client {
             self.database,
             utf8_percent_encode(statement, NON_ALPHANUMERIC)
         );
-        let response = connection.post(&self.query, Content::Form, Bytes::from(form)).await?;
+        let response = connection.post(&self.query, FORM, Bytes::from(form)).await?;
         let (head, body) = response.into_parts();
         self.version = head.headers.get(VERSION).and_then(|v| v.to_str().ok()).map(Into::into);
         if head.status != StatusCode::OK {
@@ -134,7 +150,7 @@ impl Client {
     pub(crate) async fn write(&mut self, lines: String) -> Result<(), Error> {
         let mut connection = self.take_connection()?;
         let count = lines.lines().count();
-        let response = connection.post(&self.write, Content::Lines, Bytes::from(lines)).await?;
+        let response = connection.post(&self.write, Content::default(), Bytes::from(lines)).await?;
         let (head, body) = response.into_parts();
         let text = connection.short_body(body, MOST_ERROR_BYTES).await?;
         self.connection = Some(connection);

@@ -1,7 +1,9 @@
 //! The settings of InfluxDB, and what its address says.
 
-use super::server::Server;
-use crate::http_address::{HttpAddress, Who, one_of, refuse};
+use crate::http::{
+    Server,
+    address::{Access, Known, one_of, refuse, server},
+};
 use iotbench_core::{Endpoint, Name, Setting, SettingError, Settings, Target};
 use serde::Deserialize;
 use std::path::PathBuf;
@@ -78,9 +80,8 @@ pub(crate) const SETTINGS: &[Setting] = &[
     Setting { key: "ca", default: "", help: "PEM file of the authorities to trust over https; unset: the public ones" },
 ];
 
+const KNOWN: Known = Known { what: "InfluxDB", port: 8086, password_variable: "IOTBENCH_INFLUXDB_PASSWORD" };
 const DEFAULT_DATABASE: &str = "iotbench";
-const ADDRESS: HttpAddress =
-    HttpAddress { product: "InfluxDB", default_port: 8086, password_variable: "IOTBENCH_INFLUXDB_PASSWORD" };
 const DEFAULT_UDP_PORT: u16 = 8089;
 
 impl Config {
@@ -98,8 +99,13 @@ impl Config {
             return Err(refuse("url", "give one address: http://HOST:8086/ or https://HOST:8086/"));
         };
         let keys = Keys::of(endpoint)?;
-        let who = Who { username: &written.username, password_file: &written.password_file, ca: &written.ca };
-        let server = ADDRESS.server(endpoint, &who, target.insecure, variable)?;
+        let access = Access {
+            username: written.username.as_deref(),
+            password_file: written.password_file.as_deref(),
+            ca: written.ca.as_deref(),
+            insecure: target.insecure,
+        };
+        let server = server(endpoint, &KNOWN, &access, variable)?;
         let udp = one_of("udp", written.udp.clone(), keys.udp)?;
         let transport = transport(&written, udp.as_deref(), &server.host)?;
         let in_url = keys.db.map(|db| Name::new(&db).map_err(|e| refuse("url", e))).transpose()?;
@@ -167,7 +173,7 @@ fn udp_address(text: &str, host: &str) -> Result<(String, u16), SettingError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::influxdb::server::{Password, Trust};
+    use crate::http::server::{Password, Trust};
 
     fn config_with(url: &str, settings: &str, environment: Option<&str>) -> Result<Config, SettingError> {
         let target = Target { endpoints: vec![Endpoint::new(url.parse().unwrap())], ..Target::default() };

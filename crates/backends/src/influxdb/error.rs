@@ -1,28 +1,9 @@
-//! What the errors of InfluxDB, and of the way to it, mean.
+//! What the errors of InfluxDB mean.
 
-use crate::handshake::with_way_out;
-use hyper::{
-    HeaderMap, StatusCode,
-    header::{DATE, HeaderName, LOCATION, RETRY_AFTER},
-};
+use crate::http::error::{cause_of_io, elsewhere, retry_after, shown};
+use hyper::{HeaderMap, StatusCode};
 use iotbench_core::{Action, Applied, Cause, Error};
-use std::{error::Error as _, io, time::Duration};
-
-/// A server's text is shown up to here.
-const MOST_CHARACTERS: usize = 300;
-/// Linux: too many open files in the process, and in the system.
-const NO_FILES_LEFT: [i32; 2] = [24, 23];
-
-/// A connection that could not be made.
-pub(crate) fn of_connect(error: &io::Error, host: &str, port: u16) -> Error {
-    Error::new(cause_of_io(error), format!("{host}:{port}: {error}"))
-}
-
-fn cause_of_io(error: &io::Error) -> Cause {
-    let ours = error.raw_os_error().is_some_and(|code| NO_FILES_LEFT.contains(&code))
-        || matches!(error.kind(), io::ErrorKind::AddrNotAvailable | io::ErrorKind::OutOfMemory);
-    if ours { Cause::Client } else { Cause::Connect }
-}
+use std::io;
 
 /// A datagram that could not be sent. The one before may have been what failed.
 pub(crate) fn of_datagram(error: &io::Error, host: &str, port: u16) -> Error {
@@ -33,12 +14,6 @@ pub(crate) fn of_datagram(error: &io::Error, host: &str, port: u16) -> Error {
         .applied(Applied::Maybe)
 }
 
-/// A TLS handshake that failed.
-pub(crate) fn of_handshake(error: &io::Error, host: &str) -> Error {
-    let cause = if error.kind() == io::ErrorKind::ConnectionReset { Cause::Connect } else { Cause::Tls };
-    Error::new(cause, format!("{host}: {}", with_way_out(&error.to_string())))
-}
-
 /// The first request on a connection, that got no answer and changes nothing.
 pub(crate) fn of_first_request(error: Error, host: &str, port: u16) -> Error {
     let hint = match error.cause {
@@ -47,19 +22,6 @@ pub(crate) fn of_first_request(error: Error, host: &str, port: u16) -> Error {
     };
     let message = format!("{host}:{port}: the server does not go on with a new connection: {}{hint}", error.message);
     Error { message, ..error }.applied(Applied::No)
-}
-
-/// A request that got no answer. `applied` is what holds if it was sent.
-pub(crate) fn of_exchange(error: &hyper::Error, applied: Applied) -> Error {
-    let cause = match error.source().and_then(|e| e.downcast_ref::<io::Error>()) {
-        Some(e) => cause_of_io(e),
-        None if error.is_parse() || error.is_parse_status() || error.is_parse_too_large() => Cause::Protocol,
-        None if error.is_user() => Cause::Client,
-        None => Cause::Connect,
-    };
-    let applied = if error.is_canceled() { Applied::No } else { applied };
-    let source = error.source().map(|e| format!(": {e}")).unwrap_or_default();
-    Error::new(cause, shown(&format!("{error}{source}"))).action(Action::DiscardWriter).applied(applied)
 }
 
 /// An answer to `/write` that is no acknowledgement. `lines` is how many were sent.
@@ -98,12 +60,7 @@ fn of_status(status: StatusCode, headers: &HeaderMap, text: &str) -> Error {
         413 => Error::new(Cause::Data, format!("{text}: send fewer datapoints at once, or raise max-body-size")),
         429 | 503 => Error::new(Cause::Throttled { retry_after: retry_after(headers) }, format!("{code}: {text}")),
         507 => Error::new(Cause::Full, format!("{code}: {text}")),
-        300..=399 => {
-            let place = headers.get(LOCATION).and_then(|place| place.to_str().ok()).unwrap_or("elsewhere");
-            let place = shown(place.split(['?', '#']).next().unwrap_or_default());
-            Error::new(Cause::Protocol, format!("{code}: the server sends us to {place}: give its own address"))
-                .action(Action::Stop)
-        }
+        300..=399 => elsewhere(status, headers),
         500..=599 => of_server_text(&text),
         _ => Error::new(Cause::Protocol, format!("{code}: {text}")),
     }
@@ -132,19 +89,8 @@ fn database_is_gone(text: &str) -> Error {
     Error::new(Cause::Server, format!("{text}: somebody dropped it")).action(Action::Stop)
 }
 
-/// When to come again: in seconds, or at a date, which is held against the server's own.
-pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
-    let asked = text(RETRY_AFTER)?.trim();
-    if let Ok(seconds) = asked.parse() {
-        return Some(Duration::from_secs(seconds));
-    }
-    let (then, now) = (httpdate::parse_http_date(asked).ok()?, httpdate::parse_http_date(text(DATE)?).ok()?);
-    Some(then.duration_since(now).unwrap_or_default())
-}
-
 /// `{"error":"…"}`, else the body as it is.
-pub(crate) fn message_of(body: &[u8]) -> String {
+fn message_of(body: &[u8]) -> String {
     #[derive(serde::Deserialize)]
     struct Body {
         error: String,
@@ -153,20 +99,11 @@ pub(crate) fn message_of(body: &[u8]) -> String {
     parsed.map_or_else(|_| String::from_utf8_lossy(body).trim().to_owned(), |body| body.error)
 }
 
-/// A server's text as it may be shown: no control characters, and not too long. It may repeat the data we sent.
-pub(crate) fn shown(text: &str) -> String {
-    let clean = text.chars().map(|c| if c.is_control() { ' ' } else { c });
-    let mut shown: String = clean.take(MOST_CHARACTERS).collect();
-    if text.chars().nth(MOST_CHARACTERS).is_some() {
-        shown.push('…');
-    }
-    shown
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hyper::header::HeaderValue;
+    use hyper::header::{DATE, HeaderName, HeaderValue, LOCATION, RETRY_AFTER};
+    use std::time::Duration;
 
     fn headers(pairs: &[(HeaderName, &'static str)]) -> HeaderMap {
         pairs.iter().map(|(name, value)| (name.clone(), HeaderValue::from_static(value))).collect()
@@ -267,20 +204,14 @@ mod tests {
     }
 
     #[test]
-    fn failures_on_the_way_are_told_from_our_own_limits() {
+    fn a_datagram_that_was_not_sent_may_have_been_the_one_before() {
         for (error, cause) in [
             (io::Error::from_raw_os_error(24), Cause::Client),
-            (io::Error::from(io::ErrorKind::AddrNotAvailable), Cause::Client),
             (io::Error::from(io::ErrorKind::ConnectionRefused), Cause::Connect),
         ] {
-            assert_eq!(of_connect(&error, "h", 1).cause, cause, "{error}");
             let lost = of_datagram(&error, "h", 1);
             assert_eq!((lost.cause, lost.action, lost.applied), (cause, Action::DiscardWriter, Applied::Maybe));
         }
-        let reset = io::Error::from(io::ErrorKind::ConnectionReset);
-        assert_eq!(of_handshake(&reset, "h").cause, Cause::Connect);
-        let bad = io::Error::new(io::ErrorKind::InvalidData, rustls::Error::NoCertificatesPresented);
-        assert_eq!((of_handshake(&bad, "h").cause, of_handshake(&bad, "h").action), (Cause::Tls, Action::Stop));
     }
 
     #[test]

@@ -2,20 +2,17 @@
 //! creates, what it promises and which values it keeps.
 
 mod chunk;
-pub(crate) mod client;
+mod client;
 mod config;
-pub(crate) mod connection;
 mod database;
 mod diagnostics;
-pub(crate) mod error;
+mod error;
 mod influxql;
 mod marker;
 mod promise;
 mod read;
 mod recipe;
-pub(crate) mod server;
 mod settle;
-mod tls;
 mod write;
 
 use config::{Config, SETTINGS};

@@ -1,10 +1,15 @@
 //! A private InfluxDB 1.x server, reached over HTTP and UDP.
 
-use iotbench_core::{On, Program, Ready, Recipe, Role, StopBy};
+use iotbench_core::{On, Origin, Program, Ready, Recipe, Role, StopBy};
 
 /// Set by environment alone: it outweighs every configuration file, and the one given is empty.
 pub(crate) static RECIPE: Recipe = Recipe {
-    programs: &[Program { name: "influxd", folders: &["/usr/local/bin", "/opt/influxdb"], package: "influxdb" }],
+    programs: &[Program {
+        name: "influxd",
+        folders: &["/usr/local/bin", "/opt/influxdb"],
+        from: Origin::Debian("influxdb"),
+    }],
+    jars: &[],
     version: &["{influxd}", "version"],
     user: "influxdb",
     nodes: &[1],
@@ -12,6 +17,7 @@ pub(crate) static RECIPE: Recipe = Recipe {
         name: "server",
         on: On::EveryNode,
         ports: &["http", "udp", "rpc"],
+        files: &[],
         init: &[],
         environment: &[
             "INFLUXDB_DATA_CACHE_MAX_MEMORY_SIZE={memory_bytes}",

@@ -1,10 +1,10 @@
 //! Writes over HTTP: one request a batch.
 
-use super::{Encoder, Gzip};
-use crate::influxdb::connection::{Connection, Content};
+use super::Encoder;
+use crate::http::{Connection, Content, Gzip, connection::given_up};
 use async_trait::async_trait;
 use hyper::{HeaderMap, StatusCode, Uri, body::Bytes};
-use iotbench_core::{Acknowledged, Action, Applied, Batch, Cause, Error, Writer};
+use iotbench_core::{Acknowledged, Batch, Error, Writer};
 use std::mem;
 
 /// The most bytes of an answer that is no acknowledgement.
@@ -26,7 +26,13 @@ pub(crate) struct HttpWriter {
 
 impl HttpWriter {
     /// A writer that posts to this address, each request compressed if asked for. An answer 204 acknowledges.
-    pub(crate) fn new(connection: Connection, uri: Uri, encoder: Encoder, is_compressed: bool, refusal: Refusal) -> Self {
+    pub(crate) fn new(
+        connection: Connection,
+        uri: Uri,
+        encoder: Encoder,
+        is_compressed: bool,
+        refusal: Refusal,
+    ) -> Self {
         let gzip = is_compressed.then(Gzip::new);
         Self { connection: Some(connection), uri, encoder, gzip, compressed: Vec::new(), refusal }
     }
@@ -55,10 +61,10 @@ impl Writer for HttpWriter {
             return Ok(Acknowledged { points, bytes: 0 });
         }
         let (content, buffer) = match &mut self.gzip {
-            None => (Content::Lines, mem::take(&mut lines.bytes)),
+            None => (Content::default(), mem::take(&mut lines.bytes)),
             Some(gzip) => {
                 gzip.compress(&lines.bytes, &mut self.compressed)?;
-                (Content::GzippedLines, mem::take(&mut self.compressed))
+                (Content { media_type: None, gzip: true }, mem::take(&mut self.compressed))
             }
         };
         let body = Bytes::from(buffer);
@@ -66,17 +72,11 @@ impl Writer for HttpWriter {
         let posted = self.post(content, body.clone(), count).await;
         // The request is answered, and so its body is ours alone again: this gives back the buffer and copies nothing.
         let buffer = Vec::from(body);
-        match content {
-            Content::GzippedLines => self.compressed = buffer,
-            _ => self.encoder.lines.bytes = buffer,
+        if content.gzip {
+            self.compressed = buffer;
+        } else {
+            self.encoder.lines.bytes = buffer;
         }
         posted.map(|()| Acknowledged { points, bytes })
     }
-}
-
-/// The connection was left in the middle of an answer.
-pub(crate) fn given_up() -> Error {
-    Error::new(Cause::Connect, "the connection was given up in the middle of an answer: take another one")
-        .action(Action::DiscardWriter)
-        .applied(Applied::No)
 }

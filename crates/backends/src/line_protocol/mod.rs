@@ -2,7 +2,6 @@
 //!
 //! A batch becomes lines in one buffer that is kept; nothing is allocated per datapoint once it has its size.
 
-mod gzip;
 mod http;
 mod lines;
 mod names;
@@ -10,8 +9,7 @@ mod narrow;
 mod times;
 mod wide;
 
-use gzip::Gzip;
-pub(crate) use http::{HttpWriter, given_up};
+pub(crate) use http::HttpWriter;
 pub(crate) use lines::Lines;
 pub(crate) use names::{DEVICE, SIGNAL, VALUE, device_digits};
 pub(crate) use times::TimeRule;

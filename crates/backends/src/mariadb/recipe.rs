@@ -1,16 +1,21 @@
 //! A private MariaDB server, with the engines InnoDB and MyRocks.
 
-use iotbench_core::{On, Program, Ready, Recipe, Role, StopBy};
+use iotbench_core::{On, Origin, Program, Ready, Recipe, Role, StopBy};
 
 const SBIN: &[&str] = &["/usr/sbin", "/usr/local/sbin", "/usr/local/mysql/bin"];
 
 /// Both engines get the whole budget: a table is in one of them, and the other's cache stays empty.
 pub(crate) static RECIPE: Recipe = Recipe {
     programs: &[
-        Program { name: "mariadbd", folders: SBIN, package: "mariadb-server mariadb-plugin-rocksdb" },
-        Program { name: "mariadb-install-db", folders: &["/usr/local/mysql/scripts"], package: "mariadb-server" },
-        Program { name: "mariadb-admin", folders: &["/usr/local/mysql/bin"], package: "mariadb-client" },
+        Program { name: "mariadbd", folders: SBIN, from: Origin::Debian("mariadb-server mariadb-plugin-rocksdb") },
+        Program {
+            name: "mariadb-install-db",
+            folders: &["/usr/local/mysql/scripts"],
+            from: Origin::Debian("mariadb-server"),
+        },
+        Program { name: "mariadb-admin", folders: &["/usr/local/mysql/bin"], from: Origin::Debian("mariadb-client") },
     ],
+    jars: &[],
     version: &["{mariadbd}", "--no-defaults", "--version"],
     user: "mysql",
     nodes: &[1],
@@ -18,6 +23,7 @@ pub(crate) static RECIPE: Recipe = Recipe {
         name: "server",
         on: On::EveryNode,
         ports: &["port"],
+        files: &[],
         init: &[&[
             "{mariadb-install-db}",
             "--no-defaults",

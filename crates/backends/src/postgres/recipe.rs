@@ -1,16 +1,17 @@
 //! A private PostgreSQL server.
 
-use iotbench_core::{On, Program, Ready, Recipe, Role, StopBy};
+use iotbench_core::{On, Origin, Program, Ready, Recipe, Role, StopBy};
 
 /// Where distributions keep the programs of each major version.
 const BIN: &[&str] = &["/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/usr/local/pgsql/bin"];
 
 pub(crate) static RECIPE: Recipe = Recipe {
     programs: &[
-        Program { name: "postgres", folders: BIN, package: "postgresql-15" },
-        Program { name: "initdb", folders: BIN, package: "postgresql-15" },
-        Program { name: "pg_isready", folders: BIN, package: "postgresql-client-15" },
+        Program { name: "postgres", folders: BIN, from: Origin::Debian("postgresql-15") },
+        Program { name: "initdb", folders: BIN, from: Origin::Debian("postgresql-15") },
+        Program { name: "pg_isready", folders: BIN, from: Origin::Debian("postgresql-client-15") },
     ],
+    jars: &[],
     version: &["{postgres}", "--version"],
     user: "postgres",
     nodes: &[1],
@@ -18,6 +19,7 @@ pub(crate) static RECIPE: Recipe = Recipe {
         name: "server",
         on: On::EveryNode,
         ports: &["port"],
+        files: &[],
         init: &[&[
             "{initdb}",
             "--pgdata={data}",

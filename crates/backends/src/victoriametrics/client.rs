@@ -1,15 +1,12 @@
 //! Asks VictoriaMetrics on a connection of its own.
 
 use super::{error, series::Millis};
-use crate::{
-    influxdb::{
-        connection::{Connection, Content},
-        server::Server,
-    },
-    line_protocol::given_up,
+use crate::http::{
+    Connection, Content, Server,
+    connection::{given_up, uri},
 };
 use hyper::{
-    HeaderMap, StatusCode, Uri,
+    HeaderMap, StatusCode,
     body::{Bytes, Incoming},
     header::DATE,
     http::response::Parts,
@@ -27,6 +24,9 @@ const MOST_ERROR_BYTES: usize = 64 << 10;
 const MOST_LINE_BYTES: usize = 16 << 20;
 /// The most samples that the server puts into one line.
 const LINE_SAMPLES: usize = 8192;
+
+/// The fields of a form.
+const FORM: Content = Content { media_type: Some("application/x-www-form-urlencoded"), gzip: false };
 
 /// A connection for questions.
 pub(crate) struct Client {
@@ -87,8 +87,7 @@ impl Client {
         body: String,
     ) -> Result<(Parts, Incoming), (Error, bool)> {
         let lost = |e| (e, false);
-        let path = format!("{}{path}", self.server.base_path);
-        let uri = Uri::try_from(&path).map_err(|e| (Error::new(Cause::Client, format!("{path}: {e}")), true))?;
+        let uri = uri(&format!("{}{path}", self.server.base_path)).map_err(|e| (e, true))?;
         let response = connection.post(&uri, content, Bytes::from(body)).await.map_err(lost)?;
         let (head, body) = response.into_parts();
         if matches!(head.status, StatusCode::OK | StatusCode::NO_CONTENT) {
@@ -116,18 +115,19 @@ impl Client {
 
     /// Posts a form and gives the text of the answer.
     pub(crate) async fn form(&mut self, path: &str, fields: &[(&str, &str)]) -> Result<Vec<u8>, Error> {
-        Ok(self.exchange(path, Content::Form, form(fields)).await?.1)
+        Ok(self.exchange(path, FORM, form(fields)).await?.1)
     }
 
     /// Stores one sample of a series with these labels, at the server's own time: an earlier one may be older than what it
     /// keeps, and we have no clock.
     pub(crate) async fn import(&mut self, labels: &BTreeMap<&str, &str>) -> Result<(), Error> {
-        let (headers, _) = self.exchange("/health", Content::Form, String::new()).await?;
+        let (headers, _) = self.exchange("/health", FORM, String::new()).await?;
         let date = headers.get(DATE).and_then(|date| date.to_str().ok());
-        let now = date.and_then(|date| httpdate::parse_http_date(date).ok()).and_then(|d| d.duration_since(UNIX_EPOCH).ok());
+        let now =
+            date.and_then(|date| httpdate::parse_http_date(date).ok()).and_then(|d| d.duration_since(UNIX_EPOCH).ok());
         let now = now.ok_or_else(|| improper(&"it does not say its time"))?.as_secs() * 1000;
         let line = serde_json::json!({ "metric": labels, "values": [1], "timestamps": [now] });
-        self.exchange("/api/v1/import", Content::Lines, line.to_string()).await?;
+        self.exchange("/api/v1/import", Content::default(), line.to_string()).await?;
         self.flush().await
     }
 
@@ -164,7 +164,7 @@ impl Client {
         let mut connection = self.connection.take().ok_or_else(given_up)?;
         let (start, end, rows) = (time_text(span.first - 1), time_text(span.last), LINE_SAMPLES.to_string());
         let fields = [("match[]", selector), ("start", &start), ("end", &end), ("max_rows_per_line", &rows)];
-        let mut body = match self.post(&mut connection, "/api/v1/export", Content::Form, form(&fields)).await {
+        let mut body = match self.post(&mut connection, "/api/v1/export", FORM, form(&fields)).await {
             Ok((_, body)) => body,
             Err((error, is_whole)) => {
                 self.connection = is_whole.then_some(connection);
@@ -241,7 +241,13 @@ mod tests {
 
     #[test]
     fn what_is_no_line_of_an_export_is_refused() {
-        for bad in ["", "x", "{}", r#"{"metric":{},"values":[1],"timestamps":[]}"#, r#"{"metric":{},"values":["1"],"timestamps":[1]}"#] {
+        for bad in [
+            "",
+            "x",
+            "{}",
+            r#"{"metric":{},"values":[1],"timestamps":[]}"#,
+            r#"{"metric":{},"values":["1"],"timestamps":[1]}"#,
+        ] {
             assert_eq!(samples(bad.as_bytes()).unwrap_err().cause, Cause::Protocol, "{bad}");
         }
         let good = samples(br#"{"metric":{"a":"b\"c"},"values":[0.1,null],"timestamps":[1,2]}"#).unwrap();

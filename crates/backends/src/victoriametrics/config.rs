@@ -1,8 +1,8 @@
 //! The settings of VictoriaMetrics, and what its address says.
 
-use crate::{
-    http_address::{HttpAddress, Who, refuse},
-    influxdb::server::Server,
+use crate::http::{
+    Server,
+    address::{Access, Known, refuse, server},
 };
 use iotbench_core::{Name, Setting, SettingError, Settings, Target};
 use serde::Deserialize;
@@ -47,11 +47,8 @@ pub(crate) const SETTINGS: &[Setting] = &[
     Setting { key: "ca", default: "", help: "PEM file of the authorities to trust over https; unset: the public ones" },
 ];
 
-const ADDRESS: HttpAddress = HttpAddress {
-    product: "VictoriaMetrics",
-    default_port: 8428,
-    password_variable: "IOTBENCH_VICTORIAMETRICS_PASSWORD",
-};
+const KNOWN: Known =
+    Known { what: "VictoriaMetrics", port: 8428, password_variable: "IOTBENCH_VICTORIAMETRICS_PASSWORD" };
 
 impl Config {
     /// The settings and the address together. `variable` looks into the environment.
@@ -70,8 +67,13 @@ impl Config {
         if endpoint.expose().query().is_some() {
             return Err(refuse("url", "the address of VictoriaMetrics has nothing after a question mark"));
         }
-        let who = Who { username: &written.username, password_file: &written.password_file, ca: &written.ca };
-        let server = Arc::new(ADDRESS.server(endpoint, &who, target.insecure, variable)?);
+        let access = Access {
+            username: written.username.as_deref(),
+            password_file: written.password_file.as_deref(),
+            ca: written.ca.as_deref(),
+            insecure: target.insecure,
+        };
+        let server = Arc::new(server(endpoint, &KNOWN, &access, variable)?);
         let database = Name::new(&written.database).map_err(|e| refuse("database", e))?;
         Ok(Self { server, database, gzip: written.gzip })
     }

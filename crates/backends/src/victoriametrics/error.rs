@@ -1,6 +1,6 @@
 //! What the answers of VictoriaMetrics that are no success mean.
 
-use crate::influxdb::error::{message_of, retry_after, shown};
+use crate::http::error::{elsewhere, retry_after, shown};
 use hyper::{HeaderMap, StatusCode};
 use iotbench_core::{Action, Applied, Cause, Error};
 
@@ -16,8 +16,9 @@ pub(crate) fn of_write(status: StatusCode, headers: &HeaderMap, body: &[u8], _li
 
 /// An answer to anything else that is no success.
 pub(crate) fn of_status(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Error {
-    let (text, code) = (shown(&message_of(body)), status.as_u16());
+    let (text, code) = (shown(String::from_utf8_lossy(body).trim()), status.as_u16());
     match code {
+        300..=399 => elsewhere(status, headers),
         400 => Error::new(Cause::Data, format!("400: {text}")),
         401 | 403 => Error::new(Cause::Auth, format!("{code}: {text}")),
         404 => Error::new(Cause::Server, format!("404: {text}: is this a VictoriaMetrics?")).action(Action::Stop),
@@ -32,7 +33,8 @@ pub(crate) fn of_status(status: StatusCode, headers: &HeaderMap, body: &[u8]) ->
 
 /// A question that the server does not answer: its limits are those of its flags.
 fn of_query(text: &str) -> Error {
-    let is_limit = ["-search.max", "cannot select more than", "the number of matching"].iter().any(|w| text.contains(w));
+    let is_limit =
+        ["-search.max", "cannot select more than", "the number of matching"].iter().any(|w| text.contains(w));
     let hint = if is_limit { ": raise that limit of the server" } else { "" };
     Error::new(Cause::Server, format!("422: {text}{hint}"))
 }
@@ -62,10 +64,22 @@ mod tests {
             (401, "", Cause::Auth, Stop, Applied::No),
             (404, "unsupported path requested", Cause::Server, Stop, Applied::No),
             (413, "", Cause::Data, RetryMayHelp, Applied::No),
-            (422, r#"{"status":"error","error":"duplicate output timeseries"}"#, Cause::Server, RetryMayHelp, Applied::Maybe),
+            (
+                422,
+                r#"{"status":"error","error":"duplicate output timeseries"}"#,
+                Cause::Server,
+                RetryMayHelp,
+                Applied::Maybe,
+            ),
             (429, "", throttled, RetryMayHelp, Applied::No),
             (503, "cannot handle more than 8 concurrent inserts", throttled, RetryMayHelp, Applied::No),
-            (503, "the storage is in read-only mode; see -storage.minFreeDiskSpaceBytes", Cause::Full, Stop, Applied::No),
+            (
+                503,
+                "the storage is in read-only mode; see -storage.minFreeDiskSpaceBytes",
+                Cause::Full,
+                Stop,
+                Applied::No,
+            ),
             (500, "write /x: no space left on device", Cause::Full, Stop, Applied::Maybe),
             (500, "", Cause::Server, RetryMayHelp, Applied::Maybe),
             (200, "", Cause::Protocol, DiscardWriter, Applied::Maybe),

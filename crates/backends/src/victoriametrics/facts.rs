@@ -41,7 +41,9 @@ struct Metrics {
 pub(crate) async fn facts(client: &mut Client, is_compressed: bool) -> Result<ServerFacts, Error> {
     let metrics = metrics(client).await?;
     if metrics.flags.is_empty() {
-        return Err(Error::new(Cause::Server, "this is no VictoriaMetrics: its /metrics has no flags").action(Action::Stop));
+        return Err(
+            Error::new(Cause::Server, "this is no VictoriaMetrics: its /metrics has no flags").action(Action::Stop)
+        );
     }
     for (flag, needed) in NEEDED {
         if let Some(value) = metrics.flags.get(flag).filter(|value| *value != needed) {

@@ -1,9 +1,9 @@
-//! What is ours: every series of a table carries the label [`OWN_LABEL`], which the server adds to what our writers send,
+//! What is ours: every series of a table carries the label `iotbench_table`, which the server adds to what our writers send,
 //! and a series `iotbench_marker` names the table, the run and the fingerprint. Series are dropped by that label alone.
 
 use super::{
-    client::Client,
-    series::{Millis, OWN_LABEL, Own, quoted},
+    client::{Client, Samples},
+    series::{Millis, Own, quoted, unmarked},
 };
 use iotbench_core::{Cause, Error, Name, OwnedObject, TableSpec};
 use std::{collections::BTreeMap, ops::ControlFlow};
@@ -99,21 +99,21 @@ pub(crate) async fn drop_owned(client: &mut Client, database: &Name, object: &Ow
 
 /// Refuses a table name under which somebody else has series in our database.
 async fn refuse_foreign(client: &mut Client, database: &Name, table: &TableSpec) -> Result<(), Error> {
-    let (db, names) = (quoted(database.as_str()), quoted(&format!("{}_.+", table.name)));
-    let theirs = format!("{{db={db},__name__=~{names},{OWN_LABEL}=\"\"}}");
-    let mut found = false;
-    let note = |_: super::client::Samples<'_>| {
-        found = true;
-        Ok(ControlFlow::Break(()))
-    };
-    client.export(&theirs, Millis::ALL, note).await?;
-    if found {
-        let message = format!(
-            "series {0}_… with the label db={database} exist and do not carry our marker: choose another table name, or \
-             another database",
-            table.name
-        );
-        return Err(Error::new(Cause::NotOurs, message));
+    for theirs in unmarked(database, table) {
+        let mut found = false;
+        let note = |_: Samples<'_>| {
+            found = true;
+            Ok(ControlFlow::Break(()))
+        };
+        client.export(&theirs, Millis::ALL, note).await?;
+        if found {
+            let message = format!(
+                "series {0}_… with the label db={database} exist and do not carry our marker: choose another table name, \
+                 or another database",
+                table.name
+            );
+            return Err(Error::new(Cause::NotOurs, message));
+        }
     }
     Ok(())
 }
@@ -138,7 +138,8 @@ async fn remove(client: &mut Client, marked: &Marked) -> Result<(), Error> {
 }
 
 fn marker_selector(marked: &Marked) -> String {
-    let (db, table, run) = (quoted(marked.own.database.as_str()), quoted(marked.table.as_str()), quoted(&marked.run_id));
+    let (db, table, run) =
+        (quoted(marked.own.database.as_str()), quoted(marked.table.as_str()), quoted(&marked.run_id));
     format!("{{__name__=\"{MARKER}\",db={db},table={table},run_id={run}}}")
 }
 
@@ -149,7 +150,7 @@ async fn delete(client: &mut Client, selector: &str) -> Result<(), Error> {
 async fn marks(client: &mut Client, database: &Name) -> Result<Vec<Marked>, Error> {
     let selector = format!("{{__name__=\"{MARKER}\",db={}}}", quoted(database.as_str()));
     let mut marks = Vec::new();
-    let take = |samples: super::client::Samples<'_>| {
+    let take = |samples: Samples<'_>| {
         let label = |name: &str| samples.metric.get(name).map_or("", |value| value.as_ref());
         let is_ours = label("created_by").starts_with("iotbench ");
         if let (Ok(table), true) = (Name::new(label("table")), is_ours) {

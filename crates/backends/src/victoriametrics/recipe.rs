@@ -1,14 +1,15 @@
 //! A private VictoriaMetrics, single node.
 
-use iotbench_core::{On, Program, Ready, Recipe, Role, StopBy};
+use iotbench_core::{On, Origin, Program, Ready, Recipe, Role, StopBy};
 
 /// Set by its command line alone. The default retention of a month would drop what a study's clock dates earlier, silently.
 pub(crate) static RECIPE: Recipe = Recipe {
     programs: &[Program {
         name: "victoria-metrics",
         folders: &["/usr/local/bin", "/opt/victoria-metrics"],
-        package: "victoria-metrics",
+        from: Origin::Debian("victoria-metrics"),
     }],
+    jars: &[],
     version: &["{victoria-metrics}", "-version"],
     user: "_victoria-metrics",
     nodes: &[1],
@@ -16,6 +17,7 @@ pub(crate) static RECIPE: Recipe = Recipe {
         name: "server",
         on: On::EveryNode,
         ports: &["http"],
+        files: &[],
         init: &[],
         environment: &[],
         start: &[

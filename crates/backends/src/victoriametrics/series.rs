@@ -8,8 +8,12 @@ use std::ops::Bound;
 pub(crate) const OWN_LABEL: &str = "iotbench_table";
 /// The longest list of names that is sent; beyond it all are asked for, and those that are not wanted left out here.
 const MOST_LISTED: usize = 100;
-/// The latest time that there is, in milliseconds.
-const LATEST_MS: i64 = i64::MAX / 1_000_000;
+/// The first second of 2100 in milliseconds: nothing that lies more than two days ahead is kept, and MetricsQL has no
+/// windows that end much later.
+const LATEST_MS: i64 = 4_102_444_800_000;
+/// The second day of 1970 in milliseconds: MetricsQL answers with nothing at all where a window begins in the first minutes
+/// of 1970, and a time of 0 is taken for none and replaced by the present one.
+pub(crate) const EARLIEST_MS: i64 = 86_400_000;
 
 /// What makes series ours.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,6 +65,17 @@ impl Own {
     }
 }
 
+/// Chooses the series that have the names of a table's, and not the label of ours.
+pub(crate) fn unmarked(database: &Name, table: &TableSpec) -> Vec<String> {
+    let names: Vec<String> = match table.layout {
+        Layout::Narrow => vec![format!("{}_{VALUE}", table.name)],
+        _ => table.schema.signals().iter().map(|signal| format!("{}_{}", table.name, signal.name)).collect(),
+    };
+    let db = quoted(database.as_str());
+    let of = |names: &[String]| format!("{{db={db},__name__=~{},{OWN_LABEL}=\"\"}}", quoted(&names.join("|")));
+    names.chunks(MOST_LISTED).map(of).collect()
+}
+
 /// Adds the condition that a label is one of these; `None` where there is none.
 fn push_one_of(conditions: &mut String, label: &str, names: impl ExactSizeIterator<Item = String>) -> Option<()> {
     match names.len() {
@@ -97,7 +112,7 @@ pub(crate) struct Millis {
 }
 
 impl Millis {
-    pub(crate) const ALL: Self = Self { first: 1, last: LATEST_MS };
+    pub(crate) const ALL: Self = Self { first: EARLIEST_MS, last: LATEST_MS };
 
     /// The milliseconds of a range; `None` when there is none.
     pub(crate) fn of(range: TimeRange) -> Option<Self> {
@@ -194,7 +209,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn milliseconds_are_those_within_the_range(from in -3..9_i64, to in -3..9_i64, ms in 1..8_i64, unit in -1..=1_i64) {
+        fn milliseconds_are_those_within_the_range(from in -3..9_i64, to in -3..9_i64, ms in 0..8_i64, unit in -1..=1_i64) {
+            let [from, to, ms] = [from, to, ms].map(|time| time + EARLIEST_MS);
             let range = TimeRange { from: Bound::Included(from * 1_000_000 + unit), to: Bound::Excluded(to * 1_000_000 - unit) };
             prop_assert_eq!(Millis::of(range).is_some_and(|m| m.contains(ms)), range.contains(ms * 1_000_000));
         }

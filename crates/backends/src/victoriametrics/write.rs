@@ -1,18 +1,20 @@
 //! Writes lines: each value becomes a sample of a series of its own.
 
-use super::{GREATEST_INTEGER, config::Config, error, series::Own};
+use super::{
+    GREATEST_INTEGER,
+    config::Config,
+    error,
+    series::{EARLIEST_MS, OWN_LABEL, Own},
+};
+use crate::http::connection::uri;
 use crate::line_protocol::{Dialect, Encoder, HttpWriter, TimeRule};
-use hyper::Uri;
 use iotbench_core::{Batch, Cause, Column, Error, TableSpec, TimeUnit};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use std::sync::Arc;
 
-/// A time of 0 is taken for none, and replaced by the present one; what is earlier is dropped.
-const EARLIEST_NS: i64 = 1_000_000;
-
 const DIALECT: Dialect = Dialect {
     product: "VictoriaMetrics",
-    times: TimeRule { unit: TimeUnit::Ms, earliest_ns: EARLIEST_NS, latest_ns: i64::MAX },
+    times: TimeRule { unit: TimeUnit::Ms, earliest_ns: EARLIEST_MS * 1_000_000, latest_ns: i64::MAX },
     refuse_values,
     escapes_newlines: false,
 };
@@ -21,10 +23,9 @@ const DIALECT: Dialect = Dialect {
 pub(crate) async fn writer(config: &Config, own: &Own, table: Arc<TableSpec>) -> Result<HttpWriter, Error> {
     let label = utf8_percent_encode(&own.label, NON_ALPHANUMERIC);
     let (path, database) = (&config.server.base_path, &config.database);
-    let path = format!("{path}/write?db={database}&precision=ms&extra_label={}={label}", super::series::OWN_LABEL);
-    let uri = Uri::try_from(&path).map_err(|e| Error::new(Cause::Client, format!("{path}: {e}")))?;
+    let path = format!("{path}/write?db={database}&precision=ms&extra_label={}={label}", OWN_LABEL);
     let encoder = Encoder::new(DIALECT, table)?;
-    Ok(HttpWriter::new(config.server.connect_to_write().await?, uri, encoder, config.gzip, error::of_write))
+    Ok(HttpWriter::new(config.server.connect().await?, uri(&path)?, encoder, config.gzip, error::of_write))
 }
 
 /// Refuses what a 64-bit float does not hold.

@@ -27,7 +27,13 @@ async fn series_are_taken_over_by_a_run_of_the_same_fingerprint_only() {
     let (first, other, same) = (of("run-1", "\"f\""), of("run-2", "g"), of("run-3", "\"f\""));
     assert!(!same.adopt().await.unwrap(), "there is nothing");
     first.create().await.unwrap();
-    first.writer().await.unwrap().write(&batch(&table(Layout::Wide, ""), 5000, &[1.0, 2.0])).await.unwrap();
+    first
+        .writer()
+        .await
+        .unwrap()
+        .write(&batch(&table(Layout::Wide, ""), 1_700_000_000_000, &[1.0, 2.0]))
+        .await
+        .unwrap();
     let before = server.contents("adopted");
     assert!(!other.adopt().await.unwrap());
     other.drop_created().await.unwrap();
@@ -47,7 +53,7 @@ async fn what_killed_runs_left_is_found_and_dropped() {
     let killed = open(&server, settings.clone(), table(Layout::Narrow, "killed \"run\""));
     assert_eq!(killed.owned().await.unwrap(), []);
     killed.create().await.unwrap();
-    killed.writer().await.unwrap().write(&batch(&table(Layout::Wide, ""), 5000, &[1.0])).await.unwrap();
+    killed.writer().await.unwrap().write(&batch(&table(Layout::Wide, ""), 1_700_000_000_000, &[1.0])).await.unwrap();
     server.write("left_behind", "theirs a=1 1000\n");
     let other = open(&server, settings, table(Layout::Narrow, "other"));
     let owned = other.owned().await.unwrap();
@@ -72,7 +78,7 @@ async fn what_is_dropped_in_silence_is_not_counted() {
     let database = open(&server, json!({"database": "silent"}), table.clone());
     database.create().await.unwrap();
     let mut writer = database.writer().await.unwrap();
-    writer.write(&batch(&table, 5000, &[1.0, 2.0, 3.0])).await.unwrap();
+    writer.write(&batch(&table, 1_700_000_000_000, &[1.0, 2.0, 3.0])).await.unwrap();
     // The year 2200, which is more than two days ahead of any clock.
     let acknowledged = writer.write(&batch(&table, 7_258_118_400_000, &[1.0, 2.0])).await.unwrap();
     assert_eq!(acknowledged.points, 2);

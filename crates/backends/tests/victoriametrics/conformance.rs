@@ -40,7 +40,7 @@ impl Fixture for Victoria {
     }
 
     async fn plant_foreign(&self, table: &TableSpec) -> bool {
-        self.server.write(self.database(), &format!("{} planted=1 1000\n", table.name));
+        self.server.write(self.database(), &format!("{} s0=1,v=1 1000\n", table.name));
         true
     }
 

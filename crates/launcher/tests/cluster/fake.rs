@@ -11,6 +11,7 @@ use std::{
 pub fn run(arguments: &[&str]) {
     match *arguments {
         ["init", events, name, data] => {
+            assert!(fs::exists("conf/fake.conf").unwrap(), "the files are there before the folder is filled");
             fs::create_dir(data).unwrap();
             note(events, &format!("init {name}"));
         }

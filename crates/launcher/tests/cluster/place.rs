@@ -1,6 +1,6 @@
 //! A folder of a test's own, the recipe of two roles on one or three nodes, and what the fake programs noted.
 
-use iotbench_core::{On, Ready, Recipe, Role, StopBy};
+use iotbench_core::{ConfigFile, On, Ready, Recipe, Role, StopBy};
 use iotbench_launcher::{Launch, PrivateServer, ServerSettings, StartError, start};
 use procfs::process::Process;
 use std::{
@@ -12,6 +12,10 @@ use std::{
     time::{Duration, Instant},
 };
 use tempfile::TempDir;
+
+/// What every fake server finds beside its data.
+const CONFIG: &[ConfigFile] =
+    &[ConfigFile { path: "conf/fake.conf", text: "own = {{{host}:{port}}\n{settings}\nstores = {store.port.all}" }];
 
 pub struct Place {
     folder: PathBuf,
@@ -74,7 +78,8 @@ impl Place {
     /// A server of this backend's name, so that its folder is known by it; the member `failing` does not start.
     pub fn launch(&self, backend: &str, nodes: u32, failing: &str, join: &str) -> Launch {
         let recipe = self.recipe(failing, join);
-        let settings = ServerSettings::new([("nodes".into(), nodes.to_string())], recipe).unwrap();
+        let set = [("nodes".into(), nodes.to_string()), ("front.threads".into(), "4".into())];
+        let settings = ServerSettings::new(set, recipe).unwrap();
         Launch::new(backend, recipe, self.folder.join("server.log")).settings(settings).supervisor(self.program())
     }
 
@@ -93,10 +98,11 @@ impl Place {
                 name: name.to_owned().leak(),
                 on: On::EveryNode,
                 ports: &["port", "other"],
+                files: CONFIG,
                 init: vec![init].leak(),
                 environment: &[],
                 start: leak(&serve),
-                setting: &[],
+                setting: &["{key} = {value}"],
                 reserved: &[],
                 ready: Ready::Http { port: "port", path: "/" },
                 ready_within_s: 60,
@@ -109,6 +115,7 @@ impl Place {
         let join = leak(&[&fake[..], &["join", events, join, "{front.port.all}", "{hosts}"]].concat());
         Box::leak(Box::new(Recipe {
             programs: &[],
+            jars: &[],
             version: &[],
             user: "nobody",
             nodes: &[1, 3],

@@ -17,6 +17,7 @@ use std::{
 pub const ALL: &[(&str, fn())] = &[
     ("roles_start_in_their_order_are_joined_once_and_stop_in_the_opposite_order", roles_start_in_their_order),
     ("each_process_has_an_address_a_folder_and_a_log_of_its_own", each_has_its_own),
+    ("each_process_finds_the_files_that_its_role_has", each_finds_its_files),
     ("one_that_does_not_start_ends_all_and_its_log_is_shown", one_that_does_not_start),
     ("a_join_that_fails_ends_all", a_join_that_fails),
     ("one_that_dies_is_named_and_ends_all", one_that_dies),
@@ -82,6 +83,29 @@ fn each_has_its_own() {
     }
     drop(server);
     place.assert_nothing_is_left(&backend);
+}
+
+fn each_finds_its_files() {
+    let (place, backend) = (Place::new(), backend("files"));
+    let server = place.start(&backend);
+    let port = server.endpoints()[0].expose().port().unwrap();
+    let says = |name: &str| fs::read_to_string(server.folder().join(name).join("conf/fake.conf")).unwrap();
+    let front = says("front-1");
+    let lines: Vec<_> = front.lines().collect();
+    assert_eq!(lines[0], format!("own = {{127.0.0.2:{port}}}"));
+    assert_eq!(lines[1], "threads = 4");
+    assert!(lines[2].starts_with("stores = 127.0.0.1:") && lines[2].contains(",127.0.0.3:"), "{front}");
+    assert!(!says("store-0").contains("threads"), "a setting is for its role alone");
+
+    // On a kept folder they are written anew.
+    let file = server.folder().join("front-1/conf/fake.conf");
+    fs::write(&file, "stale").unwrap();
+    server.keep().unwrap();
+    let Ended::Kept(kept) = server.stop().unwrap() else { panic!("it was not kept") };
+    let again = start(&place.launch(&backend, 3, "none", "all").on_kept_folder(kept.clone()), &|| false).unwrap();
+    assert_eq!(fs::read_to_string(&file).unwrap(), front);
+    assert!(matches!(again.stop(), Ok(Ended::Kept(_))));
+    fs::remove_dir_all(kept).unwrap();
 }
 
 fn one_that_does_not_start() {

@@ -1,13 +1,14 @@
 //! Last, least, mean and greatest of signals, device by device.
 
 use super::{
-    decode::{device_of, number, value},
+    decode::device_of,
     points::{Order, Wanted, stream},
 };
 use crate::{
     answer::Answer,
+    cell::{Cell, number, value},
     influxdb::{
-        chunk::{Cell, Series},
+        chunk::Series,
         client::Client,
         influxql::{Select, Span, field, signal_name, signals_condition},
     },

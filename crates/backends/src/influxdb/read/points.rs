@@ -1,8 +1,9 @@
 //! Datapoints as they are stored: a row each in layout wide, a row a value in layout narrow.
 
 use super::decode::{device, device_of, time};
+use crate::cell::Cell;
 use crate::influxdb::{
-    chunk::{Cell, Series},
+    chunk::Series,
     client::Client,
     influxql::{Select, Span, field, quoted, signal_name, signals_condition},
 };

@@ -5,11 +5,11 @@ mod udp;
 pub(crate) use udp::UdpWriter;
 
 use super::{
-    client::write_uri,
+    client::{connect_to_write, write_uri},
     error,
     influxql::{EARLIEST_NS, LATEST_NS},
-    server::Server,
 };
+use crate::http::Server;
 use crate::line_protocol::{Dialect, Encoder, HttpWriter, TimeRule};
 use iotbench_core::{Error, Name, TableSpec, TimeUnit};
 use std::sync::Arc;
@@ -28,6 +28,6 @@ pub(crate) async fn over_http(
     table: Arc<TableSpec>,
     is_compressed: bool,
 ) -> Result<HttpWriter, Error> {
-    let (connection, uri) = (server.connect_to_write().await?, write_uri(server, database)?);
+    let (connection, uri) = (connect_to_write(server).await?, write_uri(server, database)?);
     Ok(HttpWriter::new(connection, uri, Encoder::new(DIALECT, table)?, is_compressed, error::of_write))
 }

@@ -1,8 +1,11 @@
 //! Writes in datagrams: nothing is acknowledged.
 
 use super::DIALECT;
-use crate::influxdb::{config::Datagram, error, server::resolve, settle::Datagrams};
-use crate::line_protocol::Encoder;
+use crate::{
+    http::{error::of_connect, server::resolve},
+    influxdb::{config::Datagram, error, settle::Datagrams},
+    line_protocol::Encoder,
+};
 use async_trait::async_trait;
 use iotbench_core::{Acknowledged, Batch, Cause, Error, TableSpec, Writer};
 use std::{net::Ipv4Addr, net::Ipv6Addr, net::SocketAddr, ops::Range, sync::Arc};
@@ -31,7 +34,7 @@ impl UdpWriter {
         datagram: Datagram,
         datagrams: Arc<Datagrams>,
     ) -> Result<Self, Error> {
-        let failed = |e| error::of_connect(&e, host, port);
+        let failed = |e| of_connect(&e, host, port);
         let addresses = resolve(host, port).await?;
         let any: SocketAddr = match addresses[0] {
             SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),

@@ -122,7 +122,8 @@ mod tests {
     use iotbench_core::{Layout, Marker, Name, Schema, ValueType};
 
     fn table() -> TableSpec {
-        let signal = |name: &str| iotbench_core::Signal { name: name.into(), value_type: ValueType::F64, max_text_bytes: 0 };
+        let signal =
+            |name: &str| iotbench_core::Signal { name: name.into(), value_type: ValueType::F64, max_text_bytes: 0 };
         TableSpec {
             name: Name::new("t").unwrap(),
             layout: Layout::Wide,

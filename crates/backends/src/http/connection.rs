@@ -10,7 +10,7 @@ use hyper::{
     header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HOST, HeaderValue, USER_AGENT},
 };
 use hyper_util::rt::TokioIo;
-use iotbench_core::{Applied, Cause, Error};
+use iotbench_core::{Action, Applied, Cause, Error};
 use std::{
     future::poll_fn,
     pin::{Pin, pin},
@@ -34,14 +34,12 @@ pub(crate) struct Connection {
 }
 
 /// What a request's body is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Content {
-    /// Line protocol.
-    Lines,
-    /// Line protocol, compressed.
-    GzippedLines,
-    /// The fields of a form.
-    Form,
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Content {
+    /// Its media type; `None`: the server knows from the address.
+    pub(crate) media_type: Option<&'static str>,
+    /// Whether it is compressed.
+    pub(crate) gzip: bool,
 }
 
 const PRODUCT: HeaderValue = HeaderValue::from_static(concat!("iotbench/", env!("CARGO_PKG_VERSION")));
@@ -68,27 +66,24 @@ impl Connection {
         *request.method_mut() = Method::POST;
         *request.uri_mut() = uri.clone();
         let headers = request.headers_mut();
-        match content {
-            Content::Form => {
-                headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/x-www-form-urlencoded"));
-            }
-            Content::GzippedLines => {
-                headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
-            }
-            Content::Lines => {}
+        if let Some(media_type) = content.media_type {
+            headers.insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
+        }
+        if content.gzip {
+            headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
         }
         self.send(request).await
     }
 
-    /// Gets something of which only that there is an answer counts.
+    /// Sends a request without a body.
     ///
     /// # Errors
     /// As [`post`](Self::post).
-    pub(crate) async fn get(&mut self, uri: &Uri, most_bytes: usize) -> Result<(), Error> {
+    pub(crate) async fn ask(&mut self, method: Method, uri: &Uri) -> Result<Response<Incoming>, Error> {
         let mut request = Request::new(Full::default());
+        *request.method_mut() = method;
         *request.uri_mut() = uri.clone();
-        let body = self.send(request).await?.into_body();
-        self.short_body(body, most_bytes).await.map(drop)
+        self.send(request).await
     }
 
     async fn send(&mut self, mut request: Request<Full<Bytes>>) -> Result<Response<Incoming>, Error> {
@@ -145,6 +140,18 @@ impl Connection {
         }
         Ok(bytes)
     }
+}
+
+/// The address of an endpoint of a server.
+pub(crate) fn uri(path_and_query: &str) -> Result<Uri, Error> {
+    Uri::try_from(path_and_query).map_err(|e| Error::new(Cause::Client, format!("{path_and_query}: {e}")))
+}
+
+/// The connection was left in the middle of an answer.
+pub(crate) fn given_up() -> Error {
+    Error::new(Cause::Connect, "the connection was given up in the middle of an answer: take another one")
+        .action(Action::DiscardWriter)
+        .applied(Applied::No)
 }
 
 /// Completes an exchange while its connection is driven.

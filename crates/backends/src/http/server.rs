@@ -1,6 +1,6 @@
 //! The server: where it is, whom to trust there, who we are, and a new connection to it.
 
-use super::{client::uri, connection::Connection, error, tls};
+use super::{connection::Connection, error, tls};
 use base64::Engine as _;
 use hyper::header::HeaderValue;
 use iotbench_core::{Action, Cause, Error};
@@ -13,9 +13,6 @@ use std::{
 };
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
-
-/// The most bytes of an answer to a ping, which has none.
-const MOST_PING_BYTES: usize = 64 << 10;
 
 /// Whose certificate is accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,12 +52,12 @@ struct Prepared {
     tls: Option<Arc<ClientConfig>>,
 }
 
-/// An InfluxDB server.
+/// A server.
 #[derive(Debug)]
 pub(crate) struct Server {
     pub(crate) host: String,
     pub(crate) port: u16,
-    /// What stands before `/write` and `/query`, for servers behind a proxy.
+    /// What stands before the path of each request, for servers behind a proxy.
     pub(crate) base_path: String,
     /// `None`: not encrypted.
     pub(crate) trust: Option<Trust>,
@@ -100,17 +97,6 @@ impl Server {
                 Connection::open(tls, host, authorization).await
             }
         }
-    }
-
-    /// A new connection that the server answers on: what is beyond its limit it accepts, and closes at once.
-    ///
-    /// # Errors
-    /// As [`connect`](Self::connect); Connect where it is closed.
-    pub(crate) async fn connect_to_write(&self) -> Result<Connection, Error> {
-        let mut connection = self.connect().await?;
-        let answered = connection.get(&uri(&format!("{}/ping", self.base_path))?, MOST_PING_BYTES).await;
-        answered.map_err(|e| error::of_first_request(e, &self.host, self.port))?;
-        Ok(connection)
     }
 
     fn host_header(&self) -> Result<HeaderValue, Error> {
