@@ -100,13 +100,12 @@ impl Job {
         format!("{}:{}", self.backend.name(), self.layout)
     }
 
-    /// Its name, with the way in which machine cycles are read where it says one.
+    /// Its name, with the way in which machine cycles are read and the profile's variant, where there are any.
     pub(crate) fn title(&self) -> String {
         let mut operations = self.profile.groups.iter().flat_map(|group| &group.operations);
-        match operations.find_map(|operation| operation.strategy.set()) {
-            Some(strategy) => format!("{}, {strategy}", self.name()),
-            None => self.name(),
-        }
+        let strategy = operations.find_map(|operation| operation.strategy.set()).map(|s| s.to_string());
+        let variant = Some(self.profile.variant.clone()).filter(|variant| !variant.is_empty());
+        [Some(self.name()), strategy, variant].into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 
     /// Whether the database is to lie in a folder of the run's own.
@@ -125,6 +124,9 @@ impl Job {
         let settings = settings.map_err(|e| CliError::usage(format!("backend.{name}.{e}")))?;
         match (self.endpoints.is_empty(), settings.is_empty()) {
             (true, _) => Ok(Some(ServerWanted { recipe, settings })),
+            (false, true) if !self.profile.scenario.is_empty() => Err(CliError::usage(
+                "a scenario acts on the processes of a server that iotbench starts, and --url names another one: leave one out",
+            )),
             (false, true) => Ok(None),
             (false, false) => Err(CliError::usage(format!(
                 "backend.{name}.server is for a server that iotbench starts, and --url names another one: leave one out"

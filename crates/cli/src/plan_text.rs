@@ -13,6 +13,7 @@ pub(crate) fn describe(planned: &Planned, runs: usize) -> String {
     rows.extend(
         plan.sweep.as_ref().map(|s| row("sweep", format!("{runs} runs, this one of {} = {}", s.field, s.value))),
     );
+    rows.extend(plan.scenario.iter().map(|a| row("scenario", format!("at {}: {a}", span(a.at_ns)))));
     rows.push(row("stop", stop(&plan.stop)));
     rows.push(row("phases", phases(plan)));
     rows.extend(plan.remarks.iter().map(|remark| row("remark", remark.clone())));

@@ -148,6 +148,13 @@ impl Observer for Progress {
                 let (points, total) = (grouped(*points), grouped(*total));
                 self.show(&[vec![self.phase.name().into(), format!("{points} of {total} datapoints")]]);
             }
+            Event::Settling { points, awaited } => {
+                let (points, awaited) = (grouped(*points), grouped(*awaited));
+                self.show(&[vec![self.phase.name().into(), format!("{points} of {awaited} datapoints stored")]]);
+            }
+            Event::Acting(mark) => {
+                self.say(&format!("{}: {} …", clock(Duration::from_nanos(mark.from_ns)), mark.action));
+            }
             Event::Step(step) => self.step = Some(*step),
             Event::StepEnded(figures) => self.end_step(figures),
             Event::Second(second) => self.second(second),

@@ -29,6 +29,7 @@ mod profile_file;
 mod ramp;
 mod read;
 mod run;
+mod scenario;
 mod schedule;
 mod sequence;
 mod slice;
@@ -38,8 +39,10 @@ mod sweep;
 mod threads;
 mod totals;
 mod units;
+mod variants;
 mod verdict;
 mod verify;
+mod visibility;
 
 pub use descriptors::{TooFewDescriptors, reserve_descriptors};
 pub use iotbench_cycle_finder::Strategy;
@@ -48,19 +51,21 @@ pub use observer::{Event, Observer, OperationRecord, Second};
 pub use outcome::{Capacity, ClientFigures, Measured, Outcome, Phase, SecondFigures, StepFigures};
 pub use overrides::{ArrivalOverride, Overrides};
 pub use plan::{
-    GroupPlan, Load, OperationPlan, Part, Payload, PhasesPlan, Plan, PlanError, PlanRequest, Planned, Question,
-    RequestKind, StopPlan, plan,
+    ActionPlan, GroupPlan, Load, OperationPlan, Part, Payload, PhasesPlan, Plan, PlanError, PlanRequest, Planned,
+    Question, RequestKind, StopPlan, plan,
 };
 pub use profile::{
     Arrival, Datapoints, Group, LoadConfig, LoadModel, OperationConfig, OperationKind, Overflow, Phases, Profile, Ramp,
-    Stop, Sweep,
+    ScenarioAction, Stop, Sweep,
 };
 pub use profile_file::{ProfileError, parse_profile, read_profile};
 pub use ramp::{Bounds, Course, Decision, Purpose, Quantity, RampPlan, RampPolicy, SearchPlan, Step};
-pub use run::{RunOptions, run};
+pub use run::{RunOptions, ServerProcesses, run};
+pub use scenario::{Mark, Scenario, Stretch};
 pub use slice::ReadCounts;
 pub use stop::StopSignal;
 pub use sweep::SweptValue;
 pub use units::{Auto, Bytes, Count, Rate, Share, Span, UnitError};
 pub use verdict::{Reason, SEVERITY, Status, Verdict, cause_exit_code, gravest};
 pub use verify::{Answers, Freshness, VerifyMode};
+pub use visibility::Visibility;

@@ -3,6 +3,7 @@
 use crate::{
     outcome::{Outcome, Phase, StepFigures},
     ramp::Step,
+    scenario::Mark,
 };
 use iotbench_recorder::{Timing, Window};
 use iotbench_sampler::Reading;
@@ -66,6 +67,15 @@ pub enum Event<'a> {
     Step(Step),
     /// A step of a ramp has ended.
     StepEnded(&'a StepFigures),
+    /// A database that only queued what it acknowledged goes on storing it.
+    Settling {
+        /// Datapoints that are stored so far.
+        points: u64,
+        /// Datapoints that were acknowledged.
+        awaited: u64,
+    },
+    /// Something is being done to a process of the server.
+    Acting(&'a Mark),
     /// A second is complete.
     Second(Second<'a>),
     /// Operations, with a trace only.

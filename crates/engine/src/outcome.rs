@@ -4,9 +4,11 @@ use crate::{
     ledger::AckedRanges,
     plan::Plan,
     ramp::{Bounds, Quantity, Step},
+    scenario::Scenario,
     slice::ReadCounts,
     verdict::Verdict,
     verify::{Answers, Freshness},
+    visibility::Visibility,
 };
 use iotbench_core::{Acknowledgement, Counts, ServerFacts};
 use iotbench_recorder::{LatencyHistogram, LoadCounts, PointCounts, Recording, WindowCounts};
@@ -88,6 +90,8 @@ pub struct Outcome {
     pub answers: Option<Answers>,
     /// How long acknowledged datapoints took to be seen; `None`: not both written and read.
     pub freshness: Option<Freshness>,
+    /// What was done to the server's processes, and what the load noticed of it; `None`: nothing.
+    pub scenario: Option<Scenario>,
     /// The measured part; with a ramp, the step that is its answer.
     pub measured: Option<Measured>,
     /// The answer of a ramp.
@@ -119,6 +123,8 @@ pub struct Measured {
     pub seconds: Vec<SecondFigures>,
     /// How late operations were sent in it although a connection was free.
     pub pacing_error: LatencyHistogram,
+    /// How fast what was acknowledged became visible; `None`: an acknowledgement says that it is, or it could not be told.
+    pub visibility: Option<Visibility>,
 }
 
 impl Measured {
@@ -134,6 +140,8 @@ impl Measured {
 pub struct SecondFigures {
     /// Operations.
     pub ok: u64,
+    /// Operations that failed or had no answer in time: not acknowledged.
+    pub errors: u64,
     /// Datapoints.
     pub points: u64,
     /// Values.
@@ -185,6 +193,8 @@ pub struct StepFigures {
     pub p99_response_ns: Option<u64>,
     /// Datapoints lost because their user could not send in time.
     pub points_dropped: u64,
+    /// How fast what was acknowledged became visible; `None`: an acknowledgement says that it is, or it could not be told.
+    pub visibility: Option<Visibility>,
     /// Whether the load was sustained.
     pub passed: bool,
     /// Why not.

@@ -1,7 +1,7 @@
 //! Changes to a profile from the command line or the environment: `--set step=60s`, `--rate`, `--vus`, …
 
 use crate::{
-    profile::{Arrival, Datapoints, LoadModel, OperationKind, Profile},
+    profile::{Arrival, Datapoints, LoadModel, OperationKind, Profile, ScenarioAction},
     profile_file::{ProfileError, misspelt},
     units::{Auto, Count, Rate, Span},
 };
@@ -19,9 +19,11 @@ pub enum ArrivalOverride {
     Open(Arrival),
 }
 
-/// What a user changes in a profile. Applied in this order: `full`, `set`, then the rest.
+/// What a user changes in a profile. Applied in this order: `variant`, `full`, `set`, then the rest.
 #[derive(Clone, Debug, Default)]
 pub struct Overrides {
+    /// One of the profile's variants.
+    pub variant: Option<String>,
     /// The study's own lengths.
     pub full: bool,
     /// Assignments `key=value` to any field; the last word of a key suffices where it is unique.
@@ -48,6 +50,8 @@ pub struct Overrides {
     pub history: Option<Span>,
     /// How machine cycles are read: one way only.
     pub strategy: Option<Strategy>,
+    /// What is done to processes of the server, in place of the profile's scenario; empty: the profile's.
+    pub scenario: Vec<ScenarioAction>,
     /// The seed.
     pub seed: Option<u64>,
 }
@@ -59,6 +63,9 @@ impl Profile {
     /// An assignment to a field that does not exist, is not unique, or does not take the value; a change that does not
     /// go with the profile's load model.
     pub fn with(mut self, overrides: &Overrides) -> Result<Self, ProfileError> {
+        if let Some(variant) = &overrides.variant {
+            self = self.in_variant(variant)?;
+        }
         if overrides.full {
             for (key, value) in self.full.clone() {
                 self = assign(&self, &format!("[full] {key}"), &key, value)?;
@@ -92,6 +99,9 @@ fn apply_options(profile: &mut Profile, overrides: &Overrides) -> Result<(), Pro
     }
     if let Some(history) = overrides.history {
         profile.phases.history = Auto::Set(history);
+    }
+    if !overrides.scenario.is_empty() {
+        profile.scenario.clone_from(&overrides.scenario);
     }
     if let Some(strategy) = overrides.strategy {
         set_strategy(profile, strategy)?;
@@ -243,7 +253,10 @@ fn leaves(value: &Value, path: &mut Vec<String>, all: &mut Vec<Vec<String>>) {
         path.pop();
     };
     match value {
-        Value::Table(table) => table.iter().filter(|(k, _)| *k != "full").for_each(|(k, v)| visit(k.clone(), v)),
+        Value::Table(table) => table
+            .iter()
+            .filter(|(k, _)| !matches!(k.as_str(), "full" | "variants"))
+            .for_each(|(k, v)| visit(k.clone(), v)),
         Value::Array(items) if items.iter().any(Value::is_table) => {
             items.iter().enumerate().for_each(|(i, v)| visit(i.to_string(), v));
         }

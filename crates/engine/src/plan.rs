@@ -5,11 +5,13 @@ mod group;
 mod interval;
 mod operation;
 mod question;
+mod scenario;
 mod shortened;
 
 pub use group::{GroupPlan, Load, Part};
 pub use operation::{OperationPlan, Payload, RequestKind};
 pub use question::Question;
+pub use scenario::ActionPlan;
 
 use crate::{profile::Profile, profile_file::ProfileError, ramp::RampPlan, sweep::SweptValue, units::Auto};
 use iotbench_core::{Backend, Layout, Marker, Misfit, Name, OpenRequest, SERVER_SETTINGS, Settings, TableSpec, Target};
@@ -64,6 +66,9 @@ pub struct Plan {
     pub ramp: Option<RampPlan>,
     /// When a load is too much.
     pub stop: StopPlan,
+    /// What is done to processes of the server, by time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scenario: Vec<ActionPlan>,
     /// What it is in a sweep, if it is in one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sweep: Option<SweptValue>,
@@ -174,8 +179,10 @@ pub fn plan(request: PlanRequest<'_>, backend: &dyn Backend) -> Result<Planned, 
         layout,
         schema: dataset.schema().clone(),
         devices,
-        marker: Marker { run_id: run_id.clone(), fingerprint: fingerprint(&profile, layout, &phases) },
+        marker: Marker { run_id: run_id.clone(), fingerprint: fingerprint(&profile, layout, &phases, &settings) },
     };
+    let scenario =
+        scenario::scenario(&profile, &phases, backend, &target).map_err(|(key, message)| fail(&key, message))?;
     let open = OpenRequest { target, settings: settings.clone(), table: table.clone() };
     backend.open(open.clone()).map_err(|e| PlanError::from(setting_error(&profile_file, backend.name(), e)))?;
     let context = Context { profile: &profile, dataset: &*dataset, backend, layout, phases: &phases };
@@ -193,6 +200,7 @@ pub fn plan(request: PlanRequest<'_>, backend: &dyn Backend) -> Result<Planned, 
         phases,
         ramp: profile.ramp.as_ref().map(|ramp| check::ramp(&profile, ramp)),
         stop: check::stop(&profile),
+        scenario,
         sweep,
         remarks: check::remarks(&profile, backend, open.target.insecure),
         profile,
@@ -222,14 +230,17 @@ fn table_name(profile: &Profile) -> Result<Name, String> {
     Name::new(&format!("iotbench_{}", profile.name.to_lowercase().replace('-', "_"))).map_err(|e| e.to_string())
 }
 
-/// A digest of what decides which data a table holds.
-fn fingerprint(profile: &Profile, layout: Layout, phases: &PhasesPlan) -> String {
+/// A digest of what decides which data a table holds, and how: the settings say which indexes it has.
+fn fingerprint(profile: &Profile, layout: Layout, phases: &PhasesPlan, settings: &Settings) -> String {
     use sha2::{Digest, Sha256};
     let dataset = serde_json::to_string(&profile.dataset).unwrap_or_default();
     let (seed, origin, devices) = (profile.seed, &profile.origin, check::devices(profile));
     let (preload, of_devices) = (phases.preload, phases.preload_devices);
-    let identity =
-        format!("{}\n{seed}\n{origin}\n{dataset}\n{layout}\n{devices}\n{preload}\n{of_devices}", profile.name);
+    let settings = serde_json::to_string(settings).unwrap_or_default();
+    let identity = format!(
+        "{}\n{seed}\n{origin}\n{dataset}\n{layout}\n{devices}\n{preload}\n{of_devices}\n{settings}",
+        profile.name
+    );
     let digest = Sha256::digest(identity.as_bytes());
     digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }

@@ -36,9 +36,11 @@ macro_rules! words {
 
 mod course;
 mod operation;
+mod scenario;
 
 pub use course::{Phases, Ramp, Stop, Sweep};
 pub use operation::{Datapoints, OperationConfig, OperationKind};
+pub use scenario::ScenarioAction;
 
 /// A workload as written.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -76,6 +78,9 @@ pub struct Profile {
     /// When a load is too much.
     #[serde(default)]
     pub stop: Stop,
+    /// What is done to processes of the server while the load runs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scenario: Vec<ScenarioAction>,
     /// One run for each of these values of a field; none: one run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sweep: Option<Sweep>,
@@ -85,6 +90,12 @@ pub struct Profile {
     /// The study's own lengths: dotted field = value, applied by `--full`.
     #[serde(default, skip_serializing_if = "toml::Table::is_empty")]
     pub full: toml::Table,
+    /// The same workload in several ways, a run for each: name = { dotted field = value, … }.
+    #[serde(default, skip_serializing_if = "toml::Table::is_empty")]
+    pub variants: toml::Table,
+    /// Which of them this is; empty: none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub variant: String,
 }
 
 fn default_seed() -> Count {

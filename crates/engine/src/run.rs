@@ -1,10 +1,15 @@
 //! Runs a plan: create, preload, warm up, measure, drain, verify, drop.
 
+mod acting;
 mod climb;
 mod finish;
+mod history;
 mod load;
 mod preload;
 mod prepare;
+mod visible;
+
+pub use acting::ServerProcesses;
 
 use crate::{
     ledger::AckedRanges,
@@ -25,7 +30,7 @@ use std::{
 use tokio::runtime::Runtime;
 
 /// How a run is carried out, beyond what its plan says.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct RunOptions {
     /// Tell the observer every operation.
     pub trace: bool,
@@ -33,6 +38,8 @@ pub struct RunOptions {
     pub keep: bool,
     /// Which answers are compared with the truth.
     pub verify: VerifyMode,
+    /// Who acts on the server's processes; `None`: nobody can, and a plan with a scenario is refused.
+    pub processes: Option<Arc<dyn ServerProcesses>>,
 }
 
 /// Runs a plan to its end and says what it found out. Blocks; call it on a thread of its own.
@@ -132,7 +139,7 @@ fn blank(planned: &Planned, backend: &dyn Backend) -> Outcome {
     let capabilities = backend.capabilities();
     let target = &planned.open.target;
     let mut endpoints: Vec<String> = target.endpoints.iter().map(ToString::to_string).collect();
-    if capabilities.embedded {
+    if capabilities.embedded && endpoints.is_empty() {
         endpoints.extend(target.folder.iter().map(|f| f.display().to_string()));
     }
     Outcome {
@@ -153,6 +160,7 @@ fn blank(planned: &Planned, backend: &dyn Backend) -> Outcome {
         reads: ReadCounts::default(),
         answers: None,
         freshness: None,
+        scenario: None,
         measured: None,
         capacity: None,
         resources: Vec::new(),

@@ -116,6 +116,7 @@ impl GenerationTotals {
 impl SecondFigures {
     fn add(&mut self, counts: &WindowCounts) {
         self.ok += counts.ok;
+        self.errors += counts.fail + counts.unknown;
         self.points += counts.points.acked;
         self.values += counts.values_acked;
     }
@@ -225,6 +226,7 @@ impl Totals {
             counts,
             seconds: figures.collect(),
             pacing_error: totals.pacing_error.clone(),
+            visibility: None,
         })
     }
 }

@@ -44,6 +44,7 @@
 
 mod account;
 mod folder;
+mod kept;
 mod launch;
 mod log;
 mod order;
@@ -62,11 +63,12 @@ mod template;
 mod topology;
 
 pub use folder::FolderError;
+pub use kept::KeptServer;
 pub use launch::{DEFAULT_MEMORY_BYTES, Launch, StartError, start};
 pub use process::ProcessId;
 pub use programs::{Missing, Programs, servers_folder};
 pub use records::{Record, RecordError, Records};
-pub use server::{Ended, PrivateServer, ServerProcess};
+pub use server::{Ended, PrivateServer, ProcessActor, ServerProcess};
 pub use setting::{ServerSettings, WrongSetting};
 pub use supervise::supervise;
 pub use template::UnknownName;

@@ -1,6 +1,7 @@
 //! What passes the pipes between a program and its supervisor: one JSON document a line.
 
 use crate::process::ProcessId;
+use iotbench_core::ProcessAction;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -68,6 +69,15 @@ pub(crate) struct Surroundings {
     pub(crate) of: String,
 }
 
+/// Something to be done to one process while the server runs. A line of its own after the order.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Act {
+    /// Its place among all processes, through all stages.
+    pub(crate) process: usize,
+    pub(crate) action: ProcessAction,
+}
+
 /// What a supervisor tells.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Report {
@@ -79,6 +89,8 @@ pub(crate) enum Report {
     Failed { process: Option<usize>, how: String },
     /// A process ended without having been asked to.
     Exited { process: usize, how: String },
+    /// The action that was asked for last is done: this is the process now; `Err`: why it is not.
+    Acted(Result<ProcessId, String>),
     /// All is over, and the folder is gone.
     Removed,
     /// All is over, and the folder stays as wished.

@@ -110,6 +110,14 @@ pub(crate) fn descendants(root: i32) -> io::Result<Vec<ProcessId>> {
     Ok(found)
 }
 
+/// Sends a process and its descendants a signal; those that end meanwhile do not matter.
+pub(crate) fn signal_tree(root: ProcessId, signal: Signal) -> io::Result<()> {
+    if root.signal(signal)? {
+        descendants(root.pid)?.iter().try_for_each(|member| member.signal(signal).map(drop))?;
+    }
+    Ok(())
+}
+
 /// Kills a process and its descendants until none is left; false: some live on. Descendants first: they are found by
 /// their parents.
 pub(crate) fn kill_tree(root: ProcessId, within: Duration) -> io::Result<bool> {

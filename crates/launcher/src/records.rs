@@ -104,7 +104,7 @@ impl Records {
         Self::in_folder(&folder)
     }
 
-    fn in_folder(folder: &Path) -> Result<Self, RecordError> {
+    pub(crate) fn in_folder(folder: &Path) -> Result<Self, RecordError> {
         let fail = |source| RecordError::Io { path: folder.into(), source };
         match DirBuilder::new().mode(0o700).create(folder) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(fail(error)),
@@ -189,7 +189,7 @@ impl Records {
             return Err(RecordError::Stuck { backend: backend.clone(), pid: record.supervisor.pid });
         }
         // Does nothing where the supervisor has done its work.
-        let ended = end_without_supervisor(&record.processes, folder, backend, record.owner)?;
+        let ended = end_without_supervisor(record.processes.iter().map(|p| p.id), folder, backend, record.owner)?;
         self.forget(record)?;
         Ok(ended)
     }
@@ -206,13 +206,17 @@ impl Records {
         self.folder.join(format!("{backend}.json"))
     }
 
-    fn fail(&self, source: io::Error) -> RecordError {
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    pub(crate) fn fail(&self, source: io::Error) -> RecordError {
         RecordError::Io { path: self.folder.clone(), source }
     }
 }
 
 /// Removes a file, if there is one.
-fn remove_file(path: &Path) -> Result<(), RecordError> {
+pub(crate) fn remove_file(path: &Path) -> Result<(), RecordError> {
     match fs::remove_file(path) {
         Err(source) if source.kind() != io::ErrorKind::NotFound => Err(RecordError::Io { path: path.into(), source }),
         _ => Ok(()),

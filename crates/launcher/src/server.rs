@@ -2,16 +2,18 @@
 
 use crate::{
     folder::{FolderError, ServerFolder},
-    order::{Order, Report},
+    order::{Act, Order, Report},
     process::{ProcessId, kill_tree},
     records::Record,
-    supervisor::Supervisor,
+    supervisor::{Acting, Supervisor},
 };
-use iotbench_core::{Endpoint, Node};
+use iotbench_core::{Endpoint, Node, ProcessAction};
 use serde::{Deserialize, Serialize};
 use std::{
+    collections::BTreeMap,
     fmt, fs, io,
     path::{Path, PathBuf},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, SystemTime},
 };
 
@@ -45,6 +47,7 @@ pub struct PrivateServer {
     order: Order,
     endpoints: Vec<Endpoint>,
     processes: Vec<ServerProcess>,
+    acted_on: ActedOn,
     supervisor: Supervisor,
     /// Whether there is anything left to end.
     over: bool,
@@ -63,7 +66,7 @@ impl PrivateServer {
         processes: Vec<ServerProcess>,
         supervisor: Supervisor,
     ) -> Self {
-        Self { order, endpoints, processes, supervisor, over: false }
+        Self { order, endpoints, processes, acted_on: ActedOn::default(), supervisor, over: false }
     }
 
     /// Where it is reached: at each process that clients may talk to.
@@ -72,16 +75,33 @@ impl PrivateServer {
         &self.endpoints
     }
 
-    /// Its processes, in the order of their start.
+    /// Its processes as they were started first, in that order.
     #[must_use]
     pub fn processes(&self) -> &[ServerProcess] {
         &self.processes
     }
 
-    /// Whether all its processes live.
+    /// Whether all its processes live, but for those that were killed on purpose.
     #[must_use]
     pub fn is_alive(&self) -> bool {
-        self.processes.iter().all(|process| process.id.is_alive())
+        self.present().all(|id| id.is_alive())
+    }
+
+    /// Its processes as they are now, in the order of their first start.
+    fn present(&self) -> impl DoubleEndedIterator<Item = ProcessId> + use<> {
+        let acted_on = lock(&self.acted_on).clone();
+        let id = move |(place, process): (usize, &ServerProcess)| match acted_on.get(&place) {
+            Some(&present) => present,
+            None => Some(process.id),
+        };
+        self.processes.iter().enumerate().filter_map(id).collect::<Vec<_>>().into_iter()
+    }
+
+    /// Who acts on its processes while it runs.
+    #[must_use]
+    pub fn actor(&self) -> ProcessActor {
+        let places = self.processes.iter().map(|process| (process.role.clone(), process.node)).collect();
+        ProcessActor { places, acting: self.supervisor.acting(), acted_on: Arc::clone(&self.acted_on) }
     }
 
     /// What there is to sample of it.
@@ -99,6 +119,12 @@ impl PrivateServer {
     #[must_use]
     pub fn folder(&self) -> &Path {
         &self.order.folder
+    }
+
+    /// Whether an earlier server left its folder.
+    #[must_use]
+    pub fn is_on_kept_folder(&self) -> bool {
+        !self.order.fresh
     }
 
     /// Calls back, once and from another thread, when it ends without having been asked to.
@@ -161,8 +187,50 @@ impl PrivateServer {
             Some(Report::Removed) => Ok(Ended::Removed),
             Some(Report::Kept) => Ok(Ended::Kept(folder)),
             Some(Report::NotRemoved(reason)) => Err(FolderError::NotOurs { path: folder, reason }),
-            _ => end_without_supervisor(&self.processes, &folder, &self.order.marker.backend, self.order.owner),
+            _ => end_without_supervisor(self.present(), &folder, &self.order.marker.backend, self.order.owner),
         }
+    }
+}
+
+/// Processes by their places that are others since somebody acted on them; `None`: killed.
+type ActedOn = Arc<Mutex<BTreeMap<usize, Option<ProcessId>>>>;
+
+fn lock(acted_on: &ActedOn) -> MutexGuard<'_, BTreeMap<usize, Option<ProcessId>>> {
+    acted_on.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Kills, stops, continues and restarts single processes of a server that runs, from any thread.
+#[derive(Clone)]
+pub struct ProcessActor {
+    places: Vec<(String, u32)>,
+    acting: Acting,
+    acted_on: ActedOn,
+}
+
+impl fmt::Debug for ProcessActor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ProcessActor").field("places", &self.places).finish_non_exhaustive()
+    }
+}
+
+impl ProcessActor {
+    /// Acts on the process of a role on a node, counted from 0, and waits until that is done: a restarted one has been
+    /// started then, and may not answer yet.
+    ///
+    /// # Errors
+    /// There is no such process, the server has ended, or the system refuses: why, for people.
+    pub fn act(&self, action: ProcessAction, role: &str, node: u32) -> Result<(), String> {
+        let place = self.places.iter().position(|(of, on)| of == role && *on == node);
+        let process = place.ok_or_else(|| format!("there is no {role} on node {node}"))?;
+        if action == ProcessAction::Kill {
+            // Noted first: its end is no surprise.
+            lock(&self.acted_on).insert(process, None);
+        }
+        let id = self.acting.act(&Act { process, action })?;
+        if action == ProcessAction::Restart {
+            lock(&self.acted_on).insert(process, Some(id));
+        }
+        Ok(())
     }
 }
 
@@ -177,16 +245,16 @@ impl Drop for PrivateServer {
 
 /// Ends what a supervisor that is gone has left.
 pub(crate) fn end_without_supervisor(
-    processes: &[ServerProcess],
+    processes: impl DoubleEndedIterator<Item = ProcessId>,
     folder: &Path,
     backend: &str,
     owner: Option<(u32, u32)>,
 ) -> Result<Ended, FolderError> {
     let fail = |source| FolderError::Io { path: folder.into(), source };
     // The last first, as in an orderly stop.
-    for process in processes.iter().rev() {
-        if !kill_tree(process.id, KILL_WITHIN).map_err(fail)? {
-            return Err(fail(io::Error::other(format!("process {} cannot be killed", process.id.pid))));
+    for process in processes.rev() {
+        if !kill_tree(process, KILL_WITHIN).map_err(fail)? {
+            return Err(fail(io::Error::other(format!("process {} cannot be killed", process.pid))));
         }
     }
     match fs::symlink_metadata(folder) {

@@ -1,10 +1,12 @@
 //! The supervisor: a process that owns one server, of one process or of several, and ends it with all it started when
 //! nobody wants it any more.
 
+mod acting;
+
 use crate::{
     folder::{FolderError, ServerFolder},
     log,
-    order::{DETACH, Order, ProcessOrder, READY, Report, Surroundings, VERSION},
+    order::{Act, DETACH, Order, ProcessOrder, READY, Report, Surroundings, VERSION},
     process::{ProcessId, descendants},
 };
 use rustix::process::{Signal, WaitOptions, WaitStatus, getpid, set_child_subreaper, setsid, wait};
@@ -13,6 +15,7 @@ use signal_hook::{
     iterator::Signals,
 };
 use std::{
+    collections::VecDeque,
     convert::Infallible,
     io::{self, BufRead, Write},
     os::fd::AsFd,
@@ -109,6 +112,10 @@ struct Supervisor {
     command: Option<(ProcessId, Option<WaitStatus>)>,
     /// How many stages are ready.
     ready: usize,
+    /// What is to be done to single processes.
+    acts: VecDeque<Act>,
+    /// The process that is being restarted, and since when.
+    restarting: Option<(usize, Instant)>,
     /// A closed pipe is no reason to end.
     detached: bool,
     /// Somebody wants the end.
@@ -120,7 +127,9 @@ struct Started {
     id: ProcessId,
     stage: usize,
     name: String,
-    stop_signal: i32,
+    order: ProcessOrder,
+    /// Its end is wanted, and no reason to end all.
+    away: bool,
     /// How it ended.
     status: Option<WaitStatus>,
 }
@@ -134,7 +143,17 @@ enum Over {
 
 impl Supervisor {
     fn new(events: Receiver<Event>, order: Order) -> Self {
-        Self { events, order, started: Vec::new(), command: None, ready: 0, detached: false, asked: false }
+        Self {
+            events,
+            order,
+            started: Vec::new(),
+            command: None,
+            ready: 0,
+            acts: VecDeque::new(),
+            restarting: None,
+            detached: false,
+            asked: false,
+        }
     }
 
     fn run(mut self, folder: &ServerFolder) {
@@ -160,16 +179,16 @@ impl Supervisor {
 
     /// Starts stage after stage, joins the processes, and looks after them until it is over.
     fn serve(&mut self, folder: &ServerFolder) -> Result<Infallible, Over> {
-        for (number, stage) in std::mem::take(&mut self.order.stages).iter().enumerate() {
+        for (number, stage) in std::mem::take(&mut self.order.stages).into_iter().enumerate() {
             let first = self.started.len();
-            for (process, order) in (first..).zip(stage) {
+            for (process, order) in (first..).zip(&stage) {
                 self.prepare(process, order, folder)?;
             }
             for (process, order) in (first..).zip(stage) {
                 let id = self.spawn(&order.start, &order.surroundings);
                 let id = id.map_err(|how| Over::Failed { process: Some(process), how })?;
                 let name = name(&order.start, &order.surroundings);
-                self.started.push(Started { id, stage: number, name, stop_signal: order.stop_signal, status: None });
+                self.started.push(Started { id, stage: number, name, order, away: false, status: None });
                 report(&Report::Started { process, id });
             }
             self.wait_until(|supervisor| (supervisor.ready > number).then_some(()))?;
@@ -179,7 +198,10 @@ impl Supervisor {
             self.complete(None, &join, &join_in)?;
         }
         report(&Report::Joined);
-        self.wait_until(|_| None)
+        self.wait_until(|supervisor| {
+            supervisor.act();
+            None
+        })
     }
 
     /// Makes and fills the folder of a process, unless it is there, and writes its files.
@@ -236,6 +258,9 @@ impl Supervisor {
                 return Ok(seen);
             }
             let ended = |(process, started): (usize, &Started)| {
+                if started.away {
+                    return None;
+                }
                 let how = format!("{} {}", started.name, how(started.status?));
                 Some(Over::Exited { process, how })
             };
@@ -268,9 +293,8 @@ impl Supervisor {
         let stages = self.started.last().map_or(0, |last| last.stage + 1);
         for stage in (0..stages).rev() {
             for started in self.started.iter().rev().filter(|s| s.stage == stage && s.status.is_none()) {
-                let signal = Signal::from_named_raw(started.stop_signal).unwrap_or(Signal::TERM);
                 // One that cannot be asked is killed with the rest.
-                let _ = started.id.signal(signal);
+                let _ = started.ask_to_stop();
             }
             let end = Instant::now() + Duration::from_millis(self.order.grace_ms);
             while self.lives(stage) && Instant::now() < end {
@@ -289,10 +313,11 @@ impl Supervisor {
         match self.events.recv_timeout(within) {
             Ok(Event::Line(line)) if line == DETACH => self.detached = true,
             Ok(Event::Line(line)) if line == READY => self.ready += 1,
+            Ok(Event::Line(line)) => self.acts.extend(serde_json::from_str::<Act>(&line).ok()),
             Ok(Event::InputClosed) => self.asked |= !self.detached,
             Ok(Event::Signal(SIGTERM | SIGINT)) => self.asked = true,
             // SIGCHLD only wakes, and a terminal that closes is not ours.
-            Ok(Event::Line(_) | Event::Signal(_)) | Err(_) => {}
+            Ok(Event::Signal(_)) | Err(_) => {}
         }
     }
 

@@ -1,7 +1,7 @@
 //! Our end of a supervisor's pipes.
 
 use crate::{
-    order::{DETACH, Order, READY, Report},
+    order::{Act, DETACH, Order, READY, Report},
     process::ProcessId,
     programs::{in_path, is_program},
 };
@@ -27,6 +27,8 @@ const REPORTS: usize = 8;
 /// A supervisor that has not ended so long after its server had to is stuck.
 const OVERTIME: Duration = Duration::from_secs(40);
 const LOOK: Duration = Duration::from_millis(10);
+/// A process that is asked to stop, then killed, then started has done so by then.
+const ACTED_WITHIN: Duration = Duration::from_secs(90);
 
 type OnEnd = Box<dyn FnOnce(&str) + Send>;
 
@@ -40,13 +42,15 @@ struct Watch {
     on_end: Option<OnEnd>,
     /// The last report.
     last: Option<Report>,
+    /// What became of the action that was asked for.
+    acted: Option<Result<ProcessId, String>>,
 }
 
 /// A supervisor that runs. Dropping it closes the pipe, which ends it.
 pub(crate) struct Supervisor {
     child: Child,
     id: Option<ProcessId>,
-    input: Option<ChildStdin>,
+    input: Arc<Mutex<Option<ChildStdin>>>,
     reports: Receiver<Report>,
     watch: Arc<Mutex<Watch>>,
     reader: Option<JoinHandle<()>>,
@@ -86,7 +90,8 @@ impl Supervisor {
         let mut line = serde_json::to_vec(order)?;
         line.push(b'\n');
         let given = input.write_all(&line);
-        let supervisor = Self { child, id, input: Some(input), reports, watch, reader: Some(reader), grace };
+        let supervisor =
+            Self { child, id, input: Arc::new(Mutex::new(Some(input))), reports, watch, reader: Some(reader), grace };
         given.map(|()| supervisor)
     }
 
@@ -106,8 +111,8 @@ impl Supervisor {
     }
 
     /// Says that all processes of the present stage are ready.
-    pub(crate) fn say_ready(&mut self) -> io::Result<()> {
-        self.input.as_mut().map_or(Ok(()), |input| writeln!(input, "{READY}"))
+    pub(crate) fn say_ready(&self) -> io::Result<()> {
+        lock(&self.input).as_mut().map_or(Ok(()), |input| writeln!(input, "{READY}"))
     }
 
     /// Calls back, once and from another thread, when the server ends without having been asked to.
@@ -119,6 +124,11 @@ impl Supervisor {
         }
     }
 
+    /// Who acts on its processes.
+    pub(crate) fn acting(&self) -> Acting {
+        Acting { input: Arc::clone(&self.input), watch: Arc::clone(&self.watch) }
+    }
+
     /// How the server ended, if nobody asked it to.
     pub(crate) fn ended(&self) -> Option<String> {
         lock(&self.watch).ended.clone()
@@ -126,10 +136,9 @@ impl Supervisor {
 
     /// Leaves supervisor and server to themselves.
     pub(crate) fn detach(&mut self) -> io::Result<()> {
-        if let Some(input) = &mut self.input {
+        if let Some(mut input) = lock(&self.input).take() {
             writeln!(input, "{DETACH}")?;
         }
-        self.input = None;
         // Not joined: it reads until the supervisor ends.
         self.reader = None;
         lock(&self.watch).stopping = true;
@@ -139,7 +148,7 @@ impl Supervisor {
     /// Ends the server and waits for the last report; `None`: the supervisor is gone without one, or stuck.
     pub(crate) fn end(&mut self) -> Option<Report> {
         lock(&self.watch).stopping = true;
-        self.input = None;
+        *lock(&self.input) = None;
         let reader = self.reader.take()?;
         let start = Instant::now();
         while !reader.is_finished() && start.elapsed() < self.grace + OVERTIME {
@@ -161,8 +170,39 @@ impl Drop for Supervisor {
     }
 }
 
-fn lock(watch: &Mutex<Watch>) -> MutexGuard<'_, Watch> {
-    watch.lock().unwrap_or_else(PoisonError::into_inner)
+/// Asks a supervisor to act on single processes, from any thread.
+#[derive(Clone)]
+pub(crate) struct Acting {
+    input: Arc<Mutex<Option<ChildStdin>>>,
+    watch: Arc<Mutex<Watch>>,
+}
+
+impl Acting {
+    /// Has something done, and waits until it is: the process as it is then. One at a time.
+    pub(crate) fn act(&self, act: &Act) -> Result<ProcessId, String> {
+        lock(&self.watch).acted = None;
+        let mut line = serde_json::to_vec(act).map_err(|e| e.to_string())?;
+        line.push(b'\n');
+        let written = lock(&self.input).as_mut().map(|input| input.write_all(&line));
+        written.ok_or("the server has been stopped")?.map_err(|e| format!("its supervisor does not listen: {e}"))?;
+        let since = Instant::now();
+        while since.elapsed() < ACTED_WITHIN {
+            let mut watch = lock(&self.watch);
+            if let Some(acted) = watch.acted.take() {
+                return acted;
+            }
+            if watch.stopping || watch.ended.is_some() {
+                return Err("the server has ended".into());
+            }
+            drop(watch);
+            std::thread::sleep(LOOK);
+        }
+        Err(format!("not done within {} s", ACTED_WITHIN.as_secs()))
+    }
+}
+
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Reads reports until the supervisor ends.
@@ -171,6 +211,10 @@ fn read(output: impl BufRead, start: &SyncSender<Report>, watch: &Mutex<Watch>) 
     for report in lines.filter_map(|line| serde_json::from_str::<Report>(&line).ok()) {
         if let Report::Exited { how, .. } = &report {
             note_end(watch, how);
+        }
+        if let Report::Acted(acted) = &report {
+            lock(watch).acted = Some(acted.clone());
+            continue;
         }
         lock(watch).last = Some(report.clone());
         // Nobody listens once the server has started, and there is room for all that can come.

@@ -42,9 +42,11 @@ fn answers(document: &Document) -> Option<Vec<String>> {
 }
 
 fn name(document: &Document) -> String {
+    let variant = document.variant.iter().map(|variant| format!(", {variant}"));
+    let title: String = std::iter::once(document.target.title()).chain(variant).collect();
     match document.verdict.status {
-        Status::Valid => document.target.title(),
-        other => format!("{} ({})", document.target.title(), other.name()),
+        Status::Valid => title,
+        other => format!("{title} ({})", other.name()),
     }
 }
 

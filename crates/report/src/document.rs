@@ -16,10 +16,12 @@ mod load;
 mod points;
 mod provenance;
 mod resources;
+mod scenario;
 mod sweep;
 mod target;
 mod throughput;
 mod verdict;
+mod visibility;
 
 pub use answers::{Answers, Cycles};
 pub use capacity::{Capacity, Purpose, Step};
@@ -32,10 +34,12 @@ pub use load::{Group, Load, Operation, OperationCounts};
 pub use points::{Points, Storage};
 pub use provenance::{Provenance, Tool};
 pub use resources::Resources;
+pub use scenario::{Mark, Scenario, Stretch};
 pub use sweep::Swept;
 pub use target::{Durability, Target};
 pub use throughput::{MeasuredPart, Spread, Throughput, Windows};
 pub use verdict::{Status, Verdict};
+pub use visibility::Visibility;
 
 use crate::{environment::Environment, printable::printable_value};
 use iotbench_engine::{Outcome, Phase};
@@ -45,7 +49,7 @@ use std::time::SystemTime;
 
 /// Name and version of the format. The major number changes when a field changes its meaning or goes, the minor one when
 /// a field comes.
-pub const SCHEMA: &str = "iotbench-run/1.2";
+pub const SCHEMA: &str = "iotbench-run/1.3";
 const SCHEMA_OF_THIS_MAJOR: &str = "iotbench-run/1.";
 
 /// The results document of a run. `docs/results.md` describes every field, `docs/run.schema.json` is its JSON Schema.
@@ -61,6 +65,9 @@ pub struct Document {
     pub run_id: String,
     /// The profile's name.
     pub profile: String,
+    /// Which of the profile's variants it is; null: it has none, or all come to the same.
+    #[serde(default)]
+    pub variant: Option<String>,
     /// SHA-256 of `profile.toml`.
     pub profile_sha256: Option<String>,
     /// SHA-256 of all that decides a result but chance: tool, profile, seed, database with settings, machine.
@@ -87,6 +94,13 @@ pub struct Document {
     /// How long acknowledged datapoints took to be seen; null: not both written and read.
     #[serde(default)]
     pub freshness: Option<Freshness>,
+    /// How fast what was acknowledged became visible in the measured part; null: an acknowledgement says that it is, or it
+    /// could not be told.
+    #[serde(default)]
+    pub visibility: Option<Visibility>,
+    /// What was done to the server's processes, and what the load noticed of it; null: nothing was.
+    #[serde(default)]
+    pub scenario: Option<Scenario>,
     /// The stretch whose figures are the result; with a ramp, the step that is its answer.
     pub measured: Option<MeasuredPart>,
     /// What was acknowledged a second in the measured part.
@@ -133,6 +147,15 @@ pub enum DocumentError {
 }
 
 impl Document {
+    /// The profile's name, and its variant where it is one.
+    #[must_use]
+    pub fn profile_title(&self) -> String {
+        match &self.variant {
+            None => self.profile.clone(),
+            Some(variant) => format!("{} ({variant})", self.profile),
+        }
+    }
+
     /// The document of a run as it stands. A run that has ended with counts that do not balance is not valid, whatever
     /// its outcome says.
     #[must_use]
@@ -145,6 +168,7 @@ impl Document {
             command: provenance.command.clone(),
             run_id: plan.run_id.clone(),
             profile: plan.profile.name.clone(),
+            variant: Some(plan.profile.variant.clone()).filter(|variant| !variant.is_empty()),
             profile_sha256: fingerprint::of_profile(&plan.profile),
             fingerprint: String::new(),
             seed: plan.seed,
@@ -157,6 +181,11 @@ impl Document {
             points: Points::new(outcome),
             answers: Answers::new(outcome),
             freshness: outcome.freshness.as_ref().map(Freshness::from),
+            scenario: outcome.scenario.as_ref().map(|scenario| {
+                let acked = outcome.preloaded_points + outcome.points.acked;
+                Scenario::of(scenario, outcome.stored.map(|stored| acked.saturating_sub(stored.points)))
+            }),
+            visibility: outcome.measured.as_ref().and_then(|m| m.visibility.as_ref()).map(Visibility::from),
             measured: measured.map(MeasuredPart::from),
             throughput: measured.map(Throughput::from),
             latency: measured.map(|m| Latency::from(&m.recording)),

@@ -10,7 +10,10 @@ pub use ledger::{LedgerHead, LedgerRange};
 pub use manifest::{Manifest, ManifestError, ManifestFile, check_manifest};
 pub use name::FolderName;
 
-use crate::document::{Document, DocumentError};
+use crate::{
+    document::{Document, DocumentError},
+    sweep_table::SweepTable,
+};
 use iotbench_engine::Outcome;
 use std::{
     fs::{self, DirBuilder, File},
@@ -31,6 +34,8 @@ pub const LATENCY_FILE: &str = "latency.hlog";
 pub const OPERATIONS_FILE: &str = "operations.jsonl";
 /// Which datapoints were acknowledged.
 pub const LEDGER_FILE: &str = "ledger";
+/// The table of a sweep, in the folder of its runs.
+pub const SWEEP_FILE: &str = "sweep.json";
 /// Digests of the other files.
 pub const MANIFEST_FILE: &str = "manifest.json";
 const DATABASE_FOLDER: &str = "database";
@@ -188,6 +193,17 @@ impl ResultsFolder {
         let manifest = Manifest::of(&self.path)?;
         self.replace(MANIFEST_FILE, Flush::Now, |file| {
             serde_json::to_writer_pretty(&mut *file, &manifest)?;
+            file.write_all(b"\n")
+        })
+    }
+
+    /// Writes the table of a sweep, whose folder this is, as `sweep.json`.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn write_sweep(&self, sweep: &SweepTable) -> Result<(), FolderError> {
+        self.replace(SWEEP_FILE, Flush::Now, |file| {
+            serde_json::to_writer_pretty(&mut *file, sweep)?;
             file.write_all(b"\n")
         })
     }

@@ -41,6 +41,7 @@ mod recording;
 mod score;
 mod series;
 mod sweep;
+mod sweep_table;
 mod terminal;
 
 pub use comparison::render_comparison;
@@ -62,4 +63,5 @@ pub use ranking::render_ranking;
 pub use recording::FolderObserver;
 pub use score::{scored_run, unequal};
 pub use sweep::render_sweep;
+pub use sweep_table::{SWEEP_SCHEMA, SweepRow, SweepTable};
 pub use terminal::render;

@@ -1,6 +1,8 @@
 //! Query jitter, the measure by which the weather station study (Asiminidis, Kokkonis, Kontogiannis 2018) tells databases
 //! apart: by how much time a query changes for each record by which it differs from another. Pure.
 
+use serde::{Deserialize, Serialize};
+
 /// What queries of one size took.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SizedQuery {
@@ -13,7 +15,8 @@ pub struct SizedQuery {
 }
 
 /// The mean query jitter of the queries of a class.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct JitterClass {
     /// The least size in it.
     pub from: u64,

@@ -24,6 +24,8 @@ pub struct FolderObserver {
     operations_file: Option<Appender>,
     /// All kinds of operations of the present second together.
     pooled: Latency,
+    /// What was done to the server's processes since the last second that was written.
+    actions: Vec<String>,
 }
 
 impl FolderObserver {
@@ -53,6 +55,7 @@ impl FolderObserver {
             latency_file,
             operations_file: None,
             pooled: Latency::default(),
+            actions: Vec::new(),
         })
     }
 
@@ -89,7 +92,9 @@ impl FolderObserver {
 
     fn second(&mut self, second: &Second<'_>) -> Result<(), String> {
         pool(second.window.recording(), &mut self.pooled);
-        let row = self.series.row(second, &self.pooled).map_err(|e| format!("cannot write {SERIES_FILE}: {e}"))?;
+        let actions = std::mem::take(&mut self.actions).join(", ");
+        let row =
+            self.series.row(second, &self.pooled, &actions).map_err(|e| format!("cannot write {SERIES_FILE}: {e}"))?;
         self.series_file.append(&row).map_err(|e| format!("cannot write {SERIES_FILE}: {e}"))?;
         let lines = self.latency_lines(second).map_err(|e| format!("cannot write {LATENCY_FILE}: {e}"))?;
         self.latency_file.append(lines.as_bytes()).map_err(|e| format!("cannot write {LATENCY_FILE}: {e}"))
@@ -128,9 +133,14 @@ impl Observer for FolderObserver {
                 let document = self.document(outcome);
                 self.folder.write_document(&document, Flush::Later).map_err(|e| e.to_string())
             }
+            Event::Acting(mark) => {
+                self.actions.push(mark.action.to_string());
+                Ok(())
+            }
             Event::Phase { .. }
             | Event::Started { .. }
             | Event::Preloaded { .. }
+            | Event::Settling { .. }
             | Event::Step(_)
             | Event::StepEnded(_) => Ok(()),
         }

@@ -32,7 +32,7 @@ pub fn scored_run(document: &Document) -> Run {
     };
     Run {
         name: document.run_id.clone(),
-        profile: document.profile.clone(),
+        profile: document.profile_title(),
         target: document.target.name(),
         strategy: document.target.strategy.clone(),
         promise,

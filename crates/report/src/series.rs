@@ -6,7 +6,7 @@ use iotbench_recorder::{Latency, Level, Recording};
 use iotbench_sampler::{Observation, Reading, Sample};
 use std::sync::Arc;
 
-const COLUMNS: [&str; 17] = [
+const COLUMNS: [&str; 18] = [
     "second",
     "seconds",
     "phase",
@@ -24,6 +24,7 @@ const COLUMNS: [&str; 17] = [
     "response_max_us",
     "service_p50_us",
     "service_p99_us",
+    "actions",
 ];
 
 /// The columns of each role, after the role's name.
@@ -50,8 +51,8 @@ impl Series {
         Self { roles: Vec::new(), head_due: true }
     }
 
-    /// The row of a second, after the head if it is the first.
-    pub fn row(&mut self, second: &Second<'_>, latency: &Latency) -> Result<Vec<u8>, csv::Error> {
+    /// The row of a second in which these actions of a scenario were begun, after the head if it is the first.
+    pub fn row(&mut self, second: &Second<'_>, latency: &Latency, actions: &str) -> Result<Vec<u8>, csv::Error> {
         let mut csv = csv::Writer::from_writer(Vec::new());
         if self.head_due {
             self.head_due = false;
@@ -61,6 +62,7 @@ impl Series {
         }
         let mut row = counts(second);
         row.extend(durations(latency));
+        row.push(actions.into());
         for role in &mut self.roles {
             let reading = second.readings.iter().find(|r| r.role == role.role && r.node == role.node);
             row.extend(role.cells(reading));

@@ -1,8 +1,9 @@
 //! The runs of a sweep in one table. Pure.
 
 use crate::{
-    document::{Document, Figures, Status, Swept},
-    query_jitter::{SizedQuery, query_jitter},
+    document::{Document, Status},
+    query_jitter::JitterClass,
+    sweep_table::{SweepRow, SweepTable},
     terminal::{
         figure::{count, duration, or_none, significant},
         finished, machine,
@@ -21,108 +22,63 @@ pub fn render_sweep(documents: &[Document], columns: u16) -> String {
     let printable = documents.iter().map(|d| d.printable().unwrap_or_else(|_| d.clone()));
     let mut documents: Vec<_> = printable.filter(|d| d.sweep.is_some()).collect();
     documents.sort_by_key(|d| d.sweep.as_ref().map(|swept| swept.value));
-    let runs: Vec<Run<'_>> = documents.iter().filter_map(Run::of).collect();
-    let Some(first) = runs.first() else { return finished("No run of this sweep has a document.") };
-    let mut sections = vec![headline(&runs, first, columns), times(&runs, first, columns)];
-    sections.extend(jitter(&runs, first, columns));
-    sections.push(machine::of_sweep(first.document, &common_remarks(&documents), columns));
+    let (Some(first), Some(sweep)) = (documents.first(), SweepTable::new(&documents)) else {
+        return finished("No run of this sweep has a document.");
+    };
+    let mut sections = vec![headline(&documents, first, &sweep, columns), times(&sweep, first, columns)];
+    sections.extend(jitter(&sweep, columns));
+    sections.push(machine::of_sweep(first, &common_remarks(&documents), columns));
     finished(&sections.join("\n\n"))
 }
 
-/// A run as the table needs it.
-struct Run<'a> {
-    document: &'a Document,
-    swept: &'a Swept,
-    /// The time of an operation without its pauses.
-    time: Option<&'a Figures>,
-    response: Option<&'a Figures>,
-}
-
-impl<'a> Run<'a> {
-    fn of(document: &'a Document) -> Option<Self> {
-        let kind = document.latency.as_ref().and_then(|latency| latency.kinds.first());
-        let time = kind.map(|kind| kind.busy.as_ref().unwrap_or(&kind.by_operation.service));
-        let response = kind.map(|kind| &kind.by_operation.response);
-        Some(Self { document, swept: document.sweep.as_ref()?, time, response })
-    }
-
-    fn mean_us(&self) -> Option<f64> {
-        self.time.and_then(|time| time.mean).filter(|&us| us > 0.0)
-    }
-
-    /// So many of something in an operation as so many a second of its time.
-    fn rate(&self, in_an_operation: u64) -> Option<f64> {
-        self.mean_us().map(|us| in_an_operation as f64 * 1e6 / us)
-    }
-
-    fn requests(&self) -> Option<u64> {
-        let operation = self.document.load.groups.first()?.operations.first()?;
-        Some(operation.requests.into())
-    }
-
-    fn is_transaction(&self) -> bool {
-        self.document.load.groups.iter().flat_map(|group| &group.operations).any(|operation| operation.transaction)
-    }
-}
-
-fn headline(runs: &[Run<'_>], first: &Run<'_>, columns: u16) -> String {
-    let valid = runs.iter().all(|run| run.document.verdict.status == Status::Valid);
-    let verdict = if valid { "VALID" } else { "NOT ALL VALID" };
-    let (profile, target) = (&first.document.profile, first.document.target.name());
-    let runs_of = format!("{profile} on {target}: {} values of {}", count(runs.len() as u64), first.swept.field);
+fn headline(documents: &[Document], first: &Document, sweep: &SweepTable, columns: u16) -> String {
+    let is_bad = |document: &&Document| document.verdict.status != Status::Valid;
+    let verdict = if documents.iter().any(|document| is_bad(&document)) { "NOT ALL VALID" } else { "VALID" };
+    let (profile, target) = (first.profile_title(), first.target.name());
+    let runs_of = format!("{profile} on {target}: {} values of {}", count(documents.len() as u64), sweep.field);
     let mut lines = vec![format!("{verdict}  {runs_of}")];
-    for run in runs.iter().filter(|run| run.document.verdict.status != Status::Valid) {
-        let verdict = &run.document.verdict;
-        let why = format!("- {}: {}: {}", run.swept.value, verdict.status.name(), verdict.reasons.join("; "));
+    for document in documents.iter().filter(is_bad) {
+        let (verdict, value) = (&document.verdict, document.sweep.as_ref().map_or(0, |swept| swept.value));
+        let why = format!("- {value}: {}: {}", verdict.status.name(), verdict.reasons.join("; "));
         lines.push(paragraph(&why, columns));
     }
     lines.join("\n")
 }
 
-fn times(runs: &[Run<'_>], first: &Run<'_>, columns: u16) -> String {
-    let row = |run: &Run<'_>| {
-        let figure = |figure: fn(&Figures) -> Option<f64>| or_none(run.time.and_then(figure), duration);
-        let load = &run.document.load;
-        let bytes = run.swept.records.zip(run.swept.record_bytes).map(|(records, bytes)| records * bytes);
+fn times(sweep: &SweepTable, first: &Document, columns: u16) -> String {
+    let row = |row: &SweepRow| {
         vec![
-            count(run.swept.value),
-            count(load.ok),
-            count(load.fail + load.unknown),
-            figure(|t| t.mean),
-            figure(|t| t.min),
-            figure(|t| t.max),
-            or_none(run.requests().and_then(|requests| run.rate(requests)), significant),
-            or_none(bytes.and_then(|bytes| run.rate(bytes)).map(|rate| rate / 1e3), significant),
-            or_none(run.response.and_then(|response| response.mean), duration),
+            count(row.value),
+            count(row.ok),
+            count(row.failed),
+            or_none(row.mean_us, duration),
+            or_none(row.min_us, duration),
+            or_none(row.max_us, duration),
+            or_none(row.queries_per_s, significant),
+            or_none(row.kb_per_s, significant),
+            or_none(row.response_mean_us, duration),
         ]
     };
-    let field = first.swept.field.rsplit('.').next().unwrap_or_default();
+    let field = sweep.field.rsplit('.').next().unwrap_or_default();
     let heads = ["done", "failed", "T mean", "T min", "T max", "queries/s", "kB/s", "response"];
-    let text = table(field, &heads, runs.iter().map(row).collect(), Right, columns);
-    let commit = if first.is_transaction() { ", begin and commit" } else { "" };
+    let text = table(field, &heads, sweep.rows.iter().map(row).collect(), Right, columns);
+    let is_transaction = first.load.groups.iter().flat_map(|group| &group.operations).any(|o| o.transaction);
+    let commit = if is_transaction { ", begin and commit" } else { "" };
     let mut notes = vec![format!("T is the time of an operation's requests{commit}, without the pauses between them")];
-    notes.extend(first.swept.record_bytes.map(|bytes| format!("kB/s counts a record as {} bytes", count(bytes))));
+    notes.extend(sweep.record_bytes.map(|bytes| format!("kB/s counts a record as {} bytes", count(bytes))));
     format!("{text}\n{}", paragraph(&format!("{}.", notes.join("; ")), columns))
 }
 
-fn jitter(runs: &[Run<'_>], first: &Run<'_>, columns: u16) -> Option<String> {
-    let limits = &first.swept.classes;
-    if limits.is_empty() {
+fn jitter(sweep: &SweepTable, columns: u16) -> Option<String> {
+    if sweep.jitter.is_empty() {
         return None;
     }
-    let query = |run: &Run<'_>| {
-        Some(SizedQuery { value: run.swept.value, records: run.swept.records?, time_us: run.mean_us()? })
-    };
-    let queries: Vec<_> = runs.iter().filter_map(query).collect();
-    let empty: Vec<_> = runs.iter().filter_map(|run| run.document.empty_transaction_us).collect();
-    let empty_us = (!empty.is_empty()).then(|| empty.iter().sum::<f64>() / empty.len() as f64);
-    let classes = query_jitter(&queries, limits, empty_us.unwrap_or(0.0));
-    let row = |class: &crate::query_jitter::JitterClass| {
+    let row = |class: &JitterClass| {
         let jitter = or_none(class.jitter_ms, |ms| duration(ms * 1e3));
         vec![format!("{}–{}", count(class.from), count(class.to)), count(class.pairs as u64), jitter]
     };
-    let text = table("Query jitter", &["pairs", "mean"], classes.iter().map(row).collect(), Right, columns);
-    let note = match empty_us {
+    let text = table("Query jitter", &["pairs", "mean"], sweep.jitter.iter().map(row).collect(), Right, columns);
+    let note = match sweep.empty_transaction_us {
         Some(us) => format!("with the time of an empty transaction, {}", duration(us)),
         None => "without the time of an empty transaction: its requests are no transaction here".into(),
     };

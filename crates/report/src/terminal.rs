@@ -6,6 +6,7 @@ mod latency;
 mod load;
 pub(crate) mod machine;
 mod ramp;
+mod scenario;
 pub(crate) mod table;
 
 use crate::{
@@ -32,6 +33,7 @@ pub fn render(document: &Document, folder: Option<&Path>, columns: u16) -> Strin
     let mut sections = vec![headline(document, columns), answer::answer(document, columns)];
     sections.extend(load::sections(document, columns));
     sections.extend(latency::section(document, columns));
+    sections.extend(scenario::section(document, columns));
     sections.extend(ramp::section(document, columns));
     sections.extend(machine::sections(document, columns));
     sections.extend(folder.map(|path| format!("Results: {}", printable(&path.to_string_lossy()))));
@@ -52,8 +54,12 @@ pub(crate) fn finished(text: &str) -> String {
 
 fn headline(document: &Document, columns: u16) -> String {
     let verdict = &document.verdict;
-    let mut lines =
-        vec![format!("{}  {} on {}", verdict.status.name().to_uppercase(), document.profile, document.target.name())];
+    let mut lines = vec![format!(
+        "{}  {} on {}",
+        verdict.status.name().to_uppercase(),
+        document.profile_title(),
+        document.target.name()
+    )];
     if verdict.status == Status::Running {
         lines.push(paragraph("This run has not ended, or was killed: these are its figures so far.", columns));
     }

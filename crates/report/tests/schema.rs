@@ -29,7 +29,10 @@ fn json(outcome: &Outcome) -> Value {
 
 /// A document in which nothing is null or empty that can be otherwise.
 fn full() -> Value {
-    let mut outcome = Outcome { capacity: outcomes::ramp().capacity, ..outcomes::fixed(20_000, 1_500, 1_500) };
+    let mut outcome = Outcome { capacity: outcomes::queued().capacity, ..outcomes::fixed(20_000, 1_500, 1_500) };
+    let queued = outcomes::queued().measured.and_then(|measured| measured.visibility);
+    outcome.measured.as_mut().unwrap().visibility = queued;
+    outcome.scenario = outcomes::disturbed().scenario;
     outcome.plan.sweep = Some(outcomes::swept(100));
     outcome.empty_transaction_ns = Some(90_000.0);
     outcome.resources[0].gone_at = Some(std::time::Duration::from_secs(5));
@@ -52,6 +55,8 @@ fn every_kind_of_run_meets_the_schema() {
         ("none answered", outcomes::fixed(0, 0, 90)),
         ("all sorts", outcomes::fixed(20_000, 40, 10)),
         ("a ramp", outcomes::ramp()),
+        ("queued", outcomes::queued()),
+        ("disturbed", outcomes::disturbed()),
         ("reads", reads),
         ("transactions", outcomes::transactions()),
         ("not reached", outcomes::unreached()),

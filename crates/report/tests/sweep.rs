@@ -4,7 +4,9 @@
 
 mod outcomes;
 
-use iotbench_report::{Document, FolderName, FolderObserver, ResultsFolder, Status, read_documents, render_sweep};
+use iotbench_report::{
+    Document, FolderName, FolderObserver, ResultsFolder, Status, SweepRow, SweepTable, read_documents, render_sweep,
+};
 use std::time::{Duration, SystemTime};
 
 /// A run with this value whose transactions have a busy time of 3 ms.
@@ -19,6 +21,24 @@ fn run(value: u64) -> Document {
 #[test]
 fn a_sweep() {
     insta::assert_snapshot!(render_sweep(&[run(10), run(2), run(100), run(4)], 100));
+}
+
+#[test]
+fn the_table_of_a_sweep_is_a_file() {
+    let out = tempfile::tempdir().unwrap();
+    let name = FolderName::new(SystemTime::UNIX_EPOCH, "weather_insert", "sqlite", "document").unwrap();
+    let folder = ResultsFolder::create(out.path(), &name).unwrap();
+    let table = SweepTable::new(&[run(10), run(2), run(100), run(4)]).unwrap();
+    folder.write_sweep(&table).unwrap();
+    let text = std::fs::read_to_string(folder.path().join("sweep.json")).unwrap();
+    assert_eq!(serde_json::from_str::<SweepTable>(&text).unwrap(), table);
+    let of_row = |row: &SweepRow| (row.value, row.mean_us.map(f64::round), row.queries_per_s.map(f64::round));
+    let times: Vec<_> = table.rows.iter().map(of_row).collect();
+    let expected = [(2, 667.0), (4, 1333.0), (10, 3333.0), (100, 33_333.0)];
+    assert_eq!(times, expected.map(|(value, queries)| (value, Some(3000.0), Some(queries))));
+    let jitter: Vec<_> = table.jitter.iter().map(|class| (class.from, class.to, class.pairs)).collect();
+    assert_eq!(jitter, [(2, 10, 2), (10, 100, 1)]);
+    assert!(SweepTable::new(&[]).is_none());
 }
 
 #[test]

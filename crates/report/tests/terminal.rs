@@ -18,6 +18,16 @@ fn shown(outcome: &iotbench_engine::Outcome) -> String {
 }
 
 #[test]
+fn a_ramp_of_a_database_that_falls_behind() {
+    insta::assert_snapshot!(shown(&outcomes::queued()));
+}
+
+#[test]
+fn a_scenario() {
+    insta::assert_snapshot!(shown(&outcomes::disturbed()));
+}
+
+#[test]
 fn a_ramp() {
     insta::assert_snapshot!(shown(&outcomes::ramp()));
 }

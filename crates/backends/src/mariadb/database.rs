@@ -31,8 +31,11 @@ impl MariaDbDatabase {
     }
 
     async fn open_reader(&self) -> Result<MariaDbReader, Error> {
-        let place = Place::new(self.database(), Arc::clone(&self.table), &self.server.config);
-        Ok(MariaDbReader::new(self.server.connect_to_read().await?, place))
+        let mut connection = self.server.connect_to_read().await?;
+        // Somebody may have dropped it, and a statement that names it would fail.
+        let has_index = marker::has_index(&mut connection, self.database(), &self.table).await?;
+        let place = Place::new(self.database(), Arc::clone(&self.table), has_index);
+        Ok(MariaDbReader::new(connection, place))
     }
 
     /// Writes what the engine holds in memory of our table to its files.

@@ -3,7 +3,7 @@
 use super::{
     config::{Config, Engine},
     error::{capped, classify},
-    layout::{create_sql, qualified, quoted},
+    layout::{create_sql, index_name, qualified, quoted},
     server::{Server, execute, text_at},
 };
 use iotbench_core::{Action, Cause, Error, Marker, Name, OwnedObject, TableSpec};
@@ -178,6 +178,18 @@ pub(crate) async fn exists(connection: &mut MySqlConnection, database: &str) -> 
     let sql = "SELECT schema_name FROM information_schema.schemata WHERE schema_name = ?";
     let row = sqlx::query(sql).bind(database).fetch_optional(connection).await;
     row.map(|row| row.is_some()).map_err(|e| classify(&e))
+}
+
+/// Whether our index is on a table.
+pub(crate) async fn has_index(
+    connection: &mut MySqlConnection,
+    database: &str,
+    table: &TableSpec,
+) -> Result<bool, Error> {
+    let sql = "SELECT index_name FROM information_schema.statistics \
+               WHERE table_schema = ? AND table_name = ? AND index_name = ? LIMIT 1";
+    let query = sqlx::query(sql).bind(database).bind(table.name.as_str()).bind(index_name(table));
+    query.fetch_optional(connection).await.map(|row| row.is_some()).map_err(|e| classify(&e))
 }
 
 /// Drops our database if it carries our comment and nothing is left in it.

@@ -52,6 +52,25 @@ impl fmt::Display for JournalMode {
     }
 }
 
+/// The indexes of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Indexes {
+    /// One over device and time.
+    Time,
+    /// None: every question reads the whole table.
+    None,
+}
+
+impl fmt::Display for Indexes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Time => "time",
+            Self::None => "none",
+        })
+    }
+}
+
 /// The settings under `[backend.sqlite]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -61,6 +80,7 @@ pub(crate) struct Config {
     pub(crate) cache_kib: u32,
     pub(crate) page_bytes: u32,
     pub(crate) busy_timeout_ms: u32,
+    pub(crate) indexes: Indexes,
 }
 
 impl Default for Config {
@@ -71,6 +91,7 @@ impl Default for Config {
             cache_kib: 2000,
             page_bytes: 4096,
             busy_timeout_ms: 5000,
+            indexes: Indexes::Time,
         }
     }
 }
@@ -94,6 +115,7 @@ pub(crate) const SETTINGS: &[Setting] = &[
         default: "5000",
         help: "how long a connection waits for another one's lock before it fails",
     },
+    Setting { key: "indexes", default: "time", help: "time (one index over device and time) or none" },
 ];
 
 const PAGE_BYTES: std::ops::RangeInclusive<u32> = 512..=65536;
@@ -218,6 +240,7 @@ mod tests {
             (r#"{"cache_kib": 3000000000}"#, "cache_kib"),
             (r#"{"busy_timeout_ms": 3000000000}"#, "busy_timeout_ms"),
             (r#"{"cach_kib": 1}"#, "cach_kib"),
+            (r#"{"indexes": "tag"}"#, "indexes"),
         ] {
             assert_eq!(Config::new(&settings(json)).unwrap_err().key, key);
         }

@@ -1,6 +1,7 @@
 //! The control plane of a SQLite file.
 
 use super::{
+    config::Indexes,
     error::classify,
     file::DatabaseFile,
     marker,
@@ -9,7 +10,9 @@ use super::{
     write::SqliteWriter,
 };
 use async_trait::async_trait;
-use iotbench_core::{Acknowledgement, Counts, Database, Error, Reader, ServerFacts, Settled, TableSpec, Writer};
+use iotbench_core::{
+    Acknowledgement, Counts, Database, Error, OwnedObject, Reader, ServerFacts, Settled, TableSpec, Writer,
+};
 use rusqlite::Connection;
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -17,11 +20,12 @@ use std::{collections::BTreeMap, sync::Arc};
 pub(crate) struct SqliteDatabase {
     file: DatabaseFile,
     table: Arc<TableSpec>,
+    indexes: Indexes,
 }
 
 impl SqliteDatabase {
-    pub(crate) fn new(file: DatabaseFile, table: TableSpec) -> Self {
-        Self { file, table: Arc::new(table) }
+    pub(crate) fn new(file: DatabaseFile, table: TableSpec, indexes: Indexes) -> Self {
+        Self { file, table: Arc::new(table), indexes }
     }
 
     fn open_reader(&self) -> Result<SqliteReader, Error> {
@@ -33,11 +37,11 @@ impl SqliteDatabase {
 impl Database for SqliteDatabase {
     async fn ping(&self) -> Result<ServerFacts, Error> {
         let connection = self.file.connect()?;
-        facts(&connection).map_err(|e| classify(&e))
+        facts(&connection, self.indexes).map_err(|e| classify(&e))
     }
 
     async fn create(&self) -> Result<(), Error> {
-        marker::create(&mut self.file.connect()?, &self.table)
+        marker::create(&mut self.file.connect()?, &self.table, self.indexes)
     }
 
     async fn adopt(&self) -> Result<bool, Error> {
@@ -72,6 +76,19 @@ impl Database for SqliteDatabase {
         self.file.delete_if_ours_and_empty(connection)
     }
 
+    async fn owned(&self) -> Result<Vec<OwnedObject>, Error> {
+        if !self.file.exists()? {
+            return Ok(Vec::new());
+        }
+        marker::owned(&self.file.connect_to_read()?)
+    }
+
+    async fn drop_owned(&self, object: &OwnedObject) -> Result<(), Error> {
+        let mut connection = self.file.connect()?;
+        marker::drop_owned(&mut connection, object)?;
+        self.file.delete_if_ours_and_empty(connection)
+    }
+
     async fn writer(&self) -> Result<Box<dyn Writer>, Error> {
         Ok(Box::new(SqliteWriter::new(self.file.connect()?, Arc::clone(&self.table))?))
     }
@@ -82,7 +99,7 @@ impl Database for SqliteDatabase {
 }
 
 /// The version, and the settings that hold on a connection like those that write, read back.
-fn facts(connection: &Connection) -> rusqlite::Result<ServerFacts> {
+fn facts(connection: &Connection, indexes: Indexes) -> rusqlite::Result<ServerFacts> {
     let number = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     let journal_mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
     let synchronous = number("synchronous")?;
@@ -92,6 +109,7 @@ fn facts(connection: &Connection) -> rusqlite::Result<ServerFacts> {
         ("cache_kib".into(), (-number("cache_size")?).to_string()),
         ("page_bytes".into(), number("page_size")?.to_string()),
         ("busy_timeout_ms".into(), number("busy_timeout")?.to_string()),
+        ("indexes".into(), indexes.to_string()),
         ("wal_autocheckpoint_pages".into(), number("wal_autocheckpoint")?.to_string()),
     ]);
     Ok(ServerFacts {

@@ -1,5 +1,6 @@
 //! The tables and indexes of each layout.
 
+use super::config::Indexes;
 use iotbench_core::{Layout, TableSpec, ValueType};
 
 /// The name of the table's one index.
@@ -13,7 +14,7 @@ pub(crate) fn quoted(name: &str) -> String {
 }
 
 /// The statements that create the table and its index. No key is unique: equal timestamps are kept.
-pub(crate) fn create_sql(table: &TableSpec) -> String {
+pub(crate) fn create_sql(table: &TableSpec, indexes: Indexes) -> String {
     let (columns, index_columns) = match table.layout {
         Layout::Wide => {
             let signals = table.schema.signals().iter();
@@ -33,7 +34,11 @@ pub(crate) fn create_sql(table: &TableSpec) -> String {
     let (device, device_index) =
         if table.has_device_column() { ("device INTEGER NOT NULL, ", "device, ") } else { ("", "") };
     let (name, index) = (&table.name, index_name(table));
-    format!("CREATE TABLE {name} ({device}{columns}); CREATE INDEX {index} ON {name} ({device_index}{index_columns});")
+    let index = match indexes {
+        Indexes::Time => format!(" CREATE INDEX {index} ON {name} ({device_index}{index_columns});"),
+        Indexes::None => String::new(),
+    };
+    format!("CREATE TABLE {name} ({device}{columns});{index}")
 }
 
 fn declared_type(value_type: ValueType) -> &'static str {
@@ -62,7 +67,7 @@ mod tests {
 
     #[test]
     fn the_tables_are_those_of_the_studies() {
-        let shown = |layout, devices| create_sql(&table(layout, devices)).replace(" NOT NULL", "");
+        let shown = |layout, devices| create_sql(&table(layout, devices), Indexes::Time).replace(" NOT NULL", "");
         assert_eq!(
             shown(Layout::Wide, 2),
             "CREATE TABLE t (device INTEGER, ts INTEGER, \"a\" INTEGER, \"select\" INTEGER); \
@@ -79,5 +84,7 @@ mod tests {
             "CREATE TABLE t (device INTEGER, second INTEGER, size INTEGER, measurements TEXT); \
              CREATE INDEX t_time ON t (device, second);"
         );
+        let bare = create_sql(&table(Layout::Document, 1), Indexes::None);
+        assert_eq!(bare, "CREATE TABLE t (ts INTEGER NOT NULL, doc TEXT NOT NULL);");
     }
 }

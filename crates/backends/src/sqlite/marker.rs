@@ -1,8 +1,8 @@
 //! Which tables are ours: a row in `iotbench_marker` for each that we created.
 
-use super::{error::classify, layout};
-use iotbench_core::{Cause, Error, TableSpec};
-use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
+use super::{config::Indexes, error::classify, layout};
+use iotbench_core::{Cause, Error, Name, OwnedObject, TableSpec};
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
 /// The table that names our tables.
 pub(crate) const MARKER_TABLE: &str = "iotbench_marker";
@@ -13,12 +13,12 @@ const CREATED_BY: &str = concat!("iotbench ", env!("CARGO_PKG_VERSION"));
 ///
 /// # Errors
 /// [`Cause::NotOurs`] where something of its name does not carry our marker.
-pub(crate) fn create(connection: &mut Connection, table: &TableSpec) -> Result<(), Error> {
+pub(crate) fn create(connection: &mut Connection, table: &TableSpec, indexes: Indexes) -> Result<(), Error> {
     let failed = |e| classify(&e);
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
     let is_ours = refuse_foreign(&transaction, table)?;
     if is_ours {
-        drop_table(&transaction, table).map_err(failed)?;
+        drop_table(&transaction, &table.name).map_err(failed)?;
     }
     let create_marker = format!(
         "CREATE TABLE IF NOT EXISTS {MARKER_TABLE} (
@@ -26,7 +26,7 @@ pub(crate) fn create(connection: &mut Connection, table: &TableSpec) -> Result<(
              created_by TEXT NOT NULL)"
     );
     transaction.execute_batch(&create_marker).map_err(failed)?;
-    transaction.execute_batch(&layout::create_sql(table)).map_err(failed)?;
+    transaction.execute_batch(&layout::create_sql(table, indexes)).map_err(failed)?;
     let insert = format!("INSERT INTO {MARKER_TABLE} VALUES (?1, ?2, ?3, ?4)");
     let marker = &table.marker;
     transaction
@@ -64,9 +64,44 @@ pub(crate) fn adopt(connection: &mut Connection, table: &TableSpec) -> Result<bo
 pub(crate) fn drop_own(connection: &mut Connection, table: &TableSpec) -> Result<(), Error> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate);
     let transaction = transaction.map_err(|e| classify(&e))?;
-    if run_of(&transaction, table)?.is_none_or(|run_id| run_id != table.marker.run_id) {
+    if run_of(&transaction, &table.name)?.is_none_or(|run_id| run_id != table.marker.run_id) {
         return Ok(());
     }
+    drop_and_commit(transaction, &table.name)
+}
+
+/// Drops a table that a run of this name created, as [`drop_own`] does.
+///
+/// # Errors
+/// [`Cause::NotOurs`] where it does not carry the marker of that run, and SQLite's own.
+pub(crate) fn drop_owned(connection: &mut Connection, object: &OwnedObject) -> Result<(), Error> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate);
+    let transaction = transaction.map_err(|e| classify(&e))?;
+    if run_of(&transaction, &object.name)?.is_none_or(|run_id| run_id != object.run_id) {
+        let message = format!("{} does not carry the marker of run {}", object.name, object.run_id);
+        return Err(Error::new(Cause::NotOurs, message));
+    }
+    drop_and_commit(transaction, &object.name)
+}
+
+/// The tables that carry our marker, by name.
+pub(crate) fn owned(connection: &Connection) -> Result<Vec<OwnedObject>, Error> {
+    if !marker_table_is_ours(connection)? {
+        return Ok(Vec::new());
+    }
+    let tables = format!(
+        "SELECT table_name, run_id FROM {MARKER_TABLE} m
+            WHERE EXISTS (SELECT * FROM sqlite_schema WHERE name = m.table_name AND type = 'table') ORDER BY table_name"
+    );
+    let rows: rusqlite::Result<Vec<(String, String)>> = connection
+        .prepare(&tables)
+        .and_then(|mut statement| statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect());
+    let rows = rows.map_err(|e| classify(&e))?.into_iter();
+    Ok(rows.filter_map(|(name, run_id)| Some(OwnedObject { name: Name::new(&name).ok()?, run_id })).collect())
+}
+
+/// Drops a table of ours, and the marker table with the last of them.
+fn drop_and_commit(transaction: Transaction<'_>, table: &Name) -> Result<(), Error> {
     drop_table(&transaction, table)
         .and_then(|()| {
             let none_left = format!("SELECT NOT EXISTS (SELECT * FROM {MARKER_TABLE})");
@@ -78,15 +113,15 @@ pub(crate) fn drop_own(connection: &mut Connection, table: &TableSpec) -> Result
         .map_err(|e| classify(&e))
 }
 
-fn drop_table(connection: &Connection, table: &TableSpec) -> rusqlite::Result<()> {
-    connection.execute_batch(&format!("DROP TABLE IF EXISTS {}", table.name))?;
+fn drop_table(connection: &Connection, table: &Name) -> rusqlite::Result<()> {
+    connection.execute_batch(&format!("DROP TABLE IF EXISTS {table}"))?;
     let forget = format!("DELETE FROM {MARKER_TABLE} WHERE table_name = ?1");
-    connection.execute(&forget, [table.name.as_str()]).map(|_| ())
+    connection.execute(&forget, [table.as_str()]).map(|_| ())
 }
 
 /// Whether a marked table of this name is there; an error where the name belongs to somebody else.
 fn refuse_foreign(connection: &Connection, table: &TableSpec) -> Result<bool, Error> {
-    let is_ours = run_of(connection, table)?.is_some();
+    let is_ours = run_of(connection, &table.name)?.is_some();
     let (name, index) = (table.name.as_str(), layout::index_name(table));
     let foreign = "SELECT type || ' ' || name FROM sqlite_schema
                    WHERE (name = ?1 COLLATE NOCASE OR name = ?2 COLLATE NOCASE)
@@ -102,12 +137,12 @@ fn refuse_foreign(connection: &Connection, table: &TableSpec) -> Result<bool, Er
 }
 
 /// The run that a marked table of this name belongs to.
-fn run_of(connection: &Connection, table: &TableSpec) -> Result<Option<String>, Error> {
+fn run_of(connection: &Connection, table: &Name) -> Result<Option<String>, Error> {
     if !marker_table_exists(connection)? {
         return Ok(None);
     }
     let run_of = format!("SELECT run_id FROM {MARKER_TABLE} WHERE table_name = ?1");
-    connection.query_row(&run_of, [table.name.as_str()], |row| row.get(0)).optional().map_err(|e| classify(&e))
+    connection.query_row(&run_of, [table.as_str()], |row| row.get(0)).optional().map_err(|e| classify(&e))
 }
 
 /// Whether our marker table is there; an error where its name belongs to somebody else.

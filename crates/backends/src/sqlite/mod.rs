@@ -70,6 +70,6 @@ impl Backend for Sqlite {
             let message = format!("{MARKER_TABLE} is the name of the table that marks ours: choose another");
             return Err(SettingError { key: "table".into(), message, suggestion: None });
         }
-        Ok(Arc::new(SqliteDatabase::new(file, request.table)))
+        Ok(Arc::new(SqliteDatabase::new(file, request.table, config.indexes)))
     }
 }

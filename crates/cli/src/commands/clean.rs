@@ -1,4 +1,4 @@
-//! `iotbench clean`: what killed runs left in a server of the user's.
+//! `iotbench clean`: what killed runs left in a server of the user's, and the folders that runs kept.
 
 use crate::{
     arguments::EXIT_CODES,
@@ -12,6 +12,7 @@ use iotbench_core::{
     Signal, TableSpec, Target, ValueType,
 };
 use iotbench_engine::cause_exit_code;
+use iotbench_launcher::{KeptServer, Records};
 use std::{sync::Arc, time::Duration};
 use url::Url;
 
@@ -20,6 +21,7 @@ Examples:
   iotbench clean --url mysql://root@127.0.0.1:3306/ --dry-run     only lists
   iotbench clean --url postgres://me@db.example/iot
   IOTBENCH_URL=http://me:secret@127.0.0.1:8086/ iotbench clean
+  iotbench clean                                                  the folders that run --keep left of private servers
 
 Only what carries iotbench's own marker is dropped.";
 
@@ -29,9 +31,10 @@ const PATIENCE: Duration = Duration::from_secs(60);
 #[derive(Debug, Args)]
 #[command(after_help = format!("{EXAMPLES}\n\n{EXIT_CODES}"))]
 pub(crate) struct CleanArguments {
-    /// Where the database is. With a password better as IOTBENCH_URL, which other users cannot see
+    /// Where the database is; without it the folders that `run --keep` left of private servers are removed. With a
+    /// password better as IOTBENCH_URL, which other users cannot see
     #[arg(long, env = "IOTBENCH_URL", hide_env_values = true)]
-    url: String,
+    url: Option<String>,
     /// The database, where its address does not tell (`iotbench backends`)
     #[arg(long, short, env = "IOTBENCH_BACKEND", value_name = "NAME")]
     backend: Option<String>,
@@ -44,8 +47,9 @@ pub(crate) struct CleanArguments {
 }
 
 pub(super) fn clean(arguments: &CleanArguments) -> Result<(), CliError> {
+    let Some(url) = &arguments.url else { return clean_kept(arguments) };
     // The text is never repeated: it may hold a password.
-    let url: Url = arguments.url.parse().map_err(|e| CliError::usage(format!("--url cannot be read: {e}")))?;
+    let url: Url = url.parse().map_err(|e| CliError::usage(format!("--url cannot be read: {e}")))?;
     let target = Target { endpoints: vec![Endpoint::new(url)], insecure: arguments.insecure, ..Target::default() };
     let database = open(arguments.backend.as_deref(), &target)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CliError::internal)?;
@@ -67,6 +71,26 @@ pub(super) fn clean(arguments: &CleanArguments) -> Result<(), CliError> {
         }
         Ok(())
     })
+}
+
+/// Removes the folders that runs kept of their servers.
+fn clean_kept(arguments: &CleanArguments) -> Result<(), CliError> {
+    let records = Records::open()?;
+    let is_meant = |kept: &KeptServer| arguments.backend.as_ref().is_none_or(|name| *name == kept.backend);
+    let kept: Vec<_> = records.kept()?.into_iter().filter(is_meant).collect();
+    for server in &kept {
+        let KeptServer { backend, folder, .. } = server;
+        if arguments.dry_run {
+            console::print(&format!("{}, of {backend}\n", folder.display()))?;
+            continue;
+        }
+        records.remove_kept(server)?;
+        console::print(&format!("removed {}, of {backend}\n", folder.display()))?;
+    }
+    if kept.is_empty() {
+        console::say("no run kept a server here; say with --url where else to clean");
+    }
+    Ok(())
 }
 
 /// The database at an address: of the backend that is named, else of the one that takes such an address.

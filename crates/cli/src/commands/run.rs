@@ -56,12 +56,17 @@ fn jobs(arguments: &RunArguments) -> Result<Vec<Job>, CliError> {
     }
     let overrides = arguments.overrides();
     let strategies = arguments.strategies(&written.profile);
-    let with = |word: BackendWord, strategy| {
-        let overrides = Overrides { strategy, ..overrides.clone() };
-        Job::new(&written, word, &overrides, url.as_ref(), arguments.insecure)
-    };
-    let each = words.into_iter().flat_map(|word| strategies.iter().map(move |&strategy| (word, strategy)));
-    each.map(|(word, strategy)| with(word, strategy)).collect()
+    let mut jobs = Vec::new();
+    for word in words {
+        let variants = written.profile.variants_on(word.backend.name(), &overrides, &arguments.variant);
+        for variant in variants.map_err(|e| written.source.error(&e))? {
+            for &strategy in &strategies {
+                let overrides = Overrides { variant: variant.clone(), strategy, ..overrides.clone() };
+                jobs.push(Job::new(&written, word, &overrides, url.as_ref(), arguments.insecure)?);
+            }
+        }
+    }
+    Ok(jobs)
 }
 
 fn run_all(jobs: &[Job], arguments: &RunArguments, stop: &StopSignal, done: &mut Vec<Done>) -> Result<(), CliError> {

@@ -90,8 +90,13 @@ impl Search {
         } else {
             String::new()
         };
+        let visible = figures.visibility.map(|seen| {
+            let part = 100.0 * seen.visible_per_s / seen.acked_per_s;
+            format!(", {part:.1} % visible, lag {:.1} s to {:.1} s", seen.lag_first_s, seen.lag_last_s)
+        });
+        let visible = visible.unwrap_or_default();
         format!(
-            "{:>7} {}: {} ops/s, {} values/s, {mean}{p99}{lost}: {verdict}",
+            "{:>7} {}: {} ops/s, {} values/s, {mean}{p99}{visible}{lost}: {verdict}",
             grouped(u64::from(figures.step.load)),
             match self.quantity {
                 Quantity::Users => "users",

@@ -10,3 +10,4 @@ mod program;
 mod readme;
 mod results;
 mod score;
+mod tampered;

@@ -19,4 +19,5 @@ mod partial_writes;
 mod place;
 mod proxy;
 mod reads;
+mod tampered;
 mod tls;

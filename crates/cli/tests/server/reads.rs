@@ -18,6 +18,8 @@ fn run(place: &Place, backend: &str, more: &[&str]) -> Value {
     serde_json::from_str(&out).unwrap_or_else(|e| panic!("{e}: {err}"))
 }
 
+const MEANS: [&str; 6] = ["-p", "compressor_mean", "-d", "1s", "--set", "devices=20"];
+
 fn assert_right(run: &Value, what: &str) {
     let answers = &run["answers"];
     let compared = answers["right"].as_u64().unwrap();
@@ -70,7 +72,33 @@ fn a_sweep_reads_ever_more_records() {
             let document = run(&place, backend, &short);
             let runs = document["runs"].as_array().unwrap();
             runs.iter().for_each(|run| assert_right(run, &format!("{backend} {profile}")));
-            assert_eq!(runs.len(), 2);
+            let variants: Vec<_> = runs.iter().map(|run| run["variant"].as_str()).collect();
+            match profile {
+                "weather_max" => assert_eq!(variants, [Some("text"), Some("text"), Some("typed"), Some("typed")]),
+                _ => assert_eq!(variants, [None, None]),
+            }
+        }
+        place.assert_nothing_is_left();
+    }
+}
+
+/// The study scans the table; where the database can have an index of the tag, both are run.
+#[test]
+fn the_compressors_are_read_without_and_with_an_index() {
+    for backend in backends() {
+        let place = Place::new();
+        let document = run(&place, backend, &MEANS);
+        match backend {
+            "mariadb" | "postgres" => {
+                let runs = document["runs"].as_array().unwrap();
+                let named = |run: &Value| (run["variant"].clone(), run["target"]["settings"]["indexes"].clone());
+                let indexed = if backend == "mariadb" { "time" } else { "tag" };
+                let expected = [("index none", "none"), ("index tag", indexed)];
+                let expected = expected.map(|(name, setting)| (Value::from(name), Value::from(setting)));
+                assert_eq!(runs.iter().map(named).collect::<Vec<_>>(), expected, "{backend}");
+                runs.iter().for_each(|run| assert_right(run, backend));
+            }
+            _ => assert_eq!(document["variant"], Value::Null, "{backend}: it has no such setting"),
         }
         place.assert_nothing_is_left();
     }
@@ -84,7 +112,8 @@ fn a_history_that_was_left_is_read_again() {
         let (code, url, err) = place.call(&["server", "start", backend]);
         assert_eq!(code, 0, "{err}");
         let url = url.trim().lines().last().unwrap().to_owned();
-        let load = ["-p", "compressor_mean", "-d", "1s", "--set", "devices=20", "--url", &url, "--keep"];
+        let tag = ["--variant", "index tag"];
+        let load = [&MEANS[..], &tag, &["--url", &url, "--keep"]].concat();
         let is_taken_over = |more: &[&str]| {
             let document = run(&place, backend, &[&load[..], more].concat());
             assert_right(&document, backend);
@@ -96,6 +125,32 @@ fn a_history_that_was_left_is_read_again() {
         assert!(is_taken_over(&["--seed", "2"]), "{backend}");
         let (code, _, err) = place.call(&["server", "stop", backend]);
         assert_eq!(code, 0, "{err}");
+        place.assert_nothing_is_left();
+    }
+}
+
+/// A run with --keep leaves its server's folder; the next run of that database finds it, with the history in it.
+#[test]
+fn a_kept_server_is_used_again_until_it_is_cleaned() {
+    for backend in backends() {
+        let place = Place::new();
+        let read = |more: &[&str]| {
+            let tag = ["--variant", "index tag"];
+            let remarks = run(&place, backend, &[&MEANS[..], &tag, more].concat())["remarks"].to_string();
+            (remarks.contains("on the folder that an earlier run kept"), remarks.contains("that of an earlier run"))
+        };
+        assert_eq!(read(&["--keep"]), (false, false), "{backend}");
+        let folders = place.folders();
+        assert_eq!(read(&["--keep"]), (true, true), "{backend}");
+        assert_eq!(read(&[]), (true, true), "{backend}");
+        assert_eq!(read(&["--keep"]), (true, false), "{backend}: a run without --keep has dropped it");
+        assert_eq!(place.folders(), folders, "{backend}");
+        let listed = place.out(&["clean", "--dry-run"]);
+        assert!(listed.contains(folders[0].to_str().unwrap()), "{listed}");
+        assert_eq!(place.out(&["clean", "--backend", "sqlite"]), "", "{backend}");
+        assert!(place.out(&["clean"]).starts_with("removed "));
+        place.assert_nothing_is_left();
+        assert_eq!(read(&[]), (false, false), "{backend}");
         place.assert_nothing_is_left();
     }
 }

@@ -41,7 +41,7 @@ impl Default for Phases {
             operations: Auto::Auto,
             deadline: Span::from_secs(60),
             drain: Auto::Auto,
-            settle: Span::from_secs(60),
+            settle: Span::from_secs(300),
             run_deadline: Auto::Auto,
         }
     }

@@ -12,6 +12,7 @@ use crate::{
     units::Span,
     verdict::Reason,
 };
+use iotbench_core::Acknowledgement;
 use iotbench_recorder::{Level, LoadCounts};
 use std::{collections::BTreeMap, time::Duration};
 
@@ -26,9 +27,13 @@ impl Session<'_> {
         let mut policy = RampPolicy::new(ramp);
         let mut steps: Vec<StepFigures> = Vec::new();
         let mut passed: BTreeMap<u32, Measured> = BTreeMap::new();
+        let mut was_too_much = false;
         let bounds = loop {
             let step = policy.step();
             self.tell(&Event::Step(step))?;
+            if was_too_much && !self.begin_anew(running, ramp)? {
+                break Bounds { lower: passed.keys().max().copied(), upper: None, confirmed: false };
+            }
             let Some((figures, measured)) = self.step(running, step, ramp)? else {
                 break Bounds { lower: passed.keys().max().copied(), upper: None, confirmed: false };
             };
@@ -36,6 +41,7 @@ impl Session<'_> {
             if figures.passed {
                 passed.insert(step.load, measured);
             }
+            was_too_much = !figures.passed;
             let decision = policy.decide(figures.passed);
             steps.push(figures);
             self.outcome.capacity = Some(self.capacity(Bounds { lower: None, upper: None, confirmed: false }, &steps));
@@ -52,7 +58,24 @@ impl Session<'_> {
 
     fn capacity(&self, bounds: Bounds, steps: &[StepFigures]) -> Capacity {
         let quantity = self.planned.plan.ramp.as_ref().map_or(Quantity::Users, |ramp| ramp.quantity);
-        Capacity { quantity, bounds, criterion: criterion(&self.planned.plan.stop, quantity), steps: steps.to_vec() }
+        let mut criterion = criterion(&self.planned.plan.stop, quantity);
+        if self.outcome.acknowledgement < Acknowledgement::Applied && self.backend.capabilities().stores {
+            criterion.push_str(", visible ≥ 99 % of acknowledged");
+        }
+        Capacity { quantity, bounds, criterion, steps: steps.to_vec() }
+    }
+
+    /// What a database that only queues still has to store of a load that was too much would be the next step's. False: the
+    /// user ended the run.
+    fn begin_anew(&mut self, running: &mut Running, ramp: &RampPlan) -> Result<bool, Reason> {
+        if running.visible.is_none() {
+            return Ok(true);
+        }
+        match ramp.quantity {
+            Quantity::Users => running.control.set_users(0),
+            Quantity::OperationsPerSecond | Quantity::Devices => running.control.set_load(0, 0),
+        }
+        self.wait_for_backlog(running)
     }
 
     /// One step: the load changes, the step before is answered, then everything counts. `None`: the user ended the run.
@@ -98,15 +121,23 @@ impl Session<'_> {
             running.sampler().end_window();
         }
         self.wait_for_slices(running, after)?;
+        let visibility = self.wait_for_visibility(running, from_ns, to_ns)?;
+        let is_told = running.visible.is_none() || visibility.is_some();
         let measured = running.totals.measured(counting, from_ns, to_ns);
         let outstanding = running.totals.generation(counting).map(|g| g.outstanding).unwrap_or_default();
         let late = running.control.take_late();
         running.totals.forget(settling);
         running.totals.forget(counting);
-        let Some(measured) = measured else {
+        let Some(mut measured) = measured else {
             return Err(Reason::Internal("a step left no figures".into()));
         };
-        Ok(Some((judge(step, &self.planned.plan.stop, &measured, outstanding, late), measured)))
+        measured.visibility = visibility;
+        let mut figures = judge(step, &self.planned.plan.stop, &measured, outstanding, late);
+        if !is_told && figures.passed {
+            figures.passed = false;
+            figures.failure = Some("what became visible could not be counted in time".into());
+        }
+        Ok(Some((figures, measured)))
     }
 }
 
@@ -165,8 +196,9 @@ fn judge(
     let seconds = measured.seconds_long();
     #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
     let rate = |n: u64| n as f64 / seconds;
-    let failure =
-        failure(stop, &load, mean_response_ns, |q| response.value_at(q)).or_else(|| late_reports(late, &load));
+    let failure = failure(stop, &load, mean_response_ns, |q| response.value_at(q))
+        .or_else(|| late_reports(late, &load))
+        .or_else(|| measured.visibility?.failure());
     StepFigures {
         step,
         from_ns: measured.from_ns,
@@ -177,6 +209,7 @@ fn judge(
         mean_response_ns,
         p99_response_ns: response.quantile(Level::P99).ns(),
         points_dropped: measured.counts.points.dropped,
+        visibility: measured.visibility,
         passed: failure.is_none(),
         failure,
     }

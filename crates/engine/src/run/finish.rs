@@ -2,11 +2,13 @@
 
 use super::Session;
 use crate::{
+    observer::Event,
     outcome::{Outcome, Phase},
     plan::Load,
     verdict::Reason,
+    visibility::{Settling, SettlingCounts},
 };
-use iotbench_core::{ServerFacts, Settled};
+use iotbench_core::{Acknowledgement, Counts, ProcessAction, PromiseLevel, Settled};
 use iotbench_recorder::Level;
 use std::{sync::Arc, time::Duration, time::Instant};
 
@@ -25,22 +27,17 @@ impl Session<'_> {
         }
         self.begin_phase(Phase::Verify, None)?;
         let database = Arc::clone(&self.database);
+        let Some(stored) = self.settled_count()? else { return Ok(()) };
         let patience = Duration::from_nanos(self.planned.plan.phases.settle_ns);
-        let end = Instant::now() + patience;
-        while self.control_plane(patience, database.settle())? == Settled::NotYet && Instant::now() < end {
-            if self.stop.requested().is_some() {
-                // What has not settled cannot be counted, and whoever ends a run does not wait for it.
-                return Ok(());
-            }
-            std::thread::sleep(SETTLE_LOOK);
-        }
-        let stored = self.control_plane(patience, database.count())?;
         self.outcome.stored = Some(stored);
         self.outcome.storage_bytes_after = self.control_plane(patience, database.storage_bytes())?;
         self.checkpoint()?;
         let acked = self.outcome.preloaded_points + self.outcome.points.acked;
         let unknown = self.outcome.points.unknown;
-        let may_be_lost = self.outcome.facts.as_ref().is_some_and(ServerFacts::may_lose_acknowledged);
+        let may_be_lost = self.outcome.facts.as_ref().is_some_and(|facts| {
+            // What a promise does not cover may go with a process that was killed.
+            facts.may_lose_acknowledged() || (self.was_killed() && facts.promise.level == PromiseLevel::Buffered)
+        });
         if (stored.points < acked && !may_be_lost) || stored.points > acked + unknown {
             return Err(Reason::Stored { acked, unknown, stored: stored.points });
         }
@@ -49,6 +46,41 @@ impl Session<'_> {
             return Err(Reason::StoredValues { stored: stored.values, expected });
         }
         Ok(())
+    }
+
+    /// Whether a process was killed on purpose.
+    fn was_killed(&self) -> bool {
+        let marks = self.outcome.scenario.iter().flat_map(|scenario| &scenario.marks);
+        marks.into_iter().any(|mark| mark.action.action == ProcessAction::Kill)
+    }
+
+    /// Waits until all is stored, and counts it. `None`: the user does not wait for it; what has not settled cannot be
+    /// counted.
+    fn settled_count(&mut self) -> Result<Option<Counts>, Reason> {
+        let database = Arc::clone(&self.database);
+        let patience = Duration::from_nanos(self.planned.plan.phases.settle_ns);
+        let began = Instant::now();
+        let awaited = self.outcome.preloaded_points + self.outcome.points.acked;
+        let is_queued = self.outcome.acknowledgement < Acknowledgement::Applied;
+        let mut counts = SettlingCounts::default();
+        loop {
+            let is_late = began.elapsed() >= patience;
+            let looked = Instant::now();
+            let settled = self.control_plane(patience, database.settle())?;
+            if settled != Settled::NotYet || is_late {
+                let stored = self.control_plane(patience, database.count())?;
+                let may_come = settled == Settled::CannotTell && is_queued && !is_late;
+                if !may_come || counts.note(stored.points, awaited, began.elapsed()) != Settling::Going {
+                    return Ok(Some(stored));
+                }
+                self.tell(&Event::Settling { points: stored.points, awaited })?;
+            }
+            if self.stop.requested().is_some() {
+                return Ok(None);
+            }
+            // Looking must not keep the database from what it does.
+            std::thread::sleep(SETTLE_LOOK.max(looked.elapsed()));
+        }
     }
 
     pub(super) fn drop_created(&mut self) -> Result<(), Reason> {

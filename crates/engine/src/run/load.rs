@@ -1,6 +1,6 @@
 //! The load itself: warm-up and a measured part, or the steps of a ramp.
 
-use super::Session;
+use super::{Session, acting::Acting, visible::VisibleSeries};
 use crate::{
     clock::RunClock,
     control::Control,
@@ -8,6 +8,7 @@ use crate::{
     outcome::{Outcome, Phase},
     plan::{GroupPlan, Load, Plan},
     ramp::Quantity,
+    scenario::Scenario,
     slice::{SLICES, Slice},
     threads::{LoadRequest, LoadThreads, blocking_threads, history, kinds},
     totals::Totals,
@@ -41,8 +42,10 @@ pub(super) struct Running {
     pub(super) clock: RunClock,
     pub(super) control: Arc<Control>,
     pub(super) totals: Totals,
+    pub(super) visible: Option<VisibleSeries>,
     slices: Receiver<Slice>,
     threads: LoadThreads,
+    acting: Option<Acting>,
     verifier: Option<Verifier>,
     probe: Option<Probe>,
     sampler: Sampler,
@@ -110,13 +113,17 @@ impl Session<'_> {
         let warm_up = plan.phases.warmup_ns > 0 && plan.ramp.is_none();
         let phase = if warm_up { Phase::WarmUp } else { Phase::Measure };
         let probe = self.probe(clock, verifier.as_ref().and_then(Verifier::frontier)).map_err(target)?;
+        let visible = self.visible_series(clock).map_err(target)?;
+        let acting = self.acting(clock)?;
         threads.start(clock);
         Ok(Running {
             clock,
             control,
             totals,
+            visible,
             slices,
             threads,
+            acting,
             verifier,
             probe,
             sampler,
@@ -166,6 +173,18 @@ impl Session<'_> {
         frontier.map(start).transpose()
     }
 
+    /// Begins the scenario, if the plan has one.
+    fn acting(&self, clock: RunClock) -> Result<Option<Acting>, Reason> {
+        let actions = self.planned.plan.scenario.clone();
+        if actions.is_empty() {
+            return Ok(None);
+        }
+        let processes = self.options.processes.clone();
+        let processes = processes.ok_or_else(|| Reason::Internal("nobody can act on the server's processes".into()))?;
+        let acting = Acting::start(actions, processes, clock);
+        acting.map(Some).map_err(|e| Reason::Internal(format!("cannot start a thread: {e}")))
+    }
+
     fn sampler(&self, clock: RunClock, readings: Arc<Mutex<Vec<Reading>>>) -> Result<Sampler, SamplerError> {
         let role = if self.backend.capabilities().embedded { "client+database" } else { "client" };
         let own = Subject { role: role.into(), node: 0, target: own_tree() };
@@ -210,6 +229,7 @@ impl Session<'_> {
             to_ns = running.control.ended_ns().clamp(from_ns, to_ns);
         }
         self.outcome.measured = running.totals.measured(generation, from_ns, to_ns.max(from_ns + 1));
+        self.measured_visibility(running, from_ns, to_ns);
         Ok(())
     }
 
@@ -268,6 +288,9 @@ impl Session<'_> {
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => std::thread::sleep(LOOK),
         }
+        for mark in running.acting.as_mut().map(Acting::take_begun).unwrap_or_default() {
+            self.tell(&Event::Acting(&mark))?;
+        }
         let now_ns = running.clock.now_ns();
         let deadline_ns = self.planned.plan.phases.deadline_ns;
         running.control.interrupt_older_than(now_ns.saturating_sub(deadline_ns));
@@ -295,6 +318,9 @@ impl Session<'_> {
         for window in running.totals.take_seconds(before) {
             let readings = running.readings.lock().unwrap_or_else(PoisonError::into_inner).clone();
             let users = running.control.users();
+            if let Some(visible) = &mut running.visible {
+                visible.course.push(window.counts().points.acked);
+            }
             self.tell(&Event::Second(Second { window: &window, phase: running.phase, users, readings: &readings }))?;
         }
         Ok(())
@@ -307,6 +333,10 @@ impl Session<'_> {
             reasons.push(Reason::RunDeadline { after_s: after_ns / WINDOW_NS });
         }
         let joined = running.threads.join().map_err(Reason::Internal);
+        self.outcome.scenario = running.acting.map(Acting::finish).map(|marks| {
+            let measured = self.outcome.measured.as_ref();
+            Scenario::of(marks, measured.map_or(&[], |m| &m.seconds), measured.map_or(0, |m| m.from_ns))
+        });
         if let Some(probe) = running.probe {
             // A probe that cannot read says nothing of the load: its result is missing, with the reason.
             match probe.finish() {

@@ -2,7 +2,7 @@
 
 use super::Session;
 use crate::{descriptors::reserve_descriptors, outcome::Phase, plan::GroupPlan, verdict::Reason};
-use iotbench_core::{Cause, Counts, Error, Writer};
+use iotbench_core::{Cause, Error, Writer};
 use std::{
     sync::Arc,
     time::{Duration, Instant},
@@ -24,13 +24,17 @@ impl Session<'_> {
         self.outcome.facts = Some(facts);
         let is_there = self.take_over_history()?;
         if !is_there {
+            self.begin_history()?;
+            let database = Arc::clone(&self.database);
             self.control_plane(self.deadline(), database.create())?;
             self.created = true;
         }
+        let database = Arc::clone(&self.database);
         self.outcome.storage_bytes_before = self.control_plane(self.deadline(), database.storage_bytes())?;
         self.checkpoint()?;
         if !is_there && self.planned.plan.phases.preload > 0 {
             self.preload()?;
+            self.hand_history_on()?;
             self.checkpoint()?;
         }
         let plan = &self.planned.plan;
@@ -41,30 +45,6 @@ impl Session<'_> {
             self.outcome.empty_transaction_ns = Some(mean.as_secs_f64() * 1e9);
         }
         Ok(())
-    }
-
-    /// Whether an earlier run of the same data left the whole history, and nothing else: then this run reads it. Only where
-    /// nothing is written: what a load wrote does not belong to a history.
-    fn take_over_history(&mut self) -> Result<bool, Reason> {
-        let plan = &self.planned.plan;
-        let writes = plan.groups.iter().flat_map(GroupPlan::operations).any(|o| o.question().is_none());
-        let points = plan.phases.preload * u64::from(plan.phases.preload_devices);
-        let width = self.planned.dataset.schema().width() as u64;
-        if writes || points == 0 {
-            return Ok(false);
-        }
-        let database = Arc::clone(&self.database);
-        if !self.control_plane(self.deadline(), database.adopt())? {
-            return Ok(false);
-        }
-        self.created = true;
-        let stored = self.control_plane(self.deadline(), database.count())?;
-        let is_whole = stored == Counts { points, values: points * width };
-        if is_whole {
-            self.outcome.preloaded_points = points;
-            self.outcome.plan.remarks.push("the history is that of an earlier run, which left it".into());
-        }
-        Ok(is_whole)
     }
 }
 

@@ -9,6 +9,7 @@ mod deadline;
 mod devices;
 mod failures;
 mod mixes;
+mod ramps;
 mod tracing;
 mod transactions;
 

@@ -69,6 +69,15 @@ pub struct Scripted {
 impl Scripted {
     /// Lives as long as the process: a run keeps its backend as long.
     pub fn new(script: Script) -> &'static Self {
+        Self::with(script, false)
+    }
+
+    /// One whose every connection gets a thread, and so a loop, of its own.
+    pub fn blocking(script: Script) -> &'static Self {
+        Self::with(script, true)
+    }
+
+    fn with(script: Script, blocking: bool) -> &'static Self {
         let capabilities = Capabilities {
             layouts: &[Layout::Wide],
             time_unit: TimeUnit::Ns,
@@ -77,7 +86,7 @@ impl Scripted {
             acknowledgement: Acknowledgement::Applied,
             transactions: true,
             most_writers: None,
-            blocking: false,
+            blocking,
             embedded: true,
             stores: true,
         };

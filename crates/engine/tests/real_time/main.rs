@@ -12,6 +12,7 @@ mod limits;
 mod observers;
 mod operations;
 mod partial;
+mod queued;
 mod queueing;
 mod ramp;
 mod reproduction;

@@ -147,7 +147,7 @@ impl Observer for Watch<'_> {
             Event::Second(second) => self.seen.seconds.push(*second.window.counts()),
             Event::Phase { phase, .. } => self.seen.phases.push(*phase),
             Event::StepEnded(figures) => self.seen.steps.push((*figures).clone()),
-            Event::Preloaded { .. } | Event::Step(_) | Event::Checkpoint(_) => {}
+            Event::Preloaded { .. } | Event::Settling { .. } | Event::Acting(_) | Event::Step(_) | Event::Checkpoint(_) => {}
         }
         (self.at_event)(event);
         Ok(())

@@ -1,6 +1,7 @@
 //! What is expected of servers of several processes.
 
 use crate::place::{Place, backend, folders_of, wait_for};
+use iotbench_core::ProcessAction;
 use iotbench_launcher::{Ended, Records, StartError, start};
 use rustix::process::{Pid, Signal, kill_process};
 use std::{
@@ -21,6 +22,7 @@ pub const ALL: &[(&str, fn())] = &[
     ("one_that_does_not_start_ends_all_and_its_log_is_shown", one_that_does_not_start),
     ("a_join_that_fails_ends_all", a_join_that_fails),
     ("one_that_dies_is_named_and_ends_all", one_that_dies),
+    ("single_processes_are_killed_stopped_continued_and_restarted_and_the_others_go_on", single_processes),
     ("a_killed_parent_leaves_nothing", a_killed_parent_leaves_nothing),
     ("a_killed_supervisor_is_replaced_by_its_caller", a_killed_supervisor),
     ("a_kept_cluster_starts_again_where_it_was", a_kept_cluster),
@@ -145,6 +147,37 @@ fn one_that_dies() {
     assert!(server.folder().exists(), "who was not told to end it may want to look");
     assert_eq!(server.stop().unwrap(), Ended::Removed);
     assert!(death.try_recv().is_err());
+    place.assert_nothing_is_left(&backend);
+}
+
+fn single_processes() {
+    let (place, backend) = (Place::new(), backend("actions"));
+    let server = place.start(&backend);
+    let actor = server.actor();
+    let pid =
+        |role, node| server.processes().iter().find(|p| (p.role.as_str(), p.node) == (role, node)).unwrap().id.pid;
+    let state = |pid| procfs::process::Process::new(pid).unwrap().stat().unwrap().state;
+    actor.act(ProcessAction::Stop, "store", 1).unwrap();
+    wait_for("it to stand still", || state(pid("store", 1)) == 'T');
+    actor.act(ProcessAction::Continue, "store", 1).unwrap();
+    wait_for("it to go on", || state(pid("store", 1)) != 'T');
+    actor.act(ProcessAction::Kill, "store", 2).unwrap();
+    assert!(!place.is_alive(pid("store", 2)) && server.is_alive() && server.ended().is_none());
+    // One that is gone, one that stands still, and one that runs.
+    actor.act(ProcessAction::Stop, "front", 0).unwrap();
+    for (role, node, stopped) in [("store", 2, false), ("front", 0, true), ("store", 0, true)] {
+        let (name, before) = (format!("{role}-{node}"), pid(role, node));
+        actor.act(ProcessAction::Restart, role, node).unwrap();
+        wait_for("it to start", || place.noted("start ").iter().filter(|n| **n == name).count() == 2);
+        assert!(!place.is_alive(before) && server.is_alive(), "{name}");
+        assert_eq!(place.noted("stop ").contains(&name) || place.noted("orphan ").contains(&name), stopped, "{name}");
+    }
+    let error = actor.act(ProcessAction::Kill, "front", 7).unwrap_err();
+    assert_eq!(error, "there is no front on node 7");
+    let others = [("store", 1), ("front", 1), ("front", 2)];
+    assert!(others.into_iter().all(|(role, node)| place.is_alive(pid(role, node))), "the others went on");
+    assert_eq!(server.stop().unwrap(), Ended::Removed);
+    assert!(actor.act(ProcessAction::Kill, "front", 0).is_err());
     place.assert_nothing_is_left(&backend);
 }
 

@@ -1,6 +1,6 @@
 //! The answer of a ramp.
 
-use super::{OperationCounts, mean_us, rounded, seconds, us};
+use super::{OperationCounts, Visibility, mean_us, rounded, seconds, us};
 use iotbench_engine::StepFigures;
 use serde::{Deserialize, Serialize};
 
@@ -58,6 +58,9 @@ pub struct Step {
     pub p99_response_us: Option<f64>,
     /// Datapoints lost because their user could not send in time.
     pub points_dropped: u64,
+    /// How fast what was acknowledged became visible; null: an acknowledgement says that it is, or it could not be told.
+    #[serde(default)]
+    pub visibility: Option<Visibility>,
     /// Whether the load was sustained.
     pub passed: bool,
     /// Why not.
@@ -95,6 +98,7 @@ impl From<&StepFigures> for Step {
             mean_response_us: figures.mean_response_ns.and_then(mean_us),
             p99_response_us: figures.p99_response_ns.map(us),
             points_dropped: figures.points_dropped,
+            visibility: figures.visibility.as_ref().map(Visibility::from),
             passed: figures.passed,
             failure: figures.failure.clone(),
         }

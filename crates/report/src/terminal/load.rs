@@ -4,7 +4,7 @@ use super::{
     figure::{NONE, count, duration, or_none, significant},
     table::{paragraph, table},
 };
-use crate::document::{Document, Group, Operation, Spread};
+use crate::document::{Document, Group, Operation, Spread, Visibility};
 use comfy_table::CellAlignment::{Left, Right};
 
 pub(super) fn sections(document: &Document, columns: u16) -> Vec<String> {
@@ -122,7 +122,17 @@ fn throughput(document: &Document, columns: u16) -> Option<String> {
     let text = table("Throughput a second", &heads, rows, Right, columns);
     let length = document.measured.as_ref().and_then(|m| m.length_s);
     let length = length.map(|s| format!("\nmean over {} s, the others over whole seconds", significant(s)));
-    Some(text + &length.unwrap_or_default())
+    let visible = document.visibility.as_ref().map(|seen| format!("\n{}", paragraph(&visible(seen), columns)));
+    Some(text + &length.unwrap_or_default() + &visible.unwrap_or_default())
+}
+
+/// `Visible: 4,012 datapoints/s of 4,020 acknowledged; the lag was 0.51 s at the beginning and 0.62 s at the end.`
+pub(super) fn visible(seen: &Visibility) -> String {
+    let [acked, visible] = [seen.acked_points_per_s, seen.visible_points_per_s].map(|rate| or_none(rate, significant));
+    let [first, last] = [seen.lag_first_s, seen.lag_last_s].map(|s| or_none(s, |s| duration(s * 1e6)));
+    format!(
+        "Visible: {visible} datapoints/s of {acked} acknowledged; the lag was {first} at the beginning and {last} at the end."
+    )
 }
 
 /// `Answers: 112 of 312 compared (sample): all are right. The server worked all of them out.`

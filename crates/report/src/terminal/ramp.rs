@@ -2,6 +2,7 @@
 
 use super::{
     figure::{count, duration, or_none, significant},
+    load::visible,
     table::{paragraph, table},
 };
 use crate::document::{Document, Purpose, Step};
@@ -27,10 +28,13 @@ pub(super) fn section(document: &Document, columns: u16) -> Option<String> {
     let failures = (1..).zip(&capacity.steps).filter_map(|(place, step)| Some((place, step.failure.as_deref()?)));
     let failures: Vec<_> =
         failures.map(|(place, why): (usize, _)| paragraph(&format!("step {place} failed: {why}"), columns)).collect();
+    let lags = (1..).zip(&capacity.steps).filter_map(|(place, step)| Some((place, step.visibility.as_ref()?)));
+    let lags: Vec<_> =
+        lags.map(|(place, seen): (usize, _)| paragraph(&format!("step {place}: {}", visible(seen)), columns)).collect();
     let lack = capacity.steps.iter().any(|step| step.p99_response_us.is_none());
     let lack = if lack { vec![format!("– p99 needs {} samples", Level::P99.samples_needed())] } else { vec![] };
     let criterion = paragraph(&format!("too much is: {}", capacity.criterion), columns);
-    Some([vec![text], lack, failures, vec![criterion]].concat().join("\n"))
+    Some([vec![text], lack, lags, failures, vec![criterion]].concat().join("\n"))
 }
 
 fn row(place: usize, step: &Step, most: f64) -> Vec<String> {

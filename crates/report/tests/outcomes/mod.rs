@@ -8,9 +8,9 @@ use iotbench_core::{
     Settings, Signal, TableSpec, ValueType,
 };
 use iotbench_engine::{
-    AckedRanges, Answers, Bounds, Capacity, ClientFigures, Freshness, GroupPlan, Load, Measured, OperationPlan,
-    Outcome, Part, Payload, Phase, PhasesPlan, Plan, Purpose, ReadCounts, Reason, SecondFigures, Step, StepFigures,
-    StopPlan, SweptValue, Verdict, VerifyMode, parse_profile,
+    AckedRanges, ActionPlan, Answers, Bounds, Capacity, ClientFigures, Freshness, GroupPlan, Load, Mark, Measured,
+    OperationPlan, Outcome, Part, Payload, Phase, PhasesPlan, Plan, Purpose, ReadCounts, Reason, Scenario,
+    SecondFigures, Step, StepFigures, StopPlan, Stretch, SweptValue, Verdict, VerifyMode, Visibility, parse_profile,
 };
 use iotbench_recorder::{
     LatencyHistogram, LoadCounts, OperationKind, PointCounts, Recorder, Recording, Requests, Timing, Window,
@@ -111,6 +111,7 @@ pub fn plan() -> Plan {
         },
         ramp: None,
         sweep: None,
+        scenario: vec![],
         stop: StopPlan { mean_response_ns: Some(1_000_000_000), quantile_response: None, errors: 0.0, timeouts: 0.0 },
         remarks: vec!["closed loop: a slow answer delays the next operation of its user".into()],
     }
@@ -157,10 +158,15 @@ fn measured(windows: &[Window]) -> Measured {
         recording.merge(window.recording()).unwrap();
         counts.merge(window.counts());
         let c = window.counts();
-        seconds.push(SecondFigures { ok: c.ok, points: c.points.acked, values: c.values_acked });
+        seconds.push(SecondFigures {
+            ok: c.ok,
+            errors: c.fail + c.unknown,
+            points: c.points.acked,
+            values: c.values_acked,
+        });
     }
     let pacing_error = LatencyHistogram::new();
-    Measured { from_ns: 0, to_ns: LENGTH_NS, recording, counts, seconds, pacing_error }
+    Measured { from_ns: 0, to_ns: LENGTH_NS, recording, counts, seconds, pacing_error, visibility: None }
 }
 
 pub fn facts() -> ServerFacts {
@@ -237,6 +243,7 @@ pub fn fixed(ok: u64, fail: u64, unknown: u64) -> Outcome {
         reads: ReadCounts::default(),
         answers: None,
         freshness: None,
+        scenario: None,
         measured: Some(measured),
         capacity: None,
         resources: vec![client_summary()],
@@ -340,6 +347,7 @@ pub fn ramp() -> Outcome {
             mean_response_ns: Some(mean_s * 1e9),
             p99_response_ns: (mean_s < 0.01).then_some(11_000_000),
             points_dropped: pending * POINTS_PER_OPERATION,
+            visibility: None,
             passed: failure.is_none(),
             failure: failure.map(Into::into),
         }
@@ -353,6 +361,55 @@ pub fn ramp() -> Outcome {
     let mut outcome = fixed(12_345, 0, 0);
     outcome.plan.remarks.insert(0, "indicative: steps of 6s, below 60s".into());
     Outcome { capacity: Some(capacity), ..outcome }
+}
+
+/// A ramp on a database that acknowledges before it stores, and falls behind.
+pub fn queued() -> Outcome {
+    let mut outcome = ramp();
+    let seen = |growth: f64| Visibility {
+        acked_per_s: 48_200.0,
+        visible_per_s: 48_200.0 * (1.0 - growth),
+        lag_first_s: 0.4,
+        lag_last_s: 0.4 + 6.0 * growth,
+        lag_growth: growth,
+        lag_growth_error: 0.004,
+    };
+    if let Some(measured) = &mut outcome.measured {
+        measured.visibility = Some(seen(0.002));
+    }
+    for step in outcome.capacity.iter_mut().flat_map(|c| &mut c.steps) {
+        step.visibility = Some(seen(if step.passed { 0.002 } else { 0.3 }));
+    }
+    outcome
+}
+
+/// A run whose server was restarted after two seconds.
+pub fn disturbed() -> Outcome {
+    let action = |action, role: &str, node| ActionPlan { at_ns: 2_000_000_000, action, role: role.into(), node };
+    let marks = vec![
+        Mark {
+            action: action(iotbench_core::ProcessAction::Restart, "server", 0),
+            from_ns: 2_000_120_000,
+            to_ns: Some(3_200_000_000),
+            error: None,
+        },
+        Mark {
+            action: action(iotbench_core::ProcessAction::Kill, "front", 1),
+            from_ns: 4_000_000_000,
+            to_ns: None,
+            error: Some("there is no front on node 1".into()),
+        },
+    ];
+    let stretch = |seconds, operations_per_s, errors| Stretch { seconds, operations_per_s, errors };
+    let scenario = Scenario {
+        marks,
+        before: stretch(2, 1024.0, 0),
+        during: stretch(4, 211.5, 17),
+        after: stretch(5, 1019.0, 0),
+        outage_s: 3,
+        recovery_ns: Some(4_000_000_000),
+    };
+    Outcome { scenario: Some(scenario), ..fixed(12_345, 17, 0) }
 }
 
 /// A run that never reached its database.

@@ -13,7 +13,6 @@ mod selection;
 mod stream;
 
 use super::{
-    config::{Config, Indexes},
     error::classify,
     layout::{index_name, qualified, quoted},
     server::execute,
@@ -49,11 +48,11 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    pub(crate) fn new(database: &str, table: Arc<TableSpec>, config: &Config) -> Self {
+    pub(crate) fn new(database: &str, table: Arc<TableSpec>, has_index: bool) -> Self {
         let name = qualified(database, &table);
-        let from = match config.indexes {
-            Indexes::Time => format!("{name} FORCE INDEX ({})", quoted(&index_name(&table))),
-            Indexes::None => name.clone(),
+        let from = match has_index {
+            true => format!("{name} FORCE INDEX ({})", quoted(&index_name(&table))),
+            false => name.clone(),
         };
         Self { table, name, from }
     }

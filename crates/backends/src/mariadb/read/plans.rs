@@ -8,7 +8,12 @@ use super::{
     *,
 };
 use crate::explained::{batch, queries, table};
-use crate::mariadb::{MariaDb, address::Address, config::Config, server::Server};
+use crate::mariadb::{
+    MariaDb,
+    address::Address,
+    config::{Config, Indexes},
+    server::Server,
+};
 use iotbench_core::{Backend, Database, Endpoint, OpenRequest, Settings, Target};
 use sqlx::{Connection, Executor, Row, mysql::MySqlRow};
 use std::sync::{Mutex, PoisonError};
@@ -96,7 +101,7 @@ async fn plans(layout: Layout, engine: &str, indexes: &str) -> Option<Vec<(&'sta
     database.create().await.unwrap();
     database.writer().await.unwrap().write(&batch(&table(layout))).await.unwrap();
     let server = Server::new(Address::new(&target).unwrap(), Config::new(&settings).unwrap(), None);
-    let place = Place::new(&name, Arc::new(table(layout)), &server.config);
+    let place = Place::new(&name, Arc::new(table(layout)), server.config.indexes == Indexes::Time);
     let mut reader = MariaDbReader::new(server.connect_to_read().await.unwrap(), place);
     let statements = Arc::new(Mutex::new(Vec::new()));
     let inner = std::mem::replace(&mut reader.shape, Box::new(RecordShape::new(Arc::clone(&reader.place))));

@@ -2,7 +2,7 @@
 
 use super::{points::Figures, *};
 use crate::explained::{batch, queries, table};
-use crate::sqlite::{layout::create_sql, write::SqliteWriter};
+use crate::sqlite::{config::Indexes, layout::create_sql, write::SqliteWriter};
 use iotbench_core::{Schema, Writer};
 use std::sync::{Mutex, PoisonError};
 
@@ -59,7 +59,7 @@ async fn plans(layout: Layout, devices: u32, has_index: bool) -> Vec<(&'static s
     let spec = Arc::new(spec);
     let folder = tempfile::tempdir().unwrap();
     let open = || Connection::open(folder.path().join("points.sqlite")).unwrap();
-    open().execute_batch(&create_sql(&spec)).unwrap();
+    open().execute_batch(&create_sql(&spec, Indexes::Time)).unwrap();
     SqliteWriter::new(open(), Arc::clone(&spec)).unwrap().write(&batch(&spec)).await.unwrap();
     if !has_index {
         open().execute_batch("DROP INDEX points_time").unwrap();

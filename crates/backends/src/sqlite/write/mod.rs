@@ -129,7 +129,7 @@ impl Writer for SqliteWriter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sqlite::layout::create_sql;
+    use crate::sqlite::{config::Indexes, layout::create_sql};
     use iotbench_core::{Marker, Name, Run, Schema, Signal, Value, ValueType};
 
     fn table(layout: Layout) -> TableSpec {
@@ -168,7 +168,7 @@ mod tests {
         for layout in [Layout::Wide, Layout::Narrow, Layout::Document] {
             let table = table(layout);
             let connection = Connection::open_in_memory().unwrap();
-            connection.execute_batch(&create_sql(&table)).unwrap();
+            connection.execute_batch(&create_sql(&table, Indexes::Time)).unwrap();
             let batch = batch(&table, 1000);
             let mut writer = SqliteWriter::new(connection, Arc::new(table)).unwrap();
             let interrupt = writer.interrupt().unwrap();
@@ -192,7 +192,7 @@ mod tests {
         for layout in Layout::ALL {
             let table = table(layout);
             let connection = Connection::open_in_memory().unwrap();
-            connection.execute_batch(&create_sql(&table)).unwrap();
+            connection.execute_batch(&create_sql(&table, Indexes::Time)).unwrap();
             connection.pragma_update(None, "max_page_count", 30).unwrap();
             let (small, large) = (batch(&table, 1), batch(&table, 100));
             let mut writer = SqliteWriter::new(connection, Arc::new(table)).unwrap();

@@ -107,7 +107,10 @@ pub(super) fn carry_out_in(
     let run_id = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let database = job.needs_folder().then(|| folder.database_dir()).transpose()?;
     let place = Place { folder: database.as_deref().unwrap_or(Path::new("nowhere")), server };
-    let planned = job.plan(run, &run_id, &place)?;
+    let mut planned = job.plan(run, &run_id, &place)?;
+    if server.is_some_and(PrivateServer::is_on_kept_folder) {
+        planned.plan.remarks.push("the server was started on the folder that an earlier run kept".into());
+    }
     let files = server.map(PrivateServer::folder).or(database.as_deref());
     let provenance = Provenance {
         tool: Tool::this(BACKENDS.iter().map(|b| b.name().to_owned()).collect()),
@@ -119,7 +122,8 @@ pub(super) fn carry_out_in(
     let progress = shown.then(|| Progress::new(&planned.plan));
     let folder = FolderObserver::new(folder, &planned.plan, started, provenance)?;
     let mut watchers = Watchers { folder, progress };
-    let options = RunOptions { trace: arguments.trace, keep: arguments.keep, verify: arguments.verify };
+    let processes = server.map(managed::processes);
+    let options = RunOptions { trace: arguments.trace, keep: arguments.keep, verify: arguments.verify, processes };
     let outcome = run_on_a_thread(planned, job.backend, options, &mut watchers, stop)
         .map_err(|e| CliError::internal(format!("{e}; what was measured is in {}", path.display())))?;
     if let Some(database) = &database {

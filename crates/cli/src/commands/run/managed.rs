@@ -2,12 +2,14 @@
 
 use super::options::{OutputFormat, RunArguments};
 use crate::{commands::kept, console, error::CliError, job::Job};
-use iotbench_engine::{Outcome, Reason, StopSignal, Verdict};
-use iotbench_launcher::{Ended, Launch, PrivateServer, StartError, start};
+use iotbench_core::ProcessAction;
+use iotbench_engine::{Outcome, Reason, ServerProcesses, StopSignal, Verdict};
+use iotbench_launcher::{Ended, KeptServer, Launch, PrivateServer, ProcessActor, Records, StartError, start};
 use std::{
     fs::File,
     io::{self, Read, Seek, SeekFrom},
     path::Path,
+    sync::Arc,
 };
 
 /// The server's log, in the results folder.
@@ -24,13 +26,20 @@ pub(super) fn start_server(
 ) -> Result<Option<PrivateServer>, CliError> {
     let Some(wanted) = &job.server else { return Ok(None) };
     let name = job.backend.name();
+    // Where no notes can be kept there are none.
+    let kept = Records::open().and_then(|records| records.find_kept(name, &wanted.settings)).ok().flatten();
     if arguments.output_format != OutputFormat::Quiet {
-        console::say(&format!("starting {name} …"));
+        let place = kept.as_ref().map(|kept| format!(" on what a run kept in {}", kept.folder.display()));
+        console::say(&format!("starting {name}{} …", place.unwrap_or_default()));
     }
     let log = results.join(LOG);
     let launch = Launch::new(name, wanted.recipe, log.clone())
         .memory_bytes(arguments.server_memory.0)
         .settings(wanted.settings.clone());
+    let launch = match kept {
+        Some(kept) => launch.on_kept_folder(kept.folder),
+        None => launch,
+    };
     let server = start(&launch, &|| stop.ends()).map_err(|error| match (&error, stop.requested()) {
         (StartError::Cancelled, Some(signal)) => {
             CliError::with_code(u8::try_from(128 + signal).unwrap_or(130), format!("{error}: interrupted"))
@@ -67,13 +76,36 @@ pub(super) fn note_death(server: &PrivateServer, outcome: &mut Outcome) {
     }
 }
 
-/// Stops a server and removes it, unless it is to be kept.
+/// Who acts on its processes while a run's load goes on.
+pub(super) fn processes(server: &PrivateServer) -> Arc<dyn ServerProcesses> {
+    #[derive(Debug)]
+    struct Processes(ProcessActor);
+    impl ServerProcesses for Processes {
+        fn act(&self, action: ProcessAction, role: &str, node: u32) -> Result<(), String> {
+            self.0.act(action, role, node)
+        }
+    }
+    Arc::new(Processes(server.actor()))
+}
+
+/// Stops a server and removes it, unless it is to be kept, or was before: then the next run finds it.
 pub(super) fn stop_server(job: &Job, arguments: &RunArguments, server: PrivateServer) {
     let keep = if arguments.keep { server.keep() } else { Ok(()) };
+    let settings = job.server.as_ref().map(|wanted| wanted.settings.clone()).unwrap_or_default();
+    let noted = server.record(Path::new(LOG)).map(|record| KeptServer::of(&record, &settings));
     match keep.and_then(|()| server.stop()) {
         Ok(Ended::Removed) => {}
-        Ok(Ended::Kept(folder)) if arguments.output_format == OutputFormat::Quiet => drop(folder),
-        Ok(Ended::Kept(folder)) => console::say(&kept(job.backend.name(), &folder)),
+        Ok(Ended::Kept(folder)) => {
+            if arguments.output_format != OutputFormat::Quiet {
+                console::say(&kept(job.backend.name(), &folder));
+            }
+            let note = |kept: KeptServer| Records::open().and_then(|records| records.note_kept(&kept));
+            match noted.map(note).transpose() {
+                Ok(_) if arguments.output_format == OutputFormat::Quiet => {}
+                Ok(_) => console::say("the next run starts it there; iotbench clean removes it"),
+                Err(error) => console::say(&format!("warning: no run will find it: {error}")),
+            }
+        }
         Err(error) => console::say(&format!("warning: {error}")),
     }
 }

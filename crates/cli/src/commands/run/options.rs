@@ -7,8 +7,8 @@ use clap::{
 };
 use iotbench_core::Layout;
 use iotbench_engine::{
-    Arrival, ArrivalOverride, Auto, Bytes, Count, Datapoints, OperationKind, Overrides, Profile, Rate, Span, Strategy,
-    VerifyMode,
+    Arrival, ArrivalOverride, Auto, Bytes, Count, Datapoints, OperationKind, Overrides, Profile, Rate, ScenarioAction,
+    Span, Strategy, VerifyMode,
 };
 use iotbench_launcher::DEFAULT_MEMORY_BYTES;
 use std::path::PathBuf;
@@ -22,9 +22,11 @@ Examples:
   iotbench run -p machine_write -b sqlite -b blackhole          one after the other
   iotbench run -p machine_write -b mariadb:bulk                 on a private server, started for the run and removed
   iotbench run -p machine_read -b postgres:wide --strategy bulk --history 2m
+  iotbench run -p compressor_mean -b mariadb --variant 'index none'
   iotbench run -p pmu_write --set ramp.step=60s --set backend.sqlite.synchronous=NORMAL
   iotbench run -p smart_meter_write --set interval=30s          the most meters; the window shrinks with the interval
   iotbench run -p weather_insert --set sweep.values=[2,10,100]  a run for each value, and one table
+  iotbench run -p machine_write -b mariadb -d 60s --scenario 20s:restart
   iotbench run -p ./mine.toml --dry-run                         what it would do
 
 Every option can also be given as IOTBENCH_OPTION; an option on the command line comes first, then the environment, then
@@ -81,9 +83,16 @@ pub(crate) struct RunArguments {
     /// How machine cycles are read: individual, bulk, bulk1; a run for each, all of them by default
     #[arg(long, env = "IOTBENCH_STRATEGY", value_name = "NAME", value_delimiter = ',')]
     strategy: Vec<Strategy>,
+    /// Which of the profile's variants to run, a run for each; all of them by default
+    #[arg(long, env = "IOTBENCH_VARIANT", value_name = "NAME", value_delimiter = ',')]
+    pub(super) variant: Vec<String>,
     /// How much of the devices' own time is written before the run, such as 10m
     #[arg(long, env = "IOTBENCH_HISTORY", value_name = "TIME")]
     history: Option<Span>,
+    /// Kill, stop, continue or restart a process of the private server while the load runs, such as 20s:restart or
+    /// 20s:kill:cassandra:2 (node 2, counted from 0); repeatable
+    #[arg(long, env = "IOTBENCH_SCENARIO", value_name = "AT:ACTION[:ROLE[:NODE]]", value_delimiter = ',')]
+    scenario: Vec<ScenarioAction>,
     /// Decides all data and schedules
     #[arg(long, env = "IOTBENCH_SEED", value_name = "N")]
     seed: Option<u64>,
@@ -148,6 +157,7 @@ impl RunArguments {
     /// The changes to the profile.
     pub(super) fn overrides(&self) -> Overrides {
         Overrides {
+            variant: None,
             full: self.full,
             set: self.set.clone(),
             duration: self.duration,
@@ -165,6 +175,7 @@ impl RunArguments {
             layout: self.layout,
             history: self.history,
             strategy: None,
+            scenario: self.scenario.clone(),
             seed: self.seed,
         }
     }

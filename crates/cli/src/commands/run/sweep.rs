@@ -8,7 +8,7 @@ use super::{
 use crate::{console, error::CliError, job::Job};
 use iotbench_engine::{Profile, StopSignal};
 use iotbench_launcher::PrivateServer;
-use iotbench_report::Status;
+use iotbench_report::{Status, SweepTable};
 use std::path::Path;
 
 pub(super) fn carry_out(
@@ -19,14 +19,18 @@ pub(super) fn carry_out(
 ) -> Result<(), CliError> {
     // The server's death ends all of them.
     let stop = stop.of_one_run();
-    let folder = new_folder(job, &arguments.out, job.layout.name())?.path().to_owned();
+    let results = new_folder(job, &arguments.out, job.layout.name())?;
+    let folder = results.path().to_owned();
     let server = managed::start_server(job, arguments, &folder, &stop)?;
     let mut all = Done { runs: Vec::with_capacity(job.runs.len()), folder, is_sweep: true };
     let ended = run_each(job, arguments, server.as_ref(), &stop, &mut all);
+    let documents: Vec<_> = all.runs.iter().map(|run| run.document.clone()).collect();
+    let written = SweepTable::new(&documents).map(|table| results.write_sweep(&table)).transpose();
     done.push(all);
     if let Some(server) = server {
         managed::stop_server(job, arguments, server);
     }
+    written?;
     ended
 }
 

@@ -1,0 +1,140 @@
+//! Whether what is acknowledged becomes visible as fast: for databases whose acknowledgement does not say that it is stored.
+//!
+//! The *backlog* is what was acknowledged and is not seen yet. A load is sustained when the backlog does not grow: its slope
+//! over a stretch, by least squares through several counts, is what the visible rate lacks of the acknowledged one. By
+//! Little's law the backlog over the acknowledged rate is the lag from acknowledged to visible.
+
+mod course;
+mod settling;
+mod watch;
+
+pub use course::AckedCourse;
+pub use settling::{Settling, SettlingCounts};
+pub use watch::{Look, VisibleWatch};
+
+/// Part of the acknowledged rate that has to become visible.
+const VISIBLE_PART: f64 = 0.99;
+/// A slope below so many of its standard errors is no growth: databases that store in batches make saw teeth.
+const STANDARD_ERRORS: f64 = 2.0;
+/// Fewer counts tell no slope with its error.
+pub const LEAST_LOOKS: usize = 4;
+
+/// How fast acknowledged datapoints became visible over a stretch of a run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Visibility {
+    /// Datapoints acknowledged a second.
+    pub acked_per_s: f64,
+    /// Datapoints that became visible a second.
+    pub visible_per_s: f64,
+    /// From acknowledged to visible at the stretch's beginning, in seconds.
+    pub lag_first_s: f64,
+    /// At its end.
+    pub lag_last_s: f64,
+    /// How much the lag grows in a second, and its standard error.
+    pub lag_growth: f64,
+    /// See `lag_growth`.
+    pub lag_growth_error: f64,
+}
+
+impl Visibility {
+    /// From what was counted in a stretch, as times in seconds and backlogs in datapoints. `None`: too few counts, or
+    /// nothing was acknowledged meanwhile.
+    pub fn of(backlogs: &[(f64, f64)], acked_per_s: f64) -> Option<Self> {
+        let (&(first_s, _), &(last_s, _)) = (backlogs.first()?, backlogs.last()?);
+        let (slope, error, mean_s, mean) = line(backlogs)?;
+        let lag_at = |s: f64| ((mean + slope * (s - mean_s)) / acked_per_s).max(0.0);
+        (acked_per_s > 0.0).then(|| Self {
+            acked_per_s,
+            visible_per_s: acked_per_s - slope,
+            lag_first_s: lag_at(first_s),
+            lag_last_s: lag_at(last_s),
+            lag_growth: slope / acked_per_s,
+            lag_growth_error: error / acked_per_s,
+        })
+    }
+
+    /// Why this cannot go on; `None`: it can.
+    pub fn failure(&self) -> Option<String> {
+        let falls_behind = self.lag_growth > 1.0 - VISIBLE_PART;
+        let is_certain = self.lag_growth > STANDARD_ERRORS * self.lag_growth_error;
+        (falls_behind && is_certain).then(|| {
+            format!(
+                "visible at {:.1} % of the acknowledged rate, the lag grew from {:.1} s to {:.1} s",
+                100.0 * self.visible_per_s / self.acked_per_s,
+                self.lag_first_s,
+                self.lag_last_s
+            )
+        })
+    }
+}
+
+/// The slope of the line through points, its standard error, and the points' mean.
+fn line(points: &[(f64, f64)]) -> Option<(f64, f64, f64, f64)> {
+    if points.len() < LEAST_LOOKS {
+        return None;
+    }
+    #[expect(clippy::cast_precision_loss, reason = "some looks")]
+    let n = points.len() as f64;
+    let sum = |of: &dyn Fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>();
+    let (mean_x, mean_y) = (sum(&|p| p.0) / n, sum(&|p| p.1) / n);
+    let spread = sum(&|p| (p.0 - mean_x).powi(2));
+    let slope = sum(&|p| (p.0 - mean_x) * (p.1 - mean_y)) / spread;
+    let squares = sum(&|p| (p.1 - mean_y - slope * (p.0 - mean_x)).powi(2));
+    let error = (squares / (n - 2.0) / spread).sqrt();
+    (spread > 0.0).then_some((slope, error, mean_x, mean_y))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn looks(count: u32, backlog: impl Fn(f64) -> f64) -> Vec<(f64, f64)> {
+        (0..count).map(f64::from).map(|s| (s, backlog(s))).collect()
+    }
+
+    #[test]
+    fn a_backlog_that_stays_is_a_lag_that_stays() {
+        let seen = Visibility::of(&looks(10, |_| 500.0), 1000.0).unwrap();
+        assert_eq!((seen.visible_per_s, seen.lag_first_s, seen.lag_last_s), (1000.0, 0.5, 0.5));
+        assert_eq!(seen.failure(), None);
+    }
+
+    #[test]
+    fn a_database_that_falls_behind_is_named_with_its_lag() {
+        let seen = Visibility::of(&looks(11, |s| 100.0 + 50.0 * s), 1000.0).unwrap();
+        assert!((seen.visible_per_s - 950.0).abs() < 1e-9);
+        let why = "visible at 95.0 % of the acknowledged rate, the lag grew from 0.1 s to 0.6 s";
+        assert_eq!(seen.failure().as_deref(), Some(why));
+    }
+
+    #[test]
+    fn a_database_that_catches_up_passes() {
+        let seen = Visibility::of(&looks(11, |s| 5000.0 - 400.0 * s), 1000.0).unwrap();
+        assert!((seen.visible_per_s - 1400.0).abs() < 1e-9);
+        assert_eq!(seen.failure(), None);
+    }
+
+    #[test]
+    fn too_few_counts_and_no_load_tell_nothing() {
+        assert_eq!(Visibility::of(&looks(3, |s| s), 1000.0), None);
+        assert_eq!(Visibility::of(&looks(9, |s| s), 0.0), None);
+        assert_eq!(Visibility::of(&[(1.0, 2.0); 9], 5.0), None, "all at one time");
+    }
+
+    proptest! {
+        /// Stored in batches: whatever their length and the moment of the first look, the saw tooth is no growth, and 10 % is.
+        #[test]
+        fn batches_are_no_growth(period_s in 0.05_f64..2.5, phase in 0.0_f64..1.0, looks_at in 8_u32..60) {
+            let tooth = |s: f64| 1000.0 * period_s * ((s / period_s + phase) % 1.0);
+            let keeps_up = Visibility::of(&looks(looks_at, tooth), 1000.0).unwrap();
+            let growth = keeps_up.lag_growth;
+            // Aliasing can make any few teeth a slope; over more than a few periods none is left.
+            if f64::from(looks_at) > 12.0 * period_s && (period_s % 1.0 - 0.5).abs() < 0.35 {
+                prop_assert!(growth < 0.1, "{}", growth);
+            }
+            let falls = Visibility::of(&looks(60, |s| tooth(s) + 250.0 * s), 1000.0).unwrap();
+            prop_assert!(falls.failure().is_some());
+        }
+    }
+}

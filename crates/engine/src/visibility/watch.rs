@@ -1,0 +1,153 @@
+//! Counts what is visible while a load runs, on a thread and a connection of its own.
+
+use crate::clock::RunClock;
+use iotbench_core::{Cause, Chunk, Database, Error, Query, Reader, Value};
+use std::{
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread::JoinHandle,
+    time::Duration,
+};
+
+/// From the end of one count to the beginning of the next, at least.
+const PAUSE: Duration = Duration::from_secs(1);
+/// And so many times what the count took: counting is a load of its own, and must stay a small one.
+const PAUSE_TIMES: u32 = 4;
+/// How often the thread looks whether it shall end.
+const STOP_LOOK: Duration = Duration::from_millis(20);
+/// Looks that are kept until somebody takes them: an hour of them.
+const MOST_LOOKS: usize = 3600;
+
+/// What one count saw.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Look {
+    /// When it was asked for, in nanoseconds since the run's start.
+    pub from_ns: u64,
+    /// When it was answered.
+    pub to_ns: u64,
+    /// Datapoints that were visible at some moment between the two.
+    pub points: u64,
+}
+
+impl Look {
+    /// The middle of its time: off by half of it at most.
+    pub fn at_ns(&self) -> u64 {
+        self.from_ns.midpoint(self.to_ns)
+    }
+}
+
+/// Looks on a thread of their own, until dropped.
+#[derive(Debug)]
+pub struct VisibleWatch {
+    looks: Arc<Mutex<Looks>>,
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug, Default)]
+struct Looks {
+    seen: Vec<Look>,
+    error: Option<Error>,
+}
+
+impl VisibleWatch {
+    /// Starts the thread. A count that takes longer than `deadline` is given up.
+    ///
+    /// # Errors
+    /// There is no thread to be had.
+    pub fn start(database: Arc<dyn Database>, clock: RunClock, deadline: Duration) -> Result<Self, Error> {
+        let (looks, stop) = (Arc::new(Mutex::new(Looks::default())), Arc::new(AtomicBool::new(false)));
+        let (seen, stopped) = (Arc::clone(&looks), Arc::clone(&stop));
+        let body = move || {
+            if let Err(error) = watch(&*database, clock, deadline, &seen, &stopped) {
+                lock(&seen).error = Some(error);
+            }
+        };
+        let thread = std::thread::Builder::new().name("iotbench-visible".into()).spawn(body);
+        let thread = thread.map_err(|e| Error::new(Cause::Client, format!("cannot start a thread: {e}")))?;
+        Ok(Self { looks, stop, thread: Some(thread) })
+    }
+
+    /// What was seen since this was asked last, in order.
+    ///
+    /// # Errors
+    /// Why nothing more can be seen.
+    pub fn take(&self) -> Result<Vec<Look>, Error> {
+        let mut looks = lock(&self.looks);
+        match &looks.error {
+            Some(error) if looks.seen.is_empty() => Err(error.clone()),
+            _ => Ok(std::mem::take(&mut looks.seen)),
+        }
+    }
+}
+
+impl Drop for VisibleWatch {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            // What it had to say it has said.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn lock(looks: &Mutex<Looks>) -> std::sync::MutexGuard<'_, Looks> {
+    looks.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn watch(
+    database: &dyn Database,
+    clock: RunClock,
+    deadline: Duration,
+    looks: &Mutex<Looks>,
+    stop: &AtomicBool,
+) -> Result<(), Error> {
+    let failed = |e| Error::new(Cause::Client, format!("no runtime: {e}"));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
+    runtime.block_on(async {
+        let mut reader = database.reader().await?;
+        while !stop.load(Ordering::Relaxed) {
+            let from_ns = clock.now_ns();
+            let counted = unless_stopped(stop, tokio::time::timeout(deadline, count(&mut *reader))).await;
+            let Some(counted) = counted else { break };
+            let late = || Error::new(Cause::TimedOut, format!("no count within {} s", deadline.as_secs_f64()));
+            let look = Look { from_ns, to_ns: clock.now_ns(), points: counted.unwrap_or_else(|_| Err(late()))? };
+            let mut looks = lock(looks);
+            if looks.seen.len() < MOST_LOOKS {
+                looks.seen.push(look);
+            }
+            drop(looks);
+            let pause = PAUSE.max(Duration::from_nanos(look.to_ns - look.from_ns) * PAUSE_TIMES);
+            unless_stopped(stop, tokio::time::sleep(pause)).await;
+        }
+        Ok(())
+    })
+}
+
+/// The datapoints that a reader sees.
+async fn count(reader: &mut dyn Reader) -> Result<u64, Error> {
+    let mut points = None;
+    let mut sink = |chunk: &Chunk| {
+        if let Some(Value::I64(counted)) = chunk.columns.first().and_then(|column| column.get(0)) {
+            points = u64::try_from(counted).ok();
+        }
+        Ok(())
+    };
+    reader.query(&Query::Count, &mut sink).await?;
+    points.ok_or_else(|| Error::new(Cause::Server, "a count without a number"))
+}
+
+/// What a future gives, unless the watch is to end before.
+async fn unless_stopped<T>(stop: &AtomicBool, future: impl Future<Output = T>) -> Option<T> {
+    let stopped = async {
+        while !stop.load(Ordering::Relaxed) {
+            tokio::time::sleep(STOP_LOOK).await;
+        }
+    };
+    tokio::select! {
+        value = future => Some(value),
+        () = stopped => None,
+    }
+}

@@ -1,0 +1,88 @@
+//! What was done to the server's processes, and what the load noticed of it.
+
+use super::{rounded, seconds};
+use serde::{Deserialize, Serialize};
+
+/// A scenario as it went.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Scenario {
+    /// What was done, in order.
+    pub marks: Vec<Mark>,
+    /// The measured part before the first action.
+    pub before: Stretch,
+    /// From the first action until the load had recovered, or to the end.
+    pub during: Stretch,
+    /// After it had recovered.
+    pub after: Stretch,
+    /// Seconds of it in which no operation succeeded.
+    pub outage_s: u64,
+    /// From the last action until the load was back at 90 % of the median before, for three seconds at least; null: it was
+    /// not, or there was nothing to compare it with.
+    pub recovery_s: Option<f64>,
+    /// Acknowledged datapoints that were not stored at the end; null: they could not be counted.
+    pub missing_points: Option<u64>,
+}
+
+/// An action that was carried out.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Mark {
+    /// What was done: `kill`, `stop`, `continue` or `restart`.
+    pub action: String,
+    /// To a process of this role.
+    pub role: String,
+    /// On this node.
+    pub node: u32,
+    /// When it was begun, in seconds since the load's start.
+    pub from_s: Option<f64>,
+    /// When it was done; a process that was restarted had been started then, and may not have answered yet. Null: it could
+    /// not be done.
+    pub to_s: Option<f64>,
+    /// Why it could not be done.
+    pub error: Option<String>,
+}
+
+/// A stretch of whole seconds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Stretch {
+    /// How many.
+    pub seconds: u64,
+    /// Operations acknowledged a second.
+    pub operations_per_s: Option<f64>,
+    /// Operations that failed or had no answer.
+    pub errors: u64,
+}
+
+impl Scenario {
+    /// As it went, with what was missing at the end.
+    pub(super) fn of(scenario: &iotbench_engine::Scenario, missing_points: Option<u64>) -> Self {
+        Self {
+            marks: scenario.marks.iter().map(Mark::from).collect(),
+            before: scenario.before.into(),
+            during: scenario.during.into(),
+            after: scenario.after.into(),
+            outage_s: scenario.outage_s,
+            recovery_s: scenario.recovery_ns.map(seconds),
+            missing_points,
+        }
+    }
+}
+
+impl From<&iotbench_engine::Mark> for Mark {
+    fn from(mark: &iotbench_engine::Mark) -> Self {
+        Self {
+            action: mark.action.action.name().into(),
+            role: mark.action.role.clone(),
+            node: mark.action.node,
+            from_s: Some(seconds(mark.from_ns)),
+            to_s: mark.to_ns.map(seconds),
+            error: mark.error.clone(),
+        }
+    }
+}
+
+impl From<iotbench_engine::Stretch> for Stretch {
+    fn from(stretch: iotbench_engine::Stretch) -> Self {
+        let iotbench_engine::Stretch { seconds, operations_per_s, errors } = stretch;
+        Self { seconds, operations_per_s: rounded(operations_per_s), errors }
+    }
+}

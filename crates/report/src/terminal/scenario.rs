@@ -1,0 +1,46 @@
+//! What was done to the server's processes, and what came of it.
+
+use super::{
+    figure::{count, duration, or_none, significant},
+    table::{paragraph, table},
+};
+use crate::document::{Document, Mark, Stretch};
+use comfy_table::CellAlignment::Right;
+
+pub(super) fn section(document: &Document, columns: u16) -> Option<String> {
+    let scenario = document.scenario.as_ref()?;
+    let row = |name: &str, stretch: &Stretch| {
+        let rate = or_none(stretch.operations_per_s.filter(|_| stretch.seconds > 0), significant);
+        vec![name.to_owned(), count(stretch.seconds), rate, count(stretch.errors)]
+    };
+    let rows =
+        vec![row("before", &scenario.before), row("until recovered", &scenario.during), row("after", &scenario.after)];
+    let mut text = table("Scenario", &["seconds", "operations/s", "errors"], rows, Right, columns);
+    for mark in &scenario.marks {
+        text.push_str(&format!("\n{}", paragraph(&line(mark), columns)));
+    }
+    let outage = match scenario.outage_s {
+        0 => "No second was without a success".into(),
+        1 => "1 second was without a success".into(),
+        n => format!("{} seconds were without a success", count(n)),
+    };
+    let recovery = match scenario.recovery_s {
+        Some(s) => format!("{} after the last action the load was back at 90 % of what it was", duration(s * 1e6)),
+        None if scenario.before.seconds == 0 => "there is nothing before to compare with".into(),
+        None => "the load did NOT come back to 90 % of what it was".into(),
+    };
+    let missing = match scenario.missing_points {
+        Some(0) => "no acknowledged datapoint is missing".into(),
+        Some(n) => format!("{} acknowledged datapoints are MISSING", count(n)),
+        None => "what is missing could not be counted".into(),
+    };
+    Some(format!("{text}\n{}", paragraph(&format!("{outage}; {recovery}; {missing}."), columns)))
+}
+
+/// `at 20.0 s: restart server 0, done after 1.20 s`
+fn line(mark: &Mark) -> String {
+    let at = or_none(mark.from_s, |s| duration(s * 1e6));
+    let took = mark.to_s.zip(mark.from_s).map(|(to, from)| format!("done after {}", duration((to - from) * 1e6)));
+    let end = mark.error.clone().map(|error| format!("FAILED: {error}")).or(took).unwrap_or_default();
+    format!("at {at}: {} {} {}, {end}", mark.action, mark.role, mark.node)
+}
