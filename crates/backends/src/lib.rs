@@ -48,13 +48,15 @@ mod refuse;
 
 #[cfg(any(feature = "sqlite", feature = "mariadb", feature = "postgres"))]
 mod second;
-#[cfg(any(feature = "sqlite", feature = "mariadb", feature = "postgres", feature = "questdb"))]
+#[cfg(any(feature = "sqlite", feature = "mariadb", feature = "postgres", feature = "questdb", feature = "influxdb2"))]
 mod span;
 
 #[cfg(feature = "blackhole")]
 mod blackhole;
 #[cfg(feature = "influxdb")]
 mod influxdb;
+#[cfg(feature = "influxdb2")]
+mod influxdb2;
 #[cfg(feature = "mariadb")]
 mod mariadb;
 #[cfg(feature = "memory")]
@@ -78,6 +80,8 @@ pub const BACKENDS: &[&dyn Backend] = &[
     &postgres::Postgres,
     #[cfg(feature = "influxdb")]
     &influxdb::InfluxDb,
+    #[cfg(feature = "influxdb2")]
+    &influxdb2::InfluxDb2,
     #[cfg(feature = "questdb")]
     &questdb::QuestDb,
     #[cfg(feature = "victoriametrics")]

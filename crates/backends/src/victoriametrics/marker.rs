@@ -105,7 +105,7 @@ async fn refuse_foreign(client: &mut Client, database: &Name, table: &TableSpec)
             found = true;
             Ok(ControlFlow::Break(()))
         };
-        client.export(&theirs, Millis::ALL, note).await?;
+        client.export(&theirs, Millis::EVER, note).await?;
         if found {
             let message = format!(
                 "series {0}_… with the label db={database} exist and do not carry our marker: choose another table name, \
@@ -163,7 +163,7 @@ async fn marks(client: &mut Client, database: &Name) -> Result<Vec<Marked>, Erro
         }
         Ok(ControlFlow::Continue(()))
     };
-    client.export(&selector, Millis::ALL, take).await?;
+    client.export(&selector, Millis::EVER, take).await?;
     // A series without that label would be chosen by an empty one.
     marks.retain(|marked| marked.own.label.starts_with(&format!("{}/", marked.table)));
     Ok(marks)

@@ -112,7 +112,10 @@ pub(crate) struct Millis {
 }
 
 impl Millis {
+    /// All times of ours.
     pub(crate) const ALL: Self = Self { first: EARLIEST_MS, last: LATEST_MS };
+    /// All times: for exports alone.
+    pub(crate) const EVER: Self = Self { first: 1, last: LATEST_MS };
 
     /// The milliseconds of a range; `None` when there is none.
     pub(crate) fn of(range: TimeRange) -> Option<Self> {

@@ -6,7 +6,7 @@ use iotbench_core::{
     TableSpec, Target, Value, ValueType,
 };
 use std::{
-    io::{Read, Write},
+    io::{BufRead, BufReader, Read, Write},
     net::TcpStream,
     sync::Arc,
 };
@@ -75,11 +75,9 @@ impl Server {
         let query: String = url::form_urlencoded::Serializer::new(String::new()).append_pair("query", sql).finish();
         let (host, port) = (self.url.host_str().unwrap(), self.url.port().unwrap());
         let mut stream = TcpStream::connect((host, port)).unwrap();
-        let request = format!("GET /exec?nm=true&{query} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+        let request = format!("GET /exec?nm=true&{query} HTTP/1.1\r\nHost: {host}\r\n\r\n");
         stream.write_all(request.as_bytes()).unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        answer.split_once("\r\n\r\n").unwrap().1.to_owned()
+        body_of(BufReader::new(stream))
     }
 
     /// Every table whose name begins so, and its mark, with all rows.
@@ -94,5 +92,25 @@ impl Server {
         for table in self.contents(prefix) {
             self.ask(&format!("DROP TABLE \"{}\"", table.split(':').next().unwrap()));
         }
+    }
+}
+
+/// The body of an answer that comes in chunks. The server leaves the connection open behind it.
+fn body_of(mut answer: impl BufRead) -> String {
+    let mut line = String::new();
+    while line != "\r\n" {
+        line.clear();
+        assert!(answer.read_line(&mut line).unwrap() > 0, "the answer ends in its head");
+    }
+    let mut body = Vec::new();
+    loop {
+        line.clear();
+        answer.read_line(&mut line).unwrap();
+        let length = u64::from_str_radix(line.trim(), 16).unwrap();
+        if length == 0 {
+            return String::from_utf8(body).unwrap();
+        }
+        answer.by_ref().take(length).read_to_end(&mut body).unwrap();
+        answer.read_line(&mut line).unwrap();
     }
 }

@@ -14,7 +14,8 @@ use crate::line_protocol::{Dialect, Encoder, HttpWriter, TimeRule};
 use iotbench_core::{Error, Name, TableSpec, TimeUnit};
 use std::sync::Arc;
 
-const DIALECT: Dialect = Dialect {
+/// What InfluxDB takes, of version 1 and of version 2.
+pub(crate) const DIALECT: Dialect = Dialect {
     product: "InfluxDB",
     times: TimeRule { unit: TimeUnit::Ns, earliest_ns: EARLIEST_NS, latest_ns: LATEST_NS },
     refuse_values: |_| Ok(()),
