@@ -1,6 +1,6 @@
 //! A private QuestDB, in a Java virtual machine.
 
-use iotbench_core::{Jars, On, Origin, Program, Ready, Recipe, Role, StopBy};
+use iotbench_core::{ConfigFile, Jars, On, Origin, Program, Ready, Recipe, Role, StopBy};
 
 /// Set by environment alone: it outweighs the configuration file that the server writes for itself.
 pub(crate) static RECIPE: Recipe = Recipe {
@@ -17,7 +17,8 @@ pub(crate) static RECIPE: Recipe = Recipe {
         name: "server",
         on: On::EveryNode,
         ports: &["http"],
-        files: &[],
+        // The server does not make its folder: this file lies in it.
+        files: &[ConfigFile { path: "data/conf/server.conf", text: "# Set by the environment.\n" }],
         init: &[],
         environment: &[
             "QDB_TELEMETRY_ENABLED=false",
