@@ -25,6 +25,9 @@ pub(crate) static RECIPE: Recipe = Recipe {
             "-memory.allowedBytes={memory_bytes}",
             "-retentionPeriod=100y",
             "-loggerLevel=WARN",
+            // By default each connection is closed after two minutes, and one that is idle after one.
+            "-http.connTimeout=8760h",
+            "-http.idleConnTimeout=8760h",
             // Questions about the whole of a long run.
             "-search.maxUniqueTimeseries=30000000",
             "-search.maxSamplesPerSeries=1000000000",

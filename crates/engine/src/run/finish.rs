@@ -56,7 +56,7 @@ impl Session<'_> {
 
     /// Waits until all is stored, and counts it. `None`: the user does not wait for it; what has not settled cannot be
     /// counted.
-    fn settled_count(&mut self) -> Result<Option<Counts>, Reason> {
+    pub(super) fn settled_count(&mut self) -> Result<Option<Counts>, Reason> {
         let database = Arc::clone(&self.database);
         let patience = Duration::from_nanos(self.planned.plan.phases.settle_ns);
         let began = Instant::now();

@@ -2,7 +2,7 @@
 
 use super::Session;
 use crate::{descriptors::reserve_descriptors, outcome::Phase, plan::GroupPlan, verdict::Reason};
-use iotbench_core::{Cause, Error, Writer};
+use iotbench_core::{Acknowledgement, Cause, Error, Writer};
 use std::{
     sync::Arc,
     time::{Duration, Instant},
@@ -34,6 +34,10 @@ impl Session<'_> {
         self.checkpoint()?;
         if !is_there && self.planned.plan.phases.preload > 0 {
             self.preload()?;
+            // What is read has to be there: an acknowledgement of a queue does not say that.
+            if self.outcome.acknowledgement < Acknowledgement::Applied {
+                self.settled_count()?;
+            }
             self.hand_history_on()?;
             self.checkpoint()?;
         }
