@@ -112,7 +112,10 @@ impl Keys {
                 ("org", _) if keys.org.is_none() => keys.org = Some(value.into_owned()),
                 ("setup", "private") => keys.is_private = true,
                 ("token", _) => {
-                    return Err(refuse("url", format!("a token is never in the URL: use token_file or {TOKEN_VARIABLE}")));
+                    return Err(refuse(
+                        "url",
+                        format!("a token is never in the URL: use token_file or {TOKEN_VARIABLE}"),
+                    ));
                 }
                 (other, _) => return Err(refuse("url", format!("{other:?} is unknown or twice: the URL takes org"))),
             }

@@ -199,7 +199,8 @@ mod tests {
 
     #[test]
     fn an_error_in_the_form_of_a_table_is_one() {
-        let text = "#datatype,string,string\n#group,true,true\n#default,,\n,error,reference\n,\"failed: out of memory\",897\n";
+        let text =
+            "#datatype,string,string\n#group,true,true\n#default,,\n,error,reference\n,\"failed: out of memory\",897\n";
         let error = read(text, &[]).unwrap_err();
         assert_eq!((error.cause, error.message.as_str()), (iotbench_core::Cause::Server, "failed: out of memory"));
     }

@@ -55,8 +55,20 @@ mod tests {
         use Action::{DiscardWriter, RetryMayHelp, Stop};
         let throttled = Cause::Throttled { retry_after: None };
         for (status, body, cause, action, applied) in [
-            (400, r#"{"code":"invalid","message":"unable to parse 'x': missing fields"}"#, Cause::Data, RetryMayHelp, Applied::Maybe),
-            (422, r#"{"code":"unprocessable entity","message":"field type conflict dropped=1"}"#, Cause::Data, RetryMayHelp, Applied::Maybe),
+            (
+                400,
+                r#"{"code":"invalid","message":"unable to parse 'x': missing fields"}"#,
+                Cause::Data,
+                RetryMayHelp,
+                Applied::Maybe,
+            ),
+            (
+                422,
+                r#"{"code":"unprocessable entity","message":"field type conflict dropped=1"}"#,
+                Cause::Data,
+                RetryMayHelp,
+                Applied::Maybe,
+            ),
             (401, r#"{"code":"unauthorized","message":"unauthorized access"}"#, Cause::Auth, Stop, Applied::No),
             (404, r#"{"code":"not found","message":"bucket \"x\" not found"}"#, Cause::Server, Stop, Applied::No),
             (404, "404 page not found", Cause::Server, Stop, Applied::No),

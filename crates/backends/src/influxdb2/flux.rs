@@ -220,7 +220,10 @@ mod tests {
                  map(fn: (r) => ({{r with _value: float(v: r._value)}})) |> mean() |> group()"
             )
         );
-        assert_eq!(of(&narrow, &[0, 1]).count(), format!("{start} and r._field == \"v\") |> group(columns: [\"signal\"]) |> count() |> group()"));
+        assert_eq!(
+            of(&narrow, &[0, 1]).count(),
+            format!("{start} and r._field == \"v\") |> group(columns: [\"signal\"]) |> count() |> group()")
+        );
     }
 
     #[test]

@@ -21,9 +21,11 @@ async fn victoriametrics_takes_both_layouts_compressed_or_not() {
         let Acknowledged { points, bytes } = writer.write(&batch(&table, 3)).await.unwrap();
         assert!(points == 3 && bytes > 0);
         get(&url, "/internal/force_flush");
-        let path = format!("/api/v1/export?match[]=%7B__name__=%22{series}%22,device=%221%22%7D&start=1&end=4102444800");
+        let path =
+            format!("/api/v1/export?match[]=%7B__name__=%22{series}%22,device=%221%22%7D&start=1&end=4102444800");
         let exported = get(&url, &path);
-        let first: Value = serde_json::from_str(exported.lines().next().unwrap_or_else(|| panic!("{name}: nothing"))).unwrap();
+        let first: Value =
+            serde_json::from_str(exported.lines().next().unwrap_or_else(|| panic!("{name}: nothing"))).unwrap();
         assert_eq!(first["values"], json!([0.5, 1.5, 2.5]), "{exported}");
         assert_eq!(first["timestamps"], json!([1_700_000_000_000_i64, 1_700_000_001_000_i64, 1_700_000_002_000_i64]));
         get(&url, &format!("/api/v1/admin/tsdb/delete_series?match[]=%7B__name__=~%22{name}_.%2A%22%7D"));
@@ -86,9 +88,16 @@ async fn the_token_travels_in_the_header_and_is_shown_nowhere() {
         "HTTP/1.1 401 Unauthorized\r\ncontent-length: 57\r\n\r\n{\"code\":\"unauthorized\",\"message\":\"unauthorized access!!\"}",
     )
     .await;
-    assert!(request.starts_with("POST /api/v2/write?org=a%20b&bucket=iotbench_stub&precision=ns HTTP/1.1\r\n"), "{request}");
+    assert!(
+        request.starts_with("POST /api/v2/write?org=a%20b&bucket=iotbench_stub&precision=ns HTTP/1.1\r\n"),
+        "{request}"
+    );
     assert!(request.contains("authorization: Token s3cret\r\n"), "{request}");
-    assert!(request.ends_with("stub,device=1 a=0.5,b=0.5 1700000000000000000\nstub,device=1 a=1.5,b=1.5 1700000001000000000\n"));
+    assert!(
+        request.ends_with(
+            "stub,device=1 a=0.5,b=0.5 1700000000000000000\nstub,device=1 a=1.5,b=1.5 1700000001000000000\n"
+        )
+    );
     assert_eq!((error.cause, error.action, error.applied.clone()), (Cause::Auth, Action::Stop, Applied::No));
     assert!(!format!("{error} {error:?}").contains("s3cret"));
 }

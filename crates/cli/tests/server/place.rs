@@ -30,7 +30,8 @@ pub fn is_here(backend: &str) -> bool {
     match Programs::find(recipe(backend)) {
         Ok(_) => true,
         Err(missing) => {
-            let is_needed = std::env::var_os("IOTBENCH_REQUIRE_SERVERS").is_some() && !MAY_BE_MISSING.contains(&backend);
+            let is_needed =
+                std::env::var_os("IOTBENCH_REQUIRE_SERVERS").is_some() && !MAY_BE_MISSING.contains(&backend);
             assert!(!is_needed, "{missing}");
             eprintln!("skipped: {} not found", missing.name);
             false
