@@ -92,8 +92,8 @@ pub(crate) async fn create(api: &mut Api<'_>, config: &Config, bucket: &Name, ta
     api.post("/api/v2/buckets", &body).await.map(drop)
 }
 
-/// Makes this run the owner of a bucket that an earlier run left, if it is there with the same fingerprint; else changes
-/// nothing.
+/// Makes this run the owner of a bucket that an earlier run left, if it is there with the same fingerprint; else
+/// changes nothing.
 pub(crate) async fn adopt(api: &mut Api<'_>, config: &Config, bucket: &Name, table: &TableSpec) -> Result<bool, Error> {
     let Some(found) = find(api, config, bucket.as_str()).await? else { return Ok(false) };
     let is_same = Mark::read(&found.description).is_some_and(|mark| mark.fingerprint == table.marker.fingerprint);

@@ -127,8 +127,10 @@ impl Database for Influx2Database {
     }
 }
 
-/// The server does not tell `storage-wal-fsync-delay` over HTTP; it lets writes share a flush, which each of them waits for.
+/// The server does not tell `storage-wal-fsync-delay` over HTTP; it lets writes share a flush, which each of them waits
+/// for.
 fn promise() -> Promise {
-    let source = "InfluxDB 2.x flushes its log before it answers a write (https://docs.influxdata.com/influxdb/v2/reference/internals/storage-engine/)";
+    let source = "InfluxDB 2.x flushes its log before it answers a write \
+                  (https://docs.influxdata.com/influxdb/v2/reference/internals/storage-engine/)";
     Promise { level: PromiseLevel::OsCrash, nodes: 1, source: PromiseSource::Declared(source.into()) }
 }

@@ -1,5 +1,5 @@
-//! The Flux of a table in its layout. Whatever is asked, all rows come in one table, in the order that is wanted, and the time of
-//! each as a whole number in the column `ns`.
+//! The Flux of a table in its layout. Whatever is asked, all rows come in one table, in the order that is wanted, and
+//! the time of each as a whole number in the column `ns`.
 
 use crate::{
     line_protocol::{DEVICE, SIGNAL, VALUE, device_digits},

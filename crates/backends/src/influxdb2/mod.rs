@@ -1,5 +1,5 @@
-//! InfluxDB 2.x: line protocol over HTTP, questions in InfluxQL or Flux. README.md beside this file says what it creates, what
-//! it promises, and what of it was never run against a real server.
+//! InfluxDB 2.x: line protocol over HTTP, questions in InfluxQL or Flux. README.md beside this file says what it
+//! creates, what it promises, and what of it was never run against a real server.
 
 mod api;
 mod bucket;

@@ -2,8 +2,8 @@
 
 use iotbench_core::{On, Origin, Program, Ready, Recipe, Role, StopBy};
 
-/// The program of version 1 has the same name, so that of version 2 is looked for under another: `influxd2`, or the file that
-/// `IOTBENCH_INFLUXD2_BIN` names.
+/// The program of version 1 has the same name, so that of version 2 is looked for under another: `influxd2`, or the
+/// file that `IOTBENCH_INFLUXD2_BIN` names.
 pub(crate) static RECIPE: Recipe = Recipe {
     programs: &[Program {
         name: "influxd2",

@@ -39,7 +39,8 @@ pub(crate) fn push_series(out: &mut Vec<u8>, table: &TableSpec, device: u32) {
 }
 
 /// Appends the value of a row: floats in the shortest decimal form of their 64-bit value, integers with `i`, texts in
-/// quotes. Taken from the column itself: a value that is put together and taken apart again costs as much as its digits.
+/// quotes. Taken from the column itself: a value that is put together and taken apart again costs as much as its
+/// digits.
 #[inline]
 pub(crate) fn push_value(out: &mut Vec<u8>, column: &Column, row: usize, escapes_newlines: bool) {
     match column {

@@ -71,8 +71,8 @@ async fn settings(client: &mut Client) -> Result<BTreeMap<String, String>, Error
     Ok(settings)
 }
 
-/// A write is acknowledged when it is in the table's log. Without `cairo.commit.mode=sync` the log is in the memory of the
-/// operating system alone. Source: <https://questdb.com/docs/configuration/overview/#cairo-engine>.
+/// A write is acknowledged when it is in the table's log. Without `cairo.commit.mode=sync` the log is in the memory of
+/// the operating system alone. Source: <https://questdb.com/docs/configuration/overview/#cairo-engine>.
 fn promise(commit_mode: Option<&str>) -> Promise {
     let (level, source) = match commit_mode {
         Some("sync") => (PromiseLevel::OsCrash, PromiseSource::ReadBack),

@@ -1,5 +1,5 @@
-//! What is ours: beside each table `t` of ours lies a table `iotbench_mark_t` of one row, which holds the number that the
-//! server gave to `t`, the run and the fingerprint. A table that was dropped and made anew has another number.
+//! What is ours: beside each table `t` of ours lies a table `iotbench_mark_t` of one row, which holds the number that
+//! the server gave to `t`, the run and the fingerprint. A table that was dropped and made anew has another number.
 
 use super::{
     client::Client,

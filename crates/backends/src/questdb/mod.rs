@@ -1,5 +1,5 @@
-//! QuestDB: line protocol over HTTP in, SQL out. README.md beside this file says what it creates, what it promises and which
-//! values it keeps.
+//! QuestDB: line protocol over HTTP in, SQL out. README.md beside this file says what it creates, what it promises and
+//! which values it keeps.
 
 mod client;
 mod config;

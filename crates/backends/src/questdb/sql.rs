@@ -186,8 +186,8 @@ impl<'a> Select<'a> {
         format!("SELECT max(n) FROM (SELECT {number} n {} ORDER BY {TIME}{limit})", select.body())
     }
 
-    /// A row a device, in layout narrow a row a device and signal: device, signal or nothing, how many rows, and the figures
-    /// of each signal in turn.
+    /// A row a device, in layout narrow a row a device and signal: device, signal or nothing, how many rows, and the
+    /// figures of each signal in turn.
     pub(crate) fn figures(self, signals: &[SignalId], aggregates: &[Aggregate]) -> String {
         let select = self.of_signals(signals);
         let columns = if select.is_narrow() { &signals[..1] } else { signals };
@@ -214,8 +214,8 @@ pub(crate) enum Order {
     LatestFirst,
 }
 
-/// One row: how many datapoints, how many values. In layout narrow a device has as many datapoints as its fullest signal has
-/// values.
+/// One row: how many datapoints, how many values. In layout narrow a device has as many datapoints as its fullest
+/// signal has values.
 pub(crate) fn count(table: &TableSpec) -> String {
     let name = quoted(table.name.as_str());
     if table.layout == Layout::Narrow {

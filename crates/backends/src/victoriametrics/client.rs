@@ -118,8 +118,8 @@ impl Client {
         Ok(self.exchange(path, FORM, form(fields)).await?.1)
     }
 
-    /// Stores one sample of a series with these labels, at the server's own time: an earlier one may be older than what it
-    /// keeps, and we have no clock.
+    /// Stores one sample of a series with these labels, at the server's own time: an earlier one may be older than what
+    /// it keeps, and we have no clock.
     pub(crate) async fn import(&mut self, labels: &BTreeMap<&str, &str>) -> Result<(), Error> {
         let (headers, _) = self.exchange("/health", FORM, String::new()).await?;
         let date = headers.get(DATE).and_then(|date| date.to_str().ok());
@@ -152,9 +152,9 @@ impl Client {
         Ok((answer.data.result, text.len() as u64))
     }
 
-    /// Gives the samples of all series that are chosen to `take`, each series in one or more pieces, in the order of time;
-    /// series come in any order. Returns the bytes of the answer, and whether it was read to its end: where `take` breaks
-    /// off, the connection is given up and another one is opened.
+    /// Gives the samples of all series that are chosen to `take`, each series in one or more pieces, in the order of
+    /// time; series come in any order. Returns the bytes of the answer, and whether it was read to its end: where
+    /// `take` breaks off, the connection is given up and another one is opened.
     pub(crate) async fn export(
         &mut self,
         selector: &str,
@@ -219,8 +219,8 @@ fn form(fields: &[(&str, &str)]) -> String {
     fields.collect::<Vec<_>>().join("&")
 }
 
-/// A time in seconds. The server makes a 64-bit float of it and cuts that to milliseconds: a part of one more is added, so
-/// that no cut reaches the millisecond before.
+/// A time in seconds. The server makes a 64-bit float of it and cuts that to milliseconds: a part of one more is added,
+/// so that no cut reaches the millisecond before.
 fn time_text(ms: i64) -> String {
     format!("{}.{:03}3", ms.div_euclid(1000), ms.rem_euclid(1000))
 }

@@ -4,8 +4,8 @@ use crate::http::error::{elsewhere, retry_after, shown};
 use hyper::{HeaderMap, StatusCode};
 use iotbench_core::{Action, Applied, Cause, Error};
 
-/// An answer to `/write` that is no acknowledgement. What is refused with a 4xx was not read to its end, and lines before
-/// the fault may be stored: the server takes a request in blocks of 64 KiB.
+/// An answer to `/write` that is no acknowledgement. What is refused with a 4xx was not read to its end, and lines
+/// before the fault may be stored: the server takes a request in blocks of 64 KiB.
 pub(crate) fn of_write(status: StatusCode, headers: &HeaderMap, body: &[u8], _lines: usize) -> Error {
     let applied = match status.as_u16() {
         401 | 403 | 404 | 413 | 429 | 503 => Applied::No,

@@ -1,5 +1,6 @@
-//! What is ours: every series of a table carries the label `iotbench_table`, which the server adds to what our writers send,
-//! and a series `iotbench_marker` names the table, the run and the fingerprint. Series are dropped by that label alone.
+//! What is ours: every series of a table carries the label `iotbench_table`, which the server adds to what our writers
+//! send, and a series `iotbench_marker` names the table, the run and the fingerprint. Series are dropped by that label
+//! alone.
 
 use super::{
     client::{Client, Samples},

@@ -1,5 +1,5 @@
-//! VictoriaMetrics: line protocol in, exported samples and MetricsQL out. README.md beside this file says what it creates,
-//! what it promises and which values it keeps.
+//! VictoriaMetrics: line protocol in, exported samples and MetricsQL out. README.md beside this file says what it
+//! creates, what it promises and which values it keeps.
 
 mod client;
 mod config;

@@ -2,7 +2,8 @@
 
 use iotbench_core::{On, Origin, Program, Ready, Recipe, Role, StopBy};
 
-/// Set by its command line alone. The default retention of a month would drop what a study's clock dates earlier, silently.
+/// Set by its command line alone. The default retention of a month would drop what a study's clock dates earlier,
+/// silently.
 pub(crate) static RECIPE: Recipe = Recipe {
     programs: &[Program {
         name: "victoria-metrics",

@@ -11,8 +11,8 @@ const MOST_LISTED: usize = 100;
 /// The first second of 2100 in milliseconds: nothing that lies more than two days ahead is kept, and MetricsQL has no
 /// windows that end much later.
 const LATEST_MS: i64 = 4_102_444_800_000;
-/// The second day of 1970 in milliseconds: MetricsQL answers with nothing at all where a window begins in the first minutes
-/// of 1970, and a time of 0 is taken for none and replaced by the present one.
+/// The second day of 1970 in milliseconds: MetricsQL answers with nothing at all where a window begins in the first
+/// minutes of 1970, and a time of 0 is taken for none and replaced by the present one.
 pub(crate) const EARLIEST_MS: i64 = 86_400_000;
 
 /// What makes series ours.

@@ -16,8 +16,8 @@ use std::collections::BTreeMap;
 /// The label that tells the figures of one expression apart.
 const FIGURE: &str = "figure";
 
-/// Datapoints and values, and the bytes of the answer. A device has as many datapoints as its fullest series has samples:
-/// one that lost a value shows, one that lost all is gone.
+/// Datapoints and values, and the bytes of the answer. A device has as many datapoints as its fullest series has
+/// samples: one that lost a value shows, one that lost all is gone.
 pub(crate) async fn count(client: &mut Client, own: &Own) -> Result<(Counts, u64), Error> {
     let samples = format!("count_over_time({}[{}ms])", own.selector(), Millis::ALL.count());
     let expression = format!(

@@ -91,8 +91,8 @@ impl Gathered {
         self.values
     }
 
-    /// Gives every datapoint to `take`: its device, its time in milliseconds, and a value a signal. A time that a signal has
-    /// twice is two datapoints.
+    /// Gives every datapoint to `take`: its device, its time in milliseconds, and a value a signal. A time that a
+    /// signal has twice is two datapoints.
     pub(crate) fn for_each(
         &self,
         mut take: impl FnMut(u32, i64, &[Option<f64>]) -> Result<(), Error>,
