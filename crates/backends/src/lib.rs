@@ -25,12 +25,13 @@ use iotbench_core::Backend;
     feature = "sqlite",
     feature = "mariadb",
     feature = "postgres",
-    feature = "influxdb",
     feature = "mongodb",
-    feature = "kairosdb",
+    feature = "_http",
     feature = "memory"
 ))]
 mod answer;
+#[cfg(any(feature = "influxdb", feature = "questdb"))]
+mod cell;
 #[cfg(test)]
 #[cfg(any(feature = "sqlite", feature = "mariadb", feature = "postgres", feature = "mongodb"))]
 mod explained;
@@ -40,11 +41,13 @@ mod handshake;
 mod http;
 #[cfg(any(feature = "sqlite", feature = "mariadb", feature = "postgres"))]
 mod json;
+#[cfg(feature = "_line_protocol")]
+mod line_protocol;
 #[cfg(any(
     feature = "sqlite",
     feature = "mariadb",
     feature = "postgres",
-    feature = "influxdb",
+    feature = "_line_protocol",
     feature = "mongodb",
     feature = "kairosdb",
     feature = "memory",
@@ -54,13 +57,22 @@ mod refuse;
 
 #[cfg(any(feature = "sqlite", feature = "mariadb", feature = "postgres", feature = "mongodb"))]
 mod second;
-#[cfg(any(feature = "sqlite", feature = "mariadb", feature = "postgres", feature = "mongodb"))]
+#[cfg(any(
+    feature = "sqlite",
+    feature = "mariadb",
+    feature = "postgres",
+    feature = "mongodb",
+    feature = "questdb",
+    feature = "influxdb2"
+))]
 mod span;
 
 #[cfg(feature = "blackhole")]
 mod blackhole;
 #[cfg(feature = "influxdb")]
 mod influxdb;
+#[cfg(feature = "influxdb2")]
+mod influxdb2;
 #[cfg(feature = "kairosdb")]
 mod kairosdb;
 #[cfg(feature = "mariadb")]
@@ -71,8 +83,12 @@ mod memory;
 mod mongodb;
 #[cfg(feature = "postgres")]
 mod postgres;
+#[cfg(feature = "questdb")]
+mod questdb;
 #[cfg(feature = "sqlite")]
 mod sqlite;
+#[cfg(feature = "victoriametrics")]
+mod victoriametrics;
 
 /// Every backend that this build holds, the default one first.
 pub const BACKENDS: &[&dyn Backend] = &[
@@ -84,10 +100,16 @@ pub const BACKENDS: &[&dyn Backend] = &[
     &postgres::Postgres,
     #[cfg(feature = "influxdb")]
     &influxdb::InfluxDb,
+    #[cfg(feature = "influxdb2")]
+    &influxdb2::InfluxDb2,
     #[cfg(feature = "mongodb")]
     &mongodb::MongoDb,
     #[cfg(feature = "kairosdb")]
     &kairosdb::KairosDb,
+    #[cfg(feature = "questdb")]
+    &questdb::QuestDb,
+    #[cfg(feature = "victoriametrics")]
+    &victoriametrics::VictoriaMetrics,
     #[cfg(feature = "memory")]
     &memory::Memory,
     #[cfg(feature = "blackhole")]

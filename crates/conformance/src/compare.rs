@@ -78,10 +78,11 @@ impl<'a> Exactness<'a> {
 
 /// Holds the rows of an answer against those of the oracle. `everything` is all that is stored, by the oracle.
 pub(crate) fn agree(query: &Query, got: &Rows, expected: &Rows, everything: &Rows, exactness: Exactness<'_>) -> Check {
+    let greatest = everything.greatest_magnitude();
     let same_value = |got: &Option<Owned>, expected: &Option<Owned>| match (got, expected) {
         (Some(got), Some(expected)) => match query {
             Query::Aggregates { .. } | Query::MaxOfFirst { .. } => exactness.same_figure(got, expected, everything),
-            _ => same(got, expected, exactness.capabilities),
+            _ => same(got, expected, greatest, exactness.capabilities),
         },
         (got, expected) => got.is_none() && expected.is_none(),
     };
@@ -114,9 +115,14 @@ fn agree_newest(got: &Rows, expected: &Rows, everything: &Rows, same_row: impl F
     Ok(())
 }
 
-fn same(got: &Owned, expected: &Owned, capabilities: &Capabilities) -> bool {
+/// Whether a stored value came back. `greatest`: the greatest magnitude of all that is stored.
+fn same(got: &Owned, expected: &Owned, greatest: f64, capabilities: &Capabilities) -> bool {
     match (capabilities.domain)(expected.value_type()) {
         Domain::Rounded { relative } => got.is_near(expected, relative),
+        Domain::RoundedTogether { relative, of_greatest } => {
+            let magnitude = expected.value().as_f64().unwrap_or_default().abs();
+            got.is_within(expected, relative * magnitude + of_greatest * greatest)
+        }
         Domain::Full | Domain::Integers { .. } | Domain::TextWithoutNul | Domain::TextNotEmpty | Domain::Unsupported => {
             got.is_identical(expected)
         }

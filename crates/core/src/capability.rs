@@ -71,6 +71,13 @@ pub enum Domain {
         /// The greatest relative error.
         relative: f64,
     },
+    /// Numbers come back within an error that depends on the other values of their signal, which share an exponent.
+    RoundedTogether {
+        /// The greatest error, relative to the number itself.
+        relative: f64,
+        /// What is added to it, relative to the greatest magnitude of the signal.
+        of_greatest: f64,
+    },
     /// Any UTF-8 text within the signal's length that does not hold the character U+0000.
     TextWithoutNul,
     /// Any UTF-8 text within the signal's length but the empty one.

@@ -62,8 +62,22 @@ impl Connection {
     /// # Errors
     /// Connect or Protocol; [`Applied::No`] where the request was never sent.
     pub(crate) async fn post(&mut self, uri: &Uri, content: Content, body: Bytes) -> Result<Response<Incoming>, Error> {
+        self.send_body(Method::POST, uri, content, body).await
+    }
+
+    /// The same by another method.
+    ///
+    /// # Errors
+    /// As [`post`](Self::post).
+    pub(crate) async fn send_body(
+        &mut self,
+        method: Method,
+        uri: &Uri,
+        content: Content,
+        body: Bytes,
+    ) -> Result<Response<Incoming>, Error> {
         let mut request = Request::new(Full::new(body));
-        *request.method_mut() = Method::POST;
+        *request.method_mut() = method;
         *request.uri_mut() = uri.clone();
         let headers = request.headers_mut();
         if let Some(media_type) = content.media_type {

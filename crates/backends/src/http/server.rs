@@ -41,6 +41,7 @@ impl fmt::Debug for Password {
 /// Who we are.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Credentials {
+    /// Empty where the password is a token, which needs none.
     pub(crate) username: String,
     pub(crate) password: Password,
 }
@@ -122,8 +123,12 @@ impl Credentials {
                 fs::read_to_string(file).map_err(|e| unreadable(file, &e))?.trim_end_matches(['\r', '\n']).to_owned()
             }
         };
-        let text = base64::prelude::BASE64_STANDARD.encode(format!("{}:{password}", self.username));
-        let mut header = HeaderValue::try_from(format!("Basic {text}"))
+        let text = if self.username.is_empty() {
+            format!("Token {password}")
+        } else {
+            format!("Basic {}", base64::prelude::BASE64_STANDARD.encode(format!("{}:{password}", self.username)))
+        };
+        let mut header = HeaderValue::try_from(text)
             .map_err(|_| Error::new(Cause::Client, "user and password make no HTTP header"))?;
         header.set_sensitive(true);
         Ok(header)

@@ -1,10 +1,11 @@
 //! One chunk of an answer to InfluxQL: a JSON document whose rows lie flat behind one another.
 
+use crate::cell::Cell;
 use serde::{
     Deserialize, Deserializer,
     de::{DeserializeSeed, Error as _, SeqAccess, Visitor},
 };
-use std::{borrow::Cow, collections::BTreeMap, fmt};
+use std::{collections::BTreeMap, fmt};
 
 /// A JSON document: `{"results":[{"series":[…]}]}`.
 #[derive(Debug, Deserialize)]
@@ -46,91 +47,6 @@ impl<'a> Series<'a> {
     /// Whether every row has as many cells as there are columns.
     pub(crate) fn is_regular(&self) -> bool {
         !self.columns.is_empty() && self.values.0.len().is_multiple_of(self.columns.len())
-    }
-}
-
-/// One cell. A whole number may stand in a column of floats.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Cell<'a> {
-    Null,
-    Bool(bool),
-    Integer(i64),
-    Float(f64),
-    Text(Cow<'a, str>),
-}
-
-impl Cell<'_> {
-    /// The same cell without the document.
-    pub(crate) fn into_owned(self) -> Cell<'static> {
-        match self {
-            Self::Null => Cell::Null,
-            Self::Bool(v) => Cell::Bool(v),
-            Self::Integer(v) => Cell::Integer(v),
-            Self::Float(v) => Cell::Float(v),
-            Self::Text(v) => Cell::Text(Cow::Owned(v.into_owned())),
-        }
-    }
-
-    /// The text, where it is one.
-    pub(crate) fn text(&self) -> Option<&str> {
-        if let Self::Text(text) = self { Some(text) } else { None }
-    }
-}
-
-impl fmt::Display for Cell<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Null => Ok(()),
-            Self::Bool(v) => v.fmt(f),
-            Self::Integer(v) => v.fmt(f),
-            Self::Float(v) => v.fmt(f),
-            Self::Text(v) => f.write_str(v),
-        }
-    }
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for Cell<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(CellVisitor)
-    }
-}
-
-struct CellVisitor;
-
-impl<'de> Visitor<'de> for CellVisitor {
-    type Value = Cell<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a cell")
-    }
-
-    fn visit_unit<E>(self) -> Result<Cell<'de>, E> {
-        Ok(Cell::Null)
-    }
-
-    fn visit_bool<E>(self, v: bool) -> Result<Cell<'de>, E> {
-        Ok(Cell::Bool(v))
-    }
-
-    fn visit_i64<E>(self, v: i64) -> Result<Cell<'de>, E> {
-        Ok(Cell::Integer(v))
-    }
-
-    #[expect(clippy::cast_precision_loss, reason = "beyond i64 only floats are written without an exponent")]
-    fn visit_u64<E>(self, v: u64) -> Result<Cell<'de>, E> {
-        Ok(i64::try_from(v).map_or(Cell::Float(v as f64), Cell::Integer))
-    }
-
-    fn visit_f64<E>(self, v: f64) -> Result<Cell<'de>, E> {
-        Ok(Cell::Float(v))
-    }
-
-    fn visit_borrowed_str<E>(self, v: &'de str) -> Result<Cell<'de>, E> {
-        Ok(Cell::Text(Cow::Borrowed(v)))
-    }
-
-    fn visit_str<E>(self, v: &str) -> Result<Cell<'de>, E> {
-        Ok(Cell::Text(Cow::Owned(v.to_owned())))
     }
 }
 

@@ -8,7 +8,7 @@ use super::{
     promise::{acknowledgement, promise},
     read::{InfluxReader, count},
     settle::{Datagrams, rest},
-    write::{HttpWriter, UdpWriter},
+    write::{UdpWriter, over_http},
 };
 use async_trait::async_trait;
 use iotbench_core::{
@@ -141,9 +141,7 @@ impl Database for InfluxDatabase {
     async fn writer(&self) -> Result<Box<dyn Writer>, Error> {
         let (server, table) = (&self.config.server, Arc::clone(&self.table));
         Ok(match &self.config.transport {
-            Transport::Http { gzip } => {
-                Box::new(HttpWriter::connect(server, &self.config.database, table, *gzip).await?)
-            }
+            Transport::Http { gzip } => Box::new(over_http(server, &self.config.database, table, *gzip).await?),
             Transport::Udp { datagram, host, port } => {
                 Box::new(UdpWriter::connect(host, *port, table, *datagram, Arc::clone(&self.datagrams)).await?)
             }

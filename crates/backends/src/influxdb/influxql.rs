@@ -1,5 +1,6 @@
 //! The words of InfluxQL: names, texts, numbers, stretches of time.
 
+use crate::line_protocol::{DEVICE, SIGNAL, VALUE, device_digits};
 use iotbench_core::{Devices, Layout, Predicate, SignalId, TableSpec, TimeRange};
 use std::{fmt::Write, ops::Bound};
 
@@ -7,13 +8,6 @@ use std::{fmt::Write, ops::Bound};
 pub(crate) const EARLIEST_NS: i64 = i64::MIN + 2;
 /// See [`EARLIEST_NS`].
 pub(crate) const LATEST_NS: i64 = i64::MAX - 1;
-
-/// The tag that names the device, where there is more than one.
-pub(crate) const DEVICE: &str = "device";
-/// The tag that names the signal in layout narrow.
-pub(crate) const SIGNAL: &str = "signal";
-/// The field that holds the value in layout narrow.
-pub(crate) const VALUE: &str = "v";
 
 /// A name in double quotes.
 pub(crate) fn quoted(name: &str) -> String {
@@ -40,11 +34,6 @@ pub(crate) fn condition(field: &str, predicate: Predicate) -> String {
         Predicate::Above(limit) => format!("{field} > {}", number(limit)),
         Predicate::Below(limit) => format!("{field} < {}", number(limit)),
     }
-}
-
-/// The value of the tag `device`: all have as many digits, so that the order of their texts is that of their numbers.
-pub(crate) fn device_digits(table: &TableSpec) -> usize {
-    table.devices.saturating_sub(1).checked_ilog10().map_or(1, |log| log as usize + 1)
 }
 
 /// The condition on the devices: `Some("")` for all of them, `None` when none is meant.

@@ -2,7 +2,7 @@
 //! creates, what it promises and which values it keeps.
 
 mod chunk;
-mod client;
+pub(crate) mod client;
 mod config;
 mod database;
 mod diagnostics;
@@ -10,10 +10,13 @@ mod error;
 mod influxql;
 mod marker;
 mod promise;
-mod read;
+pub(crate) mod read;
 mod recipe;
 mod settle;
 mod write;
+
+#[cfg(feature = "influxdb2")]
+pub(crate) use write::DIALECT;
 
 use config::{Config, SETTINGS};
 use database::InfluxDatabase;

@@ -1,12 +1,9 @@
 //! Counts what is stored.
 
 use super::decode::device_of;
-use crate::influxdb::{
-    chunk::Cell,
-    client::Client,
-    influxql::{DEVICE, SIGNAL, Select},
-    marker::no_mark,
-};
+use crate::cell::Cell;
+use crate::influxdb::{client::Client, influxql::Select, marker::no_mark};
+use crate::line_protocol::{DEVICE, SIGNAL};
 use iotbench_core::{Cause, Counts, Error, Layout, TableSpec};
 use std::collections::BTreeMap;
 

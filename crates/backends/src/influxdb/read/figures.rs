@@ -1,16 +1,18 @@
 //! Last, least, mean and greatest of signals, device by device.
 
 use super::{
-    decode::{device_of, number, value},
+    decode::device_of,
     points::{Order, Wanted, stream},
 };
 use crate::{
     answer::Answer,
+    cell::{Cell, number, value},
     influxdb::{
-        chunk::{Cell, Series},
+        chunk::Series,
         client::Client,
-        influxql::{DEVICE, SIGNAL, Select, Span, field, signal_name, signals_condition},
+        influxql::{Select, Span, field, signal_name, signals_condition},
     },
+    line_protocol::{DEVICE, SIGNAL},
 };
 use iotbench_core::{Aggregate, ComputedBy, Error, Layout, Reply, SignalId, Sink, TableSpec, Value, ValueType};
 

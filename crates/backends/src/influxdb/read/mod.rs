@@ -9,13 +9,16 @@ mod signal;
 pub(crate) use count::count;
 
 use super::{
-    chunk::Cell,
     client::Client,
-    influxql::{Select, Span, VALUE, devices_condition, quoted},
+    influxql::{Select, Span, devices_condition, quoted},
 };
-use crate::answer::Answer;
+use crate::{
+    answer::Answer,
+    cell::{Cell, value},
+    line_protocol::VALUE,
+};
 use async_trait::async_trait;
-use decode::{time, value};
+use decode::time;
 use figures::Wish;
 use iotbench_core::{
     Cause, ComputedBy, Counts, Devices, Error, Layout, Query, Reader, Reply, SignalId, Sink, TableSpec, TimeRange,

@@ -1,11 +1,13 @@
 //! Datapoints as they are stored: a row each in layout wide, a row a value in layout narrow.
 
 use super::decode::{device, device_of, time};
+use crate::cell::Cell;
 use crate::influxdb::{
-    chunk::{Cell, Series},
+    chunk::Series,
     client::Client,
-    influxql::{DEVICE, SIGNAL, Select, Span, VALUE, field, quoted, signal_name, signals_condition},
+    influxql::{Select, Span, field, quoted, signal_name, signals_condition},
 };
+use crate::line_protocol::{DEVICE, SIGNAL, VALUE};
 use iotbench_core::{Cause, Error, Layout, SignalId, TableSpec};
 use std::collections::{BTreeMap, HashMap};
 

@@ -1,8 +1,8 @@
 //! One signal of one device: the first or last that meets a predicate, the least, the greatest, the newest.
 
-use super::decode::{number, time, value};
+use super::decode::time;
+use crate::cell::{Cell, number, value};
 use crate::influxdb::{
-    chunk::Cell,
     client::Client,
     influxql::{Select, Span, condition, devices_condition, field, signals_condition},
 };

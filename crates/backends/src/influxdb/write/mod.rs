@@ -1,139 +1,34 @@
 //! One connection that writes: what a layout encodes, over HTTP or in datagrams.
 
-mod http;
-mod lines;
-mod narrow;
 mod udp;
-mod wide;
 
-pub(crate) use http::HttpWriter;
 pub(crate) use udp::UdpWriter;
 
-use super::influxql::{EARLIEST_NS, LATEST_NS};
-use crate::refuse::refuse;
-use iotbench_core::{Batch, Cause, Error, Layout, TableSpec};
-use lines::Lines;
-use narrow::NarrowLines;
+use super::{
+    client::{connect_to_write, write_uri},
+    error,
+    influxql::{EARLIEST_NS, LATEST_NS},
+};
+use crate::http::Server;
+use crate::line_protocol::{Dialect, Encoder, HttpWriter, TimeRule};
+use iotbench_core::{Error, Name, TableSpec, TimeUnit};
 use std::sync::Arc;
-use wide::WideLines;
 
-/// How one layout encodes a batch. Nothing is allocated per datapoint once the buffers have their size.
-trait Encode: Send {
-    /// Appends the lines of a batch.
-    fn encode(&mut self, batch: &Batch, lines: &mut Lines);
-}
+/// What InfluxDB takes, of version 1 and of version 2.
+pub(crate) const DIALECT: Dialect = Dialect {
+    product: "InfluxDB",
+    times: TimeRule { unit: TimeUnit::Ns, earliest_ns: EARLIEST_NS, latest_ns: LATEST_NS },
+    refuse_values: |_| Ok(()),
+    escapes_newlines: false,
+};
 
-/// The lines of one batch after the other.
-struct Encoder {
+/// A writer over HTTP.
+pub(crate) async fn over_http(
+    server: &Server,
+    database: &Name,
     table: Arc<TableSpec>,
-    layout: Box<dyn Encode>,
-    lines: Lines,
-}
-
-impl Encoder {
-    fn new(table: Arc<TableSpec>) -> Result<Self, Error> {
-        let layout: Box<dyn Encode> = match table.layout {
-            Layout::Wide => Box::new(WideLines::new(Arc::clone(&table))),
-            Layout::Narrow => Box::new(NarrowLines::new(Arc::clone(&table))),
-            other => return Err(Error::new(Cause::Client, format!("InfluxDB has no layout {other}"))),
-        };
-        Ok(Self { table, layout, lines: Lines::default() })
-    }
-
-    /// Encodes a batch in the place of the one before.
-    ///
-    /// # Errors
-    /// Data with nothing applied, for what cannot be stored.
-    fn encode(&mut self, batch: &Batch) -> Result<&mut Lines, Error> {
-        refuse(batch, &self.table)?;
-        if let Some(time) = batch.timestamps_ns().iter().find(|time| !(EARLIEST_NS..=LATEST_NS).contains(*time)) {
-            return Err(Error::new(Cause::Data, format!("InfluxDB stores no time {time}")));
-        }
-        self.lines.clear();
-        self.layout.encode(batch, &mut self.lines);
-        Ok(&mut self.lines)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use iotbench_core::{Applied, Marker, Name, Run, Schema, Signal, Value, ValueType};
-
-    fn table(layout: Layout, devices: u32) -> Arc<TableSpec> {
-        let signal = |name: &str, value_type| Signal { name: name.into(), value_type, max_text_bytes: 9 };
-        let signals = match layout {
-            Layout::Narrow => vec![signal("a", ValueType::U16), signal("b", ValueType::U16)],
-            _ => vec![signal("a", ValueType::F64), signal("b", ValueType::I64), signal("c", ValueType::Text)],
-        };
-        Arc::new(TableSpec {
-            name: Name::new("t").unwrap(),
-            layout,
-            schema: Schema::new(signals).unwrap(),
-            devices,
-            marker: Marker { run_id: "r".into(), fingerprint: "f".into() },
-        })
-    }
-
-    fn batch(table: &TableSpec, points: &[(u32, i64)]) -> Batch {
-        let mut batch = Batch::new(&table.schema);
-        for &(device, time) in points {
-            batch.append(Run { device, first: time.unsigned_abs(), count: 1 }, |times, columns| {
-                times.push(time);
-                for column in columns {
-                    let value = match column.value_type() {
-                        ValueType::F64 => Value::F64(0.5),
-                        ValueType::I64 => Value::I64(-1),
-                        ValueType::U16 => Value::U16(7),
-                        _ => Value::Text("x\ny"),
-                    };
-                    assert!(column.push(value));
-                }
-            });
-        }
-        batch
-    }
-
-    fn encoded(layout: Layout, devices: u32, points: &[(u32, i64)]) -> (String, usize) {
-        let table = table(layout, devices);
-        let mut encoder = Encoder::new(Arc::clone(&table)).unwrap();
-        let lines = encoder.encode(&batch(&table, points)).unwrap();
-        (String::from_utf8(lines.bytes.clone()).unwrap(), lines.ends.len())
-    }
-
-    #[test]
-    fn each_layout_has_its_lines() {
-        let (text, lines) = encoded(Layout::Wide, 1, &[(0, 5), (0, -6)]);
-        assert_eq!((text.as_str(), lines), ("t a=0.5,b=-1i,c=\"x\ny\" 5\nt a=0.5,b=-1i,c=\"x\ny\" -6\n", 2));
-        let (text, lines) = encoded(Layout::Wide, 11, &[(7, 5)]);
-        assert_eq!((text.as_str(), lines), ("t,device=07 a=0.5,b=-1i,c=\"x\ny\" 5\n", 1));
-        let (text, lines) = encoded(Layout::Narrow, 1, &[(0, 5)]);
-        assert_eq!((text.as_str(), lines), ("t,signal=a v=7i 5\nt,signal=b v=7i 5\n", 2));
-        let (text, _) = encoded(Layout::Narrow, 2, &[(1, 5)]);
-        assert_eq!(text, "t,device=1,signal=a v=7i 5\nt,device=1,signal=b v=7i 5\n");
-    }
-
-    #[test]
-    fn a_time_beyond_what_is_stored_is_refused() {
-        let table = table(Layout::Wide, 1);
-        let mut encoder = Encoder::new(Arc::clone(&table)).unwrap();
-        for time in [i64::MIN, i64::MIN + 1, i64::MAX] {
-            let error = encoder.encode(&batch(&table, &[(0, 1), (0, time)])).err().unwrap();
-            assert_eq!((error.cause, error.applied), (Cause::Data, Applied::No), "{time}");
-        }
-    }
-
-    #[test]
-    fn a_warm_encoder_allocates_nothing() {
-        for layout in [Layout::Wide, Layout::Narrow] {
-            let table = table(layout, 3);
-            let batch = batch(&table, &(0..1000).map(|i| (u32::from(i >= 500), i)).collect::<Vec<_>>());
-            let mut encoder = Encoder::new(Arc::clone(&table)).unwrap();
-            encoder.encode(&batch).unwrap();
-            let allocated = allocation_counter::measure(|| {
-                encoder.encode(&batch).unwrap();
-            });
-            assert_eq!(allocated.count_total, 0, "{layout}");
-        }
-    }
+    is_compressed: bool,
+) -> Result<HttpWriter, Error> {
+    let (connection, uri) = (connect_to_write(server).await?, write_uri(server, database)?);
+    Ok(HttpWriter::new(connection, uri, Encoder::new(DIALECT, table)?, is_compressed, error::of_write))
 }

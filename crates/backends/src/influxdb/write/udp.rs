@@ -1,9 +1,10 @@
 //! Writes in datagrams: nothing is acknowledged.
 
-use super::Encoder;
+use super::DIALECT;
 use crate::{
     http::{error::of_connect, server::resolve},
     influxdb::{config::Datagram, error, settle::Datagrams},
+    line_protocol::Encoder,
 };
 use async_trait::async_trait;
 use iotbench_core::{Acknowledged, Batch, Cause, Error, TableSpec, Writer};
@@ -41,7 +42,7 @@ impl UdpWriter {
         };
         let socket = UdpSocket::bind(any).await.map_err(failed)?;
         socket.connect(addresses[0]).await.map_err(failed)?;
-        Ok(Self { socket, host: host.to_owned(), port, encoder: Encoder::new(table)?, datagram, datagrams })
+        Ok(Self { socket, host: host.to_owned(), port, encoder: Encoder::new(DIALECT, table)?, datagram, datagrams })
     }
 }
 

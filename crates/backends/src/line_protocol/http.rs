@@ -1,20 +1,17 @@
 //! Writes over HTTP: one request a batch.
 
 use super::Encoder;
-use crate::{
-    http::{Connection, Content, Gzip, Server, connection::given_up},
-    influxdb::{
-        client::{connect_to_write, write_uri},
-        error,
-    },
-};
+use crate::http::{Connection, Content, Gzip, connection::given_up};
 use async_trait::async_trait;
-use hyper::{StatusCode, Uri, body::Bytes};
-use iotbench_core::{Acknowledged, Batch, Error, Name, TableSpec, Writer};
-use std::{mem, sync::Arc};
+use hyper::{HeaderMap, StatusCode, Uri, body::Bytes};
+use iotbench_core::{Acknowledged, Batch, Error, Writer};
+use std::mem;
 
 /// The most bytes of an answer that is no acknowledgement.
 const MOST_ERROR_BYTES: usize = 64 << 10;
+
+/// What a refusal means: status, head and text of the answer, and how many lines were sent.
+pub(crate) type Refusal = fn(StatusCode, &HeaderMap, &[u8], usize) -> Error;
 
 /// A connection that posts batches.
 pub(crate) struct HttpWriter {
@@ -24,22 +21,20 @@ pub(crate) struct HttpWriter {
     encoder: Encoder,
     gzip: Option<Gzip>,
     compressed: Vec<u8>,
+    refusal: Refusal,
 }
 
 impl HttpWriter {
-    pub(crate) async fn connect(
-        server: &Server,
-        database: &Name,
-        table: Arc<TableSpec>,
-        gzip: bool,
-    ) -> Result<Self, Error> {
-        Ok(Self {
-            connection: Some(connect_to_write(server).await?),
-            uri: write_uri(server, database)?,
-            encoder: Encoder::new(table)?,
-            gzip: gzip.then(Gzip::new),
-            compressed: Vec::new(),
-        })
+    /// A writer that posts to this address, each request compressed if asked for. An answer 204 acknowledges.
+    pub(crate) fn new(
+        connection: Connection,
+        uri: Uri,
+        encoder: Encoder,
+        is_compressed: bool,
+        refusal: Refusal,
+    ) -> Self {
+        let gzip = is_compressed.then(Gzip::new);
+        Self { connection: Some(connection), uri, encoder, gzip, compressed: Vec::new(), refusal }
     }
 
     /// Posts a body of so many lines.
@@ -52,7 +47,7 @@ impl HttpWriter {
         if head.status == StatusCode::NO_CONTENT {
             return Ok(());
         }
-        Err(error::of_write(head.status, &head.headers, &text, lines))
+        Err((self.refusal)(head.status, &head.headers, &text, lines))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Line protocol: `measurement,tag=value field=value time`, a line a point.
 
-use crate::influxdb::influxql::{DEVICE, device_digits};
+use super::names::{DEVICE, device_digits};
 use iotbench_core::{Column, TableSpec};
 use std::io::Write;
 
@@ -39,15 +39,16 @@ pub(crate) fn push_series(out: &mut Vec<u8>, table: &TableSpec, device: u32) {
 }
 
 /// Appends the value of a row: floats in the shortest decimal form of their 64-bit value, integers with `i`, texts in
-/// quotes. Taken from the column itself: a value that is put together and taken apart again costs as much as its digits.
+/// quotes. Taken from the column itself: a value that is put together and taken apart again costs as much as its
+/// digits.
 #[inline]
-pub(crate) fn push_value(out: &mut Vec<u8>, column: &Column, row: usize) {
+pub(crate) fn push_value(out: &mut Vec<u8>, column: &Column, row: usize, escapes_newlines: bool) {
     match column {
         Column::F32(values) => push_float(out, f64::from(values[row])),
         Column::F64(values) => push_float(out, values[row]),
         Column::I64(values) => push_integer(out, values[row]),
         Column::U16(values) => push_integer(out, i64::from(values[row])),
-        Column::Text(values) => push_text(out, values.get(row).unwrap_or_default()),
+        Column::Text(values) => push_text(out, values.get(row).unwrap_or_default(), escapes_newlines),
     }
 }
 
@@ -60,10 +61,11 @@ fn push_integer(out: &mut Vec<u8>, value: i64) {
     out.push(b'i');
 }
 
-fn push_text(out: &mut Vec<u8>, text: &str) {
+fn push_text(out: &mut Vec<u8>, text: &str, escapes_newlines: bool) {
     out.push(b'"');
     let mut rest = text.as_bytes();
-    while let Some(place) = rest.iter().position(|byte| matches!(byte, b'"' | b'\\')) {
+    let is_escaped = |byte: &u8| matches!(byte, b'"' | b'\\') || escapes_newlines && *byte == b'\n';
+    while let Some(place) = rest.iter().position(is_escaped) {
         out.extend_from_slice(&rest[..place]);
         out.extend_from_slice(&[b'\\', rest[place]]);
         rest = &rest[place + 1..];
@@ -89,7 +91,7 @@ mod tests {
         let mut column = Column::new(value_type);
         assert!(column.push(value));
         let mut out = Vec::new();
-        push_value(&mut out, &column, 0);
+        push_value(&mut out, &column, 0, false);
         String::from_utf8(out).unwrap()
     }
 

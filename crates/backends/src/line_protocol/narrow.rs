@@ -1,10 +1,10 @@
 //! Writes layout narrow: one line a value, the signal as a tag.
 
 use super::{
-    Encode,
+    Dialect, Encode,
     lines::{Lines, push_series, push_value},
+    names::{SIGNAL, VALUE},
 };
-use crate::influxdb::influxql::{SIGNAL, VALUE};
 use iotbench_core::{Batch, TableSpec};
 use std::sync::Arc;
 
@@ -26,17 +26,17 @@ impl NarrowLines {
 }
 
 impl Encode for NarrowLines {
-    fn encode(&mut self, batch: &Batch, lines: &mut Lines) {
+    fn encode(&mut self, batch: &Batch, dialect: Dialect, lines: &mut Lines) {
         let mut digits = itoa::Buffer::new();
         for run_rows in batch.run_rows() {
             self.start.clear();
             push_series(&mut self.start, &self.table, run_rows.run.device);
             for row in run_rows.rows {
-                let time = digits.format(batch.timestamps_ns()[row]);
+                let time = digits.format(dialect.times.in_unit(batch.timestamps_ns()[row]));
                 for (key, column) in self.keys.iter().zip(batch.columns()) {
                     lines.bytes.extend_from_slice(&self.start);
                     lines.bytes.extend_from_slice(key);
-                    push_value(&mut lines.bytes, column, row);
+                    push_value(&mut lines.bytes, column, row, dialect.escapes_newlines);
                     lines.end(time);
                 }
             }

@@ -1,7 +1,7 @@
 //! Writes layout wide: one line a datapoint, a field for each signal.
 
 use super::{
-    Encode,
+    Dialect, Encode,
     lines::{Lines, push_series, push_value},
 };
 use iotbench_core::{Batch, TableSpec};
@@ -29,7 +29,7 @@ impl WideLines {
 }
 
 impl Encode for WideLines {
-    fn encode(&mut self, batch: &Batch, lines: &mut Lines) {
+    fn encode(&mut self, batch: &Batch, dialect: Dialect, lines: &mut Lines) {
         let mut digits = itoa::Buffer::new();
         for run_rows in batch.run_rows() {
             self.start.clear();
@@ -39,9 +39,9 @@ impl Encode for WideLines {
                 lines.bytes.extend_from_slice(&self.start);
                 for (key, column) in self.keys.iter().zip(batch.columns()) {
                     lines.bytes.extend_from_slice(key);
-                    push_value(&mut lines.bytes, column, row);
+                    push_value(&mut lines.bytes, column, row, dialect.escapes_newlines);
                 }
-                lines.end(digits.format(batch.timestamps_ns()[row]));
+                lines.end(digits.format(dialect.times.in_unit(batch.timestamps_ns()[row])));
             }
         }
     }

@@ -1,0 +1,136 @@
+//! The control plane of an InfluxDB 2.x server.
+
+use super::{
+    api::{Api, escaped, improper},
+    bucket,
+    config::{Config, Language},
+    error,
+    read::FluxReader,
+};
+use crate::{
+    http::connection::uri,
+    influxdb::{
+        DIALECT,
+        client::Client,
+        read::{InfluxReader, count},
+    },
+    line_protocol::{Encoder, HttpWriter},
+};
+use async_trait::async_trait;
+use iotbench_core::{
+    Acknowledgement, Action, Cause, Counts, Database, Error, Name, OwnedObject, Promise, PromiseLevel, PromiseSource,
+    Reader, ServerFacts, SettingError, Settled, TableSpec, Writer,
+};
+use std::{collections::BTreeMap, sync::Arc};
+
+/// A server, and the bucket on it that is ours.
+pub(crate) struct Influx2Database {
+    config: Config,
+    table: Arc<TableSpec>,
+    bucket: Name,
+}
+
+impl Influx2Database {
+    pub(crate) fn new(config: Config, table: TableSpec) -> Result<Self, SettingError> {
+        let bucket = bucket::name_of(&config, &table.name)?;
+        Ok(Self { config, table: Arc::new(table), bucket })
+    }
+
+    async fn api(&self) -> Result<Api<'_>, Error> {
+        Api::connect(&self.config.server).await
+    }
+
+    /// The bucket as InfluxQL sees it: a database of the same name.
+    async fn client(&self) -> Result<Client, Error> {
+        Client::connect(&self.config.server, &self.bucket).await
+    }
+}
+
+#[async_trait]
+impl Database for Influx2Database {
+    async fn ping(&self) -> Result<ServerFacts, Error> {
+        let mut api = self.api().await?;
+        let health = api.get("/health").await?;
+        let version = health["version"].as_str().ok_or_else(|| improper(&"/health tells no version"))?;
+        if !version.trim_start_matches('v').starts_with("2.") {
+            let message = format!("this is no InfluxDB 2.x (version {version:?})");
+            return Err(Error::new(Cause::Server, message).action(Action::Stop));
+        }
+        bucket::set_up(&mut api, &self.config).await?;
+        bucket::check_access(&mut api, &self.config).await?;
+        let method = if self.config.gzip { "line protocol over HTTP, compressed" } else { "line protocol over HTTP" };
+        let language = match self.config.language {
+            Language::InfluxQl => "InfluxQL",
+            Language::Flux => "Flux",
+        };
+        Ok(ServerFacts {
+            product: "InfluxDB".into(),
+            version: version.to_owned(),
+            driver: "hyper 1, own line protocol".into(),
+            method: method.into(),
+            settings: BTreeMap::from([("language".to_owned(), language.to_owned())]),
+            acknowledgement: Acknowledgement::Durable,
+            promise: promise(),
+        })
+    }
+
+    async fn create(&self) -> Result<(), Error> {
+        bucket::create(&mut self.api().await?, &self.config, &self.bucket, &self.table).await
+    }
+
+    async fn adopt(&self) -> Result<bool, Error> {
+        bucket::adopt(&mut self.api().await?, &self.config, &self.bucket, &self.table).await
+    }
+
+    /// What was acknowledged is visible.
+    async fn settle(&self) -> Result<Settled, Error> {
+        Ok(Settled::Yes)
+    }
+
+    async fn count(&self) -> Result<Counts, Error> {
+        bucket::check_exists(&mut self.api().await?, &self.config, &self.bucket).await?;
+        count(&mut self.client().await?, &self.table).await.map(|(counts, _)| counts)
+    }
+
+    /// It has no figure for one bucket.
+    async fn storage_bytes(&self) -> Result<Option<u64>, Error> {
+        Ok(None)
+    }
+
+    async fn drop_created(&self) -> Result<(), Error> {
+        bucket::drop_own(&mut self.api().await?, &self.config, &self.bucket, &self.table.marker.run_id).await
+    }
+
+    async fn owned(&self) -> Result<Vec<OwnedObject>, Error> {
+        bucket::owned(&mut self.api().await?, &self.config).await
+    }
+
+    async fn drop_owned(&self, object: &OwnedObject) -> Result<(), Error> {
+        bucket::drop_owned(&mut self.api().await?, &self.config, object).await
+    }
+
+    async fn writer(&self) -> Result<Box<dyn Writer>, Error> {
+        let (path, org) = (&self.config.server.base_path, escaped(&self.config.org));
+        let address = uri(&format!("{path}/api/v2/write?org={org}&bucket={}&precision=ns", self.bucket))?;
+        let encoder = Encoder::new(DIALECT, Arc::clone(&self.table))?;
+        let connection = self.config.server.connect().await?;
+        Ok(Box::new(HttpWriter::new(connection, address, encoder, self.config.gzip, error::of_write)))
+    }
+
+    async fn reader(&self) -> Result<Box<dyn Reader>, Error> {
+        Ok(match self.config.language {
+            Language::InfluxQl => Box::new(InfluxReader::new(self.client().await?, Arc::clone(&self.table))),
+            Language::Flux => {
+                Box::new(FluxReader::connect(&self.config, self.bucket.clone(), Arc::clone(&self.table)).await?)
+            }
+        })
+    }
+}
+
+/// The server does not tell `storage-wal-fsync-delay` over HTTP; it lets writes share a flush, which each of them waits
+/// for.
+fn promise() -> Promise {
+    let source = "InfluxDB 2.x flushes its log before it answers a write \
+                  (https://docs.influxdata.com/influxdb/v2/reference/internals/storage-engine/)";
+    Promise { level: PromiseLevel::OsCrash, nodes: 1, source: PromiseSource::Declared(source.into()) }
+}

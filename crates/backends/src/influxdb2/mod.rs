@@ -1,0 +1,63 @@
+//! InfluxDB 2.x: line protocol over HTTP, questions in InfluxQL or Flux. README.md beside this file says what it
+//! creates, what it promises, and what of it was never run against a real server.
+
+mod api;
+mod bucket;
+mod config;
+mod csv;
+mod database;
+mod error;
+mod flux;
+mod read;
+mod recipe;
+
+use config::{Config, SETTINGS};
+use database::Influx2Database;
+use iotbench_core::{
+    Acknowledgement, Backend, Capabilities, Database, Domain, Duplicates, Layout, OpenRequest, Recipe, Setting,
+    SettingError, TimeUnit,
+};
+use std::sync::Arc;
+
+/// InfluxDB 2.x.
+pub struct InfluxDb2;
+
+static CAPABILITIES: Capabilities = Capabilities {
+    layouts: &[Layout::Wide, Layout::Narrow],
+    time_unit: TimeUnit::Ns,
+    duplicates: Duplicates::Overwrite,
+    domain: |_| Domain::Full,
+    acknowledgement: Acknowledgement::Durable,
+    transactions: false,
+    most_writers: None,
+    blocking: false,
+    embedded: false,
+    stores: true,
+};
+
+impl Backend for InfluxDb2 {
+    fn name(&self) -> &'static str {
+        "influxdb2"
+    }
+
+    fn summary(&self) -> &'static str {
+        "InfluxDB 2.x: line protocol over HTTP, read by InfluxQL or Flux"
+    }
+
+    fn capabilities(&self) -> &Capabilities {
+        &CAPABILITIES
+    }
+
+    fn settings(&self) -> &'static [Setting] {
+        SETTINGS
+    }
+
+    fn recipe(&self) -> Option<&'static Recipe> {
+        Some(&recipe::RECIPE)
+    }
+
+    fn open(&self, request: OpenRequest) -> Result<Arc<dyn Database>, SettingError> {
+        let config = Config::new(&request.settings, &request.target, |name| std::env::var(name).ok())?;
+        Ok(Arc::new(Influx2Database::new(config, request.table)?))
+    }
+}

@@ -1,0 +1,287 @@
+//! One connection that asks Flux. Questions in InfluxQL are asked by the reader of `influxdb`.
+
+use super::{
+    api::{escaped, improper},
+    config::Config,
+    csv::{Record, Records, Row, Tables},
+    error,
+    flux::{Flux, ONE_VALUE, TIME, signal_column, signal_name},
+};
+use crate::{
+    answer::Answer,
+    http::{
+        Connection, Content,
+        connection::{given_up, uri},
+    },
+    line_protocol::DEVICE,
+    span::Span,
+};
+use async_trait::async_trait;
+use hyper::{StatusCode, Uri, body::Bytes};
+use iotbench_core::{
+    Aggregate, Cause, ComputedBy, Counts, Devices, Direction, Error, Name, Query, Reader, Reply, ReplyColumn, SignalId,
+    Sink, TableSpec, TimeRange, Value, ValueType,
+};
+use std::{collections::BTreeMap, ops::Bound, slice::from_ref, sync::Arc};
+
+/// The most bytes of an answer that is an error.
+const MOST_ERROR_BYTES: usize = 64 << 10;
+const JSON: Content = Content { media_type: Some("application/json"), gzip: false };
+
+/// A connection that answers queries.
+pub(crate) struct FluxReader {
+    /// `None` once an exchange was left in the middle.
+    connection: Option<Connection>,
+    query: Uri,
+    bucket: Name,
+    table: Arc<TableSpec>,
+    all_signals: Vec<SignalId>,
+}
+
+/// What is known to be nothing without asking.
+const NOTHING: Reply = Reply { rows: 0, bytes: 0, computed_by: ComputedBy::Server };
+
+impl FluxReader {
+    pub(crate) async fn connect(config: &Config, bucket: Name, table: Arc<TableSpec>) -> Result<Self, Error> {
+        let query = uri(&format!("{}/api/v2/query?org={}", config.server.base_path, escaped(&config.org)))?;
+        let all_signals = (0..).take(table.schema.width()).collect();
+        Ok(Self { connection: Some(config.server.connect().await?), query, bucket, table, all_signals })
+    }
+
+    /// Asks, and gives every row to `take`. Returns the bytes of the answer.
+    async fn ask(
+        &mut self,
+        flux: &str,
+        mut take: impl FnMut(&Row<'_>) -> Result<(), Error> + Send,
+    ) -> Result<u64, Error> {
+        let mut connection = self.connection.take().ok_or_else(given_up)?;
+        let dialect = serde_json::json!({ "header": true, "annotations": ["datatype"] });
+        let body = serde_json::json!({ "query": flux, "type": "flux", "dialect": dialect });
+        let response = connection.post(&self.query, JSON, Bytes::from(body.to_string())).await?;
+        let (head, mut body) = response.into_parts();
+        if head.status != StatusCode::OK {
+            let text = connection.short_body(body, MOST_ERROR_BYTES).await?;
+            self.connection = Some(connection);
+            return Err(error::of_status(head.status, &head.headers, &text));
+        }
+        let (mut records, mut tables, mut bytes) = (Records::default(), Tables::default(), 0);
+        let mut note = |record: &Record| match tables.row(record)? {
+            Some(row) => take(&row),
+            None => Ok(()),
+        };
+        while let Some(piece) = connection.piece(&mut body).await? {
+            bytes += piece.len() as u64;
+            records.push(&piece, &mut note)?;
+        }
+        records.finish()?;
+        self.connection = Some(connection);
+        Ok(bytes)
+    }
+
+    fn refuse_unknown_signals(&self, query: &Query) -> Result<(), Error> {
+        let asked: &[SignalId] = match query {
+            Query::Range { signals, .. } | Query::Aggregates { signals, .. } => signals,
+            Query::Nearest { signal, .. }
+            | Query::Minimum { signal, .. }
+            | Query::MaxOfFirst { signal, .. }
+            | Query::NewestVisible { signal, .. } => from_ref(signal),
+            Query::Records { .. } | Query::Newest { .. } | Query::Count | Query::Scan => return Ok(()),
+        };
+        let width = self.table.schema.width();
+        match asked.iter().find(|&&signal| usize::from(signal) >= width) {
+            _ if asked.is_empty() => Err(Error::new(Cause::Client, "a query names at least one signal")),
+            Some(signal) => Err(Error::new(Cause::Client, format!("signal {signal} is none of the table's {width}"))),
+            None => Ok(()),
+        }
+    }
+
+    fn type_of(&self, signal: SignalId) -> ValueType {
+        self.table.schema.signals()[usize::from(signal)].value_type
+    }
+
+    async fn points(
+        &mut self,
+        devices: &Devices,
+        signals: &[SignalId],
+        span: Option<Span>,
+        (is_latest_first, limit): (bool, Option<u64>),
+        sink: &mut dyn Sink,
+    ) -> Result<Reply, Error> {
+        let table = Arc::clone(&self.table);
+        let bucket = self.bucket.clone();
+        let flux = span.and_then(|span| Flux::new(&bucket, &table, devices, signals, span));
+        let (Some(flux), false) = (flux, limit == Some(0)) else { return Ok(NOTHING) };
+        let types: Vec<ValueType> = signals.iter().map(|&signal| self.type_of(signal)).collect();
+        let names: Vec<&str> = signals.iter().map(|&signal| signal_name(&table, signal)).collect();
+        let mut answer = Answer::new(sink, types.iter().copied());
+        let take = |row: &Row<'_>| {
+            answer.row(device_of(row)?, time_of(row)?, |columns| {
+                let mut columns = columns.iter_mut().zip(names.iter().zip(&types));
+                columns.try_for_each(|(column, (name, &value_type))| push(column, row.get(name), value_type))
+            })
+        };
+        let bytes = self.ask(&flux.points(signals, is_latest_first, limit), take).await?;
+        answer.finish(bytes, ComputedBy::Server)
+    }
+
+    async fn of_one_signal(
+        &mut self,
+        query: &Query,
+        device: u32,
+        signal: SignalId,
+        sink: &mut dyn Sink,
+    ) -> Result<Reply, Error> {
+        let span = match query {
+            Query::Nearest { direction: Direction::FirstAfter(time), .. } => {
+                Span::of(TimeRange { from: Bound::Excluded(*time), to: Bound::Unbounded })
+            }
+            Query::Nearest { direction: Direction::LastBefore(time), .. } => {
+                Span::of(TimeRange { from: Bound::Unbounded, to: Bound::Excluded(*time) })
+            }
+            Query::Minimum { range, .. } => Span::of(*range),
+            Query::MaxOfFirst { limit: 0, .. } => None,
+            Query::MaxOfFirst { from_ns, .. } => Some(Span::from(*from_ns)),
+            _ => Some(Span::ALL),
+        };
+        let (table, bucket, devices) = (Arc::clone(&self.table), self.bucket.clone(), Devices::Some(vec![device]));
+        let flux = span.and_then(|span| Flux::new(&bucket, &table, &devices, from_ref(&signal), span));
+        let Some(flux) = flux else { return Ok(NOTHING) };
+        let text = match *query {
+            Query::Nearest { predicate, direction, .. } => {
+                flux.nearest(Some(predicate), matches!(direction, Direction::LastBefore(_)))
+            }
+            Query::Minimum { .. } => flux.minimum(),
+            Query::MaxOfFirst { limit, .. } => flux.max_of_first(limit),
+            _ => flux.nearest(None, true),
+        };
+        let is_figure = matches!(query, Query::MaxOfFirst { .. });
+        let value_type = if is_figure { ValueType::F64 } else { self.type_of(signal) };
+        let mut answer = Answer::new(sink, [value_type]);
+        let take = |row: &Row<'_>| {
+            let time = if is_figure { 0 } else { time_of(row)? };
+            answer.row(device, time, |columns| push(&mut columns[0], row.get(ONE_VALUE), value_type))
+        };
+        let bytes = self.ask(&text, take).await?;
+        answer.finish(bytes, ComputedBy::Server)
+    }
+
+    /// A row a device and aggregate: one question an aggregate.
+    async fn figures(
+        &mut self,
+        devices: &Devices,
+        (signals, aggregates): (&[SignalId], &[Aggregate]),
+        span: Option<Span>,
+        sink: &mut dyn Sink,
+    ) -> Result<Reply, Error> {
+        let (table, bucket, width) = (Arc::clone(&self.table), self.bucket.clone(), signals.len());
+        let flux = span.and_then(|span| Flux::new(&bucket, &table, devices, signals, span));
+        let Some(flux) = flux else { return Ok(NOTHING) };
+        let mut of_device: BTreeMap<u32, Vec<Option<f64>>> = BTreeMap::new();
+        let mut bytes = 0;
+        for (number, &aggregate) in aggregates.iter().enumerate() {
+            let take = |row: &Row<'_>| {
+                let name = row.get(signal_column(&table));
+                let Some(place) = signals.iter().position(|&signal| name == Some(signal_name(&table, signal))) else {
+                    return Ok(());
+                };
+                let figures = of_device.entry(device_of(row)?).or_insert_with(|| vec![None; width * aggregates.len()]);
+                figures[number * width + place] = row.get(ONE_VALUE).map(parsed).transpose()?;
+                Ok(())
+            };
+            bytes += self.ask(&flux.clone().figure(aggregate), take).await?;
+        }
+        let mut answer = Answer::new(sink, vec![ValueType::F64; width]);
+        for (device, figures) in of_device {
+            for row in figures.chunks_exact(width) {
+                answer.row(device, 0, |columns| {
+                    let mut cells = columns.iter_mut().zip(row);
+                    cells.try_for_each(|(column, figure)| column.push(figure.map(Value::F64)))
+                })?;
+            }
+        }
+        answer.finish(bytes, ComputedBy::Server)
+    }
+
+    /// A device has as many datapoints as its fullest signal has values.
+    async fn count(&mut self, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        let (table, bucket, signals) = (Arc::clone(&self.table), self.bucket.clone(), self.all_signals.clone());
+        let Some(flux) = Flux::new(&bucket, &table, &Devices::All, &signals, Span::ALL) else { return Ok(NOTHING) };
+        let (mut points_of, mut values) = (BTreeMap::<u32, u64>::new(), 0);
+        let take = |row: &Row<'_>| {
+            let count: u64 = row.get(ONE_VALUE).map_or(Ok(0), parsed)?;
+            let points = points_of.entry(device_of(row)?).or_default();
+            (*points, values) = (count.max(*points), values + count);
+            Ok(())
+        };
+        let bytes = self.ask(&flux.count(), take).await?;
+        let counts = Counts { points: points_of.values().sum(), values };
+        let mut answer = Answer::new(sink, [ValueType::I64; 2]);
+        answer.row(0, 0, |columns| {
+            columns.iter_mut().zip([counts.points, counts.values]).try_for_each(|(column, count)| {
+                let count = i64::try_from(count).map_err(|e| Error::new(Cause::Protocol, e))?;
+                column.push(Some(Value::I64(count)))
+            })
+        })?;
+        answer.finish(bytes, ComputedBy::Server)
+    }
+}
+
+fn parsed<T: std::str::FromStr>(text: &str) -> Result<T, Error> {
+    text.parse().map_err(|_| improper(&format!("{text:?} stands where a number should")))
+}
+
+fn time_of(row: &Row<'_>) -> Result<i64, Error> {
+    row.get(TIME).map(parsed).transpose()?.ok_or_else(|| improper(&"a row without its time"))
+}
+
+fn device_of(row: &Row<'_>) -> Result<u32, Error> {
+    row.get(DEVICE).map_or(Ok(0), parsed)
+}
+
+/// Pushes a field as a value of this type.
+fn push(column: &mut ReplyColumn, field: Option<&str>, value_type: ValueType) -> Result<(), Error> {
+    let Some(text) = field else { return column.push(None) };
+    column.push(Some(match value_type {
+        #[expect(clippy::cast_possible_truncation, reason = "an f32 was stored as the f64 of the same value")]
+        ValueType::F32 => Value::F32(parsed::<f64>(text)? as f32),
+        ValueType::F64 => Value::F64(parsed(text)?),
+        ValueType::I64 => Value::I64(parsed(text)?),
+        ValueType::U16 => Value::U16(parsed(text)?),
+        ValueType::Text => Value::Text(text),
+    }))
+}
+
+#[async_trait]
+impl Reader for FluxReader {
+    async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        self.refuse_unknown_signals(query)?;
+        match query {
+            Query::Range { devices, signals, range } => {
+                self.points(devices, signals, Span::of(*range), (false, None), sink).await
+            }
+            Query::Scan => {
+                let signals = self.all_signals.clone();
+                self.points(&Devices::All, &signals, Some(Span::ALL), (false, None), sink).await
+            }
+            Query::Records { device, from_ns, limit } => {
+                let (signals, devices) = (self.all_signals.clone(), Devices::Some(vec![*device]));
+                self.points(&devices, &signals, Some(Span::from(*from_ns)), (false, Some(*limit)), sink).await
+            }
+            Query::Newest { devices, limit } => {
+                let signals = self.all_signals.clone();
+                self.points(devices, &signals, Some(Span::ALL), (true, Some(*limit)), sink).await
+            }
+            Query::Nearest { device, signal, .. }
+            | Query::Minimum { device, signal, .. }
+            | Query::MaxOfFirst { device, signal, .. }
+            | Query::NewestVisible { device, signal } => self.of_one_signal(query, *device, *signal, sink).await,
+            Query::Aggregates { devices, signals, aggregates, range } => {
+                if aggregates.is_empty() {
+                    return Ok(NOTHING);
+                }
+                self.figures(devices, (signals, aggregates), Span::of(*range), sink).await
+            }
+            Query::Count => self.count(sink).await,
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Asks QuestDB on a connection of its own.
+
+use super::{error, rows::Rows};
+use crate::{
+    cell::Cell,
+    http::{
+        Connection, Server,
+        connection::{given_up, uri},
+    },
+};
+use hyper::{Method, StatusCode};
+use iotbench_core::Error;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+
+/// The most bytes of an answer that has no rows.
+const MOST_BYTES: usize = 64 << 10;
+
+/// A connection for questions and statements.
+pub(crate) struct Client {
+    /// `None` once an exchange was left in the middle.
+    connection: Option<Connection>,
+    base_path: String,
+}
+
+impl Client {
+    pub(crate) async fn connect(server: &Server) -> Result<Self, Error> {
+        Ok(Self { connection: Some(server.connect().await?), base_path: server.base_path.clone() })
+    }
+
+    /// Asks, and gives every row to `take`. Returns the bytes of the answer.
+    ///
+    /// # Errors
+    /// The server's, or that of `take`, after which the connection is given up.
+    pub(crate) async fn ask(
+        &mut self,
+        sql: &str,
+        mut take: impl FnMut(&[Cell<'_>]) -> Result<(), Error> + Send,
+    ) -> Result<u64, Error> {
+        let mut connection = self.connection.take().ok_or_else(given_up)?;
+        let response = connection.ask(Method::GET, &self.address(sql)?).await?;
+        let (head, mut body) = response.into_parts();
+        if head.status != StatusCode::OK {
+            let text = connection.short_body(body, MOST_BYTES).await?;
+            self.connection = Some(connection);
+            return Err(error::of_status(head.status, &head.headers, &text));
+        }
+        let (mut rows, mut bytes) = (Rows::default(), 0);
+        while let Some(piece) = connection.piece(&mut body).await? {
+            bytes += piece.len() as u64;
+            rows.push(&piece, &mut take)?;
+        }
+        rows.finish()?;
+        self.connection = Some(connection);
+        Ok(bytes)
+    }
+
+    /// Carries out a statement that answers with no rows.
+    pub(crate) async fn run(&mut self, sql: &str) -> Result<(), Error> {
+        let mut connection = self.connection.take().ok_or_else(given_up)?;
+        let response = connection.ask(Method::GET, &self.address(sql)?).await?;
+        let (head, body) = response.into_parts();
+        let text = connection.short_body(body, MOST_BYTES).await?;
+        self.connection = Some(connection);
+        if head.status == StatusCode::OK { Ok(()) } else { Err(error::of_status(head.status, &head.headers, &text)) }
+    }
+
+    fn address(&self, sql: &str) -> Result<hyper::Uri, Error> {
+        uri(&format!("{}/exec?nm=true&query={}", self.base_path, utf8_percent_encode(sql, NON_ALPHANUMERIC)))
+    }
+}

@@ -1,0 +1,79 @@
+//! QuestDB: line protocol over HTTP in, SQL out. README.md beside this file says what it creates, what it promises and
+//! which values it keeps.
+
+mod client;
+mod config;
+mod database;
+mod error;
+mod facts;
+mod marker;
+mod read;
+mod recipe;
+mod rows;
+mod sql;
+mod write;
+
+use config::{Config, SETTINGS};
+use database::QuestDatabase;
+use iotbench_core::{
+    Acknowledgement, Backend, Capabilities, Database, Domain, Duplicates, Layout, OpenRequest, Recipe, Setting,
+    SettingError, TimeUnit, ValueType,
+};
+use marker::MARKER;
+use std::sync::Arc;
+
+/// QuestDB.
+pub struct QuestDb;
+
+static CAPABILITIES: Capabilities = Capabilities {
+    layouts: &[Layout::Wide, Layout::Narrow],
+    time_unit: TimeUnit::Ns,
+    duplicates: Duplicates::Keep,
+    domain,
+    acknowledgement: Acknowledgement::Queued,
+    transactions: false,
+    most_writers: None,
+    blocking: false,
+    embedded: false,
+    stores: true,
+};
+
+/// The least integer stands for no value.
+fn domain(value_type: ValueType) -> Domain {
+    match value_type {
+        ValueType::F32 | ValueType::F64 | ValueType::U16 => Domain::Full,
+        ValueType::I64 => Domain::Integers { min: i64::MIN + 1, max: i64::MAX },
+        ValueType::Text => Domain::TextWithoutNul,
+    }
+}
+
+impl Backend for QuestDb {
+    fn name(&self) -> &'static str {
+        "questdb"
+    }
+
+    fn summary(&self) -> &'static str {
+        "QuestDB: line protocol over HTTP, read by SQL"
+    }
+
+    fn capabilities(&self) -> &Capabilities {
+        &CAPABILITIES
+    }
+
+    fn settings(&self) -> &'static [Setting] {
+        SETTINGS
+    }
+
+    fn recipe(&self) -> Option<&'static Recipe> {
+        Some(&recipe::RECIPE)
+    }
+
+    fn open(&self, request: OpenRequest) -> Result<Arc<dyn Database>, SettingError> {
+        let config = Config::new(&request.settings, &request.target, |name| std::env::var(name).ok())?;
+        if request.table.name.as_str().starts_with(MARKER) {
+            let message = format!("{MARKER}… are the tables that mark ours: choose another");
+            return Err(SettingError { key: "table".into(), message, suggestion: None });
+        }
+        Ok(Arc::new(QuestDatabase::new(config, request.table)))
+    }
+}

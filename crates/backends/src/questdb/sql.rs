@@ -1,0 +1,305 @@
+//! The SQL of a table in its layout.
+
+use super::config::Partition;
+use crate::{
+    line_protocol::{DEVICE, SIGNAL, VALUE, device_digits},
+    span::Span,
+};
+use iotbench_core::{Aggregate, Devices, Layout, Predicate, SignalId, TableSpec, ValueType};
+
+/// The column of the time.
+const TIME: &str = "ts";
+
+/// A name in double quotes.
+pub(crate) fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+/// A text in single quotes.
+pub(crate) fn text(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}
+
+/// The statement that creates the table.
+pub(crate) fn create_table(table: &TableSpec, partition_by: Partition) -> String {
+    let mut columns = vec![format!("{TIME} TIMESTAMP_NS")];
+    columns.extend(table.has_device_column().then(|| format!("{DEVICE} SYMBOL")));
+    let signals = table.schema.signals();
+    match table.layout {
+        Layout::Narrow => {
+            let value_type = signals.first().map_or(ValueType::F64, |signal| signal.value_type);
+            columns.extend([format!("{SIGNAL} SYMBOL"), format!("{VALUE} {}", type_word(value_type))]);
+        }
+        _ => columns.extend(signals.iter().map(|s| format!("{} {}", quoted(&s.name), type_word(s.value_type)))),
+    }
+    format!(
+        "CREATE TABLE {} ({}) TIMESTAMP({TIME}) PARTITION BY {} WAL",
+        quoted(table.name.as_str()),
+        columns.join(", "),
+        partition_by.word()
+    )
+}
+
+fn type_word(value_type: ValueType) -> &'static str {
+    match value_type {
+        ValueType::F32 => "FLOAT",
+        ValueType::F64 => "DOUBLE",
+        ValueType::I64 => "LONG",
+        ValueType::U16 => "INT",
+        ValueType::Text => "VARCHAR",
+    }
+}
+
+/// A stretch of time and some devices, as the conditions of a question.
+#[derive(Clone, Debug)]
+pub(crate) struct Select<'a> {
+    table: &'a TableSpec,
+    conditions: Vec<String>,
+}
+
+impl<'a> Select<'a> {
+    /// `None` where there is nothing that could be asked for.
+    pub(crate) fn new(table: &'a TableSpec, devices: &Devices, span: Span) -> Option<Self> {
+        let mut conditions = Vec::new();
+        match devices {
+            Devices::All => {}
+            Devices::Some(list) if !table.has_device_column() => {
+                if !list.contains(&0) {
+                    return None;
+                }
+            }
+            Devices::Some(list) if list.is_empty() => return None,
+            Devices::Some(list) => {
+                let width = device_digits(table);
+                let list: Vec<_> = list.iter().map(|device| format!("'{device:0width$}'")).collect();
+                conditions.push(format!("{DEVICE} IN ({})", list.join(", ")));
+            }
+        }
+        if span.last < 0 {
+            return None;
+        }
+        if span.first > 0 {
+            conditions.push(format!("{TIME} >= {}", span.first));
+        }
+        if span.last < i64::MAX {
+            conditions.push(format!("{TIME} <= {}", span.last));
+        }
+        Some(Self { table, conditions })
+    }
+
+    fn is_narrow(&self) -> bool {
+        self.table.layout == Layout::Narrow
+    }
+
+    /// From a time on, besides.
+    pub(crate) fn since(mut self, time_ns: i64) -> Self {
+        self.conditions.push(format!("{TIME} >= {time_ns}"));
+        self
+    }
+
+    /// Only these signals, where they are not columns.
+    fn of_signals(mut self, signals: &[SignalId]) -> Self {
+        if self.is_narrow() && signals.len() < self.table.schema.width() {
+            let names: Vec<_> = signals.iter().map(|&signal| text(signal_name(self.table, signal))).collect();
+            self.conditions.push(format!("{SIGNAL} IN ({})", names.join(", ")));
+        }
+        self
+    }
+
+    fn body(&self) -> String {
+        let from = format!("FROM {}", quoted(self.table.name.as_str()));
+        if self.conditions.is_empty() { from } else { format!("{from} WHERE {}", self.conditions.join(" AND ")) }
+    }
+
+    /// The column that holds a signal's values.
+    fn column(&self, signal: SignalId) -> String {
+        if self.is_narrow() { VALUE.to_owned() } else { quoted(signal_name(self.table, signal)) }
+    }
+
+    /// A signal's values as numbers: texts are read, and 32-bit numbers become 64-bit ones of the same value.
+    fn number(&self, signal: SignalId) -> String {
+        let column = self.column(signal);
+        match self.table.schema.signals()[usize::from(signal)].value_type {
+            ValueType::F32 | ValueType::Text => format!("{column}::double"),
+            _ => column,
+        }
+    }
+
+    fn device(&self) -> &'static str {
+        if self.table.has_device_column() { DEVICE } else { "'0'" }
+    }
+
+    /// Rows of time, device and the values of these signals; in layout narrow of time, device, signal and value.
+    pub(crate) fn points(self, signals: &[SignalId], order: Order, limit: Option<u64>) -> String {
+        let select = self.of_signals(signals);
+        let columns: Vec<String> = if select.is_narrow() {
+            vec![SIGNAL.to_owned(), VALUE.to_owned()]
+        } else {
+            signals.iter().map(|&signal| select.column(signal)).collect()
+        };
+        let (device, body) = (select.device(), select.body());
+        let order = match order {
+            Order::ByDevice if select.table.has_device_column() => format!("{DEVICE}, {TIME}"),
+            Order::ByDevice => TIME.to_owned(),
+            Order::LatestFirst => format!("{TIME} DESC"),
+        };
+        let limit = limit.filter(|&limit| i64::try_from(limit).is_ok());
+        let limit = limit.map(|limit| format!(" LIMIT {limit}")).unwrap_or_default();
+        format!("SELECT {TIME}::long, {device}, {} {body} ORDER BY {order}{limit}", columns.join(", "))
+    }
+
+    /// The time of the earliest of the latest so many rows.
+    pub(crate) fn reach(self, rows: u64) -> String {
+        format!("SELECT min(t) FROM (SELECT {TIME}::long t {} ORDER BY {TIME} DESC LIMIT {rows})", self.body())
+    }
+
+    /// One row of time and value: the first or last that is there, of those that meet a predicate.
+    pub(crate) fn nearest(self, signal: SignalId, predicate: Option<Predicate>, is_backward: bool) -> String {
+        let mut select = self.of_signals(&[signal]);
+        let number = select.number(signal);
+        select.conditions.push(match predicate {
+            Some(Predicate::Above(limit)) => format!("{number} > {limit:?}"),
+            Some(Predicate::Below(limit)) => format!("{number} < {limit:?}"),
+            None => format!("{} IS NOT NULL", select.column(signal)),
+        });
+        let direction = if is_backward { " DESC" } else { "" };
+        let column = select.column(signal);
+        format!("SELECT {TIME}::long, {column} {} ORDER BY {TIME}{direction} LIMIT 1", select.body())
+    }
+
+    /// One row of time and value: the least, the earliest of equals.
+    pub(crate) fn minimum(self, signal: SignalId) -> String {
+        let mut select = self.of_signals(&[signal]);
+        let (number, column) = (select.number(signal), select.column(signal));
+        select.conditions.push(format!("{number} IS NOT NULL"));
+        format!(
+            "SELECT t, v FROM (SELECT {TIME}::long t, {column} v, {number} n {}) ORDER BY n, t LIMIT 1",
+            select.body()
+        )
+    }
+
+    /// The greatest number among the first `limit` rows.
+    pub(crate) fn max_of_first(self, signal: SignalId, limit: u64) -> String {
+        let select = self.of_signals(&[signal]);
+        let limit = i64::try_from(limit).map_or(String::new(), |limit| format!(" LIMIT {limit}"));
+        let number = select.number(signal);
+        format!("SELECT max(n) FROM (SELECT {number} n {} ORDER BY {TIME}{limit})", select.body())
+    }
+
+    /// A row a device, in layout narrow a row a device and signal: device, signal or nothing, how many rows, and the
+    /// figures of each signal in turn.
+    pub(crate) fn figures(self, signals: &[SignalId], aggregates: &[Aggregate]) -> String {
+        let select = self.of_signals(signals);
+        let columns = if select.is_narrow() { &signals[..1] } else { signals };
+        let numbers: Vec<String> = columns.iter().map(|&signal| select.number(signal)).collect();
+        let figures =
+            numbers.iter().flat_map(|number| aggregates.iter().map(move |a| format!("{}({number})", word(*a))));
+        let figures: Vec<String> = figures.collect();
+        let (device, signal) = (select.device(), if select.is_narrow() { SIGNAL } else { "''" });
+        let mut groups: Vec<&str> = Vec::new();
+        groups.extend(select.table.has_device_column().then_some(DEVICE));
+        groups.extend(select.is_narrow().then_some(SIGNAL));
+        let groups = if groups.is_empty() { String::new() } else { format!(" GROUP BY {}", groups.join(", ")) };
+        let order = if select.table.has_device_column() { format!(" ORDER BY {DEVICE}") } else { String::new() };
+        format!("SELECT {device} d, {signal} s, count() c, {} {}{groups}{order}", figures.join(", "), select.body())
+    }
+}
+
+/// In which order datapoints come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// By device, then time.
+    ByDevice,
+    /// The latest first, of all devices together.
+    LatestFirst,
+}
+
+/// One row: how many datapoints, how many values. In layout narrow a device has as many datapoints as its fullest
+/// signal has values.
+pub(crate) fn count(table: &TableSpec) -> String {
+    let name = quoted(table.name.as_str());
+    if table.layout == Layout::Narrow {
+        let device = if table.has_device_column() { DEVICE } else { "'0'" };
+        return format!(
+            "SELECT sum(m), sum(s) FROM (SELECT d, max(c) m, sum(c) s FROM \
+             (SELECT {device} d, {SIGNAL} g, count({VALUE}) c FROM {name}))"
+        );
+    }
+    let values: Vec<_> = table.schema.signals().iter().map(|s| format!("count({})", quoted(&s.name))).collect();
+    format!("SELECT count(), {} FROM {name}", values.join(" + "))
+}
+
+fn word(aggregate: Aggregate) -> &'static str {
+    match aggregate {
+        Aggregate::Last => "last",
+        Aggregate::Min => "min",
+        Aggregate::Mean => "avg",
+        Aggregate::Max => "max",
+    }
+}
+
+/// A signal's name.
+pub(crate) fn signal_name(table: &TableSpec, signal: SignalId) -> &str {
+    &table.schema.signals()[usize::from(signal)].name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use iotbench_core::{Marker, Name, Schema, Signal};
+
+    fn table(layout: Layout, devices: u32) -> TableSpec {
+        let signal = |name: &str| Signal { name: name.into(), value_type: ValueType::F32, max_text_bytes: 0 };
+        TableSpec {
+            name: Name::new("t").unwrap(),
+            layout,
+            schema: Schema::new(vec![signal("a"), signal("select")]).unwrap(),
+            devices,
+            marker: Marker { run_id: "r".into(), fingerprint: "f".into() },
+        }
+    }
+
+    #[test]
+    fn each_layout_has_its_table() {
+        assert_eq!(
+            create_table(&table(Layout::Wide, 2), Partition::Day),
+            "CREATE TABLE \"t\" (ts TIMESTAMP_NS, device SYMBOL, \"a\" FLOAT, \"select\" FLOAT) TIMESTAMP(ts) PARTITION BY DAY WAL"
+        );
+        assert_eq!(
+            create_table(&table(Layout::Narrow, 1), Partition::Hour),
+            "CREATE TABLE \"t\" (ts TIMESTAMP_NS, signal SYMBOL, v FLOAT) TIMESTAMP(ts) PARTITION BY HOUR WAL"
+        );
+    }
+
+    #[test]
+    fn each_layout_has_its_questions() {
+        let (wide, narrow) = (table(Layout::Wide, 2), table(Layout::Narrow, 1));
+        let of = |table, devices: &Devices, span| Select::new(table, devices, span).unwrap();
+        let span = Span { first: 5, last: 9 };
+        let one = Devices::Some(vec![1]);
+        assert_eq!(
+            of(&wide, &one, span).points(&[1], Order::ByDevice, Some(3)),
+            "SELECT ts::long, device, \"select\" FROM \"t\" WHERE device IN ('1') AND ts >= 5 AND ts <= 9 ORDER BY device, ts LIMIT 3"
+        );
+        assert_eq!(
+            of(&narrow, &Devices::All, Span::ALL).points(&[0], Order::LatestFirst, None),
+            "SELECT ts::long, '0', signal, v FROM \"t\" WHERE signal IN ('a') ORDER BY ts DESC"
+        );
+        assert_eq!(
+            of(&wide, &one, Span::ALL).nearest(0, Some(Predicate::Above(1e300)), true),
+            "SELECT ts::long, \"a\" FROM \"t\" WHERE device IN ('1') AND \"a\"::double > 1e300 ORDER BY ts DESC LIMIT 1"
+        );
+        assert_eq!(
+            of(&narrow, &Devices::All, Span::ALL).figures(&[0, 1], &[Aggregate::Mean]),
+            "SELECT '0' d, signal s, count() c, avg(v::double) FROM \"t\" GROUP BY signal"
+        );
+        assert!(Select::new(&narrow, &one, span).is_none());
+        assert!(Select::new(&wide, &Devices::Some(vec![]), span).is_none());
+        assert!(Select::new(&wide, &one, Span { first: -9, last: -1 }).is_none());
+    }
+
+    #[test]
+    fn names_and_texts_cannot_break_out() {
+        assert_eq!((quoted("a\"b"), text("a'b")), ("\"a\"\"b\"".into(), "'a''b'".into()));
+    }
+}

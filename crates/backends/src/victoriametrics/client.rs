@@ -1,0 +1,256 @@
+//! Asks VictoriaMetrics on a connection of its own.
+
+use super::{error, series::Millis};
+use crate::http::{
+    Connection, Content, Server,
+    connection::{given_up, uri},
+};
+use hyper::{
+    HeaderMap, StatusCode,
+    body::{Bytes, Incoming},
+    header::DATE,
+    http::response::Parts,
+};
+use iotbench_core::{Cause, Error};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use serde::Deserialize;
+use std::{borrow::Cow, collections::BTreeMap, ops::ControlFlow, sync::Arc, time::UNIX_EPOCH};
+
+/// The most bytes of an answer that comes as a whole.
+const MOST_BYTES: usize = 256 << 20;
+/// The most bytes of an answer that is an error.
+const MOST_ERROR_BYTES: usize = 64 << 10;
+/// The most bytes of one line of an export.
+const MOST_LINE_BYTES: usize = 16 << 20;
+/// The most samples that the server puts into one line.
+const LINE_SAMPLES: usize = 8192;
+
+/// The fields of a form.
+const FORM: Content = Content { media_type: Some("application/x-www-form-urlencoded"), gzip: false };
+
+/// A connection for questions.
+pub(crate) struct Client {
+    server: Arc<Server>,
+    /// `None` once an exchange was left in the middle.
+    connection: Option<Connection>,
+    line: Vec<u8>,
+}
+
+/// Samples of one series, in the order of their times.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Samples<'a> {
+    #[serde(borrow)]
+    pub(crate) metric: BTreeMap<Cow<'a, str>, Cow<'a, str>>,
+    pub(crate) values: Vec<Option<f64>>,
+    #[serde(rename = "timestamps")]
+    pub(crate) times_ms: Vec<i64>,
+}
+
+/// One figure with its labels.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Figure {
+    pub(crate) metric: BTreeMap<String, String>,
+    value: (f64, String),
+}
+
+impl Figure {
+    /// A label; empty where there is none.
+    pub(crate) fn label(&self, name: &str) -> &str {
+        self.metric.get(name).map_or("", String::as_str)
+    }
+
+    /// The number.
+    ///
+    /// # Errors
+    /// Protocol for a text that is none.
+    pub(crate) fn number(&self) -> Result<f64, Error> {
+        self.value.1.parse().map_err(|_| improper(&format!("{:?} stands where a number should", self.value.1)))
+    }
+}
+
+/// An answer that VictoriaMetrics does not give.
+pub(crate) fn improper(message: &dyn std::fmt::Display) -> Error {
+    Error::new(Cause::Protocol, format!("this is no answer of a VictoriaMetrics: {message}"))
+}
+
+impl Client {
+    pub(crate) async fn connect(server: &Arc<Server>) -> Result<Self, Error> {
+        Ok(Self { connection: Some(server.connect().await?), server: Arc::clone(server), line: Vec::new() })
+    }
+
+    /// Posts a form and gives head and body of the answer; a status that is no success is an error.
+    async fn post(
+        &mut self,
+        connection: &mut Connection,
+        path: &str,
+        content: Content,
+        body: String,
+    ) -> Result<(Parts, Incoming), (Error, bool)> {
+        let lost = |e| (e, false);
+        let uri = uri(&format!("{}{path}", self.server.base_path)).map_err(|e| (e, true))?;
+        let response = connection.post(&uri, content, Bytes::from(body)).await.map_err(lost)?;
+        let (head, body) = response.into_parts();
+        if matches!(head.status, StatusCode::OK | StatusCode::NO_CONTENT) {
+            return Ok((head, body));
+        }
+        let text = connection.short_body(body, MOST_ERROR_BYTES).await.map_err(lost)?;
+        Err((error::of_status(head.status, &head.headers, &text), true))
+    }
+
+    /// Posts, and gives the whole of the answer.
+    async fn exchange(&mut self, path: &str, content: Content, body: String) -> Result<(HeaderMap, Vec<u8>), Error> {
+        let mut connection = self.connection.take().ok_or_else(given_up)?;
+        match self.post(&mut connection, path, content, body).await {
+            Ok((head, body)) => {
+                let text = connection.short_body(body, MOST_BYTES).await?;
+                self.connection = Some(connection);
+                Ok((head.headers, text))
+            }
+            Err((error, is_whole)) => {
+                self.connection = is_whole.then_some(connection);
+                Err(error)
+            }
+        }
+    }
+
+    /// Posts a form and gives the text of the answer.
+    pub(crate) async fn form(&mut self, path: &str, fields: &[(&str, &str)]) -> Result<Vec<u8>, Error> {
+        Ok(self.exchange(path, FORM, form(fields)).await?.1)
+    }
+
+    /// Stores one sample of a series with these labels, at the server's own time: an earlier one may be older than what
+    /// it keeps, and we have no clock.
+    pub(crate) async fn import(&mut self, labels: &BTreeMap<&str, &str>) -> Result<(), Error> {
+        let (headers, _) = self.exchange("/health", FORM, String::new()).await?;
+        let date = headers.get(DATE).and_then(|date| date.to_str().ok());
+        let now =
+            date.and_then(|date| httpdate::parse_http_date(date).ok()).and_then(|d| d.duration_since(UNIX_EPOCH).ok());
+        let now = now.ok_or_else(|| improper(&"it does not say its time"))?.as_secs() * 1000;
+        let line = serde_json::json!({ "metric": labels, "values": [1], "timestamps": [now] });
+        self.exchange("/api/v1/import", Content::default(), line.to_string()).await?;
+        self.flush().await
+    }
+
+    /// Makes what was acknowledged visible.
+    pub(crate) async fn flush(&mut self) -> Result<(), Error> {
+        self.form("/internal/force_flush", &[]).await.map(drop)
+    }
+
+    /// The figures of a MetricsQL expression at the end of a stretch of time, and the bytes of the answer.
+    pub(crate) async fn figures(&mut self, expression: &str, span: Millis) -> Result<(Vec<Figure>, u64), Error> {
+        #[derive(Deserialize)]
+        struct Answer {
+            data: Data,
+        }
+        #[derive(Deserialize)]
+        struct Data {
+            result: Vec<Figure>,
+        }
+        let fields = [("query", expression), ("time", &time_text(span.last)), ("nocache", "1")];
+        let text = self.form("/api/v1/query", &fields).await?;
+        let answer: Answer = serde_json::from_slice(&text).map_err(|e| improper(&e))?;
+        Ok((answer.data.result, text.len() as u64))
+    }
+
+    /// Gives the samples of all series that are chosen to `take`, each series in one or more pieces, in the order of
+    /// time; series come in any order. Returns the bytes of the answer, and whether it was read to its end: where
+    /// `take` breaks off, the connection is given up and another one is opened.
+    pub(crate) async fn export(
+        &mut self,
+        selector: &str,
+        span: Millis,
+        mut take: impl FnMut(Samples<'_>) -> Result<ControlFlow<()>, Error> + Send,
+    ) -> Result<(u64, bool), Error> {
+        let mut connection = self.connection.take().ok_or_else(given_up)?;
+        let (start, end, rows) = (time_text(span.first - 1), time_text(span.last), LINE_SAMPLES.to_string());
+        let fields = [("match[]", selector), ("start", &start), ("end", &end), ("max_rows_per_line", &rows)];
+        let mut body = match self.post(&mut connection, "/api/v1/export", FORM, form(&fields)).await {
+            Ok((_, body)) => body,
+            Err((error, is_whole)) => {
+                self.connection = is_whole.then_some(connection);
+                return Err(error);
+            }
+        };
+        let mut bytes = 0;
+        self.line.clear();
+        while let Some(piece) = connection.piece(&mut body).await? {
+            bytes += piece.len() as u64;
+            let mut rest = &piece[..];
+            while let Some(end) = rest.iter().position(|&byte| byte == b'\n') {
+                let flow = if self.line.is_empty() {
+                    take(samples(&rest[..end])?)?
+                } else {
+                    self.line.extend_from_slice(&rest[..end]);
+                    let flow = take(samples(&self.line)?)?;
+                    self.line.clear();
+                    flow
+                };
+                if flow.is_break() {
+                    self.connection = Some(self.server.connect().await?);
+                    return Ok((bytes, false));
+                }
+                rest = &rest[end + 1..];
+            }
+            if self.line.len() + rest.len() > MOST_LINE_BYTES {
+                return Err(improper(&format!("a line of an export has more than {MOST_LINE_BYTES} bytes")));
+            }
+            self.line.extend_from_slice(rest);
+        }
+        if !self.line.is_empty() {
+            return Err(improper(&"an export ends in the middle of a line"));
+        }
+        self.connection = Some(connection);
+        Ok((bytes, true))
+    }
+}
+
+fn samples(line: &[u8]) -> Result<Samples<'_>, Error> {
+    let samples: Samples<'_> = serde_json::from_slice(line).map_err(|e| improper(&e))?;
+    if samples.values.len() != samples.times_ms.len() {
+        return Err(improper(&"a series has not one time a value"));
+    }
+    Ok(samples)
+}
+
+fn form(fields: &[(&str, &str)]) -> String {
+    let fields = fields.iter().map(|(key, value)| {
+        format!("{}={}", utf8_percent_encode(key, NON_ALPHANUMERIC), utf8_percent_encode(value, NON_ALPHANUMERIC))
+    });
+    fields.collect::<Vec<_>>().join("&")
+}
+
+/// A time in seconds. The server makes a 64-bit float of it and cuts that to milliseconds: a part of one more is added,
+/// so that no cut reaches the millisecond before.
+fn time_text(ms: i64) -> String {
+    format!("{}.{:03}3", ms.div_euclid(1000), ms.rem_euclid(1000))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_cut_to_its_own_millisecond() {
+        for ms in [1, 999, 1000, 1_700_000_000_123, 1_700_000_000_999, 4_102_444_800_001] {
+            let seconds: f64 = time_text(ms).parse().unwrap();
+            #[expect(clippy::cast_possible_truncation, reason = "as the server cuts it")]
+            let cut = (seconds * 1000.0) as i64;
+            assert_eq!(cut, ms, "{}", time_text(ms));
+        }
+    }
+
+    #[test]
+    fn what_is_no_line_of_an_export_is_refused() {
+        for bad in [
+            "",
+            "x",
+            "{}",
+            r#"{"metric":{},"values":[1],"timestamps":[]}"#,
+            r#"{"metric":{},"values":["1"],"timestamps":[1]}"#,
+        ] {
+            assert_eq!(samples(bad.as_bytes()).unwrap_err().cause, Cause::Protocol, "{bad}");
+        }
+        let good = samples(br#"{"metric":{"a":"b\"c"},"values":[0.1,null],"timestamps":[1,2]}"#).unwrap();
+        assert_eq!((good.metric["a"].as_ref(), good.values[1]), ("b\"c", None));
+    }
+}

@@ -1,0 +1,82 @@
+//! VictoriaMetrics: line protocol in, exported samples and MetricsQL out. README.md beside this file says what it
+//! creates, what it promises and which values it keeps.
+
+mod client;
+mod config;
+mod database;
+mod error;
+mod facts;
+mod marker;
+mod read;
+mod recipe;
+mod series;
+mod write;
+
+use config::{Config, SETTINGS};
+use database::VictoriaDatabase;
+use iotbench_core::{
+    Acknowledgement, Backend, Capabilities, Database, Domain, Duplicates, Layout, OpenRequest, Recipe, Setting,
+    SettingError, TimeUnit, ValueType,
+};
+use marker::MARKER;
+use std::sync::Arc;
+
+/// VictoriaMetrics, single node.
+pub struct VictoriaMetrics;
+
+static CAPABILITIES: Capabilities = Capabilities {
+    layouts: &[Layout::Wide, Layout::Narrow],
+    time_unit: TimeUnit::Ms,
+    duplicates: Duplicates::Keep,
+    domain,
+    acknowledgement: Acknowledgement::Queued,
+    transactions: false,
+    most_writers: None,
+    blocking: false,
+    embedded: false,
+    stores: true,
+};
+
+/// The greatest integer up to which a 64-bit float holds every one.
+const GREATEST_INTEGER: i64 = 1 << 53;
+
+/// Every value becomes a decimal of twelve digits or more; those of one series share their exponent, block by block.
+fn domain(value_type: ValueType) -> Domain {
+    match value_type {
+        ValueType::F32 | ValueType::F64 => Domain::RoundedTogether { relative: 1e-12, of_greatest: 1e-17 },
+        ValueType::I64 => Domain::Integers { min: -GREATEST_INTEGER, max: GREATEST_INTEGER },
+        ValueType::U16 => Domain::Full,
+        ValueType::Text => Domain::Unsupported,
+    }
+}
+
+impl Backend for VictoriaMetrics {
+    fn name(&self) -> &'static str {
+        "victoriametrics"
+    }
+
+    fn summary(&self) -> &'static str {
+        "VictoriaMetrics: line protocol over HTTP, read by export and MetricsQL"
+    }
+
+    fn capabilities(&self) -> &Capabilities {
+        &CAPABILITIES
+    }
+
+    fn settings(&self) -> &'static [Setting] {
+        SETTINGS
+    }
+
+    fn recipe(&self) -> Option<&'static Recipe> {
+        Some(&recipe::RECIPE)
+    }
+
+    fn open(&self, request: OpenRequest) -> Result<Arc<dyn Database>, SettingError> {
+        let config = Config::new(&request.settings, &request.target, |name| std::env::var(name).ok())?;
+        if request.table.name.as_str() == MARKER {
+            let message = format!("{MARKER} is the name of the series that mark ours: choose another");
+            return Err(SettingError { key: "table".into(), message, suggestion: None });
+        }
+        Ok(Arc::new(VictoriaDatabase::new(config, request.table)))
+    }
+}

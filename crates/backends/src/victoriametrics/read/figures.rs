@@ -1,0 +1,108 @@
+//! What the server works out: counts, and last, least, mean and greatest of signals, device by device.
+
+use crate::{
+    answer::Answer,
+    line_protocol::{DEVICE, SIGNAL},
+    victoriametrics::{
+        client::{Client, Figure, improper},
+        series::{Millis, Own, signal_of},
+    },
+};
+use iotbench_core::{
+    Aggregate, ComputedBy, Counts, Devices, Error, Reply, SignalId, Sink, TableSpec, Value, ValueType,
+};
+use std::collections::BTreeMap;
+
+/// The label that tells the figures of one expression apart.
+const FIGURE: &str = "figure";
+
+/// Datapoints and values, and the bytes of the answer. A device has as many datapoints as its fullest series has
+/// samples: one that lost a value shows, one that lost all is gone.
+pub(crate) async fn count(client: &mut Client, own: &Own) -> Result<(Counts, u64), Error> {
+    let samples = format!("count_over_time({}[{}ms])", own.selector(), Millis::ALL.count());
+    let expression = format!(
+        "union(label_set(sum(max({samples}) by ({DEVICE})), \"{FIGURE}\", \"points\"), \
+         label_set(sum({samples}), \"{FIGURE}\", \"values\"))"
+    );
+    let (figures, bytes) = client.figures(&expression, Millis::ALL).await?;
+    let of = |name: &str| figures.iter().find(|figure| figure.label(FIGURE) == name).map_or(Ok(0), whole);
+    Ok((Counts { points: of("points")?, values: of("values")? }, bytes))
+}
+
+fn whole(figure: &Figure) -> Result<u64, Error> {
+    let number = figure.number()?;
+    let is_count = number.fract() == 0.0 && (0.0..=9_007_199_254_740_992.0).contains(&number);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a whole number from 0 to 2^53")]
+    if is_count { Ok(number as u64) } else { Err(improper(&format!("{number} stands where a count should"))) }
+}
+
+/// Which figures are wanted, over which datapoints.
+pub(crate) struct Wish<'a> {
+    pub(crate) devices: &'a Devices,
+    pub(crate) signals: &'a [SignalId],
+    pub(crate) aggregates: &'a [Aggregate],
+    pub(crate) span: Millis,
+}
+
+impl Wish<'_> {
+    /// Answers with a row a device and aggregate.
+    pub(crate) async fn answer(
+        &self,
+        client: &mut Client,
+        own: &Own,
+        table: &TableSpec,
+        sink: &mut dyn Sink,
+    ) -> Result<Reply, Error> {
+        let width = self.signals.len();
+        let mut answer = Answer::new(sink, vec![ValueType::F64; width]);
+        let (Some(selector), false) = (own.of(table, self.devices, self.signals), self.aggregates.is_empty()) else {
+            return answer.finish(0, ComputedBy::Server);
+        };
+        let (figures, bytes) = client.figures(&self.expression(&selector), self.span).await?;
+        let mut of_device: BTreeMap<u32, Vec<Option<f64>>> = BTreeMap::new();
+        for figure in &figures {
+            let Some((device, place)) = self.place(table, figure)? else { continue };
+            let places = of_device.entry(device).or_insert_with(|| vec![None; width * self.aggregates.len()]);
+            places[place] = Some(figure.number()?);
+        }
+        for (device, figures) in of_device {
+            for row in figures.chunks_exact(width) {
+                answer.row(device, 0, |columns| {
+                    let mut cells = columns.iter_mut().zip(row);
+                    cells.try_for_each(|(column, figure)| column.push(figure.map(Value::F64)))
+                })?;
+            }
+        }
+        answer.finish(bytes, ComputedBy::Server)
+    }
+
+    fn expression(&self, selector: &str) -> String {
+        let figures = self.aggregates.iter().enumerate().map(|(number, &aggregate)| {
+            let figure = format!("{}({selector}[{}ms]) keep_metric_names", function(aggregate), self.span.count());
+            format!("label_set({figure}, \"{FIGURE}\", \"{number}\")")
+        });
+        format!("union({})", figures.collect::<Vec<_>>().join(", "))
+    }
+
+    /// The device of a figure, and its place among the figures of that device; `None` for one that is not wanted.
+    fn place(&self, table: &TableSpec, figure: &Figure) -> Result<Option<(u32, usize)>, Error> {
+        let signal = signal_of(table, figure.label("__name__"), figure.metric.get(SIGNAL).map(String::as_str));
+        let column = signal.and_then(|signal| self.signals.iter().position(|&wanted| wanted == signal));
+        let device = match figure.label(DEVICE) {
+            "" => 0,
+            text => text.parse().map_err(|_| improper(&format!("the label {DEVICE} is {text:?}")))?,
+        };
+        let row: usize = figure.label(FIGURE).parse().map_err(|_| improper(&"a figure without its number"))?;
+        let is_wanted = self.devices.contains(device) && row < self.aggregates.len();
+        Ok(column.filter(|_| is_wanted).map(|column| (device, row * self.signals.len() + column)))
+    }
+}
+
+fn function(aggregate: Aggregate) -> &'static str {
+    match aggregate {
+        Aggregate::Last => "last_over_time",
+        Aggregate::Min => "min_over_time",
+        Aggregate::Mean => "avg_over_time",
+        Aggregate::Max => "max_over_time",
+    }
+}
