@@ -56,10 +56,10 @@ impl Encoder {
     }
 
     /// Ends what was begun last: its length is known now.
-    pub(crate) fn end(&mut self, begun: Begun) {
+    pub(crate) fn end(&mut self, Begun(start): Begun) {
         self.bytes.push(0);
-        let length = u32::try_from(self.bytes.len() - begun.0).unwrap_or(u32::MAX);
-        self.bytes[begun.0..begun.0 + 4].copy_from_slice(&length.to_le_bytes());
+        let length = u32::try_from(self.bytes.len() - start).unwrap_or(u32::MAX);
+        self.bytes[start..start + 4].copy_from_slice(&length.to_le_bytes());
     }
 
     pub(crate) fn int32(&mut self, name: &str, value: i32) {

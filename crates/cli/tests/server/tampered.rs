@@ -1,7 +1,6 @@
 //! What somebody changes in a history that an earlier run left is found, and an index that is gone shows.
 
 use crate::place::{Place, SERVERS, is_here};
-use iotbench_backends::BACKENDS;
 use mongodb::{
     Client,
     bson::{DateTime, Document, doc},
