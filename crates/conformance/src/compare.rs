@@ -123,9 +123,11 @@ fn same(got: &Owned, expected: &Owned, greatest: f64, capabilities: &Capabilitie
             let magnitude = expected.value().as_f64().unwrap_or_default().abs();
             got.is_within(expected, relative * magnitude + of_greatest * greatest)
         }
-        Domain::Full | Domain::Integers { .. } | Domain::TextWithoutNul | Domain::TextNotEmpty | Domain::Unsupported => {
-            got.is_identical(expected)
-        }
+        Domain::Full
+        | Domain::Integers { .. }
+        | Domain::TextWithoutNul
+        | Domain::TextNotEmpty
+        | Domain::Unsupported => got.is_identical(expected),
     }
 }
 
