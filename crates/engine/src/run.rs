@@ -1,5 +1,6 @@
 //! Runs a plan: create, preload, warm up, measure, drain, verify, drop.
 
+mod accounts;
 mod acting;
 mod climb;
 mod finish;

@@ -1,0 +1,59 @@
+//! What a load came to, once it has ended: every thread's account becomes part of the outcome.
+
+use super::{Session, acting::Acting, load::Running};
+use crate::{outcome::Outcome, scenario::Scenario, verdict::Reason, verify::Verifier};
+use iotbench_recorder::WINDOW_NS;
+use iotbench_sampler::SamplerReport;
+
+impl Session<'_> {
+    pub(super) fn settle_accounts(&mut self, running: Running, reasons: &mut Vec<Reason>) -> Result<(), Reason> {
+        let failure = running.control.failure();
+        if running.overran {
+            let after_ns = self.planned.plan.phases.run_deadline_ns.unwrap_or(0);
+            reasons.push(Reason::RunDeadline { after_s: after_ns / WINDOW_NS });
+        }
+        let joined = running.threads.join().map_err(Reason::Internal);
+        self.outcome.scenario = running.acting.map(Acting::finish).map(|marks| {
+            let measured = self.outcome.measured.as_ref();
+            Scenario::of(marks, measured.map_or(&[], |m| &m.seconds), measured.map_or(0, |m| m.from_ns))
+        });
+        if let Some(probe) = running.probe {
+            // A probe that cannot read says nothing of the load: its result is missing, with the reason.
+            match probe.finish() {
+                Ok(freshness) => self.outcome.freshness = Some(freshness),
+                Err(error) => self.outcome.plan.remarks.push(format!("freshness was not measured: {}", error.message)),
+            }
+        }
+        fill_resources(&mut self.outcome, running.sampler.stop());
+        let verified = running.verifier.map(Verifier::finish).transpose().map_err(Reason::Internal);
+        let totals = running.totals;
+        self.outcome.reads = totals.reads;
+        self.outcome.load = match (&self.outcome.measured, &self.planned.plan.ramp) {
+            (Some(measured), None) => measured.recording.load(),
+            _ => totals.load(),
+        };
+        self.outcome.points = totals.counts.points;
+        self.outcome.client.pacing_error = totals.pacing_error;
+        self.outcome.client.samples_dropped = totals.samples_dropped;
+        self.outcome.acked = totals.acked;
+        if let Ok(answers) = &verified {
+            self.outcome.answers.clone_from(answers);
+        }
+        super::finish::judge_measurement(&self.outcome, reasons);
+        self.checkpoint()?;
+        joined?;
+        verified?;
+        match failure {
+            Some((cause, message)) if reasons.iter().all(|r| !matches!(r, Reason::Target { .. })) => {
+                Err(Reason::Target { cause, message })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn fill_resources(outcome: &mut Outcome, report: SamplerReport) {
+    outcome.sampler_cpu_pct = report.own_cpu_pct;
+    outcome.client.cpu_pct = report.subjects.first().and_then(|s| s.cpu_pct_mean);
+    outcome.resources = report.subjects;
+}
