@@ -84,17 +84,17 @@ impl PrivateServer {
     /// Whether all its processes live, but for those that were killed on purpose.
     #[must_use]
     pub fn is_alive(&self) -> bool {
-        self.present().all(|id| id.is_alive())
+        self.present().iter().all(|id| id.is_alive())
     }
 
     /// Its processes as they are now, in the order of their first start.
-    fn present(&self) -> impl DoubleEndedIterator<Item = ProcessId> + use<> {
-        let acted_on = lock(&self.acted_on).clone();
-        let id = move |(place, process): (usize, &ServerProcess)| match acted_on.get(&place) {
+    fn present(&self) -> Vec<ProcessId> {
+        let acted_on = lock(&self.acted_on);
+        let id = |(place, process): (usize, &ServerProcess)| match acted_on.get(&place) {
             Some(&present) => present,
             None => Some(process.id),
         };
-        self.processes.iter().enumerate().filter_map(id).collect::<Vec<_>>().into_iter()
+        self.processes.iter().enumerate().filter_map(id).collect()
     }
 
     /// Who acts on its processes while it runs.
@@ -187,7 +187,7 @@ impl PrivateServer {
             Some(Report::Removed) => Ok(Ended::Removed),
             Some(Report::Kept) => Ok(Ended::Kept(folder)),
             Some(Report::NotRemoved(reason)) => Err(FolderError::NotOurs { path: folder, reason }),
-            _ => end_without_supervisor(self.present(), &folder, &self.order.marker.backend, self.order.owner),
+            _ => end_without_supervisor(self.present().into_iter(), &folder, &self.order.marker.backend, self.order.owner),
         }
     }
 }

@@ -50,7 +50,7 @@ impl Acting {
                     }
                     std::thread::sleep(LOOK);
                 }
-                carry_out(action, &*processes, clock, &done);
+                carry_out(&action, &*processes, clock, &done);
             }
         };
         let thread = std::thread::Builder::new().name("iotbench-scenario".into()).spawn(body)?;
@@ -90,7 +90,7 @@ fn lock(marks: &Mutex<Vec<Mark>>) -> MutexGuard<'_, Vec<Mark>> {
     marks.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn carry_out(action: ActionPlan, processes: &dyn ServerProcesses, clock: RunClock, marks: &Mutex<Vec<Mark>>) {
+fn carry_out(action: &ActionPlan, processes: &dyn ServerProcesses, clock: RunClock, marks: &Mutex<Vec<Mark>>) {
     let place = {
         let mut marks = lock(marks);
         marks.push(Mark { action: action.clone(), from_ns: clock.now_ns(), to_ns: None, error: None });

@@ -5,10 +5,9 @@ use crate::{
     clock::RunClock,
     control::Control,
     observer::{Event, Second},
-    outcome::{Outcome, Phase},
+    outcome::Phase,
     plan::{GroupPlan, Load, Plan},
     ramp::Quantity,
-    scenario::Scenario,
     slice::{SLICES, Slice},
     threads::{LoadRequest, LoadThreads, blocking_threads, history, kinds},
     totals::Totals,
@@ -17,7 +16,7 @@ use crate::{
 };
 use iotbench_core::{Acknowledgement, Cause, Error, Layout, ValueType};
 use iotbench_recorder::WINDOW_NS;
-use iotbench_sampler::{Reading, Sampler, SamplerError, SamplerReport, Subject, Target};
+use iotbench_sampler::{Reading, Sampler, SamplerError, Subject, Target};
 use std::{
     sync::{
         Arc, Mutex, PoisonError,
@@ -44,16 +43,16 @@ pub(super) struct Running {
     pub(super) totals: Totals,
     pub(super) visible: Option<VisibleSeries>,
     slices: Receiver<Slice>,
-    threads: LoadThreads,
-    acting: Option<Acting>,
-    verifier: Option<Verifier>,
-    probe: Option<Probe>,
-    sampler: Sampler,
+    pub(super) threads: LoadThreads,
+    pub(super) acting: Option<Acting>,
+    pub(super) verifier: Option<Verifier>,
+    pub(super) probe: Option<Probe>,
+    pub(super) sampler: Sampler,
     readings: Arc<Mutex<Vec<Reading>>>,
     phase: Phase,
     drain_until_ns: Option<u64>,
     /// Whether the run's deadline ended the load.
-    overran: bool,
+    pub(super) overran: bool,
 }
 
 /// Why waiting ended.

@@ -77,11 +77,11 @@ impl Session<'_> {
         let most_ns = running.clock.now_ns() + 2 * self.planned.plan.phases.deadline_ns;
         loop {
             let Some(series) = &mut running.visible else { return Ok(None) };
-            let backlogs = series.backlogs(from_ns, u64::MAX).map_err(cannot_count)?;
+            let backlogs = series.backlogs(from_ns, u64::MAX).map_err(|e| cannot_count(&e))?;
             #[expect(clippy::cast_precision_loss, reason = "a time of a run is far below 2^53 ns")]
             let is_over = backlogs.last().is_some_and(|&(s, _)| s * WINDOW_NS as f64 >= to_ns as f64);
             if is_over && backlogs.len() >= LEAST_LOOKS {
-                return series.visibility(from_ns, u64::MAX).map_err(cannot_count);
+                return series.visibility(from_ns, u64::MAX).map_err(|e| cannot_count(&e));
             }
             let now_ns = running.clock.now_ns();
             if now_ns >= most_ns || self.wait_until(running, now_ns + LOOK_NS)? == Waited::Over {
@@ -114,7 +114,7 @@ impl Session<'_> {
         let mut counts = SettlingCounts::default();
         loop {
             let Some(series) = &mut running.visible else { return Ok(true) };
-            let backlogs = series.backlogs(from_ns, u64::MAX).map_err(cannot_count)?;
+            let backlogs = series.backlogs(from_ns, u64::MAX).map_err(|e| cannot_count(&e))?;
             if let Some(&(s, backlog)) = backlogs.last() {
                 // A datapoint more or less is the look's own blur.
                 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to what fits")]
@@ -139,6 +139,6 @@ impl Session<'_> {
     }
 }
 
-fn cannot_count(error: Error) -> Reason {
+fn cannot_count(error: &Error) -> Reason {
     Reason::Target { cause: error.cause, message: format!("what is visible cannot be counted: {}", error.message) }
 }

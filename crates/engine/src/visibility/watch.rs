@@ -114,16 +114,19 @@ fn watch(
             let Some(counted) = counted else { break };
             let late = || Error::new(Cause::TimedOut, format!("no count within {} s", deadline.as_secs_f64()));
             let look = Look { from_ns, to_ns: clock.now_ns(), points: counted.unwrap_or_else(|_| Err(late()))? };
-            let mut looks = lock(looks);
-            if looks.seen.len() < MOST_LOOKS {
-                looks.seen.push(look);
-            }
-            drop(looks);
+            keep(looks, look);
             let pause = PAUSE.max(Duration::from_nanos(look.to_ns - look.from_ns) * PAUSE_TIMES);
             unless_stopped(stop, tokio::time::sleep(pause)).await;
         }
         Ok(())
     })
+}
+
+fn keep(looks: &Mutex<Looks>, look: Look) {
+    let mut looks = lock(looks);
+    if looks.seen.len() < MOST_LOOKS {
+        looks.seen.push(look);
+    }
 }
 
 /// The datapoints that a reader sees.
