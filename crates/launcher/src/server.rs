@@ -187,7 +187,12 @@ impl PrivateServer {
             Some(Report::Removed) => Ok(Ended::Removed),
             Some(Report::Kept) => Ok(Ended::Kept(folder)),
             Some(Report::NotRemoved(reason)) => Err(FolderError::NotOurs { path: folder, reason }),
-            _ => end_without_supervisor(self.present().into_iter(), &folder, &self.order.marker.backend, self.order.owner),
+            _ => end_without_supervisor(
+                self.present().into_iter(),
+                &folder,
+                &self.order.marker.backend,
+                self.order.owner,
+            ),
         }
     }
 }
