@@ -35,11 +35,11 @@ fn stages(shape: &Shape, query: &Query) -> Vec<Document> {
     }
 }
 
-/// A plan without those that the server considered and did not take.
+/// A plan without those that the server considered and did not take, and without what was asked.
 fn chosen(plan: Bson) -> Bson {
     match plan {
         Bson::Document(plan) => {
-            let kept = plan.into_iter().filter(|(name, _)| name != "rejectedPlans");
+            let kept = plan.into_iter().filter(|(name, _)| !["rejectedPlans", "command"].contains(&name.as_str()));
             Bson::Document(kept.map(|(name, part)| (name, chosen(part))).collect())
         }
         Bson::Array(parts) => Bson::Array(parts.into_iter().map(chosen).collect()),
