@@ -107,9 +107,9 @@ impl Topology {
         let mut values = programs.clone();
         values.set("nodes", self.nodes);
         if self.nodes > 1 {
-            values.set("cluster", CLUSTER)
+            values.set("cluster", CLUSTER);
         } else {
-            values.leave_out("cluster")
+            values.leave_out("cluster");
         }
         values.set("hosts", joined(hosts(self.nodes)));
         for role in self.recipe.roles {

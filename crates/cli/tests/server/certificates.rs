@@ -67,7 +67,7 @@ fn written(folder: &Path, backend: &str, certificate: &str, key: &KeyPair) -> Ce
     let written = Certificate { file: folder.join("server.pem"), key: folder.join("server.key") };
     fs::write(&written.file, certificate).unwrap();
     // MongoDB has both in one file.
-    let both = if backend == "mongodb" { pem } else { "" };
+    let both = if backend == "mongodb" { certificate } else { "" };
     fs::write(&written.key, format!("{both}{}", key.serialize_pem())).unwrap();
     readable_by_server_alone(&written.key, backend);
     written

@@ -46,8 +46,7 @@ fn run_command(address: &Url, json: &str) -> String {
     runtime.block_on(async {
         let client = Client::with_uri_str(address.as_str()).await.unwrap();
         let name = Some(address.path().trim_start_matches('/')).filter(|name| !name.is_empty());
-        let command: serde_json::Map<String, serde_json::Value> = serde_json::from_str(json).unwrap();
-        let command = Document::try_from(command).unwrap();
+        let command: Document = serde_json::from_str(json).unwrap();
         let reply = client.database(name.unwrap_or("iotbench")).run_command(command).await.unwrap();
         match reply.get_document("cursor").and_then(|cursor| cursor.get_array("firstBatch")) {
             Ok(documents) => documents.iter().map(Bson::to_string).collect::<Vec<_>>().join("\n"),
