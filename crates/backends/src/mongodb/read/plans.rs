@@ -1,6 +1,6 @@
 //! How the server carries out what the reader asks: by the index that the layout has, or by reading all where it has none.
 
-#![expect(clippy::disallowed_macros, clippy::print_stderr, reason = "a test that is skipped says so")]
+#![expect(clippy::disallowed_macros, reason = "a test that is skipped says so")]
 
 use super::*;
 use crate::{
