@@ -6,7 +6,7 @@ use crate::http::{
     connection::{given_up, uri},
 };
 use hyper::{
-    HeaderMap, StatusCode,
+    Method, StatusCode,
     body::{Bytes, Incoming},
     header::DATE,
     http::response::Parts,
@@ -98,13 +98,13 @@ impl Client {
     }
 
     /// Posts, and gives the whole of the answer.
-    async fn exchange(&mut self, path: &str, content: Content, body: String) -> Result<(HeaderMap, Vec<u8>), Error> {
+    async fn exchange(&mut self, path: &str, content: Content, body: String) -> Result<Vec<u8>, Error> {
         let mut connection = self.connection.take().ok_or_else(given_up)?;
         match self.post(&mut connection, path, content, body).await {
-            Ok((head, body)) => {
+            Ok((_, body)) => {
                 let text = connection.short_body(body, MOST_BYTES).await?;
                 self.connection = Some(connection);
-                Ok((head.headers, text))
+                Ok(text)
             }
             Err((error, is_whole)) => {
                 self.connection = is_whole.then_some(connection);
@@ -115,20 +115,29 @@ impl Client {
 
     /// Posts a form and gives the text of the answer.
     pub(crate) async fn form(&mut self, path: &str, fields: &[(&str, &str)]) -> Result<Vec<u8>, Error> {
-        Ok(self.exchange(path, FORM, form(fields)).await?.1)
+        self.exchange(path, FORM, form(fields)).await
     }
 
     /// Stores one sample of a series with these labels, at the server's own time: an earlier one may be older than what
     /// it keeps, and we have no clock.
     pub(crate) async fn import(&mut self, labels: &BTreeMap<&str, &str>) -> Result<(), Error> {
-        let (headers, _) = self.exchange("/health", FORM, String::new()).await?;
-        let date = headers.get(DATE).and_then(|date| date.to_str().ok());
-        let now =
-            date.and_then(|date| httpdate::parse_http_date(date).ok()).and_then(|d| d.duration_since(UNIX_EPOCH).ok());
-        let now = now.ok_or_else(|| improper(&"it does not say its time"))?.as_secs() * 1000;
+        let now = self.server_time_ms().await?;
         let line = serde_json::json!({ "metric": labels, "values": [1], "timestamps": [now] });
         self.exchange("/api/v1/import", Content::default(), line.to_string()).await?;
         self.flush().await
+    }
+
+    /// The server's time, from the head of an answer.
+    async fn server_time_ms(&mut self) -> Result<u64, Error> {
+        let mut connection = self.connection.take().ok_or_else(given_up)?;
+        let response = connection.ask(Method::GET, &uri(&format!("{}/health", self.server.base_path))?).await?;
+        let (head, body) = response.into_parts();
+        connection.short_body(body, MOST_ERROR_BYTES).await?;
+        self.connection = Some(connection);
+        let date = head.headers.get(DATE).and_then(|date| date.to_str().ok());
+        let date = date.and_then(|date| httpdate::parse_http_date(date).ok());
+        let since = date.and_then(|date| date.duration_since(UNIX_EPOCH).ok());
+        Ok(since.ok_or_else(|| improper(&"it does not say its time"))?.as_secs() * 1000)
     }
 
     /// Makes what was acknowledged visible.
