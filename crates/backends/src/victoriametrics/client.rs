@@ -11,7 +11,7 @@ use hyper::{
     header::DATE,
     http::response::Parts,
 };
-use iotbench_core::{Cause, Error};
+use iotbench_core::{Applied, Cause, Error};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 use std::{borrow::Cow, collections::BTreeMap, ops::ControlFlow, sync::Arc, time::UNIX_EPOCH};
@@ -73,9 +73,22 @@ pub(crate) fn improper(message: &dyn std::fmt::Display) -> Error {
     Error::new(Cause::Protocol, format!("this is no answer of a VictoriaMetrics: {message}"))
 }
 
+/// A new connection with its first request behind it: the server closes one that asks for nothing in its first five
+/// seconds, whatever its time-outs are.
+pub(crate) async fn connect(server: &Server) -> Result<Connection, Error> {
+    let mut connection = server.connect().await?;
+    let health = uri(&format!("{}/health", server.base_path))?;
+    let answered = async {
+        let body = connection.ask(Method::GET, &health).await?.into_body();
+        connection.short_body(body, MOST_ERROR_BYTES).await
+    };
+    answered.await.map_err(|e| e.applied(Applied::No))?;
+    Ok(connection)
+}
+
 impl Client {
     pub(crate) async fn connect(server: &Arc<Server>) -> Result<Self, Error> {
-        Ok(Self { connection: Some(server.connect().await?), server: Arc::clone(server), line: Vec::new() })
+        Ok(Self { connection: Some(connect(server).await?), server: Arc::clone(server), line: Vec::new() })
     }
 
     /// Posts a form and gives head and body of the answer; a status that is no success is an error.
@@ -195,7 +208,7 @@ impl Client {
                     flow
                 };
                 if flow.is_break() {
-                    self.connection = Some(self.server.connect().await?);
+                    self.connection = Some(connect(&self.server).await?);
                     return Ok((bytes, false));
                 }
                 rest = &rest[end + 1..];

@@ -25,7 +25,7 @@ pub(crate) async fn writer(config: &Config, own: &Own, table: Arc<TableSpec>) ->
     let (path, database) = (&config.server.base_path, &config.database);
     let path = format!("{path}/write?db={database}&precision=ms&extra_label={OWN_LABEL}={label}");
     let encoder = Encoder::new(DIALECT, table)?;
-    Ok(HttpWriter::new(config.server.connect().await?, uri(&path)?, encoder, config.gzip, error::of_write))
+    Ok(HttpWriter::new(connect(&config.server).await?, uri(&path)?, encoder, config.gzip, error::of_write))
 }
 
 /// Refuses what a 64-bit float does not hold.
