@@ -2,6 +2,7 @@
 
 use super::{
     GREATEST_INTEGER,
+    client::connect,
     config::Config,
     error,
     series::{EARLIEST_MS, OWN_LABEL, Own},
