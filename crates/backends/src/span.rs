@@ -32,6 +32,7 @@ impl Span {
         Self { first, ..Self::ALL }
     }
 
+    #[cfg(any(test, feature = "sqlite", feature = "mariadb", feature = "postgres"))]
     pub(crate) fn contains(self, time: i64) -> bool {
         (self.first..=self.last).contains(&time)
     }

@@ -6,12 +6,12 @@ use crate::http::{
     connection::{given_up, uri},
 };
 use hyper::{
-    HeaderMap, StatusCode,
+    Method, StatusCode,
     body::{Bytes, Incoming},
     header::DATE,
     http::response::Parts,
 };
-use iotbench_core::{Cause, Error};
+use iotbench_core::{Applied, Cause, Error};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 use std::{borrow::Cow, collections::BTreeMap, ops::ControlFlow, sync::Arc, time::UNIX_EPOCH};
@@ -73,9 +73,22 @@ pub(crate) fn improper(message: &dyn std::fmt::Display) -> Error {
     Error::new(Cause::Protocol, format!("this is no answer of a VictoriaMetrics: {message}"))
 }
 
+/// A new connection with its first request behind it: the server closes one that asks for nothing in its first five
+/// seconds, whatever its time-outs are.
+pub(crate) async fn connect(server: &Server) -> Result<Connection, Error> {
+    let mut connection = server.connect().await?;
+    let health = uri(&format!("{}/health", server.base_path))?;
+    let answered = async {
+        let body = connection.ask(Method::GET, &health).await?.into_body();
+        connection.short_body(body, MOST_ERROR_BYTES).await
+    };
+    answered.await.map_err(|e| e.applied(Applied::No))?;
+    Ok(connection)
+}
+
 impl Client {
     pub(crate) async fn connect(server: &Arc<Server>) -> Result<Self, Error> {
-        Ok(Self { connection: Some(server.connect().await?), server: Arc::clone(server), line: Vec::new() })
+        Ok(Self { connection: Some(connect(server).await?), server: Arc::clone(server), line: Vec::new() })
     }
 
     /// Posts a form and gives head and body of the answer; a status that is no success is an error.
@@ -98,13 +111,13 @@ impl Client {
     }
 
     /// Posts, and gives the whole of the answer.
-    async fn exchange(&mut self, path: &str, content: Content, body: String) -> Result<(HeaderMap, Vec<u8>), Error> {
+    async fn exchange(&mut self, path: &str, content: Content, body: String) -> Result<Vec<u8>, Error> {
         let mut connection = self.connection.take().ok_or_else(given_up)?;
         match self.post(&mut connection, path, content, body).await {
-            Ok((head, body)) => {
+            Ok((_, body)) => {
                 let text = connection.short_body(body, MOST_BYTES).await?;
                 self.connection = Some(connection);
-                Ok((head.headers, text))
+                Ok(text)
             }
             Err((error, is_whole)) => {
                 self.connection = is_whole.then_some(connection);
@@ -115,20 +128,29 @@ impl Client {
 
     /// Posts a form and gives the text of the answer.
     pub(crate) async fn form(&mut self, path: &str, fields: &[(&str, &str)]) -> Result<Vec<u8>, Error> {
-        Ok(self.exchange(path, FORM, form(fields)).await?.1)
+        self.exchange(path, FORM, form(fields)).await
     }
 
     /// Stores one sample of a series with these labels, at the server's own time: an earlier one may be older than what
     /// it keeps, and we have no clock.
     pub(crate) async fn import(&mut self, labels: &BTreeMap<&str, &str>) -> Result<(), Error> {
-        let (headers, _) = self.exchange("/health", FORM, String::new()).await?;
-        let date = headers.get(DATE).and_then(|date| date.to_str().ok());
-        let now =
-            date.and_then(|date| httpdate::parse_http_date(date).ok()).and_then(|d| d.duration_since(UNIX_EPOCH).ok());
-        let now = now.ok_or_else(|| improper(&"it does not say its time"))?.as_secs() * 1000;
+        let now = self.server_time_ms().await?;
         let line = serde_json::json!({ "metric": labels, "values": [1], "timestamps": [now] });
         self.exchange("/api/v1/import", Content::default(), line.to_string()).await?;
         self.flush().await
+    }
+
+    /// The server's time, from the head of an answer.
+    async fn server_time_ms(&mut self) -> Result<u64, Error> {
+        let mut connection = self.connection.take().ok_or_else(given_up)?;
+        let response = connection.ask(Method::GET, &uri(&format!("{}/health", self.server.base_path))?).await?;
+        let (head, body) = response.into_parts();
+        connection.short_body(body, MOST_ERROR_BYTES).await?;
+        self.connection = Some(connection);
+        let date = head.headers.get(DATE).and_then(|date| date.to_str().ok());
+        let date = date.and_then(|date| httpdate::parse_http_date(date).ok());
+        let since = date.and_then(|date| date.duration_since(UNIX_EPOCH).ok());
+        Ok(since.ok_or_else(|| improper(&"it does not say its time"))?.as_secs() * 1000)
     }
 
     /// Makes what was acknowledged visible.
@@ -186,7 +208,7 @@ impl Client {
                     flow
                 };
                 if flow.is_break() {
-                    self.connection = Some(self.server.connect().await?);
+                    self.connection = Some(connect(&self.server).await?);
                     return Ok((bytes, false));
                 }
                 rest = &rest[end + 1..];

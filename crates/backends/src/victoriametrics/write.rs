@@ -2,6 +2,7 @@
 
 use super::{
     GREATEST_INTEGER,
+    client::connect,
     config::Config,
     error,
     series::{EARLIEST_MS, OWN_LABEL, Own},
@@ -23,9 +24,9 @@ const DIALECT: Dialect = Dialect {
 pub(crate) async fn writer(config: &Config, own: &Own, table: Arc<TableSpec>) -> Result<HttpWriter, Error> {
     let label = utf8_percent_encode(&own.label, NON_ALPHANUMERIC);
     let (path, database) = (&config.server.base_path, &config.database);
-    let path = format!("{path}/write?db={database}&precision=ms&extra_label={}={label}", OWN_LABEL);
+    let path = format!("{path}/write?db={database}&precision=ms&extra_label={OWN_LABEL}={label}");
     let encoder = Encoder::new(DIALECT, table)?;
-    Ok(HttpWriter::new(config.server.connect().await?, uri(&path)?, encoder, config.gzip, error::of_write))
+    Ok(HttpWriter::new(connect(&config.server).await?, uri(&path)?, encoder, config.gzip, error::of_write))
 }
 
 /// Refuses what a 64-bit float does not hold.
