@@ -52,9 +52,9 @@ mod tests {
         let mut course = AckedCourse::default();
         assert_eq!((course.at(0), course.at(1)), (Some(0.0), None));
         [100, 50].into_iter().for_each(|acked| course.push(acked));
-        let at = |s: f64| course.at(std::time::Duration::from_secs_f64(s).as_nanos() as u64);
-        assert_eq!([0.0, 0.5, 1.0, 1.5, 2.0].map(at), [0.0, 50.0, 100.0, 125.0, 150.0].map(Some));
-        assert_eq!(at(2.1), None);
+        let at = |tenths: u64| course.at(tenths * WINDOW_NS / 10);
+        assert_eq!([0, 5, 10, 15, 20].map(at), [0.0, 50.0, 100.0, 125.0, 150.0].map(Some));
+        assert_eq!(at(21), None);
     }
 
     #[test]
