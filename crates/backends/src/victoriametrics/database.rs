@@ -76,10 +76,8 @@ impl Database for VictoriaDatabase {
         Ok(Settled::Yes)
     }
 
-    /// Flushes first: what was acknowledged and is not dropped is counted.
     async fn count(&self) -> Result<Counts, Error> {
         let mut client = self.client().await?;
-        client.flush().await?;
         let own = self.find(&mut client).await?;
         count(&mut client, &own).await.map(|(counts, _)| counts)
     }

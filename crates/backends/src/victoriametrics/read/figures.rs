@@ -17,8 +17,10 @@ use std::collections::BTreeMap;
 const FIGURE: &str = "figure";
 
 /// Datapoints and values, and the bytes of the answer. A device has as many datapoints as its fullest series has
-/// samples: one that lost a value shows, one that lost all is gone.
+/// samples: one that lost a value shows, one that lost all is gone. Flushes first: what was acknowledged and not dropped
+/// is there.
 pub(crate) async fn count(client: &mut Client, own: &Own) -> Result<(Counts, u64), Error> {
+    client.flush().await?;
     let samples = format!("count_over_time({}[{}ms])", own.selector(), Millis::ALL.count());
     let expression = format!(
         "union(label_set(sum(max({samples}) by ({DEVICE})), \"{FIGURE}\", \"points\"), \
