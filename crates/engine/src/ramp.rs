@@ -202,6 +202,10 @@ impl RampPolicy {
     pub fn decide(&mut self, passed: bool) -> Decision {
         let Step { load, purpose } = self.current;
         self.ended += 1;
+        if self.ended == 1 && purpose == Purpose::Grow && !passed {
+            // A server that has just started may only have been cold: the whole search would be below its limit.
+            return Decision::Next(self.current);
+        }
         if purpose == Purpose::Confirm && passed {
             return Decision::Done(self.bounds(true));
         }
@@ -336,6 +340,20 @@ mod tests {
         assert_eq!(bounds, Bounds { lower: Some(10), upper: Some(20), confirmed: false });
         let (bounds, _) = ramp(Course::Steps(vec![10]), |_| false);
         assert_eq!(bounds, Bounds { lower: None, upper: Some(10), confirmed: false });
+    }
+
+    #[test]
+    fn a_first_step_that_fails_is_run_once_more() {
+        let mut tries = 0;
+        let cold = |s: Step| {
+            tries += 1;
+            tries > 1 && s.load <= 10
+        };
+        let (bounds, steps) = search(SearchPlan { first: 8, ..PLAN }, cold);
+        assert_eq!(bounds, Bounds { lower: Some(10), upper: Some(11), confirmed: true });
+        assert_eq!(steps.iter().take(3).map(|s| s.load).collect::<Vec<_>>(), [8, 8, 16]);
+        let (_, steps) = search(SearchPlan { first: 8, ..PLAN }, |s| s.load <= 5);
+        assert_eq!(steps.iter().take(3).map(|s| s.load).collect::<Vec<_>>(), [8, 8, 4], "once");
     }
 
     #[test]
