@@ -32,7 +32,7 @@ impl Span {
         Self { first, ..Self::ALL }
     }
 
-    #[cfg(any(test, feature = "sqlite", feature = "mariadb", feature = "postgres"))]
+    #[cfg(any(test, feature = "sqlite", feature = "mariadb", feature = "postgres", feature = "mongodb"))]
     pub(crate) fn contains(self, time: i64) -> bool {
         (self.first..=self.last).contains(&time)
     }
