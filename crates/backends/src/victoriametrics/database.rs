@@ -70,10 +70,10 @@ impl Database for VictoriaDatabase {
         Ok(is_adopted)
     }
 
-    /// One flush, which ends when all that was acknowledged can be read.
+    /// One flush. One that somebody else has begun may hold rows that this one does not wait for: only counts tell.
     async fn settle(&self) -> Result<Settled, Error> {
         self.client().await?.flush().await?;
-        Ok(Settled::Yes)
+        Ok(Settled::CannotTell)
     }
 
     async fn count(&self) -> Result<Counts, Error> {
