@@ -51,7 +51,8 @@ pub(crate) fn length(log: &Path) -> u64 {
 /// Whether what was written to the log since it had this length speaks of a port that another program has.
 pub(crate) fn says_port_is_taken(log: &Path, since: u64) -> bool {
     let new = length(log).saturating_sub(since);
-    from_end(log, new.min(TAIL_BYTES * 16)).unwrap_or_default().to_lowercase().contains("address already in use")
+    let text = from_end(log, new.min(TAIL_BYTES * 16)).unwrap_or_default().to_lowercase();
+    ["address already in use", "could not bind socket"].iter().any(|words| text.contains(words))
 }
 
 #[cfg(test)]

@@ -130,7 +130,11 @@ fn a_table_that_is_dropped_during_a_run_is_told_and_what_takes_its_place_stays()
         let reasons = document["verdict"]["reasons"].to_string();
         assert_eq!(document["verdict"]["status"], "failed", "{backend}: {reasons}");
         // InfluxDB makes it anew, and then it is nobody's whom we know.
-        let (code, words) = if backend == "influxdb" { (31, "came back") } else { (24, "iotbench_pmu_write") };
+        let (code, words) = match backend {
+            "influxdb" => (31, "came back"),
+            "mongodb" => (24, "somebody dropped it"),
+            _ => (24, "iotbench_pmu_write"),
+        };
         assert_eq!(output.status.code(), Some(code), "{backend}: {reasons}");
         assert!(reasons.contains(words), "{backend}: {reasons}");
         if backend == "influxdb" {
