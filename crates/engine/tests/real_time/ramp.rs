@@ -84,7 +84,7 @@ fn the_sustained_rate_is_the_servers_capacity() {
 fn after_an_overload_the_load_is_carried_again() {
     experiment(|| {
         let server = serve(Duration::from_millis(10), Discipline::Queue, vec![]);
-        let ramp = "[ramp]\nsteps = [80]\nstep = \"2s\"\nsoak = \"3s\"\noverload = \"3s\"\nrest = \"1s\"\n\
+        let ramp = "[ramp]\nsteps = [80, 130]\nstep = \"2s\"\nsoak = \"3s\"\noverload = \"3s\"\nrest = \"1s\"\n\
                     [stop]\nmean_response = \"150ms\"\n";
         let account = Request::new(&format!("{OPEN}\n{ramp}"), &["rate=auto"]).run(server.address());
         let capacity = account.outcome.capacity.as_ref().unwrap();
@@ -95,13 +95,14 @@ fn after_an_overload_the_load_is_carried_again() {
             steps[..],
             [
                 (80, Purpose::Listed, 159..=161, true),
+                (130, Purpose::Listed, 259..=261, false),
                 (80, Purpose::Soak, 239..=241, true),
                 (120, Purpose::Overload, 359..=361, false),
                 (80, Purpose::After, 159..=161, true)
             ]
         );
         findings.expect(as_meant, || format!("{steps:?}"));
-        let bounds = Bounds { lower: Some(80), upper: None, confirmed: false };
+        let bounds = Bounds { lower: Some(80), upper: Some(130), confirmed: false };
         findings.expect(capacity.bounds == bounds, || format!("{:?}", capacity.bounds));
         let remark = "after an overload it carried its greatest load again";
         findings.expect(account.outcome.plan.remarks.iter().any(|r| r == remark), || {
