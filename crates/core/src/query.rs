@@ -184,3 +184,21 @@ pub enum Query {
     /// Every stored row in order, also those that we never sent.
     Scan,
 }
+
+impl Query {
+    /// The devices that it is about.
+    #[must_use]
+    pub fn devices(&self) -> Devices {
+        match self {
+            Self::Range { devices, .. } | Self::Newest { devices, .. } | Self::Aggregates { devices, .. } => {
+                devices.clone()
+            }
+            Self::Records { device, .. }
+            | Self::Nearest { device, .. }
+            | Self::Minimum { device, .. }
+            | Self::MaxOfFirst { device, .. }
+            | Self::NewestVisible { device, .. } => Devices::Some(vec![*device]),
+            Self::Count | Self::Scan => Devices::All,
+        }
+    }
+}

@@ -7,9 +7,13 @@ mod figure;
 mod freshness;
 mod frontier;
 mod newest;
+mod overlap;
 mod truth;
 mod verifier;
+mod writes;
 
 pub use freshness::{Freshness, Probe, ProbeParts};
-pub use frontier::{Frontier, Meanwhile};
+pub use frontier::Frontier;
+pub use overlap::Overlap;
 pub use verifier::{Answers, Verifier, VerifierParts, VerifyMode, Witness};
+pub use writes::Writes;

@@ -32,7 +32,7 @@ impl LoadLoop {
         let operation = self.parts.operations.at(place);
         let reading = self.parts.reading.as_ref()?;
         let question = operation.question()?.clone();
-        lane.exchange.inquiry.kept = reading.witness.next(&question);
+        lane.exchange.inquiry.kept = reading.witness.next();
         let ask = Ask { asker: Arc::clone(&reading.asker), question, draw, requests: operation.requests };
         Some(Box::pin(read(lane, ask, self.parts.clock, deadline)))
     }

@@ -78,12 +78,6 @@ impl Question {
             }
         }
     }
-
-    /// Whether its answer can hold what is written while it is asked.
-    #[must_use]
-    pub fn is_about_the_newest(&self) -> bool {
-        matches!(self, Self::Newest { .. })
-    }
 }
 
 impl fmt::Display for Question {

@@ -136,13 +136,15 @@ impl Inquiry {
         deadline: Instant,
         answered: &mut Answered,
     ) -> Result<(), Error> {
-        let mut kept = self.kept.is_some().then(|| KeptAnswer::new(query.clone()));
+        let begin = |all: &Kept| KeptAnswer::new(query.clone(), all.writes.begin(&query.devices()));
+        let mut kept = self.kept.as_deref().map(begin);
         let sent_ns = clock.now_ns();
         let mut sink = KeepingSink { kept: kept.as_mut(), search, clock, first_row_ns: None };
         let answer = timeout_at(deadline, reader.query(query, &mut sink)).await;
         let first_row_ns = sink.first_row_ns;
         self.requests.push(RequestTime { sent_ns, ended_ns: clock.now_ns() });
-        if let (Some(all), Some(one)) = (&mut self.kept, kept) {
+        if let (Some(all), Some(mut one)) = (&mut self.kept, kept) {
+            all.writes.end(&mut one.overlap);
             all.answers.push(one);
         }
         let reply = answer.unwrap_or_else(|_| {

@@ -1,5 +1,6 @@
 //! Answers that are kept for the comparison with the truth.
 
+use crate::verify::{Overlap, Writes};
 use iotbench_core::{Chunk, Error, Query, Value};
 use iotbench_cycle_finder::{Cycle, CycleSearch, Reason, SearchSpec, Step};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -16,13 +17,15 @@ pub struct KeptAnswer {
     pub rows: Option<Chunk>,
     /// A digest of each of the others.
     pub digests: Vec<u64>,
+    /// What was written meanwhile.
+    pub overlap: Overlap,
 }
 
 impl KeptAnswer {
     /// Nothing was answered yet.
     #[must_use]
-    pub fn new(query: Query) -> Self {
-        Self { query, rows: None, digests: Vec::new() }
+    pub fn new(query: Query, overlap: Overlap) -> Self {
+        Self { query, rows: None, digests: Vec::new(), overlap }
     }
 
     /// Keeps the rows of a chunk.
@@ -57,10 +60,8 @@ pub struct Kept {
     pub cycle: Option<KeptCycle>,
     /// Whether they are compared however long it takes.
     pub must_be_compared: bool,
-    /// Whether datapoints were written meanwhile.
-    pub overlaps: bool,
-    /// Of questions about the newest: what could be seen at most and had to be seen at least.
-    pub meanwhile: Option<crate::verify::Meanwhile>,
+    /// The writes beside it.
+    pub writes: Writes,
 }
 
 /// A search for a machine cycle, and how it ended.

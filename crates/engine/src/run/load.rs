@@ -12,7 +12,7 @@ use crate::{
     threads::{LoadRequest, LoadThreads, blocking_threads, history, kinds},
     totals::Totals,
     verdict::Reason,
-    verify::{Frontier, Probe, ProbeParts, Verifier, VerifierParts},
+    verify::{Frontier, Probe, ProbeParts, Verifier, VerifierParts, Writes},
 };
 use iotbench_core::{Acknowledgement, Cause, Error, Layout, ValueType};
 use iotbench_recorder::WINDOW_NS;
@@ -143,7 +143,6 @@ impl Session<'_> {
         let capabilities = self.backend.capabilities();
         let (history, table) = (history(&self.planned), &plan.table);
         let writes = operations().any(|operation| operation.question().is_none());
-        let frontier = writes.then(|| Frontier::new(&history, table.devices).map(Arc::new)).flatten();
         let signals = table.schema.signals();
         let is_text = matches!(table.layout, Layout::Document | Layout::Bulk);
         let decimal = is_text && signals.iter().any(|signal| signal.value_type == ValueType::F32);
@@ -152,7 +151,12 @@ impl Session<'_> {
         let acknowledged_is_visible =
             facts.is_none_or(|f| f.acknowledgement >= Acknowledgement::Applied && !f.may_lose_acknowledged());
         let domain = capabilities.domain;
-        let parts = VerifierParts { history, domain, decimal, mode, frontier, acknowledged_is_visible };
+        let follow = || match Frontier::new(&history, table.devices).map(Arc::new) {
+            Some(frontier) => Writes::Followed { frontier, acknowledged_is_visible },
+            None => Writes::NotFollowed,
+        };
+        let writes = if writes { follow() } else { Writes::None };
+        let parts = VerifierParts { history, domain, decimal, mode, writes };
         Verifier::start(parts).map(Some)
     }
 

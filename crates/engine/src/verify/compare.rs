@@ -1,13 +1,14 @@
 //! One answer held against the truth.
 
 use super::{
-    exactness::{Exactness, Found, row_differs},
-    figure::Figure,
+    exactness::{Exactness, Found, row_differs, shown},
+    figure::{Bounds, Figure},
     newest,
+    overlap::Overlap,
     truth::{Row, Truth},
 };
-use crate::read::{Kept, KeptAnswer};
-use iotbench_core::{Aggregate, Devices, Direction, Query, SignalId, TimeRange};
+use crate::read::KeptAnswer;
+use iotbench_core::{Aggregate, Devices, Direction, Query, SignalId, TimeRange, Value};
 use std::ops::{Bound, ControlFlow};
 
 /// What is found of an answer.
@@ -27,30 +28,29 @@ impl From<Result<(), String>> for Finding {
     }
 }
 
-/// Holds one of the answers of an operation against the truth.
-pub fn compare(truth: &mut Truth, answer: &KeptAnswer, of: &Kept, exactness: Exactness) -> Finding {
-    let Query::Newest { devices, limit } = &answer.query else {
-        if of.overlaps && !lies_in_history(truth, &answer.query) {
-            return Finding::NotJudged;
-        }
-        return Compare { truth, answer, exactness }.with_history().into();
+/// Holds one of the answers of an operation against the truth: against the history, and against what was written while it
+/// was asked, of which it has to hold what was acknowledged before and may hold what was sent before it ended.
+pub fn compare(truth: &mut Truth, answer: &KeptAnswer, exactness: Exactness) -> Finding {
+    if answer.overlap == Overlap::Unknown || only_counts(truth, answer, exactness) {
+        return Finding::NotJudged;
+    }
+    truth.beside(&answer.overlap);
+    let found = match &answer.query {
+        Query::Newest { devices, limit } => newest::newest(truth, answer, devices, *limit, exactness),
+        _ => Compare { truth, answer, exactness }.with_truth(),
     };
-    newest::newest(truth, answer, devices, *limit, of.meanwhile.as_ref(), exactness).into()
+    found.into()
 }
 
-/// Whether all that a query is about was there before the load.
-fn lies_in_history(truth: &Truth, query: &Query) -> bool {
-    let (Query::Range { devices, range, .. } | Query::Aggregates { devices, range, .. }) = query else { return false };
-    let Devices::Some(list) = devices else { return false };
-    let before = |device: u32| {
-        let end_ns = match range.to {
-            Bound::Included(ns) => ns,
-            Bound::Excluded(ns) => ns.saturating_sub(1),
-            Bound::Unbounded => return false,
-        };
-        device < truth.history().devices && end_ns <= truth.history().time_span_ns(device).1
-    };
-    list.iter().all(|&device| before(device))
+/// Whether nothing tells which rows these are: of the last of many there are digests, and those of rounded numbers tell
+/// nothing where it is not known which rows there have to be.
+fn only_counts(truth: &Truth, answer: &KeptAnswer, exactness: Exactness) -> bool {
+    let mut signals = truth.history().dataset.schema().signals().iter();
+    match answer.query {
+        _ if answer.digests.is_empty() => false,
+        Query::Newest { .. } => true,
+        _ => answer.overlap != Overlap::None && signals.any(|signal| exactness.rounds(signal.value_type)),
+    }
 }
 
 struct Compare<'a> {
@@ -60,7 +60,7 @@ struct Compare<'a> {
 }
 
 impl Compare<'_> {
-    fn with_history(&mut self) -> Result<(), String> {
+    fn with_truth(&mut self) -> Result<(), String> {
         match self.answer.query.clone() {
             Query::Range { devices, signals, range } => {
                 let devices = self.truth.devices(&devices);
@@ -92,7 +92,7 @@ impl Compare<'_> {
             }
             Query::MaxOfFirst { device, signal, from_ns, limit } => {
                 let greatest = self.greatest(device, signal, from_ns, limit);
-                self.figures(greatest.into_iter().map(|(value, magnitude)| (device, vec![(value, magnitude)])))
+                self.figures(greatest.into_iter())
             }
             Query::Aggregates { devices, signals, aggregates, range } => {
                 let devices = self.truth.devices(&devices);
@@ -102,8 +102,8 @@ impl Compare<'_> {
                     .collect();
                 self.figures(expected.into_iter())
             }
-            // Counts are held against the acknowledged ones at the end of a run.
-            Query::Count | Query::Newest { .. } => Ok(()),
+            Query::Count => self.count(),
+            Query::Newest { .. } => Ok(()),
         }
     }
 
@@ -118,8 +118,11 @@ impl Compare<'_> {
             if expected == limit {
                 return ControlFlow::Break(());
             }
-            wrong = row_differs(answer, expected, &row, signals, exactness);
-            expected += 1;
+            match row_differs(answer, expected, &row, signals, exactness) {
+                None => expected += 1,
+                Some(difference) if row.certain => wrong = Some(difference),
+                Some(_) => {}
+            }
             if wrong.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         match wrong {
@@ -131,7 +134,7 @@ impl Compare<'_> {
         }
     }
 
-    /// The first row in a direction that fits, with its value.
+    /// The first row in a direction that fits and is certain, or is the one that was answered; with its value.
     fn first(
         &mut self,
         device: u32,
@@ -140,9 +143,9 @@ impl Compare<'_> {
         backwards: bool,
         fits: impl Fn(&Row<'_>) -> bool,
     ) -> Option<Found> {
-        let mut found = None;
+        let (answer, mut found) = (self.answer, None);
         let mut visit = |row: Row<'_>| {
-            if !fits(&row) {
+            if !fits(&row) || !(row.certain || is_answered(answer, &row)) {
                 return ControlFlow::Continue(());
             }
             found = Some(Found::of(&row, signal));
@@ -156,10 +159,13 @@ impl Compare<'_> {
         found
     }
 
+    /// The least row that is certain, or the one that was answered if that is less.
     fn least(&mut self, device: u32, signal: SignalId, range: TimeRange) -> Option<Found> {
         let mut least: Option<(f64, Found)> = None;
+        let answer = self.answer;
         let _ = self.truth.walk(&[device], range, &mut |row| {
             if let Some(number) = row.number(signal)
+                && (row.certain || is_answered(answer, &row))
                 && least.as_ref().is_none_or(|(so_far, _)| number < *so_far)
             {
                 least = Some((number, Found::of(&row, signal)));
@@ -169,17 +175,19 @@ impl Compare<'_> {
         least.map(|(_, found)| found)
     }
 
-    fn greatest(&mut self, device: u32, signal: SignalId, from_ns: i64, limit: u64) -> Option<(f64, f64)> {
-        let (mut seen, mut figure) = (0, Figure::default());
+    fn greatest(&mut self, device: u32, signal: SignalId, from_ns: i64, limit: u64) -> Option<ExpectedFigures> {
+        let (mut certain, mut possible, mut figure) = (0, 0, Figure::default());
         let _ = self.truth.walk(&[device], from(from_ns), &mut |row| {
-            if seen == limit {
+            if certain == limit {
                 return ControlFlow::Break(());
             }
-            seen += 1;
-            figure.add(row.number(signal));
+            // With all that may come before it, a later row may not be one of the first.
+            figure.add(row.number(signal), row.certain && possible < limit);
+            certain += u64::from(row.certain);
+            possible += 1;
             ControlFlow::Continue(())
         });
-        figure.of(Aggregate::Max)
+        Some(ExpectedFigures { device, certain: figure.is_certain(), values: vec![figure.of(Aggregate::Max)?] })
     }
 
     fn aggregates(
@@ -191,14 +199,31 @@ impl Compare<'_> {
     ) -> Vec<ExpectedFigures> {
         let mut figures = vec![Figure::default(); signals.len()];
         let _ = self.truth.walk(&[device], range, &mut |row| {
-            figures.iter_mut().zip(signals).for_each(|(figure, &signal)| figure.add(row.number(signal)));
+            figures.iter_mut().zip(signals).for_each(|(figure, &signal)| figure.add(row.number(signal), row.certain));
             ControlFlow::Continue(())
         });
+        let certain = figures.iter().all(Figure::is_certain);
         let row = |&aggregate: &Aggregate| {
             let values: Option<Vec<_>> = figures.iter().map(|figure| figure.of(aggregate)).collect();
-            values.map(|values| (device, values))
+            values.map(|values| ExpectedFigures { device, certain, values })
         };
         aggregates.iter().filter_map(row).collect()
+    }
+
+    fn count(&self) -> Result<(), String> {
+        let (mut certain, mut possible) = (0, 0);
+        for device in self.truth.devices(&Devices::All) {
+            for stretch in self.truth.stretches(device, TimeRange::ALL) {
+                let points = stretch.indices.end - stretch.indices.start;
+                certain += if stretch.certain { points } else { 0 };
+                possible += points;
+            }
+        }
+        let rows = self.answer.rows.as_ref();
+        match rows.and_then(|rows| rows.columns.first()?.get(0)) {
+            Some(Value::I64(points)) if (certain..=possible).contains(&points.cast_unsigned()) => Ok(()),
+            other => Err(format!("{} points were counted, of {certain} to {possible}", shown(other))),
+        }
     }
 
     fn one_row(&self, expected: Option<Found>, signal: SignalId) -> Result<(), String> {
@@ -223,16 +248,20 @@ impl Compare<'_> {
 
     fn figures(&self, expected: impl Iterator<Item = ExpectedFigures>) -> Result<(), String> {
         let mut count = 0_usize;
-        for (device, values) in expected {
+        for ExpectedFigures { device, certain, values } in expected {
             let rows = self.answer.rows.as_ref().filter(|rows| rows.len() > count);
-            let Some(rows) = rows else { return Err(format!("row {count} is missing")) };
-            if rows.devices.get(count) != Some(&device) {
-                return Err(format!("row {count} is of device {:?} and should be {device}", rows.devices.get(count)));
-            }
-            for (place, (value, magnitude)) in values.into_iter().enumerate() {
+            let answered = rows.and_then(|rows| rows.devices.get(count)).copied();
+            let (Some(rows), true) = (rows, answered == Some(device)) else {
+                match answered {
+                    _ if !certain => continue,
+                    None => return Err(format!("row {count} is missing")),
+                    Some(other) => return Err(format!("row {count} is of device {other} and should be {device}")),
+                }
+            };
+            for (place, bounds) in values.into_iter().enumerate() {
                 let got = rows.columns.get(place).and_then(|column| column.get(count)).and_then(|v| v.as_f64());
-                if got.is_none_or(|got| !self.exactness.same_figure(got, value, magnitude)) {
-                    return Err(format!("row {count}, figure {place} is {got:?} and should be {value}"));
+                if got.is_none_or(|got| !self.exactness.same_figure(got, bounds)) {
+                    return Err(format!("row {count}, figure {place} is {got:?} and should be {bounds}"));
                 }
             }
             count += 1;
@@ -244,9 +273,25 @@ impl Compare<'_> {
     }
 }
 
+/// Whether an answer of one row is this one.
+fn is_answered(answer: &KeptAnswer, row: &Row<'_>) -> bool {
+    answer.rows.as_ref().is_some_and(|rows| {
+        rows.devices.first() == Some(&row.device) && rows.timestamps_ns.first() == Some(&row.timestamp_ns)
+    })
+}
+
 fn from(ns: i64) -> TimeRange {
     TimeRange { from: Bound::Included(ns), to: Bound::Unbounded }
 }
 
-/// A device's figures, each with the magnitude of what it was worked out of.
-type ExpectedFigures = (u32, Vec<(f64, f64)>);
+/// A device's figures of one aggregate.
+struct ExpectedFigures {
+    device: u32,
+    /// Whether there has to be a row of them.
+    certain: bool,
+    /// One a signal.
+    values: Vec<Bounds>,
+}
+
+#[cfg(test)]
+mod tests;

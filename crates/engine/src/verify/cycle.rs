@@ -1,6 +1,6 @@
 //! A machine cycle held against the one that the same search finds in the truth.
 
-use super::truth::Truth;
+use super::{overlap::Overlap, truth::Truth};
 use crate::read::{FoundCycle, KeptCycle};
 use iotbench_core::{Chunk, Devices, Direction, Query, SignalId, TimeRange};
 use iotbench_cycle_finder::{CycleSearch, Step};
@@ -26,6 +26,8 @@ pub fn compare_cycle(truth: &mut Truth, kept: &KeptCycle) -> Result<(), String> 
 }
 
 fn search(truth: &mut Truth, kept: &KeptCycle) -> Result<FoundCycle, String> {
+    // A search begins and ends within the history, whatever is written after it.
+    truth.beside(&Overlap::None);
     let mut search = CycleSearch::new(kept.spec.clone(), kept.device, kept.t_ns).map_err(|e| e.to_string())?;
     while let Step::Ask(query) = search.step() {
         let rows = answer(truth, &query)?;

@@ -1,6 +1,6 @@
 //! When a value, a figure and a row are the truth.
 
-use super::truth::Row;
+use super::{figure::Bounds, truth::Row};
 use crate::read::{KeptAnswer, row_hash};
 use iotbench_core::{Domain, SignalId, Value, ValueType};
 
@@ -46,16 +46,18 @@ impl Exactness {
     }
 
     /// Whether a value comes back with another last bit, so that a digest of it tells nothing.
-    fn rounds(&self, value_type: ValueType) -> bool {
+    pub fn rounds(&self, value_type: ValueType) -> bool {
         match (self.domain)(value_type) {
             Domain::Rounded { relative } | Domain::RoundedTogether { relative, .. } => relative > 0.0,
             _ => false,
         }
     }
 
-    /// Whether a figure is the expected one. `magnitude`: that of the values that it was worked out of.
-    pub fn same_figure(&self, got: f64, expected: f64, magnitude: f64) -> bool {
+    /// Whether a figure is one that may be.
+    pub fn same_figure(&self, got: f64, bounds: Bounds) -> bool {
+        let Bounds { least, greatest, magnitude } = bounds;
         let decimal = if self.decimal { DECIMAL_ERROR * magnitude } else { 0.0 };
+        let expected = if got < least { least } else { got.min(greatest) };
         (got - expected).abs() <= decimal.max(FIGURE_ERROR * expected.abs().max(magnitude))
     }
 }

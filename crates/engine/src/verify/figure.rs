@@ -1,47 +1,162 @@
-//! Figures over many values, worked out of the truth.
+//! Figures over many values, worked out of the truth: between which bounds each lies.
 
 use iotbench_core::Aggregate;
+use std::fmt;
 
-/// What aggregates of one signal are worked out of.
-#[derive(Clone, Copy, Debug)]
+/// What aggregates of one signal are worked out of: values that are certainly among them, and values that may be.
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Figure {
+    certain: Sums,
+    possible: Sums,
+    /// The least and the greatest that the newest value may be.
+    last: Option<(f64, f64)>,
+}
+
+/// Between which bounds a figure lies; where nothing was written meanwhile, they are one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bounds {
+    /// The least that it may be.
+    pub least: f64,
+    /// The greatest.
+    pub greatest: f64,
+    /// The mean magnitude of what it is worked out of: sums of opposite signs lose digits in proportion to it.
+    pub magnitude: f64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Sums {
     count: u64,
     sum: f64,
     min: f64,
     max: f64,
-    last: f64,
-    /// The sum of the absolute values: sums of opposite signs lose digits in proportion to it.
     magnitude: f64,
 }
 
-impl Default for Figure {
+impl Default for Sums {
     fn default() -> Self {
-        Self { count: 0, sum: 0.0, min: f64::INFINITY, max: f64::NEG_INFINITY, last: f64::NAN, magnitude: 0.0 }
+        Self { count: 0, sum: 0.0, min: f64::INFINITY, max: f64::NEG_INFINITY, magnitude: 0.0 }
     }
 }
 
 impl Figure {
     /// Adds the next value in the order of time; text that reads as no number is none.
-    pub fn add(&mut self, number: Option<f64>) {
+    pub fn add(&mut self, number: Option<f64>, certain: bool) {
         let Some(number) = number else { return };
+        self.last = match self.last {
+            Some((least, greatest)) if !certain => Some((least.min(number), greatest.max(number))),
+            _ => Some((number, number)),
+        };
+        if certain { &mut self.certain } else { &mut self.possible }.add(number);
+    }
+
+    /// Whether there certainly is a value.
+    #[must_use]
+    pub fn is_certain(&self) -> bool {
+        self.certain.count > 0
+    }
+
+    /// An aggregate; `None` of no value.
+    #[must_use]
+    pub fn of(&self, aggregate: Aggregate) -> Option<Bounds> {
+        let (certain, possible) = (&self.certain, &self.possible);
+        let count = as_f64(certain.count + possible.count);
+        let magnitude = (certain.magnitude + possible.magnitude) / count;
+        let (least, greatest) = match aggregate {
+            Aggregate::Last => self.last?,
+            Aggregate::Min if certain.count > 0 => (certain.min.min(possible.min), certain.min),
+            Aggregate::Max if certain.count > 0 => (certain.max, certain.max.max(possible.max)),
+            Aggregate::Mean if certain.count > 0 => self.means(),
+            Aggregate::Min | Aggregate::Max | Aggregate::Mean => (possible.min, possible.max),
+        };
+        (count > 0.0).then_some(Bounds { least, greatest, magnitude })
+    }
+
+    /// The mean of the certain values, and of these with any number of others that are all least or all greatest.
+    fn means(&self) -> (f64, f64) {
+        let Sums { count, sum, .. } = self.certain;
+        let (mean, others) = (sum / as_f64(count), as_f64(self.possible.count));
+        if self.possible.count == 0 {
+            return (mean, mean);
+        }
+        let with = |other: f64| (sum + others * other) / (as_f64(count) + others);
+        (mean.min(with(self.possible.min)), mean.max(with(self.possible.max)))
+    }
+}
+
+impl fmt::Display for Bounds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { least, greatest, .. } = self;
+        if least.total_cmp(greatest).is_eq() { write!(f, "{least}") } else { write!(f, "from {least} to {greatest}") }
+    }
+}
+
+impl Sums {
+    fn add(&mut self, number: f64) {
         self.count += 1;
         self.sum += number;
         self.min = self.min.min(number);
         self.max = self.max.max(number);
-        self.last = number;
         self.magnitude += number.abs();
     }
+}
 
-    /// An aggregate, with the mean magnitude of what it was worked out of; `None` of no value.
-    pub fn of(&self, aggregate: Aggregate) -> Option<(f64, f64)> {
-        #[expect(clippy::cast_precision_loss, reason = "fewer values than 2^53")]
-        let count = self.count as f64;
-        let value = match aggregate {
-            Aggregate::Last => self.last,
-            Aggregate::Min => self.min,
-            Aggregate::Max => self.max,
-            Aggregate::Mean => self.sum / count,
-        };
-        (self.count > 0).then(|| (value, self.magnitude / count))
+#[expect(clippy::cast_precision_loss, reason = "fewer values than 2^53")]
+fn as_f64(count: u64) -> f64 {
+    count as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const ALL: [Aggregate; 4] = [Aggregate::Last, Aggregate::Min, Aggregate::Mean, Aggregate::Max];
+
+    /// An aggregate over these, in order.
+    fn plain(numbers: &[f64], aggregate: Aggregate) -> Option<f64> {
+        let last = *numbers.last()?;
+        Some(match aggregate {
+            Aggregate::Last => last,
+            Aggregate::Min => numbers.iter().copied().fold(f64::INFINITY, f64::min),
+            Aggregate::Max => numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+            Aggregate::Mean => numbers.iter().sum::<f64>() / as_f64(numbers.len() as u64),
+        })
+    }
+
+    fn figure(values: &[(f64, bool, bool)]) -> Figure {
+        let mut figure = Figure::default();
+        values.iter().for_each(|&(number, certain, _)| figure.add(Some(number), certain));
+        figure
+    }
+
+    proptest! {
+        /// Whichever of the possible values were there, the figure lies within the bounds.
+        #[test]
+        fn bounds_hold_every_figure_that_could_be(
+            values in prop::collection::vec((-100.0..100.0_f64, any::<bool>(), any::<bool>()), 1..40),
+        ) {
+            let seen: Vec<f64> = values.iter().filter(|v| v.1 || v.2).map(|v| v.0).collect();
+            for aggregate in ALL {
+                if let Some(got) = plain(&seen, aggregate) {
+                    let bounds = figure(&values).of(aggregate).unwrap();
+                    prop_assert!(bounds.least - 1e-9 <= got && got <= bounds.greatest + 1e-9, "{aggregate:?} {got} {bounds:?}");
+                }
+            }
+        }
+
+        #[test]
+        fn of_certain_values_the_bounds_are_one(numbers in prop::collection::vec(-100.0..100.0_f64, 1..40)) {
+            let values: Vec<_> = numbers.iter().map(|&number| (number, true, false)).collect();
+            for aggregate in ALL {
+                let bounds = figure(&values).of(aggregate).unwrap();
+                prop_assert_eq!((bounds.least, bounds.greatest), (bounds.greatest, bounds.least));
+                prop_assert!((bounds.least - plain(&numbers, aggregate).unwrap()).abs() < 1e-9);
+            }
+        }
+    }
+
+    #[test]
+    fn there_is_none_of_no_value() {
+        assert!(ALL.iter().all(|&aggregate| Figure::default().of(aggregate).is_none()));
     }
 }

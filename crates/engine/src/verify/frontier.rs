@@ -1,14 +1,23 @@
 //! How far each device's datapoints were sent and acknowledged: what an answer may hold, and what it has to.
 
+use super::overlap::{Meanwhile, Overlap, Progress};
 use crate::read::History;
-use iotbench_core::Run;
+use iotbench_core::{Devices, Run};
 use std::{
+    collections::BTreeMap,
     ops::Range,
-    sync::atomic::{AtomicU64, Ordering},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicU64, AtomicUsize, Ordering},
+    },
 };
 
-/// More devices than this are not followed: an answer about their newest datapoints is not judged.
+/// More devices than this are not followed: an answer is not judged then.
 const MOST_DEVICES: u32 = 1 << 20;
+/// Looking at so many devices does not hold up the loop that reads; an answer about more is not judged.
+const MOST_AT_ONCE: u32 = 1 << 16;
+/// Acknowledgements of a device that may be ahead of one that is missing; more are forgotten.
+const MOST_EARLY: usize = 1024;
 
 /// For each device, up to which index everything was acknowledged, and up to which index anything was sent.
 ///
@@ -25,19 +34,14 @@ struct Device {
     start: u64,
     sent: AtomicU64,
     acked: AtomicU64,
+    /// Acknowledged before something that comes before them, by their first index.
+    early: Mutex<BTreeMap<u64, u64>>,
+    /// How many these are.
+    waiting: AtomicUsize,
     /// The end of the newest that was acknowledged, whatever is missing before it.
     newest: AtomicU64,
     /// When that was, in nanoseconds since the run's start.
     newest_at_ns: AtomicU64,
-}
-
-/// The frontier when a read began, as far as it has to be seen, and when it ended, as far as it may.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Meanwhile {
-    /// For each device, the datapoints of the load that were acknowledged before the read began.
-    pub acked: Vec<Range<u64>>,
-    /// For each device, the end of what could have been sent before the read ended.
-    pub sent: Vec<u64>,
 }
 
 impl Frontier {
@@ -50,6 +54,8 @@ impl Frontier {
                 start,
                 sent: AtomicU64::new(start),
                 acked: AtomicU64::new(start),
+                early: Mutex::default(),
+                waiting: AtomicUsize::new(0),
                 newest: AtomicU64::new(start),
                 newest_at_ns: AtomicU64::new(0),
             }
@@ -72,8 +78,7 @@ impl Frontier {
             // Before the end itself: whoever sees the end has this time, or a later one.
             device.newest_at_ns.store(at_ns, Ordering::Release);
             device.newest.fetch_max(end, Ordering::AcqRel);
-            // Another loop may have moved it meanwhile; then it stays where it is, which is safe.
-            let _ = device.acked.compare_exchange(run.first, end, Ordering::AcqRel, Ordering::Relaxed);
+            device.acknowledge(run);
             let count = self.latest.load(Ordering::Relaxed) >> 32;
             self.latest.store((count + 1) << 32 | u64::from(run.device), Ordering::Release);
         }
@@ -94,19 +99,59 @@ impl Frontier {
         (end, device.newest_at_ns.load(Ordering::Acquire))
     }
 
-    /// What has to be seen by a read that begins now: nothing where an acknowledgement does not promise that.
+    /// What a read of these devices that begins now has to see: nothing where an acknowledgement does not promise that.
     #[must_use]
-    pub fn begin(&self, acknowledged_is_visible: bool) -> Meanwhile {
-        let end = |device: &Device| {
-            if acknowledged_is_visible { device.acked.load(Ordering::Acquire) } else { device.start }
+    pub fn begin(&self, asked: &Devices, acknowledged_is_visible: bool) -> Overlap {
+        let span = |number: u32| {
+            let device = self.devices.get(number as usize)?;
+            let end = if acknowledged_is_visible { device.acked.load(Ordering::SeqCst) } else { device.start };
+            Some(Progress { device: number, acked: device.start..end, sent: end })
         };
-        let acked = |device: &Device| device.start..end(device);
-        Meanwhile { acked: self.devices.iter().map(acked).collect(), sent: Vec::new() }
+        let numbers = 0..u32::try_from(self.devices.len()).unwrap_or(u32::MAX);
+        match asked {
+            Devices::All if numbers.end > MOST_AT_ONCE => Overlap::Unknown,
+            Devices::All => Overlap::Known(Meanwhile::new(numbers.filter_map(span).collect())),
+            Devices::Some(list) => Overlap::Known(Meanwhile::new(list.iter().copied().filter_map(span).collect())),
+        }
     }
 
-    /// What may be seen by a read that ends now.
-    pub fn end(&self, meanwhile: &mut Meanwhile) {
-        meanwhile.sent = self.devices.iter().map(|device| device.sent.load(Ordering::Acquire)).collect();
+    /// What a read that ends now may have seen.
+    pub fn end(&self, overlap: &mut Overlap) {
+        let Overlap::Known(meanwhile) = overlap else { return };
+        for progress in &mut meanwhile.devices {
+            if let Some(device) = self.devices.get(progress.device as usize) {
+                progress.sent = device.sent.load(Ordering::Acquire);
+            }
+        }
+    }
+}
+
+impl Device {
+    /// Moves the end of what is acknowledged without a gap.
+    fn acknowledge(&self, run: Run) {
+        let indices = run.indices();
+        if !self.moves(indices.clone()) {
+            let mut early = self.early.lock().unwrap_or_else(PoisonError::into_inner);
+            if early.len() < MOST_EARLY {
+                early.insert(indices.start, indices.end);
+                self.waiting.store(early.len(), Ordering::SeqCst);
+            }
+        }
+        if self.waiting.load(Ordering::SeqCst) > 0 {
+            let mut early = self.early.lock().unwrap_or_else(PoisonError::into_inner);
+            while let Some(first) = early.first_entry() {
+                if !self.moves(*first.key()..*first.get()) {
+                    break;
+                }
+                first.remove();
+            }
+            self.waiting.store(early.len(), Ordering::SeqCst);
+        }
+    }
+
+    /// Whether these come right after what is acknowledged, which they are now too.
+    fn moves(&self, indices: Range<u64>) -> bool {
+        self.acked.compare_exchange(indices.start, indices.end, Ordering::SeqCst, Ordering::SeqCst).is_ok()
     }
 }
 
@@ -127,11 +172,37 @@ mod tests {
         }
         frontier.acknowledged(run(10, 5), 7);
         frontier.acknowledged(run(20, 5), 9);
-        assert_eq!(frontier.begin(false).acked, [10..10, 10..10], "nothing is promised");
-        let mut meanwhile = frontier.begin(true);
-        frontier.end(&mut meanwhile);
-        assert_eq!(meanwhile.acked, [10..10, 10..15]);
-        assert_eq!(meanwhile.sent, [10, 25]);
+        let overlap = |visible| {
+            let mut overlap = frontier.begin(&Devices::All, visible);
+            frontier.end(&mut overlap);
+            let Overlap::Known(meanwhile) = overlap else { panic!("few devices") };
+            meanwhile.devices.into_iter().map(|p| (p.acked, p.sent)).collect::<Vec<_>>()
+        };
+        assert_eq!(overlap(false), [(10..10, 10), (10..10, 25)], "nothing is promised");
+        assert_eq!(overlap(true), [(10..10, 10), (10..15, 25)]);
         assert_eq!((frontier.newest(1), frontier.latest()), ((25, 9), (2, 1)));
+        frontier.acknowledged(run(15, 5), 11);
+        assert_eq!(overlap(true), [(10..10, 10), (10..25, 25)], "the gap is closed");
+    }
+
+    #[test]
+    fn many_loops_that_acknowledge_in_any_order_leave_no_gap() {
+        let config: DatasetConfig = serde_json::from_value(serde_json::json!({ "name": "pmu" })).unwrap();
+        let dataset = config.open(1, 0, 1, Path::new(".")).unwrap();
+        let frontier = Frontier::new(&History { dataset, devices: 1, positions: 0 }, 1).unwrap();
+        std::thread::scope(|scope| {
+            for loop_number in 0..4_u64 {
+                let frontier = &frontier;
+                scope.spawn(move || {
+                    for number in 0..250_u64 {
+                        // Each loop acknowledges pairs of its own the wrong way round.
+                        let first = (number ^ 1) * 4 + loop_number;
+                        frontier.acknowledged(Run { device: 0, first, count: 1 }, 0);
+                    }
+                });
+            }
+        });
+        let Overlap::Known(meanwhile) = frontier.begin(&Devices::Some(vec![0]), true) else { panic!("one device") };
+        assert_eq!(meanwhile.devices[0].acked, 0..1000);
     }
 }

@@ -1,6 +1,6 @@
 //! The newest rows, which may be read while others are written.
 
-use super::{Meanwhile, exactness::Exactness, truth::Truth};
+use super::{exactness::Exactness, truth::Truth};
 use crate::read::KeptAnswer;
 use iotbench_core::{Chunk, Devices, TimeRange};
 use std::{
@@ -14,14 +14,10 @@ pub(super) fn newest(
     answer: &KeptAnswer,
     devices: &Devices,
     limit: u64,
-    meanwhile: Option<&Meanwhile>,
     exactness: Exactness,
 ) -> Result<(), String> {
     let empty = Chunk::new([]);
     let rows = answer.rows.as_ref().unwrap_or(&empty);
-    if !answer.digests.is_empty() {
-        return Ok(());
-    }
     if rows.len() as u64 > limit {
         return Err(format!("{} rows were answered of at most {limit}", rows.len()));
     }
@@ -35,7 +31,7 @@ pub(super) fn newest(
         }
         last_ns = ns;
         let index = truth.history().dataset.index_at(device, ns);
-        if !devices.contains(device) || !may_be_seen(truth, device, index, meanwhile) {
+        if !devices.contains(device) || !may_be_seen(truth, device, ns) {
             return Err(format!("row {row} (device {device} at {ns}) was never sent"));
         }
         if !seen.insert((device, index)) {
@@ -43,7 +39,7 @@ pub(super) fn newest(
         }
         real(truth, rows, row, (device, index, ns), exactness)?;
     }
-    nothing_is_missing(truth, devices, limit, meanwhile, &seen, last_ns)
+    nothing_is_missing(truth, devices, limit, &seen, last_ns)
 }
 
 fn real(
@@ -69,10 +65,9 @@ fn real(
     wrong.map_or(Ok(()), Err)
 }
 
-fn may_be_seen(truth: &Truth, device: u32, index: u64, meanwhile: Option<&Meanwhile>) -> bool {
-    let in_history = device < truth.history().devices && index < truth.history().span(device);
-    let sent = meanwhile.and_then(|m| m.sent.get(device as usize));
-    in_history || sent.is_some_and(|&end| index < end)
+fn may_be_seen(truth: &Truth, device: u32, ns: i64) -> bool {
+    let at = TimeRange { from: Bound::Included(ns), to: Bound::Included(ns) };
+    !truth.stretches(device, at).is_empty()
 }
 
 /// `oldest_ns`: the time of the last row; what is newer had to be seen.
@@ -80,29 +75,19 @@ fn nothing_is_missing(
     truth: &Truth,
     devices: &Devices,
     limit: u64,
-    meanwhile: Option<&Meanwhile>,
     seen: &HashSet<(u32, u64)>,
     oldest_ns: i64,
 ) -> Result<(), String> {
     let is_full = seen.len() as u64 == limit;
     let newer =
         TimeRange { from: if is_full { Bound::Excluded(oldest_ns) } else { Bound::Unbounded }, to: Bound::Unbounded };
-    let mut must = Vec::new();
     for device in truth.devices(devices) {
-        let asked = truth.indices_in(device, newer);
-        let parts = truth.history().indices(device).into_iter();
-        must.extend(parts.map(|part| (device, part.start.max(asked.start)..part.end.min(asked.end))));
-    }
-    for (device, acked) in (0..).zip(meanwhile.map_or(&[][..], |m| &m.acked)) {
-        if devices.contains(device) {
-            let asked = truth.indices_in(device, newer);
-            must.push((device, acked.start.max(asked.start)..acked.end.min(asked.end)));
-        }
-    }
-    for (device, mut indices) in must {
-        if let Some(index) = indices.find(|&index| !seen.contains(&(device, index))) {
-            let ns = truth.history().dataset.timestamp_ns(device, index);
-            return Err(format!("device {device} at {ns} is missing: it was acknowledged before the read began"));
+        for stretch in truth.stretches(device, newer).into_iter().filter(|stretch| stretch.certain) {
+            let mut indices = stretch.indices;
+            if let Some(index) = indices.find(|&index| !seen.contains(&(device, index))) {
+                let ns = truth.history().dataset.timestamp_ns(device, index);
+                return Err(format!("device {device} at {ns} is missing: it was acknowledged before the read began"));
+            }
         }
     }
     Ok(())

@@ -1,5 +1,6 @@
 //! What is stored, by the simulator: the datapoints of a stretch, recomputed block by block.
 
+use super::overlap::{Overlap, Stretch};
 use crate::read::History;
 use iotbench_core::{Batch, Devices, Run, TimeRange, Value};
 use std::{
@@ -10,9 +11,11 @@ use std::{
 /// Datapoints recomputed at once.
 const BLOCK: u64 = 1024;
 
-/// A datapoint that is stored.
+/// A datapoint that is stored, or may be.
 #[derive(Clone, Copy)]
 pub struct Row<'a> {
+    /// Whether an answer has to hold it: if not, it was being written, and the answer may.
+    pub certain: bool,
     /// Whose.
     pub device: u32,
     /// When, in nanoseconds since the Unix epoch.
@@ -37,6 +40,7 @@ impl Row<'_> {
 #[derive(Debug)]
 pub struct Truth {
     history: History,
+    overlap: Overlap,
     batch: Batch,
 }
 
@@ -45,7 +49,12 @@ type Visit<'a> = dyn FnMut(Row<'_>) -> ControlFlow<()> + 'a;
 impl Truth {
     pub fn new(history: History) -> Self {
         let batch = Batch::new(history.dataset.schema());
-        Self { history, batch }
+        Self { history, overlap: Overlap::None, batch }
+    }
+
+    /// From now on, what is true of a read beside these writes.
+    pub fn beside(&mut self, overlap: &Overlap) {
+        self.overlap.clone_from(overlap);
     }
 
     /// The history.
@@ -53,22 +62,27 @@ impl Truth {
         &self.history
     }
 
-    /// The devices that a query is about and that have a history, ascending.
+    /// The devices that a query is about and of which something may be stored, ascending.
     pub fn devices(&self, devices: &Devices) -> Vec<u32> {
+        let of_load = match &self.overlap {
+            Overlap::Known(meanwhile) => meanwhile.devices.last().map_or(0, |progress| progress.device + 1),
+            Overlap::None | Overlap::Unknown => 0,
+        };
+        let end = self.history.devices.max(of_load);
         match devices {
-            Devices::All => (0..self.history.devices).collect(),
-            Devices::Some(list) => list.iter().copied().filter(|&device| device < self.history.devices).collect(),
+            Devices::All => (0..end).collect(),
+            Devices::Some(list) => list.iter().copied().filter(|&device| device < end).collect(),
         }
     }
 
-    /// Tells the datapoints of the history by device, then by time, until told to stop.
+    /// Tells the datapoints by device, then by time, until told to stop.
     pub fn walk(&mut self, devices: &[u32], range: TimeRange, visit: &mut Visit<'_>) -> ControlFlow<()> {
         for &device in devices {
-            for part in self.parts(device, range) {
-                let mut first = part.start;
-                while first < part.end {
-                    let end = part.end.min(first + BLOCK);
-                    self.block(device, first..end, false, visit)?;
+            for Stretch { indices, certain } in self.stretches(device, range) {
+                let mut first = indices.start;
+                while first < indices.end {
+                    let end = indices.end.min(first + BLOCK);
+                    self.block(device, first..end, certain, false, visit)?;
                     first = end;
                 }
             }
@@ -78,11 +92,11 @@ impl Truth {
 
     /// Tells the datapoints of a device from the latest on.
     pub fn walk_back(&mut self, device: u32, range: TimeRange, visit: &mut Visit<'_>) -> ControlFlow<()> {
-        for part in self.parts(device, range).into_iter().rev() {
-            let mut end = part.end;
-            while part.start < end {
-                let first = part.start.max(end.saturating_sub(BLOCK));
-                self.block(device, first..end, true, visit)?;
+        for Stretch { indices, certain } in self.stretches(device, range).into_iter().rev() {
+            let mut end = indices.end;
+            while indices.start < end {
+                let first = indices.start.max(end.saturating_sub(BLOCK));
+                self.block(device, first..end, certain, true, visit)?;
                 end = first;
             }
         }
@@ -92,10 +106,17 @@ impl Truth {
     /// Tells one datapoint, whether or not it belongs to the history.
     pub fn one(&mut self, device: u32, index: u64, visit: &mut Visit<'_>) {
         // There is nothing after one datapoint that could be stopped.
-        let _ = self.block(device, index..index + 1, false, visit);
+        let _ = self.block(device, index..index + 1, true, false, visit);
     }
 
-    fn block(&mut self, device: u32, indices: Range<u64>, backwards: bool, visit: &mut Visit<'_>) -> ControlFlow<()> {
+    fn block(
+        &mut self,
+        device: u32,
+        indices: Range<u64>,
+        certain: bool,
+        backwards: bool,
+        visit: &mut Visit<'_>,
+    ) -> ControlFlow<()> {
         self.batch.clear();
         let count = u32::try_from(indices.end - indices.start).unwrap_or(u32::MAX);
         let dataset = Arc::clone(&self.history.dataset);
@@ -104,20 +125,24 @@ impl Truth {
         for place in 0..rows {
             let row = if backwards { rows - 1 - place } else { place };
             let Some(&timestamp_ns) = self.batch.timestamps_ns().get(row) else { continue };
-            visit(Row { device, timestamp_ns, batch: &self.batch, row })?;
+            visit(Row { certain, device, timestamp_ns, batch: &self.batch, row })?;
         }
         ControlFlow::Continue(())
     }
 
-    /// The indices of a device's history that lie in a stretch of time.
-    fn parts(&self, device: u32, range: TimeRange) -> Vec<Range<u64>> {
+    /// What may be stored of a device in a stretch of time.
+    pub fn stretches(&self, device: u32, range: TimeRange) -> Vec<Stretch> {
         let asked = self.indices_in(device, range);
-        let common = |part: Range<u64>| part.start.max(asked.start)..part.end.min(asked.end);
-        self.history.indices(device).into_iter().map(common).filter(|part| part.start < part.end).collect()
+        let mut stretches = self.overlap.stretches(&self.history, device);
+        for Stretch { indices, .. } in &mut stretches {
+            *indices = indices.start.max(asked.start)..indices.end.min(asked.end);
+        }
+        stretches.retain(|stretch| !stretch.indices.is_empty());
+        stretches
     }
 
     /// The indices of a device whose times lie in a stretch, stored or not.
-    pub fn indices_in(&self, device: u32, range: TimeRange) -> Range<u64> {
+    fn indices_in(&self, device: u32, range: TimeRange) -> Range<u64> {
         let dataset = &self.history.dataset;
         let start = match range.from {
             Bound::Included(ns) => dataset.index_at(device, ns),

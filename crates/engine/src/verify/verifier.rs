@@ -1,16 +1,13 @@
 //! The thread that compares answers with the truth, and what it found.
 
 use super::{
-    Frontier,
+    Frontier, Writes,
     compare::{Finding, compare},
     cycle::compare_cycle,
     exactness::Exactness,
     truth::Truth,
 };
-use crate::{
-    plan::Question,
-    read::{History, Kept},
-};
+use crate::read::{History, Kept};
 use iotbench_core::{Cause, Error};
 use serde::{Deserialize, Serialize};
 use std::{
@@ -105,10 +102,8 @@ pub struct VerifierParts {
     pub decimal: bool,
     /// Which answers are compared.
     pub mode: VerifyMode,
-    /// Where the load is, where it writes what is read.
-    pub frontier: Option<Arc<Frontier>>,
-    /// Whether what is acknowledged has to be seen: not where the database may lose it, or shows it later.
-    pub acknowledged_is_visible: bool,
+    /// The writes beside the reads.
+    pub writes: Writes,
 }
 
 /// Compares answers on a thread of its own.
@@ -125,8 +120,7 @@ pub struct Witness {
     mode: VerifyMode,
     asked: Arc<AtomicU64>,
     skipped: Arc<AtomicU64>,
-    frontier: Option<Arc<Frontier>>,
-    acknowledged_is_visible: bool,
+    writes: Writes,
 }
 
 impl Verifier {
@@ -136,20 +130,20 @@ impl Verifier {
     /// There is no thread to be had.
     pub fn start(parts: VerifierParts) -> Result<Self, Error> {
         let (answers, received) = sync_channel(WAITING);
-        let VerifierParts { history, domain, decimal, mode, frontier, acknowledged_is_visible } = parts;
+        let VerifierParts { history, domain, decimal, mode, writes } = parts;
         let exactness = Exactness { domain, decimal };
         let body = move || compare_all(&received, &mut Truth::new(history), exactness);
         let thread = std::thread::Builder::new().name("iotbench-verify".into()).spawn(body);
         let thread = thread.map_err(|e| Error::new(Cause::Client, format!("cannot start a thread: {e}")))?;
         let (asked, skipped) = (Arc::default(), Arc::default());
-        let witness = Witness { answers, mode, asked, skipped, frontier, acknowledged_is_visible };
+        let witness = Witness { answers, mode, asked, skipped, writes };
         Ok(Self { witness, thread })
     }
 
     /// Where the load is, where it writes what is read.
     #[must_use]
     pub fn frontier(&self) -> Option<Arc<Frontier>> {
-        self.witness.frontier.clone()
+        self.witness.writes.frontier().cloned()
     }
 
     /// For a loop that reads.
@@ -197,9 +191,8 @@ fn compare_all(answers: &Receiver<Box<Kept>>, truth: &mut Truth, exactness: Exac
                 }
             }
         }
-        let kept = &*kept;
         for answer in &kept.answers {
-            match compare(truth, answer, kept, exactness) {
+            match compare(truth, answer, exactness) {
                 Finding::Right => found.right += 1,
                 Finding::NotJudged => found.not_judged += 1,
                 Finding::Wrong(how) => {
@@ -215,7 +208,7 @@ fn compare_all(answers: &Receiver<Box<Kept>>, truth: &mut Truth, exactness: Exac
 impl Witness {
     /// Where the answers of the next operation are kept; `None`: they are not compared.
     #[must_use]
-    pub fn next(&self, question: &Question) -> Option<Box<Kept>> {
+    pub fn next(&self) -> Option<Box<Kept>> {
         let number = self.asked.fetch_add(1, Ordering::Relaxed);
         let must_be_compared = match self.mode {
             VerifyMode::None => return None,
@@ -223,23 +216,12 @@ impl Witness {
             VerifyMode::Sample => number < AT_LEAST,
         };
         let is_chosen = must_be_compared || number.is_multiple_of(ONE_OF);
-        let frontier = self.frontier.as_deref();
-        let kept = || Kept {
-            must_be_compared,
-            overlaps: frontier.is_some(),
-            meanwhile: frontier
-                .filter(|_| question.is_about_the_newest())
-                .map(|frontier| frontier.begin(self.acknowledged_is_visible)),
-            ..Kept::default()
-        };
+        let kept = || Kept { must_be_compared, writes: self.writes.clone(), ..Kept::default() };
         is_chosen.then(|| Box::new(kept()))
     }
 
     /// An operation was answered.
-    pub fn tell(&self, mut kept: Box<Kept>) {
-        if let (Some(frontier), Some(meanwhile)) = (&self.frontier, &mut kept.meanwhile) {
-            frontier.end(meanwhile);
-        }
+    pub fn tell(&self, kept: Box<Kept>) {
         if kept.must_be_compared {
             // Only a comparison that has ended takes none, and it ends after the loops.
             let _ = self.answers.send(kept);
@@ -251,6 +233,6 @@ impl Witness {
     /// Where the load is, where it writes what is read.
     #[must_use]
     pub fn frontier(&self) -> Option<&Arc<Frontier>> {
-        self.frontier.as_ref()
+        self.writes.frontier()
     }
 }

@@ -1,6 +1,10 @@
 //! Reading while others write.
 
-use super::{assert_believed, backend, profile, run_on};
+use super::{
+    assert_believed, backend, profile, run_on,
+    tampered::{Spoil, Tampered},
+};
+use iotbench_core::Backend;
 
 const PMU: &str = "name = \"pmu\"\nrate = 50";
 
@@ -61,5 +65,36 @@ duration = "3s"
             freshness.lag.max_ns()
         );
         assert_believed(&outcome, name);
+    }
+}
+
+/// A read of all that a device has, while it is written to: judged by what was acknowledged and sent.
+#[test]
+fn reads_of_what_is_being_written_are_judged() {
+    let mixed = |operation: &str| {
+        format!(
+            "name = \"mixed\"\nsummary = \"test\"\ndevices = 3\n[dataset]\n{PMU}\n[[groups]]\nname = \"writers\"\n\
+             load = {{ model = \"closed\", users = 3, think_time = \"1ms\" }}\n\
+             operations = [{{ kind = \"write\", datapoints = 2 }}]\n[[groups]]\nname = \"reader\"\n\
+             load = {{ model = \"open\", rate = 40 }}\noperations = [{operation}]\n\
+             [phases]\npreload = 100\nduration = \"2s\"\n"
+        )
+    };
+    for operation in
+        ["{ kind = \"read_device\" }", "{ kind = \"mean_device\" }", "{ kind = \"read_records\", records = 50 }"]
+    {
+        for name in ["memory", "sqlite"] {
+            let outcome = run_on(backend(name), &mixed(operation), &[]);
+            let answers = outcome.answers.as_ref().unwrap();
+            assert_eq!((answers.wrong, answers.not_judged), (0, 0), "{name} {operation}: {:?}", answers.examples);
+            assert!(answers.right >= 40, "{name} {operation}: {answers:?}");
+            assert_believed(&outcome, name);
+        }
+    }
+    for spoil in [Spoil::Row, Spoil::Time, Spoil::Value, Spoil::Twice] {
+        let backend: &'static dyn Backend = Box::leak(Box::new(Tampered(spoil)));
+        let outcome = run_on(backend, &mixed("{ kind = \"read_device\" }"), &[]);
+        let answers = outcome.answers.as_ref().unwrap();
+        assert!(answers.wrong > 0 && answers.not_judged == 0, "{spoil:?}: {answers:?}");
     }
 }

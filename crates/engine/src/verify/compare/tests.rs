@@ -1,0 +1,180 @@
+//! Answers of a database that holds any of the states that a read beside writes may see.
+
+use super::*;
+use crate::{
+    read::History,
+    verify::overlap::{Meanwhile, Progress},
+};
+use iotbench_backends::BACKENDS;
+use iotbench_core::{
+    Batch, Database, Domain, Layout, Marker, Name, OpenRequest, Predicate, Registry, Run, Settings, TableSpec, Target,
+};
+use iotbench_simulator::{Dataset, DatasetConfig};
+use proptest::prelude::*;
+use std::{collections::BTreeSet, path::Path, sync::Arc};
+
+const EXACT: Exactness = Exactness { domain: |_| Domain::Full, decimal: false };
+const DEVICES: u32 = 3;
+/// Datapoints that each of the first two devices has before the load.
+const HISTORY: u64 = 12;
+
+fn dataset() -> Arc<dyn Dataset> {
+    let config: DatasetConfig = serde_json::from_value(serde_json::json!({ "name": "pmu", "rate": 50.0 })).unwrap();
+    config.open(1, 0, DEVICES, Path::new(".")).unwrap()
+}
+
+fn history() -> History {
+    History { dataset: dataset(), devices: 2, positions: HISTORY }
+}
+
+/// Datapoints, each by device and index.
+type Rows = BTreeSet<(u32, u64)>;
+
+/// A database with these datapoints.
+fn database(dataset: &dyn Dataset, stored: &Rows) -> Arc<dyn Database> {
+    let table = TableSpec {
+        name: Name::new("t").unwrap(),
+        layout: Layout::Wide,
+        schema: dataset.schema().clone(),
+        devices: DEVICES,
+        marker: Marker { run_id: "test".into(), fingerprint: "test".into() },
+    };
+    let request = OpenRequest { target: Target::default(), settings: Settings::default(), table };
+    let database = Registry::new(BACKENDS).find("memory").unwrap().open(request).unwrap();
+    block_on(async {
+        database.create().await.unwrap();
+        let mut writer = database.writer().await.unwrap();
+        let mut batch = Batch::new(dataset.schema());
+        for &(device, first) in stored {
+            batch.clear();
+            dataset.fill(Run { device, first, count: 1 }, &mut batch);
+            writer.write(&batch).await.unwrap();
+        }
+    });
+    database
+}
+
+fn block_on<T>(work: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(work)
+}
+
+/// What it answers.
+fn ask(database: &dyn Database, query: &Query, overlap: &Overlap) -> KeptAnswer {
+    let mut answer = KeptAnswer::new(query.clone(), overlap.clone());
+    block_on(async {
+        let mut reader = database.reader().await.unwrap();
+        let mut sink = |chunk: &iotbench_core::Chunk| answer.take(chunk);
+        reader.query(query, &mut sink).await.unwrap();
+    });
+    answer
+}
+
+fn queries(from_ns: i64) -> Vec<Query> {
+    let aggregates = vec![Aggregate::Last, Aggregate::Min, Aggregate::Mean, Aggregate::Max];
+    let since = from(from_ns);
+    let near = |predicate, direction| Query::Nearest { device: 1, signal: 0, predicate, direction };
+    vec![
+        Query::Scan,
+        Query::Count,
+        Query::Range { devices: Devices::Some(vec![1]), signals: vec![0, 2], range: since },
+        Query::Records { device: 1, from_ns, limit: 7 },
+        Query::Newest { devices: Devices::All, limit: 9 },
+        Query::NewestVisible { device: 1, signal: 0 },
+        Query::Minimum { device: 1, signal: 1, range: since },
+        Query::MaxOfFirst { device: 1, signal: 0, from_ns, limit: 6 },
+        Query::Aggregates { devices: Devices::All, signals: vec![0, 1], aggregates, range: since },
+        near(Predicate::Above(0.0), Direction::FirstAfter(from_ns)),
+        near(Predicate::Below(0.0), Direction::LastBefore(i64::MAX)),
+    ]
+}
+
+/// How far the load is: for each device how many were acknowledged, and how many more were sent.
+fn overlap_of(progress: &[(u64, u64)]) -> Overlap {
+    let devices = (0..).zip(progress).map(|(device, &(acked, more))| {
+        let start = history().span(device) * u64::from(device < 2);
+        Progress { device, acked: start..start + acked, sent: start + acked + more }
+    });
+    Overlap::Known(Meanwhile::new(devices.collect()))
+}
+
+/// What has to be stored, and what may be besides.
+fn states(overlap: &Overlap) -> (Rows, Vec<(u32, u64)>) {
+    let mut truth = Truth::new(history());
+    truth.beside(overlap);
+    let (mut certain, mut possible) = (Rows::new(), Vec::new());
+    for device in 0..DEVICES {
+        for stretch in truth.stretches(device, TimeRange::ALL) {
+            let rows = stretch.indices.map(|index| (device, index));
+            if stretch.certain { certain.extend(rows) } else { possible.extend(rows) }
+        }
+    }
+    (certain, possible)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Whatever of the possible datapoints a read saw, its answer is right.
+    #[test]
+    fn every_state_that_may_be_seen_is_right(
+        progress in prop::collection::vec((0..6_u64, 0..6_u64), DEVICES as usize),
+        seen in prop::collection::vec(any::<bool>(), 6 * DEVICES as usize),
+        start in 0..HISTORY + 8,
+    ) {
+        let (overlap, dataset) = (overlap_of(&progress), dataset());
+        let (mut stored, possible) = states(&overlap);
+        stored.extend(possible.into_iter().zip(seen).filter(|(_, seen)| *seen).map(|(row, _)| row));
+        let database = database(&*dataset, &stored);
+        for query in queries(dataset.timestamp_ns(1, start)) {
+            let answer = ask(&*database, &query, &overlap);
+            prop_assert_eq!(compare(&mut Truth::new(history()), &answer, EXACT), Finding::Right, "{:?}", query);
+        }
+    }
+
+    /// A datapoint that was acknowledged and is not there, or is there and was never sent, is found by whoever asks for
+    /// all.
+    #[test]
+    fn what_is_missing_and_what_is_alien_is_found(
+        progress in prop::collection::vec((1..6_u64, 0..6_u64), DEVICES as usize),
+        device in 0..DEVICES,
+        which in 0..12_usize,
+    ) {
+        let (overlap, dataset) = (overlap_of(&progress), dataset());
+        let (certain, possible) = states(&overlap);
+        let of_device: Vec<_> = certain.iter().copied().filter(|row| row.0 == device).collect();
+        let missing = of_device[which % of_device.len()];
+        let end = certain.iter().chain(&possible).filter(|row| row.0 == device).map(|row| row.1 + 1).max().unwrap();
+        let without = certain.iter().copied().filter(|row| *row != missing).collect();
+        let with: Rows = certain.iter().copied().chain([(device, end + which as u64)]).collect();
+        for (stored, what) in [(without, "missing"), (with, "alien")] {
+            let database = database(&*dataset, &stored);
+            let everything = Query::Newest { devices: Devices::All, limit: 1000 };
+            for query in [Query::Scan, everything] {
+                let answer = ask(&*database, &query, &overlap);
+                let found = compare(&mut Truth::new(history()), &answer, EXACT);
+                prop_assert!(matches!(found, Finding::Wrong(_)), "{what} {query:?}: {found:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_count_is_held_against_what_there_has_to_be_and_may_be() {
+    let (overlap, dataset) = (overlap_of(&[(2, 3), (2, 3), (2, 3)]), dataset());
+    let (certain, possible) = states(&overlap);
+    let all: Rows = certain.iter().copied().chain(possible).collect();
+    let finding = |stored: &Rows| {
+        let answer = ask(&*database(&*dataset, stored), &Query::Count, &overlap);
+        compare(&mut Truth::new(history()), &answer, EXACT)
+    };
+    assert_eq!((finding(&certain), finding(&all)), (Finding::Right, Finding::Right));
+    let fewer = certain.into_iter().skip(1).collect();
+    assert_eq!(finding(&fewer), Finding::Wrong("29 points were counted, of 30 to 39".into()));
+}
+
+#[test]
+fn what_is_written_of_too_many_devices_is_not_judged() {
+    let (certain, _) = states(&Overlap::None);
+    let answer = ask(&*database(&*dataset(), &certain), &Query::Scan, &Overlap::Unknown);
+    assert_eq!(compare(&mut Truth::new(history()), &answer, EXACT), Finding::NotJudged);
+}
