@@ -28,6 +28,7 @@ mod profile;
 mod profile_file;
 mod ramp;
 mod read;
+mod roles;
 mod run;
 mod scenario;
 mod schedule;
@@ -60,6 +61,7 @@ pub use profile::{
 };
 pub use profile_file::{ProfileError, parse_profile, read_profile};
 pub use ramp::{Afterwards, Bounds, Course, Decision, Purpose, Quantity, RampPlan, RampPolicy, SearchPlan, Step};
+pub use roles::{CLIENT_ROLE, MACHINE_ROLE, SHARED_ROLE};
 pub use run::{RunOptions, ServerProcesses, run};
 pub use scenario::{Mark, Scenario, Stretch};
 pub use slice::ReadCounts;

@@ -129,9 +129,14 @@ fn resources_have_one_entry_for_each_role_and_node() {
         process.kill().unwrap();
         process.wait().unwrap();
     }
-    let sampled = outcome.resources.iter().skip(1).map(|r| (r.role.to_string(), r.node, r.processes_max));
-    let expected = target.nodes.into_iter().map(|node| (node.role, node.node, Some(1)));
-    assert_eq!(sampled.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+    let roles: Vec<_> = outcome.resources.iter().map(|r| (r.role.to_string(), r.node)).collect();
+    let own = |role: &str| (role.to_string(), 0);
+    let of_server = target.nodes.into_iter().map(|node| (node.role, node.node));
+    let expected = [own("client+database")].into_iter().chain(of_server).chain([own("machine")]);
+    assert_eq!(roles, expected.collect::<Vec<_>>());
+    let processes: Vec<_> = outcome.resources.iter().map(|r| r.processes_max).collect();
+    assert_eq!(processes[1..7], [Some(1); 6]);
+    assert!(processes[7] > Some(6), "all of the machine: {processes:?}");
 }
 
 /// What is settled at once is still counted: the result is as whole as it can be.

@@ -62,7 +62,7 @@ fn results(document: &Document) -> Vec<String> {
 }
 
 fn costs(document: &Document) -> Vec<String> {
-    let database: Vec<_> = document.resources.iter().filter(|r| r.role != "client").collect();
+    let database: Vec<_> = document.resources.iter().filter(|r| r.is_of_database()).collect();
     let total = |figure: fn(&Resources) -> Option<u64>| database.iter().filter_map(|r| figure(r)).reduce(|a, b| a + b);
     let cpu_pct = database.iter().filter_map(|r| r.cpu_pct_mean).reduce(|a, b| a + b);
     vec![

@@ -189,7 +189,7 @@ impl Document {
             measured: measured.map(MeasuredPart::from),
             throughput: measured.map(Throughput::from),
             latency: measured.map(|m| Latency::from(&m.recording)),
-            resources: outcome.resources.iter().map(Resources::from).collect(),
+            resources: Resources::of_run(&outcome.resources),
             storage: Storage::new(outcome),
             client: Client::new(outcome),
             steady: (),

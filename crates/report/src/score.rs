@@ -6,12 +6,10 @@ use crate::{
 };
 use iotbench_scoring::{Criterion, Run};
 
-/// The roles whose figures are the client's alone; an embedded database shares its process, and nobody can tell them apart.
-const CLIENT: &str = "client";
-
 /// A run as the score takes it: its criteria, and why it cannot be believed where it cannot.
 ///
-/// The server is every role but the client. Rates are over the measured part; the data's growth is over the whole run,
+/// The server is every role but the client and the machine; an embedded database shares the client's process, and nobody can
+/// tell them apart. Rates are over the measured part; the data's growth is over the whole run,
 /// warm-up included. What the document does not know is left out, and never 0.
 #[must_use]
 pub fn scored_run(document: &Document) -> Run {
@@ -42,9 +40,8 @@ pub fn scored_run(document: &Document) -> Run {
 }
 
 fn figures(document: &Document) -> [(Criterion, Option<f64>); 9] {
-    let of_client = |r: &&Resources| r.role == CLIENT;
-    let server: Vec<&Resources> = document.resources.iter().filter(|r| !of_client(r)).collect();
-    let client: Vec<&Resources> = document.resources.iter().filter(of_client).collect();
+    let server: Vec<&Resources> = document.resources.iter().filter(|r| r.is_of_database()).collect();
+    let client: Vec<&Resources> = document.resources.iter().filter(|r| r.is_of_client()).collect();
     let seconds = document.measured.as_ref().and_then(|m| m.length_s).filter(|s| *s > 0.0);
     let a_second = |amount: Option<f64>| Some(amount? / seconds?);
     let io_bytes = sum(&server, |r| Some(number(r.disk_read_bytes?) + number(r.disk_written_bytes?)));

@@ -1,6 +1,7 @@
 //! CPU and memory between the last two samples.
 
 use indicatif::BinaryBytes;
+use iotbench_engine::MACHINE_ROLE;
 use iotbench_sampler::{Observation, Reading, Sample};
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -20,6 +21,9 @@ impl Resources {
     pub(super) fn read(&mut self, readings: &[Reading]) {
         for reading in readings {
             let Observation::Sampled(sample) = reading.observation else { continue };
+            if &*reading.role == MACHINE_ROLE {
+                continue;
+            }
             let key = (Arc::clone(&reading.role), reading.node);
             let before = self.latest.get(&key);
             // The same sample may be read twice.

@@ -8,6 +8,7 @@ use crate::{
     outcome::Phase,
     plan::{GroupPlan, Load, Plan},
     ramp::Quantity,
+    roles::{CLIENT_ROLE, MACHINE_ROLE, SHARED_ROLE},
     slice::{SLICES, Slice},
     threads::{LoadRequest, LoadThreads, blocking_threads, history, kinds},
     totals::Totals,
@@ -189,7 +190,7 @@ impl Session<'_> {
     }
 
     fn sampler(&self, clock: RunClock, readings: Arc<Mutex<Vec<Reading>>>) -> Result<Sampler, SamplerError> {
-        let role = if self.backend.capabilities().embedded { "client+database" } else { "client" };
+        let role = if self.backend.capabilities().embedded { SHARED_ROLE } else { CLIENT_ROLE };
         let own = Subject { role: role.into(), node: 0, target: own_tree() };
         let nodes = self.planned.open.target.nodes.iter().filter_map(|n| {
             Some(Subject {
@@ -198,7 +199,8 @@ impl Session<'_> {
                 target: Target::ProcessTree { pid: i32::try_from(n.pid?).ok()? },
             })
         });
-        let subjects = std::iter::once(own).chain(nodes).collect();
+        let machine = Subject { role: MACHINE_ROLE.into(), node: 0, target: Target::Host };
+        let subjects = std::iter::once(own).chain(nodes).chain([machine]).collect();
         Sampler::start(clock.epoch(), Duration::from_secs(1), subjects, move |tick| {
             tick.clone_into(&mut readings.lock().unwrap_or_else(PoisonError::into_inner));
         })

@@ -1,13 +1,14 @@
 //! What processes used.
 
 use super::rounded;
+use iotbench_engine::{CLIENT_ROLE, MACHINE_ROLE, SHARED_ROLE};
 use iotbench_sampler::Summary;
 use serde::{Deserialize, Serialize};
 
 /// What one part of the system used over the measured part. A figure that could not be had is null.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Resources {
-    /// What it is: `client`, `server`, `client+database`, …
+    /// What it is: `client`, `server`, `client+database`, `machine`, …
     pub role: String,
     /// Which of several of that role, from 0.
     pub node: u32,
@@ -25,7 +26,7 @@ pub struct Resources {
     pub rss_bytes_max: Option<u64>,
     /// Bytes fetched from storage devices.
     pub disk_read_bytes: Option<u64>,
-    /// Bytes sent to storage devices.
+    /// Bytes sent to storage devices: at most these, where the kernel charges processes with more than the devices took.
     pub disk_written_bytes: Option<u64>,
     /// Bytes received.
     pub net_rx_bytes: Option<u64>,
@@ -43,9 +44,45 @@ pub struct Resources {
     pub note: Option<String>,
 }
 
-/// The role of a process that is client and embedded database in one.
-const SHARED_ROLE: &str = "client+database";
 const SHARED: &str = "the database runs inside the client's process: the figures are those of both together";
+const MACHINE: &str = "all that ran on it, this run and others";
+
+impl Resources {
+    /// Of each part that was sampled.
+    ///
+    /// Linux charges a process with each page of the cache that it makes dirty. Where the file system keeps large folios,
+    /// that is up to 2 MiB for a write of some bytes. What the machine's devices took in the same time is the other bound.
+    #[must_use]
+    pub fn of_run(summaries: &[Summary]) -> Vec<Self> {
+        let machine = summaries.iter().find(|summary| &*summary.role == MACHINE_ROLE);
+        let taken_bytes = machine.and_then(|machine| machine.disk_written_bytes);
+        let bounded = |summary: &Summary| {
+            let mut resources = Self::from(summary);
+            let charged_bytes = resources.disk_written_bytes;
+            if let (Some(charged), Some(taken)) = (charged_bytes, taken_bytes)
+                && charged > taken
+            {
+                resources.disk_written_bytes = taken_bytes;
+                let note = format!("written at most what the devices took, charged were {charged} bytes");
+                resources.note = Some(resources.note.map_or(note.clone(), |other| format!("{other}; {note}")));
+            }
+            resources
+        };
+        summaries.iter().map(bounded).collect()
+    }
+
+    /// Whether it is of the process that makes the load, and of nothing else.
+    #[must_use]
+    pub fn is_of_client(&self) -> bool {
+        self.role == CLIENT_ROLE
+    }
+
+    /// Whether it is of the database, or of client and database in one.
+    #[must_use]
+    pub fn is_of_database(&self) -> bool {
+        !self.is_of_client() && self.role != MACHINE_ROLE
+    }
+}
 
 impl From<&Summary> for Resources {
     fn from(summary: &Summary) -> Self {
@@ -66,7 +103,58 @@ impl From<&Summary> for Resources {
             samples: summary.samples,
             gone_at_s: summary.gone_at.and_then(|at| rounded(at.as_secs_f64())),
             method: summary.method.to_string(),
-            note: (&*summary.role == SHARED_ROLE).then(|| SHARED.into()),
+            note: match &*summary.role {
+                SHARED_ROLE => Some(SHARED.into()),
+                MACHINE_ROLE => Some(MACHINE.into()),
+                _ => None,
+            },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use iotbench_sampler::{Method, Source};
+
+    fn summary(role: &str, disk_written_bytes: Option<u64>) -> Summary {
+        let method = Method { source: Source::Host, network: None };
+        Summary {
+            role: role.into(),
+            node: 0,
+            method,
+            from: None,
+            to: None,
+            samples: 2,
+            gone_at: None,
+            cpu_s: None,
+            user_s: None,
+            system_s: None,
+            cpu_pct_mean: None,
+            processes_max: None,
+            pss_bytes_mean: None,
+            pss_bytes_max: None,
+            rss_bytes_mean: None,
+            rss_bytes_max: None,
+            disk_read_bytes: None,
+            disk_written_bytes,
+            net_rx_bytes: None,
+            net_tx_bytes: None,
+        }
+    }
+
+    #[test]
+    fn no_process_wrote_more_than_the_devices_took() {
+        let written = |summaries: &[Summary]| {
+            Resources::of_run(summaries).into_iter().map(|r| (r.disk_written_bytes, r.note)).collect::<Vec<_>>()
+        };
+        let of_machine = summary("machine", Some(500));
+        let all = written(&[summary("client", Some(20)), summary("server", Some(11_000)), of_machine]);
+        assert_eq!(all[0], (Some(20), None));
+        let note = "written at most what the devices took, charged were 11000 bytes";
+        assert_eq!(all[1], (Some(500), Some(note.into())));
+        assert_eq!(all[2].0, Some(500));
+        let unknown = written(&[summary("server", Some(11_000)), summary("machine", None)]);
+        assert_eq!(unknown[0], (Some(11_000), None), "where the devices do not tell, nothing bounds it");
     }
 }

@@ -1,0 +1,8 @@
+//! The parts of the system whose resources a run samples, besides the servers' own roles.
+
+/// The process that makes the load.
+pub const CLIENT_ROLE: &str = "client";
+/// The process that makes the load and holds the database.
+pub const SHARED_ROLE: &str = "client+database";
+/// All that the client's machine does, other programs' doings included.
+pub const MACHINE_ROLE: &str = "machine";
