@@ -6,6 +6,7 @@ mod latency;
 mod load;
 pub(crate) mod machine;
 mod ramp;
+mod reads;
 mod scenario;
 pub(crate) mod table;
 

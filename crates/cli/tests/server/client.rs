@@ -1,10 +1,14 @@
 //! What a user says to a server by its own client program; to MongoDB, whose shell is not part of it, by its driver.
 
+use http_body_util::BodyExt;
+use hyper::{Request, client::conn::http1::handshake};
+use hyper_util::rt::TokioIo;
 use mongodb::{
     Client,
     bson::{Bson, Document},
 };
 use std::process::Command;
+use tokio::net::TcpStream;
 use url::Url;
 
 /// Says it as who the address names, or as whoever may do anything, and returns what was printed.
@@ -53,4 +57,25 @@ fn run_command(address: &Url, json: &str) -> String {
             Err(_) => reply.to_string(),
         }
     })
+}
+
+/// Sends a request by HTTP and returns the body of the answer, which must be a success. On a thread of its own, so that it
+/// can be called from a runtime.
+pub fn http(server: &Url, method: &str, path: &str, content_type: &str, body: &str) -> String {
+    let exchange = async {
+        let address = (server.host_str().unwrap(), server.port().unwrap());
+        let stream = TokioIo::new(TcpStream::connect(address).await.unwrap());
+        let (mut sender, connection) = handshake(stream).await.unwrap();
+        tokio::spawn(connection);
+        let request = Request::builder().method(method).uri(path).header("Host", "localhost");
+        let request = request.header("Content-Type", content_type).body(body.to_owned()).unwrap();
+        let answer = sender.send_request(request).await.unwrap();
+        let status = answer.status();
+        let body = answer.into_body().collect().await.unwrap().to_bytes();
+        let body = String::from_utf8(body.to_vec()).unwrap();
+        assert!(status.is_success(), "{method} {path}: {status} {body}");
+        body
+    };
+    let run = move || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(exchange);
+    std::thread::scope(|scope| scope.spawn(run).join().unwrap())
 }

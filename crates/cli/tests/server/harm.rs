@@ -1,13 +1,21 @@
 //! A server of the user's keeps what is the user's, and loses what a killed run left.
 
 use crate::{
-    client::say,
+    client::{http, say},
     on_a_server::arguments,
-    place::{Place, SERVERS, is_here, wait_for_series},
+    place::{Place, SERVERS, is_here, wait_for, wait_for_series},
 };
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use url::Url;
+
+/// Servers without a client program of their own.
+const OVER_HTTP: [&str; 3] = ["kairosdb", "questdb", "victoriametrics"];
+const JSON: &str = "application/json";
+
+fn all_servers() -> impl Iterator<Item = &'static str> {
+    SERVERS.into_iter().chain(OVER_HTTP).filter(|b| is_here(b))
+}
 
 /// The user's database, and in it a table of the name that the run would use.
 fn plant(backend: &str, server: &Url) -> Url {
@@ -32,6 +40,19 @@ fn plant(backend: &str, server: &Url) -> Url {
             mine.set_path("/mine");
             say(backend, &mine, r#"{"insert": "iotbench_pmu_write", "documents": [{"_id": 1, "a": "x"}]}"#);
         }
+        "kairosdb" => {
+            let point = r#"[{"name": "iotbench_iotbench_pmu_write.a", "timestamp": 1000, "value": 120, "tags": {"whose": "x"}}]"#;
+            http(server, "POST", "/api/v1/datapoints", JSON, point);
+            wait_for("the datapoint to be stored", || contents(backend, server).contains("120"));
+        }
+        "questdb" => {
+            exec(server, "CREATE TABLE iotbench_pmu_write (a STRING)");
+            exec(server, "INSERT INTO iotbench_pmu_write VALUES ('x')");
+            wait_for("the row to be visible", || contents(backend, server).contains("\"x\""));
+        }
+        "victoriametrics" => {
+            http(server, "POST", "/write?db=iotbench", "text/plain", "iotbench_pmu_write analog_01=120 1700000000000000000");
+        }
         _ => {
             mine.query_pairs_mut().append_pair("db", "mine");
             say(backend, server, "CREATE DATABASE mine");
@@ -54,18 +75,34 @@ fn contents(backend: &str, mine: &Url) -> String {
             say(backend, mine, r#"{"listCollections": 1}"#)
                 + &say(backend, mine, r#"{"find": "iotbench_pmu_write", "filter": {}}"#)
         }
+        "kairosdb" => {
+            let all = r#"{"start_absolute": 1, "metrics": [{"name": "iotbench_iotbench_pmu_write.a"}]}"#;
+            let names = http(mine, "GET", "/api/v1/metricnames?prefix=iotbench_iotbench", JSON, "");
+            names + &http(mine, "POST", "/api/v1/datapoints/query", JSON, all)
+        }
+        "questdb" => exec(mine, "SELECT table_name FROM tables()") + &exec(mine, "SELECT * FROM iotbench_pmu_write"),
+        "victoriametrics" => {
+            http(mine, "GET", "/internal/force_flush", JSON, "");
+            http(mine, "GET", "/api/v1/export?match[]={__name__=~%22iotbench_pmu_write.*%22}", JSON, "")
+        }
         _ => say(backend, mine, "SHOW MEASUREMENTS; SELECT * FROM iotbench_pmu_write"),
     }
 }
 
+/// A statement to QuestDB.
+fn exec(server: &Url, statement: &str) -> String {
+    let query: String = url::form_urlencoded::byte_serialize(statement.as_bytes()).collect();
+    http(server, "GET", &format!("/exec?query={query}"), JSON, "")
+}
+
 #[test]
 fn a_users_table_of_our_name_is_refused_and_stays_as_it_was() {
-    for backend in SERVERS.into_iter().filter(|b| is_here(b)) {
+    for backend in all_servers() {
         let place = Place::new();
         let server: Url = place.out(&["server", "start", backend]).trim().parse().unwrap();
         let mine = plant(backend, &server);
         let before = contents(backend, &mine);
-        assert!(before.contains("iotbench_pmu_write") && before.contains('x'), "{before}");
+        assert!(before.contains("iotbench_pmu_write") && (before.contains('x') || before.contains("120")), "{before}");
         let out = place.results();
         let out = out.to_str().unwrap();
         let run =
@@ -73,10 +110,10 @@ fn a_users_table_of_our_name_is_refused_and_stays_as_it_was() {
         let (code, text, err) = place.call(&run);
         assert_eq!(code, 31, "{backend}: {err}");
         // InfluxDB's whole database is refused, the others' table.
-        let is_table = text.contains("table") || text.contains("collection");
+        let is_table = ["table", "collection", "series", "metrics"].iter().any(|object| text.contains(object));
         let named = is_table && text.contains("iotbench_pmu_write") || text.contains("database mine");
         assert!(named && text.contains("marker"), "{backend}: {text}");
-        place.out(&["clean", "--url", mine.as_str()]);
+        place.out(&["clean", "--backend", backend, "--url", mine.as_str()]);
         assert_eq!(contents(backend, &mine), before, "{backend}");
         place.out(&["server", "stop", backend]);
     }
@@ -84,7 +121,7 @@ fn a_users_table_of_our_name_is_refused_and_stays_as_it_was() {
 
 #[test]
 fn what_a_killed_run_left_is_found_and_dropped() {
-    for backend in SERVERS.into_iter().filter(|b| is_here(b)) {
+    for backend in all_servers() {
         let place = Place::new();
         let address = place.out(&["server", "start", backend]);
         let address = address.trim();
@@ -95,11 +132,11 @@ fn what_a_killed_run_left_is_found_and_dropped() {
         wait_for_series(&place);
         kill_process(Pid::from_child(&run), Signal::KILL).unwrap();
         run.wait().unwrap();
-        let list = place.out(&["clean", "--url", address, "--dry-run"]);
+        let list = place.out(&["clean", "--backend", backend, "--url", address, "--dry-run"]);
         assert!(list.contains("iotbench_pmu_write, of run "), "{backend}: {list}");
-        let dropped = place.out(&["clean", "--url", address]);
+        let dropped = place.out(&["clean", "--backend", backend, "--url", address]);
         assert!(dropped.contains("dropped iotbench_pmu_write"), "{backend}: {dropped}");
-        assert_eq!(place.out(&["clean", "--url", address]), "", "{backend}");
+        assert_eq!(place.out(&["clean", "--backend", backend, "--url", address]), "", "{backend}");
         place.out(&["server", "stop", backend]);
         place.assert_nothing_is_left();
     }

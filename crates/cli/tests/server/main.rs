@@ -2,9 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod cassandra;
 mod certificates;
 mod client;
+mod clusters;
 mod command;
 mod connections;
 mod failures;
@@ -15,6 +15,7 @@ mod library;
 mod login;
 mod managed_run;
 mod on_a_server;
+mod ordinary_user;
 mod outages;
 mod partial_writes;
 mod place;

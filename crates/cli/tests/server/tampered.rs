@@ -1,6 +1,9 @@
 //! What somebody changes in a history that an earlier run left is found, and an index that is gone shows.
 
-use crate::place::{Place, SERVERS, is_here};
+use crate::{
+    client::http,
+    place::{Place, SERVERS, is_here},
+};
 use mongodb::{
     Client,
     bson::{DateTime, Document, doc},
@@ -9,8 +12,7 @@ use serde_json::Value;
 use sqlx::{Connection, Executor, MySqlConnection, PgConnection};
 use std::{
     fs,
-    io::{BufRead, BufReader, Read, Write},
-    net::TcpStream,
+    io::{BufRead, BufReader},
 };
 use url::Url;
 
@@ -92,14 +94,10 @@ async fn sql(backend: &str, url: &Url, statement: &str) {
     assert!(changed == 1 || statement.contains("INDEX"), "{statement}: {changed} rows");
 }
 
+const FORM: &str = "application/x-www-form-urlencoded";
+
 fn influx(url: &Url, path: &str, body: &str) -> String {
-    let mut stream = TcpStream::connect((url.host_str().unwrap(), url.port().unwrap())).unwrap();
-    let head = "HTTP/1.0\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded";
-    write!(stream, "POST {path} {head}\r\nContent-Length: {}\r\n\r\n{body}", body.len()).unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
-    assert!(answer.starts_with("HTTP/1.0 20"), "{answer}");
-    answer.split_once("\r\n\r\n").unwrap().1.to_owned()
+    http(url, "POST", path, FORM, body)
 }
 
 fn influx_query(url: &Url, statement: &str) -> Value {

@@ -2,6 +2,7 @@
 
 use super::{
     figure::{NONE, count, duration, or_none, significant},
+    reads,
     table::{paragraph, table},
 };
 use crate::document::{Document, Group, Operation, Spread, Visibility};
@@ -10,7 +11,7 @@ use comfy_table::CellAlignment::{Left, Right};
 pub(super) fn sections(document: &Document, columns: u16) -> Vec<String> {
     let mut sections = vec![fates(document, columns)];
     sections.extend(throughput(document, columns));
-    sections.extend(answers(document, columns));
+    sections.extend(reads::answers(document, columns));
     sections.extend(errors(document, columns));
     sections
 }
@@ -133,54 +134,6 @@ pub(super) fn visible(seen: &Visibility) -> String {
     format!(
         "Visible: {visible} datapoints/s of {acked} acknowledged; the lag was {first} at the beginning and {last} at the end."
     )
-}
-
-/// `Answers: 112 of 312 compared (sample): all are right. The server worked all of them out.`
-fn answers(document: &Document, columns: u16) -> Option<String> {
-    let answers = document.answers.as_ref()?;
-    let compared = answers.right + answers.wrong;
-    let found = match (compared, answers.wrong) {
-        (0, _) => String::new(),
-        (_, 0) => ", all of them right".into(),
-        (_, wrong) => format!(", {} of them WRONG", count(wrong)),
-    };
-    let unjudged = match answers.not_judged {
-        0 => String::new(),
-        n => format!("; {} cannot be judged, because datapoints were written meanwhile", count(n)),
-    };
-    let skipped = match answers.skipped {
-        0 => String::new(),
-        n => format!("; {} were chosen and not compared, because the comparison was behind", count(n)),
-    };
-    let cycles = answers.cycles.as_ref().map_or(String::new(), |cycles| {
-        let (found, not_found) = (count(cycles.found), count(cycles.not_found));
-        let (right, wrong) = (count(cycles.right), count(cycles.wrong));
-        format!("{found} machine cycles found, {not_found} not found; of those compared {right} right, {wrong} wrong. ")
-    });
-    let by = match (answers.requests, answers.computed_by_client) {
-        (_, 0) => "The server worked them out.".into(),
-        (all, n) if all == n => "The client worked them out from more rows than it was asked for.".into(),
-        (_, n) => format!("The client worked {} of them out from more rows than it was asked for.", count(n)),
-    };
-    let (all, compared, mode) = (count(answers.requests), count(compared), &answers.mode);
-    let text =
-        format!("{cycles}{all} answers, {compared} compared with the truth ({mode}){found}{unjudged}{skipped}. {by}");
-    let examples = answers.examples.iter().map(|example| format!("\n{}", paragraph(&format!("- {example}"), columns)));
-    let freshness = document.freshness.as_ref().map(|freshness| {
-        let lag = &freshness.lag;
-        let quantiles = [("p50", lag.p50), ("p90", lag.p90), ("p99", lag.p99), ("max", lag.max)];
-        let quantiles: Vec<_> =
-            quantiles.iter().map(|(name, us)| format!("{name} {}", or_none(*us, duration))).collect();
-        let (count, quantiles) = (count(lag.count), quantiles.join(", "));
-        let unseen = match freshness.unseen {
-            0 => String::new(),
-            n => format!("; {} were not seen in time", self::count(n)),
-        };
-        let text = format!("Freshness, from acknowledged to seen: {quantiles} over {count} datapoints{unseen}.");
-        format!("\n{}", paragraph(&text, columns))
-    });
-    let (text, examples) = (paragraph(&text, columns), examples.collect::<String>());
-    Some(format!("Answers\n{text}{examples}{}", freshness.unwrap_or_default()))
 }
 
 fn errors(document: &Document, columns: u16) -> Option<String> {
