@@ -14,6 +14,7 @@ use crate::{
         connection::{given_up, uri},
     },
     line_protocol::DEVICE,
+    refuse::refuse_unknown_signals,
     span::Span,
 };
 use async_trait::async_trait;
@@ -76,23 +77,6 @@ impl FluxReader {
         records.finish()?;
         self.connection = Some(connection);
         Ok(bytes)
-    }
-
-    fn refuse_unknown_signals(&self, query: &Query) -> Result<(), Error> {
-        let asked: &[SignalId] = match query {
-            Query::Range { signals, .. } | Query::Aggregates { signals, .. } => signals,
-            Query::Nearest { signal, .. }
-            | Query::Minimum { signal, .. }
-            | Query::MaxOfFirst { signal, .. }
-            | Query::NewestVisible { signal, .. } => from_ref(signal),
-            Query::Records { .. } | Query::Newest { .. } | Query::Count | Query::Scan => return Ok(()),
-        };
-        let width = self.table.schema.width();
-        match asked.iter().find(|&&signal| usize::from(signal) >= width) {
-            _ if asked.is_empty() => Err(Error::new(Cause::Client, "a query names at least one signal")),
-            Some(signal) => Err(Error::new(Cause::Client, format!("signal {signal} is none of the table's {width}"))),
-            None => Ok(()),
-        }
     }
 
     fn type_of(&self, signal: SignalId) -> ValueType {
@@ -254,7 +238,7 @@ fn push(column: &mut ReplyColumn, field: Option<&str>, value_type: ValueType) ->
 #[async_trait]
 impl Reader for FluxReader {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        self.refuse_unknown_signals(query)?;
+        refuse_unknown_signals(query, &self.table)?;
         match query {
             Query::Range { devices, signals, range } => {
                 self.points(devices, signals, Span::of(*range), (false, None), sink).await
