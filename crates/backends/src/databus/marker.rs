@@ -56,7 +56,7 @@ impl Mark {
 
     /// The names of its streams.
     fn streams(&self) -> impl Iterator<Item = String> + '_ {
-        (0..self.devices).flat_map(|device| (0..self.signals).map(move |signal| stream(&self.stem, device, signal)))
+        (0..self.devices).flat_map(move |device| (0..self.signals).map(move |signal| stream(&self.stem, device, signal)))
     }
 }
 

@@ -24,7 +24,7 @@ pub fn table(name: &str, run_id: &str) -> TableSpec {
     TableSpec {
         name: Name::new(name).unwrap(),
         layout: Layout::Wide,
-        schema: Schema::new(vec![signal("a", ValueType::F64), signal("b ü\"", ValueType::I64)]).unwrap(),
+        schema: Schema::new(vec![signal("a", ValueType::F64), signal("b", ValueType::I64)]).unwrap(),
         devices: 2,
         marker: Marker { run_id: run_id.into(), fingerprint: "f".into() },
     }

@@ -127,7 +127,7 @@ impl DatabusReader {
         &mut self,
         (device, signal): (u32, SignalId),
         (span, is_latest_first, limit): (Span, bool, u64),
-        takes: impl Fn(Option<f64>, f64) -> Choice + Send,
+        takes: impl Fn(Option<f64>, f64) -> Choice + Send + Sync,
     ) -> Result<Found, Error> {
         let walk = Walk { stem: &self.stem, device, signals: from_ref(&signal), span, is_latest_first, limit };
         let mut found: Option<(i64, Number)> = None;

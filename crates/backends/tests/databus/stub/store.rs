@@ -24,8 +24,6 @@ pub enum Cell {
 /// A table whose key is a time in milliseconds.
 #[derive(Debug)]
 pub struct Table {
-    /// One decimal, called `value`, and nothing else.
-    pub is_stream: bool,
     /// The columns but the time: their names, and whether they hold decimals.
     pub columns: BTreeMap<String, bool>,
     pub rows: BTreeMap<i64, BTreeMap<String, Cell>>,
@@ -58,7 +56,7 @@ impl Store {
         if self.tables.contains_key(name) {
             return Err(bad(&format!("Sorry, table with tablename='{name}' is already in use")));
         }
-        self.tables.insert(name.to_owned(), Table { is_stream, columns, rows: BTreeMap::new() });
+        self.tables.insert(name.to_owned(), Table { columns, rows: BTreeMap::new() });
         Ok(json!({ "modelName": name, "groups": [] }).to_string())
     }
 
