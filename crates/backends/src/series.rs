@@ -41,7 +41,11 @@ mod tests {
     #[test]
     fn figures_are_over_all_values() {
         let mut series = Series::default();
-        assert!([Aggregate::Last, Aggregate::Min, Aggregate::Mean, Aggregate::Max].iter().all(|&a| series.figure(a).is_none()));
+        assert!(
+            [Aggregate::Last, Aggregate::Min, Aggregate::Mean, Aggregate::Max]
+                .iter()
+                .all(|&a| series.figure(a).is_none())
+        );
         [2.0, -1.0, 5.0].into_iter().for_each(|value| series.take(value));
         let figures = [Aggregate::Last, Aggregate::Min, Aggregate::Mean, Aggregate::Max].map(|a| series.figure(a));
         assert_eq!(figures, [Some(5.0), Some(-1.0), Some(2.0), Some(5.0)]);

@@ -81,9 +81,7 @@ impl Client {
         database: &str,
         columns: &[(&str, &str)],
     ) -> Result<(), Error> {
-        let column = |name: &str, data_type: &str, is_key: bool| {
-            json!({ "name": name, "dataType": data_type, "isIndex": is_key, "isPrimaryKey": is_key })
-        };
+        let column = |name: &str, data_type: &str, is_key: bool| json!({ "name": name, "dataType": data_type, "isIndex": is_key, "isPrimaryKey": is_key });
         let others = columns.iter().map(|&(name, data_type)| column(name, data_type, false));
         let columns: Vec<_> = [column("time", "BigInteger", true)].into_iter().chain(others).collect();
         let body = json!({

@@ -29,7 +29,11 @@ pub(crate) struct Config {
 
 /// The settings for help.
 pub(crate) const SETTINGS: &[Setting] = &[
-    Setting { key: "database", default: "iotbench", help: "the Databus database of our tables, made where it is missing" },
+    Setting {
+        key: "database",
+        default: "iotbench",
+        help: "the Databus database of our tables, made where it is missing",
+    },
     Setting { key: "username", default: "", help: "the user or robot, where the URL names none" },
     Setting {
         key: "password_file",

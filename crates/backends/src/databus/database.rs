@@ -96,6 +96,7 @@ impl Database for DatabusDatabase {
 
 /// What it keeps its data in is the server's own setting, `nosql.nosqltype`: Cassandra, or memory.
 fn promise() -> Promise {
-    let why = "Databus does not tell what it keeps its data in, which may be memory (nosql.nosqltype in its configuration)";
+    let why =
+        "Databus does not tell what it keeps its data in, which may be memory (nosql.nosqltype in its configuration)";
     Promise { level: PromiseLevel::Buffered, nodes: 1, source: PromiseSource::Declared(why.into()) }
 }

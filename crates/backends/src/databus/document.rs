@@ -81,9 +81,7 @@ impl Number {
             ValueType::F32 => Value::F32(self.as_f64() as f32),
             ValueType::F64 => Value::F64(self.as_f64()),
             ValueType::I64 => Value::I64(self.as_i64().ok_or_else(unexpected)?),
-            ValueType::U16 => {
-                Value::U16(self.as_i64().and_then(|v| u16::try_from(v).ok()).ok_or_else(unexpected)?)
-            }
+            ValueType::U16 => Value::U16(self.as_i64().and_then(|v| u16::try_from(v).ok()).ok_or_else(unexpected)?),
             ValueType::Text => return Err(unexpected()),
         })
     }

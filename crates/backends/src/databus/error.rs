@@ -48,9 +48,10 @@ pub(crate) fn improper(message: impl std::fmt::Display) -> Error {
     Error::new(Cause::Protocol, format!("this is no answer of a Databus: {message}"))
 }
 
-/// Whether a refusal says that there is no such table.
+/// Whether a refusal says that there is no such table: `table does not exist=T`, `table=T does not exist`. Of a user it says
+/// that too.
 pub(crate) fn is_absent(text: &str) -> bool {
-    text.contains("does not exist")
+    text.contains("table does not exist") || text.contains("table=") && text.contains("does not exist")
 }
 
 /// Whether a refusal says that the name is taken. A table that was deleted can leave its name behind: the second text.
@@ -93,8 +94,19 @@ mod tests {
     }
 
     #[test]
+    fn a_table_that_is_not_there_is_told_from_a_user() {
+        for text in
+            ["<p>table does not exist=T</p>", "table=T does not exist", "Either table does not exist OR you are"]
+        {
+            assert!(is_absent(text), "{text}");
+        }
+        assert!(!is_absent("key is invalid for user=me or username does not exist"));
+    }
+
+    #[test]
     fn a_name_that_is_taken_is_somebody_elses() {
-        for text in ["Sorry, table with tablename='T' is already in use", "Table 'T' already exists (is there a bug here?)."]
+        for text in
+            ["Sorry, table with tablename='T' is already in use", "Table 'T' already exists (is there a bug here?)."]
         {
             let error = of_status(StatusCode::BAD_REQUEST, &HeaderMap::new(), text.as_bytes());
             assert_eq!((error.cause, error.message.as_str()), (Cause::NotOurs, text));

@@ -56,7 +56,8 @@ impl Mark {
 
     /// The names of its streams.
     fn streams(&self) -> impl Iterator<Item = String> + '_ {
-        (0..self.devices).flat_map(move |device| (0..self.signals).map(move |signal| stream(&self.stem, device, signal)))
+        (0..self.devices)
+            .flat_map(move |device| (0..self.signals).map(move |signal| stream(&self.stem, device, signal)))
     }
 }
 
@@ -103,7 +104,9 @@ pub(crate) async fn adopt(client: &mut Client, table: &TableSpec) -> Result<bool
 /// [`Cause::Server`] where it is not there.
 pub(crate) async fn stem_of(client: &mut Client, table: &Name) -> Result<String, Error> {
     let found = look(client, table).await?.map(|mark| mark.stem);
-    found.ok_or_else(|| Error::new(Cause::Server, format!("table {table} is not there, or its mark: somebody deleted it")))
+    found.ok_or_else(|| {
+        Error::new(Cause::Server, format!("table {table} is not there, or its mark: somebody deleted it"))
+    })
 }
 
 /// Deletes the table if this run made it; everything else is left alone.

@@ -101,7 +101,8 @@ impl Encoder {
     fn new(table: &TableSpec, stem: &str) -> Result<Self, Error> {
         let width = table.schema.width();
         let signals = SignalId::try_from(width).map_err(|e| Error::new(Cause::Client, e))?;
-        let streams = (0..table.devices).flat_map(|device| (0..signals).map(move |signal| stream(stem, device, signal)));
+        let streams =
+            (0..table.devices).flat_map(|device| (0..signals).map(move |signal| stream(stem, device, signal)));
         let heads = streams.map(|name| format!(r#"{{"_tableName":"{name}","time":""#).into_bytes()).collect();
         Ok(Self { heads, width })
     }

@@ -47,7 +47,9 @@ impl Fixture for Databus {
         let database = open(&self.0.url, table.clone());
         database.create().await.unwrap();
         let prefix = format!("iotbench_{}_", table.name);
-        let names = self.0.store(|store| store.tables.keys().filter(|name| name.starts_with(&prefix)).cloned().collect::<Vec<_>>());
+        let names = self
+            .0
+            .store(|store| store.tables.keys().filter(|name| name.starts_with(&prefix)).cloned().collect::<Vec<_>>());
         database.drop_created().await.unwrap();
         plant(&self.0, names.last().unwrap(), "1");
         true
@@ -64,7 +66,8 @@ async fn streams() {
     let outcomes = check(&databus, Layout::Wide).await;
     open(&databus.0.url, table("keeper", "keeper")).drop_created().await.unwrap();
     assert_conforms(&outcomes);
-    let foreign = |name: &str| name == "theirs" || name == "iotbench_tables" || name.starts_with("iotbench_conformance_foreign_");
+    let foreign =
+        |name: &str| name == "theirs" || name == "iotbench_tables" || name.starts_with("iotbench_conformance_foreign_");
     let left = databus.0.store(|store| store.tables.keys().filter(|name| !foreign(name)).cloned().collect::<Vec<_>>());
     assert!(left.is_empty(), "{left:?}");
     assert!(databus.0.store(|store| store.tables["iotbench_tables"].rows.len()) == 1, "no mark is left");

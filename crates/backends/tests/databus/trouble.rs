@@ -124,7 +124,8 @@ async fn a_catalog_of_somebody_elses_is_left_alone() {
     let column = |name: &str, kind: &str, is_key: bool| json!({"name": name, "dataType": kind, "isPrimaryKey": is_key});
     let columns = [column("time", "BigInteger", true), column("mark", "string", false)];
     let body = json!({"datasetType": "RELATIONAL_TIME_SERIES", "modelName": "iotbench_tables", "schema": "x", "columns": columns});
-    let rows: Vec<_> = (0..3).map(|time| json!({"_tableName": "iotbench_tables", "time": time, "mark": "precious"})).collect();
+    let rows: Vec<_> =
+        (0..3).map(|time| json!({"_tableName": "iotbench_tables", "time": time, "mark": "precious"})).collect();
     stub.store(|store| {
         store.register(&body).unwrap();
         store.post(&json!({ "_dataset": rows })).unwrap();

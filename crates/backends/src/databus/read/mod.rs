@@ -45,8 +45,7 @@ pub(crate) async fn count(client: &mut Client, stem: &str, table: &TableSpec) ->
     let signals: Vec<SignalId> = (0..).take(table.schema.width()).collect();
     let (mut counts, mut bytes) = (Counts::default(), 0);
     for device in 0..table.devices {
-        let walk =
-            Walk { stem, device, signals: &signals, span: Span::ALL, is_latest_first: false, limit: u64::MAX };
+        let walk = Walk { stem, device, signals: &signals, span: Span::ALL, is_latest_first: false, limit: u64::MAX };
         let take = &mut |_, cells: &[Option<Number>]| {
             counts.points += 1;
             counts.values += cells.iter().flatten().count() as u64;
@@ -143,7 +142,12 @@ impl DatabusReader {
         Ok((found, bytes))
     }
 
-    async fn nearest(&mut self, of: (u32, SignalId), predicate: Predicate, direction: Direction) -> Result<Found, Error> {
+    async fn nearest(
+        &mut self,
+        of: (u32, SignalId),
+        predicate: Predicate,
+        direction: Direction,
+    ) -> Result<Found, Error> {
         let (range, is_latest_first) = match direction {
             Direction::FirstAfter(time) => (TimeRange { from: Bound::Excluded(time), to: Bound::Unbounded }, false),
             Direction::LastBefore(time) => (TimeRange { from: Bound::Unbounded, to: Bound::Excluded(time) }, true),
@@ -215,9 +219,10 @@ impl DatabusReader {
         let (Counts { points, values }, bytes) = count(&mut self.client, &self.stem, &self.table).await?;
         let mut answer = Answer::new(sink, [ValueType::I64; 2]);
         answer.row(0, 0, |columns| {
-            columns.iter_mut().zip([points, values]).try_for_each(|(column, count)| {
-                column.push(Some(Value::I64(i64::try_from(count).map_err(improper)?)))
-            })
+            columns
+                .iter_mut()
+                .zip([points, values])
+                .try_for_each(|(column, count)| column.push(Some(Value::I64(i64::try_from(count).map_err(improper)?))))
         })?;
         answer.finish(bytes, ComputedBy::Client)
     }

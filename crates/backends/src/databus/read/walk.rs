@@ -79,7 +79,8 @@ impl Walk<'_> {
     }
 
     fn modules(&self, signal: SignalId, Span { first, last }: Span, rows: u64) -> String {
-        let (name, order) = (stream(self.stem, self.device, signal), if self.is_latest_first { "?reverse=true" } else { "" });
+        let (name, order) =
+            (stream(self.stem, self.device, signal), if self.is_latest_first { "?reverse=true" } else { "" });
         format!("firstvaluesV1/{rows}/rawdataV1/{name}/{first}/{last}{order}")
     }
 

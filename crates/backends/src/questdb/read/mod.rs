@@ -13,8 +13,8 @@ use super::{
 use crate::{
     answer::Answer,
     cell::{Cell, number, value},
-    span::Span,
     refuse::refuse_unknown_signals,
+    span::Span,
 };
 use async_trait::async_trait;
 use gather::{Gather, Take};

@@ -46,7 +46,10 @@ struct State {
 }
 
 impl Stub {
-    #[expect(clippy::disallowed_methods, reason = "a server runs beside its client; the backend under test spawns nothing")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a server runs beside its client; the backend under test spawns nothing"
+    )]
     pub async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://me:s3cret@{}/", listener.local_addr().unwrap()).parse().unwrap();
@@ -116,5 +119,6 @@ fn respond(store: &mut Store, method: &Method, path: &str, body: &[u8], is_known
 }
 
 fn parsed(body: &[u8]) -> Result<Value, Refusal> {
-    serde_json::from_slice(body).map_err(|e| Refusal::new(400, &format!("There was a problem parsing the JSON request: {e}")))
+    serde_json::from_slice(body)
+        .map_err(|e| Refusal::new(400, &format!("There was a problem parsing the JSON request: {e}")))
 }

@@ -22,9 +22,7 @@ pub fn answer(store: &mut Store, modules: &str) -> Result<String, Refusal> {
     let parts: Vec<&str> = path.split('/').collect();
     match parts.as_slice() {
         ["deletetableV1", name] => store.delete_table(name).map(|()| String::new()),
-        ["deleterangeV1", name, from, to] => {
-            store.delete_range(name, time(from)?, time(to)?).map(|()| String::new())
-        }
+        ["deleterangeV1", name, from, to] => store.delete_range(name, time(from)?, time(to)?).map(|()| String::new()),
         parts => {
             let rows = rows(store, parts, query == "reverse=true")?;
             let rows: Vec<String> = rows.iter().map(written).collect();

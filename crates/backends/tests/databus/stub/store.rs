@@ -51,7 +51,9 @@ impl Store {
         }
         let columns = columns(body)?;
         if is_stream && columns != BTreeMap::from([("value".to_owned(), true)]) {
-            return Err(bad("When registering a STREAM the only columns allowed are 'time' of type 'BigInteger' and 'value' of type 'BigDecimal'"));
+            return Err(bad(
+                "When registering a STREAM the only columns allowed are 'time' of type 'BigInteger' and 'value' of type 'BigDecimal'",
+            ));
         }
         if self.tables.contains_key(name) {
             return Err(bad(&format!("Sorry, table with tablename='{name}' is already in use")));
@@ -72,11 +74,16 @@ impl Store {
             let table = table.ok_or_else(|| Refusal::new(401, &format!("user=me has no access to table={name}")))?;
             let time: i64 = text_of(row, "time")?.parse().map_err(|e| Refusal::new(400, &format!("{e}")))?;
             if !keys.insert((name, time)) {
-                let text = format!("Your post contains two rows with the same key and table name.  key={time} tablename={name}");
+                let text = format!(
+                    "Your post contains two rows with the same key and table name.  key={time} tablename={name}"
+                );
                 return Err(Refusal::new(400, &text));
             }
             if row.to_string().len() > 5000 {
-                return Err(Refusal::new(400, "You have a single data point in your batch that is larger than 5000 characters"));
+                return Err(Refusal::new(
+                    400,
+                    "You have a single data point in your batch that is larger than 5000 characters",
+                ));
             }
             read.push((name.to_owned(), time, table.cells(row)?));
         }
@@ -89,7 +96,9 @@ impl Store {
     }
 
     pub fn table(&self, name: &str) -> Result<&Table, Refusal> {
-        self.tables.get(name).ok_or_else(|| Refusal::new(404, &format!("<h1>Not found</h1><p>table does not exist={name}</p>")))
+        self.tables
+            .get(name)
+            .ok_or_else(|| Refusal::new(404, &format!("<h1>Not found</h1><p>table does not exist={name}</p>")))
     }
 
     pub fn delete_table(&mut self, name: &str) -> Result<(), Refusal> {
@@ -127,7 +136,9 @@ fn text_of(row: &Value, column: &str) -> Result<String, Refusal> {
         Value::String(text) if !text.is_empty() => Ok(text.clone()),
         Value::Number(number) => Ok(number.to_string()),
         _ => {
-            let text = format!("The table you are inserting requires column='{column}' to be set and is not found in json request");
+            let text = format!(
+                "The table you are inserting requires column='{column}' to be set and is not found in json request"
+            );
             Err(Refusal::new(400, &text))
         }
     }
@@ -145,7 +156,10 @@ fn columns(body: &Value) -> Result<BTreeMap<String, bool>, Refusal> {
             _ => return Err(Refusal::new(400, &format!("the type {kind} is unknown"))),
         };
         if !is_name(name) {
-            return Err(Refusal::new(400, &format!("col name={name} is not valid.  must match regex=[a-zA-Z_][a-zA-Z_0-9]*")));
+            return Err(Refusal::new(
+                400,
+                &format!("col name={name} is not valid.  must match regex=[a-zA-Z_][a-zA-Z_0-9]*"),
+            ));
         }
         if column["isPrimaryKey"] == json!(true) {
             keys.push(name);
