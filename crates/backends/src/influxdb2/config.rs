@@ -140,8 +140,8 @@ fn client(written: &Written, server: &Server) -> Result<Client, SettingError> {
             Err(refuse("language", "the crate influxdb2 asks Flux alone: leave it out, or set client = \"own\""))
         }
         Written { gzip: true, .. } => Err(refuse("gzip", "the crate influxdb2 is built without: set client = \"own\"")),
-        Written { ca: Some(_), .. } => {
-            Err(refuse("ca", "the crate influxdb2 trusts the public authorities alone: set client = \"own\""))
+        _ if server.trust.is_some() => {
+            Err(refuse("url", "the crate influxdb2 is built without TLS: write http://…, or set client = \"own\""))
         }
         _ if !server.base_path.is_empty() => {
             Err(refuse("url", "the crate influxdb2 takes no path before /api: set client = \"own\""))
@@ -226,7 +226,7 @@ mod tests {
         for (url, settings, key) in [
             ("http://h/", r#"{"client":"crate","language":"influxql"}"#, "language"),
             ("http://h/", r#"{"client":"crate","gzip":true}"#, "gzip"),
-            ("https://h/", r#"{"client":"crate","ca":"/x"}"#, "ca"),
+            ("https://h/", r#"{"client":"crate"}"#, "url"),
             ("http://h/influx/", r#"{"client":"crate"}"#, "url"),
         ] {
             assert_eq!(config(url, settings, None).unwrap_err().key, key, "{url} {settings}");
