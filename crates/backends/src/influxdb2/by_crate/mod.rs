@@ -26,10 +26,8 @@ pub(crate) fn client(config: &Config) -> Result<Client, Error> {
     let token = server.credentials.as_ref().map(|credentials| credentials.password.read()).transpose()?;
     let host = if server.host.contains(':') { format!("[{}]", server.host) } else { server.host.clone() };
     let url = format!("http://{host}:{}", server.port);
-    let http = reqwest::Client::builder()
-        .redirect(reqwest::redirect::Policy::none())
-        .no_proxy()
-        .pool_max_idle_per_host(1);
+    let http =
+        reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).no_proxy().pool_max_idle_per_host(1);
     let builder = ClientBuilder::with_builder(http, url, &config.org, token.unwrap_or_default());
     builder.build().map_err(|e| Error::new(Cause::Client, e).action(Action::Stop))
 }
