@@ -3,8 +3,11 @@
 //! what else the machine does meets both alike.
 //!
 //! ```text
-//! cargo bench --bench client_cpu [-- NAME…]        mariadb, postgres, influxdb, decode; all without a name
+//! cargo bench --bench client_cpu [-- NAME…]        mariadb, postgres, influxdb, influxdb2, decode; all without a name
 //! ```
+//!
+//! `influxdb2` holds the two clients of that backend side by side, our own and the crate of that name, which is there with
+//! `--features influxdb2-crate`; the server is VictoriaMetrics, which takes the same requests.
 //!
 //! `decode` is about the readers: what a value costs, in an answer of many wide rows, on these servers and on SQLite.
 //!
@@ -15,6 +18,8 @@
 
 mod decode;
 mod influxdb;
+#[cfg(feature = "influxdb2-crate")]
+mod influxdb2;
 mod mariadb;
 mod pairs;
 mod postgres;
@@ -43,6 +48,14 @@ fn main() {
         if let Some(url) = wanted("influxdb").then(|| address("influxdb")).flatten() {
             influxdb::compare(&url).await;
         }
+        #[cfg(feature = "influxdb2-crate")]
+        if let Some(url) = wanted("influxdb2").then(|| address("victoriametrics")).flatten() {
+            influxdb2::compare(&url).await;
+        }
+        #[cfg(not(feature = "influxdb2-crate"))]
+        if wanted("influxdb2") {
+            say("influxdb2: LEFT OUT, its other client is not built in: --features influxdb2-crate");
+        }
         if wanted("decode") {
             decode::measure().await;
         }
@@ -62,6 +75,9 @@ fn address(backend: &str) -> Option<Url> {
 
 /// A program that writes by hand what a writer writes.
 trait Bare {
+    /// What it is called beside iotbench.
+    const NAME: &'static str = "bare";
+
     /// Sends the readings as one request and waits until it is acknowledged.
     async fn write(&mut self, readings: &Readings);
 }

@@ -19,7 +19,7 @@ struct Pair {
 }
 
 /// Compares a bare program with a writer of this database, at each size of request.
-pub async fn compare(name: &str, database: &dyn Database, bare: &mut impl Bare) {
+pub async fn compare<B: Bare>(name: &str, database: &dyn Database, bare: &mut B) {
     let mut writer = database.writer().await.unwrap();
     for (rows, requests) in SIZES {
         let readings = Readings::new(rows);
@@ -40,7 +40,7 @@ pub async fn compare(name: &str, database: &dyn Database, bare: &mut impl Bare) 
             let of_row = |cpu: Duration| cpu.as_secs_f64() * 1e6 / all_rows;
             pairs.push(Pair { bare_us: of_row(bare_cpu), ours_us: of_row(our_cpu) });
         }
-        report(name, rows, &pairs);
+        report(name, B::NAME, rows, &pairs);
     }
 }
 
@@ -66,7 +66,7 @@ pub fn cpu() -> Duration {
     Duration::try_from(clock_gettime(ClockId::ProcessCPUTime)).unwrap()
 }
 
-fn report(name: &str, rows: u16, pairs: &[Pair]) {
+fn report(name: &str, other: &str, rows: u16, pairs: &[Pair]) {
     let sorted = |of: fn(&Pair) -> f64| {
         let mut values: Vec<_> = pairs.iter().map(of).collect();
         values.sort_by(f64::total_cmp);
@@ -77,7 +77,7 @@ fn report(name: &str, rows: u16, pairs: &[Pair]) {
     let (quarter, half) = (PAIRS / 4, PAIRS / 2);
     let verdict = if ratios[half] <= MOST { "" } else { "  TOO MUCH" };
     say(&format!(
-        "{name:<17} {rows:>5} rows: bare {:>7.2}, iotbench {:>7.2} µs of CPU a row; ratio {:.2}, half of the pairs {:.2} \
+        "{name:<17} {rows:>5} rows: {other} {:>7.2}, iotbench {:>7.2} µs of CPU a row; ratio {:.2}, half of the pairs {:.2} \
          to {:.2}{verdict}",
         bare[half],
         ours[half],

@@ -72,10 +72,15 @@ fn table() -> TableSpec {
 
 /// The database of a backend with its table.
 pub async fn create(backend: &str, url: &Url, settings: &[(&str, &str)]) -> Arc<dyn Database> {
+    let database = open(backend, url, settings);
+    database.create().await.unwrap();
+    database
+}
+
+/// The database of a backend, as it is.
+pub fn open(backend: &str, url: &Url, settings: &[(&str, &str)]) -> Arc<dyn Database> {
     let settings = Settings(settings.iter().map(|(key, value)| ((*key).to_owned(), (*value).into())).collect());
     let target = Target { endpoints: vec![Endpoint::new(url.clone())], ..Target::default() };
     let backend = Registry::new(BACKENDS).find(backend).unwrap();
-    let database = backend.open(OpenRequest { target, settings, table: table() }).unwrap();
-    database.create().await.unwrap();
-    database
+    backend.open(OpenRequest { target, settings, table: table() }).unwrap()
 }

@@ -50,6 +50,7 @@ mod line_protocol;
     feature = "_line_protocol",
     feature = "mongodb",
     feature = "kairosdb",
+    feature = "databus",
     feature = "memory",
     feature = "blackhole"
 ))]
@@ -57,18 +58,23 @@ mod refuse;
 
 #[cfg(any(feature = "sqlite", feature = "mariadb", feature = "postgres", feature = "mongodb"))]
 mod second;
+#[cfg(any(feature = "kairosdb", feature = "databus"))]
+mod series;
 #[cfg(any(
     feature = "sqlite",
     feature = "mariadb",
     feature = "postgres",
     feature = "mongodb",
     feature = "questdb",
-    feature = "influxdb2"
+    feature = "influxdb2",
+    feature = "databus"
 ))]
 mod span;
 
 #[cfg(feature = "blackhole")]
 mod blackhole;
+#[cfg(feature = "databus")]
+mod databus;
 #[cfg(feature = "influxdb")]
 mod influxdb;
 #[cfg(feature = "influxdb2")]
@@ -106,6 +112,8 @@ pub const BACKENDS: &[&dyn Backend] = &[
     &mongodb::MongoDb,
     #[cfg(feature = "kairosdb")]
     &kairosdb::KairosDb,
+    #[cfg(feature = "databus")]
+    &databus::Databus,
     #[cfg(feature = "questdb")]
     &questdb::QuestDb,
     #[cfg(feature = "victoriametrics")]

@@ -1,6 +1,10 @@
 //! What every backend refuses before it sends anything.
 
 use iotbench_core::{Batch, Cause, Column, Error, TableSpec};
+#[cfg(feature = "_http")]
+use iotbench_core::{Query, SignalId};
+#[cfg(feature = "_http")]
+use std::slice::from_ref;
 
 /// Checks that a batch can be stored in this table: its columns are the schema's, its devices the table's, and all its
 /// numbers finite.
@@ -35,4 +39,26 @@ pub(crate) fn refuse(batch: &Batch, table: &TableSpec) -> Result<(), Error> {
         }
     }
     Ok(())
+}
+
+/// Checks that a query names signals of this table.
+///
+/// # Errors
+/// [`Cause::Client`] for a signal that the table does not have, and for none at all.
+#[cfg(feature = "_http")]
+pub(crate) fn refuse_unknown_signals(query: &Query, table: &TableSpec) -> Result<(), Error> {
+    let asked: &[SignalId] = match query {
+        Query::Range { signals, .. } | Query::Aggregates { signals, .. } => signals,
+        Query::Nearest { signal, .. }
+        | Query::Minimum { signal, .. }
+        | Query::MaxOfFirst { signal, .. }
+        | Query::NewestVisible { signal, .. } => from_ref(signal),
+        Query::Records { .. } | Query::Newest { .. } | Query::Count | Query::Scan => return Ok(()),
+    };
+    let width = table.schema.width();
+    match asked.iter().find(|&&signal| usize::from(signal) >= width) {
+        _ if asked.is_empty() => Err(Error::new(Cause::Client, "a query names at least one signal")),
+        Some(signal) => Err(Error::new(Cause::Client, format!("signal {signal} is none of the table's {width}"))),
+        None => Ok(()),
+    }
 }

@@ -115,14 +115,21 @@ impl Server {
     }
 }
 
-impl Credentials {
-    fn header(&self) -> Result<HeaderValue, Error> {
-        let password = match &self.password {
-            Password::Known(password) => password.clone(),
-            Password::InFile(file) => {
+impl Password {
+    /// The password itself.
+    pub(crate) fn read(&self) -> Result<String, Error> {
+        Ok(match self {
+            Self::Known(password) => password.clone(),
+            Self::InFile(file) => {
                 fs::read_to_string(file).map_err(|e| unreadable(file, &e))?.trim_end_matches(['\r', '\n']).to_owned()
             }
-        };
+        })
+    }
+}
+
+impl Credentials {
+    fn header(&self) -> Result<HeaderValue, Error> {
+        let password = self.password.read()?;
         let text = if self.username.is_empty() {
             format!("Token {password}")
         } else {

@@ -18,13 +18,33 @@ pub(crate) enum Language {
     Flux,
 }
 
+/// Who speaks with the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Client {
+    /// Our own, over hyper.
+    Own,
+    /// The crate `influxdb2`.
+    #[cfg(feature = "influxdb2-crate")]
+    Crate,
+}
+
+/// The same as written: it can be asked for without being there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum WrittenClient {
+    #[default]
+    Own,
+    Crate,
+}
+
 /// The settings under `[backend.influxdb2]` as written.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Written {
     org: Option<String>,
     bucket: Option<Name>,
-    language: Language,
+    client: WrittenClient,
+    language: Option<Language>,
     gzip: bool,
     token_file: Option<PathBuf>,
     ca: Option<PathBuf>,
@@ -37,6 +57,7 @@ pub(crate) struct Config {
     pub(crate) org: String,
     /// What the names of our buckets begin with.
     pub(crate) bucket: Name,
+    pub(crate) client: Client,
     pub(crate) language: Language,
     pub(crate) gzip: bool,
     /// The server is private, and is set up with [`PRIVATE_TOKEN`] when nobody has yet.
@@ -47,6 +68,11 @@ pub(crate) struct Config {
 pub(crate) const SETTINGS: &[Setting] = &[
     Setting { key: "org", default: "iotbench", help: "the organisation, which must be there; else the URL's org" },
     Setting { key: "bucket", default: "iotbench", help: "our buckets are called BUCKET_TABLE" },
+    Setting {
+        key: "client",
+        default: "own",
+        help: "own, or crate: the crate influxdb2, which asks Flux, where this program was built with it",
+    },
     Setting { key: "language", default: "influxql", help: "of questions: influxql, or flux" },
     Setting { key: "gzip", default: "false", help: "true compresses each request" },
     Setting { key: "token_file", default: "", help: "file that holds the API token; else IOTBENCH_INFLUXDB2_TOKEN" },
@@ -80,6 +106,7 @@ impl Config {
             return Err(refuse("url", format!("give a token, by token_file or {TOKEN_VARIABLE}, and no user")));
         }
         let mut server = server(endpoint, &KNOWN, &access, &variable)?;
+        let client = client(&written, &server)?;
         let token = match (written.token_file, variable(TOKEN_VARIABLE)) {
             (Some(file), _) => Some(Password::InFile(file)),
             (None, Some(token)) if !token.is_empty() => Some(Password::Known(token)),
@@ -92,8 +119,46 @@ impl Config {
             Some(bucket) => bucket,
             None => Name::new(DEFAULT_NAME).map_err(|e| refuse("bucket", e))?,
         };
-        let (language, gzip, is_private) = (written.language, written.gzip, keys.is_private);
-        Ok(Self { server, org, bucket, language, gzip, is_private })
+        let language = written.language.unwrap_or(match client {
+            Client::Own => Language::InfluxQl,
+            #[cfg(feature = "influxdb2-crate")]
+            Client::Crate => Language::Flux,
+        });
+        let (gzip, is_private) = (written.gzip, keys.is_private);
+        Ok(Self { server, org, bucket, client, language, gzip, is_private })
+    }
+}
+
+/// Who is to speak with the server, if they can do what else is set.
+#[cfg(feature = "influxdb2-crate")]
+fn client(written: &Written, server: &Server) -> Result<Client, SettingError> {
+    if written.client == WrittenClient::Own {
+        return Ok(Client::Own);
+    }
+    match written {
+        Written { language: Some(Language::InfluxQl), .. } => {
+            Err(refuse("language", "the crate influxdb2 asks Flux alone: leave it out, or set client = \"own\""))
+        }
+        Written { gzip: true, .. } => Err(refuse("gzip", "the crate influxdb2 is built without: set client = \"own\"")),
+        _ if server.trust.is_some() => {
+            Err(refuse("url", "the crate influxdb2 is built without TLS: write http://…, or set client = \"own\""))
+        }
+        _ if !server.base_path.is_empty() => {
+            Err(refuse("url", "the crate influxdb2 takes no path before /api: set client = \"own\""))
+        }
+        _ => Ok(Client::Crate),
+    }
+}
+
+#[cfg(not(feature = "influxdb2-crate"))]
+fn client(written: &Written, _: &Server) -> Result<Client, SettingError> {
+    match written.client {
+        WrittenClient::Own => Ok(Client::Own),
+        WrittenClient::Crate => Err(refuse(
+            "client",
+            "this program was built without the crate influxdb2: build it with --features influxdb2-crate, or set \
+             client = \"own\"",
+        )),
     }
 }
 
@@ -144,6 +209,28 @@ mod tests {
         let private = config("http://127.0.0.1:9/?setup=private", r#"{"language":"flux"}"#, None).unwrap();
         assert!(private.is_private && private.language == Language::Flux && private.server.credentials.is_some());
         assert!(config("http://h/", "{}", None).unwrap().server.credentials.is_none());
+    }
+
+    #[cfg(not(feature = "influxdb2-crate"))]
+    #[test]
+    fn a_client_that_is_not_built_in_is_refused_with_the_way_to_it() {
+        let error = config("http://h/", r#"{"client":"crate"}"#, None).unwrap_err();
+        assert!(error.key == "client" && error.message.contains("--features influxdb2-crate"), "{error}");
+    }
+
+    #[cfg(feature = "influxdb2-crate")]
+    #[test]
+    fn the_crate_is_refused_what_it_cannot_do() {
+        let of = config("http://h/", r#"{"client":"crate"}"#, None).unwrap();
+        assert_eq!((of.client, of.language), (Client::Crate, Language::Flux));
+        for (url, settings, key) in [
+            ("http://h/", r#"{"client":"crate","language":"influxql"}"#, "language"),
+            ("http://h/", r#"{"client":"crate","gzip":true}"#, "gzip"),
+            ("https://h/", r#"{"client":"crate"}"#, "url"),
+            ("http://h/influx/", r#"{"client":"crate"}"#, "url"),
+        ] {
+            assert_eq!(config(url, settings, None).unwrap_err().key, key, "{url} {settings}");
+        }
     }
 
     #[test]

@@ -113,7 +113,13 @@ pub(crate) struct Row<'r> {
     fields: &'r [String],
 }
 
-impl Row<'_> {
+impl<'r> Row<'r> {
+    /// A row whose columns have these names and types.
+    #[cfg(feature = "influxdb2-crate")]
+    pub(crate) fn new(names: &'r [String], types: &'r [String], fields: &'r [String]) -> Self {
+        Self { names, types, fields }
+    }
+
     /// A field by its column's name; `None` where there is no such column, or nothing in it.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         let place = self.names.iter().position(|column| column == name)?;

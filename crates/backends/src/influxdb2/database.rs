@@ -1,9 +1,11 @@
 //! The control plane of an InfluxDB 2.x server.
 
+#[cfg(feature = "influxdb2-crate")]
+use super::by_crate;
 use super::{
     api::{Api, escaped, improper},
     bucket,
-    config::{Config, Language},
+    config::{Client as WhoSpeaks, Config, Language},
     error,
     read::FluxReader,
 };
@@ -66,7 +68,7 @@ impl Database for Influx2Database {
         Ok(ServerFacts {
             product: "InfluxDB".into(),
             version: version.to_owned(),
-            driver: "hyper 1, own line protocol".into(),
+            driver: driver(self.config.client).into(),
             method: method.into(),
             settings: BTreeMap::from([("language".to_owned(), language.to_owned())]),
             acknowledgement: Acknowledgement::Durable,
@@ -110,6 +112,11 @@ impl Database for Influx2Database {
     }
 
     async fn writer(&self) -> Result<Box<dyn Writer>, Error> {
+        #[cfg(feature = "influxdb2-crate")]
+        if self.config.client == WhoSpeaks::Crate {
+            let client = by_crate::client(&self.config)?;
+            return Ok(Box::new(by_crate::CrateWriter::new(client, self.bucket.clone(), Arc::clone(&self.table))?));
+        }
         let (path, org) = (&self.config.server.base_path, escaped(&self.config.org));
         let address = uri(&format!("{path}/api/v2/write?org={org}&bucket={}&precision=ns", self.bucket))?;
         let encoder = Encoder::new(DIALECT, Arc::clone(&self.table))?;
@@ -124,6 +131,14 @@ impl Database for Influx2Database {
                 Box::new(FluxReader::connect(&self.config, self.bucket.clone(), Arc::clone(&self.table)).await?)
             }
         })
+    }
+}
+
+fn driver(client: WhoSpeaks) -> &'static str {
+    match client {
+        WhoSpeaks::Own => "hyper 1, own line protocol",
+        #[cfg(feature = "influxdb2-crate")]
+        WhoSpeaks::Crate => by_crate::DRIVER,
     }
 }
 

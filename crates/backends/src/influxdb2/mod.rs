@@ -3,6 +3,8 @@
 
 mod api;
 mod bucket;
+#[cfg(feature = "influxdb2-crate")]
+mod by_crate;
 mod config;
 mod csv;
 mod database;

@@ -1,8 +1,10 @@
 //! One connection that asks Flux. Questions in InfluxQL are asked by the reader of `influxdb`.
 
+#[cfg(feature = "influxdb2-crate")]
+use super::by_crate;
 use super::{
     api::{escaped, improper},
-    config::Config,
+    config::{Client, Config},
     csv::{Record, Records, Row, Tables},
     error,
     flux::{Flux, ONE_VALUE, TIME, signal_column, signal_name},
@@ -14,6 +16,7 @@ use crate::{
         connection::{given_up, uri},
     },
     line_protocol::DEVICE,
+    refuse::refuse_unknown_signals,
     span::Span,
 };
 use async_trait::async_trait;
@@ -30,12 +33,34 @@ const JSON: Content = Content { media_type: Some("application/json"), gzip: fals
 
 /// A connection that answers queries.
 pub(crate) struct FluxReader {
-    /// `None` once an exchange was left in the middle.
-    connection: Option<Connection>,
-    query: Uri,
+    asker: Asker,
     bucket: Name,
     table: Arc<TableSpec>,
     all_signals: Vec<SignalId>,
+}
+
+/// Who asks.
+enum Asker {
+    Own {
+        /// `None` once an exchange was left in the middle.
+        connection: Option<Connection>,
+        query: Uri,
+    },
+    #[cfg(feature = "influxdb2-crate")]
+    Crate(::influxdb2::Client),
+}
+
+impl Asker {
+    async fn connect(config: &Config) -> Result<Self, Error> {
+        match config.client {
+            Client::Own => {
+                let query = uri(&format!("{}/api/v2/query?org={}", config.server.base_path, escaped(&config.org)))?;
+                Ok(Self::Own { connection: Some(config.server.connect().await?), query })
+            }
+            #[cfg(feature = "influxdb2-crate")]
+            Client::Crate => by_crate::client(config).map(Self::Crate),
+        }
+    }
 }
 
 /// What is known to be nothing without asking.
@@ -43,9 +68,8 @@ const NOTHING: Reply = Reply { rows: 0, bytes: 0, computed_by: ComputedBy::Serve
 
 impl FluxReader {
     pub(crate) async fn connect(config: &Config, bucket: Name, table: Arc<TableSpec>) -> Result<Self, Error> {
-        let query = uri(&format!("{}/api/v2/query?org={}", config.server.base_path, escaped(&config.org)))?;
         let all_signals = (0..).take(table.schema.width()).collect();
-        Ok(Self { connection: Some(config.server.connect().await?), query, bucket, table, all_signals })
+        Ok(Self { asker: Asker::connect(config).await?, bucket, table, all_signals })
     }
 
     /// Asks, and gives every row to `take`. Returns the bytes of the answer.
@@ -54,14 +78,19 @@ impl FluxReader {
         flux: &str,
         mut take: impl FnMut(&Row<'_>) -> Result<(), Error> + Send,
     ) -> Result<u64, Error> {
-        let mut connection = self.connection.take().ok_or_else(given_up)?;
+        let (kept, uri) = match &mut self.asker {
+            Asker::Own { connection, query } => (connection, query),
+            #[cfg(feature = "influxdb2-crate")]
+            Asker::Crate(client) => return by_crate::ask(client, flux, take).await,
+        };
+        let mut connection = kept.take().ok_or_else(given_up)?;
         let dialect = serde_json::json!({ "header": true, "annotations": ["datatype"] });
         let body = serde_json::json!({ "query": flux, "type": "flux", "dialect": dialect });
-        let response = connection.post(&self.query, JSON, Bytes::from(body.to_string())).await?;
+        let response = connection.post(uri, JSON, Bytes::from(body.to_string())).await?;
         let (head, mut body) = response.into_parts();
         if head.status != StatusCode::OK {
             let text = connection.short_body(body, MOST_ERROR_BYTES).await?;
-            self.connection = Some(connection);
+            *kept = Some(connection);
             return Err(error::of_status(head.status, &head.headers, &text));
         }
         let (mut records, mut tables, mut bytes) = (Records::default(), Tables::default(), 0);
@@ -74,25 +103,8 @@ impl FluxReader {
             records.push(&piece, &mut note)?;
         }
         records.finish()?;
-        self.connection = Some(connection);
+        *kept = Some(connection);
         Ok(bytes)
-    }
-
-    fn refuse_unknown_signals(&self, query: &Query) -> Result<(), Error> {
-        let asked: &[SignalId] = match query {
-            Query::Range { signals, .. } | Query::Aggregates { signals, .. } => signals,
-            Query::Nearest { signal, .. }
-            | Query::Minimum { signal, .. }
-            | Query::MaxOfFirst { signal, .. }
-            | Query::NewestVisible { signal, .. } => from_ref(signal),
-            Query::Records { .. } | Query::Newest { .. } | Query::Count | Query::Scan => return Ok(()),
-        };
-        let width = self.table.schema.width();
-        match asked.iter().find(|&&signal| usize::from(signal) >= width) {
-            _ if asked.is_empty() => Err(Error::new(Cause::Client, "a query names at least one signal")),
-            Some(signal) => Err(Error::new(Cause::Client, format!("signal {signal} is none of the table's {width}"))),
-            None => Ok(()),
-        }
     }
 
     fn type_of(&self, signal: SignalId) -> ValueType {
@@ -254,7 +266,7 @@ fn push(column: &mut ReplyColumn, field: Option<&str>, value_type: ValueType) ->
 #[async_trait]
 impl Reader for FluxReader {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        self.refuse_unknown_signals(query)?;
+        refuse_unknown_signals(query, &self.table)?;
         match query {
             Query::Range { devices, signals, range } => {
                 self.points(devices, signals, Span::of(*range), (false, None), sink).await

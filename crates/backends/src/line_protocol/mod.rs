@@ -61,14 +61,22 @@ impl Encoder {
         Ok(Self { table, dialect, layout, lines: Lines::default() })
     }
 
+    /// Checks that a batch can be stored.
+    ///
+    /// # Errors
+    /// Data with nothing applied, for what cannot.
+    pub(crate) fn check(&self, batch: &Batch) -> Result<(), Error> {
+        refuse(batch, &self.table)?;
+        self.dialect.times.check(self.dialect.product, batch)?;
+        (self.dialect.refuse_values)(batch)
+    }
+
     /// Encodes a batch in the place of the one before.
     ///
     /// # Errors
     /// Data with nothing applied, for what cannot be stored.
     pub(crate) fn encode(&mut self, batch: &Batch) -> Result<&mut Lines, Error> {
-        refuse(batch, &self.table)?;
-        self.dialect.times.check(self.dialect.product, batch)?;
-        (self.dialect.refuse_values)(batch)?;
+        self.check(batch)?;
         self.lines.clear();
         self.layout.encode(batch, self.dialect, &mut self.lines);
         Ok(&mut self.lines)

@@ -4,6 +4,8 @@
 #![cfg(feature = "influxdb2")]
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
+mod answers;
 mod conformance;
 mod place;
+mod stub;
 mod writing;

@@ -40,7 +40,9 @@ fn layouts(capabilities: &Capabilities) -> String {
 
 /// Whether it can be used on this machine without an address.
 fn here(backend: &dyn Backend) -> String {
-    let Some(recipe) = backend.recipe() else { return "built in".into() };
+    let Some(recipe) = backend.recipe() else {
+        return if backend.capabilities().embedded { "built in" } else { "only by --url" }.into();
+    };
     match Programs::find(recipe) {
         Ok(programs) => format!("ready: {}", programs.version().as_deref().map_or("no version", short)),
         Err(missing) => format!("missing: {}", missing.name),
@@ -82,6 +84,8 @@ fn details(backend: &dyn Backend) -> String {
         let name = backend.name();
         text.push_str(&format!("\nPrivate server, without --url; its settings under [backend.{name}.server]\n"));
         text.push_str(&columns(&server(recipe)));
+    } else if !c.embedded {
+        text.push_str("\nNo private server: only by --url\n");
     }
     text.push_str(&format!("\nSettings, under [backend.{0}] or as --set backend.{0}.KEY=VALUE\n", backend.name()));
     let setting = |s: &iotbench_core::Setting| [format!("  {} = {}", s.key, s.default), s.help.to_owned()];

@@ -103,7 +103,7 @@ fn open(backend: Option<&str>, target: &Target) -> Result<Arc<dyn Database>, Cli
     match backend {
         Some(name) => open(Registry::new(BACKENDS).find(name).map_err(CliError::usage)?),
         None => {
-            let stores = BACKENDS.iter().filter(|b| b.recipe().is_some() || b.name() == "sqlite");
+            let stores = BACKENDS.iter().filter(|b| !b.capabilities().embedded || b.name() == "sqlite");
             let mut found = stores.filter_map(|&backend| open(backend).ok());
             match (found.next(), found.next()) {
                 (Some(database), None) => Ok(database),

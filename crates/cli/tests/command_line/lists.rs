@@ -64,6 +64,11 @@ fn backends_and_datasets_show_their_settings() {
         assert!(list.contains(name), "{list}");
     }
     assert!(out(&["backends", "sqlite"]).contains("synchronous = FULL"));
+    let databus = list.lines().find(|line| line.starts_with("databus ")).unwrap();
+    for said in ["only by --url", "the original does not run any more", "never measured"] {
+        assert!(databus.contains(said), "{databus}");
+    }
+    assert!(out(&["backends", "databus"]).contains("No private server: only by --url"));
     assert!(out(&["datasets"]).contains("cycles = 3"));
     assert!(out(&["datasets", "text"]).contains("bytes = 1024"));
 }

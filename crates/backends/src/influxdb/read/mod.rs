@@ -16,6 +16,7 @@ use crate::{
     answer::Answer,
     cell::{Cell, value},
     line_protocol::VALUE,
+    refuse::refuse_unknown_signals,
 };
 use async_trait::async_trait;
 use decode::time;
@@ -26,7 +27,7 @@ use iotbench_core::{
 };
 use points::{Order, Wanted, rows_of, stream};
 use signal::{Found, OneSignal};
-use std::{slice::from_ref, sync::Arc};
+use std::sync::Arc;
 
 /// A connection that answers queries.
 pub(crate) struct InfluxReader {
@@ -42,25 +43,6 @@ impl InfluxReader {
     pub(crate) fn new(client: Client, table: Arc<TableSpec>) -> Self {
         let all_signals = (0..).take(table.schema.width()).collect();
         Self { client, table, all_signals }
-    }
-
-    fn refuse_unknown_signals(&self, query: &Query) -> Result<(), Error> {
-        let asked: &[SignalId] = match query {
-            Query::Range { signals, .. } | Query::Aggregates { signals, .. } => signals,
-            Query::Nearest { signal, .. }
-            | Query::Minimum { signal, .. }
-            | Query::MaxOfFirst { signal, .. }
-            | Query::NewestVisible { signal, .. } => from_ref(signal),
-            Query::Records { .. } | Query::Newest { .. } | Query::Count | Query::Scan => return Ok(()),
-        };
-        let width = self.table.schema.width();
-        if asked.is_empty() {
-            return Err(Error::new(Cause::Client, "a query names at least one signal"));
-        }
-        match asked.iter().find(|&&signal| usize::from(signal) >= width) {
-            Some(signal) => Err(Error::new(Cause::Client, format!("signal {signal} is none of the table's {width}"))),
-            None => Ok(()),
-        }
     }
 
     /// Datapoints in order, at most `limit`.
@@ -213,7 +195,7 @@ fn types(table: &TableSpec, signals: &[SignalId]) -> Vec<ValueType> {
 #[async_trait]
 impl Reader for InfluxReader {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        self.refuse_unknown_signals(query)?;
+        refuse_unknown_signals(query, &self.table)?;
         match query {
             Query::Range { devices, signals, range } => self.range(devices, signals, *range, sink).await,
             Query::Scan => {

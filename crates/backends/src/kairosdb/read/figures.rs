@@ -9,6 +9,7 @@ use crate::{
         error::improper,
         question::{Asked, Span, name_of, question},
     },
+    series::Series,
 };
 use iotbench_core::{Aggregate, ComputedBy, Devices, Error, Reply, SignalId, Sink, TableSpec, Value, ValueType};
 use std::collections::BTreeMap;
@@ -85,33 +86,4 @@ fn figures_of(document: &Document<'_>) -> Result<Figures, Error> {
         }
     }
     Ok(figures)
-}
-
-/// What is kept of the values of one series.
-#[derive(Clone, Debug, Default)]
-struct Series {
-    last: Option<f64>,
-    min: Option<f64>,
-    max: Option<f64>,
-    sum: f64,
-    count: u32,
-}
-
-impl Series {
-    fn take(&mut self, value: f64) {
-        self.last = Some(value);
-        self.min = Some(self.min.map_or(value, |min| min.min(value)));
-        self.max = Some(self.max.map_or(value, |max| max.max(value)));
-        self.sum += value;
-        self.count += 1;
-    }
-
-    fn figure(&self, aggregate: Aggregate) -> Option<f64> {
-        match aggregate {
-            Aggregate::Last => self.last,
-            Aggregate::Min => self.min,
-            Aggregate::Max => self.max,
-            Aggregate::Mean => (self.count > 0).then(|| self.sum / f64::from(self.count)),
-        }
-    }
 }

@@ -13,7 +13,7 @@ use super::{
     names::DEVICE,
     question::{Asked, Span, question},
 };
-use crate::answer::Answer;
+use crate::{answer::Answer, refuse::refuse_unknown_signals};
 use async_trait::async_trait;
 use figures::Wish;
 use iotbench_core::{
@@ -22,7 +22,7 @@ use iotbench_core::{
 };
 use points::{device_number, points, value};
 use signal::{Found, OneSignal};
-use std::{cmp::Reverse, collections::BTreeSet, slice::from_ref, sync::Arc};
+use std::{cmp::Reverse, collections::BTreeSet, sync::Arc};
 
 /// A connection that answers queries.
 pub(crate) struct KairosReader {
@@ -38,25 +38,6 @@ impl KairosReader {
     pub(crate) fn new(client: Client, table: Arc<TableSpec>) -> Self {
         let all_signals = (0..).take(table.schema.width()).collect();
         Self { client, table, all_signals }
-    }
-
-    fn refuse_unknown_signals(&self, query: &Query) -> Result<(), Error> {
-        let asked: &[SignalId] = match query {
-            Query::Range { signals, .. } | Query::Aggregates { signals, .. } => signals,
-            Query::Nearest { signal, .. }
-            | Query::Minimum { signal, .. }
-            | Query::MaxOfFirst { signal, .. }
-            | Query::NewestVisible { signal, .. } => from_ref(signal),
-            Query::Records { .. } | Query::Newest { .. } | Query::Count | Query::Scan => return Ok(()),
-        };
-        let width = self.table.schema.width();
-        if asked.is_empty() {
-            return Err(Error::new(Cause::Client, "a query names at least one signal"));
-        }
-        match asked.iter().find(|&&signal| usize::from(signal) >= width) {
-            Some(signal) => Err(Error::new(Cause::Client, format!("signal {signal} is none of the table's {width}"))),
-            None => Ok(()),
-        }
     }
 
     /// What is asked about some signals of some devices.
@@ -234,7 +215,7 @@ fn types(table: &TableSpec, signals: &[SignalId]) -> Vec<ValueType> {
 #[async_trait]
 impl Reader for KairosReader {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        self.refuse_unknown_signals(query)?;
+        refuse_unknown_signals(query, &self.table)?;
         match query {
             Query::Range { devices, signals, range } => self.range(devices, signals, *range, sink).await,
             Query::Scan => self.scan(sink).await,

@@ -13,6 +13,7 @@ use super::{
 use crate::{
     answer::Answer,
     cell::{Cell, number, value},
+    refuse::refuse_unknown_signals,
     span::Span,
 };
 use async_trait::async_trait;
@@ -21,7 +22,7 @@ use iotbench_core::{
     Cause, ComputedBy, Counts, Devices, Direction, Error, Layout, Query, Reader, Reply, SignalId, Sink, TableSpec,
     TimeRange, Value, ValueType,
 };
-use std::{ops::Bound, slice::from_ref, sync::Arc};
+use std::{ops::Bound, sync::Arc};
 
 /// A connection that answers queries.
 pub(crate) struct QuestReader {
@@ -37,25 +38,6 @@ impl QuestReader {
     pub(crate) fn new(client: Client, table: Arc<TableSpec>) -> Self {
         let all_signals = (0..).take(table.schema.width()).collect();
         Self { client, table, all_signals }
-    }
-
-    fn refuse_unknown_signals(&self, query: &Query) -> Result<(), Error> {
-        let asked: &[SignalId] = match query {
-            Query::Range { signals, .. } | Query::Aggregates { signals, .. } => signals,
-            Query::Nearest { signal, .. }
-            | Query::Minimum { signal, .. }
-            | Query::MaxOfFirst { signal, .. }
-            | Query::NewestVisible { signal, .. } => from_ref(signal),
-            Query::Records { .. } | Query::Newest { .. } | Query::Count | Query::Scan => return Ok(()),
-        };
-        let width = self.table.schema.width();
-        if asked.is_empty() {
-            return Err(Error::new(Cause::Client, "a query names at least one signal"));
-        }
-        match asked.iter().find(|&&signal| usize::from(signal) >= width) {
-            Some(signal) => Err(Error::new(Cause::Client, format!("signal {signal} is none of the table's {width}"))),
-            None => Ok(()),
-        }
     }
 
     fn is_narrow(&self) -> bool {
@@ -238,7 +220,7 @@ fn device_of(cell: &Cell<'_>) -> Result<u32, Error> {
 #[async_trait]
 impl Reader for QuestReader {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        self.refuse_unknown_signals(query)?;
+        refuse_unknown_signals(query, &self.table)?;
         match query {
             Query::Range { devices, signals, range } => self.range(devices, signals, *range, sink).await,
             Query::Scan => {

@@ -11,7 +11,7 @@ use super::{
     client::{Client, improper},
     series::{Millis, Own},
 };
-use crate::answer::Answer;
+use crate::{answer::Answer, refuse::refuse_unknown_signals};
 use async_trait::async_trait;
 use iotbench_core::{
     Cause, ComputedBy, Counts, Devices, Direction, Error, Query, Reader, Reply, ReplyColumn, SignalId, Sink, TableSpec,
@@ -35,25 +35,6 @@ impl VictoriaReader {
     pub(crate) fn new(client: Client, own: Own, table: Arc<TableSpec>) -> Self {
         let all_signals = (0..).take(table.schema.width()).collect();
         Self { client, own, table, all_signals }
-    }
-
-    fn refuse_unknown_signals(&self, query: &Query) -> Result<(), Error> {
-        let asked: &[SignalId] = match query {
-            Query::Range { signals, .. } | Query::Aggregates { signals, .. } => signals,
-            Query::Nearest { signal, .. }
-            | Query::Minimum { signal, .. }
-            | Query::MaxOfFirst { signal, .. }
-            | Query::NewestVisible { signal, .. } => from_ref(signal),
-            Query::Records { .. } | Query::Newest { .. } | Query::Count | Query::Scan => return Ok(()),
-        };
-        let width = self.table.schema.width();
-        if asked.is_empty() {
-            return Err(Error::new(Cause::Client, "a query names at least one signal"));
-        }
-        match asked.iter().find(|&&signal| usize::from(signal) >= width) {
-            Some(signal) => Err(Error::new(Cause::Client, format!("signal {signal} is none of the table's {width}"))),
-            None => Ok(()),
-        }
     }
 
     fn types(&self, signals: &[SignalId]) -> Vec<ValueType> {
@@ -222,7 +203,7 @@ fn typed(value: f64, value_type: ValueType) -> Result<Value<'static>, Error> {
 #[async_trait]
 impl Reader for VictoriaReader {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        self.refuse_unknown_signals(query)?;
+        refuse_unknown_signals(query, &self.table)?;
         match query {
             Query::Range { devices, signals, range } => {
                 self.points(devices, signals, Millis::of(*range), u64::MAX, sink).await

@@ -1,0 +1,102 @@
+//! The control plane of a Databus.
+
+use super::{
+    client::Client,
+    config::Config,
+    marker,
+    read::{DatabusReader, count},
+    write::DatabusWriter,
+};
+use async_trait::async_trait;
+use iotbench_core::{
+    Acknowledgement, Counts, Database, Error, OwnedObject, Promise, PromiseLevel, PromiseSource, Reader, ServerFacts,
+    Settled, TableSpec, Writer,
+};
+use std::{collections::BTreeMap, sync::Arc};
+
+/// The server, and the streams on it that are ours.
+pub(crate) struct DatabusDatabase {
+    config: Config,
+    table: Arc<TableSpec>,
+}
+
+impl DatabusDatabase {
+    pub(crate) fn new(config: Config, table: TableSpec) -> Self {
+        Self { config, table: Arc::new(table) }
+    }
+
+    async fn client(&self) -> Result<Client, Error> {
+        Client::connect(&self.config.server).await
+    }
+}
+
+#[async_trait]
+impl Database for DatabusDatabase {
+    /// It tells neither its version nor its settings: a look at the catalog tells whether it is there and takes the key.
+    async fn ping(&self) -> Result<ServerFacts, Error> {
+        marker::owned(&mut self.client().await?).await?;
+        Ok(ServerFacts {
+            product: "Databus".into(),
+            version: "unknown: it does not tell".into(),
+            driver: "hyper 1, own JSON".into(),
+            method: "JSON over HTTP".into(),
+            settings: BTreeMap::from([("database".to_owned(), self.config.database.clone())]),
+            acknowledgement: Acknowledgement::Applied,
+            promise: promise(),
+        })
+    }
+
+    async fn create(&self) -> Result<(), Error> {
+        marker::create(&mut self.client().await?, &self.config.database, &self.table).await
+    }
+
+    async fn adopt(&self) -> Result<bool, Error> {
+        marker::adopt(&mut self.client().await?, &self.table).await
+    }
+
+    /// What was acknowledged is visible: a request is answered after its rows went to the store.
+    async fn settle(&self) -> Result<Settled, Error> {
+        Ok(Settled::Yes)
+    }
+
+    async fn count(&self) -> Result<Counts, Error> {
+        let mut client = self.client().await?;
+        let stem = marker::stem_of(&mut client, &self.table.name).await?;
+        count(&mut client, &stem, &self.table).await.map(|(counts, _)| counts)
+    }
+
+    /// It does not tell.
+    async fn storage_bytes(&self) -> Result<Option<u64>, Error> {
+        Ok(None)
+    }
+
+    async fn drop_created(&self) -> Result<(), Error> {
+        marker::drop_own(&mut self.client().await?, &self.table).await
+    }
+
+    async fn owned(&self) -> Result<Vec<OwnedObject>, Error> {
+        marker::owned(&mut self.client().await?).await
+    }
+
+    async fn drop_owned(&self, object: &OwnedObject) -> Result<(), Error> {
+        marker::drop_owned(&mut self.client().await?, object).await
+    }
+
+    async fn writer(&self) -> Result<Box<dyn Writer>, Error> {
+        let stem = marker::stem_of(&mut self.client().await?, &self.table.name).await?;
+        Ok(Box::new(DatabusWriter::connect(&self.config.server, Arc::clone(&self.table), &stem).await?))
+    }
+
+    async fn reader(&self) -> Result<Box<dyn Reader>, Error> {
+        let mut client = self.client().await?;
+        let stem = marker::stem_of(&mut client, &self.table.name).await?;
+        Ok(Box::new(DatabusReader::new(client, stem, Arc::clone(&self.table))))
+    }
+}
+
+/// What it keeps its data in is the server's own setting, `nosql.nosqltype`: Cassandra, or memory.
+fn promise() -> Promise {
+    let why =
+        "Databus does not tell what it keeps its data in, which may be memory (nosql.nosqltype in its configuration)";
+    Promise { level: PromiseLevel::Buffered, nodes: 1, source: PromiseSource::Declared(why.into()) }
+}

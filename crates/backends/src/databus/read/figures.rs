@@ -1,0 +1,55 @@
+//! Figures of signals, device by device. They are worked out here: the server's mean is rounded to ten places after the
+//! point, and it has no module for several figures at once.
+
+use super::{devices_of, walk::Walk};
+use crate::{
+    answer::Answer,
+    databus::{client::Client, document::Number, span::Span},
+    series::Series,
+};
+use iotbench_core::{Aggregate, ComputedBy, Devices, Error, Reply, SignalId, Sink, TableSpec, Value, ValueType};
+use std::ops::ControlFlow;
+
+/// Which figures are wanted.
+pub(crate) struct Wish<'a> {
+    pub(crate) signals: &'a [SignalId],
+    pub(crate) aggregates: &'a [Aggregate],
+    pub(crate) devices: &'a Devices,
+    pub(crate) span: Span,
+}
+
+impl Wish<'_> {
+    pub(crate) async fn answer(
+        &self,
+        client: &mut Client,
+        stem: &str,
+        table: &TableSpec,
+        sink: &mut dyn Sink,
+    ) -> Result<Reply, Error> {
+        let mut answer = Answer::new(sink, self.signals.iter().map(|_| ValueType::F64));
+        let mut bytes = 0;
+        for device in devices_of(self.devices, table) {
+            let mut series = vec![Series::default(); self.signals.len()];
+            let mut is_found = false;
+            let walk =
+                Walk { stem, device, signals: self.signals, span: self.span, is_latest_first: false, limit: u64::MAX };
+            let take = &mut |_, cells: &[Option<Number>]| {
+                is_found = true;
+                for (series, cell) in series.iter_mut().zip(cells) {
+                    if let Some(number) = cell {
+                        series.take(number.as_f64());
+                    }
+                }
+                Ok(ControlFlow::Continue(()))
+            };
+            bytes += walk.run(client, take).await?;
+            for &aggregate in self.aggregates.iter().filter(|_| is_found) {
+                answer.row(device, 0, |columns| {
+                    let mut figures = columns.iter_mut().zip(&series);
+                    figures.try_for_each(|(column, series)| column.push(series.figure(aggregate).map(Value::F64)))
+                })?;
+            }
+        }
+        answer.finish(bytes, ComputedBy::Client)
+    }
+}
