@@ -3,6 +3,7 @@
 mod bulk;
 mod count;
 mod figures;
+mod figures_in_shards;
 #[cfg(test)]
 mod plans;
 mod points;
