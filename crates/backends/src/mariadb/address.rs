@@ -279,7 +279,7 @@ mod tests {
     #[test]
     fn what_is_no_address_of_a_server_is_refused() {
         for (url, part) in [
-            ("postgres://h/d", "no MariaDB server"),
+            ("postgres://h/d", "no MariaDB or MySQL"),
             ("mysql:///d", "no host"),
             ("mysql://h/mysql", "server's own"),
             ("mysql://h/a%2fb", "cannot name"),

@@ -30,7 +30,9 @@ use std::sync::Arc;
 /// MariaDB; by `--url` also MySQL.
 pub struct MariaDb;
 
-static CAPABILITIES: Capabilities = Capabilities {
+static CAPABILITIES: Capabilities = OF_BOTH;
+
+const OF_BOTH: Capabilities = Capabilities {
     layouts: &[Layout::Wide, Layout::Narrow, Layout::Document, Layout::Bulk],
     time_unit: TimeUnit::Ns,
     duplicates: Duplicates::Keep,

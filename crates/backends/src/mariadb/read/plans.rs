@@ -71,6 +71,9 @@ impl Shape for Overheard {
     }
 }
 
+/// id, select_type, table, type, possible_keys, key, key_len, ref, rows, Extra; MySQL has two more.
+const MARIADBS_COLUMNS: usize = 10;
+
 /// The kind of access, the index, the parts of it that are used, and what else there is to do.
 #[derive(Debug)]
 struct Plan {
@@ -83,11 +86,13 @@ struct Plan {
 async fn explained(connection: &mut MySqlConnection, statement: Statement) -> Plan {
     let explain = format!("EXPLAIN {}", statement.sql);
     let row = sqlx::query_with(&explain, statement.arguments).fetch_one(connection).await.unwrap();
-    let text = |name: &str| {
-        let bytes: Option<&[u8]> = row.try_get_unchecked(name).unwrap();
+    // By place: MySQL names the columns of such an answer too late for the driver.
+    let [access, index, key_bytes, extra] = if row.len() == MARIADBS_COLUMNS { [3, 5, 6, 9] } else { [4, 6, 7, 11] };
+    let text = |place: usize| {
+        let bytes: Option<&[u8]> = row.try_get_unchecked(place).unwrap();
         String::from_utf8(bytes.unwrap_or_default().to_vec()).unwrap()
     };
-    Plan { access: text("type"), index: text("key"), key_bytes: text("key_len"), extra: text("Extra") }
+    Plan { access: text(access), index: text(index), key_bytes: text(key_bytes), extra: text(extra) }
 }
 
 async fn plans(variable: &str, layout: Layout, engine: &str, indexes: &str) -> Option<Vec<(&'static str, Plan)>> {

@@ -81,7 +81,7 @@ mod tests {
     fn each_shard_groups_its_own_rows() {
         assert_eq!(
             sql(Layout::Document, 2, &[Aggregate::Last]),
-            "SELECT device, last FROM (SELECT DISTINCT ON (device) device, ARRAY[(doc->>'select')][] AS last \
+            "SELECT device, last FROM (SELECT DISTINCT ON (device) device, ARRAY[((doc->>'select'))][] AS last \
              FROM (SELECT device, ts, ctid AS _place, doc FROM t) AS r WHERE device = ANY($1) AND ts BETWEEN $2 AND $3 \
              ORDER BY device, ts DESC) AS l ORDER BY device"
         );
