@@ -9,7 +9,7 @@ use crate::{
     second::split,
     span::Span,
 };
-use iotbench_core::{Devices, Error, Layout, Predicate, SignalId, ValueType};
+use iotbench_core::{Devices, Error, Layout, Predicate, Query, SignalId, ValueType};
 use std::sync::Arc;
 
 /// A layout as rows named `r` with the columns `device`, those of the time, and `_place`, by which rows of equal time are
@@ -70,6 +70,23 @@ impl Shape {
     /// Whether the rows lie in shards on several servers.
     pub(crate) fn is_in_shards(&self) -> bool {
         self.table.division == Division::Shards
+    }
+
+    /// Whether the table may hold a device that is asked for: one without that column holds the first alone. Citus cannot
+    /// answer a query of which it knows that no shard holds anything.
+    pub(crate) fn may_hold(&self, query: &Query) -> bool {
+        let is_asked = match query {
+            Query::Range { devices: Devices::Some(list), .. }
+            | Query::Newest { devices: Devices::Some(list), .. }
+            | Query::Aggregates { devices: Devices::Some(list), .. } => list.contains(&0),
+            Query::Records { device, .. }
+            | Query::Nearest { device, .. }
+            | Query::Minimum { device, .. }
+            | Query::MaxOfFirst { device, .. }
+            | Query::NewestVisible { device, .. } => *device == 0,
+            Query::Range { .. } | Query::Newest { .. } | Query::Aggregates { .. } | Query::Count | Query::Scan => true,
+        };
+        is_asked || self.table.spec.has_device_column()
     }
 
     /// The rows as an item of FROM.
