@@ -102,6 +102,8 @@ pub const BACKENDS: &[&dyn Backend] = &[
     &sqlite::Sqlite,
     #[cfg(feature = "mariadb")]
     &mariadb::MariaDb,
+    #[cfg(feature = "mariadb")]
+    &mariadb::MySql,
     #[cfg(feature = "postgres")]
     &postgres::Postgres,
     #[cfg(feature = "influxdb")]

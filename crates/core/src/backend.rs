@@ -2,7 +2,7 @@
 
 use crate::{
     Acknowledgement, Batch, Capabilities, Error, Name, Promise, PromiseLevel, Query, Recipe, Reply, Setting,
-    SettingError, Settings, Sink, TableSpec, Target,
+    SettingError, Settings, Sink, TableSpec, Target, Variant,
 };
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -46,6 +46,11 @@ pub trait Backend: Send + Sync {
     /// The processes cannot be reached, or refuse.
     async fn join(&self, _target: &Target) -> Result<(), Error> {
         Ok(())
+    }
+
+    /// What else its private server can be, for lists of what is ready and what is missing.
+    fn variants(&self) -> &'static [Variant] {
+        &[]
     }
 
     /// How the private server is started that these settings of the backend ask for, where they decide on it.

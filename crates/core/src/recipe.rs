@@ -168,6 +168,18 @@ pub enum Origin {
     Debian(&'static str),
     /// `scripts/servers` puts it into the folder `{servers}`: Debian does not have it.
     ServersScript,
+    /// No package brings it: a file, and no program, by which a server knows an extension of its. It is looked for in the
+    /// program's folders below the one that this command prints.
+    Extension(&'static [&'static str]),
+}
+
+/// Another form of a private server, which a setting of the backend asks for.
+#[derive(Clone, Copy, Debug)]
+pub struct Variant {
+    /// The setting, such as `store = cassandra`.
+    pub setting: &'static str,
+    /// The recipe that [`crate::Backend::recipe_for`] then gives.
+    pub recipe: &'static Recipe,
 }
 
 impl Program {

@@ -48,10 +48,17 @@ impl fmt::Display for Missing {
         }
         write!(f, "{name} not found (looked in {}): ", self.places.join(", "))?;
         match self.from {
-            Origin::Debian(package) => write!(f, "apt-get install {package}")?,
-            Origin::ServersScript => f.write_str("scripts/servers --all, in iotbench's source, installs it")?,
+            Origin::Debian(package) => write!(f, "apt-get install {package}; or name it by {variable}")?,
+            Origin::ServersScript => {
+                write!(f, "scripts/servers --all, in iotbench's source, installs it; or name it by {variable}")?;
+            }
+            Origin::Extension(_) => write!(
+                f,
+                "no package of Debian brings this extension: install it for that server, or name the program of one \
+                 that has it by {variable}"
+            )?,
         }
-        write!(f, "; or name it by {variable}, or give the address of a running server with --url")
+        f.write_str(", or give the address of a running server with --url")
     }
 }
 
@@ -66,6 +73,10 @@ impl Programs {
         let mut paths = BTreeMap::new();
         let mut beside = None;
         for program in recipe.programs {
+            if let Origin::Extension(command) = program.from {
+                find_extension(program, command, recipe, &of_programs(&paths))?;
+                continue;
+            }
             let named = env::var_os(program.variable()).filter(|named| !named.is_empty());
             let found = find(program, named.map(PathBuf::from), beside.as_deref(), &path)?;
             // Another version's helper would make a folder that the server cannot read.
@@ -95,19 +106,12 @@ impl Programs {
             let version = self.server().file_stem()?.to_str()?.strip_prefix(jars.main)?.strip_prefix('-')?;
             return Some(format!("{} {version}", jars.main));
         }
-        let command = self.values().fill_all(self.recipe.version, &[]).ok()?;
-        let (program, arguments) = command.split_first()?;
-        let output = Command::new(program).args(arguments).stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
-        let line = String::from_utf8_lossy(&output.stdout).lines().next()?.trim().to_owned();
-        (output.status.success() && !line.is_empty()).then_some(line)
+        first_line(&self.values().fill_all(self.recipe.version, &[]).ok()?)
     }
 
     /// The paths under the programs' names.
     pub(crate) fn values(&self) -> Values {
-        let mut values = of_machine();
-        for (name, path) in &self.paths {
-            values.set(name, path.display());
-        }
+        let mut values = of_programs(&self.paths);
         for (name, jar) in &self.jars {
             values.set(&format!("{name}.jars"), jar.parent().unwrap_or(jar).display());
         }
@@ -133,6 +137,39 @@ fn find(program: &Program, named: Option<PathBuf>, beside: Option<&Path>, path: 
     let beside = beside.into_iter().map(Path::to_owned);
     let mut candidates = beside.chain(in_path).chain(in_folders).map(|folder| folder.join(program.name));
     candidates.find(|candidate| is_program(candidate)).ok_or_else(|| missing(None))
+}
+
+/// Looks for the file of an extension where the server itself does: its own command prints the folder.
+fn find_extension(extension: &Program, command: &[&str], recipe: &Recipe, values: &Values) -> Result<(), Missing> {
+    let printed = values.fill_all(command, &[]).ok().and_then(|command| first_line(&command)).unwrap_or_default();
+    let folders: Vec<_> = extension.folders.iter().map(|folder| Path::new(&printed).join(folder)).collect();
+    if folders.iter().any(|folder| folder.join(extension.name).is_file()) {
+        return Ok(());
+    }
+    Err(Missing {
+        name: extension.name.into(),
+        variable: recipe.programs.first().unwrap_or(extension).variable(),
+        named: None,
+        places: folders.iter().map(|folder| folder.display().to_string()).collect(),
+        from: extension.from,
+    })
+}
+
+/// What a command prints first, if it succeeds and prints anything.
+fn first_line(command: &[String]) -> Option<String> {
+    let (program, arguments) = command.split_first()?;
+    let output = Command::new(program).args(arguments).stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
+    let line = String::from_utf8_lossy(&output.stdout).lines().next()?.trim().to_owned();
+    (output.status.success() && !line.is_empty()).then_some(line)
+}
+
+/// The paths of these programs under their names.
+fn of_programs(paths: &BTreeMap<&'static str, PathBuf>) -> Values {
+    let mut values = of_machine();
+    for (name, path) in paths {
+        values.set(name, path.display());
+    }
+    values
 }
 
 /// What templates may name on this machine whatever the recipe.
@@ -289,6 +326,38 @@ mod tests {
         let found = Programs { recipe: &RECIPE, paths: BTreeMap::new(), jars: BTreeMap::from([("example", main)]) };
         assert_eq!(found.version().unwrap(), "example 1.3.0-1");
         assert_eq!(found.values().fill("{example.jars}/*").unwrap(), format!("{}/*", folder.display()));
+    }
+
+    #[test]
+    fn an_extension_is_looked_for_where_its_server_does() {
+        let share = tempfile::tempdir().unwrap();
+        let extension = Program {
+            name: "example.control",
+            folders: &["extension"],
+            from: Origin::Extension(&["{echo}", "{share}"]),
+        };
+        static RECIPE: Recipe = Recipe {
+            programs: &[Program { name: "exampled", folders: &[], from: Origin::Debian("example-server") }],
+            jars: &[],
+            version: &[],
+            user: "nobody",
+            nodes: &[1],
+            roles: &[],
+            join: &[],
+        };
+        let mut values = Values::default();
+        values.set("echo", "/bin/echo");
+        values.set("share", share.path().display());
+        let find = || find_extension(&extension, &["{echo}", "{share}"], &RECIPE, &values);
+        let error = find().unwrap_err().to_string();
+        let folder = share.path().join("extension");
+        for word in ["example.control", folder.to_str().unwrap(), "no package", "IOTBENCH_EXAMPLED_BIN", "--url"] {
+            assert!(error.contains(word), "{word} is missing: {error}");
+        }
+        assert!(!error.contains('\n') && !error.contains("PATH"), "{error}");
+        fs::create_dir(&folder).unwrap();
+        fs::write(folder.join("example.control"), "").unwrap();
+        assert_eq!(find(), Ok(()));
     }
 
     #[test]

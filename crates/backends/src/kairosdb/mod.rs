@@ -19,7 +19,7 @@ use config::{Config, SETTINGS, Store};
 use database::KairosDatabase;
 use iotbench_core::{
     Acknowledgement, Backend, Capabilities, Database, Domain, Duplicates, Layout, OpenRequest, Recipe, Setting,
-    SettingError, Settings, TimeUnit, ValueType,
+    SettingError, Settings, TimeUnit, ValueType, Variant,
 };
 use std::sync::Arc;
 
@@ -62,6 +62,10 @@ impl Backend for KairosDb {
 
     fn recipe(&self) -> Option<&'static Recipe> {
         Some(&recipe::ON_H2)
+    }
+
+    fn variants(&self) -> &'static [Variant] {
+        &recipe::VARIANTS
     }
 
     fn recipe_for(&self, settings: &Settings) -> Option<&'static Recipe> {

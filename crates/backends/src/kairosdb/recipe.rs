@@ -1,6 +1,6 @@
 //! Private KairosDB servers: one on H2, or one on each node of a Cassandra.
 
-use iotbench_core::{ConfigFile, Jars, On, Origin, Program, Ready, Recipe, Role, StopBy};
+use iotbench_core::{ConfigFile, Jars, On, Origin, Program, Ready, Recipe, Role, StopBy, Variant};
 
 const JAVA: Program =
     Program { name: "java", folders: &["/usr/lib/jvm/*/bin"], from: Origin::Debian("openjdk-17-jdk-headless") };
@@ -133,6 +133,9 @@ pub(crate) static ON_CASSANDRA: Recipe = Recipe {
     ],
     join: &[],
 };
+
+/// What else a private server can be.
+pub(crate) static VARIANTS: [Variant; 1] = [Variant { setting: "store = cassandra", recipe: &ON_CASSANDRA }];
 
 /// Every node is a seed: all start at the same time, and one that is not would give up while the others are not there yet.
 /// A seed takes over no data from others, and there is none.

@@ -83,7 +83,9 @@ impl Address {
         };
         let url = endpoint.expose();
         if !SCHEMES.contains(&url.scheme()) {
-            return Err(url_error(format!("{endpoint} is no MariaDB server: write mysql://HOST or mariadb://HOST")));
+            return Err(url_error(format!(
+                "{endpoint} is no MariaDB or MySQL server: write mysql://HOST or mariadb://HOST"
+            )));
         }
         if url.fragment().is_some() {
             return Err(url_error("write # in a name or password as %23".into()));
@@ -176,7 +178,7 @@ impl UrlOptions {
                 "sslmode" | "ssl-mode" => options.mode = Some(value.to_lowercase().replace('_', "-")),
                 "socket" => options.socket = Some(PathBuf::from(&*value)),
                 other => {
-                    let known = "sslmode and socket are known; other options go under [backend.mariadb]";
+                    let known = "sslmode and socket are known; other options are settings of the backend";
                     return Err(refused("url", format!("there is no option {other:?} in a URL: {known}")));
                 }
             }
@@ -277,7 +279,7 @@ mod tests {
     #[test]
     fn what_is_no_address_of_a_server_is_refused() {
         for (url, part) in [
-            ("postgres://h/d", "no MariaDB server"),
+            ("postgres://h/d", "no MariaDB or MySQL"),
             ("mysql:///d", "no host"),
             ("mysql://h/mysql", "server's own"),
             ("mysql://h/a%2fb", "cannot name"),

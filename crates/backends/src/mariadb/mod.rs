@@ -9,6 +9,7 @@ mod facts;
 mod greeting;
 mod layout;
 mod marker;
+mod mysql;
 mod promise;
 mod read;
 mod recipe;
@@ -22,13 +23,16 @@ use iotbench_core::{
     Acknowledgement, Backend, Capabilities, Database, Domain, Duplicates, Layout, OpenRequest, Recipe, Setting,
     SettingError, TimeUnit, ValueType,
 };
+pub use mysql::MySql;
 use server::Server;
 use std::sync::Arc;
 
-/// MariaDB or MySQL.
+/// MariaDB; by `--url` also MySQL.
 pub struct MariaDb;
 
-static CAPABILITIES: Capabilities = Capabilities {
+static CAPABILITIES: Capabilities = OF_BOTH;
+
+const OF_BOTH: Capabilities = Capabilities {
     layouts: &[Layout::Wide, Layout::Narrow, Layout::Document, Layout::Bulk],
     time_unit: TimeUnit::Ns,
     duplicates: Duplicates::Keep,
@@ -71,11 +75,15 @@ impl Backend for MariaDb {
     }
 
     fn open(&self, request: OpenRequest) -> Result<Arc<dyn Database>, SettingError> {
-        let config = Config::new(&request.settings)?;
-        let address = Address::new(&request.target)?;
-        address.refuse_idle_ca(&config)?;
-        let environment = std::env::var(PASSWORD_VARIABLE).ok().map(Secret);
-        let server = Server::new(address, config, environment);
-        Ok(Arc::new(MariaDbDatabase::new(server, request.table)))
+        open(request)
     }
+}
+
+fn open(request: OpenRequest) -> Result<Arc<dyn Database>, SettingError> {
+    let config = Config::new(&request.settings)?;
+    let address = Address::new(&request.target)?;
+    address.refuse_idle_ca(&config)?;
+    let environment = std::env::var(PASSWORD_VARIABLE).ok().map(Secret);
+    let server = Server::new(address, config, environment);
+    Ok(Arc::new(MariaDbDatabase::new(server, request.table)))
 }

@@ -80,6 +80,7 @@ pub(crate) struct Config {
     pub(crate) j: Journaled,
     pub(crate) precision: Precision,
     pub(crate) indexes: Indexes,
+    pub(crate) shards: u16,
     pub(crate) password_file: PathBuf,
     pub(crate) ca: PathBuf,
 }
@@ -92,6 +93,7 @@ impl Default for Config {
             j: Journaled::Server,
             precision: Precision::Ns,
             indexes: Indexes::Tag,
+            shards: 0,
             password_file: PathBuf::new(),
             ca: PathBuf::new(),
         }
@@ -117,6 +119,11 @@ pub(crate) const SETTINGS: &[Setting] = &[
         help: "ns (a date, and the nanoseconds beside it), or ms: what is below a millisecond is cut off",
     },
     Setting { key: "indexes", default: "tag", help: "tag (device and time), time, or none" },
+    Setting {
+        key: "shards",
+        default: "0",
+        help: "shards that the cluster behind --url must have, else the run is refused; 0: whatever there is",
+    },
     Setting { key: "password_file", default: "", help: "a file whose first line is the password" },
     Setting { key: "ca", default: "", help: "a PEM file with the authority that signed the server's certificate" },
 ];
@@ -358,7 +365,9 @@ mod tests {
     #[test]
     fn the_defaults_are_those_that_help_shows() {
         for setting in SETTINGS {
-            let given = Settings([(setting.key.to_owned(), setting.default.into())].into_iter().collect());
+            let number = setting.default.parse::<u16>().map(serde_json::Value::from);
+            let value = number.unwrap_or_else(|_| setting.default.into());
+            let given = Settings([(setting.key.to_owned(), value)].into_iter().collect());
             assert_eq!(Config::new(&given), Ok(Config::default()), "{}", setting.key);
         }
     }

@@ -6,7 +6,7 @@ use super::{
     layout::Table,
     ownership::run,
     promise::{Durability, promise},
-    shards::is_router,
+    shards,
 };
 use iotbench_core::{Acknowledgement, Error, Layout, PromiseLevel, ServerFacts};
 use mongodb::{
@@ -26,7 +26,10 @@ pub(crate) async fn facts(
     let build = run(&admin, doc! { "buildInfo": 1 }).await?;
     let hello = run(&admin, doc! { "hello": 1 }).await?;
     let mut settings = BTreeMap::new();
-    let topology = topology(&hello);
+    let shards = if shards::is_router(&hello) { ask(&admin, doc! { "listShards": 1 }).await? } else { None };
+    let shards = shards.as_ref().and_then(shards::count);
+    shards::refuse_others(config.shards, shards::is_router(&hello), shards)?;
+    let topology = topology(&hello, shards);
     let durability = durability(&admin, config, &hello, &mut settings).await?;
     let promise = promise(&durability);
     settings.insert("topology".into(), topology);
@@ -53,9 +56,9 @@ pub(crate) async fn facts(
     })
 }
 
-fn topology(hello: &Document) -> String {
-    if is_router(hello) {
-        return "shards".into();
+fn topology(hello: &Document, shards: Option<usize>) -> String {
+    if shards::is_router(hello) {
+        return shards.map_or_else(|| "shards".into(), |count| format!("{count} shards"));
     }
     match (hello.get_str("setName"), hello.get_array("hosts")) {
         (Ok(name), Ok(hosts)) => format!("replica set {name} of {}", hosts.len()),

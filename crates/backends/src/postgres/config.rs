@@ -81,7 +81,11 @@ pub(crate) struct Config {
     pub(crate) indexes: Indexes,
     pub(crate) synchronous_commit: SynchronousCommit,
     pub(crate) unlogged: bool,
-    pub(crate) partitions: u16,
+    partitions: u16,
+    distributed: bool,
+    pub(crate) citus_workers: u8,
+    pub(crate) hypertable: bool,
+    chunk_seconds: u32,
     pub(crate) schema: String,
     pub(crate) password_file: PathBuf,
     pub(crate) ca: PathBuf,
@@ -96,6 +100,10 @@ impl Default for Config {
             synchronous_commit: SynchronousCommit::Server,
             unlogged: false,
             partitions: 1,
+            distributed: false,
+            citus_workers: 0,
+            hypertable: false,
+            chunk_seconds: WEEK_SECONDS,
             schema: "public".into(),
             password_file: PathBuf::new(),
             ca: PathBuf::new(),
@@ -127,10 +135,45 @@ pub(crate) const SETTINGS: &[Setting] = &[
         default: "1",
         help: "tables that the rows are divided over, by a hash of the device, or with one device of the time; 1: none",
     },
+    Setting {
+        key: "distributed",
+        default: "false",
+        help: "a table of Citus, distributed over its workers by a hash of the device, or with one device of the time",
+    },
+    Setting {
+        key: "citus_workers",
+        default: "0",
+        help: "as distributed, over so many workers: a private server has them, one by --url must have them; 0 to 8",
+    },
+    Setting {
+        key: "hypertable",
+        default: "false",
+        help: "a hypertable of TimescaleDB: chunks by time; a private server has the extension, one by --url must",
+    },
+    Setting { key: "chunk_seconds", default: "604800", help: "of time in one chunk of a hypertable" },
     Setting { key: "schema", default: "public", help: "the schema that holds the table; it is not created" },
     Setting { key: "password_file", default: "", help: "a file whose first line is the password" },
     Setting { key: "ca", default: "", help: "a PEM file with the authority that signed the server's certificate" },
 ];
+
+/// TimescaleDB's own default for a chunk.
+const WEEK_SECONDS: u32 = 604_800;
+
+/// What the rows are divided into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Division {
+    /// One table.
+    None,
+    /// So many tables of this server.
+    Partitions(u16),
+    /// Shards on the workers of a Citus cluster.
+    Shards,
+    /// Chunks of so many seconds.
+    Chunks(u32),
+}
+
+/// As many workers as there are addresses kept for them: the study of Gkamas et al. 2022 has up to 8.
+pub(crate) const MOST_CITUS_WORKERS: u8 = 8;
 
 /// More partitions than this are a slip.
 const MOST_PARTITIONS: u16 = 1024;
@@ -150,9 +193,7 @@ impl Config {
         if layout == Layout::Bulk && config.commit == Commit::Datapoint {
             return refuse("commit", "a record of layout bulk holds many datapoints: commit by batch");
         }
-        if !(1..=MOST_PARTITIONS).contains(&config.partitions) {
-            return refuse("partitions", &format!("from 1 to {MOST_PARTITIONS}"));
-        }
+        config.refuse_division()?;
         let schema = &config.schema;
         if schema.is_empty() || schema.len() > IDENTIFIER_BYTES || schema.contains('\0') {
             return refuse("schema", "a schema's name has 1 to 63 bytes, none of them NUL");
@@ -161,6 +202,38 @@ impl Config {
             return refuse("schema", "a schema of PostgreSQL's own holds no tables of others");
         }
         Ok(config)
+    }
+
+    /// What the rows are divided into.
+    pub(crate) fn division(&self) -> Division {
+        match self.partitions {
+            _ if self.distributed || self.citus_workers > 0 => Division::Shards,
+            _ if self.hypertable => Division::Chunks(self.chunk_seconds),
+            1 => Division::None,
+            count => Division::Partitions(count),
+        }
+    }
+
+    fn refuse_division(&self) -> Result<(), SettingError> {
+        let refuse = |key: &str, message: String| Err(SettingError { key: key.into(), message, suggestion: None });
+        if !(1..=MOST_PARTITIONS).contains(&self.partitions) {
+            return refuse("partitions", format!("from 1 to {MOST_PARTITIONS}"));
+        }
+        if self.citus_workers > MOST_CITUS_WORKERS {
+            return refuse("citus_workers", format!("from 0 to {MOST_CITUS_WORKERS}"));
+        }
+        if self.chunk_seconds == 0 {
+            return refuse("chunk_seconds", "at least 1".into());
+        }
+        let is_distributed = self.distributed || self.citus_workers > 0;
+        if self.hypertable && is_distributed {
+            return refuse("hypertable", "TimescaleDB and Citus do not share a table: leave one of them out".into());
+        }
+        if self.partitions > 1 && (self.hypertable || is_distributed) {
+            let message = "chunks and shards are partitions of their own: leave this out";
+            return refuse("partitions", message.into());
+        }
+        Ok(())
     }
 }
 
@@ -192,6 +265,12 @@ mod tests {
             (r#"{"indexes": "all"}"#, "indexes"),
             (r#"{"partitions": 0}"#, "partitions"),
             (r#"{"partitions": 1025}"#, "partitions"),
+            (r#"{"partitions": 2, "distributed": true}"#, "partitions"),
+            (r#"{"partitions": 2, "hypertable": true}"#, "partitions"),
+            (r#"{"citus_workers": 9}"#, "citus_workers"),
+            (r#"{"citus_workers": 2, "hypertable": true}"#, "hypertable"),
+            (r#"{"distributed": true, "hypertable": true}"#, "hypertable"),
+            (r#"{"hypertable": true, "chunk_seconds": 0}"#, "chunk_seconds"),
             (r#"{"synchronous_commit": "maybe"}"#, "synchronous_commit"),
             (r#"{"unlogged": 1}"#, "unlogged"),
             (r#"{"schema": ""}"#, "schema"),
@@ -202,5 +281,15 @@ mod tests {
             assert_eq!(config(json, Layout::Bulk).unwrap_err().key, key);
         }
         assert!(config(r#"{"commit": "datapoint"}"#, Layout::Narrow).is_ok());
+    }
+
+    #[test]
+    fn the_rows_are_divided_in_one_way() {
+        let division = |json| config(json, Layout::Wide).unwrap().division();
+        assert_eq!(division("{}"), Division::None);
+        assert_eq!(division(r#"{"partitions": 3}"#), Division::Partitions(3));
+        assert_eq!(division(r#"{"distributed": true}"#), Division::Shards);
+        assert_eq!(division(r#"{"citus_workers": 4}"#), Division::Shards);
+        assert_eq!(division(r#"{"hypertable": true}"#), Division::Chunks(WEEK_SECONDS));
     }
 }

@@ -1,8 +1,16 @@
 //! The control plane of a PostgreSQL database.
 
 use super::{
-    config::Config, connector::Connector, error::classify, facts, layout::Table, own_database, ownership,
-    read::PostgresReader, write::PostgresWriter,
+    citus,
+    config::{Config, Division},
+    connector::Connector,
+    error::classify,
+    facts,
+    layout::Table,
+    own_database, ownership,
+    read::PostgresReader,
+    timescale,
+    write::PostgresWriter,
 };
 use async_trait::async_trait;
 use iotbench_core::{Counts, Database, Error, OwnedObject, Reader, ServerFacts, Settled, Writer};
@@ -37,11 +45,14 @@ impl PostgresDatabase {
 impl Database for PostgresDatabase {
     async fn ping(&self) -> Result<ServerFacts, Error> {
         let mut connection = own_database::connect_to_any(&self.connector).await?;
-        facts::facts(&mut connection, &self.connector, &self.config).await
+        facts::facts(&mut connection, &self.connector, &self.config, &self.table).await
     }
 
     async fn create(&self) -> Result<(), Error> {
         let mut connection = own_database::connect_or_create(&self.connector, &self.table.spec.marker).await?;
+        if let Division::Chunks(_) = self.table.division {
+            timescale::ensure(&mut connection).await?;
+        }
         ownership::create(&mut connection, &self.table).await
     }
 
@@ -68,6 +79,9 @@ impl Database for PostgresDatabase {
             sqlx::query_scalar(sql).fetch_one(&mut connection).await.map_err(|e| classify(&e))?;
         if may_checkpoint {
             connection.execute("CHECKPOINT").await.map_err(|e| classify(&e))?;
+            if self.table.division == Division::Shards {
+                connection.execute(citus::CHECKPOINT).await.map_err(|e| classify(&e))?;
+            }
         }
         Ok(Settled::Yes)
     }
@@ -78,11 +92,7 @@ impl Database for PostgresDatabase {
 
     async fn storage_bytes(&self) -> Result<Option<u64>, Error> {
         let mut connection = self.connector.connect().await?;
-        // A partitioned table has no rows of its own.
-        let sql = "SELECT pg_total_relation_size($1::text::regclass) + coalesce(\
-                   (SELECT sum(pg_total_relation_size(relid)) FROM pg_partition_tree($1::text::regclass) \
-                    WHERE relid <> $1::text::regclass), 0)::bigint";
-        let bytes: i64 = sqlx::query_scalar(sql)
+        let bytes: i64 = sqlx::query_scalar(self.table.storage_sql())
             .bind(&self.table.qualified)
             .fetch_one(&mut connection)
             .await

@@ -1,6 +1,10 @@
 //! The table and the index of each layout.
 
-use super::config::{Config, Indexes};
+use super::{
+    citus,
+    config::{Config, Division, Indexes},
+    timescale,
+};
 use iotbench_core::{Layout, TableSpec, ValueType};
 
 /// The type of a column.
@@ -80,7 +84,7 @@ pub(crate) struct Table {
     pub(crate) columns: Vec<TableColumn>,
     pub(crate) indexes: Indexes,
     pub(crate) unlogged: bool,
-    pub(crate) partitions: u16,
+    pub(crate) division: Division,
 }
 
 /// A name in double quotes.
@@ -102,7 +106,7 @@ impl Table {
             columns: columns(&spec),
             indexes: config.indexes,
             unlogged: config.unlogged,
-            partitions: config.partitions,
+            division: config.division(),
             spec,
         }
     }
@@ -117,17 +121,12 @@ impl Table {
         let columns = self.columns.iter().map(|c| format!("{} {} NOT NULL", quoted(&c.name), c.column_type.sql()));
         let columns = columns.collect::<Vec<_>>().join(", ");
         let unlogged = if self.unlogged { "UNLOGGED " } else { "" };
-        let (first_of_time, time) = match self.spec.layout {
-            Layout::Wide | Layout::Document => ("ts", "ts"),
-            Layout::Narrow => ("second", "second, nanosecond"),
-            Layout::Bulk => ("second", "second"),
-        };
+        let time = if self.spec.layout == Layout::Narrow { "second, nanosecond" } else { self.first_of_time() };
         let names = self.partition_names();
         let mut statements = if names.is_empty() {
             vec![format!("CREATE {unlogged}TABLE {} ({columns})", self.qualified)]
         } else {
-            let key = if self.spec.has_device_column() { "device" } else { first_of_time };
-            vec![format!("CREATE TABLE {} ({columns}) PARTITION BY HASH ({key})", self.qualified)]
+            vec![format!("CREATE TABLE {} ({columns}) PARTITION BY HASH ({})", self.qualified, self.hashed())]
         };
         // Only a partition holds rows, and so a log of them or none.
         statements.extend(names.iter().enumerate().map(|(remainder, name)| {
@@ -140,12 +139,44 @@ impl Table {
             let index = quoted(&self.index_name());
             statements.push(format!("CREATE INDEX {index} ON {} ({device}{time})", self.qualified));
         }
+        statements.extend(match self.division {
+            Division::None | Division::Partitions(_) => None,
+            Division::Shards => Some(citus::distribute_sql(self)),
+            Division::Chunks(seconds) => Some(timescale::chunk_sql(self, seconds)),
+        });
         statements
+    }
+
+    /// The column by a hash of which rows are divided: all of one device, or else of one time, are together.
+    pub(crate) fn hashed(&self) -> &'static str {
+        if self.spec.has_device_column() { "device" } else { self.first_of_time() }
+    }
+
+    /// The first column of the time.
+    pub(crate) fn first_of_time(&self) -> &'static str {
+        match self.spec.layout {
+            Layout::Wide | Layout::Document => "ts",
+            Layout::Narrow | Layout::Bulk => "second",
+        }
+    }
+
+    /// A query for the bytes that it occupies, with its qualified name as argument.
+    pub(crate) fn storage_sql(&self) -> &'static str {
+        match self.division {
+            // A partitioned table has no rows of its own.
+            Division::None | Division::Partitions(_) => {
+                "SELECT pg_total_relation_size($1::text::regclass) + coalesce(\
+                 (SELECT sum(pg_total_relation_size(relid)) FROM pg_partition_tree($1::text::regclass) \
+                  WHERE relid <> $1::text::regclass), 0)::bigint"
+            }
+            Division::Shards => citus::STORAGE_SQL,
+            Division::Chunks(_) => timescale::STORAGE_SQL,
+        }
     }
 
     /// The names of the tables that hold its rows, where it is partitioned.
     pub(crate) fn partition_names(&self) -> Vec<String> {
-        let count = if self.partitions > 1 { self.partitions } else { 0 };
+        let count = if let Division::Partitions(count) = self.division { count } else { 0 };
         (0..count).map(|number| format!("{}_{number}", self.spec.name)).collect()
     }
 
@@ -232,6 +263,28 @@ pub(crate) mod tests {
             "CREATE TABLE t (\"ts\" bigint, \"a\" real, \"select\" real) PARTITION BY HASH (ts); \
              CREATE UNLOGGED TABLE \"public\".\"t_0\" PARTITION OF t FOR VALUES WITH (MODULUS 2, REMAINDER 0); \
              CREATE UNLOGGED TABLE \"public\".\"t_1\" PARTITION OF t FOR VALUES WITH (MODULUS 2, REMAINDER 1)"
+        );
+        assert_eq!(
+            shown(Layout::Document, 2, ValueType::F32, r#"{"indexes": "none", "citus_workers": 2}"#),
+            "CREATE TABLE t (\"device\" integer, \"ts\" bigint, \"doc\" jsonb); \
+             SELECT create_distributed_table('t', 'device')"
+        );
+        assert_eq!(
+            shown(Layout::Narrow, 1, ValueType::U16, r#"{"indexes": "none", "distributed": true}"#),
+            "CREATE TABLE t (\"second\" bigint, \"nanosecond\" integer, \"number\" integer, \"measurement\" integer); \
+             SELECT create_distributed_table('t', 'second')"
+        );
+        assert_eq!(
+            shown(Layout::Wide, 1, ValueType::F32, r#"{"hypertable": true, "chunk_seconds": 60}"#),
+            "CREATE TABLE t (\"ts\" bigint, \"a\" real, \"select\" real); CREATE INDEX \"t_time\" ON t (ts); \
+             SELECT create_hypertable('t'::regclass, 'ts', chunk_time_interval => 60000000000::bigint, \
+             create_default_indexes => false)"
+        );
+        assert_eq!(
+            shown(Layout::Bulk, 2, ValueType::I64, r#"{"indexes": "none", "hypertable": true}"#),
+            "CREATE TABLE t (\"device\" integer, \"second\" bigint, \"size\" integer, \"measurements\" jsonb); \
+             SELECT create_hypertable('t'::regclass, 'second', chunk_time_interval => 604800::bigint, \
+             create_default_indexes => false)"
         );
         assert_eq!(
             shown(Layout::Bulk, 2, ValueType::I64, r#"{"indexes": "none"}"#),

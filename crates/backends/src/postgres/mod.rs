@@ -2,6 +2,7 @@
 //! values it keeps.
 
 mod address;
+mod citus;
 mod config;
 mod connector;
 mod database;
@@ -14,15 +15,17 @@ mod ownership;
 mod promise;
 mod read;
 mod recipe;
+mod timescale;
 mod write;
 
 use address::Address;
-use config::{Config, SETTINGS};
+use async_trait::async_trait;
+use config::{Config, Division, SETTINGS};
 use connector::Connector;
 use database::PostgresDatabase;
 use iotbench_core::{
-    Acknowledgement, Backend, Capabilities, Database, Domain, Duplicates, Layout, OpenRequest, Recipe, Setting,
-    SettingError, TableSpec, TimeUnit, ValueType,
+    Acknowledgement, Backend, Capabilities, Database, Domain, Duplicates, Error, Layout, OpenRequest, Recipe, Setting,
+    SettingError, Settings, TableSpec, Target, TimeUnit, ValueType, Variant,
 };
 use layout::Table;
 use std::sync::Arc;
@@ -52,13 +55,14 @@ fn domain(value_type: ValueType) -> Domain {
     }
 }
 
+#[async_trait]
 impl Backend for Postgres {
     fn name(&self) -> &'static str {
         "postgres"
     }
 
     fn summary(&self) -> &'static str {
-        "PostgreSQL: rows or JSONB, by prepared inserts, arrays or binary COPY"
+        "PostgreSQL: rows or JSONB, by prepared inserts, arrays or binary COPY; Citus, TimescaleDB"
     }
 
     fn capabilities(&self) -> &Capabilities {
@@ -73,13 +77,50 @@ impl Backend for Postgres {
         Some(&recipe::RECIPE)
     }
 
+    fn recipe_for(&self, settings: &Settings) -> Option<&'static Recipe> {
+        let workers = settings.0.get("citus_workers").and_then(serde_json::Value::as_u64).unwrap_or(0);
+        let is_hypertable = settings.0.get("hypertable").and_then(serde_json::Value::as_bool).unwrap_or(false);
+        match recipe::with_workers(workers) {
+            None if is_hypertable => Some(&recipe::WITH_TIMESCALEDB),
+            None => self.recipe(),
+            cluster => cluster,
+        }
+    }
+
+    fn variants(&self) -> &'static [Variant] {
+        &recipe::VARIANTS
+    }
+
+    async fn join(&self, target: &Target) -> Result<(), Error> {
+        citus::join(target).await
+    }
+
     fn open(&self, request: OpenRequest) -> Result<Arc<dyn Database>, SettingError> {
         let config = Config::new(&request.settings, request.table.layout)?;
-        let address = Address::of(&request.target, &|name| std::env::var(name).ok())?;
+        let address = address(&request.target, &config)?;
         refuse_table(&request.table)?;
         let connector = Connector::new(address, &config);
         Ok(Arc::new(PostgresDatabase::new(connector, Table::new(request.table, &config), config)))
     }
+}
+
+/// The server that is talked to: of a cluster that was just started, the first, which is its coordinator.
+fn address(target: &Target, config: &Config) -> Result<Address, SettingError> {
+    let variable = |name: &str| std::env::var(name).ok();
+    if config.division() != Division::Shards {
+        return Address::of(target, &variable);
+    }
+    let mut coordinator = target.clone();
+    if config.citus_workers > 0 {
+        coordinator.endpoints.truncate(1);
+    }
+    let address = Address::of(&coordinator, &variable)?;
+    if address.database.is_none() {
+        let message = "a distributed table lies in the database that has the extension citus: write \
+                       postgres://HOST/DATABASE";
+        return Err(SettingError { key: "url".into(), message: message.into(), suggestion: None });
+    }
+    Ok(address)
 }
 
 fn refuse_table(table: &TableSpec) -> Result<(), SettingError> {

@@ -56,6 +56,11 @@ pub(crate) async fn adopt(
     connection.execute(mark.as_str()).await.map(|_| ()).map_err(|e| classify(&e))
 }
 
+/// Whether the database of this connection carries our marker.
+pub(crate) async fn is_marked(connection: &mut PgConnection) -> Result<bool, Error> {
+    run_of(connection).await.map(|run| run.is_some())
+}
+
 /// The run that created the database of this connection, where it is marked.
 async fn run_of(connection: &mut PgConnection) -> Result<Option<String>, Error> {
     let sql = "SELECT shobj_description(oid, 'pg_database') FROM pg_database WHERE datname = current_database()";
@@ -72,12 +77,17 @@ pub(crate) async fn drop_if_empty(
     if !connector.is_database_ours() {
         return Ok(());
     }
-    let sql = "SELECT shobj_description(d.oid, 'pg_database'), NOT EXISTS ( \
-                   SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
-                   WHERE n.nspname <> 'information_schema' AND n.nspname NOT LIKE 'pg\\_%') AND NOT EXISTS ( \
-                   SELECT FROM pg_namespace n WHERE n.nspname NOT LIKE 'pg\\_%' \
-                   AND n.nspname NOT IN ('public', 'information_schema')) AND NOT EXISTS ( \
-                   SELECT FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname = 'public') \
+    // What an extension brought is nobody's own.
+    let sql = "WITH brought AS (SELECT classid, objid FROM pg_depend WHERE deptype = 'e'), \
+                    schemas AS (SELECT oid, nspname FROM pg_namespace WHERE nspname <> 'information_schema' \
+                                AND nspname NOT LIKE 'pg\\_%' \
+                                AND ('pg_namespace'::regclass, oid) NOT IN (SELECT * FROM brought)) \
+               SELECT shobj_description(d.oid, 'pg_database'), NOT EXISTS ( \
+                   SELECT FROM pg_class c JOIN schemas n ON n.oid = c.relnamespace \
+                   WHERE ('pg_class'::regclass, c.oid) NOT IN (SELECT * FROM brought)) AND NOT EXISTS ( \
+                   SELECT FROM schemas WHERE nspname <> 'public') AND NOT EXISTS ( \
+                   SELECT FROM pg_proc p JOIN schemas n ON n.oid = p.pronamespace \
+                   WHERE ('pg_proc'::regclass, p.oid) NOT IN (SELECT * FROM brought)) \
                FROM pg_database d WHERE d.datname = current_database()";
     let (comment, is_empty): (Option<String>, bool) =
         sqlx::query_as(sql).fetch_one(&mut connection).await.map_err(|e| classify(&e))?;

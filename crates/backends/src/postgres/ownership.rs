@@ -1,6 +1,8 @@
 //! Creates and drops our tables, and nothing that is not ours.
 
 use super::{
+    citus,
+    config::Division,
     error::classify,
     layout::{Table, literal, qualified, quoted},
     marker::{self, BEGINNING},
@@ -14,6 +16,9 @@ use sqlx::{Connection, Executor, PgConnection};
 /// [`Cause::NotOurs`] where something of its name does not carry our marker.
 pub(crate) async fn create(connection: &mut PgConnection, table: &Table) -> Result<(), Error> {
     let mut transaction = connection.begin().await.map_err(|e| classify(&e))?;
+    if table.division == Division::Shards {
+        transaction.execute(citus::ONE_BY_ONE).await.map_err(|e| classify(&e))?;
+    }
     let name = table.spec.name.as_str();
     drop_marked(&mut transaction, &table.schema_name, name, None).await?;
     refuse_foreign(&mut transaction, table).await?;

@@ -34,6 +34,13 @@ pub(crate) fn promise(durability: Durability<'_>) -> Promise {
     Promise { level, nodes: 1 + standbys, source: PromiseSource::ReadBack }
 }
 
+/// What holds of a commit on two servers: the weaker of their promises.
+pub(crate) fn least(one: Promise, other: Promise) -> Promise {
+    let nodes = one.nodes.min(other.nodes);
+    let weaker = if other.level < one.level { other } else { one };
+    Promise { nodes, ..weaker }
+}
+
 /// How many standbys a commit waits for: `FIRST n (…)`, `ANY n (…)`, `n (…)`, or a list, which means one.
 fn standbys(names: &str) -> u32 {
     let Some((before, _)) = names.split_once('(') else { return u32::from(!names.trim().is_empty()) };
@@ -68,6 +75,16 @@ mod tests {
         for (durability, level) in table {
             assert_eq!(promise(durability).level, level, "{durability:?}");
         }
+    }
+
+    #[test]
+    fn two_servers_promise_what_both_keep() {
+        let safe = promise(SAFE);
+        let standby = promise(Durability { synchronous_standby_names: "a", ..SAFE });
+        let weak = promise(Durability { fsync: false, synchronous_standby_names: "a", ..SAFE });
+        assert_eq!(least(safe.clone(), standby.clone()), safe);
+        assert_eq!(least(standby, weak.clone()), weak);
+        assert_eq!((least(weak.clone(), safe.clone()).level, least(weak, safe).nodes), (ProcessCrash, 1));
     }
 
     #[test]

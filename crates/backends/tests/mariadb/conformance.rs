@@ -1,11 +1,12 @@
-//! Every layout behaves as it should on both engines and with both ways to commit.
+//! Every layout behaves as it should on both engines, on MySQL, and with both ways to commit.
 
-use crate::server::{Place, backend, none, settings_of};
+use crate::server::{Place, named, none, settings_of};
 use iotbench_conformance::{Fixture, assert_conforms, check};
 use iotbench_core::{Backend, Endpoint, Layout, OpenRequest, TableSpec, Target};
 use serde_json::{Value, json};
 
 struct Subject {
+    backend: &'static str,
     place: Place,
     settings: Value,
 }
@@ -13,7 +14,7 @@ struct Subject {
 #[async_trait::async_trait]
 impl Fixture for Subject {
     fn backend(&self) -> &'static dyn Backend {
-        backend()
+        named(self.backend)
     }
 
     fn request(&self, table: TableSpec) -> OpenRequest {
@@ -41,8 +42,9 @@ impl Fixture for Subject {
 }
 
 async fn conforms(test: &str, layout: Layout, settings: Value) {
-    let Some(place) = Place::new(&format!("{test}_{layout}")).await else { return };
-    let subject = Subject { place, settings };
+    let backend = if test.starts_with("mysql") { "mysql" } else { "mariadb" };
+    let Some(place) = Place::on(backend, &format!("{test}_{layout}")).await else { return };
+    let subject = Subject { backend, place, settings };
     let outcomes = check(&subject, layout).await;
     assert_conforms(&outcomes);
     subject.place.drop().await;
@@ -75,5 +77,12 @@ conformance! {
     small_statements_wide: Wide, json!({"statement_rows": 7});
     small_statements_narrow: Narrow, json!({"statement_rows": 7});
     no_index_wide: Wide, json!({"indexes": "none"});
+    mysql_wide: Wide, none();
+    mysql_narrow: Narrow, none();
+    mysql_document: Document, none();
+    mysql_bulk: Bulk, none();
+    mysql_in_partitions_narrow: Narrow, json!({"partitions": 3});
+    mysql_datapoint_document: Document, json!({"commit": "datapoint"});
+    mysql_no_index_document: Document, json!({"indexes": "none"});
     no_index_bulk: Bulk, json!({"indexes": "none"});
 }

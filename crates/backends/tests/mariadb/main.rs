@@ -1,8 +1,8 @@
 //! MariaDB and MySQL: what holds without a server, and what holds against a real one.
 //!
-//! The server is named by `IOTBENCH_TEST_MARIADB_URL`, with a user who may do everything, e.g.
-//! `mysql://root@127.0.0.1:3306/`. Each test has a database of its own on it. Without it these tests are skipped, and
-//! fail where `IOTBENCH_REQUIRE_SERVERS=1` demands them.
+//! The servers are named by `IOTBENCH_TEST_MARIADB_URL` and `IOTBENCH_TEST_MYSQL_URL`, with a user who may do everything, e.g.
+//! `mysql://root@127.0.0.1:3306/`. Each test has a database of its own there. Without one its tests are skipped, and fail
+//! where `IOTBENCH_REQUIRE_SERVERS=1` demands them.
 
 #![cfg(feature = "mariadb")]
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
@@ -11,6 +11,7 @@
 mod conformance;
 mod failures;
 mod harm;
+mod mysql;
 mod rogue;
 mod server;
 mod writing;

@@ -11,17 +11,22 @@ use std::sync::Arc;
 use url::Url;
 
 pub(crate) fn backend() -> &'static dyn Backend {
-    Registry::new(BACKENDS).find("mariadb").unwrap()
+    named("mariadb")
 }
 
-/// The address of the real server; `None` skips the test.
-pub(crate) fn url() -> Option<Url> {
-    match std::env::var("IOTBENCH_TEST_MARIADB_URL") {
+pub(crate) fn named(backend: &str) -> &'static dyn Backend {
+    Registry::new(BACKENDS).find(backend).unwrap()
+}
+
+/// The address of the real server of a backend; `None` skips the test.
+pub(crate) fn url(backend: &str) -> Option<Url> {
+    let variable = format!("IOTBENCH_TEST_{}_URL", backend.to_uppercase());
+    match std::env::var(&variable) {
         Ok(url) => Some(url.parse().unwrap()),
         Err(_) => {
             let is_required = std::env::var("IOTBENCH_REQUIRE_SERVERS").is_ok_and(|v| v == "1");
-            assert!(!is_required, "IOTBENCH_TEST_MARIADB_URL is not set and IOTBENCH_REQUIRE_SERVERS=1");
-            eprintln!("skipped: IOTBENCH_TEST_MARIADB_URL is not set (scripts/test starts the servers)");
+            assert!(!is_required, "{variable} is not set and IOTBENCH_REQUIRE_SERVERS=1");
+            eprintln!("skipped: {variable} is not set (scripts/test starts the servers)");
             None
         }
     }
@@ -36,7 +41,12 @@ pub(crate) struct Place {
 impl Place {
     /// `None` where there is no server: the test is skipped.
     pub(crate) async fn new(test: &str) -> Option<Self> {
-        let mut url = url()?;
+        Self::on("mariadb", test).await
+    }
+
+    /// The same on the server of that backend.
+    pub(crate) async fn on(backend: &str, test: &str) -> Option<Self> {
+        let mut url = url(backend)?;
         let database = format!("iotbench_test_{test}");
         url.set_path(&database);
         let place = Self { url, database };

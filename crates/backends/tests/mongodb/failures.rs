@@ -112,3 +112,12 @@ async fn more_members_than_there_are_leave_a_write_in_doubt_or_refuse_it() {
     assert!(matches!(error.cause, Cause::Server | Cause::Data), "{error}");
     database.remove().await;
 }
+
+#[tokio::test]
+async fn a_server_that_is_no_router_is_not_taken_for_shards() {
+    let Some(database) = OwnDatabase::create().await else { return };
+    let error = open(&database.url(), r#"{"shards": 2}"#, table(Layout::Document, "r")).ping().await.unwrap_err();
+    assert_eq!((error.cause, error.action), (Cause::Server, Action::Stop), "{error}");
+    assert!(error.message.contains("mongos"), "{error}");
+    database.remove().await;
+}

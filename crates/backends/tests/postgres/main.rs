@@ -5,6 +5,7 @@
 
 mod conformance;
 mod control;
+mod extensions;
 mod failures;
 mod names;
 mod ownership;

@@ -6,7 +6,7 @@ use crate::{
 };
 use clap::Args;
 use iotbench_backends::BACKENDS;
-use iotbench_core::{Acknowledgement, Backend, Capabilities, Duplicates, Recipe, Registry, TimeUnit};
+use iotbench_core::{Acknowledgement, Backend, Capabilities, Duplicates, Recipe, Registry, TimeUnit, Variant};
 use iotbench_launcher::Programs;
 
 const EXAMPLES: &str = "\
@@ -74,6 +74,15 @@ fn server(recipe: &'static Recipe) -> Vec<[String; 2]> {
     found.into_iter().chain([user, ["  programs are named by".into(), variables]]).collect()
 }
 
+/// Whether another form of the private server is ready, or what of it is missing.
+fn variant(variant: &Variant) -> [String; 2] {
+    let found = match Programs::find(variant.recipe) {
+        Ok(_) => "ready".into(),
+        Err(missing) => format!("missing: {missing}"),
+    };
+    [format!("  with {}", variant.setting), found]
+}
+
 fn details(backend: &dyn Backend) -> String {
     let c = backend.capabilities();
     let mut text = format!("{}: {}\n\nLayouts, the default first\n", backend.name(), backend.summary());
@@ -84,6 +93,7 @@ fn details(backend: &dyn Backend) -> String {
         let name = backend.name();
         text.push_str(&format!("\nPrivate server, without --url; its settings under [backend.{name}.server]\n"));
         text.push_str(&columns(&server(recipe)));
+        text.push_str(&columns(&backend.variants().iter().map(variant).collect::<Vec<_>>()));
     } else if !c.embedded {
         text.push_str("\nNo private server: only by --url\n");
     }

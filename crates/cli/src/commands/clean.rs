@@ -93,14 +93,17 @@ fn clean_kept(arguments: &CleanArguments) -> Result<(), CliError> {
     Ok(())
 }
 
-/// The database at an address: of the backend that is named, else of the one that takes such an address.
+/// The database at an address: of the backend that is named, else of the one whose name the address begins with, else of the
+/// only one that takes it.
 fn open(backend: Option<&str>, target: &Target) -> Result<Arc<dyn Database>, CliError> {
     let open = |backend: &dyn Backend| {
         backend
             .open(OpenRequest { target: target.clone(), settings: Settings::default(), table: no_table()? })
             .map_err(|e| CliError::usage(printable(&e.to_string())))
     };
-    match backend {
+    let scheme = target.endpoints.first().map(|endpoint| endpoint.expose().scheme());
+    let named_by_address = || BACKENDS.iter().map(|backend| backend.name()).find(|&name| Some(name) == scheme);
+    match backend.or_else(named_by_address) {
         Some(name) => open(Registry::new(BACKENDS).find(name).map_err(CliError::usage)?),
         None => {
             let stores = BACKENDS.iter().filter(|b| !b.capabilities().embedded || b.name() == "sqlite");

@@ -7,6 +7,7 @@ mod client;
 mod clusters;
 mod command;
 mod connections;
+mod extensions;
 mod failures;
 mod full_disk;
 mod harm;

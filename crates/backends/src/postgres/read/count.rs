@@ -21,8 +21,8 @@ pub(crate) fn count_sql(shape: &Shape) -> String {
              GROUP BY device, second, nanosecond, number) AS n GROUP BY device, second, nanosecond) AS p"
         ),
         Layout::Bulk => format!(
-            "SELECT count(*), coalesce(sum((SELECT count(*) FROM jsonb_array_elements(m) AS v(value) \
-             WHERE jsonb_typeof(v.value) <> 'null')), 0)::bigint FROM {rows}"
+            "SELECT count(*), coalesce(sum(jsonb_array_length(jsonb_path_query_array(m, '$[*] ? (@ != null)'))), 0)::bigint \
+             FROM {rows}"
         ),
     }
 }

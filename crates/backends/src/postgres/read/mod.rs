@@ -3,6 +3,7 @@
 mod bulk;
 mod count;
 mod figures;
+mod figures_in_shards;
 #[cfg(test)]
 mod plans;
 mod points;
@@ -43,6 +44,9 @@ impl PostgresReader {
 
     async fn answer(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
         self.refuse_unknown_signals(query)?;
+        if !self.shape.may_hold(query) {
+            return Ok(NOTHING);
+        }
         let all = Arc::clone(&self.all_signals);
         match query {
             Query::MaxOfFirst { device, signal, from_ns, limit } => {

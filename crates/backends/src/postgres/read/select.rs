@@ -96,9 +96,9 @@ impl Shape {
     /// What follows ORDER BY.
     fn order_by(&self, wanted: &Wanted<'_>) -> String {
         match wanted.order {
-            Order::Stretch => format!("device, {}, _place", self.by_time("")),
-            Order::Oldest => format!("{}, _place", self.by_time("")),
-            Order::Newest => format!("{}, device, _place DESC", self.by_time(" DESC")),
+            Order::Stretch => format!("device, {}, {}", self.by_time(""), self.by_place("")),
+            Order::Oldest => format!("{}, {}", self.by_time(""), self.by_place("")),
+            Order::Newest => format!("{}, device, {}", self.by_time(" DESC"), self.by_place(" DESC")),
             Order::After => self.by_time(""),
             Order::Before => self.by_time(" DESC"),
             Order::Least => {
@@ -137,11 +137,12 @@ impl Shape {
         let devices = self.devices(&mut statement, devices)?;
         let limit = self.limit(&mut statement, signals, limit)?;
         let (columns, rows, newest_first) = (self.columns(signals), self.rows(), self.by_time(" DESC"));
+        let last_stored = self.by_place(" DESC");
         // Rows of one datapoint must stay together where datapoints of one device and time are several.
         let (place, by_place) = if self.layout() == Layout::Narrow { (", _place", ", _place DESC") } else { ("", "") };
         statement.sql = format!(
             "SELECT p.* FROM {devices} CROSS JOIN LATERAL (SELECT {columns}{place} FROM {rows} \
-             WHERE r.device = d.device ORDER BY {newest_first}, _place DESC{limit}) AS p \
+             WHERE r.device = d.device ORDER BY {newest_first}, {last_stored}{limit}) AS p \
              ORDER BY {newest_first}, p.device{by_place}{limit}"
         );
         Ok(statement)
@@ -159,10 +160,10 @@ impl Shape {
         let condition = self.condition(&mut statement, Asked::One(device), span)?;
         let of_signal = self.of_signals(&[signal]);
         let limit = self.limit(&mut statement, &[signal], limit)?;
-        let (number, rows, by_time) = (self.number(signal), self.rows(), self.by_time(""));
+        let (number, rows, by_time, by_place) = (self.number(signal), self.rows(), self.by_time(""), self.by_place(""));
         statement.sql = format!(
             "SELECT max(number_of_point) FROM (SELECT {number} AS number_of_point FROM {rows} \
-             WHERE {condition}{of_signal} ORDER BY {by_time}, _place{limit}) AS first"
+             WHERE {condition}{of_signal} ORDER BY {by_time}, {by_place}{limit}) AS first"
         );
         Ok(statement)
     }

@@ -3,17 +3,18 @@
 use super::statement::Statement;
 use crate::{
     postgres::{
-        config::Indexes,
+        config::{Division, Indexes},
         layout::{ColumnType, Table, literal, quoted},
     },
     second::split,
     span::Span,
 };
-use iotbench_core::{Devices, Error, Layout, Predicate, SignalId, ValueType};
+use iotbench_core::{Devices, Error, Layout, Predicate, Query, SignalId, ValueType};
 use std::sync::Arc;
 
 /// A layout as rows named `r` with the columns `device`, those of the time, and `_place`, by which rows of equal time are
-/// told apart: where a row lies is the order of storing, as nothing is ever updated or deleted.
+/// told apart: where a row lies is the order of storing, as nothing is ever updated or deleted. In layout bulk a record has
+/// several, in the order of `_number`.
 pub(crate) struct Shape {
     table: Arc<Table>,
 }
@@ -60,9 +61,32 @@ impl Shape {
         self.table.spec.schema.signals()[usize::from(signal)].value_type
     }
 
-    /// Whether the table's index finds the newest rows of one device, but not of many together.
+    /// Whether the table's index finds the newest rows of one device, but not of many together. Shards are asked for theirs
+    /// all at once: a query that looks at one device after another cannot be sent to them.
     pub(crate) fn is_indexed_by_device(&self) -> bool {
-        self.table.spec.has_device_column() && self.table.indexes == Indexes::Tag
+        self.table.spec.has_device_column() && self.table.indexes == Indexes::Tag && !self.is_in_shards()
+    }
+
+    /// Whether the rows lie in shards on several servers.
+    pub(crate) fn is_in_shards(&self) -> bool {
+        self.table.division == Division::Shards
+    }
+
+    /// Whether the table may hold a device that is asked for: one without that column holds the first alone. Citus cannot
+    /// answer a query of which it knows that no shard holds anything.
+    pub(crate) fn may_hold(&self, query: &Query) -> bool {
+        let is_asked = match query {
+            Query::Range { devices: Devices::Some(list), .. }
+            | Query::Newest { devices: Devices::Some(list), .. }
+            | Query::Aggregates { devices: Devices::Some(list), .. } => list.contains(&0),
+            Query::Records { device, .. }
+            | Query::Nearest { device, .. }
+            | Query::Minimum { device, .. }
+            | Query::MaxOfFirst { device, .. }
+            | Query::NewestVisible { device, .. } => *device == 0,
+            Query::Range { .. } | Query::Newest { .. } | Query::Aggregates { .. } | Query::Count | Query::Scan => true,
+        };
+        is_asked || self.table.spec.has_device_column()
     }
 
     /// The rows as an item of FROM.
@@ -80,8 +104,8 @@ impl Shape {
                 format!("(SELECT {device}, second, nanosecond, ctid AS _place, number, measurement FROM {table}) AS r")
             }
             Layout::Bulk => format!(
-                "(SELECT {device}, second, (e.point->>'ns')::integer AS nanosecond, ROW(t.ctid, e.number) AS _place, \
-                 e.point->'m' AS m FROM {table} AS t CROSS JOIN LATERAL \
+                "(SELECT {device}, second, (e.point->>'ns')::integer AS nanosecond, t.ctid AS _place, \
+                 e.number AS _number, e.point->'m' AS m FROM {table} AS t CROSS JOIN LATERAL \
                  jsonb_array_elements(measurements->'measurements') WITH ORDINALITY AS e(point, number)) AS r"
             ),
         }
@@ -105,6 +129,14 @@ impl Shape {
     /// A column list in this order: `second DESC, nanosecond DESC`.
     pub(crate) fn by_time(&self, direction: &str) -> String {
         self.time().iter().map(|column| format!("{column}{direction}")).collect::<Vec<_>>().join(", ")
+    }
+
+    /// The order of storing of rows of equal device and time, in this direction.
+    pub(crate) fn by_place(&self, direction: &str) -> String {
+        match self.layout() {
+            Layout::Bulk => format!("_place{direction}, _number{direction}"),
+            Layout::Wide | Layout::Narrow | Layout::Document => format!("_place{direction}"),
+        }
     }
 
     /// A signal's value in its own type.
