@@ -6,9 +6,9 @@ use super::{
     marker,
     promise::{acknowledgement, promise},
     read::{KairosReader, count},
-    settle::Queued,
     write::{HttpWriter, TelnetWriter},
 };
+use crate::metrics::Queued;
 use async_trait::async_trait;
 use iotbench_core::{
     Action, Cause, Counts, Database, Error, OwnedObject, Reader, ServerFacts, Settled, TableSpec, Writer,

@@ -15,6 +15,7 @@ mod library;
 mod login;
 mod managed_run;
 mod on_a_server;
+mod opentsdb;
 mod outages;
 mod partial_writes;
 mod place;
