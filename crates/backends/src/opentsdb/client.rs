@@ -3,7 +3,7 @@
 use super::{
     document::Document,
     error::{improper, names_unknown_device, of_status, of_write},
-    facts::Told,
+    facts::{Told, Version},
     question::{Asked, deletion, question},
 };
 use crate::{
@@ -75,13 +75,8 @@ impl Client {
     }
 
     /// What the server says that it is.
-    pub(crate) async fn version(&mut self) -> Result<String, Error> {
-        #[derive(Deserialize)]
-        struct Version {
-            version: String,
-        }
-        let said: Version = self.get(Method::GET, "/api/version").await?;
-        Ok(said.version)
+    pub(crate) async fn version(&mut self) -> Result<Version, Error> {
+        self.get(Method::GET, "/api/version").await
     }
 
     /// How the server is set.

@@ -3,7 +3,7 @@
 use super::{
     client::Client,
     config::Config,
-    facts::{check_version, facts},
+    facts::facts,
     marker,
     read::{OpenTsdbReader, count},
     write::HttpWriter,
@@ -16,6 +16,9 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering},
 };
 
+/// So many looks in a row that find nothing new mean that nothing more comes: before each, what is queued is waited for.
+const QUIET_LOOKS: u32 = 3;
+
 /// The servers, and the metrics on them that are ours.
 pub(crate) struct OpenTsdbDatabase {
     config: Config,
@@ -27,7 +30,7 @@ pub(crate) struct OpenTsdbDatabase {
 
 impl OpenTsdbDatabase {
     pub(crate) fn new(config: Config, table: TableSpec) -> Self {
-        Self { config, table: Arc::new(table), queued: Arc::default(), opened: AtomicUsize::new(0) }
+        Self { config, table: Arc::new(table), queued: Arc::new(Queued::new(QUIET_LOOKS)), opened: AtomicUsize::new(0) }
     }
 
     /// The first server that can be reached: they share one HBase.
@@ -56,10 +59,11 @@ impl OpenTsdbDatabase {
 impl Database for OpenTsdbDatabase {
     async fn ping(&self) -> Result<ServerFacts, Error> {
         for server in &self.config.servers {
-            check_version(&Client::connect(server).await?.version().await?)?;
+            let mut client = Client::connect(server).await?;
+            client.version().await?.check(&client.told().await?)?;
         }
         let mut client = self.client().await?;
-        Ok(facts(client.version().await?, &client.told().await?, self.config.method))
+        Ok(facts(&client.version().await?, &client.told().await?, self.config.method))
     }
 
     async fn create(&self) -> Result<(), Error> {
@@ -78,6 +82,7 @@ impl Database for OpenTsdbDatabase {
     }
 
     async fn settle(&self) -> Result<Settled, Error> {
+        marker::flush(&self.config.servers, &self.table.name).await?;
         let values = self.counts(&mut self.client().await?).await?.values;
         Ok(self.queued.look(values))
     }

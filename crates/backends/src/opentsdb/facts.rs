@@ -2,6 +2,7 @@
 
 use super::{config::Method, error::improper};
 use iotbench_core::{Acknowledgement, Action, Cause, Error, Promise, PromiseLevel, PromiseSource, ServerFacts};
+use serde::Deserialize;
 use std::collections::BTreeMap;
 
 /// The effective settings of a TSD, as it tells them.
@@ -52,24 +53,52 @@ impl Told {
     }
 }
 
-/// Refuses another server or version. Before 2.4 every float was stored in 32 bits.
-pub(crate) fn check_version(version: &str) -> Result<(), Error> {
-    let mut numbers = version.split('.').map(|number| number.parse::<u32>());
-    match (numbers.next(), numbers.next()) {
-        (Some(Ok(2)), Some(Ok(4..))) => Ok(()),
-        (Some(Ok(_)), Some(Ok(_))) => {
-            let message = format!("this is OpenTSDB {version}, and needed is 2.4 or a later 2.x");
-            Err(Error::new(Cause::Server, message).action(Action::Stop))
+/// What a server says that it is.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Version {
+    /// The registry's build of 2.4.1 has lost it, and says `BuildData`.
+    version: String,
+    short_revision: String,
+}
+
+/// What every server of 2.4 has a setting for, and none before.
+const SINCE_2_4: &str = "tsd.rollups.enable";
+
+impl Version {
+    fn numbers(&self) -> Option<(u32, u32)> {
+        let mut numbers = self.version.split('.').map(|number| number.parse().ok());
+        Some((numbers.next()??, numbers.next()??))
+    }
+
+    /// Refuses another server or version. Before 2.4 every float was stored in 32 bits.
+    ///
+    /// # Errors
+    /// Server, or Protocol where it is no OpenTSDB.
+    pub(crate) fn check(&self, told: &Told) -> Result<(), Error> {
+        match self.numbers() {
+            Some((2, 4..)) => Ok(()),
+            None if told.0.contains_key(SINCE_2_4) => Ok(()),
+            Some(_) => {
+                let message = format!("this is OpenTSDB {}, and needed is 2.4 or a later 2.x", self.version);
+                Err(Error::new(Cause::Server, message).action(Action::Stop))
+            }
+            None => Err(improper(format!("its version is {:?}", self.version))),
         }
-        _ => Err(improper(format!("its version is {version:?}"))),
+    }
+
+    fn shown(&self) -> String {
+        match self.numbers() {
+            Some(_) => self.version.clone(),
+            None => format!("not told (revision {})", self.short_revision),
+        }
     }
 }
 
-pub(crate) fn facts(version: String, told: &Told, method: Method) -> ServerFacts {
+pub(crate) fn facts(version: &Version, told: &Told, method: Method) -> ServerFacts {
     let shown = SHOWN.into_iter().filter_map(|key| Some((key.to_owned(), told.0.get(key)?.clone())));
     ServerFacts {
         product: "OpenTSDB".into(),
-        version,
+        version: version.shown(),
         driver: "hyper 1, own JSON".into(),
         method: match (method.sync, method.gzip) {
             (false, false) => "/api/put?details",
@@ -110,7 +139,7 @@ mod tests {
     #[test]
     fn each_way_of_writing_promises_what_it_keeps() {
         for (sync, acknowledgement) in [(false, Acknowledgement::Queued), (true, Acknowledgement::Applied)] {
-            let facts = facts("2.4.1".into(), &told(&[]), Method { sync, gzip: false });
+            let facts = facts(&version("2.4.1"), &told(&[]), Method { sync, gzip: false });
             assert_eq!((facts.acknowledgement, facts.promise.level), (acknowledgement, PromiseLevel::Buffered));
             assert_eq!(facts.method.ends_with("sync"), sync);
         }
@@ -135,13 +164,20 @@ mod tests {
         }
     }
 
+    fn version(version: &str) -> Version {
+        Version { version: version.into(), short_revision: "eb125a342".into() }
+    }
+
     #[test]
     fn another_version_is_refused() {
         for right in ["2.4.0", "2.4.1", "2.5.0-RC1"] {
-            assert!(check_version(right).is_ok(), "{right}");
+            assert!(version(right).check(&told(&[])).is_ok(), "{right}");
         }
-        for wrong in ["2.3.2", "1.0.0", "3.0", "KairosDB 1.3", ""] {
-            assert!(check_version(wrong).is_err(), "{wrong}");
+        for wrong in ["2.3.2", "1.0.0", "3.0", "KairosDB 1.3", "", "BuildData"] {
+            assert!(version(wrong).check(&told(&[])).is_err(), "{wrong}");
         }
+        let unnamed = version("BuildData");
+        assert!(unnamed.check(&told(&[(SINCE_2_4, "false")])).is_ok());
+        assert_eq!(unnamed.shown(), "not told (revision eb125a342)");
     }
 }

@@ -21,6 +21,8 @@ const FIRST_SECOND: u32 = 31_536_000;
 const LAST_SECOND: u32 = 4_102_444_799;
 /// So many looks are enough until nothing is left: each is a round trip.
 const MOST_LOOKS: u32 = 20_000;
+/// The end of the name of a table's metric that only carries what is waited for: no signal has such a name.
+const QUEUE: &str = "/queue";
 const OURS: &str = "iotbench ";
 const CREATED_BY: &str = concat!("iotbench ", env!("CARGO_PKG_VERSION"));
 const DESCRIPTION: &str = "marks a table of iotbench";
@@ -61,8 +63,6 @@ pub(crate) async fn create(servers: &[Server], client: &mut Client, table: &Tabl
         let message = format!("{} exist without our marker: choose another table name", of_table(&table.name));
         return Err(Error::new(Cause::NotOurs, message));
     }
-    let metrics: Vec<_> = (0..).take(table.schema.width()).map(|signal| metric(table, signal)).collect();
-    client.assign(&metrics, DEVICE).await?;
     put_mark(client, table).await
 }
 
@@ -124,15 +124,9 @@ async fn remove(servers: &[Server], client: &mut Client, table: &Name) -> Result
 
 /// Deletes the values of a table that is ours.
 async fn clear(servers: &[Server], client: &mut Client, table: &Name) -> Result<(), Error> {
-    let metrics = client.metrics(&prefix(table)).await?;
-    let Some(any) = metrics.first() else { return Ok(()) };
-    // What is queued goes before a value that is waited for, which is then deleted with the rest.
-    let last = json!({ "metric": any, "timestamp": ALL.first, "value": 0, "tags": { DEVICE: "0" } });
-    for server in servers {
-        Client::connect(server).await?.put(&last).await?;
-    }
-    for metric in &metrics {
-        client.delete(metric).await?;
+    flush(servers, table).await?;
+    for metric in client.metrics(&prefix(table)).await? {
+        client.delete(&metric).await?;
     }
     for _ in 0..MOST_LOOKS {
         if !are_there_values(client, table).await? {
@@ -141,6 +135,21 @@ async fn clear(servers: &[Server], client: &mut Client, table: &Name) -> Result<
     }
     let message = format!("{} are still there after {MOST_LOOKS} looks", of_table(table));
     Err(Error::new(Cause::Server, message))
+}
+
+/// Waits until what each server took before is stored: what is queued goes before, or with, a value that is waited for. That one
+/// belongs to the table, and to none of its signals.
+pub(crate) async fn flush(servers: &[Server], table: &Name) -> Result<(), Error> {
+    let tags = json!({ DEVICE: "0" });
+    let last = json!({ "metric": queue(table), "timestamp": ALL.first, "value": 0, "tags": tags });
+    for server in servers {
+        Client::connect(server).await?.put(&last).await?;
+    }
+    Ok(())
+}
+
+fn queue(table: &Name) -> String {
+    format!("{}{QUEUE}", prefix(table))
 }
 
 /// Whether there is a value of any metric of this table's names.
@@ -156,6 +165,8 @@ async fn are_there_values(client: &mut Client, table: &Name) -> Result<bool, Err
 }
 
 async fn put_mark(client: &mut Client, table: &TableSpec) -> Result<(), Error> {
+    let signals = (0..).take(table.schema.width()).map(|signal| metric(table, signal));
+    client.assign(&signals.chain([queue(&table.name)]).collect::<Vec<_>>(), DEVICE).await?;
     let mark = Mark {
         created_by: CREATED_BY.into(),
         table: table.name.clone(),

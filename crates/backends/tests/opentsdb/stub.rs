@@ -173,9 +173,11 @@ async fn no_answer_and_a_strange_one_may_have_stored_everything() {
 
 #[tokio::test]
 async fn another_server_or_version_is_no_opentsdb_2_4() {
-    for body in [r#"{"version":"2.3.2"}"#, r#"{"version":"KairosDB 1.3"}"#, "<html>"] {
+    let said = |version: &str| json!({"version": version, "short_revision": "x"}).to_string();
+    for body in [said("2.3.2"), said("KairosDB 1.3"), "<html>".into()] {
         let ping = async |database: Arc<dyn Database>| database.ping().await;
-        let error = against(json!({}), &[answer("200 OK", body)], ping).await.0.unwrap_err();
+        let answers = [answer("200 OK", &body), told(4096)];
+        let error = against(json!({}), &answers, ping).await.0.unwrap_err();
         assert!(error.message.contains("OpenTSDB"), "{body}: {error}");
     }
 }
