@@ -130,11 +130,11 @@ impl OpenTsdbReader {
     ) -> Result<Reply, Error> {
         // The server answers once what is asked twice.
         let mut different: Vec<Aggregate> = Vec::new();
-        aggregates.iter().for_each(|a| {
-            if !different.contains(a) {
-                different.push(*a)
+        for &aggregate in aggregates {
+            if !different.contains(&aggregate) {
+                different.push(aggregate);
             }
-        });
+        }
         let table = &self.table;
         let of_all = |&aggregate: &Aggregate| signals.iter().map(move |&s| Asked::of(table, s).figure(aggregate));
         let asked: Vec<_> = different.iter().flat_map(of_all).collect();
