@@ -135,7 +135,9 @@ mod tests {
         let (encoder, batch) = (JsonEncoder::new(&table), batch(&table, 500));
         let mut out = Vec::new();
         encoder.encode(&batch, 0, usize::MAX, &mut out);
-        let counted = allocation_counter::measure(|| drop(encoder.encode(&batch, 0, usize::MAX, &mut out)));
+        let counted = allocation_counter::measure(|| {
+            encoder.encode(&batch, 0, usize::MAX, &mut out);
+        });
         assert_eq!(counted.count_total, 0);
     }
 }
