@@ -43,6 +43,8 @@ mod http;
 mod json;
 #[cfg(feature = "_line_protocol")]
 mod line_protocol;
+#[cfg(any(feature = "kairosdb", feature = "opentsdb"))]
+mod metrics;
 #[cfg(any(
     feature = "sqlite",
     feature = "mariadb",
@@ -50,6 +52,7 @@ mod line_protocol;
     feature = "_line_protocol",
     feature = "mongodb",
     feature = "kairosdb",
+    feature = "opentsdb",
     feature = "databus",
     feature = "memory",
     feature = "blackhole"
@@ -87,6 +90,8 @@ mod mariadb;
 mod memory;
 #[cfg(feature = "mongodb")]
 mod mongodb;
+#[cfg(feature = "opentsdb")]
+mod opentsdb;
 #[cfg(feature = "postgres")]
 mod postgres;
 #[cfg(feature = "questdb")]
@@ -114,6 +119,8 @@ pub const BACKENDS: &[&dyn Backend] = &[
     &mongodb::MongoDb,
     #[cfg(feature = "kairosdb")]
     &kairosdb::KairosDb,
+    #[cfg(feature = "opentsdb")]
+    &opentsdb::OpenTsdb,
     #[cfg(feature = "databus")]
     &databus::Databus,
     #[cfg(feature = "questdb")]

@@ -6,9 +6,9 @@ use super::{
     marker,
     promise::{acknowledgement, promise},
     read::{KairosReader, count},
-    settle::Queued,
     write::{HttpWriter, TelnetWriter},
 };
+use crate::metrics::Queued;
 use async_trait::async_trait;
 use iotbench_core::{
     Action, Cause, Counts, Database, Error, OwnedObject, Reader, ServerFacts, Settled, TableSpec, Writer,
@@ -21,6 +21,9 @@ use std::{
     },
 };
 
+/// So many looks in a row that find nothing new mean that nothing more comes: they follow each other at once.
+const QUIET_LOOKS: u32 = 50;
+
 /// The servers, and the metrics on them that are ours.
 pub(crate) struct KairosDatabase {
     config: Config,
@@ -32,7 +35,7 @@ pub(crate) struct KairosDatabase {
 
 impl KairosDatabase {
     pub(crate) fn new(config: Config, table: TableSpec) -> Self {
-        Self { config, table: Arc::new(table), queued: Arc::default(), opened: AtomicUsize::new(0) }
+        Self { config, table: Arc::new(table), queued: Arc::new(Queued::new(QUIET_LOOKS)), opened: AtomicUsize::new(0) }
     }
 
     /// The first server that can be reached: they share one store.

@@ -1,10 +1,8 @@
 //! An answer to a question: for each metric that was asked about, its groups with their values.
 
-use serde::{
-    Deserialize, Deserializer,
-    de::{IgnoredAny, SeqAccess, Visitor},
-};
-use std::{borrow::Cow, collections::BTreeMap, fmt};
+use crate::metrics::Datapoint;
+use serde::Deserialize;
+use std::collections::BTreeMap;
 
 /// `{"queries":[…]}`: one for each metric asked about, in that order.
 #[derive(Debug, Deserialize)]
@@ -29,96 +27,10 @@ pub(crate) struct Group<'a> {
     pub(crate) values: Vec<Datapoint<'a>>,
 }
 
-/// A time in milliseconds, and a value.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Datapoint<'a> {
-    pub(crate) ms: i64,
-    pub(crate) cell: Cell<'a>,
-}
-
-/// A value as it is written. A float that is whole is written as an integer.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Cell<'a> {
-    Integer(i64),
-    Float(f64),
-    Text(Cow<'a, str>),
-}
-
-impl Cell<'_> {
-    /// The same cell without the document.
-    pub(crate) fn into_owned(self) -> Cell<'static> {
-        match self {
-            Self::Integer(v) => Cell::Integer(v),
-            Self::Float(v) => Cell::Float(v),
-            Self::Text(v) => Cell::Text(Cow::Owned(v.into_owned())),
-        }
-    }
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for Datapoint<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_seq(DatapointVisitor)
-    }
-}
-
-struct DatapointVisitor;
-
-impl<'de> Visitor<'de> for DatapointVisitor {
-    type Value = Datapoint<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a time and a value")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut pair: A) -> Result<Datapoint<'de>, A::Error> {
-        let missing = || serde::de::Error::custom("a datapoint without a value");
-        let ms = pair.next_element()?.ok_or_else(missing)?;
-        let cell = pair.next_element()?.ok_or_else(missing)?;
-        while pair.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Datapoint { ms, cell })
-    }
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for Cell<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(CellVisitor)
-    }
-}
-
-struct CellVisitor;
-
-impl<'de> Visitor<'de> for CellVisitor {
-    type Value = Cell<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a number or a text")
-    }
-
-    fn visit_i64<E>(self, v: i64) -> Result<Cell<'de>, E> {
-        Ok(Cell::Integer(v))
-    }
-
-    #[expect(clippy::cast_precision_loss, reason = "beyond i64 only floats are written without an exponent")]
-    fn visit_u64<E>(self, v: u64) -> Result<Cell<'de>, E> {
-        Ok(i64::try_from(v).map_or(Cell::Float(v as f64), Cell::Integer))
-    }
-
-    fn visit_f64<E>(self, v: f64) -> Result<Cell<'de>, E> {
-        Ok(Cell::Float(v))
-    }
-
-    fn visit_borrowed_str<E>(self, v: &'de str) -> Result<Cell<'de>, E> {
-        Ok(Cell::Text(Cow::Borrowed(v)))
-    }
-
-    fn visit_str<E>(self, v: &str) -> Result<Cell<'de>, E> {
-        Ok(Cell::Text(Cow::Owned(v.to_owned())))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::metrics::Cell;
 
     #[test]
     fn an_answer_is_read_as_the_server_writes_it() {

@@ -7,10 +7,10 @@
 use super::{
     client::{Client, of_table},
     config::Node,
-    document::Cell,
-    names::{MARKERS, OBJECT, marker, prefix},
+    names::{OBJECT, marker, markers},
     question::question_about,
 };
+use crate::metrics::{Cell, prefix};
 use iotbench_core::{Cause, Error, Marker, Name, OwnedObject, TableSpec};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -83,8 +83,9 @@ pub(crate) async fn check_exists(client: &mut Client, table: &Name) -> Result<()
 /// Our tables of all runs, by name.
 pub(crate) async fn owned(client: &mut Client) -> Result<Vec<OwnedObject>, Error> {
     let mut objects = Vec::new();
-    for metric in client.metrics(MARKERS).await? {
-        let Some(name) = metric.strip_prefix(MARKERS).and_then(|name| Name::new(name).ok()) else { continue };
+    let markers = markers();
+    for metric in client.metrics(&markers).await? {
+        let Some(name) = metric.strip_prefix(&markers).and_then(|name| Name::new(name).ok()) else { continue };
         match look(client, &name).await {
             Ok(Found { mark: Some(mark), .. }) => objects.push(OwnedObject { name, run_id: mark.run_id }),
             Ok(_) => {}

@@ -12,7 +12,6 @@ mod promise;
 mod question;
 mod read;
 mod recipe;
-mod settle;
 mod write;
 
 use config::{Config, SETTINGS, Store};

@@ -1,56 +1,13 @@
 //! Questions in the server's JSON. Pure.
 
-use super::names::{DEVICE, metric};
-use iotbench_core::{Aggregate, Devices, Predicate, SignalId, TableSpec, TimeRange};
+use crate::metrics::{DEVICE, Span, metric};
+use iotbench_core::{Devices, Predicate, SignalId, TableSpec};
 use serde_json::{Value, json};
-use std::ops::Bound;
 
-const NS_PER_MS: i64 = 1_000_000;
-/// The earliest and the latest time that we write: from 1970 to the end of 2199.
-pub(crate) const EARLIEST_MS: i64 = 0;
-/// See [`EARLIEST_MS`].
-pub(crate) const LATEST_MS: i64 = 7_258_118_399_999;
+/// All times that we write: from 1970 to the end of 2199.
+pub(crate) const ALL: Span = Span { first: 0, last: 7_258_118_399_999 };
 /// One stretch that holds all of that, so that a figure is over all that was asked for.
 const ONE_STRETCH: (i64, &str) = (300, "years");
-
-/// All times from `first` to `last`, in milliseconds, both within.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Span {
-    pub(crate) first: i64,
-    pub(crate) last: i64,
-}
-
-impl Span {
-    pub(crate) const ALL: Self = Self { first: EARLIEST_MS, last: LATEST_MS };
-
-    /// The whole milliseconds of a range that can hold a datapoint of ours; `None` when there is none.
-    pub(crate) fn of(range: TimeRange) -> Option<Self> {
-        let first_ns = match range.from {
-            Bound::Included(time) => time,
-            Bound::Excluded(time) => time.checked_add(1)?,
-            Bound::Unbounded => i64::MIN,
-        };
-        let last_ns = match range.to {
-            Bound::Included(time) => time,
-            Bound::Excluded(time) => time.checked_sub(1)?,
-            Bound::Unbounded => i64::MAX,
-        };
-        // Rounded up: the first whole millisecond within.
-        let first = first_ns.div_euclid(NS_PER_MS) + i64::from(first_ns.rem_euclid(NS_PER_MS) > 0);
-        let span = Self { first: first.max(EARLIEST_MS), last: last_ns.div_euclid(NS_PER_MS).min(LATEST_MS) };
-        (span.first <= span.last).then_some(span)
-    }
-
-    /// From a time on.
-    pub(crate) fn from(first_ns: i64) -> Option<Self> {
-        Self::of(TimeRange { from: Bound::Included(first_ns), to: Bound::Unbounded })
-    }
-}
-
-/// A time of ours.
-pub(crate) fn ns(ms: i64) -> i64 {
-    ms.saturating_mul(NS_PER_MS)
-}
 
 /// The metric of one signal as it is asked about.
 #[derive(Clone, Debug, PartialEq)]
@@ -116,16 +73,6 @@ impl Asked {
     }
 }
 
-/// The server's name of a figure.
-pub(crate) fn name_of(aggregate: Aggregate) -> &'static str {
-    match aggregate {
-        Aggregate::Last => "last",
-        Aggregate::Min => "min",
-        Aggregate::Mean => "avg",
-        Aggregate::Max => "max",
-    }
-}
-
 /// The question about several metrics over one stretch of time.
 pub(crate) fn question(span: Span, asked: &[Asked]) -> String {
     let metrics: Vec<_> = asked.iter().map(|asked| &asked.0).collect();
@@ -134,14 +81,13 @@ pub(crate) fn question(span: Span, asked: &[Asked]) -> String {
 
 /// The question about all values of a metric that is not a signal's.
 pub(crate) fn question_about(metric: &str) -> String {
-    json!({ "start_absolute": EARLIEST_MS, "end_absolute": LATEST_MS, "metrics": [{ "name": metric }] }).to_string()
+    json!({ "start_absolute": ALL.first, "end_absolute": ALL.last, "metrics": [{ "name": metric }] }).to_string()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use iotbench_core::{Layout, Marker, Name, Schema, Signal, ValueType};
-    use proptest::prelude::*;
 
     fn table() -> TableSpec {
         let signal = |name: &str| Signal { name: name.into(), value_type: ValueType::F32, max_text_bytes: 0 };
@@ -176,18 +122,5 @@ mod tests {
         }]});
         assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), expected);
         assert_eq!(Asked::new(&table(), 0).limit(u64::MAX), Asked::new(&table(), 0));
-    }
-
-    proptest! {
-        #[test]
-        fn a_span_holds_the_whole_milliseconds_of_a_range(from in any::<i64>(), length in 0_i64..5_000_000, ms in 0..LATEST_MS) {
-            let range = TimeRange::half_open(from, from.saturating_add(length));
-            let near = from.div_euclid(NS_PER_MS).clamp(EARLIEST_MS, LATEST_MS);
-            for ms in [ms, near, near + 1, near + 4] {
-                let within = Span::of(range).is_some_and(|span| (span.first..=span.last).contains(&ms));
-                let meant = ms <= LATEST_MS && ms.checked_mul(NS_PER_MS).is_some_and(|time| range.contains(time));
-                prop_assert_eq!(within, meant, "{}", ms);
-            }
-        }
     }
 }

@@ -16,6 +16,7 @@ mod library;
 mod login;
 mod managed_run;
 mod on_a_server;
+mod opentsdb;
 mod ordinary_user;
 mod outages;
 mod partial_writes;

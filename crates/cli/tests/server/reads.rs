@@ -1,14 +1,12 @@
 //! Reads on real servers: each answer is the truth, and what an earlier run left is read again.
 
-use crate::place::{Place, is_here};
-use iotbench_backends::BACKENDS;
+use crate::place::{Place, every_server, is_here};
 use serde_json::Value;
 
 /// KairosDB, which stores milliseconds, and on H2 some thousand values a second, has a test of its own; VictoriaMetrics
 /// stores milliseconds and no text.
 fn backends() -> impl Iterator<Item = &'static str> {
-    let servers = BACKENDS.iter().filter(|b| b.recipe().is_some()).map(|b| b.name());
-    servers.filter(|&name| !["kairosdb", "victoriametrics"].contains(&name) && is_here(name))
+    every_server().filter(|name| !["kairosdb", "victoriametrics"].contains(name))
 }
 
 /// Runs with every answer compared; the exit code says nothing, because a busy machine may send an open loop late.

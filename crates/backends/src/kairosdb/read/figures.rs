@@ -1,17 +1,17 @@
 //! Figures of signals, device by device: worked out by the server, and by us where texts are read as numbers.
 
-use super::points::{number, points};
+use super::points::points;
 use crate::{
-    answer::Answer,
     kairosdb::{
         client::Client,
         document::Document,
         error::improper,
-        question::{Asked, Span, name_of, question},
+        question::{Asked, question},
     },
+    metrics::{Figures, Span, name_of, number},
     series::Series,
 };
-use iotbench_core::{Aggregate, ComputedBy, Devices, Error, Reply, SignalId, Sink, TableSpec, Value, ValueType};
+use iotbench_core::{Aggregate, ComputedBy, Devices, Error, Reply, SignalId, Sink, TableSpec, ValueType};
 use std::collections::BTreeMap;
 
 /// Which figures are wanted.
@@ -21,9 +21,6 @@ pub(crate) struct Wish<'a> {
     pub(crate) devices: &'a Devices,
     pub(crate) span: Span,
 }
-
-/// For each device the figure of each aggregate and signal, in that order.
-type Figures = BTreeMap<u32, Vec<Option<f64>>>;
 
 impl Wish<'_> {
     pub(crate) async fn answer(
@@ -43,16 +40,7 @@ impl Wish<'_> {
             let asked: Vec<_> = names.flat_map(|name| all().map(move |asked| asked.figure(name))).collect();
             (client.ask(question(self.span, &asked), figures_of).await?, ComputedBy::Server)
         };
-        let mut answer = Answer::new(sink, self.signals.iter().map(|_| ValueType::F64));
-        for (device, figures) in figures {
-            for row in figures.chunks_exact(self.signals.len()) {
-                answer.row(device, 0, |columns| {
-                    let figures = columns.iter_mut().zip(row);
-                    figures.into_iter().try_for_each(|(column, figure)| column.push(figure.map(Value::F64)))
-                })?;
-            }
-        }
-        answer.finish(bytes, computed_by)
+        figures.answer(self.signals.len(), bytes, computed_by, sink)
     }
 
     fn work_out(&self, document: &Document<'_>) -> Result<Figures, Error> {
@@ -66,23 +54,24 @@ impl Wish<'_> {
             }
             Ok(())
         })?;
-        let figures = |of_device: Vec<Series>| {
+        let (mut figures, width) = (Figures::default(), self.aggregates.len() * self.signals.len());
+        for (device, of_device) in series {
             let rows = self.aggregates.iter();
-            rows.flat_map(|&aggregate| of_device.iter().map(move |series| series.figure(aggregate))).collect()
-        };
-        Ok(series.into_iter().map(|(device, of_device)| (device, figures(of_device))).collect())
+            let all = rows.flat_map(|&aggregate| of_device.iter().map(move |series| series.figure(aggregate)));
+            all.enumerate().for_each(|(place, figure)| figures.set(device, place, width, figure));
+        }
+        Ok(figures)
     }
 }
 
 /// The figures that the server worked out: one value a metric and device.
 fn figures_of(document: &Document<'_>) -> Result<Figures, Error> {
-    let mut figures = Figures::new();
+    let mut figures = Figures::default();
     let width = document.queries.len();
     for (place, metric) in document.queries.iter().enumerate() {
         for group in metric.results.iter().filter(|group| !group.values.is_empty()) {
             let [value] = &group.values[..] else { return Err(improper("a figure is one value")) };
-            let device = super::points::device_of(group)?;
-            figures.entry(device).or_insert_with(|| vec![None; width])[place] = number(&value.cell);
+            figures.set(super::points::device_of(group)?, place, width, number(&value.cell));
         }
     }
     Ok(figures)

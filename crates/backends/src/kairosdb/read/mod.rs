@@ -9,19 +9,21 @@ pub(crate) use count::count;
 
 use super::{
     client::Client,
-    document::{Cell, Document},
-    names::DEVICE,
-    question::{Asked, Span, question},
+    document::Document,
+    question::{ALL, Asked, question},
 };
-use crate::{answer::Answer, refuse::refuse_unknown_signals};
+use crate::{
+    answer::Answer,
+    metrics::{Cell, DEVICE, NOTHING, Span, counts_row, device_number, number, one_point, push, types},
+    refuse::refuse_unknown_signals,
+};
 use async_trait::async_trait;
 use figures::Wish;
 use iotbench_core::{
-    Cause, ComputedBy, Counts, Devices, Error, Query, Reader, Reply, ReplyColumn, SignalId, Sink, TableSpec, TimeRange,
-    Value, ValueType,
+    ComputedBy, Devices, Error, Query, Reader, Reply, SignalId, Sink, TableSpec, TimeRange, ValueType,
 };
-use points::{device_number, points, value};
-use signal::{Found, OneSignal};
+use points::points;
+use signal::OneSignal;
 use std::{cmp::Reverse, collections::BTreeSet, sync::Arc};
 
 /// A connection that answers queries.
@@ -30,9 +32,6 @@ pub(crate) struct KairosReader {
     table: Arc<TableSpec>,
     all_signals: Vec<SignalId>,
 }
-
-/// What is known to be nothing without asking.
-const NOTHING: Reply = Reply { rows: 0, bytes: 0, computed_by: ComputedBy::Server };
 
 impl KairosReader {
     pub(crate) fn new(client: Client, table: Arc<TableSpec>) -> Self {
@@ -74,7 +73,9 @@ impl KairosReader {
         range: TimeRange,
         sink: &mut dyn Sink,
     ) -> Result<Reply, Error> {
-        let Some(span) = Span::of(range).filter(|_| *devices != Devices::Some(Vec::new())) else { return Ok(NOTHING) };
+        let Some(span) = ALL.within(range).filter(|_| *devices != Devices::Some(Vec::new())) else {
+            return Ok(NOTHING);
+        };
         let (types, asked) = (types(&self.table, signals), self.asked(devices, signals));
         let mut answer = Answer::new(sink, types.iter().copied());
         let bytes = self.points(span, &asked, &types, u64::MAX, &mut answer).await?;
@@ -85,19 +86,19 @@ impl KairosReader {
     async fn scan(&mut self, sink: &mut dyn Sink) -> Result<Reply, Error> {
         let signals = self.all_signals.clone();
         let (types, all) = (types(&self.table, &signals), self.asked(&Devices::All, &signals));
-        let (tags, mut bytes) = self.client.ask_tag(question(Span::ALL, &all), DEVICE).await?;
+        let (tags, mut bytes) = self.client.ask_tag(question(ALL, &all), DEVICE).await?;
         let devices: BTreeSet<u32> = tags.iter().map(|tag| device_number(tag)).collect::<Result<_, _>>()?;
         let mut answer = Answer::new(sink, types.iter().copied());
         for device in devices {
             let asked = self.asked(&Devices::Some(vec![device]), &signals);
-            bytes += self.points(Span::ALL, &asked, &types, u64::MAX, &mut answer).await?;
+            bytes += self.points(ALL, &asked, &types, u64::MAX, &mut answer).await?;
         }
         answer.finish(bytes, ComputedBy::Server)
     }
 
     /// Each signal has its first values from a time on: together they hold the first datapoints.
     async fn records(&mut self, device: u32, from_ns: i64, limit: u64, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        let (Some(span), 1..) = (Span::from(from_ns), limit) else { return Ok(NOTHING) };
+        let (Some(span), 1..) = (ALL.from(from_ns), limit) else { return Ok(NOTHING) };
         let signals = self.all_signals.clone();
         let types = types(&self.table, &signals);
         let asked = self.asked(&Devices::Some(vec![device]), &signals).into_iter().map(|asked| asked.limit(limit));
@@ -133,19 +134,7 @@ impl KairosReader {
                 answer.row(*device, *time, |columns| push(columns, &cells, &types))
             })
         };
-        let ((), bytes) = self.client.ask(question(Span::ALL, &asked), hand_over).await?;
-        answer.finish(bytes, ComputedBy::Server)
-    }
-
-    async fn count_row(&mut self, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        let (Counts { points, values }, bytes) = count(&mut self.client, &self.table).await?;
-        let mut answer = Answer::new(sink, [ValueType::I64; 2]);
-        answer.row(0, 0, |columns| {
-            columns.iter_mut().zip([points, values]).try_for_each(|(column, count)| {
-                let count = i64::try_from(count).map_err(|e| Error::new(Cause::Protocol, e))?;
-                column.push(Some(Value::I64(count)))
-            })
-        })?;
+        let ((), bytes) = self.client.ask(question(ALL, &asked), hand_over).await?;
         answer.finish(bytes, ComputedBy::Server)
     }
 
@@ -167,14 +156,14 @@ impl KairosReader {
                 one_point(device, of.value_type(), found, computed_by, sink)
             }
             Query::Minimum { range, .. } => {
-                let Some(span) = Span::of(range) else { return Ok(NOTHING) };
+                let Some(span) = ALL.within(range) else { return Ok(NOTHING) };
                 let found = of.minimum(client, span).await?;
                 one_point(device, of.value_type(), found, computed_by, sink)
             }
             Query::MaxOfFirst { from_ns, limit, .. } => {
-                let (Some(span), 1..) = (Span::from(from_ns), limit) else { return Ok(NOTHING) };
+                let (Some(span), 1..) = (ALL.from(from_ns), limit) else { return Ok(NOTHING) };
                 let (greatest, bytes) = of.max_of_first(client, span, limit).await?;
-                let greatest = greatest.and_then(|(_, cell)| points::number(&cell)).map(|v| (0, Cell::Float(v)));
+                let greatest = greatest.and_then(|(_, cell)| number(&cell)).map(|v| (0, Cell::Float(v)));
                 one_point(device, ValueType::F64, (greatest, bytes), computed_by, sink)
             }
             _ => {
@@ -183,33 +172,6 @@ impl KairosReader {
             }
         }
     }
-}
-
-/// Answers with the one datapoint that was found, if any.
-fn one_point(
-    device: u32,
-    value_type: ValueType,
-    (found, bytes): Found,
-    computed_by: ComputedBy,
-    sink: &mut dyn Sink,
-) -> Result<Reply, Error> {
-    let mut answer = Answer::new(sink, [value_type]);
-    if let Some((time, cell)) = found {
-        answer.row(device, time, |columns| push(columns, &[Some(&cell)], &[value_type]))?;
-    }
-    answer.finish(bytes, computed_by)
-}
-
-fn push(columns: &mut [ReplyColumn], cells: &[Option<&Cell<'_>>], types: &[ValueType]) -> Result<(), Error> {
-    for ((column, cell), &value_type) in columns.iter_mut().zip(cells).zip(types) {
-        column.push(cell.map(|cell| value(cell, value_type)).transpose()?)?;
-    }
-    Ok(())
-}
-
-/// The types of these signals.
-fn types(table: &TableSpec, signals: &[SignalId]) -> Vec<ValueType> {
-    signals.iter().map(|&signal| table.schema.signals()[usize::from(signal)].value_type).collect()
 }
 
 #[async_trait]
@@ -227,11 +189,14 @@ impl Reader for KairosReader {
             | Query::NewestVisible { device, signal } => self.of_one_signal(query, *device, *signal, sink).await,
             Query::Aggregates { devices, signals, aggregates, range } => {
                 let is_none = aggregates.is_empty() || *devices == Devices::Some(Vec::new());
-                let Some(span) = Span::of(*range).filter(|_| !is_none) else { return Ok(NOTHING) };
+                let Some(span) = ALL.within(*range).filter(|_| !is_none) else { return Ok(NOTHING) };
                 let wish = Wish { signals, aggregates, devices, span };
                 wish.answer(&mut self.client, &self.table, sink).await
             }
-            Query::Count => self.count_row(sink).await,
+            Query::Count => {
+                let (counts, bytes) = count(&mut self.client, &self.table).await?;
+                counts_row(counts, bytes, sink)
+            }
         }
     }
 }

@@ -1,17 +1,17 @@
 //! Questions about one signal of one device. The server compares numbers; texts are compared here.
 
-use super::points::{number, points};
-use crate::kairosdb::{
-    client::Client,
-    document::{Cell, Document},
-    error::improper,
-    question::{Asked, Span, ns, question},
+use super::points::points;
+use crate::{
+    kairosdb::{
+        client::Client,
+        document::Document,
+        error::improper,
+        question::{ALL, Asked, question},
+    },
+    metrics::{Found, Span, ns, number},
 };
 use iotbench_core::{Devices, Direction, Error, Predicate, SignalId, TableSpec, TimeRange, ValueType};
 use std::ops::Bound;
-
-/// The time and the value of the datapoint that was found, and the bytes of the answers.
-pub(crate) type Found = (Option<(i64, Cell<'static>)>, u64);
 
 /// One signal of one device.
 pub(crate) struct OneSignal<'t> {
@@ -43,7 +43,7 @@ impl OneSignal<'_> {
             Direction::FirstAfter(time) => TimeRange { from: Bound::Excluded(time), to: Bound::Unbounded },
             Direction::LastBefore(time) => TimeRange { from: Bound::Unbounded, to: Bound::Excluded(time) },
         };
-        let Some(span) = Span::of(range) else { return Ok((None, 0)) };
+        let Some(span) = ALL.within(range) else { return Ok((None, 0)) };
         if !self.is_text() {
             let which = match direction {
                 Direction::FirstAfter(_) => "first",
@@ -80,7 +80,7 @@ impl OneSignal<'_> {
     }
 
     pub(crate) async fn newest(&self, client: &mut Client) -> Result<Found, Error> {
-        ask_one(client, Span::ALL, self.asked().latest_first().limit(1)).await
+        ask_one(client, ALL, self.asked().latest_first().limit(1)).await
     }
 
     async fn choose(

@@ -6,8 +6,8 @@ use crate::{
     kairosdb::{
         client::{JSON, write_uri},
         error::of_write,
-        settle::Queued,
     },
+    metrics::Queued,
 };
 use async_trait::async_trait;
 use hyper::{StatusCode, Uri, body::Bytes};

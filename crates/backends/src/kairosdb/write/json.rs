@@ -1,9 +1,7 @@
 //! A batch as JSON: for each run of a device and each signal one object with all its values.
 
-use crate::kairosdb::names::{DEVICE, metric};
-use iotbench_core::{Batch, Column, SignalId, TableSpec, ValueType};
-
-const NS_PER_MS: i64 = 1_000_000;
+use crate::metrics::{DEVICE, NS_PER_MS, metric, push_value};
+use iotbench_core::{Batch, SignalId, TableSpec, ValueType};
 
 /// Encodes batches. Nothing is allocated per datapoint once the buffer has its size.
 pub(crate) struct JsonEncoder {
@@ -57,20 +55,6 @@ fn close(out: &mut Vec<u8>, end: &[u8]) {
         out.pop();
     }
     out.extend_from_slice(end);
-}
-
-/// Floats are written in the shortest decimal form of their 64-bit value.
-fn push_value(out: &mut Vec<u8>, column: &Column, row: usize) {
-    match column {
-        Column::F32(values) => {
-            out.extend_from_slice(zmij::Buffer::new().format_finite(f64::from(values[row])).as_bytes());
-        }
-        Column::F64(values) => out.extend_from_slice(zmij::Buffer::new().format_finite(values[row]).as_bytes()),
-        Column::I64(values) => out.extend_from_slice(itoa::Buffer::new().format(values[row]).as_bytes()),
-        Column::U16(values) => out.extend_from_slice(itoa::Buffer::new().format(values[row]).as_bytes()),
-        // Writing a text to a Vec cannot fail.
-        Column::Text(values) => drop(serde_json::to_writer(out, values.get(row).unwrap_or_default())),
-    }
 }
 
 #[cfg(test)]

@@ -7,11 +7,10 @@ mod telnet;
 pub(crate) use http::HttpWriter;
 pub(crate) use telnet::TelnetWriter;
 
-use super::question::{EARLIEST_MS, LATEST_MS};
+use super::question::ALL;
 use crate::refuse::refuse;
 use iotbench_core::{Batch, Cause, Column, Error, TableSpec};
 
-const NS_PER_MS: i64 = 1_000_000;
 /// A text is stored with two bytes of length in an encoding that doubles some characters.
 const LONGEST_TEXT: usize = 32_767;
 
@@ -21,8 +20,7 @@ const LONGEST_TEXT: usize = 32_767;
 /// Data with nothing applied.
 fn refuse_batch(batch: &Batch, table: &TableSpec) -> Result<(), Error> {
     refuse(batch, table)?;
-    let is_stored = |time: i64| time % NS_PER_MS == 0 && (EARLIEST_MS..=LATEST_MS).contains(&(time / NS_PER_MS));
-    if let Some(time) = batch.timestamps_ns().iter().find(|&&time| !is_stored(time)) {
+    if let Some(time) = batch.timestamps_ns().iter().find(|&&time| !ALL.holds(time)) {
         let message = format!("KairosDB stores whole milliseconds from 1970 to 2199, and not the time {time} ns");
         return Err(Error::new(Cause::Data, message));
     }

@@ -3,10 +3,7 @@
 use super::refuse_batch;
 use crate::{
     http::{error::of_connect, server::resolve},
-    kairosdb::{
-        names::{DEVICE, metric},
-        settle::Queued,
-    },
+    metrics::{DEVICE, NS_PER_MS, Queued, metric},
 };
 use async_trait::async_trait;
 use iotbench_core::{
@@ -14,8 +11,6 @@ use iotbench_core::{
 };
 use std::{io::Write as _, sync::Arc};
 use tokio::{io::AsyncWriteExt, net::TcpStream};
-
-const NS_PER_MS: i64 = 1_000_000;
 
 /// A connection that sends lines.
 pub(crate) struct TelnetWriter {

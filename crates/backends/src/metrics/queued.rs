@@ -6,12 +6,11 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-/// So many looks in a row that find nothing new mean that nothing more comes.
-const QUIET_LOOKS: u32 = 50;
-
 /// What was acknowledged, and how much of it was seen.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Queued {
+    /// So many looks in a row that find nothing new mean that nothing more comes.
+    quiet_looks: u32,
     values_acknowledged: AtomicU64,
     seen: Mutex<Seen>,
 }
@@ -23,6 +22,10 @@ struct Seen {
 }
 
 impl Queued {
+    pub(crate) fn new(quiet_looks: u32) -> Self {
+        Self { quiet_looks, values_acknowledged: AtomicU64::new(0), seen: Mutex::default() }
+    }
+
     /// Begins anew with a table that holds so many values.
     pub(crate) fn begin(&self, values: u64) {
         self.values_acknowledged.store(values, Ordering::Relaxed);
@@ -42,7 +45,7 @@ impl Queued {
         seen.values = values;
         if values >= self.values_acknowledged.load(Ordering::Relaxed) {
             Settled::Yes
-        } else if seen.quiet_looks >= QUIET_LOOKS {
+        } else if seen.quiet_looks >= self.quiet_looks {
             Settled::CannotTell
         } else {
             Settled::NotYet
@@ -56,7 +59,7 @@ mod tests {
 
     #[test]
     fn it_is_settled_when_all_that_was_acknowledged_is_seen() {
-        let queued = Queued::default();
+        let queued = Queued::new(50);
         queued.begin(0);
         assert_eq!(queued.look(0), Settled::Yes, "nothing was acknowledged");
         queued.acknowledged(10);
@@ -67,9 +70,9 @@ mod tests {
 
     #[test]
     fn what_rests_below_it_cannot_be_told() {
-        let queued = Queued::default();
+        let queued = Queued::new(3);
         queued.acknowledged(10);
-        let looks: Vec<_> = (0..=QUIET_LOOKS).map(|_| queued.look(9)).collect();
+        let looks: Vec<_> = (0..=3).map(|_| queued.look(9)).collect();
         assert!(looks[..looks.len() - 1].iter().all(|look| *look == Settled::NotYet));
         assert_eq!(looks.last(), Some(&Settled::CannotTell));
         assert_eq!(queued.look(9 + 1), Settled::Yes);

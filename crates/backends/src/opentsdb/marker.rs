@@ -1,0 +1,247 @@
+//! What is ours: for each table a note about no series (a global annotation), at a second that its name decides on, which names
+//! table, run and fingerprint. Only metrics whose names begin as ours do, and whose table has this note, are ever deleted.
+//!
+//! A note is kept when it is answered. Values are deleted a while after that is answered, and those that were queued before
+//! would come back: so who deletes first waits for what is queued, and then looks until nothing is left.
+
+use super::{
+    client::Client,
+    question::{ALL, Asked},
+};
+use crate::{
+    http::Server,
+    metrics::{DEVICE, metric, prefix},
+};
+use iotbench_core::{Cause, Devices, Error, Name, OwnedObject, TableSpec};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+/// The seconds of the notes: from 1971 to 2099.
+const FIRST_SECOND: u32 = 31_536_000;
+const LAST_SECOND: u32 = 4_102_444_799;
+/// So many looks are enough until nothing is left: each is a round trip.
+const MOST_LOOKS: u32 = 20_000;
+/// The end of the name of a table's metric that only carries what is waited for: no signal has such a name.
+const QUEUE: &str = "/queue";
+const OURS: &str = "iotbench ";
+const CREATED_BY: &str = concat!("iotbench ", env!("CARGO_PKG_VERSION"));
+const DESCRIPTION: &str = "marks a table of iotbench";
+
+/// A mark as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Mark {
+    created_by: String,
+    table: Name,
+    run_id: String,
+    fingerprint: String,
+}
+
+/// A note of anybody's.
+#[derive(Debug, Deserialize)]
+struct Note {
+    /// What it holds beside its text.
+    #[serde(default)]
+    custom: Option<serde_json::Value>,
+}
+
+impl Note {
+    fn mark(self) -> Option<Mark> {
+        let mark: Mark = serde_json::from_value(self.custom?).ok()?;
+        mark.created_by.starts_with(OURS).then_some(mark)
+    }
+}
+
+/// Marks a new table in the place of an earlier one of ours.
+///
+/// # Errors
+/// [`Cause::NotOurs`] where there are values of its names without our mark.
+pub(crate) async fn create(servers: &[Server], client: &mut Client, table: &TableSpec) -> Result<(), Error> {
+    client.told().await?.check()?;
+    if look(client, &table.name).await?.is_some() {
+        clear(servers, client, &table.name).await?;
+    } else if are_there_values(client, &table.name).await? {
+        let message = format!("{} exist without our marker: choose another table name", of_table(&table.name));
+        return Err(Error::new(Cause::NotOurs, message));
+    }
+    put_mark(client, table).await
+}
+
+/// Makes this run the owner of a table that an earlier run left with the same fingerprint; else changes nothing.
+pub(crate) async fn adopt(client: &mut Client, table: &TableSpec) -> Result<bool, Error> {
+    let found = look(client, &table.name).await?;
+    let is_same = found.is_some_and(|mark| mark.fingerprint == table.marker.fingerprint);
+    if is_same {
+        put_mark(client, table).await?;
+    }
+    Ok(is_same)
+}
+
+/// Deletes the table if this run made it; everything else is left alone.
+pub(crate) async fn drop_own(servers: &[Server], client: &mut Client, table: &TableSpec) -> Result<(), Error> {
+    match look(client, &table.name).await? {
+        Some(mark) if mark.run_id == table.marker.run_id => remove(servers, client, &table.name).await,
+        _ => Ok(()),
+    }
+}
+
+/// Refuses a table that is not there, or is no longer ours, whichever run made it.
+pub(crate) async fn check_exists(client: &mut Client, table: &Name) -> Result<(), Error> {
+    match look(client, table).await? {
+        Some(_) => Ok(()),
+        None => Err(Error::new(
+            Cause::Server,
+            format!("{} are not there, or their mark: somebody deleted it", of_table(table)),
+        )),
+    }
+}
+
+/// Our tables of all runs, by name.
+pub(crate) async fn owned(client: &mut Client) -> Result<Vec<OwnedObject>, Error> {
+    let notes: Vec<Note> = client.notes(FIRST_SECOND, LAST_SECOND).await?;
+    let marks = notes.into_iter().filter_map(Note::mark);
+    let mut objects: Vec<_> = marks.map(|mark| OwnedObject { name: mark.table, run_id: mark.run_id }).collect();
+    objects.sort_unstable_by(|a, b| a.name.as_str().cmp(b.name.as_str()));
+    Ok(objects)
+}
+
+/// Deletes a table if it still carries the mark of that run.
+///
+/// # Errors
+/// [`Cause::NotOurs`] where it does not.
+pub(crate) async fn drop_owned(servers: &[Server], client: &mut Client, object: &OwnedObject) -> Result<(), Error> {
+    if look(client, &object.name).await?.is_none_or(|mark| mark.run_id != object.run_id) {
+        let message = format!("{} do not carry the marker of run {}", of_table(&object.name), object.run_id);
+        return Err(Error::new(Cause::NotOurs, message));
+    }
+    remove(servers, client, &object.name).await
+}
+
+/// Deletes the values of a table that is ours, and its mark last: what is left half-way can be found again.
+async fn remove(servers: &[Server], client: &mut Client, table: &Name) -> Result<(), Error> {
+    clear(servers, client, table).await?;
+    client.delete_note(second(table)).await
+}
+
+/// Deletes the values of a table that is ours.
+async fn clear(servers: &[Server], client: &mut Client, table: &Name) -> Result<(), Error> {
+    flush(servers, table).await?;
+    for metric in client.metrics(&prefix(table)).await? {
+        client.delete(&metric).await?;
+    }
+    for _ in 0..MOST_LOOKS {
+        if !are_there_values(client, table).await? {
+            return Ok(());
+        }
+    }
+    let message = format!("{} are still there after {MOST_LOOKS} looks", of_table(table));
+    Err(Error::new(Cause::Server, message))
+}
+
+/// Waits until what each server took before is stored: what is queued goes before, or with, a value that is waited for. That one
+/// belongs to the table, and to none of its signals.
+pub(crate) async fn flush(servers: &[Server], table: &Name) -> Result<(), Error> {
+    let tags = json!({ DEVICE: "0" });
+    let last = json!({ "metric": queue(table), "timestamp": ALL.first, "value": 0, "tags": tags });
+    for server in servers {
+        Client::connect(server).await?.put(&last).await?;
+    }
+    Ok(())
+}
+
+fn queue(table: &Name) -> String {
+    format!("{}{QUEUE}", prefix(table))
+}
+
+/// Whether there is a value of any metric of this table's names.
+async fn are_there_values(client: &mut Client, table: &Name) -> Result<bool, Error> {
+    for metric in client.metrics(&prefix(table)).await? {
+        let asked = [Asked::raw(metric).count()];
+        let count = |document: &super::document::Document<'_>| Ok(document.series().next().is_some());
+        if client.ask(ALL, &Devices::All, &asked, count).await?.0 {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+async fn put_mark(client: &mut Client, table: &TableSpec) -> Result<(), Error> {
+    let signals = (0..).take(table.schema.width()).map(|signal| metric(table, signal));
+    client.assign(&signals.chain([queue(&table.name)]).collect::<Vec<_>>(), DEVICE).await?;
+    let mark = Mark {
+        created_by: CREATED_BY.into(),
+        table: table.name.clone(),
+        run_id: table.marker.run_id.clone(),
+        fingerprint: table.marker.fingerprint.clone(),
+    };
+    let note = json!({ "startTime": second(&table.name), "description": DESCRIPTION, "custom": &mark });
+    // It answers with what it has read again.
+    let kept: Option<Note> = client.put_note(&note).await?;
+    if kept.and_then(Note::mark).as_ref() == Some(&mark) {
+        return Ok(());
+    }
+    Err(Error::new(Cause::Server, format!("the mark of table {} was not kept", table.name)))
+}
+
+/// The table's mark, if it has one.
+///
+/// # Errors
+/// [`Cause::NotOurs`] where another note is in its place.
+async fn look(client: &mut Client, table: &Name) -> Result<Option<Mark>, Error> {
+    let Some(note) = client.note::<Note>(second(table)).await? else { return Ok(None) };
+    match note.mark() {
+        Some(mark) if mark.table == *table => Ok(Some(mark)),
+        _ => {
+            let message = format!(
+                "the note of second {}, where the mark of {table} belongs, is another: choose another table name",
+                second(table)
+            );
+            Err(Error::new(Cause::NotOurs, message))
+        }
+    }
+}
+
+/// The second of a table's mark: a hash of its name (FNV-1a).
+fn second(table: &Name) -> u32 {
+    let hash = table
+        .as_str()
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    let seconds = u64::from(LAST_SECOND - FIRST_SECOND);
+    FIRST_SECOND + u32::try_from(hash % seconds).unwrap_or_default()
+}
+
+/// The address of a table's values in words, for errors.
+fn of_table(table: &Name) -> String {
+    format!("values of table {table}, {}…,", prefix(table))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_mark_of_ours_is_read_as_one() {
+        let mark = |text: &str| serde_json::from_str::<Note>(text).unwrap().mark();
+        let ours = r#"{"tsuid":"","startTime":5,"custom":{"created_by":"iotbench 0.1.0","table":"t","run_id":"r","fingerprint":"f"}}"#;
+        assert_eq!(mark(ours).unwrap().run_id, "r");
+        for theirs in [
+            "{}",
+            r#"{"custom":null}"#,
+            r#"{"custom":{"owner":"jdoe"}}"#,
+            r#"{"custom":{"created_by":"somebody","table":"t","run_id":"r","fingerprint":"f"}}"#,
+            r#"{"custom":{"created_by":"iotbench 1","table":"not a name","run_id":"r","fingerprint":"f"}}"#,
+        ] {
+            assert_eq!(mark(theirs), None, "{theirs}");
+        }
+    }
+
+    #[test]
+    fn a_mark_has_the_second_of_its_tables_name() {
+        let seconds: Vec<_> = ["pmu_write", "pmu_read", "t"].map(|name| second(&Name::new(name).unwrap())).into();
+        assert!(seconds.iter().all(|second| (FIRST_SECOND..=LAST_SECOND).contains(second)), "{seconds:?}");
+        assert!(seconds[0] != seconds[1] && seconds[1] != seconds[2]);
+        assert_eq!(seconds[0], second(&Name::new("pmu_write").unwrap()));
+        // A server takes shorter numbers, and none of these, for seconds.
+        assert!(LAST_SECOND.to_string().len() <= 10);
+    }
+}

@@ -1,0 +1,129 @@
+//! The server of the tests, and a look at it from outside.
+
+use iotbench_backends::BACKENDS;
+use iotbench_core::{
+    Backend, Batch, Database, Endpoint, Layout, Marker, Name, OpenRequest, Registry, Run, Schema, Settings, Signal,
+    TableSpec, Target, Value, ValueType,
+};
+use serde_json::json;
+use std::{
+    io::{Read, Write},
+    net::TcpStream,
+    sync::Arc,
+};
+use tokio::sync::{Mutex, MutexGuard};
+use url::Url;
+
+const VARIABLE: &str = "IOTBENCH_TEST_OPENTSDB_URL";
+
+/// The server, for as long as this test has its turn.
+pub struct Turn {
+    pub url: Url,
+    _guard: MutexGuard<'static, ()>,
+}
+
+/// The server's address, when it is this test's turn; `None` where there is none, which is told. The tests take turns: a
+/// server has no databases, and one of them looks at all that is there.
+pub async fn turn() -> Option<Turn> {
+    static TURN: Mutex<()> = Mutex::const_new(());
+    match std::env::var(VARIABLE) {
+        Ok(url) => Some(Turn { url: url.parse().unwrap(), _guard: TURN.lock().await }),
+        Err(_) if std::env::var("IOTBENCH_REQUIRE_SERVERS").is_ok_and(|value| value == "1") => {
+            panic!("{VARIABLE} is not set, and IOTBENCH_REQUIRE_SERVERS=1")
+        }
+        Err(_) => {
+            skipped();
+            None
+        }
+    }
+}
+
+#[expect(clippy::print_stdout, clippy::disallowed_macros, reason = "a test that is skipped says so")]
+fn skipped() {
+    println!("skipped: {VARIABLE} is not set (scripts/long opentsdb starts the server)");
+}
+
+pub fn backend() -> &'static dyn Backend {
+    Registry::new(BACKENDS).find("opentsdb").unwrap()
+}
+
+pub fn open(url: &Url, settings: serde_json::Value, table: TableSpec) -> Arc<dyn Database> {
+    let target = Target { endpoints: vec![Endpoint::new(url.clone())], ..Target::default() };
+    let settings = Settings(serde_json::from_value(settings).unwrap());
+    backend().open(OpenRequest { target, settings, table }).unwrap()
+}
+
+/// A table of two signals on two devices.
+pub fn table(name: &str, run_id: &str) -> TableSpec {
+    let signal = |name: &str, value_type| Signal { name: name.into(), value_type, max_text_bytes: 0 };
+    TableSpec {
+        name: Name::new(name).unwrap(),
+        layout: Layout::Wide,
+        schema: Schema::new(vec![signal("a", ValueType::F64), signal("b", ValueType::U16)]).unwrap(),
+        devices: 2,
+        marker: Marker { run_id: run_id.into(), fingerprint: "f".into() },
+    }
+}
+
+/// Datapoints of device 1, a millisecond apart.
+pub fn batch(table: &TableSpec, first: u64, count: u32) -> Batch {
+    let mut batch = Batch::new(&table.schema);
+    let run = Run { device: 1, first, count };
+    batch.append(run, |times, columns| {
+        for index in run.indices() {
+            times.push(1_700_000_000_000_000_000 + i64::try_from(index).unwrap() * 1_000_000);
+            assert!(columns[0].push(Value::F64(1.5)) && columns[1].push(Value::U16(7)));
+        }
+    });
+    batch
+}
+
+/// Every value that is stored, of whichever metric, and every note, as text.
+pub fn contents(url: &Url) -> Vec<String> {
+    let names: Vec<String> =
+        serde_json::from_str(&request(url, "GET", "/api/suggest?type=metrics&max=100000", "")).unwrap();
+    let mut contents = Vec::new();
+    for name in names {
+        let question = json!({
+            "start": "31536000000", "end": "4102444800000", "msResolution": true,
+            "queries": [{"aggregator": "none", "metric": name}],
+        });
+        let answer: serde_json::Value =
+            serde_json::from_str(&request(url, "POST", "/api/query", &question.to_string())).unwrap();
+        let series = answer.as_array().unwrap().iter();
+        contents.extend(series.map(|series| format!("{name} {} {}", series["tags"], series["dps"])));
+    }
+    let notes = request(url, "GET", "/api/annotations?start_time=1&end_time=4102444799", "");
+    let notes: Vec<serde_json::Value> = serde_json::from_str(&notes).unwrap();
+    contents.extend(notes.iter().map(|note| format!("note {} {}", note["description"], note["custom"])));
+    contents.sort_unstable();
+    contents
+}
+
+/// Writes a value from outside.
+pub fn write(url: &Url, metric: &str, value: u16) {
+    let body = json!({"metric": metric, "timestamp": 1_700_000_000, "value": value, "tags": {"device": "0"}});
+    let answer = request(url, "POST", "/api/put?details&sync", &body.to_string());
+    assert!(answer.contains("\"success\":1"), "{answer}");
+}
+
+/// Deletes a metric's values, and looks until they are gone.
+pub fn delete(url: &Url, metric: &str) {
+    let path = format!("/api/query?start=31536000000&end=4102444800000&m=none:0all-count:{metric}");
+    request(url, "DELETE", &path, "");
+    while contents(url).iter().any(|line| line.starts_with(&format!("{metric} "))) {}
+}
+
+pub fn request(url: &Url, method: &str, path: &str, body: &str) -> String {
+    let (host, port) = (url.host_str().unwrap(), url.port().unwrap());
+    let mut stream = TcpStream::connect((host, port)).unwrap();
+    let head = format!(
+        "{method} {path} HTTP/1.0\r\nHost: {host}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+        body.len()
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    stream.write_all(body.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer.split_once("\r\n\r\n").unwrap().1.to_owned()
+}
