@@ -51,7 +51,13 @@ fn plant(backend: &str, server: &Url) -> Url {
             wait_for("the row to be visible", || contents(backend, server).contains("\"x\""));
         }
         "victoriametrics" => {
-            http(server, "POST", "/write?db=iotbench", "text/plain", "iotbench_pmu_write analog_01=120 1700000000000000000");
+            http(
+                server,
+                "POST",
+                "/write?db=iotbench",
+                "text/plain",
+                "iotbench_pmu_write analog_01=120 1700000000000000000",
+            );
         }
         _ => {
             mine.query_pairs_mut().append_pair("db", "mine");

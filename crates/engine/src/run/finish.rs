@@ -100,7 +100,17 @@ impl Session<'_> {
     pub(super) fn drop_created(&mut self) -> Result<(), Reason> {
         self.begin_phase(Phase::Drop, None)?;
         let database = Arc::clone(&self.database);
-        self.control_plane(self.deadline(), database.drop_created())
+        // A database that has just told what it stores may take as long to delete it.
+        let patience = match self.outcome.stored {
+            Some(_) => Duration::from_nanos(self.planned.plan.phases.settle_ns).max(self.deadline()),
+            None => self.deadline(),
+        };
+        self.control_plane(patience, database.drop_created()).map_err(|reason| match reason {
+            Reason::Target { cause, message } => {
+                Reason::Target { cause, message: format!("what the run created is not dropped: {message}") }
+            }
+            other => other,
+        })
     }
 }
 
