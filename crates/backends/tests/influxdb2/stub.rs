@@ -58,8 +58,9 @@ async fn answer(
 ) -> Result<Response<Full<Bytes>>, Infallible> {
     let (head, body) = request.into_parts();
     let body = body.collect().await.unwrap().to_bytes();
-    let line = format!("{} {}", head.method, head.uri);
-    requests.lock().unwrap().push(format!("{line} {}", String::from_utf8_lossy(&body)));
+    // With the space behind it, which an answer may name to mean all of it.
+    let line = format!("{} {} ", head.method, head.uri);
+    requests.lock().unwrap().push(format!("{line}{}", String::from_utf8_lossy(&body)));
     let is_known =
         head.headers.get(AUTHORIZATION).is_some_and(|value| value == HeaderValue::from_static("Token s3cret"));
     let found = answers.iter().find(|(begin, ..)| line.starts_with(begin));
