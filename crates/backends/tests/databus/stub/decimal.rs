@@ -73,7 +73,7 @@ impl fmt::Display for Decimal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = if self.is_negative { "-" } else { "" };
         if self.scale >= 0 && self.adjusted() >= -6 {
-            let places = usize::try_from(self.scale).unwrap();
+            let places = usize::try_from(self.scale).map_err(|_| fmt::Error)?;
             let padded = format!("{:0>width$}", self.digits, width = places + 1);
             let (whole, fraction) = padded.split_at(padded.len() - places);
             let point = if fraction.is_empty() { "" } else { "." };

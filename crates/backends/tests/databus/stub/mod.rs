@@ -8,7 +8,7 @@ mod decimal;
 mod modules;
 mod store;
 
-use http_body_util::{BodyExt, Full};
+use http_body_util::{BodyExt, Collected, Full};
 use hyper::{
     Method, Request, Response,
     body::{Bytes, Incoming},
@@ -82,7 +82,7 @@ impl Stub {
 
 async fn answer(state: Arc<Mutex<State>>, request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {
     let (head, body) = request.into_parts();
-    let body = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
+    let body = body.collect().await.map(Collected::to_bytes).unwrap_or_default();
     let is_known = head.headers.get(AUTHORIZATION).is_some_and(|value| value == CREDENTIALS);
     let path = head.uri.path_and_query().map_or("", |path| path.as_str());
     let mut state = state.lock().unwrap();

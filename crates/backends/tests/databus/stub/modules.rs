@@ -81,7 +81,8 @@ fn extremes(read: &Read, interval: i64) -> Vec<Row> {
 
 fn window<'v>(start: i64, values: impl Iterator<Item = (i64, &'v Decimal)>) -> Row {
     let mut row = Row::from([("time".to_owned(), start.to_string())]);
-    let (mut least, mut greatest) = (None::<(i64, &Decimal)>, None::<(i64, &Decimal)>);
+    let mut least: Option<(i64, &Decimal)> = None;
+    let mut greatest: Option<(i64, &Decimal)> = None;
     for (time, value) in values {
         if least.is_none_or(|(_, least)| value.compare(least) == Ordering::Less) {
             least = Some((time, value));
