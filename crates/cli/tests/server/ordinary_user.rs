@@ -37,7 +37,6 @@ fn run_as_nobody(place: &Place, backend: &str) -> Value {
 }
 
 #[test]
-#[expect(clippy::print_stderr, reason = "who reads the tests' output sees what was not tested")]
 fn a_user_without_rights_starts_every_server() {
     if !geteuid().is_root() {
         eprintln!("skipped: not root, so that all other tests are of an ordinary user");
