@@ -112,7 +112,8 @@ async fn a_hypertable_conforms_in_every_layout_by_every_method() {
             let settings = format!("{{\"hypertable\": true, \"method\": \"{method}\"}}");
             conforms(timescaledb(), method, layout, &settings).await;
         }
-        conforms(timescaledb(), "plain", layout, r#"{"hypertable": true, "indexes": "none", "chunk_seconds": 10}"#).await;
+        conforms(timescaledb(), "plain", layout, r#"{"hypertable": true, "indexes": "none", "chunk_seconds": 10}"#)
+            .await;
     }
 }
 
