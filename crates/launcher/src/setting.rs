@@ -66,7 +66,7 @@ impl ServerSettings {
         };
         let mut texts = Vec::with_capacity(table.len());
         for (key, value) in table {
-            flatten(key.clone(), value, &mut texts)?;
+            flatten(key, value, &mut texts)?;
         }
         Self::new(texts, recipe)
     }
@@ -144,13 +144,13 @@ fn plain_value(value: &str) -> bool {
 }
 
 /// Takes a value, or all that a table holds, with the names of the tables before each key.
-fn flatten(key: String, value: &Value, texts: &mut Vec<(String, String)>) -> Result<(), WrongSetting> {
+fn flatten(key: &str, value: &Value, texts: &mut Vec<(String, String)>) -> Result<(), WrongSetting> {
     match value {
         Value::Object(table) if !table.is_empty() => {
-            table.iter().try_for_each(|(name, value)| flatten(format!("{key}.{name}"), value, texts))
+            table.iter().try_for_each(|(name, value)| flatten(&format!("{key}.{name}"), value, texts))
         }
         _ => {
-            texts.push((key.clone(), text(&key, value)?));
+            texts.push((key.to_owned(), text(key, value)?));
             Ok(())
         }
     }
