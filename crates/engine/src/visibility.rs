@@ -57,7 +57,9 @@ impl Visibility {
     pub fn failure(&self) -> Option<String> {
         let falls_behind = self.lag_growth > 1.0 - VISIBLE_PART;
         let is_certain = self.lag_growth > STANDARD_ERRORS * self.lag_growth_error;
-        (falls_behind && is_certain).then(|| {
+        // Counts that take a while see what came meanwhile: a line through them may rise towards nothing.
+        let is_behind = self.lag_last_s > 0.0;
+        (falls_behind && is_certain && is_behind).then(|| {
             format!(
                 "visible at {:.1} % of the acknowledged rate, the lag grew from {:.1} s to {:.1} s",
                 100.0 * self.visible_per_s / self.acked_per_s,
@@ -113,6 +115,13 @@ mod tests {
         let seen = Visibility::of(&looks(11, |s| 5000.0 - 400.0 * s), 1000.0).unwrap();
         assert!((seen.visible_per_s - 1400.0).abs() < 1e-9);
         assert_eq!(seen.failure(), None);
+    }
+
+    #[test]
+    fn a_database_that_has_nothing_left_to_show_is_not_behind() {
+        let seen = Visibility::of(&looks(11, |s| 60.0 * s - 900.0), 1000.0).unwrap();
+        assert_eq!((seen.lag_last_s, seen.failure()), (0.0, None));
+        assert!(Visibility::of(&looks(11, |s| 60.0 * s - 300.0), 1000.0).unwrap().failure().is_some());
     }
 
     #[test]

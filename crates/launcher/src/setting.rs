@@ -53,8 +53,8 @@ impl ServerSettings {
         Ok(checked)
     }
 
-    /// The settings of the server among those of its backend, which are JSON or came from TOML. A role's own may stand in a
-    /// table of its name.
+    /// The settings of the server among those of its backend, which are JSON or came from TOML. Keys with dots, and those of a
+    /// role, may stand in tables: `{"store": {"cache": {"size": 1}}}` is `store.cache.size`.
     ///
     /// # Errors
     /// As [`new`](Self::new); also a value that is no text, number, true or false.
@@ -65,19 +65,10 @@ impl ServerSettings {
             Some(_) => return Err(wrong("*", "write a table of settings")),
         };
         let mut texts = Vec::with_capacity(table.len());
-        let is_role = |key: &str| recipe.roles.len() > 1 && recipe.roles.iter().any(|role| role.name == key);
         for (key, value) in table {
-            match value {
-                Value::Object(of_role) if is_role(key) => {
-                    for (name, value) in of_role {
-                        let key = format!("{key}.{name}");
-                        texts.push((text(&key, value)?, key));
-                    }
-                }
-                _ => texts.push((text(key, value)?, key.clone())),
-            }
+            flatten(key, value, &mut texts)?;
         }
-        Self::new(texts.into_iter().map(|(value, key)| (key, value)), recipe)
+        Self::new(texts, recipe)
     }
 
     /// How many nodes the server has.
@@ -152,6 +143,19 @@ fn plain_value(value: &str) -> bool {
     allowed && !value.is_empty() && value.len() <= LONGEST_VALUE
 }
 
+/// Takes a value, or all that a table holds, with the names of the tables before each key.
+fn flatten(key: &str, value: &Value, texts: &mut Vec<(String, String)>) -> Result<(), WrongSetting> {
+    match value {
+        Value::Object(table) if !table.is_empty() => {
+            table.iter().try_for_each(|(name, value)| flatten(&format!("{key}.{name}"), value, texts))
+        }
+        _ => {
+            texts.push((key.to_owned(), text(key, value)?));
+            Ok(())
+        }
+    }
+}
+
 fn text(key: &str, value: &Value) -> Result<String, WrongSetting> {
     match value {
         Value::String(text) => Ok(text.clone()),
@@ -207,6 +211,9 @@ mod tests {
             ["-c", "wal.level=minimal", "X_WAL_LEVEL"],
         ];
         assert_eq!(filled, expected.concat());
+        // As `--set` makes them of a key with dots.
+        let nested = take(&json!({"wal": {"level": "minimal"}, "max_connections": 50, "fsync": false})).unwrap();
+        assert_eq!(nested.filled(&RECIPE.roles[0]).unwrap().concat().matches("X_WAL_LEVEL").count(), 1);
     }
 
     #[test]
@@ -216,7 +223,15 @@ mod tests {
             assert!(take(&json!({ bad: "1" })).is_err(), "key {bad:?}");
             assert!(take(&json!({ "k": bad })).is_err(), "value {bad:?}");
         }
-        for bad in [json!({"-c": 1}), json!({"k": [1]}), json!({"k": null}), json!({"k": "x".repeat(201)}), json!(1)] {
+        for bad in [
+            json!({"-c": 1}),
+            json!({"k": [1]}),
+            json!({"k": null}),
+            json!({"k": {}}),
+            json!({"k": {"j": [1]}}),
+            json!({"k": "x".repeat(201)}),
+            json!(1),
+        ] {
             assert!(take(&bad).is_err(), "{bad}");
         }
     }
@@ -230,11 +245,11 @@ mod tests {
 
     #[test]
     fn a_role_of_several_gets_its_own() {
-        let server = json!({"nodes": 3, "store": {"heap": "1g"}, "front.threads": 4});
+        let server = json!({"nodes": 3, "store": {"heap": {"size": "1g"}}, "front.threads": 4});
         let settings = Settings(serde_json::from_value(json!({ "server": server })).unwrap());
         let taken = ServerSettings::of_backend(&settings, &CLUSTER).unwrap();
         assert_eq!(taken.nodes(&CLUSTER), 3);
-        assert_eq!(taken.filled(&CLUSTER.roles[0]).unwrap(), ["-c", "heap=1g", "X_HEAP"]);
+        assert_eq!(taken.filled(&CLUSTER.roles[0]).unwrap(), ["-c", "heap.size=1g", "X_HEAP_SIZE"]);
         assert_eq!(taken.filled(&CLUSTER.roles[1]).unwrap(), ["-c", "threads=4", "X_THREADS"]);
         for bad in ["heap", "other.heap", "store.data_directory", "store."] {
             assert!(ServerSettings::new([(bad.into(), "1".into())], &CLUSTER).is_err(), "{bad}");

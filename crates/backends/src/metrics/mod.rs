@@ -15,8 +15,12 @@ pub(crate) use counts::counts;
 pub(crate) use datapoint::{Cell, Datapoint, number};
 pub(crate) use figures::{Figures, name_of};
 pub(crate) use json::push_value;
-pub(crate) use names::{DEVICE, PREFIX, metric, prefix};
-pub(crate) use points::{Series, Take, device_number, points};
+#[cfg(feature = "kairosdb")]
+pub(crate) use names::PREFIX;
+pub(crate) use names::{DEVICE, metric, prefix};
+#[cfg(feature = "kairosdb")]
+pub(crate) use points::Take;
+pub(crate) use points::{Series, device_number, points};
 pub(crate) use queued::Queued;
 pub(crate) use rows::{Found, NOTHING, counts_row, one_point, push, types};
 pub(crate) use span::{NS_PER_MS, Span, ns};

@@ -122,6 +122,7 @@ tsd.http.request.enable_chunked = true
 tsd.http.request.max_chunk = 1048576
 tsd.network.worker_threads = 4
 tsd.storage.enable_compaction = false
+tsd.storage.flush_interval = 100
 {settings}
 tsd.core.auto_create_metrics = true
 tsd.core.auto_create_tagks = true
