@@ -10,9 +10,24 @@ pub(crate) struct Span {
     pub(crate) last: i64,
 }
 
+// Databus asks for ranges alone.
+#[cfg(any(
+    feature = "sqlite",
+    feature = "mariadb",
+    feature = "postgres",
+    feature = "mongodb",
+    feature = "questdb",
+    feature = "influxdb2"
+))]
 impl Span {
     pub(crate) const ALL: Self = Self { first: i64::MIN, last: i64::MAX };
 
+    pub(crate) fn from(first: i64) -> Self {
+        Self { first, ..Self::ALL }
+    }
+}
+
+impl Span {
     /// The times of a range; `None` when there is none.
     pub(crate) fn of(range: TimeRange) -> Option<Self> {
         let first = match range.from {
@@ -26,10 +41,6 @@ impl Span {
             Bound::Unbounded => i64::MAX,
         };
         (first <= last).then_some(Self { first, last })
-    }
-
-    pub(crate) fn from(first: i64) -> Self {
-        Self { first, ..Self::ALL }
     }
 
     #[cfg(any(test, feature = "sqlite", feature = "mariadb", feature = "postgres", feature = "mongodb"))]

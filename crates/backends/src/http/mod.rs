@@ -4,10 +4,12 @@
 pub(crate) mod address;
 pub(crate) mod connection;
 pub(crate) mod error;
+#[cfg(any(feature = "_line_protocol", feature = "kairosdb", feature = "opentsdb"))]
 pub(crate) mod gzip;
 pub(crate) mod server;
 mod tls;
 
 pub(crate) use connection::{Connection, Content};
+#[cfg(any(feature = "_line_protocol", feature = "kairosdb", feature = "opentsdb"))]
 pub(crate) use gzip::Gzip;
 pub(crate) use server::Server;
