@@ -192,10 +192,10 @@ mod tests {
         let mut out = b"what was there before".to_vec();
         encoder.encode(&batch(&table, 1, NS_PER_MS), &mut out);
         let expected = concat!(
-            r#"{"_dataset":[{"_tableName":"s_0_0","time":"0","value":"1e300"},"#,
+            r#"{"_dataset":[{"_tableName":"s_0_0","time":"0","value":"1e+300"},"#,
             r#"{"_tableName":"s_0_1","time":"0","value":"2147483647.0"},"#,
             r#"{"_tableName":"s_0_2","time":"0","value":"7"},"#,
-            r#"{"_tableName":"s_11_0","time":"0","value":"1e300"},"#,
+            r#"{"_tableName":"s_11_0","time":"0","value":"1e+300"},"#,
             r#"{"_tableName":"s_11_1","time":"0","value":"2147483647.0"},"#,
             r#"{"_tableName":"s_11_2","time":"0","value":"7"}]}"#,
         );
