@@ -1,5 +1,6 @@
 //! What the control thread tells the load threads, without locks on their way.
 
+use crate::plan::Part;
 use iotbench_core::{Cause, Interrupt};
 use std::sync::{
     Arc, Mutex, PoisonError,
@@ -17,6 +18,8 @@ pub const MOST_UNTOLD: u64 = 1_000_000;
 #[derive(Debug)]
 pub struct Control {
     users: AtomicU32,
+    /// Whether the users of a ramp that read do so.
+    reading: AtomicBool,
     /// The load of the open loop that a ramp changes.
     load: AtomicU32,
     /// When that load begins.
@@ -59,6 +62,7 @@ impl Control {
     pub fn new(users: u32, operations: Option<u64>, budget_from_ns: u64, blocking_threads: usize) -> Self {
         Self {
             users: AtomicU32::new(users),
+            reading: AtomicBool::new(true),
             load: AtomicU32::new(0),
             load_from_ns: AtomicU64::new(0),
             late: AtomicU64::new(0),
@@ -87,6 +91,17 @@ impl Control {
     /// Changes the number of virtual users.
     pub fn set_users(&self, users: u32) {
         self.users.store(users, Ordering::Relaxed);
+        self.wake();
+    }
+
+    /// How many virtual users there are now that belong to a part of a ramp's, which reads or writes.
+    pub fn users_of(&self, part: Part, reads: bool) -> u32 {
+        if reads && !self.reading.load(Ordering::Relaxed) { 0 } else { part.of_users(self.users()) }
+    }
+
+    /// Lets the users of a ramp that read pause, or go on.
+    pub fn set_reading(&self, reading: bool) {
+        self.reading.store(reading, Ordering::Relaxed);
         self.wake();
     }
 

@@ -51,6 +51,11 @@ impl OperationMix {
         self.operations.iter().any(|o| matches!(o.payload, Payload::SinceLast { .. }))
     }
 
+    /// Whether they read; then all operations do.
+    pub fn reads(&self) -> bool {
+        self.operations.iter().any(|o| o.question().is_some())
+    }
+
     /// How many devices a request is about: equally many in all operations.
     pub fn devices(&self) -> u32 {
         self.operations.iter().map(|o| o.devices).max().unwrap_or(1)

@@ -96,6 +96,8 @@ pub struct Outcome {
     pub measured: Option<Measured>,
     /// The answer of a ramp.
     pub capacity: Option<Capacity>,
+    /// The writes of that answer once more, without its reads; `None`: not asked for, or nothing was sustained.
+    pub writes_alone: Option<Measured>,
     /// Resources over the measured part, by role and node.
     pub resources: Vec<Summary>,
     /// CPU time that the sampler took, in % of one core.

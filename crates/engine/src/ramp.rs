@@ -16,9 +16,11 @@ pub struct RampPlan {
     pub afterwards: Afterwards,
 }
 
-/// What is run when the greatest load that was sustained is known; a length of 0: not.
+/// What is run when the greatest load that was sustained is known; `false` or a length of 0: not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Afterwards {
+    /// Its writes once more, without its reads.
+    pub writes_alone: bool,
     /// That load for so long.
     pub soak_ns: u64,
     /// One and a half times that load for so long, then the load itself once more.
@@ -37,6 +39,9 @@ impl Afterwards {
         let over = (u64::from(sustained) * Self::OVERLOAD_HALVES).div_ceil(2).min(u64::from(most));
         let over = u32::try_from(over).unwrap_or(most);
         let mut steps = Vec::new();
+        if self.writes_alone {
+            steps.push((Step { load: sustained, purpose: Purpose::WritesAlone }, step_ns));
+        }
         if self.soak_ns > 0 {
             steps.push((Step { load: sustained, purpose: Purpose::Soak }, self.soak_ns));
         }
@@ -129,6 +134,8 @@ pub enum Purpose {
     Confirm,
     /// The profile lists it.
     Listed,
+    /// The writes of the greatest sustained load, without its reads.
+    WritesAlone,
     /// The greatest sustained load, for long.
     Soak,
     /// More than the greatest sustained load.
@@ -357,15 +364,16 @@ mod tests {
     }
 
     #[test]
-    fn afterwards_come_soak_overload_and_the_load_itself() {
-        let afterwards = Afterwards { soak_ns: 60, overload_ns: 30, rest_ns: 5 };
+    fn afterwards_come_the_writes_alone_soak_overload_and_the_load_itself() {
+        let afterwards = Afterwards { writes_alone: true, soak_ns: 60, overload_ns: 30, rest_ns: 5 };
         let steps = |sustained, most| {
             let steps = afterwards.steps(sustained, most, 10).into_iter();
             steps.map(|(step, ns)| (step.load, step.purpose, ns)).collect::<Vec<_>>()
         };
-        let (soak, overload, after) = (Purpose::Soak, Purpose::Overload, Purpose::After);
-        assert_eq!(steps(31, 100), [(31, soak, 60), (47, overload, 30), (31, after, 10)]);
-        assert_eq!(steps(90, 100)[1], (100, overload, 30), "more than may be tried is not");
+        let (alone, soak) = (Purpose::WritesAlone, Purpose::Soak);
+        let (overload, after) = (Purpose::Overload, Purpose::After);
+        assert_eq!(steps(31, 100), [(31, alone, 10), (31, soak, 60), (47, overload, 30), (31, after, 10)]);
+        assert_eq!(steps(90, 100)[2], (100, overload, 30), "more than may be tried is not");
         assert!(Afterwards::default().steps(31, 100, 10).is_empty());
     }
 

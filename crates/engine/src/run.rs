@@ -164,6 +164,7 @@ fn blank(planned: &Planned, backend: &dyn Backend) -> Outcome {
         scenario: None,
         measured: None,
         capacity: None,
+        writes_alone: None,
         resources: Vec::new(),
         sampler_cpu_pct: 0.0,
         storage_bytes_before: None,

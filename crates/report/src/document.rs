@@ -22,6 +22,7 @@ mod target;
 mod throughput;
 mod verdict;
 mod visibility;
+mod writes_alone;
 
 pub use answers::{Answers, Cycles};
 pub use capacity::{Capacity, Purpose, Step};
@@ -40,6 +41,7 @@ pub use target::{Durability, Target};
 pub use throughput::{MeasuredPart, Spread, Throughput, Windows};
 pub use verdict::{Status, Verdict};
 pub use visibility::Visibility;
+pub use writes_alone::{WriteFigures, WritesAlone};
 
 use crate::{environment::Environment, printable::printable_value};
 use iotbench_engine::{Outcome, Phase};
@@ -49,7 +51,7 @@ use std::time::SystemTime;
 
 /// Name and version of the format. The major number changes when a field changes its meaning or goes, the minor one when
 /// a field comes.
-pub const SCHEMA: &str = "iotbench-run/1.3";
+pub const SCHEMA: &str = "iotbench-run/1.4";
 const SCHEMA_OF_THIS_MAJOR: &str = "iotbench-run/1.";
 
 /// The results document of a run. `docs/results.md` describes every field, `docs/run.schema.json` is its JSON Schema.
@@ -117,6 +119,9 @@ pub struct Document {
     pub steady: (),
     /// The answer of a ramp.
     pub capacity: Option<Capacity>,
+    /// The writes of that answer once more, without its reads; null: not asked for, or nothing was sustained.
+    #[serde(default)]
+    pub writes_alone: Option<WritesAlone>,
     /// What the run is in a sweep; null: it is in none.
     #[serde(default)]
     pub sweep: Option<Swept>,
@@ -194,6 +199,7 @@ impl Document {
             client: Client::new(outcome),
             steady: (),
             capacity: outcome.capacity.as_ref().map(Capacity::from),
+            writes_alone: WritesAlone::new(outcome),
             sweep: Swept::new(outcome),
             empty_transaction_us: outcome.empty_transaction_ns.and_then(mean_us),
             errors: measured.map(|m| errors::by_cause(m.recording.errors())).unwrap_or_default(),

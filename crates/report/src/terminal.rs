@@ -9,6 +9,7 @@ mod ramp;
 mod reads;
 mod scenario;
 pub(crate) mod table;
+mod writes_alone;
 
 use crate::{
     document::{Document, Status},
@@ -36,6 +37,7 @@ pub fn render(document: &Document, folder: Option<&Path>, columns: u16) -> Strin
     sections.extend(latency::section(document, columns));
     sections.extend(scenario::section(document, columns));
     sections.extend(ramp::section(document, columns));
+    sections.extend(writes_alone::section(document, columns));
     sections.extend(machine::sections(document, columns));
     sections.extend(folder.map(|path| format!("Results: {}", printable(&path.to_string_lossy()))));
     finished(&sections.join("\n\n"))

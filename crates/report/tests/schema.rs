@@ -37,6 +37,7 @@ fn full() -> Value {
     outcome.empty_transaction_ns = Some(90_000.0);
     outcome.resources[0].gone_at = Some(std::time::Duration::from_secs(5));
     outcomes::with_reads(&mut outcome);
+    outcome.writes_alone.clone_from(&outcome.measured);
     let mut full = json(&outcome);
     full["latency"]["kinds"] = json(&outcomes::transactions())["latency"]["kinds"].clone();
     full["latency"]["kinds"].as_array_mut().unwrap().truncate(1);
@@ -58,6 +59,7 @@ fn every_kind_of_run_meets_the_schema() {
         ("queued", outcomes::queued()),
         ("disturbed", outcomes::disturbed()),
         ("reads", reads),
+        ("writes alone", outcomes::mixed()),
         ("transactions", outcomes::transactions()),
         ("not reached", outcomes::unreached()),
         ("running", running),

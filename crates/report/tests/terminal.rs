@@ -33,6 +33,11 @@ fn a_ramp() {
 }
 
 #[test]
+fn the_writes_of_a_mixed_load_alone() {
+    insta::assert_snapshot!(shown(&outcomes::mixed()));
+}
+
+#[test]
 fn a_fixed_load_with_failures() {
     insta::assert_snapshot!(shown(&outcomes::fixed(450, 40, 10)));
 }
@@ -65,7 +70,8 @@ fn no_line_is_wider_than_the_terminal() {
     for columns in [60, 80, 100, 200] {
         let mut reads = outcomes::fixed(450, 0, 0);
         outcomes::with_reads(&mut reads);
-        for outcome in [outcomes::ramp(), outcomes::fixed(450, 40, 10), outcomes::unreached(), reads] {
+        for outcome in [outcomes::ramp(), outcomes::mixed(), outcomes::fixed(450, 40, 10), outcomes::unreached(), reads]
+        {
             let text = render(&document(&outcome), None, columns);
             let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
             assert!(widest <= usize::from(columns.min(100)), "{widest} of {columns} columns:\n{text}");

@@ -37,6 +37,7 @@ impl Search {
             Purpose::Bisect => "narrowing",
             Purpose::Confirm => "confirming",
             Purpose::Listed => "listed",
+            Purpose::WritesAlone => "writes alone",
             Purpose::Soak => "soaking",
             Purpose::Overload => "overloading",
             Purpose::After => "after the overload",

@@ -92,6 +92,11 @@ fn check_ramp(profile: &Profile, ramp: &Ramp) -> Result<(), FieldError> {
                        interval, in the first group";
         return Err(("ramp".into(), message.into()));
     }
+    if ramp.writes_alone && !is_mixed(profile) {
+        let message = "only the users of a closed loop that write and read can write alone, where the first group is the \
+                       only one";
+        return Err(("ramp.writes_alone".into(), message.into()));
+    }
     for (key, span) in [("soak", ramp.soak), ("overload", ramp.overload), ("rest", ramp.rest)] {
         if span.0.subsec_nanos() != 0 {
             let message = format!("{span}: windows are whole seconds, so write a whole number of them");
@@ -120,6 +125,13 @@ fn check_ramp(profile: &Profile, ramp: &Ramp) -> Result<(), FieldError> {
         ));
     }
     Ok(())
+}
+
+/// Whether there is one group, of virtual users some of whom write and some of whom read.
+fn is_mixed(profile: &Profile) -> bool {
+    let [group] = profile.groups.as_slice() else { return false };
+    let reads = group.operations.iter().filter(|o| o.is_read()).count();
+    group.load.model == LoadModel::Closed && (1..group.operations.len()).contains(&reads)
 }
 
 fn check_search(profile: &Profile, ramp: &Ramp) -> Result<(), FieldError> {
@@ -236,8 +248,12 @@ pub(super) fn ramp(profile: &Profile, ramp: &Ramp) -> RampPlan {
     } else {
         Course::Steps(ramp.steps.iter().copied().map(load).collect())
     };
-    let afterwards =
-        Afterwards { soak_ns: ramp.soak.as_ns(), overload_ns: ramp.overload.as_ns(), rest_ns: ramp.rest.as_ns() };
+    let afterwards = Afterwards {
+        writes_alone: ramp.writes_alone,
+        soak_ns: ramp.soak.as_ns(),
+        overload_ns: ramp.overload.as_ns(),
+        rest_ns: ramp.rest.as_ns(),
+    };
     RampPlan { quantity: quantity(profile), step_ns: interval::step(profile, ramp).as_ns(), course, afterwards }
 }
 

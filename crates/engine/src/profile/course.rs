@@ -66,6 +66,8 @@ pub struct Ramp {
     pub resolution: Share,
     /// Search: whether the best step is run once more.
     pub confirm: bool,
+    /// Then the writes of the greatest load that was sustained, without its reads: do the reads slow them down?
+    pub writes_alone: bool,
     /// Then the greatest load that was sustained, for so long.
     pub soak: Span,
     /// Then one and a half times that load for so long, and after a rest the load itself once more: does the database
@@ -85,6 +87,7 @@ impl Default for Ramp {
             step: Span::from_secs(10),
             resolution: Share(0.05),
             confirm: true,
+            writes_alone: false,
             soak: Span::from_secs(0),
             overload: Span::from_secs(0),
             rest: Span::from_secs(10),

@@ -81,8 +81,12 @@ impl Session<'_> {
                 break;
             }
             self.tell(&Event::Step(step))?;
-            let Some((figures, _)) = self.step(running, step, ramp, length_ns)? else { break };
+            running.control.set_reading(step.purpose != Purpose::WritesAlone);
+            let Some((figures, measured)) = self.step(running, step, ramp, length_ns)? else { break };
             self.tell(&Event::StepEnded(&figures))?;
+            if step.purpose == Purpose::WritesAlone {
+                self.outcome.writes_alone = Some(measured);
+            }
             is_after_failure = !figures.passed;
             self.outcome.plan.remarks.extend(beyond_remark(&figures));
             steps.push(figures);
@@ -216,6 +220,9 @@ fn end_ns(ramp: &RampPlan, from_ns: u64, length_ns: u64, least_ns: u64) -> u64 {
 fn beyond_remark(figures: &StepFigures) -> Option<String> {
     let why = || figures.failure.clone().unwrap_or_default();
     match (figures.step.purpose, figures.passed) {
+        (Purpose::WritesAlone, false) => {
+            Some(format!("without its reads the greatest load was not sustained: {}", why()))
+        }
         (Purpose::Soak, false) => Some(format!("the greatest load was not sustained for long: {}", why())),
         (Purpose::After, true) => Some("after an overload it carried its greatest load again".into()),
         (Purpose::After, false) => {

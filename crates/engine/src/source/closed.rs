@@ -110,8 +110,13 @@ impl ClosedSource {
         self.settings.first + local * self.settings.stride
     }
 
+    fn users_wanted(&self) -> u32 {
+        let ClosedSettings { users, part, ref operations, .. } = self.settings;
+        users.unwrap_or_else(|| self.control.users_of(part, operations.reads()))
+    }
+
     fn follow_users(&mut self, now_ns: u64) {
-        let wanted = self.settings.users.unwrap_or_else(|| self.settings.part.of_users(self.control.users()));
+        let wanted = self.users_wanted();
         if wanted == self.active {
             return;
         }

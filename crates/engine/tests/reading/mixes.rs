@@ -3,8 +3,10 @@
 use super::{
     assert_believed, backend, profile, run_on,
     tampered::{Spoil, Tampered},
+    try_plan,
 };
 use iotbench_core::Backend;
+use iotbench_engine::{Measured, Purpose};
 
 const PMU: &str = "name = \"pmu\"\nrate = 50";
 
@@ -29,6 +31,43 @@ fn a_group_that_writes_and_reads_has_users_of_both_kinds() {
             outcome.measured.as_ref().unwrap().recording.kinds().iter().map(|k| k.name.clone()).collect();
         assert_eq!(kinds, ["g/write", "g/read_signal"]);
     }
+}
+
+/// Once the greatest load of the mix is known, its writers go on without its readers.
+#[test]
+fn the_writes_of_a_mixed_load_are_run_alone_too() {
+    let operations = r#"{ kind = "write", share = 0.9, datapoints = "since_last" },
+        { kind = "read_signal", share = 0.1, window = "1s" }"#;
+    let group = "load = { model = \"closed\", users = 20, think_time = \"50ms\" }";
+    let ramp = "[ramp]\nsteps = [10, 20]\nstep = \"1s\"\nwrites_alone = true\n\
+                [stop]\nmean_response = \"300ms\"\n";
+    let text = profile(PMU, 5, 200, group, operations) + ramp;
+    let outcome = run_on(backend("memory"), &text, &[]);
+    let steps: Vec<_> =
+        outcome.capacity.as_ref().unwrap().steps.iter().map(|s| (s.step.load, s.step.purpose)).collect();
+    let (listed, alone) = (Purpose::Listed, Purpose::WritesAlone);
+    assert_eq!(steps, [(10, listed), (20, listed), (20, alone)]);
+    let answered =
+        |measured: &Measured| [0, 1].map(|kind| measured.recording.kind(kind).by_operation().ok().response().count());
+    let [mixed, alone] = [&outcome.measured, &outcome.writes_alone].map(|m| answered(m.as_ref().unwrap()));
+    assert!(mixed[0] > 0 && mixed[1] > 0, "both kinds in the mix: {mixed:?}");
+    assert!(alone[0] > 0, "the writers went on: {alone:?}");
+    assert_eq!(alone[1], 0, "the readers paused");
+    assert_believed(&outcome, "memory");
+}
+
+/// Writers without readers beside them have nothing to be compared with.
+#[test]
+fn only_the_writes_of_a_mixed_closed_loop_can_be_run_alone() {
+    let operations = r#"{ kind = "write", datapoints = 1 }"#;
+    let group = "load = { model = \"closed\", users = 2 }";
+    let ramp = "[ramp]\nsteps = [1]\nstep = \"1s\"\nwrites_alone = true\n";
+    let (text, folder) = (profile(PMU, 5, 0, group, operations) + ramp, tempfile::tempdir().unwrap());
+    let error = try_plan(&text, &[], backend("memory"), folder.path()).unwrap_err();
+    assert!(
+        error.to_string().contains("ramp.writes_alone: only the users of a closed loop that write and read"),
+        "{error}"
+    );
 }
 
 /// The newest records may hold what is written meanwhile, and have to hold what was acknowledged before.

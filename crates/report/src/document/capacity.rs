@@ -33,6 +33,8 @@ pub enum Purpose {
     Confirm,
     /// The profile lists it.
     Listed,
+    /// The writes of the greatest sustained load, without its reads.
+    WritesAlone,
     /// The greatest sustained load, for long.
     Soak,
     /// One and a half times the greatest sustained load.
@@ -95,6 +97,7 @@ impl From<&StepFigures> for Step {
                 iotbench_engine::Purpose::Bisect => Purpose::Bisect,
                 iotbench_engine::Purpose::Confirm => Purpose::Confirm,
                 iotbench_engine::Purpose::Listed => Purpose::Listed,
+                iotbench_engine::Purpose::WritesAlone => Purpose::WritesAlone,
                 iotbench_engine::Purpose::Soak => Purpose::Soak,
                 iotbench_engine::Purpose::Overload => Purpose::Overload,
                 iotbench_engine::Purpose::After => Purpose::After,

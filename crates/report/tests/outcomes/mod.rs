@@ -246,6 +246,7 @@ pub fn fixed(ok: u64, fail: u64, unknown: u64) -> Outcome {
         scenario: None,
         measured: Some(measured),
         capacity: None,
+        writes_alone: None,
         resources: vec![client_summary()],
         sampler_cpu_pct: 0.125,
         storage_bytes_before: Some(4_096),
@@ -277,6 +278,11 @@ pub fn with_reads(outcome: &mut Outcome) {
         cycles_wrong: 1,
         examples: vec!["Count: 5 and should be 6".into()],
     });
+}
+
+/// A run whose writes were run alone too.
+pub fn mixed() -> Outcome {
+    Outcome { writes_alone: fixed(25_000, 0, 0).measured, ..fixed(20_000, 0, 0) }
 }
 
 /// Nine in ten operations are transactions of five requests with pauses of 2 ms, the others single requests; all
