@@ -1,8 +1,8 @@
 //! The traits of a database backend.
 
 use crate::{
-    Acknowledgement, Batch, Capabilities, Error, Name, Promise, PromiseLevel, Query, Recipe, Reply, Setting,
-    SettingError, Settings, Sink, TableSpec, Target, Variant,
+    Acknowledgement, Batch, Capabilities, Cause, Chunk, Error, Name, Promise, PromiseLevel, Query, Recipe, Reply,
+    Setting, SettingError, Settings, Sink, TableSpec, Target, Value, Variant,
 };
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -157,7 +157,7 @@ pub trait Database: Send + Sync {
 
     /// Drops an object that [`Database::owned`] told of, if it still carries the marker of that run, and nothing else.
     async fn drop_owned(&self, object: &OwnedObject) -> Result<(), Error> {
-        Err(Error::new(crate::Cause::NotOurs, format!("{} does not carry our marker", object.name)))
+        Err(Error::new(Cause::NotOurs, format!("{} does not carry our marker", object.name)))
     }
 
     /// A new writer on a connection of its own.
@@ -190,12 +190,12 @@ pub trait Writer: Send {
 
     /// Begins a transaction of several writes. Only where [`Capabilities::transactions`] says so.
     async fn begin(&mut self) -> Result<(), Error> {
-        Err(Error::new(crate::Cause::Client, "this backend has no transactions"))
+        Err(Error::new(Cause::Client, "this backend has no transactions"))
     }
 
     /// Commits what was written since [`Writer::begin`].
     async fn commit(&mut self) -> Result<(), Error> {
-        Err(Error::new(crate::Cause::Client, "this backend has no transactions"))
+        Err(Error::new(Cause::Client, "this backend has no transactions"))
     }
 
     /// How to end a call that blocks; `None` where dropping the future is enough.
@@ -209,6 +209,20 @@ pub trait Writer: Send {
 pub trait Reader: Send {
     /// Asks, and pushes the rows of the answer into `sink` as they come.
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error>;
+
+    /// How many datapoints are visible now. It is asked again and again while a load runs: where counting costs by the
+    /// value, one signal stands for all.
+    async fn visible_points(&mut self) -> Result<u64, Error> {
+        let mut points = None;
+        let mut sink = |chunk: &Chunk| {
+            if let Some(Value::I64(counted)) = chunk.columns.first().and_then(|column| column.get(0)) {
+                points = u64::try_from(counted).ok();
+            }
+            Ok(())
+        };
+        self.query(&Query::Count, &mut sink).await?;
+        points.ok_or_else(|| Error::new(Cause::Server, "a count without a number"))
+    }
 
     /// How to end a call that blocks; `None` where dropping the future is enough.
     fn interrupt(&self) -> Option<Arc<dyn Interrupt>> {

@@ -51,7 +51,7 @@ impl OpenTsdbDatabase {
     }
 
     async fn counts(&self, client: &mut Client) -> Result<Counts, Error> {
-        count(client, &self.table).await.map(|(counts, _)| counts)
+        count(client, &self.table, self.table.schema.width()).await.map(|(counts, _)| counts)
     }
 }
 

@@ -194,9 +194,14 @@ impl Reader for KairosReader {
                 wish.answer(&mut self.client, &self.table, sink).await
             }
             Query::Count => {
-                let (counts, bytes) = count(&mut self.client, &self.table).await?;
+                let (counts, bytes) = count(&mut self.client, &self.table, self.all_signals.len()).await?;
                 counts_row(counts, bytes, sink)
             }
         }
+    }
+
+    async fn visible_points(&mut self) -> Result<u64, Error> {
+        let (counts, _) = count(&mut self.client, &self.table, 1).await?;
+        Ok(counts.points)
     }
 }

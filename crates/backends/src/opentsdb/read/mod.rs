@@ -221,9 +221,14 @@ impl Reader for OpenTsdbReader {
                 self.figures((devices, span), signals, aggregates, sink).await
             }
             Query::Count => {
-                let (counts, bytes) = count(&mut self.client, &self.table).await?;
+                let (counts, bytes) = count(&mut self.client, &self.table, self.all_signals.len()).await?;
                 counts_row(counts, bytes, sink)
             }
         }
+    }
+
+    async fn visible_points(&mut self) -> Result<u64, Error> {
+        let (counts, _) = count(&mut self.client, &self.table, 1).await?;
+        Ok(counts.points)
     }
 }
