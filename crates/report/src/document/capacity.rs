@@ -43,6 +43,17 @@ pub enum Purpose {
     After,
 }
 
+impl Purpose {
+    /// Whether the answer rests on such a step; the others come after it.
+    #[must_use]
+    pub fn decides(self) -> bool {
+        match self {
+            Self::Grow | Self::Bisect | Self::Confirm | Self::Listed => true,
+            Self::WritesAlone | Self::Soak | Self::Overload | Self::After => false,
+        }
+    }
+}
+
 /// One load of a ramp.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Step {

@@ -21,7 +21,8 @@ pub(super) fn answer(document: &Document, columns: u16) -> String {
 fn of_capacity(target: &str, capacity: &Capacity) -> String {
     let quantity = &capacity.quantity;
     let last_of = |load: Option<u32>, passed: bool| {
-        capacity.steps.iter().rev().find(|step| Some(step.offered_load) == load && step.passed == passed)
+        let mut latest_first = capacity.steps.iter().rev().filter(|step| step.purpose.decides());
+        latest_first.find(|step| Some(step.offered_load) == load && step.passed == passed)
     };
     let failed = last_of(capacity.upper, false).and_then(|step| step.failure.as_deref());
     let why = failed.map(|failure| format!(": {failure}")).unwrap_or_default();

@@ -43,7 +43,7 @@ fn row(place: usize, step: &Step, most: f64) -> Vec<String> {
         Purpose::Bisect => "bisect",
         Purpose::Confirm => "confirm",
         Purpose::Listed => "listed",
-        Purpose::WritesAlone => "writes alone",
+        Purpose::WritesAlone => "alone",
         Purpose::Soak => "soak",
         Purpose::Overload => "overload",
         Purpose::After => "after",

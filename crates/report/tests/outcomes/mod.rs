@@ -280,9 +280,14 @@ pub fn with_reads(outcome: &mut Outcome) {
     });
 }
 
-/// A run whose writes were run alone too.
+/// A ramp of a mixed load whose writes were run alone too.
 pub fn mixed() -> Outcome {
-    Outcome { writes_alone: fixed(25_000, 0, 0).measured, ..fixed(20_000, 0, 0) }
+    let mut outcome = Outcome { writes_alone: fixed(25_000, 0, 0).measured, ..ramp() };
+    let steps = &mut outcome.capacity.as_mut().unwrap().steps;
+    let confirmed = steps.last().unwrap().clone();
+    let step = Step { purpose: Purpose::WritesAlone, ..confirmed.step };
+    steps.push(StepFigures { step, operations_per_s: 40.1, mean_response_ns: Some(0.006 * 1e9), ..confirmed });
+    outcome
 }
 
 /// Nine in ten operations are transactions of five requests with pauses of 2 ms, the others single requests; all
