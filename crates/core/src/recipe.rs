@@ -19,6 +19,7 @@ pub const SERVER_SETTINGS: &str = "server";
 /// | `{NAME.jars}` | the folder of these [`jars`](Self::jars) | all |
 /// | `{servers}` | the folder of what `scripts/servers` installs and Debian does not have: `{servers}/NAME` is one backend's | all; [`Program::folders`] |
 /// | `{memory_bytes}` | the budget of every cache of one process | all |
+/// | `{heap_bytes}` | three times that: the heap of a process in which writes wait, too | all |
 /// | `{nodes}` | the number of nodes | all |
 /// | `{cluster}` | a name that several nodes have together; an argument or line that names it is left out where there is but one | all |
 /// | `{hosts}` | the addresses of all nodes, with commas between them | all |

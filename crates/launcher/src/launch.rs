@@ -24,6 +24,8 @@ use std::{
 
 /// The memory budget of a server's caches.
 pub const DEFAULT_MEMORY_BYTES: u64 = 512 << 20;
+/// A heap in which writes wait holds so many times what its caches may.
+const HEAP_OVER_CACHES: u64 = 3;
 /// A process that was asked to stop is killed after so long.
 const GRACE: Duration = Duration::from_secs(20);
 /// How often other ports are tried.
@@ -263,6 +265,7 @@ impl Place<'_> {
         let Launch { backend, settings, log, memory_bytes, .. } = self.launch;
         let mut programs = self.programs.values();
         programs.set("memory_bytes", memory_bytes);
+        programs.set("heap_bytes", memory_bytes.saturating_mul(HEAP_OVER_CACHES));
         let request = PlanRequest {
             backend,
             topology,

@@ -61,7 +61,7 @@ const HBASE: Role = Role {
     start: &[
         "{java}",
         "@{run}/jvm.options",
-        "-Xmx{memory_bytes}",
+        "-Xmx{heap_bytes}",
         "-Djava.io.tmpdir={run}",
         "-cp",
         "{run}/conf:{hbase.jars}/*",
@@ -150,7 +150,7 @@ tsd.storage.hbase.zk_quorum = {hbase.zookeeper.first}
     environment: &[],
     start: &[
         "{java}",
-        "-Xmx{memory_bytes}",
+        "-Xmx{heap_bytes}",
         "-Djava.io.tmpdir={run}",
         "-Djava.net.preferIPv4Stack=true",
         "-Dlogback.configurationFile={run}/logback.xml",
