@@ -15,11 +15,13 @@ pub enum ProcessAction {
     /// It is asked to stop as at the server's end, killed when that takes too long, and started again as at first. One that
     /// was killed is only started.
     Restart,
+    /// It and all its descendants are killed (SIGKILL), and it is started again at once.
+    Crash,
 }
 
 impl ProcessAction {
     /// Every action.
-    pub const ALL: [Self; 4] = [Self::Kill, Self::Stop, Self::Continue, Self::Restart];
+    pub const ALL: [Self; 5] = [Self::Kill, Self::Stop, Self::Continue, Self::Restart, Self::Crash];
 
     /// The word in a profile and on the command line.
     #[must_use]
@@ -29,6 +31,13 @@ impl ProcessAction {
             Self::Stop => "stop",
             Self::Continue => "continue",
             Self::Restart => "restart",
+            Self::Crash => "crash",
         }
+    }
+
+    /// Whether the process ends without a chance to store what it holds.
+    #[must_use]
+    pub fn kills(self) -> bool {
+        matches!(self, Self::Kill | Self::Crash)
     }
 }

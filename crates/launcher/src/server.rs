@@ -227,12 +227,12 @@ impl ProcessActor {
     pub fn act(&self, action: ProcessAction, role: &str, node: u32) -> Result<(), String> {
         let place = self.places.iter().position(|(of, on)| of == role && *on == node);
         let process = place.ok_or_else(|| format!("there is no {role} on node {node}"))?;
-        if action == ProcessAction::Kill {
+        if action.kills() {
             // Noted first: its end is no surprise.
             lock(&self.acted_on).insert(process, None);
         }
         let id = self.acting.act(&Act { process, action })?;
-        if action == ProcessAction::Restart {
+        if matches!(action, ProcessAction::Restart | ProcessAction::Crash) {
             lock(&self.acted_on).insert(process, Some(id));
         }
         Ok(())

@@ -8,10 +8,15 @@ use serde_json::Value;
 
 /// A closed loop of a quarter of a minute, with what is done to the server meanwhile.
 fn run(place: &Place, backend: &str, scenario: &str) -> Ended {
+    run_set(place, backend, scenario, &[])
+}
+
+fn run_set(place: &Place, backend: &str, scenario: &str, settings: &[&str]) -> Ended {
     let results = place.results();
     let load = ["-d", "15s", "--vus", "4", "--scenario", scenario, "--out", results.to_str().unwrap()];
     let set = ["--set", "think_time=100ms", "--set", "phases.deadline=10s"];
-    let (code, out, err) = place.call(&arguments(backend, &[&load[..], &set].concat()));
+    let settings: Vec<_> = settings.iter().flat_map(|setting| ["--set", setting]).collect();
+    let (code, out, err) = place.call(&arguments(backend, &[&load[..], &set, &settings].concat()));
     Ended { code, document: serde_json::from_str(&out).unwrap_or_default(), err }
 }
 
@@ -42,6 +47,34 @@ fn a_server_that_is_killed_and_started_again_is_an_outage_without_a_loss() {
                 assert!(ended.err.contains("kill server 0") && ended.err.contains("restart server 0"), "{case}");
                 let series = series(&place);
                 assert!(series.contains(",kill server 0") && series.contains(",restart server 0"), "{series}");
+                place.assert_nothing_is_left();
+            });
+        }
+    });
+}
+
+/// What each database promises decides whether what a crash takes may be gone.
+#[test]
+fn a_crash_is_held_against_the_promise() {
+    let cases = [
+        ("postgres", "backend.postgres.server.synchronous_commit=off", "buffered"),
+        ("mongodb", "backend.mongodb.j=false", "buffered"),
+        ("mariadb", "backend.mariadb.server.innodb_flush_log_at_trx_commit=2", "os_crash_within"),
+    ];
+    std::thread::scope(|scope| {
+        for (backend, setting, promise) in cases.into_iter().filter(|(backend, ..)| is_here(backend)) {
+            scope.spawn(move || {
+                let place = Place::new();
+                let ended = run_set(&place, backend, "crash", &[setting]);
+                let case = format!("{backend}: {} {} {:#}", ended.reasons(), ended.err, ended.document["scenario"]);
+                assert_eq!(ended.code, 0, "{case}");
+                assert_eq!(marks(&ended), [("crash".into(), true)], "{case}");
+                assert_eq!(ended.document["target"]["durability"]["promise"], promise, "{case}");
+                let at_s = ended.document["scenario"]["marks"][0]["from_s"].as_f64().unwrap();
+                assert!((7.0..9.0).contains(&at_s), "in the middle of 15 s: {case}");
+                assert!(ended.count("/points/acked") > 0, "{case}");
+                let missing = ended.count("/scenario/missing_points");
+                assert!(promise == "buffered" || missing == 0, "{case}");
                 place.assert_nothing_is_left();
             });
         }
@@ -82,6 +115,7 @@ fn what_cannot_be_acted_on_is_refused_before_anything_starts() {
         (&["-b", "postgres", "--scenario", "2s:kill", "--url", "postgres://127.0.0.1:1/x"], "leave one out"),
         (&["-b", "postgres", "--scenario", "7s:kill"], "the load has ended by then"),
         (&["-b", "postgres", "--scenario", "kill"], "write AT:ACTION"),
+        (&["-b", "postgres", "--scenario", "crash", "--set", "operations=10"], "no middle that is known before"),
     ] {
         let run = ["run", "-p", "pmu_write", "--vus", "1", "-d", "5s", "--out", results.to_str().unwrap()];
         let (code, _, err) = place.call(&[&run[..], rest].concat());

@@ -1,7 +1,7 @@
 //! What is done to processes of the server, and when.
 
 use super::PhasesPlan;
-use crate::profile::Profile;
+use crate::{profile::Profile, units::Auto};
 use iotbench_core::{Backend, ProcessAction, Settings, Target};
 use serde::{Deserialize, Serialize};
 
@@ -53,10 +53,17 @@ pub(super) fn scenario(
     let roles: Vec<&str> = recipe.roles.iter().map(|role| role.name).collect();
     let mut actions = Vec::with_capacity(profile.scenario.len());
     for (place, action) in profile.scenario.iter().enumerate() {
-        let at_ns = action.at.as_ns();
-        if is_fixed && at_ns >= ends_ns {
-            return fail(place, "at", format!("{}: the load has ended by then", action.at));
-        }
+        let at_ns = match action.at {
+            Auto::Set(at) if is_fixed && at.as_ns() >= ends_ns => {
+                return fail(place, "at", format!("{at}: the load has ended by then"));
+            }
+            Auto::Set(at) => at.as_ns(),
+            Auto::Auto if is_fixed => phases.warmup_ns.midpoint(ends_ns),
+            Auto::Auto => {
+                let message = "this load has no middle that is known before: give a duration, or say when, such as 20s";
+                return fail(place, "at", message.into());
+            }
+        };
         let role = action.role.clone().set().or_else(|| roles.first().map(ToString::to_string)).unwrap_or_default();
         if !roles.contains(&role.as_str()) {
             let message = format!("{} has no role {role:?}: it has {}", backend.name(), roles.join(", "));

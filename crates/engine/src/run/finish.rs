@@ -8,7 +8,7 @@ use crate::{
     verdict::Reason,
     visibility::{Settling, SettlingCounts},
 };
-use iotbench_core::{Acknowledgement, Counts, ProcessAction, PromiseLevel, Settled};
+use iotbench_core::{Acknowledgement, Counts, PromiseLevel, Settled};
 use iotbench_recorder::Level;
 use std::{sync::Arc, time::Duration, time::Instant};
 
@@ -51,7 +51,7 @@ impl Session<'_> {
     /// Whether a process was killed on purpose.
     fn was_killed(&self) -> bool {
         let marks = self.outcome.scenario.iter().flat_map(|scenario| &scenario.marks);
-        marks.into_iter().any(|mark| mark.action.action == ProcessAction::Kill)
+        marks.into_iter().any(|mark| mark.action.action.kills())
     }
 
     /// Waits until all is stored, and counts it. `None`: the user does not wait for it; what has not settled cannot be

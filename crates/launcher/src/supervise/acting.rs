@@ -37,15 +37,18 @@ impl Supervisor {
             }
             ProcessAction::Stop => signal_tree(started.id, Signal::STOP),
             ProcessAction::Continue => signal_tree(started.id, Signal::CONT),
-            ProcessAction::Restart => {
+            ProcessAction::Restart | ProcessAction::Crash => {
                 started.away = true;
-                self.restarting = Some((process, Instant::now()));
-                match started.ask_to_stop() {
-                    Ok(()) => return,
-                    Err(error) => {
-                        self.restarting = None;
-                        Err(error)
+                let ended = match action {
+                    ProcessAction::Crash => kill_tree(started.id, KILL_WITHIN).map(|_| ()),
+                    _ => started.ask_to_stop(),
+                };
+                match ended {
+                    Ok(()) => {
+                        self.restarting = Some((process, Instant::now()));
+                        return;
                     }
+                    Err(error) => Err(error),
                 }
             }
         };

@@ -7,6 +7,11 @@ use super::{
 use crate::document::{Document, Mark, Stretch};
 use comfy_table::CellAlignment::Right;
 
+/// Actions that end a process without a chance to store what it holds.
+const KILLS: [&str; 2] = ["kill", "crash"];
+/// The level of a promise that holds at no crash.
+const BUFFERED: &str = "buffered";
+
 pub(super) fn section(document: &Document, columns: u16) -> Option<String> {
     let scenario = document.scenario.as_ref()?;
     let row = |name: &str, stretch: &Stretch| {
@@ -35,7 +40,23 @@ pub(super) fn section(document: &Document, columns: u16) -> Option<String> {
         Some(n) => format!("{} acknowledged datapoints are MISSING", count(n)),
         None => "what is missing could not be counted".into(),
     };
-    Some(format!("{text}\n{}", paragraph(&format!("{outage}; {recovery}; {missing}."), columns)))
+    let mut sentences = format!("{outage}; {recovery}; {missing}.");
+    if scenario.marks.iter().any(|mark| mark.error.is_none() && KILLS.contains(&mark.action.as_str())) {
+        sentences.push_str(&format!(" {}", of_promise(document)));
+    }
+    Some(format!("{text}\n{}", paragraph(&sentences, columns)))
+}
+
+/// What a killed process says of the promise, and what it does not.
+fn of_promise(document: &Document) -> &'static str {
+    match (&document.target.durability, document.scenario.as_ref().and_then(|s| s.missing_points)) {
+        (Some(promise), Some(missing)) if promise.promise == BUFFERED => match missing {
+            0 => "The promise would have allowed a loss: buffered. Power loss not tested.",
+            _ => "The promise allows that: buffered. Power loss not tested.",
+        },
+        (Some(_), Some(1..)) => "The promise does NOT allow that.",
+        _ => "The process was killed; power loss not tested.",
+    }
 }
 
 /// `at 20.0 s: restart server 0, done after 1.20 s`

@@ -27,6 +27,7 @@ Examples:
   iotbench run -p smart_meter_write --set interval=30s          the most meters; the window shrinks with the interval
   iotbench run -p weather_insert --set sweep.values=[2,10,100]  a run for each value, and one table
   iotbench run -p machine_write -b mariadb -d 60s --scenario 20s:restart
+  iotbench run -p machine_write -b postgres -d 30s --scenario crash    what is lost, and how soon is it back?
   iotbench run -p ./mine.toml --dry-run                         what it would do
 
 Every option can also be given as IOTBENCH_OPTION; an option on the command line comes first, then the environment, then
@@ -89,8 +90,9 @@ pub(crate) struct RunArguments {
     /// How much of the devices' own time is written before the run, such as 10m
     #[arg(long, env = "IOTBENCH_HISTORY", value_name = "TIME")]
     history: Option<Span>,
-    /// Kill, stop, continue or restart a process of the private server while the load runs, such as 20s:restart or
-    /// 20s:kill:cassandra:2 (node 2, counted from 0); repeatable
+    /// Kill, stop, continue, restart or crash (kill and start again) a process of the private server while the load runs,
+    /// such as 20s:restart or 20s:kill:cassandra:2 (node 2, counted from 0); crash alone: in the middle of the load;
+    /// repeatable
     #[arg(long, env = "IOTBENCH_SCENARIO", value_name = "AT:ACTION[:ROLE[:NODE]]", value_delimiter = ',')]
     scenario: Vec<ScenarioAction>,
     /// Decides all data and schedules
