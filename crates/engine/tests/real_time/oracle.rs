@@ -115,7 +115,7 @@ impl<'a> Request<'a> {
     }
 
     /// Runs with a trace. Whatever else a run is, its counts balance, and so do the three times of each operation.
-    pub fn run_on(self, backend: &dyn Backend, target: Target) -> Account {
+    pub fn run_on(self, backend: &'static dyn Backend, target: Target) -> Account {
         let planned = self.plan_for(backend, target);
         let mut watch = Watch { at_start: self.at_start, at_event: self.at_event, seen: Seen::default() };
         let options = RunOptions { trace: true, ..RunOptions::default() };
