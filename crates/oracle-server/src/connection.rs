@@ -1,30 +1,33 @@
 //! The reading side of one connection: stamps and records requests.
 
 use std::{
-    io::{self, Read},
+    io::{self, Read, Write},
     net::TcpStream,
 };
 
+use rustix::event::{PollFd, PollFlags, poll};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::{
+    http::Answer,
     ledger::{Entry, Fate},
+    protocol::{Place, Protocol, Taken},
     state::Shared,
-    wire::{self, Request},
 };
 
 const READ_BYTES: usize = 64 << 10;
 
 /// Reads requests until the connection ends, by either side; then removes it.
 pub(crate) fn serve(shared: &Shared, connection: u32, stream: &TcpStream) {
-    let mut requests = Requests::default();
+    let mut requests = Requests::new(&shared.protocol);
     loop {
+        await_bytes(stream);
+        let arrival_ns = shared.now_ns();
         match requests.read(stream) {
             Ok(0) | Err(_) => break,
             Ok(_) => {}
         }
-        let arrival_ns = shared.now_ns();
-        if requests.drain(|request| record(shared, connection, arrival_ns, request)).is_err() {
+        if requests.drain(|request| take(shared, connection, stream, arrival_ns, request)).is_err() {
             break;
         }
     }
@@ -32,7 +35,24 @@ pub(crate) fn serve(shared: &Shared, connection: u32, stream: &TcpStream) {
     shared.lock().connections.remove(&connection);
 }
 
-fn record(shared: &Shared, connection: u32, arrival_ns: u64, request: &Request<'_>) -> Result<(), End> {
+/// Waits until there is something to read, so that what arrives is stamped before it is copied.
+fn await_bytes(stream: &TcpStream) {
+    // Whatever ends the wait too early, or makes it fail, the read after it waits or fails for the same reason.
+    let _ = poll(&mut [PollFd::new(stream, PollFlags::IN)], None);
+}
+
+fn take(shared: &Shared, connection: u32, stream: &TcpStream, arrival_ns: u64, request: &Taken<'_>) -> Result<(), End> {
+    match request.place {
+        Place::Programmed(endpoint) => record(shared, connection, arrival_ns, request, endpoint),
+        Place::AtOnce(endpoint) => answer(shared, stream, &shared.answer(endpoint, 0, request.points)),
+        Place::Nowhere => {
+            shared.lock().strays += 1;
+            answer(shared, stream, &Answer::missing())
+        }
+    }
+}
+
+fn record(shared: &Shared, connection: u32, arrival_ns: u64, request: &Taken<'_>, endpoint: u16) -> Result<(), End> {
     let entry = Entry {
         connection,
         id: request.id,
@@ -40,9 +60,16 @@ fn record(shared: &Shared, connection: u32, arrival_ns: u64, request: &Request<'
         payload_bytes: u32::try_from(request.payload.len()).map_err(|_| End)?,
         payload_hash: xxh3_64(request.payload),
         arrival_ns,
+        endpoint,
         fate: Fate::Unanswered,
     };
     shared.change(|state, _| state.take(entry)).map_err(|_closed| End)
+}
+
+/// Answers what is not programmed.
+fn answer(shared: &Shared, mut stream: &TcpStream, answer: &Answer) -> Result<(), End> {
+    shared.count_written(answer.bytes.len());
+    stream.write_all(&answer.bytes).map_err(|_| End)
 }
 
 /// The connection cannot go on.
@@ -50,19 +77,23 @@ fn record(shared: &Shared, connection: u32, arrival_ns: u64, request: &Request<'
 struct End;
 
 /// Cuts the stream into requests. Its buffer grows to the longest request.
-#[derive(Debug, Default)]
-struct Requests {
+#[derive(Debug)]
+struct Requests<'p> {
+    protocol: &'p Protocol,
     buffer: Vec<u8>,
     filled: usize,
 }
 
-impl Requests {
+impl<'p> Requests<'p> {
+    fn new(protocol: &'p Protocol) -> Self {
+        Self { protocol, buffer: Vec::new(), filled: 0 }
+    }
+
     /// Reads once; returns the number of bytes read.
     fn read(&mut self, mut stream: impl Read) -> io::Result<usize> {
-        let wanted = match wire::frame_bytes(&self.buffer[..self.filled]) {
-            Ok(Some(frame_bytes)) => frame_bytes.max(READ_BYTES),
-            Ok(None) => READ_BYTES,
-            Err(too_long) => return Err(io::Error::other(too_long)),
+        let wanted = match self.protocol.frame_bytes(&self.buffer[..self.filled]) {
+            Ok(frame_bytes) => frame_bytes.unwrap_or(self.filled + READ_BYTES).max(READ_BYTES),
+            Err(_unreadable) => return Err(io::ErrorKind::InvalidData.into()),
         };
         if self.buffer.len() < wanted {
             self.buffer.resize(wanted, 0);
@@ -80,10 +111,10 @@ impl Requests {
     }
 
     /// Hands over the complete requests and keeps the incomplete rest.
-    fn drain(&mut self, mut take: impl FnMut(&Request<'_>) -> Result<(), End>) -> Result<(), End> {
+    fn drain(&mut self, mut take: impl FnMut(&Taken<'_>) -> Result<(), End>) -> Result<(), End> {
         let mut taken = 0;
         while let Some((request, frame_bytes)) =
-            Request::decode(&self.buffer[taken..self.filled]).map_err(|_too_long| End)?
+            self.protocol.decode(&self.buffer[taken..self.filled]).map_err(|_unreadable| End)?
         {
             take(&request)?;
             taken += frame_bytes;
@@ -99,6 +130,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::wire::Request;
 
     /// Gives a few bytes per read.
     struct Dribble<'a> {
@@ -116,7 +148,8 @@ mod tests {
     }
 
     fn cut(bytes: &[u8], step: usize) -> Vec<(u64, Vec<u8>)> {
-        let (mut dribble, mut requests, mut taken) = (Dribble { bytes, step }, Requests::default(), Vec::new());
+        let (mut dribble, mut requests, mut taken) =
+            (Dribble { bytes, step }, Requests::new(&Protocol::Raw), Vec::new());
         while requests.read(&mut dribble).unwrap() > 0 {
             requests
                 .drain(|request| {

@@ -11,6 +11,10 @@ pub struct Ledger {
     pub overflow: u64,
     /// Stalls, past and programmed: disjoint, in order of time.
     pub stalls: Vec<Stall>,
+    /// Over HTTP: bytes of answers that clients have taken, or their sockets for them.
+    pub written_bytes: u64,
+    /// Over HTTP: requests for which there is no endpoint.
+    pub strays: u64,
 }
 
 /// One request.
@@ -18,16 +22,18 @@ pub struct Ledger {
 pub struct Entry {
     /// Connection that brought it, counted from 0 in the order of acceptance.
     pub connection: u32,
-    /// The client's id of it.
+    /// The client's id of it; over HTTP the time on its first line, as it was sent.
     pub id: u64,
-    /// Datapoints, as told by the client.
+    /// Datapoints, as told by the client; over HTTP as counted.
     pub points: u32,
     /// Length of the payload.
     pub payload_bytes: u32,
     /// XXH3-64 (seed 0) of the payload.
     pub payload_hash: u64,
-    /// When its last byte had been read.
+    /// When its last bytes could be read.
     pub arrival_ns: u64,
+    /// Over HTTP: the endpoint that took it, by its place in the list.
+    pub endpoint: u16,
     /// What became of it.
     pub fate: Fate,
 }
@@ -41,7 +47,7 @@ pub enum Fate {
     Answered {
         /// Just before the reply was written.
         reply_ns: u64,
-        /// Status on the wire.
+        /// Status on the wire; over HTTP [`STATUS_OK`] or the number of the fault's answer.
         status: u8,
     },
     /// Stored, then its connection was reset instead of an answer.
@@ -113,7 +119,7 @@ mod tests {
     use super::*;
 
     fn entry(id: u64, arrival_ns: u64, fate: Fate) -> Entry {
-        Entry { connection: 0, id, points: 10, payload_bytes: 0, payload_hash: 0, arrival_ns, fate }
+        Entry { connection: 0, id, points: 10, payload_bytes: 0, payload_hash: 0, arrival_ns, endpoint: 0, fate }
     }
 
     #[test]
@@ -134,6 +140,8 @@ mod tests {
             ],
             overflow: 0,
             stalls: vec![],
+            written_bytes: 0,
+            strays: 0,
         };
         assert_eq!(ledger.service_ns().collect::<Vec<_>>(), [50, 60, 30]);
         assert_eq!(ledger.response_ns(|id| id * 100).collect::<Vec<_>>(), [150, 160, -20]);

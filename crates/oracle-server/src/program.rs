@@ -30,6 +30,24 @@ pub enum ServiceTime {
         /// Together with a request's id it decides that request's time, in whatever order requests arrive.
         seed: u64,
     },
+    /// A server that warms up: from `cold` at the epoch exponentially towards `settled`.
+    WarmUp {
+        /// At the epoch.
+        cold: Duration,
+        /// In the end.
+        settled: Duration,
+        /// After this time 1/e of the difference is left.
+        time_constant: Duration,
+    },
+    /// A server that changes without an end in sight: linearly from one time to another, which then stays.
+    Drift {
+        /// At the epoch.
+        from: Duration,
+        /// At the end of the drift, and after it.
+        to: Duration,
+        /// How long it takes; not zero.
+        over: Duration,
+    },
 }
 
 /// How many requests are served at once.
@@ -67,20 +85,31 @@ pub enum Fault {
     ErrorEvery {
         /// The n.
         every: NonZeroU64,
-        /// Status of the reply.
+        /// Status of the reply; over HTTP the number of the fault's answer
+        /// ([`Service::with_faults`](crate::http::Service::with_faults)).
         status: NonZeroU8,
     },
 }
 
 impl ServiceTime {
-    /// Service time of the request with this id.
+    /// Service time of the request with this id at the epoch.
     #[must_use]
     pub fn of_request_ns(&self, id: u64) -> u64 {
+        self.of_request_at_ns(id, 0)
+    }
+
+    /// Service time of the request with this id whose service begins when the server has worked for so long.
+    #[must_use]
+    pub fn of_request_at_ns(&self, id: u64, work_ns: u64) -> u64 {
         match *self {
             Self::Constant(service) => duration_ns(service),
             Self::Exponential { mean, seed } => {
                 exponential_ns(duration_ns(mean), xxh3_64_with_seed(&id.to_le_bytes(), seed))
             }
+            Self::WarmUp { cold, settled, time_constant } => {
+                between_ns(settled, cold, (-seconds(work_ns) / time_constant.as_secs_f64()).exp())
+            }
+            Self::Drift { from, to, over } => between_ns(from, to, (seconds(work_ns) / over.as_secs_f64()).min(1.0)),
         }
     }
 }
@@ -88,6 +117,16 @@ impl ServiceTime {
 /// Nanoseconds of a duration; at most `u64::MAX` (584 years).
 pub(crate) fn duration_ns(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+fn seconds(ns: u64) -> f64 {
+    ns as f64 / 1e9
+}
+
+/// The time that lies this part of the way from one to another.
+fn between_ns(from: Duration, to: Duration, part: f64) -> u64 {
+    let (from_s, to_s) = (from.as_secs_f64(), to.as_secs_f64());
+    duration_ns(Duration::try_from_secs_f64(from_s + (to_s - from_s) * part).unwrap_or_default())
 }
 
 /// Exponential variate by inversion, from 64 uniform bits.
@@ -124,6 +163,20 @@ mod tests {
         let of = |seed| ServiceTime::Exponential { mean: Duration::from_millis(1), seed }.of_request_ns(7);
         assert_eq!(of(1), of(1));
         assert_ne!(of(1), of(2));
+    }
+
+    #[test]
+    fn a_server_warms_up_and_drifts_as_it_is_told() {
+        let ms = Duration::from_millis;
+        let second = 1_000_000_000;
+        let warm_up = ServiceTime::WarmUp { cold: ms(16), settled: ms(10), time_constant: Duration::from_secs(15) };
+        let at_ms = |service: ServiceTime, s: u64| service.of_request_at_ns(0, s * second) as f64 / 1e6;
+        for (s, expected_ms) in [(0, 16.0), (15, 10.0 + 6.0 * (-1_f64).exp()), (3_000, 10.0)] {
+            assert!((at_ms(warm_up, s) - expected_ms).abs() < 1e-5, "{s} s");
+        }
+        let drift = ServiceTime::Drift { from: ms(10), to: ms(9), over: Duration::from_secs(100) };
+        assert_eq!([0, 50, 100, 200].map(|s| at_ms(drift, s)), [10.0, 9.5, 9.0, 9.0]);
+        assert_eq!(drift.of_request_ns(7), 10_000_000);
     }
 
     #[test]

@@ -28,6 +28,8 @@ pub struct Scheduler {
     service: ServiceTime,
     discipline: Discipline,
     faults: Vec<Fault>,
+    /// How many of them, at the front, came by command.
+    struck: usize,
     clock: WorkClock,
     arrived: u64,
     /// Work time at which the one server of a queue has done what has arrived.
@@ -81,6 +83,7 @@ impl Scheduler {
             service: program.service,
             discipline: program.discipline,
             faults: program.faults.clone(),
+            struck: 0,
             clock,
             arrived: 0,
             idle_from_work_ns: 0,
@@ -99,7 +102,7 @@ impl Scheduler {
             Discipline::Parallel => arrival_work_ns,
             Discipline::Queue => arrival_work_ns.max(self.idle_from_work_ns),
         };
-        let due_work_ns = start_work_ns.saturating_add(self.service.of_request_ns(id));
+        let due_work_ns = start_work_ns.saturating_add(self.service.of_request_at_ns(id, start_work_ns));
         self.idle_from_work_ns = due_work_ns;
         self.pending.push(Reverse(Pending { due_work_ns, number, ticket, action }));
     }
@@ -127,6 +130,17 @@ impl Scheduler {
     /// Ends the stall that is on at `now_ns`; later programmed stalls stay.
     pub fn resume(&mut self, now_ns: u64) {
         self.clock.resume(now_ns);
+    }
+
+    /// From now on this fault strikes before all others.
+    pub fn strike(&mut self, fault: Fault) {
+        self.faults.insert(0, fault);
+        self.struck += 1;
+    }
+
+    /// Only the program's own faults strike from now on.
+    pub fn heal(&mut self) {
+        self.faults.drain(..std::mem::take(&mut self.struck));
     }
 
     /// All stalls, past and programmed: disjoint, in order of time.

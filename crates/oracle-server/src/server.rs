@@ -11,13 +11,14 @@ use std::{
 use crate::{
     connection, dispatcher,
     ledger::Ledger,
-    program::{Program, duration_ns},
+    program::{Fault, Program, duration_ns},
+    protocol::Protocol,
     scheduler::Scheduler,
     state::Shared,
 };
 
 /// Connections at once; more are closed on accept.
-pub const CONNECTIONS_MAX: usize = 256;
+pub const CONNECTIONS_MAX: usize = 320;
 
 /// Requests a ledger holds unless told otherwise.
 pub const LEDGER_CAPACITY: usize = 4 << 20;
@@ -38,13 +39,15 @@ pub struct Settings {
     pub epoch: Instant,
     /// Requests the ledger holds. A request beyond it is counted in [`Ledger::overflow`] and its connection is closed.
     pub ledger_capacity: usize,
+    /// What it speaks.
+    pub protocol: Protocol,
 }
 
 impl Settings {
-    /// Settings with a ledger of [`LEDGER_CAPACITY`].
+    /// Settings for [`Protocol::Raw`] with a ledger of [`LEDGER_CAPACITY`].
     #[must_use]
     pub fn new(program: Program, epoch: Instant) -> Self {
-        Self { program, epoch, ledger_capacity: LEDGER_CAPACITY }
+        Self { program, epoch, ledger_capacity: LEDGER_CAPACITY, protocol: Protocol::Raw }
     }
 }
 
@@ -76,7 +79,7 @@ impl Server {
     /// # Errors
     /// An epoch in the future, no port, or no thread.
     pub fn start(settings: Settings) -> Result<Self, StartError> {
-        let Settings { program, epoch, ledger_capacity } = settings;
+        let Settings { program, epoch, ledger_capacity, protocol } = settings;
         if epoch > Instant::now() {
             return Err(StartError::EpochInFuture);
         }
@@ -84,7 +87,7 @@ impl Server {
         // The standard library lets 128 wait to be accepted; the next would be tried again a second later.
         rustix::net::listen(&listener, BACKLOG).map_err(|errno| StartError::Listen(errno.into()))?;
         let address = listener.local_addr().map_err(StartError::Listen)?;
-        let shared = Arc::new(Shared::new(epoch, Scheduler::new(&program), ledger_capacity));
+        let shared = Arc::new(Shared::new(protocol, epoch, Scheduler::new(&program), ledger_capacity));
         let mut server = Self { shared, address, threads: Vec::with_capacity(2) };
         let shared = Arc::clone(&server.shared);
         server.spawn("oracle-dispatch", move || dispatcher::run(&shared))?;
@@ -109,8 +112,7 @@ impl Server {
     /// copied (about 150 ms per million requests): take it when the load has ended.
     #[must_use]
     pub fn ledger(&self) -> Ledger {
-        let state = self.shared.lock();
-        Ledger { entries: state.entries.clone(), overflow: state.overflow, stalls: state.scheduler.stalls().to_vec() }
+        self.shared.ledger()
     }
 
     /// Freezes the server from now on for `length`, as [`Fault::Stall`](crate::Fault::Stall) does.
@@ -137,6 +139,22 @@ impl Server {
     /// requests lost to [`Fault::Hang`](crate::Fault::Hang) stay lost.
     pub fn resume(&self) {
         self.shared.change(|state, now_ns| state.scheduler.resume(now_ns));
+    }
+
+    /// From now on this fault strikes before those of the program and of earlier calls, until [`Server::heal`]. Requests are
+    /// counted from the first that the server took; a stall is [`Server::stall`]'s.
+    pub fn strike(&self, fault: Fault) {
+        self.shared.change(|state, _| state.scheduler.strike(fault));
+    }
+
+    /// Ends the faults of [`Server::strike`]; what they have lost stays lost.
+    pub fn heal(&self) {
+        self.shared.change(|state, _| state.scheduler.heal());
+    }
+
+    /// Whether new connections are closed as soon as they are accepted. Those that are open go on.
+    pub fn close_to_new(&self, is_closed: bool) {
+        self.shared.lock().is_closed = is_closed;
     }
 
     fn spawn(&mut self, name: &str, run: impl FnOnce() + Send + 'static) -> Result<(), StartError> {
@@ -172,7 +190,7 @@ fn accept(shared: &Shared, listener: &TcpListener) {
             if state.stopping {
                 return;
             }
-            if state.connections.len() >= CONNECTIONS_MAX {
+            if state.is_closed || state.connections.len() >= CONNECTIONS_MAX {
                 continue;
             }
             let Ok(stream) = accepted.map(Arc::new) else {

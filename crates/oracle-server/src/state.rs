@@ -3,20 +3,28 @@
 use std::{
     collections::HashMap,
     net::TcpStream,
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Condvar, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
     time::{Duration, Instant},
 };
 
 use crate::{
-    ledger::{Entry, Fate},
+    http::Answer,
+    ledger::{Entry, Fate, Ledger},
     program::duration_ns,
+    protocol::Protocol,
     scheduler::Scheduler,
+    wire::{Reply, STATUS_OK},
 };
 
 /// The clock, and the state behind its lock.
 #[derive(Debug)]
 pub(crate) struct Shared {
+    pub(crate) protocol: Protocol,
     epoch: Instant,
+    written_bytes: AtomicU64,
     state: Mutex<State>,
     /// Tells the dispatcher that what it waits for has changed.
     changed: Condvar,
@@ -32,6 +40,9 @@ pub(crate) struct State {
     pub(crate) overflow: u64,
     /// Open connections by number.
     pub(crate) connections: HashMap<u32, Arc<TcpStream>>,
+    pub(crate) strays: u64,
+    /// Connections are closed as soon as they are accepted.
+    pub(crate) is_closed: bool,
     pub(crate) stopping: bool,
 }
 
@@ -40,7 +51,7 @@ pub(crate) struct State {
 pub(crate) struct Closed;
 
 impl Shared {
-    pub(crate) fn new(epoch: Instant, scheduler: Scheduler, entries_max: usize) -> Self {
+    pub(crate) fn new(protocol: Protocol, epoch: Instant, scheduler: Scheduler, entries_max: usize) -> Self {
         let state = State {
             scheduler,
             // All at once: to grow later would copy it under the lock. Pages are touched as they fill.
@@ -48,9 +59,48 @@ impl Shared {
             entries_max,
             overflow: 0,
             connections: HashMap::new(),
+            strays: 0,
+            is_closed: false,
             stopping: false,
         };
-        Self { epoch, state: Mutex::new(state), changed: Condvar::new() }
+        let written_bytes = AtomicU64::new(0);
+        Self { protocol, epoch, written_bytes, state: Mutex::new(state), changed: Condvar::new() }
+    }
+
+    /// What is answered to a request of so many datapoints, with this status, by this endpoint.
+    pub(crate) fn answer(&self, endpoint: u16, status: u8, points: u32) -> Answer {
+        match &self.protocol {
+            Protocol::Raw => Answer::missing(),
+            Protocol::Http(service) => service.answer(endpoint, status, points),
+        }
+    }
+
+    /// The answer to this request.
+    pub(crate) fn reply(&self, to: &Entry, status: u8) -> Answer {
+        match &self.protocol {
+            Protocol::Raw => {
+                let count = if status == STATUS_OK { to.points } else { 0 };
+                Answer::raw(Reply { id: to.id, status, count }.encode(), crate::http::Then::Wait)
+            }
+            Protocol::Http(_) => self.answer(to.endpoint, status, to.points),
+        }
+    }
+
+    /// Counts bytes of answers that a socket has taken.
+    pub(crate) fn count_written(&self, bytes: usize) {
+        self.written_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    /// What happened so far.
+    pub(crate) fn ledger(&self) -> Ledger {
+        let state = self.lock();
+        Ledger {
+            entries: state.entries.clone(),
+            overflow: state.overflow,
+            stalls: state.scheduler.stalls().to_vec(),
+            written_bytes: self.written_bytes.load(Ordering::Relaxed),
+            strays: state.strays,
+        }
     }
 
     /// Nanoseconds since the epoch.

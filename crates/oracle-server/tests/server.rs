@@ -200,8 +200,8 @@ fn it_serves_as_many_connections_as_it_says_and_closes_the_next() {
     }
     let mut ids: Vec<u64> = server.ledger().entries.iter().map(|entry| entry.id).collect();
     ids.sort_unstable();
-    assert!(ids.into_iter().eq(0..256));
-    assert!(connect(0).call(&request(256)).is_err());
+    assert!(ids.into_iter().eq(0..CONNECTIONS_MAX as u64));
+    assert!(connect(0).call(&request(0)).is_err());
 }
 
 #[test]

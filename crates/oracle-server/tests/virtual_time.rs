@@ -163,6 +163,50 @@ fn a_stalled_queue_has_the_analytic_quantiles_and_mean() {
     }
 }
 
+/// A second's stall at 400 requests/s over 30 s: in parallel in 1 ms, and one at a time in 0.5 ms.
+#[test]
+fn a_second_in_half_a_minute_gives_the_figures_of_theory() {
+    let stall = Fault::Stall { at: Duration::from_secs(10), length: Duration::from_secs(1) };
+    for (service, discipline, [p99_s, p999_s, average_s]) in [
+        (Duration::from_millis(1), Discipline::Parallel, [0.701, 0.971, 0.0177]),
+        (Duration::from_micros(500), Discipline::Queue, [0.761, 0.977, 0.0213]),
+    ] {
+        let responses_s = responses_s(&constant(service, discipline, vec![stall]), &every(SECOND_NS / 400, 30 * 400));
+        assert_within("p99", quantile_s(&responses_s, 0.99), p99_s, 0.005);
+        assert_within("p99.9", quantile_s(&responses_s, 0.999), p999_s, 0.005);
+        assert_within("mean", mean_s(&responses_s), average_s, 0.01);
+    }
+}
+
+#[test]
+fn a_command_strikes_first_and_is_healed() {
+    let every = |n| NonZeroU64::new(n).unwrap();
+    let program = constant(Duration::from_millis(5), Discipline::Parallel, vec![Fault::Hang { after: 3 }]);
+    let mut scheduler = Scheduler::new(&program);
+    scheduler.strike(Fault::ResetAfterStoring { every: every(2) });
+    (0..2).for_each(|ticket| scheduler.arrive(0, ticket, 0));
+    scheduler.heal();
+    (2..6).for_each(|ticket| scheduler.arrive(0, ticket, 0));
+    let dues: Vec<_> = std::iter::from_fn(|| scheduler.pop_due(u64::MAX)).map(|due| (due.ticket, due.action)).collect();
+    assert_eq!(dues, [(0, OK), (1, Action::Reset), (2, OK)]);
+}
+
+#[test]
+fn a_server_that_warms_up_is_served_by_the_time_of_its_work() {
+    // The stall stops the warm-up too: after it the server is as warm as before.
+    let stall = Fault::Stall { at: Duration::from_secs(10), length: Duration::from_secs(5) };
+    let service = ServiceTime::Drift {
+        from: Duration::from_millis(100),
+        to: Duration::from_millis(200),
+        over: Duration::from_secs(100),
+    };
+    let program = Program { service, discipline: Discipline::Parallel, faults: vec![stall] };
+    let dues = simulate(&program, &[0, 5 * SECOND_NS, 15 * SECOND_NS, 200 * SECOND_NS]);
+    let services_ms: Vec<_> =
+        dues.iter().zip([0, 5, 15, 200]).map(|(due, at_s)| (due.due_ns - at_s * SECOND_NS) / MS_NS).collect();
+    assert_eq!(services_ms, [100, 105, 110, 200]);
+}
+
 #[test]
 fn a_stalled_parallel_server_is_the_queue_without_load() {
     let stall = Fault::Stall { at: Duration::from_secs(10), length: Duration::from_secs(1) };

@@ -8,14 +8,13 @@ use super::{
 use crate::http::{
     Connection, Content, Server,
     connection::{given_up, uri},
+    limits::MOST_SHORT_BYTES,
 };
 use hyper::{HeaderMap, Method, StatusCode, body::Bytes};
 use iotbench_core::Error;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-/// The most bytes of an answer: questions ask for so few rows that it is far less.
-const MOST_ANSWER_BYTES: usize = 16 << 20;
 /// What a body is.
 pub(crate) const JSON: Content = Content { media_type: Some("application/json"), gzip: false };
 /// Where datapoints are posted.
@@ -124,7 +123,7 @@ impl Client {
             Some(body) => connection.send_body(method, &uri, JSON, Bytes::from(body.to_string())).await?,
         };
         let (head, body) = response.into_parts();
-        let text = connection.short_body(body, MOST_ANSWER_BYTES).await?;
+        let text = connection.short_body(body, MOST_SHORT_BYTES).await?;
         self.connection = Some(connection);
         Ok(Answer { status: head.status, headers: head.headers, text })
     }

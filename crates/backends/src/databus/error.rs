@@ -1,6 +1,6 @@
 //! What the errors of Databus mean.
 
-use crate::http::error::{elsewhere, retry_after, shown};
+use crate::http::error::{elsewhere, full, retry_after, shown};
 use hyper::{HeaderMap, StatusCode};
 use iotbench_core::{Action, Applied, Cause, Error};
 
@@ -30,9 +30,8 @@ pub(crate) fn of_status(status: StatusCode, headers: &HeaderMap, body: &[u8]) ->
         413 => Error::new(Cause::Data, format!("{text}: send fewer datapoints at once")),
         429 | 503 => Error::new(Cause::Throttled { retry_after: retry_after(headers) }, format!("{code}: {text}")),
         300..=399 => elsewhere(status, headers),
-        500..=599 if text.contains("No space left") => {
-            Error::new(Cause::Full, format!("{text}: make room on the server's disk"))
-        }
+        507 => full(&format!("507: {text}")),
+        500..=599 if text.contains("No space left") => full(&text),
         500..=599 => Error::new(Cause::Server, format!("{code}: {text}")),
         _ => Error::new(Cause::Protocol, format!("{code}: {text}")),
     }

@@ -12,6 +12,7 @@ use crate::{
     http::{
         Connection, Server,
         connection::{given_up, uri},
+        limits::MOST_REFUSAL_BYTES,
     },
     refuse::refuse,
 };
@@ -20,8 +21,6 @@ use hyper::{StatusCode, Uri, body::Bytes};
 use iotbench_core::{Acknowledged, Batch, Cause, Column, Error, SignalId, TableSpec, Writer};
 use std::{mem, sync::Arc};
 
-/// The most bytes of an answer that is no acknowledgement.
-const MOST_ERROR_BYTES: usize = 64 << 10;
 /// The server answers a value that equals this number with nothing; with a point behind it, it is another one to it.
 const ANSWERED_WITH_NOTHING: i64 = 2_147_483_647;
 
@@ -50,7 +49,7 @@ impl DatabusWriter {
         let mut connection = self.connection.take().ok_or_else(given_up)?;
         let response = connection.post(&self.uri, JSON, body).await?;
         let (head, body) = response.into_parts();
-        let text = connection.short_body(body, MOST_ERROR_BYTES).await?;
+        let text = connection.short_body(body, MOST_REFUSAL_BYTES).await?;
         self.connection = Some(connection);
         if head.status == StatusCode::OK { Ok(()) } else { Err(of_write(head.status, &head.headers, &text)) }
     }

@@ -1,7 +1,10 @@
 //! One HTTP/1.1 connection, driven by whoever waits for its answer: it has no task of its own, so that an answer wakes
 //! the one who asked and nobody else.
 
-use super::error;
+use super::{
+    error,
+    limits::{MOST_HEAD_BYTES, MOST_HEADERS},
+};
 use http_body_util::{BodyExt, Full};
 use hyper::{
     Method, Request, Response, Uri,
@@ -52,7 +55,9 @@ impl Connection {
         authorization: Option<HeaderValue>,
     ) -> Result<Self, Error> {
         let stream: Box<dyn Stream> = Box::new(stream);
-        let opened = http1::handshake(TokioIo::new(stream)).await;
+        let mut builder = http1::Builder::new();
+        builder.max_buf_size(MOST_HEAD_BYTES).max_headers(MOST_HEADERS);
+        let opened = builder.handshake(TokioIo::new(stream)).await;
         let (sender, driver) = opened.map_err(|e| error::of_exchange(&e, Applied::No))?;
         Ok(Self { sender, driver: Some(Box::pin(driver)), host, authorization })
     }
@@ -113,7 +118,7 @@ impl Connection {
             sender.send_request(request).await.map_err(|e| error::of_exchange(&e, Applied::Maybe))
         };
         let response = drive(&mut self.driver, exchange).await?;
-        // We never offer to take a compressed answer: what would come out of one has no limit.
+        // We never offer to take a compressed answer.
         if response.headers().contains_key(CONTENT_ENCODING) {
             return Err(Error::new(Cause::Protocol, "the answer is compressed, and we did not ask for that")
                 .applied(Applied::Maybe));

@@ -33,6 +33,8 @@ pub(crate) fn of_handshake(error: &io::Error, host: &str) -> Error {
 /// A request that got no answer. `applied` is what holds if it was sent.
 pub(crate) fn of_exchange(error: &hyper::Error, applied: Applied) -> Error {
     let cause = match error.source().and_then(|e| e.downcast_ref::<io::Error>()) {
+        // What ends a body that is no HTTP, or no TLS.
+        Some(e) if matches!(e.kind(), io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput) => Cause::Protocol,
         Some(e) => cause_of_io(e),
         None if error.is_parse() || error.is_parse_status() || error.is_parse_too_large() => Cause::Protocol,
         None if error.is_user() => Cause::Client,
@@ -49,6 +51,11 @@ pub(crate) fn elsewhere(status: StatusCode, headers: &HeaderMap) -> Error {
     let place = shown(place.split(['?', '#']).next().unwrap_or_default());
     let message = format!("{}: the server sends us to {place}: give its own address", status.as_u16());
     Error::new(Cause::Protocol, message).action(Action::Stop)
+}
+
+/// A server without room for more, by its status 507 or its words.
+pub(crate) fn full(text: &str) -> Error {
+    Error::new(Cause::Full, format!("{text}: make room on the server's disk"))
 }
 
 /// When to come again: in seconds, or at a date, which is held against the server's own.

@@ -10,8 +10,9 @@ use std::{collections::BTreeMap, fmt};
 /// A JSON document: `{"results":[{"series":[…]}]}`.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Document<'a> {
+    /// There, but where there is an error.
     #[serde(borrow, default)]
-    pub(crate) results: Vec<StatementResult<'a>>,
+    pub(crate) results: Option<Vec<StatementResult<'a>>>,
     #[serde(default)]
     pub(crate) error: Option<String>,
 }
@@ -120,7 +121,7 @@ mod tests {
             "columns":["time","a","b"],"partial":true,
             "values":[[-1,9223372036854775807,-0],[2,5e-324,"a\"b\\"],[3,100000000000000000000,null]]}]}]}"#;
         let document: Document<'_> = serde_json::from_str(text).unwrap();
-        let series = &document.results[0].series[0];
+        let series = &document.results.as_ref().unwrap()[0].series[0];
         assert!(series.is_regular());
         assert_eq!((series.tags["device"].as_str(), series.columns.len()), ("07", 3));
         let rows: Vec<_> = series.rows().collect();
@@ -134,7 +135,7 @@ mod tests {
     fn rows_of_different_width_are_no_answer() {
         let of = |values: &str| {
             let text = format!(r#"{{"results":[{{"series":[{{"columns":["time","a"],"values":{values}}}]}}]}}"#);
-            serde_json::from_str::<Document<'_>>(&text).map(|d| d.results[0].series[0].is_regular()).ok()
+            serde_json::from_str::<Document<'_>>(&text).map(|d| d.results.unwrap()[0].series[0].is_regular()).ok()
         };
         assert_eq!(of("[[1,2],[3,4]]"), Some(true));
         assert_eq!(of("[[1,2],[3]]"), None);

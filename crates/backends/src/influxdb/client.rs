@@ -7,19 +7,14 @@ use super::{
 use crate::http::{
     Connection, Content, Server,
     connection::{given_up, uri},
+    limits::{MOST_PART_BYTES, MOST_REFUSAL_BYTES},
 };
 use hyper::{Method, StatusCode, Uri, body::Bytes, body::Incoming, header::HeaderName};
 use iotbench_core::{Cause, Error, Name};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
-/// The most bytes of one chunk of an answer.
-const MOST_CHUNK_BYTES: usize = 64 << 20;
-/// The most bytes of an answer that is an error.
-const MOST_ERROR_BYTES: usize = 64 << 10;
 /// The rows that the server puts into one chunk.
 const CHUNK_ROWS: usize = iotbench_core::CHUNK_ROWS;
-/// The most bytes of an answer to a ping, which has none.
-const MOST_PING_BYTES: usize = 64 << 10;
 const VERSION: HeaderName = HeaderName::from_static("x-influxdb-version");
 
 /// A connection for questions, and for the few lines that mark what is ours.
@@ -45,7 +40,7 @@ pub(crate) async fn connect_to_write(server: &Server) -> Result<Connection, Erro
     let ping = uri(&format!("{}/ping", server.base_path))?;
     let answered = async {
         let body = connection.ask(Method::GET, &ping).await?.into_body();
-        connection.short_body(body, MOST_PING_BYTES).await
+        connection.short_body(body, MOST_REFUSAL_BYTES).await
     };
     answered.await.map_err(|e| error::of_first_request(e, &server.host, server.port))?;
     Ok(connection)
@@ -94,7 +89,7 @@ impl Client {
         let (head, body) = response.into_parts();
         self.version = head.headers.get(VERSION).and_then(|v| v.to_str().ok()).map(Into::into);
         if head.status != StatusCode::OK {
-            let text = connection.short_body(body, MOST_ERROR_BYTES).await?;
+            let text = connection.short_body(body, MOST_REFUSAL_BYTES).await?;
             self.connection = Some(connection);
             return Err(error::of_query(head.status, &head.headers, &text));
         }
@@ -138,8 +133,8 @@ impl Client {
     }
 
     fn hold(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        if self.buffer.len() + bytes.len() > MOST_CHUNK_BYTES {
-            let message = format!("one chunk of an answer has more than {MOST_CHUNK_BYTES} bytes");
+        if self.buffer.len() + bytes.len() > MOST_PART_BYTES {
+            let message = format!("one chunk of an answer has more than {MOST_PART_BYTES} bytes");
             return Err(Error::new(Cause::Protocol, message));
         }
         self.buffer.extend_from_slice(bytes);
@@ -152,7 +147,7 @@ impl Client {
         let count = lines.lines().count();
         let response = connection.post(&self.write, Content::default(), Bytes::from(lines)).await?;
         let (head, body) = response.into_parts();
-        let text = connection.short_body(body, MOST_ERROR_BYTES).await?;
+        let text = connection.short_body(body, MOST_REFUSAL_BYTES).await?;
         self.connection = Some(connection);
         if head.status == StatusCode::NO_CONTENT {
             return Ok(());
@@ -175,7 +170,10 @@ fn read_document(text: &[u8], take: &mut impl FnMut(&Series<'_>) -> Result<(), E
     };
     let document: Document<'_> = serde_json::from_slice(text).map_err(|e| improper(&e))?;
     let mut failed = document.error.as_deref().map(error::of_statement);
-    for result in document.results {
+    if document.results.is_none() && failed.is_none() {
+        return Err(improper(&"neither results nor an error"));
+    }
+    for result in document.results.into_iter().flatten() {
         for series in &result.series {
             if !series.is_regular() {
                 return Err(improper(&"a row has not one cell a column"));
@@ -202,7 +200,9 @@ mod tests {
         let failed = read_document(text, &mut take).unwrap().unwrap();
         assert_eq!((failed.cause, series), (Cause::Server, 1));
         assert_eq!(read_document(b"\n", &mut |_| Ok(())), Ok(None));
-        for bad in [&b"not json"[..], b"{\"results\":7}", br#"{"results":[{"series":[{"columns":[],"values":[]}]}]}"#] {
+        for bad in
+            [&b"not json"[..], b"{}", b"{\"results\":7}", br#"{"results":[{"series":[{"columns":[],"values":[]}]}]}"#]
+        {
             assert_eq!(read_document(bad, &mut |_| Ok(())).unwrap_err().cause, Cause::Protocol);
         }
     }

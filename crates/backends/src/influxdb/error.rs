@@ -1,6 +1,6 @@
 //! What the errors of InfluxDB mean.
 
-use crate::http::error::{cause_of_io, elsewhere, retry_after, shown};
+use crate::http::error::{cause_of_io, elsewhere, full, retry_after, shown};
 use hyper::{HeaderMap, StatusCode};
 use iotbench_core::{Action, Applied, Cause, Error};
 use std::io;
@@ -29,7 +29,7 @@ pub(crate) fn of_write(status: StatusCode, headers: &HeaderMap, body: &[u8], lin
     let text = message_of(body);
     if status != StatusCode::BAD_REQUEST {
         let applied = match status.as_u16() {
-            200..=299 | 500..=502 | 504..=599 => Applied::Maybe,
+            100..=299 | 500..=502 | 504..=599 => Applied::Maybe,
             _ => Applied::No,
         };
         return of_status(status, headers, &text).applied(applied);
@@ -59,7 +59,7 @@ fn of_status(status: StatusCode, headers: &HeaderMap, text: &str) -> Error {
         404 => Error::new(Cause::Server, format!("404: {text}: is this an InfluxDB 1.x?")).action(Action::Stop),
         413 => Error::new(Cause::Data, format!("{text}: send fewer datapoints at once, or raise max-body-size")),
         429 | 503 => Error::new(Cause::Throttled { retry_after: retry_after(headers) }, format!("{code}: {text}")),
-        507 => Error::new(Cause::Full, format!("{code}: {text}")),
+        507 => full(&format!("{code}: {text}")),
         300..=399 => elsewhere(status, headers),
         500..=599 => of_server_text(&text),
         _ => Error::new(Cause::Protocol, format!("{code}: {text}")),
@@ -74,7 +74,7 @@ pub(crate) fn of_statement(text: &str) -> Error {
 
 fn of_server_text(text: &str) -> Error {
     if text.contains("no space left on device") || text.contains("disk quota exceeded") {
-        return Error::new(Cause::Full, format!("{text}: make room on the server's disk"));
+        return full(text);
     }
     if text.contains("cache-max-memory-size exceeded") || text.contains("max-concurrent-queries limit exceeded") {
         return Error::new(Cause::Throttled { retry_after: None }, text);

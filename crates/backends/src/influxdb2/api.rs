@@ -4,14 +4,13 @@ use super::error;
 use crate::http::{
     Connection, Content, Server,
     connection::{given_up, uri},
+    limits::MOST_SHORT_BYTES,
 };
 use hyper::{Method, StatusCode, body::Bytes};
 use iotbench_core::{Cause, Error};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 
-/// The most bytes of an answer.
-const MOST_BYTES: usize = 16 << 20;
 const JSON: Content = Content { media_type: Some("application/json"), gzip: false };
 
 /// A connection for requests that are answered with JSON, or with nothing.
@@ -59,7 +58,7 @@ impl<'a> Api<'a> {
             Some(body) => connection.send_body(method, &uri, JSON, Bytes::from(body.to_string())).await?,
         };
         let (head, body) = response.into_parts();
-        let text = connection.short_body(body, MOST_BYTES).await?;
+        let text = connection.short_body(body, MOST_SHORT_BYTES).await?;
         self.connection = Some(connection);
         match head.status {
             StatusCode::NO_CONTENT => Ok(Value::Null),

@@ -3,6 +3,7 @@
 //! Source: <https://docs.influxdata.com/influxdb/v2/reference/syntax/annotated-csv/>.
 
 use super::api::improper;
+use crate::http::limits::MOST_SHORT_BYTES;
 use iotbench_core::Error;
 
 /// One record as its fields, quotes taken off.
@@ -14,6 +15,8 @@ pub(crate) struct Records {
     state: State,
     field: Vec<u8>,
     record: Record,
+    /// What the record takes up in memory, without the present field.
+    held_bytes: usize,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,9 +26,6 @@ enum State {
     InQuotes,
     AfterQuote,
 }
-
-/// The most bytes of a field.
-const MOST_FIELD_BYTES: usize = 16 << 20;
 
 impl Records {
     /// Takes a piece of the answer and gives every record that ends in it to `take`; an empty line is an empty record.
@@ -64,8 +64,8 @@ impl Records {
                     State::Field
                 }
             };
-            if self.field.len() > MOST_FIELD_BYTES {
-                return Err(improper(&format!("a field of more than {MOST_FIELD_BYTES} bytes")));
+            if self.held_bytes + self.field.len() > MOST_SHORT_BYTES {
+                return Err(improper(&format!("a record of more than {MOST_SHORT_BYTES} bytes")));
             }
         }
         Ok(())
@@ -82,6 +82,7 @@ impl Records {
 
     fn end_field(&mut self) -> Result<(), Error> {
         let field = String::from_utf8(std::mem::take(&mut self.field)).map_err(|e| improper(&e))?;
+        self.held_bytes += field.len() + size_of::<String>();
         self.record.push(field);
         Ok(())
     }
@@ -92,6 +93,7 @@ impl Records {
         }
         take(&self.record)?;
         self.record.clear();
+        self.held_bytes = 0;
         Ok(())
     }
 }
@@ -144,6 +146,10 @@ impl Tables {
                 self.is_before_names = true;
             }
             Some(annotation) if annotation.starts_with('#') => self.is_before_names = true,
+            // Names stand behind the column of the annotations, which has none.
+            Some(first) if (self.is_before_names || self.names.is_empty()) && !first.is_empty() => {
+                return Err(improper(&"it is no table"));
+            }
             Some(_) if self.is_before_names || self.names.is_empty() => {
                 self.names.clone_from(record);
                 self.is_before_names = false;
@@ -213,9 +219,17 @@ mod tests {
 
     #[test]
     fn what_is_no_such_answer_is_refused() {
-        for bad in ["a,\"b", "\"a\"b\n", ",a,b\n,1\n", ",a"] {
+        for bad in ["{\"a\":1}\n", "a,\"b", "\"a\"b\n", ",a,b\n,1\n", ",a"] {
             assert_eq!(read(bad, &[]).unwrap_err().cause, iotbench_core::Cause::Protocol, "{bad:?}");
         }
+    }
+
+    #[test]
+    fn a_record_of_very_many_fields_is_refused() {
+        let (mut records, commas) = (Records::default(), vec![b','; 64 << 10]);
+        let most = MOST_SHORT_BYTES / size_of::<String>();
+        let taken = (0..).take_while(|_| records.push(&commas, &mut |_| Ok(())).is_ok()).count();
+        assert!(taken * commas.len() <= most && records.record.len() <= most + 1, "{taken}");
     }
 
     proptest! {

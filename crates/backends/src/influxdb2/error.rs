@@ -1,6 +1,6 @@
 //! What the answers of InfluxDB 2.x that are no success mean: `{"code":"…","message":"…"}`.
 
-use crate::http::error::{elsewhere, retry_after, shown};
+use crate::http::error::{elsewhere, full, retry_after, shown};
 use hyper::{HeaderMap, StatusCode};
 use iotbench_core::{Action, Applied, Cause, Error};
 use serde::Deserialize;
@@ -10,7 +10,7 @@ pub(crate) fn of_write(status: StatusCode, headers: &HeaderMap, body: &[u8], lin
     let error = of_status(status, headers, body);
     let applied = match status.as_u16() {
         400 | 422 if lines > 1 => Applied::Maybe,
-        200..=299 | 500..=502 | 504..=599 => Applied::Maybe,
+        100..=299 | 500..=502 | 504..=599 => Applied::Maybe,
         _ => Applied::No,
     };
     error.applied(applied)
@@ -29,9 +29,8 @@ pub(crate) fn of_status(status: StatusCode, headers: &HeaderMap, body: &[u8]) ->
         404 => Error::new(Cause::Server, format!("404: {text}: is this an InfluxDB 2.x?")).action(Action::Stop),
         413 => Error::new(Cause::Data, format!("413: {text}: send fewer datapoints at once")),
         429 | 503 => Error::new(Cause::Throttled { retry_after: retry_after(headers) }, format!("{code}: {text}")),
-        500..=599 if text.contains("no space left on device") => {
-            Error::new(Cause::Full, format!("{text}: make room on the server's disk"))
-        }
+        507 => full(&format!("507: {text}")),
+        500..=599 if text.contains("no space left on device") => full(&text),
         500..=599 => Error::new(Cause::Server, format!("{code}: {text}")),
         _ => Error::new(Cause::Protocol, format!("{code}: {text}")),
     }

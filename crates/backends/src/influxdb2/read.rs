@@ -14,6 +14,7 @@ use crate::{
     http::{
         Connection, Content,
         connection::{given_up, uri},
+        limits::MOST_REFUSAL_BYTES,
     },
     line_protocol::DEVICE,
     refuse::refuse_unknown_signals,
@@ -27,8 +28,6 @@ use iotbench_core::{
 };
 use std::{collections::BTreeMap, ops::Bound, slice::from_ref, sync::Arc};
 
-/// The most bytes of an answer that is an error.
-const MOST_ERROR_BYTES: usize = 64 << 10;
 const JSON: Content = Content { media_type: Some("application/json"), gzip: false };
 
 /// A connection that answers queries.
@@ -89,7 +88,7 @@ impl FluxReader {
         let response = connection.post(uri, JSON, Bytes::from(body.to_string())).await?;
         let (head, mut body) = response.into_parts();
         if head.status != StatusCode::OK {
-            let text = connection.short_body(body, MOST_ERROR_BYTES).await?;
+            let text = connection.short_body(body, MOST_REFUSAL_BYTES).await?;
             *kept = Some(connection);
             return Err(error::of_status(head.status, &head.headers, &text));
         }

@@ -7,6 +7,7 @@ use super::{
 use crate::http::{
     Connection, Content, Server,
     connection::{given_up, uri},
+    limits::{MOST_SHORT_BYTES, MOST_WHOLE_BYTES},
 };
 use hyper::{
     HeaderMap, Method, Response, StatusCode, Uri,
@@ -16,10 +17,6 @@ use iotbench_core::{Error, Name};
 use serde::Deserialize;
 use std::collections::BTreeSet;
 
-/// The most bytes of an answer: it is held whole, because each metric's values come one after the other.
-const MOST_ANSWER_BYTES: usize = 1 << 30;
-/// The most bytes of an answer that is an error, or a list of names.
-const MOST_SHORT_BYTES: usize = 16 << 20;
 /// What a body is when it is JSON.
 pub(crate) const JSON: Content = Content { media_type: Some("application/json"), gzip: false };
 
@@ -108,7 +105,7 @@ impl Client {
     async fn post(&mut self, uri: Uri, body: String) -> Result<Vec<u8>, Error> {
         let mut connection = self.connection.take().ok_or_else(given_up)?;
         let response = connection.post(&uri, JSON, Bytes::from(body)).await?;
-        let (status, headers, text) = self.finish(connection, response, MOST_ANSWER_BYTES).await?;
+        let (status, headers, text) = self.finish(connection, response, MOST_WHOLE_BYTES).await?;
         if status.is_success() { Ok(text) } else { Err(of_status(status, &headers, &text)) }
     }
 

@@ -1,6 +1,6 @@
 //! What the errors of KairosDB mean.
 
-use crate::http::error::{elsewhere, retry_after, shown};
+use crate::http::error::{elsewhere, full, retry_after, shown};
 use hyper::{HeaderMap, StatusCode};
 use iotbench_core::{Action, Applied, Cause, Error};
 
@@ -24,10 +24,11 @@ pub(crate) fn of_status(status: StatusCode, headers: &HeaderMap, body: &[u8]) ->
         413 => Error::new(Cause::Data, format!("{text}: send fewer datapoints at once")),
         429 | 503 => Error::new(Cause::Throttled { retry_after: retry_after(headers) }, format!("{code}: {text}")),
         300..=399 => elsewhere(status, headers),
+        507 => full(&format!("507: {text}")),
         500..=599
             if ["No space left", "disk is full", "There is not enough space"].iter().any(|t| text.contains(t)) =>
         {
-            Error::new(Cause::Full, format!("{text}: make room on the server's disk"))
+            full(&text)
         }
         500..=599 => Error::new(Cause::Server, format!("{code}: {text}")),
         _ => Error::new(Cause::Protocol, format!("{code}: {text}")),

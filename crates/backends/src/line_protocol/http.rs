@@ -1,14 +1,11 @@
 //! Writes over HTTP: one request a batch.
 
 use super::Encoder;
-use crate::http::{Connection, Content, Gzip, connection::given_up};
+use crate::http::{Connection, Content, Gzip, connection::given_up, limits::MOST_REFUSAL_BYTES};
 use async_trait::async_trait;
 use hyper::{HeaderMap, StatusCode, Uri, body::Bytes};
 use iotbench_core::{Acknowledged, Batch, Error, Writer};
 use std::mem;
-
-/// The most bytes of an answer that is no acknowledgement.
-const MOST_ERROR_BYTES: usize = 64 << 10;
 
 /// What a refusal means: status, head and text of the answer, and how many lines were sent.
 pub(crate) type Refusal = fn(StatusCode, &HeaderMap, &[u8], usize) -> Error;
@@ -42,7 +39,7 @@ impl HttpWriter {
         let mut connection = self.connection.take().ok_or_else(given_up)?;
         let response = connection.post(&self.uri, content, body).await?;
         let (head, body) = response.into_parts();
-        let text = connection.short_body(body, MOST_ERROR_BYTES).await?;
+        let text = connection.short_body(body, MOST_REFUSAL_BYTES).await?;
         self.connection = Some(connection);
         if head.status == StatusCode::NO_CONTENT {
             return Ok(());

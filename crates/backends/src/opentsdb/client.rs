@@ -10,6 +10,7 @@ use crate::{
     http::{
         Connection, Content, Server,
         connection::{given_up, uri},
+        limits::{MOST_SHORT_BYTES, MOST_WHOLE_BYTES},
     },
     metrics::Span,
 };
@@ -19,10 +20,6 @@ use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// The most bytes of an answer: it is held whole, because each series' values come one after the other.
-const MOST_ANSWER_BYTES: usize = 1 << 30;
-/// The most bytes of an answer that is an error, or a list.
-const MOST_SHORT_BYTES: usize = 16 << 20;
 /// So many names are assigned at once: a server may take no more than 8 KiB.
 const NAMES_AT_ONCE: usize = 32;
 /// What a body is when it is JSON.
@@ -139,7 +136,7 @@ impl Client {
     async fn post(&mut self, body: String) -> Result<Vec<u8>, Error> {
         let mut connection = self.connection.take().ok_or_else(given_up)?;
         let response = connection.post(&self.query, JSON, Bytes::from(body)).await?;
-        let (status, headers, text) = self.finish(connection, response, MOST_ANSWER_BYTES).await?;
+        let (status, headers, text) = self.finish(connection, response, MOST_WHOLE_BYTES).await?;
         if status.is_success() { Ok(text) } else { Err(of_status(status, &headers, &text)) }
     }
 

@@ -1,6 +1,6 @@
 //! What the errors of OpenTSDB mean.
 
-use crate::http::error::{elsewhere, retry_after, shown};
+use crate::http::error::{elsewhere, full, retry_after, shown};
 use hyper::{HeaderMap, StatusCode};
 use iotbench_core::{Action, Applied, Cause, Error};
 use serde::Deserialize;
@@ -29,6 +29,7 @@ pub(crate) fn of_status(status: StatusCode, headers: &HeaderMap, body: &[u8]) ->
         413 => Error::new(Cause::Data, format!("{text}: send fewer datapoints at once")),
         429 | 503 => Error::new(Cause::Throttled { retry_after: retry_after(headers) }, format!("{code}: {text}")),
         300..=399 => elsewhere(status, headers),
+        507 => full(&format!("507: {text}")),
         408 | 424 | 500..=599 => of_storage(&format!("{code}: {text}")),
         _ => Error::new(Cause::Protocol, format!("{code}: {text}")),
     }
@@ -37,7 +38,7 @@ pub(crate) fn of_status(status: StatusCode, headers: &HeaderMap, body: &[u8]) ->
 /// What HBase says, or what OpenTSDB says of it.
 fn of_storage(text: &str) -> Error {
     if ["No space left", "disk is full"].iter().any(|t| text.contains(t)) {
-        return Error::new(Cause::Full, format!("{text}: make room on the server's disk"));
+        return full(text);
     }
     Error::new(Cause::Server, shown(text))
 }

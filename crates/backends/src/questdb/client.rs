@@ -6,14 +6,12 @@ use crate::{
     http::{
         Connection, Server,
         connection::{given_up, uri},
+        limits::MOST_REFUSAL_BYTES,
     },
 };
 use hyper::{Method, StatusCode};
 use iotbench_core::Error;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-
-/// The most bytes of an answer that has no rows.
-const MOST_BYTES: usize = 64 << 10;
 
 /// A connection for questions and statements.
 pub(crate) struct Client {
@@ -40,7 +38,7 @@ impl Client {
         let response = connection.ask(Method::GET, &self.address(sql)?).await?;
         let (head, mut body) = response.into_parts();
         if head.status != StatusCode::OK {
-            let text = connection.short_body(body, MOST_BYTES).await?;
+            let text = connection.short_body(body, MOST_REFUSAL_BYTES).await?;
             self.connection = Some(connection);
             return Err(error::of_status(head.status, &head.headers, &text));
         }
@@ -59,7 +57,7 @@ impl Client {
         let mut connection = self.connection.take().ok_or_else(given_up)?;
         let response = connection.ask(Method::GET, &self.address(sql)?).await?;
         let (head, body) = response.into_parts();
-        let text = connection.short_body(body, MOST_BYTES).await?;
+        let text = connection.short_body(body, MOST_REFUSAL_BYTES).await?;
         self.connection = Some(connection);
         if head.status == StatusCode::OK { Ok(()) } else { Err(error::of_status(head.status, &head.headers, &text)) }
     }

@@ -1,6 +1,6 @@
 //! What the answers of QuestDB that are no success mean.
 
-use crate::http::error::{elsewhere, retry_after, shown};
+use crate::http::error::{elsewhere, full, retry_after, shown};
 use hyper::{HeaderMap, StatusCode};
 use iotbench_core::{Action, Applied, Cause, Error};
 use serde::Deserialize;
@@ -8,7 +8,7 @@ use serde::Deserialize;
 /// An answer to `/write` that is no acknowledgement. One line that is refused refuses the whole request.
 pub(crate) fn of_write(status: StatusCode, headers: &HeaderMap, body: &[u8], _lines: usize) -> Error {
     let applied = match status.as_u16() {
-        200..=299 | 500..=502 | 504..=599 => Applied::Maybe,
+        100..=299 | 500..=502 | 504..=599 => Applied::Maybe,
         _ => Applied::No,
     };
     of_status(status, headers, body).applied(applied)
@@ -17,8 +17,8 @@ pub(crate) fn of_write(status: StatusCode, headers: &HeaderMap, body: &[u8], _li
 /// An answer to a question, or to a statement, that is no success.
 pub(crate) fn of_status(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Error {
     let (text, code) = (message_of(body), status.as_u16());
-    if is_full(&text) {
-        return Error::new(Cause::Full, format!("{code}: {text}: make room on the server's disk"));
+    if code == 507 || is_full(&text) {
+        return full(&format!("{code}: {text}"));
     }
     match code {
         300..=399 => elsewhere(status, headers),

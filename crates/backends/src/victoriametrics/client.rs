@@ -4,6 +4,7 @@ use super::{error, series::Millis};
 use crate::http::{
     Connection, Content, Server,
     connection::{given_up, uri},
+    limits::{MOST_REFUSAL_BYTES, MOST_SHORT_BYTES, MOST_WHOLE_BYTES},
 };
 use hyper::{
     Method, StatusCode,
@@ -16,12 +17,6 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 use std::{borrow::Cow, collections::BTreeMap, ops::ControlFlow, sync::Arc, time::UNIX_EPOCH};
 
-/// The most bytes of an answer that comes as a whole.
-const MOST_BYTES: usize = 256 << 20;
-/// The most bytes of an answer that is an error.
-const MOST_ERROR_BYTES: usize = 64 << 10;
-/// The most bytes of one line of an export.
-const MOST_LINE_BYTES: usize = 16 << 20;
 /// The most samples that the server puts into one line.
 const LINE_SAMPLES: usize = 8192;
 
@@ -80,7 +75,7 @@ pub(crate) async fn connect(server: &Server) -> Result<Connection, Error> {
     let health = uri(&format!("{}/health", server.base_path))?;
     let answered = async {
         let body = connection.ask(Method::GET, &health).await?.into_body();
-        connection.short_body(body, MOST_ERROR_BYTES).await
+        connection.short_body(body, MOST_REFUSAL_BYTES).await
     };
     answered.await.map_err(|e| e.applied(Applied::No))?;
     Ok(connection)
@@ -106,7 +101,7 @@ impl Client {
         if matches!(head.status, StatusCode::OK | StatusCode::NO_CONTENT) {
             return Ok((head, body));
         }
-        let text = connection.short_body(body, MOST_ERROR_BYTES).await.map_err(lost)?;
+        let text = connection.short_body(body, MOST_REFUSAL_BYTES).await.map_err(lost)?;
         Err((error::of_status(head.status, &head.headers, &text), true))
     }
 
@@ -115,7 +110,7 @@ impl Client {
         let mut connection = self.connection.take().ok_or_else(given_up)?;
         match self.post(&mut connection, path, content, body).await {
             Ok((_, body)) => {
-                let text = connection.short_body(body, MOST_BYTES).await?;
+                let text = connection.short_body(body, MOST_WHOLE_BYTES).await?;
                 self.connection = Some(connection);
                 Ok(text)
             }
@@ -145,7 +140,7 @@ impl Client {
         let mut connection = self.connection.take().ok_or_else(given_up)?;
         let response = connection.ask(Method::GET, &uri(&format!("{}/health", self.server.base_path))?).await?;
         let (head, body) = response.into_parts();
-        connection.short_body(body, MOST_ERROR_BYTES).await?;
+        connection.short_body(body, MOST_REFUSAL_BYTES).await?;
         self.connection = Some(connection);
         let date = head.headers.get(DATE).and_then(|date| date.to_str().ok());
         let date = date.and_then(|date| httpdate::parse_http_date(date).ok());
@@ -213,8 +208,8 @@ impl Client {
                 }
                 rest = &rest[end + 1..];
             }
-            if self.line.len() + rest.len() > MOST_LINE_BYTES {
-                return Err(improper(&format!("a line of an export has more than {MOST_LINE_BYTES} bytes")));
+            if self.line.len() + rest.len() > MOST_SHORT_BYTES {
+                return Err(improper(&format!("a line of an export has more than {MOST_SHORT_BYTES} bytes")));
             }
             self.line.extend_from_slice(rest);
         }

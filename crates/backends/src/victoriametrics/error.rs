@@ -1,6 +1,6 @@
 //! What the answers of VictoriaMetrics that are no success mean.
 
-use crate::http::error::{elsewhere, retry_after, shown};
+use crate::http::error::{elsewhere, full, retry_after, shown};
 use hyper::{HeaderMap, StatusCode};
 use iotbench_core::{Action, Applied, Cause, Error};
 
@@ -8,7 +8,7 @@ use iotbench_core::{Action, Applied, Cause, Error};
 /// before the fault may be stored: the server takes a request in blocks of 64 KiB.
 pub(crate) fn of_write(status: StatusCode, headers: &HeaderMap, body: &[u8], _lines: usize) -> Error {
     let applied = match status.as_u16() {
-        401 | 403 | 404 | 413 | 429 | 503 => Applied::No,
+        300..=399 | 401 | 403 | 404 | 413 | 429 | 503 => Applied::No,
         _ => Applied::Maybe,
     };
     of_status(status, headers, body).applied(applied)
@@ -25,7 +25,8 @@ pub(crate) fn of_status(status: StatusCode, headers: &HeaderMap, body: &[u8]) ->
         413 => Error::new(Cause::Data, format!("413: {text}: send fewer datapoints at once")),
         422 => of_query(&text),
         429 | 503 => of_busy(code, headers, &text),
-        500..=599 if is_full(&text) => Error::new(Cause::Full, format!("{text}: make room on the server's disk")),
+        507 => full(&format!("507: {text}")),
+        500..=599 if is_full(&text) => full(&text),
         500..=599 => Error::new(Cause::Server, format!("{code}: {text}")),
         _ => Error::new(Cause::Protocol, format!("{code}: {text}")),
     }
@@ -42,7 +43,7 @@ fn of_query(text: &str) -> Error {
 /// It has its own limits of requests at once; it also becomes read only when its disk is nearly full.
 fn of_busy(code: u16, headers: &HeaderMap, text: &str) -> Error {
     if text.contains("read-only") || is_full(text) {
-        return Error::new(Cause::Full, format!("{code}: {text}: make room on the server's disk"));
+        return full(&format!("{code}: {text}"));
     }
     Error::new(Cause::Throttled { retry_after: retry_after(headers) }, format!("{code}: {text}"))
 }

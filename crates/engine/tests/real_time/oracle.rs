@@ -1,5 +1,6 @@
 //! Runs the engine against the oracle server and lays its account beside the server's ledger.
 
+use iotbench_core::{Backend, Target};
 use iotbench_engine::{
     Event, Observer, OperationRecord, Outcome, Overrides, Phase, PlanRequest, Planned, RunOptions, StepFigures,
     StopSignal, parse_profile, plan, run,
@@ -91,6 +92,10 @@ impl<'a> Request<'a> {
     }
 
     pub fn plan(&self, address: SocketAddr) -> Planned {
+        self.plan_for(&OracleBackend, target(address))
+    }
+
+    fn plan_for(&self, backend: &dyn Backend, target: Target) -> Planned {
         let set = self.set.iter().map(ToString::to_string).collect();
         let profile = parse_profile("test.toml", self.profile).unwrap();
         let profile = profile.with(&Overrides { set, ..Overrides::default() }).unwrap();
@@ -99,23 +104,32 @@ impl<'a> Request<'a> {
             profile_file: "test.toml".into(),
             base: Path::new("."),
             run_id: "test".into(),
-            target: target(address),
+            target,
             now_ns: 0,
         };
-        plan(request, &OracleBackend).unwrap()
+        plan(request, backend).unwrap()
     }
 
-    /// Runs with a trace. Whatever else a run is, its counts balance.
     pub fn run(self, address: SocketAddr) -> Account {
-        let planned = self.plan(address);
+        self.run_on(&OracleBackend, target(address))
+    }
+
+    /// Runs with a trace. Whatever else a run is, its counts balance, and so do the three times of each operation.
+    pub fn run_on(self, backend: &'static dyn Backend, target: Target) -> Account {
+        let planned = self.plan_for(backend, target);
         let mut watch = Watch { at_start: self.at_start, at_event: self.at_event, seen: Seen::default() };
         let options = RunOptions { trace: true, ..RunOptions::default() };
         let began = Instant::now();
-        let outcome = run(planned, &OracleBackend, options, &mut watch, &self.stop);
+        let outcome = run(planned, backend, options, &mut watch, &self.stop);
         let account = Account { outcome, seen: watch.seen, took: began.elapsed() };
         let verdict = &account.outcome.verdict;
         assert_eq!(account.outcome.load.check(), Ok(()), "{verdict:?}");
         assert_eq!(account.outcome.points.check(), Ok(()), "{verdict:?}");
+        for timing in account.seen.operations.iter().map(|o| o.timing) {
+            assert!(timing.intended_ns() <= timing.sent_ns() && timing.sent_ns() <= timing.replied_ns(), "{timing:?}");
+            assert_eq!(timing.response_ns(), timing.replied_ns() - timing.intended_ns(), "{timing:?}");
+            assert_eq!(timing.lag_ns() + timing.service_ns(), timing.response_ns(), "{timing:?}");
+        }
         account
     }
 }
@@ -176,6 +190,20 @@ impl Account {
         server.since_epoch_ns(self.seen.epoch.unwrap())
     }
 
+    /// Every operation contains its request, as the server saw it: sent before it arrived, and answered when the answer was
+    /// there. This holds however busy the machine is. Both are in the order of the schedule.
+    pub fn assert_contains(&self, server: &Server, entries: &[&Entry]) {
+        let epoch_ns = self.epoch_ns(server);
+        let mut timings: Vec<_> = self.seen.operations.iter().map(|o| o.timing).collect();
+        timings.sort_unstable_by_key(Timing::intended_ns);
+        assert_eq!(timings.len(), entries.len(), "each operation is traced, and sent once");
+        for (timing, entry) in timings.iter().zip(entries) {
+            assert!(epoch_ns + timing.sent_ns() <= entry.arrival_ns, "{timing:?} {entry:?}");
+            let answered = entry.reply_ns().is_some_and(|reply_ns| reply_ns <= epoch_ns + timing.replied_ns());
+            assert!(answered, "{timing:?} {entry:?}");
+        }
+    }
+
     /// From each operation's sending to its arrival.
     pub fn ways_ns(&self, grid: &Grid) -> Vec<u64> {
         let mut sent_ns: Vec<_> = self.seen.operations.iter().map(|o| o.timing).collect();
@@ -212,6 +240,13 @@ impl Grid {
         let ledger = server.ledger();
         assert_eq!(ledger.overflow, 0);
         Self { ledger, epoch_ns: account.epoch_ns(server), rate }
+    }
+
+    /// The requests in the order of their operations.
+    pub fn in_order(&self) -> Vec<&Entry> {
+        let mut entries: Vec<_> = self.ledger.entries.iter().collect();
+        entries.sort_unstable_by_key(|e| e.id);
+        entries
     }
 
     /// When the operation of this number should have been sent, on the ledger's clock.

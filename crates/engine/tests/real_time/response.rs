@@ -41,6 +41,7 @@ fn stalled(rate: u64, connections: u32, window_s: u64) -> Findings {
     assert_eq!(account.outcome.load.ok, rate * window_s, "the schedule never slides");
 
     let grid = Grid::of(&server, &account, rate);
+    account.assert_contains(&server, &grid.in_order());
     let measured = account.measured();
     let latency = measured.by_operation().ok();
     // What waits for a connection is served by as many at once as there are connections.
@@ -92,7 +93,6 @@ fn overloaded_twice_over_service_stays_and_response_grows_in_proportion_to_time(
         let operations = &account.seen.operations;
         assert_eq!(operations.len() as u64, account.outcome.load.started);
         for timing in operations.iter().map(|o| o.timing) {
-            assert_eq!(timing.lag_ns() + timing.service_ns(), timing.response_ns());
             assert_eq!(timing.intended_ns() % (1_000_000_000 / rate), 0, "the schedule never slides");
         }
         let mut findings = Findings::of(&account);

@@ -2,7 +2,7 @@
 
 use super::{json::JsonEncoder, refuse_batch};
 use crate::{
-    http::{Connection, Content, Gzip, Server, connection::given_up},
+    http::{Connection, Content, Gzip, Server, connection::given_up, limits::MOST_REFUSAL_BYTES},
     kairosdb::{
         client::{JSON, write_uri},
         error::of_write,
@@ -13,9 +13,6 @@ use async_trait::async_trait;
 use hyper::{StatusCode, Uri, body::Bytes};
 use iotbench_core::{Acknowledged, Batch, Error, TableSpec, Writer};
 use std::{mem, sync::Arc};
-
-/// The most bytes of an answer that is no acknowledgement.
-const MOST_ERROR_BYTES: usize = 64 << 10;
 
 /// A connection that posts batches.
 pub(crate) struct HttpWriter {
@@ -53,7 +50,7 @@ impl HttpWriter {
         let mut connection = self.connection.take().ok_or_else(given_up)?;
         let response = connection.post(&self.uri, content, body).await?;
         let (head, body) = response.into_parts();
-        let text = connection.short_body(body, MOST_ERROR_BYTES).await?;
+        let text = connection.short_body(body, MOST_REFUSAL_BYTES).await?;
         self.connection = Some(connection);
         if head.status == StatusCode::NO_CONTENT {
             return Ok(());

@@ -9,6 +9,7 @@ use crate::{
     http::{
         Connection, Content, Gzip, Server,
         connection::{given_up, uri},
+        limits::MOST_PART_BYTES,
     },
     metrics::Queued,
     opentsdb::{
@@ -20,9 +21,6 @@ use async_trait::async_trait;
 use hyper::{Uri, body::Bytes};
 use iotbench_core::{Acknowledged, Batch, Cause, Error, TableSpec, Writer};
 use std::{mem, ops::Range, sync::Arc};
-
-/// The most bytes of an answer: it repeats each value that was not stored.
-const MOST_ACCOUNT_BYTES: usize = 64 << 20;
 
 /// A connection that posts batches.
 pub(crate) struct HttpWriter {
@@ -102,7 +100,7 @@ impl HttpWriter {
         let mut connection = self.connection.take().ok_or_else(given_up)?;
         let response = connection.post(&self.uri, content, body).await?;
         let (head, body) = response.into_parts();
-        let text = connection.short_body(body, MOST_ACCOUNT_BYTES).await?;
+        let text = connection.short_body(body, MOST_PART_BYTES).await?;
         self.connection = Some(connection);
         judge(&self.table, batch, rows, head.status, &head.headers, &text)
     }
