@@ -17,6 +17,7 @@ mod points;
 mod provenance;
 mod resources;
 mod scenario;
+mod steady;
 mod sweep;
 mod target;
 mod throughput;
@@ -35,6 +36,7 @@ pub use points::{Points, Storage};
 pub use provenance::{Provenance, Tool};
 pub use resources::Resources;
 pub use scenario::{Mark, Scenario, Stretch};
+pub use steady::{Steady, SteadyFigure};
 pub use sweep::Swept;
 pub use target::{Durability, Target};
 pub use throughput::{MeasuredPart, Spread, Throughput, Windows};
@@ -113,8 +115,9 @@ pub struct Document {
     pub storage: Storage,
     /// The client's own honesty.
     pub client: Client,
-    /// Steady state; always null in this version.
-    pub steady: (),
+    /// How steady a fixed load was; null: a search, a load that was disturbed on purpose, or nothing was measured.
+    #[serde(default)]
+    pub steady: Option<Steady>,
     /// The answer of a ramp.
     pub capacity: Option<Capacity>,
     /// What the run is in a sweep; null: it is in none.
@@ -192,7 +195,7 @@ impl Document {
             resources: Resources::of_run(&outcome.resources),
             storage: Storage::new(outcome),
             client: Client::new(outcome),
-            steady: (),
+            steady: None,
             capacity: outcome.capacity.as_ref().map(Capacity::from),
             sweep: Swept::new(outcome),
             empty_transaction_us: outcome.empty_transaction_ns.and_then(mean_us),
@@ -200,6 +203,10 @@ impl Document {
             environment: provenance.environment.clone(),
             remarks: plan.remarks.clone(),
         };
+        if let Some((steady, remarks)) = Steady::of(outcome) {
+            document.steady = Some(steady);
+            document.remarks.extend(remarks);
+        }
         document.fingerprint = fingerprint::of_document(&document);
         if let Err(inconsistencies) = document.check() {
             document.verdict.refuse(&inconsistencies);
