@@ -148,6 +148,10 @@ pub struct SecondFigures {
     pub points: u64,
     /// Values.
     pub values: u64,
+    /// Of these operations, those that were intended in the same stretch of the run.
+    pub responses: u64,
+    /// Their response times together, in nanoseconds.
+    pub response_sum_ns: u64,
 }
 
 /// The client's own honesty.

@@ -38,7 +38,7 @@ pub struct GenerationTotals {
     /// Operations that were intended in it.
     pub recording: Recording,
     /// What happened in its latest seconds.
-    recent: BTreeMap<u64, WindowCounts>,
+    recent: BTreeMap<u64, LatestSecond>,
     /// What happened in the seconds before those.
     earlier: WindowCounts,
     /// What was done in each of the seconds before those, from `first_second` on.
@@ -48,6 +48,13 @@ pub struct GenerationTotals {
     pub outstanding: Outstanding,
     /// How late operations were sent in it although a connection was free.
     pacing_error: LatencyHistogram,
+}
+
+/// A second that may still be cut off.
+#[derive(Clone, Copy, Debug, Default)]
+struct LatestSecond {
+    counts: WindowCounts,
+    figures: SecondFigures,
 }
 
 /// Seconds whose counts are kept apart: what ends a generation is cut off within the latest ones. All seconds of a long run
@@ -67,27 +74,30 @@ impl GenerationTotals {
         }
     }
 
-    fn add_second(&mut self, second: u64, counts: &WindowCounts) {
+    fn add_second(&mut self, second: u64, window: &Window) {
+        let (counts, window) = (window.counts(), SecondFigures::of(window));
         if second < self.first_second + self.figures.len() as u64 {
             // A thread is so late that its second has been put away.
             if let Some(figures) = self.put_away(second).and_then(|place| self.figures.get_mut(place)) {
-                figures.add(counts);
+                figures.add(&window);
             }
             self.earlier.merge(counts);
             return;
         }
-        self.recent.entry(second).or_default().merge(counts);
+        let latest = self.recent.entry(second).or_default();
+        latest.counts.merge(counts);
+        latest.figures.add(&window);
         while self.recent.len() > RECENT {
-            let Some((second, counts)) = self.recent.pop_first() else { break };
+            let Some((second, latest)) = self.recent.pop_first() else { break };
             if self.figures.is_empty() {
                 self.first_second = second;
             }
             let place = self.put_away(second).unwrap_or_default();
             self.figures.resize(place + 1, SecondFigures::default());
             if let Some(figures) = self.figures.get_mut(place) {
-                figures.add(&counts);
+                figures.add(&latest.figures);
             }
-            self.earlier.merge(&counts);
+            self.earlier.merge(&latest.counts);
         }
     }
 
@@ -99,26 +109,40 @@ impl GenerationTotals {
     /// What happened in all seconds before this one.
     fn counts_before(&self, end: u64) -> WindowCounts {
         let mut counts = self.earlier;
-        self.recent.range(..end).for_each(|(_, second)| counts.merge(second));
+        self.recent.range(..end).for_each(|(_, second)| counts.merge(&second.counts));
         counts
     }
 
     fn figures(&self, second: u64) -> SecondFigures {
         let put_away = self.put_away(second).and_then(|place| self.figures.get(place));
-        put_away.copied().unwrap_or_else(|| {
-            let mut figures = SecondFigures::default();
-            self.recent.get(&second).into_iter().for_each(|counts| figures.add(counts));
-            figures
-        })
+        put_away.copied().or_else(|| Some(self.recent.get(&second)?.figures)).unwrap_or_default()
     }
 }
 
 impl SecondFigures {
-    fn add(&mut self, counts: &WindowCounts) {
-        self.ok += counts.ok;
-        self.errors += counts.fail + counts.unknown;
-        self.points += counts.points.acked;
-        self.values += counts.values_acked;
+    /// The figures of a window of one second.
+    fn of(window: &Window) -> Self {
+        let (counts, recording) = (window.counts(), window.recording());
+        let kinds = 0..recording.kinds().len();
+        let responses = || kinds.clone().map(|kind| recording.kind(kind).by_operation().ok().response());
+        let sum_ns: u128 = responses().map(LatencyHistogram::sum_ns).sum();
+        Self {
+            ok: counts.ok,
+            errors: counts.fail + counts.unknown,
+            points: counts.points.acked,
+            values: counts.values_acked,
+            responses: responses().map(LatencyHistogram::count).sum(),
+            response_sum_ns: u64::try_from(sum_ns).unwrap_or(u64::MAX),
+        }
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.ok += other.ok;
+        self.errors += other.errors;
+        self.points += other.points;
+        self.values += other.values;
+        self.responses += other.responses;
+        self.response_sum_ns = self.response_sum_ns.saturating_add(other.response_sum_ns);
     }
 }
 
@@ -160,7 +184,7 @@ impl Totals {
         for window in slice.windows {
             self.counts.merge(window.counts());
             self.censored += window.recording().load().censored;
-            generation.add_second(window.first_second(), window.counts());
+            generation.add_second(window.first_second(), &window);
             // All recorders of a run have the same kinds.
             let merged = generation.recording.merge(window.recording());
             debug_assert!(merged.is_ok(), "recorders of one run have different kinds");
@@ -293,6 +317,8 @@ mod tests {
         assert_eq!((measured.recording.load().ok, measured.counts.ok), (3, 3));
         let seconds: Vec<_> = measured.seconds.iter().map(|s| (s.ok, s.points, s.values)).collect();
         assert_eq!(seconds, [(1, 1, 2), (2, 2, 4)]);
+        let responses: Vec<_> = measured.seconds.iter().map(|s| (s.responses, s.response_sum_ns)).collect();
+        assert_eq!(responses, [(1, 1), (2, S + 1)], "in the second of their answers");
         assert_eq!((totals.load().ok, totals.load().check(), totals.counts.points.check()), (5, Ok(()), Ok(())));
         assert!(totals.measured(7, 0, S).is_none());
         totals.forget(1);
@@ -313,6 +339,8 @@ mod tests {
         let expected = |second| if second == 7 { 2 } else { 1 };
         let ok: Vec<_> = measured.seconds.iter().map(|s| (s.ok, s.points, s.values)).collect();
         assert!((0..count - 1).map(|s| (expected(s), expected(s), 2 * expected(s))).eq(ok), "{:?}", measured.seconds);
+        let sum_ns: u64 = measured.seconds.iter().map(|s| s.response_sum_ns).sum();
+        assert_eq!(sum_ns, count - 2 + 5 + 5, "those that were put away have their response times too");
         assert_eq!(measured.counts.ok, count, "the last second is not in it, the late one is");
     }
 

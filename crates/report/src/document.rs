@@ -17,6 +17,7 @@ mod points;
 mod provenance;
 mod resources;
 mod scenario;
+mod steady;
 mod sweep;
 mod target;
 mod throughput;
@@ -36,6 +37,7 @@ pub use points::{Points, Storage};
 pub use provenance::{Provenance, Tool};
 pub use resources::Resources;
 pub use scenario::{Mark, Scenario, Stretch};
+pub use steady::{Steady, SteadyFigure};
 pub use sweep::Swept;
 pub use target::{Durability, Target};
 pub use throughput::{MeasuredPart, Spread, Throughput, Windows};
@@ -115,8 +117,9 @@ pub struct Document {
     pub storage: Storage,
     /// The client's own honesty.
     pub client: Client,
-    /// Steady state; always null in this version.
-    pub steady: (),
+    /// How steady a fixed load was; null: a search, a load that was disturbed on purpose, or nothing was measured.
+    #[serde(default)]
+    pub steady: Option<Steady>,
     /// The answer of a ramp.
     pub capacity: Option<Capacity>,
     /// The writes of that answer once more, without its reads; null: not asked for, or nothing was sustained.
@@ -197,7 +200,7 @@ impl Document {
             resources: Resources::of_run(&outcome.resources),
             storage: Storage::new(outcome),
             client: Client::new(outcome),
-            steady: (),
+            steady: None,
             capacity: outcome.capacity.as_ref().map(Capacity::from),
             writes_alone: WritesAlone::new(outcome),
             sweep: Swept::new(outcome),
@@ -206,6 +209,10 @@ impl Document {
             environment: provenance.environment.clone(),
             remarks: plan.remarks.clone(),
         };
+        if let Some((steady, remarks)) = Steady::of(outcome) {
+            document.steady = Some(steady);
+            document.remarks.extend(remarks);
+        }
         document.fingerprint = fingerprint::of_document(&document);
         if let Err(inconsistencies) = document.check() {
             document.verdict.refuse(&inconsistencies);

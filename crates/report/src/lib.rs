@@ -38,6 +38,7 @@ mod printable;
 mod query_jitter;
 mod ranking;
 mod recording;
+mod repetitions;
 mod score;
 mod series;
 mod sweep;
@@ -48,8 +49,8 @@ pub use comparison::render_comparison;
 pub use document::{
     Answers, Capacity, Client, Cycles, Document, DocumentError, Durability, Durations, ErrorsOfCause, Figures,
     Freshness, Group, Inconsistency, Interval, KindLatency, Latency, Load, MeasuredPart, Operation, OperationCounts,
-    PacingError, Points, Provenance, Purpose, Resources, SCHEMA, Spread, Status, Step, Storage, Swept, Target,
-    Throughput, Tool, Verdict, Windows,
+    PacingError, Points, Provenance, Purpose, Resources, SCHEMA, Spread, Status, Steady, SteadyFigure, Step, Storage,
+    Swept, Target, Throughput, Tool, Verdict, Windows,
 };
 pub use environment::{Environment, Filesystem, StealMeter, filesystem_of};
 pub use folder::{
@@ -61,6 +62,7 @@ pub use printable::printable;
 pub use query_jitter::{JitterClass, SizedQuery, query_jitter};
 pub use ranking::render_ranking;
 pub use recording::FolderObserver;
+pub use repetitions::{RepeatedFigure, Repetitions, render_repetitions};
 pub use score::{scored_run, unequal};
 pub use sweep::render_sweep;
 pub use sweep_table::{SWEEP_SCHEMA, SweepRow, SweepTable};

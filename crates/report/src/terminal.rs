@@ -8,6 +8,7 @@ pub(crate) mod machine;
 mod ramp;
 mod reads;
 mod scenario;
+mod steady;
 pub(crate) mod table;
 mod writes_alone;
 
@@ -35,6 +36,7 @@ pub fn render(document: &Document, folder: Option<&Path>, columns: u16) -> Strin
     let mut sections = vec![headline(document, columns), answer::answer(document, columns)];
     sections.extend(load::sections(document, columns));
     sections.extend(latency::section(document, columns));
+    sections.extend(steady::section(document, columns));
     sections.extend(scenario::section(document, columns));
     sections.extend(ramp::section(document, columns));
     sections.extend(writes_alone::section(document, columns));

@@ -41,6 +41,8 @@ fn full() -> Value {
     let mut full = json(&outcome);
     full["latency"]["kinds"] = json(&outcomes::transactions())["latency"]["kinds"].clone();
     full["latency"]["kinds"].as_array_mut().unwrap().truncate(1);
+    full["steady"] = json(&outcomes::fixed(20_000, 1_500, 1_500))["steady"].clone();
+    full["steady"]["operations_per_s"]["ci95"] = serde_json::json!({ "low": 1_900.0, "high": 2_100.0 });
     full
 }
 

@@ -5,12 +5,12 @@ mod command;
 mod managed;
 mod options;
 mod output;
+mod repetitions;
 mod sweep;
 
 pub(crate) use options::RunArguments;
 
 use crate::{
-    console,
     error::CliError,
     job::{BackendWord, Job, Place},
     profiles, signals,
@@ -21,6 +21,7 @@ use iotbench_engine::{Overrides, StopSignal, gravest};
 const ANNOUNCEMENT: &str = "\nending: answers under way are awaited and the results saved; once more ends at once";
 
 pub(super) fn run(arguments: &RunArguments) -> Result<u8, CliError> {
+    repetitions::check(arguments)?;
     let jobs = jobs(arguments)?;
     if arguments.dry_run {
         let nowhere = Place::nowhere();
@@ -32,12 +33,14 @@ pub(super) fn run(arguments: &RunArguments) -> Result<u8, CliError> {
     jobs.iter().try_for_each(Job::reserve_descriptors)?;
     let stop = StopSignal::default();
     signals::stop_in_order(stop.clone(), ANNOUNCEMENT)?;
-    let mut done = Vec::with_capacity(jobs.len());
-    let ended = run_all(&jobs, arguments, &stop, &mut done);
-    output::print_results(&done, arguments.output_format)?;
+    let order = repetitions::order(&jobs, arguments);
+    let mut done = Vec::with_capacity(order.len());
+    let ended = run_all(&jobs, &order, arguments, &stop, &mut done);
+    let summary = repetitions::summary(&jobs, arguments, &done);
+    output::print_results(&done, summary.as_ref(), arguments.output_format)?;
     ended?;
     let runs: Vec<&Finished> = done.iter().flat_map(|done| &done.runs).collect();
-    let left_out = stop.requested().filter(|_| runs.len() < jobs.iter().map(|job| job.runs.len()).sum());
+    let left_out = stop.requested().filter(|_| runs.len() < order.iter().map(|&job| jobs[job].runs.len()).sum());
     let interrupted = left_out.map(|signal| u8::try_from(128 + signal).unwrap_or(130));
     Ok(gravest(runs.into_iter().map(Finished::exit_code).chain(interrupted)))
 }
@@ -69,14 +72,18 @@ fn jobs(arguments: &RunArguments) -> Result<Vec<Job>, CliError> {
     Ok(jobs)
 }
 
-fn run_all(jobs: &[Job], arguments: &RunArguments, stop: &StopSignal, done: &mut Vec<Done>) -> Result<(), CliError> {
-    for (i, job) in jobs.iter().enumerate() {
+fn run_all(
+    jobs: &[Job],
+    order: &[usize],
+    arguments: &RunArguments,
+    stop: &StopSignal,
+    done: &mut Vec<Done>,
+) -> Result<(), CliError> {
+    for (place, job) in order.iter().filter_map(|&job| jobs.get(job)).enumerate() {
         if stop.requested().is_some() {
             break;
         }
-        if jobs.len() > 1 {
-            console::say(&format!("run {} of {}: {} on {}", i + 1, jobs.len(), job.profile.name, job.title()));
-        }
+        repetitions::announce(place, order.len(), job);
         carry_out(job, arguments, stop, done)?;
     }
     Ok(())

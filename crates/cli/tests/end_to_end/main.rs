@@ -8,6 +8,7 @@ mod load_models;
 mod local_io;
 mod program;
 mod readme;
+mod repetitions;
 mod results;
 mod score;
 mod tampered;

@@ -163,6 +163,8 @@ fn measured(windows: &[Window]) -> Measured {
             errors: c.fail + c.unknown,
             points: c.points.acked,
             values: c.values_acked,
+            responses: window.recording().kind(0).by_operation().ok().count(),
+            response_sum_ns: u64::try_from(window.recording().kind(0).by_operation().ok().response().sum_ns()).unwrap(),
         });
     }
     let pacing_error = LatencyHistogram::new();

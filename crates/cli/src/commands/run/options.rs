@@ -20,6 +20,8 @@ Examples:
   iotbench run -p pmu_write --vus 50 -d 20s                     a fixed load instead of a search
   iotbench run -p machine_write -b sqlite:bulk -d 10s --keep    and leave the database file
   iotbench run -p machine_write -b sqlite -b blackhole          one after the other
+  iotbench run -p pmu_write --vus 50 -b sqlite -b mariadb --runs 5
+                                                                five runs of each, and means with 95 % intervals
   iotbench run -p machine_write -b mariadb:bulk                 on a private server, started for the run and removed
   iotbench run -p machine_read -b postgres:wide --strategy bulk --history 2m
   iotbench run -p compressor_mean -b mariadb --variant 'index none'
@@ -104,6 +106,9 @@ pub(crate) struct RunArguments {
     /// The study's own lengths instead of the short ones
     #[arg(long, env = "IOTBENCH_FULL", value_parser = FalseyValueParser::new())]
     full: bool,
+    /// So many runs of each, in rounds of a random order, each with a fresh state; at the end means with intervals
+    #[arg(long, env = "IOTBENCH_RUNS", value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(super) runs: u32,
     /// Where results folders are made
     #[arg(long, env = "IOTBENCH_OUT", value_name = "FOLDER", default_value = "./results")]
     pub(super) out: PathBuf,
@@ -145,7 +150,7 @@ enum ArrivalWord {
 pub(super) enum OutputFormat {
     /// The result for people
     Text,
-    /// One JSON document: the run, or {"runs":[…]} for several
+    /// One JSON document: the run, or {"runs":[…]} for several, with {"repetitions":…} beside for --runs
     Json,
     /// The results folder's path; no progress either
     Quiet,

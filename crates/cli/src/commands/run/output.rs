@@ -1,17 +1,33 @@
 //! What a run prints on standard output.
 
-use super::{carry_out::Done, options::OutputFormat};
+use super::{
+    carry_out::{Done, Finished},
+    options::OutputFormat,
+};
 use crate::{console, error::CliError};
 use iotbench_engine::Plan;
-use iotbench_report::{Document, render, render_comparison, render_sweep};
+use iotbench_report::{Document, Repetitions, render, render_comparison, render_repetitions, render_sweep};
 use serde_json::json;
 use std::collections::BTreeMap;
 
 /// The results in the form that was asked for.
-pub(super) fn print_results(done: &[Done], format: OutputFormat) -> Result<(), CliError> {
+pub(super) fn print_results(
+    done: &[Done],
+    repetitions: Option<&Repetitions>,
+    format: OutputFormat,
+) -> Result<(), CliError> {
     let folder = |done: &Done| console::printable(&done.folder.display().to_string());
     match format {
         OutputFormat::Quiet => console::print(&done.iter().map(|done| folder(done) + "\n").collect::<String>()),
+        OutputFormat::Text if repetitions.is_some() => {
+            let runs = done.iter().flat_map(|done| &done.runs);
+            let line = |run: &Finished| {
+                let folder = console::printable(&run.folder.display().to_string());
+                format!("{}  {folder}\n", run.document.verdict.status.name().to_uppercase())
+            };
+            let table = repetitions.map(|repetitions| render_repetitions(repetitions, 100)).unwrap_or_default();
+            console::print(&format!("{}\n{table}", runs.map(line).collect::<String>()))
+        }
         OutputFormat::Text => {
             let text = |done: &Done| format!("{}\nresults: {}\n", text(done).trim_end(), folder(done));
             console::print(&done.iter().map(text).collect::<Vec<_>>().join("\n"))?;
@@ -30,7 +46,11 @@ pub(super) fn print_results(done: &[Done], format: OutputFormat) -> Result<(), C
                 let runs =
                     several.iter().flat_map(documents).map(|document| serde_json::from_str(&document.to_json()?));
                 let runs: Vec<serde_json::Value> = runs.collect::<Result<_, _>>().map_err(CliError::internal)?;
-                console::print(&format!("{:#}\n", json!({ "runs": runs })))
+                let document = match repetitions {
+                    None => json!({ "runs": runs }),
+                    Some(repetitions) => json!({ "runs": runs, "repetitions": repetitions }),
+                };
+                console::print(&format!("{document:#}\n"))
             }
         },
     }

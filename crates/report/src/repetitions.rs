@@ -1,0 +1,145 @@
+//! Several runs of the same: means over them, and how exact these are. Pure.
+
+use crate::{
+    document::{Document, Interval, Status},
+    terminal::{
+        figure::{count, duration, or_none, significant},
+        finished,
+        table::{paragraph, table},
+        usable,
+    },
+};
+use comfy_table::CellAlignment::Right;
+use iotbench_statistics::{PUBLISHABLE_REPETITIONS, t_interval};
+use serde::Serialize;
+
+/// What repetitions tell together.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Repetitions {
+    /// How the intervals were made.
+    pub method: &'static str,
+    /// What decided the order of the runs.
+    pub order_seed: u64,
+    /// A mean for each target and figure.
+    pub figures: Vec<RepeatedFigure>,
+    /// Runs that are in no mean because they are not valid, and why.
+    pub left_out: Vec<String>,
+}
+
+/// A figure's mean over repetitions.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RepeatedFigure {
+    /// What was repeated: database, layout, variant, and value of a sweep.
+    pub target: String,
+    /// The figure's name, which ends with its unit.
+    pub figure: &'static str,
+    /// How many valid runs have it.
+    pub runs: usize,
+    /// The mean of these.
+    pub mean: f64,
+    /// Its 95 % confidence interval; null with one run.
+    pub ci95: Option<Interval>,
+    /// Standard deviation over mean, in percent; null with one run or a mean of 0.
+    pub cv_pct: Option<f64>,
+}
+
+const METHOD: &str = "Student's t over repetitions";
+
+type Figure = (&'static str, fn(&Document) -> Option<f64>);
+
+const FIGURES: [Figure; 5] = [
+    ("capacity", |document| document.capacity.as_ref()?.lower.map(f64::from)),
+    ("operations_per_s", |document| document.throughput.as_ref()?.operations_per_s),
+    ("values_per_s", |document| document.throughput.as_ref()?.values_per_s.filter(|&rate| rate > 0.0)),
+    ("response_mean_us", |document| document.latency.as_ref()?.by_operation.response.mean),
+    ("response_p99_us", |document| document.latency.as_ref()?.by_operation.response.p99),
+];
+
+impl Repetitions {
+    /// Of runs in any order; those that are not valid are left out. A figure that not every valid run of a target has is
+    /// left out too: a mean of the rest would be that of the luckier runs.
+    #[must_use]
+    pub fn of(documents: &[Document], order_seed: u64) -> Self {
+        let mut targets: Vec<String> = Vec::new();
+        for document in documents {
+            let target = target(document);
+            if !targets.contains(&target) {
+                targets.push(target);
+            }
+        }
+        let is_valid = |document: &&Document| document.verdict.status == Status::Valid;
+        let of_target = |name: &String| {
+            let runs: Vec<_> = documents.iter().filter(is_valid).filter(|d| target(d) == *name).collect();
+            let known = |(figure, of): Figure| {
+                let values: Vec<f64> = runs.iter().filter_map(|run| of(run)).collect();
+                (!values.is_empty() && values.len() == runs.len()).then(|| repeated(name.clone(), figure, &values))
+            };
+            FIGURES.into_iter().filter_map(known).collect::<Vec<_>>()
+        };
+        let left_out = documents.iter().filter(|document| !is_valid(document)).map(|document| {
+            let reasons = document.verdict.reasons.join("; ");
+            format!("{} ({}: {reasons})", document.run_id, document.verdict.status.name())
+        });
+        Self {
+            method: METHOD,
+            order_seed,
+            figures: targets.iter().flat_map(of_target).collect(),
+            left_out: left_out.collect(),
+        }
+    }
+}
+
+fn repeated(target: String, figure: &'static str, values: &[f64]) -> RepeatedFigure {
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (count - 1.0);
+    let interval = t_interval(values).map(|i| Interval { low: Some(i.low), high: Some(i.high) });
+    let cv_pct = Some(variance.sqrt() / mean * 100.0).filter(|cv| cv.is_finite());
+    RepeatedFigure { target, figure, runs: values.len(), mean, ci95: interval, cv_pct }
+}
+
+fn target(document: &Document) -> String {
+    let variant = document.variant.iter().map(|variant| format!(", {variant}"));
+    let value = document.sweep.iter().map(|swept| format!(", {} = {}", swept.field, swept.value));
+    std::iter::once(document.target.title()).chain(variant).chain(value).collect()
+}
+
+/// A row for each target and figure: mean, interval, and how far single runs lie apart. For a terminal of `columns` columns,
+/// of which at most 100 are used.
+#[must_use]
+pub fn render_repetitions(repetitions: &Repetitions, columns: u16) -> String {
+    let columns = usable(columns);
+    let rows = repetitions.figures.iter().map(row).collect();
+    let heads = ["runs", "mean", "95 % from", "to", "CV"];
+    let mut sections = vec![table("Repetitions", &heads, rows, Right, columns)];
+    let mut lines = vec![format!(
+        "Intervals: {}, each run with a fresh state; the order is drawn in rounds from the seed {}.",
+        repetitions.method, repetitions.order_seed
+    )];
+    if repetitions.figures.iter().any(|figure| figure.runs < PUBLISHABLE_REPETITIONS) {
+        lines.push(format!("Fewer than {PUBLISHABLE_REPETITIONS} repetitions: not for publication."));
+    }
+    lines.extend(repetitions.left_out.iter().map(|run| format!("left out: {run}")));
+    sections.push(lines.iter().map(|l| paragraph(&crate::printable(l), columns)).collect::<Vec<_>>().join("\n"));
+    finished(&sections.join("\n\n"))
+}
+
+fn row(figure: &RepeatedFigure) -> Vec<String> {
+    let (name, show): (&str, fn(f64) -> String) = match figure.figure {
+        "operations_per_s" => ("operations/s", significant),
+        "values_per_s" => ("values/s", significant),
+        "response_mean_us" => ("mean response", duration),
+        "response_p99_us" => ("p99 response", duration),
+        other => (other, significant),
+    };
+    let end = |end: Option<f64>| or_none(end, show);
+    let interval = figure.ci95.as_ref();
+    vec![
+        format!("{} {name}", crate::printable(&figure.target)),
+        count(figure.runs as u64),
+        show(figure.mean),
+        end(interval.and_then(|i| i.low)),
+        end(interval.and_then(|i| i.high)),
+        or_none(figure.cv_pct, |cv| format!("{} %", significant(cv))),
+    ]
+}

@@ -1,0 +1,38 @@
+//! A mean and how exact it is.
+
+/// A mean with its 95 % confidence interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MeanInterval {
+    /// The mean.
+    pub mean: f64,
+    /// The interval's lower end.
+    pub low: f64,
+    /// Its upper end.
+    pub high: f64,
+}
+
+/// The level of every interval of this crate.
+pub(crate) const CONFIDENCE: f64 = 0.95;
+
+/// The level that each of an interval's ends leaves beyond it.
+pub(crate) const TAIL: f64 = (1.0 - CONFIDENCE) / 2.0;
+
+impl MeanInterval {
+    /// The mean ± so much.
+    #[must_use]
+    pub(crate) fn around(mean: f64, half_width: f64) -> Self {
+        Self { mean, low: mean - half_width, high: mean + half_width }
+    }
+
+    /// Whether a value lies in the interval.
+    #[must_use]
+    pub fn contains(&self, value: f64) -> bool {
+        self.low <= value && value <= self.high
+    }
+
+    /// Half its length in percent of the mean; `None` where the mean is 0.
+    #[must_use]
+    pub fn half_width_pct(&self) -> Option<f64> {
+        (self.mean != 0.0).then(|| (self.high - self.low) / 2.0 / self.mean.abs() * 100.0)
+    }
+}

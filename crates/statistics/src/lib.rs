@@ -1,0 +1,49 @@
+//! The statistics of a benchmark's results.
+//!
+//! | question | answer | file |
+//! |---|---|---|
+//! | when was the warm-up over, and was the rest steady? | [`judge`] | `steady.rs`, from `mser.rs`, `trend.rs`, `change_point.rs` |
+//! | how exact is a mean of one run, whose seconds resemble their neighbours? | [`batch_means`] | `batch_means.rs`, `autocorrelation.rs` |
+//! | how exact is a mean over several runs? | [`t_interval`], [`bootstrap_t_interval`] | `repetitions.rs` |
+//! | in which order are several things repeated? | [`interleaved`] | `interleaving.rs` |
+//! | what limits throughput as the load grows, and where is its peak? | [`fit_usl`] | `usl.rs` |
+//! | which of several differences may be believed together? | [`holm`] | `holm.rs` |
+//!
+//! ```
+//! let runs = [101.0, 98.0, 103.0, 99.0, 100.0];
+//! let interval = iotbench_statistics::t_interval(&runs).unwrap();
+//! assert!(interval.low < 100.2 && 100.2 < interval.high);
+//! ```
+//!
+//! # Invariants
+//! - No I/O, no clock; chance comes from a seed that the caller gives, and the same seed gives the same result.
+//! - No interval from a sample that does not support it: what is too small or too alike is refused.
+//! - No percentile bootstrap of repetitions: below 20 of them it covers less than it claims.
+//! - No figure outside the loads that were measured.
+
+mod autocorrelation;
+mod batch_means;
+mod change_point;
+mod holm;
+mod interleaving;
+mod interval;
+mod least_squares;
+mod mser;
+mod repetitions;
+mod sample;
+mod steady;
+mod student;
+mod trend;
+mod usl;
+
+pub use autocorrelation::{correlation_time, effective_sample_size};
+pub use batch_means::{BatchMeans, LEAST_EFFECTIVE_SIZE, TooCorrelated, batch_means};
+pub use change_point::{ChangePoint, change_point};
+pub use holm::holm;
+pub use interleaving::interleaved;
+pub use interval::MeanInterval;
+pub use mser::{Truncation, mser5};
+pub use repetitions::{PUBLISHABLE_REPETITIONS, bootstrap_t_interval, t_interval};
+pub use steady::{Judgement, LEAST_WINDOWS, State, judge};
+pub use trend::{Trend, trend};
+pub use usl::{Estimate, Level, NoPeak, Peak, Refusal, UslFit, fit_usl};
