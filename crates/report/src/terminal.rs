@@ -1,6 +1,7 @@
 //! A document as text for people: the verdict, the answer in a sentence, then the figures. Pure.
 
 mod answer;
+mod audit;
 pub(crate) mod figure;
 mod latency;
 mod load;
@@ -9,6 +10,8 @@ mod ramp;
 mod reads;
 mod scenario;
 pub(crate) mod table;
+
+pub use audit::render_audit;
 
 use crate::{
     document::{Document, Status},
@@ -35,6 +38,7 @@ pub fn render(document: &Document, folder: Option<&Path>, columns: u16) -> Strin
     sections.extend(load::sections(document, columns));
     sections.extend(latency::section(document, columns));
     sections.extend(scenario::section(document, columns));
+    sections.extend(document.audit.as_ref().map(|audit| audit::section(audit, columns)));
     sections.extend(ramp::section(document, columns));
     sections.extend(machine::sections(document, columns));
     sections.extend(folder.map(|path| format!("Results: {}", printable(&path.to_string_lossy()))));

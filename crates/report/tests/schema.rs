@@ -37,6 +37,7 @@ fn full() -> Value {
     outcome.empty_transaction_ns = Some(90_000.0);
     outcome.resources[0].gone_at = Some(std::time::Duration::from_secs(5));
     outcomes::with_reads(&mut outcome);
+    outcomes::with_audit(&mut outcome);
     let mut full = json(&outcome);
     full["latency"]["kinds"] = json(&outcomes::transactions())["latency"]["kinds"].clone();
     full["latency"]["kinds"].as_array_mut().unwrap().truncate(1);
@@ -48,6 +49,8 @@ fn every_kind_of_run_meets_the_schema() {
     let running = Outcome { verdict: Verdict::running(), ..outcomes::fixed(100, 0, 0) };
     let mut reads = outcomes::fixed(100, 0, 0);
     outcomes::with_reads(&mut reads);
+    let mut audited = outcomes::fixed(100, 0, 0);
+    outcomes::with_audit(&mut audited);
     let runs = [
         ("one operation", outcomes::fixed(1, 0, 0)),
         ("no operation", outcomes::fixed(0, 0, 0)),
@@ -58,6 +61,7 @@ fn every_kind_of_run_meets_the_schema() {
         ("queued", outcomes::queued()),
         ("disturbed", outcomes::disturbed()),
         ("reads", reads),
+        ("audited", audited),
         ("transactions", outcomes::transactions()),
         ("not reached", outcomes::unreached()),
         ("running", running),

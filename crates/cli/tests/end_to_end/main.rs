@@ -11,3 +11,4 @@ mod readme;
 mod results;
 mod score;
 mod tampered;
+mod verify;
