@@ -3,6 +3,7 @@
 use crate::commands::{
     BackendsArguments, CheckArguments, CleanArguments, CompletionsArguments, DatasetsArguments, GenerateArguments,
     ManArguments, ProfilesArguments, RunArguments, SampleArguments, ScoreArguments, ServerArguments, ShowArguments,
+    VerifyArguments,
 };
 use clap::{Parser, Subcommand};
 
@@ -53,6 +54,8 @@ pub(crate) enum Command {
     Generate(GenerateArguments),
     /// Print a finished run again
     Show(ShowArguments),
+    /// Read back what a run left, and name what is lost, doubled, changed or added
+    Verify(VerifyArguments),
     /// Rank databases by a weighted score over their runs
     Score(ScoreArguments),
     /// Watch CPU, memory, disk and network of processes, a cgroup or the host

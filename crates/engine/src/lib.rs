@@ -10,6 +10,7 @@
 //! - Planning does no I/O; running begins only with a plan that holds.
 //! - Nothing on the way of an operation waits for the observer, a lock of another thread, or an unbounded buffer.
 
+mod audit;
 mod clock;
 mod connection;
 mod control;
@@ -46,9 +47,13 @@ mod verdict;
 mod verify;
 mod visibility;
 
+pub use audit::{
+    AgainError, Audit, AuditRequest, AuditScope, AuditedAgain, Auditor, FindingKind, Findings as AuditFindings,
+    Stretch as AuditStretch, audit_again,
+};
 pub use descriptors::{TooFewDescriptors, reserve_descriptors};
 pub use iotbench_cycle_finder::Strategy;
-pub use ledger::AckedRanges;
+pub use ledger::{Fate, Ledger, LedgerError, LedgerHead, LedgerStore, LedgerSummary, MemoryLedger, PointRanges};
 pub use observer::{Event, Observer, OperationRecord, Second};
 pub use outcome::{Capacity, ClientFigures, Measured, Outcome, Phase, SecondFigures, StepFigures};
 pub use overrides::{ArrivalOverride, Overrides};

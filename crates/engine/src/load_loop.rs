@@ -4,6 +4,7 @@
 //! that answers at once, as those of a blocking backend do, never leaves the loop.
 
 mod account;
+mod fate;
 mod handing_over;
 mod reading;
 mod several_requests;
@@ -15,6 +16,7 @@ use crate::{
     connection::{Connection, Role},
     control::{Control, Generation, LaneWatch},
     lane::{Done, Exchange, Lane, Work, reopen, write},
+    ledger::Reached,
     mix::OperationMix,
     pacer::Alarm,
     read::Inquiry,
@@ -23,6 +25,7 @@ use crate::{
     source::{Feed, Taken},
     verify::Frontier,
 };
+use fate::Sent;
 use futures_util::{
     FutureExt,
     stream::{FuturesUnordered, StreamExt},
@@ -85,8 +88,8 @@ pub struct LoadLoopParts {
     pub deadline: Duration,
     /// Whether every operation is told.
     pub trace: bool,
-    /// Whether acknowledged datapoints are told.
-    pub ledger: bool,
+    /// Told how far datapoints are sent, where a ledger is kept of what became of them.
+    pub reached: Option<Arc<Reached>>,
     /// Whether the pacer counts what is offered.
     pub pacer_offers: bool,
     /// Whether how late it sends counts as the client's: beside schedules that of closed loops does not, which have none.
@@ -110,6 +113,7 @@ pub struct LoadLoop {
     /// Since when there has been a free connection.
     idle_since_ns: Option<u64>,
     under_way: Vec<Option<UnderWay>>,
+    sent: Sent,
     work: FuturesUnordered<Work>,
     /// What has ended and is not yet accounted for; empty but for a moment.
     ended: Vec<Done>,
@@ -131,7 +135,8 @@ impl LoadLoop {
     /// A loop that has not begun.
     pub fn new(mut parts: LoadLoopParts) -> Self {
         let connections = std::mem::take(&mut parts.connections);
-        let under_way = connections.iter().map(|_| None).collect();
+        let under_way: Vec<_> = connections.iter().map(|_| None).collect();
+        let sent = Sent::new(under_way.len());
         let lanes = connections.into_iter().enumerate();
         let exchange = || {
             let (operation, request) = (parts.batch.clone(), parts.batch.clone());
@@ -144,6 +149,7 @@ impl LoadLoop {
             idle,
             idle_since_ns: Some(0),
             under_way,
+            sent,
             work: FuturesUnordered::new(),
             ended: Vec::new(),
             pauses: Vec::new(),
@@ -227,11 +233,11 @@ impl LoadLoop {
         let work = match first {
             None if is_read => self.read(lane, place, draw, deadline),
             None => {
-                self.note_sent(&lane.exchange.operation);
+                self.note_sent(&lane);
                 Some(Box::pin(write(lane, self.parts.clock, deadline)) as Work)
             }
             Some(call) => {
-                self.note_sent(&lane.exchange.operation);
+                self.note_sent(&lane);
                 self.call(lane, call)
             }
         };

@@ -1,7 +1,8 @@
 //! What a run found out.
 
 use crate::{
-    ledger::AckedRanges,
+    audit::Audit,
+    ledger::{Ledger, PointRanges},
     plan::Plan,
     ramp::{Bounds, Quantity, Step},
     scenario::Scenario,
@@ -82,8 +83,10 @@ pub struct Outcome {
     pub empty_transaction_ns: Option<f64>,
     /// What the database holds at the end; `None`: not counted.
     pub stored: Option<Counts>,
-    /// Which datapoints were acknowledged.
-    pub acked: AckedRanges,
+    /// What became of each datapoint; `None`: the database stores nothing that could be read again.
+    pub ledger: Option<Ledger>,
+    /// What is stored, held against the ledger; `None`: it was not read back.
+    pub audit: Option<Audit>,
     /// Requests that were answered.
     pub reads: ReadCounts,
     /// Whether the answers were the truth; `None`: nothing was read.
@@ -127,6 +130,14 @@ pub struct Measured {
     pub pacing_error: LatencyHistogram,
     /// How fast what was acknowledged became visible; `None`: an acknowledgement says that it is, or it could not be told.
     pub visibility: Option<Visibility>,
+}
+
+impl Outcome {
+    /// Which datapoints of the load were acknowledged; none where no ledger is kept.
+    #[must_use]
+    pub fn acked(&self) -> PointRanges {
+        self.ledger.as_ref().and_then(|ledger| ledger.acked().ok()).unwrap_or_default()
+    }
 }
 
 impl Measured {

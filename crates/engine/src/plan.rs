@@ -17,7 +17,11 @@ use crate::{profile::Profile, profile_file::ProfileError, ramp::RampPlan, sweep:
 use iotbench_core::{Backend, Layout, Marker, Misfit, Name, OpenRequest, SERVER_SETTINGS, Settings, TableSpec, Target};
 use iotbench_simulator::{Dataset, DatasetError};
 use serde::{Deserialize, Serialize};
-use std::{ops::Range, path::Path, sync::Arc};
+use std::{
+    ops::Range,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 /// What a plan is made from.
 #[derive(Clone, Debug)]
@@ -135,6 +139,8 @@ pub struct Planned {
     pub dataset: Arc<dyn Dataset>,
     /// What the backend is to open.
     pub open: OpenRequest,
+    /// Where relative paths in the profile start.
+    pub base: PathBuf,
 }
 
 /// What the groups of a profile are worked out with.
@@ -205,7 +211,7 @@ pub fn plan(request: PlanRequest<'_>, backend: &dyn Backend) -> Result<Planned, 
         remarks: check::remarks(&profile, backend, open.target.insecure),
         profile,
     };
-    Ok(Planned { plan, dataset, open })
+    Ok(Planned { plan, dataset, open, base: base.to_owned() })
 }
 
 fn setting_error(file: &str, backend: &str, error: iotbench_core::SettingError) -> ProfileError {

@@ -2,9 +2,11 @@
 
 mod accounts;
 mod acting;
+mod audit;
 mod climb;
 mod finish;
 mod history;
+mod journal;
 mod load;
 mod preload;
 mod prepare;
@@ -13,7 +15,7 @@ mod visible;
 pub use acting::ServerProcesses;
 
 use crate::{
-    ledger::AckedRanges,
+    ledger::{Journal, LedgerStore},
     observer::{Event, Observer},
     outcome::{ClientFigures, Outcome, Phase},
     plan::Planned,
@@ -41,6 +43,8 @@ pub struct RunOptions {
     pub verify: VerifyMode,
     /// Who acts on the server's processes; `None`: nobody can, and a plan with a scenario is refused.
     pub processes: Option<Arc<dyn ServerProcesses>>,
+    /// Where the ledger is kept; `None`: in memory.
+    pub ledger: Option<Arc<dyn LedgerStore>>,
 }
 
 /// Runs a plan to its end and says what it found out. Blocks; call it on a thread of its own.
@@ -58,8 +62,18 @@ pub fn run(
     let runtime = runtime.map_err(|e| Reason::Internal(format!("no runtime: {e}")));
     let reasons = match (opened, runtime) {
         (Ok(database), Ok(runtime)) => {
-            let mut session =
-                Session { planned, backend, options, observer, stop, database, runtime, outcome, created: false };
+            let mut session = Session {
+                planned,
+                backend,
+                options,
+                observer,
+                stop,
+                database,
+                runtime,
+                outcome,
+                created: false,
+                journal: None,
+            };
             let reasons = session.phases();
             outcome = session.outcome;
             reasons
@@ -81,6 +95,7 @@ struct Session<'a> {
     runtime: Runtime,
     outcome: Outcome,
     created: bool,
+    journal: Option<Journal>,
 }
 
 impl Session<'_> {
@@ -92,6 +107,7 @@ impl Session<'_> {
         let reachable = self.stop.death().is_none();
         if self.created && reachable && !reasons.iter().any(|r| matches!(r, Reason::Target { .. })) {
             reasons.extend(self.verify().err());
+            reasons.extend(self.audit().err());
         }
         if self.created && reachable && !self.options.keep {
             reasons.extend(self.drop_created().err());
@@ -157,7 +173,8 @@ fn blank(planned: &Planned, backend: &dyn Backend) -> Outcome {
         preloaded_points: 0,
         empty_transaction_ns: None,
         stored: None,
-        acked: AckedRanges::default(),
+        ledger: None,
+        audit: None,
         reads: ReadCounts::default(),
         answers: None,
         freshness: None,

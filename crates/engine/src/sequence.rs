@@ -50,6 +50,15 @@ pub struct Sequence {
     busy_ns: u64,
 }
 
+/// Rows of an operation's batch that were not acknowledged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RowsByFate {
+    /// They may be stored or not.
+    pub unknown: Range<usize>,
+    /// They are not.
+    pub failed: Range<usize>,
+}
+
 /// A row of a batch, and where in its runs it lies.
 #[derive(Clone, Copy, Debug, Default)]
 struct Place {
@@ -140,6 +149,29 @@ impl Sequence {
     pub fn ended(&self, values_per_point: u64) -> (Outcome, Payload) {
         let points = self.points as u64;
         (Outcome::Ok, Payload::undivided(Outcome::Ok, points, points * values_per_point, self.bytes))
+    }
+
+    /// The rows of the operation's batch that the present request sends, or the last one sent.
+    pub fn present_rows(&self) -> Range<usize> {
+        usize::try_from(self.acked).unwrap_or(usize::MAX).min(self.next.row)..self.next.row
+    }
+
+    /// What became of the rows that nobody acknowledged, when the present call failed and there will be no other: those that
+    /// [`failed`](Self::failed) counts. Of a request that was stored in part, its own rows are not among them.
+    pub fn rows_by_fate(&self, applied: &Applied) -> RowsByFate {
+        let (present, all) = (self.present_rows(), 0..self.points);
+        let none = 0..0;
+        match (self.transaction, self.present, applied) {
+            (true, Some(Call::Commit), _) => RowsByFate { unknown: all, failed: none },
+            (true, ..) => RowsByFate { unknown: none, failed: all },
+            (false, Some(Call::Request), Applied::Maybe) => {
+                RowsByFate { failed: present.end..all.end, unknown: present }
+            }
+            (false, Some(Call::Request), Applied::Rows(_)) => {
+                RowsByFate { unknown: none, failed: present.end..all.end }
+            }
+            (false, ..) => RowsByFate { unknown: none, failed: present.start..all.end },
+        }
     }
 
     /// What is to be counted when the present call failed, or none was under way, and there will be no other.

@@ -1,7 +1,6 @@
 //! What a load thread hands to the control thread once a second.
 
-use crate::observer::OperationRecord;
-use iotbench_core::Run;
+use crate::{ledger::Fates, observer::OperationRecord};
 use iotbench_recorder::{LatencyHistogram, Window};
 
 /// Slices that may wait for the control thread before a load thread keeps its own back.
@@ -14,8 +13,8 @@ pub struct Slice {
     pub generation: u32,
     /// What was recorded.
     pub windows: Vec<Window>,
-    /// Which datapoints were acknowledged.
-    pub acked: Vec<Run>,
+    /// What became of its datapoints, where a ledger is kept.
+    pub fates: Fates,
     /// Operations, with a trace only.
     pub operations: Vec<OperationRecord>,
     /// At the end of a generation: what it leaves unanswered.

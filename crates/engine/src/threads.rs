@@ -4,6 +4,7 @@ use crate::{
     clock::RunClock,
     connection::{Connection, Role},
     control::Control,
+    ledger::Reached,
     load_loop::{LoadLoop, LoadLoopParts, Reading},
     mix::OperationMix,
     pacer::{self, Alarm, Handover, Pace},
@@ -61,7 +62,7 @@ struct Shared {
     start: watch::Receiver<Option<RunClock>>,
     deadline: Duration,
     trace: bool,
-    ledger: bool,
+    reached: Option<Arc<Reached>>,
     witness: Option<Witness>,
     frontier: Option<Arc<Frontier>>,
 }
@@ -86,8 +87,8 @@ pub struct LoadRequest<'a> {
     pub blocking: bool,
     /// Whether every operation is told.
     pub trace: bool,
-    /// Whether acknowledged datapoints are told.
-    pub ledger: bool,
+    /// Told how far datapoints are sent, where a ledger is kept.
+    pub reached: Option<Arc<Reached>>,
     /// Has answers compared, where something is read.
     pub witness: Option<Witness>,
 }
@@ -123,7 +124,7 @@ impl LoadThreads {
     /// # Errors
     /// The first connection that could not be opened.
     pub fn connect(request: LoadRequest<'_>) -> Result<Self, Error> {
-        let LoadRequest { planned, database, control, slices, blocking, trace, ledger, witness } = request;
+        let LoadRequest { planned, database, control, slices, blocking, trace, reached, witness } = request;
         let (start, started) = watch::channel(None);
         let shared = Shared {
             control: Arc::clone(control),
@@ -134,7 +135,7 @@ impl LoadThreads {
             start: started,
             deadline: Duration::from_nanos(planned.plan.phases.deadline_ns),
             trace,
-            ledger,
+            reached,
             frontier: witness.as_ref().and_then(|witness| witness.frontier().cloned()),
             witness,
         };
@@ -303,7 +304,7 @@ fn drive(shared: &Shared, plans: Vec<LoopPlan>, blocking_thread: Option<usize>, 
                 slices: shared.slices.clone(),
                 deadline: shared.deadline,
                 trace: shared.trace,
-                ledger: shared.ledger,
+                reached: shared.reached.clone(),
                 pacer_offers: plan.pacer_offers,
                 has_pacing_error: plan.has_pacing_error,
                 blocking_thread,

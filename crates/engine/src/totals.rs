@@ -1,7 +1,6 @@
 //! Adds up what the load threads hand over.
 
 use crate::{
-    ledger::AckedRanges,
     outcome::{Measured, SecondFigures},
     slice::{Outstanding, ReadCounts, Slice},
 };
@@ -22,8 +21,6 @@ pub struct Totals {
     pub pending: u64,
     /// Operations whose response time is only known to be at least something.
     pub censored: u64,
-    /// Which datapoints were acknowledged.
-    pub acked: AckedRanges,
     /// How late operations were sent although a connection was free.
     pub pacing_error: LatencyHistogram,
     /// Measurements that were lost.
@@ -157,7 +154,6 @@ impl Totals {
             counts: WindowCounts::default(),
             pending: 0,
             censored: 0,
-            acked: AckedRanges::default(),
             pacing_error: LatencyHistogram::new(),
             samples_dropped: 0,
             reads: ReadCounts::default(),
@@ -166,9 +162,6 @@ impl Totals {
 
     /// Adds a slice of one thread.
     pub fn add(&mut self, slice: Slice) {
-        for run in slice.acked {
-            self.acked.add(run);
-        }
         self.samples_dropped += slice.samples_dropped;
         self.reads.merge(slice.reads);
         self.pending += slice.pending;
@@ -258,7 +251,6 @@ impl Totals {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use iotbench_core::Run;
     use iotbench_recorder::{Outcome, Payload, Recorder, Requests, Timing};
 
     const S: u64 = WINDOW_NS;
@@ -351,14 +343,13 @@ mod tests {
             let mut pacing_error = Box::new(LatencyHistogram::new());
             pacing_error.record(7);
             totals.add(Slice {
-                acked: vec![Run { device: 0, first: totals.acked.len(), count: 2 }],
                 outstanding: Some(Outstanding { operations: 2, waited_ns: 10 }),
                 pacing_error: Some(pacing_error),
                 samples_dropped: 1,
                 ..Slice::default()
             });
         }
-        assert_eq!((totals.acked.len(), totals.pacing_error.count(), totals.samples_dropped), (6, 3, 3));
+        assert_eq!((totals.pacing_error.count(), totals.samples_dropped), (3, 3));
         let outstanding = totals.generation(0).unwrap().outstanding;
         assert_eq!(outstanding, Outstanding { operations: 6, waited_ns: 30 });
     }

@@ -53,6 +53,17 @@ pub enum Reason {
         /// Values that the stored datapoints should have.
         expected: u64,
     },
+    /// What was read back is not what was acknowledged.
+    Audit {
+        /// Acknowledged, and not stored.
+        lost: u64,
+        /// Stored more than once.
+        duplicate: u64,
+        /// Stored with another value.
+        corrupt: u64,
+        /// Stored, and never sent.
+        alien: u64,
+    },
     /// Answers differ from the truth: so many of those compared, and how the first does.
     WrongAnswers {
         /// How many.
@@ -98,7 +109,7 @@ impl Reason {
             | Self::PacingBroken { .. }
             | Self::NothingMeasured
             | Self::RunDeadline { .. } => 11,
-            Self::Stored { .. } | Self::StoredValues { .. } | Self::WrongAnswers { .. } => 12,
+            Self::Stored { .. } | Self::StoredValues { .. } | Self::Audit { .. } | Self::WrongAnswers { .. } => 12,
             Self::Target { cause, .. } => cause_exit_code(*cause),
             Self::ServerDied(_) => cause_exit_code(Cause::Server),
             Self::LocalIo(_) => 30,
@@ -147,6 +158,15 @@ impl std::fmt::Display for Reason {
             }
             Self::StoredValues { stored, expected } => {
                 write!(f, "the stored datapoints should have {expected} values, but {stored} are stored")
+            }
+            Self::Audit { lost, duplicate, corrupt, alien } => {
+                let kinds = [(lost, "lost"), (duplicate, "stored twice"), (corrupt, "corrupt"), (alien, "never sent")];
+                let found = kinds.into_iter().filter(|(n, _)| **n > 0).map(|(n, kind)| format!("{n} {kind}"));
+                write!(
+                    f,
+                    "read back, datapoints are not what was acknowledged: {}",
+                    found.collect::<Vec<_>>().join(", ")
+                )
             }
             Self::WrongAnswers { wrong, checked, first } => {
                 write!(f, "{wrong} of {checked} answers compared are wrong, the first one: {first}")

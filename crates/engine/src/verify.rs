@@ -12,6 +12,7 @@ mod truth;
 mod verifier;
 mod writes;
 
+pub use exactness::{Exactness, shown};
 pub use freshness::{Freshness, Probe, ProbeParts};
 pub use frontier::Frontier;
 pub use overlap::Overlap;

@@ -73,7 +73,7 @@ fn a_closed_loop_on_sqlite_stores_what_it_acknowledges() {
     assert_balanced(&outcome);
     assert!(outcome.points.acked > 0);
     assert_eq!(outcome.stored.unwrap().points, outcome.points.acked);
-    assert_eq!(outcome.acked.len(), outcome.points.acked);
+    assert_eq!(outcome.acked().len(), outcome.points.acked);
 }
 
 #[test]

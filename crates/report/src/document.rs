@@ -5,6 +5,7 @@
 //! not known or not supported by the sample is null.
 
 mod answers;
+mod audit;
 mod capacity;
 mod check;
 mod client;
@@ -26,6 +27,7 @@ mod visibility;
 mod writes_alone;
 
 pub use answers::{Answers, Cycles};
+pub use audit::{Audit, AuditExample};
 pub use capacity::{Capacity, Purpose, Step};
 pub use check::Inconsistency;
 pub use client::{Client, PacingError};
@@ -95,6 +97,9 @@ pub struct Document {
     /// What was read, held against the truth; null: nothing was.
     #[serde(default)]
     pub answers: Option<Answers>,
+    /// What is stored, held against the ledger; null: it was not read back.
+    #[serde(default)]
+    pub audit: Option<Audit>,
     /// How long acknowledged datapoints took to be seen; null: not both written and read.
     #[serde(default)]
     pub freshness: Option<Freshness>,
@@ -188,6 +193,7 @@ impl Document {
             load: Load::new(outcome),
             points: Points::new(outcome),
             answers: Answers::new(outcome),
+            audit: Audit::new(outcome),
             freshness: outcome.freshness.as_ref().map(Freshness::from),
             scenario: outcome.scenario.as_ref().map(|scenario| {
                 let acked = outcome.preloaded_points + outcome.points.acked;

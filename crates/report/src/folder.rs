@@ -6,7 +6,7 @@ mod manifest;
 mod name;
 
 pub(crate) use appender::Appender;
-pub use ledger::{LedgerHead, LedgerRange};
+pub use ledger::open_ledger;
 pub use manifest::{Manifest, ManifestError, ManifestFile, check_manifest};
 pub use name::FolderName;
 
@@ -14,7 +14,6 @@ use crate::{
     document::{Document, DocumentError},
     sweep_table::SweepTable,
 };
-use iotbench_engine::Outcome;
 use std::{
     fs::{self, DirBuilder, File},
     io::{self, Write},
@@ -32,8 +31,8 @@ pub const SERIES_FILE: &str = "series.csv";
 pub const LATENCY_FILE: &str = "latency.hlog";
 /// A line an operation, with a trace only.
 pub const OPERATIONS_FILE: &str = "operations.jsonl";
-/// Which datapoints were acknowledged.
-pub const LEDGER_FILE: &str = "ledger";
+/// What became of each datapoint.
+pub const LEDGER_FILE: &str = "ledger.bin";
 /// The table of a sweep, in the folder of its runs.
 pub const SWEEP_FILE: &str = "sweep.json";
 /// Digests of the other files.
@@ -183,10 +182,6 @@ impl ResultsFolder {
             .to_json()
             .map_err(|e| FolderError::Format { path: self.shown(RUN_FILE), message: e.to_string() })?;
         self.replace(RUN_FILE, flush, |file| file.write_all(text.as_bytes()))
-    }
-
-    pub(crate) fn write_ledger(&self, outcome: &Outcome) -> Result<(), FolderError> {
-        self.replace(LEDGER_FILE, Flush::Now, |file| ledger::write(outcome, file))
     }
 
     pub(crate) fn write_manifest(&self) -> Result<(), FolderError> {

@@ -47,16 +47,16 @@ mod terminal;
 
 pub use comparison::render_comparison;
 pub use document::{
-    Answers, Capacity, Client, Cycles, Document, DocumentError, Durability, Durations, ErrorsOfCause, Figures,
-    Freshness, Group, Inconsistency, Interval, KindLatency, Latency, Load, MeasuredPart, Operation, OperationCounts,
-    PacingError, Points, Provenance, Purpose, Resources, SCHEMA, Spread, Status, Steady, SteadyFigure, Step, Storage,
-    Swept, Target, Throughput, Tool, Verdict, Windows,
+    Answers, Audit, AuditExample, Capacity, Client, Cycles, Document, DocumentError, Durability, Durations,
+    ErrorsOfCause, Figures, Freshness, Group, Inconsistency, Interval, KindLatency, Latency, Load, MeasuredPart,
+    Operation, OperationCounts, PacingError, Points, Provenance, Purpose, Resources, SCHEMA, Spread, Status, Steady,
+    SteadyFigure, Step, Storage, Swept, Target, Throughput, Tool, Verdict, Windows,
 };
 pub use environment::{Environment, Filesystem, StealMeter, filesystem_of};
 pub use folder::{
-    FolderError, FolderName, LATENCY_FILE, LEDGER_FILE, LedgerHead, LedgerRange, MANIFEST_FILE, Manifest,
-    ManifestError, ManifestFile, OPERATIONS_FILE, PROFILE_FILE, RUN_FILE, ResultsFolder, SERIES_FILE, SWEEP_FILE,
-    check_manifest, read_document, read_documents,
+    FolderError, FolderName, LATENCY_FILE, LEDGER_FILE, MANIFEST_FILE, Manifest, ManifestError, ManifestFile,
+    OPERATIONS_FILE, PROFILE_FILE, RUN_FILE, ResultsFolder, SERIES_FILE, SWEEP_FILE, check_manifest, open_ledger,
+    read_document, read_documents,
 };
 pub use printable::printable;
 pub use query_jitter::{JitterClass, SizedQuery, query_jitter};
@@ -66,4 +66,4 @@ pub use repetitions::{RepeatedFigure, Repetitions, render_repetitions};
 pub use score::{scored_run, unequal};
 pub use sweep::render_sweep;
 pub use sweep_table::{SWEEP_SCHEMA, SweepRow, SweepTable};
-pub use terminal::render;
+pub use terminal::{render, render_audit};

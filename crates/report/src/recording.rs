@@ -65,11 +65,11 @@ impl FolderObserver {
         &self.folder
     }
 
-    /// Writes the last document, the ledger and the manifest, and waits until all is on the disk. The document is given
+    /// Writes the last document and the manifest, and waits until all is on the disk. The document is given
     /// back even if it could not be written, so that nothing measured is lost.
     pub fn finish(mut self, outcome: &Outcome) -> (Document, Result<(), FolderError>) {
         let document = self.document(outcome);
-        let written = self.write_end(&document, outcome);
+        let written = self.write_end(&document);
         (document, written)
     }
 
@@ -79,14 +79,14 @@ impl FolderObserver {
     }
 
     /// The document first: it is what must not be lost when the disk is nearly full.
-    fn write_end(&self, document: &Document, outcome: &Outcome) -> Result<(), FolderError> {
+    fn write_end(&self, document: &Document) -> Result<(), FolderError> {
         self.folder.write_document(document, Flush::Now)?;
         let open = [(SERIES_FILE, Some(&self.series_file)), (LATENCY_FILE, Some(&self.latency_file))];
         for (name, file) in open.into_iter().chain([(OPERATIONS_FILE, self.operations_file.as_ref())]) {
             let Some(file) = file else { continue };
             file.sync().map_err(|source| FolderError::Write { path: name.into(), source })?;
         }
-        self.folder.write_ledger(outcome)?;
+        self.folder.sync_ledger()?;
         self.folder.write_manifest()
     }
 

@@ -1,6 +1,7 @@
 //! A document as text for people: the verdict, the answer in a sentence, then the figures. Pure.
 
 mod answer;
+mod audit;
 pub(crate) mod figure;
 mod latency;
 mod load;
@@ -11,6 +12,8 @@ mod scenario;
 mod steady;
 pub(crate) mod table;
 mod writes_alone;
+
+pub use audit::render_audit;
 
 use crate::{
     document::{Document, Status},
@@ -38,6 +41,7 @@ pub fn render(document: &Document, folder: Option<&Path>, columns: u16) -> Strin
     sections.extend(latency::section(document, columns));
     sections.extend(steady::section(document, columns));
     sections.extend(scenario::section(document, columns));
+    sections.extend(document.audit.as_ref().map(|audit| audit::section(audit, columns)));
     sections.extend(ramp::section(document, columns));
     sections.extend(writes_alone::section(document, columns));
     sections.extend(machine::sections(document, columns));

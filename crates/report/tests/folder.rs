@@ -4,12 +4,11 @@
 
 mod outcomes;
 
-use iotbench_engine::{Event, Observer, OperationRecord, Outcome, Phase, Second};
+use iotbench_engine::{Event, LedgerStore, Observer, OperationRecord, Outcome, Phase, Second};
 use iotbench_recorder::{Timing, Window};
 use iotbench_report::{
-    Document, FolderName, FolderObserver, LATENCY_FILE, LEDGER_FILE, LedgerHead, LedgerRange, MANIFEST_FILE,
-    ManifestError, OPERATIONS_FILE, PROFILE_FILE, RUN_FILE, ResultsFolder, SERIES_FILE, Status, check_manifest,
-    read_document,
+    Document, FolderName, FolderObserver, LATENCY_FILE, LEDGER_FILE, MANIFEST_FILE, ManifestError, OPERATIONS_FILE,
+    PROFILE_FILE, RUN_FILE, ResultsFolder, SERIES_FILE, Status, check_manifest, open_ledger, read_document,
 };
 use iotbench_sampler::{Observation, Reading, Sample};
 use std::{
@@ -191,17 +190,23 @@ fn the_last_good_document_stays_when_a_new_one_cannot_be_written() {
 }
 
 #[test]
-fn the_ledger_has_all_that_is_needed_to_make_the_data_again() {
+fn the_ledger_grows_in_the_folder_and_is_read_from_there() {
     let out = tempfile::tempdir().unwrap();
-    let outcome = outcomes::fixed(100, 0, 0);
-    let folder = recorded(out.path(), &outcome, &[]);
-    let ledger = fs::read_to_string(folder.join(LEDGER_FILE)).unwrap();
-    let mut lines = ledger.lines();
-    let head: LedgerHead = serde_json::from_str(lines.next().unwrap()).unwrap();
-    assert_eq!((head.seed, head.origin_ns, head.table.as_str()), (1, outcome.plan.origin_ns, "iotbench_pmu_write"));
-    assert_eq!(serde_json::from_value::<serde_json::Map<_, _>>(head.dataset).unwrap()["name"], "pmu");
-    let ranges: Vec<LedgerRange> = lines.map(|l| serde_json::from_str(l).unwrap()).collect();
-    assert_eq!(ranges, [LedgerRange { device: 0, from: 0, to: 5_000 }]);
+    let name = FolderName::new(outcomes::started(), "pmu_write", "sqlite", "wide").unwrap();
+    let folder = ResultsFolder::create(out.path(), &name).unwrap();
+    assert_eq!(open_ledger(folder.path()).unwrap_err().exit_code(), 30, "there is none yet");
+    let ledger = folder.ledger().unwrap();
+    ledger.append(b"IOTB").unwrap();
+    let read = |ledger: &dyn LedgerStore| {
+        let mut bytes = Vec::new();
+        ledger.read().unwrap().read_to_end(&mut bytes).unwrap();
+        bytes
+    };
+    assert_eq!(read(&*ledger), b"IOTB");
+    ledger.append(b"LDGR, but no more than that").unwrap();
+    assert_eq!(fs::read(folder.path().join(LEDGER_FILE)).unwrap(), read(&*ledger));
+    let refused = open_ledger(folder.path()).unwrap().summary().unwrap_err();
+    assert!(refused.to_string().contains("version"), "{refused}");
 }
 
 #[test]

@@ -38,6 +38,7 @@ fn full() -> Value {
     outcome.resources[0].gone_at = Some(std::time::Duration::from_secs(5));
     outcomes::with_reads(&mut outcome);
     outcome.writes_alone.clone_from(&outcome.measured);
+    outcomes::with_audit(&mut outcome);
     let mut full = json(&outcome);
     full["latency"]["kinds"] = json(&outcomes::transactions())["latency"]["kinds"].clone();
     full["latency"]["kinds"].as_array_mut().unwrap().truncate(1);
@@ -51,6 +52,8 @@ fn every_kind_of_run_meets_the_schema() {
     let running = Outcome { verdict: Verdict::running(), ..outcomes::fixed(100, 0, 0) };
     let mut reads = outcomes::fixed(100, 0, 0);
     outcomes::with_reads(&mut reads);
+    let mut audited = outcomes::fixed(100, 0, 0);
+    outcomes::with_audit(&mut audited);
     let runs = [
         ("one operation", outcomes::fixed(1, 0, 0)),
         ("no operation", outcomes::fixed(0, 0, 0)),
@@ -62,6 +65,7 @@ fn every_kind_of_run_meets_the_schema() {
         ("disturbed", outcomes::disturbed()),
         ("reads", reads),
         ("writes alone", outcomes::mixed()),
+        ("audited", audited),
         ("transactions", outcomes::transactions()),
         ("not reached", outcomes::unreached()),
         ("running", running),

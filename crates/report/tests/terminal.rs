@@ -4,7 +4,7 @@
 
 mod outcomes;
 
-use iotbench_report::{Document, render, render_comparison};
+use iotbench_report::{Audit, Document, render, render_audit, render_comparison};
 use proptest::prelude::*;
 use serde_json::Value;
 use std::path::Path;
@@ -55,6 +55,27 @@ fn reads_with_a_wrong_answer() {
 }
 
 #[test]
+fn what_was_read_back() {
+    let mut outcome = outcomes::fixed(450, 0, 0);
+    outcomes::with_audit(&mut outcome);
+    let audit = document(&outcome).audit.unwrap();
+    insta::assert_snapshot!(render_audit(&audit, 100));
+    let clean = Audit {
+        lost: 0,
+        duplicate: None,
+        corrupt: 0,
+        alien: 0,
+        unknown_stored: 0,
+        unknown_not_stored: 0,
+        cut_short: None,
+        delivered: None,
+        examples: Vec::new(),
+        ..audit
+    };
+    insta::assert_snapshot!(render_audit(&clean, 80));
+}
+
+#[test]
 fn a_database_that_was_not_reached() {
     insta::assert_snapshot!(shown(&outcomes::unreached()));
 }
@@ -70,6 +91,7 @@ fn no_line_is_wider_than_the_terminal() {
     for columns in [60, 80, 100, 200] {
         let mut reads = outcomes::fixed(450, 0, 0);
         outcomes::with_reads(&mut reads);
+        outcomes::with_audit(&mut reads);
         for outcome in [outcomes::ramp(), outcomes::mixed(), outcomes::fixed(450, 40, 10), outcomes::unreached(), reads]
         {
             let text = render(&document(&outcome), None, columns);

@@ -14,6 +14,7 @@ mod sample;
 mod score;
 mod server;
 mod show;
+mod verify;
 
 pub(crate) use backends::BackendsArguments;
 pub(crate) use check::CheckArguments;
@@ -28,6 +29,7 @@ pub(crate) use sample::SampleArguments;
 pub(crate) use score::ScoreArguments;
 pub(crate) use server::{ServerArguments, kept};
 pub(crate) use show::ShowArguments;
+pub(crate) use verify::VerifyArguments;
 
 use crate::{arguments::Command, error::CliError};
 
@@ -46,6 +48,7 @@ pub(crate) fn carry_out(command: Command) -> Result<u8, CliError> {
         }
         Command::Clean(arguments) => clean::clean(&arguments).map(|()| 0),
         Command::Show(arguments) => show::show(&arguments),
+        Command::Verify(arguments) => verify::verify(&arguments),
         Command::Score(arguments) => score::score(&arguments).map(|()| 0),
         Command::Sample(arguments) => sample::sample(&arguments),
         Command::Completions(arguments) => completions::completions(&arguments).map(|()| 0),

@@ -12,3 +12,4 @@ mod repetitions;
 mod results;
 mod score;
 mod tampered;
+mod verify;

@@ -11,11 +11,10 @@ fn short() -> Run {
 #[test]
 fn every_file_is_there_and_the_document_follows_the_committed_schema() {
     let run = short();
-    for file in
-        ["run.json", "series.csv", "latency.hlog", "operations.jsonl", "profile.toml", "ledger", "manifest.json"]
-    {
+    for file in ["run.json", "series.csv", "latency.hlog", "operations.jsonl", "profile.toml", "manifest.json"] {
         assert!(run.folder.join(file).exists(), "{file}");
     }
+    assert!(!run.folder.join("ledger.bin").exists(), "nothing can be read again");
     let on_disk: serde_json::Value =
         serde_json::from_str(&fs::read_to_string(run.folder.join("run.json")).unwrap()).unwrap();
     assert_eq!(on_disk, run.document);

@@ -35,6 +35,8 @@ operations = 20
 duration = "1m"
 "#;
 const TABLE: &str = "iotbench_tampered";
+/// Analogue signals of a datapoint.
+const ANALOGS: usize = 14;
 /// The time of the first datapoint.
 const FIRST_NS: i64 = iotbench::simulator::DEFAULT_ORIGIN_NS;
 
@@ -44,6 +46,10 @@ enum Harm {
     Value,
     Row,
     Time,
+    /// The same again, where the database can hold it.
+    Double,
+    /// Another one, a nanosecond later.
+    Added,
 }
 
 fn profile(place: &Place) -> String {
@@ -71,6 +77,16 @@ async fn documents(url: &Url, harm: Harm) {
     let table = client.database("iotbench").collection::<Document>(TABLE);
     let first = doc! { "device": 0, "time": DateTime::from_millis(FIRST_NS / 1_000_000) };
     let changed = match harm {
+        Harm::Double | Harm::Added => {
+            let mut found = table.find_one(first).await.unwrap().unwrap();
+            found.remove("_id");
+            if matches!(harm, Harm::Added) {
+                let ns = found.get("ns").and_then(|ns| ns.as_i32().map(i64::from).or(ns.as_i64())).unwrap();
+                found.insert("ns", i32::try_from(ns + 1).unwrap());
+            }
+            table.insert_one(found).await.unwrap();
+            1
+        }
         Harm::Value => table.update_one(first, doc! { "$inc": { "analog_01": 1.0 } }).await.unwrap().modified_count,
         Harm::Time => table.update_one(first, doc! { "$inc": { "ns": 1 } }).await.unwrap().modified_count,
         Harm::Row => table.delete_one(first).await.unwrap().deleted_count,
@@ -138,6 +154,9 @@ async fn harm(backend: &str, url: &Url, harm: Harm) {
                 influx_query(url, &delete);
                 write(&fields, FIRST_NS + 1);
             }
+            Harm::Added => write(&fields, FIRST_NS + 1),
+            // It replaces the first: there is none to be held.
+            Harm::Double => write(&fields, FIRST_NS),
         }
         return;
     }
@@ -146,6 +165,15 @@ async fn harm(backend: &str, url: &Url, harm: Harm) {
         Harm::Value => format!("UPDATE {TABLE} SET analog_01 = analog_01 + 1 {where_}"),
         Harm::Row => format!("DELETE FROM {TABLE} {where_}"),
         Harm::Time => format!("UPDATE {TABLE} SET ts = ts + 1 {where_}"),
+        Harm::Double => format!("INSERT INTO {TABLE} SELECT * FROM {TABLE} {where_}"),
+        Harm::Added => {
+            let columns: Vec<String> =
+                (1..=ANALOGS).map(|i| format!("analog_{i:02}")).chain(["digital".into()]).collect();
+            let columns = columns.join(", ");
+            format!(
+                "INSERT INTO {TABLE} (ts, device, {columns}) SELECT ts + 1, device, {columns} FROM {TABLE} {where_}"
+            )
+        }
     };
     sql(backend, url, &statement).await;
 }
@@ -246,6 +274,54 @@ async fn an_index_that_is_gone_shows_in_the_figures() {
         let (without, document) = least_us();
         assert!(document["remarks"].to_string().contains("that of an earlier run"), "{document:#}");
         assert!(without > 2.0 * with, "{backend}: at least {with} µs with the index, {without} µs without");
+        place.out(&["server", "stop", backend]);
+        place.assert_nothing_is_left();
+    }
+}
+
+/// A run that is over is read back: untouched it is clean, and what was done to it is named and nothing else.
+#[tokio::test]
+async fn what_was_done_to_a_run_is_named_by_verify() {
+    for backend in SERVERS.into_iter().filter(|name| is_here(name)) {
+        let place = Place::new();
+        let profile = profile(&place);
+        let url = place.out(&["server", "start", backend]).trim().to_owned();
+        for (tampering, kinds) in [
+            (Harm::Value, &["corrupt"][..]),
+            (Harm::Row, &["lost"]),
+            (Harm::Time, &["lost", "alien"]),
+            (Harm::Added, &["alien"]),
+            (Harm::Double, if backend == "influxdb" { &[] } else { &["duplicate"] }),
+        ] {
+            let (code, document, err) = run(&place, &profile, &url, backend);
+            assert_eq!(code, 0, "{backend}: {:#} {err}", document["verdict"]);
+            let folder = place.results().join(document["run_id"].as_str().unwrap());
+            let verify = || {
+                let (code, out, err) =
+                    place.call(&["verify", folder.to_str().unwrap(), "--url", &url, "--full", "--json"]);
+                let found: Value = serde_json::from_str(&out).unwrap_or_else(|e| panic!("{e}: {err}"));
+                (code, found)
+            };
+            let (code, found) = verify();
+            assert_eq!((code, &found["audit"]["right"]), (0, &80.into()), "{backend} untouched: {found:#}");
+            harm(backend, &url.parse().unwrap(), tampering).await;
+            let (code, found) = verify();
+            let what = format!("{backend} {tampering:?}: {found:#}");
+            assert_eq!(code, if kinds.is_empty() { 0 } else { 12 }, "{what}");
+            for kind in ["lost", "duplicate", "corrupt", "alien"] {
+                let count = found["audit"][kind].as_u64().unwrap_or(0);
+                assert_eq!(count, u64::from(kinds.contains(&kind)), "{what}");
+            }
+            let examples = found["audit"]["examples"].as_array().unwrap();
+            assert_eq!(examples.len(), kinds.len(), "{what}");
+            assert!(
+                examples.iter().all(|e| e["device"] == 0 && kinds.contains(&e["kind"].as_str().unwrap())),
+                "{what}"
+            );
+            // The next one writes it anew.
+            let out = place.results();
+            place.call(&["run", "-p", &profile, "-b", word(backend), "--url", &url, "--out", out.to_str().unwrap()]);
+        }
         place.out(&["server", "stop", backend]);
         place.assert_nothing_is_left();
     }

@@ -3,9 +3,10 @@
 use super::{LoadLoop, UnderWay};
 use crate::{
     lane::{Lane, applied_runs},
+    ledger::Fate,
     observer::OperationRecord,
 };
-use iotbench_core::{Acknowledged, Action, Applied, Batch, Error, Run};
+use iotbench_core::{Acknowledged, Action, Applied, Error, Run};
 use iotbench_recorder::{Outcome, Payload, Timing};
 
 /// So many traced operations are handed over before their second ends.
@@ -25,7 +26,7 @@ impl LoadLoop {
             }
             Err(error) => {
                 self.tell_error(ended_ns, &error);
-                let (outcome, payload) = self.failed(&lane.exchange.operation, &error, ended_ns);
+                let (outcome, payload) = self.failed(&lane, &error, ended_ns);
                 (outcome, payload, Some(error.action))
             }
         };
@@ -37,14 +38,22 @@ impl LoadLoop {
         }
     }
 
-    fn failed(&mut self, batch: &Batch, error: &Error, ended_ns: u64) -> (Outcome, Payload) {
-        let points = batch.len() as u64;
+    fn failed(&mut self, lane: &Lane, error: &Error, ended_ns: u64) -> (Outcome, Payload) {
+        let batch = &lane.exchange.operation;
+        let (points, all) = (batch.len() as u64, 0..batch.len());
         match &error.applied {
-            Applied::No => (Outcome::Fail, Payload::undivided(Outcome::Fail, points, 0, 0)),
-            Applied::Maybe => (Outcome::Unknown, Payload::undivided(Outcome::Unknown, points, 0, 0)),
+            Applied::No => {
+                self.note_rows(lane.number, Fate::Failed, all);
+                (Outcome::Fail, Payload::undivided(Outcome::Fail, points, 0, 0))
+            }
+            Applied::Maybe => {
+                self.note_rows(lane.number, Fate::Unknown, all);
+                (Outcome::Unknown, Payload::undivided(Outcome::Unknown, points, 0, 0))
+            }
             Applied::Rows(rows) => {
                 let runs: Vec<Run> = applied_runs(batch, rows).collect();
                 self.note_acked(&runs, ended_ns);
+                self.note_others(lane.number, rows, all);
                 let points_acked = rows.len() as u64;
                 let values_acked = points_acked * self.values_per_point;
                 let points_failed = points - points_acked.min(points);
@@ -85,33 +94,6 @@ impl LoadLoop {
             self.slice.operations.push(OperationRecord { group, operation: place, user, timing, outcome, points });
             if self.slice.operations.len().is_multiple_of(TRACED_AT_ONCE) {
                 self.hand_over();
-            }
-        }
-    }
-
-    /// Notes datapoints that are about to be sent.
-    pub(super) fn note_sent(&self, batch: &Batch) {
-        if let Some(frontier) = &self.parts.frontier {
-            batch.runs().iter().for_each(|&run| frontier.sends(run));
-        }
-    }
-
-    /// Notes acknowledged datapoints for the ledger, and for whoever reads them.
-    pub(super) fn note_acked(&mut self, runs: &[Run], ended_ns: u64) {
-        if let Some(frontier) = &self.parts.frontier {
-            runs.iter().for_each(|&run| frontier.acknowledged(run, ended_ns));
-        }
-        if !self.parts.ledger {
-            return;
-        }
-        for &run in runs {
-            match self.slice.acked.last_mut() {
-                Some(last)
-                    if last.device == run.device && last.indices().end == run.first && last.count < u32::MAX / 2 =>
-                {
-                    last.count += run.count;
-                }
-                _ => self.slice.acked.push(run),
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Handing over to the control thread: what a second or a generation recorded, and what remains at the end.
 
 use super::LoadLoop;
-use crate::slice::Outstanding;
+use crate::{ledger::Fate, slice::Outstanding};
 use iotbench_core::{Applied, Cause, Left};
 use iotbench_recorder::{Outcome, Payload, WINDOW_NS};
 use std::sync::mpsc::TrySendError;
@@ -80,10 +80,19 @@ impl LoadLoop {
         self.follow(now_ns);
         self.work.clear();
         self.pauses.clear();
-        for operation in std::mem::take(&mut self.under_way).into_iter().flatten() {
+        for (lane, operation) in std::mem::take(&mut self.under_way).into_iter().enumerate() {
+            let Some(operation) = operation else { continue };
             let (outcome, payload) = match &operation.sequence {
-                None => (Outcome::Unknown, Payload::undivided(Outcome::Unknown, operation.points, 0, 0)),
-                Some(sequence) => sequence.failed(&Applied::Maybe, self.values_per_point),
+                None => {
+                    self.note_rows(lane, Fate::Unknown, 0..usize::MAX);
+                    (Outcome::Unknown, Payload::undivided(Outcome::Unknown, operation.points, 0, 0))
+                }
+                Some(sequence) => {
+                    let rows = sequence.rows_by_fate(&Applied::Maybe);
+                    self.note_rows(lane, Fate::Unknown, rows.unknown);
+                    self.note_rows(lane, Fate::Failed, rows.failed);
+                    sequence.failed(&Applied::Maybe, self.values_per_point)
+                }
             };
             self.parts.recorder.error(now_ns, Cause::TimedOut.name(), "no answer when the run ended");
             self.record(&operation, now_ns, outcome, &payload);

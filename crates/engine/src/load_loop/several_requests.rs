@@ -3,6 +3,7 @@
 use super::{LoadLoop, UnderWay, account::outcome_of};
 use crate::{
     lane::{Lane, Work, applied_runs, call},
+    ledger::Fate,
     pacer::Alarm,
     sequence::{Call, Step},
 };
@@ -128,7 +129,11 @@ impl LoadLoop {
         {
             let runs: Vec<Run> = applied_runs(&lane.exchange.request, rows).collect();
             self.note_acked(&runs, ended_ns);
+            self.note_others(lane.number, rows, sequence.present_rows());
         }
+        let rows = sequence.rows_by_fate(&error.applied);
+        self.note_rows(lane.number, Fate::Unknown, rows.unknown);
+        self.note_rows(lane.number, Fate::Failed, rows.failed);
         let (outcome, payload) = sequence.failed(&error.applied, self.values_per_point);
         self.record(&operation, ended_ns, outcome, &payload);
         if error.action == Action::DiscardWriter || sequence.is_transaction() {

@@ -35,7 +35,6 @@ impl Session<'_> {
         self.outcome.points = totals.counts.points;
         self.outcome.client.pacing_error = totals.pacing_error;
         self.outcome.client.samples_dropped = totals.samples_dropped;
-        self.outcome.acked = totals.acked;
         if let Ok(answers) = &verified {
             self.outcome.answers.clone_from(answers);
         }

@@ -34,10 +34,7 @@ impl Session<'_> {
         self.checkpoint()?;
         let acked = self.outcome.preloaded_points + self.outcome.points.acked;
         let unknown = self.outcome.points.unknown;
-        let may_be_lost = self.outcome.facts.as_ref().is_some_and(|facts| {
-            // What a promise does not cover may go with a process that was killed.
-            facts.may_lose_acknowledged() || (self.was_killed() && facts.promise.level == PromiseLevel::Buffered)
-        });
+        let may_be_lost = self.may_be_lost();
         if (stored.points < acked && !may_be_lost) || stored.points > acked + unknown {
             return Err(Reason::Stored { acked, unknown, stored: stored.points });
         }
@@ -46,6 +43,14 @@ impl Session<'_> {
             return Err(Reason::StoredValues { stored: stored.values, expected });
         }
         Ok(())
+    }
+
+    /// Whether acknowledged datapoints may be missing.
+    pub(super) fn may_be_lost(&self) -> bool {
+        self.outcome.facts.as_ref().is_some_and(|facts| {
+            // What a promise does not cover may go with a process that was killed.
+            facts.may_lose_acknowledged() || (self.was_killed() && facts.promise.level == PromiseLevel::Buffered)
+        })
     }
 
     /// Whether a process was killed on purpose.

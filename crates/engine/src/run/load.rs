@@ -4,6 +4,7 @@ use super::{Session, acting::Acting, visible::VisibleSeries};
 use crate::{
     clock::RunClock,
     control::Control,
+    ledger::Reached,
     observer::{Event, Second},
     outcome::Phase,
     plan::{GroupPlan, Load, Plan},
@@ -44,6 +45,7 @@ pub(super) struct Running {
     pub(super) totals: Totals,
     pub(super) visible: Option<VisibleSeries>,
     slices: Receiver<Slice>,
+    pub(super) reached: Option<Arc<Reached>>,
     pub(super) threads: LoadThreads,
     pub(super) acting: Option<Acting>,
     pub(super) verifier: Option<Verifier>,
@@ -79,7 +81,8 @@ impl Session<'_> {
         // Also after an error: the threads end, and what they recorded is kept.
         let drained = self.drain(&mut running);
         let summary = self.settle_accounts(running, reasons);
-        done.and(drained).and(summary)
+        let ended = self.end_journal();
+        done.and(drained).and(summary).and(ended)
     }
 
     fn start(&mut self) -> Result<Running, Reason> {
@@ -95,6 +98,7 @@ impl Session<'_> {
             Arc::new(Control::new(users, plan.phases.operations, budget_from_ns, blocking_threads(plan, blocking)));
         let verifier = self.verifier().map_err(target)?;
         let (sender, slices) = sync_channel(SLICES);
+        let reached = self.journal.is_some().then(|| Arc::new(Reached::default()));
         let request = LoadRequest {
             planned: &self.planned,
             database: &self.database,
@@ -102,7 +106,7 @@ impl Session<'_> {
             slices: sender,
             blocking,
             trace: self.options.trace,
-            ledger: self.backend.capabilities().stores,
+            reached: reached.clone(),
             witness: verifier.as_ref().map(Verifier::witness),
         };
         let threads = LoadThreads::connect(request).map_err(target)?;
@@ -122,6 +126,7 @@ impl Session<'_> {
             totals,
             visible,
             slices,
+            reached,
             threads,
             acting,
             verifier,
@@ -296,6 +301,7 @@ impl Session<'_> {
         for mark in running.acting.as_mut().map(Acting::take_begun).unwrap_or_default() {
             self.tell(&Event::Acting(&mark))?;
         }
+        self.follow_sent(running)?;
         let now_ns = running.clock.now_ns();
         let deadline_ns = self.planned.plan.phases.deadline_ns;
         running.control.interrupt_older_than(now_ns.saturating_sub(deadline_ns));
@@ -310,7 +316,8 @@ impl Session<'_> {
         Ok(())
     }
 
-    fn take(&mut self, running: &mut Running, slice: Slice) -> Result<(), Reason> {
+    fn take(&mut self, running: &mut Running, mut slice: Slice) -> Result<(), Reason> {
+        self.note_fates(&mut slice.fates)?;
         if !slice.operations.is_empty() {
             running.control.free_trace_places(slice.operations.len());
             self.tell(&Event::Operations(&slice.operations))?;
@@ -320,7 +327,11 @@ impl Session<'_> {
     }
 
     fn tell_seconds(&mut self, running: &mut Running, before: u64) -> Result<(), Reason> {
-        for window in running.totals.take_seconds(before) {
+        let seconds = running.totals.take_seconds(before);
+        if !seconds.is_empty() {
+            self.flush_journal()?;
+        }
+        for window in seconds {
             let readings = running.readings.lock().unwrap_or_else(PoisonError::into_inner).clone();
             let users = running.control.users();
             if let Some(visible) = &mut running.visible {

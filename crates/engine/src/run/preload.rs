@@ -39,15 +39,17 @@ impl Session<'_> {
                     idle.push((writer, batch));
                     break;
                 }
+                self.journal_sends(&batch)?;
                 under_way.push(send(writer, batch, deadline));
             }
             let next = self.runtime.block_on(under_way.next());
-            let Some((writer, batch, result)) = next else { return Ok(()) };
+            let Some((writer, batch, result)) = next else { break };
             result.map_err(|e| Reason::Target { cause: e.cause, message: e.message })?;
             self.outcome.preloaded_points += batch.len() as u64;
             idle.push((writer, batch));
             self.tell(&Event::Preloaded { points: self.outcome.preloaded_points, total })?;
         }
+        if self.outcome.preloaded_points == total { self.journal_history() } else { Ok(()) }
     }
 }
 

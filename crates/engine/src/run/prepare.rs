@@ -22,7 +22,11 @@ impl Session<'_> {
         let facts = self.control_plane(CONNECT, database.ping())?;
         self.outcome.acknowledgement = facts.acknowledgement;
         self.outcome.facts = Some(facts);
+        self.begin_journal()?;
         let is_there = self.take_over_history()?;
+        if is_there {
+            self.journal_history()?;
+        }
         if !is_there {
             self.begin_history()?;
             let database = Arc::clone(&self.database);

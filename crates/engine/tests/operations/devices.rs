@@ -26,10 +26,10 @@ fn users_own_ranges_of_devices_and_send_each_reading_once() {
     let (outcome, trace) = run_traced(backend, METERS, &[]);
     assert_eq!((outcome.plan.table.devices, outcome.load.ok), (300, 60));
     assert_eq!((outcome.points.acked, backend.state.lock().unwrap().writes), (6000, 60));
-    assert_eq!(backend.state.lock().unwrap().ranges(), outcome.acked);
+    assert_eq!(backend.state.lock().unwrap().ranges(), outcome.acked());
     assert!(trace.iter().all(|o| o.points == 100));
     let mut of_user = [0_u64; 3];
-    let ranges: Vec<_> = outcome.acked.iter().collect();
+    let ranges: Vec<_> = outcome.acked().iter().collect();
     for (device, range) in &ranges {
         assert_eq!(range.start, 0, "no reading of device {device} is left out");
         let sent = &mut of_user[*device as usize / 100];
@@ -45,7 +45,7 @@ fn the_last_block_has_what_is_left_of_the_devices() {
         let model_set = format!("model={model}");
         let set = ["devices=250", "rate=1000", "groups.0.operations.0.requests=2", model_set.as_str()];
         let outcome = run_on("sqlite", METERS, &set);
-        let ranges: Vec<_> = outcome.acked.iter().collect();
+        let ranges: Vec<_> = outcome.acked().iter().collect();
         assert_eq!((outcome.load.ok, ranges.len()), (60, 250), "{model}");
         assert!(ranges.iter().all(|(_, range)| range.start == 0), "{model}: {ranges:?}");
         assert_eq!(outcome.stored.unwrap().points, outcome.points.acked);

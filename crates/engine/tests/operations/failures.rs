@@ -40,11 +40,11 @@ fn without_a_transaction_the_acknowledged_stay_and_the_rest_is_never_sent() {
     assert_eq!(fates(&outcome), [19, 1, 0, 194, 6, 0]);
     assert_eq!(requests(&outcome), [2 + 95, 1, 0]);
     let writes = backend.state.lock().unwrap().writes;
-    assert_eq!((backend.state.lock().unwrap().ranges(), writes), (outcome.acked, 98), "two were never sent");
+    assert_eq!((backend.state.lock().unwrap().ranges(), writes), (outcome.acked(), 98), "two were never sent");
 
     let (backend, outcome) = run(Script { write: |n| third(n, Applied::Rows(vec![1])), commit }, false);
     assert_eq!(fates(&outcome), [19, 1, 0, 195, 5, 0]);
-    assert_eq!(backend.state.lock().unwrap().ranges(), outcome.acked, "the ledger names the row that was stored");
+    assert_eq!(backend.state.lock().unwrap().ranges(), outcome.acked(), "the ledger names the row that was stored");
 
     let (backend, outcome) = run(Script { write: |n| third(n, Applied::Maybe), commit }, false);
     assert_eq!(fates(&outcome), [19, 0, 1, 194, 4, 2]);
@@ -59,7 +59,7 @@ fn nothing_of_a_transaction_that_fails_is_stored_and_its_connection_goes() {
         assert_eq!(fates(&outcome), [19, 1, 0, 190, 10, 0]);
         let state = backend.state.lock().unwrap();
         assert_eq!((state.begins, state.commits, state.connections), (20, 19, 2));
-        assert_eq!(state.ranges(), outcome.acked);
+        assert_eq!(state.ranges(), outcome.acked());
     }
 }
 

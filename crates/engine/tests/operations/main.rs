@@ -19,6 +19,7 @@ use iotbench_engine::{
     Event, Observer, OperationRecord, Outcome, Overrides, PlanRequest, Planned, RunOptions, StopSignal, parse_profile,
     plan, run,
 };
+use iotbench_recorder::PointCounts;
 use std::path::Path;
 
 /// A transaction of five inserts with pauses, as the weather study's.
@@ -73,7 +74,11 @@ fn run_traced(backend: &'static dyn Backend, text: &str, set: &[&str]) -> (Outco
     let outcome = run(planned, backend, options, &mut trace, &StopSignal::default());
     let verdict = &outcome.verdict;
     assert_eq!((outcome.load.check(), outcome.points.check()), (Ok(()), Ok(())), "{verdict:?}");
-    assert_eq!(outcome.acked.len(), outcome.points.acked, "the ledger names what was acknowledged: {verdict:?}");
+    let PointCounts { acked, failed, unknown, .. } = outcome.points;
+    let summary = outcome.ledger.as_ref().unwrap().summary().unwrap();
+    assert_eq!(summary.points, [acked, failed, unknown], "the ledger names every datapoint: {verdict:?}");
+    assert!(summary.ended, "{verdict:?}");
+    assert_eq!(outcome.acked().len(), acked, "each once");
     let (stored, points) = (outcome.stored.unwrap().points, outcome.points);
     assert!((points.acked..=points.acked + points.unknown).contains(&stored), "{stored} stored, {points:?}");
     (outcome, trace.0)

@@ -37,7 +37,7 @@ duration = "60s"
 fn run(set: &[&str]) -> (Outcome, Vec<OperationRecord>) {
     let backend = Scripted::new(Script { write: |_| SUCCEED, commit: |_| SUCCEED });
     let (outcome, trace) = run_traced(backend, MIX, set);
-    assert_eq!(backend.state.lock().unwrap().ranges(), outcome.acked, "nothing is sent twice");
+    assert_eq!(backend.state.lock().unwrap().ranges(), outcome.acked(), "nothing is sent twice");
     (outcome, trace)
 }
 

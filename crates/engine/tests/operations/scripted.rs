@@ -6,7 +6,7 @@ use iotbench_core::{
     Duplicates, Error, Layout, OpenRequest, Promise, PromiseLevel, PromiseSource, Reader, Run, ServerFacts, Setting,
     SettingError, Settled, TimeUnit, Writer,
 };
-use iotbench_engine::AckedRanges;
+use iotbench_engine::PointRanges;
 use std::{
     collections::BTreeMap,
     sync::{Arc, Mutex},
@@ -52,8 +52,8 @@ impl State {
     }
 
     /// What is stored, as the ledger would name it.
-    pub fn ranges(&self) -> AckedRanges {
-        let mut ranges = AckedRanges::default();
+    pub fn ranges(&self) -> PointRanges {
+        let mut ranges = PointRanges::default();
         self.stored.iter().for_each(|&run| ranges.add(run));
         assert_eq!(ranges.len(), self.points(), "a datapoint is stored twice");
         ranges

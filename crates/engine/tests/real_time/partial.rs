@@ -103,7 +103,7 @@ fn stored_rows_of_a_failed_batch_are_acknowledged_and_the_others_failed() {
     let points = outcome.points;
     assert_eq!((points.sent, points.acked, points.failed, points.check()), (2000, 1500 + 200, 300, Ok(())));
     assert_eq!(outcome.stored.unwrap().points, points.acked);
-    assert_eq!(outcome.acked.len(), points.acked, "the ledger names exactly what is stored");
-    assert_eq!(outcome.acked.iter().next(), Some((0, 0..16)), "three whole batches of 5, and row 0 of the fourth");
+    assert_eq!(outcome.acked().len(), points.acked, "the ledger names exactly what is stored");
+    assert_eq!(outcome.acked().iter().next(), Some((0, 0..16)), "three whole batches of 5, and row 0 of the fourth");
     assert_eq!(outcome.verdict.reasons, []);
 }

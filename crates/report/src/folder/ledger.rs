@@ -1,80 +1,77 @@
-//! Which datapoints were acknowledged: what a verification reads.
+//! The ledger as a file of the run's folder.
 
-use iotbench_engine::Outcome;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use std::io::{self, Write};
+use super::{Appender, FolderError, LEDGER_FILE, ResultsFolder, shown};
+use iotbench_engine::{Ledger, LedgerStore};
+use std::{
+    fs::File,
+    io::{self, BufReader, Read},
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+};
 
-/// Name and version of the ledger's format.
-const SCHEMA: &str = "iotbench-ledger/1.0";
-
-/// The first line of a ledger: all that is needed to make the data again.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct LedgerHead {
-    /// The format.
-    pub schema: String,
-    /// The run's name.
-    pub run_id: String,
-    /// The seed of the data.
-    pub seed: u64,
-    /// The time of the first datapoint, in nanoseconds since the Unix epoch.
-    pub origin_ns: i64,
-    /// The dataset as in the profile.
-    pub dataset: Value,
-    /// Devices that exist.
-    pub devices: u32,
-    /// The backend's name.
-    pub backend: String,
-    /// The table's name.
-    pub table: String,
-    /// How datapoints became records.
-    pub layout: String,
-    /// The digest in the table's marker.
-    pub marker: String,
-    /// Datapoints of each device that were written before the run.
-    pub preload_per_device: u64,
+/// The ledger of a run that goes on.
+#[derive(Debug)]
+struct GrowingLedger {
+    path: PathBuf,
+    file: Mutex<Appender>,
 }
 
-/// A further line: the datapoints `from` up to, but without, `to` of a device were acknowledged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LedgerRange {
-    /// Whose.
-    pub device: u32,
-    /// The first index.
-    pub from: u64,
-    /// The index after the last.
-    pub to: u64,
-}
+/// The ledger of a run that is over.
+#[derive(Debug)]
+struct WrittenLedger(PathBuf);
 
-impl LedgerHead {
-    fn new(outcome: &Outcome) -> serde_json::Result<Self> {
-        let plan = &outcome.plan;
-        Ok(Self {
-            schema: SCHEMA.into(),
-            run_id: plan.run_id.clone(),
-            seed: plan.seed,
-            origin_ns: plan.origin_ns,
-            dataset: serde_json::to_value(&plan.profile.dataset)?,
-            devices: plan.table.devices,
-            backend: plan.backend.clone(),
-            table: plan.table.name.to_string(),
-            layout: plan.table.layout.name().into(),
-            marker: plan.table.marker.fingerprint.clone(),
-            preload_per_device: plan.phases.preload,
-        })
+impl LedgerStore for GrowingLedger {
+    fn append(&self, bytes: &[u8]) -> io::Result<()> {
+        self.file.lock().unwrap_or_else(PoisonError::into_inner).append(bytes)
+    }
+
+    fn read(&self) -> io::Result<Box<dyn Read + Send + '_>> {
+        read(&self.path)
     }
 }
 
-/// Writes the ledger, a line at a time.
-pub(super) fn write(outcome: &Outcome, file: &mut dyn Write) -> io::Result<()> {
-    write_line(file, &LedgerHead::new(outcome)?)?;
-    outcome
-        .acked
-        .iter()
-        .try_for_each(|(device, range)| write_line(file, &LedgerRange { device, from: range.start, to: range.end }))
+impl LedgerStore for WrittenLedger {
+    fn append(&self, _bytes: &[u8]) -> io::Result<()> {
+        Err(io::Error::new(io::ErrorKind::ReadOnlyFilesystem, "the run is over"))
+    }
+
+    fn read(&self) -> io::Result<Box<dyn Read + Send + '_>> {
+        read(&self.0)
+    }
 }
 
-fn write_line(file: &mut dyn Write, line: &impl Serialize) -> io::Result<()> {
-    serde_json::to_writer(&mut *file, line)?;
-    file.write_all(b"\n")
+fn read(path: &Path) -> io::Result<Box<dyn Read + Send>> {
+    Ok(Box::new(BufReader::new(File::open(path)?)))
+}
+
+impl ResultsFolder {
+    /// Begins the file of the ledger.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn ledger(&self) -> Result<Arc<dyn LedgerStore>, FolderError> {
+        let file = Mutex::new(self.appender(LEDGER_FILE)?);
+        Ok(Arc::new(GrowingLedger { path: self.path().join(LEDGER_FILE), file }))
+    }
+
+    /// Waits until the ledger is on the disk, where there is one.
+    pub(crate) fn sync_ledger(&self) -> Result<(), FolderError> {
+        let path = self.path().join(LEDGER_FILE);
+        match File::open(&path).and_then(|file| file.sync_all()) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(FolderError::Write { path: shown(&path), source: error })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The ledger in the folder of a run.
+///
+/// # Errors
+/// There is none.
+pub fn open_ledger(folder: &Path) -> Result<Ledger, FolderError> {
+    let path = folder.join(LEDGER_FILE);
+    File::open(&path).map_err(|source| FolderError::Read { path: shown(&path), source })?;
+    Ok(Ledger::new(Arc::new(WrittenLedger(path))))
 }

@@ -4,13 +4,14 @@
 #![allow(dead_code, reason = "each test file uses some of them")]
 
 use iotbench_core::{
-    Acknowledgement, Counts, Layout, Marker, Name, Promise, PromiseLevel, PromiseSource, Run, Schema, ServerFacts,
-    Settings, Signal, TableSpec, ValueType,
+    Acknowledgement, Counts, Layout, Marker, Name, Promise, PromiseLevel, PromiseSource, Schema, ServerFacts, Settings,
+    Signal, TableSpec, ValueType,
 };
 use iotbench_engine::{
-    AckedRanges, ActionPlan, Answers, Bounds, Capacity, ClientFigures, Freshness, GroupPlan, Load, Mark, Measured,
-    OperationPlan, Outcome, Part, Payload, Phase, PhasesPlan, Plan, Purpose, ReadCounts, Reason, Scenario,
-    SecondFigures, Step, StepFigures, StopPlan, Stretch, SweptValue, Verdict, VerifyMode, Visibility, parse_profile,
+    ActionPlan, Answers, Audit, AuditFindings, AuditScope, Bounds, Capacity, ClientFigures, FindingKind, Freshness,
+    GroupPlan, Load, Mark, Measured, OperationPlan, Outcome, Part, Payload, Phase, PhasesPlan, Plan, Purpose,
+    ReadCounts, Reason, Scenario, SecondFigures, Step, StepFigures, StopPlan, Stretch, SweptValue, Verdict, VerifyMode,
+    Visibility, parse_profile,
 };
 use iotbench_recorder::{
     LatencyHistogram, LoadCounts, OperationKind, PointCounts, Recorder, Recording, Requests, Timing, Window,
@@ -220,11 +221,6 @@ pub fn fixed(ok: u64, fail: u64, unknown: u64) -> Outcome {
         unknown: unknown * POINTS_PER_OPERATION,
         ..PointCounts::default()
     };
-    let mut acked = AckedRanges::default();
-    if ok > 0 {
-        let count = u32::try_from(points.acked).unwrap();
-        acked.add(Run { device: 0, first: 0, count });
-    }
     let mut pacing_error = LatencyHistogram::new();
     (0..ok).for_each(|n| pacing_error.record(20_000 + n % 50 * 1_000));
     Outcome {
@@ -241,7 +237,8 @@ pub fn fixed(ok: u64, fail: u64, unknown: u64) -> Outcome {
         preloaded_points: 0,
         empty_transaction_ns: None,
         stored: Some(Counts { points: points.acked, values: points.acked * VALUES_PER_POINT }),
-        acked,
+        ledger: None,
+        audit: None,
         reads: ReadCounts::default(),
         answers: None,
         freshness: None,
@@ -255,6 +252,32 @@ pub fn fixed(ok: u64, fail: u64, unknown: u64) -> Outcome {
         storage_bytes_after: Some(4_096 + points.acked * 80),
         client: ClientFigures { pacing_error, cpu_pct: None, samples_dropped: 0 },
     }
+}
+
+/// A sample of what is stored, in which some of each kind was found.
+pub fn with_audit(outcome: &mut Outcome) {
+    let mut findings = AuditFindings::default();
+    (0..950).for_each(|_| findings.note_right());
+    let second = 1_767_607_200_000_000_000;
+    (0..40).for_each(|n| findings.note(FindingKind::Lost, 3, second + n * 20_000_000, ""));
+    findings.note(FindingKind::Duplicate, 5, second, "");
+    findings.note(FindingKind::Corrupt, 5, second + 1, "analog_01 is 2 and was sent as 1");
+    findings.note(FindingKind::Alien, 7, second, "nothing was sent for this time");
+    findings.note_elsewhere(2);
+    findings.note(FindingKind::UnknownPresent, 8, second, "");
+    findings.note(FindingKind::UnknownAbsent, 9, second, "");
+    outcome.audit = Some(Audit {
+        scope: AuditScope::Sample,
+        devices: 32,
+        of_devices: 1000,
+        rows: 955,
+        findings,
+        shows_duplicates: true,
+        ended: true,
+        cut_short: Some("the sample ended after 10 s".into()),
+    });
+    outcome.points.dropped += 1;
+    outcome.points.generated += 1;
 }
 
 /// The answers of searches for machine cycles, of which one was wrong.

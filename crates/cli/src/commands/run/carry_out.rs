@@ -120,10 +120,12 @@ pub(super) fn carry_out_in(
     };
     let shown = arguments.output_format != OutputFormat::Quiet;
     let progress = shown.then(|| Progress::new(&planned.plan));
+    let ledger = job.backend.capabilities().stores.then(|| folder.ledger()).transpose()?;
     let folder = FolderObserver::new(folder, &planned.plan, started, provenance)?;
     let mut watchers = Watchers { folder, progress };
     let processes = server.map(managed::processes);
-    let options = RunOptions { trace: arguments.trace, keep: arguments.keep, verify: arguments.verify, processes };
+    let options =
+        RunOptions { trace: arguments.trace, keep: arguments.keep, verify: arguments.verify, processes, ledger };
     let outcome = run_on_a_thread(planned, job.backend, options, &mut watchers, stop)
         .map_err(|e| CliError::internal(format!("{e}; what was measured is in {}", path.display())))?;
     if let Some(database) = &database {

@@ -127,7 +127,8 @@ pub(crate) struct RunArguments {
     /// Leave what was written in the database, and the folder of a private server
     #[arg(long, env = "IOTBENCH_KEEP", value_parser = FalseyValueParser::new())]
     pub(super) keep: bool,
-    /// Which answers of reads are compared with the truth: none, sample (the first 100, then one of 16) or full
+    /// What is compared with the truth: of reads no answer, a sample (the first 100, then one of 16) or all; at the end, of
+    /// what is stored nothing, a sample of the devices or all
     #[arg(long, env = "IOTBENCH_VERIFY", value_name = "none|sample|full", default_value_t = VerifyMode::Sample)]
     pub(super) verify: VerifyMode,
     /// The memory budget of a private server's caches

@@ -1,0 +1,109 @@
+//! `iotbench verify RUN`.
+
+mod place;
+
+use crate::{
+    arguments::EXIT_CODES,
+    console::{self, printable},
+    error::{CliError, NOT_OURS},
+    signals,
+};
+use clap::{Args, builder::FalseyValueParser};
+use iotbench_backends::BACKENDS;
+use iotbench_core::Registry;
+use iotbench_engine::{AgainError, AuditScope, AuditedAgain, StopSignal, audit_again, cause_exit_code};
+use iotbench_report::{Audit, open_ledger, render_audit};
+use place::Place;
+use serde_json::json;
+use std::path::PathBuf;
+
+/// Datapoints are lost, doubled, changed or added.
+const FOUND: u8 = 12;
+
+const ANNOUNCEMENT: &str = "\nending; once more ends at once";
+
+const EXAMPLES: &str = "\
+Examples:
+  iotbench run -p pmu_write --vus 50 -d 20s --keep               a run that leaves what it wrote
+  iotbench verify results/20260105T100000Z-pmu_write-sqlite-wide-abcd --full
+  iotbench verify results/20260105T100000Z-pmu_write-postgres-wide-abcd
+                                                                 starts the server that the run kept, and stops it again
+  IOTBENCH_URL=postgres://me@db/iot iotbench verify results/20260105T100000Z-pmu_write-postgres-wide-abcd
+
+Reads back what a run left, and names every datapoint that is lost, doubled, changed or was added since. Nothing is
+changed, neither in the database nor in the folder.";
+
+#[derive(Debug, Args)]
+#[command(after_help = format!("{EXAMPLES}\n\n{EXIT_CODES}"))]
+pub(crate) struct VerifyArguments {
+    /// The results folder of a run that was started with --keep, or was killed
+    run: PathBuf,
+    /// Where the database is; without it where the run left it. With a password better as IOTBENCH_URL, which other users
+    /// cannot see
+    #[arg(long, env = "IOTBENCH_URL", hide_env_values = true)]
+    url: Option<String>,
+    /// Read everything, not a sample of the devices
+    #[arg(long)]
+    full: bool,
+    /// Certificates are not checked
+    #[arg(long, env = "IOTBENCH_INSECURE", value_parser = FalseyValueParser::new())]
+    insecure: bool,
+    /// What was found as JSON instead of a text
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn verify(arguments: &VerifyArguments) -> Result<u8, CliError> {
+    // Whatever is wrong with the folder is a wrong argument.
+    let ledger = open_ledger(&arguments.run).map_err(CliError::usage)?;
+    let bad = |e: iotbench_engine::LedgerError| {
+        CliError::usage(format!("{}: {}", printable(&arguments.run.display().to_string()), printable(&e.to_string())))
+    };
+    let head = ledger.head().map_err(bad)?;
+    ledger.summary().map_err(bad)?;
+    let backend = Registry::new(BACKENDS).find(&head.plan.backend).map_err(CliError::usage)?;
+    let stop = StopSignal::default();
+    signals::stop_in_order(stop.clone(), ANNOUNCEMENT)?;
+    let place = Place::of(&head, backend, arguments, &stop)?;
+    let planned = head.planned(place.target()).map_err(refused)?;
+    let scope = if arguments.full { AuditScope::Full } else { AuditScope::Sample };
+    let found = audit_again(&planned, &ledger, backend, scope, &|| stop.requested().is_some());
+    place.leave();
+    let found = found.map_err(refused)?;
+    print(&found, arguments.json)?;
+    Ok(match stop.requested() {
+        Some(signal) => u8::try_from(128 + signal).unwrap_or(130),
+        None if found.is_clean() => 0,
+        None => FOUND,
+    })
+}
+
+fn print(found: &AuditedAgain, as_json: bool) -> Result<(), CliError> {
+    let audit = Audit::from(&found.audit);
+    let (least, most) = (*found.expected.start(), *found.expected.end());
+    if as_json {
+        let most = (most < u64::MAX).then_some(most);
+        let document = json!({
+            "clean": found.is_clean(), "counted": found.counted, "expected_at_least": least, "expected_at_most": most,
+            "losses_declared": found.may_lose, "audit": audit,
+        });
+        return console::print(&format!("{document:#}\n"));
+    }
+    let verdict = if found.is_clean() { "CLEAN" } else { "FOUND" };
+    let expected = match most {
+        _ if most == least => format!("{least}"),
+        u64::MAX => format!("at least {least}"),
+        _ => format!("{least} to {most}"),
+    };
+    let counts = format!("Counted: {} datapoints are stored, {expected} should be.", found.counted);
+    console::print(&format!("{verdict}\n{counts}\n{}", render_audit(&audit, 100)))
+}
+
+fn refused(error: AgainError) -> CliError {
+    let text = printable(&error.to_string());
+    match error {
+        AgainError::Ledger(_) | AgainError::Data(_) | AgainError::Gone(_) => CliError::usage(text),
+        AgainError::Others(_) => CliError::with_code(NOT_OURS, text),
+        AgainError::Target(error) => CliError::with_code(cause_exit_code(error.cause), text),
+    }
+}

@@ -1,0 +1,104 @@
+//! Where a run that is over left what it wrote: at an address, in its folder, or in the folder of a server that it kept.
+
+use super::VerifyArguments;
+use crate::{
+    commands::join::join,
+    console,
+    diagnostics::Source,
+    error::CliError,
+    job::{BackendWord, Job},
+    profiles::WrittenProfile,
+};
+use iotbench_core::{Backend, Endpoint, Target};
+use iotbench_engine::{LedgerHead, Overrides, StopSignal};
+use iotbench_launcher::{Launch, PrivateServer, Records, start};
+use iotbench_report::read_document;
+use std::path::PathBuf;
+use url::Url;
+
+/// The folder of an embedded database, in that of its run.
+const DATABASE: &str = "database";
+
+/// Where the database is.
+pub(super) struct Place {
+    endpoints: Vec<Endpoint>,
+    folder: Option<PathBuf>,
+    insecure: bool,
+    /// The server that was started for it.
+    server: Option<(PrivateServer, PathBuf)>,
+}
+
+impl Place {
+    /// Finds it, and starts the server that the run kept.
+    pub(super) fn of(
+        head: &LedgerHead,
+        backend: &'static dyn Backend,
+        arguments: &VerifyArguments,
+        stop: &StopSignal,
+    ) -> Result<Self, CliError> {
+        let at = |endpoints, folder| Self { endpoints, folder, insecure: arguments.insecure, server: None };
+        if let Some(url) = &arguments.url {
+            // The text is never repeated: it may hold a password.
+            let url: Url = url.parse().map_err(|e| CliError::usage(format!("--url cannot be read: {e}")))?;
+            return Ok(at(vec![Endpoint::new(url)], None));
+        }
+        if backend.capabilities().embedded {
+            let folder = arguments.run.join(DATABASE);
+            let written = head.endpoints.iter().filter_map(|endpoint| Url::parse(endpoint).ok());
+            let endpoints: Vec<Endpoint> = written.map(Endpoint::new).collect();
+            return Ok(if endpoints.is_empty() { at(Vec::new(), Some(folder)) } else { at(endpoints, None) });
+        }
+        let is_managed = read_document(&arguments.run).is_ok_and(|document| document.target.managed);
+        if !is_managed {
+            let endpoints = head.endpoints.join(", ");
+            return Err(CliError::usage(format!(
+                "the run used a server of yours ({endpoints}): say where it is with --url"
+            )));
+        }
+        let server = kept_server(head, backend, stop)?;
+        Ok(Self { endpoints: server.0.endpoints().to_vec(), server: Some(server), ..at(Vec::new(), None) })
+    }
+
+    pub(super) fn target(&self) -> Target {
+        Target {
+            endpoints: self.endpoints.clone(),
+            folder: self.folder.clone(),
+            insecure: self.insecure,
+            ..Target::default()
+        }
+    }
+
+    /// Stops what was started. It stays on its folder, where the next run finds it.
+    pub(super) fn leave(self) {
+        let Some((server, log)) = self.server else { return };
+        if let Err(error) = server.stop() {
+            console::say(&format!("warning: {error}"));
+        }
+        // Left in the folder for temporary files, it harms nobody.
+        let _ = std::fs::remove_file(log);
+    }
+}
+
+/// Starts the server that the run kept, as the next run would.
+fn kept_server(
+    head: &LedgerHead,
+    backend: &'static dyn Backend,
+    stop: &StopSignal,
+) -> Result<(PrivateServer, PathBuf), CliError> {
+    let source = Source { file: "the run's profile".into(), text: String::new() };
+    let written = WrittenProfile { profile: head.plan.profile.clone(), source, base: head.base.clone() };
+    let word = BackendWord { backend, layout: Some(head.plan.table.layout) };
+    let job = Job::new(&written, word, &Overrides::default(), None, false)?;
+    let none = || {
+        let name = backend.name();
+        CliError::usage(format!("no server of {name} was kept by that run or since: say with --url where its data are"))
+    };
+    let wanted = job.server.as_ref().ok_or_else(none)?;
+    let kept = Records::open()?.find_kept(backend.name(), &wanted.settings)?.ok_or_else(none)?;
+    console::say(&format!("starting {} on what a run kept in {} …", backend.name(), kept.folder.display()));
+    let log = std::env::temp_dir().join(format!("iotbench-verify-{}.log", std::process::id()));
+    let launch = Launch::new(backend.name(), wanted.recipe, log.clone()).settings(wanted.settings.clone());
+    let server = start(&launch.on_kept_folder(kept.folder), &|| stop.ends())?;
+    join(backend, &server)?;
+    Ok((server, log))
+}

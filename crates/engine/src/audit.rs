@@ -1,0 +1,70 @@
+//! The audit: what is stored, read back and held against the ledger and the simulator, datapoint by datapoint.
+//!
+//! The ledger says which datapoints the database acknowledged; the simulator says what they are; the database is asked for
+//! all that it holds of some devices, ordered by device and time. Both sides are ascending, so that one walk over them names
+//! every difference exactly, in memory that does not grow with either.
+
+mod again;
+mod auditor;
+mod expected;
+mod findings;
+mod merge;
+mod pieces;
+
+pub use again::{AgainError, AuditedAgain, audit_again};
+pub use auditor::{AuditRequest, Auditor};
+pub use findings::{Findings, Kind as FindingKind, Stretch};
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// How much is read back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AuditScope {
+    /// Some devices, drawn by the seed; of devices with much data the newest of it and a stretch from anywhere.
+    Sample,
+    /// Everything.
+    Full,
+}
+
+impl fmt::Display for AuditScope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Sample => "sample",
+            Self::Full => "full",
+        })
+    }
+}
+
+/// What an audit found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Audit {
+    /// How much was to be read back.
+    pub scope: AuditScope,
+    /// Devices that were looked at, in whole or in part.
+    pub devices: u32,
+    /// Devices that there are.
+    pub of_devices: u32,
+    /// Datapoints that were read.
+    pub rows: u64,
+    /// What they are.
+    pub findings: Findings,
+    /// Whether a second datapoint of the same device and time could be seen: where the database replaces the first by it, or
+    /// refuses it, there is none.
+    pub shows_duplicates: bool,
+    /// Whether the run came to its end. Of one that was killed whatever was reserved ahead counts as unknown.
+    pub ended: bool,
+    /// Why it did not look at all that it was to look at.
+    pub cut_short: Option<String>,
+}
+
+impl Audit {
+    /// Whether something is wrong beyond what may be lost.
+    #[must_use]
+    pub fn is_clean(&self, may_be_lost: bool) -> bool {
+        let kinds = [FindingKind::Duplicate, FindingKind::Corrupt, FindingKind::Alien];
+        kinds.into_iter().all(|kind| self.findings.count(kind) == 0)
+            && (may_be_lost || self.findings.count(FindingKind::Lost) == 0)
+    }
+}

@@ -1,0 +1,143 @@
+//! The audit of a run that is over, from its ledger.
+
+use super::{Audit, AuditRequest, AuditScope, Auditor};
+use crate::{
+    ledger::{Ledger, LedgerError, LedgerHead, LedgerSummary},
+    plan::{GroupPlan, Planned},
+};
+use iotbench_core::{Backend, Cause, Counts, Error, OpenRequest, ProcessAction, PromiseLevel, ServerFacts, Target};
+use std::{ops::RangeInclusive, time::Duration};
+
+/// A server that does not answer by then is not there.
+const CONNECT: Duration = Duration::from_secs(10);
+
+/// What the audit of a run that is over found.
+#[derive(Clone, Debug)]
+pub struct AuditedAgain {
+    /// Datapoint by datapoint.
+    pub audit: Audit,
+    /// How many datapoints the database says that it holds.
+    pub counted: u64,
+    /// How many that may be.
+    pub expected: RangeInclusive<u64>,
+    /// Whether acknowledged datapoints may be missing.
+    pub may_lose: bool,
+}
+
+/// Why a run that is over cannot be audited.
+#[derive(Debug, thiserror::Error)]
+pub enum AgainError {
+    /// Its ledger.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+    /// The data cannot be made again.
+    #[error("the run's data cannot be made again: {0}")]
+    Data(String),
+    /// What the run wrote is not there.
+    #[error("{0}")]
+    Gone(String),
+    /// There is something else in its place.
+    #[error("{0}")]
+    Others(String),
+    /// The database.
+    #[error("{}: {}", .0.cause.name(), .0.message)]
+    Target(Error),
+}
+
+impl AuditedAgain {
+    /// Whether all is as it should be.
+    #[must_use]
+    pub fn is_clean(&self) -> bool {
+        let counts = self.expected.contains(&self.counted) || (self.may_lose && self.counted < *self.expected.start());
+        counts && self.audit.is_clean(self.may_lose)
+    }
+}
+
+impl LedgerHead {
+    /// The run's plan and data, with the database at `target`.
+    ///
+    /// # Errors
+    /// The data cannot be made again: a recording is gone, or the head does not hold together.
+    pub fn planned(self, target: Target) -> Result<Planned, AgainError> {
+        let Self { plan, base, .. } = self;
+        let dataset = plan.profile.dataset.open(plan.seed, plan.origin_ns, plan.table.devices, &base);
+        let dataset = dataset.map_err(|e| AgainError::Data(e.to_string()))?;
+        if *dataset.schema() != plan.table.schema {
+            return Err(AgainError::Data("its signals are others than those that the run wrote".into()));
+        }
+        let open = OpenRequest { target, settings: plan.settings.clone(), table: plan.table.clone() };
+        Ok(Planned { plan, dataset, open, base })
+    }
+}
+
+/// Reads back what a run left that is over. Blocks.
+///
+/// # Errors
+/// What the run wrote is not there, or cannot be read.
+pub fn audit_again(
+    planned: &Planned,
+    ledger: &Ledger,
+    backend: &dyn Backend,
+    scope: AuditScope,
+    stops: &(dyn Fn() -> bool + Sync),
+) -> Result<AuditedAgain, AgainError> {
+    let summary = ledger.summary()?;
+    let database = backend.open(planned.open.clone()).map_err(|e| AgainError::Data(e.to_string()))?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|e| AgainError::Data(format!("no runtime: {e}")))?;
+    let patience = Duration::from_nanos(planned.plan.phases.settle_ns);
+    runtime.block_on(async {
+        let facts = in_time(CONNECT, database.ping()).await?;
+        is_there(planned, in_time(patience, database.owned()).await?)?;
+        let may_lose = may_lose(planned, &facts);
+        let Counts { points: counted, .. } = in_time(patience, database.count()).await?;
+        let mut reader = in_time(CONNECT, database.reader()).await?;
+        let request =
+            AuditRequest { may_lose, stops, ..AuditRequest::new(planned, ledger, backend.capabilities(), scope) };
+        let auditor = Auditor::new(request).map_err(AgainError::Target)?;
+        let audit = auditor.audit(&mut *reader, Some(counted)).await.map_err(AgainError::Target)?;
+        Ok(AuditedAgain { audit, counted, expected: expected(planned, summary), may_lose })
+    })
+}
+
+/// Whether the table is still that of the run.
+fn is_there(planned: &Planned, owned: Vec<iotbench_core::OwnedObject>) -> Result<(), AgainError> {
+    let plan = &planned.plan;
+    let (name, run_id) = (&plan.table.name, &plan.run_id);
+    let Some(found) = owned.into_iter().find(|object| object.name == *name) else {
+        return Err(AgainError::Gone(format!(
+            "{name} of run {run_id} is not there: a run drops what it wrote unless it is started with --keep"
+        )));
+    };
+    // A history is handed on from run to run.
+    let only_reads = plan.groups.iter().flat_map(GroupPlan::operations).all(|operation| operation.question().is_some());
+    let of_this_run = found.run_id == *run_id || found.run_id.strip_suffix("-unfinished") == Some(run_id);
+    if of_this_run || only_reads {
+        return Ok(());
+    }
+    Err(AgainError::Others(format!("{name} is now that of run {}, and no longer of {run_id}", found.run_id)))
+}
+
+fn may_lose(planned: &Planned, facts: &ServerFacts) -> bool {
+    let kills = planned.plan.scenario.iter().any(|action| action.action == ProcessAction::Kill);
+    facts.may_lose_acknowledged() || (kills && facts.promise.level == PromiseLevel::Buffered)
+}
+
+/// How many datapoints there should be.
+fn expected(planned: &Planned, summary: LedgerSummary) -> RangeInclusive<u64> {
+    let [acked, _, unknown] = summary.points;
+    let phases = &planned.plan.phases;
+    let history = summary.history.map_or(0, |(devices, _)| phases.preload * u64::from(devices));
+    let least = acked + history;
+    least..=if summary.ended { least + unknown } else { u64::MAX }
+}
+
+async fn in_time<T>(within: Duration, call: impl Future<Output = Result<T, Error>>) -> Result<T, AgainError> {
+    match tokio::time::timeout(within, call).await {
+        Ok(result) => result.map_err(AgainError::Target),
+        Err(_) => {
+            let message = format!("no answer within {} s", within.as_secs_f64());
+            Err(AgainError::Target(Error::new(Cause::TimedOut, message)))
+        }
+    }
+}

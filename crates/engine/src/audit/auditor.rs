@@ -1,0 +1,232 @@
+//! Reads a database back, piece by piece.
+
+use super::{
+    Audit, AuditScope,
+    expected::{Account, ExpectedRows},
+    findings::Findings,
+    merge::Merge,
+    pieces::{Piece, sampled},
+};
+use crate::{
+    ledger::{FateRanges, Ledger, LedgerSummary},
+    plan::{Plan, Planned},
+    read::History,
+    schedule::mix,
+    verify::Exactness,
+};
+use iotbench_core::{Capabilities, Cause, Chunk, Devices, Duplicates, Error, Query, Reader, SignalId, TimeRange};
+use iotbench_simulator::Dataset;
+use std::{
+    collections::BTreeSet,
+    ops::Range,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+/// Devices that a sample looks at.
+const SAMPLE_DEVICES: u32 = 32;
+/// A sample ends after so long, whatever it has seen.
+const SAMPLE_TIME: Duration = Duration::from_secs(10);
+/// Devices whose ranges are held at once.
+const WINDOW: u32 = 1 << 15;
+/// Ranges that are held at once, about 100 bytes each.
+const MOST_RANGES: usize = 1 << 19;
+/// Of the seed, the number that the draw of devices begins with.
+const DEVICES_OF_SEED: u64 = u64::MAX - 7;
+
+/// What an audit is made from.
+pub struct AuditRequest<'a> {
+    /// What was written.
+    pub ledger: &'a Ledger,
+    /// What it is.
+    pub dataset: Arc<dyn Dataset>,
+    /// Where it was to go.
+    pub plan: &'a Plan,
+    /// What the database can hold.
+    pub capabilities: &'a Capabilities,
+    /// How much is read back.
+    pub scope: AuditScope,
+    /// Whether the database may lose what it acknowledged: then missing values of a datapoint are a loss too.
+    pub may_lose: bool,
+    /// How long an answer may take.
+    pub patience: Duration,
+    /// Whether the user does not wait for the end.
+    pub stops: &'a (dyn Fn() -> bool + Sync),
+}
+
+impl<'a> AuditRequest<'a> {
+    /// What belongs to a plan.
+    #[must_use]
+    pub fn new(planned: &'a Planned, ledger: &'a Ledger, capabilities: &'a Capabilities, scope: AuditScope) -> Self {
+        let patience = Duration::from_nanos(planned.plan.phases.settle_ns);
+        let (plan, dataset) = (&planned.plan, Arc::clone(&planned.dataset));
+        Self { ledger, dataset, plan, capabilities, scope, may_lose: false, patience, stops: &|| false }
+    }
+}
+
+/// Reads a database back, and holds it against ledger and simulator.
+pub struct Auditor<'a> {
+    request: AuditRequest<'a>,
+    history: History,
+    summary: LedgerSummary,
+    signals: Vec<SignalId>,
+    expected: ExpectedRows,
+    findings: Findings,
+    devices: u32,
+    rows: u64,
+    ends: Option<Instant>,
+}
+
+/// Why an audit did not come to its end.
+enum Cut {
+    Failed(Error),
+    /// In words.
+    Short(String),
+}
+
+impl From<Error> for Cut {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl<'a> Auditor<'a> {
+    /// An audit that has not begun.
+    ///
+    /// # Errors
+    /// The ledger is damaged.
+    pub fn new(request: AuditRequest<'a>) -> Result<Self, Error> {
+        let summary = request.ledger.summary().map_err(damaged)?;
+        let (devices, positions) = summary.history.unwrap_or_default();
+        let history = History { dataset: Arc::clone(&request.dataset), devices, positions };
+        let exactness = Exactness { domain: request.capabilities.domain, decimal: false };
+        let expected = ExpectedRows::new(Arc::clone(&request.dataset), exactness);
+        let signals = (0..).take(request.dataset.schema().width()).collect();
+        let ends = (request.scope == AuditScope::Sample).then(|| Instant::now() + SAMPLE_TIME);
+        let findings = Findings::default();
+        Ok(Self { request, history, summary, signals, expected, findings, devices: 0, rows: 0, ends })
+    }
+
+    /// Reads what is stored. `counted` is how many datapoints the database says that it holds, where it was asked.
+    ///
+    /// # Errors
+    /// It cannot be read, or the ledger is damaged.
+    pub async fn audit(mut self, reader: &mut dyn Reader, counted: Option<u64>) -> Result<Audit, Error> {
+        let looked = match self.request.scope {
+            AuditScope::Sample => self.sample(reader).await,
+            AuditScope::Full => self.all(reader).await,
+        };
+        let cut_short = match looked {
+            Ok(()) => {
+                let elsewhere = counted.map_or(0, |counted| counted.saturating_sub(self.rows));
+                if self.request.scope == AuditScope::Full && elsewhere > 0 {
+                    self.findings.note_elsewhere(elsewhere);
+                }
+                None
+            }
+            Err(Cut::Short(why)) => Some(why),
+            Err(Cut::Failed(error)) => return Err(error),
+        };
+        Ok(Audit {
+            scope: self.request.scope,
+            devices: self.devices,
+            of_devices: self.request.plan.table.devices,
+            rows: self.rows,
+            findings: self.findings,
+            shows_duplicates: self.request.capabilities.duplicates == Duplicates::Keep,
+            ended: self.summary.ended,
+            cut_short,
+        })
+    }
+
+    async fn sample(&mut self, reader: &mut dyn Reader) -> Result<(), Cut> {
+        let devices = drawn(self.request.plan.seed, self.request.plan.table.devices);
+        let ranges = self.request.ledger.ranges(&|device| devices.contains(&device), MOST_RANGES).map_err(damaged)?;
+        let ranges = ranges.ok_or_else(too_scattered)?;
+        for device in devices {
+            let mut piece = Piece::default();
+            let segments = self.account(&ranges).segments(device);
+            piece.add(device, &segments);
+            let draw = mix(self.request.plan.seed, u64::from(device));
+            let stretches = sampled(piece.ranges(&*self.request.dataset), draw);
+            self.look(reader, &piece, stretches).await?;
+        }
+        Ok(())
+    }
+
+    async fn all(&mut self, reader: &mut dyn Reader) -> Result<(), Cut> {
+        let (mut first, most, mut length) = (0, self.request.plan.table.devices, WINDOW);
+        while first < most {
+            let window = first..most.min(first.saturating_add(length));
+            let ranges = self.request.ledger.ranges(&|device| window.contains(&device), MOST_RANGES);
+            match ranges.map_err(damaged)? {
+                Some(ranges) => {
+                    first = window.end;
+                    self.window(reader, window, &ranges).await?;
+                }
+                None if window.len() > 1 => length = (length / 2).max(1),
+                None => return Err(too_scattered().into()),
+            }
+        }
+        Ok(())
+    }
+
+    async fn window(&mut self, reader: &mut dyn Reader, devices: Range<u32>, ranges: &FateRanges) -> Result<(), Cut> {
+        let mut piece = Piece::default();
+        for device in devices {
+            let segments = self.account(ranges).segments(device);
+            if !piece.add(device, &segments) {
+                let stretches = piece.ranges(&*self.request.dataset);
+                self.look(reader, &piece, stretches).await?;
+                piece.clear();
+                piece.add(device, &segments);
+            }
+        }
+        let stretches = piece.ranges(&*self.request.dataset);
+        self.look(reader, &piece, stretches).await
+    }
+
+    fn account<'b>(&'b self, ranges: &'b FateRanges) -> Account<'b> {
+        Account { history: &self.history, summary: self.summary, ranges }
+    }
+
+    /// Looks at a piece in some stretches of time.
+    async fn look(&mut self, reader: &mut dyn Reader, piece: &Piece, stretches: Vec<TimeRange>) -> Result<(), Cut> {
+        for range in stretches {
+            if (self.request.stops)() {
+                return Err(Cut::Short("it was interrupted".into()));
+            }
+            if self.ends.is_some_and(|ends| Instant::now() >= ends) {
+                return Err(Cut::Short(format!("the sample ended after {} s", SAMPLE_TIME.as_secs())));
+            }
+            self.expected.begin(piece.segments.iter().cloned(), range);
+            let devices = Devices::Some(piece.devices.clone());
+            let query = Query::Range { devices, signals: self.signals.clone(), range };
+            let mut merge = Merge::new(&mut self.expected, &mut self.findings, self.request.may_lose);
+            let mut sink = |chunk: &Chunk| merge.take(chunk);
+            let answer = tokio::time::timeout(self.request.patience, reader.query(&query, &mut sink)).await;
+            answer.unwrap_or_else(|_| Err(Error::new(Cause::TimedOut, "what is stored was not read in time")))?;
+            self.rows += merge.finish();
+        }
+        self.devices += u32::try_from(piece.devices.len()).unwrap_or(u32::MAX);
+        Ok(())
+    }
+}
+
+/// The devices of a sample: the first, the last, and others by the seed.
+fn drawn(seed: u64, devices: u32) -> BTreeSet<u32> {
+    if devices <= SAMPLE_DEVICES {
+        return (0..devices).collect();
+    }
+    let draw = |number| u32::try_from(mix(seed ^ DEVICES_OF_SEED, number) % u64::from(devices)).unwrap_or(0);
+    let drawn = (0..).map(draw);
+    [0, devices - 1].into_iter().chain(drawn.take(SAMPLE_DEVICES as usize - 2)).collect()
+}
+
+fn damaged(error: crate::ledger::LedgerError) -> Error {
+    Error::new(Cause::Client, error.to_string())
+}
+
+fn too_scattered() -> Error {
+    Error::new(Cause::Client, "what was acknowledged of the devices is in too many pieces to be held in memory")
+}

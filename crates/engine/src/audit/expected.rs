@@ -1,0 +1,174 @@
+//! What should be stored, ascending by device and time: the datapoints that the ledger names, recomputed block by block.
+
+use crate::{
+    ledger::{Fate, FateRanges, LedgerSummary},
+    read::History,
+    verify::Exactness,
+};
+use iotbench_core::{Batch, Chunk, Run, TimeRange, Value};
+use iotbench_simulator::Dataset;
+use std::{collections::VecDeque, ops::Range, sync::Arc};
+
+/// Datapoints recomputed at once.
+const BLOCK: u64 = 1024;
+
+/// Consecutive datapoints of one fate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Segment {
+    pub device: u32,
+    pub indices: Range<u64>,
+    pub fate: Fate,
+}
+
+/// What became of the datapoints of some devices.
+pub struct Account<'a> {
+    pub history: &'a History,
+    pub summary: LedgerSummary,
+    pub ranges: &'a FateRanges,
+}
+
+impl Account<'_> {
+    /// The datapoints of a device, ascending and disjoint. The history was acknowledged; of a run that did not end, whatever
+    /// was reserved and has no other fate is unknown.
+    pub fn segments(&self, device: u32) -> Vec<Segment> {
+        let of = |fate| self.ranges.of(fate).of_device(device).map(move |indices| (indices, fate));
+        let mut found: Vec<_> = Fate::ALL.into_iter().flat_map(of).collect();
+        if self.summary.history.is_some() {
+            found.extend(self.history.indices(device).into_iter().map(|indices| (indices, Fate::Acked)));
+        }
+        found.sort_by_key(|(indices, _)| indices.start);
+        let mut segments: Vec<Segment> = Vec::with_capacity(found.len());
+        let mut end = 0;
+        let mut add = |indices: Range<u64>, fate| match segments.last_mut() {
+            _ if indices.is_empty() => {}
+            Some(last) if last.fate == fate && last.indices.end == indices.start => last.indices.end = indices.end,
+            _ => segments.push(Segment { device, indices, fate }),
+        };
+        for (indices, fate) in found {
+            if !self.summary.ended {
+                add(end..indices.start.max(end), Fate::Unknown);
+            }
+            // None is sent twice; should a ledger say so all the same, the first fate of it counts.
+            add(indices.start.max(end)..indices.end.max(end), fate);
+            end = end.max(indices.end);
+        }
+        if !self.summary.ended {
+            add(end..self.summary.reserved.max(end), Fate::Unknown);
+        }
+        segments
+    }
+}
+
+/// The datapoints of some segments, one after the other.
+pub struct ExpectedRows {
+    dataset: Arc<dyn Dataset>,
+    exactness: Exactness,
+    segments: VecDeque<Segment>,
+    batch: Batch,
+    row: usize,
+    device: u32,
+    fate: Fate,
+}
+
+/// The datapoint that comes next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Expected {
+    pub device: u32,
+    pub timestamp_ns: i64,
+    pub fate: Fate,
+}
+
+/// How a stored datapoint differs from what was sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Difference {
+    /// A value is missing, and none is another.
+    Missing(String),
+    /// A value is another.
+    Value(String),
+}
+
+impl ExpectedRows {
+    pub fn new(dataset: Arc<dyn Dataset>, exactness: Exactness) -> Self {
+        let batch = Batch::new(dataset.schema());
+        Self { dataset, exactness, segments: VecDeque::new(), batch, row: 0, device: 0, fate: Fate::Acked }
+    }
+
+    /// Begins with the parts of these segments that lie in a stretch of time, ascending by device and index.
+    pub fn begin(&mut self, segments: impl IntoIterator<Item = Segment>, range: TimeRange) {
+        self.segments.clear();
+        self.batch.clear();
+        self.row = 0;
+        for Segment { device, indices, fate } in segments {
+            let asked = indices_in(&*self.dataset, device, range);
+            let indices = indices.start.max(asked.start)..indices.end.min(asked.end);
+            if !indices.is_empty() {
+                self.segments.push_back(Segment { device, indices, fate });
+            }
+        }
+    }
+
+    /// The datapoint that comes next.
+    pub fn peek(&mut self) -> Option<Expected> {
+        while self.row >= self.batch.len() {
+            let segment = self.segments.front_mut()?;
+            let Range { start: first, end } = segment.indices;
+            let count = u32::try_from((end - first).min(BLOCK)).unwrap_or(u32::MAX);
+            (self.device, self.fate, self.row) = (segment.device, segment.fate, 0);
+            self.batch.clear();
+            self.dataset.fill(Run { device: self.device, first, count }, &mut self.batch);
+            segment.indices.start += u64::from(count);
+            // Beyond the end of a recording there is nothing more.
+            if segment.indices.is_empty() || self.batch.is_empty() {
+                self.segments.pop_front();
+            }
+        }
+        let timestamp_ns = *self.batch.timestamps_ns().get(self.row)?;
+        Some(Expected { device: self.device, timestamp_ns, fate: self.fate })
+    }
+
+    /// Goes on to the one after it.
+    pub fn advance(&mut self) {
+        self.row += 1;
+    }
+
+    /// How a stored row differs from the present datapoint.
+    pub fn difference(&self, chunk: &Chunk, row: usize) -> Option<Difference> {
+        let signals = self.dataset.schema().signals();
+        let mut missing = None;
+        for (place, signal) in signals.iter().enumerate() {
+            let sent = self.batch.value(place, self.row);
+            let stored = chunk.columns.get(place).and_then(|column| column.get(row));
+            match (stored, sent) {
+                (Some(stored), Some(sent)) if self.exactness.same(stored, sent) => {}
+                (Some(stored), sent) => {
+                    return Some(Difference::Value(told(&signal.name, Some(stored), sent)));
+                }
+                (None, sent) => {
+                    missing.get_or_insert_with(|| told(&signal.name, None, sent));
+                }
+            }
+        }
+        missing.map(Difference::Missing)
+    }
+}
+
+fn told(signal: &str, stored: Option<Value<'_>>, sent: Option<Value<'_>>) -> String {
+    use crate::verify::shown;
+    format!("{signal} is {} and was sent as {}", shown(stored), shown(sent))
+}
+
+/// The indices of a device whose times lie in a stretch.
+fn indices_in(dataset: &dyn Dataset, device: u32, range: TimeRange) -> Range<u64> {
+    use std::ops::Bound;
+    let start = match range.from {
+        Bound::Included(ns) => dataset.index_at(device, ns),
+        Bound::Excluded(ns) => dataset.index_at(device, ns.saturating_add(1)),
+        Bound::Unbounded => 0,
+    };
+    let end = match range.to {
+        Bound::Included(ns) => dataset.index_at(device, ns.saturating_add(1)),
+        Bound::Excluded(ns) => dataset.index_at(device, ns),
+        Bound::Unbounded => u64::MAX,
+    };
+    start..end
+}

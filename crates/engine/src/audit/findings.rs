@@ -1,0 +1,138 @@
+//! What an audit found: counts, and the first stretches of each kind. Pure.
+
+use serde::{Deserialize, Serialize};
+
+/// Stretches of a kind that are shown.
+const SHOWN: usize = 5;
+
+/// In which way a datapoint is not as it should be, or cannot be told to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// Acknowledged, and not stored.
+    Lost,
+    /// Stored more than once: each of the others.
+    Duplicate,
+    /// Stored with another value, or without one.
+    Corrupt,
+    /// Stored, and never sent: of another time or device, beside the right one at its time, or refused and yet there.
+    Alien,
+    /// Sent and never answered, and stored.
+    UnknownPresent,
+    /// Sent and never answered, and not stored.
+    UnknownAbsent,
+}
+
+impl Kind {
+    /// Every kind, the gravest first.
+    pub const ALL: [Self; 6] =
+        [Self::Lost, Self::Duplicate, Self::Corrupt, Self::Alien, Self::UnknownPresent, Self::UnknownAbsent];
+
+    /// The word for people.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Lost => "lost",
+            Self::Duplicate => "duplicate",
+            Self::Corrupt => "corrupt",
+            Self::Alien => "alien",
+            Self::UnknownPresent => "unknown, stored",
+            Self::UnknownAbsent => "unknown, not stored",
+        }
+    }
+
+    fn place(self) -> usize {
+        Self::ALL.iter().position(|&kind| kind == self).unwrap_or(0)
+    }
+}
+
+/// Datapoints of one kind that follow each other on one device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stretch {
+    /// What is wrong with them.
+    pub kind: Kind,
+    /// Whose; `None`: no device of the run's.
+    pub device: Option<u32>,
+    /// The time of the first, in nanoseconds since the Unix epoch.
+    pub from_ns: i64,
+    /// The time of the last.
+    pub to_ns: i64,
+    /// How many.
+    pub points: u64,
+    /// How the first of them differs, where that is not said by the kind.
+    pub detail: String,
+}
+
+/// What an audit found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Findings {
+    right: u64,
+    counts: [u64; 6],
+    shown: Vec<Stretch>,
+    /// The stretch that may go on; it is shown when it does not.
+    open: Option<Stretch>,
+}
+
+impl Findings {
+    /// Datapoints that were acknowledged and are stored as they were sent.
+    #[must_use]
+    pub fn right(&self) -> u64 {
+        self.right
+    }
+
+    /// How many datapoints are of a kind.
+    #[must_use]
+    pub fn count(&self, kind: Kind) -> u64 {
+        self.counts.get(kind.place()).copied().unwrap_or(0)
+    }
+
+    /// The first stretches, at most five of each kind.
+    pub fn stretches(&self) -> impl Iterator<Item = &Stretch> {
+        self.shown.iter().chain(self.open.iter().filter(|open| self.has_place(open.kind)))
+    }
+
+    /// A datapoint is as it should be.
+    pub fn note_right(&mut self) {
+        self.right += 1;
+        self.close();
+    }
+
+    /// A datapoint is not.
+    pub fn note(&mut self, kind: Kind, device: u32, timestamp_ns: i64, detail: &str) {
+        if let Some(count) = self.counts.get_mut(kind.place()) {
+            *count += 1;
+        }
+        match &mut self.open {
+            Some(open) if open.kind == kind && open.device == Some(device) && open.to_ns <= timestamp_ns => {
+                (open.to_ns, open.points) = (timestamp_ns, open.points + 1);
+            }
+            _ => {
+                self.close();
+                let detail = detail.to_owned();
+                let (from_ns, to_ns) = (timestamp_ns, timestamp_ns);
+                self.open = Some(Stretch { kind, device: Some(device), from_ns, to_ns, points: 1, detail });
+            }
+        }
+    }
+
+    /// Datapoints of none of the run's devices.
+    pub fn note_elsewhere(&mut self, points: u64) {
+        if let Some(count) = self.counts.get_mut(Kind::Alien.place()) {
+            *count += points;
+        }
+        self.close();
+        let detail = "of no device of this run".into();
+        self.open = Some(Stretch { kind: Kind::Alien, device: None, from_ns: 0, to_ns: 0, points, detail });
+        self.close();
+    }
+
+    fn close(&mut self) {
+        if let Some(open) = self.open.take().filter(|open| self.has_place(open.kind)) {
+            self.shown.push(open);
+        }
+    }
+
+    fn has_place(&self, kind: Kind) -> bool {
+        self.shown.iter().filter(|stretch| stretch.kind == kind).count() < SHOWN
+    }
+}

@@ -1,0 +1,275 @@
+use super::*;
+use crate::{
+    audit::{Findings, expected::Segment},
+    verify::Exactness,
+};
+use iotbench_core::{Batch, Domain, Run, TimeRange, Value};
+use iotbench_simulator::{Dataset, DatasetConfig};
+use proptest::{collection::btree_set, prelude::*};
+use std::{collections::BTreeMap, ops::Range, path::Path, sync::Arc};
+
+const DEVICES: u32 = 3;
+/// Datapoints of each device: more than are recomputed at once.
+const POINTS: u64 = 1500;
+
+fn dataset() -> Arc<dyn Dataset> {
+    let config = serde_json::json!({ "name": "pmu", "rate": 50.0 });
+    let config: DatasetConfig = serde_json::from_value(config).unwrap();
+    config.open(1, 0, DEVICES, Path::new(".")).unwrap()
+}
+
+/// Rows as a database tells them.
+struct Stored {
+    chunks: Vec<Chunk>,
+}
+
+impl Stored {
+    fn new() -> Self {
+        Self { chunks: Vec::new() }
+    }
+
+    /// Appends a row at some time with the values of a datapoint, of which `change` may make others.
+    fn push(&mut self, batch: &Batch, row: usize, device: u32, ns: i64, change: impl Fn(usize, f32) -> Option<f32>) {
+        if self.chunks.last().is_none_or(|chunk| chunk.len() == 100) {
+            self.chunks.push(Chunk::new(batch.columns().iter().map(iotbench_core::Column::value_type)));
+        }
+        let chunk = self.chunks.last_mut().unwrap();
+        chunk.devices.push(device);
+        chunk.timestamps_ns.push(ns);
+        for (place, column) in chunk.columns.iter_mut().enumerate() {
+            let value = match batch.value(place, row).unwrap() {
+                Value::F32(value) => change(place, value).map(Value::F32),
+                other => Some(other),
+            };
+            column.push(value).unwrap();
+        }
+    }
+}
+
+fn exact() -> Exactness {
+    Exactness { domain: |_| Domain::Full, decimal: false }
+}
+
+fn merged(segments: Vec<Segment>, stored: &Stored, exactness: Exactness, may_lose: bool) -> (Findings, u64) {
+    let mut expected = ExpectedRows::new(dataset(), exactness);
+    expected.begin(segments, TimeRange::ALL);
+    let mut findings = Findings::default();
+    let mut merge = Merge::new(&mut expected, &mut findings, may_lose);
+    stored.chunks.iter().for_each(|chunk| merge.take(chunk).unwrap());
+    let rows = merge.finish();
+    (findings, rows)
+}
+
+fn segments(device: u32, parts: &[(Range<u64>, Fate)]) -> Vec<Segment> {
+    parts.iter().map(|(indices, fate)| Segment { device, indices: indices.clone(), fate: *fate }).collect()
+}
+
+/// What is done to a datapoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Harm {
+    Deleted,
+    /// So many more of it.
+    Doubled(u8),
+    Altered,
+    /// A value of it is gone.
+    Emptied,
+    /// Another one beside it, at the same time with another value.
+    Beside,
+    /// Another one, a nanosecond later.
+    Added,
+    /// Its time is another.
+    Moved,
+}
+
+fn harm() -> impl Strategy<Value = Harm> {
+    prop_oneof![
+        Just(Harm::Deleted),
+        (1_u8..4).prop_map(Harm::Doubled),
+        Just(Harm::Altered),
+        Just(Harm::Emptied),
+        Just(Harm::Beside),
+        Just(Harm::Added),
+        Just(Harm::Moved),
+    ]
+}
+
+fn fate_of(index: u64) -> Fate {
+    match index % 500 {
+        100..120 => Fate::Unknown,
+        200..210 => Fate::Failed,
+        _ => Fate::Acked,
+    }
+}
+
+fn all_segments() -> Vec<Segment> {
+    (0..DEVICES)
+        .flat_map(|device| {
+            (0..POINTS).map(move |index| Segment { device, indices: index..index + 1, fate: fate_of(index) })
+        })
+        .collect()
+}
+
+type Named = BTreeMap<(Kind, u32, i64), u64>;
+
+/// Stores all datapoints but what is done to some, and says what has to be found.
+fn harmed(harms: &BTreeMap<(u32, u64), Harm>) -> (Stored, Named) {
+    let (dataset, mut stored, mut named) = (dataset(), Stored::new(), Named::new());
+    for device in 0..DEVICES {
+        let mut batch = Batch::new(dataset.schema());
+        dataset.fill(Run { device, first: 0, count: u32::try_from(POINTS).unwrap() }, &mut batch);
+        for (row, &ns) in batch.timestamps_ns().iter().enumerate() {
+            let index = row as u64;
+            let (fate, harm) = (fate_of(index), harms.get(&(device, index)));
+            let mut name = |kind, ns, times: u64| *named.entry((kind, device, ns)).or_default() += times;
+            let mut put = |ns, change: &dyn Fn(usize, f32) -> Option<f32>| stored.push(&batch, row, device, ns, change);
+            let as_sent = |_, value| Some(value);
+            // Failed ones are not there, and of the unknown every second one.
+            if fate == Fate::Failed {
+                continue;
+            }
+            if fate == Fate::Unknown && index % 2 == 0 {
+                name(Kind::UnknownAbsent, ns, 1);
+                continue;
+            }
+            let kind = |found| if fate == Fate::Unknown { Kind::UnknownPresent } else { found };
+            if fate == Fate::Unknown && !matches!(harm, Some(Harm::Deleted | Harm::Altered | Harm::Moved)) {
+                name(Kind::UnknownPresent, ns, 1);
+            }
+            let gone = if fate == Fate::Unknown { Kind::UnknownAbsent } else { Kind::Lost };
+            match harm.copied() {
+                None => put(ns, &as_sent),
+                Some(Harm::Deleted) => name(gone, ns, 1),
+                Some(Harm::Doubled(more)) => {
+                    (0..=more).for_each(|_| put(ns, &as_sent));
+                    name(Kind::Duplicate, ns, more.into());
+                }
+                Some(Harm::Altered) => {
+                    put(ns, &|place, value| Some(if place == 3 { value + 1.0 } else { value }));
+                    name(Kind::Corrupt, ns, 1);
+                }
+                Some(Harm::Emptied) => {
+                    put(ns, &|place, value| (place != 1).then_some(value));
+                    if kind(Kind::Corrupt) == Kind::Corrupt {
+                        name(Kind::Corrupt, ns, 1);
+                    }
+                }
+                Some(Harm::Beside) => {
+                    put(ns, &|_, value| Some(value * 2.0 + 1.0));
+                    put(ns, &as_sent);
+                    name(Kind::Alien, ns, 1);
+                }
+                Some(Harm::Added) => {
+                    put(ns, &as_sent);
+                    put(ns + 1, &as_sent);
+                    name(Kind::Alien, ns + 1, 1);
+                }
+                Some(Harm::Moved) => {
+                    put(ns + 1, &as_sent);
+                    name(gone, ns, 1);
+                    name(Kind::Alien, ns + 1, 1);
+                }
+            }
+        }
+    }
+    (stored, named)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    /// Random deletions, doublings, alterations and additions are named exactly: how many of each kind, and where.
+    #[test]
+    fn what_was_done_is_named_and_nothing_else(
+        places in btree_set((0..DEVICES, 0..POINTS), 0..40), harms in prop::collection::vec(harm(), 40),
+    ) {
+        let harms: BTreeMap<_, _> = places.into_iter().zip(harms).collect();
+        let (stored, named) = harmed(&harms);
+        let (findings, rows) = merged(all_segments(), &stored, exact(), false);
+        prop_assert_eq!(rows, stored.chunks.iter().map(|chunk| chunk.len() as u64).sum::<u64>());
+        for kind in Kind::ALL {
+            let of_kind = named.iter().filter(|((of, ..), _)| *of == kind);
+            prop_assert_eq!(findings.count(kind), of_kind.map(|(_, times)| times).sum::<u64>(), "{:?}", kind);
+        }
+        for stretch in findings.stretches() {
+            let inside = named.iter().filter(|((kind, device, ns), _)| {
+                *kind == stretch.kind && Some(*device) == stretch.device && (stretch.from_ns..=stretch.to_ns).contains(ns)
+            });
+            prop_assert_eq!(stretch.points, inside.map(|(_, times)| times).sum::<u64>(), "{:?}", stretch);
+        }
+        let all = findings.right() + Kind::ALL.map(|kind| findings.count(kind)).iter().sum::<u64>();
+        let absent = findings.count(Kind::Lost) + findings.count(Kind::UnknownAbsent);
+        prop_assert_eq!(all - absent, rows, "every stored row is counted once");
+    }
+
+    /// However an answer is cut into chunks and the datapoints into segments.
+    #[test]
+    fn cuts_change_nothing(cut in 1_u64..700, harms in btree_set((0..DEVICES, 0..POINTS), 0..10)) {
+        let harms = harms.into_iter().map(|place| (place, Harm::Deleted)).collect();
+        let (stored, _) = harmed(&harms);
+        let coarse: Vec<Segment> = all_segments().into_iter().fold(Vec::new(), |mut joined: Vec<Segment>, next| {
+            match joined.last_mut() {
+                Some(last) if last.device == next.device && last.fate == next.fate && last.indices.start / cut == next.indices.start / cut => {
+                    last.indices.end = next.indices.end;
+                }
+                _ => joined.push(next),
+            }
+            joined
+        });
+        prop_assert_eq!(merged(coarse, &stored, exact(), false), merged(all_segments(), &stored, exact(), false));
+    }
+}
+
+#[test]
+fn a_refused_datapoint_that_is_stored_is_alien() {
+    let mut stored = Stored::new();
+    let (dataset, mut batch) = (dataset(), Batch::new(dataset().schema()));
+    dataset.fill(Run { device: 1, first: 0, count: 3 }, &mut batch);
+    (0..3).for_each(|row| stored.push(&batch, row, 1, batch.timestamps_ns()[row], |_, value| Some(value)));
+    let parts = segments(1, &[(0..1, Fate::Acked), (1..3, Fate::Failed)]);
+    let (findings, _) = merged(parts, &stored, exact(), false);
+    assert_eq!((findings.right(), findings.count(Kind::Alien)), (1, 2));
+    let [stretch] = findings.stretches().collect::<Vec<_>>()[..] else { panic!("one stretch") };
+    assert_eq!((stretch.points, stretch.detail.as_str()), (2, "refused, and yet stored"));
+}
+
+#[test]
+fn where_a_loss_is_declared_a_missing_value_is_one_and_another_value_is_not() {
+    let (dataset, mut batch) = (dataset(), Batch::new(dataset().schema()));
+    dataset.fill(Run { device: 0, first: 0, count: 2 }, &mut batch);
+    let mut stored = Stored::new();
+    stored.push(&batch, 0, 0, batch.timestamps_ns()[0], |place, value| (place != 0).then_some(value));
+    stored.push(&batch, 1, 0, batch.timestamps_ns()[1], |_, value| Some(value + 1.0));
+    for (may_lose, lost, corrupt) in [(true, 1, 1), (false, 0, 2)] {
+        let (findings, _) = merged(segments(0, &[(0..2, Fate::Acked)]), &stored, exact(), may_lose);
+        assert_eq!((findings.count(Kind::Lost), findings.count(Kind::Corrupt)), (lost, corrupt));
+    }
+}
+
+#[test]
+fn a_rounded_value_is_right_where_the_database_rounds() {
+    let (dataset, mut batch) = (dataset(), Batch::new(dataset().schema()));
+    dataset.fill(Run { device: 0, first: 0, count: 5 }, &mut batch);
+    let mut stored = Stored::new();
+    (0..5).for_each(|row| {
+        let ns = batch.timestamps_ns()[row];
+        stored.push(&batch, row, 0, ns, |_, value| Some(value * (1.0 + 2.0 * f32::EPSILON)));
+    });
+    let rounding = Exactness { domain: |_| Domain::Rounded { relative: 1e-6 }, decimal: false };
+    let right = |exactness| merged(segments(0, &[(0..5, Fate::Acked)]), &stored, exactness, false).0.right();
+    assert_eq!((right(rounding), right(exact())), (5, 0));
+}
+
+#[test]
+fn an_answer_out_of_order_is_no_finding() {
+    let (dataset, mut batch) = (dataset(), Batch::new(dataset().schema()));
+    dataset.fill(Run { device: 0, first: 0, count: 2 }, &mut batch);
+    let mut stored = Stored::new();
+    for row in [1, 0] {
+        stored.push(&batch, row, 0, batch.timestamps_ns()[row], |_, value| Some(value));
+    }
+    let mut expected = ExpectedRows::new(dataset, exact());
+    expected.begin(segments(0, &[(0..2, Fate::Acked)]), TimeRange::ALL);
+    let mut findings = Findings::default();
+    let taken = Merge::new(&mut expected, &mut findings, false).take(&stored.chunks[0]);
+    assert!(taken.unwrap_err().message.contains("not in order"));
+}

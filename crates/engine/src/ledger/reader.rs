@@ -1,0 +1,170 @@
+//! Reads a ledger back, in bounded memory.
+
+use super::{
+    LedgerError, LedgerHead, LedgerStore,
+    block::{Blocks, Kind},
+    coding::{decode, take_number},
+    fates::Fate,
+    ranges::PointRanges,
+};
+use std::{ops::Range, sync::Arc};
+
+/// A ledger that was written, or is being.
+#[derive(Clone, Debug)]
+pub struct Ledger {
+    store: Arc<dyn LedgerStore>,
+}
+
+/// What a ledger says of the whole run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LedgerSummary {
+    /// Datapoints by fate, the history not among them: acknowledged, failed, unknown.
+    pub points: [u64; 3],
+    /// The devices and positions of the history, if it is whole.
+    pub history: Option<(u32, u64)>,
+    /// Every datapoint that was sent has an index below.
+    pub reserved: u64,
+    /// Whether the run came to its end, so that every datapoint has its fate. Otherwise whatever was reserved may be stored.
+    pub ended: bool,
+}
+
+/// The ranges of some devices by fate.
+#[derive(Clone, Debug, Default)]
+pub struct FateRanges {
+    /// Acknowledged, failed, unknown.
+    by_fate: [PointRanges; 3],
+}
+
+impl Ledger {
+    /// The ledger that lies there.
+    pub fn new(store: Arc<dyn LedgerStore>) -> Self {
+        Self { store }
+    }
+
+    /// What it begins with.
+    ///
+    /// # Errors
+    /// It is none, or damaged.
+    pub fn head(&self) -> Result<LedgerHead, LedgerError> {
+        let mut blocks = Blocks::new(self.store.read()?)?;
+        match blocks.next_block()? {
+            Some((Kind::Head, json)) => {
+                serde_json::from_slice(json).map_err(|e| LedgerError::Damaged(format!("its head: {e}")))
+            }
+            _ => Err(LedgerError::Damaged("it has no head".into())),
+        }
+    }
+
+    /// What it says of the whole run, and that it holds together.
+    ///
+    /// # Errors
+    /// It is damaged.
+    pub fn summary(&self) -> Result<LedgerSummary, LedgerError> {
+        self.read(&mut |_, _, _| {})
+    }
+
+    /// The datapoints of some devices; `None`: they are more than `most` ranges.
+    ///
+    /// # Errors
+    /// It is damaged.
+    pub fn ranges(&self, devices: &dyn Fn(u32) -> bool, most: usize) -> Result<Option<FateRanges>, LedgerError> {
+        let mut ranges = FateRanges::default();
+        let (mut added, mut is_too_much) = (0, false);
+        self.read(&mut |fate, device, indices| {
+            if devices(device) && !is_too_much {
+                ranges.of_mut(fate).add_range(device, indices);
+                added += 1;
+                // Ranges that were joined do not count.
+                if added > most {
+                    added = ranges.by_fate.iter().map(PointRanges::ranges).sum();
+                    is_too_much = added > most / 2;
+                }
+            }
+        })?;
+        Ok((!is_too_much).then_some(ranges))
+    }
+
+    /// All acknowledged datapoints of the load, for tests and small runs.
+    ///
+    /// # Errors
+    /// It is damaged.
+    pub fn acked(&self) -> Result<PointRanges, LedgerError> {
+        let ranges = self.ranges(&|_| true, usize::MAX)?;
+        Ok(ranges.map(|ranges| ranges.of(Fate::Acked).clone()).unwrap_or_default())
+    }
+
+    fn read(&self, tell: &mut dyn FnMut(Fate, u32, Range<u64>)) -> Result<LedgerSummary, LedgerError> {
+        let mut blocks = Blocks::new(self.store.read()?)?;
+        let mut summary = LedgerSummary::default();
+        let mut is_first = true;
+        while let Some((kind, mut content)) = blocks.next_block()? {
+            if summary.ended || is_first != (kind == Kind::Head) {
+                return Err(LedgerError::Damaged("a block in the wrong place".into()));
+            }
+            is_first = false;
+            let mut number =
+                || take_number(&mut content).ok_or_else(|| LedgerError::Damaged("a number is missing".into()));
+            let fate = match kind {
+                Kind::Head => continue,
+                Kind::Acked => Fate::Acked,
+                Kind::Failed => Fate::Failed,
+                Kind::Unknown => Fate::Unknown,
+                Kind::Reserved => {
+                    summary.reserved = number()?;
+                    continue;
+                }
+                Kind::History => {
+                    let devices = u32::try_from(number()?);
+                    let devices = devices.map_err(|_| LedgerError::Damaged("a history of too many devices".into()))?;
+                    summary.history = Some((devices, number()?));
+                    continue;
+                }
+                Kind::End => {
+                    let sums = [number()?, number()?, number()?];
+                    if sums != summary.points {
+                        let (points, sums) = (summary.points, sums);
+                        return Err(LedgerError::Damaged(format!("it holds {points:?} datapoints and names {sums:?}")));
+                    }
+                    summary.ended = true;
+                    continue;
+                }
+            };
+            let place = Fate::ALL.iter().position(|&f| f == fate).unwrap_or(0);
+            decode(content, &mut |device, indices| {
+                if let Some(points) = summary.points.get_mut(place) {
+                    *points = points.saturating_add(indices.end - indices.start);
+                }
+                tell(fate, device, indices);
+            })?;
+        }
+        if is_first {
+            return Err(LedgerError::Damaged("it has no head".into()));
+        }
+        Ok(summary)
+    }
+}
+
+impl FateRanges {
+    /// The datapoints of a fate.
+    #[must_use]
+    pub fn of(&self, fate: Fate) -> &PointRanges {
+        let [acked, failed, unknown] = &self.by_fate;
+        match fate {
+            Fate::Acked => acked,
+            Fate::Failed => failed,
+            Fate::Unknown => unknown,
+        }
+    }
+
+    fn of_mut(&mut self, fate: Fate) -> &mut PointRanges {
+        let [acked, failed, unknown] = &mut self.by_fate;
+        match fate {
+            Fate::Acked => acked,
+            Fate::Failed => failed,
+            Fate::Unknown => unknown,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,196 @@
+use super::*;
+use crate::ledger::{Fates, Journal, LedgerStore, MemoryLedger};
+use iotbench_core::Run;
+use proptest::prelude::*;
+use std::io::{self, Read};
+
+const HEAD: &str = "head";
+
+/// A ledger in memory whose bytes a test may change.
+#[derive(Debug)]
+struct Bytes(Vec<u8>);
+
+impl LedgerStore for Bytes {
+    fn append(&self, _bytes: &[u8]) -> io::Result<()> {
+        Err(io::ErrorKind::ReadOnlyFilesystem.into())
+    }
+
+    fn read(&self) -> io::Result<Box<dyn Read + Send + '_>> {
+        Ok(Box::new(&self.0[..]))
+    }
+}
+
+/// Operations in the order of their answers, handed over by several threads once a second.
+fn written(operations: impl Iterator<Item = Run>, threads: usize, a_second: usize) -> (Ledger, usize) {
+    let store = Arc::new(MemoryLedger::default());
+    let mut journal = Journal::begin(store.clone(), &HEAD).unwrap();
+    let mut slices: Vec<Fates> = (0..threads).map(|_| Fates::default()).collect();
+    for (number, run) in operations.enumerate() {
+        slices[number * 7919 % threads].note(Fate::Acked, [run]);
+        if number % a_second == a_second - 1 {
+            slices.iter_mut().for_each(|slice| journal.note(slice).unwrap());
+            journal.flush().unwrap();
+        }
+    }
+    slices.iter_mut().for_each(|slice| journal.note(slice).unwrap());
+    journal.end().unwrap();
+    let mut bytes = Vec::new();
+    store.read().unwrap().read_to_end(&mut bytes).unwrap();
+    (Ledger::new(store), bytes.len())
+}
+
+/// Each number once, in an order that is off by less than `window`: as answers come on so many connections.
+fn answered(count: u64, window: u64) -> impl Iterator<Item = u64> {
+    (0..count.div_ceil(window)).flat_map(move |block| {
+        let within = (0..window).map(move |i| block * window + (i * 37 + block * 11) % window);
+        within.filter(move |&number| number < count)
+    })
+}
+
+const MILLION: u64 = 1_000_000;
+
+#[test]
+fn a_million_single_inserts_take_at_most_two_bytes_each() {
+    // One device, a thousand users who each have a device, and as many whose answers come in any order.
+    let one = answered(MILLION, 64).map(|first| Run { device: 0, first, count: 1 });
+    let user = |number: u64| Run { device: u32::try_from(number % 1000).unwrap(), first: number / 1000, count: 1 };
+    let at_one_pace = answered(MILLION, 256).map(user);
+    let mut sent = vec![0; 1000];
+    let uneven = (0..MILLION).map(move |number| {
+        let user = crate::schedule::mix(1, number) % 1000;
+        let next = &mut sent[usize::try_from(user).unwrap()];
+        *next += 1;
+        Run { device: u32::try_from(user).unwrap(), first: *next - 1, count: 1 }
+    });
+    for (what, operations) in [
+        ("one device", Box::new(one) as Box<dyn Iterator<Item = Run>>),
+        ("users", Box::new(at_one_pace)),
+        ("uneven", Box::new(uneven)),
+    ] {
+        let (ledger, bytes) = written(operations, 8, 5000);
+        assert!(bytes as u64 <= 2 * MILLION, "{what}: {bytes} bytes");
+        let summary = ledger.summary().unwrap();
+        assert_eq!((summary.points, summary.ended), ([MILLION, 0, 0], true), "{what}");
+        assert_eq!(ledger.acked().unwrap().len(), MILLION, "{what}: each once");
+    }
+}
+
+#[test]
+fn a_million_meters_take_at_most_two_bytes_each() {
+    for (what, window, a_second) in [("in order", 1, 33_333), ("as answered", 4096, 33_333), ("few a second", 64, 100)]
+    {
+        let meters = answered(MILLION, window);
+        let meters = meters.map(|device| Run { device: u32::try_from(device).unwrap(), first: 3, count: 1 });
+        let (ledger, bytes) = written(meters, 4, a_second);
+        assert!(bytes as u64 <= 2 * MILLION, "{what}: {bytes} bytes");
+        let few = ledger.ranges(&|device| device % 100_000 == 7, 100).unwrap().unwrap();
+        assert_eq!(few.of(Fate::Acked).iter().collect::<Vec<_>>().len(), 10, "{what}");
+        assert!(ledger.ranges(&|_| true, 1000).unwrap().is_none(), "{what}: no more than was asked for");
+    }
+}
+
+/// What waits to be written is that of a block, after a thousand operations as after a million.
+#[test]
+fn the_journal_takes_no_memory_that_grows() {
+    #[derive(Debug)]
+    struct Nowhere;
+    impl LedgerStore for Nowhere {
+        fn append(&self, _bytes: &[u8]) -> io::Result<()> {
+            Ok(())
+        }
+        fn read(&self) -> io::Result<Box<dyn Read + Send + '_>> {
+            Ok(Box::new(io::empty()))
+        }
+    }
+    let mut journal = Journal::begin(Arc::new(Nowhere), &HEAD).unwrap();
+    let mut fates = Fates::default();
+    let mut most = 0;
+    for number in 0..MILLION {
+        // None joins another: each is a range of its own.
+        let run = Run { device: u32::try_from(number % 5000).unwrap(), first: number * 2, count: 1 };
+        fates.note(if number % 3 == 0 { Fate::Unknown } else { Fate::Acked }, [run]);
+        if number % 1000 == 999 {
+            journal.note(&mut fates).unwrap();
+            most = most.max(journal.held_bytes());
+            if number < 100_000 {
+                continue;
+            }
+            assert!(journal.held_bytes() <= 8 << 20, "{} bytes after {number}", journal.held_bytes());
+        }
+    }
+    assert!(most > 100_000, "it holds what waits: {most}");
+}
+
+fn small() -> Vec<u8> {
+    let store = Arc::new(MemoryLedger::default());
+    let mut journal = Journal::begin(store.clone(), &HEAD).unwrap();
+    journal.follow(0).unwrap();
+    journal.history(3, 10).unwrap();
+    let mut fates = Fates::default();
+    fates.note(Fate::Acked, [Run { device: 1, first: 10, count: 5 }, Run { device: 2, first: 10, count: 5 }]);
+    fates.note(Fate::Failed, [Run { device: 1, first: 15, count: 1 }]);
+    fates.note(Fate::Unknown, [Run { device: 1, first: 16, count: 2 }]);
+    journal.note(&mut fates).unwrap();
+    journal.end().unwrap();
+    let mut bytes = Vec::new();
+    store.read().unwrap().read_to_end(&mut bytes).unwrap();
+    bytes
+}
+
+fn summary(bytes: Vec<u8>) -> Result<LedgerSummary, LedgerError> {
+    Ledger::new(Arc::new(Bytes(bytes))).summary()
+}
+
+#[test]
+fn all_fates_come_back() {
+    let ledger = Ledger::new(Arc::new(Bytes(small())));
+    let ranges = ledger.ranges(&|device| device == 1, 10).unwrap().unwrap();
+    let of = |fate| ranges.of(fate).iter().collect::<Vec<_>>();
+    assert_eq!(of(Fate::Acked), [(1, 10..15)]);
+    assert_eq!(of(Fate::Failed), [(1, 15..16)]);
+    assert_eq!(of(Fate::Unknown), [(1, 16..18)]);
+    let LedgerSummary { points, history, reserved, ended } = ledger.summary().unwrap();
+    assert_eq!((points, history, ended), ([10, 1, 2], Some((3, 10)), true));
+    assert!(reserved >= 18);
+}
+
+/// A process that is killed leaves the beginning of what it would have written.
+#[test]
+fn a_ledger_that_was_cut_off_is_one_that_has_not_ended() {
+    let whole = small();
+    let mut least = 0;
+    for length in 10..whole.len() {
+        match summary(whole[..length].to_vec()) {
+            Ok(summary) => {
+                assert!(!summary.ended, "{length} of {}", whole.len());
+                assert!(summary.points[0] >= least, "what was there stays there");
+                least = summary.points[0];
+            }
+            Err(error) => assert!(least == 0 && error.to_string().contains("no head"), "{length}: {error}"),
+        }
+    }
+    assert_eq!(least, 10);
+}
+
+#[test]
+fn another_file_and_another_version_are_told() {
+    assert!(matches!(summary(b"PK\x03\x04 this is something else".to_vec()), Err(LedgerError::NoLedger)));
+    assert!(matches!(summary(Vec::new()), Err(LedgerError::NoLedger)));
+    let mut later = small();
+    later[8] = 9;
+    assert!(matches!(summary(later), Err(LedgerError::OtherVersion(9))));
+}
+
+proptest! {
+    #[test]
+    fn a_changed_byte_is_noticed(place in 10_usize..10_000, by in 1_u8..=255) {
+        let mut bytes = small();
+        let place = 10 + place % (bytes.len() - 10);
+        bytes[place] = bytes[place].wrapping_add(by);
+        let whole = summary(small()).unwrap();
+        // A length that was changed can look as if the end were missing; then the run has not ended.
+        if let Ok(found) = summary(bytes) {
+            prop_assert!(!found.ended && whole.ended, "{:?}", found);
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! After the counts: what is stored, read back and held against the ledger.
+
+use super::Session;
+use crate::{
+    audit::{Audit, AuditRequest, AuditScope, Auditor, FindingKind},
+    verdict::Reason,
+    verify::VerifyMode,
+};
+use std::{sync::Arc, time::Duration};
+
+impl Session<'_> {
+    /// Reads a sample of what is stored, or all of it.
+    pub(super) fn audit(&mut self) -> Result<(), Reason> {
+        let scope = match self.options.verify {
+            VerifyMode::None => return Ok(()),
+            VerifyMode::Sample => AuditScope::Sample,
+            VerifyMode::Full => AuditScope::Full,
+        };
+        if self.stop.ends() {
+            return Ok(());
+        }
+        // What did not settle was not counted, and cannot be judged.
+        let (Some(stored), Some(ledger)) = (self.outcome.stored, self.outcome.ledger.clone()) else { return Ok(()) };
+        let may_lose = self.may_be_lost();
+        let stops = || self.stop.requested().is_some();
+        let request = AuditRequest {
+            may_lose,
+            stops: &stops,
+            ..AuditRequest::new(&self.planned, &ledger, self.backend.capabilities(), scope)
+        };
+        let database = Arc::clone(&self.database);
+        let audited = self.runtime.block_on(async {
+            let connect =
+                tokio::time::timeout(Duration::from_nanos(self.planned.plan.phases.deadline_ns), database.reader());
+            let mut reader = connect.await.map_err(|_| "no connection in time".to_owned())?.map_err(|e| e.message)?;
+            let auditor = Auditor::new(request).map_err(|e| e.message)?;
+            auditor.audit(&mut *reader, Some(stored.points)).await.map_err(|e| e.message)
+        });
+        match audited {
+            Ok(audit) => {
+                let reason = reason(&audit, may_lose);
+                self.outcome.audit = Some(audit);
+                self.checkpoint()?;
+                reason.map_or(Ok(()), Err)
+            }
+            Err(why) => {
+                // What is stored was counted; that it could not be read back as well is told, and no verdict on the database.
+                self.outcome.plan.remarks.push(format!("what is stored was not read back: {why}"));
+                Ok(())
+            }
+        }
+    }
+}
+
+/// What is wrong with what is stored.
+fn reason(audit: &Audit, may_be_lost: bool) -> Option<Reason> {
+    (!audit.is_clean(may_be_lost)).then(|| {
+        let count = |kind| audit.findings.count(kind);
+        Reason::Audit {
+            lost: count(FindingKind::Lost),
+            duplicate: count(FindingKind::Duplicate),
+            corrupt: count(FindingKind::Corrupt),
+            alien: count(FindingKind::Alien),
+        }
+    })
+}

@@ -1,0 +1,112 @@
+//! What is stored, read back and held against the ledger.
+
+use super::{rounded, timestamp};
+use iotbench_core::ServerFacts;
+use iotbench_engine::{AuditStretch, FindingKind, Outcome};
+use serde::{Deserialize, Serialize};
+
+/// What is stored, datapoint by datapoint, held against the ledger and against what the simulator recomputes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Audit {
+    /// How much was read back: `sample` or `full`.
+    pub scope: String,
+    /// Devices that were looked at, in whole or in part.
+    pub devices: u32,
+    /// Devices that there are.
+    pub of_devices: u32,
+    /// Datapoints that were read.
+    pub rows: u64,
+    /// Acknowledged, and stored once and as they were sent.
+    pub right: u64,
+    /// Acknowledged, and not stored.
+    pub lost: u64,
+    /// Stored more than once, each of the others; null: the database can hold no second datapoint of a device and time.
+    pub duplicate: Option<u64>,
+    /// Stored with another value, or without one.
+    pub corrupt: u64,
+    /// Stored, and never sent: of another time or device, beside the right one of its time, or refused and yet there.
+    pub alien: u64,
+    /// Sent and never answered, and stored.
+    pub unknown_stored: u64,
+    /// Sent and never answered, and not stored.
+    pub unknown_not_stored: u64,
+    /// Whether the run came to its end. Of one that was killed, whatever was reserved ahead counts as unknown.
+    pub ended: bool,
+    /// Why not all was looked at that was to be looked at; null: it was.
+    pub cut_short: Option<String>,
+    /// Stored datapoints as a part of all that were due, where transport or sensors may lose some; else null.
+    pub delivered: Option<f64>,
+    /// The first stretches of each kind, at most five.
+    pub examples: Vec<AuditExample>,
+}
+
+/// Datapoints of one kind that follow each other on one device.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AuditExample {
+    /// `lost`, `duplicate`, `corrupt`, `alien`, `unknown, stored` or `unknown, not stored`.
+    pub kind: String,
+    /// Whose; null: no device of the run's.
+    pub device: Option<u32>,
+    /// The time of the first, RFC 3339; null: not known.
+    pub from: Option<String>,
+    /// The time of the last; null: not known.
+    pub to: Option<String>,
+    /// How many.
+    pub points: u64,
+    /// How the first of them differs, where its kind does not say it.
+    pub detail: String,
+}
+
+impl Audit {
+    pub(super) fn new(outcome: &Outcome) -> Option<Self> {
+        let audit = Self::from(outcome.audit.as_ref()?);
+        let may_lose = outcome.facts.as_ref().is_some_and(ServerFacts::may_lose_acknowledged);
+        let due = outcome.preloaded_points + outcome.points.generated.saturating_sub(outcome.points.pending);
+        let delivered = outcome.stored.filter(|_| (may_lose || outcome.points.dropped > 0) && due > 0);
+        Some(Self { delivered: delivered.and_then(|stored| rounded(stored.points as f64 / due as f64)), ..audit })
+    }
+
+    /// Datapoints that are wrong, those that are lost among them.
+    #[must_use]
+    pub fn wrong(&self) -> u64 {
+        self.lost + self.duplicate.unwrap_or(0) + self.corrupt + self.alien
+    }
+}
+
+impl From<&iotbench_engine::Audit> for Audit {
+    fn from(audit: &iotbench_engine::Audit) -> Self {
+        let count = |kind| audit.findings.count(kind);
+        let duplicate = count(FindingKind::Duplicate);
+        Self {
+            scope: audit.scope.to_string(),
+            devices: audit.devices,
+            of_devices: audit.of_devices,
+            rows: audit.rows,
+            right: audit.findings.right(),
+            lost: count(FindingKind::Lost),
+            duplicate: (audit.shows_duplicates || duplicate > 0).then_some(duplicate),
+            corrupt: count(FindingKind::Corrupt),
+            alien: count(FindingKind::Alien),
+            unknown_stored: count(FindingKind::UnknownPresent),
+            unknown_not_stored: count(FindingKind::UnknownAbsent),
+            ended: audit.ended,
+            cut_short: audit.cut_short.clone(),
+            delivered: None,
+            examples: audit.findings.stretches().map(AuditExample::from).collect(),
+        }
+    }
+}
+
+impl From<&AuditStretch> for AuditExample {
+    fn from(stretch: &AuditStretch) -> Self {
+        let time = |ns: i64| stretch.device.map(|_| timestamp(ns.into()));
+        Self {
+            kind: stretch.kind.name().into(),
+            device: stretch.device,
+            from: time(stretch.from_ns),
+            to: time(stretch.to_ns),
+            points: stretch.points,
+            detail: stretch.detail.clone(),
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! What is stored, held against what was acknowledged.
+
+use super::{
+    figure::count,
+    finished,
+    table::{paragraph, table},
+    usable,
+};
+use crate::{
+    document::{Audit, AuditExample},
+    printable::printable,
+};
+use comfy_table::CellAlignment::Right;
+
+/// What an audit found, as plain text for a terminal of `columns` columns, of which at most 100 are used.
+#[must_use]
+pub fn render_audit(audit: &Audit, columns: u16) -> String {
+    finished(&section(audit, usable(columns)))
+}
+
+pub(super) fn section(audit: &Audit, columns: u16) -> String {
+    let devices = match audit.devices == audit.of_devices {
+        true => format!("all {} devices", count(audit.devices.into())),
+        false => format!("{} of {} devices", count(audit.devices.into()), count(audit.of_devices.into())),
+    };
+    let scope = if audit.scope == "full" { "everything" } else { "a sample" };
+    let read = format!("Read back: {scope}, {} datapoints of {devices}", count(audit.rows));
+    let unknown = audit.unknown_stored + audit.unknown_not_stored;
+    let mut lines = Vec::new();
+    if audit.wrong() + unknown == 0 {
+        let what = "each is stored once and as it was sent, none is lost and none was added.";
+        lines.push(paragraph(&format!("{read}; {what}"), columns));
+    } else {
+        let duplicate = audit.duplicate.map_or_else(|| "cannot be told".into(), count);
+        let rows = [
+            ("right", count(audit.right)),
+            ("lost", count(audit.lost)),
+            ("duplicate", duplicate),
+            ("corrupt", count(audit.corrupt)),
+            ("alien", count(audit.alien)),
+            ("unknown, stored", count(audit.unknown_stored)),
+            ("unknown, not stored", count(audit.unknown_not_stored)),
+        ];
+        let rows = rows.map(|(name, figure)| vec![name.to_owned(), figure]).to_vec();
+        lines.push(paragraph(&format!("{read}."), columns));
+        lines.push(table("Stored", &["datapoints"], rows, Right, columns));
+        lines.extend(audit.examples.iter().map(|example| paragraph(&line(example), columns)));
+    }
+    if !audit.ended {
+        let why = "The run was killed: what it had reserved and not noted as acknowledged counts as unknown.";
+        lines.push(paragraph(why, columns));
+    }
+    if let Some(why) = &audit.cut_short {
+        lines.push(paragraph(&format!("Not all was looked at: {why}."), columns));
+    }
+    if let Some(part) = audit.delivered {
+        let declared = "transport or sensors may lose some, and no more is promised";
+        lines.push(paragraph(&format!("Delivered: {} % of what was due; {declared}.", part * 100.0), columns));
+    }
+    lines.join("\n")
+}
+
+/// `lost: device 3, 2026-01-05T10:00:00Z to 2026-01-05T10:00:01Z, 50 datapoints`
+fn line(example: &AuditExample) -> String {
+    let AuditExample { kind, device, from, to, points, detail } = example;
+    let mut text = format!("- {kind}:");
+    if let Some(device) = device {
+        text.push_str(&format!(" device {device},"));
+    }
+    if let (Some(from), Some(to)) = (from, to) {
+        text.push_str(&if from == to { format!(" at {from},") } else { format!(" {from} to {to},") });
+    }
+    text.push_str(&format!(" {} {}", count(*points), if *points == 1 { "datapoint" } else { "datapoints" }));
+    if !detail.is_empty() {
+        text.push_str(&format!(": {}", printable(detail)));
+    }
+    text
+}
