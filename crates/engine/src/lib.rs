@@ -13,6 +13,7 @@
 mod clock;
 mod connection;
 mod control;
+mod criterion;
 mod descriptors;
 mod intervals;
 mod lane;
@@ -32,6 +33,7 @@ mod roles;
 mod run;
 mod scenario;
 mod schedule;
+mod search;
 mod sequence;
 mod slice;
 mod source;
@@ -39,18 +41,21 @@ mod stop;
 mod sweep;
 mod threads;
 mod totals;
+mod trend;
+mod trial;
 mod units;
 mod variants;
 mod verdict;
 mod verify;
 mod visibility;
 
+pub use criterion::{Criterion, CriterionError};
 pub use descriptors::{TooFewDescriptors, reserve_descriptors};
 pub use iotbench_cycle_finder::Strategy;
 pub use ledger::AckedRanges;
 pub use observer::{Event, Observer, OperationRecord, Second};
 pub use outcome::{Capacity, ClientFigures, Measured, Outcome, Phase, SecondFigures, StepFigures};
-pub use overrides::{ArrivalOverride, Overrides};
+pub use overrides::{ArrivalOverride, Overrides, SearchOverride};
 pub use plan::{
     ActionPlan, GroupPlan, Load, OperationPlan, Part, Payload, PhasesPlan, Plan, PlanError, PlanRequest, Planned,
     Question, RequestKind, StopPlan, plan,
@@ -60,13 +65,15 @@ pub use profile::{
     ScenarioAction, Stop, Sweep,
 };
 pub use profile_file::{ProfileError, parse_profile, read_profile};
-pub use ramp::{Afterwards, Bounds, Course, Decision, Purpose, Quantity, RampPlan, RampPolicy, SearchPlan, Step};
+pub use ramp::{Afterwards, Bounds, Course, Decision, Purpose, Quantity, RampPlan, RampPolicy, Step};
 pub use roles::{CLIENT_ROLE, MACHINE_ROLE, SHARED_ROLE};
 pub use run::{RunOptions, ServerProcesses, run};
 pub use scenario::{Mark, Scenario, Stretch};
+pub use search::{SearchPlan, TrialVerdict};
 pub use slice::ReadCounts;
 pub use stop::StopSignal;
 pub use sweep::SweptValue;
+pub use trial::{Backlog, Limit, SecondOfQueue};
 pub use units::{Auto, Bytes, Count, Rate, Share, Span, UnitError};
 pub use verdict::{Reason, SEVERITY, Status, Verdict, cause_exit_code, gravest};
 pub use verify::{Answers, Freshness, VerifyMode};

@@ -115,6 +115,8 @@ impl GenerationTotals {
 
 impl SecondFigures {
     fn add(&mut self, counts: &WindowCounts) {
+        self.offered += counts.offered;
+        self.dropped += counts.dropped;
         self.ok += counts.ok;
         self.errors += counts.fail + counts.unknown;
         self.points += counts.points.acked;

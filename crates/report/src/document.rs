@@ -5,6 +5,7 @@
 //! not known or not supported by the sample is null.
 
 mod answers;
+mod backlog;
 mod capacity;
 mod check;
 mod client;
@@ -17,6 +18,7 @@ mod points;
 mod provenance;
 mod resources;
 mod scenario;
+mod search;
 mod sweep;
 mod target;
 mod throughput;
@@ -24,6 +26,7 @@ mod verdict;
 mod visibility;
 
 pub use answers::{Answers, Cycles};
+pub use backlog::Backlog;
 pub use capacity::{Capacity, Purpose, Step};
 pub use check::Inconsistency;
 pub use client::{Client, PacingError};
@@ -35,6 +38,7 @@ pub use points::{Points, Storage};
 pub use provenance::{Provenance, Tool};
 pub use resources::Resources;
 pub use scenario::{Mark, Scenario, Stretch};
+pub use search::{BoundTrials, Limit, Search};
 pub use sweep::Swept;
 pub use target::{Durability, Target};
 pub use throughput::{MeasuredPart, Spread, Throughput, Windows};
@@ -193,7 +197,7 @@ impl Document {
             storage: Storage::new(outcome),
             client: Client::new(outcome),
             steady: (),
-            capacity: outcome.capacity.as_ref().map(Capacity::from),
+            capacity: Capacity::new(outcome),
             sweep: Swept::new(outcome),
             empty_transaction_us: outcome.empty_transaction_ns.and_then(mean_us),
             errors: measured.map(|m| errors::by_cause(m.recording.errors())).unwrap_or_default(),

@@ -8,6 +8,7 @@ pub(crate) mod machine;
 mod ramp;
 mod reads;
 mod scenario;
+mod search;
 pub(crate) mod table;
 
 use crate::{
@@ -35,6 +36,7 @@ pub fn render(document: &Document, folder: Option<&Path>, columns: u16) -> Strin
     sections.extend(load::sections(document, columns));
     sections.extend(latency::section(document, columns));
     sections.extend(scenario::section(document, columns));
+    sections.extend(search::section(document, columns));
     sections.extend(ramp::section(document, columns));
     sections.extend(machine::sections(document, columns));
     sections.extend(folder.map(|path| format!("Results: {}", printable(&path.to_string_lossy()))));

@@ -1,6 +1,7 @@
 //! One file for each command.
 
 mod backends;
+mod capacity;
 mod check;
 mod clean;
 mod completions;
@@ -16,6 +17,7 @@ mod server;
 mod show;
 
 pub(crate) use backends::BackendsArguments;
+pub(crate) use capacity::CapacityArguments;
 pub(crate) use check::CheckArguments;
 pub(crate) use clean::CleanArguments;
 pub(crate) use completions::CompletionsArguments;
@@ -35,6 +37,7 @@ use crate::{arguments::Command, error::CliError};
 pub(crate) fn carry_out(command: Command) -> Result<u8, CliError> {
     match command {
         Command::Run(arguments) => run::run(&arguments),
+        Command::Capacity(arguments) => capacity::capacity(*arguments),
         Command::Profiles(arguments) => profiles::profiles(&arguments).map(|()| 0),
         Command::Backends(arguments) => backends::backends(&arguments).map(|()| 0),
         Command::Datasets(arguments) => datasets::datasets(&arguments).map(|()| 0),

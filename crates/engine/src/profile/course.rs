@@ -64,8 +64,10 @@ pub struct Ramp {
     pub step: Span,
     /// Search: bisection ends when the bounds are this near.
     pub resolution: Share,
-    /// Search: whether the best step is run once more.
+    /// Search: whether both bounds are run again.
     pub confirm: bool,
+    /// Search: with `confirm`, of so many steps of a load the majority decides that it is a bound. An odd number.
+    pub repeats: Count,
     /// Then the greatest load that was sustained, for so long.
     pub soak: Span,
     /// Then one and a half times that load for so long, and after a rest the load itself once more: does the database
@@ -85,6 +87,7 @@ impl Default for Ramp {
             step: Span::from_secs(10),
             resolution: Share(0.05),
             confirm: true,
+            repeats: Count(3),
             soak: Span::from_secs(0),
             overload: Span::from_secs(0),
             rest: Span::from_secs(10),
