@@ -1,9 +1,9 @@
 //! What the command line takes, as a tree for clap.
 
 use crate::commands::{
-    BackendsArguments, CheckArguments, CleanArguments, CompletionsArguments, DatasetsArguments, GenerateArguments,
-    ManArguments, ProfilesArguments, RunArguments, SampleArguments, ScoreArguments, ServerArguments, ShowArguments,
-    VerifyArguments,
+    BackendsArguments, CapacityArguments, CheckArguments, CleanArguments, CompletionsArguments, DatasetsArguments,
+    GenerateArguments, ManArguments, ProfilesArguments, RunArguments, SampleArguments, ScoreArguments, ServerArguments,
+    ShowArguments, VerifyArguments,
 };
 use clap::{Parser, Subcommand};
 
@@ -24,6 +24,7 @@ Examples:
   iotbench run --profile pmu_write                    how many devices can SQLite take?
   iotbench run -p machine_write -b mariadb:bulk       the same load on a server that is started for it and removed
   iotbench run -p machine_read -b postgres:wide -d 20s
+  iotbench capacity -p pmu_write --criterion 'p99<50ms'
   iotbench score results/*                            the ranking of what was run
   iotbench profiles                                   what can be run
   iotbench generate --dataset pmu --format influx | head
@@ -42,6 +43,8 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Run a workload against one or more databases
     Run(Box<RunArguments>),
+    /// Search the highest sustainable load, as an interval
+    Capacity(Box<CapacityArguments>),
     /// List the built-in workloads, or print one
     Profiles(ProfilesArguments),
     /// List the databases with their layouts, or one with its settings

@@ -89,7 +89,10 @@ fn ramp(ramp: &RampPlan) -> String {
             return format!("{loads} {name}, each for {step}");
         }
     };
-    let confirm = if search.confirm { ", and the best step once more" } else { "" };
+    let confirm = match search.repeats {
+        1 => String::new(),
+        n => format!(", and both bounds again until the majority of {n} is certain"),
+    };
     format!(
         "{} {name} and × {} a step of {step} until one fails (at most {}), then bisection to {} %{confirm}",
         search.first,

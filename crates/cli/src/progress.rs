@@ -71,8 +71,7 @@ impl Progress {
 
     fn end_step(&mut self, figures: &StepFigures) {
         let Some(search) = &mut self.search else { return };
-        search.decide(figures.passed);
-        let line = search.step_line(figures);
+        let line = search.end_step(figures);
         self.say(&line);
     }
 

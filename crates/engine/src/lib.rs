@@ -14,6 +14,7 @@ mod audit;
 mod clock;
 mod connection;
 mod control;
+mod criterion;
 mod descriptors;
 mod intervals;
 mod lane;
@@ -33,6 +34,7 @@ mod roles;
 mod run;
 mod scenario;
 mod schedule;
+mod search;
 mod sequence;
 mod slice;
 mod source;
@@ -41,6 +43,8 @@ mod stop;
 mod sweep;
 mod threads;
 mod totals;
+mod trend;
+mod trial;
 mod units;
 mod variants;
 mod verdict;
@@ -51,12 +55,13 @@ pub use audit::{
     AgainError, Audit, AuditRequest, AuditScope, AuditedAgain, Auditor, FindingKind, Findings as AuditFindings,
     Stretch as AuditStretch, audit_again,
 };
+pub use criterion::{Criterion, CriterionError};
 pub use descriptors::{TooFewDescriptors, reserve_descriptors};
 pub use iotbench_cycle_finder::Strategy;
 pub use ledger::{Fate, Ledger, LedgerError, LedgerHead, LedgerStore, LedgerSummary, MemoryLedger, PointRanges};
 pub use observer::{Event, Observer, OperationRecord, Second};
 pub use outcome::{Capacity, ClientFigures, Measured, Outcome, Phase, SecondFigures, StepFigures};
-pub use overrides::{ArrivalOverride, Overrides};
+pub use overrides::{ArrivalOverride, Overrides, SearchOverride};
 pub use plan::{
     ActionPlan, GroupPlan, Load, OperationPlan, Part, Payload, PhasesPlan, Plan, PlanError, PlanRequest, Planned,
     Question, RequestKind, StopPlan, plan,
@@ -66,14 +71,16 @@ pub use profile::{
     ScenarioAction, Stop, Sweep,
 };
 pub use profile_file::{ProfileError, parse_profile, read_profile};
-pub use ramp::{Afterwards, Bounds, Course, Decision, Purpose, Quantity, RampPlan, RampPolicy, SearchPlan, Step};
+pub use ramp::{Afterwards, Bounds, Course, Decision, Purpose, Quantity, RampPlan, RampPolicy, Step};
 pub use roles::{CLIENT_ROLE, MACHINE_ROLE, SHARED_ROLE};
 pub use run::{RunOptions, ServerProcesses, run};
 pub use scenario::{Mark, Scenario, Stretch};
+pub use search::{SearchPlan, TrialVerdict};
 pub use slice::ReadCounts;
 pub use steady::{Steadiness, SteadySeries};
 pub use stop::StopSignal;
 pub use sweep::SweptValue;
+pub use trial::{Backlog, Limit, SecondOfQueue};
 pub use units::{Auto, Bytes, Count, Rate, Share, Span, UnitError};
 pub use verdict::{Reason, SEVERITY, Status, Verdict, cause_exit_code, gravest};
 pub use verify::{Answers, Freshness, VerifyMode};

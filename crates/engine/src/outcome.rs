@@ -7,6 +7,7 @@ use crate::{
     ramp::{Bounds, Quantity, Step},
     scenario::Scenario,
     slice::ReadCounts,
+    trial::{Backlog, Limit},
     verdict::Verdict,
     verify::{Answers, Freshness},
     visibility::Visibility,
@@ -124,7 +125,7 @@ pub struct Measured {
     pub recording: Recording,
     /// Everything that happened in it.
     pub counts: WindowCounts,
-    /// What was acknowledged in each whole second of it.
+    /// What was done in each whole second of it.
     pub seconds: Vec<SecondFigures>,
     /// How late operations were sent in it although a connection was free.
     pub pacing_error: LatencyHistogram,
@@ -148,16 +149,20 @@ impl Measured {
     }
 }
 
-/// What was acknowledged in a second.
+/// What was done in a second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SecondFigures {
-    /// Operations.
+    /// Operations that were due.
+    pub offered: u64,
+    /// Operations that were never started.
+    pub dropped: u64,
+    /// Operations that were acknowledged.
     pub ok: u64,
     /// Operations that failed or had no answer in time: not acknowledged.
     pub errors: u64,
-    /// Datapoints.
+    /// Datapoints that were acknowledged.
     pub points: u64,
-    /// Values.
+    /// Values of them.
     pub values: u64,
     /// Of these operations, those that were intended in the same stretch of the run.
     pub responses: u64,
@@ -212,8 +217,14 @@ pub struct StepFigures {
     pub points_dropped: u64,
     /// How fast what was acknowledged became visible; `None`: an acknowledgement says that it is, or it could not be told.
     pub visibility: Option<Visibility>,
+    /// What became of the queue of an open loop; `None`: there is none, or the step is too short to tell.
+    pub backlog: Option<Backlog>,
+    /// X (R + Z) / N, which Little's law says is 1; `None`: not the users of one closed loop.
+    pub littles_ratio: Option<f64>,
     /// Whether the load was sustained.
     pub passed: bool,
-    /// Why not.
+    /// What it failed by, if it did.
+    pub limit: Option<Limit>,
+    /// Why it was not sustained.
     pub failure: Option<String>,
 }

@@ -1,5 +1,9 @@
 //! Changes to a profile from the command line or the environment: `--set step=60s`, `--rate`, `--vus`, …
 
+mod search;
+
+pub use search::SearchOverride;
+
 use crate::{
     profile::{Arrival, Datapoints, LoadModel, OperationKind, Profile, ScenarioAction},
     profile_file::{ProfileError, misspelt},
@@ -54,6 +58,8 @@ pub struct Overrides {
     pub scenario: Vec<ScenarioAction>,
     /// The seed.
     pub seed: Option<u64>,
+    /// A search for the highest sustainable load.
+    pub search: Option<SearchOverride>,
 }
 
 impl Profile {
@@ -151,7 +157,7 @@ fn apply_options(profile: &mut Profile, overrides: &Overrides) -> Result<(), Pro
             operation.datapoints = Auto::Set(batch);
         }
     }
-    Ok(())
+    overrides.search.map_or(Ok(()), |search| search.apply(profile))
 }
 
 fn set_users(profile: &mut Profile, users: Count) -> Result<(), ProfileError> {

@@ -1,6 +1,6 @@
-//! Steps of load, and the search for the greatest one, as a pure state machine: verdicts in, the next step or the answer
-//! out.
+//! The steps of load of a ramp, as a pure state machine: verdicts in, the next step or the answer out.
 
+use crate::search::{CapacitySearch, SearchPlan, Tallies, TrialVerdict};
 use serde::{Deserialize, Serialize};
 
 /// A ramp as meant.
@@ -87,21 +87,6 @@ pub enum Course {
     Steps(Vec<u32>),
 }
 
-/// A search as meant.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct SearchPlan {
-    /// The load of the first step.
-    pub first: u32,
-    /// The factor from one step to the next, above 1.
-    pub growth: f64,
-    /// A greater load than this is not tried.
-    pub most: u32,
-    /// Bisection ends when (upper − lower) / upper is at most this.
-    pub resolution: f64,
-    /// Whether the best step is run once more.
-    pub confirm: bool,
-}
-
 impl RampPlan {
     /// The greatest load that may be run.
     #[must_use]
@@ -130,8 +115,10 @@ pub enum Purpose {
     Grow,
     /// Between a load that passed and one that failed.
     Bisect,
-    /// The best load again.
+    /// A bound again, until the majority of its trials is certain.
     Confirm,
+    /// A load whose failure is doubtful again.
+    Retest,
     /// The profile lists it.
     Listed,
     /// The writes of the greatest sustained load, without its reads.
@@ -142,6 +129,17 @@ pub enum Purpose {
     Overload,
     /// The greatest sustained load after an overload and a rest.
     After,
+}
+
+impl Purpose {
+    /// Whether a step that is run for it says where the limit lies.
+    #[must_use]
+    pub fn is_trial(self) -> bool {
+        match self {
+            Self::Grow | Self::Bisect | Self::Confirm | Self::Retest | Self::Listed => true,
+            Self::WritesAlone | Self::Soak | Self::Overload | Self::After => false,
+        }
+    }
 }
 
 /// The next step of a ramp.
@@ -160,8 +158,10 @@ pub struct Bounds {
     pub lower: Option<u32>,
     /// The least load that failed; `None`: the greatest that may be tried passed.
     pub upper: Option<u32>,
-    /// Whether `lower` passed a second time.
+    /// Whether both were decided by the majority of several trials.
     pub confirmed: bool,
+    /// Whether the client was the limit at `upper`: the database's lies there or higher.
+    pub client_limited: bool,
 }
 
 /// What comes after a step.
@@ -173,194 +173,105 @@ pub enum Decision {
     Done(Bounds),
 }
 
-/// A best step that fails its confirmation gives way to the next lower one; this often at most.
-const MOST_CONFIRMATIONS: u32 = 3;
-
-/// A ramp under way. A search grows by a factor until a step fails, then bisects, then runs the best step once more.
+/// A ramp under way.
 #[derive(Clone, Debug)]
-pub struct RampPolicy {
-    course: Course,
-    current: Step,
-    ended: usize,
-    passed: Vec<u32>,
-    failed: Option<u32>,
-    confirmations: u32,
+pub struct RampPolicy(Policy);
+
+#[derive(Clone, Debug)]
+enum Policy {
+    Search(CapacitySearch),
+    Listed { loads: Vec<u32>, place: usize, tallies: Tallies },
 }
 
 impl RampPolicy {
     /// A ramp that has not begun.
     #[must_use]
     pub fn new(plan: &RampPlan) -> Self {
-        let purpose = match plan.course {
-            Course::Search(_) => Purpose::Grow,
-            Course::Steps(_) => Purpose::Listed,
-        };
-        let current = Step { load: plan.first(), purpose };
-        Self { course: plan.course.clone(), current, ended: 0, passed: Vec::new(), failed: None, confirmations: 0 }
+        Self(match &plan.course {
+            Course::Search(search) => Policy::Search(CapacitySearch::new(*search)),
+            Course::Steps(loads) => Policy::Listed { loads: loads.clone(), place: 0, tallies: Tallies::default() },
+        })
     }
 
     /// The step to run now.
     #[must_use]
     pub fn step(&self) -> Step {
-        self.current
+        match &self.0 {
+            Policy::Search(search) => search.step(),
+            Policy::Listed { loads, place, .. } => {
+                Step { load: loads.get(*place).copied().unwrap_or(0), purpose: Purpose::Listed }
+            }
+        }
+    }
+
+    /// What the present step will find, as far as one may guess: growing ends with it, and what was run before is so again.
+    #[must_use]
+    pub fn expected(&self) -> TrialVerdict {
+        let is_sustained = match &self.0 {
+            Policy::Search(search) => search.leaning().unwrap_or(search.step().purpose != Purpose::Grow),
+            Policy::Listed { .. } => true,
+        };
+        if is_sustained { TrialVerdict::Sustained } else { TrialVerdict::TooMuch }
+    }
+
+    /// Between which loads the answer lies, as far as is known.
+    #[must_use]
+    pub fn bounds(&self) -> Bounds {
+        match &self.0 {
+            Policy::Search(search) => search.bounds(),
+            Policy::Listed { tallies, .. } => tallies.bounds(),
+        }
     }
 
     /// Takes the verdict on the present step.
-    pub fn decide(&mut self, passed: bool) -> Decision {
-        let Step { load, purpose } = self.current;
-        self.ended += 1;
-        if self.ended == 1 && purpose == Purpose::Grow && !passed {
-            // A server that has just started may only have been cold: the whole search would be below its limit.
-            return Decision::Next(self.current);
-        }
-        if purpose == Purpose::Confirm && passed {
-            return Decision::Done(self.bounds(true));
-        }
-        if passed {
-            self.passed.push(load);
-        } else {
-            self.failed = Some(self.failed.map_or(load, |f| f.min(load)));
-        }
-        match self.following() {
-            Some(step) => {
-                self.current = step;
-                Decision::Next(step)
+    pub fn decide(&mut self, verdict: TrialVerdict) -> Decision {
+        let load = self.step().load;
+        match &mut self.0 {
+            Policy::Search(search) => search.decide(verdict),
+            Policy::Listed { loads, place, tallies } => {
+                tallies.note(load, verdict);
+                *place += 1;
+                if *place < loads.len() { Decision::Next(self.step()) } else { Decision::Done(self.bounds()) }
             }
-            None => Decision::Done(self.bounds(false)),
         }
-    }
-
-    /// What passed and is less than all that failed.
-    fn lower(&self) -> Option<u32> {
-        self.passed.iter().copied().filter(|&passed| self.failed.is_none_or(|failed| passed < failed)).max()
-    }
-
-    fn bounds(&self, confirmed: bool) -> Bounds {
-        Bounds { lower: self.lower(), upper: self.failed, confirmed }
-    }
-
-    fn following(&mut self) -> Option<Step> {
-        match &self.course {
-            Course::Steps(loads) => loads.get(self.ended).map(|&load| Step { load, purpose: Purpose::Listed }),
-            &Course::Search(plan) => self.following_of_search(plan),
-        }
-    }
-
-    fn following_of_search(&mut self, plan: SearchPlan) -> Option<Step> {
-        let lower = self.lower();
-        match (lower, self.failed) {
-            (Some(lower), None) if lower < plan.most => Some(Step { load: plan.grown(lower), purpose: Purpose::Grow }),
-            (lower, Some(upper)) if self.confirmations == 0 && !plan.near_enough(lower, upper) => {
-                let middle = lower.unwrap_or(0) + (upper - lower.unwrap_or(0)) / 2;
-                Some(Step { load: middle, purpose: Purpose::Bisect })
-            }
-            (Some(lower), _) if plan.confirm && self.confirmations < MOST_CONFIRMATIONS => {
-                self.confirmations += 1;
-                Some(Step { load: lower, purpose: Purpose::Confirm })
-            }
-            _ => None,
-        }
-    }
-}
-
-impl SearchPlan {
-    fn near_enough(&self, lower: Option<u32>, upper: u32) -> bool {
-        let width = upper - lower.unwrap_or(0);
-        width <= 1 || f64::from(width) / f64::from(upper) <= self.resolution
-    }
-
-    fn grown(&self, load: u32) -> u32 {
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to the range of a load")]
-        let grown = (f64::from(load) * self.growth).min(f64::from(self.most)).round() as u32;
-        grown.max(load + 1).min(self.most)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
 
-    const PLAN: SearchPlan = SearchPlan { first: 1, growth: 2.0, most: 100_000, resolution: 0.05, confirm: true };
-
-    /// Runs a search against a verdict and gives the bounds and the steps.
-    fn search(plan: SearchPlan, verdict: impl FnMut(Step) -> bool) -> (Bounds, Vec<Step>) {
-        ramp(Course::Search(plan), verdict)
-    }
-
-    fn ramp(course: Course, mut verdict: impl FnMut(Step) -> bool) -> (Bounds, Vec<Step>) {
-        let plan =
-            RampPlan { quantity: Quantity::Users, step_ns: 1_000_000_000, course, afterwards: Afterwards::default() };
-        let mut policy = RampPolicy::new(&plan);
-        let mut steps = vec![policy.step()];
+    fn ramp(loads: &[u32], is_sustained: impl Fn(u32) -> bool) -> (Bounds, Vec<u32>) {
+        let course = Course::Steps(loads.to_vec());
+        let (quantity, afterwards) = (Quantity::Users, Afterwards::default());
+        let mut policy = RampPolicy::new(&RampPlan { quantity, step_ns: 1_000_000_000, course, afterwards });
+        let mut run = Vec::new();
         loop {
-            let passed = verdict(policy.step());
-            match policy.decide(passed) {
-                Decision::Next(step) => steps.push(step),
-                Decision::Done(bounds) => return (bounds, steps),
+            let step = policy.step();
+            assert_eq!(step.purpose, Purpose::Listed);
+            run.push(step.load);
+            let verdict = if is_sustained(step.load) { TrialVerdict::Sustained } else { TrialVerdict::TooMuch };
+            if let Decision::Done(bounds) = policy.decide(verdict) {
+                return (bounds, run);
             }
-            assert!(steps.len() < 100, "the search does not end");
         }
     }
 
-    #[test]
-    fn users_double_then_bisect_then_the_best_is_confirmed() {
-        let (bounds, steps) = search(PLAN, |s| s.load <= 100);
-        let loads: Vec<_> = steps.iter().map(|s| s.load).collect();
-        assert_eq!(loads, [1, 2, 4, 8, 16, 32, 64, 128, 96, 112, 104, 100, 100]);
-        assert_eq!(steps.last().map(|s| s.purpose), Some(Purpose::Confirm));
-        assert_eq!(bounds, Bounds { lower: Some(100), upper: Some(104), confirmed: true });
-    }
-
-    #[test]
-    fn a_failing_first_step_is_bisected_down_to_nothing() {
-        let (bounds, _) = search(SearchPlan { first: 16, ..PLAN }, |_| false);
-        assert_eq!(bounds, Bounds { lower: None, upper: Some(1), confirmed: false });
-        let (bounds, _) = search(SearchPlan { first: 16, ..PLAN }, |s| s.load <= 3);
-        assert_eq!(bounds.lower, Some(3));
-    }
-
-    #[test]
-    fn the_limit_of_users_has_no_upper_bound() {
-        let (bounds, steps) = search(SearchPlan { most: 50, ..PLAN }, |_| true);
-        assert_eq!(bounds, Bounds { lower: Some(50), upper: None, confirmed: true });
-        assert_eq!(steps.iter().map(|s| s.load).max(), Some(50));
-    }
-
-    #[test]
-    fn a_best_step_that_fails_again_gives_way_to_a_lower_one() {
-        let (bounds, _) = search(PLAN, |s| s.load <= if s.purpose == Purpose::Confirm { 90 } else { 100 });
-        assert_eq!(bounds, Bounds { lower: Some(64), upper: Some(96), confirmed: true });
+    fn bounds(lower: Option<u32>, upper: Option<u32>) -> Bounds {
+        Bounds { lower, upper, confirmed: false, client_limited: false }
     }
 
     #[test]
     fn listed_steps_are_all_run_and_bound_the_limit() {
-        let (bounds, steps) = ramp(Course::Steps(vec![10, 20, 40, 30]), |s| s.load <= 25);
-        assert_eq!(steps.iter().map(|s| s.load).collect::<Vec<_>>(), [10, 20, 40, 30]);
-        assert!(steps.iter().all(|s| s.purpose == Purpose::Listed));
-        assert_eq!(bounds, Bounds { lower: Some(20), upper: Some(30), confirmed: false });
+        let (found, run) = ramp(&[10, 20, 40, 30], |load| load <= 25);
+        assert_eq!(run, [10, 20, 40, 30]);
+        assert_eq!(found, bounds(Some(20), Some(30)));
     }
 
     #[test]
     fn a_load_that_passes_above_one_that_failed_is_no_lower_bound() {
-        let (bounds, _) = ramp(Course::Steps(vec![10, 20, 40]), |s| s.load != 20);
-        assert_eq!(bounds, Bounds { lower: Some(10), upper: Some(20), confirmed: false });
-        let (bounds, _) = ramp(Course::Steps(vec![10]), |_| false);
-        assert_eq!(bounds, Bounds { lower: None, upper: Some(10), confirmed: false });
-    }
-
-    #[test]
-    fn a_first_step_that_fails_is_run_once_more() {
-        let mut tries = 0;
-        let cold = |s: Step| {
-            tries += 1;
-            tries > 1 && s.load <= 10
-        };
-        let (bounds, steps) = search(SearchPlan { first: 8, ..PLAN }, cold);
-        assert_eq!(bounds, Bounds { lower: Some(10), upper: Some(11), confirmed: true });
-        assert_eq!(steps.iter().take(3).map(|s| s.load).collect::<Vec<_>>(), [8, 8, 16]);
-        let (_, steps) = search(SearchPlan { first: 8, ..PLAN }, |s| s.load <= 5);
-        assert_eq!(steps.iter().take(3).map(|s| s.load).collect::<Vec<_>>(), [8, 8, 4], "once");
+        assert_eq!(ramp(&[10, 20, 40], |load| load != 20).0, bounds(Some(10), Some(20)));
+        assert_eq!(ramp(&[10], |_| false).0, bounds(None, Some(10)));
     }
 
     #[test]
@@ -375,15 +286,5 @@ mod tests {
         assert_eq!(steps(31, 100), [(31, alone, 10), (31, soak, 60), (47, overload, 30), (31, after, 10)]);
         assert_eq!(steps(90, 100)[2], (100, overload, 30), "more than may be tried is not");
         assert!(Afterwards::default().steps(31, 100, 10).is_empty());
-    }
-
-    proptest! {
-        #[test]
-        fn the_truth_lies_within_the_bounds(truth in 1_u32..50_000, first in 1_u32..5_000) {
-            let (bounds, _) = search(SearchPlan { first, ..PLAN }, |s| s.load <= truth);
-            let (lower, upper) = (bounds.lower.unwrap(), bounds.upper.unwrap());
-            prop_assert!(lower <= truth && truth < upper);
-            prop_assert!(upper - lower <= 1 || f64::from(upper - lower) / f64::from(upper) <= 0.05);
-        }
     }
 }

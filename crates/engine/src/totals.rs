@@ -124,6 +124,8 @@ impl SecondFigures {
         let responses = || kinds.clone().map(|kind| recording.kind(kind).by_operation().ok().response());
         let sum_ns: u128 = responses().map(LatencyHistogram::sum_ns).sum();
         Self {
+            offered: counts.offered,
+            dropped: counts.dropped,
             ok: counts.ok,
             errors: counts.fail + counts.unknown,
             points: counts.points.acked,
@@ -134,6 +136,8 @@ impl SecondFigures {
     }
 
     fn add(&mut self, other: &Self) {
+        self.offered += other.offered;
+        self.dropped += other.dropped;
         self.ok += other.ok;
         self.errors += other.errors;
         self.points += other.points;

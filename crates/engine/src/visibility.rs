@@ -12,12 +12,10 @@ pub use course::AckedCourse;
 pub use settling::{Settling, SettlingCounts};
 pub use watch::{Look, VisibleWatch};
 
+use crate::trend::{Line, STANDARD_ERRORS};
+
 /// Part of the acknowledged rate that has to become visible.
 const VISIBLE_PART: f64 = 0.99;
-/// A slope below so many of its standard errors is no growth: databases that store in batches make saw teeth.
-const STANDARD_ERRORS: f64 = 2.0;
-/// Fewer counts tell no slope with its error.
-pub const LEAST_LOOKS: usize = 4;
 
 /// How fast acknowledged datapoints became visible over a stretch of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -41,21 +39,22 @@ impl Visibility {
     /// nothing was acknowledged meanwhile.
     pub fn of(backlogs: &[(f64, f64)], acked_per_s: f64) -> Option<Self> {
         let (&(first_s, _), &(last_s, _)) = (backlogs.first()?, backlogs.last()?);
-        let (slope, error, mean_s, mean) = line(backlogs)?;
-        let lag_at = |s: f64| ((mean + slope * (s - mean_s)) / acked_per_s).max(0.0);
+        let line = Line::through(backlogs)?;
+        let lag_at = |s: f64| (line.at(s) / acked_per_s).max(0.0);
         (acked_per_s > 0.0).then(|| Self {
             acked_per_s,
-            visible_per_s: acked_per_s - slope,
+            visible_per_s: acked_per_s - line.slope,
             lag_first_s: lag_at(first_s),
             lag_last_s: lag_at(last_s),
-            lag_growth: slope / acked_per_s,
-            lag_growth_error: error / acked_per_s,
+            lag_growth: line.slope / acked_per_s,
+            lag_growth_error: line.error / acked_per_s,
         })
     }
 
     /// Why this cannot go on; `None`: it can.
     pub fn failure(&self) -> Option<String> {
         let falls_behind = self.lag_growth > 1.0 - VISIBLE_PART;
+        // Databases that store in batches make saw teeth.
         let is_certain = self.lag_growth > STANDARD_ERRORS * self.lag_growth_error;
         // Counts that take a while see what came meanwhile: a line through them may rise towards nothing.
         let is_behind = self.lag_last_s > 0.0;
@@ -68,22 +67,6 @@ impl Visibility {
             )
         })
     }
-}
-
-/// The slope of the line through points, its standard error, and the points' mean.
-fn line(points: &[(f64, f64)]) -> Option<(f64, f64, f64, f64)> {
-    if points.len() < LEAST_LOOKS {
-        return None;
-    }
-    #[expect(clippy::cast_precision_loss, reason = "some looks")]
-    let n = points.len() as f64;
-    let sum = |of: &dyn Fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>();
-    let (mean_x, mean_y) = (sum(&|p| p.0) / n, sum(&|p| p.1) / n);
-    let spread = sum(&|p| (p.0 - mean_x).powi(2));
-    let slope = sum(&|p| (p.0 - mean_x) * (p.1 - mean_y)) / spread;
-    let squares = sum(&|p| (p.1 - mean_y - slope * (p.0 - mean_x)).powi(2));
-    let error = (squares / (n - 2.0) / spread).sqrt();
-    (spread > 0.0).then_some((slope, error, mean_x, mean_y))
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 
 mod answers;
 mod audit;
+mod backlog;
 mod capacity;
 mod check;
 mod client;
@@ -18,6 +19,7 @@ mod points;
 mod provenance;
 mod resources;
 mod scenario;
+mod search;
 mod steady;
 mod sweep;
 mod target;
@@ -28,6 +30,7 @@ mod writes_alone;
 
 pub use answers::{Answers, Cycles};
 pub use audit::{Audit, AuditExample};
+pub use backlog::Backlog;
 pub use capacity::{Capacity, Purpose, Step};
 pub use check::Inconsistency;
 pub use client::{Client, PacingError};
@@ -39,6 +42,7 @@ pub use points::{Points, Storage};
 pub use provenance::{Provenance, Tool};
 pub use resources::Resources;
 pub use scenario::{Mark, Scenario, Stretch};
+pub use search::{BoundTrials, Limit, Search};
 pub use steady::{Steady, SteadyFigure};
 pub use sweep::Swept;
 pub use target::{Durability, Target};
@@ -207,7 +211,7 @@ impl Document {
             storage: Storage::new(outcome),
             client: Client::new(outcome),
             steady: None,
-            capacity: outcome.capacity.as_ref().map(Capacity::from),
+            capacity: Capacity::new(outcome),
             writes_alone: WritesAlone::new(outcome),
             sweep: Swept::new(outcome),
             empty_transaction_us: outcome.empty_transaction_ns.and_then(mean_us),

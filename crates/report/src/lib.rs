@@ -47,10 +47,10 @@ mod terminal;
 
 pub use comparison::render_comparison;
 pub use document::{
-    Answers, Audit, AuditExample, Capacity, Client, Cycles, Document, DocumentError, Durability, Durations,
-    ErrorsOfCause, Figures, Freshness, Group, Inconsistency, Interval, KindLatency, Latency, Load, MeasuredPart,
-    Operation, OperationCounts, PacingError, Points, Provenance, Purpose, Resources, SCHEMA, Spread, Status, Steady,
-    SteadyFigure, Step, Storage, Swept, Target, Throughput, Tool, Verdict, Windows,
+    Answers, Audit, AuditExample, Backlog, BoundTrials, Capacity, Client, Cycles, Document, DocumentError, Durability,
+    Durations, ErrorsOfCause, Figures, Freshness, Group, Inconsistency, Interval, KindLatency, Latency, Limit, Load,
+    MeasuredPart, Operation, OperationCounts, PacingError, Points, Provenance, Purpose, Resources, SCHEMA, Search,
+    Spread, Status, Steady, SteadyFigure, Step, Storage, Swept, Target, Throughput, Tool, Verdict, Windows,
 };
 pub use environment::{Environment, Filesystem, StealMeter, filesystem_of};
 pub use folder::{

@@ -9,6 +9,7 @@ pub(crate) mod machine;
 mod ramp;
 mod reads;
 mod scenario;
+mod search;
 mod steady;
 pub(crate) mod table;
 mod writes_alone;
@@ -41,6 +42,7 @@ pub fn render(document: &Document, folder: Option<&Path>, columns: u16) -> Strin
     sections.extend(latency::section(document, columns));
     sections.extend(steady::section(document, columns));
     sections.extend(scenario::section(document, columns));
+    sections.extend(search::section(document, columns));
     sections.extend(document.audit.as_ref().map(|audit| audit::section(audit, columns)));
     sections.extend(ramp::section(document, columns));
     sections.extend(writes_alone::section(document, columns));

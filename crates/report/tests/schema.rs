@@ -4,7 +4,7 @@
 
 mod outcomes;
 
-use iotbench_engine::{Outcome, Verdict};
+use iotbench_engine::{Backlog, Outcome, SecondOfQueue, Verdict};
 use iotbench_report::{Document, SCHEMA, Status};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -29,7 +29,11 @@ fn json(outcome: &Outcome) -> Value {
 
 /// A document in which nothing is null or empty that can be otherwise.
 fn full() -> Value {
-    let mut outcome = Outcome { capacity: outcomes::queued().capacity, ..outcomes::fixed(20_000, 1_500, 1_500) };
+    let ramp = outcomes::queued();
+    let mut outcome = Outcome { capacity: ramp.capacity, ..outcomes::fixed(20_000, 1_500, 1_500) };
+    (outcome.plan.ramp, outcome.plan.stop) = (ramp.plan.ramp, ramp.plan.stop);
+    let growing = [SecondOfQueue { offered: 100, ended: 90 }; 6];
+    outcome.capacity.as_mut().unwrap().steps[0].backlog = Backlog::of(&growing, 1);
     let queued = outcomes::queued().measured.and_then(|measured| measured.visibility);
     outcome.measured.as_mut().unwrap().visibility = queued;
     outcome.scenario = outcomes::disturbed().scenario;

@@ -1,6 +1,7 @@
 //! One file for each command.
 
 mod backends;
+mod capacity;
 mod check;
 mod clean;
 mod completions;
@@ -17,6 +18,7 @@ mod show;
 mod verify;
 
 pub(crate) use backends::BackendsArguments;
+pub(crate) use capacity::CapacityArguments;
 pub(crate) use check::CheckArguments;
 pub(crate) use clean::CleanArguments;
 pub(crate) use completions::CompletionsArguments;
@@ -37,6 +39,7 @@ use crate::{arguments::Command, error::CliError};
 pub(crate) fn carry_out(command: Command) -> Result<u8, CliError> {
     match command {
         Command::Run(arguments) => run::run(&arguments),
+        Command::Capacity(arguments) => capacity::capacity(*arguments),
         Command::Profiles(arguments) => profiles::profiles(&arguments).map(|()| 0),
         Command::Backends(arguments) => backends::backends(&arguments).map(|()| 0),
         Command::Datasets(arguments) => datasets::datasets(&arguments).map(|()| 0),

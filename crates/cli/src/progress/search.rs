@@ -4,7 +4,7 @@ use super::{
     clock,
     figures::{duration, grouped},
 };
-use iotbench_engine::{Decision, Purpose, Quantity, RampPlan, RampPolicy, Step, StepFigures};
+use iotbench_engine::{Decision, Limit, Purpose, Quantity, RampPlan, RampPolicy, Step, StepFigures, TrialVerdict};
 use std::time::Duration;
 
 /// Follows the search with a policy of its own.
@@ -23,10 +23,10 @@ impl Search {
         Self { policy, quantity: plan.quantity, step, ended: 0, done: false }
     }
 
-    pub(super) fn decide(&mut self, passed: bool) {
+    fn decide(&mut self, verdict: TrialVerdict) {
         self.ended += 1;
         if !self.done {
-            self.done = matches!(self.policy.decide(passed), Decision::Done(_));
+            self.done = matches!(self.policy.decide(verdict), Decision::Done(_));
         }
     }
 
@@ -36,13 +36,30 @@ impl Search {
             Purpose::Grow => "growing",
             Purpose::Bisect => "narrowing",
             Purpose::Confirm => "confirming",
+            Purpose::Retest => "testing again",
             Purpose::Listed => "listed",
             Purpose::WritesAlone => "writes alone",
             Purpose::Soak => "soaking",
             Purpose::Overload => "overloading",
             Purpose::After => "after the overload",
         };
-        format!("step {} ({purpose})", self.ended + 1)
+        format!("step {} ({purpose}){}", self.ended + 1, self.interval())
+    }
+
+    /// `, between 384 and 400`, once both bounds are known.
+    fn interval(&self) -> String {
+        let bounds = self.policy.bounds();
+        let between = bounds
+            .lower
+            .zip(bounds.upper)
+            .map(|(lower, upper)| format!(", between {} and {}", grouped(u64::from(lower)), grouped(u64::from(upper))));
+        between.unwrap_or_default()
+    }
+
+    /// What a step found out of its load.
+    pub(super) fn end_step(&mut self, figures: &StepFigures) -> String {
+        self.decide(Limit::verdict(figures.limit));
+        self.step_line(figures)
     }
 
     /// The time of the steps that are left, at least.
@@ -58,8 +75,8 @@ impl Search {
         let growing = policy.step().purpose == Purpose::Grow;
         while !self.done && steps < 1000 {
             steps += 1;
-            let passes = policy.step().purpose != Purpose::Grow;
-            if let Decision::Done(_) = policy.decide(passes) {
+            let verdict = policy.expected();
+            if let Decision::Done(_) = policy.decide(verdict) {
                 break;
             }
         }
@@ -67,7 +84,7 @@ impl Search {
     }
 
     /// What a step found out.
-    pub(super) fn step_line(&self, figures: &StepFigures) -> String {
+    fn step_line(&self, figures: &StepFigures) -> String {
         let mean = figures.mean_response_ns.map_or("no answer".into(), |ns| {
             #[expect(
                 clippy::cast_possible_truncation,
@@ -119,7 +136,7 @@ mod tests {
     use iotbench_engine::{Afterwards, Course, SearchPlan};
 
     fn plan() -> RampPlan {
-        let search = SearchPlan { first: 16, growth: 2.0, most: 16_384, resolution: 0.05, confirm: true };
+        let search = SearchPlan { first: 16, growth: 2.0, most: 16_384, resolution: 0.05, repeats: 3 };
         RampPlan {
             quantity: Quantity::Users,
             step_ns: 6_000_000_000,
@@ -132,14 +149,14 @@ mod tests {
     fn steps_left_fall_by_one_with_each_step_once_growing_has_ended() {
         let mut search = Search::new(&plan());
         for _ in 0..4 {
-            search.decide(true);
+            search.decide(TrialVerdict::Sustained);
         }
         assert!(!search.steps_left().1);
-        search.decide(false);
+        search.decide(TrialVerdict::TooMuch);
         let (mut left, sure) = search.steps_left();
         assert!(sure);
         while left > 0 {
-            search.decide(true);
+            search.decide(search.policy.expected());
             let (now, _) = search.steps_left();
             assert_eq!(now, left - 1);
             left = now;
@@ -151,7 +168,7 @@ mod tests {
     fn listed_steps_are_counted_down() {
         let mut search = Search::new(&RampPlan { course: Course::Steps(vec![1, 2, 3]), ..plan() });
         assert_eq!(search.time_left(), "about 0:18 left");
-        search.decide(false);
+        search.decide(TrialVerdict::TooMuch);
         assert_eq!(search.time_left(), "about 0:12 left");
     }
 

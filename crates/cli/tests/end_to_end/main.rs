@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod capacity;
 mod embedded;
 mod interruption;
 mod load_models;

@@ -3,7 +3,8 @@
 use super::{PhasesPlan, StopPlan, interval, shortened};
 use crate::{
     profile::{Datapoints, Group, LoadModel, OperationKind, Profile, Ramp},
-    ramp::{Afterwards, Course, Quantity, RampPlan, SearchPlan},
+    ramp::{Afterwards, Course, Quantity, RampPlan},
+    search::SearchPlan,
     units::{Auto, Count, Span},
 };
 use iotbench_core::{Backend, Settings};
@@ -16,6 +17,8 @@ const MOST_DEVICES: u64 = 10_000_000;
 const MOST_PRELOAD: u64 = 1_000_000_000_000;
 /// A list longer than this is a slip.
 const MOST_STEPS: usize = 1000;
+/// A bound that is run more often is a slip.
+const MOST_REPEATS: u64 = 15;
 /// An operation of more requests, or a request over more devices, is a slip.
 const MOST_A_REQUEST: u64 = 1_000_000;
 const DEFAULT_DURATION: Span = Span::from_secs(30);
@@ -138,6 +141,11 @@ fn check_search(profile: &Profile, ramp: &Ramp) -> Result<(), FieldError> {
     if !(ramp.growth.is_finite() && ramp.growth > 1.0) {
         return Err(("ramp.growth".into(), "the load grows by a factor above 1".into()));
     }
+    if ramp.repeats.0 % 2 == 0 || ramp.repeats.0 > MOST_REPEATS {
+        let message =
+            format!("an odd number from 1 to {MOST_REPEATS}, so that there is a majority: got {}", ramp.repeats);
+        return Err(("ramp.repeats".into(), message));
+    }
     if ramp.first.0 == 0 {
         return Err(("ramp.first".into(), "the first step needs a load of at least 1".into()));
     }
@@ -146,7 +154,7 @@ fn check_search(profile: &Profile, ramp: &Ramp) -> Result<(), FieldError> {
         return Err(("ramp.most".into(), format!("at least ramp.first ({}) and at most {most}", ramp.first)));
     }
     if mean_response(profile).or(profile.stop.quantile_response.set()).is_none() {
-        return Err(("stop".into(), "a search needs a limit: stop.mean_response or stop.quantile_response".into()));
+        return Err(("stop".into(), "a search needs a limit: stop.mean_response or stop.quantile_response, or --criterion \"p99<50ms\" of iotbench capacity".into()));
     }
     Ok(())
 }
@@ -243,7 +251,7 @@ pub(super) fn ramp(profile: &Profile, ramp: &Ramp) -> RampPlan {
             growth: ramp.growth,
             most: load(ramp.most),
             resolution: ramp.resolution.0,
-            confirm: ramp.confirm,
+            repeats: if ramp.confirm { load(ramp.repeats) } else { 1 },
         })
     } else {
         Course::Steps(ramp.steps.iter().copied().map(load).collect())
@@ -286,6 +294,13 @@ pub(super) fn remarks(profile: &Profile, backend: &dyn Backend, insecure: bool) 
         && step.as_ns() < STEP_OF_A_STUDY.as_ns()
     {
         remarks.push(format!("indicative: steps of {step}, below {STEP_OF_A_STUDY}"));
+    }
+    if let Some(ramp) = &profile.ramp
+        && quantity(profile) == Quantity::OperationsPerSecond
+        && let least = Span::from_secs(stop(profile).least_trial_s() as u64)
+        && interval::step(profile, ramp).as_ns() < least.as_ns()
+    {
+        remarks.push(format!("steps below {least} do not tell whether the backlog grows"));
     }
     if profile.groups.iter().any(|g| g.load.model == LoadModel::Closed) {
         remarks.push("closed loop: a slow answer delays the next operation of its user".into());

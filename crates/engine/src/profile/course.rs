@@ -64,8 +64,10 @@ pub struct Ramp {
     pub step: Span,
     /// Search: bisection ends when the bounds are this near.
     pub resolution: Share,
-    /// Search: whether the best step is run once more.
+    /// Search: whether both bounds are run again.
     pub confirm: bool,
+    /// Search: with `confirm`, of so many steps of a load the majority decides that it is a bound. An odd number.
+    pub repeats: Count,
     /// Then the writes of the greatest load that was sustained, without its reads: do the reads slow them down?
     pub writes_alone: bool,
     /// Then the greatest load that was sustained, for so long.
@@ -87,6 +89,7 @@ impl Default for Ramp {
             step: Span::from_secs(10),
             resolution: Share(0.05),
             confirm: true,
+            repeats: Count(3),
             writes_alone: false,
             soak: Span::from_secs(0),
             overload: Span::from_secs(0),

@@ -1,5 +1,7 @@
 //! The steps of a ramp, as the policy wants them.
 
+mod figures;
+
 use super::{
     Session,
     load::{Running, Waited, next_start_ns},
@@ -9,12 +11,12 @@ use crate::{
     outcome::{Capacity, Measured, Phase, StepFigures},
     plan::StopPlan,
     ramp::{Bounds, Decision, Purpose, Quantity, RampPlan, RampPolicy, Step},
-    units::Span,
+    trial::{Limit, span},
     verdict::Reason,
 };
+use figures::Counted;
 use iotbench_core::Acknowledgement;
-use iotbench_recorder::{Level, LoadCounts};
-use std::{collections::BTreeMap, time::Duration};
+use std::collections::BTreeMap;
 
 /// Waiting for the answers of the step before is looked at this often.
 const SETTLING_LOOK_NS: u64 = 50_000_000;
@@ -27,24 +29,25 @@ impl Session<'_> {
         let mut policy = RampPolicy::new(ramp);
         let mut steps: Vec<StepFigures> = Vec::new();
         let mut passed: BTreeMap<u32, Measured> = BTreeMap::new();
-        let mut was_too_much = false;
+        let (mut was_too_much, mut sampled) = (false, None);
         let bounds = loop {
             let step = policy.step();
             self.tell(&Event::Step(step))?;
             if was_too_much && !self.begin_anew(running, ramp)? {
-                break Bounds { lower: passed.keys().max().copied(), upper: None, confirmed: false };
+                break policy.bounds();
             }
             let Some((figures, measured)) = self.step(running, step, ramp, ramp.step_ns)? else {
-                break Bounds { lower: passed.keys().max().copied(), upper: None, confirmed: false };
+                break policy.bounds();
             };
             self.tell(&Event::StepEnded(&figures))?;
+            sampled = Some(step).filter(is_sampled).or(sampled);
             if figures.passed {
                 passed.insert(step.load, measured);
             }
             was_too_much = !figures.passed;
-            let decision = policy.decide(figures.passed);
+            let decision = policy.decide(Limit::verdict(figures.limit));
             steps.push(figures);
-            self.outcome.capacity = Some(self.capacity(Bounds { lower: None, upper: None, confirmed: false }, &steps));
+            self.outcome.capacity = Some(self.capacity(policy.bounds(), &steps));
             self.checkpoint()?;
             match decision {
                 Decision::Next(_) => {}
@@ -52,6 +55,10 @@ impl Session<'_> {
             }
         };
         self.outcome.measured = bounds.lower.and_then(|load| passed.remove(&load));
+        if let Some((lower, other)) = bounds.lower.zip(sampled).filter(|(lower, sampled)| *lower != sampled.load) {
+            let remark = format!("resources are those of the last step at {}, not of the answer, {lower}", other.load);
+            self.outcome.plan.remarks.push(remark);
+        }
         self.outcome.capacity = Some(self.capacity(bounds, &steps));
         self.go_beyond(running, ramp, bounds, steps)
     }
@@ -97,8 +104,9 @@ impl Session<'_> {
     }
 
     fn capacity(&self, bounds: Bounds, steps: &[StepFigures]) -> Capacity {
-        let quantity = self.planned.plan.ramp.as_ref().map_or(Quantity::Users, |ramp| ramp.quantity);
-        let mut criterion = criterion(&self.planned.plan.stop, quantity);
+        let plan = &self.planned.plan;
+        let quantity = plan.ramp.as_ref().map_or(Quantity::Users, |ramp| ramp.quantity);
+        let mut criterion = criterion(&plan.stop, quantity);
         if self.outcome.acknowledgement < Acknowledgement::Applied && self.backend.capabilities().stores {
             criterion.push_str(", visible ≥ 99 % of acknowledged");
         }
@@ -147,8 +155,8 @@ impl Session<'_> {
         if self.wait_until(running, from_ns)? == Waited::Over {
             return Ok(None);
         }
-        let sampled = matches!(step.purpose, Purpose::Confirm | Purpose::Listed);
-        if sampled {
+        let is_sampled = is_sampled(&step);
+        if is_sampled {
             running.sampler().begin_window();
         }
         // Its end is fixed while it runs, so that nobody's delay lengthens it; but not before every loop knows of it.
@@ -158,7 +166,7 @@ impl Session<'_> {
         if self.wait_until(running, to_ns)? == Waited::Over {
             return Ok(None);
         }
-        if sampled {
+        if is_sampled {
             running.sampler().end_window();
         }
         self.wait_for_slices(running, after)?;
@@ -173,11 +181,9 @@ impl Session<'_> {
             return Err(Reason::Internal("a step left no figures".into()));
         };
         measured.visibility = visibility;
-        let mut figures = judge(step, &self.planned.plan.stop, &measured, outstanding, late);
-        if !is_told && figures.passed {
-            figures.passed = false;
-            figures.failure = Some("what became visible could not be counted in time".into());
-        }
+        let counted =
+            Counted { step, outstanding, late, is_visibility_missing: !is_told, embedded: self.outcome.embedded };
+        let figures = counted.figures(ramp, &self.planned.plan, &measured);
         Ok(Some((figures, measured)))
     }
 }
@@ -207,6 +213,11 @@ impl Session<'_> {
     }
 }
 
+/// Whether resources are looked at while a step runs: what is looked at last is in the result.
+fn is_sampled(step: &Step) -> bool {
+    matches!(step.purpose, Purpose::Confirm | Purpose::Listed)
+}
+
 /// When a step ends that began at `from_ns`: not before `least_ns`. Intervals are whole.
 fn end_ns(ramp: &RampPlan, from_ns: u64, length_ns: u64, least_ns: u64) -> u64 {
     let to_ns = (from_ns + length_ns).max(least_ns);
@@ -232,87 +243,6 @@ fn beyond_remark(figures: &StepFigures) -> Option<String> {
     }
 }
 
-/// Whether a step's load was sustained, with its figures.
-///
-/// `late`: requests that were not stored in time when a window ended.
-fn judge(
-    step: Step,
-    stop: &StopPlan,
-    measured: &Measured,
-    outstanding: crate::slice::Outstanding,
-    late: u64,
-) -> StepFigures {
-    let pooled = measured.recording.pooled();
-    let recorded = *pooled.load();
-    let answered = recorded.ok + recorded.fail + recorded.unknown;
-    let offered = answered + outstanding.operations + recorded.dropped;
-    let load = LoadCounts { offered, started: answered, pending: outstanding.operations, ..recorded };
-    let response = pooled.by_operation().ok().response();
-    let samples = response.count() + outstanding.operations;
-    #[expect(clippy::cast_precision_loss, reason = "a mean of sums far below 2^53 ns each")]
-    let mean_response_ns = (samples > 0).then(|| (response.sum_ns() + outstanding.waited_ns) as f64 / samples as f64);
-    let seconds = measured.seconds_long();
-    #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
-    let rate = |n: u64| n as f64 / seconds;
-    let failure = failure(stop, &load, mean_response_ns, |q| response.value_at(q))
-        .or_else(|| late_reports(late, &load))
-        .or_else(|| measured.visibility?.failure());
-    StepFigures {
-        step,
-        from_ns: measured.from_ns,
-        length_ns: measured.to_ns - measured.from_ns,
-        load,
-        operations_per_s: rate(measured.counts.ok),
-        values_per_s: rate(measured.counts.values_acked),
-        mean_response_ns,
-        p99_response_ns: response.quantile(Level::P99).ns(),
-        points_dropped: measured.counts.points.dropped,
-        visibility: measured.visibility,
-        passed: failure.is_none(),
-        failure,
-    }
-}
-
-/// Why a load is too much; `None`: it is not.
-fn failure(
-    stop: &StopPlan,
-    load: &LoadCounts,
-    mean_ns: Option<f64>,
-    quantile: impl Fn(Level) -> Option<u64>,
-) -> Option<String> {
-    #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
-    let share = |n: u64| n as f64 / load.offered.max(1) as f64;
-    let Some(mean_ns) = mean_ns else { return Some("no operation was answered".into()) };
-    if share(load.unknown) > stop.timeouts {
-        return Some(format!("{} of {} operations timed out", load.unknown, load.offered));
-    }
-    if share(load.fail) > stop.errors {
-        return Some(format!("{} of {} operations failed", load.fail, load.offered));
-    }
-    if share(load.dropped) > stop.errors {
-        return Some(format!("{} of {} operations were never started", load.dropped, load.offered));
-    }
-    #[expect(clippy::cast_precision_loss, reason = "limits are far below 2^53 ns")]
-    if let Some(limit_ns) = stop.mean_response_ns.filter(|&limit| mean_ns > limit as f64) {
-        return Some(format!("mean response {:.3} s > {}", mean_ns / 1e9, span(limit_ns)));
-    }
-    let (q, limit_ns) = stop.quantile_response?;
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a million")]
-    let level = Level::from_parts_per_million((q * 1e6).round() as u32)?;
-    let value_ns = quantile(level).filter(|&v| v > limit_ns)?;
-    Some(format!(
-        "p{} of the response {:.3} s > {}",
-        q * 100.0,
-        Duration::from_nanos(value_ns).as_secs_f64(),
-        span(limit_ns)
-    ))
-}
-
-/// Why reports that are not stored when their window ends are too much.
-fn late_reports(late: u64, load: &LoadCounts) -> Option<String> {
-    (late > 0).then(|| format!("{late} of {} requests were not stored when their window ended", load.offered))
-}
-
 fn criterion(stop: &StopPlan, quantity: Quantity) -> String {
     let mut parts = Vec::new();
     if let Some(ns) = stop.mean_response_ns {
@@ -326,12 +256,10 @@ fn criterion(stop: &StopPlan, quantity: Quantity) -> String {
         crate::units::Share(stop.errors),
         crate::units::Share(stop.timeouts)
     ));
-    if quantity == Quantity::Devices {
-        parts.push("all stored when their window ends".into());
+    match quantity {
+        Quantity::Users => {}
+        Quantity::OperationsPerSecond => parts.push("achieved ≥ 99 % of offered, backlog not growing".into()),
+        Quantity::Devices => parts.push("all stored when their window ends".into()),
     }
     parts.join(", ")
-}
-
-fn span(ns: u64) -> Span {
-    Span(Duration::from_nanos(ns))
 }

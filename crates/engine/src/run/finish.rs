@@ -3,21 +3,17 @@
 use super::Session;
 use crate::{
     observer::Event,
-    outcome::{Outcome, Phase},
+    outcome::{Capacity, Outcome, Phase},
     plan::Load,
+    trial::BrokenPacing,
     verdict::Reason,
     visibility::{Settling, SettlingCounts},
 };
 use iotbench_core::{Acknowledgement, Counts, PromiseLevel, Settled};
-use iotbench_recorder::Level;
 use std::{sync::Arc, time::Duration, time::Instant};
 
 /// How often a database that has not settled is looked at again.
 const SETTLE_LOOK: Duration = Duration::from_millis(200);
-/// Below this a pacing error never matters.
-const PACING_FLOOR_NS: u64 = 2_000_000;
-/// Part of the median response time that a pacing error may reach.
-const PACING_PART: u64 = 20;
 
 impl Session<'_> {
     /// Counts what is stored and holds it against what was acknowledged.
@@ -139,12 +135,21 @@ pub(super) fn judge_measurement(outcome: &Outcome, reasons: &mut Vec<Reason>) {
     }
     match (&outcome.capacity, &outcome.measured) {
         (Some(capacity), _) if capacity.bounds.lower.is_none() && !capacity.steps.is_empty() => {
-            reasons.push(Reason::NoSustainedLoad);
+            reasons.push(no_sustained_load(capacity));
         }
         (None, Some(measured)) if measured.recording.load().ok == 0 => reasons.push(Reason::NothingMeasured),
         _ => {}
     }
     reasons.extend(broken_pacing(outcome));
+}
+
+/// Not even the least load that was tried: the database's fault, or the client's.
+fn no_sustained_load(capacity: &Capacity) -> Reason {
+    let least = capacity.steps.iter().rev().find(|step| Some(step.step.load) == capacity.bounds.upper && !step.passed);
+    match least.and_then(|step| step.failure.clone()).filter(|_| capacity.bounds.client_limited) {
+        Some(why) => Reason::ClientLimited(format!("of the least load that was tried, {why}")),
+        None => Reason::NoSustainedLoad,
+    }
 }
 
 /// A schedule that the client itself did not keep. A closed loop has none.
@@ -154,8 +159,7 @@ fn broken_pacing(outcome: &Outcome) -> Option<Reason> {
     }
     // Of the measured part: beyond its limit a search overloads the machine, and with it the client.
     let measured = outcome.measured.as_ref()?;
-    let p99_ns = measured.pacing_error.quantile(Level::P99).ns()?;
-    let p50_ns = measured.recording.pooled().by_operation().ok().response().value_at(Level::P50).unwrap_or(0);
-    let limit_ns = PACING_FLOOR_NS.max(p50_ns / PACING_PART);
-    (p99_ns > limit_ns).then_some(Reason::PacingBroken { p99_us: p99_ns / 1000, limit_us: limit_ns / 1000 })
+    let pooled = measured.recording.pooled();
+    let broken = BrokenPacing::of(&measured.pacing_error, pooled.by_operation().ok().response())?;
+    Some(Reason::PacingBroken { p99_us: broken.p99_us, limit_us: broken.limit_us })
 }

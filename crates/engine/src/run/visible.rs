@@ -6,8 +6,9 @@ use super::{
 };
 use crate::{
     clock::RunClock,
+    trend::LEAST_POINTS,
     verdict::Reason,
-    visibility::{AckedCourse, LEAST_LOOKS, Look, Settling, SettlingCounts, Visibility, VisibleWatch},
+    visibility::{AckedCourse, Look, Settling, SettlingCounts, Visibility, VisibleWatch},
 };
 use iotbench_core::{Acknowledgement, Error};
 use iotbench_recorder::WINDOW_NS;
@@ -80,7 +81,7 @@ impl Session<'_> {
             let backlogs = series.backlogs(from_ns, u64::MAX).map_err(|e| cannot_count(&e))?;
             #[expect(clippy::cast_precision_loss, reason = "a time of a run is far below 2^53 ns")]
             let is_over = backlogs.last().is_some_and(|&(s, _)| s * WINDOW_NS as f64 >= to_ns as f64);
-            if is_over && backlogs.len() >= LEAST_LOOKS {
+            if is_over && backlogs.len() >= LEAST_POINTS {
                 return series.visibility(from_ns, u64::MAX).map_err(|e| cannot_count(&e));
             }
             let now_ns = running.clock.now_ns();

@@ -6,6 +6,7 @@
 mod oracle;
 
 mod arrivals;
+mod capacity;
 mod failures;
 mod intervals;
 mod limits;

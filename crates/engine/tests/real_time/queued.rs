@@ -169,7 +169,7 @@ fn a_rate_is_sustained_only_if_what_is_acknowledged_becomes_visible_as_fast() {
     let capacity = outcome.capacity.as_ref().unwrap();
     let passed: Vec<_> = capacity.steps.iter().map(|s| (s.step.load, s.passed)).collect();
     assert_eq!(passed, [(200, true), (900, false), (250, true)], "{:#?}", capacity.steps);
-    assert_eq!(capacity.bounds, Bounds { lower: Some(250), upper: Some(900), confirmed: false });
+    assert_eq!(capacity.bounds, Bounds { lower: Some(250), upper: Some(900), confirmed: false, client_limited: false });
     let overloaded = &capacity.steps[1];
     let seen = overloaded.visibility.unwrap();
     assert!((seen.visible_per_s / 300.0 - 1.0).abs() < 0.15, "{seen:?}");

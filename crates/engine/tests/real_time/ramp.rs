@@ -53,7 +53,7 @@ fn listed_rates_are_offered_exactly_and_those_beyond_capacity_fail() {
         let loads: Vec<_> = capacity.steps.iter().map(|s| (s.step.load, s.load.offered, s.passed)).collect();
         let as_planned = matches!(loads[..], [(40, 79..=81, true), (150, 299..=301, false), (60, 119..=121, true)]);
         findings.expect(as_planned, || format!("load, operations offered in 2 s, passed: {loads:?}"));
-        let bounds = Bounds { lower: Some(60), upper: Some(150), confirmed: false };
+        let bounds = Bounds { lower: Some(60), upper: Some(150), confirmed: false, client_limited: false };
         findings.expect(capacity.bounds == bounds, || format!("{:?}", capacity.bounds));
         findings.expect(capacity.steps[1].load.pending > 0, || "the queue at the end of a step is pending".into());
         assert_eq!(account.outcome.load.started, server.ledger().entries.len() as u64);
@@ -102,7 +102,7 @@ fn after_an_overload_the_load_is_carried_again() {
             ]
         );
         findings.expect(as_meant, || format!("{steps:?}"));
-        let bounds = Bounds { lower: Some(80), upper: Some(130), confirmed: false };
+        let bounds = Bounds { lower: Some(80), upper: Some(130), confirmed: false, client_limited: false };
         findings.expect(capacity.bounds == bounds, || format!("{:?}", capacity.bounds));
         let remark = "after an overload it carried its greatest load again";
         findings.expect(account.outcome.plan.remarks.iter().any(|r| r == remark), || {

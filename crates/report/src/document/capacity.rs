@@ -1,7 +1,7 @@
 //! The answer of a ramp.
 
-use super::{OperationCounts, Visibility, mean_us, rounded, seconds, us};
-use iotbench_engine::StepFigures;
+use super::{Backlog, Limit, OperationCounts, Search, Visibility, mean_us, rounded, seconds, us};
+use iotbench_engine::{Outcome, StepFigures};
 use serde::{Deserialize, Serialize};
 
 /// The greatest load that was sustained, as an interval.
@@ -13,10 +13,13 @@ pub struct Capacity {
     pub lower: Option<u32>,
     /// The least load that failed; null: the greatest that may be tried passed.
     pub upper: Option<u32>,
-    /// Whether `lower` passed a second time.
+    /// Whether both were decided by the majority of several trials.
     pub confirmed: bool,
     /// When a load is too much.
     pub criterion: String,
+    /// How a search came to them; null: the loads were listed.
+    #[serde(default)]
+    pub search: Option<Search>,
     /// Every step, in the order it was run.
     pub steps: Vec<Step>,
 }
@@ -29,8 +32,10 @@ pub enum Purpose {
     Grow,
     /// Between a load that passed and one that failed.
     Bisect,
-    /// The best load again.
+    /// A bound again, until the majority of its trials is certain.
     Confirm,
+    /// A load whose failure is doubtful again.
+    Retest,
     /// The profile lists it.
     Listed,
     /// The writes of the greatest sustained load, without its reads.
@@ -48,7 +53,7 @@ impl Purpose {
     #[must_use]
     pub fn decides(self) -> bool {
         match self {
-            Self::Grow | Self::Bisect | Self::Confirm | Self::Listed => true,
+            Self::Grow | Self::Bisect | Self::Confirm | Self::Retest | Self::Listed => true,
             Self::WritesAlone | Self::Soak | Self::Overload | Self::After => false,
         }
     }
@@ -80,22 +85,35 @@ pub struct Step {
     /// How fast what was acknowledged became visible; null: an acknowledgement says that it is, or it could not be told.
     #[serde(default)]
     pub visibility: Option<Visibility>,
+    /// What became of the queue of an open loop; null: there is none, or the step is too short to tell.
+    #[serde(default)]
+    pub backlog: Option<Backlog>,
+    /// X (R + Z) / N of throughput, mean response, think time and users, which Little's law says is 1; null: not the users of
+    /// one closed loop.
+    #[serde(default)]
+    pub littles_ratio: Option<f64>,
     /// Whether the load was sustained.
     pub passed: bool,
+    /// What it failed by.
+    #[serde(default)]
+    pub limit: Option<Limit>,
     /// Why not.
     pub failure: Option<String>,
 }
 
-impl From<&iotbench_engine::Capacity> for Capacity {
-    fn from(capacity: &iotbench_engine::Capacity) -> Self {
-        Self {
+impl Capacity {
+    /// `None`: it was no ramp.
+    pub(super) fn new(outcome: &Outcome) -> Option<Self> {
+        let capacity = outcome.capacity.as_ref()?;
+        Some(Self {
             quantity: capacity.quantity.name().into(),
             lower: capacity.bounds.lower,
             upper: capacity.bounds.upper,
             confirmed: capacity.bounds.confirmed,
             criterion: capacity.criterion.clone(),
+            search: Search::new(outcome),
             steps: capacity.steps.iter().map(Step::from).collect(),
-        }
+        })
     }
 }
 
@@ -107,6 +125,7 @@ impl From<&StepFigures> for Step {
                 iotbench_engine::Purpose::Grow => Purpose::Grow,
                 iotbench_engine::Purpose::Bisect => Purpose::Bisect,
                 iotbench_engine::Purpose::Confirm => Purpose::Confirm,
+                iotbench_engine::Purpose::Retest => Purpose::Retest,
                 iotbench_engine::Purpose::Listed => Purpose::Listed,
                 iotbench_engine::Purpose::WritesAlone => Purpose::WritesAlone,
                 iotbench_engine::Purpose::Soak => Purpose::Soak,
@@ -122,7 +141,10 @@ impl From<&StepFigures> for Step {
             p99_response_us: figures.p99_response_ns.map(us),
             points_dropped: figures.points_dropped,
             visibility: figures.visibility.as_ref().map(Visibility::from),
+            backlog: figures.backlog.as_ref().map(Backlog::from),
+            littles_ratio: figures.littles_ratio.and_then(rounded),
             passed: figures.passed,
+            limit: figures.limit.map(Limit::from),
             failure: figures.failure.clone(),
         }
     }

@@ -35,7 +35,12 @@ fn of_capacity(target: &str, capacity: &Capacity) -> String {
                 Some(lost) if lost > 0 => format!(" It lost {} datapoints that came too late to be sent.", count(lost)),
                 _ => String::new(),
             };
+            let is_clients = capacity.search.as_ref().is_some_and(|search| search.client_limited);
             let next = match upper {
+                Some(upper) if is_clients => format!(
+                    "The database sustains at least that: at {}, the client was the limit{why}.",
+                    count(upper.into())
+                ),
                 Some(upper) => format!("The next load tried, {}, failed{why}.", count(upper.into())),
                 None => "No load that was tried failed: the limit lies higher.".into(),
             };

@@ -42,6 +42,7 @@ fn row(place: usize, step: &Step, most: f64) -> Vec<String> {
         Purpose::Grow => "grow",
         Purpose::Bisect => "bisect",
         Purpose::Confirm => "confirm",
+        Purpose::Retest => "retest",
         Purpose::Listed => "listed",
         Purpose::WritesAlone => "alone",
         Purpose::Soak => "soak",

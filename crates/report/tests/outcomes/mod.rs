@@ -8,10 +8,10 @@ use iotbench_core::{
     Signal, TableSpec, ValueType,
 };
 use iotbench_engine::{
-    ActionPlan, Answers, Audit, AuditFindings, AuditScope, Bounds, Capacity, ClientFigures, FindingKind, Freshness,
-    GroupPlan, Load, Mark, Measured, OperationPlan, Outcome, Part, Payload, Phase, PhasesPlan, Plan, Purpose,
-    ReadCounts, Reason, Scenario, SecondFigures, Step, StepFigures, StopPlan, Stretch, SweptValue, Verdict, VerifyMode,
-    Visibility, parse_profile,
+    ActionPlan, Afterwards, Answers, Audit, AuditFindings, AuditScope, Bounds, Capacity, ClientFigures, Course,
+    FindingKind, Freshness, GroupPlan, Limit, Load, Mark, Measured, OperationPlan, Outcome, Part, Payload, Phase,
+    PhasesPlan, Plan, Purpose, Quantity, RampPlan, ReadCounts, Reason, Scenario, SearchPlan, SecondFigures, Step,
+    StepFigures, StopPlan, Stretch, SweptValue, Verdict, VerifyMode, Visibility, parse_profile,
 };
 use iotbench_recorder::{
     LatencyHistogram, LoadCounts, OperationKind, PointCounts, Recorder, Recording, Requests, Timing, Window,
@@ -160,6 +160,8 @@ fn measured(windows: &[Window]) -> Measured {
         counts.merge(window.counts());
         let c = window.counts();
         seconds.push(SecondFigures {
+            offered: c.offered,
+            dropped: c.dropped,
             ok: c.ok,
             errors: c.fail + c.unknown,
             points: c.points.acked,
@@ -377,6 +379,7 @@ pub fn ramp() -> Outcome {
         (48, Purpose::Bisect, 46.8, 0.912, None),
         (50, Purpose::Bisect, 46.9, 1.02, Some("mean response 1.02 s > 1 s")),
         (48, Purpose::Confirm, 46.7, 0.934, None),
+        (50, Purpose::Confirm, 46.8, 1.04, Some("mean response 1.04 s > 1 s")),
     ];
     let figures = |(place, (users, purpose, rate, mean_s, failure)): (u64, (u32, Purpose, f64, f64, Option<&str>))| {
         let (ok, pending) = (500, u64::from(failure.is_some()) * 3);
@@ -391,18 +394,29 @@ pub fn ramp() -> Outcome {
             p99_response_ns: (mean_s < 0.01).then_some(11_000_000),
             points_dropped: pending * POINTS_PER_OPERATION,
             visibility: None,
+            backlog: None,
+            littles_ratio: Some(rate * (mean_s + 1.0) / f64::from(users)),
             passed: failure.is_none(),
+            limit: failure.map(|_| Limit::Latency),
             failure: failure.map(Into::into),
         }
     };
     let capacity = Capacity {
-        quantity: iotbench_engine::Quantity::Users,
-        bounds: Bounds { lower: Some(48), upper: Some(50), confirmed: true },
+        quantity: Quantity::Users,
+        bounds: Bounds { lower: Some(48), upper: Some(50), confirmed: true, client_limited: false },
         criterion: "mean response above 1s, any error, any time-out".into(),
         steps: (0..).zip(steps).map(figures).collect(),
     };
     let mut outcome = fixed(12_345, 0, 0);
     outcome.plan.remarks.insert(0, "indicative: steps of 6s, below 60s".into());
+    outcome.plan.stop.mean_response_ns = Some(1_000_000_000);
+    let search = SearchPlan { first: 16, growth: 2.0, most: 16_384, resolution: 0.05, repeats: 3 };
+    outcome.plan.ramp = Some(RampPlan {
+        quantity: Quantity::Users,
+        step_ns: 6_000_000_000,
+        course: Course::Search(search),
+        afterwards: Afterwards::default(),
+    });
     Outcome { capacity: Some(capacity), ..outcome }
 }
 
@@ -465,7 +479,6 @@ pub fn unreached() -> Outcome {
         load: LoadCounts::default(),
         points: PointCounts::default(),
         stored: None,
-        acked: AckedRanges::default(),
         measured: None,
         resources: vec![],
         storage_bytes_before: None,

@@ -229,7 +229,7 @@ mod tests {
             points.push((device, time, cells.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")));
             Ok(())
         };
-        gather.series(&document.results[0].series[0], &mut take).unwrap();
+        gather.series(&document.results.as_ref().unwrap()[0].series[0], &mut take).unwrap();
         gather.flush(&mut take).unwrap();
         let expected = [(0, 2, "2,"), (1, 2, "3,1"), (0, 1, "4,")].map(|(d, t, c)| (d, t, c.to_owned()));
         assert_eq!(points, expected);

@@ -8,7 +8,7 @@ use clap::{
 use iotbench_core::Layout;
 use iotbench_engine::{
     Arrival, ArrivalOverride, Auto, Bytes, Count, Datapoints, OperationKind, Overrides, Profile, Rate, ScenarioAction,
-    Span, Strategy, VerifyMode,
+    SearchOverride, Span, Strategy, VerifyMode,
 };
 use iotbench_launcher::DEFAULT_MEMORY_BYTES;
 use std::path::PathBuf;
@@ -134,6 +134,9 @@ pub(crate) struct RunArguments {
     /// The memory budget of a private server's caches
     #[arg(long, env = "IOTBENCH_SERVER_MEMORY", value_name = "SIZE", default_value_t = Bytes(DEFAULT_MEMORY_BYTES))]
     pub(super) server_memory: Bytes,
+    /// Set by `iotbench capacity`.
+    #[arg(skip)]
+    search: Option<SearchOverride>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -185,6 +188,25 @@ impl RunArguments {
             strategy: None,
             scenario: self.scenario.clone(),
             seed: self.seed,
+            search: self.search,
+        }
+    }
+
+    /// The same run as a search for the highest sustainable load.
+    pub(crate) fn searching(self, search: SearchOverride) -> Result<Self, CliError> {
+        let fixed = [
+            (
+                self.duration.is_some(),
+                "--duration",
+                "a search ends with its answer; --trial says how long a trial counts",
+            ),
+            (self.operations.is_some(), "--operations", "a search ends with its answer"),
+            (self.rate.is_some(), "--rate", "the rate is what is searched; --first says where it begins"),
+            (self.vus.is_some(), "--vus", "the number of users is what is searched; --first says where it begins"),
+        ];
+        match fixed.into_iter().find(|(is_given, ..)| *is_given) {
+            Some((_, option, why)) => Err(CliError::usage(format!("{option} fixes the load: {why}"))),
+            None => Ok(Self { search: Some(search), ..self }),
         }
     }
 

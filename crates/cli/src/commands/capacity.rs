@@ -1,0 +1,56 @@
+//! `iotbench capacity`: a run that searches the highest sustainable load.
+
+use super::run::{self, RunArguments};
+use crate::{arguments::EXIT_CODES, error::CliError};
+use clap::Args;
+use iotbench_engine::{Count, Criterion, SearchOverride, Share, Span};
+
+const EXAMPLES: &str = "\
+Examples:
+  iotbench capacity -p pmu_write -b sqlite                      the most virtual users, by the profile's own limit
+  iotbench capacity -p machine_write --arrival constant --criterion 'p99<50ms' --trial 60s
+  iotbench capacity -p machine_write --arrival poisson --criterion 'mean<1s, errors<=1%' -b mariadb
+  iotbench capacity -p smart_meter_write --width 5% --repeats 3 the most devices, sooner and less surely
+  iotbench capacity -p pmu_write --first 1k --most 5k --dry-run what it would do
+
+The answer is an interval: the greatest load that was sustained with no smaller one that failed, and the least that
+failed. A load is sustained when the criterion holds and, of an open loop, at least 99 % of the offered rate is achieved
+and the backlog does not grow. The load doubles until a trial fails, is bisected, and both bounds are run again until the
+majority of their trials is certain; a failure below a load that was sustained is run again too.";
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = format!("{EXAMPLES}\n\n{EXIT_CODES}"),
+    mut_arg("duration", |arg| arg.hide(true)),
+    mut_arg("operations", |arg| arg.hide(true)),
+    mut_arg("rate", |arg| arg.hide(true)),
+    mut_arg("vus", |arg| arg.hide(true)),
+)]
+pub(crate) struct CapacityArguments {
+    /// When a load is too much, such as p99<50ms or mean<1s,errors<=1%; without it by the profile
+    #[arg(long, env = "IOTBENCH_CRITERION", value_name = "LIMITS")]
+    criterion: Option<Criterion>,
+    /// How near the bounds have to be: (upper - lower) / upper
+    #[arg(long, env = "IOTBENCH_WIDTH", value_name = "SHARE", default_value_t = SearchOverride::WIDTH)]
+    width: Share,
+    /// How long each trial counts, such as 60s; without it by the profile
+    #[arg(long, env = "IOTBENCH_TRIAL", value_name = "TIME")]
+    trial: Option<Span>,
+    /// Of so many trials of a bound the majority decides; an odd number
+    #[arg(long, env = "IOTBENCH_REPEATS", value_name = "N", default_value_t = SearchOverride::REPEATS)]
+    repeats: Count,
+    /// The load of the first trial; without it the profile's own
+    #[arg(long, env = "IOTBENCH_FIRST", value_name = "N")]
+    first: Option<Count>,
+    /// A greater load is not tried
+    #[arg(long, env = "IOTBENCH_MOST", value_name = "N")]
+    most: Option<Count>,
+    #[command(flatten)]
+    run: RunArguments,
+}
+
+pub(super) fn capacity(arguments: CapacityArguments) -> Result<u8, CliError> {
+    let CapacityArguments { criterion, width, trial, repeats, first, most, run } = arguments;
+    let search = SearchOverride { criterion, width: Some(width), trial, repeats: Some(repeats), first, most };
+    run::run(&run.searching(search)?)
+}

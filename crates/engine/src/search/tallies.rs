@@ -1,0 +1,69 @@
+//! What trials of each load came to, and the bounds that follow.
+
+use super::TrialVerdict;
+use crate::ramp::Bounds;
+use std::collections::BTreeMap;
+
+/// What the trials of a load came to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Trials that sustained it.
+    pub sustained: u32,
+    /// Trials that did not.
+    pub failed: u32,
+    /// Those of `failed` in which the client was the limit.
+    pub by_client: u32,
+}
+
+impl Tally {
+    /// What most trials say; `None`: as many say the one as the other, or there are none.
+    #[must_use]
+    pub fn is_sustained(self) -> Option<bool> {
+        (self.sustained != self.failed).then_some(self.sustained > self.failed)
+    }
+}
+
+/// What the trials of all loads came to.
+#[derive(Clone, Debug, Default)]
+pub struct Tallies(BTreeMap<u32, Tally>);
+
+impl Tallies {
+    /// Adds a trial.
+    pub fn note(&mut self, load: u32, verdict: TrialVerdict) {
+        let tally = self.0.entry(load).or_default();
+        match verdict {
+            TrialVerdict::Sustained => tally.sustained += 1,
+            TrialVerdict::TooMuch => tally.failed += 1,
+            TrialVerdict::TooMuchForClient => (tally.failed, tally.by_client) = (tally.failed + 1, tally.by_client + 1),
+        }
+    }
+
+    /// The trials of a load.
+    #[must_use]
+    pub fn of(&self, load: u32) -> Tally {
+        self.0.get(&load).copied().unwrap_or_default()
+    }
+
+    /// The relevant bounds as the trials stand, none of them confirmed.
+    #[must_use]
+    pub fn bounds(&self) -> Bounds {
+        let failed = self.0.iter().find(|(_, tally)| tally.is_sustained() == Some(false));
+        let upper = failed.map(|(&load, _)| load);
+        let below = self.0.range(..upper.unwrap_or(u32::MAX));
+        let lower = below.filter(|(_, tally)| tally.is_sustained() == Some(true)).map(|(&load, _)| load).max();
+        let client_limited = failed.is_some_and(|(_, tally)| 2 * tally.by_client > tally.failed);
+        Bounds { lower, upper, confirmed: false, client_limited }
+    }
+
+    /// Whether a greater load than this was sustained.
+    #[must_use]
+    pub fn is_sustained_above(&self, load: u32) -> bool {
+        self.0.range(load..).any(|(_, tally)| tally.is_sustained() == Some(true))
+    }
+
+    /// Whether no other load was tried.
+    #[must_use]
+    pub fn is_only(&self, load: u32) -> bool {
+        self.0.len() == 1 && self.0.contains_key(&load)
+    }
+}

@@ -1,0 +1,238 @@
+//! The search against servers whose capacity is known, in virtual time: schedule, queue, verdict and search are the real ones,
+//! only the clock is not.
+
+use super::{CapacitySearch, SearchPlan, TrialVerdict};
+use crate::{
+    plan::StopPlan,
+    profile::Arrival,
+    ramp::{Bounds, Decision},
+    schedule::Schedule,
+    trial::{Backlog, Failure, Limit, SecondOfQueue, Trial, littles_ratio},
+};
+use iotbench_oracle_server::{
+    ServiceTime,
+    analytic::{mm1_arrivals_within_per_s, mm1_quantile_s},
+};
+use iotbench_recorder::{LatencyHistogram, LoadCounts};
+use std::{cmp::Reverse, collections::BinaryHeap, time::Duration};
+
+const SECOND_NS: u64 = 1_000_000_000;
+const CAPACITY_PER_S: f64 = 400.0;
+const SERVICE: Duration = Duration::from_micros(2_500);
+const SEARCHES: u64 = 200;
+const NO_LIMIT: StopPlan = StopPlan { mean_response_ns: None, quantile_response: None, errors: 0.0, timeouts: 0.0 };
+const MEAN_1_S: StopPlan = StopPlan { mean_response_ns: Some(SECOND_NS), ..NO_LIMIT };
+
+/// A server of one place, first come first served, and who arrives there.
+#[derive(Clone, Copy)]
+struct Queue {
+    arrival: Arrival,
+    service: ServiceTime,
+    trial_s: u64,
+}
+
+/// What was counted of a trial.
+struct Counted {
+    load: LoadCounts,
+    response: LatencyHistogram,
+    mean_response_ns: f64,
+    seconds: Vec<SecondOfQueue>,
+}
+
+impl Queue {
+    const CONSTANT: Self = Self { arrival: Arrival::Constant, service: ServiceTime::Constant(SERVICE), trial_s: 60 };
+
+    /// The requests of a trial by the rule of Lindley: each begins when it arrives, or when the one before it ends.
+    fn run(self, rate: f64, seed: u64) -> Counted {
+        let end_ns = self.trial_s * SECOND_NS;
+        let mut seconds = vec![SecondOfQueue::default(); usize::try_from(self.trial_s).unwrap()];
+        let (mut response, mut load) = (LatencyHistogram::new(), LoadCounts::default());
+        let (mut free_ns, mut waited_ns) = (0_u64, 0_u64);
+        for start in Schedule::new(self.arrival, rate, seed).take_while(|start| start.at_ns < end_ns) {
+            load.offered += 1;
+            seconds[usize::try_from(start.at_ns / SECOND_NS).unwrap()].offered += 1;
+            free_ns = free_ns.max(start.at_ns) + self.service.of_request_ns(start.number ^ seed.rotate_left(40));
+            if free_ns < end_ns {
+                load.ok += 1;
+                seconds[usize::try_from(free_ns / SECOND_NS).unwrap()].ended += 1;
+                response.record(free_ns - start.at_ns);
+            } else {
+                load.pending += 1;
+                waited_ns += end_ns - start.at_ns;
+            }
+        }
+        load.started = load.ok;
+        let sum_ns = response.sum_ns() as f64 + waited_ns as f64;
+        Counted { load, mean_response_ns: sum_ns / load.offered as f64, response, seconds }
+    }
+
+    fn failure(self, rate: f64, seed: u64, stop: &StopPlan) -> Option<Failure> {
+        let Counted { load, response, mean_response_ns, seconds } = self.run(rate, seed);
+        let trial = Trial {
+            load,
+            mean_response_ns: Some(mean_response_ns),
+            response: &response,
+            backlog: Backlog::of(&seconds, stop.settling_s()),
+            late: 0,
+            visibility: None,
+            broken_pacing: None,
+        };
+        trial.failure(stop)
+    }
+
+    /// A search of this number: each has other arrivals and service times in each trial, and begins elsewhere.
+    fn search(self, plan: SearchPlan, number: u64, stop: &StopPlan) -> (Bounds, u64) {
+        let first = plan.first + u32::try_from(number % 37).unwrap();
+        let mut search = CapacitySearch::new(SearchPlan { first, ..plan });
+        let mut trials = 0;
+        loop {
+            trials += 1;
+            let failure = self.failure(f64::from(search.step().load), number << 20 | trials << 8, stop);
+            if let Decision::Done(bounds) = search.decide(Limit::verdict(failure.map(|f| f.limit))) {
+                return (bounds, trials);
+            }
+        }
+    }
+}
+
+/// The lower bounds of many searches, which are what they call the capacity.
+struct Answers {
+    lower: Vec<f64>,
+}
+
+impl Answers {
+    fn of(queue: Queue, plan: SearchPlan, stop: &StopPlan) -> Self {
+        let searches: Vec<_> = (0..SEARCHES).map(|number| queue.search(plan, number, stop)).collect();
+        for (bounds, _) in &searches {
+            assert!(bounds.confirmed, "{bounds:?}");
+            let (lower, upper) = (bounds.lower.unwrap(), bounds.upper.unwrap());
+            assert!(f64::from(upper - lower) / f64::from(upper) <= plan.resolution, "{bounds:?}");
+        }
+        Self { lower: searches.iter().map(|(bounds, _)| f64::from(bounds.lower.unwrap())).collect() }
+    }
+
+    fn mean(&self) -> f64 {
+        self.lower.iter().sum::<f64>() / self.lower.len() as f64
+    }
+
+    /// The standard deviation over the mean.
+    fn variation(&self) -> f64 {
+        let mean = self.mean();
+        let squares: f64 = self.lower.iter().map(|lower| (lower - mean).powi(2)).sum();
+        (squares / (self.lower.len() - 1) as f64).sqrt() / mean
+    }
+
+    fn assert_within(&self, least: f64, most: f64) {
+        assert!(self.lower.iter().all(|lower| (least..=most).contains(lower)), "{:?}", self.lower);
+    }
+}
+
+const PLAN: SearchPlan = SearchPlan { first: 30, growth: 2.0, most: 100_000, resolution: 0.02, repeats: 3 };
+
+#[test]
+fn a_queue_of_400_a_second_has_a_capacity_of_380_to_400() {
+    let answers = Answers::of(Queue::CONSTANT, PLAN, &MEAN_1_S);
+    answers.assert_within(380.0, CAPACITY_PER_S);
+    assert!(answers.variation() <= 0.015, "{}", answers.variation());
+}
+
+/// A minute of 400 Poisson arrivals a second has 0.65 % more or less of them, so that the answer has an error of chance.
+#[test]
+fn with_poisson_arrivals_its_capacity_is_the_same_but_for_chance() {
+    let answers = Answers::of(Queue { arrival: Arrival::Poisson, ..Queue::CONSTANT }, PLAN, &MEAN_1_S);
+    answers.assert_within(380.0, 1.02 * CAPACITY_PER_S);
+    let bias = answers.mean() / CAPACITY_PER_S - 1.0;
+    assert!((-0.015..=0.0).contains(&bias) && answers.variation() <= 0.015, "{bias}, {}", answers.variation());
+}
+
+/// 102 % of the capacity for a minute: the limit on the mean is not reached, and the queue grows all the while.
+#[test]
+fn an_overload_of_two_percent_is_not_sustained_although_its_mean_stays_below_the_limit() {
+    let queue = Queue::CONSTANT;
+    let counted = queue.run(408.0, 0);
+    assert!((counted.mean_response_ns / 0.6e9 - 1.0).abs() < 0.02, "(λ/C − 1) T/2: {}", counted.mean_response_ns);
+    assert_eq!(queue.failure(408.0, 0, &MEAN_1_S).map(|f| f.limit), Some(Limit::Backlog));
+    assert_eq!(queue.failure(392.0, 0, &MEAN_1_S), None, "98 % of it are sustained");
+    let poisson = Queue { arrival: Arrival::Poisson, ..queue };
+    let fails = |rate: f64| (0..SEARCHES).filter(|&seed| poisson.failure(rate, seed, &MEAN_1_S).is_some()).count();
+    assert_eq!(fails(408.0), 200, "of 200 trials");
+    assert!(fails(388.0) <= 10, "of 200 trials at 97 % of the capacity {}", fails(388.0));
+}
+
+/// M/M/1: the p99 of the response is ln 100 / (400 − λ), which is 100 ms at 353.9 a second.
+#[test]
+fn exponential_service_has_the_capacity_that_the_formula_says() {
+    let expected = mm1_arrivals_within_per_s(CAPACITY_PER_S, 0.99, 0.1).unwrap();
+    let p99_s = mm1_quantile_s(expected, CAPACITY_PER_S, 0.99).unwrap();
+    assert!((expected - 353.9).abs() < 0.1 && (p99_s - 0.1).abs() < 1e-9);
+    let stop = StopPlan { quantile_response: Some((0.99, SECOND_NS / 10)), ..NO_LIMIT };
+    let service = ServiceTime::Exponential { mean: SERVICE, seed: 1 };
+    let queue = Queue { arrival: Arrival::Poisson, service, trial_s: 60 };
+    let answers = Answers::of(queue, SearchPlan { repeats: 5, ..PLAN }, &stop);
+    let bias = answers.mean() / expected - 1.0;
+    assert!(bias.abs() <= 0.01, "{bias}");
+    assert!(answers.variation() <= 0.015, "{}", answers.variation());
+    answers.assert_within(0.94 * expected, 1.06 * expected);
+}
+
+/// Users of a closed loop on a queue of 10 ms, all of whom have been answered before counting begins.
+struct ClosedLoop {
+    think_ns: u64,
+    service_ns: u64,
+    trial_s: u64,
+}
+
+impl ClosedLoop {
+    /// Throughput a second and mean response time.
+    fn run(&self, users: u32) -> (f64, f64) {
+        let mut starts: BinaryHeap<_> = (0..users).map(|_| Reverse(0_u64)).collect();
+        let (mut free_ns, mut begun_ns, mut answered, mut ended) = (0, None, 0, 0_u64);
+        let mut response = LatencyHistogram::new();
+        while let Some(Reverse(start_ns)) = starts.pop() {
+            free_ns = start_ns.max(free_ns) + self.service_ns;
+            starts.push(Reverse(free_ns + self.think_ns));
+            answered += 1;
+            if answered == 2 * users {
+                begun_ns = Some(free_ns);
+                continue;
+            }
+            let Some(from_ns) = begun_ns else { continue };
+            if free_ns > from_ns + self.trial_s * SECOND_NS {
+                break;
+            }
+            ended += 1;
+            if start_ns >= from_ns {
+                response.record(free_ns - start_ns);
+            }
+        }
+        (ended as f64 / self.trial_s as f64, response.mean_ns().unwrap())
+    }
+
+    /// The users that a search finds to be sustained.
+    fn search(&self, plan: SearchPlan) -> Bounds {
+        let mut search = CapacitySearch::new(plan);
+        loop {
+            let users = search.step().load;
+            let (throughput_per_s, mean_ns) = self.run(users);
+            let ratio = littles_ratio(throughput_per_s, mean_ns, self.think_ns, users).unwrap();
+            assert!((ratio - 1.0).abs() <= 0.01, "Little's law: {ratio} with {users} users");
+            let verdict = if mean_ns > 1e9 { TrialVerdict::TooMuch } else { TrialVerdict::Sustained };
+            if let Decision::Done(bounds) = search.decide(verdict) {
+                return bounds;
+            }
+        }
+    }
+}
+
+/// Saturated users wait R = N/C − Z, so that a limit L on the mean is met by C (L + Z) of them.
+#[test]
+fn a_closed_loop_has_the_users_that_littles_law_says() {
+    for (think_s, expected) in [(0, 100_u32), (1, 200)] {
+        let closed = ClosedLoop { think_ns: think_s * SECOND_NS, service_ns: 10_000_000, trial_s: 60 };
+        for first in 1..=100 {
+            let bounds = closed.search(SearchPlan { first, ..PLAN });
+            let lower = bounds.lower.unwrap();
+            assert!(lower.abs_diff(expected) <= expected / 20 && bounds.confirmed, "from {first} users: {bounds:?}");
+        }
+    }
+}

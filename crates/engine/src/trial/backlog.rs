@@ -1,0 +1,192 @@
+//! Whether the queue of an open loop grew, by what was offered and what ended in each second.
+//!
+//! Just above capacity C the queue of a load λ grows by λ − C a second, while the mean response of T seconds is only
+//! (λ/C − 1) T/2: a limit on the response alone passes 102 % of the capacity for a minute. So a load is sustained only if at
+//! least 99 % of what is offered ends, and if the queue's length has no upward trend.
+
+use crate::{
+    plan::StopPlan,
+    trend::{LEAST_POINTS, Line, STANDARD_ERRORS},
+};
+use iotbench_recorder::WINDOW_NS;
+
+/// Part of what is offered that has to end.
+const ACHIEVED_PART: f64 = 0.99;
+/// Growth by less than this part of what is offered is none, however certain it is: over a minute it is 60 ms of queue.
+const PROVEN_PART: f64 = 0.001;
+/// Growth by so many operations is the grain of counting.
+const PROVEN_OPERATIONS: f64 = 2.0;
+/// Growth by this part of what is offered has to be excluded.
+const EXCLUDED_PART: f64 = 0.01;
+/// But not that of so few operations: seconds with few operations tell no more.
+const EXCLUDED_OPERATIONS: f64 = 10.0;
+
+impl StopPlan {
+    /// How many seconds of a trial pass before its queue is judged: an operation may be on its way for as long as the limit on
+    /// its response.
+    #[must_use]
+    pub fn settling_s(&self) -> usize {
+        let limits_ns = [self.mean_response_ns, self.quantile_response.map(|(_, ns)| ns)];
+        let longest_ns = limits_ns.into_iter().flatten().max().unwrap_or(0);
+        usize::try_from(longest_ns.div_ceil(WINDOW_NS)).unwrap_or(usize::MAX).max(1)
+    }
+
+    /// A trial of fewer seconds does not tell whether its queue grows.
+    #[must_use]
+    pub fn least_trial_s(&self) -> usize {
+        self.settling_s().saturating_add(LEAST_POINTS)
+    }
+}
+
+/// What happened to a queue in a second.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SecondOfQueue {
+    /// Operations that were due in it.
+    pub offered: u64,
+    /// Operations that ended in it, however they did.
+    pub ended: u64,
+}
+
+/// What became of a queue over the settled part of a trial.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Backlog {
+    /// Operations that ended, over those that were offered.
+    pub achieved_ratio: f64,
+    /// Operations by which the queue grew in a second, by least squares.
+    pub growth_per_s: f64,
+    /// The standard error of that, the resemblance of one second to the next allowed for.
+    pub growth_error_per_s: f64,
+    /// Seconds looked at.
+    seconds: f64,
+    /// What was offered in them.
+    offered: f64,
+}
+
+impl Backlog {
+    /// From the seconds of a trial that began with an empty queue. The first `settling` are left out: in them the operations
+    /// fill the way through the server, which is no queue. `None`: what is left is too short to tell a trend.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+    pub fn of(seconds: &[SecondOfQueue], settling: usize) -> Option<Self> {
+        let mut queue = 0.0;
+        let lengths = seconds.iter().zip(1_u32..).map(|(second, end_s)| {
+            queue += second.offered as f64 - second.ended as f64;
+            (f64::from(end_s), queue)
+        });
+        let lengths: Vec<_> = lengths.skip(settling).collect();
+        let line = Line::through(&lengths)?;
+        let sum = |of: fn(&SecondOfQueue) -> u64| seconds.iter().skip(settling).map(of).sum::<u64>() as f64;
+        let (offered, ended) = (sum(|s| s.offered), sum(|s| s.ended));
+        (offered > 0.0).then(|| Self {
+            achieved_ratio: ended / offered,
+            growth_per_s: line.slope,
+            growth_error_per_s: line.error_of_a_course(),
+            seconds: lengths.len() as f64,
+            offered,
+        })
+    }
+
+    /// Why a load with such a queue cannot go on; `None`: it can.
+    #[must_use]
+    pub fn failure(&self) -> Option<String> {
+        let rate = self.offered / self.seconds;
+        let lacking = self.offered * (1.0 - self.achieved_ratio);
+        if self.achieved_ratio < ACHIEVED_PART && lacking > PROVEN_OPERATIONS {
+            return Some(format!("only {:.1} % of the offered rate was achieved", 100.0 * self.achieved_ratio));
+        }
+        let margin = STANDARD_ERRORS * self.growth_error_per_s;
+        let over_all = |growth_per_s: f64| growth_per_s * self.seconds;
+        let grew = format!("the backlog grew by {:.1} ± {margin:.1} operations/s", self.growth_per_s);
+        let matters = over_all(self.growth_per_s) > (PROVEN_PART * self.offered).max(PROVEN_OPERATIONS);
+        if self.growth_per_s > margin && matters {
+            return Some(format!("{grew} at {rate:.1} offered"));
+        }
+        let most = (EXCLUDED_PART * self.offered).max(EXCLUDED_OPERATIONS);
+        let is_unclear = over_all(self.growth_per_s + margin) > most;
+        is_unclear.then(|| format!("{grew} at {rate:.1} offered, which may be too much: a longer trial tells"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// A server that ends as many as it can of what waits, up to `capacity` a second.
+    fn trial(offered: &[u64], capacity: u64) -> Vec<SecondOfQueue> {
+        let mut queue = 0;
+        let second = |&offered: &u64| {
+            queue += offered;
+            let ended = queue.min(capacity);
+            queue -= ended;
+            SecondOfQueue { offered, ended }
+        };
+        offered.iter().map(second).collect()
+    }
+
+    fn failure(offered: u64, capacity: u64, seconds: usize) -> Option<String> {
+        Backlog::of(&trial(&vec![offered; seconds], capacity), 1).unwrap().failure()
+    }
+
+    #[test]
+    fn a_queue_that_grows_by_a_quarter_of_a_percent_is_found_in_a_minute() {
+        assert_eq!(failure(400, 400, 60), None);
+        let why = "the backlog grew by 1.0 ± 0.0 operations/s at 401.0 offered";
+        assert_eq!(failure(401, 400, 60).as_deref(), Some(why));
+        let why = "only 98.0 % of the offered rate was achieved";
+        assert_eq!(failure(408, 400, 60).as_deref(), Some(why));
+    }
+
+    #[test]
+    fn the_way_through_the_server_is_no_queue() {
+        let mut seconds = vec![SecondOfQueue { offered: 1000, ended: 1000 }; 10];
+        seconds[0].ended = 500;
+        let backlog = Backlog::of(&seconds, 1).unwrap();
+        assert_eq!((backlog.achieved_ratio, backlog.growth_per_s, backlog.failure()), (1.0, 0.0, None));
+        assert!(Backlog::of(&seconds, 0).unwrap().failure().is_some(), "half a second of answers are to come");
+    }
+
+    #[test]
+    fn a_short_trial_and_one_without_load_tell_nothing() {
+        assert_eq!(Backlog::of(&trial(&[100; 4], 100), 1), None);
+        assert_eq!(Backlog::of(&trial(&[0; 9], 100), 1), None);
+    }
+
+    /// The queue swings by 100 operations, and ten seconds do not tell whether it grows; a minute does.
+    #[test]
+    fn growth_that_cannot_be_excluded_asks_for_a_longer_trial() {
+        let swinging = |seconds: usize| {
+            let ends = [310, 450, 440].into_iter().cycle().take(seconds);
+            let seconds: Vec<_> = ends.map(|ended| SecondOfQueue { offered: 400, ended }).collect();
+            Backlog::of(&seconds, 1).unwrap().failure()
+        };
+        let why = swinging(10).unwrap();
+        assert!(why.ends_with("which may be too much: a longer trial tells"), "{why}");
+        assert_eq!(swinging(60), None);
+    }
+
+    #[test]
+    fn few_operations_are_judged_by_their_grain() {
+        let pending = [1, 0, 1, 0, 0, 1, 0, 1, 0, 1];
+        let (mut before, mut seconds) = (0, Vec::new());
+        for now in pending {
+            seconds.push(SecondOfQueue { offered: 5, ended: 5 + before - now });
+            before = now;
+        }
+        assert_eq!(Backlog::of(&seconds, 1).unwrap().failure(), None);
+    }
+
+    proptest! {
+        /// Bursts that the server works off are no trend; two percent too much are one whatever the bursts.
+        #[test]
+        fn bursts_are_no_growth(period in 2_u64..10, phase in 0_u64..10) {
+            let offered: Vec<u64> = (0..60).map(|s| if (s + phase) % period == 0 { 500 } else { 380 }).collect();
+            let mean = offered.iter().sum::<u64>() as f64 / 60.0;
+            let keeps_up = Backlog::of(&trial(&offered, 460), 1).unwrap();
+            prop_assert!(keeps_up.failure().is_none(), "{:?}", keeps_up);
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few hundred")]
+            let falls = Backlog::of(&trial(&offered, (mean / 1.02) as u64), 1).unwrap();
+            prop_assert!(falls.failure().is_some(), "{:?}", falls);
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! How sure the interval of a search is, and what theory says beside it.
+
+use super::rounded;
+use iotbench_engine::{Course, Load, Outcome, Quantity, StepFigures};
+use serde::{Deserialize, Serialize};
+
+/// Of the trials of a load, the share that may fail.
+const EXCEED_RATIO: f64 = 0.5;
+
+/// How a search came to its interval.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Search {
+    /// How near the bounds had to be: (upper − lower) / upper.
+    pub goal_width: Option<f64>,
+    /// How near they are; null: one of them is missing.
+    pub width: Option<f64>,
+    /// Trials that were run.
+    pub trials: u64,
+    /// Of so many trials of a load the majority decides.
+    pub repeats: u32,
+    /// A load is sustained when at most this share of its trials failed.
+    pub goal_exceed_ratio: Option<f64>,
+    /// The trials of the lower bound; null: there is none.
+    pub at_lower: Option<BoundTrials>,
+    /// The trials of the upper bound; null: there is none.
+    pub at_upper: Option<BoundTrials>,
+    /// Whether the client was the limit at the upper bound: the database's lies there or higher.
+    pub client_limited: bool,
+    /// Users that the greatest throughput C of any trial serves at the limit L on the mean, by Little's law: C (L + Z) with
+    /// the think time Z. Null: not the users of one closed loop with such a limit.
+    pub littles_users: Option<f64>,
+}
+
+/// The trials of a bound.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BoundTrials {
+    /// Trials that sustained the load.
+    pub sustained: u64,
+    /// Trials that did not.
+    pub failed: u64,
+    /// The share of trials that failed.
+    pub exceed_ratio: Option<f64>,
+    /// Operations acknowledged a second: of the lower bound in the worst trial that sustained it (MLRsearch: conditional
+    /// throughput), of the upper bound in the best that did not.
+    pub achieved_per_s: Option<f64>,
+    /// What the trials that failed failed by.
+    pub limits: Vec<Limit>,
+}
+
+/// What a load failed by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Limit {
+    /// The response time.
+    Latency,
+    /// Operations ended more slowly than they were offered.
+    Backlog,
+    /// Operations failed, timed out, or none was answered.
+    Errors,
+    /// Operations were never started.
+    Loss,
+    /// What was acknowledged became visible more slowly.
+    Visibility,
+    /// The client did not keep its own schedule.
+    Client,
+}
+
+impl From<iotbench_engine::Limit> for Limit {
+    fn from(limit: iotbench_engine::Limit) -> Self {
+        match limit {
+            iotbench_engine::Limit::Latency => Self::Latency,
+            iotbench_engine::Limit::Backlog => Self::Backlog,
+            iotbench_engine::Limit::Errors => Self::Errors,
+            iotbench_engine::Limit::Loss => Self::Loss,
+            iotbench_engine::Limit::Visibility => Self::Visibility,
+            iotbench_engine::Limit::Client => Self::Client,
+        }
+    }
+}
+
+impl Limit {
+    /// For people.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Latency => "latency",
+            Self::Backlog => "backlog",
+            Self::Errors => "errors",
+            Self::Loss => "loss",
+            Self::Visibility => "visibility",
+            Self::Client => "client",
+        }
+    }
+}
+
+impl Search {
+    /// `None`: the loads were listed.
+    pub(super) fn new(outcome: &Outcome) -> Option<Self> {
+        let (capacity, ramp) = (outcome.capacity.as_ref()?, outcome.plan.ramp.as_ref()?);
+        let Course::Search(plan) = &ramp.course else { return None };
+        let steps: Vec<_> = capacity.steps.iter().filter(|step| step.step.purpose.is_trial()).collect();
+        let bounds = capacity.bounds;
+        let width = bounds.lower.zip(bounds.upper).map(|(lower, upper)| f64::from(upper - lower) / f64::from(upper));
+        let (at_lower, at_upper) = (bounds.lower, bounds.upper);
+        Some(Self {
+            goal_width: rounded(plan.resolution),
+            width: width.and_then(rounded),
+            trials: steps.len() as u64,
+            repeats: plan.repeats,
+            goal_exceed_ratio: rounded(EXCEED_RATIO),
+            at_lower: at_lower.map(|load| BoundTrials::of(&steps, load, true)),
+            at_upper: at_upper.map(|load| BoundTrials::of(&steps, load, false)),
+            client_limited: bounds.client_limited,
+            littles_users: littles_users(outcome, &steps).and_then(rounded),
+        })
+    }
+}
+
+impl BoundTrials {
+    fn of(steps: &[&StepFigures], load: u32, is_lower: bool) -> Self {
+        let trials: Vec<_> = steps.iter().filter(|step| step.step.load == load).collect();
+        let failed = trials.iter().filter(|step| !step.passed).count() as u64;
+        let count = trials.len() as u64;
+        let rates = trials.iter().filter(|step| step.passed == is_lower).map(|step| step.operations_per_s);
+        let achieved = if is_lower { rates.reduce(f64::min) } else { rates.reduce(f64::max) };
+        let mut limits: Vec<Limit> = Vec::new();
+        for limit in trials.iter().filter_map(|step| step.limit).map(Limit::from) {
+            if !limits.contains(&limit) {
+                limits.push(limit);
+            }
+        }
+        Self {
+            sustained: count - failed,
+            failed,
+            exceed_ratio: rounded(failed as f64 / count.max(1) as f64),
+            achieved_per_s: achieved.and_then(rounded),
+            limits,
+        }
+    }
+}
+
+fn littles_users(outcome: &Outcome, steps: &[&StepFigures]) -> Option<f64> {
+    let plan = &outcome.plan;
+    let ([group], Quantity::Users) = (plan.groups.as_slice(), outcome.capacity.as_ref()?.quantity) else { return None };
+    let Load::Closed { think_ns, .. } = group.load else { return None };
+    let limit_ns = plan.stop.mean_response_ns?;
+    let most = steps.iter().map(|step| step.operations_per_s).fold(0.0, f64::max);
+    Some(most * (limit_ns + think_ns) as f64 / 1e9)
+}
