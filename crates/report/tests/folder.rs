@@ -170,7 +170,7 @@ fn a_checkpoint_replaces_the_document_and_leaves_nothing_else() {
     let mut names: Vec<_> =
         fs::read_dir(&folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
-    assert_eq!(names, [LATENCY_FILE, LEDGER_FILE, MANIFEST_FILE, PROFILE_FILE, RUN_FILE, SERIES_FILE]);
+    assert_eq!(names, [LATENCY_FILE, MANIFEST_FILE, PROFILE_FILE, RUN_FILE, SERIES_FILE]);
 }
 
 #[test]

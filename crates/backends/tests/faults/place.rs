@@ -20,6 +20,8 @@ use url::Url;
 
 /// What no machine needs for one exchange: a fault that is not over by then holds its client.
 const ENDED: Duration = Duration::from_secs(100);
+/// A server that writes nothing for so long has nobody to write to.
+const STANDSTILL: Duration = Duration::from_millis(10);
 /// What sockets hold on their way, which a client has not read.
 pub const ON_THE_WAY_BYTES: u64 = 24 << 20;
 
@@ -30,6 +32,20 @@ pub fn serve(product: &Product, answers: Vec<Answer>) -> Server {
     let protocol = Protocol::Http(Service::new(product.endpoints()).with_faults(answers));
     let settings = ServerSettings { protocol, ledger_capacity: 1000, ..ServerSettings::new(program, Instant::now()) };
     Server::start(settings).unwrap()
+}
+
+/// What the server had written when it stands still: of an exchange that the client has given up it may go on for a moment.
+pub async fn written_bytes(server: &Server) -> u64 {
+    let mut written = server.ledger().written_bytes;
+    loop {
+        // Connections that were given up are closed meanwhile.
+        tokio::time::sleep(STANDSTILL).await;
+        let now = server.ledger().written_bytes;
+        if now == written {
+            return now;
+        }
+        written = now;
+    }
 }
 
 /// A backend, with a secret that it must not show.

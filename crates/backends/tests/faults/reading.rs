@@ -1,7 +1,7 @@
 //! A question, and every way in which its answer can be wrong or missing.
 
 use crate::{
-    place::{Client, ON_THE_WAY_BYTES, assert_harmless, ended, given_up, serve},
+    place::{Client, ON_THE_WAY_BYTES, assert_harmless, ended, given_up, serve, written_bytes},
     products::{DATABUS, INFLUXDB, INFLUXDB2, KAIROSDB, OPENTSDB, Product, QUESTDB, VICTORIAMETRICS},
 };
 use iotbench_core::{Action, Cause, Chunk, Query, Reader};
@@ -69,6 +69,7 @@ async fn strike(product: &Product, client: &Client, server: &Server, query: &Que
     let (name, _, cause) = case;
     let what = format!("{} × {name} × {query:?}", product.name);
     let mut reader = ended(&what, client.database.reader()).await.unwrap();
+    let before_bytes = written_bytes(server).await;
     let before = server.ledger();
     server.strike(fault);
     let mut rows = 0;
@@ -82,11 +83,11 @@ async fn strike(product: &Product, client: &Client, server: &Server, query: &Que
         assert_eq!(error.cause, *cause, "{what}: {error}");
         assert_eq!(error.action == Action::Stop, matches!(*name, "redirect" | "401" | "507"), "{what}: {error:?}");
     } else {
-        let struck = (before.entries.len() + 1, before.written_bytes + 60);
+        let struck = (before.entries.len() + 1, before_bytes + 60);
         given_up(&what, reader.query(query, &mut sink), server, struck).await;
     }
     assert_eq!(rows, 0, "{what}: rows out of nothing");
-    let read_bytes = server.ledger().written_bytes - before.written_bytes;
+    let read_bytes = server.ledger().written_bytes - before_bytes;
     assert!(read_bytes <= WHOLE + ON_THE_WAY_BYTES, "{what}: {read_bytes} bytes were taken");
     server.heal();
     again(&what, reader, query).await;

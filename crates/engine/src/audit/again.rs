@@ -5,7 +5,7 @@ use crate::{
     ledger::{Ledger, LedgerError, LedgerHead, LedgerSummary},
     plan::{GroupPlan, Planned},
 };
-use iotbench_core::{Backend, Cause, Counts, Error, OpenRequest, ProcessAction, PromiseLevel, ServerFacts, Target};
+use iotbench_core::{Backend, Cause, Counts, Error, OpenRequest, PromiseLevel, ServerFacts, Target};
 use std::{ops::RangeInclusive, time::Duration};
 
 /// A server that does not answer by then is not there.
@@ -87,7 +87,8 @@ pub fn audit_again(
     let runtime = runtime.map_err(|e| AgainError::Data(format!("no runtime: {e}")))?;
     let patience = Duration::from_nanos(planned.plan.phases.settle_ns);
     runtime.block_on(async {
-        let facts = in_time(CONNECT, database.ping()).await?;
+        let embedded = backend.capabilities().embedded;
+        let facts = in_time(CONNECT, database.ping()).await.map_err(|e| gone_with_its_file(planned, embedded, e))?;
         is_there(planned, in_time(patience, database.owned()).await?)?;
         let may_lose = may_lose(planned, &facts);
         let Counts { points: counted, .. } = in_time(patience, database.count()).await?;
@@ -98,6 +99,17 @@ pub fn audit_again(
         let audit = auditor.audit(&mut *reader, Some(counted)).await.map_err(AgainError::Target)?;
         Ok(AuditedAgain { audit, counted, expected: expected(planned, summary), may_lose })
     })
+}
+
+/// An embedded database that cannot be opened went with the run that it belonged to.
+fn gone_with_its_file(planned: &Planned, embedded: bool, error: AgainError) -> AgainError {
+    match error {
+        AgainError::Target(error) if embedded && error.cause == Cause::Connect => AgainError::Gone(format!(
+            "the database of run {} is not there: a run drops what it wrote unless it is started with --keep ({})",
+            planned.plan.run_id, error.message
+        )),
+        other => other,
+    }
 }
 
 /// Whether the table is still that of the run.
@@ -119,7 +131,7 @@ fn is_there(planned: &Planned, owned: Vec<iotbench_core::OwnedObject>) -> Result
 }
 
 fn may_lose(planned: &Planned, facts: &ServerFacts) -> bool {
-    let kills = planned.plan.scenario.iter().any(|action| action.action == ProcessAction::Kill);
+    let kills = planned.plan.scenario.iter().any(|action| action.action.kills());
     facts.may_lose_acknowledged() || (kills && facts.promise.level == PromiseLevel::Buffered)
 }
 
