@@ -70,7 +70,7 @@ mod tests {
         let line = Line::through(&points(|x| if x % 2.0 == 0.0 { 1.0 } else { -1.0 })).unwrap();
         assert!(line.slope.abs() < STANDARD_ERRORS * line.error && line.correlation < -0.8, "{line:?}");
         assert!((line.error_of_a_course() - line.error).abs() < 1e-12, "alternation is no lack of information");
-        let wave = Line::through(&points(|x| if x < 7.0 || x > 13.0 { 1.0 } else { -1.0 })).unwrap();
+        let wave = Line::through(&points(|x| if (7.0..=13.0).contains(&x) { -1.0 } else { 1.0 })).unwrap();
         assert!(wave.correlation > 0.5 && wave.error_of_a_course() > 1.7 * wave.error, "{wave:?}");
     }
 

@@ -98,7 +98,7 @@ async fn again(what: &str, mut reader: Box<dyn Reader>, query: &Query) {
     match ended(what, reader.query(query, &mut |_: &Chunk| Ok(()))).await {
         Ok(_) => {}
         Err(error) => {
-            assert_eq!((error.cause, error.action), (Cause::Connect, Action::DiscardWriter), "{what}: {error}")
+            assert_eq!((error.cause, error.action), (Cause::Connect, Action::DiscardWriter), "{what}: {error}");
         }
     }
 }

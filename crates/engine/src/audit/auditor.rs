@@ -96,7 +96,7 @@ impl<'a> Auditor<'a> {
     /// # Errors
     /// The ledger is damaged.
     pub fn new(request: AuditRequest<'a>) -> Result<Self, Error> {
-        let summary = request.ledger.summary().map_err(damaged)?;
+        let summary = request.ledger.summary().map_err(|e| damaged(&e))?;
         let (devices, positions) = summary.history.unwrap_or_default();
         let history = History { dataset: Arc::clone(&request.dataset), devices, positions };
         let exactness = Exactness { domain: request.capabilities.domain, decimal: false };
@@ -141,7 +141,8 @@ impl<'a> Auditor<'a> {
 
     async fn sample(&mut self, reader: &mut dyn Reader) -> Result<(), Cut> {
         let devices = drawn(self.request.plan.seed, self.request.plan.table.devices);
-        let ranges = self.request.ledger.ranges(&|device| devices.contains(&device), MOST_RANGES).map_err(damaged)?;
+        let ranges =
+            self.request.ledger.ranges(&|device| devices.contains(&device), MOST_RANGES).map_err(|e| damaged(&e))?;
         let ranges = ranges.ok_or_else(too_scattered)?;
         for device in devices {
             let mut piece = Piece::default();
@@ -159,7 +160,7 @@ impl<'a> Auditor<'a> {
         while first < most {
             let window = first..most.min(first.saturating_add(length));
             let ranges = self.request.ledger.ranges(&|device| window.contains(&device), MOST_RANGES);
-            match ranges.map_err(damaged)? {
+            match ranges.map_err(|e| damaged(&e))? {
                 Some(ranges) => {
                     first = window.end;
                     self.window(reader, window, &ranges).await?;
@@ -223,7 +224,7 @@ fn drawn(seed: u64, devices: u32) -> BTreeSet<u32> {
     [0, devices - 1].into_iter().chain(drawn.take(SAMPLE_DEVICES as usize - 2)).collect()
 }
 
-fn damaged(error: crate::ledger::LedgerError) -> Error {
+fn damaged(error: &crate::ledger::LedgerError) -> Error {
     Error::new(Cause::Client, error.to_string())
 }
 

@@ -168,7 +168,6 @@ fn unzigzag(number: u64) -> i64 {
 /// Appends a number as LEB128.
 pub fn put_number(mut number: u64, out: &mut Vec<u8>) {
     while number >= 0x80 {
-        #[expect(clippy::cast_possible_truncation, reason = "seven bits")]
         out.push((number & 0x7f) as u8 | 0x80);
         number >>= 7;
     }

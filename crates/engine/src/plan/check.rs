@@ -141,7 +141,7 @@ fn check_search(profile: &Profile, ramp: &Ramp) -> Result<(), FieldError> {
     if !(ramp.growth.is_finite() && ramp.growth > 1.0) {
         return Err(("ramp.growth".into(), "the load grows by a factor above 1".into()));
     }
-    if ramp.repeats.0 % 2 == 0 || ramp.repeats.0 > MOST_REPEATS {
+    if ramp.repeats.0.is_multiple_of(2) || ramp.repeats.0 > MOST_REPEATS {
         let message =
             format!("an odd number from 1 to {MOST_REPEATS}, so that there is a majority: got {}", ramp.repeats);
         return Err(("ramp.repeats".into(), message));

@@ -22,8 +22,8 @@ impl Session<'_> {
             endpoints: self.outcome.endpoints.clone(),
             kept: self.options.keep,
         };
-        let mut journal = Journal::begin(Arc::clone(&store), &head).map_err(not_written)?;
-        journal.follow(0).map_err(not_written)?;
+        let mut journal = Journal::begin(Arc::clone(&store), &head).map_err(|e| not_written(&e))?;
+        journal.follow(0).map_err(|e| not_written(&e))?;
         self.journal = Some(journal);
         self.outcome.ledger = Some(Ledger::new(store));
         Ok(())
@@ -62,10 +62,10 @@ impl Session<'_> {
     }
 
     fn with_journal(&mut self, write: impl FnOnce(&mut Journal) -> io::Result<()>) -> Result<(), Reason> {
-        self.journal.as_mut().map_or(Ok(()), |journal| write(journal).map_err(not_written))
+        self.journal.as_mut().map_or(Ok(()), |journal| write(journal).map_err(|e| not_written(&e)))
     }
 }
 
-fn not_written(error: io::Error) -> Reason {
+fn not_written(error: &io::Error) -> Reason {
     Reason::LocalIo(format!("cannot write the ledger: {error}"))
 }

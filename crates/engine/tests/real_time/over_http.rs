@@ -113,6 +113,6 @@ fn half_of_all_refused_leaves_the_figures_of_the_others_alone() {
     assert_eq!(tally.count, 300);
     let stored =
         ledger.entries.iter().filter(|e| matches!(e.fate, iotbench_oracle_server::Fate::Answered { status: 0, .. }));
-    let served_ns: u128 = stored.filter_map(|e| e.service_ns()).map(u128::from).sum();
+    let served_ns: u128 = stored.filter_map(iotbench_oracle_server::Entry::service_ns).map(u128::from).sum();
     assert!(operations.ok().service().sum_ns() >= served_ns, "the successes are those that the server stored");
 }

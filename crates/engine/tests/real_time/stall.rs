@@ -29,6 +29,7 @@ struct Figures {
     mean_s: f64,
 }
 
+#[expect(clippy::print_stdout, reason = "a test of the long set tells what it saw")]
 fn stalled(service: Duration, discipline: Discipline, figures: &Figures) -> Findings {
     let server = serve(service, discipline, vec![]);
     let stall = |epoch| server.stall_at(epoch + Duration::from_secs(WINDOW_S / 3), Duration::from_secs(1));

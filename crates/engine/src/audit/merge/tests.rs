@@ -127,7 +127,7 @@ fn harmed(harms: &BTreeMap<(u32, u64), Harm>) -> (Stored, Named) {
             if fate == Fate::Failed {
                 continue;
             }
-            if fate == Fate::Unknown && index % 2 == 0 {
+            if fate == Fate::Unknown && index.is_multiple_of(2) {
                 name(Kind::UnknownAbsent, ns, 1);
                 continue;
             }
