@@ -115,7 +115,7 @@ pub struct Handover {
     pub windows: Vec<Window>,
     /// At the end of a generation: what was due and not taken.
     pub waiting: Option<Outstanding>,
-    /// At the end of the run: operations that were due and never taken.
+    /// Operations that were due and never taken, when a ramp's step or the run had ended.
     pub pending: u64,
 }
 
@@ -155,7 +155,8 @@ pub fn run(clock: RunClock, control: &Control, pace: Pace, mut recorder: Recorde
         for stream in &mut streams {
             blocked |= !stream.release(now_ns.min(stop_ns.saturating_sub(1)), control, &mut recorder);
         }
-        streams.iter_mut().for_each(|s| s.follow_load(control.load(), now_ns));
+        let abandoned: u64 =
+            streams.iter_mut().map(|s| s.follow_load(control.load(), now_ns, control, &mut recorder)).sum();
         if settling && streams.iter().all(Stream::is_settled) {
             settling = false;
             control.settle(generation.number);
@@ -165,7 +166,8 @@ pub fn run(clock: RunClock, control: &Control, pace: Pace, mut recorder: Recorde
         if finished {
             break;
         }
-        send(Handover { generation: generation.number, windows: recorder.take_windows(now_ns), ..Handover::default() });
+        let windows = recorder.take_windows(now_ns);
+        send(Handover { generation: generation.number, windows, waiting: None, pending: abandoned });
         let schedule_ns = streams.iter_mut().filter_map(Stream::next_ns).min().unwrap_or(NO_TIME);
         let earliest_ns = now_ns + if blocked { 10 * COALESCE_NS } else { COALESCE_NS };
         let latest_ns = stop_ns.min(now_ns + LONGEST_SLEEP_NS);

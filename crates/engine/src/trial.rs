@@ -76,6 +76,10 @@ pub struct Trial<'a> {
     pub mean_response_ns: Option<f64>,
     /// The response times of what was acknowledged.
     pub response: &'a LatencyHistogram,
+    /// How long the operations without an answer have waited, all together.
+    pub waited_ns: u128,
+    /// How long the trial counted: none of its operations has waited longer.
+    pub length_ns: u64,
     /// What became of the queue; `None`: the load has none, or the trial is too short to tell.
     pub backlog: Option<Backlog>,
     /// Requests that were not stored when their window ended.
@@ -148,10 +152,24 @@ impl Trial<'_> {
         let (q, limit_ns) = stop.quantile_response?;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a million")]
         let level = Level::from_parts_per_million((q * 1e6).round() as u32)?;
+        let waiting = self.waiting_longer_than(limit_ns);
+        if share(waiting) > 1.0 - q {
+            let limit = span(limit_ns);
+            let message = format!("{waiting} of {} operations or more had waited longer than {limit}", load.offered);
+            return Some(Failure::new(Limit::Latency, message));
+        }
         let value_ns = self.response.value_at(level).filter(|&v| v > limit_ns)?;
         let value_s = Duration::from_nanos(value_ns).as_secs_f64();
         let message = format!("p{} of the response {value_s:.3} s > {}", q * 100.0, span(limit_ns));
         Some(Failure::new(Limit::Latency, message))
+    }
+
+    /// How many of the operations without an answer have waited longer than this, at least. Of n that have waited W in the
+    /// mean and at most T, so many are beyond L as make up the mean with all others at L: n (W − L) / (T − L).
+    fn waiting_longer_than(&self, limit_ns: u64) -> u64 {
+        let over_ns = self.waited_ns.saturating_sub(u128::from(limit_ns) * u128::from(self.load.pending));
+        let most_ns = u128::from(self.length_ns.saturating_sub(limit_ns)).max(1);
+        u64::try_from(over_ns / most_ns).unwrap_or(u64::MAX).min(self.load.pending)
     }
 
     /// By what would become too much if it went on: the criterion alone passes an overload for as long as its queue is short.
@@ -205,6 +223,8 @@ mod tests {
             load,
             mean_response_ns: Some(1e6),
             response: &response,
+            waited_ns: 0,
+            length_ns: 10_000_000_000,
             backlog: None,
             late: 0,
             visibility: None,
@@ -225,6 +245,10 @@ mod tests {
         assert_eq!(named(|t| t.load.dropped = 1), (Limit::Loss, "1 of 1000 operations were never started".into()));
         assert_eq!(named(|t| t.mean_response_ns = Some(1.1e9)), (Limit::Latency, "mean response 1.100 s > 1s".into()));
         assert_eq!(named(|t| t.late = 3).0, Limit::Latency);
+        // 20 waited 2.05 s in the mean and 10 s at most: four or more of them longer than 50 ms.
+        let waiting = named(|t| (t.load.pending, t.waited_ns, t.load.ok) = (20, 41_000_000_000, 980));
+        assert_eq!(waiting, (Limit::Latency, "4 of 1000 operations or more had waited longer than 50ms".into()));
+        assert_eq!(failure(|t| (t.load.pending, t.waited_ns) = (20, 1_000_000_000)), None, "50 ms in the mean");
         let growing = |t: &mut Trial<'_>| {
             let seconds: Vec<_> = (0..10).map(|_| SecondOfQueue { offered: 100, ended: 90 }).collect();
             t.backlog = Backlog::of(&seconds, 1);

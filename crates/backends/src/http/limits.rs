@@ -12,9 +12,17 @@ pub(crate) const MOST_HEADERS: usize = 100;
 /// An acknowledgement, or an answer that is an error.
 pub(crate) const MOST_REFUSAL_BYTES: usize = 64 << 10;
 /// A list of names, a page of rows; or of an answer that is streamed, a line or a record.
+#[cfg(any(
+    feature = "databus",
+    feature = "influxdb2",
+    feature = "kairosdb",
+    feature = "opentsdb",
+    feature = "victoriametrics"
+))]
 pub(crate) const MOST_SHORT_BYTES: usize = 16 << 20;
 /// Of an answer that is streamed, a row with its texts or a chunk of rows; or the account of a batch, which repeats what was
 /// not stored.
+#[cfg(any(feature = "influxdb", feature = "opentsdb", feature = "questdb"))]
 pub(crate) const MOST_PART_BYTES: usize = 64 << 20;
 /// An answer that cannot be read before its end, because the values of each series come one series after the other.
 #[cfg(any(feature = "kairosdb", feature = "opentsdb", feature = "victoriametrics"))]

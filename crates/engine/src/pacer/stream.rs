@@ -115,9 +115,17 @@ impl Stream {
         }
     }
 
-    pub(super) fn follow_load(&mut self, load: (u32, u64), now_ns: u64) {
-        if let Self::Open(stream) = self {
-            stream.follow_load(load, now_ns);
+    /// Takes the load of the present step; returns how many operations of the step before will never be taken.
+    pub(super) fn follow_load(
+        &mut self,
+        load: (u32, u64),
+        now_ns: u64,
+        control: &Control,
+        recorder: &mut Recorder,
+    ) -> u64 {
+        match self {
+            Self::Open(stream) => stream.follow_load(load, now_ns, control, recorder),
+            Self::Sensors(_) => 0,
         }
     }
 
@@ -167,13 +175,20 @@ impl OpenStream {
         if self.ramped == Some(0) { None } else { self.schedule.peek().copied() }
     }
 
-    /// Takes another load as soon as all that is due has been released.
-    fn follow_load(&mut self, (load, from_ns): (u32, u64), now_ns: u64) {
-        let Some(present) = self.ramped.filter(|&present| present != load) else { return };
-        let Some(&next) = self.schedule.peek() else { return };
-        if present > 0 && next.at_ns <= now_ns {
-            return;
+    /// Takes another load. What is still due of the one before is abandoned: the queue of an overload may be longer than
+    /// the step that made it, and would be the next step's.
+    fn follow_load(
+        &mut self,
+        (load, from_ns): (u32, u64),
+        now_ns: u64,
+        control: &Control,
+        recorder: &mut Recorder,
+    ) -> u64 {
+        if self.ramped.is_none_or(|present| present == load) {
+            return 0;
         }
+        let abandoned = self.abandon(now_ns, control, recorder);
+        let Some(&next) = self.schedule.peek() else { return abandoned };
         self.ramped = Some(load);
         self.window = None;
         if load > 0 {
@@ -181,6 +196,7 @@ impl OpenStream {
             self.schedule = self.pace.clone().peekable();
             self.window = watch(&self.pace);
         }
+        abandoned
     }
 
     fn watch_window(&mut self, now_ns: u64, control: &Control) {
@@ -252,17 +268,23 @@ impl OpenStream {
     }
 
     fn close(mut self, stop_ns: u64, control: &Control, recorder: &mut Recorder) -> u64 {
-        let mut pending = 0;
         self.grants.close();
+        self.abandon(stop_ns, control, recorder)
+    }
+
+    /// Takes back what is due before a time and not taken; returns how many operations that are.
+    fn abandon(&mut self, end_ns: u64, control: &Control, recorder: &mut Recorder) -> u64 {
+        let mut pending = 0;
         while let Ok(grant) = self.leftover.try_recv() {
-            recorder.leave_pending(self.kind(grant.number), grant.intended_ns, stop_ns);
+            self.outstanding.fetch_sub(1, Ordering::Relaxed);
+            recorder.leave_pending(self.kind(grant.number), grant.intended_ns, end_ns);
             pending += 1;
         }
-        while self.next_start().is_some_and(|s| s.at_ns < stop_ns && control.spend_operation(s.at_ns)) {
+        while self.next_start().is_some_and(|s| s.at_ns < end_ns && control.spend_operation(s.at_ns)) {
             let Some(start) = self.schedule.next() else { break };
             let kind = self.kind(start.number);
             recorder.offer(kind, start.at_ns, 1);
-            recorder.leave_pending(kind, start.at_ns, stop_ns);
+            recorder.leave_pending(kind, start.at_ns, end_ns);
             pending += 1;
         }
         pending

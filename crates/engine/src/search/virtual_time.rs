@@ -36,6 +36,7 @@ struct Counted {
     load: LoadCounts,
     response: LatencyHistogram,
     mean_response_ns: f64,
+    waited_ns: u64,
     seconds: Vec<SecondOfQueue>,
 }
 
@@ -63,15 +64,17 @@ impl Queue {
         }
         load.started = load.ok;
         let sum_ns = response.sum_ns() as f64 + waited_ns as f64;
-        Counted { load, mean_response_ns: sum_ns / load.offered as f64, response, seconds }
+        Counted { load, mean_response_ns: sum_ns / load.offered as f64, waited_ns, response, seconds }
     }
 
     fn failure(self, rate: f64, seed: u64, stop: &StopPlan) -> Option<Failure> {
-        let Counted { load, response, mean_response_ns, seconds } = self.run(rate, seed);
+        let Counted { load, response, mean_response_ns, waited_ns, seconds } = self.run(rate, seed);
         let trial = Trial {
             load,
             mean_response_ns: Some(mean_response_ns),
             response: &response,
+            waited_ns: waited_ns.into(),
+            length_ns: self.trial_s * SECOND_NS,
             backlog: Backlog::of(&seconds, stop.settling_s()),
             late: 0,
             visibility: None,

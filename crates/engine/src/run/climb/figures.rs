@@ -50,12 +50,14 @@ impl Counted {
             _ => BrokenPacing::of(&measured.pacing_error, response),
         };
         let visibility = measured.visibility;
-        let trial = Trial { load, mean_response_ns, response, backlog, late, visibility, broken_pacing };
+        let (waited_ns, length_ns) = (outstanding.waited_ns, measured.to_ns - measured.from_ns);
+        let trial =
+            Trial { load, mean_response_ns, response, waited_ns, length_ns, backlog, late, visibility, broken_pacing };
         let failure = trial.failure(&plan.stop).or_else(|| self.missing_visibility());
         StepFigures {
             step,
             from_ns: measured.from_ns,
-            length_ns: measured.to_ns - measured.from_ns,
+            length_ns,
             load,
             operations_per_s,
             values_per_s: rate(measured.counts.values_acked),
