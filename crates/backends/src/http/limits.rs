@@ -10,6 +10,14 @@ pub(crate) const MOST_HEAD_BYTES: usize = 256 << 10;
 /// The most headers.
 pub(crate) const MOST_HEADERS: usize = 100;
 /// An acknowledgement, or an answer that is an error.
+#[cfg(any(
+    feature = "databus",
+    feature = "influxdb",
+    feature = "influxdb2",
+    feature = "kairosdb",
+    feature = "questdb",
+    feature = "victoriametrics"
+))]
 pub(crate) const MOST_REFUSAL_BYTES: usize = 64 << 10;
 /// A list of names, a page of rows; or of an answer that is streamed, a line or a record.
 #[cfg(any(
