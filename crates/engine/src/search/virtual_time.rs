@@ -101,6 +101,8 @@ impl Queue {
 /// The lower bounds of many searches, which are what they call the capacity.
 struct Answers {
     lower: Vec<f64>,
+    /// Trials of all searches.
+    trials: u64,
 }
 
 impl Answers {
@@ -111,7 +113,15 @@ impl Answers {
             let (lower, upper) = (bounds.lower.unwrap(), bounds.upper.unwrap());
             assert!(f64::from(upper - lower) / f64::from(upper) <= plan.resolution, "{bounds:?}");
         }
-        Self { lower: searches.iter().map(|(bounds, _)| f64::from(bounds.lower.unwrap())).collect() }
+        let lower = searches.iter().map(|(bounds, _)| f64::from(bounds.lower.unwrap())).collect();
+        Self { lower, trials: searches.iter().map(|(_, trials)| trials).sum() }
+    }
+
+    /// The figures that `docs/method.md` quotes.
+    fn tell(&self, what: &str) {
+        let (least, most) = self.lower.iter().fold((f64::MAX, 0.0_f64), |(a, b), &v| (a.min(v), b.max(v)));
+        let (mean, variation, trials) = (self.mean(), 100.0 * self.variation(), self.trials as f64 / SEARCHES as f64);
+        println!("{what}: {least} to {most}, mean {mean:.1}, CV {variation:.2} %, {trials:.1} trials");
     }
 
     fn mean(&self) -> f64 {
@@ -135,6 +145,7 @@ const PLAN: SearchPlan = SearchPlan { first: 30, growth: 2.0, most: 100_000, res
 #[test]
 fn a_queue_of_400_a_second_has_a_capacity_of_380_to_400() {
     let answers = Answers::of(Queue::CONSTANT, PLAN, &MEAN_1_S);
+    answers.tell("constant arrivals");
     answers.assert_within(380.0, CAPACITY_PER_S);
     assert!(answers.variation() <= 0.015, "{}", answers.variation());
 }
@@ -143,6 +154,7 @@ fn a_queue_of_400_a_second_has_a_capacity_of_380_to_400() {
 #[test]
 fn with_poisson_arrivals_its_capacity_is_the_same_but_for_chance() {
     let answers = Answers::of(Queue { arrival: Arrival::Poisson, ..Queue::CONSTANT }, PLAN, &MEAN_1_S);
+    answers.tell("Poisson arrivals");
     answers.assert_within(380.0, 1.02 * CAPACITY_PER_S);
     let bias = answers.mean() / CAPACITY_PER_S - 1.0;
     assert!((-0.015..=0.0).contains(&bias) && answers.variation() <= 0.015, "{bias}, {}", answers.variation());
@@ -172,6 +184,7 @@ fn exponential_service_has_the_capacity_that_the_formula_says() {
     let service = ServiceTime::Exponential { mean: SERVICE, seed: 1 };
     let queue = Queue { arrival: Arrival::Poisson, service, trial_s: 60 };
     let answers = Answers::of(queue, SearchPlan { repeats: 5, ..PLAN }, &stop);
+    answers.tell("M/M/1");
     let bias = answers.mean() / expected - 1.0;
     assert!(bias.abs() <= 0.01, "{bias}");
     assert!(answers.variation() <= 0.015, "{}", answers.variation());

@@ -55,7 +55,9 @@ pub(super) fn section(audit: &Audit, columns: u16) -> String {
     }
     if let Some(part) = audit.delivered {
         let declared = "transport or sensors may lose some, and no more is promised";
-        lines.push(paragraph(&format!("Delivered: {} % of what was due; {declared}.", part * 100.0), columns));
+        // Never rounded up: what is not all must not look like all.
+        let percent = (part * 1e5).floor() / 1e3;
+        lines.push(paragraph(&format!("Delivered: {percent:.3} % of what was due; {declared}."), columns));
     }
     lines.join("\n")
 }
