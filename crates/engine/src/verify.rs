@@ -16,5 +16,6 @@ pub use exactness::{Exactness, shown};
 pub use freshness::{Freshness, Probe, ProbeParts};
 pub use frontier::Frontier;
 pub use overlap::Overlap;
+pub use truth::indices_in;
 pub use verifier::{Answers, Verifier, VerifierParts, VerifyMode, Witness};
 pub use writes::Writes;

@@ -3,7 +3,7 @@
 use crate::{
     ledger::{Fate, FateRanges, LedgerSummary},
     read::History,
-    verify::Exactness,
+    verify::{Exactness, indices_in},
 };
 use iotbench_core::{Batch, Chunk, Run, TimeRange, Value};
 use iotbench_simulator::Dataset;
@@ -155,20 +155,4 @@ impl ExpectedRows {
 fn told(signal: &str, stored: Option<Value<'_>>, sent: Option<Value<'_>>) -> String {
     use crate::verify::shown;
     format!("{signal} is {} and was sent as {}", shown(stored), shown(sent))
-}
-
-/// The indices of a device whose times lie in a stretch.
-fn indices_in(dataset: &dyn Dataset, device: u32, range: TimeRange) -> Range<u64> {
-    use std::ops::Bound;
-    let start = match range.from {
-        Bound::Included(ns) => dataset.index_at(device, ns),
-        Bound::Excluded(ns) => dataset.index_at(device, ns.saturating_add(1)),
-        Bound::Unbounded => 0,
-    };
-    let end = match range.to {
-        Bound::Included(ns) => dataset.index_at(device, ns.saturating_add(1)),
-        Bound::Excluded(ns) => dataset.index_at(device, ns),
-        Bound::Unbounded => u64::MAX,
-    };
-    start..end
 }

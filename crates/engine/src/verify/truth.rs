@@ -3,6 +3,7 @@
 use super::overlap::{Overlap, Stretch};
 use crate::read::History;
 use iotbench_core::{Batch, Devices, Run, TimeRange, Value};
+use iotbench_simulator::Dataset;
 use std::{
     ops::{Bound, ControlFlow, Range},
     sync::Arc,
@@ -132,7 +133,7 @@ impl Truth {
 
     /// What may be stored of a device in a stretch of time.
     pub fn stretches(&self, device: u32, range: TimeRange) -> Vec<Stretch> {
-        let asked = self.indices_in(device, range);
+        let asked = indices_in(&*self.history.dataset, device, range);
         let mut stretches = self.overlap.stretches(&self.history, device);
         for Stretch { indices, .. } in &mut stretches {
             *indices = indices.start.max(asked.start)..indices.end.min(asked.end);
@@ -140,20 +141,19 @@ impl Truth {
         stretches.retain(|stretch| !stretch.indices.is_empty());
         stretches
     }
+}
 
-    /// The indices of a device whose times lie in a stretch, stored or not.
-    fn indices_in(&self, device: u32, range: TimeRange) -> Range<u64> {
-        let dataset = &self.history.dataset;
-        let start = match range.from {
-            Bound::Included(ns) => dataset.index_at(device, ns),
-            Bound::Excluded(ns) => dataset.index_at(device, ns.saturating_add(1)),
-            Bound::Unbounded => 0,
-        };
-        let end = match range.to {
-            Bound::Included(ns) => dataset.index_at(device, ns.saturating_add(1)),
-            Bound::Excluded(ns) => dataset.index_at(device, ns),
-            Bound::Unbounded => u64::MAX,
-        };
-        start..end
-    }
+/// The indices of a device whose times lie in a stretch, stored or not.
+pub fn indices_in(dataset: &dyn Dataset, device: u32, range: TimeRange) -> Range<u64> {
+    let start = match range.from {
+        Bound::Included(ns) => dataset.index_at(device, ns),
+        Bound::Excluded(ns) => dataset.index_at(device, ns.saturating_add(1)),
+        Bound::Unbounded => 0,
+    };
+    let end = match range.to {
+        Bound::Included(ns) => dataset.index_at(device, ns.saturating_add(1)),
+        Bound::Excluded(ns) => dataset.index_at(device, ns),
+        Bound::Unbounded => u64::MAX,
+    };
+    start..end
 }
