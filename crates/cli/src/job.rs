@@ -9,7 +9,6 @@ use std::{
     path::{Path, PathBuf},
     time::{SystemTime, UNIX_EPOCH},
 };
-use url::Url;
 
 /// A database as named on the command line: `name` or `name:layout`.
 #[derive(Clone, Copy)]
@@ -70,7 +69,7 @@ impl Job {
         written: &WrittenProfile,
         word: BackendWord,
         overrides: &Overrides,
-        url: Option<&Url>,
+        endpoints: &[Endpoint],
         insecure: bool,
     ) -> Result<Self, CliError> {
         let overrides = Overrides { layout: word.layout.or(overrides.layout), ..overrides.clone() };
@@ -85,7 +84,7 @@ impl Job {
             profile,
             source: Source { file: source.file.clone(), text },
             base: written.base.clone(),
-            endpoints: url.cloned().map(Endpoint::new).into_iter().collect(),
+            endpoints: endpoints.to_vec(),
             insecure,
             server: None,
         };

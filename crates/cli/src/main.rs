@@ -5,6 +5,7 @@
 //! - No measurement, verdict or figure is made here.
 //! - `process::exit` is called nowhere but on a second signal.
 
+mod addresses;
 mod arguments;
 mod commands;
 mod console;

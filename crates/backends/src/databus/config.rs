@@ -2,7 +2,7 @@
 
 use crate::http::{
     Server,
-    address::{Access, Known, refuse, server},
+    address::{Access, Known, only_one, refuse, server},
 };
 use iotbench_core::{Name, Setting, SettingError, Settings, Target};
 use serde::Deserialize;
@@ -57,9 +57,7 @@ impl Config {
         variable: impl Fn(&str) -> Option<String>,
     ) -> Result<Self, SettingError> {
         let written: Written = settings.typed(SETTINGS)?;
-        let [endpoint] = target.endpoints.as_slice() else {
-            return Err(refuse("url", "give one address: http://USER@HOST:9000/; no Databus can be started here"));
-        };
+        let endpoint = only_one(target, &KNOWN, "http://USER@HOST:9000/; no Databus can be started here")?;
         if let Some((key, _)) = endpoint.expose().query_pairs().next() {
             return Err(refuse("url", format!("{key:?} is unknown: the URL takes no keys")));
         }

@@ -1,7 +1,7 @@
 //! What the address of an HTTP server, and the settings beside it, say of the server.
 
 use super::server::{Credentials, Password, Server, Trust};
-use iotbench_core::{Endpoint, SettingError};
+use iotbench_core::{Endpoint, SettingError, Target};
 use percent_encoding::percent_decode_str;
 use std::{borrow::Cow, fmt, path::Path};
 
@@ -59,6 +59,21 @@ pub(crate) fn server(
         trust,
         credentials(endpoint, known, access, variable)?,
     ))
+}
+
+/// The address of a database that is one server. `example` shows how it is written.
+///
+/// # Errors
+/// There is none, or there are several.
+pub(crate) fn only_one<'t>(target: &'t Target, known: &Known, example: &str) -> Result<&'t Endpoint, SettingError> {
+    match target.endpoints.as_slice() {
+        [endpoint] => Ok(endpoint),
+        [] => Err(refuse("url", format!("give the address of a server: {example}"))),
+        several => {
+            let (what, number) = (known.what, several.len());
+            Err(refuse("url", format!("{what} is loaded by one address, and {number} are given: leave the others out")))
+        }
+    }
 }
 
 fn credentials(

@@ -2,7 +2,7 @@
 
 use crate::http::{
     Server,
-    address::{Access, Known, one_of, refuse, server},
+    address::{Access, Known, one_of, only_one, refuse, server},
 };
 use iotbench_core::{Endpoint, Name, Setting, SettingError, Settings, Target};
 use serde::Deserialize;
@@ -95,9 +95,7 @@ impl Config {
         variable: impl Fn(&str) -> Option<String>,
     ) -> Result<Self, SettingError> {
         let written: Written = settings.typed(SETTINGS)?;
-        let [endpoint] = target.endpoints.as_slice() else {
-            return Err(refuse("url", "give one address: http://HOST:8086/ or https://HOST:8086/"));
-        };
+        let endpoint = only_one(target, &KNOWN, "http://HOST:8086/ or https://HOST:8086/")?;
         let keys = Keys::of(endpoint)?;
         let access = Access {
             username: written.username.as_deref(),

@@ -2,7 +2,7 @@
 
 use crate::http::{
     Server,
-    address::{Access, Known, one_of, refuse, server},
+    address::{Access, Known, one_of, only_one, refuse, server},
     server::{Credentials, Password},
 };
 use iotbench_core::{Endpoint, Name, Setting, SettingError, Settings, Target};
@@ -96,9 +96,7 @@ impl Config {
         variable: impl Fn(&str) -> Option<String>,
     ) -> Result<Self, SettingError> {
         let written: Written = settings.typed(SETTINGS)?;
-        let [endpoint] = target.endpoints.as_slice() else {
-            return Err(refuse("url", "give one address: http://HOST:8086/?org=ORG or https://HOST:8086/?org=ORG"));
-        };
+        let endpoint = only_one(target, &KNOWN, "http://HOST:8086/?org=ORG or https://HOST:8086/?org=ORG")?;
         let keys = Keys::of(endpoint)?;
         let access =
             Access { username: None, password_file: None, ca: written.ca.as_deref(), insecure: target.insecure };

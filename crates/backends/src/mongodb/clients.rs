@@ -5,7 +5,7 @@
 //! pool has no limit: whoever sends has a connection at once. The control plane's thread does other things between two calls:
 //! what its client knew of the servers then, and its connections, may be no more.
 
-use super::{config::Address, error::classify};
+use super::{address::Address, error::classify};
 use iotbench_core::{Applied, Cause, Error};
 use mongodb::{Client, Database, bson::doc};
 use std::{

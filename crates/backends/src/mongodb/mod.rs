@@ -1,6 +1,7 @@
 //! MongoDB, by its own driver and raw BSON. README.md beside this file says what it creates, how it writes, what it promises
 //! and which times it keeps.
 
+mod address;
 mod clients;
 mod config;
 mod database;
@@ -18,8 +19,9 @@ mod time;
 mod write;
 
 use async_trait::async_trait;
+use address::Address;
 use clients::Clients;
-use config::{Address, Config, SETTINGS};
+use config::{Config, SETTINGS};
 use database::MongoDatabase;
 use iotbench_core::{
     Acknowledgement, Backend, Capabilities, Database, Domain, Duplicates, Error, Layout, OpenRequest, Recipe, Setting,

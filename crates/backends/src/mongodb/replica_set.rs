@@ -1,7 +1,8 @@
 //! Makes a replica set of private servers that were just started: no command does that without a shell of MongoDB's.
 
 use super::{
-    config::{Address, Config},
+    address::Address,
+    config::Config,
     error::classify,
     ownership::run,
 };

@@ -2,7 +2,7 @@
 
 use crate::http::{
     Server,
-    address::{Access, Known, refuse, server},
+    address::{Access, Known, only_one, refuse, server},
 };
 use iotbench_core::{Setting, SettingError, Settings, Target};
 use serde::Deserialize;
@@ -78,9 +78,7 @@ impl Config {
         variable: impl Fn(&str) -> Option<String>,
     ) -> Result<Self, SettingError> {
         let written: Written = settings.typed(SETTINGS)?;
-        let [endpoint] = target.endpoints.as_slice() else {
-            return Err(refuse("url", "give one address: http://HOST:9000/ or https://HOST:9000/"));
-        };
+        let endpoint = only_one(target, &KNOWN, "http://HOST:9000/ or https://HOST:9000/")?;
         if endpoint.expose().query().is_some() {
             return Err(refuse("url", "the address of QuestDB has nothing after a question mark"));
         }

@@ -2,7 +2,7 @@
 
 use crate::http::{
     Server,
-    address::{Access, Known, refuse, server},
+    address::{Access, Known, only_one, refuse, server},
 };
 use iotbench_core::{Name, Setting, SettingError, Settings, Target};
 use serde::Deserialize;
@@ -61,9 +61,7 @@ impl Config {
         variable: impl Fn(&str) -> Option<String>,
     ) -> Result<Self, SettingError> {
         let written: Written = settings.typed(SETTINGS)?;
-        let [endpoint] = target.endpoints.as_slice() else {
-            return Err(refuse("url", "give one address: http://HOST:8428/ or https://HOST:8428/"));
-        };
+        let endpoint = only_one(target, &KNOWN, "http://HOST:8428/ or https://HOST:8428/")?;
         if endpoint.expose().query().is_some() {
             return Err(refuse("url", "the address of VictoriaMetrics has nothing after a question mark"));
         }

@@ -35,9 +35,9 @@ pub(super) fn check(arguments: &CheckArguments) -> Result<(), CliError> {
     let overrides = Overrides { full: arguments.full, ..Overrides::default() };
     let variants = written.profile.variants_on(word.backend.name(), &overrides, &[]);
     for variant in variants.map_err(|e| written.source.error(&e))? {
-        Job::new(&written, word, &Overrides { variant, ..overrides.clone() }, None, false)?;
+        Job::new(&written, word, &Overrides { variant, ..overrides.clone() }, &[], false)?;
     }
-    let job = Job::new(&written, word, &overrides, None, false)?;
+    let job = Job::new(&written, word, &overrides, &[], false)?;
     let planned = job.plans("check", &Place::nowhere()).collect::<Result<Vec<_>, _>>()?;
     let Some(first) = planned.first() else { return Err(CliError::internal("a profile without a run")) };
     let head = format!("ok: {} on {}, layout {}", written.profile.name, word.backend.name(), job.layout);

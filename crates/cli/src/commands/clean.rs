@@ -1,6 +1,7 @@
 //! `iotbench clean`: what killed runs left in a server of the user's, and the folders that runs kept.
 
 use crate::{
+    addresses,
     arguments::EXIT_CODES,
     console::{self, printable},
     error::CliError,
@@ -8,13 +9,12 @@ use crate::{
 use clap::Args;
 use iotbench_backends::BACKENDS;
 use iotbench_core::{
-    Backend, Database, Endpoint, Error, Layout, Marker, Name, OpenRequest, OwnedObject, Registry, Schema, Settings,
-    Signal, TableSpec, Target, ValueType,
+    Backend, Database, Error, Layout, Marker, Name, OpenRequest, OwnedObject, Registry, Schema, Settings, Signal,
+    TableSpec, Target, ValueType,
 };
 use iotbench_engine::cause_exit_code;
 use iotbench_launcher::{KeptServer, Records};
 use std::{sync::Arc, time::Duration};
-use url::Url;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -31,10 +31,10 @@ const PATIENCE: Duration = Duration::from_secs(60);
 #[derive(Debug, Args)]
 #[command(after_help = format!("{EXAMPLES}\n\n{EXIT_CODES}"))]
 pub(crate) struct CleanArguments {
-    /// Where the database is; without it the folders that `run --keep` left of private servers are removed. With a
-    /// password better as IOTBENCH_URL, which other users cannot see
-    #[arg(long, env = "IOTBENCH_URL", hide_env_values = true)]
-    url: Option<String>,
+    /// Where the database is; without it the folders that `run --keep` left of private servers are removed. Repeatable for
+    /// the servers of one cluster. With a password better as IOTBENCH_URL (one a line), which other users cannot see
+    #[arg(long, env = "IOTBENCH_URL", hide_env_values = true, value_delimiter = '\n')]
+    url: Vec<String>,
     /// The database, where its address does not tell (`iotbench backends`)
     #[arg(long, short, env = "IOTBENCH_BACKEND", value_name = "NAME")]
     backend: Option<String>,
@@ -47,10 +47,11 @@ pub(crate) struct CleanArguments {
 }
 
 pub(super) fn clean(arguments: &CleanArguments) -> Result<(), CliError> {
-    let Some(url) = &arguments.url else { return clean_kept(arguments) };
-    // The text is never repeated: it may hold a password.
-    let url: Url = url.parse().map_err(|e| CliError::usage(format!("--url cannot be read: {e}")))?;
-    let target = Target { endpoints: vec![Endpoint::new(url)], insecure: arguments.insecure, ..Target::default() };
+    let endpoints = addresses::endpoints(&arguments.url)?;
+    if endpoints.is_empty() {
+        return clean_kept(arguments);
+    }
+    let target = Target { endpoints, insecure: arguments.insecure, ..Target::default() };
     let database = open(arguments.backend.as_deref(), &target)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CliError::internal)?;
     let call = |e: Error| CliError::with_code(cause_exit_code(e.cause), printable(&e.to_string()));

@@ -11,6 +11,7 @@ mod sweep;
 pub(crate) use options::RunArguments;
 
 use crate::{
+    addresses,
     error::CliError,
     job::{BackendWord, Job, Place},
     profiles, signals,
@@ -49,14 +50,12 @@ pub(super) fn run(arguments: &RunArguments) -> Result<u8, CliError> {
 fn jobs(arguments: &RunArguments) -> Result<Vec<Job>, CliError> {
     let written = profiles::find(&arguments.profile)?;
     let words = arguments.backend.iter().map(|word| BackendWord::read(word)).collect::<Result<Vec<_>, _>>()?;
-    let url = arguments.url()?;
+    let endpoints = arguments.endpoints()?;
     let names: Vec<_> = words.iter().map(|w| w.backend.name()).collect();
-    if url.is_some() && names.windows(2).any(|pair| pair.first() != pair.last()) {
+    if !endpoints.is_empty() && names.windows(2).any(|pair| pair.first() != pair.last()) {
         return Err(CliError::usage("--url means one database, and several backends are given: run them one by one"));
     }
-    if let Some(url) = &url {
-        command::warn_of_password(url);
-    }
+    addresses::warn_of_password(&endpoints);
     let overrides = arguments.overrides();
     let strategies = arguments.strategies(&written.profile);
     let mut jobs = Vec::new();
@@ -65,7 +64,7 @@ fn jobs(arguments: &RunArguments) -> Result<Vec<Job>, CliError> {
         for variant in variants.map_err(|e| written.source.error(&e))? {
             for &strategy in &strategies {
                 let overrides = Overrides { variant: variant.clone(), strategy, ..overrides.clone() };
-                jobs.push(Job::new(&written, word, &overrides, url.as_ref(), arguments.insecure)?);
+                jobs.push(Job::new(&written, word, &overrides, &endpoints, arguments.insecure)?);
             }
         }
     }

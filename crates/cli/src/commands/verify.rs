@@ -38,10 +38,10 @@ changed, neither in the database nor in the folder.";
 pub(crate) struct VerifyArguments {
     /// The results folder of a run that was started with --keep, or was killed
     run: PathBuf,
-    /// Where the database is; without it where the run left it. With a password better as IOTBENCH_URL, which other users
-    /// cannot see
-    #[arg(long, env = "IOTBENCH_URL", hide_env_values = true)]
-    url: Option<String>,
+    /// Where the database is; without it where the run left it. Repeatable for the servers of one cluster. With a password
+    /// better as IOTBENCH_URL (one a line), which other users cannot see
+    #[arg(long, env = "IOTBENCH_URL", hide_env_values = true, value_delimiter = '\n')]
+    url: Vec<String>,
     /// Read everything, not a sample of the devices
     #[arg(long)]
     full: bool,

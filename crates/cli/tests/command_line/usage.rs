@@ -27,6 +27,24 @@ const REFUSED: &[(&[&str], &str)] = &[
     (&["run", "-p", "machine_write", "--batch", "0"], "count"),
     (&["run", "-p", "machine_write", "--url", "mysql://h/x"], "sqlite:PATH"),
     (&["run", "-p", "machine_write", "-b", "sqlite,blackhole", "--url", "sqlite:x.db"], "one database"),
+    (&["run", "-p", "machine_write", "--url", ""], "--url is empty"),
+    (&["run", "-p", "machine_write", "--url", "sqlite:a.db", "--url", "sqlite:b.db"], "2 addresses were given"),
+    (
+        &["run", "-p", "pmu_write", "-b", "influxdb", "--url", "http://a/", "--url", "http://b/"],
+        "InfluxDB is loaded by one",
+    ),
+    (
+        &["run", "-p", "pmu_write", "-b", "questdb", "--url", "http://a,b/"],
+        "QuestDB is loaded by one address, and 2 are",
+    ),
+    (
+        &["run", "-p", "pmu_write", "-b", "postgres", "--url", "postgres://a,b/d"],
+        "one server is loaded, and 2 addresses",
+    ),
+    (
+        &["run", "-p", "pmu_write", "-b", "mongodb", "--url", "mongodb://a/d", "--url", "mongodb://b/e"],
+        "the rest alike",
+    ),
     (&["run", "-p", "machine_write", "-c", "2"], "at most 1"),
     (&["run", "-p", "pmu_read_all", "--set", "preload=0"], "--history"),
     (&["run", "-p", "pmu_write", "--strategy", "bulk"], "searches no machine cycles"),

@@ -3,6 +3,7 @@
 use crate::{
     on_a_server::{Ended, arguments, run},
     place::{Place, SERVERS, is_here},
+    proxy::Proxy,
 };
 use rustix::process::{Resource, getrlimit};
 use std::{
@@ -112,6 +113,27 @@ fn ten_thousand_users_share_few_connections() {
         place.out(&["server", "stop", backend]);
         place.assert_nothing_is_left();
     }
+}
+
+/// The same server by two ways, as two of one cluster would be.
+#[test]
+fn several_addresses_are_used_in_turn() {
+    if !is_here("kairosdb") {
+        return;
+    }
+    let place = Place::new();
+    let server: Url = place.out(&["server", "start", "kairosdb"]).trim().parse().unwrap();
+    let ways = [Proxy::to(&server), Proxy::to(&server)];
+    let second = ways[1].url(&server);
+    let ended = run(&place, "kairosdb", &ways[0].url(&server), 6, &["--url", second.as_str()]);
+    assert_eq!(ended.code, 0, "{} {}", ended.reasons(), ended.err);
+    assert_eq!(ended.document["target"]["endpoints"].as_array().unwrap().len(), 2);
+    for way in ways {
+        let connections = way.take_count();
+        assert!(connections >= 3, "half of the users': {connections}");
+    }
+    place.out(&["server", "stop", "kairosdb"]);
+    place.assert_nothing_is_left();
 }
 
 #[expect(clippy::print_stderr, reason = "who reads the tests' output sees what was not tested")]

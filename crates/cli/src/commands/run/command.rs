@@ -1,8 +1,6 @@
 //! The command as given, for results: without secrets.
 
-use crate::console;
-use iotbench_core::Endpoint;
-use url::Url;
+use crate::addresses;
 
 /// Words in a key whose value is a secret.
 const SECRET_WORDS: [&str; 4] = ["password", "passwd", "token", "secret"];
@@ -19,17 +17,13 @@ fn without_secrets(arguments: &[String]) -> Vec<String> {
     let mut before = "";
     for argument in arguments {
         shown.push(match argument.strip_prefix("--url=") {
-            Some(url) => format!("--url={}", shown_url(url)),
-            None if before == "--url" => shown_url(argument),
+            Some(url) => format!("--url={}", addresses::shown(url)),
+            None if before == "--url" => addresses::shown(argument),
             None => shown_assignment(argument),
         });
         before = argument;
     }
     shown
-}
-
-fn shown_url(text: &str) -> String {
-    text.parse::<Url>().map_or_else(|_| HIDDEN.into(), |url| Endpoint::new(url).to_string())
 }
 
 /// `key=value` with a hidden value when the key sounds like a secret.
@@ -39,14 +33,6 @@ fn shown_assignment(argument: &str) -> String {
             format!("{key}={HIDDEN}")
         }
         _ => argument.into(),
-    }
-}
-
-/// Other users see the command line, and the environment they do not.
-pub(super) fn warn_of_password(url: &Url) {
-    let given_as_argument = || std::env::args().any(|a| a == "--url" || a.starts_with("--url="));
-    if url.password().is_some() && given_as_argument() {
-        console::say("warning: other users of this machine can see the password in --url: set IOTBENCH_URL instead");
     }
 }
 

@@ -1,18 +1,17 @@
 //! The options of `iotbench run`.
 
-use crate::{arguments::EXIT_CODES, error::CliError};
+use crate::{addresses, arguments::EXIT_CODES, error::CliError};
 use clap::{
     Args, ValueEnum,
     builder::{FalseyValueParser, PossibleValuesParser, TypedValueParser},
 };
-use iotbench_core::Layout;
+use iotbench_core::{Endpoint, Layout};
 use iotbench_engine::{
     Arrival, ArrivalOverride, Auto, Bytes, Count, Datapoints, OperationKind, Overrides, Profile, Rate, ScenarioAction,
     SearchOverride, Span, Strategy, VerifyMode,
 };
 use iotbench_launcher::DEFAULT_MEMORY_BYTES;
 use std::path::PathBuf;
-use url::Url;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -22,6 +21,7 @@ Examples:
   iotbench run -p machine_write -b sqlite -b blackhole          one after the other
   iotbench run -p pmu_write --vus 50 -b sqlite -b mariadb --runs 5
                                                                 five runs of each, and means with 95 % intervals
+  iotbench run -p pmu_write -b mongodb --url mongodb://a:27017,b:27017/
   iotbench run -p machine_write -b mariadb:bulk                 on a private server, started for the run and removed
   iotbench run -p machine_read -b postgres:wide --strategy bulk --history 2m
   iotbench run -p compressor_mean -b mariadb --variant 'index none'
@@ -56,9 +56,11 @@ pub(crate) struct RunArguments {
     #[arg(long, env = "IOTBENCH_LAYOUT", value_parser = layouts())]
     layout: Option<Layout>,
     /// Where the database is, such as sqlite:PATH; without it in the results folder, or on a private server that is
-    /// started for the run. With a password better as IOTBENCH_URL, which other users cannot see
-    #[arg(long, env = "IOTBENCH_URL", hide_env_values = true)]
-    url: Option<String>,
+    /// started for the run. Repeatable, or with commas between the hosts, for the servers of one cluster: KairosDB and
+    /// OpenTSDB are used in turn, MongoDB's are members or routers of one set; others take one. With a password better
+    /// as IOTBENCH_URL (one a line), which other users cannot see
+    #[arg(long, env = "IOTBENCH_URL", hide_env_values = true, value_delimiter = '\n')]
+    url: Vec<String>,
     /// How long to measure, such as 30s or 10m
     #[arg(long, short, env = "IOTBENCH_DURATION", value_name = "TIME")]
     duration: Option<Span>,
@@ -229,10 +231,8 @@ impl RunArguments {
         keys.map(|(key, _)| key.trim()).any(|key| key == "strategy" || key.ends_with(".strategy"))
     }
 
-    /// Where the database is, if the user says so. The text is never repeated: it may hold a password.
-    pub(super) fn url(&self) -> Result<Option<Url>, CliError> {
-        let Some(text) = &self.url else { return Ok(None) };
-        let wrong = |e| CliError::usage(format!("--url cannot be read: {e}; write for example sqlite:PATH"));
-        text.parse().map(Some).map_err(wrong)
+    /// Where the database is, if the user says so.
+    pub(super) fn endpoints(&self) -> Result<Vec<Endpoint>, CliError> {
+        addresses::endpoints(&self.url)
     }
 }

@@ -2,6 +2,7 @@
 
 use super::VerifyArguments;
 use crate::{
+    addresses,
     commands::join::join,
     console,
     diagnostics::Source,
@@ -37,10 +38,9 @@ impl Place {
         stop: &StopSignal,
     ) -> Result<Self, CliError> {
         let at = |endpoints, folder| Self { endpoints, folder, insecure: arguments.insecure, server: None };
-        if let Some(url) = &arguments.url {
-            // The text is never repeated: it may hold a password.
-            let url: Url = url.parse().map_err(|e| CliError::usage(format!("--url cannot be read: {e}")))?;
-            return Ok(at(vec![Endpoint::new(url)], None));
+        let given = addresses::endpoints(&arguments.url)?;
+        if !given.is_empty() {
+            return Ok(at(given, None));
         }
         if backend.capabilities().embedded {
             let folder = arguments.run.join(DATABASE);
@@ -88,7 +88,7 @@ fn kept_server(
     let source = Source { file: "the run's profile".into(), text: String::new() };
     let written = WrittenProfile { profile: head.plan.profile.clone(), source, base: head.base.clone() };
     let word = BackendWord { backend, layout: Some(head.plan.table.layout) };
-    let job = Job::new(&written, word, &Overrides::default(), None, false)?;
+    let job = Job::new(&written, word, &Overrides::default(), &[], false)?;
     let none = || {
         let name = backend.name();
         CliError::usage(format!("no server of {name} was kept by that run or since: say with --url where its data are"))
