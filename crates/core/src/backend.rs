@@ -40,7 +40,8 @@ pub trait Backend: Send + Sync {
     }
 
     /// Makes one database of the processes of a private server, at `target`, that was just started, where no command does
-    /// ([`Recipe::join`]). It finds it made when the server starts again on a folder that was kept.
+    /// ([`Recipe::join`]). It finds it made when the server starts again on a folder that was kept. The target's endpoints
+    /// are those that clients use, its nodes all processes.
     ///
     /// # Errors
     /// The processes cannot be reached, or refuse.

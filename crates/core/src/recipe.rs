@@ -224,6 +224,8 @@ pub enum Ready {
     },
     /// It listens on its first port: it does so last.
     Listens,
+    /// It does not listen before the others are one database: whoever joins them waits for it ([`crate::Backend::join`]).
+    Joined,
 }
 
 /// How a server is asked to stop.

@@ -1,7 +1,7 @@
 //! Where a database is reached and what it consists of.
 
 use serde::{Deserialize, Serialize};
-use std::{fmt, path::PathBuf};
+use std::{fmt, net::SocketAddr, path::PathBuf};
 use url::Url;
 
 /// An address of a server. Its user and password never appear in `Debug`, `Display` or a serialised form.
@@ -57,6 +57,8 @@ pub struct Node {
     pub node: u32,
     /// The root of its process tree, where it runs on this machine.
     pub pid: Option<u32>,
+    /// Where others of the database reach it, as far as that is known: its address and first port.
+    pub address: Option<SocketAddr>,
 }
 
 /// A database to load: endpoints, nodes, and for embedded ones a folder.

@@ -109,7 +109,7 @@ fn resources_have_one_entry_for_each_role_and_node() {
     for role in ["store", "front"] {
         for node in 0..3 {
             let process = Command::new("sleep").arg("600").spawn().unwrap();
-            target.nodes.push(Node { role: role.into(), node, pid: Some(process.id()) });
+            target.nodes.push(Node { role: role.into(), node, pid: Some(process.id()), address: None });
             processes.push(process);
         }
     }

@@ -47,6 +47,8 @@ pub(crate) struct Planned {
     pub(crate) log: PathBuf,
     /// The port that it serves when it is ready.
     pub(crate) port: Option<u16>,
+    /// Whether it has to listen there before the processes are joined.
+    pub(crate) is_awaited: bool,
     pub(crate) probe: Probe,
 }
 
@@ -130,10 +132,12 @@ fn process(
         Ready::Http { port, path } => {
             Probe::Http { host: member.host(), port: topology.port(role, port).unwrap_or_default(), path: path.into() }
         }
-        Ready::Listens => Probe::None,
+        Ready::Listens | Ready::Joined => Probe::None,
     };
     let port = role.ports.first().and_then(|first| topology.port(role, first));
-    Ok((order, Planned { member: *member, log: own_log.unwrap_or_else(|| log.to_path_buf()), port, probe }))
+    let log = own_log.unwrap_or_else(|| log.to_path_buf());
+    let is_awaited = !matches!(role.ready, Ready::Joined);
+    Ok((order, Planned { member: *member, log, port, is_awaited, probe }))
 }
 
 fn basic_environment(run: &str) -> Vec<(String, String)> {

@@ -232,7 +232,13 @@ mod tests {
         Record {
             backend: "exampled".into(),
             urls: vec!["http://127.0.0.1:1/".into()],
-            processes: vec![ServerProcess { role: "server".into(), node: 0, id: server, log: "exampled.log".into() }],
+            processes: vec![ServerProcess {
+                role: "server".into(),
+                node: 0,
+                id: server,
+                log: "exampled.log".into(),
+                address: None,
+            }],
             supervisor: server,
             folder,
             owner: None,

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use std::{
     collections::BTreeMap,
     fmt, fs, io,
+    net::SocketAddr,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, SystemTime},
@@ -40,6 +41,8 @@ pub struct ServerProcess {
     pub id: ProcessId,
     /// Its log.
     pub log: PathBuf,
+    /// Where others of the server reach it: its address and first port.
+    pub address: Option<SocketAddr>,
 }
 
 /// A private server that runs. Dropping it stops it and removes its folder.
@@ -111,6 +114,7 @@ impl PrivateServer {
             role: process.role.clone(),
             node: process.node,
             pid: u32::try_from(process.id.pid).ok(),
+            address: process.address,
         };
         self.processes.iter().map(node).collect()
     }

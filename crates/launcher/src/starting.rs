@@ -80,7 +80,8 @@ impl Starting<'_> {
     fn is_ready(&self, process: usize) -> bool {
         let Some(&(id, _)) = self.started.get(process) else { return false };
         let planned = &self.planned[process];
-        planned.port.is_none_or(|port| listens(id, planned.member.host(), port)) && planned.probe.succeeds()
+        let listens = |port| listens(id, planned.member.host(), port);
+        (!planned.is_awaited || planned.port.is_none_or(listens)) && planned.probe.succeeds()
     }
 
     fn check_time(&self, process: usize, stage_since: Instant) -> Result<(), StartError> {
@@ -107,6 +108,7 @@ impl Starting<'_> {
             node: planned.member.node,
             id,
             log: planned.log.clone(),
+            address: planned.port.map(|port| (planned.member.host(), port).into()),
         };
         self.planned.iter().zip(&self.started).map(process).collect()
     }

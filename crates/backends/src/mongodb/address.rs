@@ -1,6 +1,6 @@
 //! What the addresses of MongoDB say, and the driver's options that they become.
 
-use super::config::Config;
+use super::{config::Config, recipe::MOST_SHARDS};
 use iotbench_core::{Endpoint, Name, SettingError, Target};
 use mongodb::options::{ClientOptions, ConnectionString, Credential, ServerAddress, Tls, TlsOptions};
 use std::{fmt, fs, net::IpAddr, path::PathBuf, time::Duration};
@@ -47,10 +47,7 @@ impl Address {
         config: &Config,
         variable: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Self, SettingError> {
-        let (first, others) = target
-            .endpoints
-            .split_first()
-            .ok_or_else(|| refuse("url", "give the server as mongodb://USER@HOST:PORT/DATABASE"))?;
+        let (first, others) = target.endpoints.split_first().ok_or_else(|| no_address(config))?;
         let mut options = options(first, target.insecure, config)?;
         for other in others {
             if apart_from_host(first) != apart_from_host(other) {
@@ -92,6 +89,16 @@ impl Address {
             Some(Tls::Disabled) | None => "off",
         }
     }
+}
+
+fn no_address(config: &Config) -> SettingError {
+    if usize::from(config.shards) > MOST_SHARDS {
+        return refuse(
+            "shards",
+            format!("a private cluster has 1 to {MOST_SHARDS} shards; one of more is named by --url"),
+        );
+    }
+    refuse("url", "give the server as mongodb://USER@HOST:PORT/DATABASE")
 }
 
 /// Who we are there, the database and the options.
@@ -273,6 +280,8 @@ mod tests {
             Address::of(&target, &Config::default(), &|_| None)
         };
         assert_eq!(of(&[]).unwrap_err().key, "url");
+        let many = Config { shards: 9, ..Config::default() };
+        assert_eq!(Address::of(&Target::default(), &many, &|_| None).unwrap_err().key, "shards");
         let hosts = of(&["mongodb://me:p@a:1/d", "mongodb://me:p@b:2/d"]).unwrap().options.hosts;
         assert_eq!(hosts.iter().map(ToString::to_string).collect::<Vec<_>>(), ["a:1", "b:2"]);
         for other in

@@ -121,7 +121,7 @@ pub(crate) const SETTINGS: &[Setting] = &[
     Setting {
         key: "shards",
         default: "0",
-        help: "shards that the cluster behind --url must have, else the run is refused; 0: whatever there is",
+        help: "1 to 8: a private cluster of so many shards; with --url those that it must have, or the run is refused",
     },
     Setting { key: "password_file", default: "", help: "a file whose first line is the password" },
     Setting { key: "ca", default: "", help: "a PEM file with the authority that signed the server's certificate" },

@@ -3,6 +3,7 @@
 
 mod address;
 mod clients;
+mod cluster;
 mod config;
 mod database;
 mod encode;
@@ -18,14 +19,14 @@ mod shards;
 mod time;
 mod write;
 
-use async_trait::async_trait;
 use address::Address;
+use async_trait::async_trait;
 use clients::Clients;
 use config::{Config, SETTINGS};
 use database::MongoDatabase;
 use iotbench_core::{
     Acknowledgement, Backend, Capabilities, Database, Domain, Duplicates, Error, Layout, OpenRequest, Recipe, Setting,
-    SettingError, TableSpec, Target, TimeUnit,
+    SettingError, Settings, TableSpec, Target, TimeUnit, Variant,
 };
 use layout::Table;
 use std::sync::Arc;
@@ -69,8 +70,19 @@ impl Backend for MongoDb {
         Some(&recipe::RECIPE)
     }
 
+    fn variants(&self) -> &'static [Variant] {
+        &recipe::VARIANTS
+    }
+
+    fn recipe_for(&self, settings: &Settings) -> Option<&'static Recipe> {
+        match settings.0.get("shards").and_then(serde_json::Value::as_u64).unwrap_or(0) {
+            0 => self.recipe(),
+            shards => recipe::with_shards(shards),
+        }
+    }
+
     async fn join(&self, target: &Target) -> Result<(), Error> {
-        replica_set::form(target).await
+        if cluster::is_one(target) { cluster::form(target).await } else { replica_set::form(target).await }
     }
 
     fn open(&self, request: OpenRequest) -> Result<Arc<dyn Database>, SettingError> {

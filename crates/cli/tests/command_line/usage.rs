@@ -45,6 +45,7 @@ const REFUSED: &[(&[&str], &str)] = &[
         &["run", "-p", "pmu_write", "-b", "mongodb", "--url", "mongodb://a/d", "--url", "mongodb://b/e"],
         "the rest alike",
     ),
+    (&["run", "-p", "pmu_write", "-b", "mongodb", "--set", "backend.mongodb.shards=9"], "1 to 8 shards"),
     (&["run", "-p", "machine_write", "-c", "2"], "at most 1"),
     (&["run", "-p", "pmu_read_all", "--set", "preload=0"], "--history"),
     (&["run", "-p", "pmu_write", "--strategy", "bulk"], "searches no machine cycles"),

@@ -24,5 +24,6 @@ mod place;
 mod proxy;
 mod reads;
 mod scenarios;
+mod shards;
 mod tampered;
 mod tls;

@@ -7,7 +7,7 @@ use std::{
     net::{TcpListener, TcpStream},
 };
 
-/// `init EVENTS NAME DATA`, `join EVENTS WORD…`, or `serve EVENTS NAME ADDRESS PEERS NEEDS FAILING`.
+/// `init EVENTS NAME DATA`, `join EVENTS WORD…`, `serve EVENTS NAME ADDRESS PEERS NEEDS FAILING`, or `wait EVENTS NAME`.
 pub fn run(arguments: &[&str]) {
     match *arguments {
         ["init", events, name, data] => {
@@ -23,6 +23,12 @@ pub fn run(arguments: &[&str]) {
             let [events, name, peers, needs] = [events, name, peers, needs].map(str::to_owned);
             assert_ne!(name, failing, "no luck");
             Server { events, name, peers, needs }.run(address);
+        }
+        ["wait", events, name] => {
+            let mut signals = Signals::new([SIGTERM]).unwrap();
+            note(events, &format!("start {name} {}", std::process::id()));
+            signals.forever().next();
+            note(events, &format!("stop {name} {}", std::process::id()));
         }
         _ => panic!("{arguments:?}"),
     }

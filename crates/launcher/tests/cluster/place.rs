@@ -124,6 +124,31 @@ impl Place {
         }))
     }
 
+    /// A server that nobody would wait for, because it does not listen before it is joined.
+    pub fn launch_one_that_waits(&self, backend: &str) -> Launch {
+        let (program, events) = (self.program(), self.events_file());
+        let words = [program.to_str().unwrap(), "fake", "wait", events.to_str().unwrap(), "router-0"];
+        let start: Vec<&'static str> = words.iter().map(|word| &*(*word).to_owned().leak()).collect();
+        let router = Role {
+            name: "router",
+            on: On::FirstNode,
+            ports: &["port"],
+            files: &[],
+            init: &[],
+            environment: &[],
+            start: start.leak(),
+            setting: &[],
+            reserved: &[],
+            ready: Ready::Joined,
+            ready_within_s: 1,
+            stop: StopBy::Terminate,
+            url: None,
+        };
+        let roles = vec![router].leak();
+        let recipe = Recipe { programs: &[], jars: &[], version: &[], user: "nobody", nodes: &[1], roles, join: &[] };
+        Launch::new(backend, Box::leak(Box::new(recipe)), self.folder.join("server.log")).supervisor(program)
+    }
+
     pub fn start(&self, backend: &str) -> PrivateServer {
         start(&self.launch(backend, 3, "none", "all"), &|| false).unwrap_or_else(|error| panic!("{error}"))
     }

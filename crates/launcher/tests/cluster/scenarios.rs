@@ -23,6 +23,7 @@ pub const ALL: &[(&str, fn())] = &[
     ("a_join_that_fails_ends_all", a_join_that_fails),
     ("one_that_dies_is_named_and_ends_all", one_that_dies),
     ("single_processes_are_killed_stopped_continued_and_restarted_and_the_others_go_on", single_processes),
+    ("one_that_is_joined_later_is_not_waited_for_and_its_address_is_known", one_that_is_joined_later),
     ("a_killed_parent_leaves_nothing", a_killed_parent_leaves_nothing),
     ("a_killed_supervisor_is_replaced_by_its_caller", a_killed_supervisor),
     ("a_kept_cluster_starts_again_where_it_was", a_kept_cluster),
@@ -53,6 +54,16 @@ fn roles_start_in_their_order() {
     let stopped = place.noted("stop ");
     assert_eq!(place.noted("orphan "), [""; 0], "a store stopped before a front");
     assert_eq!((set(&stopped[..3]), set(&stopped[3..])), (FRONTS.into(), STORES.into()));
+    place.assert_nothing_is_left(&backend);
+}
+
+fn one_that_is_joined_later() {
+    let (place, backend) = (Place::new(), backend("later"));
+    let server = start(&place.launch_one_that_waits(&backend), &|| false).unwrap_or_else(|error| panic!("{error}"));
+    let nodes = server.nodes();
+    let address = nodes[0].address.unwrap();
+    assert!(address.ip().is_loopback() && TcpStream::connect(address).is_err(), "nobody listens at {address}");
+    assert_eq!(server.stop().unwrap(), Ended::Removed);
     place.assert_nothing_is_left(&backend);
 }
 
