@@ -53,7 +53,8 @@ impl From<StartError> for CliError {
             StartError::Missing(_)
             | StartError::NoSupervisor
             | StartError::NoSetpriv
-            | StartError::OtherNodes { .. } => USAGE,
+            | StartError::OtherNodes { .. }
+            | StartError::OtherKind { .. } => USAGE,
             StartError::Folder(error) => folder_code(error),
             StartError::Io { .. } => LOCAL_IO,
             StartError::Died { .. } | StartError::NotReady { .. } => SERVER,

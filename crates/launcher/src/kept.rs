@@ -2,9 +2,11 @@
 
 use crate::{
     folder::{FolderError, ServerFolder},
+    order::Marker,
     records::{Record, RecordError, Records, remove_file},
     setting::ServerSettings,
 };
+use iotbench_core::Recipe;
 use serde::{Deserialize, Serialize};
 use std::{
     fs, io,
@@ -37,8 +39,8 @@ impl KeptServer {
     }
 
     /// An error where another server has it, or it is no longer what it was.
-    fn open(&self) -> Result<ServerFolder, FolderError> {
-        ServerFolder::open(&self.folder, &self.backend, self.owner).map(|(folder, _)| folder)
+    fn open(&self) -> Result<(ServerFolder, Marker), FolderError> {
+        ServerFolder::open(&self.folder, &self.backend, self.owner)
     }
 }
 
@@ -76,14 +78,20 @@ impl Records {
         Ok(there)
     }
 
-    /// A folder that a server of this backend, started with the same settings, left, and that no server uses now.
+    /// A folder that a server of this backend and recipe, started with the same settings, left, and that no server uses now.
     ///
     /// # Errors
     /// The notes cannot be read or removed.
-    pub fn find_kept(&self, backend: &str, settings: &ServerSettings) -> Result<Option<KeptServer>, RecordError> {
+    pub fn find_kept(
+        &self,
+        backend: &str,
+        recipe: &Recipe,
+        settings: &ServerSettings,
+    ) -> Result<Option<KeptServer>, RecordError> {
         let settings = format!("{settings:?}");
+        let is_free = |kept: &KeptServer| kept.open().is_ok_and(|(_, marker)| marker.is_of(recipe));
         let mut kept = self.kept()?.into_iter();
-        Ok(kept.find(|kept| kept.backend == backend && kept.settings == settings && kept.open().is_ok()))
+        Ok(kept.find(|kept| kept.backend == backend && kept.settings == settings && is_free(kept)))
     }
 
     /// Removes a folder that is kept, and its note.
@@ -91,7 +99,7 @@ impl Records {
     /// # Errors
     /// A server uses it, or it cannot be removed.
     pub fn remove_kept(&self, kept: &KeptServer) -> Result<(), RecordError> {
-        let folder = kept.open()?;
+        let (folder, _) = kept.open()?;
         let fail = |source| RecordError::Io { path: kept.folder.clone(), source };
         ServerFolder::keep_no_longer(&kept.folder).map_err(fail)?;
         folder.remove_unless_kept(kept.owner)?;
@@ -107,7 +115,32 @@ impl Records {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::order::Marker;
+    use iotbench_core::{On, Ready, Role, StopBy};
+
+    const fn role(name: &'static str) -> Role {
+        Role {
+            name,
+            on: On::EveryNode,
+            ports: &["port"],
+            files: &[],
+            init: &[],
+            environment: &[],
+            start: &[],
+            setting: &[],
+            reserved: &[],
+            ready: Ready::Listens,
+            ready_within_s: 1,
+            stop: StopBy::Terminate,
+            url: None,
+        }
+    }
+
+    const fn recipe(roles: &'static [Role]) -> Recipe {
+        Recipe { programs: &[], jars: &[], version: &[], user: "nobody", nodes: &[1], roles, join: &[] }
+    }
+
+    static ALONE: Recipe = recipe(&[role("server")]);
+    static WITH_A_STORE: Recipe = recipe(&[role("store"), role("server")]);
 
     #[test]
     fn a_folder_is_found_by_its_backend_and_settings_until_it_is_removed() {
@@ -125,14 +158,15 @@ mod tests {
             settings: format!("{settings:?}"),
         };
         records.note_kept(&kept).unwrap();
-        assert_eq!(records.find_kept("exampled", &settings).unwrap(), None, "its server still runs");
+        assert_eq!(records.find_kept("exampled", &ALONE, &settings).unwrap(), None, "its server still runs");
         assert!(matches!(records.remove_kept(&kept), Err(RecordError::Folder(FolderError::InUse { .. }))));
         drop(server);
-        assert_eq!(records.find_kept("exampled", &settings).unwrap().as_ref(), Some(&kept));
-        assert_eq!(records.find_kept("other", &settings).unwrap(), None);
+        assert_eq!(records.find_kept("exampled", &ALONE, &settings).unwrap().as_ref(), Some(&kept));
+        assert_eq!(records.find_kept("exampled", &WITH_A_STORE, &settings).unwrap(), None, "it has other processes");
+        assert_eq!(records.find_kept("other", &ALONE, &settings).unwrap(), None);
         let others = KeptServer { settings: "others".into(), ..kept.clone() };
         records.note_kept(&others).unwrap();
-        assert_eq!(records.find_kept("exampled", &settings).unwrap(), None);
+        assert_eq!(records.find_kept("exampled", &ALONE, &settings).unwrap(), None);
         records.remove_kept(&others).unwrap();
         assert!(!path.exists() && records.kept().unwrap().is_empty());
     }

@@ -72,6 +72,12 @@ pub enum StartError {
         /// How many were asked for.
         wanted: u32,
     },
+    /// The folder holds other processes of the same backend.
+    #[error("{} holds another kind of server: start it with the settings that it was started with", folder.display())]
+    OtherKind {
+        /// The folder.
+        folder: PathBuf,
+    },
     /// The system refuses something else.
     #[error("{what}: {source}")]
     Io {
@@ -205,6 +211,9 @@ pub fn start(launch: &Launch, cancelled: &dyn Fn() -> bool) -> Result<PrivateSer
 /// What a folder remembers of the server that left it. The supervisor looks again: this is for a clear error.
 fn what_is_kept(launch: &Launch, kept: &Path, account: Option<&Account>) -> Result<Marker, StartError> {
     let (_, marker) = ServerFolder::open(kept, &launch.backend, account.map(|a| (a.uid, a.gid)))?;
+    if !marker.is_of(launch.recipe) {
+        return Err(StartError::OtherKind { folder: kept.into() });
+    }
     match launch.settings.wanted_nodes() {
         Some(wanted) if wanted != marker.nodes => {
             Err(StartError::OtherNodes { folder: kept.into(), nodes: marker.nodes, wanted })

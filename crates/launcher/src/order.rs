@@ -1,7 +1,7 @@
 //! What passes the pipes between a program and its supervisor: one JSON document a line.
 
-use crate::process::ProcessId;
-use iotbench_core::ProcessAction;
+use crate::{process::ProcessId, topology::count_ports};
+use iotbench_core::{ProcessAction, Recipe};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -42,6 +42,13 @@ pub(crate) struct Marker {
     pub(crate) nodes: u32,
     /// The ports of all roles: processes that know one another start again where they were.
     pub(crate) ports: Vec<u16>,
+}
+
+impl Marker {
+    /// Whether a server of this recipe may have left it: another form of the same database has other roles.
+    pub(crate) fn is_of(&self, recipe: &Recipe) -> bool {
+        self.ports.len() == count_ports(recipe)
+    }
 }
 
 /// One process.

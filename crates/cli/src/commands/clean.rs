@@ -121,7 +121,7 @@ fn open(backend: Option<&str>, target: &Target) -> Result<Arc<dyn Database>, Cli
 }
 
 /// Opening a database asks for a table; this one is never made.
-fn no_table() -> Result<TableSpec, CliError> {
+pub(super) fn no_table() -> Result<TableSpec, CliError> {
     let signal = Signal { name: "none".into(), value_type: ValueType::F64, max_text_bytes: 0 };
     Ok(TableSpec {
         name: Name::new("iotbench_clean").map_err(CliError::internal)?,

@@ -1,17 +1,18 @@
 //! `iotbench server start|stop|list`.
 
 use crate::{
-    commands::join::join,
+    commands::{clean::no_table, join::join},
     console::{self, columns},
     error::CliError,
     signals,
 };
 use clap::{Args, Subcommand};
 use iotbench_backends::BACKENDS;
-use iotbench_core::{Backend, Recipe, Registry};
+use iotbench_core::{Backend, OpenRequest, Recipe, Registry, SettingError, Settings, Target};
 use iotbench_engine::{Bytes, StopSignal};
 use iotbench_launcher::{
-    DEFAULT_MEMORY_BYTES, Ended, Launch, Record, RecordError, Records, ServerProcess, ServerSettings, start,
+    DEFAULT_MEMORY_BYTES, Ended, Launch, Record, RecordError, Records, ServerProcess, ServerSettings,
+    planned_endpoints, start,
 };
 use jiff::Timestamp;
 use std::path::PathBuf;
@@ -21,6 +22,8 @@ Examples:
   iotbench server start mariadb                                 prints its address
   iotbench run -p pmu_write -b mariadb --url \"$(iotbench server start mariadb)\"
   iotbench server start postgres --server-memory 1GiB --set synchronous_commit=off
+  iotbench server start mongodb --set nodes=3                   a replica set
+  iotbench server start kairosdb --with store=cassandra --set nodes=3
   iotbench server list
   iotbench server stop mariadb";
 
@@ -51,9 +54,13 @@ struct StartArguments {
     /// The memory budget of its caches
     #[arg(long, env = "IOTBENCH_SERVER_MEMORY", value_name = "SIZE", default_value_t = Bytes(DEFAULT_MEMORY_BYTES))]
     server_memory: Bytes,
-    /// A setting of the server; repeatable
+    /// A setting of the server, or the number of its nodes; repeatable
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
+    /// A setting of the backend that decides which server is started (`iotbench backends NAME`), such as store=cassandra;
+    /// repeatable
+    #[arg(long, value_name = "KEY=VALUE")]
+    with: Vec<String>,
     /// Start on this folder, which `--keep` left; it is kept again
     #[arg(long, value_name = "FOLDER")]
     folder: Option<PathBuf>,
@@ -81,7 +88,8 @@ pub(super) fn server(arguments: &ServerArguments) -> Result<(), CliError> {
 
 fn begin(arguments: &StartArguments) -> Result<(), CliError> {
     let backend = &arguments.backend;
-    let (joins, recipe) = (find(backend)?, recipe_of(backend)?);
+    let joins = find(backend)?;
+    let recipe = recipe_with(joins, &arguments.with)?;
     let launch = |log| launch(arguments, recipe, log);
     let records = Records::open()?;
     if let Some(record) = records.find(backend)? {
@@ -102,16 +110,12 @@ fn begin(arguments: &StartArguments) -> Result<(), CliError> {
     let record = server.record(&log).ok_or_else(|| CliError::internal("the supervisor is not in /proc"))?;
     records.add(&record)?;
     server.detach().map_err(|e| CliError::internal(format!("the supervisor does not listen: {e}")))?;
-    console::say(&usage(&record));
+    console::say(&usage(&record, &arguments.with));
     console::print(&record.urls.iter().map(|url| format!("{url}\n")).collect::<String>())
 }
 
 fn launch(arguments: &StartArguments, recipe: &'static Recipe, log: PathBuf) -> Result<Launch, CliError> {
-    let pairs = arguments.set.iter().map(|pair| {
-        let pair = pair.split_once('=').map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned()));
-        pair.ok_or_else(|| CliError::usage("--set: write KEY=VALUE"))
-    });
-    let settings = ServerSettings::new(pairs.collect::<Result<Vec<_>, _>>()?, recipe).map_err(CliError::usage)?;
+    let settings = ServerSettings::new(pairs("--set", &arguments.set)?, recipe).map_err(CliError::usage)?;
     let launch =
         Launch::new(&arguments.backend, recipe, log).memory_bytes(arguments.server_memory.0).settings(settings);
     match &arguments.folder {
@@ -123,18 +127,50 @@ fn launch(arguments: &StartArguments, recipe: &'static Recipe, log: PathBuf) -> 
     }
 }
 
+/// Keys and values as given.
+fn pairs(option: &str, given: &[String]) -> Result<Vec<(String, String)>, CliError> {
+    let pair = |text: &String| {
+        let pair = text.split_once('=').map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned()));
+        pair.ok_or_else(|| CliError::usage(format!("{option}: write KEY=VALUE")))
+    };
+    given.iter().map(pair).collect()
+}
+
+/// The recipe that these settings of the backend ask for; what they say is checked as a run would.
+fn recipe_with(backend: &'static dyn Backend, with: &[String]) -> Result<&'static Recipe, CliError> {
+    recipe_of(backend.name())?;
+    // As in a profile: numbers, true and false are such, all else is text.
+    let value = |text: String| serde_json::from_str(&text).unwrap_or(serde_json::Value::String(text));
+    let pairs = pairs("--with", with)?.into_iter();
+    let settings = Settings(pairs.map(|(key, text)| (key, value(text))).collect());
+    let recipe = backend.recipe_for(&settings);
+    let endpoints = match recipe {
+        Some(recipe) => planned_endpoints(recipe, recipe.nodes.first().copied().unwrap_or(1)),
+        None => Ok(Vec::new()),
+    };
+    let target = Target { endpoints: endpoints.map_err(CliError::internal)?, ..Target::default() };
+    let opened = backend.open(OpenRequest { target, settings, table: no_table()? });
+    let unfit = |e: SettingError| {
+        let meant = e.suggestion.as_ref().map(|meant| format!(" (did you mean {meant}?)")).unwrap_or_default();
+        CliError::usage(format!("--with {e}{meant}"))
+    };
+    opened.map_err(unfit)?;
+    recipe.ok_or_else(|| CliError::usage("--with: these settings ask for no server that iotbench could start"))
+}
+
 /// How to go on with a server that runs.
-fn usage(record: &Record) -> String {
+fn usage(record: &Record, with: &[String]) -> String {
     let Record { backend, urls, processes, folder, log, .. } = record;
     let pids = processes.iter().map(|process| process.id.pid.to_string()).collect::<Vec<_>>();
     let runs_as = if pids.len() == 1 { "process" } else { "processes" };
+    let urls: String = urls.iter().map(|url| format!(" --url '{url}'")).collect();
+    let with: String = with.iter().map(|pair| format!(" --set backend.{backend}.{pair}")).collect();
     format!(
-        "{backend} runs as {runs_as} {} in {}\nits log: {}\nload it: iotbench run -p pmu_write -b {backend} --url \
-         '{}'\nend it:  iotbench server stop {backend}",
+        "{backend} runs as {runs_as} {} in {}\nits log: {}\nload it: iotbench run -p pmu_write -b {backend}{urls}{with}\n\
+         end it:  iotbench server stop {backend}",
         pids.join(", "),
         folder.display(),
         log.display(),
-        urls.first().map_or("", String::as_str)
     )
 }
 

@@ -32,7 +32,8 @@ pub(super) fn start_server(
     let Some(wanted) = &job.server else { return Ok(None) };
     let name = job.backend.name();
     // Where no notes can be kept there are none.
-    let kept = Records::open().and_then(|records| records.find_kept(name, &wanted.settings)).ok().flatten();
+    let kept =
+        Records::open().and_then(|records| records.find_kept(name, wanted.recipe, &wanted.settings)).ok().flatten();
     if arguments.output_format != OutputFormat::Quiet {
         let place = kept.as_ref().map(|kept| format!(" on what a run kept in {}", kept.folder.display()));
         console::say(&format!("starting {name}{} …", place.unwrap_or_default()));

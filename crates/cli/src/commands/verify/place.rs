@@ -94,7 +94,7 @@ fn kept_server(
         CliError::usage(format!("no server of {name} was kept by that run or since: say with --url where its data are"))
     };
     let wanted = job.server.as_ref().ok_or_else(none)?;
-    let kept = Records::open()?.find_kept(backend.name(), &wanted.settings)?.ok_or_else(none)?;
+    let kept = Records::open()?.find_kept(backend.name(), wanted.recipe, &wanted.settings)?.ok_or_else(none)?;
     console::say(&format!("starting {} on what a run kept in {} …", backend.name(), kept.folder.display()));
     let log = std::env::temp_dir().join(format!("iotbench-verify-{}.log", std::process::id()));
     let launch = Launch::new(backend.name(), wanted.recipe, log.clone()).settings(wanted.settings.clone());
