@@ -34,6 +34,12 @@ pub trait Backend: Send + Sync {
     /// The settings it takes.
     fn settings(&self) -> &'static [Setting];
 
+    /// What an acknowledgement promises as long as no setting, of the backend or of its server, says otherwise. What a server
+    /// says of itself counts more ([`ServerFacts::promise`]).
+    fn promise(&self) -> PromiseLevel {
+        PromiseLevel::Buffered
+    }
+
     /// How a private server of it is started on this machine; `None`: it has none, or needs none.
     fn recipe(&self) -> Option<&'static Recipe> {
         None

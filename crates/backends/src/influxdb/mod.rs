@@ -21,8 +21,8 @@ pub(crate) use write::DIALECT;
 use config::{Config, SETTINGS};
 use database::InfluxDatabase;
 use iotbench_core::{
-    Acknowledgement, Backend, Capabilities, Database, Domain, Duplicates, Layout, OpenRequest, Recipe, Setting,
-    SettingError, TimeUnit,
+    Acknowledgement, Backend, Capabilities, Database, Domain, Duplicates, Layout, OpenRequest, PromiseLevel, Recipe,
+    Setting, SettingError, TimeUnit,
 };
 use marker::MARKER;
 use std::sync::Arc;
@@ -54,6 +54,10 @@ impl Backend for InfluxDb {
 
     fn capabilities(&self) -> &Capabilities {
         &CAPABILITIES
+    }
+
+    fn promise(&self) -> PromiseLevel {
+        PromiseLevel::OsCrash
     }
 
     fn settings(&self) -> &'static [Setting] {

@@ -16,8 +16,8 @@ mod recipe;
 use config::{Config, SETTINGS};
 use database::Influx2Database;
 use iotbench_core::{
-    Acknowledgement, Backend, Capabilities, Database, Domain, Duplicates, Layout, OpenRequest, Recipe, Setting,
-    SettingError, TimeUnit,
+    Acknowledgement, Backend, Capabilities, Database, Domain, Duplicates, Layout, OpenRequest, PromiseLevel, Recipe,
+    Setting, SettingError, TimeUnit,
 };
 use std::sync::Arc;
 
@@ -48,6 +48,10 @@ impl Backend for InfluxDb2 {
 
     fn capabilities(&self) -> &Capabilities {
         &CAPABILITIES
+    }
+
+    fn promise(&self) -> PromiseLevel {
+        PromiseLevel::OsCrash
     }
 
     fn settings(&self) -> &'static [Setting] {

@@ -20,8 +20,8 @@ use address::{Address, PASSWORD_VARIABLE, Secret};
 use config::{Config, SETTINGS};
 use database::MariaDbDatabase;
 use iotbench_core::{
-    Acknowledgement, Backend, Capabilities, Database, Domain, Duplicates, Layout, OpenRequest, Recipe, Setting,
-    SettingError, TimeUnit, ValueType,
+    Acknowledgement, Backend, Capabilities, Database, Domain, Duplicates, Layout, OpenRequest, PromiseLevel, Recipe,
+    Setting, SettingError, TimeUnit, ValueType,
 };
 pub use mysql::MySql;
 use server::Server;
@@ -64,6 +64,10 @@ impl Backend for MariaDb {
 
     fn capabilities(&self) -> &Capabilities {
         &CAPABILITIES
+    }
+
+    fn promise(&self) -> PromiseLevel {
+        PromiseLevel::OsCrash
     }
 
     fn settings(&self) -> &'static [Setting] {

@@ -2,8 +2,8 @@
 
 use super::{OF_BOTH, config::SETTINGS, open};
 use iotbench_core::{
-    Backend, Capabilities, Database, Domain, On, OpenRequest, Origin, Program, Ready, Recipe, Role, Setting,
-    SettingError, StopBy, ValueType,
+    Backend, Capabilities, Database, Domain, On, OpenRequest, Origin, Program, PromiseLevel, Ready, Recipe, Role,
+    Setting, SettingError, StopBy, ValueType,
 };
 use std::sync::Arc;
 
@@ -35,6 +35,10 @@ impl Backend for MySql {
 
     fn capabilities(&self) -> &Capabilities {
         &CAPABILITIES
+    }
+
+    fn promise(&self) -> PromiseLevel {
+        PromiseLevel::OsCrash
     }
 
     fn settings(&self) -> &'static [Setting] {

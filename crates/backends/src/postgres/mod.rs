@@ -24,8 +24,8 @@ use config::{Config, Division, SETTINGS};
 use connector::Connector;
 use database::PostgresDatabase;
 use iotbench_core::{
-    Acknowledgement, Backend, Capabilities, Database, Domain, Duplicates, Error, Layout, OpenRequest, Recipe, Setting,
-    SettingError, Settings, TableSpec, Target, TimeUnit, ValueType, Variant,
+    Acknowledgement, Backend, Capabilities, Database, Domain, Duplicates, Error, Layout, OpenRequest, PromiseLevel,
+    Recipe, Setting, SettingError, Settings, TableSpec, Target, TimeUnit, ValueType, Variant,
 };
 use layout::Table;
 use std::sync::Arc;
@@ -67,6 +67,10 @@ impl Backend for Postgres {
 
     fn capabilities(&self) -> &Capabilities {
         &CAPABILITIES
+    }
+
+    fn promise(&self) -> PromiseLevel {
+        PromiseLevel::OsCrash
     }
 
     fn settings(&self) -> &'static [Setting] {

@@ -16,8 +16,8 @@ mod write;
 use config::{Config, SETTINGS};
 use database::QuestDatabase;
 use iotbench_core::{
-    Acknowledgement, Backend, Capabilities, Database, Domain, Duplicates, Layout, OpenRequest, Recipe, Setting,
-    SettingError, TimeUnit, ValueType,
+    Acknowledgement, Backend, Capabilities, Database, Domain, Duplicates, Layout, OpenRequest, PromiseLevel, Recipe,
+    Setting, SettingError, TimeUnit, ValueType,
 };
 use marker::MARKER;
 use std::sync::Arc;
@@ -58,6 +58,10 @@ impl Backend for QuestDb {
 
     fn capabilities(&self) -> &Capabilities {
         &CAPABILITIES
+    }
+
+    fn promise(&self) -> PromiseLevel {
+        PromiseLevel::ProcessCrash
     }
 
     fn settings(&self) -> &'static [Setting] {

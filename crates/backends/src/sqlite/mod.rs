@@ -16,8 +16,8 @@ use config::{Config, SETTINGS, file_of};
 use database::SqliteDatabase;
 use file::DatabaseFile;
 use iotbench_core::{
-    Acknowledgement, Backend, Capabilities, Database, Domain, Duplicates, Layout, OpenRequest, Setting, SettingError,
-    TimeUnit, ValueType,
+    Acknowledgement, Backend, Capabilities, Database, Domain, Duplicates, Layout, OpenRequest, PromiseLevel, Setting,
+    SettingError, TimeUnit, ValueType,
 };
 use marker::MARKER_TABLE;
 use std::sync::Arc;
@@ -57,6 +57,10 @@ impl Backend for Sqlite {
 
     fn capabilities(&self) -> &Capabilities {
         &CAPABILITIES
+    }
+
+    fn promise(&self) -> PromiseLevel {
+        PromiseLevel::OsCrash
     }
 
     fn settings(&self) -> &'static [Setting] {

@@ -24,7 +24,7 @@ const NEEDED: [(&str, &str); 7] = [
     ("precisionBits", "64"),
 ];
 /// The longest time that an acknowledged sample waits in memory before it is in a file.
-const MOST_SECONDS_IN_MEMORY: f64 = 5.0;
+pub(super) const MOST_SECONDS_IN_MEMORY: f64 = 5.0;
 
 /// What `/metrics` says.
 #[derive(Debug, Default)]

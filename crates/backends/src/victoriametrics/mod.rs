@@ -14,9 +14,10 @@ mod write;
 
 use config::{Config, SETTINGS};
 use database::VictoriaDatabase;
+use facts::MOST_SECONDS_IN_MEMORY;
 use iotbench_core::{
-    Acknowledgement, Backend, Capabilities, Database, Domain, Duplicates, Layout, OpenRequest, Recipe, Setting,
-    SettingError, TimeUnit, ValueType,
+    Acknowledgement, Backend, Capabilities, Database, Domain, Duplicates, Layout, OpenRequest, PromiseLevel, Recipe,
+    Setting, SettingError, TimeUnit, ValueType,
 };
 use marker::MARKER;
 use std::sync::Arc;
@@ -61,6 +62,10 @@ impl Backend for VictoriaMetrics {
 
     fn capabilities(&self) -> &Capabilities {
         &CAPABILITIES
+    }
+
+    fn promise(&self) -> PromiseLevel {
+        PromiseLevel::OsCrashWithin { seconds: MOST_SECONDS_IN_MEMORY }
     }
 
     fn settings(&self) -> &'static [Setting] {

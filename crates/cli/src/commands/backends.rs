@@ -6,12 +6,14 @@ use crate::{
 };
 use clap::Args;
 use iotbench_backends::BACKENDS;
-use iotbench_core::{Acknowledgement, Backend, Capabilities, Duplicates, Recipe, Registry, TimeUnit, Variant};
+use iotbench_core::{
+    Acknowledgement, Backend, Capabilities, Duplicates, PromiseLevel, Recipe, Registry, TimeUnit, Variant,
+};
 use iotbench_launcher::Programs;
 
 const EXAMPLES: &str = "\
 Examples:
-  iotbench backends           what can be loaded, and what of it is installed here
+  iotbench backends           what can be loaded, what it promises, and what of it is installed here or missing
   iotbench backends sqlite    its layouts, abilities and settings";
 
 #[derive(Debug, Args)]
@@ -25,13 +27,45 @@ pub(super) fn backends(arguments: &BackendsArguments) -> Result<(), CliError> {
     let registry = Registry::new(BACKENDS);
     match &arguments.name {
         Some(name) => console::print(&details(registry.find(name).map_err(CliError::usage)?)),
-        None => {
-            let row = |b: &'static dyn Backend| {
-                [b.name().to_owned(), layouts(b.capabilities()), here(b), b.summary().to_owned()]
-            };
-            console::print(&columns(&registry.iter().map(row).collect::<Vec<_>>()))
-        }
+        None => console::print(&list(&registry)),
     }
+}
+
+/// All of them, and what is missing here of those that could be started.
+fn list(registry: &Registry) -> String {
+    let head = ["backend", "layouts", "on this machine", "survives", "what it is"].map(str::to_owned);
+    let row = |b: &'static dyn Backend| {
+        [b.name().to_owned(), layouts(b.capabilities()), here(b), survives(b.promise()), b.summary().to_owned()]
+    };
+    let mut text = columns(&std::iter::once(head).chain(registry.iter().map(row)).collect::<Vec<_>>());
+    text.push_str(
+        "\nsurvives: the worst event after which acknowledged data is there, unless a setting says otherwise; a run reads\n\
+         it back from the server where that tells\n",
+    );
+    let missing: Vec<_> = registry.iter().flat_map(missing).collect();
+    if !missing.is_empty() {
+        text.push_str("\nMissing on this machine:\n");
+        text.push_str(&columns(&missing));
+    }
+    text
+}
+
+fn survives(promise: PromiseLevel) -> String {
+    match promise {
+        PromiseLevel::Buffered => "nothing".into(),
+        PromiseLevel::ProcessCrash => "process crash".into(),
+        PromiseLevel::OsCrashWithin { seconds } => format!("OS crash, but for {seconds} s"),
+        PromiseLevel::OsCrash => "OS crash".into(),
+    }
+}
+
+/// What its private server needs and is not here, and that of its other forms.
+fn missing(backend: &'static dyn Backend) -> Vec<[String; 2]> {
+    let name = backend.name();
+    let alone = backend.recipe().map(|recipe| (format!("  {name}"), recipe));
+    let variants = backend.variants().iter().map(|v| (format!("  {name}, {}", v.setting), v.recipe));
+    let forms = alone.into_iter().chain(variants);
+    forms.filter_map(|(form, recipe)| Some([form, Programs::find(recipe).err()?.to_string()])).collect()
 }
 
 fn layouts(capabilities: &Capabilities) -> String {
@@ -88,7 +122,9 @@ fn details(backend: &dyn Backend) -> String {
     let mut text = format!("{}: {}\n\nLayouts, the default first\n", backend.name(), backend.summary());
     text.push_str(&columns(&c.layouts.iter().map(|l| [format!("  {l}"), l.summary().to_owned()]).collect::<Vec<_>>()));
     text.push_str("\nAbilities\n");
-    text.push_str(&columns(&abilities(c)));
+    let mut abilities = abilities(c);
+    abilities.push(["  acknowledged data".into(), format!("{}, unless a setting says otherwise", backend.promise())]);
+    text.push_str(&columns(&abilities));
     if let Some(recipe) = backend.recipe() {
         let name = backend.name();
         text.push_str(&format!("\nPrivate server, without --url; its settings under [backend.{name}.server]\n"));

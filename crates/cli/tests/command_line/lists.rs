@@ -63,6 +63,13 @@ fn backends_and_datasets_show_their_settings() {
     for name in ["sqlite", "mariadb", "memory", "blackhole"] {
         assert!(list.contains(name), "{list}");
     }
+    assert!(list.starts_with("backend ") && list.contains("\nsurvives: "), "{list}");
+    for (backend, promise) in
+        [("postgres ", "  OS crash  "), ("kairosdb ", "  nothing  "), ("victoriametrics ", "but for 5 s")]
+    {
+        let line = list.lines().find(|line| line.starts_with(backend)).unwrap();
+        assert!(line.contains(promise), "{line}");
+    }
     assert!(out(&["backends", "sqlite"]).contains("synchronous = FULL"));
     let databus = list.lines().find(|line| line.starts_with("databus ")).unwrap();
     for said in ["only by --url", "the original does not run any more", "never measured"] {

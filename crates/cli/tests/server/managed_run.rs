@@ -46,6 +46,9 @@ fn a_run_starts_samples_and_removes_its_server() {
         let document: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(document["verdict"]["status"], "valid", "{:#}", document["verdict"]);
         assert_eq!(document["target"]["managed"], true);
+        let promise = BACKENDS.iter().find(|b| b.name() == backend).unwrap().promise();
+        let level = serde_json::to_value(promise).unwrap()["level"].clone();
+        assert_eq!(document["target"]["durability"]["promise"], level, "{backend}, as it is listed");
         let roles: Vec<_> = document["resources"].as_array().unwrap().iter().collect();
         let server = roles.iter().find(|r| r["role"] == "server").unwrap();
         assert!(server["rss_bytes_mean"].as_u64().is_some_and(|bytes| bytes > 1 << 20), "{server:#}");
