@@ -2,8 +2,8 @@
 
 use crate::commands::{
     BackendsArguments, CapacityArguments, CheckArguments, CleanArguments, CompletionsArguments, DatasetsArguments,
-    GenerateArguments, ManArguments, ProfilesArguments, RunArguments, SampleArguments, ScoreArguments, ServerArguments,
-    ShowArguments, VerifyArguments,
+    GenerateArguments, ManArguments, ProfilesArguments, RecoverArguments, RunArguments, SampleArguments,
+    ScoreArguments, ServerArguments, ShowArguments, VerifyArguments,
 };
 use clap::{Parser, Subcommand};
 
@@ -15,7 +15,7 @@ Exit codes:
   10  stop criterion failed               23  name not resolved
   11  result invalid (client-limited,     24  server died or is full
       lost samples, broken pacing)        30  results or files cannot be written
-  12  data lost, duplicated or corrupt    31  refused to touch what is not ours
+  12  data lost, duplicated or corrupt    31  not ours, or in use by another
  130, 143  interrupted, results saved
 Of several runs the gravest decides: 1, 2, 143, 130, 31, 30, 21, 22, 23, 20, 24, 12, 11, 10.";
 
@@ -59,6 +59,8 @@ pub(crate) enum Command {
     Show(ShowArguments),
     /// Read back what a run left, and name what is lost, doubled, changed or added
     Verify(VerifyArguments),
+    /// Make a valid result of what a run left that was killed
+    Recover(RecoverArguments),
     /// Rank databases by a weighted score over their runs
     Score(ScoreArguments),
     /// Watch CPU, memory, disk and network of processes, a cgroup or the host

@@ -107,6 +107,11 @@ impl Job {
         [Some(self.name()), strategy, variant].into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 
+    /// Where the user says that the database is.
+    pub(crate) fn endpoints(&self) -> &[Endpoint] {
+        &self.endpoints
+    }
+
     /// Whether the database is to lie in a folder of the run's own.
     pub(crate) fn needs_folder(&self) -> bool {
         let capabilities = self.backend.capabilities();

@@ -16,6 +16,7 @@ mod plan_text;
 mod profiles;
 mod progress;
 mod signals;
+mod target_lock;
 
 use arguments::Arguments;
 use clap::Parser;

@@ -55,7 +55,7 @@ pub fn run(
     observer: &mut dyn Observer,
     stop: &StopSignal,
 ) -> Outcome {
-    let mut outcome = blank(&planned, backend);
+    let mut outcome = begun(&planned, backend);
     let opened =
         backend.open(planned.open.clone()).map_err(|e| Reason::Internal(format!("the plan does not open: {e}")));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -152,7 +152,9 @@ impl Session<'_> {
     }
 }
 
-fn blank(planned: &Planned, backend: &dyn Backend) -> Outcome {
+/// What is known of a run before it has begun.
+#[must_use]
+pub fn begun(planned: &Planned, backend: &dyn Backend) -> Outcome {
     let capabilities = backend.capabilities();
     let target = &planned.open.target;
     let mut endpoints: Vec<String> = target.endpoints.iter().map(ToString::to_string).collect();

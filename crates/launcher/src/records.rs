@@ -104,6 +104,12 @@ impl Records {
         Self::in_folder(&folder)
     }
 
+    /// Where the locks of databases lie that are the user's own.
+    #[must_use]
+    pub fn lock_of(&self, target: &str) -> PathBuf {
+        self.folder.join(format!("{target}.lock"))
+    }
+
     pub(crate) fn in_folder(folder: &Path) -> Result<Self, RecordError> {
         let fail = |source| RecordError::Io { path: folder.into(), source };
         match DirBuilder::new().mode(0o700).create(folder) {

@@ -64,7 +64,7 @@ mod window;
 pub use by_outcome::ByOutcome;
 pub use conservation::{ConservationError, LoadCounts, PointCounts};
 pub use error_tally::{CauseTally, ErrorTally, SAMPLE_LENGTH, SAMPLES_PER_CAUSE};
-pub use export::{ExportError, interval_line, interval_log_head};
+pub use export::{ExportError, LoggedInterval, interval_line, interval_log_head, read_interval_line};
 pub use histogram::{HIGHEST_NS, LatencyHistogram};
 pub use jitter::Jitter;
 pub use latency::{Latency, Timing};

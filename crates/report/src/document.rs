@@ -35,6 +35,7 @@ pub use capacity::{Capacity, Purpose, Step};
 pub use check::Inconsistency;
 pub use client::{Client, PacingError};
 pub use errors::ErrorsOfCause;
+pub(crate) use errors::by_cause as errors_by_cause;
 pub use freshness::Freshness;
 pub use latency::{Durations, Figures, Interval, KindLatency, Latency};
 pub use load::{Group, Load, Operation, OperationCounts};
@@ -46,6 +47,7 @@ pub use search::{BoundTrials, Limit, Search};
 pub use steady::{Steady, SteadyFigure};
 pub use sweep::Swept;
 pub use target::{Durability, Target};
+pub(crate) use throughput::spread;
 pub use throughput::{MeasuredPart, Spread, Throughput, Windows};
 pub use verdict::{Status, Verdict};
 pub use visibility::Visibility;
@@ -224,10 +226,15 @@ impl Document {
             document.remarks.extend(remarks);
         }
         document.fingerprint = fingerprint::of_document(&document);
-        if let Err(inconsistencies) = document.check() {
-            document.verdict.refuse(&inconsistencies);
-        }
+        document.judge();
         document
+    }
+
+    /// Refuses counts that do not balance.
+    pub(crate) fn judge(&mut self) {
+        if let Err(inconsistencies) = self.check() {
+            self.verdict.refuse(&inconsistencies);
+        }
     }
 
     /// The document as JSON, without a character that could steer a terminal.

@@ -12,6 +12,7 @@ pub use name::FolderName;
 
 use crate::{
     document::{Document, DocumentError},
+    lock::{Lock, LockError},
     sweep_table::SweepTable,
 };
 use std::{
@@ -31,13 +32,18 @@ pub const SERIES_FILE: &str = "series.csv";
 pub const LATENCY_FILE: &str = "latency.hlog";
 /// A line an operation, with a trace only.
 pub const OPERATIONS_FILE: &str = "operations.jsonl";
+/// What `run.json` needs of each second, for a run that is killed.
+pub const JOURNAL_FILE: &str = "journal.jsonl";
 /// What became of each datapoint.
 pub const LEDGER_FILE: &str = "ledger.bin";
 /// The table of a sweep, in the folder of its runs.
 pub const SWEEP_FILE: &str = "sweep.json";
 /// Digests of the other files.
 pub const MANIFEST_FILE: &str = "manifest.json";
-const DATABASE_FOLDER: &str = "database";
+/// The files of an embedded database.
+pub const DATABASE_FOLDER: &str = "database";
+/// Held as long as somebody writes to the folder.
+const LOCK_FILE: &str = ".iotbench.lock";
 
 /// Free space that a run must find: a long series and log fit.
 const LEAST_FREE_BYTES: u64 = 16 << 20;
@@ -70,6 +76,9 @@ pub enum FolderError {
         /// What is free.
         free_bytes: u64,
     },
+    /// Another process writes to the folder.
+    #[error(transparent)]
+    Lock(#[from] LockError),
     /// A file cannot be written.
     #[error("cannot write {path}: {source}")]
     Write {
@@ -105,11 +114,12 @@ pub enum FolderError {
 }
 
 impl FolderError {
-    /// The program's exit code: 2 for a name, else 30, local I/O.
+    /// The program's exit code: 2 for a name, 31 for a folder that another process holds, else 30, local I/O.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Name(_) => 2,
+            Self::Lock(LockError::Held { .. }) => 31,
             _ => 30,
         }
     }
@@ -124,10 +134,11 @@ pub(crate) enum Flush {
     Now,
 }
 
-/// The folder of one run. Nothing outside it is ever written.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The folder of one run, which nobody else writes to meanwhile. Nothing outside it is ever written.
+#[derive(Debug)]
 pub struct ResultsFolder {
     path: PathBuf,
+    _lock: Lock,
 }
 
 impl ResultsFolder {
@@ -148,7 +159,17 @@ impl ResultsFolder {
         }
         let path = out.join(name.as_str());
         DirBuilder::new().mode(0o700).create(&path).map_err(fail(&path))?;
-        Ok(Self { path })
+        Self::hold(path)
+    }
+
+    /// The folder of a run that nobody writes to any more.
+    pub(crate) fn of_killed(path: &Path) -> Result<Self, FolderError> {
+        Self::hold(path.to_owned())
+    }
+
+    fn hold(path: PathBuf) -> Result<Self, FolderError> {
+        let lock = Lock::take(&path.join(LOCK_FILE), &shown(&path))?;
+        Ok(Self { path, _lock: lock })
     }
 
     /// Where it is.
@@ -175,6 +196,14 @@ impl ResultsFolder {
         let text = toml::to_string(outcome_profile)
             .map_err(|e| FolderError::Format { path: self.shown(PROFILE_FILE), message: e.to_string() })?;
         self.replace(PROFILE_FILE, Flush::Later, |file| file.write_all(text.as_bytes()))
+    }
+
+    /// Writes the first document, so that the folder says from its first moment what it is of.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn begin(&self, document: &Document) -> Result<(), FolderError> {
+        self.write_document(document, Flush::Later)
     }
 
     pub(crate) fn write_document(&self, document: &Document, flush: Flush) -> Result<(), FolderError> {
@@ -209,6 +238,22 @@ impl ResultsFolder {
         Appender::create(&path).map_err(|source| FolderError::Write { path: shown(&path), source })
     }
 
+    /// Cuts a file that grew by whole lines after the last of them; how many bytes that took.
+    pub(crate) fn cut_torn_line(&self, name: &str) -> Result<u64, FolderError> {
+        let path = self.path.join(name);
+        appender::cut_torn_line(&path).map_err(|source| FolderError::Write { path: shown(&path), source })
+    }
+
+    /// Removes what was written half of a file that was to replace another.
+    pub(crate) fn remove_partial(&self, name: &str) {
+        // What cannot be removed is replaced when it is written again; its name says what it is.
+        let _ = fs::remove_file(self.partial(name));
+    }
+
+    fn partial(&self, name: &str) -> PathBuf {
+        self.path.join(format!(".{name}.partial"))
+    }
+
     fn shown(&self, name: &str) -> String {
         shown(&self.path.join(name))
     }
@@ -221,7 +266,7 @@ impl ResultsFolder {
         flush: Flush,
         write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<(), FolderError> {
-        let partial = self.path.join(format!(".{name}.partial"));
+        let partial = self.partial(name);
         let written = write_whole(&partial, flush, write).and_then(|()| fs::rename(&partial, self.path.join(name)));
         written.map_err(|source| {
             // If it cannot be removed either, there is nothing left to try; its name says what it is.
@@ -274,6 +319,6 @@ pub fn read_documents(path: &Path) -> Result<Vec<Document>, FolderError> {
     if runs.is_empty() { Ok(vec![read_document(path)?]) } else { Ok(runs) }
 }
 
-fn shown(path: &Path) -> String {
+pub(crate) fn shown(path: &Path) -> String {
     crate::printable::printable(&path.to_string_lossy())
 }

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! Outcome ──► Document ──► run.json ──► Document ──► text for the terminal
-//! Events  ──► FolderObserver ──► series.csv, latency.hlog, operations.jsonl, run.json at each checkpoint
+//! Events  ──► FolderObserver ──► series.csv, latency.hlog, journal.jsonl, operations.jsonl, run.json at each checkpoint
+//! what a kill leaves ──► recover ──► run.json
 //! ```
 //!
 //! ```
@@ -34,10 +35,14 @@ mod comparison;
 mod document;
 mod environment;
 mod folder;
+mod journal;
+mod latency_log;
+mod lock;
 mod printable;
 mod query_jitter;
 mod ranking;
 mod recording;
+mod recover;
 mod repetitions;
 mod score;
 mod series;
@@ -54,14 +59,16 @@ pub use document::{
 };
 pub use environment::{Environment, Filesystem, StealMeter, filesystem_of};
 pub use folder::{
-    FolderError, FolderName, LATENCY_FILE, LEDGER_FILE, MANIFEST_FILE, Manifest, ManifestError, ManifestFile,
-    OPERATIONS_FILE, PROFILE_FILE, RUN_FILE, ResultsFolder, SERIES_FILE, SWEEP_FILE, check_manifest, open_ledger,
-    read_document, read_documents,
+    DATABASE_FOLDER, FolderError, FolderName, JOURNAL_FILE, LATENCY_FILE, LEDGER_FILE, MANIFEST_FILE, Manifest,
+    ManifestError, ManifestFile, OPERATIONS_FILE, PROFILE_FILE, RUN_FILE, ResultsFolder, SERIES_FILE, SWEEP_FILE,
+    check_manifest, open_ledger, read_document, read_documents,
 };
+pub use lock::{Holder, Lock, LockError};
 pub use printable::printable;
 pub use query_jitter::{JitterClass, SizedQuery, query_jitter};
 pub use ranking::render_ranking;
 pub use recording::FolderObserver;
+pub use recover::{RecoverError, Recovered, recover};
 pub use repetitions::{RepeatedFigure, Repetitions, render_repetitions};
 pub use score::{scored_run, unequal};
 pub use sweep::render_sweep;

@@ -3,16 +3,22 @@
 use crate::{
     document::{Document, Provenance},
     environment::StealMeter,
-    folder::{Appender, Flush, FolderError, LATENCY_FILE, OPERATIONS_FILE, ResultsFolder, SERIES_FILE},
+    folder::{Appender, Flush, FolderError, JOURNAL_FILE, LATENCY_FILE, OPERATIONS_FILE, ResultsFolder, SERIES_FILE},
+    journal::Line,
+    latency_log,
     series::{Series, pool},
 };
 use iotbench_engine::{Event, Observer, OperationRecord, Outcome, Plan, Second};
-use iotbench_recorder::{ExportError, Latency, WINDOW_NS, interval_line, interval_log_head};
+use iotbench_recorder::{Latency, WINDOW_NS, interval_log_head};
 use serde::Serialize;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
-/// Writes a run's folder while the run goes on: `series.csv` and `latency.hlog` each second, `operations.jsonl` when there
-/// is a trace, `run.json` at each checkpoint. Nothing is forced to the disk before [`finish`](Self::finish).
+/// How often the journal says how much is written before the load.
+const BETWEEN_PRELOADED: Duration = Duration::from_secs(1);
+
+/// Writes a run's folder while the run goes on: `series.csv`, `latency.hlog` and `journal.jsonl` each second,
+/// `operations.jsonl` when there is a trace, `run.json` at each checkpoint. Nothing is forced to the disk before
+/// [`finish`](Self::finish).
 #[derive(Debug)]
 pub struct FolderObserver {
     folder: ResultsFolder,
@@ -21,6 +27,9 @@ pub struct FolderObserver {
     series: Series,
     series_file: Appender,
     latency_file: Appender,
+    /// Written last of a second: what it has, the others have too.
+    journal_file: Appender,
+    preloaded_told: Instant,
     operations_file: Option<Appender>,
     /// All kinds of operations of the present second together.
     pooled: Latency,
@@ -46,6 +55,11 @@ impl FolderObserver {
         let head =
             interval_log_head(started).map_err(|e| FolderError::Format { path: path(), message: e.to_string() })?;
         latency_file.append(head.as_bytes()).map_err(|source| FolderError::Write { path: path(), source })?;
+        let mut journal_file = folder.appender(JOURNAL_FILE)?;
+        let path = || JOURNAL_FILE.to_owned();
+        let begin = Line::begin(plan).to_text();
+        let begin = begin.map_err(|e| FolderError::Format { path: path(), message: e.to_string() })?;
+        journal_file.append(&begin).map_err(|source| FolderError::Write { path: path(), source })?;
         Ok(Self {
             folder,
             provenance,
@@ -53,6 +67,8 @@ impl FolderObserver {
             series: Series::new(),
             series_file,
             latency_file,
+            journal_file,
+            preloaded_told: Instant::now(),
             operations_file: None,
             pooled: Latency::default(),
             actions: Vec::new(),
@@ -81,9 +97,9 @@ impl FolderObserver {
     /// The document first: it is what must not be lost when the disk is nearly full.
     fn write_end(&self, document: &Document) -> Result<(), FolderError> {
         self.folder.write_document(document, Flush::Now)?;
-        let open = [(SERIES_FILE, Some(&self.series_file)), (LATENCY_FILE, Some(&self.latency_file))];
-        for (name, file) in open.into_iter().chain([(OPERATIONS_FILE, self.operations_file.as_ref())]) {
-            let Some(file) = file else { continue };
+        let open =
+            [(SERIES_FILE, &self.series_file), (LATENCY_FILE, &self.latency_file), (JOURNAL_FILE, &self.journal_file)];
+        for (name, file) in open.into_iter().chain(self.operations_file.as_ref().map(|file| (OPERATIONS_FILE, file))) {
             file.sync().map_err(|source| FolderError::Write { path: name.into(), source })?;
         }
         self.folder.sync_ledger()?;
@@ -96,17 +112,25 @@ impl FolderObserver {
         let row =
             self.series.row(second, &self.pooled, &actions).map_err(|e| format!("cannot write {SERIES_FILE}: {e}"))?;
         self.series_file.append(&row).map_err(|e| format!("cannot write {SERIES_FILE}: {e}"))?;
-        let lines = self.latency_lines(second).map_err(|e| format!("cannot write {LATENCY_FILE}: {e}"))?;
-        self.latency_file.append(lines.as_bytes()).map_err(|e| format!("cannot write {LATENCY_FILE}: {e}"))
-    }
-
-    /// The lines of the interval log for a second; none for a second without a success.
-    fn latency_lines(&self, second: &Second<'_>) -> Result<String, ExportError> {
         let start = Duration::from_nanos(second.window.first_second() * WINDOW_NS);
         let length = Duration::from_nanos(second.window.seconds() * WINDOW_NS);
-        let tagged = [("response", self.pooled.response()), ("service", self.pooled.service())];
-        let filled = tagged.into_iter().filter(|(_, histogram)| !histogram.is_empty());
-        filled.map(|(tag, histogram)| interval_line(tag, start, length, histogram)).collect()
+        let lines = latency_log::lines(start, length, second.window.recording(), &self.pooled);
+        let lines = lines.map_err(|e| format!("cannot write {LATENCY_FILE}: {e}"))?;
+        self.latency_file.append(lines.as_bytes()).map_err(|e| format!("cannot write {LATENCY_FILE}: {e}"))?;
+        self.journal(&Line::from(second))
+    }
+
+    fn journal(&mut self, line: &Line) -> Result<(), String> {
+        let text = line.to_text().map_err(|e| format!("cannot write {JOURNAL_FILE}: {e}"))?;
+        self.journal_file.append(&text).map_err(|e| format!("cannot write {JOURNAL_FILE}: {e}"))
+    }
+
+    fn preloaded(&mut self, points: u64) -> Result<(), String> {
+        if self.preloaded_told.elapsed() < BETWEEN_PRELOADED {
+            return Ok(());
+        }
+        self.preloaded_told = Instant::now();
+        self.journal(&Line::Preloaded { points })
     }
 
     fn operations(&mut self, records: &[OperationRecord]) -> Result<(), String> {
@@ -137,12 +161,9 @@ impl Observer for FolderObserver {
                 self.actions.push(mark.action.to_string());
                 Ok(())
             }
-            Event::Phase { .. }
-            | Event::Started { .. }
-            | Event::Preloaded { .. }
-            | Event::Settling { .. }
-            | Event::Step(_)
-            | Event::StepEnded(_) => Ok(()),
+            Event::Phase { phase, .. } => self.journal(&Line::phase(*phase)),
+            Event::Preloaded { points, .. } => self.preloaded(*points),
+            Event::Started { .. } | Event::Settling { .. } | Event::Step(_) | Event::StepEnded(_) => Ok(()),
         }
     }
 }

@@ -3,12 +3,14 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot get what it needs has failed")]
 
 mod outcomes;
+mod recovering;
 
 use iotbench_engine::{Event, LedgerStore, Observer, OperationRecord, Outcome, Phase, Second};
 use iotbench_recorder::{Timing, Window};
 use iotbench_report::{
-    Document, FolderName, FolderObserver, LATENCY_FILE, LEDGER_FILE, MANIFEST_FILE, ManifestError, OPERATIONS_FILE,
-    PROFILE_FILE, RUN_FILE, ResultsFolder, SERIES_FILE, Status, check_manifest, open_ledger, read_document,
+    Document, FolderName, FolderObserver, JOURNAL_FILE, LATENCY_FILE, LEDGER_FILE, MANIFEST_FILE, ManifestError,
+    OPERATIONS_FILE, PROFILE_FILE, RUN_FILE, ResultsFolder, SERIES_FILE, Status, check_manifest, open_ledger,
+    read_document,
 };
 use iotbench_sampler::{Observation, Reading, Sample};
 use std::{
@@ -170,7 +172,7 @@ fn a_checkpoint_replaces_the_document_and_leaves_nothing_else() {
     let mut names: Vec<_> =
         fs::read_dir(&folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
-    assert_eq!(names, [LATENCY_FILE, MANIFEST_FILE, PROFILE_FILE, RUN_FILE, SERIES_FILE]);
+    assert_eq!(names, [JOURNAL_FILE, LATENCY_FILE, MANIFEST_FILE, PROFILE_FILE, RUN_FILE, SERIES_FILE]);
 }
 
 #[test]

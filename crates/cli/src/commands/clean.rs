@@ -5,6 +5,7 @@ use crate::{
     arguments::EXIT_CODES,
     console::{self, printable},
     error::CliError,
+    target_lock::lock_targets,
 };
 use clap::Args;
 use iotbench_backends::BACKENDS;
@@ -53,6 +54,8 @@ pub(super) fn clean(arguments: &CleanArguments) -> Result<(), CliError> {
     }
     let target = Target { endpoints, insecure: arguments.insecure, ..Target::default() };
     let database = open(arguments.backend.as_deref(), &target)?;
+    // What a run that goes on has made carries the marker too.
+    let _locks = if arguments.dry_run { Vec::new() } else { lock_targets(&target.endpoints)? };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CliError::internal)?;
     let call = |e: Error| CliError::with_code(cause_exit_code(e.cause), printable(&e.to_string()));
     let late = |_| CliError::with_code(20, format!("no answer within {} s", PATIENCE.as_secs()));

@@ -10,6 +10,7 @@ mod generate;
 mod join;
 mod man;
 mod profiles;
+mod recover;
 mod run;
 mod sample;
 mod score;
@@ -26,6 +27,7 @@ pub(crate) use datasets::DatasetsArguments;
 pub(crate) use generate::GenerateArguments;
 pub(crate) use man::ManArguments;
 pub(crate) use profiles::ProfilesArguments;
+pub(crate) use recover::RecoverArguments;
 pub(crate) use run::RunArguments;
 pub(crate) use sample::SampleArguments;
 pub(crate) use score::ScoreArguments;
@@ -52,6 +54,7 @@ pub(crate) fn carry_out(command: Command) -> Result<u8, CliError> {
         Command::Clean(arguments) => clean::clean(&arguments).map(|()| 0),
         Command::Show(arguments) => show::show(&arguments),
         Command::Verify(arguments) => verify::verify(&arguments),
+        Command::Recover(arguments) => recover::recover(&arguments).map(|()| 0),
         Command::Score(arguments) => score::score(&arguments).map(|()| 0),
         Command::Sample(arguments) => sample::sample(&arguments),
         Command::Completions(arguments) => completions::completions(&arguments).map(|()| 0),

@@ -15,6 +15,7 @@ use crate::{
     error::CliError,
     job::{BackendWord, Job, Place},
     profiles, signals,
+    target_lock::lock_targets,
 };
 use carry_out::{Done, Finished, carry_out};
 use iotbench_engine::{Overrides, StopSignal, gravest};
@@ -32,6 +33,8 @@ pub(super) fn run(arguments: &RunArguments) -> Result<u8, CliError> {
     // Found missing before anything is made.
     jobs.iter().try_for_each(Job::find_programs)?;
     jobs.iter().try_for_each(Job::reserve_descriptors)?;
+    // All jobs have the same address, if any.
+    let _locks = lock_targets(jobs.first().map(Job::endpoints).unwrap_or_default())?;
     let stop = StopSignal::default();
     signals::stop_in_order(stop.clone(), ANNOUNCEMENT)?;
     let order = repetitions::order(&jobs, arguments);

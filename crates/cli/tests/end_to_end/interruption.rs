@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::{
     fs,
     io::{BufRead, BufReader, Lines},
-    path::Path,
+    path::{Path, PathBuf},
     process::{Child, ChildStderr},
     time::{Duration, Instant},
 };
@@ -27,7 +27,7 @@ fn measuring(out: &Path) -> Child {
 }
 
 /// Looks until something has happened; the limit is only there to end a test that would hang.
-fn wait_for(what: &str, mut happened: impl FnMut() -> bool) {
+pub fn wait_for(what: &str, mut happened: impl FnMut() -> bool) {
     let start = Instant::now();
     while !happened() {
         assert!(start.elapsed() < Duration::from_secs(60), "waited in vain for {what}");
@@ -55,6 +55,31 @@ fn once_saves_and_says_aborted() {
     }
 }
 
+/// Before the load and after it, where there is something to save too.
+#[test]
+fn once_saves_in_every_phase() {
+    let endless = ["--vus", "1000", "--set", "preload=100M"];
+    let short = ["--vus", "2", "--warmup", "0s", "-d", "1s", "--set", "phases.drain=1s"];
+    for (phase, arguments) in [("preload", &endless[..]), ("drain", &short), ("verify", &short)] {
+        let out = tempfile::tempdir().unwrap();
+        let (locked, results) = (Locked::new(out.path()), out.path().join("results"));
+        let (child, mut lines) = begun(&results, &[arguments, &["--url", &locked.url]].concat());
+        let held = match phase {
+            "drain" => Some(locked.hold_writes(&mut lines)),
+            "verify" => Some(locked.hold_reads(&mut lines)),
+            _ => None,
+        };
+        read_until(&mut lines, phase);
+        signal(&child, Signal::INT);
+        lines.for_each(drop);
+        let output = child.wait_with_output().unwrap();
+        drop(held);
+        let document = document(&output);
+        assert_eq!((output.status.code(), &document["verdict"]["status"]), (Some(130), &"aborted".into()), "{phase}");
+        assert!(only_folder(&results).join("manifest.json").exists(), "{phase}");
+    }
+}
+
 #[test]
 fn twice_ends_at_once() {
     let out = tempfile::tempdir().unwrap();
@@ -63,7 +88,7 @@ fn twice_ends_at_once() {
 }
 
 /// A run and the lines of its standard error.
-fn begun(out: &Path, arguments: &[&str]) -> (Child, Lines<BufReader<ChildStderr>>) {
+pub fn begun(out: &Path, arguments: &[&str]) -> (Child, Lines<BufReader<ChildStderr>>) {
     let mut child =
         iotbench(out, &[&["run", "--output-format", "json", "-p", "pmu_write"], arguments].concat()).spawn().unwrap();
     let lines = BufReader::new(child.stderr.take().unwrap()).lines();
@@ -71,7 +96,7 @@ fn begun(out: &Path, arguments: &[&str]) -> (Child, Lines<BufReader<ChildStderr>
 }
 
 /// Reads until a run says that it has begun this phase.
-fn read_until(lines: &mut Lines<BufReader<ChildStderr>>, phase: &str) {
+pub fn read_until(lines: &mut Lines<BufReader<ChildStderr>>, phase: &str) {
     assert!(lines.map_while(Result::ok).any(|line| line.starts_with(phase)), "it ended before {phase}");
 }
 
@@ -97,42 +122,59 @@ fn twice_ends_at_once_while_data_is_written_before_the_load() {
     ends_at_once(out.path(), child);
 }
 
-/// Somebody else holds the database's lock, so that no operation is ever answered.
+/// A file of which somebody else holds what a run needs to come to the end of a phase.
+pub struct Locked {
+    file: PathBuf,
+    pub url: String,
+}
+
+impl Locked {
+    pub fn new(folder: &Path) -> Self {
+        let file = folder.join("locked.db");
+        let url = format!("sqlite:{}", file.display());
+        Self { file, url }
+    }
+
+    /// From when the run measures no operation is ever answered.
+    pub fn hold_writes(&self, lines: &mut Lines<BufReader<ChildStderr>>) -> rusqlite::Connection {
+        read_until(lines, "measure");
+        let lock = rusqlite::Connection::open(&self.file).unwrap();
+        lock.busy_timeout(Duration::from_secs(30)).unwrap();
+        lock.execute_batch("BEGIN IMMEDIATE").unwrap();
+        lock
+    }
+
+    /// Somebody reads from before the end, so that the write-ahead log cannot be emptied before the count.
+    pub fn hold_reads(&self, lines: &mut Lines<BufReader<ChildStderr>>) -> rusqlite::Connection {
+        read_until(lines, "measure");
+        let reader = rusqlite::Connection::open(&self.file).unwrap();
+        reader.execute_batch("BEGIN").unwrap();
+        reader.query_row("SELECT count(*) FROM iotbench_pmu_write", [], |row| row.get::<_, i64>(0)).unwrap();
+        reader
+    }
+}
+
+/// A run that waits for the database as long as it takes.
+pub const PATIENT: [&str; 6] = ["--vus", "2", "--warmup", "0s", "--set", "backend.sqlite.busy_timeout_ms=600000"];
+
 #[test]
 fn twice_ends_at_once_while_answers_are_awaited() {
     let out = tempfile::tempdir().unwrap();
-    let file = out.path().join("locked.db");
-    let url = format!("sqlite:{}", file.display());
-    let results = out.path().join("results");
-    let arguments =
-        ["--vus", "2", "-d", "2s", "--warmup", "0s", "--url", &url, "--set", "backend.sqlite.busy_timeout_ms=600000"];
-    let (child, mut lines) = begun(&results, &arguments);
-    read_until(&mut lines, "measure");
-    let lock = rusqlite::Connection::open(&file).unwrap();
-    lock.busy_timeout(Duration::from_secs(30)).unwrap();
-    lock.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let (locked, results) = (Locked::new(out.path()), out.path().join("results"));
+    let (child, mut lines) = begun(&results, &[&PATIENT[..], &["-d", "2s", "--url", &locked.url]].concat());
+    let _held = locked.hold_writes(&mut lines);
     read_until(&mut lines, "drain");
     ends_at_once(&results, child);
-    lock.execute_batch("ROLLBACK").unwrap();
 }
 
-/// Somebody else reads from before the end, so that the write-ahead log cannot be emptied before the count.
 #[test]
 fn twice_ends_at_once_while_what_is_stored_is_counted() {
     let out = tempfile::tempdir().unwrap();
-    let file = out.path().join("read.db");
-    let url = format!("sqlite:{}", file.display());
-    let results = out.path().join("results");
-    let arguments =
-        ["--vus", "2", "-d", "3s", "--warmup", "0s", "--url", &url, "--set", "backend.sqlite.busy_timeout_ms=600000"];
-    let (child, mut lines) = begun(&results, &arguments);
-    read_until(&mut lines, "measure");
-    let reader = rusqlite::Connection::open(&file).unwrap();
-    reader.execute_batch("BEGIN").unwrap();
-    reader.query_row("SELECT count(*) FROM iotbench_pmu_write", [], |row| row.get::<_, i64>(0)).unwrap();
+    let (locked, results) = (Locked::new(out.path()), out.path().join("results"));
+    let (child, mut lines) = begun(&results, &[&PATIENT[..], &["-d", "3s", "--url", &locked.url]].concat());
+    let _held = locked.hold_reads(&mut lines);
     read_until(&mut lines, "verify");
     ends_at_once(&results, child);
-    reader.execute_batch("ROLLBACK").unwrap();
 }
 
 #[test]

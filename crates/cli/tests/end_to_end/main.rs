@@ -9,6 +9,7 @@ mod load_models;
 mod local_io;
 mod program;
 mod readme;
+mod recover;
 mod repetitions;
 mod results;
 mod score;

@@ -15,7 +15,7 @@ pub struct ErrorsOfCause {
 }
 
 /// The most frequent cause first.
-pub(super) fn by_cause(tally: &ErrorTally) -> Vec<ErrorsOfCause> {
+pub(crate) fn by_cause(tally: &ErrorTally) -> Vec<ErrorsOfCause> {
     let mut errors: Vec<_> = tally
         .iter()
         .map(|(cause, seen)| ErrorsOfCause { cause: cause.into(), count: seen.count, samples: seen.samples.clone() })

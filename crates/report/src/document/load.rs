@@ -86,7 +86,7 @@ pub struct Operation {
 }
 
 /// Operations by their fate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OperationCounts {
     /// Due by the schedule, or begun by a closed-loop user.
     pub offered: u64,
@@ -114,6 +114,13 @@ impl Load {
         models.dedup();
         let model = models.join(" + ");
         Self { model, groups, offered, started, ok, fail, unknown, dropped, pending, censored }
+    }
+
+    /// Takes the counts of operations.
+    pub(crate) fn set_counts(&mut self, counts: OperationCounts) {
+        let OperationCounts { offered, started, ok, fail, unknown, dropped, pending, censored } = counts;
+        (self.offered, self.started, self.ok, self.fail) = (offered, started, ok, fail);
+        (self.unknown, self.dropped, self.pending, self.censored) = (unknown, dropped, pending, censored);
     }
 
     /// The counts alone.

@@ -50,6 +50,13 @@ impl Points {
         }
     }
 
+    /// Takes the counts of the load's datapoints.
+    pub(crate) fn set_counts(&mut self, counts: PointCounts) {
+        let PointCounts { generated, dropped, pending, sent, acked, failed, unknown } = counts;
+        (self.generated, self.dropped, self.pending, self.sent) = (generated, dropped, pending, sent);
+        (self.acked, self.failed, self.unknown) = (acked, failed, unknown);
+    }
+
     pub(super) fn counts(&self) -> PointCounts {
         let Self { generated, dropped, pending, sent, acked, failed, unknown, .. } = *self;
         PointCounts { generated, dropped, pending, sent, acked, failed, unknown }

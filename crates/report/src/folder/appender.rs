@@ -2,9 +2,12 @@
 
 use std::{
     fs::{File, OpenOptions},
-    io::{self, Write},
+    io::{self, Read, Seek, SeekFrom, Write},
     path::Path,
 };
+
+/// So much of a file is looked at in one go.
+const CHUNK_BYTES: u64 = 64 << 10;
 
 /// A file that grows by whole records. What was appended survives a kill of this process, as the system holds it; a record
 /// that does not fit on the disk leaves no part of itself.
@@ -40,4 +43,29 @@ impl Appender {
     pub fn sync(&self) -> io::Result<()> {
         self.file.sync_all()
     }
+}
+
+/// Cuts a file after its last line break; how many bytes that took. A file that is not there is whole.
+pub(super) fn cut_torn_line(path: &Path) -> io::Result<u64> {
+    let mut file = match OpenOptions::new().read(true).write(true).open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
+        opened => opened?,
+    };
+    let length = file.metadata()?.len();
+    let mut end = length;
+    while end > 0 {
+        let from = end.saturating_sub(CHUNK_BYTES);
+        file.seek(SeekFrom::Start(from))?;
+        let mut chunk = Vec::new();
+        Read::by_ref(&mut file).take(end - from).read_to_end(&mut chunk)?;
+        if let Some(place) = chunk.iter().rposition(|&byte| byte == b'\n') {
+            end = from + place as u64 + 1;
+            break;
+        }
+        end = from;
+    }
+    if end < length {
+        file.set_len(end)?;
+    }
+    Ok(length - end)
 }

@@ -9,10 +9,10 @@ use crate::{
 };
 use iotbench_backends::BACKENDS;
 use iotbench_core::Backend;
-use iotbench_engine::{Event, Observer, Outcome, Planned, Profile, RunOptions, StopSignal, gravest};
+use iotbench_engine::{Event, Observer, Outcome, Planned, Profile, RunOptions, StopSignal, begun, gravest};
 use iotbench_launcher::PrivateServer;
 use iotbench_report::{
-    Document, Environment, FolderError, FolderName, FolderObserver, Provenance, ResultsFolder, Tool,
+    DATABASE_FOLDER, Document, Environment, FolderError, FolderName, FolderObserver, Provenance, ResultsFolder, Tool,
 };
 use std::{
     path::{Path, PathBuf},
@@ -38,6 +38,7 @@ impl From<FolderError> for CliError {
     fn from(error: FolderError) -> Self {
         match error.exit_code() {
             crate::error::USAGE => Self::usage(error),
+            crate::error::NOT_OURS => Self::with_code(crate::error::NOT_OURS, error),
             _ => Self::local_io(error),
         }
     }
@@ -71,6 +72,8 @@ pub(super) fn carry_out(
 /// A run with a server of its own, where it needs one.
 fn alone(job: &Job, run: &Profile, arguments: &RunArguments, stop: &StopSignal) -> Result<Finished, CliError> {
     let folder = new_folder(job, &arguments.out, job.layout.name())?;
+    // A kill while the server starts leaves a document too.
+    begin(&folder, job, run)?;
     let server = managed::start_server(job, arguments, folder.path(), stop)?;
     let (mut outcome, folder) = carry_out_in(folder, job, run, arguments, server.as_ref(), stop)?;
     if let Some(server) = server {
@@ -84,6 +87,28 @@ fn alone(job: &Job, run: &Profile, arguments: &RunArguments, stop: &StopSignal) 
 pub(super) fn new_folder(job: &Job, out: &Path, layout: &str) -> Result<ResultsFolder, CliError> {
     let name = FolderName::new(SystemTime::now(), &job.profile.name, job.backend.name(), layout)?;
     Ok(ResultsFolder::create(out, &name)?)
+}
+
+/// Writes a run's first document, before anything is done.
+pub(super) fn begin(folder: &ResultsFolder, job: &Job, run: &Profile) -> Result<(), CliError> {
+    let database = folder.path().join(DATABASE_FOLDER);
+    let planned = job.plan(run, &run_id(folder.path()), &Place { folder: &database, server: None })?;
+    let provenance = provenance(folder.path(), None, job.server.is_some());
+    Ok(folder.begin(&Document::from_outcome(&begun(&planned, job.backend), &provenance))?)
+}
+
+/// A run is called as its folder.
+fn run_id(folder: &Path) -> String {
+    folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+fn provenance(results: &Path, database: Option<&Path>, managed: bool) -> Provenance {
+    Provenance {
+        tool: Tool::this(BACKENDS.iter().map(|b| b.name().to_owned()).collect()),
+        command: command::command(),
+        environment: Environment::collect(results, database),
+        managed,
+    }
 }
 
 /// Writes a run's last document.
@@ -104,20 +129,14 @@ pub(super) fn carry_out_in(
 ) -> Result<(Outcome, FolderObserver), CliError> {
     let started = SystemTime::now();
     let path = folder.path().to_owned();
-    let run_id = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let database = job.needs_folder().then(|| folder.database_dir()).transpose()?;
     let place = Place { folder: database.as_deref().unwrap_or(Path::new("nowhere")), server };
-    let mut planned = job.plan(run, &run_id, &place)?;
+    let mut planned = job.plan(run, &run_id(&path), &place)?;
     if server.is_some_and(PrivateServer::is_on_kept_folder) {
         planned.plan.remarks.push("the server was started on the folder that an earlier run kept".into());
     }
     let files = server.map(PrivateServer::folder).or(database.as_deref());
-    let provenance = Provenance {
-        tool: Tool::this(BACKENDS.iter().map(|b| b.name().to_owned()).collect()),
-        command: command::command(),
-        environment: Environment::collect(&path, files),
-        managed: server.is_some(),
-    };
+    let provenance = provenance(&path, files, server.is_some());
     let shown = arguments.output_format != OutputFormat::Quiet;
     let progress = shown.then(|| Progress::new(&planned.plan));
     let ledger = job.backend.capabilities().stores.then(|| folder.ledger()).transpose()?;

@@ -1,7 +1,7 @@
 //! The runs of a sweep, one after the other on one server, each with a fresh table and a folder of its own.
 
 use super::{
-    carry_out::{Done, carry_out_in, finish, new_folder},
+    carry_out::{Done, begin, carry_out_in, finish, new_folder},
     managed,
     options::{OutputFormat, RunArguments},
 };
@@ -51,6 +51,7 @@ fn run_each(
             console::say(&format!("value {} of {}: {value}", place + 1, job.runs.len()));
         }
         let folder = new_folder(job, Path::new(&done.folder), &format!("{}-{value}", job.layout))?;
+        begin(&folder, job, run)?;
         let (mut outcome, folder) = carry_out_in(folder, job, run, arguments, server, stop)?;
         if let Some(server) = server {
             managed::note_death(server, &mut outcome);

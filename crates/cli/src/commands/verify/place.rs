@@ -13,12 +13,9 @@ use crate::{
 use iotbench_core::{Backend, Endpoint, Target};
 use iotbench_engine::{LedgerHead, Overrides, StopSignal};
 use iotbench_launcher::{Launch, PrivateServer, Records, start};
-use iotbench_report::read_document;
+use iotbench_report::{DATABASE_FOLDER, read_document};
 use std::path::PathBuf;
 use url::Url;
-
-/// The folder of an embedded database, in that of its run.
-const DATABASE: &str = "database";
 
 /// Where the database is.
 pub(super) struct Place {
@@ -43,7 +40,7 @@ impl Place {
             return Ok(at(given, None));
         }
         if backend.capabilities().embedded {
-            let folder = arguments.run.join(DATABASE);
+            let folder = arguments.run.join(DATABASE_FOLDER);
             let written = head.endpoints.iter().filter_map(|endpoint| Url::parse(endpoint).ok());
             let endpoints: Vec<Endpoint> = written.map(Endpoint::new).collect();
             return Ok(if endpoints.is_empty() { at(Vec::new(), Some(folder)) } else { at(endpoints, None) });

@@ -1,0 +1,109 @@
+//! `iotbench recover`: a valid document of a run that was killed.
+
+use crate::{
+    arguments::EXIT_CODES,
+    console::{self, printable},
+    error::CliError,
+};
+use clap::Args;
+use iotbench_report::{
+    DATABASE_FOLDER, Document, RUN_FILE, RecoverError, Recovered, open_ledger, recover as recover_run, render,
+};
+use serde_json::json;
+use std::path::{Path, PathBuf};
+
+const EXAMPLES: &str = "\
+Examples:
+  iotbench recover results/20260105T100000Z-pmu_write-sqlite-wide-abcd
+  iotbench recover results/20260105T100000Z-pmu_write-sqlite-wide-abcd --json | jq .load
+  iotbench recover results/20260105T100000Z-weather_insert-mariadb-wide-abcd      each run of a sweep
+
+Writes run.json and manifest.json of a run that was killed: with everything up to the last second, the status aborted, what
+was under way as unknown and what was due as pending. A run that has ended, or goes on, is left as it is (exit codes 2 and
+31). Afterwards show, verify and score work as on any run.";
+
+#[derive(Debug, Args)]
+#[command(after_help = format!("{EXAMPLES}\n\n{EXIT_CODES}"))]
+pub(crate) struct RecoverArguments {
+    /// The results folder of a run that was killed
+    run: PathBuf,
+    /// The document instead of a text
+    #[arg(long)]
+    json: bool,
+}
+
+impl From<RecoverError> for CliError {
+    fn from(error: RecoverError) -> Self {
+        Self::with_code(error.exit_code(), error)
+    }
+}
+
+pub(super) fn recover(arguments: &RecoverArguments) -> Result<(), CliError> {
+    let mut recovered = Vec::new();
+    let folders = folders(&arguments.run);
+    for folder in &folders {
+        match recover_run(folder) {
+            // Of a sweep mostly the last run alone was killed.
+            Err(RecoverError::Ended { .. }) if folders.len() > 1 => {}
+            result => recovered.push((folder, result?)),
+        }
+    }
+    if recovered.is_empty() {
+        let shown = printable(&arguments.run.display().to_string());
+        return Err(CliError::usage(format!("nothing to recover: every run in {shown} has ended")));
+    }
+    for (folder, Recovered { document, notes }) in &recovered {
+        notes.iter().for_each(|note| console::say(&format!("note: {}", printable(note))));
+        if !arguments.json {
+            console::print(&format!("{}\n\n", render(document, None, 100).trim_end()))?;
+        }
+        console::say(&left(folder, document));
+    }
+    if !arguments.json {
+        return Ok(());
+    }
+    match recovered.as_slice() {
+        [(_, one)] => console::print(&one.document.to_json().map_err(CliError::internal)?),
+        several => {
+            let runs: Vec<&Document> = several.iter().map(|(_, recovered)| &recovered.document).collect();
+            console::print(&format!("{:#}\n", json!({ "runs": runs })))
+        }
+    }
+}
+
+/// The folder, or those in it that are of runs.
+fn folders(path: &Path) -> Vec<PathBuf> {
+    let is_run = |folder: &PathBuf| folder.join(RUN_FILE).is_file();
+    let mut inside: Vec<PathBuf> = match path.read_dir() {
+        Ok(entries) if !path.join(RUN_FILE).exists() => entries.flatten().map(|e| e.path()).filter(is_run).collect(),
+        _ => Vec::new(),
+    };
+    inside.sort();
+    if inside.is_empty() { vec![path.into()] } else { inside }
+}
+
+/// What the run left where it wrote, and what to do about it.
+fn left(folder: &Path, document: &Document) -> String {
+    let shown = printable(&folder.display().to_string());
+    let target = &document.target;
+    if target.managed {
+        return "its private server has ended with it; `iotbench clean --dry-run` lists what runs kept of theirs"
+            .into();
+    }
+    if folder.join(DATABASE_FOLDER).is_dir() {
+        return format!(
+            "what it wrote is in {shown}/{DATABASE_FOLDER}: `iotbench verify {shown}` holds it against the ledger"
+        );
+    }
+    let Ok(head) = open_ledger(folder).and_then(|ledger| Ok(ledger.head().ok())) else {
+        return "it had written nothing".into();
+    };
+    let table = head.map_or_else(|| "its table".into(), |head| printable(head.plan.table.name.as_str()));
+    let (address, run_id) = (printable(&target.endpoints.join(", ")), printable(&document.run_id));
+    format!(
+        "left in {address}, as far as it was made: {table}, with the marker of {run_id}
+  iotbench verify {shown} --url {address}   holds it against the ledger
+  iotbench clean --url {address} --dry-run   lists it, and without --dry-run drops it
+  (with the login, where the address needs one)"
+    )
+}

@@ -1,0 +1,96 @@
+//! Two programs on one database would each count what the other wrote: one at a time, on this machine and for this user.
+
+use crate::{console::printable, error::CliError};
+use iotbench_core::Endpoint;
+use iotbench_launcher::Records;
+use iotbench_report::{Lock, LockError};
+use sha2::{Digest, Sha256};
+use std::path::{Path, PathBuf};
+use url::{Host, Url};
+
+/// The locks of the databases at these addresses, as long as they are kept.
+pub(crate) fn lock_targets(endpoints: &[Endpoint]) -> Result<Vec<Lock>, CliError> {
+    if endpoints.is_empty() {
+        return Ok(Vec::new());
+    }
+    let records = Records::open()?;
+    // In one order, so that of two that want the same ones each takes the same first.
+    let mut targets: Vec<_> = endpoints.iter().map(|endpoint| (identity(endpoint.expose()), endpoint)).collect();
+    targets.sort_by(|a, b| a.0.cmp(&b.0));
+    targets.dedup_by(|a, b| a.0 == b.0);
+    let lock = |(identity, endpoint): (String, &Endpoint)| {
+        let name: String = format!("{:x}", Sha256::digest(identity)).chars().take(32).collect();
+        Lock::take(&records.lock_of(&name), &printable(&endpoint.to_string()))
+    };
+    Ok(targets.into_iter().map(lock).collect::<Result<_, _>>()?)
+}
+
+impl From<LockError> for CliError {
+    fn from(error: LockError) -> Self {
+        match error {
+            LockError::Held { .. } => Self::with_code(crate::error::NOT_OURS, error),
+            LockError::Io { .. } => Self::local_io(error),
+        }
+    }
+}
+
+/// What makes an address the same database as another: a file by its real path, a server by host, port (or the kind of
+/// server, where it is left out) and path. Who logs in and how does not.
+fn identity(url: &Url) -> String {
+    let Some(host) = url.host() else {
+        let path = Path::new(url.path());
+        return format!("file {}", real(path).display());
+    };
+    let is_this_machine = match &host {
+        Host::Domain(name) => name.eq_ignore_ascii_case("localhost"),
+        Host::Ipv4(address) => address.is_loopback(),
+        Host::Ipv6(address) => address.is_loopback(),
+    };
+    let host = if is_this_machine { "localhost".into() } else { host.to_string().to_lowercase() };
+    let port = url.port_or_known_default().map_or_else(|| url.scheme().to_owned(), |port| port.to_string());
+    format!("server {host} {port} {}", url.path().trim_end_matches('/'))
+}
+
+/// The path without links and dots, of a file that may not be there yet.
+fn real(path: &Path) -> PathBuf {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.into());
+    let folder = absolute.parent().and_then(|folder| folder.canonicalize().ok());
+    absolute.canonicalize().ok().or_else(|| Some(folder?.join(absolute.file_name()?))).unwrap_or(absolute)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &str) -> String {
+        identity(&Url::parse(text).unwrap())
+    }
+
+    #[test]
+    fn one_database_by_several_names_is_one() {
+        let names = ["postgres://me:secret@localhost/iot", "postgres://you@127.0.0.1/iot/", "postgres://[::1]/iot?x=1"];
+        assert!(names.iter().all(|name| of(name) == of(names[0])), "{names:?}");
+        assert_eq!(of("http://h/"), of("http://H:80"));
+        assert!(!of(names[0]).contains("secret"));
+    }
+
+    #[test]
+    fn other_databases_are_others() {
+        let names =
+            ["postgres://h/a", "postgres://h/b", "postgres://other/a", "postgres://h:1/a", "mysql://h/a", "sqlite:/a"];
+        for (place, one) in names.iter().enumerate() {
+            assert!(names[..place].iter().all(|other| of(other) != of(one)), "{one}");
+        }
+    }
+
+    #[test]
+    fn a_file_by_a_link_is_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let real = folder.path().join("real");
+        std::fs::create_dir(&real).unwrap();
+        std::os::unix::fs::symlink(&real, folder.path().join("link")).unwrap();
+        let url = |name: &str| format!("sqlite:{}", folder.path().join(name).display());
+        assert_eq!(of(&url("real/a.db")), of(&url("link/./a.db")));
+        assert_ne!(of(&url("real/a.db")), of(&url("real/b.db")));
+    }
+}

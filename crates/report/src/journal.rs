@@ -1,0 +1,172 @@
+//! `journal.jsonl`: what `run.json` needs of each second and `series.csv` does not have, a line a second.
+//!
+//! A run that ends by itself does not need it. Of one that is killed, [`recover`](crate::recover()) adds it up.
+
+use crate::document::{ErrorsOfCause, OperationCounts, errors_by_cause, phase_word};
+use iotbench_engine::{GroupPlan, OperationPlan, Phase, Plan, Second};
+use iotbench_recorder::{PointCounts, WINDOW_NS};
+use serde::{Deserialize, Serialize};
+
+/// Name and version of the format.
+const SCHEMA: &str = "iotbench-journal/1.0";
+
+/// A line.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "line", rename_all = "snake_case")]
+pub(crate) enum Line {
+    /// The first one.
+    Begin(Beginning),
+    /// A phase has begun.
+    Phase { phase: String },
+    /// So many datapoints are written before the load.
+    Preloaded { points: u64 },
+    /// A second is over.
+    Second(Box<JournaledSecond>),
+}
+
+/// What is known before the run begins.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Beginning {
+    pub schema: String,
+    /// The measured part in nanoseconds since the run's start; null: it is found step by step.
+    pub measured: Option<Span>,
+    /// What is recorded apart.
+    pub kinds: Vec<Kind>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Span {
+    pub from_ns: u64,
+    pub to_ns: u64,
+}
+
+/// A kind of operation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Kind {
+    pub name: String,
+    /// Whether an operation is nothing but one request.
+    pub is_one_request: bool,
+    /// Whether it waits between two of its requests.
+    pub has_pauses: bool,
+}
+
+/// What happened in a second.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct JournaledSecond {
+    /// The second since the run's start, from 0.
+    pub second: u64,
+    /// Seconds covered.
+    pub seconds: u64,
+    /// All operations, in the second of each event; nothing is pending or censored here.
+    pub operations: OperationCounts,
+    /// Of these, those that were intended in the same stretch of the run.
+    pub intended: OperationCounts,
+    pub points: JournaledPoints,
+    pub values_acked: u64,
+    pub rows_read: u64,
+    pub bytes: u64,
+    /// Usually none.
+    pub errors: Vec<ErrorsOfCause>,
+}
+
+/// Datapoints by their fate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct JournaledPoints {
+    pub generated: u64,
+    pub dropped: u64,
+    pub pending: u64,
+    pub sent: u64,
+    pub acked: u64,
+    pub failed: u64,
+    pub unknown: u64,
+}
+
+impl Line {
+    /// The first line of a run's journal.
+    pub fn begin(plan: &Plan) -> Self {
+        let measured = plan.ramp.is_none().then(|| {
+            let from_ns = plan.phases.warmup_ns;
+            Span { from_ns, to_ns: from_ns.saturating_add(plan.phases.duration_ns) }
+        });
+        let kinds = plan.groups.iter().flat_map(GroupPlan::operations).map(Kind::from).collect();
+        Self::Begin(Beginning { schema: SCHEMA.into(), measured, kinds })
+    }
+
+    pub fn phase(phase: Phase) -> Self {
+        Self::Phase { phase: phase_word(phase) }
+    }
+
+    /// The line as text, line break included.
+    pub fn to_text(&self) -> Result<Vec<u8>, serde_json::Error> {
+        let mut text = serde_json::to_vec(self)?;
+        text.push(b'\n');
+        Ok(text)
+    }
+}
+
+impl Beginning {
+    /// Whether this version can read what follows.
+    pub fn is_of_this_version(&self) -> bool {
+        self.schema == SCHEMA
+    }
+}
+
+impl From<&OperationPlan> for Kind {
+    fn from(plan: &OperationPlan) -> Self {
+        Self { name: plan.name.clone(), is_one_request: plan.is_one_request(), has_pauses: plan.has_pauses() }
+    }
+}
+
+impl From<&Second<'_>> for Line {
+    fn from(second: &Second<'_>) -> Self {
+        let window = second.window;
+        let counts = window.counts();
+        let operations = OperationCounts {
+            offered: counts.offered,
+            started: counts.started,
+            ok: counts.ok,
+            fail: counts.fail,
+            unknown: counts.unknown,
+            dropped: counts.dropped,
+            pending: 0,
+            censored: 0,
+        };
+        Self::Second(Box::new(JournaledSecond {
+            second: window.first_second(),
+            seconds: window.seconds(),
+            operations,
+            intended: window.recording().load().into(),
+            points: counts.points.into(),
+            values_acked: counts.values_acked,
+            rows_read: counts.rows_read,
+            bytes: counts.bytes,
+            errors: errors_by_cause(window.recording().errors()),
+        }))
+    }
+}
+
+impl JournaledSecond {
+    /// When it began, in nanoseconds since the run's start.
+    pub fn from_ns(&self) -> u64 {
+        self.second.saturating_mul(WINDOW_NS)
+    }
+
+    /// When it ended.
+    pub fn to_ns(&self) -> u64 {
+        self.second.saturating_add(self.seconds).saturating_mul(WINDOW_NS)
+    }
+}
+
+impl From<PointCounts> for JournaledPoints {
+    fn from(counts: PointCounts) -> Self {
+        let PointCounts { generated, dropped, pending, sent, acked, failed, unknown } = counts;
+        Self { generated, dropped, pending, sent, acked, failed, unknown }
+    }
+}
+
+impl From<JournaledPoints> for PointCounts {
+    fn from(counts: JournaledPoints) -> Self {
+        let JournaledPoints { generated, dropped, pending, sent, acked, failed, unknown } = counts;
+        Self { generated, dropped, pending, sent, acked, failed, unknown }
+    }
+}
