@@ -61,7 +61,7 @@ pub fn change_point(values: &[f64]) -> Option<ChangePoint> {
 
 /// The number of blocks before the split with the greatest energy distance. One block after the other changes sides, and
 /// the three sums of distances with it.
-fn best_split(blocks: &[f64], least: usize) -> usize {
+pub(crate) fn best_split(blocks: &[f64], least: usize) -> usize {
     let distances = |block: f64, side: &[f64]| side.iter().map(|other| (other - block).abs()).sum::<f64>();
     let (mut within_left, mut across) = (0.0, 0.0);
     let mut within_right: f64 = (0..blocks.len()).map(|i| distances(blocks[i], &blocks[i + 1..])).sum();

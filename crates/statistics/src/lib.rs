@@ -5,9 +5,14 @@
 //! | when was the warm-up over, and was the rest steady? | [`judge`] | `steady.rs`, from `mser.rs`, `trend.rs`, `change_point.rs` |
 //! | how exact is a mean of one run, whose seconds resemble their neighbours? | [`batch_means`] | `batch_means.rs`, `autocorrelation.rs` |
 //! | how exact is a mean over several runs? | [`t_interval`], [`bootstrap_t_interval`] | `repetitions.rs` |
+//! | how exact is what is made of several means? | [`interval_of_parts`] | `parts.rs` |
 //! | in which order are several things repeated? | [`interleaved`] | `interleaving.rs` |
 //! | what limits throughput as the load grows, and where is its peak? | [`fit_usl`] | `usl.rs` |
+//! | how far do two sides lie apart? | [`difference`] | `difference.rs` |
 //! | which of several differences may be believed together? | [`holm`] | `holm.rs` |
+//! | is it better, worse, or the same? | [`judge_family`] | `regression.rs` |
+//! | how far do equals lie apart? | [`noise_floor`] | `noise_floor.rs` |
+//! | since when is it otherwise? | [`level_changes`] | `history.rs`, from `change_point.rs` |
 //!
 //! ```
 //! let runs = [101.0, 98.0, 103.0, 99.0, 100.0];
@@ -24,11 +29,16 @@
 mod autocorrelation;
 mod batch_means;
 mod change_point;
+mod difference;
+mod history;
 mod holm;
 mod interleaving;
 mod interval;
 mod least_squares;
 mod mser;
+mod noise_floor;
+mod parts;
+mod regression;
 mod repetitions;
 mod sample;
 mod steady;
@@ -39,10 +49,15 @@ mod usl;
 pub use autocorrelation::{correlation_time, effective_sample_size};
 pub use batch_means::{BatchMeans, LEAST_EFFECTIVE_SIZE, TooCorrelated, batch_means};
 pub use change_point::{ChangePoint, change_point};
+pub use difference::{Difference, NoDifference, Sides, difference};
+pub use history::{LEAST_LEVEL, LevelChange, NoHistory, level_changes};
 pub use holm::holm;
 pub use interleaving::interleaved;
 pub use interval::MeanInterval;
 pub use mser::{Truncation, mser5};
+pub use noise_floor::{NoiseFloor, noise_floor};
+pub use parts::{interval_of_parts, p_of_parts};
+pub use regression::{Direction, Judged, MOST_RUNS, Test, Verdict, judge_family};
 pub use repetitions::{PUBLISHABLE_REPETITIONS, bootstrap_t_interval, t_interval};
 pub use steady::{Judgement, LEAST_WINDOWS, State, judge};
 pub use trend::{Trend, trend};

@@ -2,7 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod comparisons;
 mod families;
+mod history;
 mod intervals;
 mod scalability;
 mod series;
