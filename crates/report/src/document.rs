@@ -24,6 +24,7 @@ mod steady;
 mod sweep;
 mod target;
 mod throughput;
+mod usl;
 mod verdict;
 mod visibility;
 mod writes_alone;
@@ -49,6 +50,7 @@ pub use sweep::Swept;
 pub use target::{Durability, Target};
 pub(crate) use throughput::spread;
 pub use throughput::{MeasuredPart, Spread, Throughput, Windows};
+pub use usl::{Usl, UslEstimate};
 pub use verdict::{Status, Verdict};
 pub use visibility::Visibility;
 pub use writes_alone::{WriteFigures, WritesAlone};
@@ -61,7 +63,7 @@ use std::time::SystemTime;
 
 /// Name and version of the format. The major number changes when a field changes its meaning or goes, the minor one when
 /// a field comes.
-pub const SCHEMA: &str = "iotbench-run/1.4";
+pub const SCHEMA: &str = "iotbench-run/1.5";
 const SCHEMA_OF_THIS_MAJOR: &str = "iotbench-run/1.";
 
 /// The results document of a run. `docs/results.md` describes every field, `docs/run.schema.json` is its JSON Schema.

@@ -12,6 +12,7 @@ mod scenario;
 mod search;
 mod steady;
 pub(crate) mod table;
+mod usl;
 mod writes_alone;
 
 pub use audit::render_audit;
@@ -45,6 +46,7 @@ pub fn render(document: &Document, folder: Option<&Path>, columns: u16) -> Strin
     sections.extend(search::section(document, columns));
     sections.extend(document.audit.as_ref().map(|audit| audit::section(audit, columns)));
     sections.extend(ramp::section(document, columns));
+    sections.extend(usl::section(document, columns));
     sections.extend(writes_alone::section(document, columns));
     sections.extend(machine::sections(document, columns));
     sections.extend(folder.map(|path| format!("Results: {}", printable(&path.to_string_lossy()))));

@@ -4,7 +4,7 @@
 
 mod outcomes;
 
-use iotbench_engine::{Backlog, Outcome, SecondOfQueue, Verdict};
+use iotbench_engine::{Backlog, Limit, Outcome, Purpose, Quantity, SecondOfQueue, Verdict};
 use iotbench_report::{Document, SCHEMA, Status};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -46,6 +46,7 @@ fn full() -> Value {
     let mut full = json(&outcome);
     full["latency"]["kinds"] = json(&outcomes::transactions())["latency"]["kinds"].clone();
     full["latency"]["kinds"].as_array_mut().unwrap().truncate(1);
+    full["capacity"]["usl"] = json(&outcomes::past_the_peak())["capacity"]["usl"].clone();
     full["steady"] = json(&outcomes::fixed(20_000, 1_500, 1_500))["steady"].clone();
     full["steady"]["operations_per_s"]["ci95"] = serde_json::json!({ "low": 1_900.0, "high": 2_100.0 });
     full
@@ -65,6 +66,7 @@ fn every_kind_of_run_meets_the_schema() {
         ("none answered", outcomes::fixed(0, 0, 90)),
         ("all sorts", outcomes::fixed(20_000, 40, 10)),
         ("a ramp", outcomes::ramp()),
+        ("past the peak", outcomes::past_the_peak()),
         ("queued", outcomes::queued()),
         ("disturbed", outcomes::disturbed()),
         ("reads", reads),
@@ -104,6 +106,38 @@ fn numbers_that_are_none_become_null() {
     ] {
         assert_eq!(json.pointer(place), Some(&Value::Null), "{place}");
     }
+}
+
+/// The peak of X(N) = 20 N / (1 + 0.05 (N − 1) + 0.0005 N (N − 1)) is at √(0.95 / 0.0005) = 43.6 users.
+#[test]
+fn the_scalability_law_is_fitted_to_the_users_of_a_ramp_or_refused_with_the_reason() {
+    let usl = |outcome: &Outcome| json(outcome)["capacity"]["usl"].clone();
+    let told = usl(&outcomes::past_the_peak());
+    assert_eq!((&told["levels"], &told["refused"], &told["no_peak"]), (&8.into(), &Value::Null, &Value::Null));
+    let within = |key: &str, truth: f64| {
+        let [value, low, high] = ["value", "low", "high"].map(|of| told[key][of].as_f64().unwrap());
+        assert!((value / truth - 1.0).abs() < 0.1 && low <= truth && truth <= high, "{key}: {told:#}");
+    };
+    within("single_per_s", 20.0);
+    within("contention", 0.05);
+    within("coherency", 0.0005);
+    within("peak_users", 43.59);
+
+    let too_few = usl(&outcomes::ramp());
+    assert!(too_few["refused"].as_str().unwrap().starts_with("5 different loads were measured"), "{too_few:#}");
+    let mut before_the_peak = outcomes::past_the_peak();
+    before_the_peak.capacity.as_mut().unwrap().steps.truncate(6);
+    let none = usl(&before_the_peak);
+    assert!(none["peak_users"].is_null() && none["no_peak"].as_str().unwrap().starts_with("no peak"), "{none:#}");
+    // What the client held up, and what is run after the search, is no throughput of the database's.
+    let mut held_up = outcomes::past_the_peak();
+    let steps = &mut held_up.capacity.as_mut().unwrap().steps;
+    steps[6].limit = Some(Limit::Client);
+    steps[7].step.purpose = Purpose::Soak;
+    assert_eq!(usl(&held_up)["levels"], 6);
+    let mut rate = outcomes::past_the_peak();
+    rate.capacity.as_mut().unwrap().quantity = Quantity::OperationsPerSecond;
+    assert!(usl(&rate).is_null());
 }
 
 #[test]
@@ -280,4 +314,17 @@ fn the_fingerprint_tells_runs_of_other_conditions_apart() {
         }),
     ];
     assert!(others.iter().all(|other| *other != same));
+    // Whatever is known of the machine counts, but for what others took from it while the run was on.
+    let machine = serde_json::to_value(outcomes::provenance().environment).unwrap();
+    let places =
+        ["/filesystem/kind", "/filesystem/options", "/database_filesystem/kind", "/database_filesystem/options"];
+    let fields = machine.as_object().unwrap().iter().filter(|(_, value)| !value.is_object());
+    let fields = fields.map(|(key, _)| format!("/{key}")).filter(|field| field != "/steal_pct");
+    for field in fields.chain(places.map(String::from)) {
+        let mut other = machine.clone();
+        let value = other.pointer_mut(&field).unwrap();
+        *value = value.as_u64().map_or_else(|| "another".into(), |number| (number + 1).into());
+        let other = serde_json::from_value(other).unwrap();
+        assert_ne!(fingerprint(&|_, p| p.environment = Clone::clone(&other)), same, "{field}");
+    }
 }

@@ -33,6 +33,11 @@ fn a_ramp() {
 }
 
 #[test]
+fn a_ramp_past_the_peak() {
+    insta::assert_snapshot!(shown(&outcomes::past_the_peak()));
+}
+
+#[test]
 fn the_writes_of_a_mixed_load_alone() {
     insta::assert_snapshot!(shown(&outcomes::mixed()));
 }

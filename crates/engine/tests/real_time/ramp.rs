@@ -25,6 +25,7 @@ fn the_sustained_users_are_what_capacity_limit_and_think_time_allow() {
             let (users, response_s) = (f64::from(figures.step.load), figures.mean_response_ns.unwrap() / 1e9);
             let little = figures.operations_per_s * (response_s + THINK_S) / users;
             findings.expect((little - 1.0).abs() <= 0.06, || format!("X(R + Z)/N = {little}: {figures:?}"));
+            assert!(figures.littles_ratio.is_some_and(|told| (told - little).abs() < 1e-9), "{little}: {figures:?}");
             findings.expect(figures.operations_per_s <= 1.03 * CAPACITY_PER_S, || {
                 format!("more than the server's capacity: {figures:?}")
             });

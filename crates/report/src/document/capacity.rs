@@ -1,6 +1,6 @@
 //! The answer of a ramp.
 
-use super::{Backlog, Limit, OperationCounts, Search, Visibility, mean_us, rounded, seconds, us};
+use super::{Backlog, Limit, OperationCounts, Search, Usl, Visibility, mean_us, rounded, seconds, us};
 use iotbench_engine::{Outcome, StepFigures};
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +20,9 @@ pub struct Capacity {
     /// How a search came to them; null: the loads were listed.
     #[serde(default)]
     pub search: Option<Search>,
+    /// What limits throughput as users are added; null: the loads are no virtual users.
+    #[serde(default)]
+    pub usl: Option<Usl>,
     /// Every step, in the order it was run.
     pub steps: Vec<Step>,
 }
@@ -112,6 +115,7 @@ impl Capacity {
             confirmed: capacity.bounds.confirmed,
             criterion: capacity.criterion.clone(),
             search: Search::new(outcome),
+            usl: Usl::new(outcome),
             steps: capacity.steps.iter().map(Step::from).collect(),
         })
     }

@@ -420,6 +420,25 @@ pub fn ramp() -> Outcome {
     Outcome { capacity: Some(capacity), ..outcome }
 }
 
+/// Listed steps of up to twice the users of the peak, with a throughput of the Universal Scalability Law to within 1 %.
+pub fn past_the_peak() -> Outcome {
+    let mut outcome = ramp();
+    let capacity = outcome.capacity.as_mut().unwrap();
+    let first = capacity.steps[0].clone();
+    let loads = [1, 8, 16, 24, 32, 48, 64, 96];
+    let step = |(place, load): (u32, u32)| {
+        let users = f64::from(load);
+        let law = 20.0 * users / (1.0 + 0.05 * (users - 1.0) + 0.0005 * users * (users - 1.0));
+        let off_by = if place.is_multiple_of(2) { 1.01 } else { 0.99 };
+        let step = Step { load, purpose: Purpose::Listed };
+        StepFigures { step, operations_per_s: law * off_by, ..first.clone() }
+    };
+    capacity.steps = (0..).zip(loads).map(step).collect();
+    capacity.bounds = Bounds { lower: Some(96), upper: None, confirmed: false, client_limited: false };
+    outcome.plan.ramp.as_mut().unwrap().course = Course::Steps(loads.to_vec());
+    outcome
+}
+
 /// A ramp on a database that acknowledges before it stores, and falls behind.
 pub fn queued() -> Outcome {
     let mut outcome = ramp();
