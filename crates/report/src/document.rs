@@ -33,7 +33,7 @@ pub use audit::{Audit, AuditExample};
 pub use backlog::Backlog;
 pub use capacity::{Capacity, Purpose, Step};
 pub use check::Inconsistency;
-pub use client::{Client, PacingError};
+pub use client::{Client, Hiccup, LateTicks, PacingError, WatchLateness};
 pub use errors::ErrorsOfCause;
 pub use freshness::Freshness;
 pub use latency::{Durations, Figures, Interval, KindLatency, Latency};
@@ -59,7 +59,7 @@ use std::time::SystemTime;
 
 /// Name and version of the format. The major number changes when a field changes its meaning or goes, the minor one when
 /// a field comes.
-pub const SCHEMA: &str = "iotbench-run/1.4";
+pub const SCHEMA: &str = "iotbench-run/1.5";
 const SCHEMA_OF_THIS_MAJOR: &str = "iotbench-run/1.";
 
 /// The results document of a run. `docs/results.md` describes every field, `docs/run.schema.json` is its JSON Schema.
