@@ -1,11 +1,11 @@
 //! A run as a few lines of code.
 
 use crate::profiles::{UnknownProfile, find_profile};
-use iotbench_backends::BACKENDS;
+use iotbench_backends::{BACKENDS, null_backend};
 use iotbench_core::{Backend, Endpoint, Layout, Registry, Target, UnknownBackend};
 use iotbench_engine::{
-    Count, Observer, Outcome, Overrides, PlanError, PlanRequest, Profile, ProfileError, RunOptions, Span, StopSignal,
-    UnitError, parse_profile, plan, read_profile, run,
+    Count, NullBackend, Observer, Outcome, Overrides, PlanError, PlanRequest, Profile, ProfileError, RunOptions, Span,
+    StopSignal, UnitError, parse_profile, plan, read_profile, run,
 };
 use std::{
     path::{Path, PathBuf},
@@ -90,7 +90,7 @@ impl Benchmark {
             backend: "sqlite".into(),
             registry: Registry::new(BACKENDS),
             url: None,
-            options: RunOptions::default(),
+            options: RunOptions { null: null_backend().map(NullBackend), ..RunOptions::default() },
             observer: Box::new(()),
             stop: StopSignal::default(),
             wrong: None,

@@ -132,3 +132,12 @@ pub const BACKENDS: &[&dyn Backend] = &[
     #[cfg(feature = "blackhole")]
     &blackhole::Blackhole,
 ];
+
+/// The backend that does nothing, on which a client's own cost is measured; `None`: this build has none.
+#[must_use]
+pub fn null_backend() -> Option<&'static dyn Backend> {
+    #[cfg(feature = "blackhole")]
+    return Some(&blackhole::Blackhole);
+    #[cfg(not(feature = "blackhole"))]
+    return None;
+}

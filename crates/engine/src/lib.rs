@@ -11,6 +11,8 @@
 //! - Nothing on the way of an operation waits for the observer, a lock of another thread, or an unbounded buffer.
 
 mod audit;
+mod ceiling;
+mod client;
 mod clock;
 mod connection;
 mod control;
@@ -55,9 +57,15 @@ pub use audit::{
     AgainError, Audit, AuditRequest, AuditScope, AuditedAgain, Auditor, FindingKind, Findings as AuditFindings,
     Stretch as AuditStretch, audit_again,
 };
+pub use ceiling::NullBackend;
+pub use client::{ClientLoad, Limitation};
 pub use criterion::{Criterion, CriterionError};
 pub use descriptors::{TooFewDescriptors, reserve_descriptors};
 pub use iotbench_cycle_finder::Strategy;
+/// When the client could not run, and how that is known.
+pub mod hiccup {
+    pub use iotbench_sampler::{Hiccup, HiccupCause, Hiccups, Lateness};
+}
 pub use ledger::{Fate, Ledger, LedgerError, LedgerHead, LedgerStore, LedgerSummary, MemoryLedger, PointRanges};
 pub use observer::{Event, Observer, OperationRecord, Second};
 pub use outcome::{Capacity, ClientFigures, Measured, Outcome, Phase, SecondFigures, StepFigures};

@@ -2,6 +2,7 @@
 
 use crate::{
     audit::Audit,
+    client::ClientLoad,
     ledger::{Ledger, PointRanges},
     plan::Plan,
     ramp::{Bounds, Quantity, Step},
@@ -14,7 +15,7 @@ use crate::{
 };
 use iotbench_core::{Acknowledgement, Counts, ServerFacts};
 use iotbench_recorder::{LatencyHistogram, LoadCounts, PointCounts, Recording, WindowCounts};
-use iotbench_sampler::Summary;
+use iotbench_sampler::{Hiccups, Lateness, Summary};
 use serde::{Deserialize, Serialize};
 use std::time::SystemTime;
 
@@ -131,6 +132,8 @@ pub struct Measured {
     pub pacing_error: LatencyHistogram,
     /// How fast what was acknowledged became visible; `None`: an acknowledgement says that it is, or it could not be told.
     pub visibility: Option<Visibility>,
+    /// What was measured of the client in it.
+    pub client: ClientLoad,
 }
 
 impl Outcome {
@@ -179,6 +182,12 @@ pub struct ClientFigures {
     pub cpu_pct: Option<f64>,
     /// Measurements that were lost.
     pub samples_dropped: u64,
+    /// When it could not run: in the measured part, or in a whole search.
+    pub hiccups: Hiccups,
+    /// How late its watchmen were, over the whole load.
+    pub lateness: Lateness,
+    /// The most operations a second that it can make of this plan; `None`: not measured.
+    pub ceiling_per_s: Option<f64>,
 }
 
 /// The answer of a ramp.

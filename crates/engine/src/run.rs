@@ -3,6 +3,7 @@
 mod accounts;
 mod acting;
 mod audit;
+mod client_watch;
 mod climb;
 mod finish;
 mod history;
@@ -15,6 +16,7 @@ mod visible;
 pub use acting::ServerProcesses;
 
 use crate::{
+    ceiling::NullBackend,
     ledger::{Journal, LedgerStore},
     observer::{Event, Observer},
     outcome::{ClientFigures, Outcome, Phase},
@@ -45,6 +47,8 @@ pub struct RunOptions {
     pub processes: Option<Arc<dyn ServerProcesses>>,
     /// Where the ledger is kept; `None`: in memory.
     pub ledger: Option<Arc<dyn LedgerStore>>,
+    /// On what the client's ceiling is measured before the load, where the database is another process; `None`: it is not.
+    pub null: Option<NullBackend>,
 }
 
 /// Runs a plan to its end and says what it found out. Blocks; call it on a thread of its own.

@@ -1,6 +1,7 @@
 //! Adds up what the load threads hand over.
 
 use crate::{
+    client::ClientLoad,
     outcome::{Measured, SecondFigures},
     slice::{Outstanding, ReadCounts, Slice},
 };
@@ -248,6 +249,7 @@ impl Totals {
             seconds: figures.collect(),
             pacing_error: totals.pacing_error.clone(),
             visibility: None,
+            client: ClientLoad::default(),
         })
     }
 }

@@ -68,7 +68,7 @@ impl Limit {
 }
 
 /// What was counted in a trial.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Trial<'a> {
     /// Operations by their fate.
     pub load: LoadCounts,
@@ -86,8 +86,8 @@ pub struct Trial<'a> {
     pub late: u64,
     /// How fast what was acknowledged became visible; `None`: an acknowledgement says that it is.
     pub visibility: Option<Visibility>,
-    /// How late the client itself sent, where that is more than it may be.
-    pub broken_pacing: Option<BrokenPacing>,
+    /// What the client is to blame for, if it is for anything.
+    pub client: Option<String>,
 }
 
 /// A schedule that the client itself did not keep.
@@ -114,18 +114,20 @@ impl BrokenPacing {
     }
 }
 
+impl std::fmt::Display for BrokenPacing {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { p99_us, limit_us } = self;
+        write!(f, "1 % of the operations were sent more than {p99_us} µs after their time, and {limit_us} µs may be")
+    }
+}
+
 impl Trial<'_> {
     /// Why its load is too much; `None`: it is sustained.
     #[must_use]
     pub fn failure(&self, stop: &StopPlan) -> Option<Failure> {
         let failure = self.by_criterion(stop).or_else(|| self.by_course())?;
-        let Some(BrokenPacing { p99_us, limit_us }) = self.broken_pacing else { return Some(failure) };
-        let message = format!(
-            "{}; but the client did not keep its schedule: 1 % of the operations were sent more than {p99_us} µs late, and \
-             {limit_us} µs may be",
-            failure.message
-        );
-        Some(Failure::new(Limit::Client, message))
+        let Some(client) = &self.client else { return Some(failure) };
+        Some(Failure::new(Limit::Client, format!("{}; but the client was the limit: {client}", failure.message)))
     }
 
     /// By the stop criterion.
@@ -228,7 +230,7 @@ mod tests {
             backlog: None,
             late: 0,
             visibility: None,
-            broken_pacing: None,
+            client: None,
         };
         change(&mut trial);
         trial.failure(&STOP).map(|failure| (failure.limit, failure.message))
@@ -271,8 +273,8 @@ mod tests {
         let broken = BrokenPacing::of(&pacing_error, &response).unwrap();
         assert_eq!(broken, BrokenPacing { p99_us: 5000, limit_us: 2000 });
         assert_eq!(BrokenPacing::of(&pacing_error, &histogram([200_000_000; 2000])), None, "5 % of the response may");
-        assert_eq!(failure(|t| t.broken_pacing = Some(broken)), None);
-        let (limit, message) = failure(|t| (t.load.fail, t.broken_pacing) = (1, Some(broken))).unwrap();
+        assert_eq!(failure(|t| t.client = Some(broken.to_string())), None);
+        let (limit, message) = failure(|t| (t.load.fail, t.client) = (1, Some(broken.to_string()))).unwrap();
         assert_eq!(limit, Limit::Client);
         assert!(message.starts_with("1 of 1000 operations failed; but the client"), "{message}");
     }

@@ -34,7 +34,7 @@ pub use audit::{Audit, AuditExample};
 pub use backlog::Backlog;
 pub use capacity::{Capacity, Purpose, Step};
 pub use check::Inconsistency;
-pub use client::{Client, PacingError};
+pub use client::{Client, Hiccup, LateTicks, PacingError, WatchLateness};
 pub use errors::ErrorsOfCause;
 pub(crate) use errors::by_cause as errors_by_cause;
 pub use freshness::Freshness;

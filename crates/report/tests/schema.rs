@@ -43,6 +43,8 @@ fn full() -> Value {
     outcomes::with_reads(&mut outcome);
     outcome.writes_alone.clone_from(&outcome.measured);
     outcomes::with_audit(&mut outcome);
+    outcomes::with_hiccups(&mut outcome);
+    outcome.verdict = Verdict::of(vec![]);
     let mut full = json(&outcome);
     full["latency"]["kinds"] = json(&outcomes::transactions())["latency"]["kinds"].clone();
     full["latency"]["kinds"].as_array_mut().unwrap().truncate(1);
@@ -59,6 +61,8 @@ fn every_kind_of_run_meets_the_schema() {
     outcomes::with_reads(&mut reads);
     let mut audited = outcomes::fixed(100, 0, 0);
     outcomes::with_audit(&mut audited);
+    let mut held_up = outcomes::fixed(100, 0, 0);
+    outcomes::with_hiccups(&mut held_up);
     let runs = [
         ("one operation", outcomes::fixed(1, 0, 0)),
         ("no operation", outcomes::fixed(0, 0, 0)),
@@ -72,6 +76,7 @@ fn every_kind_of_run_meets_the_schema() {
         ("reads", reads),
         ("writes alone", outcomes::mixed()),
         ("audited", audited),
+        ("held up", held_up),
         ("transactions", outcomes::transactions()),
         ("not reached", outcomes::unreached()),
         ("running", running),
@@ -274,6 +279,10 @@ fn a_document_of_the_version_before_is_read() {
     }
     for key in ["operations", "devices", "interval_s", "window_s"] {
         old["load"]["groups"][0].as_object_mut().unwrap().remove(key).unwrap();
+    }
+    old["client"]["hiccups"] = Value::Null;
+    for key in ["hiccup_count", "stalled_ms", "lateness", "cores", "busiest_thread_pct", "exempt"] {
+        old["client"].as_object_mut().unwrap().remove(key).unwrap();
     }
     old["latency"]["kinds"][0].as_object_mut().unwrap().remove("busy").unwrap();
     let document = Document::from_json(&old.to_string()).unwrap();

@@ -23,6 +23,13 @@ fn a_ramp_of_a_database_that_falls_behind() {
 }
 
 #[test]
+fn a_client_that_was_held_up() {
+    let mut outcome = outcomes::fixed(450, 0, 0);
+    outcomes::with_hiccups(&mut outcome);
+    insta::assert_snapshot!(shown(&outcome));
+}
+
+#[test]
 fn a_scenario() {
     insta::assert_snapshot!(shown(&outcomes::disturbed()));
 }

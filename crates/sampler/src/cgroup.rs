@@ -3,12 +3,14 @@
 //! CPU is the kernel's own counter, exact however short-lived the processes are. Memory by kind and disk come from
 //! the controllers where they are on; resident sets and network from the group's processes.
 
+mod cpu_limit;
 mod files;
 mod hierarchy;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+pub use cpu_limit::CpuLimit;
 pub use hierarchy::cgroup_of;
 
 use self::files::{CpuUse, DiskUse};

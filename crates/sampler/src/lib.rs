@@ -19,6 +19,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! [`HiccupMeter`] and [`OwnCpu`] watch the process that they are in: when it could not run and why, and how much of a core
+//! its busiest thread takes.
+//!
 //! # Invariants
 //! - Never counts a process, a page or a storage device twice.
 //! - Never turns an unknown figure into 0, and never lets a counter fall.
@@ -37,8 +40,10 @@
 mod cgroup;
 mod cpu_credit;
 mod disk;
+mod hiccup;
 mod host;
 mod network;
+mod own_threads;
 mod probe;
 mod process_files;
 mod process_tree;
@@ -50,7 +55,9 @@ mod summary;
 mod tcp_sockets;
 mod tree_account;
 
-pub use cgroup::cgroup_of;
+pub use cgroup::{CpuLimit, cgroup_of};
+pub use hiccup::{Hiccup, HiccupCause, HiccupMeter, Hiccups, Lateness};
+pub use own_threads::{CpuShares, OwnCpu};
 pub use probe::{DEFAULT_CPU_SHARE, Probe, ProbeError, Target};
 pub use sample::{MemoryKinds, Method, NetworkMethod, Sample, Source};
 pub use sampler::{Observation, Reading, Sampler, SamplerError, SamplerReport, Subject};

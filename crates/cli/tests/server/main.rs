@@ -11,6 +11,7 @@ mod extensions;
 mod failures;
 mod full_disk;
 mod harm;
+mod held_up;
 mod kills;
 mod library;
 mod login;

@@ -24,6 +24,13 @@ impl Session<'_> {
                 Err(error) => self.outcome.plan.remarks.push(format!("freshness was not measured: {}", error.message)),
             }
         }
+        let client = &mut self.outcome.client;
+        client.hiccups = match (&self.outcome.measured, &self.planned.plan.ramp) {
+            (Some(measured), None) => measured.client.hiccups.clone(),
+            _ => running.client.hiccups(0, u64::MAX),
+        };
+        client.ceiling_per_s = running.client.ceiling_per_s();
+        client.lateness = running.client.finish();
         fill_resources(&mut self.outcome, running.sampler.stop());
         let verified = running.verifier.map(Verifier::finish).transpose().map_err(Reason::Internal);
         let totals = running.totals;

@@ -159,6 +159,7 @@ impl Session<'_> {
         if is_sampled {
             running.sampler().begin_window();
         }
+        running.client.begin();
         // Its end is fixed while it runs, so that nobody's delay lengthens it; but not before every loop knows of it.
         self.wait_for_slices(running, counting)?;
         let to_ns = end_ns(ramp, from_ns, length_ns, next_start_ns(running.clock.now_ns()));
@@ -169,6 +170,7 @@ impl Session<'_> {
         if is_sampled {
             running.sampler().end_window();
         }
+        let cpu = running.client.cpu();
         self.wait_for_slices(running, after)?;
         let visibility = self.wait_for_visibility(running, from_ns, to_ns)?;
         let is_told = running.visible.is_none() || visibility.is_some();
@@ -181,6 +183,7 @@ impl Session<'_> {
             return Err(Reason::Internal("a step left no figures".into()));
         };
         measured.visibility = visibility;
+        measured.client = running.client.load(from_ns, to_ns, cpu, measured.counts.ok);
         let counted =
             Counted { step, outstanding, late, is_visibility_missing: !is_told, embedded: self.outcome.embedded };
         let figures = counted.figures(ramp, &self.planned.plan, &measured);

@@ -2,6 +2,7 @@
 
 use super::Session;
 use crate::{
+    client::Limitation,
     observer::Event,
     outcome::{Capacity, Outcome, Phase},
     plan::Load,
@@ -141,6 +142,7 @@ pub(super) fn judge_measurement(outcome: &Outcome, reasons: &mut Vec<Reason>) {
         _ => {}
     }
     reasons.extend(broken_pacing(outcome));
+    reasons.extend(limitations(outcome).map(|limitation| Reason::ClientLimited(limitation.to_string())));
 }
 
 /// Not even the least load that was tried: the database's fault, or the client's.
@@ -150,6 +152,16 @@ fn no_sustained_load(capacity: &Capacity) -> Reason {
         Some(why) => Reason::ClientLimited(format!("of the least load that was tried, {why}")),
         None => Reason::NoSustainedLoad,
     }
+}
+
+/// How the client was the limit of a fixed load. In a search that is told of each trial, and of what failed only.
+fn limitations(outcome: &Outcome) -> impl Iterator<Item = Limitation> {
+    let measured = outcome.measured.as_ref().filter(|_| outcome.plan.ramp.is_none());
+    let found = measured.map(|measured| {
+        let pooled = measured.recording.pooled();
+        measured.client.limitations(pooled.by_operation().ok().response(), outcome.embedded)
+    });
+    found.into_iter().flatten()
 }
 
 /// A schedule that the client itself did not keep. A closed loop has none.

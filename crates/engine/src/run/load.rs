@@ -1,7 +1,8 @@
 //! The load itself: warm-up and a measured part, or the steps of a ramp.
 
-use super::{Session, acting::Acting, visible::VisibleSeries};
+use super::{Session, acting::Acting, client_watch::ClientWatch, visible::VisibleSeries};
 use crate::{
+    ceiling::ceiling_per_s,
     clock::RunClock,
     control::Control,
     ledger::Reached,
@@ -51,6 +52,7 @@ pub(super) struct Running {
     pub(super) verifier: Option<Verifier>,
     pub(super) probe: Option<Probe>,
     pub(super) sampler: Sampler,
+    pub(super) client: ClientWatch,
     readings: Arc<Mutex<Vec<Reading>>>,
     phase: Phase,
     drain_until_ns: Option<u64>,
@@ -86,6 +88,9 @@ impl Session<'_> {
     }
 
     fn start(&mut self) -> Result<Running, Reason> {
+        let shared = self.outcome.embedded;
+        let null = self.options.null.filter(|_| !shared);
+        let ceiling_per_s = null.and_then(|null| ceiling_per_s(&self.planned, null, self.stop));
         let plan = &self.planned.plan;
         let blocking = self.backend.capabilities().blocking;
         let users = match &plan.ramp {
@@ -113,6 +118,8 @@ impl Session<'_> {
         let clock = RunClock::starting_at(epoch(plan.start_utc_ns));
         let readings = Arc::new(Mutex::new(Vec::new()));
         let sampler = self.sampler(clock, Arc::clone(&readings)).map_err(|e| not_sampled(&e))?;
+        let client = ClientWatch::start(clock.epoch(), shared, ceiling_per_s)
+            .map_err(|e| Reason::Internal(format!("cannot start a thread: {e}")))?;
         let totals = Totals::new(kinds(plan));
         let warm_up = plan.phases.warmup_ns > 0 && plan.ramp.is_none();
         let phase = if warm_up { Phase::WarmUp } else { Phase::Measure };
@@ -132,6 +139,7 @@ impl Session<'_> {
             verifier,
             probe,
             sampler,
+            client,
             readings,
             phase,
             drain_until_ns: None,
@@ -227,18 +235,23 @@ impl Session<'_> {
             running.phase = Phase::Measure;
         }
         running.sampler.begin_window();
+        running.client.begin();
         self.begin_phase(Phase::Measure, Some(phases.duration_ns))?;
         let waited = self.wait_until(running, planned_end_ns)?;
         let mut to_ns =
             if waited == Waited::Over { running.clock.now_ns().min(planned_end_ns) } else { planned_end_ns };
         running.control.stop_at(to_ns);
         running.sampler.end_window();
+        let cpu = running.client.cpu();
         self.drain(running)?;
         if running.control.is_spent() {
             // The last answer is the end, not when somebody noticed it.
             to_ns = running.control.ended_ns().clamp(from_ns, to_ns);
         }
         self.outcome.measured = running.totals.measured(generation, from_ns, to_ns.max(from_ns + 1));
+        if let Some(measured) = &mut self.outcome.measured {
+            measured.client = running.client.load(from_ns, to_ns, cpu, measured.counts.ok);
+        }
         self.measured_visibility(running, from_ns, to_ns);
         Ok(())
     }
@@ -301,6 +314,7 @@ impl Session<'_> {
         for mark in running.acting.as_mut().map(Acting::take_begun).unwrap_or_default() {
             self.tell(&Event::Acting(&mark))?;
         }
+        running.client.follow();
         self.follow_sent(running)?;
         let now_ns = running.clock.now_ns();
         let deadline_ns = self.planned.plan.phases.deadline_ns;

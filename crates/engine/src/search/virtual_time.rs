@@ -78,7 +78,7 @@ impl Queue {
             backlog: Backlog::of(&seconds, stop.settling_s()),
             late: 0,
             visibility: None,
-            broken_pacing: None,
+            client: None,
         };
         trial.failure(stop)
     }

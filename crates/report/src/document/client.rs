@@ -1,26 +1,88 @@
 //! The client's own honesty.
 
 use super::{latency::lack, rounded, us};
-use iotbench_engine::Outcome;
+use iotbench_engine::{Outcome, hiccup};
 use iotbench_recorder::{LatencyHistogram, Summary};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 /// The client's own honesty: how far the figures can be its fault.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Client {
     /// How late operations were sent although a connection was free.
     pub pacing_error_us: PacingError,
-    /// Stretches in which the client stood still; always null in this version: not measured.
-    pub hiccups: (),
+    /// The longest stretches in which the client could not run, in the order of time: of the measured part, of a search of
+    /// all its steps; null: an earlier version that did not look.
+    #[serde(default)]
+    pub hiccups: Option<Vec<Hiccup>>,
+    /// How many there were; null: as before.
+    #[serde(default)]
+    pub hiccup_count: Option<u64>,
+    /// For how long the client could not run, in the mean over all its watchmen, in milliseconds; null: as before.
+    #[serde(default)]
+    pub stalled_ms: Option<f64>,
+    /// How late the client's watchmen woke over the whole load; null: as before.
+    #[serde(default)]
+    pub lateness: Option<WatchLateness>,
     /// CPU of the client in percent of one core, an embedded database included; null: not known.
     pub cpu_pct: Option<f64>,
+    /// CPU of the client in the measured part, in cores; null: not looked at, because the database shares the process.
+    #[serde(default)]
+    pub cores: Option<f64>,
+    /// The cores that it may use, by its affinity and the quotas of its cgroups; null: as before.
+    #[serde(default)]
+    pub cores_allowed: Option<f64>,
+    /// CPU of the busiest thread that makes load, in percent of one core; null: as before, or not known.
+    #[serde(default)]
+    pub busiest_thread_pct: Option<f64>,
     /// CPU of the sampling of resources in percent of one core.
     pub sampler_cpu_pct: Option<f64>,
-    /// The load over the greatest that this client can make; always null in this version: not measured.
-    pub ceiling_ratio: (),
+    /// The most operations a second that this client makes of these writes on a backend that does nothing; null: not
+    /// measured.
+    #[serde(default)]
+    pub ceiling_per_s: Option<f64>,
+    /// The operations acknowledged a second over that; null: not measured.
+    pub ceiling_ratio: Option<f64>,
+    /// Why processor and ceiling are not held against the result; null: they are.
+    #[serde(default)]
+    pub exempt: Option<String>,
     /// Measurements that were lost.
     pub samples_dropped: u64,
+}
+
+/// A stretch in which the client could not run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Hiccup {
+    /// When it began, in seconds since the load's start.
+    pub at_s: f64,
+    /// How long it took.
+    pub length_ms: f64,
+    /// For how long the client could not run, in the mean over all its watchmen: one of two that was late counts by half.
+    pub stalled_ms: f64,
+    /// Why: `stopped`, `cpu_quota`, `steal`, `run_queue` or `unknown`.
+    pub cause: String,
+}
+
+/// How late threads woke that do nothing but sleep for a millisecond.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WatchLateness {
+    /// How often they woke.
+    pub ticks: u64,
+    /// By how much at the most.
+    pub max_ms: f64,
+    /// How often by at least so much.
+    pub late: Vec<LateTicks>,
+    /// Their CPU in percent of one core.
+    pub cpu_pct: Option<f64>,
+}
+
+/// How often a thread woke late.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LateTicks {
+    /// By at least so much.
+    pub at_least_ms: u64,
+    /// So often.
+    pub ticks: u64,
 }
 
 /// How late operations were sent, in microseconds.
@@ -38,15 +100,56 @@ pub struct PacingError {
     pub unsupported: BTreeMap<String, String>,
 }
 
+const EXEMPT: &str = "the database shares the client's process";
+
+impl From<&hiccup::Hiccup> for Hiccup {
+    fn from(hiccup: &hiccup::Hiccup) -> Self {
+        Self {
+            at_s: ms(hiccup.from) / 1e3,
+            length_ms: ms(hiccup.length),
+            stalled_ms: ms(hiccup.stalled),
+            cause: hiccup.cause.name().into(),
+        }
+    }
+}
+
+impl From<&hiccup::Lateness> for WatchLateness {
+    fn from(lateness: &hiccup::Lateness) -> Self {
+        let late = hiccup::Lateness::AT_LEAST_MS.into_iter().zip(lateness.late);
+        Self {
+            ticks: lateness.ticks,
+            max_ms: ms(lateness.max),
+            late: late.map(|(at_least_ms, ticks)| LateTicks { at_least_ms, ticks }).collect(),
+            cpu_pct: rounded(lateness.cpu_pct),
+        }
+    }
+}
+
+/// To the microsecond.
+fn ms(length: Duration) -> f64 {
+    (length.as_secs_f64() * 1e6).round() / 1e3
+}
+
 impl Client {
     pub(super) fn new(outcome: &Outcome) -> Self {
+        let client = &outcome.client;
+        let measured = outcome.measured.as_ref().map(|measured| &measured.client);
+        let cpu = measured.and_then(|measured| measured.cpu);
         Self {
-            pacing_error_us: PacingError::from(&outcome.client.pacing_error),
-            hiccups: (),
-            cpu_pct: outcome.client.cpu_pct.and_then(rounded),
+            pacing_error_us: PacingError::from(&client.pacing_error),
+            hiccups: Some(client.hiccups.longest.iter().map(Hiccup::from).collect()),
+            hiccup_count: Some(client.hiccups.count),
+            stalled_ms: Some(ms(client.hiccups.stalled)),
+            lateness: Some(WatchLateness::from(&client.lateness)),
+            cpu_pct: client.cpu_pct.and_then(rounded),
+            cores: cpu.and_then(|cpu| rounded(cpu.cores)),
+            cores_allowed: cpu.and_then(|cpu| rounded(cpu.allowed_cores)),
+            busiest_thread_pct: cpu.and_then(|cpu| rounded(cpu.busiest_thread? * 100.0)),
             sampler_cpu_pct: rounded(outcome.sampler_cpu_pct),
-            ceiling_ratio: (),
-            samples_dropped: outcome.client.samples_dropped,
+            ceiling_per_s: client.ceiling_per_s.and_then(rounded),
+            ceiling_ratio: measured.and_then(|measured| rounded(measured.ceiling_ratio?)),
+            exempt: outcome.embedded.then(|| EXEMPT.into()),
+            samples_dropped: client.samples_dropped,
         }
     }
 }

@@ -4,8 +4,9 @@ use super::{
     figure::{NONE, bytes, count, duration, or_none, significant},
     table::{list, table},
 };
-use crate::document::{Document, Durability, Resources};
+use crate::document::{Document, Durability, Hiccup, Resources};
 use comfy_table::CellAlignment::Right;
+use iotbench_engine::hiccup::HiccupCause;
 
 pub(super) fn sections(document: &Document, columns: u16) -> Vec<String> {
     let mut rows = vec![
@@ -13,6 +14,7 @@ pub(super) fn sections(document: &Document, columns: u16) -> Vec<String> {
         ["Durability".into(), durability(document)],
         ["Database".into(), database(document)],
         ["Client".into(), client(document)],
+        ["Client ran".into(), client_ran(document)],
         ["Machine".into(), machine(document)],
         ["Made by".into(), made_by(document)],
     ];
@@ -128,6 +130,42 @@ fn client(document: &Document) -> String {
         or_none(client.sampler_cpu_pct, significant),
         count(client.samples_dropped)
     )
+}
+
+/// Whether the client could run when it had to, and how much room it had.
+fn client_ran(document: &Document) -> String {
+    let client = &document.client;
+    let mut parts = vec![match (client.hiccup_count, &client.hiccups) {
+        (Some(0), _) => "never held up for 50 ms or more".into(),
+        (Some(n), Some(hiccups)) => held_up(n, client.stalled_ms.unwrap_or_default(), hiccups),
+        _ => "not known whether it was held up".into(),
+    }];
+    if let (Some(cores), Some(allowed)) = (client.cores, client.cores_allowed) {
+        let busiest = client.busiest_thread_pct.map(|pct| format!(", busiest thread {} %", significant(pct)));
+        let (cores, allowed) = (significant(cores), significant(allowed));
+        parts.push(format!("{cores} of {allowed} cores{}", busiest.unwrap_or_default()));
+    }
+    if let (Some(ratio), Some(ceiling_per_s)) = (client.ceiling_ratio, client.ceiling_per_s) {
+        let (pct, most) = (significant(ratio * 100.0), significant(ceiling_per_s));
+        parts.push(format!("{pct} % of its ceiling of {most} operations/s"));
+    }
+    parts.extend(client.exempt.iter().map(|why| format!("processor and ceiling are not judged: {why}")));
+    parts.join("; ")
+}
+
+/// Stretches in which the client could not run, the longest one by one.
+fn held_up(count: u64, stalled_ms: f64, hiccups: &[Hiccup]) -> String {
+    const TOLD: usize = 3;
+    let mut longest: Vec<&Hiccup> = hiccups.iter().collect();
+    longest.sort_by(|a, b| b.stalled_ms.total_cmp(&a.stalled_ms));
+    let told = longest.iter().take(TOLD).map(|hiccup| {
+        let cause = HiccupCause::of_name(&hiccup.cause).map_or_else(|| hiccup.cause.clone(), |cause| cause.to_string());
+        format!("{} at {} s ({cause})", duration(hiccup.length_ms * 1e3), significant(hiccup.at_s))
+    });
+    let told = told.collect::<Vec<_>>().join(", ");
+    let rest = if hiccups.len() > TOLD || count > TOLD as u64 { ", …" } else { "" };
+    let times = if count == 1 { "once".into() } else { format!("{} times", super::figure::count(count)) };
+    format!("held up {times}, {} in all: {told}{rest}", duration(stalled_ms * 1e3))
 }
 
 fn machine(document: &Document) -> String {

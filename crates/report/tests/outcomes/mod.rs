@@ -8,16 +8,16 @@ use iotbench_core::{
     Signal, TableSpec, ValueType,
 };
 use iotbench_engine::{
-    ActionPlan, Afterwards, Answers, Audit, AuditFindings, AuditScope, Bounds, Capacity, ClientFigures, Course,
-    FindingKind, Freshness, GroupPlan, Limit, Load, Mark, Measured, OperationPlan, Outcome, Part, Payload, Phase,
-    PhasesPlan, Plan, Purpose, Quantity, RampPlan, ReadCounts, Reason, Scenario, SearchPlan, SecondFigures, Step,
-    StepFigures, StopPlan, Stretch, SweptValue, Verdict, VerifyMode, Visibility, parse_profile,
+    ActionPlan, Afterwards, Answers, Audit, AuditFindings, AuditScope, Bounds, Capacity, ClientFigures, ClientLoad,
+    Course, FindingKind, Freshness, GroupPlan, Limit, Load, Mark, Measured, OperationPlan, Outcome, Part, Payload,
+    Phase, PhasesPlan, Plan, Purpose, Quantity, RampPlan, ReadCounts, Reason, Scenario, SearchPlan, SecondFigures,
+    Step, StepFigures, StopPlan, Stretch, SweptValue, Verdict, VerifyMode, Visibility, parse_profile,
 };
 use iotbench_recorder::{
     LatencyHistogram, LoadCounts, OperationKind, PointCounts, Recorder, Recording, Requests, Timing, Window,
 };
 use iotbench_report::{Environment, Filesystem, Provenance, Tool};
-use iotbench_sampler::{Method, NetworkMethod, Source, Summary};
+use iotbench_sampler::{CpuShares, Hiccup, HiccupCause, Hiccups, Lateness, Method, NetworkMethod, Source, Summary};
 use std::{
     sync::Arc,
     time::{Duration, SystemTime},
@@ -171,7 +171,16 @@ fn measured(windows: &[Window]) -> Measured {
         });
     }
     let pacing_error = LatencyHistogram::new();
-    Measured { from_ns: 0, to_ns: LENGTH_NS, recording, counts, seconds, pacing_error, visibility: None }
+    Measured {
+        from_ns: 0,
+        to_ns: LENGTH_NS,
+        recording,
+        counts,
+        seconds,
+        pacing_error,
+        visibility: None,
+        client: ClientLoad::default(),
+    }
 }
 
 pub fn facts() -> ServerFacts {
@@ -252,8 +261,26 @@ pub fn fixed(ok: u64, fail: u64, unknown: u64) -> Outcome {
         sampler_cpu_pct: 0.125,
         storage_bytes_before: Some(4_096),
         storage_bytes_after: Some(4_096 + points.acked * 80),
-        client: ClientFigures { pacing_error, cpu_pct: None, samples_dropped: 0 },
+        client: ClientFigures { pacing_error, ..ClientFigures::default() },
     }
+}
+
+/// A client on the edge that was stopped and had to wait.
+pub fn with_hiccups(outcome: &mut Outcome) {
+    let ms = Duration::from_millis;
+    let stopped = Hiccup { from: ms(4_200), length: ms(301), stalled: ms(300), cause: HiccupCause::Stopped };
+    let waited = Hiccup { from: ms(7_030), length: ms(64), stalled: ms(32), cause: HiccupCause::RunQueue };
+    let hiccups = Hiccups { count: 2, stalled: ms(332), stalled_from_outside: ms(300), longest: vec![stopped, waited] };
+    let late = [120, 40, 9, 5, 4, 3, 2, 2, 0];
+    outcome.client.lateness = Lateness { ticks: 19_400, late, max: ms(300), cpu_pct: 1.5 };
+    outcome.client.hiccups = hiccups.clone();
+    outcome.client.ceiling_per_s = Some(812_000.0);
+    outcome.embedded = false;
+    let measured = outcome.measured.as_mut().unwrap();
+    let cpu = Some(CpuShares { cores: 0.62, allowed_cores: 2.0, busiest_thread: Some(0.41) });
+    measured.client = ClientLoad { length_ns: LENGTH_NS, hiccups, cpu, ceiling_ratio: Some(0.021) };
+    let limits = measured.client.limitations(measured.recording.pooled().by_operation().ok().response(), false);
+    outcome.verdict = Verdict::of(limits.iter().map(|limit| Reason::ClientLimited(limit.to_string())).collect());
 }
 
 /// A sample of what is stored, in which some of each kind was found.

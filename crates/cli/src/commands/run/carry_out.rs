@@ -7,9 +7,9 @@ use crate::{
     job::{Job, Place},
     progress::Progress,
 };
-use iotbench_backends::BACKENDS;
+use iotbench_backends::{BACKENDS, null_backend};
 use iotbench_core::Backend;
-use iotbench_engine::{Event, Observer, Outcome, Planned, Profile, RunOptions, StopSignal, begun, gravest};
+use iotbench_engine::{Event, NullBackend, Observer, Outcome, Planned, Profile, RunOptions, StopSignal, begun, gravest};
 use iotbench_launcher::PrivateServer;
 use iotbench_report::{
     DATABASE_FOLDER, Document, Environment, FolderError, FolderName, FolderObserver, Provenance, ResultsFolder, Tool,
@@ -143,8 +143,9 @@ pub(super) fn carry_out_in(
     let folder = FolderObserver::new(folder, &planned.plan, started, provenance)?;
     let mut watchers = Watchers { folder, progress };
     let processes = server.map(managed::processes);
+    let null = null_backend().map(NullBackend);
     let options =
-        RunOptions { trace: arguments.trace, keep: arguments.keep, verify: arguments.verify, processes, ledger };
+        RunOptions { trace: arguments.trace, keep: arguments.keep, verify: arguments.verify, processes, ledger, null };
     let outcome = run_on_a_thread(planned, job.backend, options, &mut watchers, stop)
         .map_err(|e| CliError::internal(format!("{e}; what was measured is in {}", path.display())))?;
     if let Some(database) = &database {

@@ -49,10 +49,11 @@ impl Counted {
             _ if self.embedded => None,
             _ => BrokenPacing::of(&measured.pacing_error, response),
         };
+        let limitations = measured.client.limitations(response, self.embedded);
+        let client = broken_pacing.map(|broken| broken.to_string()).or_else(|| Some(limitations.first()?.to_string()));
         let visibility = measured.visibility;
         let (waited_ns, length_ns) = (outstanding.waited_ns, measured.to_ns - measured.from_ns);
-        let trial =
-            Trial { load, mean_response_ns, response, waited_ns, length_ns, backlog, late, visibility, broken_pacing };
+        let trial = Trial { load, mean_response_ns, response, waited_ns, length_ns, backlog, late, visibility, client };
         let failure = trial.failure(&plan.stop).or_else(|| self.missing_visibility());
         StepFigures {
             step,

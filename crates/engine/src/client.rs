@@ -1,0 +1,186 @@
+//! Whether the client was the limit, by what was measured of it. Pure.
+
+use iotbench_recorder::{LatencyHistogram, Level};
+use iotbench_sampler::{CpuShares, Hiccup, Hiccups};
+use std::time::Duration;
+
+/// What was measured of the client over a stretch of a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ClientLoad {
+    /// How long the stretch was.
+    pub length_ns: u64,
+    /// When it could not run.
+    pub hiccups: Hiccups,
+    /// What it used of the processors; `None`: not looked at, because the database shares the process.
+    pub cpu: Option<CpuShares>,
+    /// The operations acknowledged a second over the most that this client can make; `None`: not measured.
+    pub ceiling_ratio: Option<f64>,
+}
+
+/// Why figures are the client's and not the database's.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Limitation {
+    /// It could not run for longer than the figures can bear.
+    Hiccups {
+        /// For how long.
+        stalled: Duration,
+        /// Of how long.
+        of: Duration,
+        /// In how many stretches.
+        count: u64,
+        /// The longest of them.
+        longest: Option<Hiccup>,
+    },
+    /// Its busiest thread took this part of a core.
+    BusiestThread(f64),
+    /// It used so many of the cores that it may use.
+    Cpu {
+        /// Cores' time used.
+        cores: f64,
+        /// Cores' time allowed.
+        allowed: f64,
+    },
+    /// The load was this part of the most that it can make.
+    Ceiling(f64),
+}
+
+/// Shorter stalls, all together, are not held against a result: a busy machine has such now and then.
+const MATTERS: Duration = Duration::from_millis(80);
+/// The part of a core that a thread, and of its cores that a client, may use.
+const MOST_CPU: f64 = 0.8;
+/// The part of the client's ceiling that a load may be.
+const MOST_OF_CEILING: f64 = 0.5;
+
+impl ClientLoad {
+    /// Every way in which the client was the limit. `response`: the response times that would be its fault. Where the
+    /// database shares the process, only what came from outside counts: all else is the database's doing as well.
+    #[must_use]
+    pub fn limitations(&self, response: &LatencyHistogram, shared: bool) -> Vec<Limitation> {
+        let mut found: Vec<Limitation> = self.stalled(response, shared).into_iter().collect();
+        if shared {
+            return found;
+        }
+        if let Some(CpuShares { cores, allowed_cores: allowed, busiest_thread }) = self.cpu {
+            found.extend(busiest_thread.filter(|&part| part > MOST_CPU).map(Limitation::BusiestThread));
+            found.extend((cores > MOST_CPU * allowed).then_some(Limitation::Cpu { cores, allowed }));
+        }
+        found.extend(self.ceiling_ratio.filter(|&ratio| ratio > MOST_OF_CEILING).map(Limitation::Ceiling));
+        found
+    }
+
+    fn stalled(&self, response: &LatencyHistogram, shared: bool) -> Option<Limitation> {
+        let Hiccups { count, stalled, stalled_from_outside, longest } = &self.hiccups;
+        let stalled = if shared { *stalled_from_outside } else { *stalled };
+        let of = Duration::from_nanos(self.length_ns);
+        let matters = stalled >= MATTERS && stalled.as_secs_f64() >= tail(response) * of.as_secs_f64();
+        let counts = longest.iter().filter(|hiccup| !shared || hiccup.cause.is_from_outside());
+        let longest = counts.max_by_key(|hiccup| hiccup.stalled).copied();
+        matters.then_some(Limitation::Hiccups { stalled, of, count: *count, longest })
+    }
+}
+
+/// What the greatest quantile that is told leaves above itself: whoever stands still for that part of the time has made it.
+fn tail(response: &LatencyHistogram) -> f64 {
+    if response.quantile(Level::P999).ns().is_some() { 0.001 } else { 0.01 }
+}
+
+impl std::fmt::Display for Limitation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Hiccups { stalled, of, count, longest } => {
+                let (stalled_s, of_s) = (stalled.as_secs_f64(), of.as_secs_f64());
+                let stretches = if *count == 1 { "in one stretch" } else { "in several stretches, the longest" };
+                write!(f, "it could not run for {stalled_s:.3} s of {of_s:.1} s, {stretches}")?;
+                let Some(Hiccup { from, length, cause, .. }) = longest else { return Ok(()) };
+                let (at_s, length_s) = (from.as_secs_f64(), length.as_secs_f64());
+                write!(f, " of {length_s:.3} s at {at_s:.1} s: {cause}")
+            }
+            Self::BusiestThread(part) => {
+                write!(f, "its busiest thread used {:.0} % of a core, and 80 % may be", part * 100.0)
+            }
+            Self::Cpu { cores, allowed } => {
+                write!(f, "it used {cores:.2} of the {allowed:.2} cores that it may use, and 80 % may be")
+            }
+            Self::Ceiling(ratio) => write!(
+                f,
+                "the load is {:.0} % of the most that this client can make on a backend that does nothing, and 50 % may be",
+                ratio * 100.0
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use iotbench_sampler::HiccupCause;
+
+    fn responses(count: u64) -> LatencyHistogram {
+        let mut histogram = LatencyHistogram::new();
+        (0..count).for_each(|_| histogram.record(1_000_000));
+        histogram
+    }
+
+    /// A run of so many seconds in which the client could not run once, for so many milliseconds.
+    fn stalled(seconds: u64, ms: u64, cause: HiccupCause) -> ClientLoad {
+        let length = Duration::from_millis(ms);
+        let hiccup = Hiccup { from: Duration::from_secs(4), length, stalled: length, cause };
+        let from_outside = if cause.is_from_outside() { length } else { Duration::ZERO };
+        let hiccups = Hiccups { count: 1, stalled: length, stalled_from_outside: from_outside, longest: vec![hiccup] };
+        ClientLoad { length_ns: seconds * 1_000_000_000, hiccups, ..ClientLoad::default() }
+    }
+
+    fn limits(load: &ClientLoad, operations: u64) -> bool {
+        !load.limitations(&responses(operations), false).is_empty()
+    }
+
+    #[test]
+    fn a_client_that_always_ran_and_had_room_is_no_limit() {
+        let cpu = CpuShares { cores: 1.5, allowed_cores: 2.0, busiest_thread: Some(0.79) };
+        let load = ClientLoad { cpu: Some(cpu), ceiling_ratio: Some(0.5), ..stalled(10, 79, HiccupCause::RunQueue) };
+        assert_eq!(load.limitations(&responses(20_000), false), []);
+    }
+
+    #[test]
+    fn a_stall_counts_where_it_makes_a_quantile_that_is_told() {
+        for ms in [100, 300, 700] {
+            assert!(limits(&stalled(10, ms, HiccupCause::Stopped), 100), "1 % of the time: p99 at the least");
+            assert!(limits(&stalled(60, ms, HiccupCause::Stopped), 20_000), "0.1 % of the time: p99.9 is told");
+        }
+        assert!(
+            !limits(&stalled(60, 300, HiccupCause::Stopped), 2_000),
+            "p99.9 is not told, and p99 is the database's"
+        );
+        assert!(limits(&stalled(60, 700, HiccupCause::Stopped), 2_000));
+        assert!(!limits(&stalled(300, 100, HiccupCause::Stopped), 1_000_000), "beyond all that is told");
+    }
+
+    #[test]
+    fn what_spoils_a_result_is_said_with_time_size_and_cause() {
+        let found = stalled(10, 300, HiccupCause::Stopped).limitations(&responses(20_000), false);
+        let text = "it could not run for 0.300 s of 10.0 s, in one stretch of 0.300 s at 4.0 s: it was stopped, or its \
+                    whole machine was";
+        assert_eq!(found.iter().map(ToString::to_string).collect::<Vec<_>>(), [text]);
+    }
+
+    #[test]
+    fn processor_and_ceiling_have_their_limits() {
+        let load = |cores, busiest, ceiling_ratio| {
+            let cpu = Some(CpuShares { cores, allowed_cores: 2.0, busiest_thread: Some(busiest) });
+            let load = ClientLoad { cpu, ceiling_ratio: Some(ceiling_ratio), ..ClientLoad::default() };
+            load.limitations(&responses(10), false)
+        };
+        assert_eq!(load(1.7, 0.5, 0.1), [Limitation::Cpu { cores: 1.7, allowed: 2.0 }]);
+        assert_eq!(load(1.0, 0.81, 0.1), [Limitation::BusiestThread(0.81)]);
+        assert_eq!(load(1.0, 0.5, 0.51), [Limitation::Ceiling(0.51)]);
+    }
+
+    #[test]
+    fn of_a_process_that_is_the_database_too_only_what_came_from_outside_counts() {
+        let cpu = CpuShares { cores: 2.0, allowed_cores: 2.0, busiest_thread: Some(1.0) };
+        let of = |cause| ClientLoad { cpu: Some(cpu), ceiling_ratio: Some(1.0), ..stalled(10, 300, cause) };
+        let found = |cause| of(cause).limitations(&responses(20_000), true).len();
+        assert_eq!((found(HiccupCause::Stopped), found(HiccupCause::Steal)), (1, 1));
+        assert_eq!((found(HiccupCause::RunQueue), found(HiccupCause::CpuQuota)), (0, 0));
+    }
+}

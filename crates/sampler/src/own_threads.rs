@@ -1,0 +1,164 @@
+//! How much of a core each thread of this process takes.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use crate::cgroup::CpuLimit;
+
+/// From one look to the next, at least: a thread that ends between two looks counts up to the earlier one.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// Watches the CPU time of this process, and of those of its threads whose names begin alike, over a stretch of time.
+#[derive(Debug)]
+pub struct OwnCpu {
+    name: &'static str,
+    cores: f64,
+    began: Look,
+    last: Look,
+}
+
+/// What the threads had used at a time.
+#[derive(Debug, Clone)]
+struct Look {
+    at: Instant,
+    process: Duration,
+    threads: BTreeMap<i32, Duration>,
+}
+
+/// What was used over a stretch of time.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct CpuShares {
+    /// Cores' time that the process used.
+    pub cores: f64,
+    /// Cores' time that it may use: by its affinity and the quotas of its cgroups.
+    pub allowed_cores: f64,
+    /// The part of a core that its busiest thread used; `None`: the kernel does not tell.
+    pub busiest_thread: Option<f64>,
+}
+
+impl OwnCpu {
+    /// Watches the threads whose names begin with `name`. The stretch begins now.
+    #[must_use]
+    pub fn start(name: &'static str) -> Self {
+        let began = Look::now(name);
+        Self { name, cores: allowed_cores(), last: began.clone(), began }
+    }
+
+    /// The stretch begins anew.
+    pub fn begin(&mut self) {
+        self.began = Look::now(self.name);
+        self.last = self.began.clone();
+    }
+
+    /// Looks again, unless that was done just now. Call it often: threads may end before the stretch does.
+    pub fn follow(&mut self) {
+        if self.last.at.elapsed() >= LOOK {
+            self.last = self.last.followed_by(Look::now(self.name));
+        }
+    }
+
+    /// What was used since the stretch began.
+    #[must_use]
+    pub fn shares(&self) -> CpuShares {
+        let process = cpu_of_process();
+        let over = self.began.at.elapsed();
+        let now = Look::now(self.name);
+        // Threads that have ended are no longer seen: they are judged by the look at which they were.
+        let busiest_now = now.busiest_since(&self.began);
+        let busiest_before = self.last.busiest_since(&self.began);
+        CpuShares {
+            cores: share(process.saturating_sub(self.began.process), over),
+            allowed_cores: self.cores,
+            busiest_thread: busiest_now.into_iter().chain(busiest_before).reduce(f64::max),
+        }
+    }
+}
+
+impl Look {
+    fn now(name: &str) -> Self {
+        let threads = read_threads(Path::new("/proc/self/task"), name);
+        Self { at: Instant::now(), process: cpu_of_process(), threads }
+    }
+
+    /// A later look that has seen threads; one that has not tells nothing new.
+    fn followed_by(&self, later: Self) -> Self {
+        if later.threads.is_empty() { self.clone() } else { later }
+    }
+
+    fn busiest_since(&self, began: &Self) -> Option<f64> {
+        let over = self.at.saturating_duration_since(began.at);
+        let used = self
+            .threads
+            .iter()
+            .map(|(id, cpu)| share(cpu.saturating_sub(began.threads.get(id).copied().unwrap_or_default()), over));
+        used.filter(|_| over >= LOOK).reduce(f64::max)
+    }
+}
+
+/// The cores' time that this process may use.
+fn allowed_cores() -> f64 {
+    let by_affinity = rustix::thread::sched_getaffinity(None).map_or(1, |cpus| cpus.count());
+    CpuLimit::of_this_process().cores().unwrap_or(f64::INFINITY).min(f64::from(by_affinity))
+}
+
+fn read_threads(tasks: &Path, name: &str) -> BTreeMap<i32, Duration> {
+    let cpu = |task: std::fs::DirEntry| {
+        let id = task.file_name().to_str()?.parse().ok()?;
+        let text = |file: &str| std::fs::read_to_string(task.path().join(file)).ok();
+        let is_named = text("comm")?.starts_with(name);
+        is_named.then_some((id, cpu_of_thread(&text("schedstat")?)?))
+    };
+    std::fs::read_dir(tasks).into_iter().flatten().flatten().filter_map(cpu).collect()
+}
+
+/// `schedstat` begins with the nanoseconds on a processor.
+fn cpu_of_thread(schedstat: &str) -> Option<Duration> {
+    schedstat.split_ascii_whitespace().next()?.parse().ok().map(Duration::from_nanos)
+}
+
+fn cpu_of_process() -> Duration {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    Duration::try_from(now).unwrap_or_default()
+}
+
+fn share(cpu: Duration, over: Duration) -> f64 {
+    cpu.as_secs_f64() / over.as_secs_f64().max(1e-9)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn look(at: Instant, threads: &[(i32, u64)]) -> Look {
+        let threads = threads.iter().map(|&(id, ms)| (id, Duration::from_millis(ms))).collect();
+        Look { at, process: Duration::ZERO, threads }
+    }
+
+    #[test]
+    fn the_busiest_thread_is_the_one_that_used_most_since_the_beginning() {
+        let began = Instant::now();
+        let first = look(began, &[(1, 5000), (2, 100)]);
+        let last = look(began + Duration::from_secs(2), &[(1, 5100), (2, 1700), (3, 900)]);
+        assert_eq!(last.busiest_since(&first), Some(0.8));
+        assert_eq!(first.busiest_since(&first), None, "no time has passed");
+    }
+
+    #[test]
+    fn threads_that_have_ended_are_remembered() {
+        let began = Instant::now();
+        let first = look(began, &[(1, 0)]);
+        let seen = look(began + Duration::from_secs(1), &[(1, 900)]);
+        let kept = seen.followed_by(look(began + Duration::from_secs(2), &[]));
+        assert_eq!(kept.busiest_since(&first), Some(0.9));
+    }
+
+    #[test]
+    fn the_kernel_names_this_thread() {
+        let worker = std::thread::Builder::new().name("own-cpu-test".into());
+        let seen = worker.spawn(|| read_threads(Path::new("/proc/self/task"), "own-cpu")).unwrap().join().unwrap();
+        assert_eq!(seen.len(), 1, "{seen:?}");
+        assert_eq!(cpu_of_thread("1500000 0 3\n"), Some(Duration::from_micros(1500)));
+        assert!(allowed_cores() > 0.0);
+    }
+}
