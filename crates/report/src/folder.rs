@@ -4,11 +4,13 @@ mod appender;
 mod ledger;
 mod manifest;
 mod name;
+mod suite;
 
 pub(crate) use appender::Appender;
 pub use ledger::open_ledger;
 pub use manifest::{Manifest, ManifestError, ManifestFile, check_manifest};
 pub use name::FolderName;
+pub use suite::read_suite;
 
 use crate::{
     document::{Document, DocumentError},
@@ -35,6 +37,10 @@ pub const OPERATIONS_FILE: &str = "operations.jsonl";
 pub const LEDGER_FILE: &str = "ledger.bin";
 /// The table of a sweep, in the folder of its runs.
 pub const SWEEP_FILE: &str = "sweep.json";
+/// The runs of a suite and what became of each, in the folder of its runs.
+pub const SUITE_DOCUMENT: &str = "suite.json";
+/// The suite as written, beside it.
+pub const SUITE_FILE: &str = "suite.toml";
 /// Digests of the other files.
 pub const MANIFEST_FILE: &str = "manifest.json";
 const DATABASE_FOLDER: &str = "database";
@@ -149,6 +155,11 @@ impl ResultsFolder {
         let path = out.join(name.as_str());
         DirBuilder::new().mode(0o700).create(&path).map_err(fail(&path))?;
         Ok(Self { path })
+    }
+
+    /// A folder that [`ResultsFolder::create`] made, to go on in.
+    pub(crate) fn at(path: &Path) -> Self {
+        Self { path: path.to_owned() }
     }
 
     /// Where it is.

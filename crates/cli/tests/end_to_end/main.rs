@@ -12,5 +12,6 @@ mod readme;
 mod repetitions;
 mod results;
 mod score;
+mod suite;
 mod tampered;
 mod verify;

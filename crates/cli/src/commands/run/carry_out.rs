@@ -20,15 +20,15 @@ use std::{
 };
 
 /// A run that came to its end, valid or not.
-pub(super) struct Finished {
-    pub(super) document: Document,
-    pub(super) folder: PathBuf,
+pub(crate) struct Finished {
+    pub(crate) document: Document,
+    pub(crate) folder: PathBuf,
     /// Whether all files are on the disk.
     saved: bool,
 }
 
 impl Finished {
-    pub(super) fn exit_code(&self) -> u8 {
+    pub(crate) fn exit_code(&self) -> u8 {
         let lost = if self.saved { 0 } else { crate::error::LOCAL_IO };
         gravest([self.document.verdict.exit_code, lost])
     }
@@ -44,15 +44,15 @@ impl From<FolderError> for CliError {
 }
 
 /// What a job left behind.
-pub(super) struct Done {
-    pub(super) runs: Vec<Finished>,
+pub(crate) struct Done {
+    pub(crate) runs: Vec<Finished>,
     /// The run's folder, or the one that holds those of a sweep.
-    pub(super) folder: PathBuf,
+    pub(crate) folder: PathBuf,
     pub(super) is_sweep: bool,
 }
 
 /// Carries a job out and adds what it left to `done`, also when it could not be ended.
-pub(super) fn carry_out(
+pub(crate) fn carry_out(
     job: &Job,
     arguments: &RunArguments,
     stop: &StopSignal,
@@ -114,7 +114,7 @@ pub(super) fn carry_out_in(
     let files = server.map(PrivateServer::folder).or(database.as_deref());
     let provenance = Provenance {
         tool: Tool::this(BACKENDS.iter().map(|b| b.name().to_owned()).collect()),
-        command: command::command(),
+        command: arguments.command.clone().unwrap_or_else(command::command),
         environment: Environment::collect(&path, files),
         managed: server.is_some(),
     };
