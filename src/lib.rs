@@ -22,6 +22,7 @@
 mod benchmark;
 mod profiles;
 mod scores;
+mod suites;
 
 pub use benchmark::{Benchmark, BenchmarkError};
 pub use iotbench_backends::BACKENDS;
@@ -30,6 +31,7 @@ pub use iotbench_engine::{Outcome, Overrides, Profile, Status, StopSignal, Verdi
 pub use iotbench_recorder::Level;
 pub use profiles::{BuiltinProfile, PROFILES, find_profile};
 pub use scores::HOF_SCORE;
+pub use suites::{BuiltinSuite, SUITES, UnknownSuite, find_suite};
 
 pub use iotbench_core as core;
 pub use iotbench_engine as engine;

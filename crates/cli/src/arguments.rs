@@ -3,7 +3,7 @@
 use crate::commands::{
     BackendsArguments, CapacityArguments, CheckArguments, CleanArguments, CompletionsArguments, DatasetsArguments,
     GenerateArguments, ManArguments, ProfilesArguments, RecoverArguments, RunArguments, SampleArguments,
-    ScoreArguments, ServerArguments, ShowArguments, VerifyArguments,
+    ScoreArguments, ServerArguments, ShowArguments, SuiteArguments, VerifyArguments,
 };
 use clap::{Parser, Subcommand};
 
@@ -25,6 +25,7 @@ Examples:
   iotbench run -p machine_write -b mariadb:bulk       the same load on a server that is started for it and removed
   iotbench run -p machine_read -b postgres:wide -d 20s
   iotbench capacity -p pmu_write --criterion 'p99<50ms'
+  iotbench suite quick                                which of the databases here? a first look in three minutes
   iotbench score results/*                            the ranking of what was run
   iotbench profiles                                   what can be run
   iotbench generate --dataset pmu --format influx | head
@@ -45,6 +46,8 @@ pub(crate) enum Command {
     Run(Box<RunArguments>),
     /// Search the highest sustainable load, as an interval
     Capacity(Box<CapacityArguments>),
+    /// Run all that answers one question, such as a study, and print its tables
+    Suite(SuiteArguments),
     /// List the built-in workloads, or print one
     Profiles(ProfilesArguments),
     /// List the databases with their layouts, or one with its settings

@@ -4,11 +4,13 @@ mod appender;
 mod ledger;
 mod manifest;
 mod name;
+mod suite;
 
 pub(crate) use appender::Appender;
 pub use ledger::open_ledger;
 pub use manifest::{Manifest, ManifestError, ManifestFile, check_manifest};
 pub use name::FolderName;
+pub use suite::read_suite;
 
 use crate::{
     document::{Document, DocumentError},
@@ -38,6 +40,10 @@ pub const JOURNAL_FILE: &str = "journal.jsonl";
 pub const LEDGER_FILE: &str = "ledger.bin";
 /// The table of a sweep, in the folder of its runs.
 pub const SWEEP_FILE: &str = "sweep.json";
+/// The runs of a suite and what became of each, in the folder of its runs.
+pub const SUITE_DOCUMENT: &str = "suite.json";
+/// The suite as written, beside it.
+pub const SUITE_FILE: &str = "suite.toml";
 /// Digests of the other files.
 pub const MANIFEST_FILE: &str = "manifest.json";
 /// The files of an embedded database.
@@ -170,6 +176,11 @@ impl ResultsFolder {
     fn hold(path: PathBuf) -> Result<Self, FolderError> {
         let lock = Lock::take(&path.join(LOCK_FILE), &shown(&path))?;
         Ok(Self { path, _lock: lock })
+    }
+
+    /// A folder that [`ResultsFolder::create`] made, to go on in.
+    pub(crate) fn at(path: &Path) -> Self {
+        Self { path: path.to_owned() }
     }
 
     /// Where it is.

@@ -46,6 +46,8 @@ mod recover;
 mod repetitions;
 mod score;
 mod series;
+mod study;
+mod suite;
 mod sweep;
 mod sweep_table;
 mod terminal;
@@ -61,8 +63,8 @@ pub use document::{
 pub use environment::{Environment, Filesystem, StealMeter, filesystem_of};
 pub use folder::{
     DATABASE_FOLDER, FolderError, FolderName, JOURNAL_FILE, LATENCY_FILE, LEDGER_FILE, MANIFEST_FILE, Manifest,
-    ManifestError, ManifestFile, OPERATIONS_FILE, PROFILE_FILE, RUN_FILE, ResultsFolder, SERIES_FILE, SWEEP_FILE,
-    check_manifest, open_ledger, read_document, read_documents,
+    ManifestError, ManifestFile, OPERATIONS_FILE, PROFILE_FILE, RUN_FILE, ResultsFolder, SERIES_FILE, SUITE_DOCUMENT,
+    SUITE_FILE, SWEEP_FILE, check_manifest, open_ledger, read_document, read_documents, read_suite,
 };
 pub use lock::{Holder, Lock, LockError};
 pub use printable::printable;
@@ -72,6 +74,8 @@ pub use recording::FolderObserver;
 pub use recover::{RecoverError, Recovered, recover};
 pub use repetitions::{RepeatedFigure, Repetitions, render_repetitions};
 pub use score::{scored_run, unequal};
+pub use study::{is_study_figure, render_study_table, study_figure};
+pub use suite::{render_suite_state, title_of_run};
 pub use sweep::render_sweep;
 pub use sweep_table::{SWEEP_SCHEMA, SweepRow, SweepTable};
 pub use terminal::{render, render_audit};

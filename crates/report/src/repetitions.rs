@@ -2,6 +2,7 @@
 
 use crate::{
     document::{Document, Interval, Status},
+    suite::title_of_run,
     terminal::{
         figure::{count, duration, or_none, significant},
         finished,
@@ -62,14 +63,14 @@ impl Repetitions {
     pub fn of(documents: &[Document], order_seed: u64) -> Self {
         let mut targets: Vec<String> = Vec::new();
         for document in documents {
-            let target = target(document);
+            let target = title_of_run(document);
             if !targets.contains(&target) {
                 targets.push(target);
             }
         }
         let is_valid = |document: &&Document| document.verdict.status == Status::Valid;
         let of_target = |name: &String| {
-            let runs: Vec<_> = documents.iter().filter(is_valid).filter(|d| target(d) == *name).collect();
+            let runs: Vec<_> = documents.iter().filter(is_valid).filter(|d| title_of_run(d) == *name).collect();
             let known = |(figure, of): Figure| {
                 let values: Vec<f64> = runs.iter().filter_map(|run| of(run)).collect();
                 (!values.is_empty() && values.len() == runs.len()).then(|| repeated(name.clone(), figure, &values))
@@ -96,12 +97,6 @@ fn repeated(target: String, figure: &'static str, values: &[f64]) -> RepeatedFig
     let interval = t_interval(values).map(|i| Interval { low: Some(i.low), high: Some(i.high) });
     let cv_pct = Some(variance.sqrt() / mean * 100.0).filter(|cv| cv.is_finite());
     RepeatedFigure { target, figure, runs: values.len(), mean, ci95: interval, cv_pct }
-}
-
-fn target(document: &Document) -> String {
-    let variant = document.variant.iter().map(|variant| format!(", {variant}"));
-    let value = document.sweep.iter().map(|swept| format!(", {} = {}", swept.field, swept.value));
-    std::iter::once(document.target.title()).chain(variant).chain(value).collect()
 }
 
 /// A row for each target and figure: mean, interval, and how far single runs lie apart. For a terminal of `columns` columns,

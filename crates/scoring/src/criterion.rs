@@ -29,6 +29,20 @@ pub enum Criterion {
 }
 
 impl Criterion {
+    /// All of them.
+    pub const ALL: [Self; 10] = [
+        Self::ServerCpuPct,
+        Self::ServerMemoryBytes,
+        Self::ServerIoKbPerS,
+        Self::ClientCpuPct,
+        Self::ClientMemoryBytes,
+        Self::NetworkKbitPerS,
+        Self::DiskGrowthBytes,
+        Self::Difficulty,
+        Self::ResponseMeanUs,
+        Self::ResponseP99Us,
+    ];
+
     /// The key in a score file.
     #[must_use]
     pub fn name(self) -> &'static str {

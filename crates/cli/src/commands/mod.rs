@@ -16,6 +16,7 @@ mod sample;
 mod score;
 mod server;
 mod show;
+mod suite;
 mod verify;
 
 pub(crate) use backends::BackendsArguments;
@@ -33,6 +34,7 @@ pub(crate) use sample::SampleArguments;
 pub(crate) use score::ScoreArguments;
 pub(crate) use server::{ServerArguments, kept};
 pub(crate) use show::ShowArguments;
+pub(crate) use suite::SuiteArguments;
 pub(crate) use verify::VerifyArguments;
 
 use crate::{arguments::Command, error::CliError};
@@ -42,6 +44,7 @@ pub(crate) fn carry_out(command: Command) -> Result<u8, CliError> {
     match command {
         Command::Run(arguments) => run::run(&arguments),
         Command::Capacity(arguments) => capacity::capacity(*arguments),
+        Command::Suite(arguments) => suite::suite(&arguments),
         Command::Profiles(arguments) => profiles::profiles(&arguments).map(|()| 0),
         Command::Backends(arguments) => backends::backends(&arguments).map(|()| 0),
         Command::Datasets(arguments) => datasets::datasets(&arguments).map(|()| 0),

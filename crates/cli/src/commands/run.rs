@@ -17,10 +17,11 @@ use crate::{
     profiles, signals,
     target_lock::lock_targets,
 };
-use carry_out::{Done, Finished, carry_out};
+pub(crate) use carry_out::{Done, Finished, carry_out};
 use iotbench_engine::{Overrides, StopSignal, gravest};
 
-const ANNOUNCEMENT: &str = "\nending: answers under way are awaited and the results saved; once more ends at once";
+pub(crate) const ANNOUNCEMENT: &str =
+    "\nending: answers under way are awaited and the results saved; once more ends at once";
 
 pub(super) fn run(arguments: &RunArguments) -> Result<u8, CliError> {
     repetitions::check(arguments)?;
@@ -50,7 +51,7 @@ pub(super) fn run(arguments: &RunArguments) -> Result<u8, CliError> {
 }
 
 /// Everything that is to be run, checked.
-fn jobs(arguments: &RunArguments) -> Result<Vec<Job>, CliError> {
+pub(crate) fn jobs(arguments: &RunArguments) -> Result<Vec<Job>, CliError> {
     let written = profiles::find(&arguments.profile)?;
     let words = arguments.backend.iter().map(|word| BackendWord::read(word)).collect::<Result<Vec<_>, _>>()?;
     let endpoints = arguments.endpoints()?;

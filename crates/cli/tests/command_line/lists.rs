@@ -2,8 +2,9 @@
 
 use crate::program::{Said, call, iotbench};
 
-const COMMANDS: [&str; 12] = [
+const COMMANDS: [&str; 13] = [
     "run",
+    "suite",
     "profiles",
     "backends",
     "datasets",

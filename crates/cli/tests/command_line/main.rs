@@ -7,4 +7,5 @@ mod generate;
 mod lists;
 mod program;
 mod sample;
+mod suites;
 mod usage;

@@ -14,5 +14,6 @@ mod recover;
 mod repetitions;
 mod results;
 mod score;
+mod suite;
 mod tampered;
 mod verify;

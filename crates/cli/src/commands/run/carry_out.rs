@@ -9,7 +9,9 @@ use crate::{
 };
 use iotbench_backends::{BACKENDS, null_backend};
 use iotbench_core::Backend;
-use iotbench_engine::{Event, NullBackend, Observer, Outcome, Planned, Profile, RunOptions, StopSignal, begun, gravest};
+use iotbench_engine::{
+    Event, NullBackend, Observer, Outcome, Planned, Profile, RunOptions, StopSignal, begun, gravest,
+};
 use iotbench_launcher::PrivateServer;
 use iotbench_report::{
     DATABASE_FOLDER, Document, Environment, FolderError, FolderName, FolderObserver, Provenance, ResultsFolder, Tool,
@@ -20,15 +22,15 @@ use std::{
 };
 
 /// A run that came to its end, valid or not.
-pub(super) struct Finished {
-    pub(super) document: Document,
-    pub(super) folder: PathBuf,
+pub(crate) struct Finished {
+    pub(crate) document: Document,
+    pub(crate) folder: PathBuf,
     /// Whether all files are on the disk.
     saved: bool,
 }
 
 impl Finished {
-    pub(super) fn exit_code(&self) -> u8 {
+    pub(crate) fn exit_code(&self) -> u8 {
         let lost = if self.saved { 0 } else { crate::error::LOCAL_IO };
         gravest([self.document.verdict.exit_code, lost])
     }
@@ -45,15 +47,15 @@ impl From<FolderError> for CliError {
 }
 
 /// What a job left behind.
-pub(super) struct Done {
-    pub(super) runs: Vec<Finished>,
+pub(crate) struct Done {
+    pub(crate) runs: Vec<Finished>,
     /// The run's folder, or the one that holds those of a sweep.
-    pub(super) folder: PathBuf,
+    pub(crate) folder: PathBuf,
     pub(super) is_sweep: bool,
 }
 
 /// Carries a job out and adds what it left to `done`, also when it could not be ended.
-pub(super) fn carry_out(
+pub(crate) fn carry_out(
     job: &Job,
     arguments: &RunArguments,
     stop: &StopSignal,
@@ -93,7 +95,7 @@ pub(super) fn new_folder(job: &Job, out: &Path, layout: &str) -> Result<ResultsF
 pub(super) fn begin(folder: &ResultsFolder, job: &Job, run: &Profile) -> Result<(), CliError> {
     let database = folder.path().join(DATABASE_FOLDER);
     let planned = job.plan(run, &run_id(folder.path()), &Place { folder: &database, server: None })?;
-    let provenance = provenance(folder.path(), None, job.server.is_some());
+    let provenance = provenance(arguments, folder.path(), None, job.server.is_some());
     Ok(folder.begin(&Document::from_outcome(&begun(&planned, job.backend), &provenance))?)
 }
 
@@ -102,10 +104,10 @@ fn run_id(folder: &Path) -> String {
     folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-fn provenance(results: &Path, database: Option<&Path>, managed: bool) -> Provenance {
+fn provenance(arguments: &RunArguments, results: &Path, database: Option<&Path>, managed: bool) -> Provenance {
     Provenance {
         tool: Tool::this(BACKENDS.iter().map(|b| b.name().to_owned()).collect()),
-        command: command::command(),
+        command: arguments.command.clone().unwrap_or_else(command::command),
         environment: Environment::collect(results, database),
         managed,
     }
@@ -136,7 +138,7 @@ pub(super) fn carry_out_in(
         planned.plan.remarks.push("the server was started on the folder that an earlier run kept".into());
     }
     let files = server.map(PrivateServer::folder).or(database.as_deref());
-    let provenance = provenance(&path, files, server.is_some());
+    let provenance = provenance(arguments, &path, files, server.is_some());
     let shown = arguments.output_format != OutputFormat::Quiet;
     let progress = shown.then(|| Progress::new(&planned.plan));
     let ledger = job.backend.capabilities().stores.then(|| folder.ledger()).transpose()?;

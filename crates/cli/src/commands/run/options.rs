@@ -2,7 +2,7 @@
 
 use crate::{addresses, arguments::EXIT_CODES, error::CliError};
 use clap::{
-    Args, ValueEnum,
+    Args, Parser, ValueEnum,
     builder::{FalseyValueParser, PossibleValuesParser, TypedValueParser},
 };
 use iotbench_core::{Endpoint, Layout};
@@ -11,7 +11,7 @@ use iotbench_engine::{
     SearchOverride, Span, Strategy, VerifyMode,
 };
 use iotbench_launcher::DEFAULT_MEMORY_BYTES;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -36,7 +36,7 @@ Every option can also be given as IOTBENCH_OPTION; an option on the command line
 the profile.
 Standard output carries the result only; progress goes to standard error.";
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(after_help = format!("{EXAMPLES}\n\n{EXIT_CODES}"))]
 pub(crate) struct RunArguments {
     /// The workload: a built-in name (`iotbench profiles`), or a file (with a / or ending with .toml)
@@ -139,6 +139,9 @@ pub(crate) struct RunArguments {
     /// Set by `iotbench capacity`.
     #[arg(skip)]
     search: Option<SearchOverride>,
+    /// Set by `iotbench suite`: the command that does what one of its runs does.
+    #[arg(skip)]
+    pub(crate) command: Option<Vec<String>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -192,6 +195,24 @@ impl RunArguments {
             seed: self.seed,
             search: self.search,
         }
+    }
+
+    /// A run as a suite means it: `options` as on the command line.
+    pub(crate) fn of_suite(options: &[String], server_memory: Bytes) -> Result<Self, CliError> {
+        #[derive(Parser)]
+        #[command(name = "iotbench run", no_binary_name = true)]
+        struct Words {
+            #[command(flatten)]
+            run: RunArguments,
+        }
+        let Words { run } = Words::try_parse_from(options).map_err(|e| CliError::usage(e.render()))?;
+        let command = ["iotbench", "run"].into_iter().map(String::from).chain(options.iter().cloned()).collect();
+        Ok(Self { server_memory, command: Some(command), ..run })
+    }
+
+    /// The same run with results elsewhere.
+    pub(crate) fn results_in(&self, out: &Path) -> Self {
+        Self { out: out.to_owned(), ..self.clone() }
     }
 
     /// The same run as a search for the highest sustainable load.

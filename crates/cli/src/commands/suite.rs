@@ -1,0 +1,152 @@
+//! `iotbench suite`.
+
+mod cells;
+mod summary;
+mod written;
+
+use super::run::{ANNOUNCEMENT, Done, carry_out};
+use crate::{arguments::EXIT_CODES, console, error::CliError, signals};
+use cells::{Target, targets};
+use clap::{Args, builder::FalseyValueParser};
+use iotbench_engine::{Bytes, StopSignal, gravest};
+use iotbench_launcher::DEFAULT_MEMORY_BYTES;
+use iotbench_report::{FolderName, ResultsFolder, read_suite};
+use iotbench_suite::{Record, State};
+use std::{
+    path::{Path, PathBuf},
+    time::{Instant, SystemTime},
+};
+use written::WrittenSuite;
+
+const EXAMPLES: &str = "\
+Examples:
+  iotbench suite quick                     which of the databases here? a first look in three minutes
+  iotbench suite hof                       a study's runs in a short form, its tables with both figures, and its score
+  iotbench suite hof --full --runs 5       at the study's own lengths, five times
+  iotbench suite ./mine.toml --dry-run     what it would run, in which order
+  iotbench suite --resume results/20261122T101500Z-suite-hof-short-abcd
+
+Built in: quick, hof, compressor, liteme (configs/suites). Each run has a fresh database; repetitions come in
+rounds of a random order. A run that fails does not end the others. Ctrl-C ends the run under way; --resume goes on.";
+
+#[derive(Debug, Args)]
+#[command(after_help = format!("{EXAMPLES}\n\n{EXIT_CODES}"))]
+pub(crate) struct SuiteArguments {
+    /// A built-in suite, or a file (with a / or ending with .toml)
+    #[arg(value_name = "NAME|FILE", required_unless_present = "resume", conflicts_with = "resume")]
+    suite: Option<String>,
+    /// Go on with a suite that was interrupted: its folder
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["full", "runs", "out"])]
+    resume: Option<PathBuf>,
+    /// The study's own lengths instead of the short form
+    #[arg(long, env = "IOTBENCH_FULL", value_parser = FalseyValueParser::new())]
+    full: bool,
+    /// So many runs of each, instead of the suite's own number
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    runs: Option<u32>,
+    /// Where the suite's folder is made
+    #[arg(long, env = "IOTBENCH_OUT", value_name = "FOLDER", default_value = "./results")]
+    out: PathBuf,
+    /// The memory budget of a private server's caches
+    #[arg(long, env = "IOTBENCH_SERVER_MEMORY", value_name = "SIZE", default_value_t = Bytes(DEFAULT_MEMORY_BYTES))]
+    server_memory: Bytes,
+    /// Check everything and print the runs in their order
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub(super) fn suite(arguments: &SuiteArguments) -> Result<u8, CliError> {
+    let (written, kept) = match &arguments.resume {
+        Some(folder) => {
+            let (folder, text, record) = read_suite(folder)?;
+            (WrittenSuite::of_folder(folder.path(), text)?, Some((folder, record)))
+        }
+        None => (WrittenSuite::find(arguments.suite.as_deref().unwrap_or_default())?, None),
+    };
+    let full = kept.as_ref().map_or(arguments.full, |(_, record)| record.full);
+    let found = targets(&written, full, arguments.server_memory)?;
+    let entries: Vec<_> = found.iter().map(Target::entry).collect();
+    let runs = arguments.runs.unwrap_or(written.file.runs);
+    let fresh = |runs| Record::new(&written.file.name, full, &entries, runs, written.file.seed);
+    if arguments.dry_run {
+        return console::print(&summary::order(&fresh(runs))).map(|()| 0);
+    }
+    let (folder, mut record) = match kept {
+        Some((folder, record)) => {
+            let rounds = record.entries.iter().map(|entry| entry.run).max().unwrap_or(1);
+            if !record.has_runs_of(&fresh(rounds)) {
+                return Err(CliError::usage(format!(
+                    "{}: these are not the runs of its suite.toml on this machine: begin anew",
+                    console::printable(&folder.path().display().to_string())
+                )));
+            }
+            (folder, record)
+        }
+        None => (new_folder(&written, arguments)?, fresh(runs)),
+    };
+    if record.next().is_none() && record.entries.iter().all(|e| matches!(e.state, State::NotAvailable { .. })) {
+        console::say(&iotbench_report::render_suite_state(&record, false, 100));
+        return Err(CliError::usage(
+            "none of its databases can be started here: `iotbench backends` says what is missing",
+        ));
+    }
+    folder.write_suite_record(&record)?;
+    let stop = StopSignal::default();
+    signals::stop_in_order(stop.clone(), ANNOUNCEMENT)?;
+    while let Some(place) = record.next().filter(|_| stop.requested().is_none()) {
+        announce(&record, place);
+        let target = found.iter().find(|target| target.is(&record.entries[place]));
+        let target = target.ok_or_else(|| CliError::internal("a run of no target"))?;
+        record.entries[place].state = run(target, folder.path(), &stop);
+        folder.write_suite_record(&record)?;
+    }
+    console::print(&summary::summary(&written.file, &record, folder.path())?)?;
+    let interrupted = stop.requested().map(|signal| u8::try_from(128 + signal).unwrap_or(130));
+    let codes = record.entries.iter().map(|entry| match entry.state {
+        State::Ended { exit_code, .. } | State::Failed { exit_code, .. } => exit_code,
+        State::Waiting | State::NotAvailable { .. } => 0,
+    });
+    Ok(gravest(codes.chain(interrupted)))
+}
+
+fn new_folder(written: &WrittenSuite, arguments: &SuiteArguments) -> Result<ResultsFolder, CliError> {
+    let length = if arguments.full { "full" } else { "short" };
+    let name = FolderName::new(SystemTime::now(), "suite", &written.file.name, length)?;
+    let folder = ResultsFolder::create(&arguments.out, &name)?;
+    folder.write_suite_file(&written.text)?;
+    Ok(folder)
+}
+
+/// One run, and what became of it. One that the user interrupts is done again.
+fn run(target: &Target, folder: &Path, stop: &StopSignal) -> State {
+    let began = Instant::now();
+    let mut done = Vec::new();
+    let arguments = target.arguments.results_in(folder);
+    let ended = carry_out(&target.job, &arguments, stop, &mut done);
+    if stop.requested().is_some() {
+        return State::Waiting;
+    }
+    match ended {
+        Err(error) => State::Failed { exit_code: error.code(), message: error.to_string() },
+        Ok(()) => State::Ended {
+            folders: done.iter().map(|done| relative(done, folder)).collect(),
+            exit_code: gravest(done.iter().flat_map(|done| &done.runs).map(super::run::Finished::exit_code)),
+            seconds: began.elapsed().as_secs_f64(),
+        },
+    }
+}
+
+fn relative(done: &Done, folder: &Path) -> String {
+    done.folder.strip_prefix(folder).unwrap_or(&done.folder).to_string_lossy().into_owned()
+}
+
+/// Says which run of how many begins, and how long the rest takes.
+fn announce(record: &Record, place: usize) {
+    let (all, entry) = (record.entries.len(), &record.entries[place]);
+    let ended = all - record.waiting();
+    let left = record.seconds_left().map(|s| format!(", about {} left", summary::minutes(s))).unwrap_or_default();
+    console::say(&format!(
+        "\nsuite {}: {ended} of {all} runs done{left}; now {} on {}, run {}",
+        record.suite, entry.profile, entry.target, entry.run
+    ));
+}

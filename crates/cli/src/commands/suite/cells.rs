@@ -1,0 +1,72 @@
+//! What a suite runs on this machine.
+
+use super::written::WrittenSuite;
+use crate::{
+    commands::run::{RunArguments, jobs},
+    error::CliError,
+    job::Job,
+};
+use iotbench_engine::Bytes;
+use iotbench_suite::{Cell, Entry, State};
+
+/// A run of a suite, without its repetitions.
+pub(super) struct Target {
+    pub(super) arguments: RunArguments,
+    pub(super) job: Job,
+    /// What is missing here.
+    missing: Option<String>,
+}
+
+impl Target {
+    /// As the suite's record has it.
+    pub(super) fn entry(&self) -> Entry {
+        Entry {
+            profile: self.job.profile.name.clone(),
+            target: self.job.title(),
+            run: 0,
+            command: self.arguments.command.clone().unwrap_or_default(),
+            state: match &self.missing {
+                None => State::Waiting,
+                Some(reason) => State::NotAvailable { reason: reason.clone() },
+            },
+        }
+    }
+
+    /// Whether an entry of the record is a run of it.
+    pub(super) fn is(&self, entry: &Entry) -> bool {
+        let own = self.entry();
+        (own.profile, own.target, own.command) == (entry.profile.clone(), entry.target.clone(), entry.command.clone())
+    }
+}
+
+/// All that a suite runs, checked.
+pub(super) fn targets(written: &WrittenSuite, full: bool, server_memory: Bytes) -> Result<Vec<Target>, CliError> {
+    let mut all = Vec::new();
+    for cell in &written.file.cells {
+        all.extend(of_cell(cell, full, server_memory)?);
+    }
+    Ok(all)
+}
+
+fn of_cell(cell: &Cell, full: bool, server_memory: Bytes) -> Result<Vec<Target>, CliError> {
+    let (mut all, mut ready) = (Vec::new(), 0);
+    for backend in &cell.backends {
+        if cell.most_backends.is_some_and(|most| ready >= most) {
+            break;
+        }
+        let arguments = RunArguments::of_suite(&cell.options(backend, full), server_memory)?;
+        let mut targets = Vec::new();
+        for job in jobs(&arguments)? {
+            let missing = job.find_programs().and_then(|()| job.reserve_descriptors()).err();
+            let missing = missing.map(|error| error.to_string());
+            targets.push(Target { arguments: arguments.clone(), job, missing });
+        }
+        let is_ready = targets.iter().all(|target| target.missing.is_none());
+        ready += usize::from(is_ready);
+        // Of a choice, what is not here is not chosen.
+        if is_ready || cell.most_backends.is_none() {
+            all.extend(targets);
+        }
+    }
+    Ok(all)
+}

@@ -1,0 +1,31 @@
+//! The built-in suites.
+
+use crate::program::call;
+use std::{collections::BTreeSet, fs, path::Path};
+
+#[test]
+fn every_suite_in_configs_is_built_in_and_can_be_planned() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs/suites");
+    let mut names = BTreeSet::new();
+    for file in fs::read_dir(folder).unwrap() {
+        let path = file.unwrap().path();
+        let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+        let suite: toml::Table = toml::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+        assert_eq!(suite["name"].as_str(), Some(name.as_str()));
+        for length in [&[][..], &["--full"]] {
+            let said = call(&[&["suite", name.as_str(), "--dry-run"], length].concat());
+            assert_eq!(said.code, 0, "{name}: {}", said.err);
+            assert!(said.out.contains("iotbench run --profile "), "{name}: {}", said.out);
+        }
+        names.insert(name);
+    }
+    let help = call(&["suite", "--help"]).out;
+    assert!(names.iter().all(|name| help.contains(name)), "{help}");
+}
+
+#[test]
+fn a_misspelt_suite_is_put_right() {
+    let said = call(&["suite", "qick"]);
+    assert_eq!(said.code, 2);
+    assert!(said.err.contains("did you mean quick?"), "{}", said.err);
+}

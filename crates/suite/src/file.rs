@@ -1,0 +1,252 @@
+//! What a suite runs, and which tables of a study it ends with.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A suite file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SuiteFile {
+    /// Its name.
+    pub name: String,
+    /// The question that it answers.
+    pub summary: String,
+    /// The study that it follows.
+    pub study: Option<String>,
+    /// Whether it is too short to publish anything of it.
+    #[serde(default)]
+    pub first_look: bool,
+    /// How often each run is repeated.
+    #[serde(default = "once")]
+    pub runs: u32,
+    /// Decides the order of the runs.
+    #[serde(default = "once_64")]
+    pub seed: u64,
+    /// The built-in score that ranks its runs.
+    pub score: Option<Score>,
+    /// What is run.
+    pub cells: Vec<Cell>,
+    /// What the study printed.
+    #[serde(default)]
+    pub tables: Vec<Table>,
+}
+
+/// A built-in score.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Score {
+    /// That of the Hof study.
+    Hof,
+}
+
+/// A profile on some databases.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cell {
+    /// A built-in profile, or a path.
+    pub profile: String,
+    /// Databases with their layouts, as `--backend` takes them.
+    pub backends: Vec<String>,
+    /// Only the first so many of the databases that can be started on this machine.
+    pub most_backends: Option<usize>,
+    /// How machine cycles are read.
+    #[serde(default)]
+    pub strategies: Vec<String>,
+    /// Which of the profile's variants; all of them if there are none here.
+    #[serde(default)]
+    pub variants: Vec<String>,
+    /// Further options of `iotbench run`, such as `--vus`.
+    #[serde(default)]
+    pub options: Vec<String>,
+    /// Fields of the profile, `key=value`.
+    #[serde(default)]
+    pub set: Vec<String>,
+    /// Such fields of the short form alone; the study's own lengths are used with `--full`.
+    #[serde(default)]
+    pub short: Vec<String>,
+}
+
+/// A table of a study, as printed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Table {
+    /// Its number and title.
+    pub title: String,
+    /// The profile whose runs have its figures.
+    pub profile: String,
+    /// What stands in its columns.
+    pub columns: Vec<TableColumn>,
+    /// Its printed figures by row. A row is a contender, `backend:layout` with what distinguishes its runs behind: strategy,
+    /// variant, value of a sweep.
+    pub rows: BTreeMap<String, Vec<Option<f64>>>,
+    /// What one must know to compare.
+    pub note: Option<String>,
+}
+
+/// A column of a printed table.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TableColumn {
+    /// Which figure of a run it is.
+    pub figure: String,
+    /// Its head, with the study's unit.
+    pub head: String,
+    /// How many of the figure's units make one of the study's.
+    #[serde(default = "one")]
+    pub unit: f64,
+}
+
+fn once() -> u32 {
+    1
+}
+
+fn once_64() -> u64 {
+    1
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+/// Why a text is no suite file.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum SuiteFileError {
+    /// It is no TOML, or holds unknown keys or values that do not fit.
+    #[error("{0}")]
+    Toml(#[from] toml::de::Error),
+    /// A value out of its range.
+    #[error("{key}: {message}")]
+    Value {
+        /// The key, dotted.
+        key: String,
+        /// What is wrong.
+        message: String,
+    },
+}
+
+/// More repetitions than anybody waits for.
+const MOST_RUNS: u32 = 1000;
+
+impl SuiteFile {
+    /// Reads a suite file.
+    ///
+    /// # Errors
+    /// Anything that is none; the error names the key.
+    pub fn from_toml(text: &str) -> Result<Self, SuiteFileError> {
+        let file: Self = toml::from_str(text)?;
+        if !(1..=MOST_RUNS).contains(&file.runs) {
+            return Err(wrong("runs", format!("must be from 1 to {MOST_RUNS}")));
+        }
+        if file.cells.is_empty() {
+            return Err(wrong("cells", "a suite needs a profile to run: [[cells]] with profile and backends"));
+        }
+        file.cells.iter().enumerate().try_for_each(|(place, cell)| cell.check(place))?;
+        file.tables.iter().enumerate().try_for_each(|(place, table)| table.check(place))?;
+        Ok(file)
+    }
+}
+
+impl Cell {
+    fn check(&self, place: usize) -> Result<(), SuiteFileError> {
+        let key = |field: &str| format!("cells[{place}].{field}");
+        if self.backends.is_empty() {
+            return Err(wrong(key("backends"), "a profile needs a database to run on"));
+        }
+        if self.most_backends == Some(0) {
+            return Err(wrong(key("most_backends"), "must be at least 1"));
+        }
+        let without_value = self.set.iter().chain(&self.short).find(|set| !set.contains('='));
+        match without_value {
+            Some(set) => Err(wrong(key("set"), format!("{set:?} is not key=value"))),
+            None => Ok(()),
+        }
+    }
+
+    /// The options of `iotbench run` for one of its databases, `full` with the study's own lengths.
+    #[must_use]
+    pub fn options(&self, backend: &str, full: bool) -> Vec<String> {
+        let mut options = vec!["--profile".to_owned(), self.profile.clone(), "--backend".into(), backend.into()];
+        options.extend(self.options.iter().cloned());
+        let mut add = |option: &str, value: &str| options.extend([option.to_owned(), value.to_owned()]);
+        self.strategies.iter().for_each(|strategy| add("--strategy", strategy));
+        self.variants.iter().for_each(|variant| add("--variant", variant));
+        self.set.iter().for_each(|set| add("--set", set));
+        if full {
+            options.push("--full".into());
+        } else {
+            self.short.iter().for_each(|set| options.extend(["--set".to_owned(), set.clone()]));
+        }
+        options
+    }
+}
+
+impl Table {
+    fn check(&self, place: usize) -> Result<(), SuiteFileError> {
+        let key = |field: &str| format!("tables[{place}].{field}");
+        if self.columns.is_empty() {
+            return Err(wrong(key("columns"), "a table needs a column"));
+        }
+        if let Some(column) = self.columns.iter().find(|c| !(c.unit.is_finite() && c.unit > 0.0)) {
+            return Err(wrong(key("columns"), format!("the unit of {:?} must be positive and finite", column.head)));
+        }
+        for (row, figures) in &self.rows {
+            if figures.len() != self.columns.len() {
+                let message = format!("has {} figures for {} columns", figures.len(), self.columns.len());
+                return Err(wrong(key(&format!("rows.{row}")), message));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn wrong(key: impl Into<String>, message: impl Into<String>) -> SuiteFileError {
+    SuiteFileError::Value { key: key.into(), message: message.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &str = "\
+name = \"x\"
+summary = \"y\"
+[[cells]]
+profile = \"p\"
+backends = [\"a:wide\", \"b\"]
+options = [\"--vus\", \"2\"]
+set = [\"seed=7\"]
+short = [\"duration=10s\"]
+[[tables]]
+title = \"Table I\"
+profile = \"p\"
+columns = [{ figure = \"server_cpu_pct\", head = \"CPU, %\" }]
+rows.\"a:wide\" = [5]
+";
+
+    #[test]
+    fn the_short_form_is_left_for_the_studys_own_length() {
+        let file = SuiteFile::from_toml(FILE).unwrap();
+        assert_eq!((file.runs, file.seed, file.first_look), (1, 1, false));
+        let options = |full| file.cells[0].options("a:wide", full).join(" ");
+        assert_eq!(options(false), "--profile p --backend a:wide --vus 2 --set seed=7 --set duration=10s");
+        assert_eq!(options(true), "--profile p --backend a:wide --vus 2 --set seed=7 --full");
+    }
+
+    #[test]
+    fn what_does_not_fit_is_named() {
+        for (from, to, hint) in [
+            ("name = \"x\"", "name = \"x\"\nruns = 0", "runs: must be from 1 to 1000"),
+            ("backends = [\"a:wide\", \"b\"]", "backends = []", "cells[0].backends"),
+            ("profile = \"p\"\nbackends", "profil = \"p\"\nbackends", "profil"),
+            ("short = [", "most_backends = 0\nshort = [", "cells[0].most_backends"),
+            ("seed=7", "seed", "cells[0].set: \"seed\" is not key=value"),
+            ("= [5]", "= [5, 6]", "tables[0].rows.a:wide: has 2 figures for 1 columns"),
+            ("\"CPU, %\" }", "\"CPU, %\", unit = 0.0 }", "tables[0].columns"),
+        ] {
+            let error = SuiteFile::from_toml(&FILE.replacen(from, to, 1)).unwrap_err().to_string();
+            assert!(error.contains(hint), "{to}: {error}");
+        }
+        let error = SuiteFile::from_toml("name = \"x\"\nsummary = \"y\"\ncells = []").unwrap_err();
+        assert!(error.to_string().contains("[[cells]]"), "{error}");
+    }
+}
