@@ -178,11 +178,6 @@ impl ResultsFolder {
         Ok(Self { path, _lock: lock })
     }
 
-    /// A folder that [`ResultsFolder::create`] made, to go on in.
-    pub(crate) fn at(path: &Path) -> Self {
-        Self { path: path.to_owned() }
-    }
-
     /// Where it is.
     #[must_use]
     pub fn path(&self) -> &Path {

@@ -158,20 +158,20 @@ mod tests {
 
     #[test]
     fn it_goes_on_with_what_has_not_ended() {
-        let mut record = record();
-        let next = record.next().unwrap();
-        record.entries[next].state = ended(2.0);
-        record.entries[1].state = State::Failed { exit_code: 24, message: "died".into() };
-        let written = serde_json::to_string(&record).unwrap();
+        let mut kept = record();
+        let next = kept.next().unwrap();
+        kept.entries[next].state = ended(2.0);
+        kept.entries[1].state = State::Failed { exit_code: 24, message: "died".into() };
+        let written = serde_json::to_string(&kept).unwrap();
         let read: Record = serde_json::from_str(&written).unwrap();
-        assert_eq!(read, record);
+        assert_eq!(read, kept);
         assert_eq!((read.next(), read.waiting()), (Some(2), 4));
-        assert!(read.has_runs_of(&super::tests::record()));
-        assert!(!read.has_runs_of(&Record { full: true, ..super::tests::record() }));
-        for entry in &mut record.entries {
+        assert!(read.has_runs_of(&record()));
+        assert!(!read.has_runs_of(&Record { full: true, ..record() }));
+        for entry in &mut kept.entries {
             entry.state = ended(1.0);
         }
-        assert_eq!((record.next(), record.seconds_left()), (None, Some(0.0)));
+        assert_eq!((kept.next(), kept.seconds_left()), (None, Some(0.0)));
     }
 
     #[test]

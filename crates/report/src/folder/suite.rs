@@ -31,9 +31,10 @@ impl ResultsFolder {
 /// Opens a suite's folder: the folder, the suite's text, and what became of its runs.
 ///
 /// # Errors
-/// It is no such folder, or one of another version.
+/// It is no such folder, one of another version, or another iotbench is at it.
 pub fn read_suite(path: &Path) -> Result<(ResultsFolder, String, Record), FolderError> {
     let text = read(&path.join(SUITE_FILE))?;
+    let folder = ResultsFolder::of_killed(path)?;
     let file = path.join(SUITE_DOCUMENT);
     let wrong = |message: String| {
         let source = io::Error::new(io::ErrorKind::InvalidData, message);
@@ -44,7 +45,7 @@ pub fn read_suite(path: &Path) -> Result<(ResultsFolder, String, Record), Folder
     if record.schema != SCHEMA {
         return Err(wrong(format!("it has the format {:?}, and this iotbench reads {SCHEMA}", record.schema)));
     }
-    Ok((ResultsFolder::at(path), text, record))
+    Ok((folder, text, record))
 }
 
 fn read(file: &Path) -> Result<String, FolderError> {

@@ -75,7 +75,7 @@ pub(crate) fn carry_out(
 fn alone(job: &Job, run: &Profile, arguments: &RunArguments, stop: &StopSignal) -> Result<Finished, CliError> {
     let folder = new_folder(job, &arguments.out, job.layout.name())?;
     // A kill while the server starts leaves a document too.
-    begin(&folder, job, run)?;
+    begin(&folder, job, run, arguments)?;
     let server = managed::start_server(job, arguments, folder.path(), stop)?;
     let (mut outcome, folder) = carry_out_in(folder, job, run, arguments, server.as_ref(), stop)?;
     if let Some(server) = server {
@@ -92,7 +92,12 @@ pub(super) fn new_folder(job: &Job, out: &Path, layout: &str) -> Result<ResultsF
 }
 
 /// Writes a run's first document, before anything is done.
-pub(super) fn begin(folder: &ResultsFolder, job: &Job, run: &Profile) -> Result<(), CliError> {
+pub(super) fn begin(
+    folder: &ResultsFolder,
+    job: &Job,
+    run: &Profile,
+    arguments: &RunArguments,
+) -> Result<(), CliError> {
     let database = folder.path().join(DATABASE_FOLDER);
     let planned = job.plan(run, &run_id(folder.path()), &Place { folder: &database, server: None })?;
     let provenance = provenance(arguments, folder.path(), None, job.server.is_some());

@@ -51,7 +51,7 @@ fn run_each(
             console::say(&format!("value {} of {}: {value}", place + 1, job.runs.len()));
         }
         let folder = new_folder(job, Path::new(&done.folder), &format!("{}-{value}", job.layout))?;
-        begin(&folder, job, run)?;
+        begin(&folder, job, run, arguments)?;
         let (mut outcome, folder) = carry_out_in(folder, job, run, arguments, server, stop)?;
         if let Some(server) = server {
             managed::note_death(server, &mut outcome);
