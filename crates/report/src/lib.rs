@@ -30,10 +30,12 @@
 //! - No text of a server, a path or a file reaches a terminal with a character that could steer it.
 //! - Nothing waits for a disk while the run goes on.
 
+mod compare;
 mod comparison;
 mod document;
 mod environment;
 mod folder;
+mod history;
 mod printable;
 mod query_jitter;
 mod ranking;
@@ -46,6 +48,10 @@ mod sweep;
 mod sweep_table;
 mod terminal;
 
+pub use compare::{
+    Across, Aspect, Cell, CompareError, CompareOptions, Comparison, METRICS, Metric, MetricChange, MetricNoise,
+    SideSummary, Unlike, compare, find_metric, markdown_comparisons, noise_of, render_comparisons, render_noise,
+};
 pub use comparison::render_comparison;
 pub use document::{
     Answers, Audit, AuditExample, Backlog, BoundTrials, Capacity, Client, Cycles, Document, DocumentError, Durability,
@@ -59,6 +65,7 @@ pub use folder::{
     OPERATIONS_FILE, PROFILE_FILE, RUN_FILE, ResultsFolder, SERIES_FILE, SWEEP_FILE, check_manifest, open_ledger,
     read_document, read_documents,
 };
+pub use history::{History, HistoryChange, MetricHistory, Series, history, render_history};
 pub use printable::printable;
 pub use query_jitter::{JitterClass, SizedQuery, query_jitter};
 pub use ranking::render_ranking;

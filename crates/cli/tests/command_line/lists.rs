@@ -2,7 +2,7 @@
 
 use crate::program::{Said, call, iotbench};
 
-const COMMANDS: [&str; 12] = [
+const COMMANDS: [&str; 14] = [
     "run",
     "profiles",
     "backends",
@@ -10,6 +10,8 @@ const COMMANDS: [&str; 12] = [
     "check",
     "generate",
     "show",
+    "compare",
+    "history",
     "score",
     "sample",
     "server",

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod capacity;
+mod compare;
 mod embedded;
 mod interruption;
 mod load_models;
