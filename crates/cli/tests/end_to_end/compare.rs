@@ -275,3 +275,32 @@ fn make_valid(folder: &Path) {
         fs::write(&file, document.to_string()).unwrap();
     }
 }
+
+#[test]
+fn a_run_is_held_against_its_baseline() {
+    let results = tempfile::tempdir().unwrap();
+    let runs = [&LOAD[..], &["-b", "blackhole", "--runs", "3", "--output-format", "json"]].concat();
+    let first = iotbench(&results.path().join("main"), &runs).output().unwrap();
+    assert_eq!(code(&first), 0, "{}", said(&first));
+    let baseline = results.path().join("main").display().to_string();
+    let gate = ["--baseline", &baseline, "--metric", "operations_per_s", "--threshold", "25%"];
+    let held = iotbench(&results.path().join("branch"), &[&runs[..], &gate].concat()).output().unwrap();
+    assert_eq!(code(&held), 0, "{}", said(&held));
+    assert_eq!(document(&held)["comparisons"][0]["metrics"][0]["verdict"], "same", "{}", said(&held));
+    // Runs that were twice as fast make the next ones a regression.
+    for run in results.path().join("main").read_dir().unwrap() {
+        let file = run.unwrap().path().join("run.json");
+        let mut document: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+        let rate = document["throughput"]["operations_per_s"].as_f64().unwrap();
+        document["throughput"]["operations_per_s"] = json!(rate * 2.0);
+        fs::write(&file, document.to_string()).unwrap();
+    }
+    let held = iotbench(&results.path().join("branch"), &[&runs[..], &gate].concat()).output().unwrap();
+    assert_eq!(code(&held), 13, "{}", said(&held));
+    // What cannot be compared is told before or after the run, and never passed over.
+    let missing = iotbench(results.path(), &[&runs[..], &["--baseline", "nowhere"]].concat()).output().unwrap();
+    assert_eq!((code(&missing), missing.stdout.len()), (30, 0));
+    let other = [&LOAD[..], &["-b", "memory", "--output-format", "json"], &gate].concat();
+    let other = iotbench(&results.path().join("other"), &other).output().unwrap();
+    assert!(code(&other) == 2 && said(&other).contains("no run of pmu_write on memory"), "{}", said(&other));
+}
