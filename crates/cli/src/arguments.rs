@@ -1,9 +1,9 @@
 //! What the command line takes, as a tree for clap.
 
 use crate::commands::{
-    BackendsArguments, CapacityArguments, CheckArguments, CleanArguments, CompletionsArguments, DatasetsArguments,
-    GenerateArguments, ManArguments, ProfilesArguments, RecoverArguments, RunArguments, SampleArguments,
-    ScoreArguments, ServerArguments, ShowArguments, SuiteArguments, VerifyArguments,
+    BackendsArguments, CapacityArguments, CheckArguments, CleanArguments, CompareArguments, CompletionsArguments,
+    DatasetsArguments, GenerateArguments, HistoryArguments, ManArguments, ProfilesArguments, RecoverArguments,
+    RunArguments, SampleArguments, ScoreArguments, ServerArguments, ShowArguments, SuiteArguments, VerifyArguments,
 };
 use clap::{Parser, Subcommand};
 
@@ -16,8 +16,8 @@ Exit codes:
   11  result invalid (client-limited,     24  server died or is full
       lost samples, broken pacing)        30  results or files cannot be written
   12  data lost, duplicated or corrupt    31  not ours, or in use by another
- 130, 143  interrupted, results saved
-Of several runs the gravest decides: 1, 2, 143, 130, 31, 30, 21, 22, 23, 20, 24, 12, 11, 10.";
+  13  regression found                   130, 143  interrupted, results saved
+Of several runs the gravest decides: 1, 2, 143, 130, 31, 30, 21, 22, 23, 20, 24, 12, 11, 13, 10.";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -26,6 +26,7 @@ Examples:
   iotbench run -p machine_read -b postgres:wide -d 20s
   iotbench capacity -p pmu_write --criterion 'p99<50ms'
   iotbench suite quick                                which of the databases here? a first look in three minutes
+  iotbench compare old/* -- new/*                     what changed, and is it a regression?
   iotbench score results/*                            the ranking of what was run
   iotbench profiles                                   what can be run
   iotbench generate --dataset pmu --format influx | head
@@ -64,6 +65,10 @@ pub(crate) enum Command {
     Verify(VerifyArguments),
     /// Make a valid result of what a run left that was killed
     Recover(RecoverArguments),
+    /// Hold runs against earlier ones: what changed, how sure that is, and whether it is a regression
+    Compare(CompareArguments),
+    /// Find since when the figures of many runs are otherwise
+    History(HistoryArguments),
     /// Rank databases by a weighted score over their runs
     Score(ScoreArguments),
     /// Watch CPU, memory, disk and network of processes, a cgroup or the host

@@ -193,7 +193,7 @@ pub struct Verdict {
 }
 
 /// Exit codes from the gravest on: the first of these that any reason has is the run's.
-pub const SEVERITY: [u8; 14] = [1, 2, 143, 130, 31, 30, 21, 22, 23, 20, 24, 12, 11, 10];
+pub const SEVERITY: [u8; 15] = [1, 2, 143, 130, 31, 30, 21, 22, 23, 20, 24, 12, 11, 13, 10];
 
 impl Verdict {
     /// A run that goes on.

@@ -31,10 +31,12 @@
 //! - No text of a server, a path or a file reaches a terminal with a character that could steer it.
 //! - Nothing waits for a disk while the run goes on.
 
+mod compare;
 mod comparison;
 mod document;
 mod environment;
 mod folder;
+mod history;
 mod journal;
 mod latency_log;
 mod lock;
@@ -44,6 +46,7 @@ mod ranking;
 mod recording;
 mod recover;
 mod repetitions;
+mod robustness;
 mod score;
 mod series;
 mod study;
@@ -52,6 +55,10 @@ mod sweep;
 mod sweep_table;
 mod terminal;
 
+pub use compare::{
+    Across, Aspect, Cell, CompareError, CompareOptions, Comparison, METRICS, Metric, MetricChange, MetricNoise,
+    SideSummary, Unlike, compare, find_metric, markdown_comparisons, noise_of, render_comparisons, render_noise,
+};
 pub use comparison::render_comparison;
 pub use document::{
     Answers, Audit, AuditExample, Backlog, BoundTrials, Capacity, Client, Cycles, Document, DocumentError, Durability,
@@ -66,6 +73,7 @@ pub use folder::{
     ManifestError, ManifestFile, OPERATIONS_FILE, PROFILE_FILE, RUN_FILE, ResultsFolder, SERIES_FILE, SUITE_DOCUMENT,
     SUITE_FILE, SWEEP_FILE, check_manifest, open_ledger, read_document, read_documents, read_suite,
 };
+pub use history::{History, HistoryChange, MetricHistory, Series, history, render_history};
 pub use lock::{Holder, Lock, LockError};
 pub use printable::printable;
 pub use query_jitter::{JitterClass, SizedQuery, query_jitter};
@@ -73,6 +81,7 @@ pub use ranking::render_ranking;
 pub use recording::FolderObserver;
 pub use recover::{RecoverError, Recovered, recover};
 pub use repetitions::{RepeatedFigure, Repetitions, render_repetitions};
+pub use robustness::render_robustness;
 pub use score::{scored_run, unequal};
 pub use study::{is_study_figure, render_study_table, study_figure};
 pub use suite::{render_suite_state, title_of_run};

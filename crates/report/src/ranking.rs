@@ -114,7 +114,7 @@ fn places(ranking: &Ranking, columns: u16) -> String {
 }
 
 /// What stands for a contender in tables that have no room for its name: A to Z, then A2 and so on.
-fn letter(contenders: &[Contender], name: &str) -> String {
+pub(crate) fn letter(contenders: &[Contender], name: &str) -> String {
     let place = contenders.iter().position(|c| c.name == name).unwrap_or_default();
     let letter = ('A'..='Z').nth(place % 26).unwrap_or('A');
     if place < 26 { letter.to_string() } else { format!("{letter}{}", place / 26 + 1) }
@@ -138,7 +138,7 @@ fn in_unit(criterion: Criterion, figure: f64) -> f64 {
 }
 
 /// Five significant digits: enough to work a score out again to a hundredth of a percent.
-fn digits(number: f64) -> String {
+pub(crate) fn digits(number: f64) -> String {
     if number == 0.0 {
         return "0".into();
     }

@@ -39,7 +39,7 @@ pub fn scored_run(document: &Document) -> Run {
     }
 }
 
-fn figures(document: &Document) -> [(Criterion, Option<f64>); 9] {
+fn figures(document: &Document) -> [(Criterion, Option<f64>); 11] {
     let server: Vec<&Resources> = document.resources.iter().filter(|r| r.is_of_database()).collect();
     let client: Vec<&Resources> = document.resources.iter().filter(|r| r.is_of_client()).collect();
     let seconds = document.measured.as_ref().and_then(|m| m.length_s).filter(|s| *s > 0.0);
@@ -50,6 +50,9 @@ fn figures(document: &Document) -> [(Criterion, Option<f64>); 9] {
     let storage = &document.storage;
     let growth_bytes = storage.bytes_before.zip(storage.bytes_after).map(|(b, a)| number(a.saturating_sub(b)));
     let response = document.latency.as_ref().map(|latency| &latency.by_operation.response);
+    let inverse = |figure: Option<f64>| figure.filter(|figure| *figure > 0.0).map(|figure| 1e6 / figure);
+    let rate = document.throughput.as_ref().and_then(|throughput| throughput.operations_per_s);
+    let sustained = document.capacity.as_ref().and_then(|capacity| capacity.lower).map(f64::from);
     [
         (Criterion::ServerCpuPct, sum(&server, |r| r.cpu_pct_mean)),
         (Criterion::ServerMemoryBytes, sum(&server, |r| r.rss_bytes_mean.map(number))),
@@ -60,6 +63,8 @@ fn figures(document: &Document) -> [(Criterion, Option<f64>); 9] {
         (Criterion::DiskGrowthBytes, growth_bytes),
         (Criterion::ResponseMeanUs, response.and_then(|response| response.mean)),
         (Criterion::ResponseP99Us, response.and_then(|response| response.p99)),
+        (Criterion::ThroughputInverse, inverse(rate)),
+        (Criterion::CapacityInverse, inverse(sustained)),
     ]
 }
 

@@ -26,6 +26,10 @@ pub enum Criterion {
     ResponseMeanUs,
     /// 99th percentile of the response time of an operation.
     ResponseP99Us,
+    /// Of throughput more is better: its inverse, in microseconds for an acknowledged operation. Not in any study.
+    ThroughputInverse,
+    /// Of capacity more is better: its inverse, in millionths. Not in any study.
+    CapacityInverse,
 }
 
 impl Criterion {
@@ -57,6 +61,8 @@ impl Criterion {
             Self::Difficulty => "difficulty",
             Self::ResponseMeanUs => "response_mean_us",
             Self::ResponseP99Us => "response_p99_us",
+            Self::ThroughputInverse => "throughput_inverse",
+            Self::CapacityInverse => "capacity_inverse",
         }
     }
 
@@ -74,6 +80,8 @@ impl Criterion {
             Self::Difficulty => "grade",
             Self::ResponseMeanUs => "response mean",
             Self::ResponseP99Us => "response p99",
+            Self::ThroughputInverse => "1/throughput",
+            Self::CapacityInverse => "1/capacity",
         }
     }
 
@@ -87,6 +95,8 @@ impl Criterion {
             Self::NetworkKbitPerS => "kbit/s",
             Self::Difficulty => "1 to 5",
             Self::ResponseMeanUs | Self::ResponseP99Us => "µs",
+            Self::ThroughputInverse => "µs/op",
+            Self::CapacityInverse => "10⁻⁶",
         }
     }
 }

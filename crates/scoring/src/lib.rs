@@ -41,20 +41,32 @@
 //! # Limits
 //! - A score tells how contenders compare with each other, not how good one is: adding a contender changes the scores of
 //!   all, and can change their order.
-//! - The mean of several runs stands for a contender; their spread is not looked at.
+//! - The mean of several runs stands for a contender; [`robustness`] tells what their spread, and other weights, leave of the
+//!   order.
 //!
 //! # Invariants
 //! - No run that is not valid enters a score, and none is left out without a reason.
 //! - A criterion that one contender lacks counts for none; nothing unknown counts as 0.
 //! - Different promises of durability are never ranked together unless the score file says so.
-//! - No I/O, no clock.
+//! - No I/O, no clock, no chance without a given seed.
 
 mod criterion;
 mod formula;
+mod lines;
+mod pareto;
+mod random_weights;
 mod ranking;
+mod robustness;
 mod score_file;
+mod sensitivity;
+mod uncertainty;
 
 pub use criterion::Criterion;
 pub use formula::{Formula, LossError, Scored, ScoredRow, Weight, ranks, score};
+pub use pareto::pareto_front;
+pub use random_weights::{RankShares, rank_shares};
 pub use ranking::{Column, Contender, LeftOut, RankError, Ranking, Row, Run, Table, Total, rank};
+pub use robustness::{HalfRobustness, Robustness, robustness};
 pub use score_file::{Grades, Half, ScoreFile, ScoreFileError};
+pub use sensitivity::{Overtaking, WeightRange, sensitivity, total_sensitivity};
+pub use uncertainty::{ScoreInterval, Tie, Uncertainty, uncertainty};

@@ -4,9 +4,12 @@ mod backends;
 mod capacity;
 mod check;
 mod clean;
+mod compare;
+mod comparing;
 mod completions;
 mod datasets;
 mod generate;
+mod history;
 mod join;
 mod man;
 mod profiles;
@@ -23,9 +26,11 @@ pub(crate) use backends::BackendsArguments;
 pub(crate) use capacity::CapacityArguments;
 pub(crate) use check::CheckArguments;
 pub(crate) use clean::CleanArguments;
+pub(crate) use compare::CompareArguments;
 pub(crate) use completions::CompletionsArguments;
 pub(crate) use datasets::DatasetsArguments;
 pub(crate) use generate::GenerateArguments;
+pub(crate) use history::HistoryArguments;
 pub(crate) use man::ManArguments;
 pub(crate) use profiles::ProfilesArguments;
 pub(crate) use recover::RecoverArguments;
@@ -58,6 +63,8 @@ pub(crate) fn carry_out(command: Command) -> Result<u8, CliError> {
         Command::Show(arguments) => show::show(&arguments),
         Command::Verify(arguments) => verify::verify(&arguments),
         Command::Recover(arguments) => recover::recover(&arguments).map(|()| 0),
+        Command::Compare(arguments) => compare::compare(&arguments),
+        Command::History(arguments) => history::history(&arguments).map(|()| 0),
         Command::Score(arguments) => score::score(&arguments).map(|()| 0),
         Command::Sample(arguments) => sample::sample(&arguments),
         Command::Completions(arguments) => completions::completions(&arguments).map(|()| 0),

@@ -1,5 +1,6 @@
 //! `iotbench run`.
 
+mod baseline;
 mod carry_out;
 mod command;
 mod managed;
@@ -10,13 +11,15 @@ mod sweep;
 
 pub(crate) use options::RunArguments;
 
+use super::comparing::REGRESSION;
 use crate::{
-    addresses,
+    addresses, console,
     error::CliError,
     job::{BackendWord, Job, Place},
     profiles, signals,
     target_lock::lock_targets,
 };
+use baseline::Baseline;
 pub(crate) use carry_out::{Done, Finished, carry_out};
 use iotbench_engine::{Overrides, StopSignal, gravest};
 
@@ -32,6 +35,7 @@ pub(super) fn run(arguments: &RunArguments) -> Result<u8, CliError> {
         return output::print_plans(&plans.collect::<Result<Vec<_>, CliError>>()?, arguments.output_format).map(|()| 0);
     }
     // Found missing before anything is made.
+    let baseline = Baseline::read(arguments)?;
     jobs.iter().try_for_each(Job::find_programs)?;
     jobs.iter().try_for_each(Job::reserve_descriptors)?;
     // All jobs have the same address, if any.
@@ -42,12 +46,19 @@ pub(super) fn run(arguments: &RunArguments) -> Result<u8, CliError> {
     let mut done = Vec::with_capacity(order.len());
     let ended = run_all(&jobs, &order, arguments, &stop, &mut done);
     let summary = repetitions::summary(&jobs, arguments, &done);
-    output::print_results(&done, summary.as_ref(), arguments.output_format)?;
-    ended?;
     let runs: Vec<&Finished> = done.iter().flat_map(|done| &done.runs).collect();
+    let all_valid = ended.is_ok() && !runs.is_empty() && runs.iter().all(|run| run.exit_code() == 0);
+    let compared = baseline.filter(|_| all_valid).map(|baseline| baseline.compared(&done)).transpose();
+    let comparisons = compared.as_ref().ok().and_then(Option::as_deref);
+    output::print_results(&done, summary.as_ref(), comparisons, arguments.output_format)?;
+    ended?;
+    if arguments.baseline.is_some() && !all_valid {
+        console::say("not compared with the baseline: not every run is valid");
+    }
+    let regression = compared?.iter().flatten().any(|comparison| comparison.is_regression).then_some(REGRESSION);
     let left_out = stop.requested().filter(|_| runs.len() < order.iter().map(|&job| jobs[job].runs.len()).sum());
     let interrupted = left_out.map(|signal| u8::try_from(128 + signal).unwrap_or(130));
-    Ok(gravest(runs.into_iter().map(Finished::exit_code).chain(interrupted)))
+    Ok(gravest(runs.into_iter().map(Finished::exit_code).chain(interrupted).chain(regression)))
 }
 
 /// Everything that is to be run, checked.

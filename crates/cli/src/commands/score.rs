@@ -4,8 +4,8 @@ use crate::{console, diagnostics::Source, error::CliError};
 use clap::{Args, ValueEnum};
 use iotbench::HOF_SCORE;
 use iotbench_engine::ProfileError;
-use iotbench_report::{read_document, render_ranking, scored_run, unequal};
-use iotbench_scoring::{Formula, RankError, ScoreFile, ScoreFileError, rank};
+use iotbench_report::{read_document, render_ranking, render_robustness, scored_run, unequal};
+use iotbench_scoring::{Formula, RankError, ScoreFile, ScoreFileError, rank, robustness};
 use serde_json::json;
 use std::{
     fs::{self, File},
@@ -23,7 +23,7 @@ Runs of one database, layout and strategy are one contender, and the mean of sev
 The built-in score is configs/scores/hof.toml: copy and change it for weights and grades of your own.";
 
 /// The version of the document that --output-format json prints.
-const SCHEMA: &str = "iotbench-score/1.0";
+const SCHEMA: &str = "iotbench-score/1.1";
 /// Larger files are no score files.
 const MOST_BYTES: u64 = 1 << 20;
 /// Every run that could have been ranked is invalid.
@@ -44,6 +44,9 @@ pub(crate) struct ScoreArguments {
     /// Which reading of the study's formula, instead of the score file's
     #[arg(long, value_name = "VARIANT")]
     formula: Option<Variant>,
+    /// Decides the random weights
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     output_format: Format,
 }
@@ -80,10 +83,18 @@ pub(super) fn score(arguments: &ScoreArguments) -> Result<(), CliError> {
     let runs: Vec<_> = documents.iter().map(scored_run).collect();
     let ranking = rank(&file, &runs).map_err(|error| refused(&error, runs.iter().all(|run| run.refused.is_some())))?;
     let remarks = unequal(&documents);
+    let robustness = robustness(&ranking, &runs, arguments.seed);
     match arguments.output_format {
-        Format::Text => console::print(&render_ranking(&ranking, &remarks, 100)),
+        Format::Text => {
+            console::print(&render_ranking(&ranking, &remarks, 100))?;
+            if ranking.contenders.len() < 2 {
+                return Ok(());
+            }
+            console::print(&format!("\n{}", render_robustness(&ranking, &robustness, 100)))
+        }
         Format::Json => {
-            let document = json!({ "schema": SCHEMA, "ranking": ranking, "remarks": remarks });
+            let document =
+                json!({ "schema": SCHEMA, "ranking": ranking, "robustness": robustness, "remarks": remarks });
             console::print(&format!("{document:#}\n"))
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::program::{Said, call, iotbench};
 
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 15] = [
     "run",
     "suite",
     "profiles",
@@ -11,6 +11,8 @@ const COMMANDS: [&str; 13] = [
     "check",
     "generate",
     "show",
+    "compare",
+    "history",
     "score",
     "sample",
     "server",

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot start the program has failed")]
 
 mod check;
+mod ci;
 mod generate;
 mod lists;
 mod program;

@@ -4,6 +4,7 @@
 
 mod capacity;
 mod clock_step;
+mod compare;
 mod embedded;
 mod interruption;
 mod load_models;

@@ -134,7 +134,7 @@ fn the_studys_tables_give_the_studys_ranks() {
     for (variant, read) in [("as-written", [5, 3, 7, 6, 1, 4, 2]), ("erratum", [5, 2, 7, 6, 1, 4, 3])] {
         let output = score(&["--output-format", "json", "--formula", variant], &runs);
         let document: Value = serde_json::from_str(&text(&output)).unwrap();
-        assert_eq!(document["schema"], "iotbench-score/1.0");
+        assert_eq!(document["schema"], "iotbench-score/1.1");
         let ranking = &document["ranking"];
         assert_eq!(ranks(&ranking["write"]["rows"]), [7, 1, 6, 2, 3, 3, 3]);
         assert_eq!(ranks(&ranking["read"]["rows"]), read);
@@ -277,4 +277,37 @@ fn what_is_no_run_of_the_score_is_refused() {
     assert!(said(&output).contains("machine_write and machine_read, and this is pmu_write"), "{}", said(&output));
     assert_eq!(score(&[], &[results.path().join("nowhere")]).status.code(), Some(30));
     assert_eq!(score(&["--file", "nothere.toml"], &[]).status.code(), Some(2));
+}
+
+/// Losses of CPU and memory: 10 and 40 against 20 and 30, so that A is ahead where CPU weighs more than half of memory.
+#[test]
+fn other_weights_reorder_and_the_sentence_says_what_it_takes() {
+    let results = tempfile::tempdir().unwrap();
+    let mut runs = Vec::new();
+    for (target, cpu, memory) in [("mariadb:bulk", 10.0, 40_000_000), ("influxdb:wide", 20.0, 30_000_000)] {
+        let mut document = document("machine_write", target, None);
+        document["resources"] = json!([resource("server", cpu, memory, 0, 0)]);
+        runs.push(folder(results.path(), &document));
+    }
+    let weighted = |cpu: f64| {
+        let file = results.path().join("weights.toml");
+        let weights = format!("[write.weights]\nserver_cpu_pct = {cpu:?}\nserver_memory_bytes = 1.0\n");
+        let head = "name = \"mine\"\nsummary = \"x\"\n[write]\nprofile = \"machine_write\"\n";
+        fs::write(&file, format!("{head}{weights}")).unwrap();
+        let file = file.display().to_string();
+        let json = score(&["--file", &file, "--output-format", "json"], &runs);
+        let json: Value = serde_json::from_str(&text(&json)).unwrap();
+        let words = text(&score(&["--file", &file], &runs));
+        (json, words.split_whitespace().collect::<Vec<_>>().join(" "))
+    };
+    let (json, words) = weighted(3.0);
+    let ranks = |json: &Value| [0, 1].map(|place| json["ranking"]["write"]["rows"][place]["rank"].as_u64().unwrap());
+    assert_eq!(ranks(&json), [1, 2]);
+    let sentence = "A mariadb:bulk is dethroned by B influxdb:wide when server_cpu_pct goes from 3 to 0.5 (-83 %)";
+    assert!(words.contains(sentence), "{words}");
+    for part in ["max L is that of these 2: A, B.", "single runs do not tell whether A and B differ", "Pareto front"] {
+        assert!(words.contains(part), "{part} is missing: {words}");
+    }
+    assert_eq!(ranks(&weighted(0.49).0), [2, 1]);
+    assert_eq!(json["robustness"]["write"]["weights"][0]["first"][0]["by"], "influxdb:wide", "{json:#}");
 }

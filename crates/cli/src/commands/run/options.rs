@@ -1,6 +1,6 @@
 //! The options of `iotbench run`.
 
-use crate::{addresses, arguments::EXIT_CODES, error::CliError};
+use crate::{addresses, arguments::EXIT_CODES, commands::comparing::ComparisonArguments, error::CliError};
 use clap::{
     Args, Parser, ValueEnum,
     builder::{FalseyValueParser, PossibleValuesParser, TypedValueParser},
@@ -22,6 +22,8 @@ Examples:
   iotbench run -p pmu_write --vus 50 -b sqlite -b mariadb --runs 5
                                                                 five runs of each, and means with 95 % intervals
   iotbench run -p pmu_write -b mongodb --url mongodb://a:27017,b:27017/
+  iotbench run -p machine_write -d 20s --runs 5 --baseline results-of-main
+                                                                is it slower than those runs? Exit code 13 if so
   iotbench run -p machine_write -b mariadb:bulk                 on a private server, started for the run and removed
   iotbench run -p machine_read -b postgres:wide --strategy bulk --history 2m
   iotbench run -p compressor_mean -b mariadb --variant 'index none'
@@ -136,12 +138,17 @@ pub(crate) struct RunArguments {
     /// The memory budget of a private server's caches
     #[arg(long, env = "IOTBENCH_SERVER_MEMORY", value_name = "SIZE", default_value_t = Bytes(DEFAULT_MEMORY_BYTES))]
     pub(super) server_memory: Bytes,
+    /// Compare with the runs in this folder, and end with exit code 13 on a regression (docs/ci.md)
+    #[arg(long, env = "IOTBENCH_BASELINE", value_name = "DIR")]
+    pub(super) baseline: Option<PathBuf>,
     /// Set by `iotbench capacity`.
     #[arg(skip)]
     search: Option<SearchOverride>,
     /// Set by `iotbench suite`: the command that does what one of its runs does.
     #[arg(skip)]
     pub(crate) command: Option<Vec<String>>,
+    #[command(flatten, next_help_heading = "With --baseline")]
+    pub(super) comparison: ComparisonArguments,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -159,7 +166,8 @@ enum ArrivalWord {
 pub(super) enum OutputFormat {
     /// The result for people
     Text,
-    /// One JSON document: the run, or {"runs":[…]} for several, with {"repetitions":…} beside for --runs
+    /// One JSON document: the run, or {"runs":[…]} for several, with {"repetitions":…} beside for --runs and
+    /// {"comparisons":…} for --baseline
     Json,
     /// The results folder's path; no progress either
     Quiet,

@@ -6,16 +6,34 @@ use super::{
 };
 use crate::{console, error::CliError};
 use iotbench_engine::Plan;
-use iotbench_report::{Document, Repetitions, render, render_comparison, render_repetitions, render_sweep};
+use iotbench_report::{
+    Comparison, Document, Repetitions, render, render_comparison, render_comparisons, render_repetitions, render_sweep,
+};
 use serde_json::json;
 use std::collections::BTreeMap;
 
-/// The results in the form that was asked for.
+/// The results in the form that was asked for, and what comparing them with a baseline told.
 pub(super) fn print_results(
     done: &[Done],
     repetitions: Option<&Repetitions>,
+    comparisons: Option<&[Comparison]>,
     format: OutputFormat,
 ) -> Result<(), CliError> {
+    match (comparisons, format) {
+        (Some(comparisons), OutputFormat::Text) => {
+            print_runs(done, repetitions, format)?;
+            console::print(&format!("\n{}", render_comparisons(comparisons, 100)))
+        }
+        (Some(comparisons), OutputFormat::Json) => {
+            let mut document = document(done, repetitions)?;
+            document["comparisons"] = json!(comparisons);
+            console::print(&format!("{document:#}\n"))
+        }
+        _ => print_runs(done, repetitions, format),
+    }
+}
+
+fn print_runs(done: &[Done], repetitions: Option<&Repetitions>, format: OutputFormat) -> Result<(), CliError> {
     let folder = |done: &Done| console::printable(&done.folder.display().to_string());
     match format {
         OutputFormat::Quiet => console::print(&done.iter().map(|done| folder(done) + "\n").collect::<String>()),
@@ -42,18 +60,19 @@ pub(super) fn print_results(
             [Done { runs, is_sweep: false, .. }] => {
                 runs.iter().try_for_each(|run| console::print(&run.document.to_json().map_err(CliError::internal)?))
             }
-            several => {
-                let runs =
-                    several.iter().flat_map(documents).map(|document| serde_json::from_str(&document.to_json()?));
-                let runs: Vec<serde_json::Value> = runs.collect::<Result<_, _>>().map_err(CliError::internal)?;
-                let document = match repetitions {
-                    None => json!({ "runs": runs }),
-                    Some(repetitions) => json!({ "runs": runs, "repetitions": repetitions }),
-                };
-                console::print(&format!("{document:#}\n"))
-            }
+            several => console::print(&format!("{:#}\n", document(several, repetitions)?)),
         },
     }
+}
+
+/// Several runs as one document.
+fn document(done: &[Done], repetitions: Option<&Repetitions>) -> Result<serde_json::Value, CliError> {
+    let runs = done.iter().flat_map(documents).map(|document| serde_json::from_str(&document.to_json()?));
+    let runs: Vec<serde_json::Value> = runs.collect::<Result<_, _>>().map_err(CliError::internal)?;
+    Ok(match repetitions {
+        None => json!({ "runs": runs }),
+        Some(repetitions) => json!({ "runs": runs, "repetitions": repetitions }),
+    })
 }
 
 fn documents(done: &Done) -> Vec<Document> {

@@ -1,0 +1,64 @@
+//! What `compare`, `run --baseline` and `history` ask for alike.
+
+use crate::{console, error::CliError};
+use clap::{
+    Args,
+    builder::{FalseyValueParser, PossibleValuesParser, TypedValueParser},
+};
+use iotbench_engine::Share;
+use iotbench_report::{Across, CompareError, CompareOptions, METRICS, Metric, find_metric};
+
+/// A regression was found.
+pub(crate) const REGRESSION: u8 = 13;
+
+const THRESHOLD: Share = Share(0.03);
+
+/// When a difference matters, of what, and between which runs.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ComparisonArguments {
+    /// A smaller change does not matter
+    #[arg(long, env = "IOTBENCH_THRESHOLD", value_name = "SHARE", default_value_t = THRESHOLD)]
+    threshold: Share,
+    /// Compare and gate these only; repeatable. Without it everything is compared, and capacity, operations_per_s,
+    /// response_mean_us and response_p99_us are gated
+    #[arg(long, env = "IOTBENCH_METRIC", value_name = "NAME", value_delimiter = ',', value_parser = metrics())]
+    metric: Vec<&'static Metric>,
+    /// Compare although profile, seed or load differ
+    #[arg(long, env = "IOTBENCH_ACROSS_PLANS", value_parser = FalseyValueParser::new())]
+    across_plans: bool,
+    /// Compare although an acknowledged write survives different things
+    #[arg(long, env = "IOTBENCH_ACROSS_DURABILITY", value_parser = FalseyValueParser::new())]
+    across_durability: bool,
+    /// Compare although the machines differ
+    #[arg(long, env = "IOTBENCH_ACROSS_MACHINES", value_parser = FalseyValueParser::new())]
+    across_machines: bool,
+    /// Leave runs out that are not valid, instead of refusing
+    #[arg(long, env = "IOTBENCH_LEAVE_OUT_INVALID", value_parser = FalseyValueParser::new())]
+    leave_out_invalid: bool,
+}
+
+/// The names of all metrics, and what they stand for.
+pub(super) fn metrics() -> impl TypedValueParser<Value = &'static Metric> {
+    let names = PossibleValuesParser::new(METRICS.iter().map(|metric| metric.name));
+    names.try_map(|name| find_metric(&name).ok_or_else(|| format!("there is no metric {name}")))
+}
+
+impl ComparisonArguments {
+    pub(crate) fn options(&self, noise_floor: Option<u64>) -> CompareOptions {
+        CompareOptions {
+            threshold: self.threshold.0,
+            metrics: self.metric.clone(),
+            across: Across {
+                plans: self.across_plans,
+                durability: self.across_durability,
+                machines: self.across_machines,
+                invalid: self.leave_out_invalid,
+            },
+            noise_floor,
+        }
+    }
+}
+
+pub(crate) fn refused(error: &CompareError) -> CliError {
+    CliError::usage(console::printable(&error.to_string()))
+}

@@ -1,0 +1,55 @@
+//! `iotbench history DIR`.
+
+use super::comparing::metrics;
+use crate::{console, error::CliError};
+use clap::{Args, ValueEnum};
+use iotbench_report::{METRICS, Metric, history as history_of, read_documents, render_history};
+use serde_json::json;
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  iotbench history results                              since when is what otherwise?
+  iotbench history nightly --metric response_p99_us
+  iotbench history nightly/*-pmu_write-* --output-format json | jq '.series[].metrics[].changes'
+
+Runs of one workload on one database are a series, by their start; ten of them are needed. A change is a change of level, so
+that one bad night is none (docs/compare.md).";
+
+/// The version of the document that --output-format json prints.
+const SCHEMA: &str = "iotbench-history/1.0";
+
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct HistoryArguments {
+    /// Folders of results folders, or these themselves
+    #[arg(required = true, value_name = "DIR")]
+    runs: Vec<PathBuf>,
+    /// What is looked at; repeatable [default: capacity, operations_per_s, response_mean_us, response_p99_us]
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = metrics())]
+    metric: Vec<&'static Metric>,
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    output_format: Format,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Format {
+    /// For people
+    Text,
+    /// One JSON document
+    Json,
+}
+
+pub(super) fn history(arguments: &HistoryArguments) -> Result<(), CliError> {
+    let runs = arguments.runs.iter().map(|path| read_documents(path)).collect::<Result<Vec<_>, _>>()?;
+    let usual = || METRICS.iter().filter(|metric| metric.is_gated).collect();
+    let metrics = if arguments.metric.is_empty() { usual() } else { arguments.metric.clone() };
+    let history = history_of(runs.into_iter().flatten().collect(), &metrics);
+    match arguments.output_format {
+        Format::Text => console::print(&render_history(&history, 100)),
+        Format::Json => {
+            let document = json!({ "schema": SCHEMA, "series": history.series, "left_out": history.left_out });
+            console::print(&format!("{document:#}\n"))
+        }
+    }
+}
