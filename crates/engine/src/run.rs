@@ -109,12 +109,13 @@ impl Session<'_> {
         let loaded = self.prepare().and_then(|()| self.load(&mut reasons));
         reasons.extend(loaded.err());
         let reachable = self.stop.death().is_none();
-        if self.created && reachable && !reasons.iter().any(|r| matches!(r, Reason::Target { .. })) {
+        let answers = !reasons.iter().any(|r| matches!(r, Reason::Target { .. }));
+        if self.created && reachable && answers {
             reasons.extend(self.verify().err());
             reasons.extend(self.audit().err());
         }
         if self.created && reachable && !self.options.keep {
-            reasons.extend(self.drop_created().err());
+            reasons.extend(self.drop_created(answers).err());
         }
         if let Some(how) = self.stop.death() {
             reasons.push(Reason::ServerDied(how.into()));
@@ -153,6 +154,11 @@ impl Session<'_> {
 
     fn deadline(&self) -> Duration {
         Duration::from_nanos(self.planned.plan.phases.deadline_ns)
+    }
+
+    /// How long a call may take that is about all that is stored, such as dropping it.
+    fn patience(&self) -> Duration {
+        Duration::from_nanos(self.planned.plan.phases.settle_ns).max(self.deadline())
     }
 }
 

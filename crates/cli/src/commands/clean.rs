@@ -28,6 +28,8 @@ Only what carries iotbench's own marker is dropped.";
 
 /// A server that does not answer by then is not there.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// What is large is not dropped at once.
+const DROPPED_WITHIN: Duration = Duration::from_secs(300);
 
 #[derive(Debug, Args)]
 #[command(after_help = format!("{EXAMPLES}\n\n{EXIT_CODES}"))]
@@ -58,16 +60,18 @@ pub(super) fn clean(arguments: &CleanArguments) -> Result<(), CliError> {
     let _locks = if arguments.dry_run { Vec::new() } else { lock_targets(&target.endpoints)? };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CliError::internal)?;
     let call = |e: Error| CliError::with_code(cause_exit_code(e.cause), printable(&e.to_string()));
-    let late = |_| CliError::with_code(20, format!("no answer within {} s", PATIENCE.as_secs()));
+    let late = |within: Duration| CliError::with_code(20, format!("no answer within {} s", within.as_secs()));
     runtime.block_on(async {
-        let owned = tokio::time::timeout(PATIENCE, database.owned()).await.map_err(late)?.map_err(call)?;
+        let owned =
+            tokio::time::timeout(PATIENCE, database.owned()).await.map_err(|_| late(PATIENCE))?.map_err(call)?;
         for object in &owned {
             let OwnedObject { name, run_id } = object;
             if arguments.dry_run {
                 console::print(&format!("{name}, of run {}\n", printable(run_id)))?;
                 continue;
             }
-            tokio::time::timeout(PATIENCE, database.drop_owned(object)).await.map_err(late)?.map_err(call)?;
+            let dropped = tokio::time::timeout(DROPPED_WITHIN, database.drop_owned(object)).await;
+            dropped.map_err(|_| late(DROPPED_WITHIN))?.map_err(call)?;
             console::print(&format!("dropped {name}, of run {}\n", printable(run_id)))?;
         }
         if owned.is_empty() {

@@ -67,7 +67,6 @@ async fn config_server_and_shards_form_their_sets_and_fit_together() {
 }
 
 #[test]
-#[expect(clippy::print_stderr, reason = "who reads the tests' output sees what was not tested")]
 fn a_cluster_of_shards_is_started_loaded_and_removed() {
     let place = Place::new();
     let out = place.results();

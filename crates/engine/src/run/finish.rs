@@ -99,15 +99,12 @@ impl Session<'_> {
         Ok(true)
     }
 
-    pub(super) fn drop_created(&mut self) -> Result<(), Reason> {
+    /// Drops what was created. A database that has failed the run is not waited for longer than for an operation.
+    pub(super) fn drop_created(&mut self, answers: bool) -> Result<(), Reason> {
         self.begin_phase(Phase::Drop, None)?;
         let database = Arc::clone(&self.database);
-        // A database that has just told what it stores may take as long to delete it.
-        let patience = match self.outcome.stored {
-            Some(_) => Duration::from_nanos(self.planned.plan.phases.settle_ns).max(self.deadline()),
-            None => self.deadline(),
-        };
-        self.control_plane(patience, database.drop_created()).map_err(|reason| match reason {
+        let within = if answers { self.patience() } else { self.deadline() };
+        self.control_plane(within, database.drop_created()).map_err(|reason| match reason {
             Reason::Target { cause, message } => {
                 Reason::Target { cause, message: format!("what the run created is not dropped: {message}") }
             }

@@ -30,7 +30,8 @@ impl Session<'_> {
         if !is_there {
             self.begin_history()?;
             let database = Arc::clone(&self.database);
-            self.control_plane(self.deadline(), database.create())?;
+            // It drops what an earlier run left, however much that is.
+            self.control_plane(self.patience(), database.create())?;
             self.created = true;
         }
         let database = Arc::clone(&self.database);

@@ -1,9 +1,11 @@
 //! The deadline of an operation is that of all its requests and pauses together.
 
 use crate::{
-    INSERTS, run_traced,
-    scripted::{Act, SUCCEED, Script, Scripted},
+    INSERTS, Trace, planned, run_traced,
+    scripted::{Act, SUCCEED, Script, Scripted, fail},
 };
+use iotbench_core::{Applied, Cause};
+use iotbench_engine::{RunOptions, StopSignal, run};
 use std::time::Duration;
 
 /// Nine pauses of 20 ms are within a deadline of 200 ms; with 50 ms of a request they are not.
@@ -55,4 +57,28 @@ fn what_pauses_when_the_run_gives_up_has_failed() {
         let (load, points) = (outcome.load, outcome.points);
         assert_eq!((load.started, load.fail, points.acked, points.failed), (1, 1, acked, 3 - acked));
     }
+}
+
+/// Half a second to replace a table and to drop one, where an operation may take a fifth.
+fn slow_to_drop(write: fn(u64) -> Act) -> &'static Scripted {
+    let backend = Scripted::new(Script { write, commit: |_| SUCCEED });
+    backend.state.lock().unwrap().dropping_takes = Duration::from_millis(500);
+    backend
+}
+
+#[test]
+fn what_is_large_is_dropped_however_long_an_operation_may_take() {
+    let (outcome, _) = run_traced(slow_to_drop(|_| SUCCEED), INSERTS, &["phases.deadline=200ms", "pause=0s"]);
+    assert!(outcome.verdict.reasons.is_empty(), "{:?}", outcome.verdict);
+}
+
+#[test]
+fn a_database_that_has_failed_is_not_waited_for() {
+    let backend = slow_to_drop(|n| if n == 3 { fail(Cause::Auth, Applied::No) } else { SUCCEED });
+    let folder = tempfile::tempdir().unwrap();
+    let planned = planned(backend, folder.path(), INSERTS, &["phases.deadline=200ms", "pause=0s"]);
+    let outcome = run(planned, backend, RunOptions::default(), &mut Trace::default(), &StopSignal::default());
+    let reasons: Vec<_> = outcome.verdict.reasons.iter().map(ToString::to_string).collect();
+    assert!(reasons[0].contains("as the script says"), "{reasons:?}");
+    assert!(reasons[1].contains("is not dropped: no answer within 0.2 s"), "{reasons:?}");
 }

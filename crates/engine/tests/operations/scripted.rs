@@ -44,6 +44,8 @@ pub struct State {
     pub writes: u64,
     pub commits: u64,
     pub connections: u64,
+    /// How long it takes to create a table in the place of an earlier one, and to drop one.
+    pub dropping_takes: Duration,
 }
 
 impl State {
@@ -134,7 +136,7 @@ impl Database for Table {
         })
     }
     async fn create(&self) -> Result<(), Error> {
-        Ok(())
+        self.drop_created().await
     }
     async fn settle(&self) -> Result<Settled, Error> {
         Ok(Settled::Yes)
@@ -147,6 +149,8 @@ impl Database for Table {
         Ok(None)
     }
     async fn drop_created(&self) -> Result<(), Error> {
+        let takes = self.state.lock().unwrap().dropping_takes;
+        tokio::time::sleep(takes).await;
         Ok(())
     }
     async fn writer(&self) -> Result<Box<dyn Writer>, Error> {
