@@ -26,3 +26,4 @@ mod reads;
 mod scenarios;
 mod tampered;
 mod tls;
+mod verify;
