@@ -4,6 +4,7 @@
 
 mod capacity;
 mod embedded;
+mod exit_codes;
 mod interruption;
 mod load_models;
 mod local_io;
