@@ -31,6 +31,8 @@ pub struct Exchange {
     pub request: Batch,
     /// An operation that reads.
     pub inquiry: Inquiry,
+    /// How often the connection was opened since it last gave an answer.
+    pub openings: u32,
 }
 
 /// What a lane has done.
@@ -42,7 +44,7 @@ pub enum Done {
     /// An operation that reads ended.
     Read { lane: Lane, ended_ns: u64, result: Result<Answered, Error> },
     /// An attempt to open a connection ended.
-    Reopened { number: usize, exchange: Box<Exchange>, attempt: u32, result: Result<Connection, Error> },
+    Reopened { number: usize, exchange: Box<Exchange>, result: Result<Connection, Error> },
 }
 
 /// What a lane is doing.
@@ -84,23 +86,23 @@ fn in_time<T>(answer: Result<Result<T, Error>, Elapsed>) -> Result<T, Error> {
     answer.unwrap_or_else(|_| Err(Error::new(Cause::TimedOut, "no answer within the deadline").applied(Applied::Maybe)))
 }
 
-/// Opens a connection in place of a discarded one; after a failed attempt not at once.
+/// Opens a connection in place of a discarded one; not at once where that one was opened in vain.
 pub async fn reopen(
     database: Arc<dyn Database>,
     role: Role,
     deadline: Duration,
     number: usize,
-    exchange: Box<Exchange>,
-    attempt: u32,
+    mut exchange: Box<Exchange>,
 ) -> Done {
-    if attempt > 0 {
-        tokio::time::sleep(backoff(attempt, number)).await;
+    if exchange.openings > 0 {
+        tokio::time::sleep(backoff(exchange.openings, number)).await;
     }
+    exchange.openings = exchange.openings.saturating_add(1);
     let result = match tokio::time::timeout(deadline, Connection::open(&*database, role)).await {
         Ok(result) => result,
         Err(_) => Err(Error::new(Cause::TimedOut, "no connection within the deadline")),
     };
-    Done::Reopened { number, exchange, attempt, result }
+    Done::Reopened { number, exchange, result }
 }
 
 /// A random wait below an exponentially growing limit, so that clients do not come back all at once.
@@ -117,4 +119,27 @@ pub fn applied_runs<'a>(batch: &'a Batch, rows: &'a [u32]) -> impl Iterator<Item
         let inside = rows.iter().map(|&row| row as usize).filter(move |row| of_run.contains(row));
         inside.map(move |row| Run { device: run.device, first: run.first + (row - first_row) as u64, count: 1 })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Full jitter: from nothing up to a limit that doubles from 100 ms to 2 s (AWS Architecture Blog, *Exponential Backoff And
+    /// Jitter*, 2015).
+    #[test]
+    fn waits_are_spread_below_a_limit_that_doubles_up_to_two_seconds() {
+        for (attempt, limit_ms) in
+            [(1, 100_u64), (2, 200), (3, 400), (4, 800), (5, 1600), (6, 2000), (7, 2000), (1000, 2000)]
+        {
+            let mut waits: Vec<_> = (0..1000).map(|lane| backoff(attempt, lane)).collect();
+            waits.sort_unstable();
+            assert!(waits[999] < Duration::from_millis(limit_ms), "attempt {attempt}: {:?}", waits[999]);
+            for (quarter, wait) in [(1, waits[250]), (2, waits[500]), (3, waits[750])] {
+                let expected_ms = limit_ms as f64 * f64::from(quarter) / 4.0;
+                let off = wait.as_secs_f64() * 1e3 / expected_ms - 1.0;
+                assert!(off.abs() < 0.2, "attempt {attempt}, quartile {quarter}: {wait:?}");
+            }
+        }
+    }
 }

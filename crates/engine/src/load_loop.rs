@@ -140,7 +140,7 @@ impl LoadLoop {
         let lanes = connections.into_iter().enumerate();
         let exchange = || {
             let (operation, request) = (parts.batch.clone(), parts.batch.clone());
-            Box::new(Exchange { operation, request, inquiry: Inquiry::default() })
+            Box::new(Exchange { operation, request, inquiry: Inquiry::default(), openings: 0 })
         };
         let idle = lanes.map(|(number, connection)| Lane { number, connection, exchange: exchange() }).collect();
         let this = Self {
@@ -327,33 +327,39 @@ impl LoadLoop {
             Done::Operation { lane, ended_ns, result } => self.complete(lane, ended_ns, result),
             Done::Read { lane, ended_ns, result } => self.answered(lane, ended_ns, result),
             Done::Called { lane, sent_ns, ended_ns, result } => return self.called(lane, sent_ns, ended_ns, result),
-            Done::Reopened { number, exchange, attempt, result } => self.reopened(number, exchange, attempt, result),
+            Done::Reopened { number, exchange, result } => self.reopened(number, exchange, result),
         }
         None
     }
 
-    fn free(&mut self, lane: Lane) {
+    /// A connection has answered.
+    fn free(&mut self, mut lane: Lane) {
+        lane.exchange.openings = 0;
+        self.make_idle(lane);
+    }
+
+    fn make_idle(&mut self, lane: Lane) {
         if self.idle.is_empty() {
             self.idle_since_ns = Some(self.parts.clock.now_ns());
         }
         self.idle.push(lane);
     }
 
-    fn reopen(&mut self, number: usize, exchange: Box<Exchange>, attempt: u32) {
+    fn reopen(&mut self, number: usize, exchange: Box<Exchange>) {
         let (database, role, deadline) = (Arc::clone(&self.parts.database), self.parts.role, self.parts.deadline);
-        self.work.push(Box::pin(reopen(database, role, deadline, number, exchange, attempt)));
+        self.work.push(Box::pin(reopen(database, role, deadline, number, exchange)));
     }
 
-    fn reopened(&mut self, number: usize, exchange: Box<Exchange>, attempt: u32, result: Result<Connection, Error>) {
+    fn reopened(&mut self, number: usize, exchange: Box<Exchange>, result: Result<Connection, Error>) {
         match result {
             Ok(connection) => {
-                self.free(Lane { number, connection, exchange });
+                self.make_idle(Lane { number, connection, exchange });
                 self.set_interrupt();
             }
             Err(error) => {
                 self.tell_error(self.parts.clock.now_ns(), &error);
                 if error.action != Action::Stop {
-                    self.reopen(number, exchange, attempt + 1);
+                    self.reopen(number, exchange);
                 }
             }
         }

@@ -41,13 +41,15 @@ pub struct Settings {
     pub ledger_capacity: usize,
     /// What it speaks.
     pub protocol: Protocol,
+    /// The port of 127.0.0.1 that it listens at, such as that of a server that was dropped; 0: any that is free.
+    pub port: u16,
 }
 
 impl Settings {
-    /// Settings for [`Protocol::Raw`] with a ledger of [`LEDGER_CAPACITY`].
+    /// Settings for [`Protocol::Raw`] on a free port with a ledger of [`LEDGER_CAPACITY`].
     #[must_use]
     pub fn new(program: Program, epoch: Instant) -> Self {
-        Self { program, epoch, ledger_capacity: LEDGER_CAPACITY, protocol: Protocol::Raw }
+        Self { program, epoch, ledger_capacity: LEDGER_CAPACITY, protocol: Protocol::Raw, port: 0 }
     }
 }
 
@@ -74,16 +76,16 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts a server on a free port of 127.0.0.1, on threads of its own.
+    /// Starts a server on 127.0.0.1, on threads of its own.
     ///
     /// # Errors
     /// An epoch in the future, no port, or no thread.
     pub fn start(settings: Settings) -> Result<Self, StartError> {
-        let Settings { program, epoch, ledger_capacity, protocol } = settings;
+        let Settings { program, epoch, ledger_capacity, protocol, port } = settings;
         if epoch > Instant::now() {
             return Err(StartError::EpochInFuture);
         }
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(StartError::Listen)?;
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(StartError::Listen)?;
         // The standard library lets 128 wait to be accepted; the next would be tried again a second later.
         rustix::net::listen(&listener, BACKLOG).map_err(|errno| StartError::Listen(errno.into()))?;
         let address = listener.local_addr().map_err(StartError::Listen)?;

@@ -51,16 +51,23 @@ fn of_io(error: &io::Error) -> Error {
 
 /// No server could be asked: the text tells why, and nothing was sent.
 fn of_selection(message: &str) -> Error {
+    let address = first_address(message);
     let message = first_failure(message);
     if let Some(refusal) = tls_refusal(message) {
         return Error::new(Cause::Tls, refusal);
     }
     let text = message.to_lowercase();
     if text.contains("failed to lookup address") || text.contains("name or service not known") {
-        return Error::new(Cause::Dns, shown(message));
+        return Error::new(Cause::Dns, shown(&format!("{}{message}", address.unwrap_or_default())));
     }
     let of_files = text.contains("too many open files");
     Error::new(if of_files { Cause::Client } else { Cause::Connect }, shown(message)).action(Action::DiscardWriter)
+}
+
+/// Of a description of all servers, where the first of them should be, as the beginning of a message.
+fn first_address(message: &str) -> Option<String> {
+    let (address, _) = message.split_once("Address: ")?.1.split_once(',')?;
+    Some(format!("{address}: "))
 }
 
 /// Of a description of all servers, why the first of them could not be reached.
@@ -174,6 +181,8 @@ mod tests {
         }
         let all = "Servers: [ { Address: h:1, Error: Kind: I/O error: refused, labels: {} }, { Address: i:1 } ]";
         assert_eq!(of_selection(all).message, "I/O error: refused");
+        let unresolved = of_selection("[ { Address: h:1, Error: Kind: failed to lookup address, labels: {} } ]");
+        assert_eq!(unresolved.message, "h:1: failed to lookup address");
         assert!(of_selection("invalid peer certificate: UnknownIssuer").message.contains("the setting ca"));
         assert!(of_selection("tls handshake eof").message.contains("the server does not encrypt"));
     }

@@ -70,13 +70,22 @@ impl Connector {
         match self.options_for(self.database())?.connect().await {
             Ok(connection) => Ok(Some(connection)),
             Err(e) if self.is_database_ours() && is_no_database(&e) => Ok(None),
-            Err(e) => Err(classify_connecting(&e)),
+            Err(e) => Err(self.failed(&e)),
         }
     }
 
     /// A connection to a database of this name.
     pub(crate) async fn connect_to(&self, database: &str) -> Result<PgConnection, Error> {
-        self.options_for(database)?.connect().await.map_err(|e| classify_connecting(&e))
+        self.options_for(database)?.connect().await.map_err(|e| self.failed(&e))
+    }
+
+    /// The resolver's own words do not say which name has no address.
+    fn failed(&self, error: &sqlx::Error) -> Error {
+        let error = classify_connecting(error);
+        match error.cause {
+            Cause::Dns => Error { message: format!("{}: {}", self.options.get_host(), error.message), ..error },
+            _ => error,
+        }
     }
 
     fn options_for(&self, database: &str) -> Result<PgConnectOptions, Error> {

@@ -11,7 +11,7 @@ use iotbench_oracle_server::{
     http::{Answer, Service},
 };
 use std::{
-    net::SocketAddr,
+    fmt::Display,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -56,7 +56,8 @@ pub struct Client {
 }
 
 impl Client {
-    pub fn of(product: &Product, address: SocketAddr) -> Self {
+    /// In front of the server at a host and port.
+    pub fn of(product: &Product, address: &dyn Display) -> Self {
         let token = NamedTempFile::new().unwrap();
         std::fs::write(token.path(), "s3cret").unwrap();
         let mut settings = (product.settings)();

@@ -108,7 +108,7 @@ async fn matrix(product: &Product) {
     elsewhere.set_nonblocking(true).unwrap();
     let cases = cases(product, &elsewhere);
     let server = serve(product, cases.iter().map(|case| case.1.clone()).collect());
-    let client = Client::of(product, server.address());
+    let client = Client::of(product, &server.address());
     for query in [Query::Scan, Query::Count] {
         let mut reader = ended(product.name, client.database.reader()).await.unwrap();
         let sound = ended(product.name, reader.query(&query, &mut |_: &Chunk| Ok(()))).await;

@@ -197,7 +197,7 @@ async fn matrix(product: &Product) {
     let mut cases = refusals(product, &elsewhere);
     cases.extend(ruins(product));
     let server = serve(product, cases.iter().map(|case| case.answer.clone()).collect());
-    let client = Client::of(product, server.address());
+    let client = Client::of(product, &server.address());
     let sound = ended(product.name, writer(&client).await.write(&client.batch())).await.unwrap();
     assert!(sound.points == 3 && sound.bytes > 0, "{}", product.name);
     for (case, status) in cases.iter().zip(1..) {

@@ -79,7 +79,7 @@ pub(super) fn verify(arguments: &VerifyArguments) -> Result<u8, CliError> {
 }
 
 fn print(found: &AuditedAgain, as_json: bool) -> Result<(), CliError> {
-    let audit = Audit::from(&found.audit);
+    let audit = Audit { delivered: found.delivered(), ..Audit::from(&found.audit) };
     let (least, most) = (*found.expected.start(), *found.expected.end());
     if as_json {
         let most = (most < u64::MAX).then_some(most);

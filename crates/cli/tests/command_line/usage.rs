@@ -138,3 +138,27 @@ fn a_dry_run_prints_what_toml_reads_back() {
     let plan: toml::Table = toml::from_str(&said.out).unwrap();
     assert_eq!(plan["backend"].as_str(), Some("sqlite"));
 }
+
+/// A profile's name becomes that of a folder and of a table: none leads out of the results folder, and nothing is made.
+#[test]
+fn no_name_leads_out_of_the_results_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let inside = folder.path().join("inside");
+    std::fs::create_dir(&inside).unwrap();
+    for name in ["../escaped", "/tmp/escaped", "a/../../escaped", "..", "a\\u0000b", "a/b", "a b"] {
+        let text = include_str!("../../../../configs/profiles/pmu_write.toml").replacen(
+            "\"pmu_write\"",
+            &format!("\"{name}\""),
+            1,
+        );
+        std::fs::write(inside.join("profile.toml"), text).unwrap();
+        let said = ended(&mut iotbench_in(
+            &inside,
+            &["run", "-p", "./profile.toml", "--vus", "1", "-d", "1s", "--out", "results"],
+        ));
+        assert_eq!(said.code, 2, "{name}: {} {}", said.out, said.err);
+        assert!(said.err.contains("name"), "{name}: {}", said.err);
+    }
+    let left = |path: &std::path::Path| path.read_dir().unwrap().map(|e| e.unwrap().file_name()).collect::<Vec<_>>();
+    assert_eq!((left(folder.path()), left(&inside)), (vec!["inside".into()], vec!["profile.toml".into()]));
+}

@@ -20,6 +20,8 @@ fn a_ramp_ends_with_the_most_users_that_were_sustained() {
     let capacity = run.figure("capacity");
     assert!(capacity.get("lower").and_then(serde_json::Value::as_u64).is_some_and(|n| n <= 32), "{capacity:#}");
     assert!(capacity.get("steps").and_then(serde_json::Value::as_array).is_some_and(|s| s.len() >= 3), "{capacity:#}");
+    let refused = run.figure("capacity.usl.refused").as_str().unwrap();
+    assert!(refused.starts_with("3 different loads were measured"), "8, 16 and 32 users tell no law: {refused}");
 }
 
 #[test]
@@ -92,4 +94,19 @@ fn one_value_of_a_sweep_is_a_run() {
     let run = run(&["-p", "weather_insert", "--set", "sweep.only=3", "--set", "preload=0", "--set", "repeat=2"]);
     run.assert_valid();
     assert_eq!((run.count("sweep.value"), run.count("points.stored")), (3, 6));
+}
+
+/// Two million datapoints a second, each a transaction of its own, are more than any disk takes.
+#[test]
+fn sensors_that_are_too_fast_lose_what_their_queues_cannot_hold_and_the_rest_is_stored() {
+    let run = run(&["-p", "machine_write", "-b", "sqlite:wide", "--rate", "2M", "-d", "2s", "--warmup", "0"]);
+    let [generated, dropped, pending] =
+        ["generated", "dropped", "pending"].map(|key| run.count(&format!("points.{key}")));
+    assert!(dropped > 0 && run.count("points.acked") > 0, "{:#}", run.figure("points"));
+    assert_eq!(run.figure("points.stored"), run.figure("points.acked"));
+    let delivered = run.count("points.stored") as f64 / (generated - pending) as f64;
+    let told = run.figure("audit.delivered").as_f64().unwrap();
+    assert!(told < 1.0 && (told - delivered).abs() < 1e-3, "{delivered}: {:#}", run.figure("audit"));
+    assert_eq!(run.figure("audit.lost"), 0);
+    run.assert_valid();
 }

@@ -6,6 +6,7 @@ mod capacity;
 mod clock_step;
 mod compare;
 mod embedded;
+mod exit_codes;
 mod interruption;
 mod load_models;
 mod local_io;

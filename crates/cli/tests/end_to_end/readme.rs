@@ -1,8 +1,8 @@
-//! README says what the program does now.
+//! README says what the program does now, and every proof that is named in the documents exists.
 
 use crate::program::{iotbench, said};
 use iotbench::PROFILES;
-use std::{collections::BTreeSet, process::Command};
+use std::{collections::BTreeSet, path::Path, process::Command};
 
 const README: &str = include_str!("../../../../README.md");
 
@@ -41,4 +41,19 @@ fn the_table_of_profiles_has_every_profile() {
         rows.flat_map(|row| row.split('|').nth(1).unwrap_or_default().split('`').skip(1).step_by(2)).collect();
     let missing: Vec<_> = PROFILES.iter().map(|p| p.name).filter(|name| !names.contains(name)).collect();
     assert!(missing.is_empty(), "{missing:?} of {names:?}");
+}
+
+/// What stands between backticks as `file.rs::function`.
+#[test]
+fn every_test_that_is_named_as_a_proof_exists() {
+    const ROBUSTNESS: &str = include_str!("../../../../docs/robustness.md");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let named: Vec<_> = ROBUSTNESS.split('`').skip(1).step_by(2).filter_map(|span| span.split_once(".rs::")).collect();
+    assert!(named.len() >= 50, "{named:?}");
+    for (file, function) in named {
+        let text =
+            std::fs::read_to_string(root.join(format!("{file}.rs"))).unwrap_or_else(|e| panic!("{file}.rs: {e}"));
+        let is_test = text.contains(&format!("fn {function}("));
+        assert!(is_test, "{file}.rs has no {function}");
+    }
 }

@@ -84,3 +84,17 @@ print(total.get_total_count(), total.get_value_at_percentile(50))
     let ours = run.figure("latency.by_operation.response.p50").as_f64().unwrap();
     assert!((p50_us / ours - 1.0).abs() < 0.2, "p50 {p50_us} µs there, {ours} µs here");
 }
+
+/// What decides a result is in its fingerprint: the same again is the same, another setting of the database is not.
+#[test]
+fn the_fingerprint_is_that_of_the_settings() {
+    let fingerprint = |more: &[&str]| {
+        let load = ["-p", "pmu_write", "--vus", "2", "-d", "1s", "--warmup", "0"];
+        run(&[&load[..], more].concat()).figure("fingerprint").as_str().unwrap().to_owned()
+    };
+    let same = fingerprint(&[]);
+    assert_eq!(fingerprint(&[]), same);
+    for other in [["--set", "backend.sqlite.synchronous=OFF"], ["--seed", "2"], ["--batch", "7"]] {
+        assert_ne!(fingerprint(&other), same, "{other:?}");
+    }
+}

@@ -165,6 +165,41 @@ fn rows_of_a_device_that_never_was_are_found_by_everything() {
     assert_eq!((code, counts(&found)), (12, [Some(45), Some(0), Some(0), Some(45)]), "{found:#}");
 }
 
+/// A database may lie elsewhere than its run left it; then its user says where.
+#[test]
+fn a_file_that_was_moved_is_verified_where_it_is() {
+    let kept = Kept::new("wide");
+    let moved = kept.folder.path().join("elsewhere.sqlite");
+    fs::rename(kept.run_folder().join("database/iotbench.sqlite"), &moved).unwrap();
+    let gone = verify(&kept.run_folder(), &["--full"]);
+    assert!(gone.status.code() == Some(2) && said(&gone).contains("is not there"), "{}", said(&gone));
+    let url = format!("sqlite:{}", moved.display());
+    let (code, found) = kept.verify(&["--full", "--url", &url]);
+    assert_eq!((code, counts(&found), &found["audit"]["right"]), (0, [Some(0); 4], &1200.into()), "{found:#}");
+    let database = Connection::open(&moved).unwrap();
+    let lost = database.execute("DELETE FROM iotbench_kept WHERE device = 2 AND rowid % 2 = 0", []).unwrap();
+    let (code, found) = kept.verify(&["--full", "--url", &url]);
+    assert_eq!((code, counts(&found)[0]), (12, Some(lost as u64)), "{found:#}");
+    let nowhere = format!("sqlite:{}", kept.folder.path().join("never.sqlite").display());
+    let nothing = verify(&kept.run_folder(), &["--url", &nowhere]);
+    assert_eq!(nothing.status.code(), Some(2), "{}", said(&nothing));
+    assert!(!kept.folder.path().join("never.sqlite").exists(), "looking makes no file");
+}
+
+/// A file that the user named for the run is found again without being named once more.
+#[test]
+fn a_file_of_the_users_is_remembered() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = format!("sqlite:{}", folder.path().join("mine.db").display());
+    let results = folder.path().join("results");
+    let run = ["run", "-p", "pmu_write", "--vus", "2", "-d", "1s", "--warmup", "0", "--keep", "--url", &url];
+    assert!(iotbench(&results, &[&run[..], &["--output-format", "quiet"]].concat()).status().unwrap().success());
+    let output = verify(&only_folder(&results), &["--full", "--json"]);
+    let found = document(&output);
+    assert_eq!((output.status.code(), counts(&found)), (Some(0), [Some(0); 4]), "{found:#}");
+    assert!(found["audit"]["right"].as_u64() > Some(0), "{found:#}");
+}
+
 #[test]
 fn a_folder_that_is_none_or_was_changed_is_a_wrong_argument() {
     let kept = Kept::new("wide");
@@ -196,12 +231,24 @@ fn a_run_that_dropped_what_it_wrote_says_so() {
     assert!(said(&gone).contains("--keep"), "{}", said(&gone));
 }
 
-/// What a killed program had acknowledged a second before is in its ledger, and whatever else it may have sent is known.
+/// What a killed program had acknowledged a second before is in its ledger, and whatever else it may have sent is known. SQLite
+/// lives and dies with the program: what it has acknowledged is with the operating system, whether or not it waits for the
+/// disk (`synchronous`).
 #[test]
-fn a_run_that_was_killed_is_verified_by_what_it_had_noted() {
+fn of_a_run_that_was_killed_nothing_is_lost_that_it_had_noted() {
+    std::thread::scope(|scope| {
+        for (synchronous, promise) in [("FULL", "os_crash"), ("OFF", "process_crash")] {
+            scope.spawn(move || killed_under_load(synchronous, promise));
+        }
+    });
+}
+
+fn killed_under_load(synchronous: &str, promise: &str) {
     let out = tempfile::tempdir().unwrap();
     let load = ["run", "-p", "pmu_write", "--vus", "4", "-d", "1h", "--warmup", "0", "--output-format", "quiet"];
-    let mut run = iotbench(out.path(), &load).spawn().unwrap();
+    let setting = format!("backend.sqlite.synchronous={synchronous}");
+    let mut run =
+        iotbench(out.path(), &[&load[..], &["--set", &setting, "--set", "think_time=100ms"]].concat()).spawn().unwrap();
     // A second is written with what was acknowledged in it.
     let seconds = || {
         let folder = out.path().read_dir().ok()?.next()?.ok()?.path();
@@ -214,11 +261,13 @@ fn a_run_that_was_killed_is_verified_by_what_it_had_noted() {
     run.kill().unwrap();
     run.wait().unwrap();
     let folder = only_folder(out.path());
+    let left: Value = serde_json::from_slice(&fs::read(folder.join("run.json")).unwrap()).unwrap();
+    assert_eq!(left["target"]["durability"]["promise"], promise, "{:#}", left["target"]);
     let output = verify(&folder, &["--full", "--json"]);
     let found = document(&output);
-    assert_eq!(output.status.code(), Some(0), "{found:#}");
+    assert_eq!(output.status.code(), Some(0), "{synchronous} {found:#}");
     assert_eq!((&found["audit"]["ended"], &found["expected_at_most"]), (&false.into(), &Value::Null), "{found:#}");
-    assert_eq!(counts(&found), [Some(0); 4], "{found:#}");
+    assert_eq!(counts(&found), [Some(0); 4], "{synchronous} {found:#}");
     assert!(found["audit"]["right"].as_u64() > Some(0), "{found:#}");
     let stored = found["audit"]["right"].as_u64().unwrap() + found["audit"]["unknown_stored"].as_u64().unwrap();
     assert_eq!(found["counted"], stored, "every stored datapoint is one that was acknowledged or reserved");

@@ -28,3 +28,4 @@ mod scenarios;
 mod shards;
 mod tampered;
 mod tls;
+mod verify;

@@ -51,6 +51,14 @@ impl AuditedAgain {
         let counts = self.expected.contains(&self.counted) || (self.may_lose && self.counted < *self.expected.start());
         counts && self.audit.is_clean(self.may_lose)
     }
+
+    /// What is stored as a part of all that was acknowledged, where some of that may be missing; else `None`.
+    #[must_use]
+    pub fn delivered(&self) -> Option<f64> {
+        let acked = *self.expected.start();
+        #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+        (self.may_lose && acked > 0).then(|| self.counted as f64 / acked as f64)
+    }
 }
 
 impl LedgerHead {
@@ -88,8 +96,14 @@ pub fn audit_again(
     let patience = Duration::from_nanos(planned.plan.phases.settle_ns);
     runtime.block_on(async {
         let embedded = backend.capabilities().embedded;
+        if embedded {
+            // The first call to a file that is not there would make it.
+            is_there(planned, in_time(patience, database.owned()).await?)?;
+        }
         let facts = in_time(CONNECT, database.ping()).await.map_err(|e| gone_with_its_file(planned, embedded, e))?;
-        is_there(planned, in_time(patience, database.owned()).await?)?;
+        if !embedded {
+            is_there(planned, in_time(patience, database.owned()).await?)?;
+        }
         let may_lose = may_lose(planned, &facts);
         let Counts { points: counted, .. } = in_time(patience, database.count()).await?;
         let mut reader = in_time(CONNECT, database.reader()).await?;

@@ -32,7 +32,7 @@ impl LoadLoop {
         };
         self.record(&operation, ended_ns, outcome, &payload);
         if action == Some(Action::DiscardWriter) {
-            self.reopen(lane.number, lane.exchange, 0);
+            self.reopen(lane.number, lane.exchange);
         } else {
             self.free(lane);
         }

@@ -64,7 +64,7 @@ impl LoadLoop {
         };
         self.record(&operation, ended_ns, outcome, &payload);
         match result {
-            Err(error) if error.action == Action::DiscardWriter => self.reopen(lane.number, lane.exchange, 0),
+            Err(error) if error.action == Action::DiscardWriter => self.reopen(lane.number, lane.exchange),
             _ => self.free(lane),
         }
     }

@@ -120,7 +120,7 @@ impl LoadLoop {
     }
 
     /// A call failed, or none may be made any more. A transaction is undone by giving up its connection.
-    fn end_early(&mut self, lane: Lane, ended_ns: u64, error: &Error) {
+    fn end_early(&mut self, mut lane: Lane, ended_ns: u64, error: &Error) {
         let Some(operation) = self.take_under_way(&lane, ended_ns) else { return };
         let Some(sequence) = &operation.sequence else { return };
         self.tell_error(ended_ns, error);
@@ -136,8 +136,11 @@ impl LoadLoop {
         self.note_rows(lane.number, Fate::Failed, rows.failed);
         let (outcome, payload) = sequence.failed(&error.applied, self.values_per_point);
         self.record(&operation, ended_ns, outcome, &payload);
-        if error.action == Action::DiscardWriter || sequence.is_transaction() {
-            self.reopen(lane.number, lane.exchange, 0);
+        if error.action == Action::DiscardWriter {
+            self.reopen(lane.number, lane.exchange);
+        } else if sequence.is_transaction() {
+            lane.exchange.openings = 0;
+            self.reopen(lane.number, lane.exchange);
         } else {
             self.free(lane);
         }

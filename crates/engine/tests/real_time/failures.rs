@@ -1,10 +1,16 @@
 //! Servers that refuse, hang, fail or break connections: what they did is in the account, and the run ends in time.
 
-use crate::oracle::{Account, OPEN, Request, alone, serve};
+use crate::oracle::{Account, CLOSED, Findings, OPEN, Request, alone, experiment, serve};
 use iotbench_core::Cause;
-use iotbench_engine::{Phase, Reason, Status};
-use iotbench_oracle_server::{ClosedPort, Discipline, Fate, Fault, Server};
-use std::{num::NonZeroU64, time::Duration};
+use iotbench_engine::{Phase, Reason, Status, StopSignal};
+use iotbench_oracle_server::{
+    ClosedPort, Discipline, Entry, Fate, Fault, Program, Server, ServiceTime, Settings, backend::identity,
+};
+use std::{
+    collections::BTreeSet,
+    num::NonZeroU64,
+    time::{Duration, Instant},
+};
 
 const SERVICE: Duration = Duration::from_millis(1);
 
@@ -79,14 +85,86 @@ fn a_reset_after_storing_is_unknown() {
     assert_eq!(errors(&account, Cause::Connect), resets);
 }
 
+/// 64 users on as many connections lose their server five times. A refused connection is tried again after at most 2 s, so
+/// that all are back by then, and a random part of that keeps them from coming all at once.
+#[test]
+fn all_users_are_back_soon_after_each_of_five_restarts() {
+    const USERS: u64 = 64;
+    const LONGEST_WAIT: Duration = Duration::from_secs(2);
+    experiment(|| {
+        let program =
+            || Program { service: ServiceTime::Constant(SERVICE), discipline: Discipline::Parallel, faults: vec![] };
+        let settings = |port| Settings { ledger_capacity: 1 << 18, port, ..Settings::new(program(), Instant::now()) };
+        let first = Server::start(settings(0)).unwrap();
+        let address = first.address();
+        let stop = StopSignal::default();
+        let set = ["users=64", "connections=64", "duration=60s", "think_time=20ms", "deadline=5s"];
+        let request = Request { stop: stop.clone(), ..Request::new(CLOSED, &set) };
+        let (account, recovered) = std::thread::scope(|scope| {
+            let restarts = scope.spawn(|| {
+                let mut server = first;
+                let mut recovered = vec![all_are_answered(&server, USERS)];
+                for _ in 0..5 {
+                    drop(server);
+                    std::thread::sleep(Duration::from_millis(400));
+                    server = Server::start(settings(address.port())).unwrap();
+                    recovered.push(all_are_answered(&server, USERS));
+                }
+                stop.request(2);
+                recovered
+            });
+            (request.run(address), restarts.join().unwrap())
+        });
+        let mut findings = Findings::of(&account);
+        for after in &recovered[1..] {
+            findings.expect(*after <= LONGEST_WAIT + Duration::from_millis(500), || {
+                format!("all back after {recovered:?}")
+            });
+        }
+        assert_eq!(account.outcome.verdict.exit_code(), 130, "{:?}", account.outcome.verdict);
+        assert!(errors(&account, Cause::Connect) >= USERS, "each connection broke");
+        findings
+    });
+}
+
+/// A proxy whose server is gone takes connections and closes them: opening them succeeds, and yet they are spread by waits.
+#[test]
+fn connections_that_are_closed_as_they_are_opened_are_no_storm() {
+    let _alone = alone();
+    let server = faulty(Fault::ResetAfterStoring { every: NonZeroU64::MIN });
+    let set = ["rate=2000", "connections=4", "duration=2s", "drain=100ms"];
+    let request = Request::new(OPEN, &set);
+    let account = request.at_start(|_| server.close_to_new(true)).run(server.address());
+    let load = account.outcome.load;
+    assert_eq!((load.offered, load.ok), (4000, 0), "none was answered");
+    // Waits of 50, 100, 200, 400, 800 and 1,000 ms in the mean, on each of four connections.
+    assert!((8..=120).contains(&load.started), "{load:?}");
+}
+
+/// How long it took until each of so many devices had an answer.
+fn all_are_answered(server: &Server, devices: u64) -> Duration {
+    let begun = Instant::now();
+    loop {
+        let answered = |entry: &&Entry| matches!(entry.fate, Fate::Answered { .. });
+        let ledger = server.ledger();
+        let back: BTreeSet<u64> = ledger.entries.iter().filter(answered).map(|entry| identity(entry.id).0).collect();
+        if back.len() as u64 == devices {
+            return begun.elapsed();
+        }
+        assert!(begun.elapsed() < Duration::from_secs(60), "only {} of {devices} users are back", back.len());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
 /// No request is sent twice by the tool's own doing: what has no answer stays without one.
 #[test]
 fn nothing_is_retried_silently() {
     let _alone = alone();
     let server = faulty(Fault::ResetAfterStoring { every: NonZeroU64::new(7).unwrap() });
-    Request::new(OPEN, &["duration=1s", "connections=20"]).run(server.address());
+    let account = Request::new(OPEN, &["duration=1s", "connections=20"]).run(server.address());
     let mut ids: Vec<u64> = server.ledger().entries.iter().map(|e| e.id).collect();
     let sent = ids.len();
+    assert_eq!(account.outcome.load.started, sent as u64, "each operation that was started is one request");
     ids.sort_unstable();
     ids.dedup();
     assert_eq!(ids.len(), sent);
