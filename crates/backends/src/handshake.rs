@@ -1,11 +1,15 @@
 //! What to do where an encrypted connection is refused. Pure.
 
 /// What rustls, or a driver, says of the server, in lower case, and the way out.
-const WAYS_OUT: [(&str, &str); 5] = [
+const WAYS_OUT: [(&str, &str); 6] = [
     ("unknownissuer", "name its authority by the setting ca, if you trust it"),
     ("not valid for name", "use a host name that the certificate holds"),
     ("expired", "the server needs a new certificate"),
     ("does not support tls", "the server does not encrypt: set it to, or write sslmode=disable on a network you trust"),
+    (
+        "handshake eof",
+        "the server closed the connection, and it may not encrypt: set it to, or write http:// on a network you trust",
+    ),
     ("corrupt message", "the server does not encrypt: set it to, or write http:// on a network you trust"),
 ];
 
@@ -30,6 +34,7 @@ mod tests {
             ),
             ("invalid peer certificate: certificate expired: verification time …", "new certificate"),
             ("server does not support TLS", "sslmode=disable"),
+            ("tls handshake eof", "may not encrypt"),
             ("received corrupt message of type InvalidContentType", "http://"),
         ] {
             let shown = with_way_out(refusal);

@@ -51,7 +51,8 @@ pub(crate) static RECIPE: Recipe = Recipe {
             "dedup.minscrapeinterval",
             "precisionbits",
         ],
-        ready: Ready::Http { port: "http", path: "/health" },
+        // Set to encrypted connections it would close any other without an answer.
+        ready: Ready::Listens,
         ready_within_s: 30,
         stop: StopBy::Terminate,
         url: Some("http://{host}:{http}/"),

@@ -6,6 +6,7 @@ use std::{
     fs::{self, Permissions},
     os::unix::fs::{PermissionsExt, chown},
     path::{Path, PathBuf},
+    process::{Command, Stdio},
 };
 
 /// An authority of a test's own, which no client trusts unless told to.
@@ -49,6 +50,30 @@ impl Authority {
         let key = KeyPair::generate().unwrap();
         let certificate = parameters.signed_by(&key, &self.issuer).unwrap();
         written(place.root(), backend, &certificate.pem(), &key)
+    }
+}
+
+/// A certificate and its key as Java keeps them.
+pub struct KeyStore {
+    pub file: PathBuf,
+    pub password: &'static str,
+}
+
+impl Certificate {
+    /// Whether the program that [`key_store`](Self::key_store) needs is here.
+    pub fn can_be_key_store() -> bool {
+        Command::new("openssl").arg("version").stdout(Stdio::null()).status().is_ok_and(|status| status.success())
+    }
+
+    /// The same as a PKCS #12 file.
+    pub fn key_store(&self, folder: &Path) -> KeyStore {
+        let store = KeyStore { file: folder.join("server.p12"), password: "changeit" };
+        let mut openssl = Command::new("openssl");
+        openssl.args(["pkcs12", "-export", "-passout", &format!("pass:{}", store.password), "-in"]).arg(&self.file);
+        openssl.arg("-inkey").arg(&self.key).arg("-out").arg(&store.file);
+        assert!(openssl.status().unwrap().success());
+        fs::set_permissions(&store.file, Permissions::from_mode(0o644)).unwrap();
+        store
     }
 }
 

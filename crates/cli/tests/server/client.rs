@@ -79,3 +79,12 @@ pub fn http(server: &Url, method: &str, path: &str, content_type: &str, body: &s
     let run = move || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(exchange);
     std::thread::scope(|scope| scope.spawn(run).join().unwrap())
 }
+
+/// The media type of most bodies.
+pub const JSON: &str = "application/json";
+
+/// A statement to QuestDB, and its answer.
+pub fn exec(server: &Url, statement: &str) -> String {
+    let query: String = url::form_urlencoded::byte_serialize(statement.as_bytes()).collect();
+    http(server, "GET", &format!("/exec?query={query}"), JSON, "")
+}

@@ -1,21 +1,13 @@
 //! A server of the user's keeps what is the user's, and loses what a killed run left.
 
 use crate::{
-    client::{http, say},
+    client::{JSON, exec, http, say},
     on_a_server::arguments,
-    place::{Place, SERVERS, is_here, wait_for, wait_for_series},
+    place::{Place, known_servers, wait_for, wait_for_series},
 };
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use url::Url;
-
-/// Servers without a client program of their own.
-const OVER_HTTP: [&str; 3] = ["kairosdb", "questdb", "victoriametrics"];
-const JSON: &str = "application/json";
-
-fn all_servers() -> impl Iterator<Item = &'static str> {
-    SERVERS.into_iter().chain(OVER_HTTP).filter(|b| is_here(b))
-}
 
 /// The user's database, and in it a table of the name that the run would use.
 fn plant(backend: &str, server: &Url) -> Url {
@@ -95,15 +87,42 @@ fn contents(backend: &str, mine: &Url) -> String {
     }
 }
 
-/// A statement to QuestDB.
-fn exec(server: &Url, statement: &str) -> String {
-    let query: String = url::form_urlencoded::byte_serialize(statement.as_bytes()).collect();
-    http(server, "GET", &format!("/exec?query={query}"), JSON, "")
+/// Drops what a run writes to, as somebody would by hand.
+fn drop_table(backend: &str, server: &Url) {
+    match backend {
+        "kairosdb" => {
+            http(server, "DELETE", "/api/v1/metric/iotbench_marker.iotbench_pmu_write", JSON, "");
+        }
+        "questdb" => {
+            exec(server, "DROP TABLE iotbench_pmu_write");
+        }
+        "victoriametrics" => {
+            let all = "/api/v1/admin/tsdb/delete_series?match[]={__name__=~%22iotbench_.*%22}";
+            http(server, "POST", all, JSON, "");
+        }
+        "mariadb" => drop(say(backend, server, "DROP TABLE iotbench.iotbench_pmu_write")),
+        "postgres" => {
+            let mut ours = server.clone();
+            ours.set_path("/iotbench");
+            say(backend, &ours, "DROP TABLE iotbench_pmu_write");
+        }
+        "mongodb" => drop(say(backend, server, r#"{"drop": "iotbench_pmu_write"}"#)),
+        _ => drop(say(backend, server, "DROP MEASUREMENT iotbench_pmu_write")),
+    }
+}
+
+/// What the next write makes anew where it needs no table: it is nobody's whom we know.
+fn made_anew(backend: &str, server: &Url) -> Option<String> {
+    match backend {
+        "influxdb" => Some(say(backend, server, "SELECT * FROM iotbench_pmu_write")),
+        "questdb" => Some(exec(server, "SELECT count() FROM iotbench_pmu_write")),
+        _ => None,
+    }
 }
 
 #[test]
 fn a_users_table_of_our_name_is_refused_and_stays_as_it_was() {
-    for backend in all_servers() {
+    for backend in known_servers() {
         let place = Place::new();
         let server: Url = place.out(&["server", "start", backend]).trim().parse().unwrap();
         let mine = plant(backend, &server);
@@ -127,7 +146,7 @@ fn a_users_table_of_our_name_is_refused_and_stays_as_it_was() {
 
 #[test]
 fn what_a_killed_run_left_is_found_and_dropped() {
-    for backend in all_servers() {
+    for backend in known_servers() {
         let place = Place::new();
         let address = place.out(&["server", "start", backend]);
         let address = address.trim();
@@ -150,42 +169,32 @@ fn what_a_killed_run_left_is_found_and_dropped() {
 
 #[test]
 fn a_table_that_is_dropped_during_a_run_is_told_and_what_takes_its_place_stays() {
-    for backend in SERVERS.into_iter().filter(|b| is_here(b)) {
+    for backend in known_servers() {
         let place = Place::new();
-        let mut url: Url = place.out(&["server", "start", backend]).trim().parse().unwrap();
+        let url: Url = place.out(&["server", "start", backend]).trim().parse().unwrap();
         let results = place.results();
         let load = ["--vus", "4", "--set", "think_time=100ms", "-d", "4s"];
         let target = ["--url", url.as_str(), "--out", results.to_str().unwrap()];
         let run = place.iotbench(&arguments(backend, &[&load[..], &target].concat())).spawn().unwrap();
         wait_for_series(&place);
-        if backend == "postgres" {
-            url.set_path("/iotbench");
-        }
-        let drop = match backend {
-            "mariadb" => "DROP TABLE iotbench.iotbench_pmu_write",
-            "postgres" => "DROP TABLE iotbench_pmu_write",
-            "mongodb" => r#"{"drop": "iotbench_pmu_write"}"#,
-            _ => "DROP MEASUREMENT iotbench_pmu_write",
-        };
-        say(backend, &url, drop);
+        drop_table(backend, &url);
         let output = run.wait_with_output().unwrap();
         let document: Value = serde_json::from_slice(&output.stdout).unwrap();
         let reasons = document["verdict"]["reasons"].to_string();
         assert_eq!(document["verdict"]["status"], "failed", "{backend}: {reasons}");
-        // InfluxDB makes it anew, and then it is nobody's whom we know.
         let (code, words) = match backend {
             "influxdb" => (31, "came back"),
             "mongodb" => (24, "somebody dropped it"),
+            "kairosdb" => (24, "somebody deleted it"),
+            "questdb" => (31, "somebody dropped it"),
             _ => (24, "iotbench_pmu_write"),
         };
         assert_eq!(output.status.code(), Some(code), "{backend}: {reasons}");
         assert!(reasons.contains(words), "{backend}: {reasons}");
-        if backend == "influxdb" {
-            let new = || say(backend, &url, "SELECT * FROM iotbench_pmu_write");
-            let before = new();
+        if let Some(before) = made_anew(backend, &url) {
             assert!(!before.is_empty());
-            assert_eq!(place.out(&["clean", "--url", url.as_str()]), "");
-            assert_eq!(new(), before);
+            assert_eq!(place.out(&["clean", "--backend", backend, "--url", url.as_str()]), "");
+            assert_eq!(made_anew(backend, &url), Some(before), "{backend}");
         }
         place.out(&["server", "stop", backend]);
         place.assert_nothing_is_left();

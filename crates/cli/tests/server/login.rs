@@ -4,11 +4,15 @@ use crate::{
     certificates::readable_by_server_alone,
     client::say,
     on_a_server::{arguments, run},
-    place::{Place, SERVERS, is_here, wait_for_series},
+    place::{Place, SERVERS, is_here, known_servers, wait_for_series},
     proxy::Proxy,
 };
 use serde_json::Value;
-use std::{fs, path::PathBuf};
+use std::{
+    fs::{self, Permissions},
+    os::unix::fs::PermissionsExt,
+    path::PathBuf,
+};
 use url::Url;
 
 const USERS: usize = 5;
@@ -17,6 +21,14 @@ const MOST_ATTEMPTS: usize = 2 * USERS;
 
 /// A server with the user `sensor`, whose password is `right`.
 fn start(place: &Place, backend: &str) -> Url {
+    match backend {
+        "kairosdb" => return start_kairosdb(place),
+        "questdb" => return start_with(place, backend, ["http.user=sensor", "http.password=right"]),
+        "victoriametrics" => {
+            return start_with(place, backend, ["httpAuth.username=sensor", "httpAuth.password=right"]);
+        }
+        _ => {}
+    }
     let rules = place.root().join("pg_hba.conf");
     fs::write(&rules, "host all sensor 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\n").unwrap();
     let setting = match backend {
@@ -38,6 +50,30 @@ fn start(place: &Place, backend: &str) -> Url {
     }
     say(backend, &server, create);
     server
+}
+
+fn start_with(place: &Place, backend: &str, settings: [&str; 2]) -> Url {
+    let [user, password] = settings;
+    place.out(&["server", "start", backend, "--set", user, "--set", password]).trim().parse().unwrap()
+}
+
+/// KairosDB's users are in a file that an option of its Java machine leads to, and no setting.
+fn start_kairosdb(place: &Place) -> Url {
+    let write = |name: &str, text: &str| {
+        let file = place.root().join(name);
+        fs::write(&file, text).unwrap();
+        file
+    };
+    let users = write("users.properties", "sensor: right,user\n");
+    let module = "org.eclipse.jetty.jaas.spi.PropertyFileLoginModule required";
+    let login = write("login.conf", &format!("basicAuth {{ {module} file=\"{}\"; }};\n", users.display()));
+    let option = format!("-Djava.security.auth.login.config={}", login.display());
+    let java = write("java", &format!("#!/bin/sh\nexec java '{option}' \"$@\"\n"));
+    fs::set_permissions(&java, Permissions::from_mode(0o755)).unwrap();
+    let start = ["server", "start", "kairosdb", "--set", "jetty.auth_module_name=basicAuth"];
+    let output = place.iotbench(&start).env("IOTBENCH_JAVA_BIN", java).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap().trim().parse().unwrap()
 }
 
 /// What members of a set know one another by; a server that has it lets nobody else in.
@@ -73,7 +109,7 @@ fn change_password(backend: &str, server: &Url) {
 
 #[test]
 fn a_wrong_password_is_told_at_once() {
-    for backend in SERVERS.into_iter().filter(|b| is_here(b)) {
+    for backend in known_servers() {
         let place = Place::new();
         let server = start(&place, backend);
         let proxy = Proxy::to(&server);
@@ -93,6 +129,7 @@ fn a_wrong_password_is_told_at_once() {
 
 #[test]
 fn a_password_that_is_changed_ends_the_run() {
+    // The others' users and passwords are what they were at the server's start.
     for backend in SERVERS.into_iter().filter(|b| is_here(b)) {
         let place = Place::new();
         let server = start(&place, backend);

@@ -18,6 +18,14 @@ use tempfile::TempDir;
 /// Servers to which the tests speak by a client program too, and whose logins and certificates they know.
 pub const SERVERS: [&str; 4] = ["mariadb", "postgres", "influxdb", "mongodb"];
 
+/// Servers without a client program of their own: the tests speak HTTP to them.
+pub const OVER_HTTP: [&str; 3] = ["kairosdb", "questdb", "victoriametrics"];
+
+/// Those of both lists that are here.
+pub fn known_servers() -> impl Iterator<Item = &'static str> {
+    SERVERS.into_iter().chain(OVER_HTTP).filter(|b| is_here(b))
+}
+
 /// Every server of which iotbench starts one of its own, as far as its programs are here; without those of the long set.
 pub fn every_server() -> impl Iterator<Item = &'static str> {
     let servers = BACKENDS.iter().filter(|b| b.recipe().is_some()).map(|b| b.name());
