@@ -17,7 +17,7 @@ pub use acting::ServerProcesses;
 use crate::{
     ledger::{Journal, LedgerStore},
     observer::{Event, Observer},
-    outcome::{ClientFigures, Outcome, Phase},
+    outcome::{ClientFigures, Outcome, Phase, StepFigures},
     plan::Planned,
     slice::ReadCounts,
     stop::StopSignal,
@@ -45,6 +45,8 @@ pub struct RunOptions {
     pub processes: Option<Arc<dyn ServerProcesses>>,
     /// Where the ledger is kept; `None`: in memory.
     pub ledger: Option<Arc<dyn LedgerStore>>,
+    /// The steps of a ramp that another process has made: it goes on after them.
+    pub resumed: Vec<StepFigures>,
 }
 
 /// Runs a plan to its end and says what it found out. Blocks; call it on a thread of its own.

@@ -37,6 +37,7 @@ mod environment;
 mod folder;
 mod journal;
 mod latency_log;
+mod lines;
 mod lock;
 mod printable;
 mod query_jitter;
@@ -49,6 +50,7 @@ mod series;
 mod sweep;
 mod sweep_table;
 mod terminal;
+mod trials;
 
 pub use comparison::render_comparison;
 pub use document::{
@@ -74,3 +76,4 @@ pub use score::{scored_run, unequal};
 pub use sweep::render_sweep;
 pub use sweep_table::{SWEEP_SCHEMA, SweepRow, SweepTable};
 pub use terminal::{render, render_audit};
+pub use trials::{SavedSearch, SavedSearchError, SearchHead, TRIALS_FILE, TrialRecord, read_search};

@@ -1,5 +1,6 @@
 //! The options of `iotbench run`.
 
+use super::resume::Resumed;
 use crate::{arguments::EXIT_CODES, error::CliError};
 use clap::{
     Args, ValueEnum,
@@ -137,6 +138,9 @@ pub(crate) struct RunArguments {
     /// Set by `iotbench capacity`.
     #[arg(skip)]
     search: Option<SearchOverride>,
+    /// Set by `iotbench capacity --resume`.
+    #[arg(skip)]
+    pub(super) resumed: Option<Resumed>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -208,6 +212,11 @@ impl RunArguments {
             Some((_, option, why)) => Err(CliError::usage(format!("{option} fixes the load: {why}"))),
             None => Ok(Self { search: Some(search), ..self }),
         }
+    }
+
+    /// The same options for a search that goes on.
+    pub(super) fn resuming(self, resumed: Resumed, server_memory: Bytes) -> Self {
+        Self { resumed: Some(resumed), server_memory, ..self }
     }
 
     /// The ways in which a profile's machine cycles are read, a run for each; of a profile that searches none, or says
