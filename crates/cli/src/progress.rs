@@ -155,7 +155,7 @@ impl Observer for Progress {
                 self.say(&format!("{}: {} …", clock(Duration::from_nanos(mark.from_ns)), mark.action));
             }
             Event::Step(step) => self.step = Some(*step),
-            Event::StepEnded(figures) => self.end_step(figures),
+            Event::StepEnded { figures, .. } => self.end_step(figures),
             Event::Second(second) => self.second(second),
             Event::Started { .. } | Event::Operations(_) | Event::Checkpoint(_) => {}
         }

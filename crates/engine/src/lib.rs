@@ -79,7 +79,7 @@ pub use profile::{
     ScenarioAction, Stop, Sweep,
 };
 pub use profile_file::{ProfileError, parse_profile, read_profile};
-pub use ramp::{Afterwards, Bounds, Course, Decision, Purpose, Quantity, RampPlan, RampPolicy, Step};
+pub use ramp::{Afterwards, Bounds, Course, Decision, OtherStep, Purpose, Quantity, RampPlan, RampPolicy, Step};
 pub use roles::{CLIENT_ROLE, MACHINE_ROLE, SHARED_ROLE};
 pub use run::{RunOptions, ServerProcesses, begun, run};
 pub use scenario::{Mark, Scenario, Stretch};

@@ -1,7 +1,7 @@
 //! What a run tells while it goes on.
 
 use crate::{
-    outcome::{Outcome, Phase, StepFigures},
+    outcome::{Measured, Outcome, Phase, StepFigures},
     ramp::Step,
     scenario::Mark,
 };
@@ -66,7 +66,12 @@ pub enum Event<'a> {
     /// A step of a ramp begins: users change, counting starts a little later.
     Step(Step),
     /// A step of a ramp has ended.
-    StepEnded(&'a StepFigures),
+    StepEnded {
+        /// What it came to.
+        figures: &'a StepFigures,
+        /// All that was measured in it; `None`: another process made it, of the same search.
+        measured: Option<&'a Measured>,
+    },
     /// A database that only queued what it acknowledged goes on storing it.
     Settling {
         /// Datapoints that are stored so far.

@@ -204,7 +204,7 @@ pub struct Capacity {
 }
 
 /// A step of a ramp.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StepFigures {
     /// How much, and why.
     pub step: Step,

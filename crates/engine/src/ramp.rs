@@ -173,6 +173,29 @@ pub enum Decision {
     Done(Bounds),
 }
 
+impl Decision {
+    /// The answer, if it is one.
+    #[must_use]
+    pub fn answer(self) -> Option<Bounds> {
+        match self {
+            Self::Next(_) => None,
+            Self::Done(bounds) => Some(bounds),
+        }
+    }
+}
+
+/// A step that is none of this ramp.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("step {place} is of {} where the ramp has one of {}", .found.load, .expected.load)]
+pub struct OtherStep {
+    /// Its place, from 1.
+    pub place: usize,
+    /// What it was.
+    pub found: Step,
+    /// What the ramp runs there.
+    pub expected: Step,
+}
+
 /// A ramp under way.
 #[derive(Clone, Debug)]
 pub struct RampPolicy(Policy);
@@ -191,6 +214,25 @@ impl RampPolicy {
             Course::Search(search) => Policy::Search(CapacitySearch::new(*search)),
             Course::Steps(loads) => Policy::Listed { loads: loads.clone(), place: 0, tallies: Tallies::default() },
         })
+    }
+
+    /// A ramp after these steps of it with their verdicts, and its answer if they are all.
+    ///
+    /// # Errors
+    /// A step that it would not have run.
+    pub fn after(
+        plan: &RampPlan,
+        made: impl IntoIterator<Item = (Step, TrialVerdict)>,
+    ) -> Result<(Self, Option<Bounds>), OtherStep> {
+        let (mut policy, mut answer) = (Self::new(plan), None);
+        for (place, (found, verdict)) in (1..).zip(made) {
+            let expected = policy.step();
+            if answer.is_some() || found != expected {
+                return Err(OtherStep { place, found, expected });
+            }
+            answer = policy.decide(verdict).answer();
+        }
+        Ok((policy, answer))
     }
 
     /// The step to run now.
@@ -272,6 +314,43 @@ mod tests {
     fn a_load_that_passes_above_one_that_failed_is_no_lower_bound() {
         assert_eq!(ramp(&[10, 20, 40], |load| load != 20).0, bounds(Some(10), Some(20)));
         assert_eq!(ramp(&[10], |_| false).0, bounds(None, Some(10)));
+    }
+
+    /// A search of a limit that is not sharp: what a load comes to also depends on how many trials there were.
+    fn verdict(load: u32, trial: usize) -> TrialVerdict {
+        let is_sustained = load < 90 || (load < 110 && !(load as usize + trial).is_multiple_of(3));
+        if is_sustained { TrialVerdict::Sustained } else { TrialVerdict::TooMuch }
+    }
+
+    /// All steps with their verdicts, and the answer.
+    fn whole(plan: &RampPlan, made: &[(Step, TrialVerdict)]) -> (Vec<(Step, TrialVerdict)>, Bounds) {
+        let (mut policy, mut answer) = RampPolicy::after(plan, made.iter().copied()).unwrap();
+        let mut made = made.to_vec();
+        while answer.is_none() {
+            let step = policy.step();
+            made.push((step, verdict(step.load, made.len())));
+            answer = made.last().and_then(|&(_, verdict)| policy.decide(verdict).answer());
+        }
+        (made, answer.unwrap())
+    }
+
+    #[test]
+    fn a_ramp_that_was_interrupted_after_any_step_goes_on_as_if_it_had_not_been() {
+        let search = SearchPlan { first: 7, growth: 2.0, resolution: 0.02, most: 1000, repeats: 3 };
+        let courses = [Course::Search(search), Course::Steps(vec![10, 90, 120, 95])];
+        for course in courses {
+            let plan = RampPlan { quantity: Quantity::Users, step_ns: 1, course, afterwards: Afterwards::default() };
+            let (steps, bounds) = whole(&plan, &[]);
+            assert!(steps.len() > 3);
+            for interrupted in 0..=steps.len() {
+                assert_eq!(whole(&plan, &steps[..interrupted]), (steps.clone(), bounds), "after {interrupted}");
+            }
+            let mut others = steps.clone();
+            others[2].0.load += 1;
+            assert_eq!(RampPolicy::after(&plan, others).unwrap_err().place, 3);
+            let one_more = steps.iter().chain(&steps[..1]).copied();
+            assert_eq!(RampPolicy::after(&plan, one_more).unwrap_err().place, steps.len() + 1);
+        }
     }
 
     #[test]

@@ -19,7 +19,7 @@ use crate::{
     ceiling::NullBackend,
     ledger::{Journal, LedgerStore},
     observer::{Event, Observer},
-    outcome::{ClientFigures, Outcome, Phase},
+    outcome::{ClientFigures, Outcome, Phase, StepFigures},
     plan::Planned,
     slice::ReadCounts,
     stop::StopSignal,
@@ -49,6 +49,8 @@ pub struct RunOptions {
     pub ledger: Option<Arc<dyn LedgerStore>>,
     /// On what the client's ceiling is measured before the load, where the database is another process; `None`: it is not.
     pub null: Option<NullBackend>,
+    /// The steps of a ramp that another process has made: it goes on after them.
+    pub resumed: Vec<StepFigures>,
 }
 
 /// Runs a plan to its end and says what it found out. Blocks; call it on a thread of its own.

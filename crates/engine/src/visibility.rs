@@ -13,12 +13,13 @@ pub use settling::{Settling, SettlingCounts};
 pub use watch::{Look, VisibleWatch};
 
 use crate::trend::{Line, STANDARD_ERRORS};
+use serde::{Deserialize, Serialize};
 
 /// Part of the acknowledged rate that has to become visible.
 const VISIBLE_PART: f64 = 0.99;
 
 /// How fast acknowledged datapoints became visible over a stretch of a run.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Visibility {
     /// Datapoints acknowledged a second.
     pub acked_per_s: f64,

@@ -1,9 +1,10 @@
 //! Counts of operations and datapoints, and the identities that they must satisfy.
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// Operations of a phase, by their fate.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoadCounts {
     /// Due by the schedule, or begun by a closed-loop user.
     pub offered: u64,

@@ -147,12 +147,12 @@ impl From<&Second<'_>> for Line {
 
 impl JournaledSecond {
     /// When it began, in nanoseconds since the run's start.
-    pub fn from_ns(&self) -> u64 {
+    pub fn start_ns(&self) -> u64 {
         self.second.saturating_mul(WINDOW_NS)
     }
 
     /// When it ended.
-    pub fn to_ns(&self) -> u64 {
+    pub fn end_ns(&self) -> u64 {
         self.second.saturating_add(self.seconds).saturating_mul(WINDOW_NS)
     }
 }

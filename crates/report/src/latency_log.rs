@@ -108,10 +108,10 @@ impl LoggedLatency {
     pub fn block(&self, kinds: &[Kind]) -> Latency {
         let is_pooled_enough = matches!(kinds, [kind] if kind.is_one_request);
         let kind = |(place, kind): (usize, &Kind)| {
-            let by_operation = self.durations(if is_pooled_enough { String::new() } else { of_operation(place) });
+            let by_operation = self.durations(&if is_pooled_enough { String::new() } else { of_operation(place) });
             KindLatency {
                 name: kind.name.clone(),
-                by_request: if kind.is_one_request { by_operation.clone() } else { self.durations(of_request(place)) },
+                by_request: if kind.is_one_request { by_operation.clone() } else { self.durations(&of_request(place)) },
                 by_operation,
                 busy: kind.has_pauses.then(|| self.figures(&busy(place))),
             }
@@ -122,10 +122,10 @@ impl LoggedLatency {
             Some(Figures::from(&all))
         };
         Latency {
-            by_operation: self.durations(String::new()),
+            by_operation: self.durations(""),
             by_request: self.requests(kinds, is_pooled_enough),
-            failed: self.has(FAILED).then(|| self.durations(FAILED.into())),
-            unknown: self.has(UNKNOWN).then(|| self.durations(UNKNOWN.into())),
+            failed: self.has(FAILED).then(|| self.durations(FAILED)),
+            unknown: self.has(UNKNOWN).then(|| self.durations(UNKNOWN)),
             response_at_least: at_least(),
             jitter: None,
             kinds: kinds.iter().enumerate().map(kind).collect(),
@@ -135,7 +135,7 @@ impl LoggedLatency {
     /// The requests of all kinds together.
     fn requests(&self, kinds: &[Kind], is_pooled_enough: bool) -> Durations {
         if is_pooled_enough {
-            return self.durations(String::new());
+            return self.durations("");
         }
         let prefixes = kinds.iter().enumerate();
         let prefixes: Vec<String> = prefixes
@@ -150,7 +150,7 @@ impl LoggedLatency {
         Durations { response: sum(RESPONSE), service: sum(SERVICE), lag: sum(LAG) }
     }
 
-    fn durations(&self, prefix: String) -> Durations {
+    fn durations(&self, prefix: &str) -> Durations {
         let of = |duration: &str| self.figures(&format!("{prefix}{duration}"));
         Durations { response: of(RESPONSE), service: of(SERVICE), lag: of(LAG) }
     }
@@ -221,7 +221,7 @@ mod tests {
         (all, text)
     }
 
-    fn counts(latency: &Latency) -> Vec<(u64, Option<String>, Option<f64>)> {
+    fn counts(latency: &Latency) -> Vec<(u64, Option<String>)> {
         let of = |d: &Durations| [&d.response, &d.service, &d.lag].map(Clone::clone);
         let kinds = latency.kinds.iter().flat_map(|k| [of(&k.by_operation), of(&k.by_request)].concat());
         let busy = latency.kinds.iter().filter_map(|kind| kind.busy.clone());
@@ -229,7 +229,7 @@ mod tests {
             [Some(&latency.by_operation), Some(&latency.by_request), latency.failed.as_ref(), latency.unknown.as_ref()];
         let rest = rest.into_iter().flatten().flat_map(of);
         let all = kinds.chain(busy).chain(rest).chain(latency.response_at_least.clone());
-        all.map(|figures| (figures.count, figures.hdr, figures.p50)).collect()
+        all.map(|figures| (figures.count, figures.hdr)).collect()
     }
 
     #[test]

@@ -39,6 +39,7 @@ mod folder;
 mod history;
 mod journal;
 mod latency_log;
+mod lines;
 mod lock;
 mod printable;
 mod query_jitter;
@@ -54,6 +55,7 @@ mod suite;
 mod sweep;
 mod sweep_table;
 mod terminal;
+mod trials;
 
 pub use compare::{
     Across, Aspect, Cell, CompareError, CompareOptions, Comparison, METRICS, Metric, MetricChange, MetricNoise,
@@ -88,3 +90,4 @@ pub use suite::{render_suite_state, title_of_run};
 pub use sweep::render_sweep;
 pub use sweep_table::{SWEEP_SCHEMA, SweepRow, SweepTable};
 pub use terminal::{render, render_audit};
+pub use trials::{SavedSearch, SavedSearchError, SearchHead, TRIALS_FILE, TrialRecord, read_search};

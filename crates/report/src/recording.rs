@@ -7,6 +7,7 @@ use crate::{
     journal::Line,
     latency_log,
     series::{Series, pool},
+    trials::{SearchHead, TRIALS_FILE, TrialRecord, Trials},
 };
 use iotbench_engine::{Event, Observer, OperationRecord, Outcome, Plan, Second};
 use iotbench_recorder::{Latency, WINDOW_NS, interval_log_head};
@@ -31,6 +32,8 @@ pub struct FolderObserver {
     journal_file: Appender,
     preloaded_told: Instant,
     operations_file: Option<Appender>,
+    /// The trials of a search.
+    trials: Option<Trials>,
     /// All kinds of operations of the present second together.
     pooled: Latency,
     /// What was done to the server's processes since the last second that was written.
@@ -70,9 +73,19 @@ impl FolderObserver {
             journal_file,
             preloaded_told: Instant::now(),
             operations_file: None,
+            trials: None,
             pooled: Latency::default(),
             actions: Vec::new(),
         })
+    }
+
+    /// Keeps the trials of a search beside, with those that another process made of it.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn searching(self, head: &SearchHead, earlier: Vec<TrialRecord>) -> Result<Self, FolderError> {
+        let trials = Some(Trials::begin(&self.folder, head, earlier)?);
+        Ok(Self { trials, ..self })
     }
 
     /// Where it writes.
@@ -91,7 +104,11 @@ impl FolderObserver {
 
     fn document(&mut self, outcome: &Outcome) -> Document {
         self.provenance.environment.steal_pct = self.steal.steal_pct();
-        Document::from_outcome(outcome, &self.provenance)
+        let mut document = Document::from_outcome(outcome, &self.provenance);
+        if let Some(trials) = &self.trials {
+            trials.complete(&mut document);
+        }
+        document
     }
 
     /// The document first: it is what must not be lost when the disk is nearly full.
@@ -102,6 +119,8 @@ impl FolderObserver {
         for (name, file) in open.into_iter().chain(self.operations_file.as_ref().map(|file| (OPERATIONS_FILE, file))) {
             file.sync().map_err(|source| FolderError::Write { path: name.into(), source })?;
         }
+        let trials = self.trials.as_ref().map_or(Ok(()), Trials::sync);
+        trials.map_err(|source| FolderError::Write { path: TRIALS_FILE.into(), source })?;
         self.folder.sync_ledger()?;
         self.folder.write_manifest()
     }
@@ -163,7 +182,12 @@ impl Observer for FolderObserver {
             }
             Event::Phase { phase, .. } => self.journal(&Line::phase(*phase)),
             Event::Preloaded { points, .. } => self.preloaded(*points),
-            Event::Started { .. } | Event::Settling { .. } | Event::Step(_) | Event::StepEnded(_) => Ok(()),
+            Event::Started { .. } | Event::Settling { .. } | Event::Step(_) => Ok(()),
+            Event::StepEnded { figures, measured } => {
+                let made = self.trials.as_mut().zip(*measured).filter(|_| figures.step.purpose.is_trial());
+                let added = made.map_or(Ok(()), |(trials, measured)| trials.add(&TrialRecord::new(figures, measured)));
+                added.map_err(|e| format!("cannot write {TRIALS_FILE}: {e}"))
+            }
         }
     }
 }

@@ -5,7 +5,6 @@
 //! that is in the journal.
 
 mod journaled;
-mod lines;
 
 use crate::{
     document::{Document, Latency, MeasuredPart, OperationCounts, Status, Step, Verdict},
@@ -15,11 +14,12 @@ use crate::{
     },
     journal::{Kind, Span},
     latency_log::LoggedLatency,
+    lines::lines,
     printable::printable,
+    trials::TRIALS_FILE,
 };
 use iotbench_recorder::{PointCounts, WINDOW_NS};
 use journaled::Journaled;
-use lines::lines;
 use std::{io, ops::Range, path::Path, time::Duration};
 
 /// What a shell shows of a process that was killed: 128 and the number of the signal.
@@ -113,7 +113,7 @@ fn read(path: &Path) -> Result<Document, RecoverError> {
 /// A process that is killed leaves whole lines; a machine that goes down may not.
 fn cut_torn_lines(folder: &ResultsFolder) -> Result<Vec<String>, FolderError> {
     let mut notes = Vec::new();
-    for name in [SERIES_FILE, LATENCY_FILE, JOURNAL_FILE, OPERATIONS_FILE] {
+    for name in [SERIES_FILE, LATENCY_FILE, JOURNAL_FILE, TRIALS_FILE, OPERATIONS_FILE] {
         let bytes = folder.cut_torn_line(name)?;
         if bytes > 0 {
             notes.push(format!("the last line of {name} was torn: its {bytes} bytes were cut off"));

@@ -2,8 +2,9 @@
 
 use super::run::{self, RunArguments};
 use crate::{arguments::EXIT_CODES, error::CliError};
-use clap::Args;
+use clap::{Args, builder::ArgPredicate};
 use iotbench_engine::{Count, Criterion, SearchOverride, Share, Span};
+use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -12,6 +13,8 @@ Examples:
   iotbench capacity -p machine_write --arrival poisson --criterion 'mean<1s, errors<=1%' -b mariadb
   iotbench capacity -p smart_meter_write --width 5% --repeats 3 the most devices, sooner and less surely
   iotbench capacity -p pmu_write --first 1k --most 5k --dry-run what it would do
+  iotbench capacity --resume results/20260105T100000Z-pmu_write-sqlite-wide-abcd
+                                                                goes on after the last trial of a search that was killed
 
 The answer is an interval: the greatest load that was sustained with no smaller one that failed, and the least that
 failed. A load is sustained when the criterion holds and, of an open loop, at least 99 % of the offered rate is achieved
@@ -20,11 +23,15 @@ majority of their trials is certain; a failure below a load that was sustained i
 
 #[derive(Debug, Args)]
 #[command(
+    override_usage = "iotbench capacity [OPTIONS] --profile <NAME|FILE>\n       iotbench capacity [OPTIONS] --resume <FOLDER>",
     after_help = format!("{EXAMPLES}\n\n{EXIT_CODES}"),
     mut_arg("duration", |arg| arg.hide(true)),
     mut_arg("operations", |arg| arg.hide(true)),
     mut_arg("rate", |arg| arg.hide(true)),
     mut_arg("vus", |arg| arg.hide(true)),
+    mut_arg("profile", |arg| {
+        arg.required(false).required_unless_present("resume").default_value_if("resume", ArgPredicate::IsPresent, "")
+    }),
 )]
 pub(crate) struct CapacityArguments {
     /// When a load is too much, such as p99<50ms or mean<1s,errors<=1%; without it by the profile
@@ -45,12 +52,49 @@ pub(crate) struct CapacityArguments {
     /// A greater load is not tried
     #[arg(long, env = "IOTBENCH_MOST", value_name = "N")]
     most: Option<Count>,
+    /// Go on with a search that was interrupted or killed: its results folder. All that decides the result is as it was;
+    /// an address is to be given again where it needs a login
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = FIXED)]
+    resume: Option<PathBuf>,
     #[command(flatten)]
     run: RunArguments,
 }
 
+/// What a search that goes on has from where it began.
+const FIXED: [&str; 26] = [
+    "profile",
+    "backend",
+    "layout",
+    "duration",
+    "operations",
+    "warmup",
+    "rate",
+    "vus",
+    "arrival",
+    "connections",
+    "batch",
+    "strategy",
+    "variant",
+    "history",
+    "scenario",
+    "seed",
+    "set",
+    "full",
+    "runs",
+    "dry_run",
+    "criterion",
+    "width",
+    "trial",
+    "repeats",
+    "first",
+    "most",
+];
+
 pub(super) fn capacity(arguments: CapacityArguments) -> Result<u8, CliError> {
-    let CapacityArguments { criterion, width, trial, repeats, first, most, run } = arguments;
+    let CapacityArguments { criterion, width, trial, repeats, first, most, resume, run } = arguments;
+    if let Some(folder) = resume {
+        return run::resume(&folder, run);
+    }
     let search = SearchOverride { criterion, width: Some(width), trial, repeats: Some(repeats), first, most };
     run::run(&run.searching(search)?)
 }

@@ -95,7 +95,7 @@ fn left(folder: &Path, document: &Document) -> String {
             "what it wrote is in {shown}/{DATABASE_FOLDER}: `iotbench verify {shown}` holds it against the ledger"
         );
     }
-    let Ok(head) = open_ledger(folder).and_then(|ledger| Ok(ledger.head().ok())) else {
+    let Ok(head) = open_ledger(folder).map(|ledger| ledger.head().ok()) else {
         return "it had written nothing".into();
     };
     let table = head.map_or_else(|| "its table".into(), |head| printable(head.plan.table.name.as_str()));

@@ -7,9 +7,11 @@ mod managed;
 mod options;
 mod output;
 mod repetitions;
+mod resume;
 mod sweep;
 
 pub(crate) use options::RunArguments;
+pub(crate) use resume::resume;
 
 use super::comparing::REGRESSION;
 use crate::{
@@ -34,6 +36,11 @@ pub(super) fn run(arguments: &RunArguments) -> Result<u8, CliError> {
         let plans = jobs.iter().flat_map(|job| job.plans("dry-run", &nowhere)).map(|planned| Ok(planned?.plan));
         return output::print_plans(&plans.collect::<Result<Vec<_>, CliError>>()?, arguments.output_format).map(|()| 0);
     }
+    run_jobs(&jobs, arguments)
+}
+
+/// Runs what is checked, and prints what it found out.
+fn run_jobs(jobs: &[Job], arguments: &RunArguments) -> Result<u8, CliError> {
     // Found missing before anything is made.
     let baseline = Baseline::read(arguments)?;
     jobs.iter().try_for_each(Job::find_programs)?;
@@ -42,10 +49,10 @@ pub(super) fn run(arguments: &RunArguments) -> Result<u8, CliError> {
     let _locks = lock_targets(jobs.first().map(Job::endpoints).unwrap_or_default())?;
     let stop = StopSignal::default();
     signals::stop_in_order(stop.clone(), ANNOUNCEMENT)?;
-    let order = repetitions::order(&jobs, arguments);
+    let order = repetitions::order(jobs, arguments);
     let mut done = Vec::with_capacity(order.len());
-    let ended = run_all(&jobs, &order, arguments, &stop, &mut done);
-    let summary = repetitions::summary(&jobs, arguments, &done);
+    let ended = run_all(jobs, &order, arguments, &stop, &mut done);
+    let summary = repetitions::summary(jobs, arguments, &done);
     let runs: Vec<&Finished> = done.iter().flat_map(|done| &done.runs).collect();
     let all_valid = ended.is_ok() && !runs.is_empty() && runs.iter().all(|run| run.exit_code() == 0);
     let compared = baseline.filter(|_| all_valid).map(|baseline| baseline.compared(&done)).transpose();

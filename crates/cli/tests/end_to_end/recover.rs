@@ -117,6 +117,10 @@ fn every_phase_comes_back() {
         };
         read_until(&mut lines, phase);
         let folder = only_folder(&results);
+        // Said before it is written.
+        let line = format!("\"phase\":\"{}\"", phase.replace(' ', "_"));
+        let journal = || fs::read_to_string(folder.join("journal.jsonl")).unwrap_or_default();
+        wait_for("the phase to be kept", || journal().contains(&line));
         if ["warm up", "drain"].contains(&phase) {
             wait_for("two seconds", || rows(&folder) >= 2);
         }

@@ -37,7 +37,11 @@ impl Session<'_> {
         self.outcome.reads = totals.reads;
         self.outcome.load = match (&self.outcome.measured, &self.planned.plan.ramp) {
             (Some(measured), None) => measured.recording.load(),
-            _ => totals.load(),
+            _ => {
+                let mut load = totals.load();
+                self.options.resumed.iter().for_each(|step| load.merge(&step.load));
+                load
+            }
         };
         self.outcome.points = totals.counts.points;
         self.outcome.client.pacing_error = totals.pacing_error;

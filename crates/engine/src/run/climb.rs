@@ -10,7 +10,7 @@ use crate::{
     observer::Event,
     outcome::{Capacity, Measured, Phase, StepFigures},
     plan::StopPlan,
-    ramp::{Bounds, Decision, Purpose, Quantity, RampPlan, RampPolicy, Step},
+    ramp::{Bounds, Purpose, Quantity, RampPlan, RampPolicy, Step},
     trial::{Limit, span},
     verdict::Reason,
 };
@@ -26,11 +26,20 @@ const SLICES_LOOK_NS: u64 = 1_000_000;
 impl Session<'_> {
     pub(super) fn climb(&mut self, running: &mut Running, ramp: &RampPlan) -> Result<(), Reason> {
         self.begin_phase(Phase::Measure, None)?;
-        let mut policy = RampPolicy::new(ramp);
-        let mut steps: Vec<StepFigures> = Vec::new();
+        let mut steps = self.options.resumed.clone();
+        let made = steps.iter().map(|figures| (figures.step, Limit::verdict(figures.limit)));
+        let (mut policy, mut answer) =
+            RampPolicy::after(ramp, made).map_err(|e| Reason::Internal(format!("the search does not go on: {e}")))?;
+        for figures in &steps {
+            self.tell(&Event::Step(figures.step))?;
+            self.tell(&Event::StepEnded { figures, measured: None })?;
+        }
         let mut passed: BTreeMap<u32, Measured> = BTreeMap::new();
         let (mut was_too_much, mut sampled) = (false, None);
         let bounds = loop {
+            if let Some(bounds) = answer {
+                break bounds;
+            }
             let step = policy.step();
             self.tell(&Event::Step(step))?;
             if was_too_much && !self.begin_anew(running, ramp)? {
@@ -39,20 +48,16 @@ impl Session<'_> {
             let Some((figures, measured)) = self.step(running, step, ramp, ramp.step_ns)? else {
                 break policy.bounds();
             };
-            self.tell(&Event::StepEnded(&figures))?;
+            self.tell(&Event::StepEnded { figures: &figures, measured: Some(&measured) })?;
             sampled = Some(step).filter(is_sampled).or(sampled);
             if figures.passed {
                 passed.insert(step.load, measured);
             }
             was_too_much = !figures.passed;
-            let decision = policy.decide(Limit::verdict(figures.limit));
+            answer = policy.decide(Limit::verdict(figures.limit)).answer();
             steps.push(figures);
             self.outcome.capacity = Some(self.capacity(policy.bounds(), &steps));
             self.checkpoint()?;
-            match decision {
-                Decision::Next(_) => {}
-                Decision::Done(bounds) => break bounds,
-            }
         };
         self.outcome.measured = bounds.lower.and_then(|load| passed.remove(&load));
         if let Some((lower, other)) = bounds.lower.zip(sampled).filter(|(lower, sampled)| *lower != sampled.load) {
@@ -90,7 +95,7 @@ impl Session<'_> {
             self.tell(&Event::Step(step))?;
             running.control.set_reading(step.purpose != Purpose::WritesAlone);
             let Some((figures, measured)) = self.step(running, step, ramp, length_ns)? else { break };
-            self.tell(&Event::StepEnded(&figures))?;
+            self.tell(&Event::StepEnded { figures: &figures, measured: Some(&measured) })?;
             if step.purpose == Purpose::WritesAlone {
                 self.outcome.writes_alone = Some(measured);
             }

@@ -9,6 +9,7 @@ use crate::{
     trend::{LEAST_POINTS, Line, STANDARD_ERRORS},
 };
 use iotbench_recorder::WINDOW_NS;
+use serde::{Deserialize, Serialize};
 
 /// Part of what is offered that has to end.
 const ACHIEVED_PART: f64 = 0.99;
@@ -48,7 +49,7 @@ pub struct SecondOfQueue {
 }
 
 /// What became of a queue over the settled part of a trial.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Backlog {
     /// Operations that ended, over those that were offered.
     pub achieved_ratio: f64,

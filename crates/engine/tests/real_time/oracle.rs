@@ -160,7 +160,7 @@ impl Observer for Watch<'_> {
             Event::Operations(operations) => self.seen.operations.extend_from_slice(operations),
             Event::Second(second) => self.seen.seconds.push(*second.window.counts()),
             Event::Phase { phase, .. } => self.seen.phases.push(*phase),
-            Event::StepEnded(figures) => self.seen.steps.push((*figures).clone()),
+            Event::StepEnded { figures, .. } => self.seen.steps.push((*figures).clone()),
             Event::Preloaded { .. }
             | Event::Settling { .. }
             | Event::Acting(_)

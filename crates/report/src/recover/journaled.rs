@@ -1,10 +1,10 @@
 //! The journal of a run, added up.
 
-use super::lines::lines;
 use crate::{
     document::{ErrorsOfCause, OperationCounts, Throughput, Windows, spread},
     folder::{FolderError, JOURNAL_FILE},
     journal::{JournaledPoints, JournaledSecond, Kind, Line, Span},
+    lines::lines,
 };
 use iotbench_recorder::{PointCounts, SAMPLES_PER_CAUSE};
 use std::{path::Path, time::Duration};
@@ -76,25 +76,26 @@ impl Journaled {
                 }
             }
         }
-        if read.number() == 0 {
-            notes.push(format!("{JOURNAL_FILE} is missing or empty: the counts since the last phase are not known"));
+        // Before the run begins there is no journal, and nothing to be known.
+        if read.number() == 0 && path.exists() {
+            notes.push(format!("{JOURNAL_FILE} is empty: the counts since the last phase are not known"));
         }
         Ok(journaled)
     }
 
     fn add(&mut self, second: &JournaledSecond, span: Option<Span>) {
-        self.to_ns = self.to_ns.max(second.to_ns());
+        self.to_ns = self.to_ns.max(second.end_ns());
         add_operations(&mut self.operations, &second.operations);
         // What of them is waited for is told with the stretch in which they were intended.
         self.operations.censored = self.operations.censored.saturating_add(second.intended.censored);
         add_points(&mut self.points, &second.points);
-        let Some(span) = span.filter(|span| second.from_ns() >= span.from_ns) else { return };
+        let Some(span) = span.filter(|span| second.start_ns() >= span.from_ns) else { return };
         add_operations(&mut self.intended, &second.intended);
-        let measured = self.measured.get_or_insert_with(|| MeasuredSeconds::beginning_at(second.from_ns()));
-        if second.from_ns() < span.to_ns {
+        let measured = self.measured.get_or_insert_with(|| MeasuredSeconds::beginning_at(second.start_ns()));
+        if second.start_ns() < span.to_ns {
             measured.add(second, span);
         }
-        if second.from_ns() < span.to_ns || !self.begins_at_steps {
+        if second.start_ns() < span.to_ns || !self.begins_at_steps {
             measured.add_errors(&second.errors);
         }
     }
@@ -107,7 +108,7 @@ impl MeasuredSeconds {
     }
 
     fn add(&mut self, second: &JournaledSecond, span: Span) {
-        self.span.to_ns = second.to_ns().min(span.to_ns);
+        self.span.to_ns = second.end_ns().min(span.to_ns);
         let acked = [second.operations.ok, second.points.acked, second.values_acked];
         for (all, now) in self.acked.iter_mut().zip(acked) {
             all.push(now);

@@ -1,6 +1,6 @@
 //! A job from its results folder to its documents.
 
-use super::{command, managed, options::OutputFormat, options::RunArguments, sweep};
+use super::{command, managed, options::OutputFormat, options::RunArguments, resume::Resumed, sweep};
 use crate::{
     console,
     error::CliError,
@@ -14,7 +14,8 @@ use iotbench_engine::{
 };
 use iotbench_launcher::PrivateServer;
 use iotbench_report::{
-    DATABASE_FOLDER, Document, Environment, FolderError, FolderName, FolderObserver, Provenance, ResultsFolder, Tool,
+    DATABASE_FOLDER, Document, Environment, FolderError, FolderName, FolderObserver, Provenance, ResultsFolder,
+    SearchHead, Tool, TrialRecord,
 };
 use std::{
     path::{Path, PathBuf},
@@ -143,16 +144,31 @@ pub(super) fn carry_out_in(
         planned.plan.remarks.push("the server was started on the folder that an earlier run kept".into());
     }
     let files = server.map(PrivateServer::folder).or(database.as_deref());
+    if let Some(Resumed { of, trials }) = &arguments.resumed {
+        planned.plan.remarks.push(format!(
+            "the first {} trials were made by {of}, with its database; datapoints and what is stored are of the others",
+            trials.len()
+        ));
+    }
     let provenance = provenance(arguments, &path, files, server.is_some());
     let shown = arguments.output_format != OutputFormat::Quiet;
     let progress = shown.then(|| Progress::new(&planned.plan));
     let ledger = job.backend.capabilities().stores.then(|| folder.ledger()).transpose()?;
     let folder = FolderObserver::new(folder, &planned.plan, started, provenance)?;
+    let earlier = arguments.resumed.as_ref().map(|resumed| resumed.trials.clone()).unwrap_or_default();
+    let resumed = earlier.iter().map(|trial| trial.figures.clone()).collect();
+    let folder = keep_trials(folder, job, &planned, arguments, earlier)?;
     let mut watchers = Watchers { folder, progress };
     let processes = server.map(managed::processes);
-    let null = null_backend().map(NullBackend);
-    let options =
-        RunOptions { trace: arguments.trace, keep: arguments.keep, verify: arguments.verify, processes, ledger, null };
+    let options = RunOptions {
+        trace: arguments.trace,
+        keep: arguments.keep,
+        verify: arguments.verify,
+        processes,
+        ledger,
+        null: null_backend().map(NullBackend),
+        resumed,
+    };
     let outcome = run_on_a_thread(planned, job.backend, options, &mut watchers, stop)
         .map_err(|e| CliError::internal(format!("{e}; what was measured is in {}", path.display())))?;
     if let Some(database) = &database {
@@ -165,6 +181,23 @@ pub(super) fn carry_out_in(
         console::say(&format!("kept: {}", outcome.endpoints.join(", ")));
     }
     Ok((outcome, folder))
+}
+
+/// Keeps the trials of a search, so that it goes on after an interruption.
+fn keep_trials(
+    folder: FolderObserver,
+    job: &Job,
+    planned: &Planned,
+    arguments: &RunArguments,
+    earlier: Vec<TrialRecord>,
+) -> Result<FolderObserver, FolderError> {
+    if planned.plan.ramp.is_none() {
+        return Ok(folder);
+    }
+    let endpoints = job.endpoints().iter().map(ToString::to_string).collect();
+    let base = std::path::absolute(&planned.base).unwrap_or_else(|_| planned.base.clone());
+    let head = SearchHead::new(planned.plan.clone(), base, endpoints, arguments.server_memory.0);
+    folder.searching(&head, earlier)
 }
 
 /// Whether all is on the disk. What is not is shown, so that nothing measured is lost.

@@ -1,5 +1,6 @@
 //! The options of `iotbench run`.
 
+use super::resume::Resumed;
 use crate::{addresses, arguments::EXIT_CODES, commands::comparing::ComparisonArguments, error::CliError};
 use clap::{
     Args, Parser, ValueEnum,
@@ -149,6 +150,9 @@ pub(crate) struct RunArguments {
     pub(crate) command: Option<Vec<String>>,
     #[command(flatten, next_help_heading = "With --baseline")]
     pub(super) comparison: ComparisonArguments,
+    /// Set by `iotbench capacity --resume`.
+    #[arg(skip)]
+    pub(super) resumed: Option<Resumed>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -239,6 +243,11 @@ impl RunArguments {
             Some((_, option, why)) => Err(CliError::usage(format!("{option} fixes the load: {why}"))),
             None => Ok(Self { search: Some(search), ..self }),
         }
+    }
+
+    /// The same options for a search that goes on.
+    pub(super) fn resuming(self, resumed: Resumed, server_memory: Bytes) -> Self {
+        Self { resumed: Some(resumed), server_memory, ..self }
     }
 
     /// The ways in which a profile's machine cycles are read, a run for each; of a profile that searches none, or says

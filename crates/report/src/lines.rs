@@ -11,14 +11,14 @@ use std::{
 const MOST_LINE_BYTES: u64 = 4 << 20;
 
 /// The lines of a file that is being read.
-pub(super) struct Lines {
+pub(crate) struct Lines {
     path: PathBuf,
     file: Option<BufReader<File>>,
     number: u64,
 }
 
 /// The lines of a file; none where there is no file.
-pub(super) fn lines(path: &Path) -> Result<Lines, FolderError> {
+pub(crate) fn lines(path: &Path) -> Result<Lines, FolderError> {
     let file = match File::open(path) {
         Ok(file) => Some(BufReader::new(file)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
