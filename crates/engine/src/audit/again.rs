@@ -132,7 +132,8 @@ fn is_there(planned: &Planned, owned: Vec<iotbench_core::OwnedObject>) -> Result
     let (name, run_id) = (&plan.table.name, &plan.run_id);
     let Some(found) = owned.into_iter().find(|object| object.name == *name) else {
         return Err(AgainError::Gone(format!(
-            "{name} of run {run_id} is not there: a run drops what it wrote unless it is started with --keep"
+            "{name} of run {run_id} is not there: a run drops what it wrote unless it is started with --keep; if it lies \
+             elsewhere by now, say where with --url"
         )));
     };
     // A history is handed on from run to run.
