@@ -44,8 +44,10 @@ pub enum Limitation {
     Ceiling(f64),
 }
 
-/// Shorter stalls, all together, are not held against a result: a busy machine has such now and then.
+/// Shorter stalls, all together, are not held against a result, where something stopped the process.
 const MATTERS: Duration = Duration::from_millis(80);
+/// And where it had to wait for others: a machine that is shared has such waits, and the pacing error judges them too.
+const MATTERS_OF_WAITS: Duration = Duration::from_millis(250);
 /// The part of a core that a thread, and of its cores that a client, may use.
 const MOST_CPU: f64 = 0.8;
 /// The part of the client's ceiling that a load may be.
@@ -70,12 +72,13 @@ impl ClientLoad {
 
     fn stalled(&self, response: &LatencyHistogram, shared: bool) -> Option<Limitation> {
         let Hiccups { count, stalled, stalled_from_outside, longest } = &self.hiccups;
-        let stalled = if shared { *stalled_from_outside } else { *stalled };
         let of = Duration::from_nanos(self.length_ns);
-        let matters = stalled >= MATTERS && stalled.as_secs_f64() >= tail(response) * of.as_secs_f64();
-        let counts = longest.iter().filter(|hiccup| !shared || hiccup.cause.is_from_outside());
+        let least = of.mul_f64(tail(response));
+        let all = Some(*stalled).filter(|&stalled| !shared && stalled >= MATTERS_OF_WAITS.max(least));
+        let from_outside = Some(*stalled_from_outside).filter(|&stalled| stalled >= MATTERS.max(least));
+        let counts = longest.iter().filter(|hiccup| all.is_some() || hiccup.cause.is_from_outside());
         let longest = counts.max_by_key(|hiccup| hiccup.stalled).copied();
-        matters.then_some(Limitation::Hiccups { stalled, of, count: *count, longest })
+        all.or(from_outside).map(|stalled| Limitation::Hiccups { stalled, of, count: *count, longest })
     }
 }
 
@@ -153,6 +156,15 @@ mod tests {
         );
         assert!(limits(&stalled(60, 700, HiccupCause::Stopped), 2_000));
         assert!(!limits(&stalled(300, 100, HiccupCause::Stopped), 1_000_000), "beyond all that is told");
+    }
+
+    #[test]
+    fn waits_for_other_programs_count_when_they_are_more_than_those_of_a_shared_machine() {
+        for cause in [HiccupCause::RunQueue, HiccupCause::CpuQuota, HiccupCause::Unknown] {
+            assert!(!limits(&stalled(10, 249, cause), 20_000), "{cause}");
+            assert!(limits(&stalled(10, 250, cause), 20_000), "{cause}");
+        }
+        assert!(!limits(&stalled(60, 250, HiccupCause::RunQueue), 2_000), "p99 is the database's");
     }
 
     #[test]

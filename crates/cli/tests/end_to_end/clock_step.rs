@@ -37,7 +37,6 @@ fn wait_for_rows(out: &Path, count: usize) {
 }
 
 #[test]
-#[expect(clippy::print_stderr, reason = "who reads the tests' output sees what was not tested")]
 fn a_stepped_wall_clock_changes_no_figure() {
     let Some(library) = libfaketime() else {
         assert!(std::env::var_os("IOTBENCH_REQUIRE_SERVERS").is_none(), "libfaketime not found: install libfaketime");

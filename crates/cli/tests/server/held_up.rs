@@ -40,7 +40,6 @@ fn a_client_that_was_held_up_is_to_blame_and_the_database_is_not() {
 /// Whatever calls an undisturbed run the client's fault is a false alarm.
 #[test]
 #[ignore = "ten minutes, on a machine that does nothing else: scripts/long clean"]
-#[expect(clippy::print_stdout, reason = "the figures are for docs/long.md")]
 fn fifty_clean_runs_give_at_most_one_false_alarm() {
     const RUNS: usize = 50;
     assert!(is_here(BACKEND));

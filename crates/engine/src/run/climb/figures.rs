@@ -50,7 +50,8 @@ impl Counted {
             _ => BrokenPacing::of(&measured.pacing_error, response),
         };
         let limitations = measured.client.limitations(response, self.embedded);
-        let client = broken_pacing.map(|broken| broken.to_string()).or_else(|| Some(limitations.first()?.to_string()));
+        // What tells the cause before what tells the effect.
+        let client = limitations.first().map(ToString::to_string).or_else(|| Some(broken_pacing?.to_string()));
         let visibility = measured.visibility;
         let (waited_ns, length_ns) = (outstanding.waited_ns, measured.to_ns - measured.from_ns);
         let trial = Trial { load, mean_response_ns, response, waited_ns, length_ns, backlog, late, visibility, client };
