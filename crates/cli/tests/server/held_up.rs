@@ -92,7 +92,7 @@ fn by_a_signal(url: &Url) {
     assert_eq!(lengths_ms.len(), 3, "{:#}", ended.document["client"]);
     // What the watchmen see begins with their next tick, and ends when the machine lets them run.
     for (length_ms, (at_least_ms, at_most_ms)) in lengths_ms.iter().zip([98.0, 298.0, 698.0].into_iter().zip(stopped)) {
-        assert!((at_least_ms..at_most_ms + 50.0).contains(length_ms), "{length_ms} of {at_most_ms}");
+        assert!((at_least_ms..at_most_ms + 500.0).contains(length_ms), "{length_ms} of {at_most_ms}");
     }
 }
 
@@ -105,7 +105,7 @@ fn by_a_quota(url: &Url) {
     let place = Place::new();
     let run = begin(&place, url, "3s", |command| group.entered_by(&command));
     let ended = end(run.wait_with_output().unwrap());
-    assert_client_is_to_blame(&ended, "quota");
+    assert_client_is_to_blame(&ended, "of the 0.05 cores that it may use");
     assert!(!lengths_ms(&ended, "cpu_quota").is_empty(), "{:#}", ended.document["client"]);
     assert_eq!(ended.document["client"]["cores_allowed"], 0.05);
 }

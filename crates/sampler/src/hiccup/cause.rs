@@ -43,6 +43,8 @@ pub(super) struct Observed {
 
 /// A counter explains a stall when it has grown by so much of its length: the rest is noise at both ends.
 const EXPLAINS: f64 = 0.5;
+/// Of a quota half as much does: when it lets a process run again, all its threads are ready at once, and wait for each other.
+const QUOTA_EXPLAINS: f64 = 0.25;
 /// A process that was stopped ran no more than this part of the stall, before it and after it.
 const STANDS_STILL: f64 = 0.1;
 
@@ -60,7 +62,7 @@ impl HiccupCause {
         #[expect(clippy::cast_precision_loss, reason = "a few processors")]
         let cores_concerned = (cores as f64 * late as f64 / tickers.max(1) as f64).max(1.0);
         let stands_still = evidence.process_cpu_s.is_some_and(|s| s <= STANDS_STILL * length_s);
-        if explains(Some(evidence.throttled_s), 1.0) {
+        if evidence.throttled_s >= QUOTA_EXPLAINS * length_s {
             Self::CpuQuota
         } else if explains(evidence.steal_s, cores_concerned) {
             Self::Steal
@@ -144,11 +146,11 @@ mod tests {
     }
 
     #[test]
-    fn a_counter_that_grew_by_half_the_stall_explains_it() {
+    fn a_counter_that_grew_by_half_the_stall_explains_it_and_a_quota_by_a_quarter() {
         assert_eq!(cause(|o| o.evidence.run_delay_s = Some(0.29)), HiccupCause::RunQueue);
-        assert_eq!(cause(|o| o.evidence.throttled_s = 0.25), HiccupCause::CpuQuota);
+        assert_eq!(cause(|o| o.evidence.throttled_s = 0.08), HiccupCause::CpuQuota);
         assert_eq!(cause(|o| o.evidence.steal_s = Some(0.6)), HiccupCause::Steal);
-        assert_eq!(cause(|o| o.evidence.throttled_s = 0.1), HiccupCause::Stopped);
+        assert_eq!(cause(|o| o.evidence.throttled_s = 0.07), HiccupCause::Stopped);
     }
 
     #[test]
