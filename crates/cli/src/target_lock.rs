@@ -5,7 +5,10 @@ use iotbench_core::Endpoint;
 use iotbench_launcher::Records;
 use iotbench_report::{Lock, LockError};
 use sha2::{Digest, Sha256};
-use std::path::{Path, PathBuf};
+use std::{
+    net::Ipv4Addr,
+    path::{Path, PathBuf},
+};
 use url::{Host, Url};
 
 /// The locks of the databases at these addresses, as long as they are kept.
@@ -42,7 +45,10 @@ fn identity(url: &Url) -> String {
         return format!("file {}", real(path).display());
     };
     let is_this_machine = match &host {
-        Host::Domain(name) => name.eq_ignore_ascii_case("localhost"),
+        // Only of schemes of the web is a host of digits told from a name.
+        Host::Domain(name) => {
+            name.eq_ignore_ascii_case("localhost") || name.parse().is_ok_and(|address: Ipv4Addr| address.is_loopback())
+        }
         Host::Ipv4(address) => address.is_loopback(),
         Host::Ipv6(address) => address.is_loopback(),
     };
