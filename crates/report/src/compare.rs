@@ -221,13 +221,17 @@ fn changed(measure: &Measure, judged: &Judged) -> MetricChange {
             (Err(error), _, None) => Some(error.to_string()),
             (Err(error), _, Some(more)) => Some(format!("{error}; {more} more would tell")),
             (Ok(_), Verdict::Undecided, Some(more)) => {
-                Some(format!("about {more} more {} a side would decide it", if more == 1 { "run" } else { "runs" }))
+                Some(format!("about {} a side would decide it", runs_in_words(more)))
             }
             (Ok(_), Verdict::Undecided, None) => Some(format!("more than {MOST_RUNS} runs a side would be needed")),
             _ => None,
         },
         is_regression: judged.is_regression,
     }
+}
+
+fn runs_in_words(more: usize) -> String {
+    if more == 1 { "1 more run".into() } else { format!("{more} more runs") }
 }
 
 fn finished(sides: &Sides, metrics: Vec<MetricChange>, options: &CompareOptions) -> Comparison {

@@ -51,7 +51,7 @@ fn half_section(name: &str, half: &HalfRobustness, ranking: &Ranking, columns: u
         ]
     });
     let heads = ["score %", "95 % from", "to", "first in % of random weights", "mean rank", "ranks", "Pareto front"];
-    let scores = table("How sure", &heads, scores.collect(), Right, columns);
+    let scores = table(&format!("{name}: how sure"), &heads, scores.collect(), Right, columns);
     let weight = |overtaking: &Option<Overtaking>| {
         or_none(overtaking.as_ref(), |o| format!("{} ({})", crate::ranking::digits(o.weight), letter(&o.by)))
     };

@@ -2,7 +2,7 @@
 
 use crate::{
     criterion::Criterion,
-    ranking::{Contender, Ranking, Run, Table},
+    ranking::{Contender, Ranking, Row, Run, Table},
 };
 use iotbench_statistics::{MeanInterval, holm, interval_of_parts, p_of_parts};
 use serde::Serialize;
@@ -41,9 +41,6 @@ pub struct Uncertainty {
     pub ties: Vec<Tie>,
 }
 
-/// What each run adds to a score, by contender: the linear part of the score in its losses.
-type Parts = Vec<Vec<f64>>;
-
 /// Intervals of the scores of a half by the delta method: a score is differentiated by each mean loss that it is made of, the
 /// greatest losses of other contenders among them, and the variances of these are added up with Welch's degrees of freedom.
 /// All criteria of a run are taken together, because they are not independent. Resampling is not used: with five repetitions
@@ -57,31 +54,10 @@ pub fn uncertainty(
     runs: &[Run],
     runs_of: fn(&Contender) -> &[String],
 ) -> Uncertainty {
-    let figures: Vec<Vec<&BTreeMap<Criterion, f64>>> = table
-        .rows
-        .iter()
-        .map(|row| {
-            let contender = ranking.contenders.iter().find(|contender| contender.name == row.contender);
-            let own = contender.map(runs_of).unwrap_or_default();
-            own.iter().filter_map(|name| runs.iter().find(|run| run.name == *name).map(|run| &run.figures)).collect()
-        })
-        .collect();
-    let parts = |slopes: &[Vec<f64>]| -> Parts {
-        let of_run = |slopes: &[f64], figures: &BTreeMap<Criterion, f64>| {
-            let columns = table.columns.iter().zip(slopes);
-            columns.filter_map(|(column, slope)| Some(slope * figures.get(&column.criterion)?)).sum::<f64>()
-        };
-        let of_contender = |(runs, slopes): (&Vec<&BTreeMap<Criterion, f64>>, &Vec<f64>)| {
-            // Who does not move the score adds nothing to its uncertainty, and may have a single run.
-            let moves = slopes.iter().any(|slope| *slope != 0.0);
-            if moves { runs.iter().map(|figures| of_run(slopes, figures)).collect() } else { Vec::new() }
-        };
-        figures.iter().zip(slopes).map(of_contender).filter(|parts| !parts.is_empty()).collect()
-    };
-    let slopes: Vec<Vec<Vec<f64>>> = (0..table.rows.len()).map(|row| slopes(table, row)).collect();
-    let score = |place: usize| {
-        let row = &table.rows[place];
-        let interval = interval_of_parts(row.score_pct, &parts(&slopes[place]));
+    let samples = Samples::of(ranking, table, runs, runs_of);
+    let slopes: Vec<Slopes> = (0..table.rows.len()).map(|row| slopes(table, row)).collect();
+    let score = |(row, slopes): (&Row, &Slopes)| {
+        let interval = interval_of_parts(row.score_pct, &samples.parts(slopes));
         ScoreInterval {
             contender: row.contender.clone(),
             score_pct: row.score_pct,
@@ -89,29 +65,78 @@ pub fn uncertainty(
             high_pct: interval.map(|MeanInterval { high, .. }| high.min(100.0)),
         }
     };
-    let mut order: Vec<usize> = (0..table.rows.len()).collect();
+    let scores = table.rows.iter().zip(&slopes).map(score).collect();
+    Uncertainty { scores, ties: ties(table, &samples, &slopes) }
+}
+
+/// The slopes of a score in the mean losses: of contenders by criteria.
+type Slopes = Vec<Vec<f64>>;
+
+/// The runs behind a table. Contenders that differ in how they read share those that write, and these are one sample.
+struct Samples<'a> {
+    criteria: Vec<Criterion>,
+    /// Of each contender, the first one that has the same runs.
+    same: Vec<usize>,
+    /// What each run of a contender measured.
+    figures: Vec<Vec<&'a BTreeMap<Criterion, f64>>>,
+}
+
+impl<'a> Samples<'a> {
+    fn of(ranking: &Ranking, table: &Table, runs: &'a [Run], runs_of: fn(&Contender) -> &[String]) -> Self {
+        let named = |row: &Row| {
+            let contender = ranking.contenders.iter().find(|contender| contender.name == row.contender);
+            contender.map(runs_of).unwrap_or_default()
+        };
+        let names: Vec<&[String]> = table.rows.iter().map(named).collect();
+        let figures = |name: &String| runs.iter().find(|run| run.name == *name).map(|run| &run.figures);
+        Self {
+            criteria: table.columns.iter().map(|column| column.criterion).collect(),
+            same: names.iter().map(|own| names.iter().position(|other| other == own).unwrap_or_default()).collect(),
+            figures: names.iter().map(|names| names.iter().filter_map(figures).collect()).collect(),
+        }
+    }
+
+    /// What each run adds to a score, by sample. A sample that does not move the score adds nothing to its uncertainty, and
+    /// may be of a single run.
+    fn parts(&self, slopes: &Slopes) -> Vec<Vec<f64>> {
+        let of_sample = |first: usize| {
+            let own = || self.same.iter().zip(slopes).filter(|(same, _)| **same == first).map(|(_, slopes)| slopes);
+            let slope = |place: usize| own().map(|slopes| slopes[place]).sum::<f64>();
+            let slopes: Vec<f64> = (0..self.criteria.len()).map(slope).collect();
+            let of_run = |figures: &&BTreeMap<Criterion, f64>| {
+                let known = self.criteria.iter().zip(&slopes).filter_map(|(c, slope)| Some(slope * figures.get(c)?));
+                known.sum::<f64>()
+            };
+            slopes.iter().any(|slope| *slope != 0.0).then(|| self.figures[first].iter().map(of_run).collect())
+        };
+        (0..self.same.len()).filter_map(of_sample).collect()
+    }
+}
+
+/// Neighbours in the order whose distance is no more than chance. Who shares his runs with another is no other.
+fn ties(table: &Table, samples: &Samples<'_>, slopes: &[Slopes]) -> Vec<Tie> {
+    let mut order: Vec<usize> = (0..table.rows.len()).filter(|&row| samples.same[row] == row).collect();
     order.sort_by(|&a, &b| table.rows[b].score_pct.total_cmp(&table.rows[a].score_pct));
-    let neighbours: Vec<(usize, usize)> = order.windows(2).map(|pair| (pair[0], pair[1])).collect();
-    let p_of = |&(a, b): &(usize, usize)| {
-        let apart: Vec<Vec<f64>> =
-            slopes[a].iter().zip(&slopes[b]).map(|(a, b)| a.iter().zip(b).map(|(a, b)| a - b).collect()).collect();
-        p_of_parts(table.rows[a].score_pct - table.rows[b].score_pct, &parts(&apart))
+    let p_of = |pair: &[usize]| {
+        let (a, b) = (pair[0], pair[1]);
+        let apart = |(a, b): (&Vec<f64>, &Vec<f64>)| a.iter().zip(b).map(|(a, b)| a - b).collect();
+        let apart: Slopes = slopes[a].iter().zip(&slopes[b]).map(apart).collect();
+        p_of_parts(table.rows[a].score_pct - table.rows[b].score_pct, &samples.parts(&apart))
     };
-    let p_values: Vec<Option<f64>> = neighbours.iter().map(p_of).collect();
+    let p_values: Vec<Option<f64>> = order.windows(2).map(p_of).collect();
     let known: Vec<f64> = p_values.iter().flatten().copied().collect();
     let mut adjusted = holm(&known).into_iter();
-    let ties = neighbours.iter().zip(p_values).filter_map(|(&(a, b), p)| {
+    let tie = |(pair, p): (&[usize], Option<f64>)| {
         let p_holm = p.and_then(|_| adjusted.next());
         let name = |place: usize| table.rows[place].contender.clone();
-        (p_holm.is_none_or(|p| p > 0.05)).then(|| Tie { higher: name(a), lower: name(b), p_holm })
-    });
-    let ties = ties.collect();
-    Uncertainty { scores: (0..table.rows.len()).map(score).collect(), ties }
+        (p_holm.is_none_or(|p| p > 0.05)).then(|| Tie { higher: name(pair[0]), lower: name(pair[1]), p_holm })
+    };
+    order.windows(2).zip(p_values).filter_map(tie).collect()
 }
 
 /// How a contender's score moves with each mean loss: of contenders by criteria. Its own losses lower it, and the greatest
 /// loss of a criterion, whoever has it, is what they are measured by.
-fn slopes(table: &Table, own: usize) -> Vec<Vec<f64>> {
+fn slopes(table: &Table, own: usize) -> Slopes {
     let mut slopes = vec![vec![0.0; table.columns.len()]; table.rows.len()];
     for (place, column) in table.columns.iter().enumerate() {
         let (Some(max), true) = (column.max.filter(|max| *max > 0.0), column.counts) else { continue };

@@ -183,3 +183,30 @@ fn neighbours_that_differ_by_chance_are_warned_of_and_others_are_not() {
     let found = robustness(&single, &near, 1).write.unwrap().uncertainty;
     assert_eq!((found.ties.len(), found.ties[0].p_holm, found.scores[0].low_pct), (1, None, None));
 }
+
+/// Strategies share the runs that write: these are one sample, whichever of them is the worst in a criterion.
+#[test]
+fn contenders_that_share_their_runs_have_one_interval_and_are_no_neighbours() {
+    let mut random = fastrand::Rng::with_seed(6);
+    let runs = simulated(&mut random, 5);
+    let mut file = file([3.0, 1.0, 2.0]);
+    file.read = file.write.clone().map(|half| Half { profile: "r".into(), ..half });
+    let read = |strategy: &str, run: &Run| Run {
+        name: format!("{} {strategy}", run.name),
+        profile: "r".into(),
+        strategy: Some(strategy.into()),
+        ..run.clone()
+    };
+    let reads = runs.iter().flat_map(|run| [read("individual", run), read("bulk", run)]);
+    let all: Vec<Run> = runs.iter().cloned().chain(reads).collect();
+    let alone = robustness(&rank(&file, &runs).unwrap(), &runs, 1).write.unwrap().uncertainty;
+    let shared = robustness(&rank(&file, &all).unwrap(), &all, 1).write.unwrap().uncertainty;
+    assert_eq!((alone.scores.len(), shared.scores.len()), (3, 6));
+    for (place, score) in shared.scores.iter().enumerate() {
+        let own = &alone.scores[place / 2];
+        for (shared, alone) in [(score.low_pct, own.low_pct), (score.high_pct, own.high_pct)] {
+            assert!((shared.unwrap() - alone.unwrap()).abs() < 1e-9, "{score:?} {own:?}");
+        }
+    }
+    assert_eq!(shared.ties.len(), alone.ties.len(), "{:?}", shared.ties);
+}

@@ -1,7 +1,7 @@
 //! Comparisons as Markdown that fits a comment of a pull request.
 
 use super::{
-    Comparison, MetricChange,
+    Comparison, MetricChange, runs_in_words,
     text::{answer, notes, p_value, percent, shown},
 };
 use crate::terminal::figure::{TIE, or_none};
@@ -37,7 +37,7 @@ fn row(metric: &MetricChange) -> String {
     let name = if metric.is_gated { format!("**{}**", metric.metric) } else { metric.metric.to_owned() };
     let interval = metric.low_pct.zip(metric.high_pct);
     let verdict = if metric.is_regression { "**worse**" } else { metric.verdict };
-    let more = metric.more_runs.map(|more| format!(" (about {more} more runs a side)")).unwrap_or_default();
+    let more = metric.more_runs.map(|more| format!(" (about {} a side)", runs_in_words(more))).unwrap_or_default();
     format!(
         "| {name} | {} | {} | {} | {} | {} | {verdict}{more} |\n",
         figure(metric.base),
