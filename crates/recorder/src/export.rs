@@ -53,6 +53,9 @@ pub enum ExportError {
         /// Significant digits.
         digits: u64,
     },
+    /// A line of an interval log that is none.
+    #[error("{0:?} does not begin a line of an interval log; is the file damaged?")]
+    Line(String),
     /// The tag cannot stand in an interval log.
     #[error("the tag {0:?} holds a comma, a blank or a line break, which the interval log uses itself: rename it")]
     Tag(String),

@@ -31,21 +31,33 @@
 //! - Nothing waits for a disk while the run goes on.
 
 mod comparison;
+mod contender;
+mod cost;
 mod document;
 mod environment;
 mod folder;
+mod heat_map;
+mod html;
+mod markdown;
+mod price;
 mod printable;
 mod query_jitter;
 mod ranking;
 mod recording;
 mod repetitions;
+mod reported_run;
 mod score;
 mod series;
+mod standing;
 mod sweep;
 mod sweep_table;
 mod terminal;
+mod thinning;
+mod tidy;
+mod timeline;
 
 pub use comparison::render_comparison;
+pub use cost::{Cost, Price};
 pub use document::{
     Answers, Audit, AuditExample, Backlog, BoundTrials, Capacity, Client, Cycles, Document, DocumentError, Durability,
     Durations, ErrorsOfCause, Figures, Freshness, Group, Inconsistency, Interval, KindLatency, Latency, Limit, Load,
@@ -55,15 +67,22 @@ pub use document::{
 pub use environment::{Environment, Filesystem, StealMeter, filesystem_of};
 pub use folder::{
     FolderError, FolderName, LATENCY_FILE, LEDGER_FILE, MANIFEST_FILE, Manifest, ManifestError, ManifestFile,
-    OPERATIONS_FILE, PROFILE_FILE, RUN_FILE, ResultsFolder, SERIES_FILE, SWEEP_FILE, check_manifest, open_ledger,
-    read_document, read_documents,
+    OPERATIONS_FILE, PROFILE_FILE, REPORT_FILE, RUN_FILE, ResultsFolder, SERIES_FILE, SWEEP_FILE, check_manifest,
+    open_ledger, read_document, read_documents, write_file,
 };
+pub use heat_map::{HeatColumn, HeatMap, HeatMapError};
+pub use html::{HtmlOptions, render_html};
+pub use markdown::render_markdown;
+pub use price::{PRICED_YEARS, PriceFile, PriceFileError, PricedItem};
 pub use printable::printable;
 pub use query_jitter::{JitterClass, SizedQuery, query_jitter};
 pub use ranking::render_ranking;
 pub use recording::FolderObserver;
 pub use repetitions::{RepeatedFigure, Repetitions, render_repetitions};
+pub use reported_run::ReportedRun;
 pub use score::{scored_run, unequal};
 pub use sweep::render_sweep;
 pub use sweep_table::{SWEEP_SCHEMA, SweepRow, SweepTable};
 pub use terminal::{render, render_audit};
+pub use tidy::render_tidy;
+pub use timeline::{Timeline, TimelineError};

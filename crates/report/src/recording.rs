@@ -65,7 +65,7 @@ impl FolderObserver {
         &self.folder
     }
 
-    /// Writes the last document and the manifest, and waits until all is on the disk. The document is given
+    /// Writes the last document, the page and the manifest, and waits until all is on the disk. The document is given
     /// back even if it could not be written, so that nothing measured is lost.
     pub fn finish(mut self, outcome: &Outcome) -> (Document, Result<(), FolderError>) {
         let document = self.document(outcome);
@@ -87,7 +87,10 @@ impl FolderObserver {
             file.sync().map_err(|source| FolderError::Write { path: name.into(), source })?;
         }
         self.folder.sync_ledger()?;
-        self.folder.write_manifest()
+        // A page that cannot be written takes nothing else with it.
+        let page = self.folder.write_report(document);
+        self.folder.write_manifest()?;
+        page
     }
 
     fn second(&mut self, second: &Second<'_>) -> Result<(), String> {
