@@ -2,8 +2,8 @@
 
 use crate::commands::{
     BackendsArguments, CapacityArguments, CheckArguments, CleanArguments, CompletionsArguments, DatasetsArguments,
-    GenerateArguments, ManArguments, ProfilesArguments, RunArguments, SampleArguments, ScoreArguments, ServerArguments,
-    ShowArguments, VerifyArguments,
+    GenerateArguments, ManArguments, ProfilesArguments, ReportArguments, RunArguments, SampleArguments, ScoreArguments,
+    ServerArguments, ShowArguments, VerifyArguments,
 };
 use clap::{Parser, Subcommand};
 
@@ -26,6 +26,7 @@ Examples:
   iotbench run -p machine_read -b postgres:wide -d 20s
   iotbench capacity -p pmu_write --criterion 'p99<50ms'
   iotbench score results/*                            the ranking of what was run
+  iotbench report results/* -o page.html              one page of what was run
   iotbench profiles                                   what can be run
   iotbench generate --dataset pmu --format influx | head
 ";
@@ -61,6 +62,8 @@ pub(crate) enum Command {
     Verify(VerifyArguments),
     /// Rank databases by a weighted score over their runs
     Score(ScoreArguments),
+    /// Write a page, Markdown, CSV or JSON about one or more runs
+    Report(ReportArguments),
     /// Watch CPU, memory, disk and network of processes, a cgroup or the host
     Sample(SampleArguments),
     /// Keep a private server of a database running for experiments of your own

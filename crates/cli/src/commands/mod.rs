@@ -10,6 +10,7 @@ mod generate;
 mod join;
 mod man;
 mod profiles;
+mod report;
 mod run;
 mod sample;
 mod score;
@@ -26,6 +27,7 @@ pub(crate) use datasets::DatasetsArguments;
 pub(crate) use generate::GenerateArguments;
 pub(crate) use man::ManArguments;
 pub(crate) use profiles::ProfilesArguments;
+pub(crate) use report::ReportArguments;
 pub(crate) use run::RunArguments;
 pub(crate) use sample::SampleArguments;
 pub(crate) use score::ScoreArguments;
@@ -53,6 +55,7 @@ pub(crate) fn carry_out(command: Command) -> Result<u8, CliError> {
         Command::Show(arguments) => show::show(&arguments),
         Command::Verify(arguments) => verify::verify(&arguments),
         Command::Score(arguments) => score::score(&arguments).map(|()| 0),
+        Command::Report(arguments) => report::report(&arguments).map(|()| 0),
         Command::Sample(arguments) => sample::sample(&arguments),
         Command::Completions(arguments) => completions::completions(&arguments).map(|()| 0),
         Command::Man(arguments) => man::man(&arguments).map(|()| 0),

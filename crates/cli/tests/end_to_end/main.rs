@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod browser;
 mod capacity;
 mod embedded;
 mod interruption;
@@ -10,6 +11,7 @@ mod local_io;
 mod program;
 mod readme;
 mod repetitions;
+mod report;
 mod results;
 mod score;
 mod tampered;

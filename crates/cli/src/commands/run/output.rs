@@ -6,7 +6,9 @@ use super::{
 };
 use crate::{console, error::CliError};
 use iotbench_engine::Plan;
-use iotbench_report::{Document, Repetitions, render, render_comparison, render_repetitions, render_sweep};
+use iotbench_report::{
+    Document, REPORT_FILE, Repetitions, render, render_comparison, render_repetitions, render_sweep,
+};
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -29,7 +31,10 @@ pub(super) fn print_results(
             console::print(&format!("{}\n{table}", runs.map(line).collect::<String>()))
         }
         OutputFormat::Text => {
-            let text = |done: &Done| format!("{}\nresults: {}\n", text(done).trim_end(), folder(done));
+            let text = |done: &Done| {
+                let page = page(done).map(|page| format!("report: {page}\n")).unwrap_or_default();
+                format!("{}\nresults: {}\n{page}", text(done).trim_end(), folder(done))
+            };
             console::print(&done.iter().map(text).collect::<Vec<_>>().join("\n"))?;
             if done.len() < 2 || done.iter().any(|done| done.is_sweep) {
                 return Ok(());
@@ -54,6 +59,12 @@ pub(super) fn print_results(
             }
         },
     }
+}
+
+/// The page that a run left; of several, `iotbench report` makes one.
+fn page(done: &Done) -> Option<String> {
+    let page = done.folder.join(REPORT_FILE);
+    page.exists().then(|| console::printable(&page.display().to_string()))
 }
 
 fn documents(done: &Done) -> Vec<Document> {
