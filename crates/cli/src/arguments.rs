@@ -3,7 +3,8 @@
 use crate::commands::{
     BackendsArguments, CapacityArguments, CheckArguments, CleanArguments, CompareArguments, CompletionsArguments,
     DatasetsArguments, GenerateArguments, HistoryArguments, ManArguments, ProfilesArguments, RecoverArguments,
-    RunArguments, SampleArguments, ScoreArguments, ServerArguments, ShowArguments, SuiteArguments, VerifyArguments,
+    ReportArguments, RunArguments, SampleArguments, ScoreArguments, ServerArguments, ShowArguments, SuiteArguments,
+    VerifyArguments,
 };
 use clap::{Parser, Subcommand};
 
@@ -28,6 +29,7 @@ Examples:
   iotbench suite quick                                which of the databases here? a first look in three minutes
   iotbench compare old/* -- new/*                     what changed, and is it a regression?
   iotbench score results/*                            the ranking of what was run
+  iotbench report results/* -o page.html              one page of what was run
   iotbench profiles                                   what can be run
   iotbench generate --dataset pmu --format influx | head
 ";
@@ -71,6 +73,8 @@ pub(crate) enum Command {
     History(HistoryArguments),
     /// Rank databases by a weighted score over their runs
     Score(ScoreArguments),
+    /// Write a page, Markdown, CSV or JSON about one or more runs
+    Report(ReportArguments),
     /// Watch CPU, memory, disk and network of processes, a cgroup or the host
     Sample(SampleArguments),
     /// Keep a private server of a database running for experiments of your own

@@ -3,12 +3,9 @@
 use std::io::{self, Read};
 use std::time::{Duration, SystemTime};
 
-use base64::{Engine, prelude::BASE64_STANDARD};
 use flate2::read::ZlibDecoder;
 use hdrhistogram::Histogram;
-use hdrhistogram::serialization::interval_log::{
-    IntervalLogIterator, IntervalLogWriterBuilder, IntervalLogWriterError, LogEntry, Tag,
-};
+use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, IntervalLogWriterError, Tag};
 use hdrhistogram::serialization::{
     DeserializeError, Deserializer, Serializer, V2DeflateSerializeError, V2DeflateSerializer,
 };
@@ -56,12 +53,12 @@ pub enum ExportError {
         /// Significant digits.
         digits: u64,
     },
+    /// A line of an interval log that is none.
+    #[error("{0:?} does not begin a line of an interval log; is the file damaged?")]
+    Line(String),
     /// The tag cannot stand in an interval log.
     #[error("the tag {0:?} holds a comma, a blank or a line break, which the interval log uses itself: rename it")]
     Tag(String),
-    /// The line is none of an interval log.
-    #[error("this is no line of an interval log; is the file damaged?")]
-    Line,
     /// The interval log could not be put together.
     #[error("cannot write the interval log: {0}")]
     Log(#[from] io::Error),
@@ -157,36 +154,4 @@ pub fn interval_line(
             IntervalLogWriterError::IoError(error) => ExportError::Log(error),
         })?;
     Ok(String::from_utf8_lossy(&text).into_owned())
-}
-
-/// A histogram of an interval log.
-#[derive(Debug, Clone, PartialEq)]
-pub struct LoggedInterval {
-    /// What it is of.
-    pub tag: String,
-    /// When the interval began, since the run's epoch.
-    pub start: Duration,
-    /// How long it was.
-    pub length: Duration,
-    /// Its values, as [`LatencyHistogram::from_v2_deflate`] reads them.
-    pub histogram: LatencyHistogram,
-}
-
-/// Reads a line that [`interval_line`] or [`interval_log_head`] wrote, line break included; `None`: it has no histogram.
-///
-/// # Errors
-/// It is neither, or its histogram is none of ours.
-pub fn read_interval_line(line: &str) -> Result<Option<LoggedInterval>, ExportError> {
-    let interval = match IntervalLogIterator::new(line.as_bytes()).next() {
-        None | Some(Ok(LogEntry::StartTime(_) | LogEntry::BaseTime(_))) => return Ok(None),
-        Some(Ok(LogEntry::Interval(interval))) => interval,
-        Some(Err(_)) => return Err(ExportError::Line),
-    };
-    let bytes = BASE64_STANDARD.decode(interval.encoded_histogram()).map_err(|_| ExportError::Line)?;
-    Ok(Some(LoggedInterval {
-        tag: interval.tag().map(|tag| tag.as_str().to_owned()).unwrap_or_default(),
-        start: interval.start_timestamp(),
-        length: interval.duration(),
-        histogram: LatencyHistogram::from_v2_deflate(&bytes)?,
-    }))
 }

@@ -187,6 +187,13 @@ impl LatencyHistogram {
         lowest.clamp(self.min_ns, self.max_ns)
     }
 
+    /// The middle of each bucket that holds something, in nanoseconds, and how many durations it holds, ascending; the
+    /// overflow has none.
+    pub fn recorded(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let buckets = &self.buckets;
+        buckets.iter_recorded().map(|b| (buckets.median_equivalent(b.value_iterated_to()), b.count_at_value()))
+    }
+
     /// The buckets, without overflow and exact figures.
     pub(crate) fn buckets(&self) -> &Histogram<u64> {
         &self.buckets

@@ -14,7 +14,9 @@ pub use suite::read_suite;
 
 use crate::{
     document::{Document, DocumentError},
+    html::{HtmlOptions, render_html},
     lock::{Lock, LockError},
+    reported_run::ReportedRun,
     sweep_table::SweepTable,
 };
 use std::{
@@ -44,6 +46,8 @@ pub const SWEEP_FILE: &str = "sweep.json";
 pub const SUITE_DOCUMENT: &str = "suite.json";
 /// The suite as written, beside it.
 pub const SUITE_FILE: &str = "suite.toml";
+/// The run as a page for people.
+pub const REPORT_FILE: &str = "report.html";
 /// Digests of the other files.
 pub const MANIFEST_FILE: &str = "manifest.json";
 /// The files of an embedded database.
@@ -219,6 +223,12 @@ impl ResultsFolder {
         self.replace(RUN_FILE, flush, |file| file.write_all(text.as_bytes()))
     }
 
+    /// Writes the page of the run whose document this is, from the files that are here.
+    pub(crate) fn write_report(&self, document: &Document) -> Result<(), FolderError> {
+        let page = render_html(&[ReportedRun::beside(document.clone(), &self.path)], &HtmlOptions::default());
+        self.replace(REPORT_FILE, Flush::Later, |file| file.write_all(page.as_bytes()))
+    }
+
     pub(crate) fn write_manifest(&self) -> Result<(), FolderError> {
         let manifest = Manifest::of(&self.path)?;
         self.replace(MANIFEST_FILE, Flush::Now, |file| {
@@ -272,14 +282,35 @@ impl ResultsFolder {
         flush: Flush,
         write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<(), FolderError> {
-        let partial = self.partial(name);
-        let written = write_whole(&partial, flush, write).and_then(|()| fs::rename(&partial, self.path.join(name)));
-        written.map_err(|source| {
-            // If it cannot be removed either, there is nothing left to try; its name says what it is.
-            let _ = fs::remove_file(&partial);
-            FolderError::Write { path: self.shown(name), source }
-        })
+        replace(&self.path, name, flush, write).map_err(|source| FolderError::Write { path: self.shown(name), source })
     }
+}
+
+/// Writes a file that others see as it was or as it is, never a part, whatever happens meanwhile.
+///
+/// # Errors
+/// It cannot be written.
+pub fn write_file(path: &Path, content: &[u8]) -> Result<(), FolderError> {
+    let fail = |source| FolderError::Write { path: shown(path), source };
+    let (Some(name), folder) = (path.file_name(), path.parent().unwrap_or(Path::new(""))) else {
+        return Err(fail(io::ErrorKind::IsADirectory.into()));
+    };
+    replace(folder, &name.to_string_lossy(), Flush::Later, |file| file.write_all(content)).map_err(fail)
+}
+
+fn replace(
+    folder: &Path,
+    name: &str,
+    flush: Flush,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let partial = folder.join(format!(".{name}.partial"));
+    let written = write_whole(&partial, flush, write).and_then(|()| fs::rename(&partial, folder.join(name)));
+    if written.is_err() {
+        // If it cannot be removed either, there is nothing left to try; its name says what it is.
+        let _ = fs::remove_file(&partial);
+    }
+    written
 }
 
 fn write_whole(path: &Path, flush: Flush, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
@@ -310,19 +341,24 @@ pub fn read_document(path: &Path) -> Result<Document, FolderError> {
 /// # Errors
 /// There is none, or one that is none of this version.
 pub fn read_documents(path: &Path) -> Result<Vec<Document>, FolderError> {
+    run_folders(path)?.iter().map(|run| read_document(run)).collect()
+}
+
+/// Where the documents are: `path` itself, or of a sweep's folder the folders in it.
+pub(crate) fn run_folders(path: &Path) -> Result<Vec<PathBuf>, FolderError> {
     if !path.is_dir() || path.join(RUN_FILE).exists() {
-        return Ok(vec![read_document(path)?]);
+        return Ok(vec![path.to_owned()]);
     }
     let failed = |source| FolderError::Read { path: shown(path), source };
     let mut runs = Vec::new();
     for entry in fs::read_dir(path).map_err(failed)? {
         let folder = entry.map_err(failed)?.path();
         if folder.join(RUN_FILE).exists() {
-            runs.push(read_document(&folder)?);
+            runs.push(folder);
         }
     }
     // Without any, the error names the file that there should be.
-    if runs.is_empty() { Ok(vec![read_document(path)?]) } else { Ok(runs) }
+    Ok(if runs.is_empty() { vec![path.to_owned()] } else { runs })
 }
 
 pub(crate) fn shown(path: &Path) -> String {

@@ -33,28 +33,39 @@
 
 mod compare;
 mod comparison;
+mod contender;
+mod cost;
 mod document;
 mod environment;
 mod folder;
+mod heat_map;
 mod history;
+mod html;
 mod journal;
 mod latency_log;
 mod lines;
 mod lock;
+mod markdown;
+mod price;
 mod printable;
 mod query_jitter;
 mod ranking;
 mod recording;
 mod recover;
 mod repetitions;
+mod reported_run;
 mod robustness;
 mod score;
 mod series;
+mod standing;
 mod study;
 mod suite;
 mod sweep;
 mod sweep_table;
 mod terminal;
+mod thinning;
+mod tidy;
+mod timeline;
 mod trials;
 
 pub use compare::{
@@ -62,6 +73,7 @@ pub use compare::{
     SideSummary, Unlike, compare, find_metric, markdown_comparisons, noise_of, render_comparisons, render_noise,
 };
 pub use comparison::render_comparison;
+pub use cost::{Cost, Price};
 pub use document::{
     Answers, Audit, AuditExample, Backlog, BoundTrials, Capacity, Client, Cycles, Document, DocumentError, Durability,
     Durations, ErrorsOfCause, Figures, Freshness, Group, Hiccup, Inconsistency, Interval, KindLatency, LateTicks,
@@ -72,17 +84,23 @@ pub use document::{
 pub use environment::{Environment, Filesystem, StealMeter, filesystem_of};
 pub use folder::{
     DATABASE_FOLDER, FolderError, FolderName, JOURNAL_FILE, LATENCY_FILE, LEDGER_FILE, MANIFEST_FILE, Manifest,
-    ManifestError, ManifestFile, OPERATIONS_FILE, PROFILE_FILE, RUN_FILE, ResultsFolder, SERIES_FILE, SUITE_DOCUMENT,
-    SUITE_FILE, SWEEP_FILE, check_manifest, open_ledger, read_document, read_documents, read_suite,
+    ManifestError, ManifestFile, OPERATIONS_FILE, PROFILE_FILE, REPORT_FILE, RUN_FILE, ResultsFolder, SERIES_FILE,
+    SUITE_DOCUMENT, SUITE_FILE, SWEEP_FILE, check_manifest, open_ledger, read_document, read_documents, read_suite,
+    write_file,
 };
+pub use heat_map::{HeatColumn, HeatMap, HeatMapError};
 pub use history::{History, HistoryChange, MetricHistory, Series, history, render_history};
+pub use html::{HtmlOptions, render_html};
 pub use lock::{Holder, Lock, LockError};
+pub use markdown::render_markdown;
+pub use price::{PRICED_YEARS, PriceFile, PriceFileError, PricedItem};
 pub use printable::printable;
 pub use query_jitter::{JitterClass, SizedQuery, query_jitter};
 pub use ranking::render_ranking;
 pub use recording::FolderObserver;
 pub use recover::{RecoverError, Recovered, recover};
 pub use repetitions::{RepeatedFigure, Repetitions, render_repetitions};
+pub use reported_run::ReportedRun;
 pub use robustness::render_robustness;
 pub use score::{scored_run, unequal};
 pub use study::{is_study_figure, render_study_table, study_figure};
@@ -90,4 +108,6 @@ pub use suite::{render_suite_state, title_of_run};
 pub use sweep::render_sweep;
 pub use sweep_table::{SWEEP_SCHEMA, SweepRow, SweepTable};
 pub use terminal::{render, render_audit};
+pub use tidy::render_tidy;
+pub use timeline::{Timeline, TimelineError};
 pub use trials::{SavedSearch, SavedSearchError, SearchHead, TRIALS_FILE, TrialRecord, read_search};

@@ -94,7 +94,7 @@ impl FolderObserver {
         &self.folder
     }
 
-    /// Writes the last document and the manifest, and waits until all is on the disk. The document is given
+    /// Writes the last document, the page and the manifest, and waits until all is on the disk. The document is given
     /// back even if it could not be written, so that nothing measured is lost.
     pub fn finish(mut self, outcome: &Outcome) -> (Document, Result<(), FolderError>) {
         let document = self.document(outcome);
@@ -122,7 +122,10 @@ impl FolderObserver {
         let trials = self.trials.as_ref().map_or(Ok(()), Trials::sync);
         trials.map_err(|source| FolderError::Write { path: TRIALS_FILE.into(), source })?;
         self.folder.sync_ledger()?;
-        self.folder.write_manifest()
+        // A page that cannot be written takes nothing else with it.
+        let page = self.folder.write_report(document);
+        self.folder.write_manifest()?;
+        page
     }
 
     fn second(&mut self, second: &Second<'_>) -> Result<(), String> {

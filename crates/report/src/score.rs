@@ -18,13 +18,6 @@ pub fn scored_run(document: &Document) -> Run {
         [] => verdict.status.name().into(),
         reasons => format!("{}: {}", verdict.status.name(), reasons.join("; ")),
     });
-    let promise = document.target.durability.as_ref().map_or_else(
-        || "not known".into(),
-        |durability| match durability.nodes {
-            1 => survived(durability),
-            nodes => format!("{}, on {nodes} nodes", survived(durability)),
-        },
-    );
     let known = |(criterion, figure): (Criterion, Option<f64>)| {
         Some((criterion, figure.filter(|figure| figure.is_finite() && *figure >= 0.0)?))
     };
@@ -33,10 +26,21 @@ pub fn scored_run(document: &Document) -> Run {
         profile: document.profile_title(),
         target: document.target.name(),
         strategy: document.target.strategy.clone(),
-        promise,
+        promise: promise(document),
         refused,
         figures: figures(document).into_iter().filter_map(known).collect(),
     }
+}
+
+/// What an acknowledged write survives, and on how many nodes.
+pub(crate) fn promise(document: &Document) -> String {
+    document.target.durability.as_ref().map_or_else(
+        || "not known".into(),
+        |durability| match durability.nodes {
+            1 => survived(durability),
+            nodes => format!("{}, on {nodes} nodes", survived(durability)),
+        },
+    )
 }
 
 fn figures(document: &Document) -> [(Criterion, Option<f64>); 11] {

@@ -1,6 +1,6 @@
 //! A document as text for people: the verdict, the answer in a sentence, then the figures. Pure.
 
-mod answer;
+pub(crate) mod answer;
 mod audit;
 pub(crate) mod figure;
 mod latency;
@@ -8,7 +8,7 @@ mod load;
 pub(crate) mod machine;
 mod ramp;
 mod reads;
-mod scenario;
+pub(crate) mod scenario;
 mod search;
 mod steady;
 pub(crate) mod table;

@@ -9,8 +9,8 @@ use iotbench_engine::{Event, LedgerStore, Observer, OperationRecord, Outcome, Ph
 use iotbench_recorder::{Timing, Window};
 use iotbench_report::{
     Document, FolderName, FolderObserver, JOURNAL_FILE, LATENCY_FILE, LEDGER_FILE, MANIFEST_FILE, ManifestError,
-    OPERATIONS_FILE, PROFILE_FILE, RUN_FILE, ResultsFolder, SERIES_FILE, Status, check_manifest, open_ledger,
-    read_document,
+    OPERATIONS_FILE, PROFILE_FILE, REPORT_FILE, RUN_FILE, ResultsFolder, SERIES_FILE, Status, check_manifest,
+    open_ledger, read_document,
 };
 use iotbench_sampler::{Observation, Reading, Sample};
 use std::{
@@ -172,7 +172,7 @@ fn a_checkpoint_replaces_the_document_and_leaves_nothing_else() {
     let mut names: Vec<_> =
         fs::read_dir(&folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
-    assert_eq!(names, [JOURNAL_FILE, LATENCY_FILE, MANIFEST_FILE, PROFILE_FILE, RUN_FILE, SERIES_FILE]);
+    assert_eq!(names, [JOURNAL_FILE, LATENCY_FILE, MANIFEST_FILE, PROFILE_FILE, REPORT_FILE, RUN_FILE, SERIES_FILE]);
 }
 
 #[test]
@@ -242,10 +242,11 @@ fn a_changed_a_missing_and_an_added_file_show() {
     fs::write(folder.join(RUN_FILE), text.replacen("\"ok\": 100", "\"ok\": 101", 1)).unwrap();
     fs::remove_file(folder.join(SERIES_FILE)).unwrap();
     fs::write(folder.join("extra"), "").unwrap();
-    fs::write(folder.join("report.html"), "").unwrap();
+    fs::write(folder.join(REPORT_FILE), "").unwrap();
     assert_eq!(
         check_manifest(&folder).unwrap(),
         [
+            ManifestError::Changed(REPORT_FILE.into()),
             ManifestError::Changed(RUN_FILE.into()),
             ManifestError::Missing(SERIES_FILE.into()),
             ManifestError::Added("extra".into())

@@ -14,6 +14,7 @@ mod join;
 mod man;
 mod profiles;
 mod recover;
+mod report;
 mod run;
 mod sample;
 mod score;
@@ -34,6 +35,7 @@ pub(crate) use history::HistoryArguments;
 pub(crate) use man::ManArguments;
 pub(crate) use profiles::ProfilesArguments;
 pub(crate) use recover::RecoverArguments;
+pub(crate) use report::ReportArguments;
 pub(crate) use run::RunArguments;
 pub(crate) use sample::SampleArguments;
 pub(crate) use score::ScoreArguments;
@@ -66,6 +68,7 @@ pub(crate) fn carry_out(command: Command) -> Result<u8, CliError> {
         Command::Compare(arguments) => compare::compare(&arguments),
         Command::History(arguments) => history::history(&arguments).map(|()| 0),
         Command::Score(arguments) => score::score(&arguments).map(|()| 0),
+        Command::Report(arguments) => report::report(&arguments).map(|()| 0),
         Command::Sample(arguments) => sample::sample(&arguments),
         Command::Completions(arguments) => completions::completions(&arguments).map(|()| 0),
         Command::Man(arguments) => man::man(&arguments).map(|()| 0),

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod browser;
 mod capacity;
 mod clock_step;
 mod compare;
@@ -14,6 +15,7 @@ mod program;
 mod readme;
 mod recover;
 mod repetitions;
+mod report;
 mod results;
 mod score;
 mod suite;

@@ -1,6 +1,6 @@
 //! Digests of a run's files, so that a change shows.
 
-use super::{FolderError, MANIFEST_FILE, shown};
+use super::{FolderError, MANIFEST_FILE, REPORT_FILE, shown};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::{
@@ -88,7 +88,7 @@ pub fn check_manifest(folder: &Path) -> Result<Vec<ManifestError>, FolderError> 
             Some(_) => {}
         }
     }
-    let added = now.files.iter().filter(|f| f.name != "report.html" && find(&then.files, &f.name).is_none());
+    let added = now.files.iter().filter(|f| f.name != REPORT_FILE && find(&then.files, &f.name).is_none());
     errors.extend(added.map(|f| ManifestError::Added(crate::printable::printable(&f.name))));
     Ok(errors)
 }

@@ -7,15 +7,19 @@ use super::{
 use crate::document::{Capacity, Document, Step};
 
 pub(super) fn answer(document: &Document, columns: u16) -> String {
+    paragraph(&sentence(document), columns)
+}
+
+/// What the run found out, on one line.
+pub(crate) fn sentence(document: &Document) -> String {
     let target = document.target.name();
-    let sentence = match (&document.capacity, &document.throughput) {
+    match (&document.capacity, &document.throughput) {
         (Some(capacity), _) => of_capacity(&target, capacity),
         (None, Some(_)) => of_load(&target, document),
         (None, None) => {
             format!("Nothing was measured: the run ended in the phase {}.", document.phase.replace('_', " "))
         }
-    };
-    paragraph(&sentence, columns)
+    }
 }
 
 fn of_capacity(target: &str, capacity: &Capacity) -> String {

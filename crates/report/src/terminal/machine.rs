@@ -66,7 +66,7 @@ fn resources(document: &Document, columns: u16) -> Option<String> {
     Some(std::iter::once(text).chain(notes).collect::<Vec<_>>().join("\n"))
 }
 
-fn storage(document: &Document) -> String {
+pub(crate) fn storage(document: &Document) -> String {
     let storage = &document.storage;
     format!(
         "{} before, {} after; {} bytes a datapoint",
@@ -76,7 +76,7 @@ fn storage(document: &Document) -> String {
     )
 }
 
-fn durability(document: &Document) -> String {
+pub(crate) fn durability(document: &Document) -> String {
     let Some(durability) = &document.target.durability else { return "not known".into() };
     let nodes =
         if durability.nodes == 1 { "1 node".into() } else { format!("{} nodes", count(durability.nodes.into())) };
@@ -117,7 +117,7 @@ fn database(document: &Document) -> String {
     format!("{product}{by}{method}{settings}{at}")
 }
 
-fn client(document: &Document) -> String {
+pub(crate) fn client(document: &Document) -> String {
     let client = &document.client;
     let error = &client.pacing_error_us;
     let cpu = client.cpu_pct.map(|pct| format!("; CPU {} %", significant(pct))).unwrap_or_default();
@@ -168,7 +168,7 @@ fn held_up(count: u64, stalled_ms: f64, hiccups: &[Hiccup]) -> String {
     format!("held up {times}, {} in all: {told}{rest}", duration(stalled_ms * 1e3))
 }
 
-fn machine(document: &Document) -> String {
+pub(crate) fn machine(document: &Document) -> String {
     let machine = &document.environment;
     let text = |value: &Option<String>| value.clone().unwrap_or_else(|| NONE.into());
     let filesystem = machine.database_filesystem.as_ref().or(machine.filesystem.as_ref());
@@ -185,7 +185,7 @@ fn machine(document: &Document) -> String {
     )
 }
 
-fn made_by(document: &Document) -> String {
+pub(crate) fn made_by(document: &Document) -> String {
     let tool = &document.tool;
     let git = tool.git.iter().map(|git| format!(" ({git})")).collect::<String>();
     let started = document.started.split('.').next().unwrap_or_default().trim_end_matches('Z').replace('T', " ");

@@ -4,7 +4,7 @@ use super::{
     figure::{count, duration, or_none, significant},
     table::{paragraph, table},
 };
-use crate::document::{Document, Mark, Stretch};
+use crate::document::{Document, Mark, Scenario, Stretch};
 use comfy_table::CellAlignment::Right;
 
 /// Actions that end a process without a chance to store what it holds.
@@ -24,6 +24,11 @@ pub(super) fn section(document: &Document, columns: u16) -> Option<String> {
     for mark in &scenario.marks {
         text.push_str(&format!("\n{}", paragraph(&line(mark), columns)));
     }
+    Some(format!("{text}\n{}", paragraph(&sentences(document, scenario), columns)))
+}
+
+/// What the load noticed, and what that says of the promise.
+pub(crate) fn sentences(document: &Document, scenario: &Scenario) -> String {
     let outage = match scenario.outage_s {
         0 => "No second was without a success".into(),
         1 => "1 second was without a success".into(),
@@ -44,7 +49,7 @@ pub(super) fn section(document: &Document, columns: u16) -> Option<String> {
     if scenario.marks.iter().any(|mark| mark.error.is_none() && KILLS.contains(&mark.action.as_str())) {
         sentences.push_str(&format!(" {}", of_promise(document)));
     }
-    Some(format!("{text}\n{}", paragraph(&sentences, columns)))
+    sentences
 }
 
 /// What a killed process says of the promise, and what it does not.
@@ -60,7 +65,7 @@ fn of_promise(document: &Document) -> &'static str {
 }
 
 /// `at 20.0 s: restart server 0, done after 1.20 s`
-fn line(mark: &Mark) -> String {
+pub(crate) fn line(mark: &Mark) -> String {
     let at = or_none(mark.from_s, |s| duration(s * 1e6));
     let took = mark.to_s.zip(mark.from_s).map(|(to, from)| format!("done after {}", duration((to - from) * 1e6)));
     let end = mark.error.clone().map(|error| format!("FAILED: {error}")).or(took).unwrap_or_default();

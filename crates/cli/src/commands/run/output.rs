@@ -7,7 +7,8 @@ use super::{
 use crate::{console, error::CliError};
 use iotbench_engine::Plan;
 use iotbench_report::{
-    Comparison, Document, Repetitions, render, render_comparison, render_comparisons, render_repetitions, render_sweep,
+    Comparison, Document, REPORT_FILE, Repetitions, render, render_comparison, render_comparisons, render_repetitions,
+    render_sweep,
 };
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -47,7 +48,10 @@ fn print_runs(done: &[Done], repetitions: Option<&Repetitions>, format: OutputFo
             console::print(&format!("{}\n{table}", runs.map(line).collect::<String>()))
         }
         OutputFormat::Text => {
-            let text = |done: &Done| format!("{}\nresults: {}\n", text(done).trim_end(), folder(done));
+            let text = |done: &Done| {
+                let page = page(done).map(|page| format!("report: {page}\n")).unwrap_or_default();
+                format!("{}\nresults: {}\n{page}", text(done).trim_end(), folder(done))
+            };
             console::print(&done.iter().map(text).collect::<Vec<_>>().join("\n"))?;
             if done.len() < 2 || done.iter().any(|done| done.is_sweep) {
                 return Ok(());
@@ -73,6 +77,12 @@ fn document(done: &[Done], repetitions: Option<&Repetitions>) -> Result<serde_js
         None => json!({ "runs": runs }),
         Some(repetitions) => json!({ "runs": runs, "repetitions": repetitions }),
     })
+}
+
+/// The page that a run left; of several, `iotbench report` makes one.
+fn page(done: &Done) -> Option<String> {
+    let page = done.folder.join(REPORT_FILE);
+    page.exists().then(|| console::printable(&page.display().to_string()))
 }
 
 fn documents(done: &Done) -> Vec<Document> {

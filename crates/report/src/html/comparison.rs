@@ -1,0 +1,128 @@
+//! Several runs: their verdicts, and their plots in one.
+
+use super::{
+    capacity::curve,
+    chart::{Axis, Chart, Line, Shape, Unit},
+    percentiles::{self, Distribution},
+    ranking::field_name,
+    summary::badge,
+    timeline,
+};
+use crate::{
+    contender::{Contender, Field},
+    document::Status,
+    reported_run::ReportedRun,
+};
+use iotbench_recorder::LatencyHistogram;
+use maud::{Markup, html};
+
+/// What is compared, in a line.
+pub(super) fn title(fields: &[Field<'_>]) -> String {
+    let once = |mut names: Vec<&str>| {
+        let all = names.clone();
+        let mut place = 0;
+        names.retain(|name| {
+            place += 1;
+            all.iter().position(|other| other == name) == Some(place - 1)
+        });
+        names.join(", ")
+    };
+    let profiles = once(fields.iter().map(|field| field.profile.as_str()).collect());
+    let contenders = fields.iter().flat_map(|field| &field.contenders);
+    format!("{profiles} on {}", once(contenders.map(|contender| contender.name.as_str()).collect()))
+}
+
+/// How many of the runs can be believed, and of the others, why not.
+pub(super) fn verdict(runs: &[ReportedRun]) -> Markup {
+    let doubtful: Vec<&ReportedRun> = runs.iter().filter(|r| r.document.verdict.status != Status::Valid).collect();
+    let valid = runs.len() - doubtful.len();
+    html! {
+        p {
+            @if doubtful.is_empty() { span class="badge valid" { "valid" } } @else { span class="badge invalid" { (valid) " valid" } }
+            " "
+            @if doubtful.is_empty() { "All " (runs.len()) " runs: nothing is known against their figures." }
+            @else { (valid) " of " (runs.len()) " runs can be believed; only these are ranked." }
+        }
+        @if !doubtful.is_empty() {
+            ul.reasons { @for run in doubtful {
+                li { (badge(&run.document)) " " (run.document.run_id) ": " (run.document.verdict.reasons.join("; ")) }
+            } }
+        }
+    }
+}
+
+/// The contenders' distributions, capacity curves and rates, each in one plot.
+pub(super) fn plots(field: &Field<'_>, number: usize, fields: usize) -> Markup {
+    let distributions: Vec<Distribution> = field.contenders.iter().filter_map(distribution).collect();
+    let figures = [
+        percentiles::figure("Response time by percentile", &distributions),
+        capacities(field),
+        over_time(field, "Throughput", "ok", Axis::linear("operations acknowledged a second", Unit::Number), number),
+        over_time(
+            field,
+            "Response time, p99 of each second",
+            "response_p99_us",
+            Axis::log("response time", Unit::Microseconds),
+            number,
+        ),
+    ];
+    html! {
+        section {
+            h2 { "Side by side" @if fields > 1 { ": " (field_name(field)) } }
+            div.charts { @for figure in figures.into_iter().flatten() { (figure) } }
+        }
+    }
+}
+
+/// The operations of all valid runs together.
+fn distribution(contender: &Contender<'_>) -> Option<Distribution> {
+    let mut histogram = LatencyHistogram::new();
+    for document in contender.valid() {
+        histogram.merge(&document.latency.as_ref()?.by_operation.response.histogram()?);
+    }
+    let (label, colour) = (contender.name.clone(), contender.place);
+    (!histogram.is_empty()).then_some(Distribution { label, colour, shape: Shape::Solid, histogram })
+}
+
+fn capacities(field: &Field<'_>) -> Option<Markup> {
+    let runs = field.contenders.iter().flat_map(|contender| contender.runs.iter().map(move |run| (contender, run)));
+    let mut quantity = None;
+    let lines: Vec<(Line, Vec<f64>)> = runs
+        .filter_map(|(contender, run)| {
+            let capacity = run.document.capacity.as_ref()?;
+            quantity = Some(capacity.quantity.clone());
+            let (at, figures) = curve(capacity, &|step| step.mean_response_us.filter(|us| *us > 0.0));
+            Some((Line { label: contender.name.clone(), colour: contender.place, shape: Shape::Solid, figures }, at))
+        })
+        .collect();
+    let x = Axis::linear(quantity?, Unit::Number);
+    let table_lines = lines.iter().map(|(line, _)| line.label.clone()).collect::<Vec<_>>();
+    let chart =
+        Chart { bridges: true, ..Chart::of_lines(x, Axis::log("mean response time", Unit::Microseconds), lines) };
+    let mut table = timeline::table(&chart.at, &chart.lines, Unit::Microseconds);
+    table.heads = std::iter::once("load".to_owned()).chain(table_lines).collect();
+    Some(chart.figure("Response time by load", "The mean of each load's trials.", &table))
+}
+
+fn over_time(field: &Field<'_>, title: &str, column: &str, y: Axis, number: usize) -> Option<Markup> {
+    let runs = field.contenders.iter().flat_map(|contender| contender.runs.iter().map(move |run| (contender, run)));
+    let lines: Vec<(Line, Vec<f64>)> = runs
+        .filter_map(|(contender, run)| {
+            let series = run.timeline.as_ref()?;
+            let mut figures = series.figures(column)?;
+            if y.log {
+                figures.iter_mut().for_each(|figure| *figure = figure.filter(|figure| *figure > 0.0));
+            }
+            let line = Line { label: contender.name.clone(), colour: contender.place, shape: Shape::Solid, figures };
+            Some((line, series.starts_s()))
+        })
+        .collect();
+    if lines.is_empty() {
+        return None;
+    }
+    let unit = y.unit;
+    let chart = Chart::of_lines(Axis::linear("seconds since each run's start", Unit::Seconds), y, lines);
+    let chart = Chart { clock: Some(format!("field-{number}")), ..chart };
+    let table = timeline::table(&chart.at, &chart.lines, unit);
+    Some(chart.figure(title, "", &table))
+}

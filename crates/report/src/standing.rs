@@ -1,0 +1,219 @@
+//! The order of contenders by one figure, and how sure it is. Pure.
+
+use crate::{
+    contender::{Contender, Field},
+    document::{Document, Interval},
+};
+use iotbench_statistics::t_interval;
+
+/// What contenders are ranked by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Measure {
+    /// The greatest sustained load: more is better.
+    Capacity,
+    /// The 99th percentile of the response time: less is better.
+    ResponseP99,
+    /// The mean response time: less is better.
+    ResponseMean,
+}
+
+/// Contenders, the best first, with those that cannot be ranked.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Standing {
+    pub(crate) measure: Measure,
+    pub(crate) places: Vec<Place>,
+    /// Who is not ranked, and why.
+    pub(crate) unranked: Vec<(String, String)>,
+}
+
+/// A contender's place.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Place {
+    /// Which contender of the report: its colour.
+    pub(crate) place: usize,
+    pub(crate) name: String,
+    pub(crate) promise: String,
+    /// Valid runs.
+    pub(crate) runs: usize,
+    /// Users, operations/s or devices; microseconds.
+    pub(crate) estimate: f64,
+    /// Where the figure lies; none: not known.
+    pub(crate) range: Option<Range>,
+    /// The best rank that the ranges allow, from 1.
+    pub(crate) best: usize,
+    /// The worst.
+    pub(crate) worst: usize,
+}
+
+/// An interval; one that is open above has no upper end.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Range {
+    pub(crate) low: f64,
+    pub(crate) high: Option<f64>,
+}
+
+impl Range {
+    /// Whether all of it is below all of the other.
+    fn is_below(self, other: Self) -> bool {
+        self.high.is_some_and(|high| high < other.low)
+    }
+}
+
+impl Measure {
+    /// The capacity where all have one, else the highest quantile that all have.
+    fn of(field: &Field<'_>) -> Self {
+        let documents: Vec<&Document> = field.contenders.iter().flat_map(Contender::valid).collect();
+        let all = |measure: Self| documents.iter().all(|document| measure.figure(document).is_some());
+        // A capacity of which even the least load failed has no figure, and is a capacity all the same.
+        if documents.iter().all(|document| document.capacity.is_some()) {
+            Self::Capacity
+        } else if all(Self::ResponseP99) {
+            Self::ResponseP99
+        } else {
+            Self::ResponseMean
+        }
+    }
+
+    fn figure(self, document: &Document) -> Option<f64> {
+        let response = document.latency.as_ref().map(|latency| &latency.by_operation.response);
+        match self {
+            Self::Capacity => document.capacity.as_ref()?.lower.map(f64::from),
+            Self::ResponseP99 => response?.p99,
+            Self::ResponseMean => response?.mean,
+        }
+    }
+
+    /// Where the figure of one run lies, by that run alone.
+    fn range(self, document: &Document) -> Option<Range> {
+        let of = |interval: &Interval| Some(Range { low: interval.low?.max(0.0), high: Some(interval.high?) });
+        match self {
+            Self::Capacity => {
+                let capacity = document.capacity.as_ref()?;
+                Some(Range { low: capacity.lower.map(f64::from)?, high: capacity.upper.map(f64::from) })
+            }
+            Self::ResponseP99 => of(document.latency.as_ref()?.by_operation.response.ci95.get("p99")?),
+            Self::ResponseMean => of(document.steady.as_ref()?.response_us.as_ref()?.ci95.as_ref()?),
+        }
+    }
+
+    pub(crate) fn more_is_better(self) -> bool {
+        self == Self::Capacity
+    }
+
+    /// How ranges are made, in a sentence.
+    pub(crate) fn method(self) -> &'static str {
+        match self {
+            Self::Capacity => {
+                "The interval reaches from the greatest load that was sustained to the least that was not; that of several \
+                 runs spans those of each."
+            }
+            Self::ResponseP99 => {
+                "The interval is the 95 % confidence interval: of one run that of the quantile for independent operations, \
+                 of several runs Student's t over them."
+            }
+            Self::ResponseMean => {
+                "The interval is the 95 % confidence interval: of one run by batch means of its seconds, of several runs \
+                 Student's t over them."
+            }
+        }
+    }
+}
+
+impl Standing {
+    /// Ranks the contenders by their valid runs.
+    pub(crate) fn of(field: &Field<'_>) -> Self {
+        let measure = Measure::of(field);
+        let (mut places, mut unranked) = (Vec::new(), Vec::new());
+        for contender in &field.contenders {
+            match place(contender, measure) {
+                Ok(place) => places.push(place),
+                Err(reason) => unranked.push((contender.name.clone(), reason)),
+            }
+        }
+        places.sort_by(|a, b| a.estimate.total_cmp(&b.estimate));
+        if measure.more_is_better() {
+            places.reverse();
+        }
+        let ranges: Vec<Option<Range>> = places.iter().map(|place| place.range).collect();
+        for (place, (best, worst)) in places.iter_mut().zip(ranks(&ranges, measure.more_is_better())) {
+            (place.best, place.worst) = (best, worst);
+        }
+        Self { measure, places, unranked }
+    }
+}
+
+/// The best and the worst rank of each that their ranges allow: one is surely before another where their ranges do not
+/// overlap. A range that is not known can lie anywhere.
+fn ranks(ranges: &[Option<Range>], more_is_better: bool) -> Vec<(usize, usize)> {
+    let surely_before = |a: Option<Range>, b: Option<Range>| {
+        a.zip(b).is_some_and(|(a, b)| if more_is_better { b.is_below(a) } else { a.is_below(b) })
+    };
+    let rank = |own: &Option<Range>| {
+        let before = ranges.iter().filter(|other| surely_before(**other, *own)).count();
+        let behind = ranges.iter().filter(|other| surely_before(*own, **other)).count();
+        (1 + before, ranges.len() - behind)
+    };
+    ranges.iter().map(rank).collect()
+}
+
+fn place(contender: &Contender<'_>, measure: Measure) -> Result<Place, String> {
+    let valid: Vec<&Document> = contender.valid().collect();
+    if valid.is_empty() {
+        let verdicts = contender.runs.iter().map(|run| {
+            let verdict = &run.document.verdict;
+            format!("{}: {}", verdict.status.name(), verdict.reasons.join("; "))
+        });
+        return Err(verdicts.collect::<Vec<_>>().join("; "));
+    }
+    let figures: Option<Vec<f64>> = valid.iter().map(|document| measure.figure(document)).collect();
+    let Some(figures) = figures else {
+        return Err(match measure {
+            Measure::Capacity => "not even the least load that was tried was sustained".into(),
+            Measure::ResponseP99 | Measure::ResponseMean => "no operation was acknowledged".into(),
+        });
+    };
+    Ok(Place {
+        place: contender.place,
+        name: contender.name.clone(),
+        promise: contender.promise(),
+        runs: valid.len(),
+        estimate: figures.iter().sum::<f64>() / figures.len() as f64,
+        range: range(&valid, &figures, measure),
+        best: 1,
+        worst: 1,
+    })
+}
+
+fn range(valid: &[&Document], figures: &[f64], measure: Measure) -> Option<Range> {
+    let ranges = || valid.iter().map(|document| measure.range(document)).collect::<Option<Vec<_>>>();
+    match (measure, valid) {
+        (_, [one]) => measure.range(one),
+        (Measure::Capacity, _) => ranges()?
+            .into_iter()
+            .reduce(|a, b| Range { low: a.low.min(b.low), high: a.high.zip(b.high).map(|(a, b)| a.max(b)) }),
+        _ => t_interval(figures).map(|interval| Range { low: interval.low.max(0.0), high: Some(interval.high) }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn range(low: f64, high: f64) -> Option<Range> {
+        Some(Range { low, high: Some(high) })
+    }
+
+    #[test]
+    fn only_what_does_not_overlap_is_in_an_order() {
+        let ranges = [range(1.0, 2.0), range(1.5, 3.0), range(4.0, 5.0)];
+        assert_eq!(ranks(&ranges, false), [(1, 2), (1, 2), (3, 3)]);
+        assert_eq!(ranks(&ranges, true), [(2, 3), (2, 3), (1, 1)]);
+    }
+
+    #[test]
+    fn what_is_not_known_can_be_anywhere() {
+        let above = Some(Range { low: 4.0, high: None });
+        assert_eq!(ranks(&[range(1.0, 2.0), None, range(4.0, 5.0)], false), [(1, 2), (1, 3), (2, 3)]);
+        assert_eq!(ranks(&[range(1.0, 2.0), above, range(5.0, 6.0)], true), [(3, 3), (1, 2), (1, 2)]);
+    }
+}
