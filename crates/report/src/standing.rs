@@ -96,6 +96,12 @@ impl Measure {
         }
     }
 
+    /// Whether a contender's interval tells where another run of it would lie. That of a response time in a single run does
+    /// not; a load that was sustained was confirmed by trials of its own.
+    pub(crate) fn tells(self, place: &Place) -> bool {
+        self == Self::Capacity || place.runs > 1
+    }
+
     pub(crate) fn more_is_better(self) -> bool {
         self == Self::Capacity
     }
@@ -134,7 +140,8 @@ impl Standing {
         if measure.more_is_better() {
             places.reverse();
         }
-        let ranges: Vec<Option<Range>> = places.iter().map(|place| place.range).collect();
+        let ranges: Vec<Option<Range>> =
+            places.iter().map(|place| place.range.filter(|_| measure.tells(place))).collect();
         for (place, (best, worst)) in places.iter_mut().zip(ranks(&ranges, measure.more_is_better())) {
             (place.best, place.worst) = (best, worst);
         }
@@ -208,6 +215,22 @@ mod tests {
         let ranges = [range(1.0, 2.0), range(1.5, 3.0), range(4.0, 5.0)];
         assert_eq!(ranks(&ranges, false), [(1, 2), (1, 2), (3, 3)]);
         assert_eq!(ranks(&ranges, true), [(2, 3), (2, 3), (1, 1)]);
+    }
+
+    #[test]
+    fn one_run_does_not_tell_where_another_would_lie() {
+        let of = |runs| Place {
+            place: 0,
+            name: "a".into(),
+            promise: String::new(),
+            runs,
+            estimate: 1.0,
+            range: range(0.9, 1.1),
+            best: 1,
+            worst: 1,
+        };
+        assert_eq!((Measure::ResponseP99.tells(&of(1)), Measure::ResponseMean.tells(&of(2))), (false, true));
+        assert!(Measure::Capacity.tells(&of(1)));
     }
 
     #[test]

@@ -101,6 +101,9 @@ pub(super) fn suite(arguments: &SuiteArguments) -> Result<u8, CliError> {
         folder.write_suite_record(&record)?;
     }
     console::print(&summary::summary(&written.file, &record, folder.path())?)?;
+    if let Some(page) = summary::page(&written.file, &record, folder.path())? {
+        console::say(&format!("report: {}", console::printable(&page.display().to_string())));
+    }
     let interrupted = stop.requested().map(|signal| u8::try_from(128 + signal).unwrap_or(130));
     let codes = record.entries.iter().map(|entry| match entry.state {
         State::Ended { exit_code, .. } | State::Failed { exit_code, .. } => exit_code,

@@ -81,6 +81,8 @@ fn all_runs_are_done_and_stand_beside_what_was_printed() {
     ] {
         assert!(text.split_whitespace().collect::<Vec<_>>().join(" ").contains(part), "{part} is missing in {text}");
     }
+    let page = fs::read_to_string(folder.join("report.html")).unwrap();
+    assert!(page.contains("sqlite:wide") && page.contains("sqlite:bulk") && page.contains("Ranking"));
     assert!(said(&output).contains("suite mine: 3 of 4 runs done, about 0:"), "{}", said(&output));
 }
 

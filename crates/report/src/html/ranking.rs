@@ -155,6 +155,13 @@ fn answer(standing: &Standing, field: &Field<'_>) -> Option<String> {
             second.name
         ));
     }
+    if !standing.places.iter().all(|place| standing.measure.tells(place)) {
+        return Some(format!(
+            "{name} {does} in these runs: {figure}, {ratio} times better than {}. That is no order: how far repetitions lie \
+             apart is not known, because not all have several runs. Repeat them (--runs 5).",
+            second.name
+        ));
+    }
     if first.worst > 1 {
         let equals: Vec<&str> = others.iter().filter(|o| o.best == 1).map(|o| o.name.as_str()).collect();
         let equals = if equals.is_empty() { second.name.clone() } else { equals.join(", ") };

@@ -4,12 +4,13 @@
 use crate::{console, error::CliError};
 use iotbench::HOF_SCORE;
 use iotbench_report::{
-    Document, Repetitions, Status, read_documents, render_comparison, render_ranking, render_repetitions,
-    render_study_table, render_suite_state, render_sweep, scored_run, study_figure, title_of_run, unequal,
+    Document, HtmlOptions, REPORT_FILE, Repetitions, ReportedRun, Status, read_documents, render_comparison,
+    render_html, render_ranking, render_repetitions, render_study_table, render_suite_state, render_sweep, scored_run,
+    study_figure, title_of_run, unequal, write_file,
 };
 use iotbench_scoring::{Ranking, ScoreFile, rank};
 use iotbench_suite::{Record, Score, State, StudyTable, SuiteFile, Table};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 const COLUMNS: u16 = 100;
 /// A table of a study whose figures are scores has this instead of a profile.
@@ -31,15 +32,38 @@ pub(super) fn summary(suite: &SuiteFile, record: &Record, folder: &Path) -> Resu
     Ok(format!("{}\n", sections.join("\n\n")))
 }
 
+/// All runs as one page in the suite's folder; `None`: none came to its end.
+pub(super) fn page(suite: &SuiteFile, record: &Record, folder: &Path) -> Result<Option<PathBuf>, CliError> {
+    let mut runs = Vec::new();
+    for run in run_folders(record, folder) {
+        runs.extend(ReportedRun::read(&run)?);
+    }
+    if runs.is_empty() {
+        return Ok(None);
+    }
+    let documents: Vec<Document> = runs.iter().map(|run| run.document.clone()).collect();
+    let ranking = ranking(suite, &documents);
+    let score = ranking.as_ref().map(|ranking| ranking.as_ref().map_err(Clone::clone));
+    let page = render_html(&runs, &HtmlOptions { score, ..HtmlOptions::default() });
+    let path = folder.join(REPORT_FILE);
+    write_file(&path, page.as_bytes())?;
+    Ok(Some(path))
+}
+
+/// The results folders of all runs that came to their end.
+fn run_folders(record: &Record, folder: &Path) -> Vec<PathBuf> {
+    let folders = record.entries.iter().filter_map(|entry| match &entry.state {
+        State::Ended { folders, .. } => Some(folders),
+        _ => None,
+    });
+    folders.flatten().map(|run| folder.join(run)).collect()
+}
+
 /// The documents of all runs that came to their end.
 fn documents(record: &Record, folder: &Path) -> Result<Vec<Document>, CliError> {
     let mut all = Vec::new();
-    for entry in &record.entries {
-        if let State::Ended { folders, .. } = &entry.state {
-            for run in folders {
-                all.extend(read_documents(&folder.join(run))?);
-            }
-        }
+    for run in run_folders(record, folder) {
+        all.extend(read_documents(&run)?);
     }
     Ok(all)
 }
