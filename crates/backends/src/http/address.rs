@@ -1,7 +1,7 @@
 //! What the address of an HTTP server, and the settings beside it, say of the server.
 
 use super::server::{Credentials, Password, Server, Trust};
-use iotbench_core::{Endpoint, SettingError, Target};
+use iotbench_core::{Endpoint, SettingError};
 use percent_encoding::percent_decode_str;
 use std::{borrow::Cow, fmt, path::Path};
 
@@ -65,7 +65,12 @@ pub(crate) fn server(
 ///
 /// # Errors
 /// There is none, or there are several.
-pub(crate) fn only_one<'t>(target: &'t Target, known: &Known, example: &str) -> Result<&'t Endpoint, SettingError> {
+#[cfg(any(feature = "databus", feature = "influxdb", feature = "questdb", feature = "victoriametrics"))]
+pub(crate) fn only_one<'t>(
+    target: &'t iotbench_core::Target,
+    known: &Known,
+    example: &str,
+) -> Result<&'t Endpoint, SettingError> {
     match target.endpoints.as_slice() {
         [endpoint] => Ok(endpoint),
         [] => Err(refuse("url", format!("give the address of a server: {example}"))),
