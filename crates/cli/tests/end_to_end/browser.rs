@@ -24,20 +24,23 @@ const frame = (times) => new Promise((done) => {
   const next = (left) => (left ? requestAnimationFrame(() => next(left - 1)) : done());
   next(times);
 });
-// Pixels of the first line's colour, within a little of what smoothing makes of it.
+// Pixels of the colour of any of its lines, within a little of what smoothing makes of it: a line may lie under another.
 const pixels = (view, place) => {
   const canvas = place.querySelector('canvas');
   if (!canvas) return 0;
   const chart = JSON.parse(place.parentElement.querySelector('script').textContent);
   const probe = view.document.createElement('i');
-  probe.style.color = `var(--series-${chart.lines[0].colour % 8})`;
   view.document.body.append(probe);
-  const colour = view.getComputedStyle(probe).color.match(/\d+/g).map(Number);
+  const colours = chart.lines.map((line) => {
+    probe.style.color = `var(--series-${line.colour % 8})`;
+    return view.getComputedStyle(probe).color.match(/\d+/g).map(Number);
+  });
   probe.remove();
   const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
   let found = 0;
   for (let at = 0; at < data.length; at += 4) {
-    if (data[at + 3] > 100 && [0, 1, 2].every((part) => Math.abs(data[at + part] - colour[part]) < 12)) found += 1;
+    const is = (colour) => [0, 1, 2].every((part) => Math.abs(data[at + part] - colour[part]) < 12);
+    if (data[at + 3] > 100 && colours.some(is)) found += 1;
   }
   return found;
 };
