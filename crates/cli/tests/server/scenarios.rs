@@ -41,12 +41,13 @@ fn a_server_that_is_killed_and_started_again_is_an_outage_without_a_loss() {
                 assert_eq!(ended.code, 0, "{case}");
                 assert_eq!(marks(&ended), [("kill".into(), true), ("restart".into(), true)], "{case}");
                 assert!(ended.count("/scenario/outage_s") >= 1, "{case}");
-                assert!(ended.document["scenario"]["recovery_s"].is_number(), "{case}");
                 assert_eq!(ended.count("/scenario/missing_points"), 0, "{case}");
                 assert!(ended.count("/scenario/during/errors") > 0, "{case}");
                 assert!(ended.err.contains("kill server 0") && ended.err.contains("restart server 0"), "{case}");
                 let series = series(&place);
-                assert!(series.contains(",kill server 0") && series.contains(",restart server 0"), "{series}");
+                assert!(series.contains(",kill server 0"), "{series}");
+                // Whether it is as fast again within the run, `recovery_s`, is for the machine to say.
+                assert!(succeeded_after("restart server 0", &series) > 0, "{case} {series}");
                 place.assert_nothing_is_left();
             });
         }
@@ -123,6 +124,14 @@ fn what_cannot_be_acted_on_is_refused_before_anything_starts() {
     }
     assert!(results.read_dir().is_ok_and(|mut folder| folder.next().is_none()));
     place.assert_nothing_is_left();
+}
+
+/// Operations that succeeded in the seconds after that of an action.
+fn succeeded_after(action: &str, series: &str) -> u64 {
+    let mut rows = series.lines();
+    let ok = rows.next().unwrap().split(',').position(|column| column == "ok").unwrap();
+    let after = rows.skip_while(|row| !row.split(',').any(|cell| cell == action)).skip(1);
+    after.map(|row| row.split(',').nth(ok).unwrap().parse::<u64>().unwrap()).sum()
 }
 
 fn series(place: &Place) -> String {
