@@ -81,6 +81,8 @@ async fn compare_dataset(
     let mut judge = oracle.reader().await?;
     let (everything, _) = ask(&mut *judge, &Query::Scan).await?;
     let mut reader = session.reader().await?;
+    let visible = reader.visible_points().await?;
+    ensure(visible == dataset.points(), || format!("{visible} datapoints are visible of {}", dataset.points()))?;
     let exactness = Exactness::new(subject.capabilities(), subject.layout, &dataset.schema);
     for (check, queries) in questions {
         let mut verdict = Verdict::Passed;

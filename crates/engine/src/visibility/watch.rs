@@ -1,5 +1,6 @@
 //! Counts what is visible while a load runs, on a thread and a connection of its own.
 
+use super::pause::pause;
 use crate::clock::RunClock;
 use iotbench_core::{Cause, Database, Error};
 use std::{
@@ -11,15 +12,11 @@ use std::{
     time::Duration,
 };
 
-/// From the end of one count to the beginning of the next, at least.
-const PAUSE: Duration = Duration::from_secs(1);
-/// And so many times what the count took: counting is a load of its own, and must stay a small one.
-const PAUSE_TIMES: u32 = 4;
 /// So many counts in a row may take longer than the deadline: a database that is overloaded is a finding, not an error.
 const MOST_LATE: u32 = 4;
 /// How often the thread looks whether it shall end.
 const STOP_LOOK: Duration = Duration::from_millis(20);
-/// Looks that are kept until somebody takes them: an hour of them.
+/// Looks that are kept until somebody takes them: half an hour of them.
 const MOST_LOOKS: usize = 3600;
 
 /// What one count saw.
@@ -109,7 +106,7 @@ fn watch(
     let failed = |e| Error::new(Cause::Client, format!("no runtime: {e}"));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
     runtime.block_on(async {
-        let (mut reader, mut late) = (database.reader().await?, 0);
+        let (mut reader, mut late, mut number) = (database.reader().await?, 0, 0);
         while !stop.load(Ordering::Relaxed) {
             let from_ns = clock.now_ns();
             let counting = tokio::time::timeout(deadline, reader.visible_points());
@@ -126,8 +123,9 @@ fn watch(
                 // What was asked for on that connection may still come.
                 reader = database.reader().await?;
             }
-            let pause = PAUSE.max(Duration::from_nanos(clock.now_ns() - from_ns) * PAUSE_TIMES);
-            unless_stopped(stop, tokio::time::sleep(pause)).await;
+            let took = Duration::from_nanos(clock.now_ns() - from_ns);
+            unless_stopped(stop, tokio::time::sleep(pause(number, took))).await;
+            number += 1;
         }
         Ok(())
     })

@@ -259,6 +259,17 @@ impl Grid {
         responses.map(|ns| u64::try_from(ns).expect("no answer comes before its intended start")).collect()
     }
 
+    /// What one request took, on average, while those that a stall held up were worked off.
+    pub fn worked_off_s(&self, stall_at: Duration, stall: Duration) -> f64 {
+        let from_ns = self.epoch_ns + stall_at.as_nanos() as u64;
+        let until_ns = from_ns + stall.as_nanos() as u64;
+        let held_up = self.ledger.entries.iter().filter(|e| (from_ns..until_ns).contains(&self.intended_ns(e.id)));
+        let last_ns = held_up.map(|e| e.reply_ns().expect("each was answered")).max().expect("the stall met some");
+        let worked_off = self.ledger.entries.iter().filter_map(Entry::reply_ns);
+        let worked_off = worked_off.filter(|reply_ns| (until_ns..=last_ns).contains(reply_ns)).count();
+        (last_ns - until_ns) as f64 / 1e9 / worked_off as f64
+    }
+
     /// How late each operation arrived.
     pub fn lateness_ns(&self) -> Vec<u64> {
         let late = |e: &Entry| e.arrival_ns.checked_sub(self.intended_ns(e.id)).expect("nothing is sent too early");

@@ -25,10 +25,6 @@ fn a_stall_in_half_a_minute_is_in_the_response_times_at_every_rate() {
     }
 }
 
-/// What the client takes for one of many answers that are there at once, with some room for the server that shares its
-/// processors.
-const ANSWER_NS: u64 = 10_000;
-
 /// A second's stall with next to nothing in service when it begins: the formula knows of no service that is interrupted.
 fn stalled(rate: u64, connections: u32, window_s: u64) -> Findings {
     let service_ms = 1;
@@ -46,7 +42,10 @@ fn stalled(rate: u64, connections: u32, window_s: u64) -> Findings {
     let latency = measured.by_operation().ok();
     // What waits for a connection is served by as many at once as there are connections.
     let round_trip_s = value_ns(latency.service(), 500) as f64 / 1e9;
-    let utilisation = rate as f64 * round_trip_s / f64::from(connections);
+    let of_connections = rate as f64 * round_trip_s / f64::from(connections);
+    // What the stall left is worked off one after the other by processors that server and client share.
+    let one_s = grid.worked_off_s(Duration::from_secs(window_s / 4), Duration::from_secs(1));
+    let utilisation = of_connections.max(rate as f64 * one_s);
     // A request that meets no stall takes its round trip, which on a busy machine is more than the programmed service.
     let formula = StalledQueue { stall_s: 1.0, window_s: window_s as f64, utilisation, service_s: round_trip_s };
     let (mut responses_ns, mut services_ns) = (grid.responses_ns(), grid.ledger.service_ns().collect::<Vec<_>>());
@@ -66,7 +65,7 @@ fn stalled(rate: u64, connections: u32, window_s: u64) -> Findings {
         let served_ns = quantile_ns(&mut services_ns, u64::from(per_mille));
         // The answers that come together when the stall ends are taken one after the other, at most as many as there are
         // connections: the last has waited for all others, which the server does not see.
-        let burst_ns = if per_mille >= 990 { u64::from(connections) * ANSWER_NS } else { 0 };
+        let burst_ns = if per_mille >= 990 { u64::from(connections) * ns(one_s) } else { 0 };
         findings.expect_near(
             &format!("service {per_mille} ‰"),
             value_ns(latency.service(), per_mille),

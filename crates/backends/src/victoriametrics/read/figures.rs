@@ -31,6 +31,16 @@ pub(crate) async fn count(client: &mut Client, own: &Own) -> Result<(Counts, u64
     Ok((Counts { points: of("points")?, values: of("values")? }, bytes))
 }
 
+/// Samples of all devices of the first signal, which stands for the datapoints. Counting costs by the sample: this asks for one
+/// series of each device, once. Flushes first.
+pub(crate) async fn count_first_signal(client: &mut Client, own: &Own, table: &TableSpec) -> Result<u64, Error> {
+    client.flush().await?;
+    let Some(selector) = own.of(table, &Devices::All, &[0]) else { return Ok(0) };
+    let expression = format!("sum(count_over_time({selector}[{}ms]))", Millis::ALL.count());
+    let (figures, _) = client.figures(&expression, Millis::ALL).await?;
+    figures.first().map_or(Ok(0), whole)
+}
+
 fn whole(figure: &Figure) -> Result<u64, Error> {
     let number = figure.number()?;
     let is_count = number.fract() == 0.0 && (0.0..=9_007_199_254_740_992.0).contains(&number);

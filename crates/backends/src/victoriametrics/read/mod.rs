@@ -6,6 +6,7 @@ mod gather;
 mod walk;
 
 pub(crate) use figures::count;
+use figures::count_first_signal;
 
 use super::{
     client::{Client, improper},
@@ -229,5 +230,9 @@ impl Reader for VictoriaReader {
             }
             Query::Count => self.count_row(sink).await,
         }
+    }
+
+    async fn visible_points(&mut self) -> Result<u64, Error> {
+        count_first_signal(&mut self.client, &self.own, &self.table).await
     }
 }
