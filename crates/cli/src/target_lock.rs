@@ -53,8 +53,19 @@ fn identity(url: &Url) -> String {
         Host::Ipv6(address) => address.is_loopback(),
     };
     let host = if is_this_machine { "localhost".into() } else { host.to_string().to_lowercase() };
-    let port = url.port_or_known_default().map_or_else(|| url.scheme().to_owned(), |port| port.to_string());
+    let port = url.port_or_known_default().or_else(|| usual_port(url.scheme()));
+    let port = port.map_or_else(|| url.scheme().to_owned(), |port| port.to_string());
     format!("server {host} {port} {}", url.path().trim_end_matches('/'))
+}
+
+/// The port of a protocol that is not of the web, by the names of its addresses.
+fn usual_port(scheme: &str) -> Option<u16> {
+    match scheme {
+        "postgres" | "postgresql" => Some(5432),
+        "mysql" | "mariadb" => Some(3306),
+        "mongodb" => Some(27017),
+        _ => None,
+    }
 }
 
 /// The path without links and dots, of a file that may not be there yet.
@@ -77,6 +88,9 @@ mod tests {
         let names = ["postgres://me:secret@localhost/iot", "postgres://you@127.0.0.1/iot/", "postgres://[::1]/iot?x=1"];
         assert!(names.iter().all(|name| of(name) == of(names[0])), "{names:?}");
         assert_eq!(of("http://h/"), of("http://H:80"));
+        assert_eq!(of("postgres://h/a"), of("postgresql://h:5432/a"));
+        assert_eq!(of("mysql://h/a"), of("mariadb://h:3306/a"));
+        assert_eq!(of("mongodb://h/a"), of("mongodb://h:27017/a"));
         assert!(!of(names[0]).contains("secret"));
     }
 

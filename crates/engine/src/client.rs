@@ -31,6 +31,13 @@ pub enum Limitation {
         /// The longest of them.
         longest: Option<Hiccup>,
     },
+    /// Quotas of its cgroups held it back for longer than the figures can bear, be it in pauses that are no hiccups.
+    Quota {
+        /// For how long, in the mean over its processors.
+        held_back: Duration,
+        /// Of how long.
+        of: Duration,
+    },
     /// Its busiest thread took this part of a core.
     BusiestThread(f64),
     /// It used so many of the cores that it may use.
@@ -62,7 +69,10 @@ impl ClientLoad {
         if shared {
             return found;
         }
-        if let Some(CpuShares { cores, allowed_cores: allowed, busiest_thread }) = self.cpu {
+        if let Some(CpuShares { cores, allowed_cores: allowed, busiest_thread, held_back }) = self.cpu {
+            let of = Duration::from_nanos(self.length_ns);
+            let is_told = held_back >= MATTERS_OF_WAITS.max(of.mul_f64(tail(response)));
+            found.extend(is_told.then_some(Limitation::Quota { held_back, of }));
             found.extend(busiest_thread.filter(|&part| part > MOST_CPU).map(Limitation::BusiestThread));
             found.extend((cores > MOST_CPU * allowed).then_some(Limitation::Cpu { cores, allowed }));
         }
@@ -97,6 +107,10 @@ impl std::fmt::Display for Limitation {
                 let Some(Hiccup { from, length, cause, .. }) = longest else { return Ok(()) };
                 let (at_s, length_s) = (from.as_secs_f64(), length.as_secs_f64());
                 write!(f, " of {length_s:.3} s at {at_s:.1} s: {cause}")
+            }
+            Self::Quota { held_back, of } => {
+                let (held_s, of_s) = (held_back.as_secs_f64(), of.as_secs_f64());
+                write!(f, "CPU quotas of its cgroups held it back for {held_s:.3} s of {of_s:.1} s")
             }
             Self::BusiestThread(part) => {
                 write!(f, "its busiest thread used {:.0} % of a core, and 80 % may be", part * 100.0)
@@ -139,7 +153,8 @@ mod tests {
 
     #[test]
     fn a_client_that_always_ran_and_had_room_is_no_limit() {
-        let cpu = CpuShares { cores: 1.5, allowed_cores: 2.0, busiest_thread: Some(0.79) };
+        let held_back = Duration::from_millis(249);
+        let cpu = CpuShares { cores: 1.5, allowed_cores: 2.0, busiest_thread: Some(0.79), held_back };
         let load = ClientLoad { cpu: Some(cpu), ceiling_ratio: Some(0.5), ..stalled(10, 79, HiccupCause::RunQueue) };
         assert_eq!(load.limitations(&responses(20_000), false), []);
     }
@@ -178,7 +193,8 @@ mod tests {
     #[test]
     fn processor_and_ceiling_have_their_limits() {
         let load = |cores, busiest, ceiling_ratio| {
-            let cpu = Some(CpuShares { cores, allowed_cores: 2.0, busiest_thread: Some(busiest) });
+            let cpu =
+                Some(CpuShares { cores, allowed_cores: 2.0, busiest_thread: Some(busiest), ..CpuShares::default() });
             let load = ClientLoad { cpu, ceiling_ratio: Some(ceiling_ratio), ..ClientLoad::default() };
             load.limitations(&responses(10), false)
         };
@@ -187,9 +203,25 @@ mod tests {
         assert_eq!(load(1.0, 0.5, 0.51), [Limitation::Ceiling(0.51)]);
     }
 
+    /// A quota of two thirds holds it back for a third of each period of 100 ms: no single stall is long enough to be told.
+    #[test]
+    fn a_quota_counts_however_short_its_pauses_are() {
+        let load = |held_back_ms| {
+            let held_back = Duration::from_millis(held_back_ms);
+            let cpu = CpuShares { cores: 0.1, allowed_cores: 2.0, held_back, ..CpuShares::default() };
+            ClientLoad { cpu: Some(cpu), length_ns: 60_000_000_000, ..ClientLoad::default() }
+        };
+        let found = load(20_000).limitations(&responses(10), false);
+        let text = "CPU quotas of its cgroups held it back for 20.000 s of 60.0 s";
+        assert_eq!(found.iter().map(ToString::to_string).collect::<Vec<_>>(), [text]);
+        assert!(limits(&load(600), 2_000) && !limits(&load(599), 2_000), "1 % of the time: p99");
+        assert!(limits(&load(250), 20_000) && !limits(&load(249), 20_000));
+    }
+
     #[test]
     fn of_a_process_that_is_the_database_too_only_what_came_from_outside_counts() {
-        let cpu = CpuShares { cores: 2.0, allowed_cores: 2.0, busiest_thread: Some(1.0) };
+        let held_back = Duration::from_secs(5);
+        let cpu = CpuShares { cores: 2.0, allowed_cores: 2.0, busiest_thread: Some(1.0), held_back };
         let of = |cause| ClientLoad { cpu: Some(cpu), ceiling_ratio: Some(1.0), ..stalled(10, 300, cause) };
         let found = |cause| of(cause).limitations(&responses(20_000), true).len();
         assert_eq!((found(HiccupCause::Stopped), found(HiccupCause::Steal)), (1, 1));

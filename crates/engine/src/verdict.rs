@@ -64,6 +64,8 @@ pub enum Reason {
         /// Stored, and never sent.
         alien: u64,
     },
+    /// All that is stored was to be read back, and could not be.
+    NotReadBack(String),
     /// Answers differ from the truth: so many of those compared, and how the first does.
     WrongAnswers {
         /// How many.
@@ -108,6 +110,7 @@ impl Reason {
             | Self::SamplesDropped(_)
             | Self::PacingBroken { .. }
             | Self::NothingMeasured
+            | Self::NotReadBack(_)
             | Self::RunDeadline { .. } => 11,
             Self::Stored { .. } | Self::StoredValues { .. } | Self::Audit { .. } | Self::WrongAnswers { .. } => 12,
             Self::Target { cause, .. } => cause_exit_code(*cause),
@@ -172,6 +175,7 @@ impl std::fmt::Display for Reason {
                 write!(f, "{wrong} of {checked} answers compared are wrong, the first one: {first}")
             }
             Self::RunDeadline { after_s } => write!(f, "the run's deadline of {after_s} s came before its end"),
+            Self::NotReadBack(why) => write!(f, "what is stored was to be read back, and could not be: {why}"),
             Self::NothingMeasured => f.write_str("no operation succeeded in the measured part"),
             Self::Target { cause, message } => write!(f, "{}: {message}", cause.name()),
             Self::ServerDied(how) => write!(f, "the server died during the run: {how}"),

@@ -87,17 +87,17 @@ impl PrivateServer {
     /// Whether all its processes live, but for those that were killed on purpose.
     #[must_use]
     pub fn is_alive(&self) -> bool {
-        self.present().iter().all(|id| id.is_alive())
+        self.present().iter().flatten().all(|id| id.is_alive())
     }
 
-    /// Its processes as they are now, in the order of their first start.
-    fn present(&self) -> Vec<ProcessId> {
+    /// Its processes as they are now, in the order of their first start; `None`: killed on purpose.
+    fn present(&self) -> Vec<Option<ProcessId>> {
         let acted_on = lock(&self.acted_on);
         let id = |(place, process): (usize, &ServerProcess)| match acted_on.get(&place) {
             Some(&present) => present,
             None => Some(process.id),
         };
-        self.processes.iter().enumerate().filter_map(id).collect()
+        self.processes.iter().enumerate().map(id).collect()
     }
 
     /// Who acts on its processes while it runs.
@@ -107,16 +107,16 @@ impl PrivateServer {
         ProcessActor { places, acting: self.supervisor.acting(), acted_on: Arc::clone(&self.acted_on) }
     }
 
-    /// What there is to sample of it.
+    /// What there is to sample of it, as it is now.
     #[must_use]
     pub fn nodes(&self) -> Vec<Node> {
-        let node = |process: &ServerProcess| Node {
+        let node = |(process, present): (&ServerProcess, Option<ProcessId>)| Node {
             role: process.role.clone(),
             node: process.node,
-            pid: u32::try_from(process.id.pid).ok(),
+            pid: present.and_then(|id| u32::try_from(id.pid).ok()),
             address: process.address,
         };
-        self.processes.iter().map(node).collect()
+        self.processes.iter().zip(self.present()).map(node).collect()
     }
 
     /// Its folder.
@@ -192,7 +192,7 @@ impl PrivateServer {
             Some(Report::Kept) => Ok(Ended::Kept(folder)),
             Some(Report::NotRemoved(reason)) => Err(FolderError::NotOurs { path: folder, reason }),
             _ => end_without_supervisor(
-                self.present().into_iter(),
+                self.present().into_iter().flatten(),
                 &folder,
                 &self.order.marker.backend,
                 self.order.owner,
@@ -224,11 +224,11 @@ impl fmt::Debug for ProcessActor {
 
 impl ProcessActor {
     /// Acts on the process of a role on a node, counted from 0, and waits until that is done: a restarted one has been
-    /// started then, and may not answer yet.
+    /// started then, and may not answer yet; it is another process, whose id is returned.
     ///
     /// # Errors
     /// There is no such process, the server has ended, or the system refuses: why, for people.
-    pub fn act(&self, action: ProcessAction, role: &str, node: u32) -> Result<(), String> {
+    pub fn act(&self, action: ProcessAction, role: &str, node: u32) -> Result<Option<u32>, String> {
         let place = self.places.iter().position(|(of, on)| of == role && *on == node);
         let process = place.ok_or_else(|| format!("there is no {role} on node {node}"))?;
         if action.kills() {
@@ -236,10 +236,11 @@ impl ProcessActor {
             lock(&self.acted_on).insert(process, None);
         }
         let id = self.acting.act(&Act { process, action })?;
-        if matches!(action, ProcessAction::Restart | ProcessAction::Crash) {
-            lock(&self.acted_on).insert(process, Some(id));
+        if !matches!(action, ProcessAction::Restart | ProcessAction::Crash) {
+            return Ok(None);
         }
-        Ok(())
+        lock(&self.acted_on).insert(process, Some(id));
+        Ok(u32::try_from(id.pid).ok())
     }
 }
 

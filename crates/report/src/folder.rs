@@ -216,6 +216,15 @@ impl ResultsFolder {
         self.write_document(document, Flush::Later)
     }
 
+    /// Writes the last document of a run that could not begin.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn give_up(&self, document: &Document) -> Result<(), FolderError> {
+        self.write_document(document, Flush::Now)?;
+        self.write_manifest()
+    }
+
     pub(crate) fn write_document(&self, document: &Document, flush: Flush) -> Result<(), FolderError> {
         let text = document
             .to_json()

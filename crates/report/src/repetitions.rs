@@ -11,7 +11,7 @@ use crate::{
     },
 };
 use comfy_table::CellAlignment::Right;
-use iotbench_statistics::{PUBLISHABLE_REPETITIONS, t_interval};
+use iotbench_statistics::{MeanInterval, PUBLISHABLE_REPETITIONS, t_interval};
 use serde::Serialize;
 
 /// What repetitions tell together.
@@ -94,7 +94,9 @@ fn repeated(target: String, figure: &'static str, values: &[f64]) -> RepeatedFig
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;
     let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (count - 1.0);
-    let interval = t_interval(values).map(|i| Interval { low: Some(i.low), high: Some(i.high) });
+    // None of the figures can be negative.
+    let interval = t_interval(values).map(MeanInterval::not_below_zero);
+    let interval = interval.map(|i| Interval { low: Some(i.low), high: Some(i.high) });
     let cv_pct = Some(variance.sqrt() / mean * 100.0).filter(|cv| cv.is_finite());
     RepeatedFigure { target, figure, runs: values.len(), mean, ci95: interval, cv_pct }
 }

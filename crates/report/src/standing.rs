@@ -4,7 +4,7 @@ use crate::{
     contender::{Contender, Field},
     document::{Document, Interval},
 };
-use iotbench_statistics::t_interval;
+use iotbench_statistics::{MeanInterval, t_interval};
 
 /// What contenders are ranked by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -198,7 +198,9 @@ fn range(valid: &[&Document], figures: &[f64], measure: Measure) -> Option<Range
         (Measure::Capacity, _) => ranges()?
             .into_iter()
             .reduce(|a, b| Range { low: a.low.min(b.low), high: a.high.zip(b.high).map(|(a, b)| a.max(b)) }),
-        _ => t_interval(figures).map(|interval| Range { low: interval.low.max(0.0), high: Some(interval.high) }),
+        _ => t_interval(figures)
+            .map(MeanInterval::not_below_zero)
+            .map(|interval| Range { low: interval.low, high: Some(interval.high) }),
     }
 }
 

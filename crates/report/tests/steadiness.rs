@@ -105,6 +105,18 @@ fn repetitions_have_means_and_intervals_and_leave_out_what_is_not_valid() {
 }
 
 #[test]
+fn what_cannot_be_negative_has_no_interval_below_zero() {
+    // 100 and 1,000 a second: t₀.₉₇₅ with one degree of freedom is 12.7, and would reach from −5,168 to 6,268.
+    let documents = [1_000, 10_000].map(|ok| document(&run(ok)));
+    let repetitions = Repetitions::of(&documents, 42);
+    let rate = repetitions.figures.iter().find(|figure| figure.figure == "operations_per_s").unwrap();
+    let interval = rate.ci95.as_ref().unwrap();
+    assert_eq!(interval.low, Some(0.0));
+    assert!(interval.high.unwrap() > 6_000.0, "{interval:?}");
+    assert!(repetitions.figures.iter().all(|figure| figure.ci95.as_ref().unwrap().low >= Some(0.0)));
+}
+
+#[test]
 fn a_run_alone_has_no_interval_and_targets_are_apart() {
     let mut other = run(30_000);
     other.plan.backend = "memory".into();

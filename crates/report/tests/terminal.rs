@@ -35,6 +35,19 @@ fn a_scenario() {
 }
 
 #[test]
+fn what_a_killed_process_does_not_tell_is_said() {
+    let mut outcome = outcomes::disturbed();
+    let text = |outcome: &iotbench_engine::Outcome| shown(outcome).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(!text(&outcome).contains("ower loss"), "nothing was killed");
+    let marks = &mut outcome.scenario.as_mut().unwrap().marks;
+    (marks[1].action.action, marks[1].error) = (iotbench_core::ProcessAction::Crash, None);
+    assert!(text(&outcome).contains("The process was killed; power loss not tested."), "{}", text(&outcome));
+    outcome.facts.as_mut().unwrap().promise.level = iotbench_core::PromiseLevel::Buffered;
+    let told = "The promise would have allowed a loss: buffered. Power loss not tested.";
+    assert!(text(&outcome).contains(told), "{}", text(&outcome));
+}
+
+#[test]
 fn a_ramp() {
     insta::assert_snapshot!(shown(&outcomes::ramp()));
 }

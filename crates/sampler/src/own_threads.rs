@@ -13,8 +13,11 @@ const LOOK: Duration = Duration::from_millis(200);
 #[derive(Debug)]
 pub struct OwnCpu {
     name: &'static str,
-    cores: f64,
+    processors: u32,
+    limit: CpuLimit,
     began: Look,
+    /// What its quotas had held back when the stretch began.
+    throttled_s: f64,
     last: Look,
 }
 
@@ -35,19 +38,23 @@ pub struct CpuShares {
     pub allowed_cores: f64,
     /// The part of a core that its busiest thread used; `None`: the kernel does not tell.
     pub busiest_thread: Option<f64>,
+    /// How long quotas of its cgroups held it back, in the mean over the processors of its affinity.
+    pub held_back: Duration,
 }
 
 impl OwnCpu {
     /// Watches the threads whose names begin with `name`. The stretch begins now.
     #[must_use]
     pub fn start(name: &'static str) -> Self {
-        let began = Look::now(name);
-        Self { name, cores: allowed_cores(), last: began.clone(), began }
+        let processors = rustix::thread::sched_getaffinity(None).map_or(1, |cpus| cpus.count()).max(1);
+        let (limit, began) = (CpuLimit::of_this_process(), Look::now(name));
+        Self { name, processors, throttled_s: limit.throttled_s(), limit, last: began.clone(), began }
     }
 
     /// The stretch begins anew.
     pub fn begin(&mut self) {
         self.began = Look::now(self.name);
+        self.throttled_s = self.limit.throttled_s();
         self.last = self.began.clone();
     }
 
@@ -67,10 +74,12 @@ impl OwnCpu {
         // Threads that have ended are no longer seen: they are judged by the look at which they were.
         let busiest_now = now.busiest_since(&self.began);
         let busiest_before = self.last.busiest_since(&self.began);
+        let throttled_s = (self.limit.throttled_s() - self.throttled_s).max(0.0);
         CpuShares {
             cores: share(process.saturating_sub(self.began.process), over),
-            allowed_cores: self.cores,
+            allowed_cores: self.limit.cores().unwrap_or(f64::INFINITY).min(f64::from(self.processors)),
             busiest_thread: busiest_now.into_iter().chain(busiest_before).reduce(f64::max),
+            held_back: Duration::try_from_secs_f64(throttled_s).unwrap_or_default() / self.processors,
         }
     }
 }
@@ -94,12 +103,6 @@ impl Look {
             .map(|(id, cpu)| share(cpu.saturating_sub(began.threads.get(id).copied().unwrap_or_default()), over));
         used.filter(|_| over >= LOOK).reduce(f64::max)
     }
-}
-
-/// The cores' time that this process may use.
-fn allowed_cores() -> f64 {
-    let by_affinity = rustix::thread::sched_getaffinity(None).map_or(1, |cpus| cpus.count());
-    CpuLimit::of_this_process().cores().unwrap_or(f64::INFINITY).min(f64::from(by_affinity))
 }
 
 fn read_threads(tasks: &Path, name: &str) -> BTreeMap<i32, Duration> {
@@ -159,6 +162,6 @@ mod tests {
         let seen = worker.spawn(|| read_threads(Path::new("/proc/self/task"), "own-cpu")).unwrap().join().unwrap();
         assert_eq!(seen.len(), 1, "{seen:?}");
         assert_eq!(cpu_of_thread("1500000 0 3\n"), Some(Duration::from_micros(1500)));
-        assert!(allowed_cores() > 0.0);
+        assert!(OwnCpu::start("own-cpu").shares().allowed_cores > 0.0);
     }
 }

@@ -129,7 +129,8 @@ impl Probe {
         self
     }
 
-    /// Leaves a process below the root, and its descendants, out of a process tree: they are measured for themselves. Other
+    /// Leaves a process below the root, and its descendants, out of a process tree: they are measured for themselves. So is its
+    /// parent left out unless that is the root: Linux charges it with all that they have used when it waits for them. Other
     /// targets stay as they are. To be called before the first sample.
     ///
     /// # Errors
@@ -139,6 +140,18 @@ impl Probe {
             tree.exclude(pid)?;
         }
         Ok(self)
+    }
+
+    /// Measures another process with its descendants from now on; what was used before stays in the counters. Other targets
+    /// than process trees stay as they are.
+    ///
+    /// # Errors
+    /// There is no such process, or it cannot be read: all stays as it was.
+    pub fn follow(&mut self, pid: i32) -> Result<(), ProbeError> {
+        match &mut self.0 {
+            Kind::ProcessTree(tree) => tree.follow(pid),
+            Kind::Cgroup(_) | Kind::Host(_) => Ok(()),
+        }
     }
 
     /// Reads the target; `at` is the time since the caller's epoch, and never falls from call to call.

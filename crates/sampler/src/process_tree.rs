@@ -20,6 +20,8 @@ const ATTEMPTS: u32 = 4;
 #[derive(Debug)]
 pub(crate) struct ProcessTree {
     account: TreeAccount,
+    /// What the trees before this one had used.
+    earlier: Usage,
     /// Processes seen outside the tree; a host has thousands, and reading them all at each look is too dear.
     strangers: HashSet<i32>,
     /// Roots below this one that are measured for themselves: they and their descendants are not in it.
@@ -36,6 +38,7 @@ impl ProcessTree {
         let stat = read_stat(pid)?.ok_or(ProbeError::NoSuchProcess { pid })?;
         Ok(Self {
             account: TreeAccount::new(stat.row.id),
+            earlier: Usage::default(),
             strangers: HashSet::new(),
             excluded: HashSet::new(),
             look: 0,
@@ -50,10 +53,25 @@ impl ProcessTree {
         self.pss.set_share(share);
     }
 
-    /// Leaves out this process, as it is now, and its descendants.
+    /// Leaves out this process, as it is now, and its descendants; and its parent, which inherits what they used, unless that
+    /// is the root.
     pub fn exclude(&mut self, pid: i32) -> Result<(), ProbeError> {
-        let excluded = read_stat(pid)?.map(|stat| stat.row.id).filter(|id| !self.account.holds_pid(id.pid));
-        self.excluded.extend(excluded);
+        let Some(row) = read_stat(pid)?.map(|stat| stat.row) else { return Ok(()) };
+        let parent = read_stat(row.parent_pid)?.map(|stat| stat.row.id);
+        self.excluded.extend(parent.filter(|id| *id != self.account.root()));
+        self.excluded.insert(row.id);
+        Ok(())
+    }
+
+    /// Another root, in the place of the one that has ended. What the tree below that one had used stays.
+    pub fn follow(&mut self, pid: i32) -> Result<(), ProbeError> {
+        let root = read_stat(pid)?.map(|stat| stat.row.id).ok_or(ProbeError::NoSuchProcess { pid })?;
+        if root != self.account.root() {
+            self.earlier = self.earlier.plus(self.account.total());
+            self.account = TreeAccount::new(root);
+            self.strangers.clear();
+            self.ended = false;
+        }
         Ok(())
     }
 
@@ -77,7 +95,7 @@ impl ProcessTree {
         let ids: Vec<ProcessId> = living.iter().map(|stat| stat.row.id).collect();
         let network = self.network.read(&ids, at);
         let pss = self.pss.refresh(&ids, at, thread_cpu_s() - started_s)?;
-        let used = self.account.total();
+        let used = self.earlier.plus(self.account.total());
         let disk = |bytes: u64| self.disk_readable.then_some(bytes);
         Ok(Sample {
             at,

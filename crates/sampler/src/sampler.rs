@@ -93,13 +93,15 @@ pub struct Sampler {
 enum Order {
     BeginWindow,
     EndWindow,
+    Follow { role: String, node: u32, pid: i32 },
     Stop,
 }
 
 impl Sampler {
     /// Starts sampling: once at once, then at each whole multiple of `interval` since `epoch`. `on_tick` is called on
     /// the sampling thread with the readings of each tick, in the order of `subjects`; it should not block. A process tree
-    /// below another one counts for itself only: a server that the client has started is not in the client's figures.
+    /// below another one counts for itself only: a server that the client has started is not in the client's figures, nor is a
+    /// process between the two, which starts the server, waits for it, and is charged with all it has used when it ends.
     ///
     /// # Errors
     /// A subject that does not exist now. One that ends later is reported as gone and disturbs no other.
@@ -134,6 +136,13 @@ impl Sampler {
     /// Closes the summaries with a sample taken now. Ticks go on. Returns at once.
     pub fn end_window(&self) {
         self.order(Order::EndWindow);
+    }
+
+    /// From now on a subject is this process with its descendants: it was started in the place of the one before, whose use
+    /// stays in the figures. Returns at once. Subjects that are no process trees, and processes that have ended again, change
+    /// nothing.
+    pub fn follow(&self, role: &str, node: u32, pid: i32) {
+        self.order(Order::Follow { role: role.to_owned(), node, pid });
     }
 
     /// Takes a last sample if the window is open, ends the thread and returns the summaries: of the last window, or
@@ -217,6 +226,12 @@ impl Watched {
         }
     }
 
+    fn follow(&mut self, pid: i32) {
+        if self.probe.follow(pid).is_ok() {
+            self.gone_at = None;
+        }
+    }
+
     fn summary(&self) -> Summary {
         self.accumulator.summary(Arc::clone(&self.role), self.node, self.probe.method(), self.gone_at)
     }
@@ -274,6 +289,10 @@ impl Run {
                 Ok(Order::EndWindow) => {
                     self.read();
                     self.window = Window::Closed;
+                }
+                Ok(Order::Follow { role, node, pid }) => {
+                    let found = self.watched.iter_mut().find(|watched| *watched.role == *role && watched.node == node);
+                    found.into_iter().for_each(|watched| watched.follow(pid));
                 }
                 Ok(Order::Stop) | Err(RecvTimeoutError::Disconnected) => {
                     if self.window == Window::Open {

@@ -21,7 +21,7 @@ pub struct Summary {
     pub to: Option<Duration>,
     /// Samples taken.
     pub samples: u64,
-    /// When the subject was first found gone. The figures end with its last sample.
+    /// When the subject was first found gone, with no other process in its place. The figures end with its last sample.
     pub gone_at: Option<Duration>,
     /// CPU time used, in seconds of one core; `None` with fewer than two samples, as all differences are.
     pub cpu_s: Option<f64>,

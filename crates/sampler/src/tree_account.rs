@@ -102,6 +102,11 @@ impl TreeAccount {
         Self { root, members: BTreeMap::new(), retained: Usage::default(), total: Usage::default() }
     }
 
+    /// The process that the tree is below.
+    pub fn root(&self) -> ProcessId {
+        self.root
+    }
+
     /// The rows of `table` that belong to the tree, children before parents. A member stays one when its parent
     /// dies. Pids are compared with their start times, so that a reused pid is a stranger.
     pub fn select(&self, table: &[ProcessRow]) -> Vec<ProcessRow> {

@@ -175,6 +175,51 @@ fn a_tree_within_a_tree_counts_for_itself_only() {
     end(shell);
 }
 
+fn only_child(parent: i32) -> i32 {
+    let child = procfs::process::all_processes().unwrap().find_map(|process| {
+        let stat = process.ok()?.stat().ok()?;
+        (stat.ppid == parent).then_some(stat.pid)
+    });
+    child.unwrap()
+}
+
+/// A client that has a supervisor, which starts one server after the other and waits for each.
+#[test]
+fn a_server_that_is_started_again_is_followed_and_nothing_of_it_is_the_clients() {
+    let server = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; echo done; read end";
+    let supervisor = "sh -c \"$0\"; sh -c \"$0\"; read end";
+    let mut client = Command::new("sh")
+        .args(["-c", "sh -c \"$0\" \"$1\"; read end", supervisor, server])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(client.stdout.take().unwrap()).lines();
+    let mut input = client.stdin.take().unwrap();
+    let mut has_worked = || {
+        assert_eq!(lines.next().unwrap().unwrap(), "done");
+        only_child(only_child(pid(&client)))
+    };
+    let first = has_worked();
+    let worked_s = Probe::new(&Target::ProcessTree { pid: first }).unwrap().sample(Duration::ZERO).unwrap().cpu_s;
+    let subject = |role: &str, pid| Subject { role: role.into(), node: 0, target: Target::ProcessTree { pid } };
+    let subjects = vec![subject("client", pid(&client)), subject("server", first)];
+    // It looks at the beginning and at the end.
+    let sampler = Sampler::start(Instant::now(), Duration::from_secs(3600), subjects, |_| {}).unwrap();
+    input.write_all(b"\n").unwrap();
+    let second = has_worked();
+    assert_ne!(first, second);
+    sampler.follow("server", 0, second);
+    let report = sampler.stop();
+    let [of_client, of_server] = &report.subjects[..] else { panic!("{report:?}") };
+    assert!(worked_s > 0.0);
+    assert!(of_server.cpu_s.unwrap() > worked_s / 2.0, "the same work: {worked_s} s, {of_server:?}");
+    assert!(of_client.cpu_s.unwrap() < worked_s / 4.0, "neither server is the client's: {worked_s} s, {of_client:?}");
+    assert_eq!((of_client.processes_max, of_server.processes_max, of_server.gone_at), (Some(1), Some(1), None));
+    drop(input);
+    client.wait().unwrap();
+}
+
 #[test]
 fn a_window_excludes_what_was_before_and_after() {
     let me = Target::ProcessTree { pid: i32::try_from(std::process::id()).unwrap() };

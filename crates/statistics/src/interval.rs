@@ -24,6 +24,13 @@ impl MeanInterval {
         Self { mean, low: mean - half_width, high: mean + half_width }
     }
 
+    /// The interval of a mean that cannot be negative: what lies below 0 is no possible value, so leaving it out takes nothing
+    /// from the confidence. That it was there says that there are too few figures, or too different ones.
+    #[must_use]
+    pub fn not_below_zero(self) -> Self {
+        Self { low: self.low.max(0.0), ..self }
+    }
+
     /// Whether a value lies in the interval.
     #[must_use]
     pub fn contains(&self, value: f64) -> bool {

@@ -86,6 +86,23 @@ mod tests {
         assert_eq!(t_interval(&[1.0; 8]), Some(MeanInterval { mean: 1.0, low: 1.0, high: 1.0 }));
     }
 
+    /// The truth is positive, so the part of an interval below 0 never holds it: without that part it is held as often.
+    #[test]
+    fn leaving_out_what_is_below_zero_takes_nothing_from_the_confidence() {
+        let mut random = fastrand::Rng::with_seed(7);
+        // Exponential, with a mean of 1: two figures of such a spread reach far below 0.
+        let intervals: Vec<_> = std::iter::repeat_with(|| [(); 2].map(|()| -(1.0 - random.f64()).ln()))
+            .take(2_000)
+            .filter_map(|figures| t_interval(&figures))
+            .collect();
+        assert!(intervals.iter().filter(|interval| interval.low < 0.0).count() > 500);
+        for interval in intervals {
+            let bounded = interval.not_below_zero();
+            assert_eq!(bounded.contains(1.0), interval.contains(1.0), "{interval:?}");
+            assert!(bounded.low >= 0.0 && bounded.contains(bounded.mean), "{bounded:?}");
+        }
+    }
+
     #[test]
     fn a_seed_decides_the_bootstrap() {
         let figures = [3.0, 1.0, 4.0, 1.5, 9.0];

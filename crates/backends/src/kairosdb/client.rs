@@ -1,6 +1,7 @@
 //! Asks one server, and writes and deletes the few things that mark what is ours.
 
 use super::{
+    config::Node,
     document::Document,
     error::{improper, of_status, of_write},
 };
@@ -13,7 +14,7 @@ use hyper::{
     HeaderMap, Method, Response, StatusCode, Uri,
     body::{Bytes, Incoming},
 };
-use iotbench_core::{Error, Name};
+use iotbench_core::{Cause, Error, Name};
 use serde::Deserialize;
 use std::collections::BTreeSet;
 
@@ -44,6 +45,18 @@ impl Client {
             query_tags: uri(&format!("{}/api/v1/datapoints/query/tags", server.base_path))?,
             write: write_uri(server)?,
         })
+    }
+
+    /// A connection to the first of these servers that can be reached: they share one store.
+    pub(crate) async fn of_any(nodes: &[Node]) -> Result<Self, Error> {
+        let (last, others) = nodes.split_last().ok_or_else(|| Error::new(Cause::Client, "no server"))?;
+        for node in others {
+            match Self::connect(&node.server).await {
+                Err(e) if e.cause == Cause::Connect => {}
+                connected => return connected,
+            }
+        }
+        Self::connect(&last.server).await
     }
 
     /// Asks about values. Gives what `take` makes of the answer, and the bytes of it.

@@ -38,16 +38,8 @@ impl KairosDatabase {
         Self { config, table: Arc::new(table), queued: Arc::new(Queued::new(QUIET_LOOKS)), opened: AtomicUsize::new(0) }
     }
 
-    /// The first server that can be reached: they share one store.
     async fn client(&self) -> Result<Client, Error> {
-        let (last, others) = self.config.nodes.split_last().ok_or_else(|| Error::new(Cause::Client, "no server"))?;
-        for node in others {
-            match Client::connect(&node.server).await {
-                Err(e) if e.cause == Cause::Connect => {}
-                connected => return connected,
-            }
-        }
-        Client::connect(&last.server).await
+        Client::of_any(&self.config.nodes).await
     }
 
     fn next_node(&self) -> &Node {

@@ -44,8 +44,10 @@ struct Found {
 /// [`Cause::NotOurs`] where there are metrics of its names without our mark.
 pub(crate) async fn create(nodes: &[Node], client: &mut Client, table: &TableSpec) -> Result<(), Error> {
     if look(client, &table.name).await?.mark.is_some() {
-        remove(nodes, client, &table.name).await?;
-    } else if !client.metrics(&prefix(&table.name)).await?.is_empty() {
+        remove(nodes, &table.name).await?;
+        return put_mark(&mut Client::of_any(nodes).await?, table).await;
+    }
+    if !client.metrics(&prefix(&table.name)).await?.is_empty() {
         let message = format!("{} exist without our marker: choose another table name", of_table(&table.name));
         return Err(Error::new(Cause::NotOurs, message));
     }
@@ -64,7 +66,7 @@ pub(crate) async fn adopt(client: &mut Client, table: &TableSpec) -> Result<bool
 /// Deletes the table if this run made it; everything else is left alone.
 pub(crate) async fn drop_own(nodes: &[Node], client: &mut Client, table: &TableSpec) -> Result<(), Error> {
     match look(client, &table.name).await?.mark {
-        Some(mark) if mark.run_id == table.marker.run_id => remove(nodes, client, &table.name).await,
+        Some(mark) if mark.run_id == table.marker.run_id => remove(nodes, &table.name).await,
         _ => Ok(()),
     }
 }
@@ -107,24 +109,25 @@ pub(crate) async fn drop_owned(nodes: &[Node], client: &mut Client, object: &Own
         let message = format!("{} do not carry the marker of run {}", of_table(&object.name), object.run_id);
         return Err(Error::new(Cause::NotOurs, message));
     }
-    remove(nodes, client, &object.name).await
+    remove(nodes, &object.name).await
 }
 
-/// Deletes the metrics of a table that is ours, and its mark last: what is left half-way can be found again.
-async fn remove(nodes: &[Node], client: &mut Client, table: &Name) -> Result<(), Error> {
+/// Deletes the metrics of a table that is ours, and its mark last: what is left half-way can be found again. Each step has a
+/// connection of its own: fences and deletions may take longer than a server leaves an idle one open.
+async fn remove(nodes: &[Node], table: &Name) -> Result<(), Error> {
     // What is still queued would come back after it was deleted. Each server has a queue of its own.
     for node in nodes {
         put_fence(&mut Client::connect(&node.server).await?, table).await?;
     }
     for prefix in [prefix(table), marker(table)] {
-        for metric in client.metrics(&prefix).await? {
+        for metric in Client::of_any(nodes).await?.metrics(&prefix).await? {
             // Each server remembers which series it has put into the index, and forgets them when it deletes them.
             for node in nodes {
                 Client::connect(&node.server).await?.delete(&metric).await?;
             }
         }
     }
-    wait_until(client, table, |found| found.mark.is_none()).await
+    wait_until(&mut Client::of_any(nodes).await?, table, |found| found.mark.is_none()).await
 }
 
 async fn put_mark(client: &mut Client, table: &TableSpec) -> Result<(), Error> {

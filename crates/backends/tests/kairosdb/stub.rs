@@ -2,7 +2,7 @@
 
 use crate::server::{batch, open, table};
 use iotbench_core::{Action, Applied, Cause, Database, Error};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::sync::Arc;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -101,4 +101,72 @@ async fn another_server_or_version_is_no_kairosdb_1() {
             against(answer("200 OK", body), async |database: Arc<dyn Database>| database.ping().await).await;
         assert!(error.unwrap_err().message.contains("no"), "{body}");
     }
+}
+
+/// What a server keeps of the table's marker.
+struct Marked {
+    mark: Option<String>,
+    fence: Option<String>,
+}
+
+impl Marked {
+    /// The answer to a request.
+    fn answer(&mut self, asked: &str) -> String {
+        let (head, body) = asked.split_once("\r\n\r\n").unwrap();
+        let line = head.lines().next().unwrap();
+        if line.starts_with("DELETE") {
+            if line.contains("iotbench_marker.") {
+                *self = Self { mark: None, fence: None };
+            }
+            return answer("204 No Content", "");
+        }
+        if line.contains("/metricnames?prefix=iotbench_marker.") {
+            return answer("200 OK", r#"{"results":["iotbench_marker.stub"]}"#);
+        }
+        if line.contains("/metricnames") {
+            return answer("200 OK", r#"{"results":["iotbench_stub.a","iotbench_stub.b"]}"#);
+        }
+        if line.contains("/datapoints/query") {
+            let values = [(0, &self.mark), (1, &self.fence)];
+            let values: Vec<_> = values.iter().filter_map(|(ms, text)| Some(json!([ms, text.as_ref()?]))).collect();
+            let group = json!({ "name": "iotbench_marker.stub", "tags": {}, "values": values });
+            return answer("200 OK", &json!({ "queries": [{ "sample_size": 1, "results": [group] }] }).to_string());
+        }
+        let written: Value = serde_json::from_str(body).unwrap();
+        assert_eq!(written[0]["timestamp"], 1, "only a fence is written: {body}");
+        self.fence = Some(written[0]["value"].as_str().unwrap().into());
+        answer("204 No Content", "")
+    }
+}
+
+/// Deletions may take minutes, and a server closes connections that are idle for half of one: here as soon as there is another.
+#[tokio::test]
+async fn a_table_is_dropped_by_a_server_that_closes_idle_connections() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap()).parse().unwrap();
+    let database = open(&url, json!({}), table("stub", "r"));
+    let mark = json!({ "created_by": "iotbench 0.1.0", "run_id": "r", "fingerprint": "f" }).to_string();
+    let mut marked = Marked { mark: Some(mark), fence: None };
+    let serve = async {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        loop {
+            tokio::select! {
+                next = listener.accept() => stream = next.unwrap().0,
+                Ok(()) = stream.readable() => {
+                    let mut first = [0];
+                    if stream.peek(&mut first).await.is_ok_and(|bytes| bytes > 0) {
+                        let asked = request(&mut stream).await;
+                        stream.write_all(marked.answer(&asked).as_bytes()).await.unwrap();
+                    } else {
+                        stream = listener.accept().await.unwrap().0;
+                    }
+                }
+            }
+        }
+    };
+    tokio::select! {
+        dropped = database.drop_created() => dropped.unwrap(),
+        () = serve => unreachable!("it serves for ever"),
+    }
+    assert_eq!(marked.mark, None);
 }

@@ -16,9 +16,9 @@ const THRESHOLD: Share = Share(0.03);
 /// When a difference matters, of what, and between which runs.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ComparisonArguments {
-    /// A smaller change does not matter
-    #[arg(long, env = "IOTBENCH_THRESHOLD", value_name = "SHARE", default_value_t = THRESHOLD)]
-    threshold: Share,
+    /// A smaller change does not matter [default: 3%]
+    #[arg(long, env = "IOTBENCH_THRESHOLD", value_name = "SHARE")]
+    threshold: Option<Share>,
     /// Compare and gate these only; repeatable. Without it everything is compared, and capacity, operations_per_s,
     /// response_mean_us and response_p99_us are gated
     #[arg(long, env = "IOTBENCH_METRIC", value_name = "NAME", value_delimiter = ',', value_parser = metrics())]
@@ -44,9 +44,24 @@ pub(super) fn metrics() -> impl TypedValueParser<Value = &'static Metric> {
 }
 
 impl ComparisonArguments {
+    /// The first option that was written although nothing is compared. What stands in the environment may be meant for another
+    /// command.
+    pub(crate) fn without_use(&self) -> Option<&'static str> {
+        let options = [
+            ("--threshold", "IOTBENCH_THRESHOLD", self.threshold.is_some()),
+            ("--metric", "IOTBENCH_METRIC", !self.metric.is_empty()),
+            ("--across-plans", "IOTBENCH_ACROSS_PLANS", self.across_plans),
+            ("--across-durability", "IOTBENCH_ACROSS_DURABILITY", self.across_durability),
+            ("--across-machines", "IOTBENCH_ACROSS_MACHINES", self.across_machines),
+            ("--leave-out-invalid", "IOTBENCH_LEAVE_OUT_INVALID", self.leave_out_invalid),
+        ];
+        let written = |(_, variable, is_set): &(_, &str, bool)| *is_set && std::env::var_os(variable).is_none();
+        options.iter().find(|option| written(option)).map(|(name, ..)| *name)
+    }
+
     pub(crate) fn options(&self, noise_floor: Option<u64>) -> CompareOptions {
         CompareOptions {
-            threshold: self.threshold.0,
+            threshold: self.threshold.unwrap_or(THRESHOLD).0,
             metrics: self.metric.clone(),
             across: Across {
                 plans: self.across_plans,

@@ -70,6 +70,7 @@ fn run_jobs(jobs: &[Job], arguments: &RunArguments) -> Result<u8, CliError> {
 
 /// Everything that is to be run, checked.
 pub(crate) fn jobs(arguments: &RunArguments) -> Result<Vec<Job>, CliError> {
+    baseline::check(arguments)?;
     let written = profiles::find(&arguments.profile)?;
     let words = arguments.backend.iter().map(|word| BackendWord::read(word)).collect::<Result<Vec<_>, _>>()?;
     let endpoints = arguments.endpoints()?;

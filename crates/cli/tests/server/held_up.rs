@@ -32,6 +32,7 @@ fn a_client_that_was_held_up_is_to_blame_and_the_database_is_not() {
     let url: Url = place.out(&["server", "start", BACKEND]).trim().parse().unwrap();
     by_a_signal(&url);
     by_a_quota(&url);
+    by_a_quota_that_others_use_up(&url);
     by_a_busy_machine(&url);
     place.out(&["server", "stop", BACKEND]);
     place.assert_nothing_is_left();
@@ -98,7 +99,7 @@ fn by_a_signal(url: &Url) {
 
 /// A twentieth of a core for a client that could use several.
 fn by_a_quota(url: &Url) {
-    let Some(group) = Group::with_quota() else {
+    let Some(group) = Group::with_quota(5_000) else {
         skipped("no cgroup hierarchy with CPU quotas, or no right to make a group");
         return;
     };
@@ -108,6 +109,24 @@ fn by_a_quota(url: &Url) {
     assert_client_is_to_blame(&ended, "of the 0.05 cores that it may use");
     assert!(!lengths_ms(&ended, "cpu_quota").is_empty(), "{:#}", ended.document["client"]);
     assert_eq!(ended.document["client"]["cores_allowed"], 0.05);
+}
+
+/// A fifth of a core, and three fifths of each, of which others in the client's group use all there is: however little it needs
+/// itself, it stands still with them. Three fifths leave pauses that are too short for a hiccup.
+fn by_a_quota_that_others_use_up(url: &Url) {
+    let processors = rustix::thread::sched_getaffinity(None).unwrap().count();
+    for (quota_us, stalls) in [(20_000, true), (60_000 * processors, false)] {
+        let Some(group) = Group::with_quota(quota_us) else { return };
+        let place = Place::new();
+        let run = begin(&place, url, "5s", |command| group.entered_by(&command));
+        let spinners = Spinners::start(processors as usize, |command| group.entered_by(&command));
+        sleep(Duration::from_secs(2));
+        drop(spinners);
+        let ended = end(run.wait_with_output().unwrap());
+        assert_client_is_to_blame(&ended, "CPU quotas of its cgroups held it back");
+        assert!(!stalls || !lengths_ms(&ended, "cpu_quota").is_empty(), "{:#}", ended.document["client"]);
+        assert_eq!(ended.document["client"]["cores_allowed"], f64::from(quota_us) / 1e5);
+    }
 }
 
 /// Forty processes on the client's only processor, and the client is the least of them.
@@ -121,7 +140,7 @@ fn by_a_busy_machine(url: &Url) {
             one.set((0..CpuSet::MAX_CPU).find(|&cpu| own.is_set(cpu)).unwrap());
             sched_setaffinity(None, &one).unwrap();
             let run = begin(&place, url, "5s", |command| nice(&command));
-            let spinners = Spinners::start();
+            let spinners = Spinners::start(SPINNERS, |command| command);
             sleep(Duration::from_secs(2));
             drop(spinners);
             end(run.wait_with_output().unwrap())
@@ -193,9 +212,13 @@ fn nice(command: &Command) -> Command {
 struct Spinners(Vec<Child>);
 
 impl Spinners {
-    fn start() -> Self {
-        let spin = || Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
-        Self((0..SPINNERS).map(|_| spin()).collect())
+    fn start(count: usize, how: impl Fn(Command) -> Command) -> Self {
+        let spin = || {
+            let mut command = Command::new("sh");
+            command.args(["-c", "while :; do :; done"]);
+            how(command).spawn().unwrap()
+        };
+        Self((0..count).map(|_| spin()).collect())
     }
 }
 
@@ -212,19 +235,19 @@ impl Drop for Spinners {
 struct Group(PathBuf);
 
 impl Group {
-    /// One that has a twentieth of a core: of the v1 controller, or of the unified hierarchy.
-    fn with_quota() -> Option<Self> {
+    /// One that may run for so many microseconds of each 100 ms: of the v1 controller, or of the unified hierarchy.
+    fn with_quota(quota_us: u32) -> Option<Self> {
         let mounts = Process::myself().unwrap().mountinfo().unwrap();
         let v1 = mounts.iter().find(|mount| mount.fs_type == "cgroup" && mount.super_options.contains_key("cpu"));
         let v2 = mounts.iter().find(|mount| mount.fs_type == "cgroup2");
-        let limit = |hierarchy: &Path, file: &str, quota: &str| {
+        let limit = |hierarchy: &Path, file: &str, quota: String| {
             let group = Self(hierarchy.join(format!("iotbench-test-{}", std::process::id())));
             fs::create_dir(&group.0).ok()?;
             fs::write(group.0.join(file), quota).ok()?;
             Some(group)
         };
-        v1.and_then(|mount| limit(&mount.mount_point, "cpu.cfs_quota_us", "5000"))
-            .or_else(|| limit(&v2?.mount_point, "cpu.max", "5000 100000"))
+        v1.and_then(|mount| limit(&mount.mount_point, "cpu.cfs_quota_us", quota_us.to_string()))
+            .or_else(|| limit(&v2?.mount_point, "cpu.max", format!("{quota_us} 100000")))
     }
 
     /// The same command from within the group.

@@ -1,6 +1,7 @@
 //! The launcher as a library.
 
 use crate::place::{every_server, is_alive, is_here, kill, parent, recipe, wait_for};
+use iotbench_core::ProcessAction;
 use iotbench_launcher::{Ended, Launch, PrivateServer, ProcessId, StartError, start};
 use std::{
     fs,
@@ -55,6 +56,24 @@ fn a_server_that_is_dropped_is_stopped() {
     let (process, files) = (process(&server), server.folder().to_owned());
     drop(server);
     assert!(!files.exists() && !process.is_alive());
+}
+
+/// The next run on it, of a sweep, samples what is there then.
+#[test]
+fn what_is_sampled_is_the_process_as_it_is_now() {
+    if !is_here("influxdb") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let server = started("influxdb", folder.path());
+    let pid = || server.nodes()[0].pid;
+    let first = pid();
+    let restarted = server.actor().act(ProcessAction::Crash, "server", 0).unwrap();
+    assert!(restarted.is_some() && restarted != first);
+    assert_eq!(pid(), restarted);
+    assert_eq!(server.actor().act(ProcessAction::Kill, "server", 0), Ok(None));
+    assert_eq!(pid(), None, "nothing is left of it to be sampled");
+    assert_eq!(server.stop().unwrap(), Ended::Removed);
 }
 
 #[test]

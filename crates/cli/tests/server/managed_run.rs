@@ -5,7 +5,12 @@ use iotbench_backends::BACKENDS;
 use procfs::process::Process;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
-use std::{fs, path::PathBuf, process::Child};
+use std::{
+    fs,
+    io::{BufRead, BufReader},
+    path::PathBuf,
+    process::Child,
+};
 
 /// Longer than any test waits: a run that does not end by itself.
 const ENDLESS: &str = "1h";
@@ -109,6 +114,26 @@ fn ctrl_c_and_sigkill_leave_no_server() {
             place.assert_nothing_is_left();
         }
     }
+}
+
+/// Also while its server starts a run says at its end how it ended.
+#[test]
+fn ctrl_c_while_the_server_starts_leaves_an_aborted_document() {
+    let Some(backend) = every_server().next() else { return };
+    let place = Place::new();
+    let results = place.results();
+    let run = ["run", "-p", "pmu_write", "-b", backend, "--vus", "1", "-d", "1h", "--out", results.to_str().unwrap()];
+    let mut child = place.iotbench(&run).spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    assert!(lines.by_ref().map_while(Result::ok).any(|line| line.starts_with("starting")));
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    lines.for_each(drop);
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let folder = results.read_dir().unwrap().next().unwrap().unwrap().path();
+    let document: Value = serde_json::from_str(&fs::read_to_string(folder.join("run.json")).unwrap()).unwrap();
+    assert_eq!(document["verdict"]["status"], "aborted", "{:#}", document["verdict"]);
+    assert!(folder.join("manifest.json").exists());
+    place.assert_nothing_is_left();
 }
 
 #[test]

@@ -26,6 +26,12 @@ impl Ended {
             .and_then(Value::as_u64)
             .unwrap_or_else(|| panic!("{pointer}: {:#}", self.document))
     }
+
+    /// What a role used.
+    pub fn of_role(&self, role: &str) -> &Value {
+        let mut resources = self.document["resources"].as_array().into_iter().flatten();
+        resources.find(|resources| resources["role"] == role).unwrap_or_else(|| panic!("{role}: {:#}", self.document))
+    }
 }
 
 /// The arguments of a closed loop, which has no schedule that a busy machine could break.

@@ -47,7 +47,10 @@ fn a_server_that_is_killed_and_started_again_is_an_outage_without_a_loss() {
                 let series = series(&place);
                 assert!(series.contains(",kill server 0"), "{series}");
                 // Whether it is as fast again within the run, `recovery_s`, is for the machine to say.
-                assert!(succeeded_after("restart server 0", &series) > 0, "{case} {series}");
+                assert!(after("restart server 0", "ok", &series).sum::<u64>() > 0, "{case} {series}");
+                assert!(after("restart server 0", "server_rss_bytes", &series).any(|b| b > 0), "{case} {series}");
+                assert_eq!(ended.of_role("server")["gone_at_s"], Value::Null, "{case}");
+                assert_eq!(ended.of_role("client")["processes_max"], 1, "the server is none of its processes: {case}");
                 place.assert_nothing_is_left();
             });
         }
@@ -126,12 +129,12 @@ fn what_cannot_be_acted_on_is_refused_before_anything_starts() {
     place.assert_nothing_is_left();
 }
 
-/// Operations that succeeded in the seconds after that of an action.
-fn succeeded_after(action: &str, series: &str) -> u64 {
+/// The figures of a column in the seconds after that of an action.
+fn after<'a>(action: &'a str, column: &str, series: &'a str) -> impl Iterator<Item = u64> + 'a {
     let mut rows = series.lines();
-    let ok = rows.next().unwrap().split(',').position(|column| column == "ok").unwrap();
-    let after = rows.skip_while(|row| !row.split(',').any(|cell| cell == action)).skip(1);
-    after.map(|row| row.split(',').nth(ok).unwrap().parse::<u64>().unwrap()).sum()
+    let place = rows.next().unwrap().split(',').position(|name| name == column).unwrap();
+    let after = rows.skip_while(move |row| !row.split(',').any(|cell| cell == action)).skip(1);
+    after.filter_map(move |row| row.split(',').nth(place)?.parse().ok())
 }
 
 fn series(place: &Place) -> String {

@@ -17,17 +17,33 @@ const LOOK: Duration = Duration::from_millis(5);
 
 /// Acts on the processes of the server under load: whoever has started it.
 pub trait ServerProcesses: Send + Sync + fmt::Debug {
-    /// Does this to the process of a role on a node, counted from 0. Returns when it is done.
+    /// Does this to the process of a role on a node, counted from 0. Returns when it is done: the process's id where another
+    /// one has been started in its place.
     ///
     /// # Errors
     /// Why it could not be done, for people.
-    fn act(&self, action: ProcessAction, role: &str, node: u32) -> Result<(), String>;
+    fn act(&self, action: ProcessAction, role: &str, node: u32) -> Result<Option<u32>, String>;
+}
+
+/// A process that was started in the place of another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Successor {
+    pub(super) role: String,
+    pub(super) node: u32,
+    pub(super) pid: i32,
+}
+
+/// What the thread has done.
+#[derive(Debug, Default)]
+struct Done {
+    marks: Vec<Mark>,
+    successors: Vec<Successor>,
 }
 
 /// The actions of a scenario under way. Dropping it ends it after the action that is being carried out.
 #[derive(Debug)]
 pub(super) struct Acting {
-    marks: Arc<Mutex<Vec<Mark>>>,
+    done: Arc<Mutex<Done>>,
     /// How many of them were told to the observer.
     told: usize,
     stop: Arc<AtomicBool>,
@@ -40,8 +56,8 @@ impl Acting {
         processes: Arc<dyn ServerProcesses>,
         clock: RunClock,
     ) -> io::Result<Self> {
-        let (marks, stop) = (Arc::new(Mutex::new(Vec::new())), Arc::new(AtomicBool::new(false)));
-        let (done, stopped) = (Arc::clone(&marks), Arc::clone(&stop));
+        let (done, stop) = (Arc::new(Mutex::new(Done::default())), Arc::new(AtomicBool::new(false)));
+        let (doing, stopped) = (Arc::clone(&done), Arc::clone(&stop));
         let body = move || {
             for action in actions {
                 while clock.now_ns() < action.at_ns {
@@ -50,25 +66,30 @@ impl Acting {
                     }
                     std::thread::sleep(LOOK);
                 }
-                carry_out(&action, &*processes, clock, &done);
+                carry_out(&action, &*processes, clock, &doing);
             }
         };
         let thread = std::thread::Builder::new().name("iotbench-scenario".into()).spawn(body)?;
-        Ok(Self { marks, told: 0, stop, thread: Some(thread) })
+        Ok(Self { done, told: 0, stop, thread: Some(thread) })
     }
 
     /// What was begun since this was asked last.
     pub(super) fn take_begun(&mut self) -> Vec<Mark> {
-        let marks = lock(&self.marks);
-        let begun = marks.get(self.told..).unwrap_or_default().to_vec();
-        self.told = marks.len();
+        let done = lock(&self.done);
+        let begun = done.marks.get(self.told..).unwrap_or_default().to_vec();
+        self.told = done.marks.len();
         begun
+    }
+
+    /// What was started again since this was asked last.
+    pub(super) fn take_successors(&mut self) -> Vec<Successor> {
+        std::mem::take(&mut lock(&self.done).successors)
     }
 
     /// Ends it: all that was done.
     pub(super) fn finish(mut self) -> Vec<Mark> {
         self.join();
-        std::mem::take(&mut *lock(&self.marks))
+        std::mem::take(&mut lock(&self.done).marks)
     }
 
     fn join(&mut self) {
@@ -86,19 +107,22 @@ impl Drop for Acting {
     }
 }
 
-fn lock(marks: &Mutex<Vec<Mark>>) -> MutexGuard<'_, Vec<Mark>> {
-    marks.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock(done: &Mutex<Done>) -> MutexGuard<'_, Done> {
+    done.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn carry_out(action: &ActionPlan, processes: &dyn ServerProcesses, clock: RunClock, marks: &Mutex<Vec<Mark>>) {
+fn carry_out(action: &ActionPlan, processes: &dyn ServerProcesses, clock: RunClock, done: &Mutex<Done>) {
     let place = {
-        let mut marks = lock(marks);
-        marks.push(Mark { action: action.clone(), from_ns: clock.now_ns(), to_ns: None, error: None });
-        marks.len() - 1
+        let mut done = lock(done);
+        done.marks.push(Mark { action: action.clone(), from_ns: clock.now_ns(), to_ns: None, error: None });
+        done.marks.len() - 1
     };
-    let done = processes.act(action.action, &action.role, action.node);
-    if let Some(mark) = lock(marks).get_mut(place) {
-        mark.to_ns = done.is_ok().then(|| clock.now_ns());
-        mark.error = done.err();
+    let acted = processes.act(action.action, &action.role, action.node);
+    let mut done = lock(done);
+    if let Some(mark) = done.marks.get_mut(place) {
+        mark.to_ns = acted.is_ok().then(|| clock.now_ns());
+        mark.error = acted.as_ref().err().cloned();
     }
+    let pid = acted.ok().flatten().and_then(|pid| i32::try_from(pid).ok());
+    done.successors.extend(pid.map(|pid| Successor { role: action.role.clone(), node: action.node, pid }));
 }

@@ -43,6 +43,8 @@ impl Session<'_> {
                 self.checkpoint()?;
                 reason.map_or(Ok(()), Err)
             }
+            // Who asks for all of it takes no result without it.
+            Err(why) if scope == AuditScope::Full => Err(Reason::NotReadBack(why)),
             Err(why) => {
                 // What is stored was counted; that it could not be read back as well is told, and no verdict on the database.
                 self.outcome.plan.remarks.push(format!("what is stored was not read back: {why}"));

@@ -1,6 +1,11 @@
 //! The load itself: warm-up and a measured part, or the steps of a ramp.
 
-use super::{Session, acting::Acting, client_watch::ClientWatch, visible::VisibleSeries};
+use super::{
+    Session,
+    acting::{Acting, Successor},
+    client_watch::ClientWatch,
+    visible::VisibleSeries,
+};
 use crate::{
     ceiling::ceiling_per_s,
     clock::RunClock,
@@ -313,6 +318,9 @@ impl Session<'_> {
         }
         for mark in running.acting.as_mut().map(Acting::take_begun).unwrap_or_default() {
             self.tell(&Event::Acting(&mark))?;
+        }
+        for Successor { role, node, pid } in running.acting.as_mut().map(Acting::take_successors).unwrap_or_default() {
+            running.sampler.follow(&role, node, pid);
         }
         running.client.follow();
         self.follow_sent(running)?;

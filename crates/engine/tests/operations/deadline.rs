@@ -5,7 +5,7 @@ use crate::{
     scripted::{Act, SUCCEED, Script, Scripted, fail},
 };
 use iotbench_core::{Applied, Cause};
-use iotbench_engine::{RunOptions, StopSignal, run};
+use iotbench_engine::{Event, Observer, Phase, RunOptions, StopSignal, run};
 use std::time::Duration;
 
 /// Nine pauses of 20 ms are within a deadline of 200 ms; with 50 ms of a request they are not.
@@ -70,6 +70,30 @@ fn slow_to_drop(write: fn(u64) -> Act) -> &'static Scripted {
 fn what_is_large_is_dropped_however_long_an_operation_may_take() {
     let (outcome, _) = run_traced(slow_to_drop(|_| SUCCEED), INSERTS, &["phases.deadline=200ms", "pause=0s"]);
     assert!(outcome.verdict.reasons.is_empty(), "{:?}", outcome.verdict);
+}
+
+/// Asks for the end as soon as the drop begins.
+struct Impatient(StopSignal);
+
+impl Observer for Impatient {
+    fn event(&mut self, event: &Event<'_>) -> Result<(), String> {
+        if matches!(event, Event::Phase { phase: Phase::Drop, .. }) {
+            self.0.request(15);
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn a_signal_does_not_cut_off_what_is_dropped() {
+    let backend = slow_to_drop(|_| SUCCEED);
+    let folder = tempfile::tempdir().unwrap();
+    let planned = planned(backend, folder.path(), INSERTS, &["phases.deadline=200ms", "pause=0s"]);
+    let stop = StopSignal::default();
+    let outcome = run(planned, backend, RunOptions::default(), &mut Impatient(stop.clone()), &stop);
+    let reasons: Vec<_> = outcome.verdict.reasons.iter().map(ToString::to_string).collect();
+    assert_eq!((outcome.verdict.exit_code(), reasons.len()), (143, 1), "{reasons:?}");
+    assert_eq!(backend.state.lock().unwrap().drops, 2, "before the load, and after it");
 }
 
 #[test]

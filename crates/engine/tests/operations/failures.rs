@@ -1,11 +1,11 @@
 //! Operations of several requests that fail half-way: what was acknowledged, what failed and what is unknown is exact.
 
 use crate::{
-    INSERTS, run_traced,
+    INSERTS, Trace, planned, run_traced,
     scripted::{SUCCEED, Script, Scripted, fail},
 };
 use iotbench_core::{Applied, Cause};
-use iotbench_engine::Outcome;
+use iotbench_engine::{Outcome, RunOptions, StopSignal, VerifyMode, run as run_planned};
 
 /// 20 operations of 5 requests with 2 datapoints each.
 fn run(script: Script, transaction: bool) -> (&'static Scripted, Outcome) {
@@ -91,5 +91,21 @@ fn failures_at_every_place_leave_the_counts_exact() {
         assert_eq!(stored, points.acked + points.unknown, "all that is unknown was stored");
         let [ok, failed, unknown] = requests(&outcome);
         assert_eq!(ok + failed + unknown, state.writes);
+    }
+}
+
+#[test]
+fn who_asks_for_everything_to_be_read_back_takes_no_result_without_it() {
+    for (verify, code) in [(VerifyMode::Sample, 0), (VerifyMode::Full, 11)] {
+        // Nothing is read from this database: it says so.
+        let backend = Scripted::new(Script { write: |_| SUCCEED, commit: |_| SUCCEED });
+        let folder = tempfile::tempdir().unwrap();
+        let planned = planned(backend, folder.path(), INSERTS, &["pause=0s"]);
+        let options = RunOptions { verify, ..RunOptions::default() };
+        let outcome = run_planned(planned, backend, options, &mut Trace::default(), &StopSignal::default());
+        assert_eq!(outcome.verdict.exit_code(), code, "{:?}", outcome.verdict);
+        let reasons = outcome.verdict.reasons.iter().map(ToString::to_string);
+        let told: Vec<_> = reasons.chain(outcome.plan.remarks).collect();
+        assert!(told.iter().any(|text| text.contains("nothing is read here")), "{told:?}");
     }
 }

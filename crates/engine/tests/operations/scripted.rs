@@ -46,6 +46,8 @@ pub struct State {
     pub connections: u64,
     /// How long it takes to create a table in the place of an earlier one, and to drop one.
     pub dropping_takes: Duration,
+    /// How often that came to its end.
+    pub drops: u64,
 }
 
 impl State {
@@ -151,6 +153,7 @@ impl Database for Table {
     async fn drop_created(&self) -> Result<(), Error> {
         let takes = self.state.lock().unwrap().dropping_takes;
         tokio::time::sleep(takes).await;
+        self.state.lock().unwrap().drops += 1;
         Ok(())
     }
     async fn writer(&self) -> Result<Box<dyn Writer>, Error> {

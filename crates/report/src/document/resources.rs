@@ -36,7 +36,7 @@ pub struct Resources {
     pub processes_max: Option<u32>,
     /// Samples taken.
     pub samples: u64,
-    /// When it was first found gone, in seconds since the run's start; null: it lived on.
+    /// When it was first found gone, in seconds since the run's start; null: it lived on, or another was started in its place.
     pub gone_at_s: Option<f64>,
     /// How the figures were taken.
     pub method: String,

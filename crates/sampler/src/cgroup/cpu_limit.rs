@@ -72,8 +72,19 @@ fn groups() -> Option<Vec<Group>> {
         Version::V1 => hierarchies.v1_directory("cpu", name),
         Version::V2 => hierarchies.v2_directory(name),
     };
-    let names = Path::new(&own.pathname).ancestors();
-    Some(names.filter_map(directory).map(|directory| Group { version, directory }).collect())
+    let directories = distinct(Path::new(&own.pathname).ancestors().filter_map(directory));
+    Some(directories.into_iter().map(|directory| Group { version, directory }).collect())
+}
+
+/// Each directory once: a container that sees a hierarchy from its own group downwards finds that group under two names.
+fn distinct(directories: impl Iterator<Item = PathBuf>) -> Vec<PathBuf> {
+    let mut distinct = Vec::new();
+    for directory in directories {
+        if !distinct.contains(&directory) {
+            distinct.push(directory);
+        }
+    }
+    distinct
 }
 
 /// v1: a quota of −1 is none.
@@ -107,6 +118,13 @@ mod tests {
         assert_eq!(quota_v1("-1\n", "100000\n"), None);
         assert_eq!(quota_v2("150000 100000\n"), Some(1.5));
         assert_eq!(quota_v2("max 100000\n"), None);
+    }
+
+    /// What holds a group back must not count twice.
+    #[test]
+    fn a_group_with_two_names_is_one() {
+        let found = ["/cg/cpu", "/cg/cpu/docker", "/cg/cpu"].map(PathBuf::from).into_iter();
+        assert_eq!(distinct(found), ["/cg/cpu", "/cg/cpu/docker"].map(PathBuf::from));
     }
 
     #[test]

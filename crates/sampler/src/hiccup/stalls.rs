@@ -51,23 +51,46 @@ pub(super) struct Stalls {
     tickers: usize,
     cores: usize,
     kept: Vec<Stall>,
-    /// Those that are not kept: how many, and for how long their tickers did not run.
-    omitted: (u64, Duration),
+    omitted: Omitted,
     lateness: Lateness,
+}
+
+/// The stalls that are not kept.
+#[derive(Debug, Default)]
+struct Omitted {
+    count: u64,
+    /// For how long their tickers did not run.
+    stalled: Duration,
+    /// When the first of them began, and the last ended.
+    span: Option<(Duration, Duration)>,
+}
+
+impl Omitted {
+    fn add(&mut self, stall: &Stall) {
+        self.count += 1;
+        self.stalled += stall.to.saturating_sub(stall.from);
+        let (from, to) = self.span.unwrap_or((stall.from, stall.to));
+        self.span = Some((from.min(stall.from), to.max(stall.to)));
+    }
+
+    /// How many there may be from one time to another, and for how long at the most their tickers, so many, did not run.
+    fn between(&self, from: Duration, to: Duration, tickers: u32) -> (u64, Duration) {
+        let inside = self.span.map(|(first, last)| last.min(to).saturating_sub(first.max(from))).unwrap_or_default();
+        if inside.is_zero() { (0, Duration::ZERO) } else { (self.count, self.stalled.min(inside * tickers)) }
+    }
 }
 
 impl Stalls {
     pub fn new(tickers: usize, cores: usize) -> Self {
         let kept = Vec::with_capacity(MOST_STALLS);
-        Self { tickers, cores, kept, omitted: (0, Duration::ZERO), lateness: Lateness::default() }
+        Self { tickers, cores, kept, omitted: Omitted::default(), lateness: Lateness::default() }
     }
 
     pub fn note(&mut self, stall: Stall) {
         if self.kept.len() == MOST_STALLS {
             self.kept.sort_unstable_by_key(|s| std::cmp::Reverse(s.to.saturating_sub(s.from)));
             for short in self.kept.drain(MOST_STALLS / 2..) {
-                self.omitted.0 += 1;
-                self.omitted.1 += short.to.saturating_sub(short.from);
+                self.omitted.add(&short);
             }
         }
         self.kept.push(stall);
@@ -82,7 +105,7 @@ impl Stalls {
     }
 
     /// The stalls from one time to another. Those that were not kept, of which there are none in a run that is any good, are
-    /// in the sums.
+    /// in the sums as far as they may lie there.
     pub fn between(&self, from: Duration, to: Duration) -> Hiccups {
         let mut stalls: Vec<Stall> = self.kept.iter().filter(|s| s.from < to && s.to > from).copied().collect();
         stalls.sort_unstable_by_key(|s| s.from);
@@ -99,9 +122,11 @@ impl Stalls {
             hiccups.push(self.hiccup(together, first.from, end, from, to));
             rest = others;
         }
+        let (omitted, omitted_for) = self.omitted.between(from, to, self.tickers());
         let mut sums = Hiccups {
-            count: hiccups.len() as u64 + self.omitted.0,
-            stalled: hiccups.iter().map(|h| h.stalled).sum::<Duration>() + self.mean(self.omitted.1),
+            count: hiccups.len() as u64 + omitted,
+            stalled: (hiccups.iter().map(|h| h.stalled).sum::<Duration>() + self.mean(omitted_for))
+                .min(to.saturating_sub(from)),
             stalled_from_outside: hiccups.iter().filter(|h| h.cause.is_from_outside()).map(|h| h.stalled).sum(),
             longest: Vec::new(),
         };
@@ -130,7 +155,11 @@ impl Stalls {
     }
 
     fn mean(&self, all: Duration) -> Duration {
-        all / u32::try_from(self.tickers.max(1)).unwrap_or(u32::MAX)
+        all / self.tickers()
+    }
+
+    fn tickers(&self) -> u32 {
+        u32::try_from(self.tickers.max(1)).unwrap_or(u32::MAX)
     }
 }
 
@@ -209,5 +238,18 @@ mod tests {
         assert_eq!((found.count, found.stalled), (10_000, ms(600_030)));
         assert_eq!(found.longest.len(), MOST_TOLD);
         assert!(found.longest.iter().any(|h| h.length == ms(90)), "the longest is told");
+        let before = stalls.between(ms(0), ms(10_000)).stalled;
+        assert!((ms(60)..=ms(10_000)).contains(&before), "no longer than the stretch is: {before:?}");
+    }
+
+    /// As of a search on a machine that was busy for an hour, and is no longer.
+    #[test]
+    fn what_is_not_kept_is_held_against_no_later_stretch() {
+        let mut stalls = Stalls::new(1, 1);
+        for n in 0..3_000 {
+            stalls.note(Stall { ticker: 0, from: ms(n * 100), to: ms(n * 100 + 60), evidence: STILL });
+        }
+        assert!(stalls.kept.len() < 3_000);
+        assert_eq!(stalls.between(ms(300_000), ms(360_000)), Hiccups::default());
     }
 }

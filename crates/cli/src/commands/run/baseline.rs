@@ -10,6 +10,16 @@ pub(super) struct Baseline {
     options: CompareOptions,
 }
 
+/// Checks that what says how to compare has something to compare with.
+pub(super) fn check(arguments: &RunArguments) -> Result<(), CliError> {
+    match arguments.comparison.without_use().filter(|_| arguments.baseline.is_none()) {
+        Some(option) => Err(CliError::usage(format!(
+            "{option} says how runs are compared, and nothing is: give --baseline DIR, or leave {option} out"
+        ))),
+        None => Ok(()),
+    }
+}
+
 impl Baseline {
     /// Reads them before anything is run; `None`: none are asked for.
     pub(super) fn read(arguments: &RunArguments) -> Result<Option<Self>, CliError> {

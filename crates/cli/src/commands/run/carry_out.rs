@@ -15,7 +15,7 @@ use iotbench_engine::{
 use iotbench_launcher::PrivateServer;
 use iotbench_report::{
     DATABASE_FOLDER, Document, Environment, FolderError, FolderName, FolderObserver, Provenance, ResultsFolder,
-    SearchHead, Tool, TrialRecord,
+    SearchHead, Status, Tool, TrialRecord, Verdict,
 };
 use std::{
     path::{Path, PathBuf},
@@ -76,8 +76,11 @@ pub(crate) fn carry_out(
 fn alone(job: &Job, run: &Profile, arguments: &RunArguments, stop: &StopSignal) -> Result<Finished, CliError> {
     let folder = new_folder(job, &arguments.out, job.layout.name())?;
     // A kill while the server starts leaves a document too.
-    begin(&folder, job, run, arguments)?;
-    let server = managed::start_server(job, arguments, folder.path(), stop)?;
+    let begun = begin(&folder, job, run, arguments)?;
+    let server = match managed::start_server(job, arguments, folder.path(), stop) {
+        Ok(server) => server,
+        Err(error) => return Err(not_begun(&folder, begun, error)),
+    };
     let (mut outcome, folder) = carry_out_in(folder, job, run, arguments, server.as_ref(), stop)?;
     if let Some(server) = server {
         managed::note_death(&server, &mut outcome);
@@ -92,17 +95,30 @@ pub(super) fn new_folder(job: &Job, out: &Path, layout: &str) -> Result<ResultsF
     Ok(ResultsFolder::create(out, &name)?)
 }
 
+/// What ended a run before it had begun, noted in its document: none stays that says it goes on.
+fn not_begun(folder: &ResultsFolder, mut document: Document, error: CliError) -> CliError {
+    // 130 and 143 are signals.
+    let status = if error.code() > 128 { Status::Aborted } else { Status::Failed };
+    document.verdict = Verdict { status, reasons: vec![error.to_string()], exit_code: error.code() };
+    if let Err(unwritten) = folder.give_up(&document) {
+        console::say(&format!("warning: {unwritten}"));
+    }
+    error
+}
+
 /// Writes a run's first document, before anything is done.
 pub(super) fn begin(
     folder: &ResultsFolder,
     job: &Job,
     run: &Profile,
     arguments: &RunArguments,
-) -> Result<(), CliError> {
+) -> Result<Document, CliError> {
     let database = folder.path().join(DATABASE_FOLDER);
     let planned = job.plan(run, &run_id(folder.path()), &Place { folder: &database, server: None })?;
     let provenance = provenance(arguments, folder.path(), None, job.server.is_some());
-    Ok(folder.begin(&Document::from_outcome(&begun(&planned, job.backend), &provenance))?)
+    let document = Document::from_outcome(&begun(&planned, job.backend), &provenance);
+    folder.begin(&document)?;
+    Ok(document)
 }
 
 /// A run is called as its folder.

@@ -88,7 +88,7 @@ pub(super) fn processes(server: &PrivateServer) -> Arc<dyn ServerProcesses> {
     #[derive(Debug)]
     struct Processes(ProcessActor);
     impl ServerProcesses for Processes {
-        fn act(&self, action: ProcessAction, role: &str, node: u32) -> Result<(), String> {
+        fn act(&self, action: ProcessAction, role: &str, node: u32) -> Result<Option<u32>, String> {
             self.0.act(action, role, node)
         }
     }

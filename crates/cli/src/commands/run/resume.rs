@@ -1,6 +1,6 @@
 //! `iotbench capacity --resume`: a search that was interrupted, as a job that goes on with it.
 
-use super::{RunArguments, run_jobs};
+use super::{RunArguments, baseline, run_jobs};
 use crate::{
     diagnostics::Source,
     error::CliError,
@@ -34,6 +34,7 @@ impl From<SavedSearchError> for CliError {
 
 /// Goes on with the search in a results folder, in a folder of its own.
 pub(crate) fn resume(folder: &Path, arguments: RunArguments) -> Result<u8, CliError> {
+    baseline::check(&arguments)?;
     let SavedSearch { head, trials } = read_search(folder)?;
     let backend = Registry::new(BACKENDS).find(&head.plan.backend).map_err(CliError::usage)?;
     let endpoints = addresses(&head.endpoints, arguments.endpoints()?)?;
