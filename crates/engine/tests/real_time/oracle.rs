@@ -261,8 +261,9 @@ impl Grid {
 
     /// What one request took, on average, while those that a stall held up were worked off.
     pub fn worked_off_s(&self, stall_at: Duration, stall: Duration) -> f64 {
-        let from_ns = self.epoch_ns + stall_at.as_nanos() as u64;
-        let until_ns = from_ns + stall.as_nanos() as u64;
+        let ns = |duration: Duration| u64::try_from(duration.as_nanos()).unwrap();
+        let from_ns = self.epoch_ns + ns(stall_at);
+        let until_ns = from_ns + ns(stall);
         let held_up = self.ledger.entries.iter().filter(|e| (from_ns..until_ns).contains(&self.intended_ns(e.id)));
         let last_ns = held_up.map(|e| e.reply_ns().expect("each was answered")).max().expect("the stall met some");
         let worked_off = self.ledger.entries.iter().filter_map(Entry::reply_ns);
