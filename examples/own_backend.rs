@@ -1,4 +1,4 @@
-//! A backend of one's own, registered without a fork: it writes every datapoint as a line of CSV to a file.
+//! A backend of one's own, without a fork: it writes every datapoint as a line of CSV to a file.
 //!
 //! ```text
 //! cargo run --example own_backend
@@ -133,8 +133,7 @@ impl Writer for CsvWriter {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    static CSV_FILE: CsvFile = CsvFile;
-    let outcome = Benchmark::builtin("pmu_write")?.register(&CSV_FILE).users(20).duration("2s").run()?;
+    let outcome = Benchmark::builtin("pmu_write")?.on(CsvFile).users(20).duration("2s").run()?;
     let stored = outcome.stored.map_or(0, |s| s.points);
     let message =
         format!("{:?}: {} datapoints acknowledged, {stored} stored", outcome.verdict.status, outcome.points.acked);

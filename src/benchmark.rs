@@ -19,13 +19,20 @@ pub struct Benchmark {
     file: String,
     base: PathBuf,
     overrides: Overrides,
-    backend: String,
-    registry: Registry,
+    backend: Chosen,
     url: Option<Url>,
     options: RunOptions,
     observer: Box<dyn Observer>,
     stop: StopSignal,
     wrong: Option<BenchmarkError>,
+}
+
+/// What is loaded.
+enum Chosen {
+    /// A built-in backend, by its name.
+    BuiltIn(String),
+    /// One of the program's own.
+    Own(Box<dyn Backend>),
 }
 
 /// Why a benchmark cannot be run. What happens while it runs is in the [`Outcome`]'s verdict.
@@ -87,8 +94,7 @@ impl Benchmark {
             file,
             base,
             overrides: Overrides::default(),
-            backend: "sqlite".into(),
-            registry: Registry::new(BACKENDS),
+            backend: Chosen::BuiltIn("sqlite".into()),
             url: None,
             options: RunOptions { null: null_backend().map(NullBackend), ..RunOptions::default() },
             observer: Box::new(()),
@@ -97,11 +103,11 @@ impl Benchmark {
         }
     }
 
-    /// The backend, as `name` or `name:layout`.
+    /// A built-in backend, as `name` or `name:layout`. One with a server needs [`Benchmark::url`].
     #[must_use]
     pub fn backend(mut self, backend: &str) -> Self {
         let (name, layout) = backend.split_once(':').map_or((backend, None), |(name, layout)| (name, Some(layout)));
-        self.backend = name.into();
+        self.backend = Chosen::BuiltIn(name.into());
         match layout.map(str::parse::<Layout>).transpose() {
             Ok(layout) => self.overrides.layout = layout.or(self.overrides.layout),
             Err(message) => self.wrong = Some(BenchmarkError::UnknownLayout(message)),
@@ -109,11 +115,10 @@ impl Benchmark {
         self
     }
 
-    /// Makes a backend of your own known, and uses it.
+    /// A backend of your own, or a [`Closure`](crate::Closure).
     #[must_use]
-    pub fn register(mut self, backend: &'static dyn Backend) -> Self {
-        self.registry = self.registry.with(backend);
-        self.backend = backend.name().into();
+    pub fn on(mut self, backend: impl Backend + 'static) -> Self {
+        self.backend = Chosen::Own(Box::new(backend));
         self
     }
 
@@ -170,7 +175,10 @@ impl Benchmark {
         if let Some(wrong) = self.wrong {
             return Err(wrong);
         }
-        let backend = self.registry.find(&self.backend)?;
+        let backend = match &self.backend {
+            Chosen::BuiltIn(name) => Registry::new(BACKENDS).find(name)?,
+            Chosen::Own(backend) => &**backend,
+        };
         let folder = tempfile::Builder::new().prefix("iotbench-").tempdir()?;
         let target = match self.url {
             Some(url) => Target { endpoints: vec![Endpoint::new(url)], ..Target::default() },

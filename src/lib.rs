@@ -1,21 +1,57 @@
 //! iotbench as a library: which database carries this sensor load, how much of it, and at what cost?
 //!
-//! A [`Benchmark`] runs a profile against a backend and gives the [`Outcome`], which a test can assert on:
+//! A [`Benchmark`] runs a profile against a backend and gives the [`Outcome`], on which a test asserts:
 //!
 //! ```
-//! use iotbench::{Benchmark, Level, Status};
+//! use iotbench::{Benchmark, Level};
+//! use std::time::Duration;
 //!
-//! let outcome = Benchmark::builtin("pmu_write")?.backend("sqlite:wide").users(5).duration("1s").run()?;
-//! assert_eq!(outcome.verdict.status, Status::Valid);
-//! let measured = outcome.measured.expect("a valid run was measured");
-//! let response = measured.recording.pooled().by_operation().ok().response().clone();
-//! assert!(response.value_at(Level::P50).expect("operations succeeded") < 1_000_000_000, "in nanoseconds");
+//! let outcome = Benchmark::builtin("pmu_write")?.backend("sqlite:wide").users(30).duration("2s").run()?;
+//! let measured = outcome.valid()?; // else an error that holds every reason against the figures
+//! assert!(measured.points_per_s() > 100.0);
+//! assert!(measured.response(Level::P50)? < Duration::from_secs(1));
+//! assert_eq!(measured.not_acknowledged(), 0);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A backend of your own implements [`Backend`] and joins by [`Benchmark::register`]; `examples/own_backend.rs` shows one.
-//! For benchmarks of single functions use criterion: it repeats a closure in one thread, where iotbench drives a target
-//! with many users by a load model and says what they waited for.
+//! A database with a server is named by [`Benchmark::url`]; the private servers of the command line are not started.
+//!
+//! # Code instead of a database
+//!
+//! A [`Closure`] puts a function in the database's place. The load, its pacing, the response times and the verdict are the
+//! same; only what nobody can know is not told. The durability promise is declared by nobody, and nothing is read back. With
+//! a function that counts, every datapoint that was taken has to be there at the end.
+//!
+//! ```
+//! use iotbench::{Benchmark, Closure, Level, core::Batch};
+//! use std::{convert::Infallible, sync::Mutex};
+//!
+//! static TIMES: Mutex<Vec<i64>> = Mutex::new(Vec::new());
+//!
+//! fn store(batch: &Batch) -> Result<(), Infallible> {
+//!     TIMES.lock().unwrap().extend_from_slice(batch.timestamps_ns());
+//!     Ok(())
+//! }
+//!
+//! let closure = Closure::new(store).counting(|| Ok::<_, Infallible>(TIMES.lock().unwrap().len() as u64));
+//! let outcome = Benchmark::builtin("pmu_write")?.on(closure).users(30).duration("2s").run()?;
+//! assert!(outcome.valid()?.response(Level::P50)?.as_millis() < 500);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! What is more than a function implements [`Backend`]: then it is read, verified and judged like any other.
+//! `examples/own_backend.rs` shows one, `examples/closure.rs` a test of a queue with a worker.
+//!
+//! # In tests, and beside criterion
+//!
+//! - criterion is for micro-benchmarks: it repeats a function in one thread, in `benches/`, and says how long it takes.
+//!   iotbench drives a whole target with many users by a load model and says what they waited for; it lives in `tests/`, and
+//!   both are dev-dependencies of one crate without meeting. How long a batch takes to encode is criterion's question; how
+//!   many devices the store behind it carries is ours.
+//! - Figures of unoptimised code are nobody's: `cargo test --release`, one such test at a time (`--test-threads=1`), and
+//!   limits with room, because a machine that is shared answers late now and then. A run in which the client itself could not
+//!   run says so, and is not valid.
+//! - Which of two states of a program is slower, and how sure that is, takes several runs of each: `iotbench compare`.
 //!
 //! This crate holds no logic of its own: the parts are re-exported as modules.
 
@@ -25,9 +61,9 @@ mod scores;
 mod suites;
 
 pub use benchmark::{Benchmark, BenchmarkError};
-pub use iotbench_backends::BACKENDS;
+pub use iotbench_backends::{BACKENDS, Closure};
 pub use iotbench_core::{Backend, Layout, Registry};
-pub use iotbench_engine::{Outcome, Overrides, Profile, Status, StopSignal, Verdict};
+pub use iotbench_engine::{Measured, NoQuantile, NotValid, Outcome, Overrides, Profile, Status, StopSignal, Verdict};
 pub use iotbench_recorder::Level;
 pub use profiles::{BuiltinProfile, PROFILES, find_profile};
 pub use scores::HOF_SCORE;

@@ -1,7 +1,7 @@
 //! The databases that iotbench can load.
 //!
 //! Each has a folder with all that belongs to it: settings, control plane, a writer for each layout, reader, and the
-//! mapping of its errors. [`BACKENDS`] is the one list of them; help, documentation and tests read it.
+//! mapping of its errors. [`BACKENDS`] is the one list of them; help, documentation and tests read it. [`Closure`] is a function in the place of one.
 //!
 //! ```
 //! use iotbench_core::Registry;
@@ -18,6 +18,8 @@
 //! - `open` never does I/O; no file and no connection is opened before the first call of the control or data plane.
 //! - Nothing is ever dropped, replaced or altered that does not carry our marker.
 //! - Backends never know each other.
+
+pub use closure::Closure;
 
 use iotbench_core::Backend;
 
@@ -76,6 +78,7 @@ mod span;
 
 #[cfg(feature = "blackhole")]
 mod blackhole;
+mod closure;
 #[cfg(feature = "databus")]
 mod databus;
 #[cfg(feature = "influxdb")]

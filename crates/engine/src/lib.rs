@@ -68,7 +68,9 @@ pub mod hiccup {
 }
 pub use ledger::{Fate, Ledger, LedgerError, LedgerHead, LedgerStore, LedgerSummary, MemoryLedger, PointRanges};
 pub use observer::{Event, Observer, OperationRecord, Second};
-pub use outcome::{Capacity, ClientFigures, Measured, Outcome, Phase, SecondFigures, StepFigures};
+pub use outcome::{
+    Capacity, ClientFigures, Measured, NoQuantile, NotValid, Outcome, Phase, SecondFigures, StepFigures,
+};
 pub use overrides::{ArrivalOverride, Overrides, SearchOverride};
 pub use plan::{
     ActionPlan, GroupPlan, Load, OperationPlan, Part, Payload, PhasesPlan, Plan, PlanError, PlanRequest, Planned,

@@ -1,5 +1,9 @@
 //! What a run found out.
 
+mod answer;
+
+pub use answer::{NoQuantile, NotValid};
+
 use crate::{
     audit::Audit,
     client::ClientLoad,

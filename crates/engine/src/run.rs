@@ -56,7 +56,7 @@ pub struct RunOptions {
 /// Runs a plan to its end and says what it found out. Blocks; call it on a thread of its own.
 pub fn run(
     planned: Planned,
-    backend: &'static dyn Backend,
+    backend: &dyn Backend,
     options: RunOptions,
     observer: &mut dyn Observer,
     stop: &StopSignal,
@@ -93,7 +93,7 @@ pub fn run(
 /// A run under way, as its control thread sees it.
 struct Session<'a> {
     planned: Planned,
-    backend: &'static dyn Backend,
+    backend: &'a dyn Backend,
     options: RunOptions,
     observer: &'a mut dyn Observer,
     stop: &'a StopSignal,
