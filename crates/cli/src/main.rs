@@ -17,6 +17,7 @@ mod profiles;
 mod progress;
 mod signals;
 mod target_lock;
+mod toml_file;
 
 use arguments::Arguments;
 use clap::Parser;

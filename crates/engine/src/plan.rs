@@ -3,6 +3,7 @@
 mod check;
 mod group;
 mod interval;
+mod length;
 mod operation;
 mod question;
 mod scenario;

@@ -55,7 +55,10 @@ pub use verdict::{Status, Verdict};
 pub use visibility::Visibility;
 pub use writes_alone::{WriteFigures, WritesAlone};
 
-use crate::{environment::Environment, printable::printable_value};
+use crate::{
+    environment::Environment,
+    printable::{printable, printable_value},
+};
 use iotbench_engine::{Outcome, Phase};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -253,7 +256,9 @@ impl Document {
     pub(crate) fn printable(&self) -> Result<Self, serde_json::Error> {
         let mut value = serde_json::to_value(self)?;
         printable_value(&mut value);
-        serde_json::from_value(value)
+        let mut shown: Self = serde_json::from_value(value)?;
+        shown.target.form = self.target.form.as_deref().map(printable);
+        Ok(shown)
     }
 
     /// Reads what [`to_json`](Self::to_json) wrote, this version's or a later minor one's.

@@ -3,6 +3,7 @@
 //! Every text is escaped by the template library. Data for the plots stands in blocks of JSON in which no character can end
 //! a script. A content security policy lets nothing run but the two scripts that the page brings, by their digests.
 
+mod bars;
 mod capacity;
 mod chart;
 mod comparison;
@@ -15,12 +16,14 @@ mod quantity;
 mod ranking;
 mod run;
 mod setting;
+mod study;
 mod summary;
 mod table;
 mod timeline;
 
 use crate::{contender::fields, cost::Cost, document::Document, price::PriceFile, reported_run::ReportedRun};
 use iotbench_scoring::Ranking;
+use iotbench_suite::Study;
 use maud::{Markup, html};
 
 pub(crate) use setting::command;
@@ -34,6 +37,8 @@ pub struct HtmlOptions<'a> {
     pub across_durability: bool,
     /// The weighted score of these runs, or why there is none; neither where it is not about them.
     pub score: Option<Result<&'a Ranking, String>>,
+    /// What the study of these runs' suite found, beside what they found.
+    pub study: Option<&'a Study>,
 }
 
 /// The runs as a page in HTML: verdict and answer first, then ranking, plots with their tables, cost, setting and commands.
@@ -66,6 +71,7 @@ fn alone(run: &ReportedRun, options: &HtmlOptions<'_>) -> Markup {
             (summary::verdict(document))
         }
         (summary::figures(document))
+        @if let Some(study) = options.study { (study::section(study)) }
         (run::sections(run, &cost, 0, "run"))
     }
 }
@@ -88,6 +94,7 @@ fn together(runs: &[ReportedRun], options: &HtmlOptions<'_>) -> Markup {
             (comparison::plots(field, number, fields.len()))
         }
         (ranking::score(options))
+        @if let Some(study) = options.study { (study::section(study)) }
         (cost::section(&costs))
         section aria-labelledby="runs" {
             h2 #runs { "Each run" }

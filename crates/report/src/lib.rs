@@ -103,7 +103,7 @@ pub use repetitions::{RepeatedFigure, Repetitions, render_repetitions};
 pub use reported_run::ReportedRun;
 pub use robustness::render_robustness;
 pub use score::{scored_run, unequal};
-pub use study::{is_study_figure, render_study_table, study_figure};
+pub use study::{SCORES, SuiteRun, is_curve_figure, is_study_figure, render_study, study, study_figure};
 pub use suite::{render_suite_state, title_of_run};
 pub use sweep::render_sweep;
 pub use sweep_table::{SWEEP_SCHEMA, SweepRow, SweepTable};

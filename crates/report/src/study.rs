@@ -1,83 +1,65 @@
-//! What a study printed beside the figures of runs. Pure.
+//! What a study printed beside the figures of a suite's runs. Pure.
 
-use crate::{
-    document::{Document, Spread},
-    score::scored_run,
-    terminal::{
-        figure::{or_none, significant},
-        finished,
-        table::{paragraph, table},
-        usable,
-    },
-};
-use comfy_table::CellAlignment::Right;
-use iotbench_scoring::Criterion;
-use iotbench_suite::{StudyRow, StudyTable};
+mod curve;
+mod evidence;
+mod figure;
+mod missing;
+mod text;
 
-type Figure = (&'static str, fn(&Document) -> Option<f64>);
+pub use figure::{SCORES, is_curve_figure, is_study_figure, study_figure};
+pub use text::render_study;
 
-/// Figures that tables of studies print, beside the criteria of scores: in the units that their names end with.
-const STUDY_FIGURES: [Figure; 13] = [
-    ("capacity", |document| document.capacity.as_ref()?.lower.map(f64::from)),
-    ("operations_per_s", |document| document.throughput.as_ref()?.operations_per_s),
-    ("values_per_s", |document| document.throughput.as_ref()?.values_per_s),
-    ("bytes_per_s", |document| document.throughput.as_ref()?.bytes_per_s),
-    ("operations_per_s_min", |document| windows(document)?.min),
-    ("operations_per_s_q1", |document| windows(document)?.q1),
-    ("operations_per_s_median", |document| windows(document)?.median),
-    ("operations_per_s_q3", |document| windows(document)?.q3),
-    ("operations_per_s_max", |document| windows(document)?.max),
-    ("response_mean_us", |document| document.latency.as_ref()?.by_operation.response.mean),
-    ("response_jitter_us", |document| document.latency.as_ref()?.jitter),
-    ("failed_pct", failed_pct),
-    ("service_mean_us", |document| document.latency.as_ref()?.by_operation.service.mean),
-];
+use crate::document::{Document, Status};
+use iotbench_scoring::Ranking;
+use iotbench_suite::{Curve, Record, Study, StudyCurve, StudyTable, SuiteFile, Table};
 
-fn windows(document: &Document) -> Option<&Spread> {
-    Some(&document.throughput.as_ref()?.windows.as_ref()?.operations_per_s)
+/// A run of a suite.
+#[derive(Clone, Copy, Debug)]
+pub struct SuiteRun<'a> {
+    /// The contender whose it is, as in the suite's record.
+    pub contender: &'a str,
+    /// What it found.
+    pub document: &'a Document,
 }
 
-fn failed_pct(document: &Document) -> Option<f64> {
-    let load = &document.load;
-    (load.offered > 0).then(|| 100.0 * (load.offered - load.ok.min(load.offered)) as f64 / load.offered as f64)
-}
+impl SuiteRun<'_> {
+    fn is_valid(&self) -> bool {
+        self.document.verdict.status == Status::Valid
+    }
 
-/// A figure of a run by its name: throughput, response time or capacity, or a criterion of a score.
-#[must_use]
-pub fn study_figure(document: &Document, name: &str) -> Option<f64> {
-    match STUDY_FIGURES.into_iter().find(|(figure, _)| *figure == name) {
-        Some((_, figure)) => figure(document),
-        None => {
-            let figures = scored_run(document).figures;
-            figures.into_iter().find(|(criterion, _): &(Criterion, f64)| criterion.name() == name).map(|(_, f)| f)
-        }
+    /// The contender without the size of its cluster.
+    fn base(&self) -> &str {
+        let nodes = format!(", {} nodes", evidence::nodes_of(self.document));
+        self.contender.strip_suffix(nodes.as_str()).unwrap_or(self.contender)
     }
 }
 
-/// Whether runs have a figure of this name, so that [`study_figure`] may find one.
+/// What the suite's study printed, beside these runs of it; `ranking` is theirs by the suite's score.
 #[must_use]
-pub fn is_study_figure(name: &str) -> bool {
-    STUDY_FIGURES.iter().any(|(figure, _)| *figure == name)
-        || Criterion::ALL.iter().any(|criterion| criterion.name() == name)
-}
-
-/// The table with both figures in each place, and what agrees in rank. For a terminal of `columns` columns, of which at most
-/// 100 are used.
-#[must_use]
-pub fn render_study_table(study: &StudyTable, columns: u16) -> String {
-    let columns = usable(columns);
-    let heads: Vec<&str> = study.heads.iter().map(String::as_str).collect();
-    let rows = study.rows.iter().map(row).collect();
-    let title = format!("{} (printed | here)", study.title);
-    let mut sections = vec![paragraph(&title, columns), table("", &heads, rows, Right, columns)];
-    sections.push(paragraph(&study.verdict(), columns));
-    sections.extend(study.note.iter().map(|note| paragraph(note, columns)));
-    finished(&sections.join("\n"))
-}
-
-fn row(row: &StudyRow) -> Vec<String> {
-    let both = |(printed, measured): (&Option<f64>, &Option<f64>)| {
-        format!("{} | {}", or_none(*printed, significant), or_none(*measured, significant))
+pub fn study(suite: &SuiteFile, record: &Record, runs: &[SuiteRun<'_>], ranking: Option<&Ranking>) -> Study {
+    let table = |table: &Table| {
+        StudyTable::new(table, |contender, figure| match table.profile.as_str() {
+            SCORES => figure::score(ranking?, contender, figure),
+            profile => {
+                let own = runs.iter().filter(|run| run.is_valid() && run.document.profile == profile);
+                mean(own.filter(|run| run.contender == contender).map(|run| study_figure(run.document, figure)))
+            }
+        })
     };
-    std::iter::once(row.name.clone()).chain(row.printed.iter().zip(&row.measured).map(both)).collect()
+    let curve = |of: &Curve| StudyCurve::new(of, |contender, at| curve::curve_figure(of, runs, contender, at));
+    let evidence = if suite.hypotheses.is_empty() { Vec::new() } else { evidence::evidence(runs) };
+    let study = Study {
+        name: suite.study.clone().unwrap_or_default(),
+        tables: suite.tables.iter().map(table).collect(),
+        curves: suite.curves.iter().map(curve).collect(),
+        hypotheses: suite.hypotheses.iter().map(|hypothesis| hypothesis.answer(&evidence)).collect(),
+        missing: Vec::new(),
+    };
+    Study { missing: missing::missing(&study, record, runs), ..study }
+}
+
+/// `None`: there are none, or one is not known.
+fn mean(figures: impl Iterator<Item = Option<f64>>) -> Option<f64> {
+    let figures: Vec<f64> = figures.collect::<Option<_>>()?;
+    (!figures.is_empty()).then(|| figures.iter().sum::<f64>() / figures.len() as f64)
 }

@@ -1,8 +1,9 @@
-//! The table of a sweep.
+//! The table of a sweep, and the studies whose figures are over sizes.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot get what it needs has failed")]
 
 mod outcomes;
+mod studies;
 
 use iotbench_report::{
     Document, FolderName, FolderObserver, ResultsFolder, Status, SweepRow, SweepTable, read_documents, render_sweep,

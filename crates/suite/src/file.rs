@@ -1,7 +1,7 @@
-//! What a suite runs, and which tables of a study it ends with.
+//! What a suite runs, and which tables and figures of a study it ends with.
 
+use crate::{Curve, StudyHypothesis, Table};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 /// A suite file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -26,9 +26,15 @@ pub struct SuiteFile {
     pub score: Option<Score>,
     /// What is run.
     pub cells: Vec<Cell>,
-    /// What the study printed.
+    /// What the study printed of each contender, figure by figure.
     #[serde(default)]
     pub tables: Vec<Table>,
+    /// What the study printed of one figure over sizes.
+    #[serde(default)]
+    pub curves: Vec<Curve>,
+    /// What the study supposed and found.
+    #[serde(default)]
+    pub hypotheses: Vec<StudyHypothesis>,
 }
 
 /// A built-in score.
@@ -47,6 +53,11 @@ pub struct Cell {
     pub profile: String,
     /// Databases with their layouts, as `--backend` takes them.
     pub backends: Vec<String>,
+    /// What this form of the databases is called, where an option or a setting makes it another contender.
+    pub name: Option<String>,
+    /// Whether it is run with the study's own lengths alone.
+    #[serde(default)]
+    pub full_only: bool,
     /// Only the first so many of the databases that can be started on this machine.
     pub most_backends: Option<usize>,
     /// How machine cycles are read.
@@ -66,46 +77,12 @@ pub struct Cell {
     pub short: Vec<String>,
 }
 
-/// A table of a study, as printed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Table {
-    /// Its number and title.
-    pub title: String,
-    /// The profile whose runs have its figures.
-    pub profile: String,
-    /// What stands in its columns.
-    pub columns: Vec<TableColumn>,
-    /// Its printed figures by row. A row is a contender, `backend:layout` with what distinguishes its runs behind: strategy,
-    /// variant, value of a sweep.
-    pub rows: BTreeMap<String, Vec<Option<f64>>>,
-    /// What one must know to compare.
-    pub note: Option<String>,
-}
-
-/// A column of a printed table.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TableColumn {
-    /// Which figure of a run it is.
-    pub figure: String,
-    /// Its head, with the study's unit.
-    pub head: String,
-    /// How many of the figure's units make one of the study's.
-    #[serde(default = "one")]
-    pub unit: f64,
-}
-
 fn once() -> u32 {
     1
 }
 
 fn once_64() -> u64 {
     1
-}
-
-fn one() -> f64 {
-    1.0
 }
 
 /// Why a text is no suite file.
@@ -142,6 +119,7 @@ impl SuiteFile {
         }
         file.cells.iter().enumerate().try_for_each(|(place, cell)| cell.check(place))?;
         file.tables.iter().enumerate().try_for_each(|(place, table)| table.check(place))?;
+        file.curves.iter().enumerate().try_for_each(|(place, curve)| curve.check(place))?;
         Ok(file)
     }
 }
@@ -180,26 +158,7 @@ impl Cell {
     }
 }
 
-impl Table {
-    fn check(&self, place: usize) -> Result<(), SuiteFileError> {
-        let key = |field: &str| format!("tables[{place}].{field}");
-        if self.columns.is_empty() {
-            return Err(wrong(key("columns"), "a table needs a column"));
-        }
-        if let Some(column) = self.columns.iter().find(|c| !(c.unit.is_finite() && c.unit > 0.0)) {
-            return Err(wrong(key("columns"), format!("the unit of {:?} must be positive and finite", column.head)));
-        }
-        for (row, figures) in &self.rows {
-            if figures.len() != self.columns.len() {
-                let message = format!("has {} figures for {} columns", figures.len(), self.columns.len());
-                return Err(wrong(key(&format!("rows.{row}")), message));
-            }
-        }
-        Ok(())
-    }
-}
-
-fn wrong(key: impl Into<String>, message: impl Into<String>) -> SuiteFileError {
+pub(crate) fn wrong(key: impl Into<String>, message: impl Into<String>) -> SuiteFileError {
     SuiteFileError::Value { key: key.into(), message: message.into() }
 }
 
@@ -242,6 +201,7 @@ rows.\"a:wide\" = [5]
             ("seed=7", "seed", "cells[0].set: \"seed\" is not key=value"),
             ("= [5]", "= [5, 6]", "tables[0].rows.a:wide: has 2 figures for 1 columns"),
             ("\"CPU, %\" }", "\"CPU, %\", unit = 0.0 }", "tables[0].columns"),
+            ("[[tables]]", "[[curves]]\nover = \"value\"\n[[tables]]", "title"),
         ] {
             let error = SuiteFile::from_toml(&FILE.replacen(from, to, 1)).unwrap_err().to_string();
             assert!(error.contains(hint), "{to}: {error}");

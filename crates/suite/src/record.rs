@@ -28,6 +28,9 @@ pub struct Entry {
     pub profile: String,
     /// Database, layout and what else distinguishes it.
     pub target: String,
+    /// What the suite calls this form of the database, the end of `target`; none where it has no name of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub form: Option<String>,
     /// Which repetition it is, from 1.
     pub run: u32,
     /// The command that does the same: the arguments of `iotbench`.
@@ -134,7 +137,7 @@ mod tests {
     use super::*;
 
     fn entry(profile: &str, target: &str, state: State) -> Entry {
-        Entry { profile: profile.into(), target: target.into(), run: 0, command: vec!["run".into()], state }
+        Entry { profile: profile.into(), target: target.into(), form: None, run: 0, command: vec!["run".into()], state }
     }
 
     fn ended(seconds: f64) -> State {

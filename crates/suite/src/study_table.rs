@@ -1,16 +1,20 @@
 //! A study's printed table beside the figures of our runs.
 
-use crate::{Agreement, Table};
+use crate::{Agreement, Table, TableFigure, printed::printed};
 
 /// A table with both figures in each place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StudyTable {
     /// Its number and title.
     pub title: String,
+    /// The profile whose runs it is about.
+    pub profile: String,
     /// The heads of its columns.
     pub heads: Vec<String>,
     /// Its rows.
     pub rows: Vec<StudyRow>,
+    /// The study's figure that shows it.
+    pub figure: Option<TableFigure>,
     /// What one must know to compare.
     pub note: Option<String>,
 }
@@ -30,17 +34,42 @@ impl StudyTable {
     /// The table as printed, with what `measured` tells of a row and a figure beside it.
     #[must_use]
     pub fn new(table: &Table, measured: impl Fn(&str, &str) -> Option<f64>) -> Self {
-        let row = |(name, printed): (&String, &Vec<Option<f64>>)| StudyRow {
+        let row = |(name, figures): (&String, &Vec<f64>)| StudyRow {
             name: name.clone(),
-            printed: printed.clone(),
+            printed: figures.iter().map(|figure| printed(*figure)).collect(),
             measured: table.columns.iter().map(|c| measured(name, &c.figure).map(|figure| figure / c.unit)).collect(),
         };
         Self {
             title: table.title.clone(),
+            profile: table.profile.clone(),
+            figure: table.figure.clone(),
             heads: table.columns.iter().map(|column| column.head.clone()).collect(),
             rows: table.rows.iter().map(row).collect(),
             note: table.note.clone(),
         }
+    }
+
+    /// Each figure as a part of its column's greatest, those that were printed and those that were measured apart.
+    #[must_use]
+    pub fn normalised(&self) -> Vec<StudyRow> {
+        let greatest = |figures: fn(&StudyRow) -> &Vec<Option<f64>>, column: usize| {
+            let known = self.rows.iter().filter_map(|row| figures(row).get(column).copied().flatten());
+            known.fold(0.0, f64::max)
+        };
+        let parts = |row: &StudyRow, figures: fn(&StudyRow) -> &Vec<Option<f64>>| {
+            let part = |(column, figure): (usize, &Option<f64>)| {
+                let greatest = greatest(figures, column);
+                // A column whose greatest is 0 counts 0, as in the score.
+                figure.map(|figure| if greatest > 0.0 { figure / greatest } else { 0.0 })
+            };
+            figures(row).iter().enumerate().map(part).collect()
+        };
+        let row = |row: &StudyRow| StudyRow {
+            name: row.name.clone(),
+            printed: parts(row, |row| &row.printed),
+            measured: parts(row, |row| &row.measured),
+        };
+        self.rows.iter().map(row).collect()
     }
 
     /// How far printed and measured figures agree in rank, column by column.
@@ -88,12 +117,13 @@ mod tests {
 
     fn table() -> Table {
         let column = |figure: &str, unit| TableColumn { figure: figure.into(), head: figure.to_uppercase(), unit };
-        let row = |name: &str, cpu, memory| (name.to_owned(), vec![Some(cpu), Some(memory)]);
+        let row = |name: &str, cpu, memory| (name.to_owned(), vec![cpu, memory]);
         Table {
             title: "Table I".into(),
             profile: "p".into(),
             columns: vec![column("cpu", 1.0), column("memory", 1000.0)],
             rows: BTreeMap::from([row("a", 1.0, 10.0), row("b", 2.0, 20.0), row("c", 3.0, 30.0)]),
+            figure: None,
             note: None,
         }
     }
@@ -114,6 +144,15 @@ mod tests {
             both.verdict(),
             "The order is that of the study in: CPU (1 of 1 pairs). It differs in: MEMORY (0 of 1 pairs)."
         );
+    }
+
+    #[test]
+    fn the_greatest_of_a_column_is_one_and_what_is_missing_stays_missing() {
+        let measured = |row: &str, figure: &str| (row != "c").then_some(if figure == "cpu" { 0.0 } else { 5_000.0 });
+        let parts = StudyTable::new(&table(), measured).normalised();
+        assert_eq!(parts[1].printed, [Some(2.0 / 3.0), Some(2.0 / 3.0)]);
+        assert_eq!(parts[0].measured, [Some(0.0), Some(1.0)]);
+        assert_eq!(parts[2].measured, [None, None]);
     }
 
     #[test]

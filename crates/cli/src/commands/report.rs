@@ -118,7 +118,7 @@ fn text(
         Format::Html => {
             let ranking = score(runs, across_durability)?;
             let score = ranking.as_ref().map(|ranking| ranking.as_ref().map_err(ToString::to_string));
-            Ok(render_html(runs, &HtmlOptions { prices, across_durability, score }))
+            Ok(render_html(runs, &HtmlOptions { prices, across_durability, score, study: None }))
         }
         Format::Md => Ok(render_markdown(runs, &costs, across_durability)),
         Format::Csv => render_tidy(&documents(), &costs).map_err(CliError::internal),

@@ -1,17 +1,12 @@
 //! `iotbench score RUN…`.
 
-use crate::{console, diagnostics::Source, error::CliError};
+use crate::{console, error::CliError, toml_file};
 use clap::{Args, ValueEnum};
 use iotbench::HOF_SCORE;
-use iotbench_engine::ProfileError;
 use iotbench_report::{read_document, render_ranking, render_robustness, scored_run, unequal};
-use iotbench_scoring::{Formula, RankError, ScoreFile, ScoreFileError, rank, robustness};
+use iotbench_scoring::{Formula, RankError, ScoreFile, rank, robustness};
 use serde_json::json;
-use std::{
-    fs::{self, File},
-    io::Read,
-    path::{Path, PathBuf},
-};
+use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -24,8 +19,6 @@ The built-in score is configs/scores/hof.toml: copy and change it for weights an
 
 /// The version of the document that --output-format json prints.
 const SCHEMA: &str = "iotbench-score/1.1";
-/// Larger files are no score files.
-const MOST_BYTES: u64 = 1 << 20;
 /// Every run that could have been ranked is invalid.
 const INVALID: u8 = 11;
 
@@ -70,7 +63,7 @@ enum Format {
 pub(super) fn score(arguments: &ScoreArguments) -> Result<(), CliError> {
     let mut file = match &arguments.file {
         None => parse("hof (built in)", HOF_SCORE)?,
-        Some(path) => parse(&path.display().to_string(), &read(path)?)?,
+        Some(path) => parse(&path.display().to_string(), &toml_file::read(path, "score file")?)?,
     };
     file.across_durability |= arguments.across_durability;
     if let Some(variant) = arguments.formula {
@@ -105,28 +98,6 @@ fn refused(error: &RankError, all_invalid: bool) -> CliError {
     CliError::with_code(code, console::printable(&error.to_string()))
 }
 
-fn read(path: &Path) -> Result<String, CliError> {
-    let wrong = |message: String| CliError::usage(console::printable(&format!("{}: {message}", path.display())));
-    if fs::metadata(path).is_ok_and(|m| m.is_dir()) {
-        return Err(wrong("is a folder, and no score file".into()));
-    }
-    let mut text = String::new();
-    let file = File::open(path).map_err(|e| wrong(format!("cannot be read: {e}")))?;
-    let read = file.take(MOST_BYTES + 1).read_to_string(&mut text);
-    read.map_err(|e| wrong(format!("cannot be read: {e}")))?;
-    if text.len() as u64 > MOST_BYTES {
-        return Err(wrong(format!("is no score file: one has at most {MOST_BYTES} bytes")));
-    }
-    Ok(text)
-}
-
-/// A score file, or what is wrong with it and where.
 fn parse(name: &str, text: &str) -> Result<ScoreFile, CliError> {
-    ScoreFile::from_toml(text).map_err(|error| {
-        let source = Source { file: name.into(), text: text.into() };
-        source.error(&match error {
-            ScoreFileError::Toml(e) => ProfileError::of_toml(name, text, &e),
-            ScoreFileError::Value { key, message } => ProfileError::new(name, key, message),
-        })
-    })
+    toml_file::parse(name, text, ScoreFile::from_toml)
 }

@@ -16,6 +16,7 @@ use std::{
     path::{Path, PathBuf},
     time::{Instant, SystemTime},
 };
+use summary::Summary;
 use written::WrittenSuite;
 
 const EXAMPLES: &str = "\
@@ -26,7 +27,7 @@ Examples:
   iotbench suite ./mine.toml --dry-run     what it would run, in which order
   iotbench suite --resume results/20261122T101500Z-suite-hof-short-abcd
 
-Built in: quick, hof, compressor, liteme (configs/suites). Each run has a fresh database; repetitions come in
+Built in: quick, hof, abb, weather, compressor, liteme (configs/suites). Each run has a fresh database; repetitions come in
 rounds of a random order. A run that fails does not end the others. Ctrl-C ends the run under way; --resume goes on.";
 
 #[derive(Debug, Args)]
@@ -69,7 +70,8 @@ pub(super) fn suite(arguments: &SuiteArguments) -> Result<u8, CliError> {
     let runs = arguments.runs.unwrap_or(written.file.runs);
     let fresh = |runs| Record::new(&written.file.name, full, &entries, runs, written.file.seed);
     if arguments.dry_run {
-        return console::print(&summary::order(&fresh(runs))).map(|()| 0);
+        console::print(&summary::order(&fresh(runs)))?;
+        return say_planned(&found, runs).map(|()| 0);
     }
     let (folder, mut record) = match kept {
         Some((folder, record)) => {
@@ -100,8 +102,9 @@ pub(super) fn suite(arguments: &SuiteArguments) -> Result<u8, CliError> {
         record.entries[place].state = run(target, folder.path(), &stop);
         folder.write_suite_record(&record)?;
     }
-    console::print(&summary::summary(&written.file, &record, folder.path())?)?;
-    if let Some(page) = summary::page(&written.file, &record, folder.path())? {
+    let summary = Summary::read(&written.file, &record, folder.path())?;
+    console::print(&summary.text())?;
+    if let Some(page) = summary.page()? {
         console::say(&format!("report: {}", console::printable(&page.display().to_string())));
     }
     let interrupted = stop.requested().map(|signal| u8::try_from(128 + signal).unwrap_or(130));
@@ -110,6 +113,19 @@ pub(super) fn suite(arguments: &SuiteArguments) -> Result<u8, CliError> {
         State::Waiting | State::NotAvailable { .. } => 0,
     });
     Ok(gravest(codes.chain(interrupted)))
+}
+
+/// Says how long all loads take as planned.
+fn say_planned(targets: &[Target], runs: u32) -> Result<(), CliError> {
+    let mut load_s = 0.0;
+    for target in targets {
+        load_s += f64::from(runs) * target.longest_load_s()?;
+    }
+    console::say(&format!(
+        "loads of at most {} in all; starting servers, filling, settling and checking come on top",
+        summary::minutes(load_s)
+    ));
+    Ok(())
 }
 
 fn new_folder(written: &WrittenSuite, arguments: &SuiteArguments) -> Result<ResultsFolder, CliError> {

@@ -27,6 +27,16 @@ profile = "pmu_write"
 columns = [{ figure = "operations_per_s", head = "operations/s" }]
 rows."sqlite:wide" = [10]
 rows."sqlite:bulk" = [20]
+[[curves]]
+title = "Figure 8"
+figure = "operations_per_s"
+head = "operations/s"
+over = "profile"
+of = "profile"
+at = ["pmu_write", "pmu_wrs"]
+plot = true
+printed."sqlite:wide" = [10, 30]
+printed."sqlite:bulk" = [20, nan]
 "#;
 
 /// A suite file in a folder of its own, and where its results go.
@@ -77,12 +87,15 @@ fn all_runs_are_done_and_stand_beside_what_was_printed() {
         "sqlite:wide operations/s",
         "Table 7 (printed | here)",
         "1 pairs)",
+        "Figure 8: operations/s (printed | here)",
+        "pmu_wrs on sqlite:wide: n/a: not one of the short form's runs",
         "results: ",
     ] {
         assert!(text.split_whitespace().collect::<Vec<_>>().join(" ").contains(part), "{part} is missing in {text}");
     }
     let page = fs::read_to_string(folder.join("report.html")).unwrap();
     assert!(page.contains("sqlite:wide") && page.contains("sqlite:bulk") && page.contains("Ranking"));
+    assert!(page.contains("The study and these runs") && page.contains("Figure 8"));
     assert!(said(&output).contains("suite mine: 3 of 4 runs done, about 0:"), "{}", said(&output));
 }
 

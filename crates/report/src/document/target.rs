@@ -15,6 +15,9 @@ pub struct Target {
     pub layout: String,
     /// How reads are put together; null for workloads that only write.
     pub strategy: Option<String>,
+    /// What a suite calls this form of the database; of its own page and tables, not of a run's document.
+    #[serde(skip)]
+    pub form: Option<String>,
     /// How batches are written, such as `insert` or `copy`.
     pub method: Option<String>,
     /// The client library with its version.
@@ -59,6 +62,7 @@ impl Target {
             backend: outcome.plan.backend.clone(),
             layout: outcome.plan.table.layout.name().into(),
             strategy: strategy(outcome),
+            form: None,
             method: facts.map(|f| f.method.clone()),
             driver: facts.map(|f| f.driver.clone()),
             product: facts.map(|f| f.product.clone()),
@@ -72,13 +76,15 @@ impl Target {
         }
     }
 
-    /// Backend and layout as on the command line, and how reads are put together where there are several ways.
+    /// Backend and layout as on the command line, how reads are put together where there are several ways, and what a suite
+    /// calls this form of it.
     #[must_use]
     pub fn title(&self) -> String {
-        match &self.strategy {
-            None => self.name(),
-            Some(strategy) => format!("{}, {strategy}", self.name()),
-        }
+        [Some(self.name()), self.strategy.clone(), self.form.clone()]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 
     /// Backend and layout as on the command line.

@@ -84,15 +84,25 @@ fn distribution(contender: &Contender<'_>) -> Option<Distribution> {
     (!histogram.is_empty()).then_some(Distribution { label, colour, shape: Shape::Solid, histogram })
 }
 
+/// Each run with the name and the colour of its line: the contender's, and of several runs which it is.
+fn named_runs<'a>(field: &'a Field<'_>) -> impl Iterator<Item = (String, usize, &'a ReportedRun)> {
+    field.contenders.iter().flat_map(|contender| {
+        let several = contender.runs.len() > 1;
+        contender.runs.iter().enumerate().map(move |(place, run)| {
+            let which = if several { format!(", run {}", place + 1) } else { String::new() };
+            (format!("{}{which}", contender.name), contender.place, *run)
+        })
+    })
+}
+
 fn capacities(field: &Field<'_>) -> Option<Markup> {
-    let runs = field.contenders.iter().flat_map(|contender| contender.runs.iter().map(move |run| (contender, run)));
     let mut quantity = None;
-    let lines: Vec<(Line, Vec<f64>)> = runs
-        .filter_map(|(contender, run)| {
+    let lines: Vec<(Line, Vec<f64>)> = named_runs(field)
+        .filter_map(|(label, colour, run)| {
             let capacity = run.document.capacity.as_ref()?;
             quantity = Some(capacity.quantity.clone());
             let (at, figures) = curve(capacity, &|step| step.mean_response_us.filter(|us| *us > 0.0));
-            Some((Line { label: contender.name.clone(), colour: contender.place, shape: Shape::Solid, figures }, at))
+            Some((Line { label, colour, shape: Shape::Solid, figures }, at))
         })
         .collect();
     let x = Axis::linear(quantity?, Unit::Number);
@@ -105,16 +115,14 @@ fn capacities(field: &Field<'_>) -> Option<Markup> {
 }
 
 fn over_time(field: &Field<'_>, title: &str, column: &str, y: Axis, number: usize) -> Option<Markup> {
-    let runs = field.contenders.iter().flat_map(|contender| contender.runs.iter().map(move |run| (contender, run)));
-    let lines: Vec<(Line, Vec<f64>)> = runs
-        .filter_map(|(contender, run)| {
+    let lines: Vec<(Line, Vec<f64>)> = named_runs(field)
+        .filter_map(|(label, colour, run)| {
             let series = run.timeline.as_ref()?;
             let mut figures = series.figures(column)?;
             if y.log {
                 figures.iter_mut().for_each(|figure| *figure = figure.filter(|figure| *figure > 0.0));
             }
-            let line = Line { label: contender.name.clone(), colour: contender.place, shape: Shape::Solid, figures };
-            Some((line, series.starts_s()))
+            Some((Line { label, colour, shape: Shape::Solid, figures }, series.starts_s()))
         })
         .collect();
     if lines.is_empty() {

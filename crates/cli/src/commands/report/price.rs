@@ -1,16 +1,8 @@
 //! Price files.
 
-use crate::{console, diagnostics::Source, error::CliError};
-use iotbench_engine::ProfileError;
-use iotbench_report::{PriceFile, PriceFileError, ReportedRun};
-use std::{
-    fs::File,
-    io::Read,
-    path::{Path, PathBuf},
-};
-
-/// Larger files are no price files.
-const MOST_BYTES: u64 = 1 << 20;
+use crate::{console, error::CliError, toml_file};
+use iotbench_report::{PriceFile, ReportedRun};
+use std::path::{Path, PathBuf};
 
 /// Reads them.
 pub(super) fn read(paths: &[PathBuf]) -> Result<Vec<PriceFile>, CliError> {
@@ -19,16 +11,7 @@ pub(super) fn read(paths: &[PathBuf]) -> Result<Vec<PriceFile>, CliError> {
 
 fn read_one(path: &Path) -> Result<PriceFile, CliError> {
     let name = console::printable(&path.display().to_string());
-    let mut text = String::new();
-    let read = File::open(path).and_then(|file| file.take(MOST_BYTES).read_to_string(&mut text));
-    read.map_err(|e| CliError::usage(format!("{name} cannot be read: {e}")))?;
-    PriceFile::from_toml(&text).map_err(|error| {
-        let source = Source { file: name.clone(), text: text.clone() };
-        source.error(&match error {
-            PriceFileError::Toml(e) => ProfileError::of_toml(&name, &text, &e),
-            PriceFileError::Value { key, message } => ProfileError::new(&name, &key, &message),
-        })
-    })
+    toml_file::parse(&name, &toml_file::read(path, "price file")?, PriceFile::from_toml)
 }
 
 /// Checks that no run has two prices, and no price is of nothing.

@@ -4,7 +4,7 @@ use super::written::WrittenSuite;
 use crate::{
     commands::run::{RunArguments, jobs},
     error::CliError,
-    job::Job,
+    job::{Job, Place},
 };
 use iotbench_engine::Bytes;
 use iotbench_suite::{Cell, Entry, State};
@@ -13,6 +13,8 @@ use iotbench_suite::{Cell, Entry, State};
 pub(super) struct Target {
     pub(super) arguments: RunArguments,
     pub(super) job: Job,
+    /// What the suite calls this form of the database.
+    form: Option<String>,
     /// What is missing here.
     missing: Option<String>,
 }
@@ -22,7 +24,8 @@ impl Target {
     pub(super) fn entry(&self) -> Entry {
         Entry {
             profile: self.job.profile.name.clone(),
-            target: self.job.title(),
+            target: [Some(self.job.title()), self.form.clone()].into_iter().flatten().collect::<Vec<_>>().join(", "),
+            form: self.form.clone(),
             run: 0,
             command: self.arguments.command.clone().unwrap_or_default(),
             state: match &self.missing {
@@ -37,12 +40,21 @@ impl Target {
         let own = self.entry();
         (own.profile, own.target, own.command) == (entry.profile.clone(), entry.target.clone(), entry.command.clone())
     }
+
+    /// The longest that its load takes as planned, in seconds.
+    pub(super) fn longest_load_s(&self) -> Result<f64, CliError> {
+        let mut sum_s = 0.0;
+        for planned in self.job.plans("check", &Place::nowhere()) {
+            sum_s += planned?.plan.longest_load_ns() as f64 / 1e9;
+        }
+        Ok(sum_s)
+    }
 }
 
 /// All that a suite runs, checked.
 pub(super) fn targets(written: &WrittenSuite, full: bool, server_memory: Bytes) -> Result<Vec<Target>, CliError> {
     let mut all = Vec::new();
-    for cell in &written.file.cells {
+    for cell in written.file.cells.iter().filter(|cell| full || !cell.full_only) {
         all.extend(of_cell(cell, full, server_memory)?);
     }
     Ok(all)
@@ -59,7 +71,7 @@ fn of_cell(cell: &Cell, full: bool, server_memory: Bytes) -> Result<Vec<Target>,
         for job in jobs(&arguments)? {
             let missing = job.find_programs().and_then(|()| job.reserve_descriptors()).err();
             let missing = missing.map(|error| error.to_string());
-            targets.push(Target { arguments: arguments.clone(), job, missing });
+            targets.push(Target { arguments: arguments.clone(), job, form: cell.name.clone(), missing });
         }
         let is_ready = targets.iter().all(|target| target.missing.is_none());
         ready += usize::from(is_ready);

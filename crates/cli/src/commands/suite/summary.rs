@@ -1,71 +1,81 @@
-//! What a suite prints at its end: what became of its runs, a table for each profile, the score, and the study's tables
-//! with both figures.
+//! What a suite prints at its end, and its page: what became of its runs, a table for each profile, the score, and the
+//! study's tables and figures with both figures.
 
 use crate::{console, error::CliError};
 use iotbench::HOF_SCORE;
 use iotbench_report::{
-    Document, HtmlOptions, REPORT_FILE, Repetitions, ReportedRun, Status, read_documents, render_comparison,
-    render_html, render_ranking, render_repetitions, render_study_table, render_suite_state, render_sweep, scored_run,
-    study_figure, title_of_run, unequal, write_file,
+    Document, HtmlOptions, REPORT_FILE, Repetitions, ReportedRun, SuiteRun, render_comparison, render_html,
+    render_ranking, render_repetitions, render_study, render_suite_state, render_sweep, scored_run, study,
+    title_of_run, unequal, write_file,
 };
 use iotbench_scoring::{Ranking, ScoreFile, rank};
-use iotbench_suite::{Record, Score, State, StudyTable, SuiteFile, Table};
+use iotbench_suite::{Record, Score, State, Study, SuiteFile};
 use std::path::{Path, PathBuf};
 
 const COLUMNS: u16 = 100;
-/// A table of a study whose figures are scores has this instead of a profile.
-pub(super) const SCORES: &str = "score";
-/// What its columns can be.
-pub(super) const SCORE_FIGURES: [&str; 3] = ["write_score_pct", "read_score_pct", "total_score_pct"];
 
-pub(super) fn summary(suite: &SuiteFile, record: &Record, folder: &Path) -> Result<String, CliError> {
-    let documents = documents(record, folder)?;
-    let mut sections = vec![render_suite_state(record, suite.first_look, COLUMNS)];
-    sections.extend(profiles(&documents).iter().map(|profile| profile_section(profile, &documents, suite.seed)));
-    let ranking = ranking(suite, &documents);
-    sections.extend(ranking.iter().map(|ranking| score_section(ranking, &documents)));
-    let ranking = ranking.as_ref().and_then(|ranking| ranking.as_ref().ok());
-    let tables = suite.tables.iter().map(|table| study_table(table, &documents, ranking));
-    sections.extend(tables.map(|table| render_study_table(&table, COLUMNS)));
-    sections.push(format!("results: {}", console::printable(&folder.display().to_string())));
-    let sections: Vec<&str> = sections.iter().map(|section| section.trim_end()).collect();
-    Ok(format!("{}\n", sections.join("\n\n")))
+/// A suite's runs that came to their end.
+pub(super) struct Summary<'a> {
+    suite: &'a SuiteFile,
+    record: &'a Record,
+    folder: &'a Path,
+    runs: Vec<ReportedRun>,
+    /// Whose each run is.
+    contenders: Vec<String>,
+    ranking: Option<Result<Ranking, String>>,
 }
 
-/// All runs as one page in the suite's folder; `None`: none came to its end.
-pub(super) fn page(suite: &SuiteFile, record: &Record, folder: &Path) -> Result<Option<PathBuf>, CliError> {
-    let mut runs = Vec::new();
-    for run in run_folders(record, folder) {
-        runs.extend(ReportedRun::read(&run)?);
+impl<'a> Summary<'a> {
+    /// Reads what the runs left in the suite's folder.
+    pub(super) fn read(suite: &'a SuiteFile, record: &'a Record, folder: &'a Path) -> Result<Self, CliError> {
+        let (mut runs, mut contenders) = (Vec::new(), Vec::new());
+        for entry in &record.entries {
+            let State::Ended { folders, .. } = &entry.state else { continue };
+            for own in folders {
+                for mut run in ReportedRun::read(&folder.join(own))? {
+                    run.document.target.form.clone_from(&entry.form);
+                    runs.push(run);
+                    contenders.push(entry.target.clone());
+                }
+            }
+        }
+        let ranking = ranking(suite, runs.iter().map(|run| &run.document));
+        Ok(Self { suite, record, folder, runs, contenders, ranking })
     }
-    if runs.is_empty() {
-        return Ok(None);
-    }
-    let documents: Vec<Document> = runs.iter().map(|run| run.document.clone()).collect();
-    let ranking = ranking(suite, &documents);
-    let score = ranking.as_ref().map(|ranking| ranking.as_ref().map_err(Clone::clone));
-    let page = render_html(&runs, &HtmlOptions { score, ..HtmlOptions::default() });
-    let path = folder.join(REPORT_FILE);
-    write_file(&path, page.as_bytes())?;
-    Ok(Some(path))
-}
 
-/// The results folders of all runs that came to their end.
-fn run_folders(record: &Record, folder: &Path) -> Vec<PathBuf> {
-    let folders = record.entries.iter().filter_map(|entry| match &entry.state {
-        State::Ended { folders, .. } => Some(folders),
-        _ => None,
-    });
-    folders.flatten().map(|run| folder.join(run)).collect()
-}
-
-/// The documents of all runs that came to their end.
-fn documents(record: &Record, folder: &Path) -> Result<Vec<Document>, CliError> {
-    let mut all = Vec::new();
-    for run in run_folders(record, folder) {
-        all.extend(read_documents(&run)?);
+    /// For the terminal.
+    pub(super) fn text(&self) -> String {
+        let documents: Vec<Document> = self.runs.iter().map(|run| run.document.clone()).collect();
+        let mut sections = vec![render_suite_state(self.record, self.suite.first_look, COLUMNS)];
+        let of_profile = |profile: &String| profile_section(profile, &documents, self.suite.seed);
+        sections.extend(profiles(&documents).iter().map(of_profile));
+        sections.extend(self.ranking.iter().map(|ranking| score_section(ranking, &documents)));
+        sections
+            .extend(Some(self.study()).filter(|study| !study.is_empty()).map(|study| render_study(&study, COLUMNS)));
+        sections.push(format!("results: {}", console::printable(&self.folder.display().to_string())));
+        let sections: Vec<&str> = sections.iter().map(|section| section.trim_end()).collect();
+        format!("{}\n", sections.join("\n\n"))
     }
-    Ok(all)
+
+    /// All runs as one page in the suite's folder; `None`: none came to its end.
+    pub(super) fn page(&self) -> Result<Option<PathBuf>, CliError> {
+        if self.runs.is_empty() {
+            return Ok(None);
+        }
+        let study = self.study();
+        let score = self.ranking.as_ref().map(|ranking| ranking.as_ref().map_err(Clone::clone));
+        let options = HtmlOptions { score, study: Some(&study), ..HtmlOptions::default() };
+        let path = self.folder.join(REPORT_FILE);
+        write_file(&path, render_html(&self.runs, &options).as_bytes())?;
+        Ok(Some(path))
+    }
+
+    fn study(&self) -> Study {
+        let named = self.contenders.iter().zip(&self.runs);
+        let runs: Vec<SuiteRun<'_>> =
+            named.map(|(contender, run)| SuiteRun { contender, document: &run.document }).collect();
+        study(self.suite, self.record, &runs, self.ranking.as_ref().and_then(|ranking| ranking.as_ref().ok()))
+    }
 }
 
 /// The profiles in the order of their first run.
@@ -93,9 +103,9 @@ fn profile_section(profile: &str, documents: &[Document], seed: u64) -> String {
 }
 
 /// The ranking by the suite's score; `None`: it names none.
-fn ranking(suite: &SuiteFile, documents: &[Document]) -> Option<Result<Ranking, String>> {
+fn ranking<'a>(suite: &SuiteFile, documents: impl Iterator<Item = &'a Document>) -> Option<Result<Ranking, String>> {
     let Score::Hof = suite.score?;
-    let runs: Vec<_> = documents.iter().map(scored_run).collect();
+    let runs: Vec<_> = documents.map(scored_run).collect();
     let file = ScoreFile::from_toml(HOF_SCORE).map_err(|e| e.to_string());
     Some(file.and_then(|file| rank(&file, &runs).map_err(|e| e.to_string())))
 }
@@ -104,34 +114,6 @@ fn score_section(ranking: &Result<Ranking, String>, documents: &[Document]) -> S
     match ranking {
         Ok(ranking) => render_ranking(ranking, &unequal(documents), COLUMNS),
         Err(why) => format!("there is no score: {}", console::printable(why)),
-    }
-}
-
-/// A printed table with the means of our valid runs, or with our scores.
-fn study_table(table: &Table, documents: &[Document], ranking: Option<&Ranking>) -> StudyTable {
-    if table.profile == SCORES {
-        return StudyTable::new(table, |contender, figure| score(ranking?, contender, figure));
-    }
-    let is_own = |d: &&Document| d.profile == table.profile && d.verdict.status == Status::Valid;
-    let own: Vec<&Document> = documents.iter().filter(is_own).collect();
-    StudyTable::new(table, |row, figure| {
-        let runs = own.iter().filter(|document| title_of_run(document) == row);
-        let figures: Option<Vec<f64>> = runs.map(|document| study_figure(document, figure)).collect();
-        let figures = figures.filter(|figures| !figures.is_empty())?;
-        Some(figures.iter().sum::<f64>() / figures.len() as f64)
-    })
-}
-
-/// A contender's score by the name of its column.
-fn score(ranking: &Ranking, contender: &str, figure: &str) -> Option<f64> {
-    let of_half = |half: &Option<iotbench_scoring::Table>| {
-        half.as_ref()?.rows.iter().find(|row| row.contender == contender).map(|row| row.score_pct)
-    };
-    match figure {
-        "write_score_pct" => of_half(&ranking.write),
-        "read_score_pct" => of_half(&ranking.read),
-        "total_score_pct" => ranking.total.iter().find(|total| total.contender == contender).map(|t| t.total_pct),
-        _ => None,
     }
 }
 

@@ -1,0 +1,87 @@
+//! How long the load of a plan takes, if all goes as planned.
+
+use super::Plan;
+use crate::{
+    ramp::{Course, Decision, RampPlan},
+    search::{CapacitySearch, SearchPlan, TrialVerdict},
+};
+
+/// So many limits between the least load and the most are tried out.
+const LIMITS: u32 = 64;
+
+impl Plan {
+    /// The longest that its load takes, in nanoseconds: warm-up and measured part, or the steps of its ramp on a database that
+    /// does not contradict itself. Filling, draining, settling and checking come on top.
+    #[must_use]
+    pub fn longest_load_ns(&self) -> u64 {
+        match &self.ramp {
+            Some(ramp) => self.phases.warmup_ns.saturating_add(ramp.longest_ns()),
+            None => self.phases.warmup_ns.saturating_add(self.phases.duration_ns),
+        }
+    }
+}
+
+impl RampPlan {
+    fn longest_ns(&self) -> u64 {
+        let trials = match &self.course {
+            Course::Search(search) => u64::from(search.most_trials()),
+            Course::Steps(loads) => loads.len() as u64,
+        };
+        let afterwards = self.afterwards.steps(self.first(), self.most(), self.step_ns);
+        let afterwards_ns =
+            afterwards.iter().map(|(_, length_ns)| *length_ns).fold(self.afterwards.rest_ns, u64::saturating_add);
+        trials.saturating_mul(self.step_ns).saturating_add(afterwards_ns)
+    }
+}
+
+impl SearchPlan {
+    /// The most trials that the search needs where every load up to some limit is sustained and none above.
+    fn most_trials(self) -> u32 {
+        let ratio = f64::from(self.most.max(1)) / f64::from(self.first.max(1));
+        let limit = |n: u32| f64::from(self.first) * ratio.powf(f64::from(n) / f64::from(LIMITS));
+        (0..=LIMITS).map(|n| self.trials_at(limit(n))).chain([self.trials_at(0.0)]).max().unwrap_or(0)
+    }
+
+    fn trials_at(self, limit: f64) -> u32 {
+        let mut search = CapacitySearch::new(self);
+        let mut trials = 0;
+        loop {
+            trials += 1;
+            let sustained = f64::from(search.step().load) <= limit;
+            let verdict = if sustained { TrialVerdict::Sustained } else { TrialVerdict::TooMuch };
+            if let Decision::Done(_) = search.decide(verdict) {
+                return trials;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ramp::{Afterwards, Quantity};
+
+    fn search(most: u32, repeats: u32) -> SearchPlan {
+        SearchPlan { first: 16, growth: 2.0, most, resolution: 0.5, repeats }
+    }
+
+    #[test]
+    fn a_search_is_as_long_as_its_longest_way() {
+        // 16, 32, 64; then 64 once more, for two of three trials.
+        assert_eq!(search(64, 3).trials_at(1e9), 4);
+        // 16, 32; both once more.
+        assert_eq!(search(64, 3).trials_at(20.0), 4);
+        // 16 fails and is doubtful: again; then 8, 4, 2, 1.
+        assert!(search(64, 1).trials_at(0.0) > 4);
+        assert!(search(64, 3).most_trials() >= search(64, 3).trials_at(0.0));
+    }
+
+    #[test]
+    fn what_follows_the_answer_counts_too() {
+        let afterwards = Afterwards { writes_alone: true, soak_ns: 5, overload_ns: 7, rest_ns: 100 };
+        let course = Course::Steps(vec![1, 2, 3]);
+        let ramp = RampPlan { quantity: Quantity::Users, step_ns: 1000, course, afterwards };
+        // Three steps, the writes alone, the soak, the overload, the load after it, and the rest between.
+        assert_eq!(ramp.longest_ns(), 3000 + 1000 + 5 + 7 + 1000 + 100);
+    }
+}

@@ -1,0 +1,79 @@
+//! What an outcome can have beside its load.
+
+use super::LENGTH_NS;
+use iotbench_engine::{
+    Answers, Audit, AuditFindings, AuditScope, ClientLoad, FindingKind, Freshness, Outcome, ReadCounts, Reason,
+    Verdict, VerifyMode,
+};
+use iotbench_recorder::LatencyHistogram;
+use iotbench_sampler::{CpuShares, Hiccup, HiccupCause, Hiccups, Lateness};
+use std::time::Duration;
+
+/// A client on the edge that was stopped and had to wait.
+pub fn with_hiccups(outcome: &mut Outcome) {
+    let ms = Duration::from_millis;
+    let stopped = Hiccup { from: ms(4_200), length: ms(301), stalled: ms(300), cause: HiccupCause::Stopped };
+    let waited = Hiccup { from: ms(7_030), length: ms(64), stalled: ms(32), cause: HiccupCause::RunQueue };
+    let hiccups = Hiccups { count: 2, stalled: ms(332), stalled_from_outside: ms(300), longest: vec![stopped, waited] };
+    let late = [120, 40, 9, 5, 4, 3, 2, 2, 0];
+    outcome.client.lateness = Lateness { ticks: 19_400, late, max: ms(300), cpu_pct: 1.5 };
+    outcome.client.hiccups = hiccups.clone();
+    outcome.client.ceiling_per_s = Some(812_000.0);
+    outcome.embedded = false;
+    let measured = outcome.measured.as_mut().unwrap();
+    let cpu = Some(CpuShares { cores: 0.62, allowed_cores: 2.0, busiest_thread: Some(0.41), ..CpuShares::default() });
+    measured.client = ClientLoad { length_ns: LENGTH_NS, hiccups, cpu, ceiling_ratio: Some(0.021) };
+    let limits = measured.client.limitations(measured.recording.pooled().by_operation().ok().response(), false);
+    outcome.verdict = Verdict::of(limits.iter().map(|limit| Reason::ClientLimited(limit.to_string())).collect());
+}
+
+/// A sample of what is stored, in which some of each kind was found.
+pub fn with_audit(outcome: &mut Outcome) {
+    let mut findings = AuditFindings::default();
+    (0..950).for_each(|_| findings.note_right());
+    let second = 1_767_607_200_000_000_000;
+    (0..40).for_each(|n| findings.note(FindingKind::Lost, 3, second + n * 20_000_000, ""));
+    findings.note(FindingKind::Duplicate, 5, second, "");
+    findings.note(FindingKind::Corrupt, 5, second + 1, "analog_01 is 2 and was sent as 1");
+    findings.note(FindingKind::Alien, 7, second, "nothing was sent for this time");
+    findings.note_elsewhere(2);
+    findings.note(FindingKind::UnknownPresent, 8, second, "");
+    findings.note(FindingKind::UnknownAbsent, 9, second, "");
+    outcome.audit = Some(Audit {
+        scope: AuditScope::Sample,
+        devices: 32,
+        of_devices: 1000,
+        rows: 955,
+        findings,
+        shows_duplicates: true,
+        ended: true,
+        cut_short: Some("the sample ended after 10 s".into()),
+    });
+    outcome.points.dropped += 1;
+    outcome.points.generated += 1;
+}
+
+/// The answers of searches for machine cycles, of which one was wrong.
+pub fn with_reads(outcome: &mut Outcome) {
+    outcome.reads = ReadCounts {
+        requests: 1_200,
+        by_client: 200,
+        cycles: 199,
+        no_cycles: 1,
+        with_rows: 1_100,
+        first_rows_ns: 2_200_000,
+    };
+    let mut lag = LatencyHistogram::new();
+    (0..200).for_each(|n| lag.record(400_000 + n * 1_000));
+    outcome.freshness = Some(Freshness { lag, unseen: 1 });
+    outcome.answers = Some(Answers {
+        mode: VerifyMode::Sample,
+        right: 600,
+        wrong: 1,
+        not_judged: 2,
+        skipped: 3,
+        cycles_right: 99,
+        cycles_wrong: 1,
+        examples: vec!["Count: 5 and should be 6".into()],
+    });
+}

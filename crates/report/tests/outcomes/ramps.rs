@@ -1,0 +1,107 @@
+//! Outcomes of ramps.
+
+use super::{POINTS_PER_OPERATION, fixed};
+use iotbench_engine::{
+    Afterwards, Bounds, Capacity, Course, Limit, Outcome, Purpose, Quantity, RampPlan, SearchPlan, Step, StepFigures,
+    Visibility,
+};
+use iotbench_recorder::LoadCounts;
+
+/// A ramp of a mixed load whose writes were run alone too.
+pub fn mixed() -> Outcome {
+    let mut outcome = Outcome { writes_alone: fixed(25_000, 0, 0).measured, ..ramp() };
+    let steps = &mut outcome.capacity.as_mut().unwrap().steps;
+    let confirmed = steps.last().unwrap().clone();
+    let step = Step { purpose: Purpose::WritesAlone, ..confirmed.step };
+    steps.push(StepFigures { step, operations_per_s: 40.1, mean_response_ns: Some(0.006 * 1e9), ..confirmed });
+    outcome
+}
+
+/// A ramp that found its answer between 48 and 50 users.
+pub fn ramp() -> Outcome {
+    let steps = [
+        (16, Purpose::Grow, 15.9, 0.006, None),
+        (32, Purpose::Grow, 31.7, 0.011, None),
+        (64, Purpose::Grow, 47.1, 1.31, Some("mean response 1.31 s > 1 s")),
+        (48, Purpose::Bisect, 46.8, 0.912, None),
+        (50, Purpose::Bisect, 46.9, 1.02, Some("mean response 1.02 s > 1 s")),
+        (48, Purpose::Confirm, 46.7, 0.934, None),
+        (50, Purpose::Confirm, 46.8, 1.04, Some("mean response 1.04 s > 1 s")),
+    ];
+    let figures = |(place, (users, purpose, rate, mean_s, failure)): (u64, (u32, Purpose, f64, f64, Option<&str>))| {
+        let (ok, pending) = (500, u64::from(failure.is_some()) * 3);
+        StepFigures {
+            step: Step { load: users, purpose },
+            from_ns: place * 7_000_000_000,
+            length_ns: 6_000_000_000,
+            load: LoadCounts { offered: ok + pending, started: ok, ok, pending, ..LoadCounts::default() },
+            operations_per_s: rate,
+            values_per_s: rate * 750.0,
+            mean_response_ns: Some(mean_s * 1e9),
+            p99_response_ns: (mean_s < 0.01).then_some(11_000_000),
+            points_dropped: pending * POINTS_PER_OPERATION,
+            visibility: None,
+            backlog: None,
+            littles_ratio: Some(rate * (mean_s + 1.0) / f64::from(users)),
+            passed: failure.is_none(),
+            limit: failure.map(|_| Limit::Latency),
+            failure: failure.map(Into::into),
+        }
+    };
+    let capacity = Capacity {
+        quantity: Quantity::Users,
+        bounds: Bounds { lower: Some(48), upper: Some(50), confirmed: true, client_limited: false },
+        criterion: "mean response above 1s, any error, any time-out".into(),
+        steps: (0..).zip(steps).map(figures).collect(),
+    };
+    let mut outcome = fixed(12_345, 0, 0);
+    outcome.plan.remarks.insert(0, "indicative: steps of 6s, below 60s".into());
+    outcome.plan.stop.mean_response_ns = Some(1_000_000_000);
+    let search = SearchPlan { first: 16, growth: 2.0, most: 16_384, resolution: 0.05, repeats: 3 };
+    outcome.plan.ramp = Some(RampPlan {
+        quantity: Quantity::Users,
+        step_ns: 6_000_000_000,
+        course: Course::Search(search),
+        afterwards: Afterwards::default(),
+    });
+    Outcome { capacity: Some(capacity), ..outcome }
+}
+
+/// Listed steps of up to twice the users of the peak, with a throughput of the Universal Scalability Law to within 1 %.
+pub fn past_the_peak() -> Outcome {
+    let mut outcome = ramp();
+    let capacity = outcome.capacity.as_mut().unwrap();
+    let first = capacity.steps[0].clone();
+    let loads = [1, 8, 16, 24, 32, 48, 64, 96];
+    let step = |(place, load): (u32, u32)| {
+        let users = f64::from(load);
+        let law = 20.0 * users / (1.0 + 0.05 * (users - 1.0) + 0.0005 * users * (users - 1.0));
+        let off_by = if place.is_multiple_of(2) { 1.01 } else { 0.99 };
+        let step = Step { load, purpose: Purpose::Listed };
+        StepFigures { step, operations_per_s: law * off_by, ..first.clone() }
+    };
+    capacity.steps = (0..).zip(loads).map(step).collect();
+    capacity.bounds = Bounds { lower: Some(96), upper: None, confirmed: false, client_limited: false };
+    outcome.plan.ramp.as_mut().unwrap().course = Course::Steps(loads.to_vec());
+    outcome
+}
+
+/// A ramp on a database that acknowledges before it stores, and falls behind.
+pub fn queued() -> Outcome {
+    let mut outcome = ramp();
+    let seen = |growth: f64| Visibility {
+        acked_per_s: 48_200.0,
+        visible_per_s: 48_200.0 * (1.0 - growth),
+        lag_first_s: 0.4,
+        lag_last_s: 0.4 + 6.0 * growth,
+        lag_growth: growth,
+        lag_growth_error: 0.004,
+    };
+    if let Some(measured) = &mut outcome.measured {
+        measured.visibility = Some(seen(0.002));
+    }
+    for step in outcome.capacity.iter_mut().flat_map(|c| &mut c.steps) {
+        step.visibility = Some(seen(if step.passed { 0.002 } else { 0.3 }));
+    }
+    outcome
+}
