@@ -9,14 +9,17 @@ mod addresses;
 mod arguments;
 mod commands;
 mod console;
+mod dashboard;
 mod diagnostics;
 mod error;
 mod job;
+mod metrics;
 mod plan_text;
 mod profiles;
 mod progress;
 mod signals;
 mod target_lock;
+mod views;
 
 use arguments::Arguments;
 use clap::Parser;
