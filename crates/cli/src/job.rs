@@ -201,3 +201,16 @@ pub(crate) fn now_ns() -> i64 {
     let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since_epoch.as_nanos()).unwrap_or(i64::MAX)
 }
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use iotbench_engine::Plan;
+
+    /// A built-in profile as planned on a database.
+    pub(crate) fn planned(profile: &str, database: &str) -> Plan {
+        let written = crate::profiles::find(profile).unwrap();
+        let job = Job::new(&written, BackendWord::read(database).unwrap(), &Overrides::default(), &[], false).unwrap();
+        job.plans("test", &Place::nowhere()).next().unwrap().unwrap().plan
+    }
+}

@@ -9,15 +9,18 @@ mod addresses;
 mod arguments;
 mod commands;
 mod console;
+mod dashboard;
 mod diagnostics;
 mod error;
 mod job;
+mod metrics;
 mod plan_text;
 mod profiles;
 mod progress;
 mod signals;
 mod target_lock;
 mod toml_file;
+mod views;
 
 use arguments::Arguments;
 use clap::Parser;

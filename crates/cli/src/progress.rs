@@ -1,16 +1,18 @@
 //! What a user sees of a run while it goes on, always on standard error: lines that are written over on a terminal, else
 //! a line at each phase and step and every ten seconds.
 
+mod course;
 mod figures;
 mod resources;
 mod search;
 
+pub(crate) use course::{Course, clock};
+pub(crate) use figures::{Figures, duration, grouped};
+pub(crate) use resources::{Resources, Usage};
+
 use crate::console;
-use figures::{Figures, grouped};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use iotbench_engine::{Event, Observer, Phase, Plan, Step, StepFigures};
-use resources::Resources;
-use search::Search;
+use iotbench_engine::{Event, Observer, Phase, Plan};
 use std::{
     io::IsTerminal,
     time::{Duration, Instant},
@@ -22,11 +24,7 @@ const BETWEEN_LINES: Duration = Duration::from_secs(10);
 /// An observer that shows.
 pub(crate) struct Progress {
     view: View,
-    phase: Phase,
-    began: Instant,
-    length: Option<Duration>,
-    search: Option<Search>,
-    step: Option<Step>,
+    course: Course,
     resources: Resources,
     failures: u64,
     points_lost: u64,
@@ -45,11 +43,7 @@ impl Progress {
         let view = if has_terminal() { View::Terminal(bar()) } else { View::Lines };
         Self {
             view,
-            phase: Phase::Create,
-            began: Instant::now(),
-            length: None,
-            search: plan.ramp.as_ref().map(Search::new),
-            step: None,
+            course: Course::new(plan),
             resources: Resources::default(),
             failures: 0,
             points_lost: 0,
@@ -57,22 +51,13 @@ impl Progress {
         }
     }
 
-    fn begin_phase(&mut self, phase: Phase, length_ns: Option<u64>) {
-        self.phase = phase;
-        self.began = Instant::now();
-        self.length = length_ns.map(Duration::from_nanos);
-        self.said = self.began;
-        let length = self.length.map(|l| format!(", at most {}", clock(l))).unwrap_or_default();
+    fn begin_phase(&mut self, phase: Phase) {
+        self.said = Instant::now();
+        let length = self.course.length().map(|l| format!(", at most {}", clock(l))).unwrap_or_default();
         match &self.view {
             View::Terminal(bar) => bar.set_message(phase.name()),
             View::Lines => console::say(&format!("{}{length}", phase.name())),
         }
-    }
-
-    fn end_step(&mut self, figures: &StepFigures) {
-        let Some(search) = &mut self.search else { return };
-        let line = search.end_step(figures);
-        self.say(&line);
     }
 
     fn second(&mut self, second: &iotbench_engine::Second<'_>) {
@@ -101,12 +86,6 @@ impl Progress {
 
     /// Where the run is, how the database does, and what it costs: each fits a terminal of 80 columns.
     fn lines(&self, figures: &Figures) -> [Vec<String>; 3] {
-        let mut place = vec![self.phase.name().to_owned()];
-        if let (Some(step), Some(search), Phase::Measure) = (self.step, &self.search, self.phase) {
-            place.push(search.place(step));
-        }
-        place.extend(figures.users());
-        place.push(self.time());
         let mut troubles = Vec::new();
         if self.failures > 0 {
             troubles.push(format!("{} errors", self.failures));
@@ -114,20 +93,8 @@ impl Progress {
         if self.points_lost > 0 {
             troubles.push(format!("{} datapoints lost", self.points_lost));
         }
-        [place, figures.parts(), troubles.into_iter().chain(self.resources.parts()).collect()]
-    }
-
-    /// Time left where it is known, else time gone.
-    fn time(&self) -> String {
-        let gone = self.began.elapsed();
-        match (self.length, &self.search, self.phase) {
-            (_, Some(search), Phase::Measure) => format!("{} gone, {}", clock(gone), search.time_left()),
-            (Some(length), _, phase) => {
-                let most = if matches!(phase, Phase::WarmUp | Phase::Measure) { "" } else { "at most " };
-                format!("{most}{} left", clock(length.saturating_sub(gone)))
-            }
-            (None, _, _) => format!("{} gone", clock(gone)),
-        }
+        let costs = troubles.into_iter().chain(self.resources.parts()).collect();
+        [self.course.parts(figures.users), figures.parts(), costs]
     }
 
     /// A line that stays.
@@ -141,23 +108,29 @@ impl Progress {
 
 impl Observer for Progress {
     fn event(&mut self, event: &Event<'_>) -> Result<(), String> {
+        if let Some(line) = self.course.event(event) {
+            self.say(&line);
+        }
         match event {
-            Event::Phase { phase, length_ns } => self.begin_phase(*phase, *length_ns),
+            Event::Phase { phase, .. } => self.begin_phase(*phase),
             Event::Preloaded { points, total } => {
                 let (points, total) = (grouped(*points), grouped(*total));
-                self.show(&[vec![self.phase.name().into(), format!("{points} of {total} datapoints")]]);
+                self.show(&[vec![self.course.phase().name().into(), format!("{points} of {total} datapoints")]]);
             }
             Event::Settling { points, awaited } => {
                 let (points, awaited) = (grouped(*points), grouped(*awaited));
-                self.show(&[vec![self.phase.name().into(), format!("{points} of {awaited} datapoints stored")]]);
+                let stored = format!("{points} of {awaited} datapoints stored");
+                self.show(&[vec![self.course.phase().name().into(), stored]]);
             }
             Event::Acting(mark) => {
                 self.say(&format!("{}: {} …", clock(Duration::from_nanos(mark.from_ns)), mark.action));
             }
-            Event::Step(step) => self.step = Some(*step),
-            Event::StepEnded { figures, .. } => self.end_step(figures),
             Event::Second(second) => self.second(second),
-            Event::Started { .. } | Event::Operations(_) | Event::Checkpoint(_) => {}
+            Event::Step(_)
+            | Event::StepEnded { .. }
+            | Event::Started { .. }
+            | Event::Operations(_)
+            | Event::Checkpoint(_) => {}
         }
         Ok(())
     }
@@ -183,22 +156,5 @@ fn bar() -> ProgressBar {
     match ProgressStyle::with_template("{spinner} {msg}") {
         Ok(style) => bar.with_style(style),
         Err(_) => bar,
-    }
-}
-
-/// A time as `m:ss`.
-fn clock(time: Duration) -> String {
-    let seconds = time.as_secs() + u64::from(time.subsec_millis() >= 500);
-    format!("{}:{:02}", seconds / 60, seconds % 60)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_are_minutes_and_seconds() {
-        assert_eq!(clock(Duration::from_millis(125_600)), "2:06");
-        assert_eq!(clock(Duration::ZERO), "0:00");
     }
 }

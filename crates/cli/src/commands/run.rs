@@ -45,10 +45,12 @@ fn run_jobs(jobs: &[Job], arguments: &RunArguments) -> Result<u8, CliError> {
     let baseline = Baseline::read(arguments)?;
     jobs.iter().try_for_each(Job::find_programs)?;
     jobs.iter().try_for_each(Job::reserve_descriptors)?;
+    let views = arguments.open_views()?;
+    let arguments = &arguments.shown_by(&views);
     // All jobs have the same address, if any.
     let _locks = lock_targets(jobs.first().map(Job::endpoints).unwrap_or_default())?;
     let stop = StopSignal::default();
-    signals::stop_in_order(stop.clone(), ANNOUNCEMENT)?;
+    signals::stop_in_order_on(views.screen().cloned(), stop.clone(), ANNOUNCEMENT)?;
     let order = repetitions::order(jobs, arguments);
     let mut done = Vec::with_capacity(order.len());
     let ended = run_all(jobs, &order, arguments, &stop, &mut done);

@@ -5,7 +5,7 @@ mod summary;
 mod written;
 
 use super::run::{ANNOUNCEMENT, Done, carry_out};
-use crate::{arguments::EXIT_CODES, console, error::CliError, signals};
+use crate::{arguments::EXIT_CODES, console, error::CliError, metrics::MetricsAddress, signals, views::Views};
 use cells::{Target, targets};
 use clap::{Args, builder::FalseyValueParser};
 use iotbench_engine::{Bytes, StopSignal, gravest};
@@ -51,6 +51,9 @@ pub(crate) struct SuiteArguments {
     /// The memory budget of a private server's caches
     #[arg(long, env = "IOTBENCH_SERVER_MEMORY", value_name = "SIZE", default_value_t = Bytes(DEFAULT_MEMORY_BYTES))]
     server_memory: Bytes,
+    /// Serve the figures to Prometheus while this lasts: :9464 is 127.0.0.1:9464 (docs/live.md)
+    #[arg(long, env = "IOTBENCH_METRICS", value_name = "[HOST]:PORT")]
+    metrics: Option<MetricsAddress>,
     /// Check everything and print the runs in their order
     #[arg(long)]
     dry_run: bool,
@@ -73,6 +76,7 @@ pub(super) fn suite(arguments: &SuiteArguments) -> Result<u8, CliError> {
         console::print(&summary::order(&fresh(runs)))?;
         return say_planned(&found, runs).map(|()| 0);
     }
+    let views = Views::open(false, arguments.metrics)?;
     let (folder, mut record) = match kept {
         Some((folder, record)) => {
             let rounds = record.entries.iter().map(|entry| entry.run).max().unwrap_or(1);
@@ -99,7 +103,7 @@ pub(super) fn suite(arguments: &SuiteArguments) -> Result<u8, CliError> {
         announce(&record, place);
         let target = found.iter().find(|target| target.is(&record.entries[place]));
         let target = target.ok_or_else(|| CliError::internal("a run of no target"))?;
-        record.entries[place].state = run(target, folder.path(), &stop);
+        record.entries[place].state = run(target, folder.path(), &views, &stop);
         folder.write_suite_record(&record)?;
     }
     let summary = Summary::read(&written.file, &record, folder.path())?;
@@ -137,10 +141,10 @@ fn new_folder(written: &WrittenSuite, arguments: &SuiteArguments) -> Result<Resu
 }
 
 /// One run, and what became of it. One that the user interrupts is done again.
-fn run(target: &Target, folder: &Path, stop: &StopSignal) -> State {
+fn run(target: &Target, folder: &Path, views: &Views, stop: &StopSignal) -> State {
     let began = Instant::now();
     let mut done = Vec::new();
-    let arguments = target.arguments.results_in(folder);
+    let arguments = target.arguments.results_in(folder).shown_by(views);
     let ended = carry_out(&target.job, &arguments, stop, &mut done);
     if stop.requested().is_some() {
         return State::Waiting;

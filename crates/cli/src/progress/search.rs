@@ -1,14 +1,14 @@
 //! How far the search for the greatest load is.
 
 use super::{
-    clock,
+    course::clock,
     figures::{duration, grouped},
 };
 use iotbench_engine::{Decision, Limit, Purpose, Quantity, RampPlan, RampPolicy, Step, StepFigures, TrialVerdict};
 use std::time::Duration;
 
 /// Follows the search with a policy of its own.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Search {
     policy: RampPolicy,
     quantity: Quantity,

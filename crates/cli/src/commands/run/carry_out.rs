@@ -5,7 +5,6 @@ use crate::{
     console,
     error::CliError,
     job::{Job, Place},
-    progress::Progress,
 };
 use iotbench_backends::{BACKENDS, null_backend};
 use iotbench_core::Backend;
@@ -168,13 +167,13 @@ pub(super) fn carry_out_in(
     }
     let provenance = provenance(arguments, &path, files, server.is_some());
     let shown = arguments.output_format != OutputFormat::Quiet;
-    let progress = shown.then(|| Progress::new(&planned.plan));
+    let views = arguments.views.observers(&planned.plan, shown, stop)?;
     let ledger = job.backend.capabilities().stores.then(|| folder.ledger()).transpose()?;
     let folder = FolderObserver::new(folder, &planned.plan, started, provenance)?;
     let earlier = arguments.resumed.as_ref().map(|resumed| resumed.trials.clone()).unwrap_or_default();
     let resumed = earlier.iter().map(|trial| trial.figures.clone()).collect();
     let folder = keep_trials(folder, job, &planned, arguments, earlier)?;
-    let mut watchers = Watchers { folder, progress };
+    let mut watchers = Watchers { folder, views };
     let processes = server.map(managed::processes);
     let options = RunOptions {
         trace: arguments.trace,
@@ -191,8 +190,8 @@ pub(super) fn carry_out_in(
         // Left in place when there is anything in it.
         let _ = std::fs::remove_dir(database);
     }
-    let Watchers { folder, progress } = watchers;
-    drop(progress);
+    let Watchers { folder, views } = watchers;
+    drop(views);
     if arguments.keep && shown && server.is_none() {
         console::say(&format!("kept: {}", outcome.endpoints.join(", ")));
     }
@@ -244,14 +243,12 @@ fn run_on_a_thread(
 /// Who watches a run: the user, and the folder.
 struct Watchers {
     folder: FolderObserver,
-    progress: Option<Progress>,
+    views: Vec<Box<dyn Observer>>,
 }
 
 impl Observer for Watchers {
     fn event(&mut self, event: &Event<'_>) -> Result<(), String> {
-        if let Some(progress) = &mut self.progress {
-            progress.event(event)?;
-        }
+        self.views.event(event)?;
         self.folder.event(event)
     }
 }

@@ -1,7 +1,10 @@
 //! The options of `iotbench run`.
 
 use super::resume::Resumed;
-use crate::{addresses, arguments::EXIT_CODES, commands::comparing::ComparisonArguments, error::CliError};
+use crate::{
+    addresses, arguments::EXIT_CODES, commands::comparing::ComparisonArguments, error::CliError,
+    metrics::MetricsAddress, views::Views,
+};
 use clap::{
     Args, Parser, ValueEnum,
     builder::{FalseyValueParser, PossibleValuesParser, TypedValueParser},
@@ -142,6 +145,15 @@ pub(crate) struct RunArguments {
     /// Compare with the runs in this folder, and end with exit code 13 on a regression (docs/ci.md)
     #[arg(long, env = "IOTBENCH_BASELINE", value_name = "DIR")]
     pub(super) baseline: Option<PathBuf>,
+    /// A dashboard instead of lines, on a terminal: rates, response times and resources as they happen; q ends and saves
+    #[arg(long, env = "IOTBENCH_UI", value_parser = FalseyValueParser::new())]
+    ui: bool,
+    /// Serve the figures to Prometheus while this lasts: :9464 is 127.0.0.1:9464 (docs/live.md)
+    #[arg(long, env = "IOTBENCH_METRICS", value_name = "[HOST]:PORT")]
+    metrics: Option<MetricsAddress>,
+    /// Set by the command: what shows its runs.
+    #[arg(skip)]
+    pub(super) views: Views,
     /// Set by `iotbench capacity`.
     #[arg(skip)]
     search: Option<SearchOverride>,
@@ -225,6 +237,19 @@ impl RunArguments {
     /// The same run with results elsewhere.
     pub(crate) fn results_in(&self, out: &Path) -> Self {
         Self { out: out.to_owned(), ..self.clone() }
+    }
+
+    /// The same run, shown by these views.
+    pub(crate) fn shown_by(&self, views: &Views) -> Self {
+        Self { views: views.clone(), ..self.clone() }
+    }
+
+    /// Opens the views that are asked for.
+    pub(super) fn open_views(&self) -> Result<Views, CliError> {
+        if self.ui && self.output_format == OutputFormat::Quiet {
+            return Err(CliError::usage("--ui shows what --output-format quiet does not: leave one out"));
+        }
+        Views::open(self.ui, self.metrics)
     }
 
     /// The same run as a search for the highest sustainable load.

@@ -1,0 +1,98 @@
+//! `--ui`: a run on the whole terminal while it lasts, drawn on standard error by a thread of its own.
+
+mod draw;
+mod screen;
+mod state;
+
+pub(crate) use screen::Screen;
+
+use crate::error::CliError;
+use iotbench_engine::{Event, Observer, Plan, StopSignal};
+use ratatui::crossterm::event::{self, KeyCode, KeyEventKind, KeyModifiers};
+use signal_hook::{consts::SIGINT, low_level::raise};
+use state::State;
+use std::{
+    io,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread::JoinHandle,
+    time::Duration,
+};
+
+/// How often keys are looked for and the picture is drawn.
+const TICK: Duration = Duration::from_millis(100);
+
+/// An observer that draws. The terminal is taken as long as it lives.
+pub(crate) struct Dashboard {
+    state: Arc<Mutex<State>>,
+    screen: Screen,
+    ended: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Dashboard {
+    /// Takes the terminal for a run of this plan, which `stop` ends.
+    ///
+    /// # Errors
+    /// The terminal cannot be taken.
+    pub(crate) fn new(plan: &Plan, screen: Screen, stop: StopSignal) -> Result<Self, CliError> {
+        let not_taken = |e: io::Error| CliError::local_io(format!("--ui cannot draw on the terminal: {e}"));
+        let mut dashboard =
+            Self { state: Arc::new(Mutex::new(State::new(plan))), screen, ended: Arc::default(), thread: None };
+        let mut terminal = dashboard.screen.take().map_err(not_taken)?;
+        let (state, screen, ended) =
+            (Arc::clone(&dashboard.state), dashboard.screen.clone(), Arc::clone(&dashboard.ended));
+        let show = move || {
+            while screen.is_taken() && !ended.load(Ordering::Relaxed) {
+                // Copied, so that the run never waits for the terminal.
+                let now = state.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                let ending = stop.requested().is_some();
+                // A terminal that is gone is no reason to end a run.
+                let _ = terminal.draw(|frame| draw::draw(frame, &now, ending));
+                if event::poll(TICK).unwrap_or_else(|_| no_keys()) {
+                    follow(&stop);
+                }
+            }
+        };
+        let thread = std::thread::Builder::new().name("dashboard".into()).spawn(show).map_err(not_taken)?;
+        dashboard.thread = Some(thread);
+        Ok(dashboard)
+    }
+}
+
+/// Without keys it is only drawn.
+fn no_keys() -> bool {
+    std::thread::sleep(TICK);
+    false
+}
+
+/// Takes what was pressed. The terminal makes no signals of keys while it is taken.
+fn follow(stop: &StopSignal) {
+    let Ok(event::Event::Key(key)) = event::read() else { return };
+    let is_ctrl_c = key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL);
+    let quits = key.code == KeyCode::Char('q') && stop.requested().is_none();
+    if key.kind == KeyEventKind::Press && (is_ctrl_c || quits) {
+        // As if it came from the terminal: once to end in order, twice to end at once.
+        let _ = raise(SIGINT);
+    }
+}
+
+impl Observer for Dashboard {
+    fn event(&mut self, event: &Event<'_>) -> Result<(), String> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).event(event);
+        Ok(())
+    }
+}
+
+impl Drop for Dashboard {
+    fn drop(&mut self) {
+        self.ended.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            // What it panicked with was told.
+            let _ = thread.join();
+        }
+        self.screen.leave();
+    }
+}

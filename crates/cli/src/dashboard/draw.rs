@@ -1,0 +1,264 @@
+//! A state as a picture. Pure.
+
+use super::state::{REMEMBERED, State};
+use crate::progress::{Figures, duration, grouped};
+use iotbench_engine::Phase;
+use ratatui::{
+    Frame,
+    layout::{Constraint, Layout, Rect},
+    style::{Color, Modifier, Style},
+    symbols::Marker,
+    text::{Line, Span},
+    widgets::{Axis, Block, Chart, Dataset, GraphType, Paragraph, Row, Table, Wrap},
+};
+
+const PHASES: [Phase; 7] =
+    [Phase::Create, Phase::Preload, Phase::WarmUp, Phase::Measure, Phase::Drain, Phase::Verify, Phase::Drop];
+const KEYS: &str = "q ends the run and saves · Ctrl-C twice ends at once";
+const ENDING: &str = "ending: answers under way are awaited, results saved · Ctrl-C ends at once";
+
+/// A line of a chart: its name, colour and points.
+type Series<'a> = (&'static str, Color, &'a [(f64, f64)]);
+
+/// Draws the whole picture. `ending`: the user has asked for the end.
+pub(super) fn draw(frame: &mut Frame<'_>, state: &State, ending: bool) {
+    let roles = u16::try_from(state.resources.rows().count()).unwrap_or(u16::MAX).clamp(1, 6);
+    let rows = [
+        Constraint::Length(3),
+        Constraint::Min(6),
+        Constraint::Length(roles + 3),
+        Constraint::Length(6),
+        Constraint::Length(1),
+    ];
+    let [head, charts, resources, foot, keys] = Layout::vertical(rows).areas(frame.area());
+    frame.render_widget(Paragraph::new(head_lines(state)), head);
+    let halves = [Constraint::Percentage(50), Constraint::Percentage(50)];
+    let [left, right] = Layout::horizontal(halves).areas(charts);
+    throughput(frame, left, state);
+    response(frame, right, state);
+    frame.render_widget(resource_table(state), resources);
+    let [left, right] = Layout::horizontal([Constraint::Length(34), Constraint::Min(20)]).areas(foot);
+    frame.render_widget(Paragraph::new(counts(state)).block(Block::bordered().title(" Counts ")), left);
+    frame.render_widget(events(state), right);
+    let (text, style) = if ending { (ENDING, Style::new().fg(Color::Yellow)) } else { (KEYS, dim()) };
+    frame.render_widget(Paragraph::new(text).style(style), keys);
+}
+
+fn dim() -> Style {
+    Style::new().add_modifier(Modifier::DIM)
+}
+
+fn bold() -> Style {
+    Style::new().add_modifier(Modifier::BOLD)
+}
+
+/// What runs, the phases with the present one marked, and where it is in that.
+fn head_lines(state: &State) -> Vec<Line<'static>> {
+    let phase = state.course.phase();
+    let of = |other: Phase| {
+        let style = if other == phase { bold().add_modifier(Modifier::REVERSED) } else { dim() };
+        [Span::styled(format!(" {} ", other.name()), style), Span::raw(" ")]
+    };
+    let users = state.latest().map_or(0, |figures| figures.users);
+    let mut place = state.course.parts(users);
+    if !state.note.is_empty() {
+        place.push(state.note.clone());
+    }
+    vec![
+        Line::from(vec![Span::styled("iotbench  ", dim()), Span::styled(state.title.clone(), bold())]),
+        Line::from_iter(PHASES.into_iter().flat_map(of)),
+        Line::from(place.join(" · ")),
+    ]
+}
+
+fn throughput(frame: &mut Frame<'_>, area: Rect, state: &State) {
+    let title = state.latest().map_or_else(
+        || " Throughput ".to_owned(),
+        |f| format!(" {} ops/s · {} values/s ", grouped(f.operations_per_s), grouped(f.values_per_s)),
+    );
+    let rates = points(state, |figures| Some(figures.operations_per_s));
+    let label = |value: f64| if value > 0.0 { grouped(whole(value)) } else { "0".into() };
+    chart(frame, area, title, &[("ops/s", Color::Green, &rates[..])], label);
+}
+
+fn response(frame: &mut Frame<'_>, area: Rect, state: &State) {
+    let latest = state.latest().and_then(|figures| figures.p50_ns.zip(figures.p99_ns));
+    let title = latest.map_or_else(
+        || " Response time ".to_owned(),
+        |(p50, p99)| format!(" Response p50 {} · p99 {} ", duration(p50), duration(p99)),
+    );
+    let (p50, p99) = (points(state, |figures| figures.p50_ns), points(state, |figures| figures.p99_ns));
+    let label = |value: f64| if value > 0.0 { duration(whole(value)) } else { "0".into() };
+    chart(frame, area, title, &[("p99", Color::Yellow, &p99[..]), ("p50", Color::Cyan, &p50[..])], label);
+}
+
+/// Figures by the number of their second.
+fn points(state: &State, figure: impl Fn(&Figures) -> Option<u64>) -> Vec<(f64, f64)> {
+    #[expect(clippy::cast_precision_loss, reason = "a picture is a few hundred dots wide")]
+    let point = |(second, figures): &(u64, Figures)| Some((*second as f64, figure(figures)? as f64));
+    state.seconds.iter().filter_map(point).collect()
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a label of a positive figure")]
+fn whole(value: f64) -> u64 {
+    value as u64
+}
+
+/// Lines over the last minutes, from 0 up to their greatest.
+fn chart(frame: &mut Frame<'_>, area: Rect, title: String, lines: &[Series<'_>], label: impl Fn(f64) -> String) {
+    let all = || lines.iter().flat_map(|(_, _, points)| points.iter());
+    let greatest = all().map(|point| point.1).fold(0.0, f64::max);
+    #[expect(clippy::cast_precision_loss, reason = "a few minutes")]
+    let (last, length) = (all().map(|point| point.0).fold(0.0, f64::max), REMEMBERED as f64);
+    let first = all().map(|point| point.0).fold(last, f64::min).max(last - length);
+    let datasets = lines.iter().map(|(name, color, points)| {
+        let style = Style::new().fg(*color);
+        Dataset::default().name(*name).marker(Marker::Braille).graph_type(GraphType::Line).style(style).data(points)
+    });
+    let seconds = |at: f64| format!("{} s", grouped(whole(at)));
+    let x = Axis::default().bounds([first, last.max(first + 1.0)]).labels([seconds(first), seconds(last)]).style(dim());
+    let y = Axis::default().bounds([0.0, greatest.max(1.0) * 1.05]).labels([label(0.0), label(greatest)]).style(dim());
+    let chart = Chart::new(datasets.collect()).x_axis(x).y_axis(y).block(Block::bordered().title(title));
+    frame.render_widget(chart, area);
+}
+
+fn resource_table(state: &State) -> Table<'static> {
+    let head = ["", "CPU", "memory", "disk read", "written", "net in", "out"];
+    let widths = [
+        Constraint::Min(15),
+        Constraint::Length(6),
+        Constraint::Length(10),
+        Constraint::Length(10),
+        Constraint::Length(10),
+        Constraint::Length(10),
+        Constraint::Length(10),
+    ];
+    let rows = state.resources.rows().map(Row::new);
+    Table::new(rows, widths)
+        .header(Row::new(head).style(dim()))
+        .block(Block::bordered().title(" Resources, disk and network a second "))
+}
+
+/// Operations and datapoints of the load so far.
+fn counts(state: &State) -> Vec<Line<'static>> {
+    let totals = &state.totals;
+    let mut lines = vec![
+        Line::from(format!("operations ok      {:>12}", grouped(totals.ok))),
+        Line::from(format!("datapoints acked   {:>12}", grouped(totals.points))),
+    ];
+    let troubles = [
+        ("failed", totals.fail),
+        ("unknown", totals.unknown),
+        ("dropped", totals.dropped),
+        ("lost", totals.points_lost),
+    ];
+    let troubles = troubles.into_iter().filter(|(_, count)| *count > 0);
+    let troubles: Vec<_> = troubles.map(|(name, count)| format!("{name} {}", grouped(count))).collect();
+    let causes: Vec<_> = state.errors.iter().map(|(cause, count)| format!("{cause} {}", grouped(*count))).collect();
+    for line in [troubles, causes].into_iter().filter(|line| !line.is_empty()) {
+        lines.push(Line::styled(line.join(", "), Style::new().fg(Color::Red)));
+    }
+    if lines.len() == 2 {
+        lines.push(Line::from("no errors"));
+    }
+    lines
+}
+
+/// Steps that have ended and what was done to the server, the newest first.
+fn events(state: &State) -> Paragraph<'static> {
+    let lines: Vec<_> = state.lines.iter().rev().cloned().map(Line::from).collect();
+    Paragraph::new(lines).wrap(Wrap { trim: true }).block(Block::bordered().title(" Steps and events "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::tests::planned;
+    use iotbench_engine::{Event, Second};
+    use iotbench_recorder::{OperationKind, Outcome, Payload, Recorder, Requests, Timing, WINDOW_NS};
+    use iotbench_sampler::{Observation, Reading, Sample};
+    use ratatui::{Terminal, backend::TestBackend};
+    use std::time::Duration;
+
+    fn picture(state: &State, ending: bool, columns: u16, rows: u16) -> String {
+        let mut terminal = Terminal::new(TestBackend::new(columns, rows)).unwrap();
+        terminal.draw(|frame| draw(frame, state, ending)).unwrap();
+        terminal.backend().to_string()
+    }
+
+    fn reading(at_s: u64, cpu_s: f64) -> Reading {
+        let sample = Sample {
+            at: Duration::from_secs(at_s),
+            cpu_s,
+            user_s: 0.0,
+            system_s: 0.0,
+            processes: 1,
+            rss_bytes: None,
+            pss_bytes: Some(3 << 20),
+            memory: None,
+            disk_read_bytes: Some(0),
+            disk_written_bytes: Some(at_s * (5 << 20)),
+            disk_cancelled_bytes: None,
+            net_rx_bytes: None,
+            net_tx_bytes: None,
+        };
+        Reading { role: "mongod".into(), node: 1, observation: Observation::Sampled(sample) }
+    }
+
+    /// Two seconds of 1,000 operations of 2 ms with 10 datapoints, and one that failed.
+    fn measuring() -> State {
+        let mut state = State::new(&planned("pmu_write", "sqlite"));
+        state.event(&Event::Phase { phase: Phase::Measure, length_ns: None });
+        let kinds = [OperationKind { name: "write".into(), requests: Requests::One }];
+        let mut recorder = Recorder::new(kinds.into());
+        for number in 0..2_001 {
+            let due_ns = if number == 2_000 { 1_500_000_000 } else { number * 1_000_000 };
+            let timing = Timing::new(due_ns, due_ns, due_ns + 2_000_000).unwrap();
+            let outcome = if number == 2_000 { Outcome::Fail } else { Outcome::Ok };
+            recorder.offer(0, due_ns, 1);
+            recorder.start(0, due_ns, due_ns, 1);
+            recorder.complete(0, outcome, &timing, &Payload::undivided(outcome, 10, 150, 0));
+        }
+        recorder.error(1, "server", "no");
+        for (number, window) in recorder.take_windows(2 * WINDOW_NS).iter().enumerate() {
+            let readings = [reading(number as u64, number as f64 * 0.5)];
+            let second = Second { window, phase: Phase::Measure, users: 20, readings: &readings };
+            state.event(&Event::Second(second));
+        }
+        state
+    }
+
+    #[test]
+    fn all_that_is_asked_for_is_on_a_terminal_of_80_columns() {
+        let text = picture(&measuring(), false, 80, 24);
+        let expected = [
+            "pmu_write on sqlite:wide",
+            " measure ",
+            "20 users",
+            "1,000 ops/s",
+            "150,000 values/s",
+            "p50 2.00 ms",
+            "p99 2.00 ms",
+            "mongod 1",
+            "50 %",
+            "3.00 MiB",
+            "5.00 MiB",
+            "1,998",
+            "failed 1",
+            "server 1",
+            "q ends the run",
+        ];
+        for word in expected {
+            assert!(text.contains(word), "{word} is missing:\n{text}");
+        }
+    }
+
+    #[test]
+    fn the_end_is_told_and_no_size_is_too_small() {
+        assert!(picture(&measuring(), true, 80, 24).contains("answers under way are awaited"));
+        for (columns, rows) in [(1, 1), (10, 3), (40, 12), (300, 100)] {
+            picture(&measuring(), false, columns, rows);
+            picture(&State::new(&planned("machine_write", "sqlite")), false, columns, rows);
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Where a run is.
+
+use super::{figures::grouped, search::Search};
+use iotbench_engine::{Event, Phase, Plan, Step, StepFigures};
+use std::time::{Duration, Instant};
+
+/// The phase and the step that a run is in, and how long they take.
+#[derive(Clone, Debug)]
+pub(crate) struct Course {
+    phase: Phase,
+    began: Instant,
+    length: Option<Duration>,
+    search: Option<Search>,
+    step: Option<Step>,
+}
+
+impl Course {
+    pub(crate) fn new(plan: &Plan) -> Self {
+        Self {
+            phase: Phase::Create,
+            began: Instant::now(),
+            length: None,
+            search: plan.ramp.as_ref().map(Search::new),
+            step: None,
+        }
+    }
+
+    pub(crate) fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// How long the phase takes at most, where that is known.
+    pub(super) fn length(&self) -> Option<Duration> {
+        self.length
+    }
+
+    /// Follows the run. Of a step that has ended: what it found out.
+    pub(crate) fn event(&mut self, event: &Event<'_>) -> Option<String> {
+        match event {
+            Event::Phase { phase, length_ns } => {
+                self.phase = *phase;
+                self.began = Instant::now();
+                self.length = length_ns.map(Duration::from_nanos);
+            }
+            Event::Step(step) => self.step = Some(*step),
+            Event::StepEnded { figures, .. } => return self.end_step(figures),
+            _ => {}
+        }
+        None
+    }
+
+    fn end_step(&mut self, figures: &StepFigures) -> Option<String> {
+        self.search.as_mut().map(|search| search.end_step(figures))
+    }
+
+    /// Phase, step, users if there are any, and time.
+    pub(crate) fn parts(&self, users: u32) -> Vec<String> {
+        let mut parts = vec![self.phase.name().to_owned()];
+        if let (Some(step), Some(search), Phase::Measure) = (self.step, &self.search, self.phase) {
+            parts.push(search.place(step));
+        }
+        parts.extend((users > 0).then(|| format!("{} users", grouped(u64::from(users)))));
+        parts.push(self.time());
+        parts
+    }
+
+    /// Time left where it is known, else time gone.
+    fn time(&self) -> String {
+        let gone = self.began.elapsed();
+        match (self.length, &self.search, self.phase) {
+            (_, Some(search), Phase::Measure) => format!("{} gone, {}", clock(gone), search.time_left()),
+            (Some(length), _, phase) => {
+                let most = if matches!(phase, Phase::WarmUp | Phase::Measure) { "" } else { "at most " };
+                format!("{most}{} left", clock(length.saturating_sub(gone)))
+            }
+            (None, _, _) => format!("{} gone", clock(gone)),
+        }
+    }
+}
+
+/// A time as `m:ss`.
+pub(crate) fn clock(time: Duration) -> String {
+    let seconds = time.as_secs() + u64::from(time.subsec_millis() >= 500);
+    format!("{}:{:02}", seconds / 60, seconds % 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_minutes_and_seconds() {
+        assert_eq!(clock(Duration::from_millis(125_600)), "2:06");
+        assert_eq!(clock(Duration::ZERO), "0:00");
+    }
+}

@@ -1,0 +1,54 @@
+//! How a command's runs can be watched, besides their folders.
+
+use crate::{
+    dashboard::{Dashboard, Screen},
+    error::CliError,
+    metrics::{Metrics, MetricsAddress},
+    progress::Progress,
+};
+use iotbench_engine::{Observer, Plan, StopSignal};
+
+/// What shows the runs of a command.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Views {
+    /// The terminal that a dashboard takes while a run lasts; `None`: progress is lines.
+    screen: Option<Screen>,
+    metrics: Option<Metrics>,
+}
+
+impl Views {
+    /// Opens what is asked for.
+    ///
+    /// # Errors
+    /// There is no terminal for a dashboard, or the address cannot be listened at.
+    pub(crate) fn open(ui: bool, metrics: Option<MetricsAddress>) -> Result<Self, CliError> {
+        Ok(Self { screen: ui.then(Screen::new).transpose()?, metrics: metrics.map(Metrics::serve).transpose()? })
+    }
+
+    /// The terminal that a dashboard takes.
+    pub(crate) fn screen(&self) -> Option<&Screen> {
+        self.screen.as_ref()
+    }
+
+    /// Who watches a run of this plan.
+    ///
+    /// # Errors
+    /// The terminal cannot be taken.
+    pub(crate) fn observers(
+        &self,
+        plan: &Plan,
+        shown: bool,
+        stop: &StopSignal,
+    ) -> Result<Vec<Box<dyn Observer>>, CliError> {
+        let mut observers: Vec<Box<dyn Observer>> = Vec::new();
+        match &self.screen {
+            Some(screen) => observers.push(Box::new(Dashboard::new(plan, screen.clone(), stop.clone())?)),
+            None if shown => observers.push(Box::new(Progress::new(plan))),
+            None => {}
+        }
+        if let Some(metrics) = &self.metrics {
+            observers.push(Box::new(metrics.observer(plan)));
+        }
+        Ok(observers)
+    }
+}
