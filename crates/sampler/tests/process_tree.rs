@@ -205,7 +205,12 @@ fn a_server_that_is_started_again_is_followed_and_nothing_of_it_is_the_clients()
     let subject = |role: &str, pid| Subject { role: role.into(), node: 0, target: Target::ProcessTree { pid } };
     let subjects = vec![subject("client", pid(&client)), subject("server", first)];
     // It looks at the beginning and at the end.
-    let sampler = Sampler::start(Instant::now(), Duration::from_secs(3600), subjects, |_| {}).unwrap();
+    let (send, looked) = std::sync::mpsc::sync_channel(1);
+    let sampler = Sampler::start(Instant::now(), Duration::from_secs(3600), subjects, move |_| {
+        let _ = send.try_send(());
+    })
+    .unwrap();
+    looked.recv().unwrap();
     input.write_all(b"\n").unwrap();
     let second = has_worked();
     assert_ne!(first, second);

@@ -99,7 +99,7 @@ fn by_a_signal(url: &Url) {
 
 /// A twentieth of a core for a client that could use several.
 fn by_a_quota(url: &Url) {
-    let Some(group) = Group::with_quota(5_000) else {
+    let Some(group) = Group::with_quota(5_000, 100_000) else {
         skipped("no cgroup hierarchy with CPU quotas, or no right to make a group");
         return;
     };
@@ -111,12 +111,12 @@ fn by_a_quota(url: &Url) {
     assert_eq!(ended.document["client"]["cores_allowed"], 0.05);
 }
 
-/// A fifth of a core, and three fifths of each, of which others in the client's group use all there is: however little it needs
-/// itself, it stands still with them. Three fifths leave pauses that are too short for a hiccup.
+/// A fifth of a core, of which others in the client's group use all there is: however little it needs itself, it stands still
+/// with them. In periods of 20 ms the pauses are too short for a hiccup.
 fn by_a_quota_that_others_use_up(url: &Url) {
     let processors = rustix::thread::sched_getaffinity(None).unwrap().count();
-    for (quota_us, stalls) in [(20_000, true), (60_000 * processors, false)] {
-        let Some(group) = Group::with_quota(quota_us) else { return };
+    for (period_us, stalls) in [(100_000, true), (20_000, false)] {
+        let Some(group) = Group::with_quota(period_us / 5, period_us) else { return };
         let place = Place::new();
         let run = begin(&place, url, "5s", |command| group.entered_by(&command));
         let spinners = Spinners::start(processors as usize, |command| group.entered_by(&command));
@@ -125,7 +125,7 @@ fn by_a_quota_that_others_use_up(url: &Url) {
         let ended = end(run.wait_with_output().unwrap());
         assert_client_is_to_blame(&ended, "CPU quotas of its cgroups held it back");
         assert!(!stalls || !lengths_ms(&ended, "cpu_quota").is_empty(), "{:#}", ended.document["client"]);
-        assert_eq!(ended.document["client"]["cores_allowed"], f64::from(quota_us) / 1e5);
+        assert_eq!(ended.document["client"]["cores_allowed"], 0.2);
     }
 }
 
@@ -235,19 +235,20 @@ impl Drop for Spinners {
 struct Group(PathBuf);
 
 impl Group {
-    /// One that may run for so many microseconds of each 100 ms: of the v1 controller, or of the unified hierarchy.
-    fn with_quota(quota_us: u32) -> Option<Self> {
+    /// One that may run for so many microseconds of each period: of the v1 controller, or of the unified hierarchy.
+    fn with_quota(quota_us: u32, period_us: u32) -> Option<Self> {
         let mounts = Process::myself().unwrap().mountinfo().unwrap();
         let v1 = mounts.iter().find(|mount| mount.fs_type == "cgroup" && mount.super_options.contains_key("cpu"));
         let v2 = mounts.iter().find(|mount| mount.fs_type == "cgroup2");
-        let limit = |hierarchy: &Path, file: &str, quota: String| {
+        let limit = |hierarchy: &Path, files: &[(&str, String)]| {
             let group = Self(hierarchy.join(format!("iotbench-test-{}", std::process::id())));
             fs::create_dir(&group.0).ok()?;
-            fs::write(group.0.join(file), quota).ok()?;
+            files.iter().try_for_each(|(file, text)| fs::write(group.0.join(file), text)).ok()?;
             Some(group)
         };
-        v1.and_then(|mount| limit(&mount.mount_point, "cpu.cfs_quota_us", quota_us.to_string()))
-            .or_else(|| limit(&v2?.mount_point, "cpu.max", format!("{quota_us} 100000")))
+        let of_v1 = [("cpu.cfs_period_us", period_us.to_string()), ("cpu.cfs_quota_us", quota_us.to_string())];
+        v1.and_then(|mount| limit(&mount.mount_point, &of_v1))
+            .or_else(|| limit(&v2?.mount_point, &[("cpu.max", format!("{quota_us} {period_us}"))]))
     }
 
     /// The same command from within the group.
