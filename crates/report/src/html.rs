@@ -77,7 +77,13 @@ fn alone(run: &ReportedRun, options: &HtmlOptions<'_>) -> Markup {
 }
 
 fn together(runs: &[ReportedRun], options: &HtmlOptions<'_>) -> Markup {
-    let fields = fields(runs, options.across_durability);
+    let mut fields = fields(runs, options.across_durability);
+    let heading = comparison::title(&fields);
+    // Sizes of a sweep are no contenders of each other: where a study's curves show them, they are not ranked.
+    let is_swept = |run: &&ReportedRun| run.document.sweep.is_some();
+    if options.study.is_some_and(|study| !study.curves.is_empty()) {
+        fields.retain(|field| !field.contenders.iter().flat_map(|contender| &contender.runs).any(is_swept));
+    }
     let costs: Vec<Cost> = runs.iter().map(|run| cost_of(&run.document, options)).collect();
     let place = |run: &ReportedRun| {
         let contenders = fields.iter().flat_map(|field| &field.contenders);
@@ -86,7 +92,7 @@ fn together(runs: &[ReportedRun], options: &HtmlOptions<'_>) -> Markup {
     html! {
         header {
             p.kind { "iotbench · comparison" }
-            h1 { (comparison::title(&fields)) }
+            h1 { (heading) }
             (comparison::verdict(runs))
         }
         @for (number, field) in fields.iter().enumerate() {

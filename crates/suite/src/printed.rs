@@ -82,6 +82,9 @@ pub struct Curve {
     /// Whether the page plots it.
     #[serde(default)]
     pub plot: bool,
+    /// Whether what is printed is worked out from another table, and so not counted again.
+    #[serde(default)]
+    pub derived: bool,
     /// What one must know to compare.
     pub note: Option<String>,
 }

@@ -28,7 +28,11 @@ impl Study {
     #[must_use]
     pub fn conclusion(&self) -> String {
         let tables = self.tables.iter().map(|table| (table.title.as_str(), sum(&table.agreements())));
-        let curves = self.curves.iter().map(|curve| (curve.title.as_str(), sum(&curve.agreements())));
+        let curves = self
+            .curves
+            .iter()
+            .filter(|curve| !curve.derived)
+            .map(|curve| (curve.title.as_str(), sum(&curve.agreements())));
         let all: Vec<(&str, Agreement)> = tables.chain(curves).collect();
         let (known, unknown): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, agreement)| agreement.pairs() > 0);
         let total = sum(&known.iter().map(|(_, agreement)| *agreement).collect::<Vec<_>>());

@@ -21,6 +21,8 @@ pub struct StudyCurve {
     pub lines: Vec<StudyLine>,
     /// Whether the page plots it.
     pub plot: bool,
+    /// Whether what is printed is worked out from another table.
+    pub derived: bool,
     /// What one must know to compare.
     pub note: Option<String>,
 }
@@ -54,7 +56,31 @@ impl StudyCurve {
             at: curve.at.clone(),
             lines: curve.printed.iter().map(line).collect(),
             plot: curve.plot,
+            derived: curve.derived,
             note: curve.note.clone(),
+        }
+    }
+
+    /// The curve without places and contenders that have no figure at all.
+    #[must_use]
+    pub fn known(&self) -> Self {
+        let has = |figures: &[Option<f64>], place: usize| figures.get(place).copied().flatten().is_some();
+        let is_known =
+            |place: &usize| self.lines.iter().any(|line| has(&line.printed, *place) || has(&line.measured, *place));
+        let places: Vec<usize> = (0..self.at.len()).filter(is_known).collect();
+        let of = |figures: &[Option<f64>]| -> Vec<Option<f64>> {
+            places.iter().map(|place| figures.get(*place).copied().flatten()).collect()
+        };
+        let line = |line: &StudyLine| StudyLine {
+            name: line.name.clone(),
+            printed: of(&line.printed),
+            measured: of(&line.measured),
+        };
+        let has_any = |line: &StudyLine| line.printed.iter().chain(&line.measured).any(Option::is_some);
+        Self {
+            at: places.iter().filter_map(|place| self.at.get(*place).cloned()).collect(),
+            lines: self.lines.iter().map(line).filter(has_any).collect(),
+            ..self.clone()
         }
     }
 
@@ -137,5 +163,11 @@ mod tests {
         let none = StudyCurve::new(&curve(), |_, _| None);
         assert!(none.verdict().starts_with("Nothing can be compared"), "{}", none.verdict());
         assert_eq!(none.lines[2].printed, [None, None, None]);
+        let one = StudyCurve::new(&curve(), |name, at| (name == "a" && at == "50").then_some(7.0)).known();
+        assert_eq!(one.at, ["10", "50", "100"], "b is printed everywhere");
+        assert_eq!(one.lines.iter().map(|line| line.name.as_str()).collect::<Vec<_>>(), ["a", "b"]);
+        let mut unprinted = curve();
+        unprinted.printed.remove("b");
+        assert_eq!(StudyCurve::new(&unprinted, |_, _| None).known().at, ["10", "50"]);
     }
 }

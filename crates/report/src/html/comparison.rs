@@ -16,20 +16,26 @@ use crate::{
 use iotbench_recorder::LatencyHistogram;
 use maud::{Markup, html};
 
+/// Of more contenders than these a heading tells the number.
+const MOST_NAMES: usize = 8;
+
 /// What is compared, in a line.
 pub(super) fn title(fields: &[Field<'_>]) -> String {
-    let once = |mut names: Vec<&str>| {
-        let all = names.clone();
-        let mut place = 0;
-        names.retain(|name| {
-            place += 1;
-            all.iter().position(|other| other == name) == Some(place - 1)
-        });
-        names.join(", ")
-    };
-    let profiles = once(fields.iter().map(|field| field.profile.as_str()).collect());
+    let profiles = once_each(fields.iter().map(|field| field.profile.as_str()));
     let contenders = fields.iter().flat_map(|field| &field.contenders);
-    format!("{profiles} on {}", once(contenders.map(|contender| contender.name.as_str()).collect()))
+    let names = once_each(contenders.map(|contender| contender.name.as_str()));
+    let names = if names.len() > MOST_NAMES { format!("{} contenders", names.len()) } else { names.join(", ") };
+    format!("{} on {names}", profiles.join(", "))
+}
+
+fn once_each<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut known = Vec::new();
+    for name in names {
+        if !known.contains(&name) {
+            known.push(name);
+        }
+    }
+    known
 }
 
 /// How many of the runs can be believed, and of the others, why not.

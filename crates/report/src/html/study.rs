@@ -28,7 +28,7 @@ pub(super) fn section(study: &Study) -> Markup {
                 }
             }
             @for table in &study.tables { (table_of(table)) }
-            @for curve in &study.curves { (curve_of(curve)) }
+            @for curve in &study.curves { (curve_of(&curve.known())) }
             (hypotheses(study))
         }
     }

@@ -15,7 +15,9 @@ use iotbench_suite::{Curve, Over};
 /// The mean of a contender's valid runs at a place.
 pub(super) fn curve_figure(curve: &Curve, runs: &[SuiteRun<'_>], contender: &str, at: &str) -> Option<f64> {
     let profile = curve.profile.as_deref().unwrap_or(at);
-    let is_own = |run: &&SuiteRun<'_>| run.is_valid() && run.document.profile == profile;
+    // What is sustained while a process is killed is another question.
+    let is_undisturbed = |run: &SuiteRun<'_>| run.is_valid() && run.document.scenario.is_none();
+    let is_own = |run: &&SuiteRun<'_>| is_undisturbed(run) && run.document.profile == profile;
     let own = runs.iter().filter(is_own);
     match curve.over {
         Over::Profile => {

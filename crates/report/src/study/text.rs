@@ -18,7 +18,7 @@ use iotbench_suite::{AnsweredHypothesis, FigureKind, Study, StudyCurve, StudyRow
 pub fn render_study(study: &Study, columns: u16) -> String {
     let columns = usable(columns);
     let mut sections: Vec<String> = study.tables.iter().map(|own| table_section(own, columns)).collect();
-    sections.extend(study.curves.iter().map(|own| curve_section(own, columns)));
+    sections.extend(study.curves.iter().map(|own| curve_section(&own.known(), columns)));
     if !study.hypotheses.is_empty() {
         sections.push(hypotheses_section(&study.hypotheses, columns));
     }

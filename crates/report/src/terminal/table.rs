@@ -6,16 +6,14 @@ use comfy_table::{Cell, CellAlignment, ColumnConstraint, ContentArrangement, Tab
 /// others to the right, but for the last one where it holds text. Names and figures are not broken: columns that do not fit
 /// beside the others stand below, after the first column once more.
 pub(crate) fn table(title: &str, heads: &[&str], rows: Vec<Vec<String>>, last: CellAlignment, columns: u16) -> String {
-    let widths: Vec<u16> = std::iter::once(title)
-        .chain(heads.iter().copied())
-        .enumerate()
-        .map(|(place, head)| {
-            let is_text = place == heads.len() && last == CellAlignment::Left;
-            let cells = rows.iter().filter_map(|row| row.get(place));
-            least_width(head, cells.map(String::as_str), is_text).min(columns / 2)
-        })
-        .collect();
-    let part = |places: Vec<usize>| part_of_table(title, heads, &rows, last, columns, &widths, &places);
+    let head = std::iter::once(title).chain(heads.iter().copied()).map(String::from).collect();
+    let lines: Vec<Vec<String>> = std::iter::once(head).chain(rows).collect();
+    let width = |place: usize| {
+        let is_text = place == heads.len() && last == CellAlignment::Left;
+        least_width(&lines, place, is_text).min(columns / 2)
+    };
+    let widths: Vec<u16> = (0..=heads.len()).map(width).collect();
+    let part = |places: Vec<usize>| part_of_table(&lines, &places, &widths, last, columns);
     parts(&widths, columns).into_iter().map(part).collect::<Vec<_>>().join("\n\n")
 }
 
@@ -34,38 +32,32 @@ fn parts(widths: &[u16], columns: u16) -> Vec<Vec<usize>> {
 const PADDING: u16 = 2;
 
 /// The longest word of the head, or the longest cell; of text its longest word.
-fn least_width<'a>(head: &'a str, cells: impl Iterator<Item = &'a str>, is_text: bool) -> u16 {
+fn least_width(lines: &[Vec<String>], place: usize, is_text: bool) -> u16 {
     let longest_word = |text: &str| text.split(' ').map(|word| word.chars().count()).max().unwrap_or(0);
-    let of_cell = |cell: &str| if is_text { longest_word(cell) } else { cell.chars().count() };
-    let longest = cells.map(of_cell).chain([longest_word(head)]).max().unwrap_or(0);
-    u16::try_from(longest).unwrap_or(u16::MAX)
+    let width = |(number, line): (usize, &Vec<String>)| {
+        let cell = line.get(place)?;
+        Some(if number == 0 || is_text { longest_word(cell) } else { cell.chars().count() })
+    };
+    u16::try_from(lines.iter().enumerate().filter_map(width).max().unwrap_or(0)).unwrap_or(u16::MAX)
 }
 
-fn part_of_table(
-    title: &str,
-    heads: &[&str],
-    rows: &[Vec<String>],
-    last: CellAlignment,
-    columns: u16,
-    widths: &[u16],
-    places: &[usize],
-) -> String {
+/// Some columns of all lines, of which the first is the head.
+fn part_of_table(lines: &[Vec<String>], places: &[usize], widths: &[u16], last: CellAlignment, columns: u16) -> String {
     let mut table = plain(columns);
-    let aligned = |place: usize, text: &str| {
+    let cell = |line: &[String], place: usize| {
         let alignment = match place {
             0 => CellAlignment::Left,
-            _ if place == heads.len() => last,
+            _ if place + 1 == widths.len() => last,
             _ => CellAlignment::Right,
         };
-        Cell::new(text).set_alignment(alignment)
+        Cell::new(line.get(place).map(String::as_str).unwrap_or_default()).set_alignment(alignment)
     };
-    let head: Vec<&str> = std::iter::once(title).chain(heads.iter().copied()).collect();
-    let cells = |row: &[&str]| {
-        places.iter().map(|&place| aligned(place, row.get(place).copied().unwrap_or_default())).collect::<Vec<_>>()
-    };
-    table.set_header(cells(&head));
-    for row in rows {
-        table.add_row(cells(&row.iter().map(String::as_str).collect::<Vec<_>>()));
+    let cells = |line: &Vec<String>| places.iter().map(|&place| cell(line, place)).collect::<Vec<_>>();
+    if let Some((head, rows)) = lines.split_first() {
+        table.set_header(cells(head));
+        for row in rows {
+            table.add_row(cells(row));
+        }
     }
     for (column, place) in table.column_iter_mut().zip(places) {
         let width = widths.get(*place).copied().unwrap_or_default() + PADDING;

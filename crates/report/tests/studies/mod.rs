@@ -180,6 +180,7 @@ fn three_sizes_on_machines_of_their_own_are_fitted() {
     }
     let mut failed = cluster("pmu_write", KAIROSDB, 3, 0, false);
     failed.capacity = None;
+    failed.throughput.as_mut().unwrap().values_per_s = Some(1.0);
     failed.scenario = document(&outcomes::disturbed(), "pmu_write", KAIROSDB).scenario;
     runs.add(&format!("{KAIROSDB}, 3 nodes"), failed);
     let mut mixed = document(&outcomes::mixed(), "pmu_wrs", KAIROSDB);
@@ -190,6 +191,8 @@ fn three_sizes_on_machines_of_their_own_are_fitted() {
         answer(&found, "Linear scalability"),
         format!("{KAIROSDB}: near linear: from 3 to 12 nodes, capacity grows with nodes^1.00.")
     );
+    let undisturbed = runs.done[0].1.throughput.as_ref().unwrap().values_per_s;
+    assert_eq!(found.curves[1].lines[0].measured[1], undisturbed, "what was killed sustains nothing");
     let resiliency = answer(&found, "Resiliency");
     assert!(resiliency.contains("restart server 0 of 3 nodes: 1024.0 operations/s before, 211.5 meanwhile, 17 errors"));
     assert!(answer(&found, "Read/write independence").contains("pmu_wrs: reads slow writes down"));

@@ -96,10 +96,17 @@ fn profile_section(profile: &str, documents: &[Document], seed: u64) -> String {
     let is_repeated = own.windows(2).any(|pair| title_of_run(&pair[0]) == title_of_run(&pair[1]));
     let table = match () {
         () if is_repeated => render_repetitions(&Repetitions::of(&own, seed), COLUMNS),
-        () if own.iter().any(|document| document.sweep.is_some()) => render_sweep(&own, COLUMNS),
+        () if own.iter().any(|document| document.sweep.is_some()) => sweeps(&own),
         () => render_comparison(&own, COLUMNS),
     };
     format!("── {profile}\n{table}")
+}
+
+/// A table for each sweep: its runs follow each other, and differ in its value alone.
+fn sweeps(sorted: &[Document]) -> String {
+    let of_sweep = |document: &Document| (document.target.title(), document.variant.clone());
+    let of_each = sorted.chunk_by(|a, b| of_sweep(a) == of_sweep(b));
+    of_each.map(|documents| render_sweep(documents, COLUMNS)).collect::<Vec<_>>().join("\n")
 }
 
 /// The ranking by the suite's score; `None`: it names none.
