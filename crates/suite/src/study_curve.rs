@@ -100,8 +100,7 @@ impl StudyCurve {
         let named = self.at.iter().zip(self.agreements());
         let known: Vec<(&String, Agreement)> = named.filter(|(_, agreement)| agreement.pairs() > 0).collect();
         if known.is_empty() {
-            return "Nothing can be compared in rank: nowhere have two contenders a printed figure and one of here."
-                .into();
+            return "Nothing can be compared in rank: nowhere do two contenders differ both in print and here.".into();
         }
         let all = known.len();
         let (alike, unlike): (Vec<_>, Vec<_>) = known.into_iter().partition(|(_, agreement)| agreement.opposite == 0);

@@ -88,7 +88,7 @@ impl StudyTable {
         let named: Vec<(&str, Agreement)> = self.heads.iter().map(String::as_str).zip(self.agreements()).collect();
         let known: Vec<_> = named.into_iter().filter(|(_, agreement)| agreement.pairs() > 0).collect();
         if known.is_empty() {
-            return "Nothing can be compared in rank: fewer than two rows have a figure here.".into();
+            return "Nothing can be compared in rank: no two rows differ both in print and here.".into();
         }
         let (alike, unlike): (Vec<_>, Vec<_>) = known.into_iter().partition(|(_, agreement)| agreement.opposite == 0);
         let names = |columns: &[(&str, Agreement)]| {

@@ -24,13 +24,13 @@ short = ["phases.duration=1s"]
 [[tables]]
 title = "Table 7"
 profile = "pmu_write"
-columns = [{ figure = "operations_per_s", head = "operations/s" }]
+columns = [{ figure = "response_mean_us", head = "mean response, µs" }]
 rows."sqlite:wide" = [10]
 rows."sqlite:bulk" = [20]
 [[curves]]
 title = "Figure 8"
-figure = "operations_per_s"
-head = "operations/s"
+figure = "response_mean_us"
+head = "mean response, µs"
 over = "profile"
 of = "profile"
 at = ["pmu_write", "pmu_wrs"]
@@ -87,7 +87,7 @@ fn all_runs_are_done_and_stand_beside_what_was_printed() {
         "sqlite:wide operations/s",
         "Table 7 (printed | here)",
         "1 pairs)",
-        "Figure 8: operations/s (printed | here)",
+        "Figure 8: mean response, µs (printed | here)",
         "pmu_wrs on sqlite:wide: n/a: not one of the short form's runs",
         "results: ",
     ] {

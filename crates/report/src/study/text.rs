@@ -22,7 +22,8 @@ pub fn render_study(study: &Study, columns: u16) -> String {
     if !study.hypotheses.is_empty() {
         sections.push(hypotheses_section(&study.hypotheses, columns));
     }
-    let title = format!("── {} and these runs\n", study.name);
+    let name = if study.name.is_empty() { "The study" } else { &study.name };
+    let title = format!("── {name} and these runs\n");
     sections.push(title + &paragraph(&study.conclusion(), columns));
     if !study.missing.is_empty() {
         let lines = study.missing.iter().map(|missing| paragraph(&printable(missing), columns));
