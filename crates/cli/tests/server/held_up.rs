@@ -71,6 +71,30 @@ fn fifty_clean_runs_give_at_most_one_false_alarm() {
     assert!(alarms <= 1, "{alarms} of {RUNS}");
 }
 
+/// An open loop that is stopped for 0.3 s of its 4 s keeps no schedule: more than 1 % of its operations are late.
+#[test]
+#[ignore = "two minutes: scripts/long clean"]
+fn pacing_that_is_broken_is_flagged_each_time() {
+    const RUNS: usize = 20;
+    assert!(is_here(BACKEND));
+    let place = Place::new();
+    let url: Url = place.out(&["server", "start", BACKEND]).trim().parse().unwrap();
+    let schedule = ["-p", "machine_write", "--arrival", "poisson", "-r", "400", "-d", "4s"];
+    let flagged = (1..=RUNS).filter(|number| {
+        let place = Place::new();
+        let run =
+            begin_load(&place, &url, &[&schedule[..], &["--seed", &number.to_string()]].concat(), |command| command);
+        let pid = Pid::from_child(&run);
+        kill_process(pid, Signal::STOP).unwrap();
+        sleep(Duration::from_millis(300));
+        kill_process(pid, Signal::CONT).unwrap();
+        let ended = end(run.wait_with_output().unwrap());
+        ended.code == 11 && ended.reasons().contains("pacing is broken")
+    });
+    assert_eq!(flagged.count(), RUNS);
+    place.out(&["server", "stop", BACKEND]);
+}
+
 /// SIGSTOP three times: each is found, with its size.
 fn by_a_signal(url: &Url) {
     let place = Place::new();
@@ -151,14 +175,17 @@ fn by_a_busy_machine(url: &Url) {
     assert!(!lengths_ms(&ended, "run_queue").is_empty(), "{:#}", ended.document["client"]);
 }
 
-/// A run that has begun to measure, started as `how` says.
+/// A run that has begun to measure, started as `how` says. It sends as fast as the database answers: such a load has no
+/// schedule that could be broken.
 fn begin(place: &Place, url: &Url, duration: &str, how: impl FnOnce(Command) -> Command) -> Child {
+    let load = ["-p", "machine_write", "--set", "model=closed", "--set", "load.users=8", "-d", duration];
+    begin_load(place, url, &load, how)
+}
+
+fn begin_load(place: &Place, url: &Url, load: &[&str], how: impl FnOnce(Command) -> Command) -> Child {
     let results = place.results();
-    // As fast as the database answers: such a load has no schedule that could be broken.
-    let load =
-        ["-p", "machine_write", "--set", "model=closed", "--set", "load.users=8", "--warmup", "0", "-d", duration];
-    let target = ["-b", BACKEND, "--url", url.as_str(), "--out", results.to_str().unwrap()];
-    let run = [&["run", "--output-format", "json"], &load[..], &target].concat();
+    let target = ["-b", BACKEND, "--url", url.as_str(), "--warmup", "0", "--out", results.to_str().unwrap()];
+    let run = [&["run", "--output-format", "json"], load, &target].concat();
     let run = how(place.iotbench(&run)).spawn().unwrap();
     wait_for_series(place);
     run
