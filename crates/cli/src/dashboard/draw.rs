@@ -201,6 +201,7 @@ mod tests {
             disk_cancelled_bytes: None,
             net_rx_bytes: None,
             net_tx_bytes: None,
+            energy_uj: None,
         };
         Reading { role: "mongod".into(), node: 1, observation: Observation::Sampled(sample) }
     }
