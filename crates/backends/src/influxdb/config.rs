@@ -80,7 +80,7 @@ pub(crate) const SETTINGS: &[Setting] = &[
     Setting { key: "ca", default: "", help: "PEM file of the authorities to trust over https; unset: the public ones" },
 ];
 
-const KNOWN: Known = Known { what: "InfluxDB", port: 8086, password_variable: "IOTBENCH_INFLUXDB_PASSWORD" };
+pub(super) const KNOWN: Known = Known { what: "InfluxDB", port: 8086, password_variable: "IOTBENCH_INFLUXDB_PASSWORD" };
 const DEFAULT_DATABASE: &str = "iotbench";
 const DEFAULT_UDP_PORT: u16 = 8089;
 
