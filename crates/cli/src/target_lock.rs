@@ -9,14 +9,13 @@ use std::{
     net::Ipv4Addr,
     path::{Path, PathBuf},
 };
-use url::{Host, Url};
+use url::Host;
 
 /// The locks of the databases at these addresses, as long as they are kept.
 pub(crate) fn lock_targets<'a>(
     addresses: impl Iterator<Item = (&'static dyn Backend, &'a Endpoint)>,
 ) -> Result<Vec<Lock>, CliError> {
-    let identified =
-        |(backend, endpoint): (&dyn Backend, &'a Endpoint)| (identity(endpoint.expose(), backend), endpoint);
+    let identified = |(backend, endpoint): (&dyn Backend, &'a Endpoint)| (identity(endpoint, backend), endpoint);
     let mut targets: Vec<_> = addresses.map(identified).collect();
     if targets.is_empty() {
         return Ok(Vec::new());
@@ -43,7 +42,8 @@ impl From<LockError> for CliError {
 
 /// What makes an address the same database as another: a file by its real path, a server by host, port (the
 /// backend's own, where it is left out) and path. Who logs in and how does not.
-fn identity(url: &Url, backend: &dyn Backend) -> String {
+fn identity(endpoint: &Endpoint, backend: &dyn Backend) -> String {
+    let url = endpoint.expose();
     let Some(host) = url.host() else {
         let path = Path::new(url.path());
         return format!("file {}", real(path).display());
@@ -57,7 +57,7 @@ fn identity(url: &Url, backend: &dyn Backend) -> String {
         Host::Ipv6(address) => address.is_loopback(),
     };
     let host = if is_this_machine { "localhost".into() } else { host.to_string().to_lowercase() };
-    let port = url.port().or_else(|| backend.default_port());
+    let port = endpoint.port().or_else(|| backend.default_port());
     let port = port.map_or_else(|| url.scheme().to_owned(), |port| port.to_string());
     format!("server {host} {port} {}", url.path().trim_end_matches('/'))
 }
@@ -76,7 +76,7 @@ mod tests {
     use iotbench_core::Registry;
 
     fn of(text: &str, backend: &str) -> String {
-        identity(&Url::parse(text).unwrap(), Registry::new(BACKENDS).find(backend).unwrap())
+        identity(&text.parse().unwrap(), Registry::new(BACKENDS).find(backend).unwrap())
     }
 
     #[test]
@@ -110,6 +110,7 @@ mod tests {
             assert!(names[..place].iter().all(|other| of(other, "postgres") != of(one, "postgres")), "{one}");
         }
         assert_ne!(of("http://h", "influxdb"), of("http://h", "questdb"));
+        assert_ne!(of("http://h", "influxdb"), of("http://h:80", "influxdb"));
     }
 
     #[test]
