@@ -196,7 +196,8 @@ mod tests {
     fn one_busy_thread_that_is_held_back_is_not_diluted_by_idle_processors() {
         let second = Duration::from_secs(1);
         let began = Look { threads: [(1, times(0, 500)), (2, times(0, 0))].into(), ..look(Instant::now(), &[]) };
-        let waited = |ms| Look { threads: [(1, times(2_000, 500 + ms)), (2, times(10, 5))].into(), ..began.clone() };
+        let waited =
+            |ms: u64| Look { threads: [(1, times(2_000, 500 + ms)), (2, times(10, 5))].into(), ..began.clone() };
         let held = |throttled: Duration, look: &Look| held_back(throttled, 64, look.longest_wait_since(&began));
         assert_eq!(held(second, &waited(1_000)), second);
         assert_eq!(held(second, &waited(3_000)), second, "the rest of its waits were for others");
