@@ -30,6 +30,18 @@ fn a_client_that_was_held_up() {
 }
 
 #[test]
+fn a_small_share_of_the_ceiling_is_not_none() {
+    let shares = [(0.0, "0 %"), (0.000_012_34, "0.00123 %"), (0.000_1, "0.0100 %"), (0.021, "2.10 %")];
+    for (ratio, told) in shares {
+        let mut outcome = outcomes::fixed(450, 0, 0);
+        outcomes::with_hiccups(&mut outcome);
+        outcome.measured.as_mut().unwrap().client.ceiling_ratio = Some(ratio);
+        let text = shown(&outcome).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(&format!("; {told} of its ceiling of 812,000 operations/s")), "{ratio}: {text}");
+    }
+}
+
+#[test]
 fn a_scenario() {
     insta::assert_snapshot!(shown(&outcomes::disturbed()));
 }

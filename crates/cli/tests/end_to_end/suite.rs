@@ -1,6 +1,9 @@
 //! Suites: all runs are done, one that fails does not end the others, and what was interrupted goes on.
 
-use crate::program::{iotbench, only_folder, said};
+use crate::{
+    program::{iotbench, only_folder, said},
+    pseudo_terminal::PseudoTerminal,
+};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::{
@@ -146,6 +149,18 @@ fn what_was_interrupted_goes_on_where_it_stopped() {
     let output = resumed(&folder);
     assert_eq!(output.status.code(), Some(2), "other runs are not mixed in: {}", said(&output));
     assert_eq!(record(&folder), after);
+}
+
+#[test]
+fn a_dashboard_says_where_the_suite_is_and_q_ends_it_so_that_it_can_go_on() {
+    let (_place, file, out) = written(&SUITE.replace("duration=1s", "duration=1h"));
+    let mut terminal = PseudoTerminal::start(&iotbench(&out, &["suite", file.to_str().unwrap(), "--ui"]), 30, 110);
+    let expected = ["suite mine: 0 of 4 runs done", "pmu_write on sqlite:", "2 users", "q ends the suite"];
+    terminal.wait_for("figures", |text| expected.iter().all(|word| text.contains(word)));
+    terminal.press("q");
+    assert_eq!(terminal.child.wait().unwrap().code(), Some(130));
+    terminal.assert_given_back();
+    assert_eq!(count(&record(&only_folder(&out)), "waiting"), 4);
 }
 
 fn resumed(folder: &Path) -> Output {
