@@ -48,7 +48,7 @@ impl<'de, N: AsRef<str>> Visitor<'de> for ObjectSeed<'_, N> {
             map.next_value_seed(ValueSeed(column))?;
             next = place + 1;
         }
-        let missing = self.columns.iter_mut().filter(|column| column.len() == rows);
-        missing.map(|column| column.push(None)).collect::<Result<(), _>>().map_err(de::Error::custom)
+        let mut missing = self.columns.iter_mut().filter(|column| column.len() == rows);
+        missing.try_for_each(|column| column.push(None)).map_err(de::Error::custom)
     }
 }

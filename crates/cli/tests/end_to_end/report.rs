@@ -3,6 +3,7 @@
 use crate::{
     browser::Browser,
     program::{Run, run, said},
+    soundness::assert_sound,
 };
 use bytes::Bytes;
 use parquet::{
@@ -96,8 +97,10 @@ fn a_run_leaves_its_page_and_the_terminal_names_it() {
     let output = crate::program::iotbench(out.path(), &arguments).output().unwrap();
     let folder = crate::program::only_folder(out.path());
     let page = folder.join("report.html");
-    let last = text(&output).lines().last().unwrap().to_owned();
-    assert_eq!(last, format!("report: {}", page.display()));
+    let run: Value = serde_json::from_slice(&fs::read(folder.join("run.json")).unwrap()).unwrap();
+    assert_sound(&run, output.status.code().unwrap(), said(&output));
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(printed.lines().last(), Some(format!("report: {}", page.display()).as_str()));
     let manifest = fs::read_to_string(folder.join("manifest.json")).unwrap();
     assert!(manifest.contains("\"report.html\""), "{manifest}");
     let html = fs::read_to_string(page).unwrap();
