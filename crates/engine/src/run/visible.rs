@@ -6,6 +6,7 @@ use super::{
 };
 use crate::{
     clock::RunClock,
+    plan::GroupPlan,
     trend::LEAST_POINTS,
     verdict::Reason,
     visibility::{AckedCourse, Look, Settling, SettlingCounts, Visibility, VisibleWatch},
@@ -57,9 +58,14 @@ impl VisibleSeries {
 }
 
 impl Session<'_> {
-    /// Begins to count what is visible, where an acknowledgement does not say it.
+    /// Begins to count what is visible, where something is written whose acknowledgement does not say it.
     pub(super) fn visible_series(&self, clock: RunClock) -> Result<Option<VisibleSeries>, Error> {
         if !self.backend.capabilities().stores || self.outcome.acknowledgement >= Acknowledgement::Applied {
+            return Ok(None);
+        }
+        // Where nothing is acknowledged nothing has to become visible.
+        let mut operations = self.planned.plan.groups.iter().flat_map(GroupPlan::operations);
+        if operations.all(|operation| operation.question().is_some()) {
             return Ok(None);
         }
         let watch = VisibleWatch::start(Arc::clone(&self.database), clock, self.deadline())?;
