@@ -12,14 +12,15 @@ pub enum PartsError {
     None,
     /// The steps of a ramp are of the whole load.
     #[error(
-        "the steps of a ramp are not divided over several machines yet: give a fixed load, without a ramp or search"
+        "agents make a fixed load, and this one is searched or climbs: say how much with --vus or --rate, or take a profile \
+         without a ramp"
     )]
     Ramp,
     /// Answers are compared with what was written, which no part knows of the others.
-    #[error("group {0:?} reads, and what is read is not divided over several machines yet: give a load that writes")]
+    #[error("group {0:?} reads, and agents make loads that write: what an answer has to hold, one process alone knows")]
     Reads(String),
     /// Whoever is first takes the next operation, and the parts cannot ask each other.
-    #[error("a number of operations is not divided over several machines: give a duration")]
+    #[error("a number of operations is not divided over agents, which cannot count together: give a --duration")]
     Operations,
     /// Whole requests, and all devices of a user, belong to one part.
     #[error(
