@@ -1,10 +1,10 @@
 //! What the command line takes, as a tree for clap.
 
 use crate::commands::{
-    BackendsArguments, CapacityArguments, CheckArguments, CleanArguments, CompareArguments, CompletionsArguments,
-    DatasetsArguments, GenerateArguments, HistoryArguments, ManArguments, ProfilesArguments, RecoverArguments,
-    ReportArguments, RunArguments, SampleArguments, ScoreArguments, ServerArguments, ShowArguments, SuiteArguments,
-    VerifyArguments,
+    AgentArguments, BackendsArguments, CapacityArguments, CheckArguments, CleanArguments, CompareArguments,
+    CompletionsArguments, DatasetsArguments, GenerateArguments, HistoryArguments, ManArguments, ProfilesArguments,
+    RecoverArguments, ReportArguments, RunArguments, SampleArguments, ScoreArguments, ServerArguments, ShowArguments,
+    SuiteArguments, VerifyArguments,
 };
 use clap::{Parser, Subcommand};
 
@@ -77,6 +77,8 @@ pub(crate) enum Command {
     Report(ReportArguments),
     /// Watch CPU, memory, disk and network of processes, a cgroup or the host
     Sample(SampleArguments),
+    /// Make load for runs that are started elsewhere
+    Agent(AgentArguments),
     /// Keep a private server of a database running for experiments of your own
     Server(ServerArguments),
     /// Drop what killed runs left in a server of yours: only what carries iotbench's marker

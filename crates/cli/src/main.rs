@@ -14,6 +14,7 @@ mod diagnostics;
 mod error;
 mod job;
 mod metrics;
+mod nats;
 mod plan_text;
 mod profiles;
 mod progress;

@@ -53,7 +53,9 @@ fn unpaced(plan: &Plan, period_ns: u64) -> Option<Plan> {
         ..plan.phases
     };
     let groups = plan.groups.iter().map(|group| unpaced_group(group, period_ns)).collect();
-    Some(Plan { groups, phases, start_utc_ns: None, ramp: None, scenario: Vec::new(), sweep: None, ..plan.clone() })
+    let devices = 0..plan.table.devices;
+    let plan = plan.clone();
+    Some(Plan { devices, groups, phases, start_utc_ns: None, ramp: None, scenario: Vec::new(), sweep: None, ..plan })
 }
 
 fn unpaced_group(group: &GroupPlan, period_ns: u64) -> GroupPlan {

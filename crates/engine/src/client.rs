@@ -2,10 +2,11 @@
 
 use iotbench_recorder::{LatencyHistogram, Level};
 use iotbench_sampler::{CpuShares, Hiccup, Hiccups};
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// What was measured of the client over a stretch of a run.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ClientLoad {
     /// How long the stretch was.
     pub length_ns: u64,

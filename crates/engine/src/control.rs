@@ -136,13 +136,24 @@ impl Control {
 
     /// Begins the next generation.
     pub fn begin_generation(&self, start_ns: u64) -> u32 {
-        self.generation_start_ns.store(start_ns, Ordering::Relaxed);
         let number = self.generation.load(Ordering::Relaxed) + 1;
+        self.announce(Generation { number, start_ns });
+        number
+    }
+
+    /// Follows the control thread of another process to this generation, unless it is there.
+    pub fn follow_generation(&self, generation: Generation) {
+        if generation.number > self.generation.load(Ordering::Relaxed) {
+            self.announce(generation);
+        }
+    }
+
+    fn announce(&self, Generation { number, start_ns }: Generation) {
+        self.generation_start_ns.store(start_ns, Ordering::Relaxed);
         self.informed.reset(number);
         self.settled.reset(number);
         self.generation.store(number, Ordering::Release);
         self.wake();
-        number
     }
 
     /// Says how many loops there are; the pacer is one of them.

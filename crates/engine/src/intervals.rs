@@ -1,6 +1,7 @@
 //! Devices that all report within a window of each interval, as smart meters do. Pure.
 
 use crate::schedule::Start;
+use std::ops::Range;
 
 /// The pattern of the reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +61,8 @@ impl IntervalStarts {
         self.intervals.requests(self.intervals.most_devices.max(self.devices)).into()
     }
 
-    fn requests(&self) -> u32 {
+    /// How many requests an interval has.
+    pub fn requests(&self) -> u32 {
         self.intervals.requests(self.devices)
     }
 }
@@ -93,10 +95,13 @@ pub struct WindowWatch {
 }
 
 impl WindowWatch {
-    /// A watch over the windows from the first of these starts on.
-    pub fn of(starts: &IntervalStarts) -> Self {
+    /// A watch over the windows from the first of these starts on, for those of a window's requests that are one's own.
+    pub fn of(starts: &IntervalStarts, own: &Range<u32>) -> Self {
         let Intervals { interval_ns, window_ns, .. } = starts.intervals;
-        Self { interval_ns, ends_ns: starts.from_ns + window_ns, due_last: starts.requests() / 10 }
+        let requests = starts.requests();
+        let last_tenth = requests - requests / 10;
+        let due_last = own.end.min(requests).saturating_sub(own.start.max(last_tenth));
+        Self { interval_ns, ends_ns: starts.from_ns + window_ns, due_last }
     }
 
     /// The end of the present window.
@@ -145,7 +150,7 @@ mod tests {
 
     #[test]
     fn a_window_is_late_by_what_waits_and_by_what_is_long_under_way() {
-        let mut watch = WindowWatch::of(&starts(10_000).with_devices(10_000, 0, 5 * S));
+        let mut watch = WindowWatch::of(&starts(10_000).with_devices(10_000, 0, 5 * S), &(0..10));
         assert_eq!((watch.ends_ns(), watch.late(9 * S - 1, 7, 7)), (9 * S, None));
         assert_eq!(watch.late(9 * S, 0, 1), Some(0), "one of ten was due in the last tenth");
         assert_eq!((watch.ends_ns(), watch.late(39 * S, 3, 4)), (39 * S, Some(6)));

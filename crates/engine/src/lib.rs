@@ -10,6 +10,7 @@
 //! - Planning does no I/O; running begins only with a plan that holds.
 //! - Nothing on the way of an operation waits for the observer, a lock of another thread, or an unbounded buffer.
 
+mod agents;
 mod audit;
 mod ceiling;
 mod client;
@@ -22,6 +23,7 @@ mod intervals;
 mod lane;
 mod ledger;
 mod load_loop;
+mod loading;
 mod mix;
 mod observer;
 mod outcome;
@@ -53,6 +55,7 @@ mod verdict;
 mod verify;
 mod visibility;
 
+pub use agents::{AgentClock, AgentFigures};
 pub use audit::{
     AgainError, Audit, AuditRequest, AuditScope, AuditedAgain, Auditor, FindingKind, Findings as AuditFindings,
     Stretch as AuditStretch, audit_again,
@@ -67,14 +70,15 @@ pub mod hiccup {
     pub use iotbench_sampler::{Hiccup, HiccupCause, Hiccups, Lateness};
 }
 pub use ledger::{Fate, Ledger, LedgerError, LedgerHead, LedgerStore, LedgerSummary, MemoryLedger, PointRanges};
+pub use loading::{Desk, Loaders, Loading, Orders, PartDesk, PartLoad, Told};
 pub use observer::{Event, Observer, OperationRecord, Second};
 pub use outcome::{
     Capacity, ClientFigures, Measured, NoQuantile, NotValid, Outcome, Phase, SecondFigures, StepFigures,
 };
 pub use overrides::{ArrivalOverride, Overrides, SearchOverride};
 pub use plan::{
-    ActionPlan, GroupPlan, Load, OperationPlan, Part, Payload, PhasesPlan, Plan, PlanError, PlanRequest, Planned,
-    Question, RequestKind, StopPlan, plan,
+    ActionPlan, GroupPlan, Load, OperationPlan, Part, PartsError, Payload, PhasesPlan, Plan, PlanError, PlanRequest,
+    Planned, Question, RequestKind, StopPlan, plan,
 };
 pub use profile::{
     Arrival, Datapoints, Group, LoadConfig, LoadModel, OperationConfig, OperationKind, Overflow, Phases, Profile, Ramp,
@@ -86,7 +90,7 @@ pub use roles::{CLIENT_ROLE, MACHINE_ROLE, SHARED_ROLE};
 pub use run::{RunOptions, ServerProcesses, begun, run};
 pub use scenario::{Mark, Scenario, Stretch};
 pub use search::{SearchPlan, TrialVerdict};
-pub use slice::ReadCounts;
+pub use slice::{NotOurSlice, ReadCounts, SentSlice};
 pub use steady::{Steadiness, SteadySeries};
 pub use stop::StopSignal;
 pub use sweep::SweptValue;

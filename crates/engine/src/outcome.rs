@@ -5,6 +5,7 @@ mod answer;
 pub use answer::{NoQuantile, NotValid};
 
 use crate::{
+    agents::AgentFigures,
     audit::Audit,
     client::ClientLoad,
     ledger::{Ledger, PointRanges},
@@ -117,6 +118,8 @@ pub struct Outcome {
     pub storage_bytes_after: Option<u64>,
     /// The client's own honesty.
     pub client: ClientFigures,
+    /// What each agent did of the load; none: this process made it.
+    pub agents: Vec<AgentFigures>,
 }
 
 /// A stretch of the run whose figures are the result.
@@ -141,6 +144,12 @@ pub struct Measured {
 }
 
 impl Outcome {
+    /// Whether an agent was lost: what it sent and did not tell is unknown, and may be stored.
+    #[must_use]
+    pub fn lost_an_agent(&self) -> bool {
+        self.agents.iter().any(|agent| agent.lost.is_some())
+    }
+
     /// Which datapoints of the load were acknowledged; none where no ledger is kept.
     #[must_use]
     pub fn acked(&self) -> PointRanges {

@@ -6,7 +6,7 @@
 
 mod stream;
 
-pub use stream::{Grant, OpenStream, Sensor, SensorStream, Stream, watch};
+pub use stream::{Grant, OpenStream, Sensor, SensorStream, Stream};
 
 use crate::{
     clock::RunClock,

@@ -5,12 +5,14 @@ mod group;
 mod interval;
 mod length;
 mod operation;
+mod parts;
 mod question;
 mod scenario;
 mod shortened;
 
 pub use group::{GroupPlan, Load, Part};
 pub use operation::{OperationPlan, Payload, RequestKind};
+pub use parts::PartsError;
 pub use question::Question;
 pub use scenario::ActionPlan;
 

@@ -3,7 +3,7 @@
 mod accounts;
 mod acting;
 mod audit;
-mod client_watch;
+pub(crate) mod client_watch;
 mod climb;
 mod finish;
 mod history;
@@ -18,6 +18,7 @@ pub use acting::ServerProcesses;
 use crate::{
     ceiling::NullBackend,
     ledger::{Journal, LedgerStore},
+    loading::Loaders,
     observer::{Event, Observer},
     outcome::{ClientFigures, Outcome, Phase, StepFigures},
     plan::Planned,
@@ -49,6 +50,8 @@ pub struct RunOptions {
     pub ledger: Option<Arc<dyn LedgerStore>>,
     /// On what the client's ceiling is measured before the load, where the database is another process; `None`: it is not.
     pub null: Option<NullBackend>,
+    /// Who makes the load; `None`: this process.
+    pub loaders: Option<Arc<dyn Loaders>>,
     /// The steps of a ramp that another process has made: it goes on after them.
     pub resumed: Vec<StepFigures>,
 }
@@ -201,5 +204,6 @@ pub fn begun(planned: &Planned, backend: &dyn Backend) -> Outcome {
         storage_bytes_before: None,
         storage_bytes_after: None,
         client: ClientFigures::default(),
+        agents: Vec::new(),
     }
 }

@@ -1,33 +1,82 @@
 //! When the operations of an open loop are intended to start. Pure.
 
-use crate::{intervals::IntervalStarts, profile::Arrival};
+use crate::{
+    intervals::{IntervalStarts, WindowWatch},
+    profile::Arrival,
+};
+use std::ops::Range;
 
-/// The intended starts of an open loop's operations.
+/// The intended starts of an open loop's operations, or of those that are one part's of a run: a part starts its own when
+/// the whole would.
 #[derive(Clone, Debug)]
-pub enum Starts {
+pub struct Starts {
+    pattern: Pattern,
+    own: OwnBlocks,
+}
+
+/// Operation k is about block k of the devices, and round again; a part of a run has a range of the blocks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnBlocks {
+    /// The part's.
+    pub blocks: Range<u32>,
+    /// How many there are.
+    pub of: u32,
+}
+
+/// When operations start.
+#[derive(Clone, Debug)]
+pub enum Pattern {
     /// By a rate.
     Rate(Schedule),
     /// In the windows of intervals.
     Intervals(IntervalStarts),
 }
 
+impl OwnBlocks {
+    fn has(&self, number: u64) -> bool {
+        u32::try_from(number % u64::from(self.of)).is_ok_and(|block| self.blocks.contains(&block))
+    }
+}
+
 impl Starts {
+    /// The starts of those operations that are about these blocks.
+    pub fn new(pattern: Pattern, own: OwnBlocks) -> Self {
+        Self { pattern, own }
+    }
+
     /// The same with another load, operations a second or devices, from a time on: the first start from then on has this
     /// number or a greater one.
     #[must_use]
     pub fn with_load(&self, load: u32, number: u64, from_ns: u64) -> Self {
-        match self {
-            Self::Rate(schedule) => Self::Rate(schedule.clone().with_rate(f64::from(load), number, from_ns)),
-            Self::Intervals(starts) => Self::Intervals(starts.with_devices(load, number, from_ns)),
-        }
+        let pattern = match &self.pattern {
+            Pattern::Rate(schedule) => Pattern::Rate(schedule.clone().with_rate(f64::from(load), number, from_ns)),
+            Pattern::Intervals(starts) => Pattern::Intervals(starts.with_devices(load, number, from_ns)),
+        };
+        Self { pattern, own: self.own.clone() }
     }
 
     /// How many of all devices the operations are about.
     #[must_use]
     pub fn devices(&self) -> u32 {
-        match self {
-            Self::Rate(_) => u32::MAX,
-            Self::Intervals(starts) => starts.devices(),
+        match &self.pattern {
+            Pattern::Rate(_) => u32::MAX,
+            Pattern::Intervals(starts) => starts.devices(),
+        }
+    }
+
+    /// The watch over the windows of intervals, where there are some.
+    pub fn watch(&self) -> Option<WindowWatch> {
+        match &self.pattern {
+            Pattern::Rate(_) => None,
+            Pattern::Intervals(starts) => Some(WindowWatch::of(starts, &self.own.blocks)),
+        }
+    }
+
+    /// The first of the own blocks that no operation is about: some devices may not report.
+    fn blocks(&self) -> u32 {
+        match &self.pattern {
+            Pattern::Rate(_) => self.own.of,
+            Pattern::Intervals(starts) => starts.requests(),
         }
     }
 }
@@ -36,9 +85,13 @@ impl Iterator for Starts {
     type Item = Start;
 
     fn next(&mut self) -> Option<Start> {
-        match self {
-            Self::Rate(schedule) => schedule.next(),
-            Self::Intervals(starts) => starts.next(),
+        if self.own.blocks.is_empty() || self.own.blocks.start >= self.blocks() {
+            return None;
+        }
+        let own = &self.own;
+        match &mut self.pattern {
+            Pattern::Rate(schedule) => schedule.find(|start| own.has(start.number)),
+            Pattern::Intervals(starts) => starts.find(|start| own.has(start.number)),
         }
     }
 }

@@ -1,7 +1,12 @@
 //! What a load thread hands to the control thread once a second.
 
+mod sent;
+
+pub use sent::{NotOurSlice, SentSlice};
+
 use crate::{ledger::Fates, observer::OperationRecord};
 use iotbench_recorder::{LatencyHistogram, Window};
+use serde::{Deserialize, Serialize};
 
 /// Slices that may wait for the control thread before a load thread keeps its own back.
 pub const SLICES: usize = 64;
@@ -30,7 +35,7 @@ pub struct Slice {
 }
 
 /// Requests that were answered, and by whom.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadCounts {
     /// All.
     pub requests: u64,
@@ -47,6 +52,37 @@ pub struct ReadCounts {
 }
 
 impl Slice {
+    /// Adds another thread's slice of the same generation: windows of the same second become one.
+    pub fn add(&mut self, mut other: Self) {
+        for window in other.windows {
+            let is_same = |own: &&mut Window| {
+                (own.phase(), own.first_second(), own.seconds())
+                    == (window.phase(), window.first_second(), window.seconds())
+            };
+            if let Some(own) = self.windows.iter_mut().find(is_same) {
+                // All recorders of a run have the same kinds.
+                let merged = own.merge(&window);
+                debug_assert!(merged.is_ok(), "recorders of one run have different kinds");
+            } else {
+                self.windows.push(window);
+            }
+        }
+        self.fates.append(&mut other.fates);
+        self.operations.append(&mut other.operations);
+        self.outstanding = match (self.outstanding, other.outstanding) {
+            (Some(own), Some(other)) => Some(own.plus(other)),
+            (own, other) => own.or(other),
+        };
+        self.pending += other.pending;
+        match (&mut self.pacing_error, other.pacing_error) {
+            (Some(own), Some(other)) => own.merge(&other),
+            (own @ None, other) => *own = other,
+            (Some(_), None) => {}
+        }
+        self.samples_dropped += other.samples_dropped;
+        self.reads.merge(other.reads);
+    }
+
     /// Makes one window of several, so that a slice that has to wait does not grow. Single seconds are lost, no count.
     pub fn unite_windows(&mut self) {
         let mut windows = self.windows.drain(..);

@@ -17,6 +17,7 @@ use iotbench_core::{Batch, Left, Run, Source};
 use iotbench_simulator::Dataset;
 use std::sync::Arc;
 use stretch::Stretch;
+pub use stretch::Stretches;
 
 /// Which operation a source gave.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,11 +1,13 @@
 //! The load threads of a run: how many, what each drives, and how they start together.
 
 use crate::{
+    agents::AgentFigures,
     clock::RunClock,
     connection::{Connection, Role},
     control::Control,
     ledger::Reached,
     load_loop::{LoadLoop, LoadLoopParts, Reading},
+    loading::Loading,
     mix::OperationMix,
     pacer::{self, Alarm, Handover, Pace},
     plan::{GroupPlan, Load, OperationPlan, Plan, Planned},
@@ -184,6 +186,20 @@ impl LoadThreads {
             })?;
         }
         Ok(())
+    }
+}
+
+impl Loading for LoadThreads {
+    fn start(&self, epoch: Instant) {
+        Self::start(self, RunClock::starting_at(epoch));
+    }
+
+    fn are_finished(&self) -> bool {
+        Self::are_finished(self)
+    }
+
+    fn join(self: Box<Self>) -> Result<Vec<AgentFigures>, String> {
+        Self::join(*self).map(|()| Vec::new())
     }
 }
 

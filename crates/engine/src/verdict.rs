@@ -26,6 +26,13 @@ pub enum Reason {
     NoSustainedLoad,
     /// The client was the limit.
     ClientLimited(String),
+    /// An agent that made a part of the load was lost.
+    AgentLost {
+        /// Its name.
+        agent: String,
+        /// Why.
+        why: String,
+    },
     /// Measurements were lost.
     SamplesDropped(u64),
     /// Counts that should balance do not: a fault of the tool.
@@ -107,6 +114,7 @@ impl Reason {
             Self::Internal(_) | Self::NotConserved(_) => 1,
             Self::NoSustainedLoad => 10,
             Self::ClientLimited(_)
+            | Self::AgentLost { .. }
             | Self::SamplesDropped(_)
             | Self::PacingBroken { .. }
             | Self::NothingMeasured
@@ -148,6 +156,10 @@ impl std::fmt::Display for Reason {
         match self {
             Self::NoSustainedLoad => f.write_str("not even the first load met the stop criterion"),
             Self::ClientLimited(why) => write!(f, "the client was the limit: {why}"),
+            Self::AgentLost { agent, why } => write!(
+                f,
+                "the agent {agent} was lost: {why}; what it sent and did not report is unknown, and may be stored"
+            ),
             Self::SamplesDropped(n) => write!(f, "{n} measurements were lost"),
             Self::NotConserved(what) => write!(f, "counts do not balance (a fault of iotbench): {what}"),
             Self::PacingBroken { p99_us, limit_us } => {

@@ -1,12 +1,14 @@
 //! Latency kept apart by outcome.
 
+use serde::{Deserialize, Serialize};
+
 use crate::latency::{Latency, Timing};
 use crate::outcome::Outcome;
 
 /// Latency kept apart by outcome, so that no failure, however fast, improves the figures of what succeeded.
 ///
 /// The histograms of successes are allocated at once, those of failures at the first failure.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ByOutcome {
     ok: Latency,
     fail: Option<Box<Latency>>,

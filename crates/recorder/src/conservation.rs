@@ -37,6 +37,15 @@ impl LoadCounts {
         self.censored += other.censored;
     }
 
+    /// Nobody tells any more what became of the rest: what was sent without a verdict stays unknown, and what was due without
+    /// being sent stays pending. What was told in part is made up for.
+    pub fn give_up(&mut self) {
+        self.started = self.started.max(self.ok + self.fail + self.unknown);
+        self.unknown = self.started - self.ok - self.fail;
+        self.offered = self.offered.max(self.started + self.dropped + self.pending);
+        self.pending = self.offered - self.started - self.dropped;
+    }
+
     /// Checks offered = started + dropped + pending, started = ok + fail + unknown, and that no more are censored than
     /// were left unanswered.
     ///
@@ -59,7 +68,7 @@ impl LoadCounts {
 }
 
 /// Datapoints of a run, by their fate.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PointCounts {
     /// Due by the sensors' plan.
     pub generated: u64,
@@ -87,6 +96,14 @@ impl PointCounts {
         self.acked += other.acked;
         self.failed += other.failed;
         self.unknown += other.unknown;
+    }
+
+    /// As [`LoadCounts::give_up`].
+    pub fn give_up(&mut self) {
+        self.sent = self.sent.max(self.acked + self.failed + self.unknown);
+        self.unknown = self.sent - self.acked - self.failed;
+        self.generated = self.generated.max(self.sent + self.dropped + self.pending);
+        self.pending = self.generated - self.sent - self.dropped;
     }
 
     /// Checks generated = dropped + pending + sent and sent = acked + failed + unknown.
@@ -183,6 +200,19 @@ mod tests {
             change(&mut counts);
             assert!(counts.check().is_err(), "term {term}");
         }
+    }
+
+    #[test]
+    fn what_nobody_tells_any_more_is_unknown_or_pending() {
+        let mut load = LoadCounts { offered: 12, started: 9, unknown: 0, ..LOAD };
+        load.give_up();
+        assert_eq!((load.check(), load.unknown, load.pending), (Ok(()), 3, 1));
+        let mut late = LoadCounts { offered: 0, started: 0, ..LOAD };
+        late.give_up();
+        assert_eq!((late.check(), late.started, late.offered), (Ok(()), 7, 10), "its pacer told less than its threads");
+        let mut points = PointCounts { acked: 2, generated: 20, ..POINTS };
+        points.give_up();
+        assert_eq!((points.check(), points.unknown, points.pending), (Ok(()), 4, 9));
     }
 
     #[test]

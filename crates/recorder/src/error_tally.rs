@@ -1,6 +1,9 @@
 //! Errors by cause, with a few samples of each.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
 
 /// Samples kept of each cause.
 pub const SAMPLES_PER_CAUSE: usize = 5;
@@ -8,17 +11,20 @@ pub const SAMPLES_PER_CAUSE: usize = 5;
 /// Longest sample kept, in characters after escaping.
 pub const SAMPLE_LENGTH: usize = 200;
 
+/// Causes are words of the program: it has fewer.
+const MOST_CAUSES: usize = 64;
+
 /// Errors counted by cause, with the first samples of each.
 ///
 /// Causes are constants of the program, so the table is bounded; samples come from servers, so their number and length
 /// are bounded here and everything that could steer a terminal is escaped.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorTally {
-    by_cause: BTreeMap<&'static str, CauseTally>,
+    by_cause: BTreeMap<Cow<'static, str>, CauseTally>,
 }
 
 /// How often one cause was seen.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CauseTally {
     /// Errors of this cause.
     pub count: u64,
@@ -29,7 +35,7 @@ pub struct CauseTally {
 impl ErrorTally {
     /// Counts an error of `cause` and keeps `message` as a sample while there is room.
     pub fn record(&mut self, cause: &'static str, message: &str) {
-        let tally = self.by_cause.entry(cause).or_default();
+        let tally = self.by_cause.entry(Cow::Borrowed(cause)).or_default();
         tally.count += 1;
         if tally.samples.len() < SAMPLES_PER_CAUSE {
             tally.samples.push(escaped(message));
@@ -40,7 +46,7 @@ impl ErrorTally {
     /// samples are kept does.
     pub fn merge(&mut self, other: &Self) {
         for (cause, others) in &other.by_cause {
-            let tally = self.by_cause.entry(cause).or_default();
+            let tally = self.by_cause.entry(cause.clone()).or_default();
             tally.count += others.count;
             let room = SAMPLES_PER_CAUSE - tally.samples.len();
             tally.samples.extend(others.samples.iter().take(room).cloned());
@@ -53,14 +59,25 @@ impl ErrorTally {
     }
 
     /// The causes seen, in alphabetical order.
-    pub fn iter(&self) -> impl Iterator<Item = (&'static str, &CauseTally)> {
-        self.by_cause.iter().map(|(cause, tally)| (*cause, tally))
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &CauseTally)> {
+        self.by_cause.iter().map(|(cause, tally)| (cause.as_ref(), tally))
     }
 
     /// Errors of all causes.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.by_cause.values().map(|tally| tally.count).sum()
+    }
+}
+
+impl ErrorTally {
+    /// Whether it is one that a program of ours can have kept: nothing in it steers a terminal, and it is not too large.
+    pub(crate) fn is_plausible(&self) -> bool {
+        let is_text = |text: &str| text.chars().count() <= SAMPLE_LENGTH && !text.contains(char::is_control);
+        let is_ours = |(cause, tally): (&Cow<'static, str>, &CauseTally)| {
+            is_text(cause) && tally.samples.len() <= SAMPLES_PER_CAUSE && tally.samples.iter().all(|text| is_text(text))
+        };
+        self.by_cause.len() <= MOST_CAUSES && self.by_cause.iter().all(is_ours)
     }
 }
 

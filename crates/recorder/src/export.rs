@@ -11,7 +11,7 @@ use hdrhistogram::serialization::{
 };
 use thiserror::Error;
 
-use crate::histogram::{HIGHEST_NS, LatencyHistogram, empty_buckets};
+use crate::histogram::{HIGHEST_NS, LatencyHistogram, MOST_VALUES, empty_buckets};
 
 /// First bytes of a V2 histogram with deflate.
 const COOKIE: [u8; 4] = [0x1c, 0x84, 0x93, 0x14];
@@ -24,9 +24,6 @@ const HEADER_LENGTH: usize = 40;
 
 /// Longest encoding of a count.
 const COUNT_LENGTH: usize = 9;
-
-/// More values than this are no measurement, and would be beyond the exact ranks.
-const MOST_VALUES: u64 = 1 << 52;
 
 /// Why a histogram could not be written or read.
 #[derive(Debug, Error)]

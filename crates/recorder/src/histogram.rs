@@ -12,6 +12,9 @@ pub const HIGHEST_NS: u64 = 86_400_000_000_000;
 /// error of 1 % at 50 µs: with 1 ns the error is at most 0.1 % from 1 µs upwards, and at most 1 ns below.
 const UNIT_NS: u64 = 1;
 
+/// More values than this are no measurement, and would be beyond the exact ranks.
+pub(crate) const MOST_VALUES: u64 = 1 << 52;
+
 /// Decimal digits kept: a relative error of at most 0.1 %.
 const DIGITS: u8 = 3;
 
@@ -30,6 +33,16 @@ pub struct LatencyHistogram {
     max_ns: u64,
     sum_ns: u128,
     sum_squares: u128,
+}
+
+/// What a histogram knows beside its buckets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Exact {
+    pub overflow: u64,
+    pub min_ns: u64,
+    pub max_ns: u64,
+    pub sum_ns: u128,
+    pub sum_squares: u128,
 }
 
 impl Default for LatencyHistogram {
@@ -197,6 +210,25 @@ impl LatencyHistogram {
     /// The buckets, without overflow and exact figures.
     pub(crate) fn buckets(&self) -> &Histogram<u64> {
         &self.buckets
+    }
+
+    pub(crate) fn exact(&self) -> Exact {
+        let Self { overflow, min_ns, max_ns, sum_ns, sum_squares, .. } = *self;
+        Exact { overflow, min_ns, max_ns, sum_ns, sum_squares }
+    }
+
+    /// The same buckets with other exact figures; `None` where they cannot belong to these buckets.
+    pub(crate) fn with_exact(self, exact: Exact) -> Option<Self> {
+        let Exact { overflow, min_ns, max_ns, sum_ns, sum_squares } = exact;
+        let count = u128::from(self.buckets.len()) + u128::from(overflow);
+        // The outer edges of the buckets; what lies beyond has overflowed.
+        let edges = self.min_ns..=self.max_ns;
+        let is_own = (1..=u128::from(MOST_VALUES)).contains(&count)
+            && (overflow > 0 || (edges.contains(&min_ns) && edges.contains(&max_ns)))
+            && min_ns <= max_ns
+            && (overflow == 0 || max_ns > HIGHEST_NS)
+            && (count * u128::from(min_ns)..=count * u128::from(max_ns)).contains(&sum_ns);
+        is_own.then_some(Self { buckets: self.buckets, overflow, min_ns, max_ns, sum_ns, sum_squares })
     }
 
     /// A histogram of `buckets` alone, which are added to our own layout of buckets. What a bucket does not tell is

@@ -1,12 +1,17 @@
 //! Jitter of response times.
 
+use serde::{Deserialize, Serialize};
+
+use crate::sent::wide;
+
 /// The mean absolute difference of successive response times of one thread and one kind of operation.
 ///
 /// Unlike the smoothed jitter of RFC 3550, which forgets a stall within a few operations, this is a plain mean, and it
 /// merges: differences are taken within a thread, and threads are added.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Jitter {
     pairs: u64,
+    #[serde(with = "wide")]
     sum_ns: u128,
 }
 

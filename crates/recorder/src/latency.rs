@@ -1,5 +1,7 @@
 //! The three durations of an operation, and their histograms.
 
+use serde::{Deserialize, Serialize};
+
 use crate::histogram::LatencyHistogram;
 
 /// The three instants of an answered operation or request, in nanoseconds since the run's epoch, in their order.
@@ -63,7 +65,7 @@ impl Timing {
 }
 
 /// Histograms of the three durations of the same operations or requests. None of them is simply called latency.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Latency {
     lag: LatencyHistogram,
     service: LatencyHistogram,

@@ -59,6 +59,7 @@ mod quartiles;
 mod rank_interval;
 mod recorder;
 mod recording;
+mod sent;
 mod summary;
 mod window;
 
@@ -75,5 +76,6 @@ pub use quantile::{Level, Quantile};
 pub use quartiles::Quartiles;
 pub use recorder::Recorder;
 pub use recording::{KindRecording, KindsDiffer, OperationKind, Recording, Requests, ResponseBounds};
+pub use sent::{NotOurWindow, SentWindow};
 pub use summary::Summary;
 pub use window::{Payload, WINDOW_NS, Window, WindowCounts};

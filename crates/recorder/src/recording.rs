@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::by_outcome::ByOutcome;
@@ -35,12 +36,12 @@ pub struct OperationKind {
 }
 
 /// The operations of one kind.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct KindRecording {
     load: LoadCounts,
     operations: ByOutcome,
-    requests: Option<ByOutcome>,
-    busy: Option<Box<LatencyHistogram>>,
+    pub(crate) requests: Option<ByOutcome>,
+    pub(crate) busy: Option<Box<LatencyHistogram>>,
     censored: Option<Box<LatencyHistogram>>,
     jitter: Jitter,
 }
@@ -203,9 +204,9 @@ pub struct ResponseBounds {
 /// the samples of error messages the first are kept, which depends on the order.)
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recording {
-    kinds: Arc<[OperationKind]>,
-    by_kind: Vec<KindRecording>,
-    errors: ErrorTally,
+    pub(crate) kinds: Arc<[OperationKind]>,
+    pub(crate) by_kind: Vec<KindRecording>,
+    pub(crate) errors: ErrorTally,
 }
 
 /// Two recordings count different things.

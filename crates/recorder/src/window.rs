@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::conservation::PointCounts;
 use crate::outcome::Outcome;
 use crate::recording::{KindsDiffer, OperationKind, Recording};
@@ -41,7 +43,7 @@ impl Payload {
 
 /// Events of a window, each counted in the second in which it happened, whichever phase the operation belongs to. Over a
 /// single window they do not balance: what starts in one second may end in another.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WindowCounts {
     /// Operations whose intended start lies in the window.
     pub offered: u64,
@@ -109,9 +111,9 @@ impl WindowCounts {
 /// when a phase begins within it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Window {
-    phase: u32,
-    first_second: u64,
-    seconds: u64,
+    pub(crate) phase: u32,
+    pub(crate) first_second: u64,
+    pub(crate) seconds: u64,
     pub(crate) counts: WindowCounts,
     pub(crate) recording: Recording,
 }

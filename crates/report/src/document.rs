@@ -4,6 +4,7 @@
 //! no change inside the engine changes a file, and every number that need not exist is an `Option`: what is not finite,
 //! not known or not supported by the sample is null.
 
+mod agents;
 mod answers;
 mod audit;
 mod backlog;
@@ -29,6 +30,7 @@ mod verdict;
 mod visibility;
 mod writes_alone;
 
+pub use agents::Agent;
 pub use answers::{Answers, Cycles};
 pub use audit::{Audit, AuditExample};
 pub use backlog::Backlog;
@@ -133,6 +135,9 @@ pub struct Document {
     pub storage: Storage,
     /// The client's own honesty.
     pub client: Client,
+    /// What each agent did of the load; none: one process made it.
+    #[serde(default)]
+    pub agents: Vec<Agent>,
     /// How steady a fixed load was; null: a search, a load that was disturbed on purpose, or nothing was measured.
     #[serde(default)]
     pub steady: Option<Steady>,
@@ -217,6 +222,7 @@ impl Document {
             resources: Resources::of_run(&outcome.resources),
             storage: Storage::new(outcome),
             client: Client::new(outcome),
+            agents: Agent::of_run(outcome),
             steady: None,
             capacity: Capacity::new(outcome),
             writes_alone: WritesAlone::new(outcome),

@@ -1,5 +1,6 @@
 //! A document as text for people: the verdict, the answer in a sentence, then the figures. Pure.
 
+mod agents;
 pub(crate) mod answer;
 mod audit;
 pub(crate) mod figure;
@@ -41,6 +42,7 @@ pub fn render(document: &Document, folder: Option<&Path>, columns: u16) -> Strin
     let mut sections = vec![headline(document, columns), answer::answer(document, columns)];
     sections.extend(load::sections(document, columns));
     sections.extend(latency::section(document, columns));
+    sections.extend(agents::section(document, columns));
     sections.extend(steady::section(document, columns));
     sections.extend(scenario::section(document, columns));
     sections.extend(search::section(document, columns));

@@ -44,6 +44,7 @@ fn full() -> Value {
     outcome.writes_alone.clone_from(&outcome.measured);
     outcomes::with_audit(&mut outcome);
     outcomes::with_hiccups(&mut outcome);
+    outcomes::with_agents(&mut outcome);
     outcome.verdict = Verdict::of(vec![]);
     let mut full = json(&outcome);
     full["latency"]["kinds"] = json(&outcomes::transactions())["latency"]["kinds"].clone();
@@ -63,6 +64,8 @@ fn every_kind_of_run_meets_the_schema() {
     outcomes::with_audit(&mut audited);
     let mut held_up = outcomes::fixed(100, 0, 0);
     outcomes::with_hiccups(&mut held_up);
+    let mut divided = outcomes::fixed(100, 0, 0);
+    outcomes::with_agents(&mut divided);
     let runs = [
         ("one operation", outcomes::fixed(1, 0, 0)),
         ("no operation", outcomes::fixed(0, 0, 0)),
@@ -77,6 +80,7 @@ fn every_kind_of_run_meets_the_schema() {
         ("writes alone", outcomes::mixed()),
         ("audited", audited),
         ("held up", held_up),
+        ("divided", divided),
         ("transactions", outcomes::transactions()),
         ("not reached", outcomes::unreached()),
         ("running", running),

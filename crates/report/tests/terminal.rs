@@ -219,3 +219,14 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn each_agent_has_its_line_and_what_clocks_do_not_tell_is_not_told() {
+    let mut outcome = outcomes::fixed(20_000, 0, 0);
+    outcomes::with_agents(&mut outcome);
+    let text = render(&document(&outcome), None, 100);
+    let line = |name: &str| text.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("{text}"));
+    assert!(line("rack-1").contains("0–1") && line("rack-1").contains("85.0 µs"), "{text}");
+    assert!(line("rack-2 (lost)").contains("3.00 ms"), "{text}");
+    assert!(text.contains("start: not told of agents whose clock is not known within 1.00 ms"), "{text}");
+}

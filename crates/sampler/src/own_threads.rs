@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use serde::{Deserialize, Serialize};
+
 use crate::cgroup::CpuLimit;
 
 /// From one look to the next, at least: a thread that ends between two looks counts up to the earlier one.
@@ -39,7 +41,7 @@ struct ThreadTimes {
 }
 
 /// What was used over a stretch of time.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct CpuShares {
     /// Cores' time that the process used.
     pub cores: f64,

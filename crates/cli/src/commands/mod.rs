@@ -1,5 +1,6 @@
 //! One file for each command.
 
+mod agent;
 mod backends;
 mod capacity;
 mod check;
@@ -23,6 +24,7 @@ mod show;
 mod suite;
 mod verify;
 
+pub(crate) use agent::AgentArguments;
 pub(crate) use backends::BackendsArguments;
 pub(crate) use capacity::CapacityArguments;
 pub(crate) use check::CheckArguments;
@@ -57,6 +59,7 @@ pub(crate) fn carry_out(command: Command) -> Result<u8, CliError> {
         Command::Datasets(arguments) => datasets::datasets(&arguments).map(|()| 0),
         Command::Check(arguments) => check::check(&arguments).map(|()| 0),
         Command::Generate(arguments) => generate::generate(&arguments).map(|()| 0),
+        Command::Agent(arguments) => agent::agent(&arguments).map(|()| 0),
         Command::Server(arguments) => server::server(&arguments).map(|()| 0),
         Command::Supervise => {
             iotbench_launcher::supervise().map(|()| 0).map_err(|e| CliError::internal(format!("supervise: {e}")))

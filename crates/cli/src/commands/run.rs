@@ -1,5 +1,6 @@
 //! `iotbench run`.
 
+mod agents;
 mod baseline;
 mod carry_out;
 mod command;
@@ -31,6 +32,7 @@ pub(crate) const ANNOUNCEMENT: &str =
 pub(super) fn run(arguments: &RunArguments) -> Result<u8, CliError> {
     repetitions::check(arguments)?;
     let jobs = jobs(arguments)?;
+    agents::check(&jobs, arguments)?;
     if arguments.dry_run {
         let nowhere = Place::nowhere();
         let plans = jobs.iter().flat_map(|job| job.plans("dry-run", &nowhere)).map(|planned| Ok(planned?.plan));
@@ -45,8 +47,9 @@ fn run_jobs(jobs: &[Job], arguments: &RunArguments) -> Result<u8, CliError> {
     let baseline = Baseline::read(arguments)?;
     jobs.iter().try_for_each(Job::find_programs)?;
     jobs.iter().try_for_each(Job::reserve_descriptors)?;
+    let agents = agents::gather(jobs, arguments)?;
     let views = arguments.open_views()?;
-    let arguments = &arguments.shown_by(&views);
+    let arguments = &arguments.shown_by(&views).made_by(agents.as_ref());
     let _locks = lock_targets(jobs.iter().flat_map(Job::addresses))?;
     let stop = StopSignal::default();
     signals::stop_in_order_on(views.screen().cloned(), stop.clone(), ANNOUNCEMENT)?;

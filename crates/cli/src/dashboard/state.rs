@@ -27,7 +27,7 @@ pub(super) struct State {
     pub(super) seconds: VecDeque<(u64, Figures)>,
     pub(super) totals: Totals,
     /// Errors by cause.
-    pub(super) errors: BTreeMap<&'static str, u64>,
+    pub(super) errors: BTreeMap<String, u64>,
     pub(super) resources: Resources,
     /// What is said of the phase beside its time.
     pub(super) note: String,
@@ -96,7 +96,7 @@ impl State {
             points_lost: self.totals.points_lost + counts.points.dropped,
         };
         for (cause, errors) in second.window.recording().errors().iter() {
-            *self.errors.entry(cause).or_default() += errors.count;
+            *self.errors.entry(cause.into()).or_default() += errors.count;
         }
         self.resources.read(second.readings);
         self.seconds.push_back((second.window.last_second(), Figures::of(second)));

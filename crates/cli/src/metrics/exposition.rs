@@ -45,7 +45,8 @@ impl Board {
             [of("ok", counts.ok), of("fail", counts.fail), of("unknown", counts.unknown), of("dropped", counts.dropped)]
         });
         counter(encoder, "iotbench_operations", "Operations by how they ended; dropped: never started", ended)?;
-        let errors = self.each(|tally| tally.errors.iter().map(|(&cause, &count)| (Some(("cause", cause)), count)));
+        let errors =
+            self.each(|tally| tally.errors.iter().map(|(cause, &count)| (Some(("cause", cause.as_str())), count)));
         counter(encoder, "iotbench_errors", "Errors by cause", errors)
     }
 
@@ -116,7 +117,7 @@ impl Board {
     }
 
     /// Counts of each target.
-    fn each<'a, I: IntoIterator<Item = (Option<(&'static str, &'static str)>, u64)>>(
+    fn each<'a, I: IntoIterator<Item = (Option<(&'static str, &'a str)>, u64)>>(
         &'a self,
         counts: impl Fn(&'a Tally) -> I,
     ) -> impl Iterator<Item = (Labels, u64)> {
@@ -137,7 +138,7 @@ impl Board {
 }
 
 impl Target {
-    fn labels(&self, label: Option<(&'static str, &'static str)>) -> Labels {
+    fn labels(&self, label: Option<(&'static str, &str)>) -> Labels {
         let own = [("profile", &*self.profile), ("backend", &*self.backend), ("layout", self.layout)];
         own.into_iter().chain(label).map(|(name, value)| (name, value.to_owned())).collect()
     }

@@ -54,7 +54,7 @@ pub(super) struct Tally {
     /// Events of all seconds.
     pub(super) counts: WindowCounts,
     /// Errors by cause.
-    pub(super) errors: BTreeMap<&'static str, u64>,
+    pub(super) errors: BTreeMap<String, u64>,
     /// Response times of what succeeded.
     pub(super) response: Responses,
     /// Resources by role and node.
@@ -100,7 +100,7 @@ impl Tally {
         let recording = window.recording();
         self.counts.merge(window.counts());
         for (cause, errors) in recording.errors().iter() {
-            *self.errors.entry(cause).or_default() += errors.count;
+            *self.errors.entry(cause.into()).or_default() += errors.count;
         }
         for kind in 0..recording.kinds().len() {
             self.response.add(recording.kind(kind).by_operation().ok().response());

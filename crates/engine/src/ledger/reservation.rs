@@ -23,6 +23,11 @@ impl Reached {
         }
     }
 
+    /// Others have come so far.
+    pub fn reach(&self, end: u64) {
+        self.0.fetch_max(end, Ordering::AcqRel);
+    }
+
     /// How far they are.
     #[must_use]
     pub fn get(&self) -> u64 {

@@ -34,7 +34,7 @@ pub struct Grant {
 #[derive(Debug)]
 pub enum Stream {
     /// An open loop.
-    Open(OpenStream),
+    Open(Box<OpenStream>),
     /// Sensors that all have the same pace.
     Sensors(SensorStream),
 }
@@ -73,6 +73,8 @@ pub struct SensorStream {
     pub schedule: std::iter::Peekable<Schedule>,
     /// The sensor that is next to offer at the present instant.
     pub next_sensor: usize,
+    /// The device of the first of them; the others follow.
+    pub first_device: u32,
     /// Every sensor.
     pub sensors: Vec<Sensor>,
     /// What a queue holds.
@@ -147,7 +149,7 @@ impl Stream {
     }
 
     /// Releases what is due by `now_ns`; false when a channel is full.
-    pub(super) fn release(&mut self, now_ns: u64, control: &Control, recorder: &mut Recorder) -> bool {
+    pub fn release(&mut self, now_ns: u64, control: &Control, recorder: &mut Recorder) -> bool {
         match self {
             Self::Open(stream) => stream.release(now_ns, control, recorder),
             Self::Sensors(stream) => stream.release(now_ns, recorder),
@@ -194,7 +196,7 @@ impl OpenStream {
         if load > 0 {
             self.pace = self.pace.with_load(load, next.number, from_ns);
             self.schedule = self.pace.clone().peekable();
-            self.window = watch(&self.pace);
+            self.window = self.pace.watch();
         }
         abandoned
     }
@@ -291,19 +293,11 @@ impl OpenStream {
     }
 }
 
-/// The watch over the windows of a schedule that has some.
-pub fn watch(starts: &Starts) -> Option<WindowWatch> {
-    match starts {
-        Starts::Rate(_) => None,
-        Starts::Intervals(starts) => Some(WindowWatch::of(starts)),
-    }
-}
-
 impl SensorStream {
     fn release(&mut self, now_ns: u64, recorder: &mut Recorder) -> bool {
         while let Some(&Start { number, at_ns }) = self.schedule.peek().filter(|s| s.at_ns <= now_ns) {
             while let Some(sensor) = self.sensors.get(self.next_sensor) {
-                let device = u32::try_from(self.next_sensor).unwrap_or(u32::MAX);
+                let device = u32::try_from(self.next_sensor).map_or(u32::MAX, |place| self.first_device + place);
                 let grant = Grant { intended_ns: at_ns, number, device, devices: u32::MAX };
                 if sensor.queued.load(Ordering::Relaxed) >= self.queue {
                     recorder.generate_points(at_ns, 1, 1);

@@ -12,7 +12,7 @@ impl Session<'_> {
             let after_ns = self.planned.plan.phases.run_deadline_ns.unwrap_or(0);
             reasons.push(Reason::RunDeadline { after_s: after_ns / WINDOW_NS });
         }
-        let joined = running.threads.join().map_err(Reason::Internal);
+        let joined = running.loading.join().map(|agents| self.outcome.agents = agents).map_err(Reason::Internal);
         self.outcome.scenario = running.acting.map(Acting::finish).map(|marks| {
             let measured = self.outcome.measured.as_ref();
             Scenario::of(marks, measured.map_or(&[], |m| &m.seconds), measured.map_or(0, |m| m.from_ns))
@@ -44,6 +44,14 @@ impl Session<'_> {
             }
         };
         self.outcome.points = totals.counts.points;
+        for agent in &self.outcome.agents {
+            let lost = |why: &String| Reason::AgentLost { agent: agent.name.clone(), why: why.clone() };
+            reasons.extend(agent.lost.as_ref().map(lost));
+        }
+        if self.outcome.lost_an_agent() {
+            self.outcome.load.give_up();
+            self.outcome.points.give_up();
+        }
         self.outcome.client.pacing_error = totals.pacing_error;
         self.outcome.client.samples_dropped = totals.samples_dropped;
         if let Ok(answers) = &verified {

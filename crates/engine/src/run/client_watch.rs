@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 const LOAD_THREADS: &str = "iotbench-";
 
 /// What watches the client.
-pub(super) struct ClientWatch {
+pub(crate) struct ClientWatch {
     meter: HiccupMeter,
     /// `None`: the database shares the process, and its work cannot be told from the client's.
     cpu: Option<OwnCpu>,
@@ -18,32 +18,32 @@ pub(super) struct ClientWatch {
 
 impl ClientWatch {
     /// Begins to watch. Times are told since `epoch`.
-    pub(super) fn start(epoch: Instant, shared: bool, ceiling_per_s: Option<f64>) -> std::io::Result<Self> {
+    pub(crate) fn start(epoch: Instant, shared: bool, ceiling_per_s: Option<f64>) -> std::io::Result<Self> {
         let cpu = (!shared).then(|| OwnCpu::start(LOAD_THREADS));
         Ok(Self { meter: HiccupMeter::start(epoch)?, cpu, ceiling_per_s })
     }
 
     /// A stretch of the run begins whose CPU is asked for later.
-    pub(super) fn begin(&mut self) {
+    pub(crate) fn begin(&mut self) {
         if let Some(cpu) = &mut self.cpu {
             cpu.begin();
         }
     }
 
     /// To be called often.
-    pub(super) fn follow(&mut self) {
+    pub(crate) fn follow(&mut self) {
         if let Some(cpu) = &mut self.cpu {
             cpu.follow();
         }
     }
 
     /// What was used of the processors since the stretch began.
-    pub(super) fn cpu(&self) -> Option<CpuShares> {
+    pub(crate) fn cpu(&self) -> Option<CpuShares> {
         self.cpu.as_ref().map(OwnCpu::shares)
     }
 
     /// What was measured of the client over a stretch in which so many operations were acknowledged.
-    pub(super) fn load(&self, from_ns: u64, to_ns: u64, cpu: Option<CpuShares>, ok: u64) -> ClientLoad {
+    pub(crate) fn load(&self, from_ns: u64, to_ns: u64, cpu: Option<CpuShares>, ok: u64) -> ClientLoad {
         let length_ns = to_ns.saturating_sub(from_ns);
         #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
         let per_s = ok as f64 / Duration::from_nanos(length_ns.max(1)).as_secs_f64();
@@ -52,16 +52,16 @@ impl ClientWatch {
     }
 
     /// When the client could not run.
-    pub(super) fn hiccups(&self, from_ns: u64, to_ns: u64) -> Hiccups {
+    pub(crate) fn hiccups(&self, from_ns: u64, to_ns: u64) -> Hiccups {
         self.meter.hiccups(Duration::from_nanos(from_ns), Duration::from_nanos(to_ns))
     }
 
-    pub(super) fn ceiling_per_s(&self) -> Option<f64> {
+    pub(crate) fn ceiling_per_s(&self) -> Option<f64> {
         self.ceiling_per_s
     }
 
     /// Ends the watch.
-    pub(super) fn finish(self) -> Lateness {
+    pub(crate) fn finish(self) -> Lateness {
         self.meter.stop()
     }
 }

@@ -32,7 +32,8 @@ impl Session<'_> {
         let acked = self.outcome.preloaded_points + self.outcome.points.acked;
         let unknown = self.outcome.points.unknown;
         let may_be_lost = self.may_be_lost();
-        if (stored.points < acked && !may_be_lost) || stored.points > acked + unknown {
+        let may_be_more = self.outcome.lost_an_agent();
+        if (stored.points < acked && !may_be_lost) || (stored.points > acked + unknown && !may_be_more) {
             return Err(Reason::Stored { acked, unknown, stored: stored.points });
         }
         let expected = stored.points * self.planned.dataset.schema().width() as u64;
@@ -140,6 +141,10 @@ pub(super) fn judge_measurement(outcome: &Outcome, reasons: &mut Vec<Reason>) {
     }
     reasons.extend(broken_pacing(outcome));
     reasons.extend(limitations(outcome).map(|limitation| Reason::ClientLimited(limitation.to_string())));
+    for agent in &outcome.agents {
+        let found = agent.client.iter().flat_map(|client| client.limitations(&agent.response, false));
+        reasons.extend(found.map(|limitation| Reason::ClientLimited(format!("agent {}: {limitation}", agent.name))));
+    }
 }
 
 /// Not even the least load that was tried: the database's fault, or the client's.
@@ -153,7 +158,9 @@ fn no_sustained_load(capacity: &Capacity) -> Reason {
 
 /// How the client was the limit of a fixed load. In a search that is told of each trial, and of what failed only.
 fn limitations(outcome: &Outcome) -> impl Iterator<Item = Limitation> {
-    let measured = outcome.measured.as_ref().filter(|_| outcome.plan.ramp.is_none());
+    // Where agents make the load, each is judged by itself.
+    let here = outcome.plan.ramp.is_none() && outcome.agents.is_empty();
+    let measured = outcome.measured.as_ref().filter(|_| here);
     let found = measured.map(|measured| {
         let pooled = measured.recording.pooled();
         measured.client.limitations(pooled.by_operation().ok().response(), outcome.embedded)

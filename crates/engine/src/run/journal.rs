@@ -56,8 +56,11 @@ impl Session<'_> {
         self.with_journal(Journal::flush)
     }
 
-    /// Every datapoint is accounted for.
+    /// Every datapoint is accounted for, unless an agent was lost: then whatever was reserved may be stored, as after a kill.
     pub(super) fn end_journal(&mut self) -> Result<(), Reason> {
+        if self.outcome.lost_an_agent() {
+            return self.flush_journal();
+        }
         self.with_journal(Journal::end)
     }
 

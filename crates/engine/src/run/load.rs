@@ -11,6 +11,7 @@ use crate::{
     clock::RunClock,
     control::Control,
     ledger::Reached,
+    loading::{Desk, Loading},
     observer::{Event, Second},
     outcome::Phase,
     plan::{GroupPlan, Load, Plan},
@@ -20,7 +21,7 @@ use crate::{
     threads::{LoadRequest, LoadThreads, blocking_threads, history, kinds},
     totals::Totals,
     verdict::Reason,
-    verify::{Frontier, Probe, ProbeParts, Verifier, VerifierParts, Writes},
+    verify::{Frontier, Probe, ProbeParts, Verifier, VerifierParts, Witness, Writes},
 };
 use iotbench_core::{Acknowledgement, Cause, Error, Layout, ValueType};
 use iotbench_recorder::WINDOW_NS;
@@ -28,7 +29,7 @@ use iotbench_sampler::{Reading, Sampler, SamplerError, Subject, Target};
 use std::{
     sync::{
         Arc, Mutex, PoisonError,
-        mpsc::{Receiver, RecvTimeoutError, sync_channel},
+        mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel},
     },
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
@@ -37,8 +38,12 @@ use std::{
 const LOOK: Duration = Duration::from_millis(20);
 /// From connected threads to the first operation.
 const LEAD: Duration = Duration::from_millis(50);
+/// The same where the load is made elsewhere: all have to hear of it, on a common second of the wall clock.
+const LEAD_ELSEWHERE: Duration = Duration::from_millis(500);
 /// A second is told this long after its end, so that every thread has handed it over.
 const GRACE_NS: u64 = 150_000_000;
+/// The same where the load is made elsewhere: it comes with the network.
+const GRACE_ELSEWHERE_NS: u64 = 500_000_000;
 /// An error that ends the run, or the server's death, is mostly the answer to whatever else is under way.
 const AFTER_AN_ERROR_NS: u64 = 5_000_000_000;
 /// A generation is announced at least this long before it begins.
@@ -52,7 +57,7 @@ pub(super) struct Running {
     pub(super) visible: Option<VisibleSeries>,
     slices: Receiver<Slice>,
     pub(super) reached: Option<Arc<Reached>>,
-    pub(super) threads: LoadThreads,
+    pub(super) loading: Box<dyn Loading>,
     pub(super) acting: Option<Acting>,
     pub(super) verifier: Option<Verifier>,
     pub(super) probe: Option<Probe>,
@@ -94,7 +99,8 @@ impl Session<'_> {
 
     fn start(&mut self) -> Result<Running, Reason> {
         let shared = self.outcome.embedded;
-        let null = self.options.null.filter(|_| !shared);
+        // What this process can make says nothing of agents.
+        let null = self.options.null.filter(|_| !shared && self.options.loaders.is_none());
         let ceiling_per_s = null.and_then(|null| ceiling_per_s(&self.planned, null, self.stop));
         let plan = &self.planned.plan;
         let blocking = self.backend.capabilities().blocking;
@@ -109,18 +115,10 @@ impl Session<'_> {
         let verifier = self.verifier().map_err(target)?;
         let (sender, slices) = sync_channel(SLICES);
         let reached = self.journal.is_some().then(|| Arc::new(Reached::default()));
-        let request = LoadRequest {
-            planned: &self.planned,
-            database: &self.database,
-            control: &control,
-            slices: sender,
-            blocking,
-            trace: self.options.trace,
-            reached: reached.clone(),
-            witness: verifier.as_ref().map(Verifier::witness),
-        };
-        let threads = LoadThreads::connect(request).map_err(target)?;
-        let clock = RunClock::starting_at(epoch(plan.start_utc_ns));
+        let witness = verifier.as_ref().map(Verifier::witness);
+        let loading = self.connect(&control, sender, reached.clone(), witness).map_err(target)?;
+        let start_utc_ns = plan.start_utc_ns.or_else(|| self.options.loaders.as_ref().map(|_| common_start_utc_ns()));
+        let clock = RunClock::starting_at(epoch(start_utc_ns));
         let readings = Arc::new(Mutex::new(Vec::new()));
         let sampler = self.sampler(clock, Arc::clone(&readings)).map_err(|e| not_sampled(&e))?;
         let client = ClientWatch::start(clock.epoch(), shared, ceiling_per_s)
@@ -131,7 +129,8 @@ impl Session<'_> {
         let probe = self.probe(clock, verifier.as_ref().and_then(Verifier::frontier)).map_err(target)?;
         let visible = self.visible_series(clock).map_err(target)?;
         let acting = self.acting(clock)?;
-        threads.start(clock);
+        loading.start(clock.epoch());
+        self.outcome.plan.start_utc_ns = start_utc_ns;
         Ok(Running {
             clock,
             control,
@@ -139,7 +138,7 @@ impl Session<'_> {
             visible,
             slices,
             reached,
-            threads,
+            loading,
             acting,
             verifier,
             probe,
@@ -150,6 +149,24 @@ impl Session<'_> {
             drain_until_ns: None,
             overran: false,
         })
+    }
+
+    /// Has the load connected: by threads of this process, or elsewhere.
+    fn connect(
+        &self,
+        control: &Arc<Control>,
+        slices: SyncSender<Slice>,
+        reached: Option<Arc<Reached>>,
+        witness: Option<Witness>,
+    ) -> Result<Box<dyn Loading>, Error> {
+        let planned = &self.planned;
+        if let Some(loaders) = &self.options.loaders {
+            return loaders.connect(planned, Desk::new(&planned.plan, control, slices, reached));
+        }
+        let (blocking, trace) = (self.backend.capabilities().blocking, self.options.trace);
+        let request =
+            LoadRequest { planned, database: &self.database, control, slices, blocking, trace, reached, witness };
+        Ok(Box::new(LoadThreads::connect(request)?))
     }
 
     /// Compares what is read; `None`: nothing is.
@@ -274,7 +291,7 @@ impl Session<'_> {
         let patience_ns = self.planned.plan.phases.drain_ns.min(most_ns);
         running.drain_until_ns = Some(now_ns.saturating_add(patience_ns));
         let told = self.begin_phase(Phase::Drain, Some(patience_ns));
-        while !running.threads.are_finished() {
+        while !running.loading.are_finished() {
             if running.clock.now_ns() >= running.drain_until_ns.unwrap_or(0) {
                 running.control.abandon();
             }
@@ -306,7 +323,7 @@ impl Session<'_> {
         }
         let deadline_ns = self.planned.plan.phases.run_deadline_ns.unwrap_or(u64::MAX);
         running.overran |= running.clock.now_ns() >= deadline_ns;
-        Ok(running.overran || self.stop.ends() || running.threads.are_finished())
+        Ok(running.overran || self.stop.ends() || running.loading.are_finished())
     }
 
     /// One look at the threads: takes a slice if there is one, tells the seconds that are complete, keeps the deadline.
@@ -327,7 +344,8 @@ impl Session<'_> {
         let now_ns = running.clock.now_ns();
         let deadline_ns = self.planned.plan.phases.deadline_ns;
         running.control.interrupt_older_than(now_ns.saturating_sub(deadline_ns));
-        self.tell_seconds(running, now_ns.saturating_sub(GRACE_NS) / WINDOW_NS)
+        let grace_ns = if self.options.loaders.is_some() { GRACE_ELSEWHERE_NS } else { GRACE_NS };
+        self.tell_seconds(running, now_ns.saturating_sub(grace_ns) / WINDOW_NS)
     }
 
     /// Takes every slice that has come.
@@ -396,6 +414,13 @@ fn not_sampled(error: &SamplerError) -> Reason {
 
 fn own_tree() -> Target {
     Target::ProcessTree { pid: rustix::process::getpid().as_raw_nonzero().get() }
+}
+
+/// The first whole second of the wall clock that leaves enough time to tell everybody.
+fn common_start_utc_ns() -> i64 {
+    let soon = SystemTime::now() + LEAD_ELSEWHERE;
+    let seconds = soon.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs() + 1;
+    i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1_000_000_000)
 }
 
 /// When the load starts: soon, or at a given time of the wall clock.

@@ -43,6 +43,9 @@ pub struct ClosedSettings {
     pub operations: OperationMix,
     /// How many there are; `None`: as many as belong to `part` of what a ramp says.
     pub users: Option<u32>,
+    /// Their numbers among the users of the whole run, of which this may be a part; `None`: it is not, and they are
+    /// numbered from 0.
+    pub own: Option<Arc<[u32]>>,
     /// Which part of the ramp's users they are.
     pub part: Part,
     /// From an answer to the next start.
@@ -107,7 +110,9 @@ impl ClosedSource {
     }
 
     fn user_number(&self, local: u32) -> u32 {
-        self.settings.first + local * self.settings.stride
+        let place = self.settings.first + local * self.settings.stride;
+        let numbers = self.settings.own.as_deref();
+        numbers.and_then(|numbers| numbers.get(place as usize)).copied().unwrap_or(place)
     }
 
     fn users_wanted(&self) -> u32 {

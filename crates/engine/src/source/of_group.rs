@@ -1,15 +1,15 @@
 //! The sources of a group: one for each loop, with their schedule at the pacer.
 
-use super::{ClosedSettings, ClosedSource, Feed, Filler, OpenSource, PacedSource};
+use super::{ClosedSettings, ClosedSource, Feed, Filler, OpenSource, PacedSource, Stretches};
 use crate::{
     clock::RunClock,
     control::Control,
     intervals::{IntervalStarts, Intervals},
     mix::OperationMix,
-    pacer::{Alarm, OpenStream, Pace, Sensor, SensorStream, Stream, watch},
+    pacer::{Alarm, OpenStream, Pace, Sensor, SensorStream, Stream},
     plan::{GroupPlan, Load, Payload, Planned},
     profile::Arrival,
-    schedule::{Schedule, Starts},
+    schedule::{OwnBlocks, Pattern, Schedule, Starts},
 };
 use std::{
     collections::VecDeque,
@@ -46,12 +46,12 @@ impl SourcesRequest<'_> {
             Load::Closed { users, think_ns } => self.closed(loops, paced, users, think_ns),
             Load::Open { arrival, rate, drop_above } => {
                 let schedule = Schedule::new(arrival, rate, self.seed);
-                self.open(loops, paced, Starts::Rate(schedule), drop_above)
+                self.open(loops, paced, Pattern::Rate(schedule), drop_above)
             }
             Load::Interval { devices, interval_ns, window_ns } => {
                 let (devices_of_request, most_devices) = (self.operations.devices(), self.devices());
                 let intervals = Intervals { interval_ns, window_ns, devices_of_request, most_devices };
-                self.open(loops, paced, Starts::Intervals(IntervalStarts::new(intervals, devices)), None)
+                self.open(loops, paced, Pattern::Intervals(IntervalStarts::new(intervals, devices)), None)
             }
             Load::Paced { rate, queue } => {
                 let schedule = Schedule::new(Arrival::Constant, rate, self.seed);
@@ -64,28 +64,53 @@ impl SourcesRequest<'_> {
         Filler::new(Arc::clone(&self.planned.dataset), self.planned.plan.phases.preload)
     }
 
+    /// All devices, of all parts of the run.
     fn devices(&self) -> u32 {
         self.planned.plan.table.devices
+    }
+
+    /// The blocks of devices that this part of the run writes; what it reads is about any.
+    fn own_blocks(&self) -> OwnBlocks {
+        let stretches = Stretches::new(self.devices(), self.operations);
+        OwnBlocks { blocks: stretches.blocks(&self.planned.plan.devices), of: stretches.count() }
     }
 
     fn closed(&self, loops: u32, paced: &mut Pace, users: u32, think_ns: u64) -> Vec<MakeSource> {
         let part = self.group.part;
         let ramp = self.planned.plan.ramp.as_ref().filter(|_| part.ramped);
         let most_users = ramp.map_or(users, |ramp| part.of_users(ramp.most())).max(1);
-        let users = ramp.is_none().then_some(users);
+        let own = self.own_users(most_users).map(Arc::<[u32]>::from);
+        let count = own.as_ref().map_or(users, |own| u32::try_from(own.len()).unwrap_or(users));
+        let users = ramp.is_none().then_some(count);
         let make = |first: u32| -> MakeSource {
             let (control, filler) = (Arc::clone(self.control), self.filler());
             let alarm = Arc::new(Alarm::new(Arc::clone(&paced.sleep)));
             paced.alarms.push(Arc::clone(&alarm));
             let (operations, devices, seed) = (self.operations.clone(), self.devices(), self.seed);
+            let own = own.clone();
+            let stride = loops;
             let settings =
-                ClosedSettings { operations, users, part, think_ns, first, stride: loops, most_users, devices, seed };
+                ClosedSettings { operations, users, own, part, think_ns, first, stride, most_users, devices, seed };
             Box::new(move |clock| Box::new(ClosedSource::new(clock, control, alarm, filler, settings)))
         };
         (0..loops).map(make).collect()
     }
 
-    fn open(&self, loops: u32, paced: &mut Pace, starts: Starts, drop_above: Option<u32>) -> Vec<MakeSource> {
+    /// Those of so many users whose devices this part of the run is for; `None`: all.
+    fn own_users(&self, users: u32) -> Option<Vec<u32>> {
+        let (own, all) = (&self.planned.plan.devices, self.devices());
+        if *own == (0..all) {
+            return None;
+        }
+        let stretches = Stretches::new(all, self.operations);
+        let gathers = self.operations.gathers();
+        let first_device =
+            |user: u32| if gathers { user % all } else { stretches.of_user(user, users, 0).devices.start };
+        Some((0..users).filter(|&user| own.contains(&first_device(user))).collect())
+    }
+
+    fn open(&self, loops: u32, paced: &mut Pace, pattern: Pattern, drop_above: Option<u32>) -> Vec<MakeSource> {
+        let starts = Starts::new(pattern, self.own_blocks());
         let (grants, taken) = async_channel::bounded(GRANTS);
         let outstanding = Arc::new(AtomicU32::new(0));
         let make = |_| -> MakeSource {
@@ -95,25 +120,26 @@ impl SourcesRequest<'_> {
         };
         let sources = (0..loops).map(make).collect();
         let ramped = self.planned.plan.ramp.is_some() && self.group.part.ramped;
-        paced.streams.push(Stream::Open(OpenStream {
+        paced.streams.push(Stream::Open(Box::new(OpenStream {
             operations: self.operations.clone(),
             first_kind: self.first_kind,
             schedule: starts.clone().peekable(),
             // Until the first step nothing starts.
             ramped: ramped.then_some(0),
-            window: watch(&starts).filter(|_| !ramped),
+            window: starts.watch().filter(|_| !ramped),
             pace: starts,
             granted_ns: VecDeque::with_capacity(GRANTS),
             grants,
             leftover: taken,
             outstanding,
             drop_above,
-        }));
+        })));
         sources
     }
 
     fn sensors(&self, loops: u32, paced: &mut Pace, schedule: Schedule, queue: u32) -> Vec<MakeSource> {
-        let devices = self.devices();
+        let own = self.planned.plan.devices.clone();
+        let devices = own.end.saturating_sub(own.start);
         let operation = &self.group.operation;
         // An operation is whole when all its requests are.
         let payload = match operation.payload {
@@ -122,19 +148,20 @@ impl SourcesRequest<'_> {
         };
         let mut sensors: Vec<Option<Sensor>> = (0..devices).map(|_| None).collect();
         let mut make = |first: u32| -> MakeSource {
-            let own = (devices - first.min(devices)).div_ceil(loops) as usize;
-            let (grants, taken) = async_channel::bounded((own * queue as usize).clamp(1, MOST_GRANTS));
-            let queued: Vec<Arc<AtomicU32>> = (0..own).map(|_| Arc::default()).collect();
+            let sensors_of_loop = (devices - first.min(devices)).div_ceil(loops) as usize;
+            let (grants, taken) = async_channel::bounded((sensors_of_loop * queue as usize).clamp(1, MOST_GRANTS));
+            let queued: Vec<Arc<AtomicU32>> = (0..sensors_of_loop).map(|_| Arc::default()).collect();
             let places = sensors.iter_mut().skip(first as usize).step_by(loops as usize);
             for (place, queued) in places.zip(&queued) {
                 *place = Some(Sensor { queued: Arc::clone(queued), grants: grants.clone() });
             }
-            let source = PacedSource::new(taken, payload, first, loops, queued, self.filler());
+            let source = PacedSource::new(taken, payload, own.start + first, loops, queued, self.filler());
             Box::new(move |_| Box::new(source))
         };
         let sources = (0..loops).map(&mut make).collect();
         let (schedule, sensors) = (schedule.peekable(), sensors.into_iter().flatten().collect());
-        paced.streams.push(Stream::Sensors(SensorStream { schedule, next_sensor: 0, sensors, queue }));
+        let first_device = own.start;
+        paced.streams.push(Stream::Sensors(SensorStream { schedule, next_sensor: 0, first_device, sensors, queue }));
         sources
     }
 }

@@ -41,19 +41,47 @@ impl Stretches {
         self.stretch(u32::try_from(number % blocks).unwrap_or(0), number / blocks)
     }
 
-    /// What the `number`-th operation of one of so many users sends: users divide the blocks among themselves, or a
-    /// block's users divide its stretches.
+    /// What the `number`-th operation of one of so many users sends: users divide the blocks among themselves, each a
+    /// range of them, or a block's users divide its stretches.
     pub fn of_user(self, user: u32, users: u32, number: u64) -> Stretch {
         let blocks = self.blocks;
         if blocks >= users {
-            let owned = u64::from((blocks - user).div_ceil(users));
-            let block = user + u32::try_from(number % owned).unwrap_or(0) * users;
-            self.stretch(block, number / owned)
+            let (first, end) = (self.first_block(user, users), self.first_block(user + 1, users));
+            let owned = u64::from(end - first);
+            self.stretch(first + u32::try_from(number % owned).unwrap_or(0), number / owned)
         } else {
             let block = user % blocks;
             let sharers = u64::from((users - block).div_ceil(blocks));
             self.stretch(block, number * sharers + u64::from(user / blocks))
         }
+    }
+
+    /// The blocks of a range of devices that begins and ends with whole blocks.
+    pub fn blocks(self, devices: &Range<u32>) -> Range<u32> {
+        devices.start.div_ceil(self.devices_of_block)..devices.end.div_ceil(self.devices_of_block)
+    }
+
+    /// How many blocks there are.
+    pub fn count(self) -> u32 {
+        self.blocks
+    }
+
+    /// Whether the devices before this one are whole blocks; of so many users, if they are given, each has blocks on one
+    /// side of it only.
+    pub fn divides_at(self, device: u32, users: Option<u32>) -> bool {
+        let block = device / self.devices_of_block;
+        let of_users = |users: u32| {
+            // The first user whose blocks do not begin before.
+            let user = (u64::from(block) * u64::from(users)).div_ceil(self.blocks.into());
+            self.blocks < users || u32::try_from(user).is_ok_and(|user| self.first_block(user, users) == block)
+        };
+        device.is_multiple_of(self.devices_of_block) && users.is_none_or(of_users)
+    }
+
+    /// The first block of one of no more users than blocks.
+    fn first_block(self, user: u32, users: u32) -> u32 {
+        // At most all blocks.
+        u32::try_from(u64::from(user) * u64::from(self.blocks) / u64::from(users)).unwrap_or(self.blocks)
     }
 
     fn stretch(self, block: u32, number: u64) -> Stretch {

@@ -14,6 +14,7 @@ mod observers;
 mod operations;
 mod over_http;
 mod partial;
+mod parts;
 mod queued;
 mod queueing;
 mod ramp;

@@ -101,6 +101,7 @@ pub struct PacingError {
 }
 
 const EXEMPT: &str = "the database shares the client's process";
+const AGENTS: &str = "agents made the load, and each is judged by itself";
 
 impl From<&hiccup::Hiccup> for Hiccup {
     fn from(hiccup: &hiccup::Hiccup) -> Self {
@@ -148,9 +149,17 @@ impl Client {
             sampler_cpu_pct: rounded(outcome.sampler_cpu_pct),
             ceiling_per_s: client.ceiling_per_s.and_then(rounded),
             ceiling_ratio: measured.and_then(|measured| part(measured.ceiling_ratio?)),
-            exempt: outcome.embedded.then(|| EXEMPT.into()),
+            exempt: exempt(outcome),
             samples_dropped: client.samples_dropped,
         }
+    }
+}
+
+fn exempt(outcome: &Outcome) -> Option<String> {
+    match (outcome.embedded, outcome.agents.is_empty()) {
+        (true, _) => Some(EXEMPT.into()),
+        (false, false) => Some(AGENTS.into()),
+        (false, true) => None,
     }
 }
 

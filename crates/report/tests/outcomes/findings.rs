@@ -2,8 +2,8 @@
 
 use super::LENGTH_NS;
 use iotbench_engine::{
-    Answers, Audit, AuditFindings, AuditScope, ClientLoad, FindingKind, Freshness, Outcome, ReadCounts, Reason,
-    Verdict, VerifyMode,
+    AgentClock, AgentFigures, Answers, Audit, AuditFindings, AuditScope, ClientLoad, FindingKind, Freshness, Outcome,
+    ReadCounts, Reason, Verdict, VerifyMode,
 };
 use iotbench_recorder::LatencyHistogram;
 use iotbench_sampler::{CpuShares, Hiccup, HiccupCause, Hiccups, Lateness};
@@ -25,6 +25,27 @@ pub fn with_hiccups(outcome: &mut Outcome) {
     measured.client = ClientLoad { length_ns: LENGTH_NS, hiccups, cpu, ceiling_ratio: Some(0.021) };
     let limits = measured.client.limitations(measured.recording.pooled().by_operation().ok().response(), false);
     outcome.verdict = Verdict::of(limits.iter().map(|limit| Reason::ClientLimited(limit.to_string())).collect());
+}
+
+/// A load of two agents, of which one was lost and the other's clock is not known well.
+pub fn with_agents(outcome: &mut Outcome) {
+    let measured = outcome.measured.as_ref().unwrap();
+    let response = measured.recording.pooled().by_operation().ok().response().clone();
+    let cpu = Some(CpuShares { cores: 0.25, allowed_cores: 2.0, busiest_thread: Some(0.125), ..CpuShares::default() });
+    let client = Some(ClientLoad { length_ns: LENGTH_NS, cpu, ..ClientLoad::default() });
+    let clock = AgentClock { uncertainty_ns: 80_000, drift_ns: 2_000, limit_ns: 1_000_000, late_ns: 5_000 };
+    let (load, points) = (outcome.load, outcome.points);
+    let agent = AgentFigures { load, points, response, client, clock, ..AgentFigures::default() };
+    let lost = AgentFigures {
+        name: "rack-2".into(),
+        devices: 2..4,
+        client: None,
+        clock: AgentClock { uncertainty_ns: 3_000_000, ..clock },
+        lost: Some("nothing was heard of it for 5.0 s".into()),
+        ..agent.clone()
+    };
+    outcome.embedded = false;
+    outcome.agents = vec![AgentFigures { name: "rack-1".into(), devices: 0..2, ..agent }, lost];
 }
 
 /// A sample of what is stored, in which some of each kind was found.

@@ -7,7 +7,7 @@ mod findings;
 mod kinds;
 mod ramps;
 
-pub use findings::{with_audit, with_hiccups, with_reads};
+pub use findings::{with_agents, with_audit, with_hiccups, with_reads};
 pub use kinds::{disturbed, swept, transactions, unreached};
 pub use ramps::{mixed, past_the_peak, queued, ramp};
 
@@ -267,5 +267,6 @@ pub fn fixed(ok: u64, fail: u64, unknown: u64) -> Outcome {
         storage_bytes_before: Some(4_096),
         storage_bytes_after: Some(4_096 + points.acked * 80),
         client: ClientFigures { pacing_error, ..ClientFigures::default() },
+        agents: Vec::new(),
     }
 }

@@ -1,5 +1,7 @@
 //! Why a process could not run, by what the kernel counted meanwhile. Pure.
 
+use serde::{Deserialize, Serialize};
+
 /// What the kernel's counters grew by over a stall.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Evidence {
@@ -14,7 +16,8 @@ pub(super) struct Evidence {
 }
 
 /// Why a process could not run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum HiccupCause {
     /// A quota of a cgroup was used up.
     CpuQuota,

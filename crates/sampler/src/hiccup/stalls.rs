@@ -1,5 +1,6 @@
 //! What the tickers met, put together. Pure.
 
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 use super::cause::{Evidence, HiccupCause, Observed};
@@ -20,7 +21,7 @@ pub(super) struct Stall {
 }
 
 /// A stretch in which at least one ticker did not run.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Hiccup {
     /// When it began, since the epoch.
     pub from: Duration,
@@ -33,7 +34,7 @@ pub struct Hiccup {
 }
 
 /// The stalls of a stretch of time.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Hiccups {
     /// How many there were.
     pub count: u64,

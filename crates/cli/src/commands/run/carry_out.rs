@@ -182,6 +182,7 @@ pub(super) fn carry_out_in(
         processes,
         ledger,
         null: null_backend().map(NullBackend),
+        loaders: arguments.agents.loaders(),
         resumed,
     };
     let outcome = run_on_a_thread(planned, job.backend, options, &mut watchers, stop)

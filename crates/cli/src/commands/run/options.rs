@@ -1,6 +1,9 @@
 //! The options of `iotbench run`.
 
-use super::resume::Resumed;
+use super::{
+    agents::{Agents, AgentsArguments},
+    resume::Resumed,
+};
 use crate::{
     addresses, arguments::EXIT_CODES, commands::comparing::ComparisonArguments, error::CliError,
     metrics::MetricsAddress, views::Views,
@@ -36,6 +39,9 @@ Examples:
   iotbench run -p weather_insert --set sweep.values=[2,10,100]  a run for each value, and one table
   iotbench run -p machine_write -b mariadb -d 60s --scenario 20s:restart
   iotbench run -p machine_write -b postgres -d 30s --scenario crash    what is lost, and how soon is it back?
+  iotbench run -p machine_write -b postgres --set devices=4 --agents 2    the load by two processes of this machine
+  iotbench run -p machine_write -b postgres --url postgres://db/ --set devices=4 --nats nats://broker:4222 --agents a,b
+                                                                by two machines, on each of which is an iotbench agent
   iotbench run -p ./mine.toml --dry-run                         what it would do
 
 Every option can also be given as IOTBENCH_OPTION; an option on the command line comes first, then the environment, then
@@ -160,6 +166,8 @@ pub(crate) struct RunArguments {
     /// Set by `iotbench suite`: the command that does what one of its runs does.
     #[arg(skip)]
     pub(crate) command: Option<Vec<String>>,
+    #[command(flatten, next_help_heading = "On several machines")]
+    pub(super) agents: AgentsArguments,
     #[command(flatten, next_help_heading = "With --baseline")]
     pub(super) comparison: ComparisonArguments,
     /// Set by `iotbench capacity --resume`.
@@ -230,6 +238,9 @@ impl RunArguments {
             run: RunArguments,
         }
         let Words { run } = Words::try_parse_from(options).map_err(|e| CliError::usage(e.render()))?;
+        if run.agents.are_wanted() {
+            return Err(CliError::usage("a suite's runs make their load in this process: leave --agents out"));
+        }
         let command = ["iotbench", "run"].into_iter().map(String::from).chain(options.iter().cloned()).collect();
         Ok(Self { server_memory, command: Some(command), ..run })
     }
@@ -242,6 +253,11 @@ impl RunArguments {
     /// The same run, shown by these views.
     pub(crate) fn shown_by(&self, views: &Views) -> Self {
         Self { views: views.clone(), ..self.clone() }
+    }
+
+    /// The same run, its load made by these agents.
+    pub(super) fn made_by(&self, agents: Option<&Agents>) -> Self {
+        Self { agents: self.agents.with(agents), ..self.clone() }
     }
 
     /// Opens the views that are asked for.

@@ -34,6 +34,7 @@ impl Loop {
         let settings = ClosedSettings {
             operations,
             users: None,
+            own: None,
             part: Part::default(),
             think_ns,
             first: 0,

@@ -1,0 +1,78 @@
+//! `iotbench agent`.
+
+use crate::{console, error::CliError, nats::NatsArguments, signals};
+use clap::Args;
+use iotbench_backends::BACKENDS;
+use iotbench_cluster::serve;
+use iotbench_engine::StopSignal;
+use std::{io::Read, time::Duration};
+
+const EXAMPLES: &str = "\
+Examples:
+  iotbench agent --nats nats://broker:4222                      on each machine that is to make load
+  iotbench agent --nats nats://broker:4222 --name rack-2
+  IOTBENCH_NATS=tls://user:password@broker:4222 iotbench agent
+  iotbench run -p machine_write -b postgres --url postgres://db/ --nats nats://broker:4222 --agents 2
+                                                                on any machine: a run with two of them
+
+An agent opens connections to whatever database a run names: let only people whom you trust reach the broker.";
+
+/// How often it is seen whether it is to end.
+const LOOK: Duration = Duration::from_millis(200);
+
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct AgentArguments {
+    #[command(flatten)]
+    nats: NatsArguments,
+    /// What it is called; no two agents at a broker have the same name. Without it the machine's name
+    #[arg(long, env = "IOTBENCH_NAME", value_name = "NAME")]
+    name: Option<String>,
+    /// End with standard input: set by the run that starts its own agents
+    #[arg(long, hide = true)]
+    of_a_run: bool,
+}
+
+pub(super) fn agent(arguments: &AgentArguments) -> Result<(), CliError> {
+    let broker = arguments.nats.broker()?;
+    let broker =
+        broker.ok_or_else(|| CliError::usage("which NATS server? Give --nats URL, such as nats://host:4222"))?;
+    let name = arguments.name.clone().unwrap_or_else(machine_name);
+    let stop = StopSignal::default();
+    if arguments.of_a_run {
+        end_with_input(stop.clone())?;
+    } else {
+        signals::stop_in_order(stop.clone(), "\nending: a run that goes on loses this agent")?;
+    }
+    let is_quiet = arguments.of_a_run;
+    let say = move |text: &str| {
+        if !is_quiet {
+            console::say(text);
+        }
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|e| CliError::internal(format!("no runtime: {e}")))?;
+    let ended = async {
+        while stop.requested().is_none() {
+            tokio::time::sleep(LOOK).await;
+        }
+    };
+    Ok(runtime.block_on(serve(&broker, &name, BACKENDS, &say, ended))?)
+}
+
+/// The machine's name, with - for what no agent's name may have.
+fn machine_name() -> String {
+    let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).take(60).collect()
+}
+
+/// Whoever started it holds the other end of its input, and so lets go of it however it ends.
+fn end_with_input(stop: StopSignal) -> Result<(), CliError> {
+    let wait = move || {
+        let mut byte = [0];
+        while std::io::stdin().read(&mut byte).is_ok_and(|read| read > 0) {}
+        stop.request(15);
+    };
+    let thread = std::thread::Builder::new().name("input".into()).spawn(wait);
+    thread.map(drop).map_err(|e| CliError::internal(format!("no thread can be started: {e}")))
+}

@@ -1,0 +1,198 @@
+//! The agents that make a run's load: those at a broker, or some that are started for the run on this machine.
+
+use super::options::{OutputFormat, RunArguments};
+use crate::{
+    console,
+    error::CliError,
+    job::{Job, Place},
+    nats::NatsArguments,
+};
+use clap::{Args, ValueEnum};
+use iotbench_cluster::{Broker, Fleet, OnLoss, RECIPE, TOKEN, Wanted};
+use iotbench_engine::{Loaders, Span};
+use iotbench_launcher::{Launch, PrivateServer, ServerSettings, start};
+use std::{
+    fs::File,
+    io::Read,
+    os::unix::process::CommandExt,
+    path::PathBuf,
+    process::{Child, Command, Stdio},
+    sync::Arc,
+    time::Duration,
+};
+
+/// How long agents at a broker have to say that they are there.
+const PRESENT: Duration = Duration::from_secs(3);
+/// And those that were just started.
+const STARTED: Duration = Duration::from_secs(20);
+
+/// Who makes the load.
+#[derive(Clone, Debug, Args)]
+pub(super) struct AgentsArguments {
+    /// Have agents make the load, each for a range of the devices: so many, or those of these names. With --nats those that
+    /// `iotbench agent` started elsewhere; without it they are started on this machine, with a NATS server of their own, and
+    /// end with the run. For loads that write for a fixed time (docs/agents.md)
+    #[arg(long, env = "IOTBENCH_AGENTS", value_name = "N|NAME,NAME")]
+    agents: Option<Wanted>,
+    #[command(flatten)]
+    nats: NatsArguments,
+    /// What becomes of a run that loses an agent. What the agent sent and did not report is unknown, and the run is not valid
+    #[arg(long, env = "IOTBENCH_ON_AGENT_LOSS", value_enum, default_value_t = OnLossWord::Stop, value_name = "WHAT")]
+    on_agent_loss: OnLossWord,
+    /// Where an agent's clock is not known better than this, no time is told that two machines' clocks would have to tell
+    #[arg(long, env = "IOTBENCH_CLOCK_LIMIT", default_value = "1ms", value_name = "TIME")]
+    clock_limit: Span,
+    /// Set by the command: the agents that are there.
+    #[arg(skip)]
+    fleet: Option<Arc<Fleet>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum OnLossWord {
+    /// It ends; what was measured is kept
+    Stop,
+    /// The other agents go on
+    Continue,
+}
+
+/// The agents of a command. Dropped, those that it started end.
+pub(super) struct Agents {
+    fleet: Arc<Fleet>,
+    /// Ended first: a server is nothing to wait for.
+    _started: Option<Started>,
+}
+
+/// Agents of this machine alone, with their broker.
+struct Started {
+    agents: Vec<Child>,
+    _server: PrivateServer,
+    log: PathBuf,
+}
+
+impl AgentsArguments {
+    /// Whether agents are to make the load.
+    pub(super) fn are_wanted(&self) -> bool {
+        self.agents.is_some()
+    }
+
+    /// Who makes the load; `None`: this process.
+    pub(super) fn loaders(&self) -> Option<Arc<dyn Loaders>> {
+        self.fleet.clone().map(|fleet| fleet as Arc<dyn Loaders>)
+    }
+
+    /// The same with these agents.
+    pub(super) fn with(&self, agents: Option<&Agents>) -> Self {
+        Self { fleet: agents.map(|agents| Arc::clone(&agents.fleet)), ..self.clone() }
+    }
+}
+
+/// Finds or starts the agents that a command wants, once what they are to do is known to be possible.
+pub(super) fn gather(jobs: &[Job], arguments: &RunArguments) -> Result<Option<Agents>, CliError> {
+    let given = &arguments.agents;
+    let Some(wanted) = &given.agents else { return Ok(None) };
+    check(jobs, arguments)?;
+    let (broker, started) = match given.nats.broker()? {
+        Some(broker) => (broker, None),
+        None => {
+            if arguments.output_format != OutputFormat::Quiet {
+                console::say(&format!("starting {} agents on this machine …", wanted.count()));
+            }
+            let (broker, started) = Started::start(wanted)?;
+            (broker, Some(started))
+        }
+    };
+    let on_loss = match given.on_agent_loss {
+        OnLossWord::Stop => OnLoss::Stop,
+        OnLossWord::Continue => OnLoss::Continue,
+    };
+    let within = if started.is_some() { STARTED } else { PRESENT };
+    let fleet = Fleet::new(broker, wanted.clone(), within);
+    let limit = Duration::from_nanos(given.clock_limit.as_ns());
+    let fleet = fleet.on_loss(on_loss).clock_limit(limit).keep(arguments.keep);
+    let agents = Agents { fleet: Arc::new(fleet), _started: started };
+    let names = agents.fleet.find()?;
+    if arguments.output_format != OutputFormat::Quiet {
+        console::say(&format!("agents: {}", names.join(", ")));
+    }
+    Ok(Some(agents))
+}
+
+/// Refuses what agents cannot do, before anything is started.
+pub(super) fn check(jobs: &[Job], arguments: &RunArguments) -> Result<(), CliError> {
+    let Some(wanted) = &arguments.agents.agents else { return Ok(()) };
+    if arguments.trace {
+        return Err(CliError::usage(
+            "--trace keeps every operation of this process, and agents make the load: leave one out",
+        ));
+    }
+    let parts = u32::try_from(wanted.count()).unwrap_or(u32::MAX);
+    for job in jobs {
+        if job.backend.capabilities().embedded {
+            let name = job.backend.name();
+            return Err(CliError::usage(format!(
+                "{name} lives in one process, and agents are several: leave --agents out, or name another backend"
+            )));
+        }
+        for planned in job.plans("check", &Place::nowhere()) {
+            planned?.plan.parts(parts).map_err(CliError::usage)?;
+        }
+    }
+    Ok(())
+}
+
+impl Started {
+    fn start(wanted: &Wanted) -> Result<(Broker, Self), CliError> {
+        let token = token()?;
+        let log = std::env::temp_dir().join(format!("iotbench-nats-{}.log", std::process::id()));
+        let settings = ServerSettings::new([(TOKEN.to_owned(), token.clone())], &RECIPE).map_err(CliError::internal)?;
+        let server = start(&Launch::new("nats", &RECIPE, log.clone()).settings(settings), &|| false)?;
+        let address = server.endpoints().first().map(|endpoint| endpoint.expose().clone());
+        let mut address = address.ok_or_else(|| CliError::internal("the NATS server has no address"))?;
+        // The environment is not seen by other users, and neither is a token in it.
+        address.set_username(&token).map_err(|()| CliError::internal("the NATS server's address takes no token"))?;
+        let mut started = Self { agents: Vec::new(), _server: server, log };
+        for name in names(wanted) {
+            started.agents.push(agent(&name, address.as_str())?);
+        }
+        Ok((Broker::new(address.as_str(), None, None)?, started))
+    }
+}
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        for agent in &mut self.agents {
+            // The end of its input is its end.
+            drop(agent.stdin.take());
+        }
+        for agent in &mut self.agents {
+            let _ = agent.wait();
+        }
+        // The server ends when it is dropped; what it wrote nobody reads any more.
+        let _ = std::fs::remove_file(&self.log);
+    }
+}
+
+fn names(wanted: &Wanted) -> Vec<String> {
+    match wanted {
+        Wanted::Count(count) => (1..=*count).map(|number| format!("local-{number}")).collect(),
+        Wanted::Names(names) => names.clone(),
+    }
+}
+
+/// An agent process. Ctrl-C in the terminal is for the run, which ends its agents.
+fn agent(name: &str, address: &str) -> Result<Child, CliError> {
+    let program = std::env::current_exe().map_err(CliError::local_io)?;
+    let mut command = Command::new(program);
+    command.args(["agent", "--of-a-run", "--name", name]).env("IOTBENCH_NATS", address).process_group(0);
+    for variable in ["IOTBENCH_NATS_CREDENTIALS", "IOTBENCH_NATS_CA", "IOTBENCH_NAME"] {
+        command.env_remove(variable);
+    }
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().map_err(CliError::local_io)
+}
+
+/// 128 random bits.
+fn token() -> Result<String, CliError> {
+    let mut bytes = [0; 16];
+    File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut bytes)).map_err(CliError::local_io)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}

@@ -1,0 +1,42 @@
+//! The broker between coordinator and agents, as on the command line.
+
+use crate::{console, error::CliError};
+use clap::Args;
+use iotbench_cluster::{Broker, ClusterError};
+use iotbench_engine::cause_exit_code;
+use std::path::PathBuf;
+
+/// How the broker is reached.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct NatsArguments {
+    /// The NATS server, such as nats://host:4222, or tls://host:4222 for an encrypted connection; with commas between those of
+    /// one cluster. With a password or token better as IOTBENCH_NATS, which other users cannot see
+    #[arg(long, env = "IOTBENCH_NATS", hide_env_values = true, value_name = "URL")]
+    nats: Option<String>,
+    /// A file of NATS credentials (.creds)
+    #[arg(long, env = "IOTBENCH_NATS_CREDENTIALS", value_name = "FILE")]
+    nats_credentials: Option<PathBuf>,
+    /// The certificates (PEM) that vouch for the NATS server, where the system's do not
+    #[arg(long, env = "IOTBENCH_NATS_CA", value_name = "FILE")]
+    nats_ca: Option<PathBuf>,
+}
+
+impl NatsArguments {
+    /// The broker that is named, if one is.
+    pub(crate) fn broker(&self) -> Result<Option<Broker>, CliError> {
+        let Some(address) = self.nats.as_deref().filter(|address| !address.trim().is_empty()) else { return Ok(None) };
+        let given_as_argument = || std::env::args().any(|a| a == "--nats" || a.starts_with("--nats="));
+        if address.contains('@') && given_as_argument() {
+            console::say(
+                "warning: other users of this machine can see the password in --nats: set IOTBENCH_NATS instead",
+            );
+        }
+        Ok(Some(Broker::new(address, self.nats_credentials.clone(), self.nats_ca.clone())?))
+    }
+}
+
+impl From<ClusterError> for CliError {
+    fn from(error: ClusterError) -> Self {
+        if error.is_usage() { Self::usage(error) } else { Self::with_code(cause_exit_code(error.cause()), error) }
+    }
+}

@@ -1,0 +1,243 @@
+//! A load that agents make, over a real NATS server: the result is that of one process, and whoever of them goes is named.
+
+mod broker;
+
+use crate::place::{Place, is_here, wait_for, wait_for_series};
+use broker::{Broker, broker_is_here};
+use iotbench_engine::PointRanges;
+use iotbench_recorder::{LatencyHistogram, Level};
+use iotbench_report::{Document, open_ledger};
+use serde_json::Value;
+use std::process::Child;
+
+fn are_here() -> bool {
+    broker_is_here() && is_here("postgres")
+}
+
+fn load<'a>(duration: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    let fixed = ["run", "-p", "machine_write", "-b", "postgres:wide", "--set", "devices=4", "-r", "100"];
+    [&fixed[..], &["--warmup", "1s", "-d", duration, "--output-format", "json"], more].concat()
+}
+
+/// A run that leaves its server's folder: its document, and which datapoints were acknowledged. It is verified and removed.
+fn run_and_verify(place: &Place, more: &[&str]) -> (Document, PointRanges) {
+    let out = place.results();
+    let arguments = [&load("3s", more)[..], &["--keep", "--out", out.to_str().unwrap()]].concat();
+    let (code, text, said) = place.call(&arguments);
+    // 11: a busy machine held the client up, which spoils its times and no datapoint.
+    assert!(code == 0 || code == 11, "{code}: {said}");
+    let document = Document::from_json(&text).unwrap();
+    let folder = out.join(&document.run_id);
+    let verified = place.out(&["verify", folder.to_str().unwrap(), "--full", "--json"]);
+    let verified: Value = serde_json::from_str(&verified).unwrap();
+    assert_eq!(verified["clean"], true, "{verified:#}");
+    assert_eq!(verified["audit"]["right"], document.points.acked, "{verified:#}");
+    place.out(&["clean"]);
+    (document, open_ledger(&folder).unwrap().acked().unwrap())
+}
+
+#[test]
+fn two_agents_store_what_one_process_would_and_have_one_result() {
+    if !are_here() {
+        return;
+    }
+    let (place, broker) = (Place::new(), Broker::start(&[]));
+    let agents = ["a", "b"].map(|name| broker.agent(&place, name));
+    // A machine that cannot run for a while loses datapoints of a sensor: then both runs are made again.
+    let in_full = |document: &Document| document.points.dropped == 0 && document.points.pending == 0;
+    let both = || {
+        let here = run_and_verify(&place, &[]);
+        (here, run_and_verify(&place, &["--nats", &broker.url(), "--agents", "2"]))
+    };
+    let mut tries = std::iter::repeat_with(both).take(3);
+    let found = tries.find(|((here, _), (merged, _))| in_full(here) && in_full(merged));
+    let ((here, stored_here), (merged, stored)) = found.expect("three times, datapoints were lost on the way");
+    assert!(here.agents.is_empty() && here.points.acked > 0);
+    assert_eq!((merged.points.stored, merged.points.acked), (here.points.stored, here.points.acked));
+    assert_eq!(stored, stored_here, "exactly the same datapoints");
+
+    let devices: Vec<_> = merged.agents.iter().map(|agent| (&*agent.name, agent.first_device, agent.devices)).collect();
+    assert_eq!(devices, [("a", 0, 2), ("b", 2, 2)]);
+    let mut pooled = LatencyHistogram::new();
+    for agent in &merged.agents {
+        assert!(agent.lost.is_none() && agent.hiccup_count.is_some() && agent.cores.is_some(), "{agent:#?}");
+        assert_eq!(agent.start_skew_us.is_some(), agent.clock_uncertainty_us <= agent.clock_limit_us, "{agent:#?}");
+        pooled.merge(&agent.response.histogram().unwrap());
+    }
+    let latency = merged.latency.unwrap();
+    assert_eq!(pooled.count(), latency.by_operation.response.count);
+    let (p99, of_pooled) = (latency.by_operation.response.p99.unwrap(), pooled.value_at(Level::P99).unwrap());
+    assert!((p99 * 1e3 / of_pooled as f64 - 1.0).abs() <= 1e-3, "{p99} µs, of the pooled sample {of_pooled} ns");
+    agents.into_iter().for_each(|mut agent| agent.end());
+    place.assert_nothing_is_left();
+}
+
+#[test]
+fn a_run_starts_agents_of_its_own_and_ends_them() {
+    if !are_here() {
+        return;
+    }
+    let place = Place::new();
+    let out = place.results();
+    let (code, text, said) =
+        place.call(&[&load("2s", &["--agents", "2"])[..], &["--out", out.to_str().unwrap()]].concat());
+    let document = Document::from_json(&text).unwrap_or_else(|e| panic!("{code} {e}: {said}"));
+    assert_eq!(document.points.stored, Some(document.points.acked), "{:?}", document.verdict);
+    let names: Vec<_> = document.agents.iter().map(|agent| &*agent.name).collect();
+    assert_eq!(names, ["local-1", "local-2"]);
+    assert!(said.contains("agents: local-1, local-2"), "{said}");
+    place.assert_nothing_is_left();
+}
+
+/// A run under way, made by the agents of a broker on a server that is there.
+fn under_way(place: &Place, broker: &Broker, address: &str, more: &[&str]) -> Child {
+    let out = place.results();
+    let (out, nats) = (out.to_str().unwrap(), broker.url());
+    let arguments = [&load("1h", more)[..], &["--url", address, "--nats", &nats, "--out", out]].concat();
+    let child = place.iotbench(&arguments).spawn().unwrap();
+    wait_for_series(place);
+    child
+}
+
+fn document(child: Child) -> (Option<i32>, Document) {
+    let output = child.wait_with_output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let document =
+        Document::from_json(&text).unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&output.stderr)));
+    (output.status.code(), document)
+}
+
+fn server(place: &Place) -> String {
+    place.out(&["server", "start", "postgres"]).trim().to_owned()
+}
+
+/// Every datapoint that was acknowledged is stored as it was sent, and no other but those that are unknown.
+fn assert_accounted_for(document: &Document) {
+    assert_eq!(document.check(), Ok(()));
+    let audit = document.audit.as_ref().unwrap();
+    assert_eq!((audit.lost, audit.corrupt, audit.duplicate.unwrap_or(0), audit.alien), (0, 0, 0, 0), "{audit:#?}");
+    assert!(audit.right > 0 && document.points.stored >= Some(document.points.acked), "{:#?}", document.points);
+}
+
+#[test]
+fn an_agent_that_is_killed_is_named_and_nothing_acknowledged_is_lost() {
+    if !are_here() {
+        return;
+    }
+    let (place, broker) = (Place::new(), Broker::start(&[]));
+    let address = server(&place);
+    let mut agents = ["a", "b"].map(|name| broker.agent(&place, name));
+    let run = under_way(&place, &broker, &address, &["--agents", "a,b", "--verify", "full"]);
+
+    // Meanwhile they are nobody else's, and who asks is told whose they are.
+    let nats = broker.url();
+    let second = load("1s", &["--url", &address, "--nats", &nats, "--agents", "a"]);
+    let (code, _, said) = place.call(&second);
+    assert!(code == 31 && said.contains("held for the run") && said.contains("machine_write"), "{code} {said}");
+
+    agents[1].kill();
+    let (code, found) = document(run);
+    assert_eq!(code, Some(11), "{:?}", found.verdict);
+    assert!(found.verdict.reasons.iter().any(|why| why.contains("the agent b was lost")), "{:?}", found.verdict);
+    assert!(found.agents[0].lost.is_none() && found.agents[1].lost.is_some(), "{:#?}", found.agents);
+    assert_accounted_for(&found);
+    agents[0].end();
+    place.out(&["server", "stop", "postgres"]);
+    place.assert_nothing_is_left();
+}
+
+#[test]
+fn without_their_coordinator_agents_end_and_drop_what_it_created() {
+    if !are_here() {
+        return;
+    }
+    let (place, broker) = (Place::new(), Broker::start(&[]));
+    let address = server(&place);
+    let mut agents = ["a", "b"].map(|name| broker.agent(&place, name));
+    let mut run = under_way(&place, &broker, &address, &["--agents", "2"]);
+    assert!(place.out(&["clean", "--url", &address, "--dry-run"]).contains("machine_write"));
+    run.kill().unwrap();
+    run.wait().unwrap();
+    for agent in &agents {
+        agent.wait_until_it_says("its coordinator is gone");
+    }
+    agents[0].wait_until_it_says("is dropped");
+    assert_eq!(place.out(&["clean", "--url", &address, "--dry-run"]), "");
+    // And they are there for the next one.
+    let (nats, out) = (broker.url(), place.results());
+    let next = load("1s", &["--url", &address, "--nats", &nats, "--agents", "a,b", "--out", out.to_str().unwrap()]);
+    let found = Document::from_json(&place.call(&next).1).unwrap();
+    assert_eq!(found.points.stored, Some(found.points.acked), "{:?}", found.verdict);
+    agents.iter_mut().for_each(broker::Agent::end);
+    place.out(&["server", "stop", "postgres"]);
+    place.assert_nothing_is_left();
+}
+
+#[test]
+fn a_broker_that_restarts_costs_nothing_and_one_that_stays_away_ends_the_run() {
+    if !are_here() {
+        return;
+    }
+    let (place, mut broker) = (Place::new(), Broker::start(&[]));
+    let address = server(&place);
+    let agents = ["a", "b"].map(|name| broker.agent(&place, name));
+    let run = under_way(&place, &broker, &address, &["--agents", "2", "--verify", "full"]);
+    let seconds = |place: &Place| {
+        let folder = place.results().read_dir().unwrap().next().unwrap().unwrap().path();
+        std::fs::read_to_string(folder.join("series.csv")).unwrap().lines().count()
+    };
+    broker.restart();
+    let then = seconds(&place);
+    wait_for("the run to go on", || seconds(&place) > then + 3);
+    broker.kill();
+    let (code, found) = document(run);
+    assert_eq!(code, Some(11), "{:?}", found.verdict);
+    assert!(found.agents.iter().all(|agent| agent.lost.is_some()), "{:#?}", found.verdict);
+    assert_accounted_for(&found);
+    agents.into_iter().for_each(|mut agent| agent.kill());
+    place.out(&["server", "stop", "postgres"]);
+    place.assert_nothing_is_left();
+}
+
+#[test]
+fn what_keeps_a_run_from_its_agents_is_said_before_it_begins() {
+    if !are_here() {
+        return;
+    }
+    let place = Place::new();
+    let out = place.results();
+    let call = |nats: &str, more: &[&str]| {
+        let fixed = ["--nats", nats, "--out", out.to_str().unwrap()];
+        let (code, _, said) = place.call(&[&load("1s", more)[..], &fixed].concat());
+        assert_eq!(out.read_dir().unwrap().count(), 0, "{said}");
+        (code, said)
+    };
+    let absent = format!("nats://127.0.0.1:{}", broker::free_port());
+    let (code, said) = call(&absent, &["--agents", "2"]);
+    assert!(code == 20 && said.contains(&absent) && said.contains("is nats-server running there?"), "{code} {said}");
+
+    let guarded = Broker::start(&["--user", "me", "--pass", "s3cret"]);
+    let (code, said) = call(&guarded.url(), &["--agents", "2"]);
+    assert!(code == 21 && said.contains("IOTBENCH_NATS"), "{code} {said}");
+    let wrong = guarded.url().replace("nats://", "nats://me:wr0ng@");
+    let (code, said) = call(&wrong, &["--agents", "2"]);
+    assert!(code == 21 && !said.contains("wr0ng"), "{code} {said}");
+    let right = guarded.url().replace("nats://", "nats://me:s3cret@");
+    let (code, said) = call(&right, &["--agents", "2"]);
+    assert!(code == 20 && said.contains("2 agents are wanted, and 0 free ones are there"), "{code} {said}");
+
+    let broker = Broker::start(&[]);
+    let _other = broker.agent_of_another_version();
+    let (code, said) = call(&broker.url(), &["--agents", "2"]);
+    assert!(code == 20 && said.contains("use the same version of iotbench everywhere"), "{code} {said}");
+
+    for (more, why) in [
+        (&["--agents", "2", "--set", "devices=1"][..], "cannot be divided into 2 parts"),
+        (&["--agents", "2", "--trace"], "--trace"),
+        (&["--agents", "2", "-b", "sqlite"], "sqlite lives in one process"),
+        (&["--agents", "0"], "no name for an agent"),
+    ] {
+        let (code, said) = call(&broker.url(), more);
+        assert!(code == 2 && said.contains(why), "{code} {said}");
+    }
+}

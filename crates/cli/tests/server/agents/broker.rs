@@ -1,0 +1,145 @@
+//! A NATS server of a test's own, and agents at it.
+
+use crate::place::{Place, wait_for};
+use iotbench_cluster::RECIPE;
+use iotbench_launcher::Programs;
+use std::{
+    io::{BufRead, BufReader, Write},
+    net::{TcpListener, TcpStream},
+    process::{Child, Command, Stdio},
+    sync::{Arc, Mutex},
+    thread::JoinHandle,
+};
+
+/// Whether there is a NATS server here. Where it must be, its absence fails the test.
+#[expect(clippy::print_stderr, reason = "who reads the tests' output sees what was not tested")]
+pub fn broker_is_here() -> bool {
+    match Programs::find(&RECIPE) {
+        Ok(_) => true,
+        Err(missing) => {
+            assert!(std::env::var_os("IOTBENCH_REQUIRE_SERVERS").is_none(), "{missing}");
+            eprintln!("skipped: {} not found", missing.name);
+            false
+        }
+    }
+}
+
+pub fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+/// A NATS server that is killed when it is dropped.
+pub struct Broker {
+    process: Child,
+    port: u16,
+    arguments: Vec<String>,
+}
+
+impl Broker {
+    pub fn start(arguments: &[&str]) -> Self {
+        let arguments: Vec<_> = arguments.iter().map(|&argument| argument.to_owned()).collect();
+        let port = free_port();
+        Self { process: process(port, &arguments), port, arguments }
+    }
+
+    pub fn url(&self) -> String {
+        format!("nats://127.0.0.1:{}", self.port)
+    }
+
+    pub fn kill(&mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
+
+    pub fn restart(&mut self) {
+        self.kill();
+        self.process = process(self.port, &self.arguments);
+    }
+
+    /// An agent that is ready.
+    pub fn agent(&self, place: &Place, name: &str) -> Agent {
+        let mut process = place.iotbench(&["agent", "--nats", &self.url(), "--name", name]).spawn().unwrap();
+        let said = Arc::new(Mutex::new(String::new()));
+        let lines = BufReader::new(process.stderr.take().unwrap()).lines();
+        let heard = Arc::clone(&said);
+        let listener = std::thread::spawn(move || {
+            for line in lines.map_while(Result::ok) {
+                heard.lock().unwrap().push_str(&(line + "\n"));
+            }
+        });
+        let agent = Agent { process, said, listener: Some(listener) };
+        agent.wait_until_it_says(&format!("agent {name} at nats://127.0.0.1"));
+        agent
+    }
+
+    /// Who answers as an agent of a later version would.
+    pub fn agent_of_another_version(&self) -> JoinHandle<()> {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        stream.write_all(b"CONNECT {\"verbose\":false}\r\nSUB iotbench.find 1\r\nPING\r\n").unwrap();
+        let mut lines = BufReader::new(stream.try_clone().unwrap()).lines().map_while(Result::ok);
+        assert!(lines.any(|line| line == "PONG"), "it has subscribed");
+        std::thread::spawn(move || {
+            let answer = "{\"schema\":\"iotbench-cluster/9\",\"message\":{\"new\":1}}";
+            for line in lines {
+                let words: Vec<_> = line.split(' ').collect();
+                let answered = match words.as_slice() {
+                    ["MSG", _, _, reply, _] => write!(stream, "PUB {reply} {}\r\n{answer}\r\n", answer.len()),
+                    ["PING"] => stream.write_all(b"PONG\r\n"),
+                    _ => Ok(()),
+                };
+                if answered.is_err() {
+                    return;
+                }
+            }
+        })
+    }
+}
+
+impl Drop for Broker {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+fn process(port: u16, arguments: &[String]) -> Child {
+    let mut command = Command::new("nats-server");
+    command.args(["--addr", "127.0.0.1", "--port", &port.to_string()]).args(arguments);
+    let process = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    wait_for("the NATS server", || TcpStream::connect(("127.0.0.1", port)).is_ok());
+    process
+}
+
+/// An agent that is killed when it is dropped.
+pub struct Agent {
+    process: Child,
+    said: Arc<Mutex<String>>,
+    listener: Option<JoinHandle<()>>,
+}
+
+impl Agent {
+    pub fn wait_until_it_says(&self, text: &str) {
+        wait_for(text, || self.said.lock().unwrap().contains(text));
+    }
+
+    pub fn kill(&mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
+
+    /// Asked to end, it ends in order.
+    pub fn end(&mut self) {
+        let pid = rustix::process::Pid::from_child(&self.process);
+        rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+        let status = self.process.wait().unwrap();
+        self.listener.take().unwrap().join().unwrap();
+        assert!(status.success(), "{status}: {}", self.said.lock().unwrap());
+    }
+}
+
+impl Drop for Agent {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}

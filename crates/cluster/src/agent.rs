@@ -1,0 +1,270 @@
+//! An agent: is there for whoever coordinates a run, one run at a time, and makes its part of the load.
+
+use crate::{
+    Broker, ClusterError,
+    hold::Hold,
+    message::{Answer, FIND, Part, Report, Request, decode, encode, subject_of},
+    wanted::check_name,
+    work::{News, Work},
+};
+use async_nats::{Client, Message, connection::State};
+use bytes::Bytes;
+use futures_util::StreamExt;
+use iotbench_core::{Backend, Endpoint, Registry, Target};
+use iotbench_engine::{Planned, Told};
+use std::{
+    collections::VecDeque,
+    future::Future,
+    time::{Duration, Instant},
+};
+use tokio::sync::{mpsc, oneshot};
+
+/// A coordinator that is not heard of for so long is gone.
+pub const LEASE: Duration = Duration::from_secs(5);
+/// How often the agent looks after its lease, and repeats what was not received.
+const LOOK: Duration = Duration::from_millis(500);
+/// What was not received after so long is repeated.
+const REPEAT: Duration = Duration::from_secs(1);
+/// Reports that wait to be received; a run whose coordinator cannot take them has lost this agent.
+const MOST_WAITING: usize = 4096;
+/// How long another agent of the same name has to say so.
+const ANSWER: Duration = Duration::from_millis(500);
+
+/// An agent between its messages.
+struct Agent<'a> {
+    client: Client,
+    name: String,
+    backends: &'static [&'static dyn Backend],
+    say: &'a dyn Fn(&str),
+    /// Time 0 of the agent's clock.
+    epoch: Instant,
+    hold: Hold,
+    part: Option<AtWork>,
+    /// From the threads of its parts.
+    news: mpsc::Sender<News>,
+}
+
+/// The part that it makes.
+struct AtWork {
+    run: String,
+    work: Work,
+    reports: String,
+    next: u64,
+    waiting: VecDeque<Waiting>,
+}
+
+/// A report that is not known to be received.
+struct Waiting {
+    number: u64,
+    bytes: Bytes,
+    sent: Instant,
+}
+
+/// Serves runs until `stop`, and tells `say` what whoever watches the agent wants to know.
+///
+/// # Errors
+/// The broker refuses what an agent needs, or another agent has its name.
+pub async fn serve(
+    broker: &Broker,
+    name: &str,
+    backends: &'static [&'static dyn Backend],
+    say: &dyn Fn(&str),
+    stop: impl Future<Output = ()>,
+) -> Result<(), ClusterError> {
+    check_name(name)?;
+    let client = broker.connect(&format!("iotbench agent {name}")).await?;
+    if is_taken(&client, name).await? {
+        return Err(ClusterError::Taken(name.into()));
+    }
+    let mut found = client.subscribe(FIND).await.map_err(ClusterError::lost)?;
+    let mut asked = client.subscribe(subject_of(name)).await.map_err(ClusterError::lost)?;
+    client.flush().await.map_err(ClusterError::lost)?;
+    say(&format!("agent {name} at {}", broker.shown()));
+    let (sender, mut news) = mpsc::channel(64);
+    let lease_ns = u64::try_from(LEASE.as_nanos()).unwrap_or(u64::MAX);
+    let (epoch, hold) = (Instant::now(), Hold::new(lease_ns));
+    let mut agent = Agent { client, name: name.into(), backends, say, epoch, hold, part: None, news: sender };
+    let mut look = tokio::time::interval(LOOK);
+    tokio::pin!(stop);
+    loop {
+        tokio::select! {
+            Some(message) = found.next() => agent.hear(message).await?,
+            Some(message) = asked.next() => agent.hear(message).await?,
+            Some(news) = news.recv() => agent.report(news).await?,
+            _ = look.tick() => agent.look().await?,
+            () = &mut stop => break,
+        }
+    }
+    if let Some(part) = agent.part.take() {
+        let thread = part.work.abandon();
+        while !thread.is_finished() {
+            tokio::select! {
+                Some(News::Said(said)) = news.recv() => say(&said),
+                () = tokio::time::sleep(LOOK) => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether another agent answers to this name.
+async fn is_taken(client: &Client, name: &str) -> Result<bool, ClusterError> {
+    let find = encode(&Request::Find)?;
+    let answer = tokio::time::timeout(ANSWER, client.request(subject_of(name), find.into())).await;
+    Ok(matches!(answer, Ok(Ok(_))))
+}
+
+impl Agent<'_> {
+    fn now_ns(&self) -> u64 {
+        u64::try_from(self.epoch.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    async fn hear(&mut self, message: Message) -> Result<(), ClusterError> {
+        let came_ns = self.now_ns();
+        let answer = match decode(&message.payload) {
+            Ok(request) => self.obey(request, came_ns, &message),
+            Err(error) => Some(Answer::Failed { why: error.to_string() }),
+        };
+        match (answer, message.reply) {
+            (Some(answer), Some(reply)) => {
+                self.client.publish(reply, encode(&answer)?.into()).await.map_err(ClusterError::lost)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What is answered at once.
+    fn obey(&mut self, request: Request, came_ns: u64, message: &Message) -> Option<Answer> {
+        match request {
+            Request::Find => Some(Answer::Here { name: self.name.clone(), held_by: self.hold.run().map(Into::into) }),
+            Request::Hold { run } => Some(match self.hold.take(&run, came_ns) {
+                Ok(()) => Answer::Done,
+                Err(holder) => Answer::Held { by: holder.run.clone() },
+            }),
+            Request::Connect(part) => self.connect(*part, came_ns, message),
+            Request::Time => Some(Answer::Time { came_ns: signed(came_ns), answered_ns: signed(self.now_ns()) }),
+            Request::Start { run, at_ns } => {
+                let part = self.part.as_ref().filter(|part| part.run == run);
+                let Some(part) = part else { return Some(not_ours(&run)) };
+                part.work.start(self.epoch + Duration::from_nanos(u64::try_from(at_ns).unwrap_or(0)));
+                Some(Answer::Done)
+            }
+            Request::Follow { run, orders, received } => {
+                if self.hold.renew(&run, came_ns)
+                    && let Some(part) = self.part.as_mut().filter(|part| part.run == run)
+                {
+                    part.work.follow(orders);
+                    part.waiting.retain(|report| report.number >= received);
+                }
+                None
+            }
+            Request::Release { run } => {
+                self.hold.release(&run);
+                self.part = self.part.take().filter(|part| part.run != run);
+                Some(Answer::Done)
+            }
+        }
+    }
+
+    /// Begins a part; the answer follows when its connections are open.
+    fn connect(&mut self, part: Part, now_ns: u64, message: &Message) -> Option<Answer> {
+        if !self.hold.renew(&part.run, now_ns) {
+            return Some(not_ours(&part.run));
+        }
+        let Part { run, reports, drops, .. } = part.clone();
+        let devices = part.head.plan.devices.clone();
+        let begun = planned(part, self.backends).and_then(|(planned, backend)| {
+            let (connected, answer) = oneshot::channel();
+            let work = Work::begin(&run, planned, backend, drops, self.news.clone(), connected);
+            Ok((work.map_err(|e| e.to_string())?, answer))
+        });
+        let (work, connected) = match begun {
+            Ok(begun) => begun,
+            Err(why) => return Some(Answer::Failed { why }),
+        };
+        (self.say)(&format!("run {run}: devices {} to {}", devices.start, devices.end.saturating_sub(1)));
+        self.part = Some(AtWork { run, work, reports, next: 0, waiting: VecDeque::new() });
+        let (client, reply) = (self.client.clone(), message.reply.clone());
+        tokio::spawn(async move {
+            let answer = match connected.await {
+                Ok(Ok(())) => Answer::Done,
+                Ok(Err(why)) => Answer::Failed { why },
+                Err(_) => Answer::Failed { why: "its thread ended by a fault of iotbench".into() },
+            };
+            if let (Some(reply), Ok(bytes)) = (reply, encode(&answer)) {
+                // Whoever asked waits no longer than it wants.
+                let _ = client.publish(reply, bytes.into()).await;
+            }
+        });
+        None
+    }
+
+    async fn report(&mut self, news: News) -> Result<(), ClusterError> {
+        let (run, told) = match news {
+            News::Told(run, told) => (run, told),
+            News::Said(said) => {
+                (self.say)(&said);
+                return Ok(());
+            }
+        };
+        let Some(part) = self.part.as_mut().filter(|part| part.run == run) else { return Ok(()) };
+        for told in told.in_pieces() {
+            let bytes = part.number(told)?;
+            self.client.publish(part.reports.clone(), bytes).await.map_err(ClusterError::lost)?;
+        }
+        if part.waiting.len() > MOST_WAITING {
+            (self.say)(&format!("run {run}: ended, because its coordinator takes no reports"));
+            self.part = None;
+        }
+        Ok(())
+    }
+
+    /// Ends what nobody wants any more, and repeats what was not received.
+    async fn look(&mut self) -> Result<(), ClusterError> {
+        if let Some(run) = self.hold.take_expired(self.now_ns())
+            && let Some(part) = self.part.take_if(|part| part.run == run)
+        {
+            let is_connected = self.client.connection_state() == State::Connected;
+            let why = if is_connected { "its coordinator is gone" } else { "the broker is gone" };
+            (self.say)(&format!("run {run}: ended, because {why}"));
+            // Without the broker nobody can tell whether the coordinator lives: then what it created is its own.
+            if is_connected {
+                drop(part.work.abandon());
+            }
+        }
+        let Some(part) = &mut self.part else { return Ok(()) };
+        for report in part.waiting.iter_mut().filter(|report| report.sent.elapsed() >= REPEAT) {
+            report.sent = Instant::now();
+            let sent = self.client.publish(part.reports.clone(), report.bytes.clone()).await;
+            sent.map_err(ClusterError::lost)?;
+        }
+        Ok(())
+    }
+}
+
+impl AtWork {
+    /// A report with the next number, kept until it is received.
+    fn number(&mut self, told: Told) -> Result<Bytes, ClusterError> {
+        let number = self.next;
+        self.next += 1;
+        let bytes = Bytes::from(encode(&Report { run: self.run.clone(), number, told })?);
+        self.waiting.push_back(Waiting { number, bytes: bytes.clone(), sent: Instant::now() });
+        Ok(bytes)
+    }
+}
+
+fn planned(part: Part, backends: &'static [&'static dyn Backend]) -> Result<(Planned, &'static dyn Backend), String> {
+    let backend = Registry::new(backends).find(&part.head.plan.backend).map_err(|e| e.to_string())?;
+    let endpoints = part.endpoints.into_iter().map(Endpoint::new).collect();
+    let target = Target { endpoints, insecure: part.insecure, ..Target::default() };
+    let planned = part.head.planned(target).map_err(|e| e.to_string())?;
+    Ok((planned, backend))
+}
+
+fn not_ours(run: &str) -> Answer {
+    Answer::Failed { why: format!("it is not held for the run {run}") }
+}
+
+fn signed(ns: u64) -> i64 {
+    i64::try_from(ns).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,85 @@
+//! The NATS server between coordinator and agents: how it is reached.
+
+use crate::ClusterError;
+use async_nats::{Client, ConnectOptions, ServerAddr};
+use std::{path::PathBuf, time::Duration};
+
+/// From a lost connection to the next attempt, and between attempts: well within a lease.
+const RECONNECT: Duration = Duration::from_millis(200);
+/// How long an attempt may take.
+const CONNECT: Duration = Duration::from_secs(5);
+
+/// Where the broker is, and how it lets one in.
+#[derive(Clone)]
+pub struct Broker {
+    addresses: Vec<ServerAddr>,
+    credentials: Option<PathBuf>,
+    authority: Option<PathBuf>,
+}
+
+impl std::fmt::Debug for Broker {
+    /// Without what the addresses may hold of secrets.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Broker").field("at", &self.shown()).finish_non_exhaustive()
+    }
+}
+
+impl Broker {
+    /// The broker at these addresses, with commas between those of one cluster: `nats://host:4222`, or `tls://host:4222` for
+    /// an encrypted connection. A user and password, or a token, may stand before the host. `credentials`: a file of NATS
+    /// (`.creds`); `authority`: the certificates, in PEM, that vouch for the broker, where the system's do not.
+    ///
+    /// # Errors
+    /// An address that is none; it is not repeated, because it may hold a password.
+    pub fn new(
+        addresses: &str,
+        credentials: Option<PathBuf>,
+        authority: Option<PathBuf>,
+    ) -> Result<Self, ClusterError> {
+        let addresses = addresses.split(',').map(|address| address.trim().parse::<ServerAddr>());
+        let addresses = addresses.collect::<Result<Vec<_>, _>>().map_err(|_| ClusterError::NoAddress)?;
+        Ok(Self { addresses, credentials, authority })
+    }
+
+    /// Its addresses without secrets.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        let shown = |address: &ServerAddr| format!("{}://{}:{}", address.scheme(), address.host(), address.port());
+        self.addresses.iter().map(shown).collect::<Vec<_>>().join(",")
+    }
+
+    /// A connection that comes back by itself whenever it is lost.
+    pub(crate) async fn connect(&self, name: &str) -> Result<Client, ClusterError> {
+        let mut options = ConnectOptions::new()
+            .name(name)
+            .connection_timeout(CONNECT)
+            // Opening the connections of a part may take longer than the default; each request has its own limit.
+            .request_timeout(None)
+            .max_reconnects(None::<usize>)
+            .reconnect_delay_callback(|_| RECONNECT);
+        if let Some(file) = &self.credentials {
+            let read = options.credentials_file(file).await;
+            options = read.map_err(|e| ClusterError::Credentials { file: file.clone(), why: e.to_string() })?;
+        }
+        if let Some(file) = &self.authority {
+            options = options.add_root_certificates(file.clone());
+        }
+        let refused =
+            |e: async_nats::ConnectError| ClusterError::Broker { at: self.shown(), kind: e.kind(), why: e.to_string() };
+        options.connect(self.addresses.clone()).await.map_err(refused)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_secret_is_shown() {
+        let broker = Broker::new("nats://me:s3cret@a:4222, tls://t0ken@b", None, None).unwrap();
+        assert_eq!(broker.shown(), "nats://a:4222,tls://b:4222");
+        assert!(!format!("{broker:?}").contains("s3cret"));
+        let error = Broker::new("nats://me:s3cret@a:x", None, None).unwrap_err().to_string();
+        assert!(!error.contains("s3cret") && error.contains("nats://host:4222"), "{error}");
+    }
+}

@@ -1,0 +1,394 @@
+//! The coordinator's side: finds agents, holds them, sets their clocks, and has them make the load of a run.
+
+use crate::{
+    ClusterError,
+    agent::LEASE,
+    clock::{Clocks, Offset, RoundTrip},
+    message::{Answer, FIND, Part, Report, Request, decode, encode, subject_of},
+    roster::{AgentState, Loss, OnLoss, Roster, Then},
+    sequence::{Came, Sequence},
+    wanted::Wanted,
+};
+use async_nats::{Client, Message, Subscriber};
+use futures_util::{StreamExt, future::try_join_all};
+use iotbench_engine::{Desk, LedgerHead, Orders, PartDesk, Plan, Planned};
+use std::{
+    collections::BTreeMap,
+    future::{Future, pending},
+    path::absolute,
+    pin::Pin,
+    time::{Duration, Instant},
+};
+
+/// How long an agent may take for an answer.
+const ANSWER: Duration = Duration::from_secs(2);
+/// How long it may take to open its connections.
+const CONNECTING: Duration = Duration::from_secs(30);
+/// Round trips that tell an agent's clock.
+const ROUND_TRIPS: usize = 16;
+/// How often orders are repeated: agents hear of the coordinator so.
+const REPEAT: Duration = Duration::from_millis(250);
+/// How often it is seen whether they have changed.
+const LOOK: Duration = Duration::from_millis(20);
+/// How often, while the load runs, one agent's clock is looked at.
+const CLOCK: Duration = Duration::from_secs(2);
+/// How often it is asked who is there.
+const ASK: Duration = Duration::from_millis(250);
+
+/// An agent at work for a run.
+pub(crate) struct Member {
+    pub(crate) name: String,
+    pub(crate) clocks: Clocks,
+    pub(crate) desk: PartDesk,
+    reports: Sequence,
+    /// How many reports there are in all, once the last one has come.
+    all: Option<u64>,
+}
+
+impl Member {
+    /// Whether every report has come: the last one may overtake others.
+    fn has_told_all(&self) -> bool {
+        self.all.is_some_and(|all| self.reports.has_all(all))
+    }
+}
+
+/// The agents of a run that is over, with why they were lost.
+pub(crate) struct Members(pub(crate) Vec<(Member, Option<String>)>);
+
+/// A look at an agent's clock that is under way.
+type Measuring = Pin<Box<dyn Future<Output = (usize, Result<Offset, ClusterError>)> + Send>>;
+
+/// A run's agents, as their coordinator sees them.
+pub(crate) struct Coordinator {
+    client: Client,
+    run: String,
+    /// Time 0 of the coordinator's clock.
+    epoch: Instant,
+    members: Vec<Member>,
+    roster: Roster,
+    /// One stream of all reports: the last part of the subject is the agent's place.
+    reports: Subscriber,
+}
+
+impl Coordinator {
+    /// Holds the agents of a run, sets their clocks, and has them open their connections. `drops`: the first of them drops
+    /// what the run creates, should its coordinator be gone.
+    pub(crate) async fn gather(
+        client: Client,
+        names: Vec<String>,
+        planned: &Planned,
+        drops: bool,
+        desk: &Desk,
+    ) -> Result<Self, ClusterError> {
+        let run = planned.plan.run_id.clone();
+        let plans = planned.plan.parts(u32::try_from(names.len()).unwrap_or(u32::MAX))?;
+        let (epoch, inbox) = (Instant::now(), client.new_inbox());
+        let reports = client.subscribe(format!("{inbox}.*")).await.map_err(ClusterError::lost)?;
+        let held = hold(&client, &run, &names).await;
+        let connected = async {
+            held?;
+            let mut members = Vec::new();
+            let mut requests = Vec::new();
+            for (place, (name, plan)) in names.iter().zip(plans).enumerate() {
+                let clocks = Clocks::new(offset(client.clone(), epoch, name.clone()).await?);
+                let desk = desk.part(plan.devices.clone());
+                members.push(Member { name: name.clone(), clocks, desk, reports: Sequence::default(), all: None });
+                let part = part(planned, plan, format!("{inbox}.{place}"), drops && place == 0);
+                requests.push(Request::Connect(Box::new(part)));
+            }
+            let asked = names.iter().zip(&requests).map(|(name, part)| done(&client, name, part, CONNECTING));
+            tokio::select! {
+                connected = try_join_all(asked) => connected?,
+                error = keep_holding(&client, &run, &names) => return Err(error),
+            };
+            Ok(members)
+        };
+        match connected.await {
+            Ok(members) => {
+                let roster = Roster::new(members.len(), lease_ns(), OnLoss::Stop, 0);
+                Ok(Self { client, run, epoch, members, roster, reports })
+            }
+            Err(error) => {
+                release(&client, &run, &names).await?;
+                Err(error)
+            }
+        }
+    }
+
+    /// Has the load begun, does what the control thread wants, and takes what is reported until all is told.
+    pub(crate) async fn conduct(&mut self, epoch: Instant, on_loss: OnLoss, desk: &Desk) -> Result<(), ClusterError> {
+        self.roster = Roster::new(self.members.len(), lease_ns(), on_loss, self.now_ns());
+        self.start(epoch, desk).await;
+        let (mut last, mut told): (Option<Orders>, _) = (None, Instant::now());
+        let mut look = tokio::time::interval(LOOK);
+        let (mut measuring, mut measured, mut place): (Option<Measuring>, _, _) = (None, Instant::now(), 0);
+        while !self.roster.is_over() {
+            let clock = async {
+                match measuring.as_mut() {
+                    Some(measuring) => measuring.await,
+                    None => pending().await,
+                }
+            };
+            tokio::select! {
+                Some(message) = self.reports.next() => self.take(&message, desk),
+                (place, offset) = clock => {
+                    measuring = None;
+                    // One that does not answer is noticed by its silence.
+                    if let (Ok(offset), Some(member)) = (offset, self.members.get_mut(place)) {
+                        member.clocks.note(offset);
+                    }
+                }
+                _ = look.tick() => {
+                    let orders = desk.orders();
+                    if last != Some(orders) || told.elapsed() >= REPEAT {
+                        (last, told) = (Some(orders), Instant::now());
+                        self.tell(orders).await?;
+                    }
+                    while let Some(loss) = self.roster.look(self.now_ns()) {
+                        note_loss(&loss, desk);
+                    }
+                    if measuring.is_none() && measured.elapsed() >= CLOCK {
+                        measured = Instant::now();
+                        place = (place + 1) % self.members.len();
+                        measuring = self.look_at_clock(place);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn look_at_clock(&self, place: usize) -> Option<Measuring> {
+        let member = self.members.get(place)?;
+        let (client, epoch, name) = (self.client.clone(), self.epoch, member.name.clone());
+        Some(Box::pin(async move { (place, offset(client, epoch, name).await) }))
+    }
+
+    async fn start(&mut self, epoch: Instant, desk: &Desk) {
+        let start_ns = signed(epoch.saturating_duration_since(self.epoch));
+        for (place, member) in self.members.iter().enumerate() {
+            let start = Request::Start { run: self.run.clone(), at_ns: member.clocks.agents_ns(start_ns) };
+            if let Err(error) = done(&self.client, &member.name, &start, ANSWER).await
+                && let Some(loss) = self.roster.fail(place, &error.to_string())
+            {
+                note_loss(&loss, desk);
+            }
+        }
+    }
+
+    async fn tell(&self, orders: Orders) -> Result<(), ClusterError> {
+        for member in &self.members {
+            let follow = Request::Follow { run: self.run.clone(), orders, received: member.reports.next() };
+            let sent = self.client.publish(subject_of(&member.name), encode(&follow)?.into()).await;
+            sent.map_err(ClusterError::lost)?;
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, message: &Message, desk: &Desk) {
+        let now_ns = self.now_ns();
+        let place = message.subject.rsplit('.').next().and_then(|place| place.parse::<usize>().ok());
+        let Some((place, member)) = place.and_then(|place| Some((place, self.members.get_mut(place)?))) else { return };
+        // What is told of a part that was given up has no place any more: its gap is unknown.
+        if matches!(self.roster.states().nth(place), Some(AgentState::Lost { .. })) {
+            return;
+        }
+        let report = match decode::<Report>(&message.payload) {
+            Ok(report) if report.run == self.run => Ok(report),
+            Ok(_) => return,
+            Err(error) => Err(error.to_string()),
+        };
+        self.roster.hear(place, now_ns);
+        let taken = report.and_then(|Report { number, told, .. }| match member.reports.take(number) {
+            Came::Again => Ok(()),
+            Came::TooFarAhead => Err("its reports have a gap".into()),
+            Came::New => {
+                member.all = member.all.or(told.is_finished.then_some(number + 1));
+                member.desk.take(told).map_err(|error| error.to_string())
+            }
+        });
+        match taken {
+            Ok(()) if member.has_told_all() => self.roster.end(place),
+            Ok(()) => {}
+            Err(why) => self.roster.fail(place, &why).iter().for_each(|loss| note_loss(loss, desk)),
+        }
+    }
+
+    /// Looks at the clocks once more, and gives the agents back.
+    pub(crate) async fn end(&mut self) -> Result<(), ClusterError> {
+        let lost: Vec<bool> = self.lost().iter().map(Option::is_some).collect();
+        for (member, _) in self.members.iter_mut().zip(lost).filter(|(_, lost)| !lost) {
+            if let Ok(offset) = offset(self.client.clone(), self.epoch, member.name.clone()).await {
+                member.clocks.note(offset);
+            }
+        }
+        let names: Vec<String> = self.members.iter().map(|member| member.name.clone()).collect();
+        release(&self.client, &self.run, &names).await
+    }
+
+    pub(crate) fn into_members(self) -> Members {
+        let lost = self.lost();
+        Members(self.members.into_iter().zip(lost).collect())
+    }
+
+    fn lost(&self) -> Vec<Option<String>> {
+        let why = |state: &AgentState| if let AgentState::Lost { why } = state { Some(why.clone()) } else { None };
+        self.roster.states().map(why).collect()
+    }
+
+    fn now_ns(&self) -> u64 {
+        u64::try_from(self.epoch.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+}
+
+fn note_loss(loss: &Loss, desk: &Desk) {
+    if loss.then == Then::Stop {
+        desk.stop();
+    }
+}
+
+fn part(planned: &Planned, plan: Plan, reports: String, drops: bool) -> Part {
+    let target = &planned.open.target;
+    let base = absolute(&planned.base).unwrap_or_else(|_| planned.base.clone());
+    Part {
+        run: plan.run_id.clone(),
+        head: LedgerHead { plan, base, endpoints: Vec::new(), kept: false },
+        endpoints: target.endpoints.iter().map(|endpoint| endpoint.expose().clone()).collect(),
+        insecure: target.insecure,
+        reports,
+        drops,
+    }
+}
+
+async fn hold(client: &Client, run: &str, names: &[String]) -> Result<(), ClusterError> {
+    let hold = Request::Hold { run: run.into() };
+    let held = names.iter().map(|name| done(client, name, &hold, ANSWER));
+    try_join_all(held).await.map(drop)
+}
+
+/// Goes on holding agents that are busy; ends with an error alone.
+async fn keep_holding(client: &Client, run: &str, names: &[String]) -> ClusterError {
+    loop {
+        tokio::time::sleep(REPEAT).await;
+        if let Err(error) = hold(client, run, names).await {
+            return error;
+        }
+    }
+}
+
+async fn release(client: &Client, run: &str, names: &[String]) -> Result<(), ClusterError> {
+    for name in names {
+        let release = encode(&Request::Release { run: run.into() })?;
+        client.publish(subject_of(name), release.into()).await.map_err(ClusterError::lost)?;
+    }
+    // A broker that is gone takes nothing: then leases end by themselves.
+    let _ = tokio::time::timeout(ANSWER, client.flush()).await;
+    Ok(())
+}
+
+async fn offset(client: Client, epoch: Instant, name: String) -> Result<Offset, ClusterError> {
+    let mut trips = Vec::new();
+    for _ in 0..ROUND_TRIPS {
+        let sent_ns = signed(epoch.elapsed());
+        let answer = ask(&client, &name, &Request::Time, ANSWER).await?;
+        let back_ns = signed(epoch.elapsed());
+        if let Answer::Time { came_ns, answered_ns } = answer {
+            trips.push(RoundTrip { sent_ns, came_ns, answered_ns, back_ns });
+        }
+    }
+    Offset::of(&trips).map_err(|e| ClusterError::Agent { agent: name, why: e.to_string() })
+}
+
+async fn done(client: &Client, name: &str, request: &Request, within: Duration) -> Result<(), ClusterError> {
+    match ask(client, name, request, within).await? {
+        Answer::Done => Ok(()),
+        Answer::Held { by } => Err(ClusterError::Held { agent: name.into(), by }),
+        Answer::Failed { why } => Err(ClusterError::Agent { agent: name.into(), why }),
+        other => Err(ClusterError::Agent { agent: name.into(), why: format!("an unexpected answer, {other:?}") }),
+    }
+}
+
+/// The agents that a run is to have, in the order of their names: as soon as they are there, and at the latest after `within`.
+pub(crate) async fn find(client: &Client, wanted: &Wanted, within: Duration) -> Result<Vec<String>, ClusterError> {
+    let inbox = client.new_inbox();
+    let mut answers = client.subscribe(inbox.clone()).await.map_err(ClusterError::lost)?;
+    let until = tokio::time::Instant::now() + within;
+    let mut here = Present::default();
+    loop {
+        let find = encode(&Request::Find)?;
+        client.publish_with_reply(FIND, inbox.clone(), find.into()).await.map_err(ClusterError::lost)?;
+        let next = tokio::time::Instant::now() + ASK;
+        while let Ok(Some(message)) = tokio::time::timeout_at(next.min(until), answers.next()).await {
+            here.note(decode(&message.payload).map_err(|e| e.to_string()));
+        }
+        match here.chosen(wanted) {
+            Ok(names) => return Ok(names),
+            Err(error) if tokio::time::Instant::now() >= until => return Err(error),
+            Err(_) => {}
+        }
+    }
+}
+
+/// Who has said that it is there.
+#[derive(Default)]
+struct Present {
+    /// By name, with the run that holds it.
+    agents: BTreeMap<String, Option<String>>,
+    /// What those said that are not understood.
+    others: Vec<String>,
+}
+
+impl Present {
+    fn note(&mut self, answer: Result<Answer, String>) {
+        match answer {
+            Ok(Answer::Here { name, held_by }) => drop(self.agents.insert(name, held_by)),
+            Ok(Answer::Failed { why }) | Err(why) if !self.others.contains(&why) => self.others.push(why),
+            Ok(_) | Err(_) => {}
+        }
+    }
+
+    fn chosen(&self, wanted: &Wanted) -> Result<Vec<String>, ClusterError> {
+        match wanted {
+            Wanted::Count(count) => {
+                let free = self.agents.iter().filter(|(_, by)| by.is_none()).map(|(name, _)| name.clone());
+                let free: Vec<String> = free.take(*count).collect();
+                if free.len() == *count {
+                    return Ok(free);
+                }
+                Err(ClusterError::TooFew { wanted: *count, found: free.len(), present: self.said() })
+            }
+            Wanted::Names(names) => names.iter().try_fold(Vec::new(), |mut chosen, name| match self.agents.get(name) {
+                Some(None) => {
+                    chosen.push(name.clone());
+                    Ok(chosen)
+                }
+                Some(Some(by)) => Err(ClusterError::Held { agent: name.clone(), by: by.clone() }),
+                None => Err(ClusterError::Missing { agent: name.clone(), present: self.said() }),
+            }),
+        }
+    }
+
+    fn said(&self) -> Vec<String> {
+        let held = |(name, by): (&String, &Option<String>)| match by {
+            Some(by) => format!("{name} is held for {by}"),
+            None => format!("{name} is free"),
+        };
+        self.agents.iter().map(held).chain(self.others.iter().cloned()).collect()
+    }
+}
+
+async fn ask(client: &Client, name: &str, request: &Request, within: Duration) -> Result<Answer, ClusterError> {
+    let asked = client.request(subject_of(name), encode(request)?.into());
+    let failed = |why: String| ClusterError::Agent { agent: name.into(), why };
+    let message = tokio::time::timeout(within, asked).await;
+    let message = message.map_err(|_| failed(format!("no answer within {} s", within.as_secs_f64())))?;
+    Ok(decode(&message.map_err(|e| failed(e.to_string()))?.payload)?)
+}
+
+fn lease_ns() -> u64 {
+    u64::try_from(LEASE.as_nanos()).unwrap_or(u64::MAX)
+}
+
+fn signed(time: Duration) -> i64 {
+    i64::try_from(time.as_nanos()).unwrap_or(i64::MAX)
+}

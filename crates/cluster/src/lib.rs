@@ -1,0 +1,36 @@
+//! A load from many machines: agents make it, one coordinator decides on it, and NATS carries what they say.
+//!
+//! [`serve`] is an agent. A [`Fleet`] gives the engine's run the agents that make its load: the run itself, with its phases,
+//! totals, ledger and verdict, is the engine's as ever.
+//!
+//! # Invariants
+//! - No load policy, statistics or merging of its own: the engine's and the recorder's.
+//! - Clocks, leases and sequences take times and return values: only the agent and the coordinator read a clock or do I/O.
+//! - No latency is a difference of two machines' clocks unless the uncertainty of these is known and within its limit.
+//! - No message of another schema version is understood by halves: it is refused.
+
+mod agent;
+mod broker;
+mod clock;
+mod coordinator;
+mod error;
+mod fleet;
+mod hold;
+mod message;
+mod private;
+mod roster;
+mod sequence;
+mod wanted;
+mod work;
+
+pub use agent::{LEASE, serve};
+pub use broker::Broker;
+pub use clock::{ClockError, Clocks, Offset, RoundTrip};
+pub use error::ClusterError;
+pub use fleet::Fleet;
+pub use hold::{Hold, Holder};
+pub use message::{MessageError, SCHEMA};
+pub use private::{RECIPE, TOKEN};
+pub use roster::{AgentState, Loss, OnLoss, Roster, Then};
+pub use sequence::{Came, Sequence};
+pub use wanted::Wanted;

@@ -1,0 +1,190 @@
+//! What coordinator and agents say to each other, as JSON. The schema's version is in every message, and one of another
+//! version is refused before anything else of it is read.
+
+use iotbench_engine::{LedgerHead, Orders, Told};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use url::Url;
+
+/// Name and version of the messages. Agents and coordinator have the same, or do not work together.
+pub const SCHEMA: &str = "iotbench-cluster/1";
+
+/// The subject on which every agent hears.
+pub const FIND: &str = "iotbench.find";
+
+/// The subject on which one agent hears.
+#[must_use]
+pub fn subject_of(agent: &str) -> String {
+    format!("iotbench.agent.{agent}")
+}
+
+/// A message as it travels.
+#[derive(Serialize, Deserialize)]
+struct Envelope<T> {
+    schema: String,
+    message: T,
+}
+
+/// A message that is not understood.
+#[derive(Debug, thiserror::Error)]
+pub enum MessageError {
+    /// It is of another version.
+    #[error("its messages are {theirs:?} and ours {SCHEMA:?}: use the same version of iotbench everywhere")]
+    OtherVersion {
+        /// What it says of itself.
+        theirs: String,
+    },
+    /// It is none.
+    #[error("a message cannot be read: {0}")]
+    Unreadable(#[from] serde_json::Error),
+}
+
+/// A message as bytes.
+///
+/// # Errors
+/// It cannot be written, which is a fault of the program.
+pub fn encode<T: Serialize>(message: &T) -> Result<Vec<u8>, MessageError> {
+    #[derive(Serialize)]
+    struct Borrowed<'a, T> {
+        schema: &'static str,
+        message: &'a T,
+    }
+    Ok(serde_json::to_vec(&Borrowed { schema: SCHEMA, message })?)
+}
+
+/// The message in these bytes.
+///
+/// # Errors
+/// It is of another version, or none.
+pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, MessageError> {
+    #[derive(Deserialize)]
+    struct Version {
+        schema: String,
+    }
+    let Version { schema } = serde_json::from_slice(bytes)?;
+    if schema != SCHEMA {
+        return Err(MessageError::OtherVersion { theirs: schema });
+    }
+    Ok(serde_json::from_slice::<Envelope<T>>(bytes)?.message)
+}
+
+/// From a coordinator to an agent, which answers with an [`Answer`].
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Request {
+    /// Who is there?
+    Find,
+    /// Be this run's alone, as long as its coordinator is heard of.
+    Hold {
+        /// The run's name.
+        run: String,
+    },
+    /// Open the connections of your part.
+    Connect(Box<Part>),
+    /// What is the time?
+    Time,
+    /// Begin the load.
+    Start {
+        /// The run's name.
+        run: String,
+        /// When, by the agent's clock, in nanoseconds.
+        at_ns: i64,
+    },
+    /// Do this, and go on being this run's.
+    Follow {
+        /// The run's name.
+        run: String,
+        /// What to do.
+        orders: Orders,
+        /// All reports before this one have come.
+        received: u64,
+    },
+    /// The run has ended.
+    Release {
+        /// The run's name.
+        run: String,
+    },
+}
+
+/// An agent's part of a run.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Part {
+    /// The run's name.
+    pub run: String,
+    /// What it does, of which data.
+    pub head: LedgerHead,
+    /// Where the database is, with what is needed to enter it.
+    pub endpoints: Vec<Url>,
+    /// Whether certificates are not checked.
+    pub insecure: bool,
+    /// The subject for its reports.
+    pub reports: String,
+    /// Whether the agent drops what the run created, should its coordinator be gone.
+    pub drops: bool,
+}
+
+/// From an agent to its coordinator.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    /// It is there.
+    Here {
+        /// Its name.
+        name: String,
+        /// The run that holds it.
+        held_by: Option<String>,
+    },
+    /// It is done.
+    Done,
+    /// It is another run's.
+    Held {
+        /// Whose.
+        by: String,
+    },
+    /// It cannot be done.
+    Failed {
+        /// Why.
+        why: String,
+    },
+    /// The agent's time in nanoseconds, when it was asked and when it answers.
+    Time {
+        /// When the question came in.
+        came_ns: i64,
+        /// When the answer went out.
+        answered_ns: i64,
+    },
+}
+
+/// What an agent reports of its part, by itself.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Report {
+    /// The run's name.
+    pub run: String,
+    /// Its number among the agent's reports of this run, from 0.
+    pub number: u64,
+    /// What it says.
+    pub told: Told,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_said_is_what_is_heard() {
+        let bytes = encode(&Answer::Time { came_ns: -5, answered_ns: i64::MAX }).unwrap();
+        assert_eq!(decode::<Answer>(&bytes).unwrap(), Answer::Time { came_ns: -5, answered_ns: i64::MAX });
+        let report = Report { run: "r".into(), number: 7, told: Told { reached: 9, ..Told::default() } };
+        let heard: Report = decode(&encode(&report).unwrap()).unwrap();
+        assert_eq!((heard.run, heard.number, heard.told), (report.run, report.number, report.told));
+    }
+
+    #[test]
+    fn another_version_is_refused_whatever_it_says() {
+        let theirs = br#"{ "schema": "iotbench-cluster/2", "message": { "something": "new" }, "more": 1 }"#;
+        let error = decode::<Answer>(theirs).unwrap_err();
+        assert!(matches!(&error, MessageError::OtherVersion { theirs } if theirs == "iotbench-cluster/2"), "{error}");
+        assert!(error.to_string().contains("use the same version of iotbench everywhere"));
+        assert!(matches!(decode::<Answer>(b"{}"), Err(MessageError::Unreadable(_))));
+        assert!(matches!(decode::<Answer>(b"\xff"), Err(MessageError::Unreadable(_))));
+    }
+}

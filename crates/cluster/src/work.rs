@@ -1,0 +1,164 @@
+//! An agent's part of a run at work: a thread of its own, which does what it is told and tells what it did.
+
+use iotbench_core::{Backend, Cause};
+use iotbench_engine::{Orders, PartLoad, Planned, Told};
+use std::{
+    panic::AssertUnwindSafe,
+    sync::mpsc::{Receiver, Sender, TryRecvError, channel},
+    thread::JoinHandle,
+    time::{Duration, Instant},
+};
+use tokio::sync::{mpsc, oneshot};
+
+/// How often the thread looks at its orders.
+const LOOK: Duration = Duration::from_millis(50);
+/// So often it tells how it stands, if nothing happened.
+const AT_LEAST: Duration = Duration::from_secs(1);
+/// Before what was created is dropped, the other agents end as well.
+const OTHERS_END: Duration = Duration::from_secs(2);
+
+/// What the thread is told.
+enum Command {
+    Start(Instant),
+    Follow(Orders),
+    /// The coordinator is gone.
+    Abandon,
+}
+
+/// A part at work. Dropped, it gives up what is under way.
+#[derive(Debug)]
+pub(crate) struct Work {
+    commands: Sender<Command>,
+    thread: JoinHandle<()>,
+}
+
+/// What the thread tells: a part's news with its run, or a sentence for whoever watches the agent.
+#[derive(Debug)]
+pub(crate) enum News {
+    Told(String, Told),
+    Said(String),
+}
+
+impl Work {
+    /// Opens the connections of a part, on a thread of its own. `connected` is told when they are open, or why they cannot
+    /// be; `news` what the part did from its start on. `drops`: an abandoned part drops what the run created.
+    ///
+    /// # Errors
+    /// No thread can be started.
+    pub(crate) fn begin(
+        run: &str,
+        planned: Planned,
+        backend: &'static dyn Backend,
+        drops: bool,
+        news: mpsc::Sender<News>,
+        connected: oneshot::Sender<Result<(), String>>,
+    ) -> std::io::Result<Self> {
+        let (commands, received) = channel();
+        let run = run.to_owned();
+        let thread = std::thread::Builder::new().name("part".into()).spawn(move || {
+            let load = PartLoad::connect(&planned, backend).map_err(|e| e.to_string());
+            // Whoever asked may be gone: then nobody starts the load either.
+            match load {
+                Ok(load) => {
+                    if connected.send(Ok(())).is_ok() {
+                        make_safely(&run, load, &received, &news, drops);
+                    }
+                }
+                Err(why) => drop(connected.send(Err(why))),
+            }
+        })?;
+        Ok(Self { commands, thread })
+    }
+
+    /// Begins the load at this instant.
+    pub(crate) fn start(&self, epoch: Instant) {
+        // A thread that has ended has said why.
+        let _ = self.commands.send(Command::Start(epoch));
+    }
+
+    /// Has it do what the control thread wants.
+    pub(crate) fn follow(&self, orders: Orders) {
+        let _ = self.commands.send(Command::Follow(orders));
+    }
+
+    /// Ends the load of a coordinator that is gone.
+    pub(crate) fn abandon(self) -> JoinHandle<()> {
+        let _ = self.commands.send(Command::Abandon);
+        self.thread
+    }
+}
+
+/// A fault of the program is told as what ended the part.
+fn make_safely(run: &str, load: PartLoad, commands: &Receiver<Command>, news: &mpsc::Sender<News>, drops: bool) {
+    let made = std::panic::catch_unwind(AssertUnwindSafe(|| make(run, load, commands, news, drops)));
+    if made.is_err() {
+        let failure = Some((Cause::Client, "an agent's part ended by a fault of iotbench".to_owned()));
+        let told = Told { failure, is_finished: true, ..Told::default() };
+        // Without a receiver the agent is over.
+        let _ = news.blocking_send(News::Told(run.to_owned(), told));
+    }
+}
+
+fn make(run: &str, mut load: PartLoad, commands: &Receiver<Command>, news: &mpsc::Sender<News>, drops: bool) {
+    let mut is_abandoned = false;
+    let mut is_started = false;
+    // Nobody wants it before it has begun.
+    while !is_started && !is_abandoned {
+        match commands.recv() {
+            Ok(Command::Start(epoch)) => {
+                load.start(epoch);
+                is_started = true;
+            }
+            Ok(Command::Follow(orders)) => load.obey(orders),
+            Ok(Command::Abandon) => is_abandoned = true,
+            Err(_) => return,
+        }
+    }
+    if is_started {
+        is_abandoned = drive(run, &mut load, commands, news);
+    }
+    if is_abandoned && drops {
+        std::thread::sleep(OTHERS_END);
+        let said = match load.drop_created() {
+            Ok(()) => format!("what the run {run} created is dropped: its coordinator is gone"),
+            Err(error) => format!("what the run {run} created is not dropped: {error}; iotbench clean drops it"),
+        };
+        let _ = news.blocking_send(News::Said(said));
+    }
+    // What a fault of the program ended was told as a failure.
+    let _ = load.join();
+}
+
+/// Drives the load to its end; true: it was abandoned.
+fn drive(run: &str, load: &mut PartLoad, commands: &Receiver<Command>, news: &mpsc::Sender<News>) -> bool {
+    let mut last = Instant::now();
+    let mut is_abandoned = false;
+    loop {
+        loop {
+            match commands.try_recv() {
+                Ok(Command::Start(_)) => {}
+                Ok(Command::Follow(orders)) => load.obey(orders),
+                Ok(Command::Abandon) => {
+                    is_abandoned = true;
+                    load.obey(Orders::give_up());
+                }
+                Err(TryRecvError::Empty) => break,
+                Err(TryRecvError::Disconnected) => {
+                    load.obey(Orders::give_up());
+                    break;
+                }
+            }
+        }
+        let told = load.tell(LOOK);
+        let is_last = told.is_finished;
+        if is_last || told.is_news() || last.elapsed() >= AT_LEAST {
+            last = Instant::now();
+            if news.blocking_send(News::Told(run.to_owned(), told)).is_err() {
+                load.obey(Orders::give_up());
+            }
+        }
+        if is_last {
+            return is_abandoned;
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! A plan in parts, each for a range of the devices: what they send together is what the whole would send.
+
+use super::{GroupPlan, Load, Plan};
+use crate::{mix::OperationMix, source::Stretches};
+use std::ops::Range;
+
+/// Why a plan cannot be divided.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PartsError {
+    /// No part can be empty.
+    #[error("a load is divided into at least one part")]
+    None,
+    /// The steps of a ramp are of the whole load.
+    #[error(
+        "agents make a fixed load, and this one is searched or climbs: say how much with --vus or --rate, or take a profile \
+         without a ramp"
+    )]
+    Ramp,
+    /// Answers are compared with what was written, which no part knows of the others.
+    #[error("group {0:?} reads, and agents make loads that write: what an answer has to hold, one process alone knows")]
+    Reads(String),
+    /// Whoever is first takes the next operation, and the parts cannot ask each other.
+    #[error("a number of operations is not divided over agents, which cannot count together: give a --duration")]
+    Operations,
+    /// Whole requests, and all devices of a user, belong to one part.
+    #[error(
+        "the load cannot be divided into {parts} parts, but into {most} at most: a request, a user and a sensor belong \
+         to one part each; use fewer agents, or more devices and users"
+    )]
+    TooMany {
+        /// How many were wanted.
+        parts: u32,
+        /// How many there can be.
+        most: u32,
+    },
+    /// Each part needs a connection for each group.
+    #[error(
+        "group {group:?} has {connections} connections, and each of {parts} parts needs one: set connections to at \
+         least {parts}, or use fewer agents"
+    )]
+    Connections {
+        /// Whose.
+        group: String,
+        /// How many it has.
+        connections: u32,
+        /// How many parts were wanted.
+        parts: u32,
+    },
+}
+
+impl Plan {
+    /// Divides the plan into parts by ranges of the devices, about equally long. Every sensor, every operation of an open
+    /// loop and every user of a closed one belongs to exactly one part and keeps there its number, its pace and its data.
+    /// Connections and the limits on operations under way are divided evenly.
+    ///
+    /// # Errors
+    /// It cannot be divided so.
+    pub fn parts(&self, parts: u32) -> Result<Vec<Self>, PartsError> {
+        self.check(parts)?;
+        let ranges = self.ranges(parts)?;
+        let part = |(number, devices): (u32, Range<u32>)| {
+            let groups = self.groups.iter().map(|group| group.part_of(number, parts)).collect::<Result<_, _>>()?;
+            Ok(Self { devices, groups, ..self.clone() })
+        };
+        (0..parts).zip(ranges).map(part).collect()
+    }
+
+    fn check(&self, parts: u32) -> Result<(), PartsError> {
+        if parts == 0 {
+            return Err(PartsError::None);
+        }
+        if self.ramp.is_some() {
+            return Err(PartsError::Ramp);
+        }
+        let reads = |group: &&GroupPlan| group.operations().any(|operation| operation.question().is_some());
+        if let Some(group) = self.groups.iter().find(reads) {
+            return Err(PartsError::Reads(group.name.clone()));
+        }
+        if self.phases.operations.is_some() { Err(PartsError::Operations) } else { Ok(()) }
+    }
+
+    /// Ranges of devices of about the same length, where every group can be divided.
+    fn ranges(&self, parts: u32) -> Result<Vec<Range<u32>>, PartsError> {
+        let Range { start, end } = self.devices;
+        let groups: Vec<_> = self.groups.iter().map(|group| Division::of(group, self.table.devices)).collect();
+        let cuts: Vec<u32> = (start.saturating_add(1)..end).filter(|&cut| groups.iter().all(|g| g.at(cut))).collect();
+        let most = u32::try_from(cuts.len() + 1).unwrap_or(u32::MAX);
+        if parts > most {
+            return Err(PartsError::TooMany { parts, most });
+        }
+        let (mut ranges, mut first, mut next) = (Vec::new(), start, 0);
+        for part in 1..parts {
+            let ideal = u64::from(start) + u64::from(end - start) * u64::from(part) / u64::from(parts);
+            // Enough cuts stay for the parts to come.
+            let last = cuts.len() - (parts - part) as usize;
+            let place = cuts.partition_point(|&cut| u64::from(cut) < ideal).clamp(next, last);
+            if let Some(&cut) = cuts.get(place) {
+                ranges.push(first..cut);
+                first = cut;
+            }
+            next = place + 1;
+        }
+        ranges.push(first..end);
+        Ok(ranges)
+    }
+}
+
+/// Where a group can be divided.
+enum Division {
+    /// Sensors, or users of a device each: everywhere among the first so many devices, which are those that have one.
+    Among(u32),
+    /// Between blocks of devices; of so many users of a closed loop, where no user has devices on both sides.
+    Blocks(Stretches, Option<u32>),
+}
+
+impl Division {
+    fn of(group: &GroupPlan, devices: u32) -> Self {
+        let operations = OperationMix::new(group, 0);
+        let users = match group.load {
+            Load::Paced { .. } => return Self::Among(devices),
+            Load::Closed { users, .. } if operations.gathers() => return Self::Among(users),
+            Load::Closed { users, .. } => Some(users),
+            Load::Open { .. } | Load::Interval { .. } => None,
+        };
+        Self::Blocks(Stretches::new(devices, &operations), users)
+    }
+
+    fn at(&self, device: u32) -> bool {
+        match self {
+            Self::Among(devices) => device < *devices,
+            Self::Blocks(stretches, users) => stretches.divides_at(device, *users),
+        }
+    }
+}
+
+impl GroupPlan {
+    /// What one of several parts has of it.
+    fn part_of(&self, number: u32, parts: u32) -> Result<Self, PartsError> {
+        let connections = self.connections;
+        if connections < parts {
+            return Err(PartsError::Connections { group: self.name.clone(), connections, parts });
+        }
+        let share = |all: u32| all / parts + u32::from(number < all % parts);
+        let load = match self.load {
+            Load::Open { arrival, rate, drop_above } => {
+                Load::Open { arrival, rate, drop_above: drop_above.map(|most| share(most).max(1)) }
+            }
+            other => other,
+        };
+        Ok(Self { load, connections: share(connections), ..self.clone() })
+    }
+}
+
+#[cfg(test)]
+mod tests;

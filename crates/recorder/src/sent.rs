@@ -1,0 +1,218 @@
+//! Windows and histograms as they travel from one process to another: exactly what was recorded, and nothing that the
+//! receiver must trust.
+//!
+//! A histogram is its buckets in `HdrHistogram`'s V2 format with deflate, in base64, beside the exact figures; an empty one is
+//! null. Sums are two numbers of 64 bits, the high one first, because readers of JSON lose digits of longer ones.
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _, ser::Error as _};
+use std::sync::Arc;
+use thiserror::Error;
+
+use crate::error_tally::ErrorTally;
+use crate::histogram::{Exact, LatencyHistogram};
+use crate::recording::{KindRecording, OperationKind, Recording, Requests};
+use crate::window::{Window, WindowCounts};
+
+/// A [`Window`] without the kinds of its operations, which sender and receiver both know.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SentWindow {
+    phase: u32,
+    first_second: u64,
+    seconds: u64,
+    counts: WindowCounts,
+    kinds: Vec<KindRecording>,
+    errors: ErrorTally,
+}
+
+/// What was received is no window of these operations.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("a window that was received is not one of [{ours}]: use the same iotbench on both sides")]
+pub struct NotOurWindow {
+    ours: String,
+}
+
+impl From<Window> for SentWindow {
+    fn from(window: Window) -> Self {
+        let Window { phase, first_second, seconds, counts, recording: Recording { by_kind, errors, .. } } = window;
+        Self { phase, first_second, seconds, counts, kinds: by_kind, errors }
+    }
+}
+
+impl SentWindow {
+    /// The window, of operations of these kinds.
+    ///
+    /// # Errors
+    /// [`NotOurWindow`] where it was recorded of others.
+    pub fn received(self, kinds: &Arc<[OperationKind]>) -> Result<Window, NotOurWindow> {
+        let Self { phase, first_second, seconds, counts, kinds: mut by_kind, errors } = self;
+        let fit = by_kind.iter_mut().zip(kinds.iter()).all(|(recorded, kind)| recorded.fit(kind.requests));
+        let ends = seconds.checked_sub(1).and_then(|more| first_second.checked_add(more));
+        if by_kind.len() != kinds.len() || !fit || ends.is_none() || !errors.is_plausible() {
+            let ours = kinds.iter().map(|kind| kind.name.clone()).collect::<Vec<_>>().join(", ");
+            return Err(NotOurWindow { ours });
+        }
+        let recording = Recording { kinds: Arc::clone(kinds), by_kind, errors };
+        Ok(Window { phase, first_second, seconds, counts, recording })
+    }
+}
+
+impl KindRecording {
+    /// Makes up for what an empty histogram leaves out. False where it holds what operations of this kind do not record.
+    fn fit(&mut self, requests: Requests) -> bool {
+        let (records_requests, records_busy) = match requests {
+            Requests::One => (false, false),
+            Requests::Many => (true, false),
+            Requests::Paused => (true, true),
+        };
+        if records_busy {
+            self.busy.get_or_insert_default();
+        }
+        self.requests.is_some() == records_requests && self.busy.is_some() == records_busy
+    }
+}
+
+/// A histogram that is not empty.
+#[derive(Serialize, Deserialize)]
+struct SentHistogram {
+    hdr: String,
+    overflow: u64,
+    min_ns: u64,
+    max_ns: u64,
+    #[serde(with = "wide")]
+    sum_ns: u128,
+    #[serde(with = "wide")]
+    sum_squares: u128,
+}
+
+/// A number of 128 bits as its high and its low half.
+pub(crate) mod wide {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[expect(clippy::cast_possible_truncation, reason = "halves of 64 bits")]
+    pub(crate) fn serialize<S: Serializer>(number: &u128, serializer: S) -> Result<S::Ok, S::Error> {
+        ((number >> 64) as u64, *number as u64).serialize(serializer)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u128, D::Error> {
+        let (high, low) = <(u64, u64)>::deserialize(deserializer)?;
+        Ok(u128::from(high) << 64 | u128::from(low))
+    }
+}
+
+impl Serialize for LatencyHistogram {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.is_empty() {
+            return serializer.serialize_none();
+        }
+        let Exact { overflow, min_ns, max_ns, sum_ns, sum_squares } = self.exact();
+        let hdr = STANDARD.encode(self.to_v2_deflate().map_err(S::Error::custom)?);
+        serializer.serialize_some(&SentHistogram { hdr, overflow, min_ns, max_ns, sum_ns, sum_squares })
+    }
+}
+
+impl<'de> Deserialize<'de> for LatencyHistogram {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Some(sent) = Option::<SentHistogram>::deserialize(deserializer)? else { return Ok(Self::new()) };
+        let SentHistogram { hdr, overflow, min_ns, max_ns, sum_ns, sum_squares } = sent;
+        let bytes = STANDARD.decode(hdr).map_err(D::Error::custom)?;
+        let exact = Exact { overflow, min_ns, max_ns, sum_ns, sum_squares };
+        let buckets = Self::from_v2_deflate(&bytes).map_err(D::Error::custom)?;
+        buckets.with_exact(exact).ok_or_else(|| D::Error::custom("a histogram whose exact figures cannot be its own"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Outcome, Payload, Recorder, Timing};
+    use proptest::prelude::*;
+
+    fn kinds() -> Arc<[OperationKind]> {
+        let kind = |name: &str, requests| OperationKind { name: name.into(), requests };
+        [kind("write", Requests::One), kind("search", Requests::Many), kind("paused", Requests::Paused)].into()
+    }
+
+    fn recorded(events: &[(usize, Outcome, u64, u64, u64)]) -> Vec<Window> {
+        let mut recorder = Recorder::new(kinds());
+        for &(kind, outcome, at_ns, lag_ns, service_ns) in events {
+            let timing = Timing::new(at_ns, at_ns + lag_ns, at_ns + lag_ns + service_ns).unwrap();
+            recorder.offer(kind, at_ns, 1);
+            recorder.start(kind, at_ns, timing.sent_ns(), 3);
+            recorder.complete_request(kind, at_ns, outcome, &timing);
+            recorder.complete(kind, outcome, &timing, &Payload::undivided(outcome, 3, 45, 100));
+            if outcome == Outcome::Fail {
+                recorder.error(timing.replied_ns(), "server", "refused:\n\u{1b}[2J");
+            }
+        }
+        recorder.finish()
+    }
+
+    fn travelled(window: &Window) -> Window {
+        let text = serde_json::to_string(&SentWindow::from(window.clone())).unwrap();
+        serde_json::from_str::<SentWindow>(&text).unwrap().received(&kinds()).unwrap()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(30))]
+
+        #[test]
+        fn what_is_received_is_what_was_recorded(
+            events in prop::collection::vec(
+                (
+                    0..3_usize,
+                    prop_oneof![6 => Just(Outcome::Ok), 1 => Just(Outcome::Fail), 1 => Just(Outcome::Unknown)],
+                    0..3_000_000_000_u64,
+                    0..5_000_000_u64,
+                    // Some overflow.
+                    prop_oneof![9 => 0..2_000_000_000_u64, 1 => 80_000_000_000_000..200_000_000_000_000_u64],
+                ),
+                0..60,
+            ),
+        ) {
+            for window in recorded(&events) {
+                prop_assert!(travelled(&window) == window);
+            }
+        }
+    }
+
+    #[test]
+    fn of_other_operations_nothing_is_received() {
+        let window = recorded(&[(1, Outcome::Ok, 5, 5, 5)]).remove(0);
+        let mut others = kinds().to_vec();
+        others.swap(0, 1);
+        assert!(SentWindow::from(window.clone()).received(&others.into()).is_err());
+        assert!(SentWindow::from(window).received(&kinds()[..2].to_vec().into()).is_err());
+    }
+
+    /// What a faulty or hostile sender writes is refused, and no figure of it can end the program later.
+    #[test]
+    fn figures_that_cannot_be_are_refused() {
+        let window = recorded(&[(0, Outcome::Ok, 0, 1_000, 2_000), (0, Outcome::Fail, 0, 1_000, 9_000)]).remove(0);
+        let honest = serde_json::to_value(SentWindow::from(window)).unwrap();
+        let received = |value: serde_json::Value| {
+            serde_json::from_value::<SentWindow>(value).ok().and_then(|sent| sent.received(&kinds()).ok())
+        };
+        assert!(received(honest.clone()).is_some());
+        let lag = "/kinds/0/operations/ok/lag";
+        for (place, wrong) in [
+            (format!("{lag}/min_ns"), serde_json::json!(1_500)),
+            (format!("{lag}/max_ns"), serde_json::json!(1)),
+            (format!("{lag}/sum_ns"), serde_json::json!([1, 0])),
+            (format!("{lag}/overflow"), serde_json::json!(1)),
+            (format!("{lag}/overflow"), serde_json::json!(u64::MAX)),
+            (format!("{lag}/hdr"), serde_json::json!("AAAA")),
+            ("/seconds".into(), serde_json::json!(0)),
+            ("/first_second".into(), serde_json::json!(u64::MAX)),
+            ("/errors/by_cause/server/samples".into(), serde_json::json!(["a", "b", "c", "d", "e", "f"])),
+            ("/errors/by_cause/server/samples".into(), serde_json::json!(["\u{1b}[2J"])),
+        ] {
+            let mut value = honest.clone();
+            *value.pointer_mut(&place).unwrap() = wrong;
+            if place == "/first_second" {
+                *value.pointer_mut("/seconds").unwrap() = serde_json::json!(2);
+            }
+            assert!(received(value).is_none(), "{place}");
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! What each agent did of a load that several made.
+
+use super::{Figures, OperationCounts, rounded, us};
+use iotbench_engine::{AgentFigures, Outcome};
+use serde::{Deserialize, Serialize};
+
+/// One agent's part of a load. Its figures are of the measured part, and in the figures of the run already.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Agent {
+    /// Its name.
+    pub name: String,
+    /// The first of its devices.
+    pub first_device: u32,
+    /// How many devices it had.
+    pub devices: u32,
+    /// Why it was lost; null: it told all that it did.
+    pub lost: Option<String>,
+    /// Its operations by their fate.
+    pub operations: OperationCounts,
+    /// Datapoints acknowledged to it over the whole run.
+    pub points_acked: u64,
+    /// Its successful operations, from the intended start to the last reply, by its own clock.
+    pub response: Figures,
+    /// Its CPU, in cores; null: not known, as of one that was lost.
+    pub cores: Option<f64>,
+    /// The cores that it may use, by its affinity and the quotas of its cgroups; null: as before.
+    pub cores_allowed: Option<f64>,
+    /// CPU of its busiest thread that makes load, in percent of one core; null: as before.
+    pub busiest_thread_pct: Option<f64>,
+    /// How often it could not run; null: as before.
+    pub hiccup_count: Option<u64>,
+    /// For how long, in milliseconds; null: as before.
+    pub stalled_ms: Option<f64>,
+    /// How far its clock may be from what it was taken for, in microseconds.
+    pub clock_uncertainty_us: f64,
+    /// By how much its clock and the coordinator's drifted apart, at the least, in microseconds.
+    pub clock_drift_us: f64,
+    /// How far from the common start it may have begun, in microseconds; null: its clock is not known within
+    /// `clock_limit_us`.
+    pub start_skew_us: Option<f64>,
+    /// The uncertainty above which nothing is told that two machines' clocks would have to tell, in microseconds.
+    pub clock_limit_us: f64,
+}
+
+impl Agent {
+    pub(super) fn of_run(outcome: &Outcome) -> Vec<Self> {
+        outcome.agents.iter().map(Self::from).collect()
+    }
+}
+
+impl From<&AgentFigures> for Agent {
+    fn from(agent: &AgentFigures) -> Self {
+        let client = agent.client.as_ref();
+        let cpu = client.and_then(|client| client.cpu);
+        let clock = &agent.clock;
+        Self {
+            name: agent.name.clone(),
+            first_device: agent.devices.start,
+            devices: agent.devices.end.saturating_sub(agent.devices.start),
+            lost: agent.lost.clone(),
+            operations: OperationCounts::from(agent.load),
+            points_acked: agent.points.acked,
+            response: Figures::from(&agent.response),
+            cores: cpu.and_then(|cpu| rounded(cpu.cores)),
+            cores_allowed: cpu.and_then(|cpu| rounded(cpu.allowed_cores)),
+            busiest_thread_pct: cpu.and_then(|cpu| rounded(cpu.busiest_thread? * 100.0)),
+            hiccup_count: client.map(|client| client.hiccups.count),
+            stalled_ms: client.and_then(|client| rounded(client.hiccups.stalled.as_secs_f64() * 1e3)),
+            clock_uncertainty_us: us(clock.uncertainty_ns),
+            clock_drift_us: us(clock.drift_ns),
+            start_skew_us: clock.start_skew_ns().map(us),
+            clock_limit_us: us(clock.limit_ns),
+        }
+    }
+}
