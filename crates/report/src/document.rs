@@ -26,6 +26,7 @@ mod target;
 mod throughput;
 mod usl;
 mod verdict;
+mod via;
 mod visibility;
 mod writes_alone;
 
@@ -52,6 +53,7 @@ pub(crate) use throughput::spread;
 pub use throughput::{MeasuredPart, Spread, Throughput, Windows};
 pub use usl::{Usl, UslEstimate};
 pub use verdict::{Status, Verdict};
+pub use via::{Stages, Via};
 pub use visibility::Visibility;
 pub use writes_alone::{WriteFigures, WritesAlone};
 
@@ -66,7 +68,7 @@ use std::time::SystemTime;
 
 /// Name and version of the format. The major number changes when a field changes its meaning or goes, the minor one when
 /// a field comes.
-pub const SCHEMA: &str = "iotbench-run/1.5";
+pub const SCHEMA: &str = "iotbench-run/1.6";
 const SCHEMA_OF_THIS_MAJOR: &str = "iotbench-run/1.";
 
 /// The results document of a run. `docs/results.md` describes every field, `docs/run.schema.json` is its JSON Schema.
@@ -118,6 +120,9 @@ pub struct Document {
     /// could not be told.
     #[serde(default)]
     pub visibility: Option<Visibility>,
+    /// What a broker between devices and writers carried; null: devices wrote themselves.
+    #[serde(default)]
+    pub via: Option<Via>,
     /// What was done to the server's processes, and what the load noticed of it; null: nothing was.
     #[serde(default)]
     pub scenario: Option<Scenario>,
@@ -206,6 +211,7 @@ impl Document {
             answers: Answers::new(outcome),
             audit: Audit::new(outcome),
             freshness: outcome.freshness.as_ref().map(Freshness::from),
+            via: Via::new(outcome),
             scenario: outcome.scenario.as_ref().map(|scenario| {
                 let acked = outcome.preloaded_points + outcome.points.acked;
                 Scenario::of(scenario, outcome.stored.map(|stored| acked.saturating_sub(stored.points)))

@@ -4,7 +4,9 @@
 
 mod outcomes;
 
-use iotbench_report::{Audit, Document, render, render_audit, render_comparison};
+use iotbench_report::{
+    Across, Audit, Cell, CompareOptions, Document, compare, render, render_audit, render_comparison,
+};
 use proptest::prelude::*;
 use serde_json::Value;
 use std::path::Path;
@@ -26,6 +28,13 @@ fn a_ramp_of_a_database_that_falls_behind() {
 fn a_client_that_was_held_up() {
     let mut outcome = outcomes::fixed(450, 0, 0);
     outcomes::with_hiccups(&mut outcome);
+    insta::assert_snapshot!(shown(&outcome));
+}
+
+#[test]
+fn a_run_through_a_broker() {
+    let mut outcome = outcomes::fixed(450, 0, 0);
+    outcomes::with_via(&mut outcome);
     insta::assert_snapshot!(shown(&outcome));
 }
 
@@ -172,4 +181,22 @@ proptest! {
             prop_assert!(!shown.chars().any(|c| c.is_control() && c != '\n'));
         }
     }
+}
+
+#[test]
+fn what_datapoints_travelled_through_is_part_of_the_name_and_of_the_likeness() {
+    let plain = outcomes::fixed(450, 0, 0);
+    let mut carried = outcomes::fixed(450, 0, 0);
+    outcomes::with_via(&mut carried);
+    let documents = [document(&plain), document(&carried)];
+    let [a, b] = documents.each_ref().map(|document| document.target.title());
+    assert_eq!((a.as_str(), b.as_str()), ("sqlite:wide", "sqlite:wide, via mqtt qos 1 json64"));
+    assert!(render_comparison(&documents, 100).contains("via mqtt"));
+    assert_ne!(documents[0].fingerprint, documents[1].fingerprint);
+    let [base, mut new] = documents;
+    new.run_id.push('b');
+    let across = Across::default();
+    let options = CompareOptions { threshold: 0.05, metrics: Vec::new(), across, noise_floor: None };
+    let refused = compare(vec![Cell { base: vec![base], new: vec![new] }], &options).unwrap_err().to_string();
+    assert!(refused.contains("via (nothing between and mqtt qos 1 json64)"), "{refused}");
 }

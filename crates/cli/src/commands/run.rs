@@ -1,6 +1,7 @@
 //! `iotbench run`.
 
 mod baseline;
+mod broker;
 mod carry_out;
 mod command;
 mod managed;
@@ -44,6 +45,7 @@ fn run_jobs(jobs: &[Job], arguments: &RunArguments) -> Result<u8, CliError> {
     // Found missing before anything is made.
     let baseline = Baseline::read(arguments)?;
     jobs.iter().try_for_each(Job::find_programs)?;
+    broker::find_program(arguments)?;
     jobs.iter().try_for_each(Job::reserve_descriptors)?;
     let views = arguments.open_views()?;
     let arguments = &arguments.shown_by(&views);
@@ -93,6 +95,7 @@ pub(crate) fn jobs(arguments: &RunArguments) -> Result<Vec<Job>, CliError> {
             }
         }
     }
+    broker::check(arguments, &jobs)?;
     Ok(jobs)
 }
 

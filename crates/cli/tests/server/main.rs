@@ -31,3 +31,4 @@ mod tampered;
 mod tampering;
 mod tls;
 mod verify;
+mod via;

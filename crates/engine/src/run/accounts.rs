@@ -44,6 +44,9 @@ impl Session<'_> {
             }
         };
         self.outcome.points = totals.counts.points;
+        if let Some(account) = &running.account {
+            self.settle_carried(account, reasons);
+        }
         self.outcome.client.pacing_error = totals.pacing_error;
         self.outcome.client.samples_dropped = totals.samples_dropped;
         if let Ok(answers) = &verified {

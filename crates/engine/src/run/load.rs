@@ -21,6 +21,7 @@ use crate::{
     totals::Totals,
     verdict::Reason,
     verify::{Frontier, Probe, ProbeParts, Verifier, VerifierParts, Writes},
+    via::Account,
 };
 use iotbench_core::{Acknowledgement, Cause, Error, Layout, ValueType};
 use iotbench_recorder::WINDOW_NS;
@@ -61,6 +62,8 @@ pub(super) struct Running {
     readings: Arc<Mutex<Vec<Reading>>>,
     phase: Phase,
     drain_until_ns: Option<u64>,
+    /// What becomes of messages, where a broker carries them.
+    pub(super) account: Option<Arc<Account>>,
     /// Whether the run's deadline ended the load.
     pub(super) overran: bool,
 }
@@ -109,6 +112,8 @@ impl Session<'_> {
         let verifier = self.verifier().map_err(target)?;
         let (sender, slices) = sync_channel(SLICES);
         let reached = self.journal.is_some().then(|| Arc::new(Reached::default()));
+        let account = self.carrying_account();
+        let carried = self.options.via.as_ref().map(|via| Arc::clone(&via.carrier)).zip(account.clone());
         let request = LoadRequest {
             planned: &self.planned,
             database: &self.database,
@@ -118,6 +123,7 @@ impl Session<'_> {
             trace: self.options.trace,
             reached: reached.clone(),
             witness: verifier.as_ref().map(Verifier::witness),
+            via: carried,
         };
         let threads = LoadThreads::connect(request).map_err(target)?;
         let clock = RunClock::starting_at(epoch(plan.start_utc_ns));
@@ -148,6 +154,7 @@ impl Session<'_> {
             readings,
             phase,
             drain_until_ns: None,
+            account,
             overran: false,
         })
     }
@@ -210,7 +217,8 @@ impl Session<'_> {
     fn sampler(&self, clock: RunClock, readings: Arc<Mutex<Vec<Reading>>>) -> Result<Sampler, SamplerError> {
         let role = if self.backend.capabilities().embedded { SHARED_ROLE } else { CLIENT_ROLE };
         let own = Subject { role: role.into(), node: 0, target: own_tree() };
-        let nodes = self.planned.open.target.nodes.iter().filter_map(|n| {
+        let of_broker = self.options.via.iter().flat_map(|via| &via.nodes);
+        let nodes = self.planned.open.target.nodes.iter().chain(of_broker).filter_map(|n| {
             Some(Subject {
                 role: n.role.clone(),
                 node: n.node,
@@ -306,7 +314,8 @@ impl Session<'_> {
         }
         let deadline_ns = self.planned.plan.phases.run_deadline_ns.unwrap_or(u64::MAX);
         running.overran |= running.clock.now_ns() >= deadline_ns;
-        Ok(running.overran || self.stop.ends() || running.threads.are_finished())
+        let is_cut_off = running.account.as_ref().is_some_and(|account| account.has_failed());
+        Ok(running.overran || is_cut_off || self.stop.ends() || running.threads.are_finished())
     }
 
     /// One look at the threads: takes a slice if there is one, tells the seconds that are complete, keeps the deadline.
