@@ -4,11 +4,21 @@ use iotbench_core::{
     Batch, Devices, Direction, Layout, Marker, Name, Predicate, Query, Run, Schema, Signal, TableSpec, TimeRange,
     Value, ValueType,
 };
-use std::ops::Bound;
+use std::{
+    ops::Bound,
+    process,
+    sync::atomic::{AtomicU32, Ordering},
+};
 
 const SECOND_NS: i64 = 1_000_000_000;
 /// Ten a second for five minutes, of each device.
 const POINTS: u32 = 3000;
+
+/// The name of a database that no other test has.
+pub(crate) fn database_name() -> String {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    format!("iotbench_plans_{}_{}", process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
+}
 
 pub(crate) fn table(layout: Layout) -> TableSpec {
     let signal = |name: &str| Signal { name: name.into(), value_type: ValueType::F32, max_text_bytes: 0 };

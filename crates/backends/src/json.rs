@@ -301,18 +301,19 @@ mod tests {
         let mut chunk = Chunk::new([ValueType::U16, ValueType::U16]);
         read_object(br#"{"a":1,"b":2,"d":4}"#, &["b", "c"], &mut chunk.columns).unwrap();
         read_object(br#"{"c":3}"#, &["b", "c"], &mut chunk.columns).unwrap();
+        read_object(br#"{"c":9,"a":8,"b":7}"#, &["b", "c"], &mut chunk.columns).unwrap();
         let second = br#"{"measurements":[{"ns":5,"m":[1,2,3]},{"m":[4],"ns":6},{"ns":7}]}"#;
         read_second(second, &[0, 2], &mut chunk).unwrap();
-        let rows: Vec<_> = (0..5).map(|row| [0, 1].map(|c: usize| chunk.columns[c].get(row))).collect();
+        let rows: Vec<_> = (0..6).map(|row| [0, 1].map(|c: usize| chunk.columns[c].get(row))).collect();
         let v = |v| Some(Value::U16(v));
-        assert_eq!(rows, [[v(2), None], [None, v(3)], [v(1), v(3)], [v(4), None], [None, None]]);
+        assert_eq!(rows, [[v(2), None], [None, v(3)], [v(7), v(9)], [v(1), v(3)], [v(4), None], [None, None]]);
         assert_eq!(chunk.timestamps_ns, [5, 6, 7]);
     }
 
     #[test]
     fn what_is_no_datapoint_is_an_error() {
         let mut chunk = Chunk::new([ValueType::U16]);
-        for bad in ["", "{", "[]", r#"{"a":70000}"#, r#"{"a":"x"}"#, r#"{"a":1} x"#] {
+        for bad in ["", "{", "[]", r#"{"a":70000}"#, r#"{"a":"x"}"#, r#"{"a":1} x"#, r#"{"a":1,"b":2,"a":1}"#] {
             assert!(read_object(bad.as_bytes(), &["a"], &mut chunk.columns).is_err(), "{bad}");
         }
         for bad in

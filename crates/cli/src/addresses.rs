@@ -11,7 +11,7 @@ use url::Url;
 pub(crate) fn endpoints(texts: &[String]) -> Result<Vec<Endpoint>, CliError> {
     let wrong = |e| CliError::usage(format!("--url cannot be read: {e}; write for example sqlite:PATH"));
     let written = texts.iter().map(|text| text.trim()).filter(|text| !text.is_empty());
-    let endpoints = written.flat_map(each_host).map(|url| url.parse().map(Endpoint::new).map_err(wrong));
+    let endpoints = written.flat_map(each_host).map(|url| url.parse().map_err(wrong));
     let endpoints = endpoints.collect::<Result<Vec<_>, _>>()?;
     if endpoints.is_empty() && !texts.is_empty() {
         return Err(CliError::usage("--url is empty: give an address, or leave it out"));
@@ -21,7 +21,7 @@ pub(crate) fn endpoints(texts: &[String]) -> Result<Vec<Endpoint>, CliError> {
 
 /// An address for people: without user, password and options.
 pub(crate) fn shown(text: &str) -> String {
-    let shown = |text: String| text.parse().map_or_else(|_| "***".into(), |url| Endpoint::new(url).to_string());
+    let shown = |text: String| text.parse().map_or_else(|_| "***".into(), |endpoint: Endpoint| endpoint.to_string());
     text.lines().flat_map(each_host).map(shown).collect::<Vec<_>>().join(" ")
 }
 

@@ -5,8 +5,13 @@ use std::io::{self, ErrorKind, Write};
 
 /// Prints a result. A reader that has gone away is no error.
 pub(crate) fn print(text: &str) -> Result<(), CliError> {
+    print_bytes(text.as_bytes())
+}
+
+/// Prints a result that need not be a text.
+pub(crate) fn print_bytes(bytes: &[u8]) -> Result<(), CliError> {
     let mut stdout = io::stdout().lock();
-    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    let written = stdout.write_all(bytes).and_then(|()| stdout.flush());
     match written {
         Err(e) if e.kind() == ErrorKind::BrokenPipe => Ok(()),
         written => written.map_err(|e| CliError::local_io(format!("standard output cannot be written: {e}"))),

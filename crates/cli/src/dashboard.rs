@@ -33,14 +33,14 @@ pub(crate) struct Dashboard {
 }
 
 impl Dashboard {
-    /// Takes the terminal for a run of this plan, which `stop` ends.
+    /// Takes the terminal for a run of this plan, which `stop` ends. `among`: where it is in its suite, if it is of one.
     ///
     /// # Errors
     /// The terminal cannot be taken.
-    pub(crate) fn new(plan: &Plan, screen: Screen, stop: StopSignal) -> Result<Self, CliError> {
+    pub(crate) fn new(plan: &Plan, among: &str, screen: Screen, stop: StopSignal) -> Result<Self, CliError> {
         let not_taken = |e: io::Error| CliError::local_io(format!("--ui cannot draw on the terminal: {e}"));
-        let mut dashboard =
-            Self { state: Arc::new(Mutex::new(State::new(plan))), screen, ended: Arc::default(), thread: None };
+        let state = Arc::new(Mutex::new(State::new(plan, among)));
+        let mut dashboard = Self { state, screen, ended: Arc::default(), thread: None };
         let mut terminal = dashboard.screen.take().map_err(not_taken)?;
         let (state, screen, ended) =
             (Arc::clone(&dashboard.state), dashboard.screen.clone(), Arc::clone(&dashboard.ended));

@@ -107,9 +107,9 @@ impl Job {
         [Some(self.name()), strategy, variant].into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 
-    /// Where the user says that the database is.
-    pub(crate) fn endpoints(&self) -> &[Endpoint] {
-        &self.endpoints
+    /// Where the user says that the database is, and which one it is.
+    pub(crate) fn addresses(&self) -> impl Iterator<Item = (&'static dyn Backend, &Endpoint)> {
+        self.endpoints.iter().map(|endpoint| (self.backend, endpoint))
     }
 
     /// Whether the database is to lie in a folder of the run's own.

@@ -1,7 +1,7 @@
 //! Two programs on one database would each count what the other wrote: one at a time, on this machine and for this user.
 
 use crate::{console::printable, error::CliError};
-use iotbench_core::Endpoint;
+use iotbench_core::{Backend, Endpoint};
 use iotbench_launcher::Records;
 use iotbench_report::{Lock, LockError};
 use sha2::{Digest, Sha256};
@@ -9,16 +9,19 @@ use std::{
     net::Ipv4Addr,
     path::{Path, PathBuf},
 };
-use url::{Host, Url};
+use url::Host;
 
 /// The locks of the databases at these addresses, as long as they are kept.
-pub(crate) fn lock_targets(endpoints: &[Endpoint]) -> Result<Vec<Lock>, CliError> {
-    if endpoints.is_empty() {
+pub(crate) fn lock_targets<'a>(
+    addresses: impl Iterator<Item = (&'static dyn Backend, &'a Endpoint)>,
+) -> Result<Vec<Lock>, CliError> {
+    let identified = |(backend, endpoint): (&dyn Backend, &'a Endpoint)| (identity(endpoint, backend), endpoint);
+    let mut targets: Vec<_> = addresses.map(identified).collect();
+    if targets.is_empty() {
         return Ok(Vec::new());
     }
     let records = Records::open()?;
     // In one order, so that of two that want the same ones each takes the same first.
-    let mut targets: Vec<_> = endpoints.iter().map(|endpoint| (identity(endpoint.expose()), endpoint)).collect();
     targets.sort_by(|a, b| a.0.cmp(&b.0));
     targets.dedup_by(|a, b| a.0 == b.0);
     let lock = |(identity, endpoint): (String, &Endpoint)| {
@@ -37,9 +40,10 @@ impl From<LockError> for CliError {
     }
 }
 
-/// What makes an address the same database as another: a file by its real path, a server by host, port (or the kind of
-/// server, where it is left out) and path. Who logs in and how does not.
-fn identity(url: &Url) -> String {
+/// What makes an address the same database as another: a file by its real path, a server by host, port (the
+/// backend's own, where it is left out) and path. Who logs in and how does not.
+fn identity(endpoint: &Endpoint, backend: &dyn Backend) -> String {
+    let url = endpoint.expose();
     let Some(host) = url.host() else {
         let path = Path::new(url.path());
         return format!("file {}", real(path).display());
@@ -53,19 +57,9 @@ fn identity(url: &Url) -> String {
         Host::Ipv6(address) => address.is_loopback(),
     };
     let host = if is_this_machine { "localhost".into() } else { host.to_string().to_lowercase() };
-    let port = url.port_or_known_default().or_else(|| usual_port(url.scheme()));
+    let port = endpoint.port().or_else(|| backend.default_port());
     let port = port.map_or_else(|| url.scheme().to_owned(), |port| port.to_string());
     format!("server {host} {port} {}", url.path().trim_end_matches('/'))
-}
-
-/// The port of a protocol that is not of the web, by the names of its addresses.
-fn usual_port(scheme: &str) -> Option<u16> {
-    match scheme {
-        "postgres" | "postgresql" => Some(5432),
-        "mysql" | "mariadb" => Some(3306),
-        "mongodb" => Some(27017),
-        _ => None,
-    }
 }
 
 /// The path without links and dots, of a file that may not be there yet.
@@ -78,29 +72,45 @@ fn real(path: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use iotbench_backends::BACKENDS;
+    use iotbench_core::Registry;
 
-    fn of(text: &str) -> String {
-        identity(&Url::parse(text).unwrap())
+    fn of(text: &str, backend: &str) -> String {
+        identity(&text.parse().unwrap(), Registry::new(BACKENDS).find(backend).unwrap())
     }
 
     #[test]
     fn one_database_by_several_names_is_one() {
         let names = ["postgres://me:secret@localhost/iot", "postgres://you@127.0.0.1/iot/", "postgres://[::1]/iot?x=1"];
-        assert!(names.iter().all(|name| of(name) == of(names[0])), "{names:?}");
-        assert_eq!(of("http://h/"), of("http://H:80"));
-        assert_eq!(of("postgres://h/a"), of("postgresql://h:5432/a"));
-        assert_eq!(of("mysql://h/a"), of("mariadb://h:3306/a"));
-        assert_eq!(of("mongodb://h/a"), of("mongodb://h:27017/a"));
-        assert!(!of(names[0]).contains("secret"));
+        assert!(names.iter().all(|name| of(name, "postgres") == of(names[0], "postgres")), "{names:?}");
+        assert_eq!(of("postgres://h/a", "postgres"), of("postgresql://H:5432/a", "postgres"));
+        assert_eq!(of("mysql://h/a", "mysql"), of("mariadb://h:3306/a", "mariadb"));
+        assert_eq!(of("http://h", "influxdb"), of("https://h:8086", "influxdb2"));
+        assert!(!of(names[0], "postgres").contains("secret"));
+    }
+
+    #[test]
+    fn a_server_with_and_without_its_own_port_is_one_and_with_another_port_another() {
+        for &backend in BACKENDS {
+            let port = backend.default_port();
+            assert_eq!(port.is_none(), backend.capabilities().embedded, "{}", backend.name());
+            let Some(port) = port else { continue };
+            for scheme in ["http", "https", "postgres", "mysql", "mongodb"] {
+                let of = |rest: String| of(&format!("{scheme}://{rest}"), backend.name());
+                assert_eq!(of("h/a".into()), of(format!("h:{port}/a")), "{} by {scheme}", backend.name());
+                assert_ne!(of("h/a".into()), of(format!("h:{}/a", port + 1)), "{} by {scheme}", backend.name());
+            }
+        }
     }
 
     #[test]
     fn other_databases_are_others() {
-        let names =
-            ["postgres://h/a", "postgres://h/b", "postgres://other/a", "postgres://h:1/a", "mysql://h/a", "sqlite:/a"];
+        let names = ["postgres://h/a", "postgres://h/b", "postgres://other/a", "postgres://h:1/a", "sqlite:/a"];
         for (place, one) in names.iter().enumerate() {
-            assert!(names[..place].iter().all(|other| of(other) != of(one)), "{one}");
+            assert!(names[..place].iter().all(|other| of(other, "postgres") != of(one, "postgres")), "{one}");
         }
+        assert_ne!(of("http://h", "influxdb"), of("http://h", "questdb"));
+        assert_ne!(of("http://h", "influxdb"), of("http://h:80", "influxdb"));
     }
 
     #[test]
@@ -110,7 +120,8 @@ mod tests {
         std::fs::create_dir(&real).unwrap();
         std::os::unix::fs::symlink(&real, folder.path().join("link")).unwrap();
         let url = |name: &str| format!("sqlite:{}", folder.path().join(name).display());
-        assert_eq!(of(&url("real/a.db")), of(&url("link/./a.db")));
-        assert_ne!(of(&url("real/a.db")), of(&url("real/b.db")));
+        let of = |name: &str| of(&url(name), "sqlite");
+        assert_eq!(of("real/a.db"), of("link/./a.db"));
+        assert_ne!(of("real/a.db"), of("real/b.db"));
     }
 }

@@ -13,6 +13,8 @@ use iotbench_engine::{Observer, Plan, StopSignal};
 pub(crate) struct Views {
     /// The terminal that a dashboard takes while a run lasts; `None`: progress is lines.
     screen: Option<Screen>,
+    /// Where a run is among those of its suite; empty: it is of none.
+    among: String,
     metrics: Option<Metrics>,
 }
 
@@ -22,7 +24,13 @@ impl Views {
     /// # Errors
     /// There is no terminal for a dashboard, or the address cannot be listened at.
     pub(crate) fn open(ui: bool, metrics: Option<MetricsAddress>) -> Result<Self, CliError> {
-        Ok(Self { screen: ui.then(Screen::new).transpose()?, metrics: metrics.map(Metrics::serve).transpose()? })
+        let screen = ui.then(Screen::new).transpose()?;
+        Ok(Self { screen, among: String::new(), metrics: metrics.map(Metrics::serve).transpose()? })
+    }
+
+    /// The same for a run of a suite, of which a dashboard says so much.
+    pub(crate) fn among(&self, among: &str) -> Self {
+        Self { among: among.into(), ..self.clone() }
     }
 
     /// The terminal that a dashboard takes.
@@ -42,7 +50,9 @@ impl Views {
     ) -> Result<Vec<Box<dyn Observer>>, CliError> {
         let mut observers: Vec<Box<dyn Observer>> = Vec::new();
         match &self.screen {
-            Some(screen) => observers.push(Box::new(Dashboard::new(plan, screen.clone(), stop.clone())?)),
+            Some(screen) => {
+                observers.push(Box::new(Dashboard::new(plan, &self.among, screen.clone(), stop.clone())?));
+            }
             None if shown => observers.push(Box::new(Progress::new(plan))),
             None => {}
         }

@@ -103,9 +103,11 @@ impl Dataset {
 
 /// A schema of so many signals of each type.
 pub(crate) fn schema(types: &[(ValueType, usize)]) -> Result<Schema, SchemaError> {
-    let types = types.iter().flat_map(|&(value_type, count)| std::iter::repeat_n(value_type, count));
-    let signals = types.enumerate().map(|(i, value_type)| Signal {
-        name: format!("s{i}"),
+    let types: Vec<ValueType> =
+        types.iter().flat_map(|&(value_type, count)| std::iter::repeat_n(value_type, count)).collect();
+    // Their order is no order of the names, by which some databases sort.
+    let signals = types.iter().zip((0..types.len()).rev()).map(|(&value_type, number)| Signal {
+        name: format!("s{number}"),
         value_type,
         max_text_bytes: if value_type == ValueType::Text { 128 } else { 0 },
     });

@@ -34,6 +34,11 @@ pub trait Backend: Send + Sync {
     /// The settings it takes.
     fn settings(&self) -> &'static [Setting];
 
+    /// The port of its servers where an address names none; `None`: it has no servers.
+    fn default_port(&self) -> Option<u16> {
+        None
+    }
+
     /// What an acknowledgement promises as long as no setting, of the backend or of its server, says otherwise. What a server
     /// says of itself counts more ([`ServerFacts::promise`]).
     fn promise(&self) -> PromiseLevel {

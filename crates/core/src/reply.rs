@@ -44,6 +44,18 @@ impl ReplyColumn {
         Ok(())
     }
 
+    /// The number of rows.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.present.len()
+    }
+
+    /// Whether it has no row.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.present.is_empty()
+    }
+
     /// The value of a row, if the database has one.
     #[must_use]
     pub fn get(&self, row: usize) -> Option<Value<'_>> {

@@ -1,37 +1,59 @@
 //! Where a database is reached and what it consists of.
 
 use serde::{Deserialize, Serialize};
-use std::{fmt, net::SocketAddr, path::PathBuf};
-use url::Url;
+use std::{fmt, net::SocketAddr, path::PathBuf, str::FromStr};
+use url::{ParseError, Position, Url};
 
 /// An address of a server. Its user and password never appear in `Debug`, `Display` or a serialised form.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Endpoint(Url);
+pub struct Endpoint {
+    url: Url,
+    port: Option<u16>,
+}
 
 impl Endpoint {
-    /// An endpoint from a URL.
+    /// An endpoint from a URL, which has forgotten port 80 of http and 443 of https: from text they are known.
     #[must_use]
     pub fn new(url: Url) -> Self {
-        Self(url)
+        Self { port: url.port(), url }
+    }
+
+    /// The port as written; `None`: the database's own is meant ([`crate::Backend::default_port`]).
+    #[must_use]
+    pub fn port(&self) -> Option<u16> {
+        self.port
     }
 
     /// The whole URL, credentials included: for the driver only.
     #[must_use]
     pub fn expose(&self) -> &Url {
-        &self.0
+        &self.url
+    }
+}
+
+impl FromStr for Endpoint {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        let url: Url = text.parse()?;
+        // No port is the usual one of a scheme that nobody knows.
+        let as_written = || Url::parse(&format!("x{}", text.trim_start())).ok()?.port();
+        Ok(Self { port: url.port().or_else(as_written), url })
     }
 }
 
 impl fmt::Display for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut shown = self.0.clone();
+        let mut shown = self.url.clone();
         let cleared = shown.set_password(None).and_then(|()| shown.set_username("")).is_ok();
         shown.set_query(None);
         shown.set_fragment(None);
-        if cleared || (self.0.username().is_empty() && self.0.password().is_none()) {
-            write!(f, "{shown}")
-        } else {
-            write!(f, "{}:***", self.0.scheme())
+        if !cleared && (!self.url.username().is_empty() || self.url.password().is_some()) {
+            return write!(f, "{}:***", self.url.scheme());
+        }
+        match self.port.filter(|_| shown.port().is_none()) {
+            Some(port) => write!(f, "{}:{port}{}", &shown[..Position::AfterHost], &shown[Position::BeforePath..]),
+            None => write!(f, "{shown}"),
         }
     }
 }
@@ -88,6 +110,22 @@ mod tests {
             let shown = format!("{endpoint} {endpoint:?} {target:?} {}", serde_json::to_string(&target).unwrap());
             assert!(!shown.contains("s3cret"), "{shown}");
             assert!(endpoint.expose().as_str().contains("s3cret"));
+        }
+    }
+
+    #[test]
+    fn a_port_that_is_written_is_known_and_shown_also_where_it_is_usual_for_the_scheme() {
+        for (text, port, shown) in [
+            ("http://me:p@h:80/x?y", Some(80), "http://h:80/x"),
+            ("https://[::1]:443", Some(443), "https://[::1]:443/"),
+            (" http://h:8086/", Some(8086), "http://h:8086/"),
+            ("http://h/", None, "http://h/"),
+            ("postgres://h:5432/d", Some(5432), "postgres://h:5432/d"),
+            ("sqlite:/tmp/a.db", None, "sqlite:/tmp/a.db"),
+        ] {
+            let endpoint: Endpoint = text.parse().unwrap();
+            assert_eq!((endpoint.port(), endpoint.to_string().as_str()), (port, shown));
+            assert_eq!(shown.parse::<Endpoint>().unwrap().port(), port, "what is shown can be given again");
         }
     }
 

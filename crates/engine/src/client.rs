@@ -33,7 +33,7 @@ pub enum Limitation {
     },
     /// Quotas of its cgroups held it back for longer than the figures can bear, be it in pauses that are no hiccups.
     Quota {
-        /// For how long, in the mean over its processors.
+        /// For how long, in the thread that they held back the longest ([`CpuShares::held_back`]).
         held_back: Duration,
         /// Of how long.
         of: Duration,

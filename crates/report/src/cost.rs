@@ -4,6 +4,7 @@ use crate::{
     document::{Document, Resources},
     price::{PRICED_YEARS, PriceFile},
 };
+use iotbench_engine::MACHINE_ROLE;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -27,7 +28,7 @@ pub struct Cost {
     pub bytes_written_per_million: Option<f64>,
     /// Bytes on disk, over the whole run.
     pub bytes_stored_per_million: Option<f64>,
-    /// Energy in joules.
+    /// Joules of the whole machine, the load's own and other programs' included.
     pub energy_j_per_million: Option<f64>,
     /// Money, where a price is given.
     pub price: Option<Price>,
@@ -65,6 +66,8 @@ impl Cost {
             known.filter(|known| !known.is_empty()).map(|known| known.iter().sum::<f64>())
         };
         let for_a_million = |amount: Option<f64>| Some(amount? / datapoints? * MILLION);
+        let machine = document.resources.iter().find(|r| r.role == MACHINE_ROLE);
+        let energy_j = machine.and_then(|machine| machine.energy_j);
         let mut cost = Self {
             run_id: document.run_id.clone(),
             target: document.target.name(),
@@ -72,7 +75,7 @@ impl Cost {
             cpu_s_per_million: for_a_million(total(&|r| r.cpu_s)),
             bytes_written_per_million: for_a_million(total(&|r| r.disk_written_bytes.map(|bytes| bytes as f64))),
             bytes_stored_per_million: document.storage.bytes_per_point.map(|bytes| bytes * MILLION),
-            energy_j_per_million: None,
+            energy_j_per_million: for_a_million(energy_j),
             price: rate.zip(system).map(|(rate, system)| Price::of(system, rate)),
             unknown: BTreeMap::new(),
         };
@@ -90,7 +93,7 @@ impl Cost {
                 of_points("the system does not tell"),
             ),
             ("bytes_stored_per_million", self.bytes_stored_per_million.is_none(), "the database does not tell"),
-            ("energy_j_per_million", self.energy_j_per_million.is_none(), "energy is not measured"),
+            ("energy_j_per_million", self.energy_j_per_million.is_none(), of_points("the machine does not tell")),
             ("price", self.price.is_none(), if has_price { of_points("") } else { "no price was given" }),
         ];
         figures.into_iter().filter(|(_, is_missing, _)| *is_missing).map(|(name, _, reason)| (name, reason)).collect()

@@ -320,3 +320,8 @@ fn seconds(ns: u64) -> f64 {
 fn rounded(number: f64) -> Option<f64> {
     finite((number * 1e3).round() / 1e3)
 }
+
+/// A part of a whole to three digits, so that a small one is not none.
+fn part(part: f64) -> Option<f64> {
+    format!("{part:.2e}").parse().ok().and_then(finite)
+}

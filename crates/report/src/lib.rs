@@ -108,6 +108,6 @@ pub use suite::{render_suite_state, title_of_run};
 pub use sweep::render_sweep;
 pub use sweep_table::{SWEEP_SCHEMA, SweepRow, SweepTable};
 pub use terminal::{render, render_audit};
-pub use tidy::render_tidy;
+pub use tidy::{render_parquet, render_tidy};
 pub use timeline::{Timeline, TimelineError};
 pub use trials::{SavedSearch, SavedSearchError, SearchHead, TRIALS_FILE, TrialRecord, read_search};

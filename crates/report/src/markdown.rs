@@ -40,11 +40,12 @@ fn verdict(document: &Document) -> String {
 fn order(field: &Field<'_>) -> String {
     let standing = Standing::of(field);
     let show = |figure: f64| match standing.measure {
-        Measure::Capacity => significant(figure),
+        Measure::Capacity | Measure::Throughput => significant(figure),
         Measure::ResponseP99 | Measure::ResponseMean => duration(figure),
     };
     let measure = match standing.measure {
         Measure::Capacity => "sustained load",
+        Measure::Throughput => "operations/s",
         Measure::ResponseP99 => "response p99",
         Measure::ResponseMean => "mean response",
     };

@@ -11,6 +11,8 @@ use iotbench_statistics::{MeanInterval, t_interval};
 pub(crate) enum Measure {
     /// The greatest sustained load: more is better.
     Capacity,
+    /// Operations a second where users wait for nothing but answers: more is better.
+    Throughput,
     /// The 99th percentile of the response time: less is better.
     ResponseP99,
     /// The mean response time: less is better.
@@ -60,13 +62,16 @@ impl Range {
 }
 
 impl Measure {
-    /// The capacity where all have one, else the highest quantile that all have.
+    /// The capacity where all have one; the throughput where it was the database alone that limited it; else the highest
+    /// quantile that all have.
     fn of(field: &Field<'_>) -> Self {
         let documents: Vec<&Document> = field.contenders.iter().flat_map(Contender::valid).collect();
         let all = |measure: Self| documents.iter().all(|document| measure.figure(document).is_some());
         // A capacity of which even the least load failed has no figure, and is a capacity all the same.
         if documents.iter().all(|document| document.capacity.is_some()) {
             Self::Capacity
+        } else if documents.iter().all(|document| is_saturating(document)) && all(Self::Throughput) {
+            Self::Throughput
         } else if all(Self::ResponseP99) {
             Self::ResponseP99
         } else {
@@ -78,6 +83,7 @@ impl Measure {
         let response = document.latency.as_ref().map(|latency| &latency.by_operation.response);
         match self {
             Self::Capacity => document.capacity.as_ref()?.lower.map(f64::from),
+            Self::Throughput => document.throughput.as_ref()?.operations_per_s,
             Self::ResponseP99 => response?.p99,
             Self::ResponseMean => response?.mean,
         }
@@ -91,19 +97,19 @@ impl Measure {
                 let capacity = document.capacity.as_ref()?;
                 Some(Range { low: capacity.lower.map(f64::from)?, high: capacity.upper.map(f64::from) })
             }
+            Self::Throughput => of(document.steady.as_ref()?.operations_per_s.ci95.as_ref()?),
             Self::ResponseP99 => of(document.latency.as_ref()?.by_operation.response.ci95.get("p99")?),
             Self::ResponseMean => of(document.steady.as_ref()?.response_us.as_ref()?.ci95.as_ref()?),
         }
     }
 
-    /// Whether a contender's interval tells where another run of it would lie. That of a response time in a single run does
-    /// not; a load that was sustained was confirmed by trials of its own.
+    /// Whether a contender's interval tells where another run of it would lie. That of a single run's figure does not; a load that was sustained was confirmed by trials of its own.
     pub(crate) fn tells(self, place: &Place) -> bool {
         self == Self::Capacity || place.runs > 1
     }
 
     pub(crate) fn more_is_better(self) -> bool {
-        self == Self::Capacity
+        matches!(self, Self::Capacity | Self::Throughput)
     }
 
     /// How ranges are made, in a sentence.
@@ -117,12 +123,18 @@ impl Measure {
                 "The interval is the 95 % confidence interval: of one run that of the quantile for independent operations, \
                  of several runs Student's t over them."
             }
-            Self::ResponseMean => {
+            Self::Throughput | Self::ResponseMean => {
                 "The interval is the 95 % confidence interval: of one run by batch means of its seconds, of several runs \
                  Student's t over them."
             }
         }
     }
+}
+
+/// Whether all its users start the next operation as soon as they have the answer.
+fn is_saturating(document: &Document) -> bool {
+    let groups = &document.load.groups;
+    !groups.is_empty() && groups.iter().all(|group| group.think_ms == Some(0.0))
 }
 
 impl Standing {
@@ -176,7 +188,9 @@ fn place(contender: &Contender<'_>, measure: Measure) -> Result<Place, String> {
     let Some(figures) = figures else {
         return Err(match measure {
             Measure::Capacity => "not even the least load that was tried was sustained".into(),
-            Measure::ResponseP99 | Measure::ResponseMean => "no operation was acknowledged".into(),
+            Measure::Throughput | Measure::ResponseP99 | Measure::ResponseMean => {
+                "no operation was acknowledged".into()
+            }
         });
     };
     Ok(Place {

@@ -1,15 +1,28 @@
 //! Runs as a tidy table: a row for each run and figure. Pure.
 
+mod parquet;
+
+pub use parquet::render_parquet;
+
 use crate::{
     contender::target,
     cost::Cost,
     document::{Document, Durations, Figures, Interval, Resources},
 };
 
-/// The columns of a tidy table. An empty `value` is a figure that is not known, for the `reason`; `low` and `high` are the
-/// ends of its 95 % confidence interval.
-const COLUMNS: [&str; 10] =
-    ["run_id", "profile", "target", "verdict", "started", "metric", "value", "low", "high", "reason"];
+/// A row of the tidy table. A `value` that is missing is not known, for the `reason`; `low` and `high` are the ends of its
+/// 95 % confidence interval.
+struct Row {
+    /// In the order of [`TEXTS`].
+    texts: [String; 6],
+    /// In the order of [`NUMBERS`].
+    numbers: [Option<f64>; 3],
+    reason: String,
+}
+
+const TEXTS: [&str; 6] = ["run_id", "profile", "target", "verdict", "started", "metric"];
+const NUMBERS: [&str; 3] = ["value", "low", "high"];
+const REASON: &str = "reason";
 
 /// A figure of a run; its name ends with its unit.
 struct Figure {
@@ -31,27 +44,37 @@ impl Figure {
 /// None that a text in memory can have; the writer reserves the right.
 pub fn render_tidy(documents: &[Document], costs: &[Cost]) -> Result<String, csv::Error> {
     let mut csv = csv::Writer::from_writer(Vec::new());
-    csv.write_record(COLUMNS)?;
-    for (document, cost) in documents.iter().zip(costs) {
-        let document = &document.printable().unwrap_or_else(|_| document.clone());
-        for figure in figures(document, cost) {
-            let number = |number: Option<f64>| number.map(|number| number.to_string()).unwrap_or_default();
-            csv.write_record([
-                document.run_id.clone(),
-                document.profile_title(),
-                target(document),
-                document.verdict.status.name().to_owned(),
-                document.started.clone(),
-                figure.name,
-                number(figure.value),
-                number(figure.interval.and_then(|interval| interval.low)),
-                number(figure.interval.and_then(|interval| interval.high)),
-                figure.reason,
-            ])?;
-        }
+    csv.write_record(TEXTS.iter().chain(&NUMBERS).chain([&REASON]))?;
+    for Row { texts, numbers, reason } in rows(documents, costs) {
+        let numbers = numbers.map(|number| number.map(|number| number.to_string()).unwrap_or_default());
+        csv.write_record(texts.iter().chain(&numbers).chain([&reason]))?;
     }
     let bytes = csv.into_inner().map_err(csv::IntoInnerError::into_error)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn rows(documents: &[Document], costs: &[Cost]) -> Vec<Row> {
+    let of_run = |(document, cost): (&Document, &Cost)| {
+        let document = document.printable().unwrap_or_else(|_| document.clone());
+        let row = |figure: Figure| Row {
+            texts: [
+                document.run_id.clone(),
+                document.profile_title(),
+                target(&document),
+                document.verdict.status.name().to_owned(),
+                document.started.clone(),
+                figure.name,
+            ],
+            numbers: [
+                figure.value,
+                figure.interval.and_then(|interval| interval.low),
+                figure.interval.and_then(|interval| interval.high),
+            ],
+            reason: figure.reason,
+        };
+        figures(&document, cost).into_iter().map(row).collect::<Vec<_>>()
+    };
+    documents.iter().zip(costs).flat_map(of_run).collect()
 }
 
 fn figures(document: &Document, cost: &Cost) -> Vec<Figure> {

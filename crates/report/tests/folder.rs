@@ -45,6 +45,7 @@ fn reading(at_s: u64) -> Reading {
         disk_cancelled_bytes: None,
         net_rx_bytes: None,
         net_tx_bytes: None,
+        energy_uj: None,
     };
     Reading { role: "client".into(), node: 0, observation: Observation::Sampled(sample) }
 }

@@ -5,7 +5,8 @@
 mod outcomes;
 
 use iotbench_report::{
-    Across, Audit, Cell, CompareOptions, Document, compare, render, render_audit, render_comparison,
+    Across, Audit, Cell, CompareOptions, Cost, Document, ReportedRun, compare, render, render_audit, render_comparison,
+    render_markdown,
 };
 use proptest::prelude::*;
 use serde_json::Value;
@@ -39,6 +40,18 @@ fn a_run_through_a_broker() {
 }
 
 #[test]
+fn a_small_share_of_the_ceiling_is_not_none() {
+    let shares = [(0.0, "0 %"), (0.000_012_34, "0.00123 %"), (0.000_1, "0.0100 %"), (0.021, "2.10 %")];
+    for (ratio, told) in shares {
+        let mut outcome = outcomes::fixed(450, 0, 0);
+        outcomes::with_hiccups(&mut outcome);
+        outcome.measured.as_mut().unwrap().client.ceiling_ratio = Some(ratio);
+        let text = shown(&outcome).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(&format!("; {told} of its ceiling of 812,000 operations/s")), "{ratio}: {text}");
+    }
+}
+
+#[test]
 fn a_scenario() {
     insta::assert_snapshot!(shown(&outcomes::disturbed()));
 }
@@ -54,6 +67,40 @@ fn what_a_killed_process_does_not_tell_is_said() {
     outcome.facts.as_mut().unwrap().promise.level = iotbench_core::PromiseLevel::Buffered;
     let told = "The promise would have allowed a loss: buffered. Power loss not tested.";
     assert!(text(&outcome).contains(told), "{}", text(&outcome));
+}
+
+#[test]
+fn users_who_wait_for_nothing_but_answers_are_ranked_by_their_throughput() {
+    let ranked = |think_ms: f64| {
+        let runs = [("sqlite", 40.0), ("mariadb", 50.0)].map(|(backend, operations_per_s)| {
+            let mut document = document(&outcomes::fixed(450, 0, 0));
+            document.target.backend = backend.into();
+            document.load.groups[0].think_ms = Some(think_ms);
+            document.throughput.as_mut().unwrap().operations_per_s = Some(operations_per_s);
+            ReportedRun::of_document(document)
+        });
+        render_markdown(&runs, &[], false)
+    };
+    let head = |what: &str| format!("| rank | contender | {what} |");
+    let (without, with) = (ranked(0.0), ranked(1000.0));
+    assert!(without.contains(&head("operations/s")), "{without}");
+    assert!(without.find("mariadb:wide | 50") < without.find("sqlite:wide | 40"), "{without}");
+    assert!(!with.contains(&head("operations/s")), "{with}");
+}
+
+#[test]
+fn the_machines_energy_is_a_cost_and_the_databases_alone_is_not_known() {
+    let mut outcome = outcomes::fixed(450, 0, 0);
+    let mut machine = outcome.resources[0].clone();
+    (machine.role, machine.energy_uj) = ("machine".into(), Some(3_000_000));
+    let cost = |outcome: &iotbench_engine::Outcome| Cost::of(&document(outcome), None);
+    let none = cost(&outcome);
+    assert_eq!((none.energy_j_per_million, none.unknown["energy_j_per_million"]), (None, "the machine does not tell"));
+    outcome.resources.push(machine);
+    let some = cost(&outcome);
+    let told_j = some.energy_j_per_million.unwrap() * some.datapoints.unwrap() / 1e6;
+    assert!((told_j - 3.0).abs() < 1e-9, "{told_j} J");
+    assert!(render_markdown(&[ReportedRun::of_document(document(&outcome))], &[some], false).contains("energy"));
 }
 
 #[test]

@@ -109,6 +109,7 @@ impl Cgroup {
             disk_cancelled_bytes: None,
             net_rx_bytes: network.map(|bytes| bytes.rx),
             net_tx_bytes: network.map(|bytes| bytes.tx),
+            energy_uj: None,
         })
     }
 

@@ -1,4 +1,4 @@
-//! The whole machine, from `/proc/{stat,meminfo,diskstats,net/dev}`.
+//! The whole machine, from `/proc/{stat,meminfo,diskstats,net/dev}` and the counters of its energy.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -6,6 +6,7 @@ use std::time::Duration;
 use procfs::{Current, CurrentSI, DiskStat, KernelStats, Meminfo, ProcError};
 
 use crate::disk::is_physical;
+use crate::energy::Energy;
 use crate::network::Interfaces;
 use crate::probe::ProbeError;
 use crate::process_files::list_pids;
@@ -17,11 +18,12 @@ const SECTOR_BYTES: u64 = 512;
 #[derive(Debug)]
 pub(crate) struct Host {
     interfaces: Interfaces,
+    energy: Energy,
 }
 
 impl Host {
     pub fn new() -> Self {
-        Self { interfaces: Interfaces::new(true) }
+        Self { interfaces: Interfaces::new(true), energy: Energy::of_machine() }
     }
 
     pub fn method(&self) -> Method {
@@ -49,6 +51,7 @@ impl Host {
             disk_cancelled_bytes: None,
             net_rx_bytes: network.map(|bytes| bytes.rx),
             net_tx_bytes: network.map(|bytes| bytes.tx),
+            energy_uj: self.energy.used_uj(),
         })
     }
 }

@@ -40,6 +40,7 @@
 mod cgroup;
 mod cpu_credit;
 mod disk;
+mod energy;
 mod hiccup;
 mod host;
 mod network;

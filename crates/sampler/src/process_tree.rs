@@ -111,6 +111,7 @@ impl ProcessTree {
             disk_cancelled_bytes: disk(used.cancelled_bytes),
             net_rx_bytes: network.map(|bytes| bytes.rx),
             net_tx_bytes: network.map(|bytes| bytes.tx),
+            energy_uj: None,
         })
     }
 

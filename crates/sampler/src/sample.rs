@@ -35,6 +35,8 @@ pub struct Sample {
     pub net_rx_bytes: Option<u64>,
     /// Bytes sent.
     pub net_tx_bytes: Option<u64>,
+    /// What processors and memory consumed, in microjoules. Known for the host only, where its counters can be read.
+    pub energy_uj: Option<u64>,
 }
 
 /// Memory by kind; no page is in two of them.

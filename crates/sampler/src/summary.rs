@@ -49,6 +49,8 @@ pub struct Summary {
     pub net_rx_bytes: Option<u64>,
     /// Bytes sent.
     pub net_tx_bytes: Option<u64>,
+    /// What processors and memory consumed, in microjoules (the host only).
+    pub energy_uj: Option<u64>,
 }
 
 /// Accumulates the samples of one window.
@@ -101,6 +103,7 @@ impl Accumulator {
             disk_written_bytes: growth(|sample| sample.disk_written_bytes),
             net_rx_bytes: growth(|sample| sample.net_rx_bytes),
             net_tx_bytes: growth(|sample| sample.net_tx_bytes),
+            energy_uj: growth(|sample| sample.energy_uj),
         }
     }
 }
@@ -154,6 +157,7 @@ mod tests {
             disk_cancelled_bytes: None,
             net_rx_bytes: None,
             net_tx_bytes: None,
+            energy_uj: Some(at_s * 7),
         }
     }
 
@@ -171,6 +175,7 @@ mod tests {
         assert_eq!(summary.cpu_pct_mean, Some(40.0));
         assert_eq!(summary.disk_written_bytes, Some(100));
         assert_eq!(summary.disk_read_bytes, None);
+        assert_eq!(summary.energy_uj, Some(70));
         assert_eq!(summary.pss_bytes_mean, Some(195));
         assert_eq!((summary.pss_bytes_max, summary.rss_bytes_mean), (Some(200), Some(100)));
     }

@@ -44,7 +44,7 @@ pub(crate) const SETTINGS: &[Setting] = &[
 ];
 
 const DEFAULT_DATABASE: &str = "iotbench";
-const KNOWN: Known = Known { what: "Databus", port: 9000, password_variable: "IOTBENCH_DATABUS_KEY" };
+pub(super) const KNOWN: Known = Known { what: "Databus", port: 9000, password_variable: "IOTBENCH_DATABUS_KEY" };
 
 impl Config {
     /// The settings and the address together. `variable` looks into the environment.

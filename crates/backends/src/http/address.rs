@@ -54,7 +54,7 @@ pub(crate) fn server(
     let host = host.ok_or_else(|| refuse("url", format!("{endpoint} names no host")))?;
     Ok(Server::new(
         host.trim_matches(['[', ']']).to_owned(),
-        url.port().unwrap_or(known.port),
+        endpoint.port().unwrap_or(known.port),
         url.path().trim_end_matches('/').to_owned(),
         trust,
         credentials(endpoint, known, access, variable)?,

@@ -80,7 +80,7 @@ pub(crate) const SETTINGS: &[Setting] = &[
     Setting { key: "ca", default: "", help: "PEM file of the authorities to trust over https; unset: the public ones" },
 ];
 
-const KNOWN: Known = Known { what: "InfluxDB", port: 8086, password_variable: "IOTBENCH_INFLUXDB_PASSWORD" };
+pub(super) const KNOWN: Known = Known { what: "InfluxDB", port: 8086, password_variable: "IOTBENCH_INFLUXDB_PASSWORD" };
 const DEFAULT_DATABASE: &str = "iotbench";
 const DEFAULT_UDP_PORT: u16 = 8089;
 
@@ -174,7 +174,7 @@ mod tests {
     use crate::http::server::{Password, Trust};
 
     fn config_with(url: &str, settings: &str, environment: Option<&str>) -> Result<Config, SettingError> {
-        let target = Target { endpoints: vec![Endpoint::new(url.parse().unwrap())], ..Target::default() };
+        let target = Target { endpoints: vec![url.parse().unwrap()], ..Target::default() };
         let settings = Settings(serde_json::from_str(settings).unwrap());
         Config::new(&settings, &target, |_| environment.map(Into::into))
     }
@@ -185,6 +185,7 @@ mod tests {
 
     #[test]
     fn an_address_alone_is_enough() {
+        assert_eq!(config("https://db.example:443/", "{}").unwrap().server.port, 443);
         let config = config("http://db.example", "{}").unwrap();
         assert_eq!((config.server.host.as_str(), config.server.port), ("db.example", 8086));
         assert_eq!(config.database.as_str(), "iotbench");

@@ -56,6 +56,10 @@ impl Backend for InfluxDb {
         &CAPABILITIES
     }
 
+    fn default_port(&self) -> Option<u16> {
+        Some(config::KNOWN.port)
+    }
+
     fn promise(&self) -> PromiseLevel {
         PromiseLevel::OsCrash
     }

@@ -80,7 +80,7 @@ pub(crate) const SETTINGS: &[Setting] = &[
 ];
 
 const TOKEN_VARIABLE: &str = "IOTBENCH_INFLUXDB2_TOKEN";
-const KNOWN: Known = Known { what: "InfluxDB 2.x", port: 8086, password_variable: TOKEN_VARIABLE };
+pub(super) const KNOWN: Known = Known { what: "InfluxDB 2.x", port: 8086, password_variable: TOKEN_VARIABLE };
 const DEFAULT_NAME: &str = "iotbench";
 /// The token of a private server, which listens on this machine alone, as those of the other databases do without any.
 pub(crate) const PRIVATE_TOKEN: &str = "iotbench-private-server";

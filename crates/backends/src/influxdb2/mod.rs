@@ -50,6 +50,10 @@ impl Backend for InfluxDb2 {
         &CAPABILITIES
     }
 
+    fn default_port(&self) -> Option<u16> {
+        Some(config::KNOWN.port)
+    }
+
     fn promise(&self) -> PromiseLevel {
         PromiseLevel::OsCrash
     }

@@ -32,20 +32,23 @@ impl<'de, N: AsRef<str>> Visitor<'de> for ObjectSeed<'_, N> {
         f.write_str("an object of signals")
     }
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        // Our own objects hold the signals in order: those that are passed over are missing.
+        let rows = self.columns.first().map_or(0, ReplyColumn::len);
+        // Our own objects hold the signals in order, and so does what keeps them as text; MySQL sorts their keys.
         let mut next = 0;
         while let Some(key) = map.next_key::<Key<'de>>()? {
-            let Some(place) = self.names.iter().skip(next).position(|name| name.as_ref() == key.0) else {
+            let is_it = |&place: &usize| self.names[place].as_ref() == key.0;
+            let Some(place) = (next..self.names.len()).chain(0..next).find(is_it) else {
                 map.next_value::<IgnoredAny>()?;
                 continue;
             };
-            for missing in &mut self.columns[next..next + place] {
-                missing.push(None).map_err(de::Error::custom)?;
+            let column = &mut self.columns[place];
+            if column.len() > rows {
+                return Err(de::Error::custom(format!("the signal {} is there twice", key.0)));
             }
-            next += place;
-            map.next_value_seed(ValueSeed(&mut self.columns[next]))?;
-            next += 1;
+            map.next_value_seed(ValueSeed(column))?;
+            next = place + 1;
         }
-        self.columns[next..].iter_mut().try_for_each(|c| c.push(None)).map_err(de::Error::custom)
+        let mut missing = self.columns.iter_mut().filter(|column| column.len() == rows);
+        missing.try_for_each(|column| column.push(None)).map_err(de::Error::custom)
     }
 }

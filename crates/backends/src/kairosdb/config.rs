@@ -97,7 +97,7 @@ pub(crate) const SETTINGS: &[Setting] = &[
     Setting { key: "ca", default: "", help: "PEM file of the authorities to trust over https; unset: the public ones" },
 ];
 
-const KNOWN: Known = Known { what: "KairosDB", port: 8080, password_variable: "IOTBENCH_KAIROSDB_PASSWORD" };
+pub(super) const KNOWN: Known = Known { what: "KairosDB", port: 8080, password_variable: "IOTBENCH_KAIROSDB_PASSWORD" };
 const DEFAULT_TELNET_PORT: u16 = 4242;
 
 impl Config {

@@ -55,6 +55,10 @@ impl Backend for KairosDb {
         &CAPABILITIES
     }
 
+    fn default_port(&self) -> Option<u16> {
+        Some(config::KNOWN.port)
+    }
+
     fn settings(&self) -> &'static [Setting] {
         SETTINGS
     }

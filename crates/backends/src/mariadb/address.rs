@@ -11,6 +11,8 @@ use std::{fmt, path::PathBuf};
 
 /// The database that is used, and created, when the URL names none.
 pub(crate) const DEFAULT_DATABASE: &str = "iotbench";
+/// The port where the URL names none.
+pub(crate) const DEFAULT_PORT: u16 = 3306;
 /// The environment variable with the password, where neither URL nor file has one.
 pub(crate) const PASSWORD_VARIABLE: &str = "IOTBENCH_MARIADB_PASSWORD";
 const SCHEMES: [&str; 2] = ["mysql", "mariadb"];
@@ -105,7 +107,7 @@ impl Address {
         Ok(Self {
             encryption: options.encryption(is_local, target.insecure)?,
             host: if host.is_empty() { "localhost".into() } else { host },
-            port: url.port().unwrap_or(3306),
+            port: url.port().unwrap_or(DEFAULT_PORT),
             socket: options.socket,
             user: if user.is_empty() { "root".into() } else { user },
             password: url.password().map(decoded).transpose()?.map(Secret),

@@ -16,7 +16,7 @@ mod recipe;
 mod server;
 mod write;
 
-use address::{Address, PASSWORD_VARIABLE, Secret};
+use address::{Address, DEFAULT_PORT, PASSWORD_VARIABLE, Secret};
 use config::{Config, SETTINGS};
 use database::MariaDbDatabase;
 use iotbench_core::{
@@ -64,6 +64,10 @@ impl Backend for MariaDb {
 
     fn capabilities(&self) -> &Capabilities {
         &CAPABILITIES
+    }
+
+    fn default_port(&self) -> Option<u16> {
+        Some(DEFAULT_PORT)
     }
 
     fn promise(&self) -> PromiseLevel {

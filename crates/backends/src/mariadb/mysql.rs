@@ -37,6 +37,10 @@ impl Backend for MySql {
         &CAPABILITIES
     }
 
+    fn default_port(&self) -> Option<u16> {
+        Some(super::address::DEFAULT_PORT)
+    }
+
     fn promise(&self) -> PromiseLevel {
         PromiseLevel::OsCrash
     }

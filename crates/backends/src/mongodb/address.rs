@@ -7,6 +7,8 @@ use std::{fmt, fs, net::IpAddr, path::PathBuf, time::Duration};
 
 /// The variable that may hold the password.
 const PASSWORD_VARIABLE: &str = "IOTBENCH_MONGODB_PASSWORD";
+/// The port where the URL names none.
+pub(crate) const DEFAULT_PORT: u16 = 27017;
 const DEFAULT_DATABASE: &str = "iotbench";
 /// Databases of the server's own. In a URL they say where the user is known, not where data goes.
 const OF_THE_SERVER: [&str; 3] = ["admin", "config", "local"];
@@ -128,7 +130,15 @@ fn parse(endpoint: &Endpoint) -> Result<ConnectedAs, SettingError> {
         mongodb::options::HostInfo::HostIdentifiers(hosts) => hosts.clone(),
         _ => return Err(refuse("url", "name a server itself: mongodb://HOST:PORT/")),
     };
-    Ok(ConnectedAs { connection, hosts })
+    Ok(ConnectedAs { connection, hosts: hosts.into_iter().map(with_port).collect() })
+}
+
+fn with_port(address: ServerAddress) -> ServerAddress {
+    match address {
+        ServerAddress::Tcp { host, port } => ServerAddress::Tcp { host, port: port.or(Some(DEFAULT_PORT)) },
+        // A socket.
+        other => other,
+    }
 }
 
 struct ConnectedAs {
@@ -284,6 +294,7 @@ mod tests {
         assert_eq!(Address::of(&Target::default(), &many, &|_| None).unwrap_err().key, "shards");
         let hosts = of(&["mongodb://me:p@a:1/d", "mongodb://me:p@b:2/d"]).unwrap().options.hosts;
         assert_eq!(hosts.iter().map(ToString::to_string).collect::<Vec<_>>(), ["a:1", "b:2"]);
+        assert_eq!(of(&["mongodb://a/"]).unwrap().options.hosts[0].to_string(), "a:27017");
         for other in
             ["mongodb://b:2/d", "mongodb://me:q@b:2/d", "mongodb://me:p@b:2/e", "mongodb://me:p@b:2/d?tls=true"]
         {

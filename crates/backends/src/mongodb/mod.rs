@@ -62,6 +62,10 @@ impl Backend for MongoDb {
         &CAPABILITIES
     }
 
+    fn default_port(&self) -> Option<u16> {
+        Some(address::DEFAULT_PORT)
+    }
+
     fn settings(&self) -> &'static [Setting] {
         SETTINGS
     }

@@ -27,6 +27,25 @@ macro_rules! start {
     };
 }
 
+/// The settings that what starts it decides, with those that more of it decide.
+macro_rules! reserved {
+    ($($more:literal),*) => {
+        &[
+            "wiredtigerengineconfigstring",
+            "dbpath",
+            "port",
+            "bind-ip",
+            "bind-ip-all",
+            "nounixsocket",
+            "fork",
+            "logpath",
+            "config",
+            "oplogsize",
+            $($more,)*
+        ]
+    };
+}
+
 const SERVER: Role = Role {
     name: "server",
     on: On::EveryNode,
@@ -37,18 +56,7 @@ const SERVER: Role = Role {
     // Several nodes are members of a set of this name; one alone is none.
     start: start!("--replSet={cluster}"),
     setting: &["--{key}={value}"],
-    reserved: &[
-        "wiredtigerengineconfigstring",
-        "dbpath",
-        "port",
-        "bind-ip",
-        "bind-ip-all",
-        "nounixsocket",
-        "fork",
-        "logpath",
-        "config",
-        "oplogsize",
-    ],
+    reserved: reserved!(),
     // A GET on its port is answered with advice.
     ready: Ready::Http { port: "port", path: "/" },
     ready_within_s: 60,
@@ -70,22 +78,7 @@ const ONE: Recipe = Recipe {
 pub(crate) static RECIPE: Recipe = ONE;
 
 /// What is a part of a cluster of shards is a replica set of one: its name and kind are no settings.
-const RESERVED_OF_PARTS: &[&str] = &[
-    "wiredtigerengineconfigstring",
-    "dbpath",
-    "port",
-    "bind-ip",
-    "bind-ip-all",
-    "nounixsocket",
-    "fork",
-    "logpath",
-    "config",
-    "oplogsize",
-    "replset",
-    "configsvr",
-    "shardsvr",
-    "configdb",
-];
+const RESERVED_OF_PARTS: &[&str] = reserved!("replset", "configsvr", "shardsvr", "configdb");
 
 /// It knows the shards, and where each part of a collection is.
 const CONFIG: Role = Role {

@@ -60,7 +60,7 @@ pub(crate) const SETTINGS: &[Setting] = &[
     Setting { key: "ca", default: "", help: "PEM file of the authorities to trust over https; unset: the public ones" },
 ];
 
-const KNOWN: Known = Known { what: "OpenTSDB", port: 4242, password_variable: "IOTBENCH_OPENTSDB_PASSWORD" };
+pub(super) const KNOWN: Known = Known { what: "OpenTSDB", port: 4242, password_variable: "IOTBENCH_OPENTSDB_PASSWORD" };
 
 impl Config {
     /// The settings and the addresses together. `variable` looks into the environment.

@@ -54,6 +54,10 @@ impl Backend for OpenTsdb {
         &CAPABILITIES
     }
 
+    fn default_port(&self) -> Option<u16> {
+        Some(config::KNOWN.port)
+    }
+
     fn settings(&self) -> &'static [Setting] {
         SETTINGS
     }

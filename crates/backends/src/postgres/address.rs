@@ -7,6 +7,8 @@ use std::{fmt, net::IpAddr};
 
 /// The database that is used where the URL names none.
 pub(crate) const OWN_DATABASE: &str = "iotbench";
+/// The port where the URL names none.
+pub(crate) const DEFAULT_PORT: u16 = 5432;
 /// The variable that may hold the password.
 const PASSWORD_VARIABLE: &str = "IOTBENCH_POSTGRES_PASSWORD";
 
@@ -116,7 +118,7 @@ impl Address {
         Ok(Self {
             tls: tls(mode.as_deref(), &host, target.insecure)?,
             host,
-            port: url.port().unwrap_or(5432),
+            port: url.port().unwrap_or(DEFAULT_PORT),
             user: user.map(|user| decode(user, "user")).transpose()?,
             password: password.or_else(|| variable(PASSWORD_VARIABLE)).map(Secret::new),
             database: database(url.path())?,

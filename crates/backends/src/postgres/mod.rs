@@ -69,6 +69,10 @@ impl Backend for Postgres {
         &CAPABILITIES
     }
 
+    fn default_port(&self) -> Option<u16> {
+        Some(address::DEFAULT_PORT)
+    }
+
     fn promise(&self) -> PromiseLevel {
         PromiseLevel::OsCrash
     }

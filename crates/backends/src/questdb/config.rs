@@ -65,7 +65,7 @@ pub(crate) const SETTINGS: &[Setting] = &[
     Setting { key: "ca", default: "", help: "PEM file of the authorities to trust over https; unset: the public ones" },
 ];
 
-const KNOWN: Known = Known { what: "QuestDB", port: 9000, password_variable: "IOTBENCH_QUESTDB_PASSWORD" };
+pub(super) const KNOWN: Known = Known { what: "QuestDB", port: 9000, password_variable: "IOTBENCH_QUESTDB_PASSWORD" };
 
 impl Config {
     /// The settings and the address together. `variable` looks into the environment.

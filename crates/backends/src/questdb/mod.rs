@@ -60,6 +60,10 @@ impl Backend for QuestDb {
         &CAPABILITIES
     }
 
+    fn default_port(&self) -> Option<u16> {
+        Some(config::KNOWN.port)
+    }
+
     fn promise(&self) -> PromiseLevel {
         PromiseLevel::ProcessCrash
     }

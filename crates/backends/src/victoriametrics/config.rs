@@ -47,7 +47,7 @@ pub(crate) const SETTINGS: &[Setting] = &[
     Setting { key: "ca", default: "", help: "PEM file of the authorities to trust over https; unset: the public ones" },
 ];
 
-const KNOWN: Known =
+pub(super) const KNOWN: Known =
     Known { what: "VictoriaMetrics", port: 8428, password_variable: "IOTBENCH_VICTORIAMETRICS_PASSWORD" };
 
 impl Config {

@@ -64,6 +64,10 @@ impl Backend for VictoriaMetrics {
         &CAPABILITIES
     }
 
+    fn default_port(&self) -> Option<u16> {
+        Some(config::KNOWN.port)
+    }
+
     fn promise(&self) -> PromiseLevel {
         PromiseLevel::OsCrashWithin { seconds: MOST_SECONDS_IN_MEMORY }
     }

@@ -55,9 +55,10 @@ pub(super) fn clean(arguments: &CleanArguments) -> Result<(), CliError> {
         return clean_kept(arguments);
     }
     let target = Target { endpoints, insecure: arguments.insecure, ..Target::default() };
-    let database = open(arguments.backend.as_deref(), &target)?;
+    let (backend, database) = open(arguments.backend.as_deref(), &target)?;
     // What a run that goes on has made carries the marker too.
-    let _locks = if arguments.dry_run { Vec::new() } else { lock_targets(&target.endpoints)? };
+    let addresses = target.endpoints.iter().map(|endpoint| (backend, endpoint));
+    let _locks = if arguments.dry_run { Vec::new() } else { lock_targets(addresses)? };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CliError::internal)?;
     let call = |e: Error| CliError::with_code(cause_exit_code(e.cause), printable(&e.to_string()));
     let late = |within: Duration| CliError::with_code(20, format!("no answer within {} s", within.as_secs()));
@@ -103,11 +104,11 @@ fn clean_kept(arguments: &CleanArguments) -> Result<(), CliError> {
 
 /// The database at an address: of the backend that is named, else of the one whose name the address begins with, else of the
 /// only one that takes it.
-fn open(backend: Option<&str>, target: &Target) -> Result<Arc<dyn Database>, CliError> {
-    let open = |backend: &dyn Backend| {
-        backend
-            .open(OpenRequest { target: target.clone(), settings: Settings::default(), table: no_table()? })
-            .map_err(|e| CliError::usage(printable(&e.to_string())))
+fn open(backend: Option<&str>, target: &Target) -> Result<(&'static dyn Backend, Arc<dyn Database>), CliError> {
+    let open = |backend: &'static dyn Backend| {
+        let opened =
+            backend.open(OpenRequest { target: target.clone(), settings: Settings::default(), table: no_table()? });
+        opened.map(|database| (backend, database)).map_err(|e| CliError::usage(printable(&e.to_string())))
     };
     let scheme = target.endpoints.first().map(|endpoint| endpoint.expose().scheme());
     let named_by_address = || BACKENDS.iter().map(|backend| backend.name()).find(|&name| Some(name) == scheme);

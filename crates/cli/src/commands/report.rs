@@ -6,8 +6,8 @@ use crate::{console, error::CliError};
 use clap::{Args, ValueEnum};
 use iotbench::HOF_SCORE;
 use iotbench_report::{
-    Cost, Document, HtmlOptions, PriceFile, REPORT_FILE, ReportedRun, render_html, render_markdown, render_tidy,
-    scored_run, write_file,
+    Cost, Document, HtmlOptions, PriceFile, REPORT_FILE, ReportedRun, render_html, render_markdown, render_parquet,
+    render_tidy, scored_run, write_file,
 };
 use iotbench_scoring::{RankError, Ranking, ScoreFile, rank};
 use serde_json::json;
@@ -19,6 +19,7 @@ Examples:
   iotbench report results/*-machine_write-* -o comparison.html
   iotbench report results/*-pmu_write-* --format md > comment.md
   iotbench report results/* --format csv | column -s, -t | less -S
+  iotbench report results/* -o figures.parquet
   iotbench report results/*-pmu_write-* --price prices.toml -o page.html
 A page is one file that needs no network. Runs of one database and layout are one contender; contenders whose acknowledged
 writes survive different crashes are ranked apart. How each figure is made, and what a price file looks like: docs/report.md";
@@ -60,6 +61,8 @@ enum Format {
     Md,
     /// A row for each run and figure
     Csv,
+    /// The rows of csv, as a Parquet file; figures that are not known are null
+    Parquet,
     /// The documents, with what a million datapoints cost
     Json,
 }
@@ -79,12 +82,12 @@ pub(super) fn report(arguments: &ReportArguments) -> Result<(), CliError> {
     let prices = price::read(&arguments.price)?;
     let runs = runs(&arguments.runs)?;
     price::check(&prices, &runs)?;
-    let text = text(&runs, &prices, format, arguments.across_durability)?;
+    let content = content(&runs, &prices, format, arguments.across_durability)?;
     let page = (format == Format::Html && arguments.output.is_none()).then_some(Path::new(REPORT_FILE));
     match to_file.or(page) {
-        None => console::print(&text),
+        None => console::print_bytes(&content),
         Some(path) => {
-            write_file(path, text.as_bytes())?;
+            write_file(path, &content)?;
             console::say(&format!("report: {}", path.display()));
             Ok(())
         }
@@ -105,12 +108,12 @@ fn runs(paths: &[PathBuf]) -> Result<Vec<ReportedRun>, CliError> {
     Ok(runs)
 }
 
-fn text(
+fn content(
     runs: &[ReportedRun],
     prices: &[PriceFile],
     format: Format,
     across_durability: bool,
-) -> Result<String, CliError> {
+) -> Result<Vec<u8>, CliError> {
     let price = |document: &Document| prices.iter().find(|price| price.is_for(&document.target.name()));
     let costs: Vec<Cost> = runs.iter().map(|run| Cost::of(&run.document, price(&run.document))).collect();
     let documents = || runs.iter().map(|run| run.document.clone()).collect::<Vec<Document>>();
@@ -118,14 +121,15 @@ fn text(
         Format::Html => {
             let ranking = score(runs, across_durability)?;
             let score = ranking.as_ref().map(|ranking| ranking.as_ref().map_err(ToString::to_string));
-            Ok(render_html(runs, &HtmlOptions { prices, across_durability, score, study: None }))
+            Ok(render_html(runs, &HtmlOptions { prices, across_durability, score, study: None }).into())
         }
-        Format::Md => Ok(render_markdown(runs, &costs, across_durability)),
-        Format::Csv => render_tidy(&documents(), &costs).map_err(CliError::internal),
+        Format::Md => Ok(render_markdown(runs, &costs, across_durability).into()),
+        Format::Csv => render_tidy(&documents(), &costs).map(String::into_bytes).map_err(CliError::internal),
+        Format::Parquet => render_parquet(&documents(), &costs).map_err(CliError::internal),
         Format::Json => {
             let documents = documents().iter().map(|document| serde_json::from_str(&document.to_json()?)).collect();
             let documents: Vec<serde_json::Value> = Result::map_err(documents, CliError::internal)?;
-            Ok(format!("{:#}\n", json!({ "schema": SCHEMA, "runs": documents, "costs": costs })))
+            Ok(format!("{:#}\n", json!({ "schema": SCHEMA, "runs": documents, "costs": costs })).into_bytes())
         }
     }
 }

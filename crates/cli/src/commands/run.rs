@@ -49,8 +49,7 @@ fn run_jobs(jobs: &[Job], arguments: &RunArguments) -> Result<u8, CliError> {
     jobs.iter().try_for_each(Job::reserve_descriptors)?;
     let views = arguments.open_views()?;
     let arguments = &arguments.shown_by(&views);
-    // All jobs have the same address, if any.
-    let _locks = lock_targets(jobs.first().map(Job::endpoints).unwrap_or_default())?;
+    let _locks = lock_targets(jobs.iter().flat_map(Job::addresses))?;
     let stop = StopSignal::default();
     signals::stop_in_order_on(views.screen().cloned(), stop.clone(), ANNOUNCEMENT)?;
     let order = repetitions::order(jobs, arguments);

@@ -51,6 +51,9 @@ pub(crate) struct SuiteArguments {
     /// The memory budget of a private server's caches
     #[arg(long, env = "IOTBENCH_SERVER_MEMORY", value_name = "SIZE", default_value_t = Bytes(DEFAULT_MEMORY_BYTES))]
     server_memory: Bytes,
+    /// A dashboard of each run, on a terminal; q ends the suite, and --resume goes on with it
+    #[arg(long, env = "IOTBENCH_UI", value_parser = FalseyValueParser::new())]
+    ui: bool,
     /// Serve the figures to Prometheus while this lasts: :9464 is 127.0.0.1:9464 (docs/live.md)
     #[arg(long, env = "IOTBENCH_METRICS", value_name = "[HOST]:PORT")]
     metrics: Option<MetricsAddress>,
@@ -76,7 +79,7 @@ pub(super) fn suite(arguments: &SuiteArguments) -> Result<u8, CliError> {
         console::print(&summary::order(&fresh(runs)))?;
         return say_planned(&found, runs).map(|()| 0);
     }
-    let views = Views::open(false, arguments.metrics)?;
+    let views = Views::open(arguments.ui, arguments.metrics)?;
     let (folder, mut record) = match kept {
         Some((folder, record)) => {
             let rounds = record.entries.iter().map(|entry| entry.run).max().unwrap_or(1);
@@ -98,12 +101,13 @@ pub(super) fn suite(arguments: &SuiteArguments) -> Result<u8, CliError> {
     }
     folder.write_suite_record(&record)?;
     let stop = StopSignal::default();
-    signals::stop_in_order(stop.clone(), ANNOUNCEMENT)?;
+    signals::stop_in_order_on(views.screen().cloned(), stop.clone(), ANNOUNCEMENT)?;
     while let Some(place) = record.next().filter(|_| stop.requested().is_none()) {
-        announce(&record, place);
-        let target = found.iter().find(|target| target.is(&record.entries[place]));
+        let (among, entry) = (progress(&record), &record.entries[place]);
+        console::say(&format!("\n{among}; now {} on {}, run {}", entry.profile, entry.target, entry.run));
+        let target = found.iter().find(|target| target.is(entry));
         let target = target.ok_or_else(|| CliError::internal("a run of no target"))?;
-        record.entries[place].state = run(target, folder.path(), &views, &stop);
+        record.entries[place].state = run(target, folder.path(), &views.among(&among), &stop);
         folder.write_suite_record(&record)?;
     }
     let summary = Summary::read(&written.file, &record, folder.path())?;
@@ -163,13 +167,10 @@ fn relative(done: &Done, folder: &Path) -> String {
     done.folder.strip_prefix(folder).unwrap_or(&done.folder).to_string_lossy().into_owned()
 }
 
-/// Says which run of how many begins, and how long the rest takes.
-fn announce(record: &Record, place: usize) {
-    let (all, entry) = (record.entries.len(), &record.entries[place]);
+/// How many runs of how many are done, and how long the rest takes.
+fn progress(record: &Record) -> String {
+    let all = record.entries.len();
     let ended = all - record.waiting();
     let left = record.seconds_left().map(|s| format!(", about {} left", summary::minutes(s))).unwrap_or_default();
-    console::say(&format!(
-        "\nsuite {}: {ended} of {all} runs done{left}; now {} on {}, run {}",
-        record.suite, entry.profile, entry.target, entry.run
-    ));
+    format!("suite {}: {ended} of {all} runs done{left}", record.suite)
 }

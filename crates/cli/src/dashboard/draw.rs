@@ -15,6 +15,7 @@ use ratatui::{
 const PHASES: [Phase; 7] =
     [Phase::Create, Phase::Preload, Phase::WarmUp, Phase::Measure, Phase::Drain, Phase::Verify, Phase::Drop];
 const KEYS: &str = "q ends the run and saves · Ctrl-C twice ends at once";
+const KEYS_OF_SUITE: &str = "q ends the suite: --resume goes on with it · Ctrl-C twice ends at once";
 const ENDING: &str = "ending: answers under way are awaited, results saved · Ctrl-C ends at once";
 
 /// A line of a chart: its name, colour and points.
@@ -23,15 +24,16 @@ type Series<'a> = (&'static str, Color, &'a [(f64, f64)]);
 /// Draws the whole picture. `ending`: the user has asked for the end.
 pub(super) fn draw(frame: &mut Frame<'_>, state: &State, ending: bool) {
     let roles = u16::try_from(state.resources.rows().count()).unwrap_or(u16::MAX).clamp(1, 6);
+    let first_lines = head_lines(state);
     let rows = [
-        Constraint::Length(3),
+        Constraint::Length(u16::try_from(first_lines.len()).unwrap_or(u16::MAX)),
         Constraint::Min(6),
         Constraint::Length(roles + 3),
         Constraint::Length(6),
         Constraint::Length(1),
     ];
     let [head, charts, resources, foot, keys] = Layout::vertical(rows).areas(frame.area());
-    frame.render_widget(Paragraph::new(head_lines(state)), head);
+    frame.render_widget(Paragraph::new(first_lines), head);
     let halves = [Constraint::Percentage(50), Constraint::Percentage(50)];
     let [left, right] = Layout::horizontal(halves).areas(charts);
     throughput(frame, left, state);
@@ -40,7 +42,8 @@ pub(super) fn draw(frame: &mut Frame<'_>, state: &State, ending: bool) {
     let [left, right] = Layout::horizontal([Constraint::Length(34), Constraint::Min(20)]).areas(foot);
     frame.render_widget(Paragraph::new(counts(state)).block(Block::bordered().title(" Counts ")), left);
     frame.render_widget(events(state), right);
-    let (text, style) = if ending { (ENDING, Style::new().fg(Color::Yellow)) } else { (KEYS, dim()) };
+    let keys_of = if state.among.is_empty() { KEYS } else { KEYS_OF_SUITE };
+    let (text, style) = if ending { (ENDING, Style::new().fg(Color::Yellow)) } else { (keys_of, dim()) };
     frame.render_widget(Paragraph::new(text).style(style), keys);
 }
 
@@ -52,7 +55,7 @@ fn bold() -> Style {
     Style::new().add_modifier(Modifier::BOLD)
 }
 
-/// What runs, the phases with the present one marked, and where it is in that.
+/// Where the suite is, if it is of one; what runs, the phases with the present one marked, and where it is in that.
 fn head_lines(state: &State) -> Vec<Line<'static>> {
     let phase = state.course.phase();
     let of = |other: Phase| {
@@ -64,11 +67,13 @@ fn head_lines(state: &State) -> Vec<Line<'static>> {
     if !state.note.is_empty() {
         place.push(state.note.clone());
     }
-    vec![
+    let among = Some(state.among.clone()).filter(|among| !among.is_empty());
+    let run = [
         Line::from(vec![Span::styled("iotbench  ", dim()), Span::styled(state.title.clone(), bold())]),
         Line::from_iter(PHASES.into_iter().flat_map(of)),
         Line::from(place.join(" · ")),
-    ]
+    ];
+    among.map(Line::from).into_iter().chain(run).collect()
 }
 
 fn throughput(frame: &mut Frame<'_>, area: Rect, state: &State) {
@@ -201,13 +206,14 @@ mod tests {
             disk_cancelled_bytes: None,
             net_rx_bytes: None,
             net_tx_bytes: None,
+            energy_uj: None,
         };
         Reading { role: "mongod".into(), node: 1, observation: Observation::Sampled(sample) }
     }
 
     /// Two seconds of 1,000 operations of 2 ms with 10 datapoints, and one that failed.
     fn measuring() -> State {
-        let mut state = State::new(&planned("pmu_write", "sqlite"));
+        let mut state = State::new(&planned("pmu_write", "sqlite"), "");
         state.event(&Event::Phase { phase: Phase::Measure, length_ns: None });
         let kinds = [OperationKind { name: "write".into(), requests: Requests::One }];
         let mut recorder = Recorder::new(kinds.into());
@@ -254,11 +260,18 @@ mod tests {
     }
 
     #[test]
+    fn a_run_of_a_suite_says_where_it_is_and_what_a_key_ends() {
+        let text = picture(&State { among: "suite hof: 3 of 9 runs done".into(), ..measuring() }, false, 80, 24);
+        assert!(text.contains("suite hof: 3 of 9 runs done") && text.contains("q ends the suite"), "{text}");
+        assert!(text.contains("pmu_write on sqlite:wide") && text.contains("20 users"), "{text}");
+    }
+
+    #[test]
     fn the_end_is_told_and_no_size_is_too_small() {
         assert!(picture(&measuring(), true, 80, 24).contains("answers under way are awaited"));
         for (columns, rows) in [(1, 1), (10, 3), (40, 12), (300, 100)] {
             picture(&measuring(), false, columns, rows);
-            picture(&State::new(&planned("machine_write", "sqlite")), false, columns, rows);
+            picture(&State::new(&planned("machine_write", "sqlite"), "suite"), false, columns, rows);
         }
     }
 }

@@ -20,6 +20,8 @@ const LINES: usize = 20;
 pub(super) struct State {
     /// What runs.
     pub(super) title: String,
+    /// Where it is in its suite; empty: it is of none.
+    pub(super) among: String,
     pub(super) course: Course,
     /// The last seconds of the load, each by its number.
     pub(super) seconds: VecDeque<(u64, Figures)>,
@@ -45,9 +47,10 @@ pub(super) struct Totals {
 }
 
 impl State {
-    pub(super) fn new(plan: &Plan) -> Self {
+    pub(super) fn new(plan: &Plan, among: &str) -> Self {
         Self {
             title: format!("{} on {}:{}", plan.profile.name, plan.backend, plan.table.layout),
+            among: printable(among),
             course: Course::new(plan),
             seconds: VecDeque::new(),
             totals: Totals::default(),

@@ -205,6 +205,7 @@ mod tests {
             disk_cancelled_bytes: None,
             net_rx_bytes: None,
             net_tx_bytes: None,
+            energy_uj: None,
         };
         Reading { role: "server".into(), node: 0, observation: Observation::Sampled(sample) }
     }

@@ -1,6 +1,9 @@
 //! `iotbench compare`, `run --baseline` and `history`: real runs, and made ones whose truth is known.
 
-use crate::program::{document, iotbench, run, said};
+use crate::{
+    program::{document, iotbench, run, said, undisturbed},
+    soundness::{assert_sound, is_disturbed},
+};
 use iotbench_oracle_server::{
     Discipline, Program, Protocol, Server, ServiceTime, Settings,
     http::{Answer, Endpoint, Service},
@@ -8,7 +11,7 @@ use iotbench_oracle_server::{
 use serde_json::{Value, json};
 use std::{
     fs,
-    path::{Path, PathBuf},
+    path::Path,
     process::{Command, Output},
     sync::LazyLock,
     time::{Duration, Instant},
@@ -201,20 +204,23 @@ fn a_history_tells_since_when_and_what_else_changed() {
     assert!(code(&told) == 0 && out(&told).contains("4 more"), "{}", out(&told));
 }
 
-/// The load of the real runs: each user waits for its answer and then 10 ms, so that only the database's delay decides.
-const LOAD: [&str; 11] =
-    ["run", "-p", "pmu_write", "--vus", "2", "--operations", "60", "--warmup", "0s", "--set", "think_time=10ms"];
+/// The load of the real runs.
+const LOAD: [&str; 5] = ["run", "-p", "pmu_write", "--warmup", "0s"];
 
+/// Each user waits for its answer, which is there at once, and then so long that a machine which stands still for some tenths
+/// of a second makes no other figure of it.
 #[test]
 fn equal_runs_of_a_real_database_are_no_regression() {
     let results = tempfile::tempdir().unwrap();
-    let runs = [&LOAD[..], &["-b", "blackhole", "--runs", "8", "--output-format", "quiet"]].concat();
+    let load = ["--vus", "2", "--operations", "16", "--set", "think_time=200ms", "--output-format", "quiet"];
+    let runs = [&LOAD[..], &load, &["-b", "blackhole", "--runs", "10"]].concat();
     let output = iotbench(results.path(), &runs).output().unwrap();
-    assert_eq!(code(&output), 0, "{}", said(&output));
     let folders: Vec<String> = out(&output).lines().map(Into::into).collect();
+    assert_eq!(folders.len(), 10, "{}", said(&output));
+    make_valid(results.path(), is_disturbed);
     // Every other run to each side: they took turns.
     let side = |rest: usize| folders.iter().skip(rest).step_by(2).map(String::as_str);
-    let gate = ["compare", "--metric", "operations_per_s", "--threshold", "25%", "--output-format", "json"];
+    let gate = ["compare", "--metric", "operations_per_s", "--threshold", "50%", "--output-format", "json"];
     let arguments: Vec<&str> = gate.into_iter().chain(side(0)).chain(["--"]).chain(side(1)).collect();
     let compared = call(&arguments);
     let found = &document(&compared)["comparisons"][0];
@@ -234,73 +240,86 @@ fn influxdb(delay: Duration) -> Server {
     ];
     let program = Program { service: ServiceTime::Constant(delay), discipline: Discipline::Parallel, faults: vec![] };
     let protocol = Protocol::Http(Service::new(endpoints));
-    Server::start(Settings { protocol, ledger_capacity: 1 << 12, ..Settings::new(program, Instant::now()) }).unwrap()
+    Server::start(Settings { protocol, ledger_capacity: 1 << 14, ..Settings::new(program, Instant::now()) }).unwrap()
 }
 
+/// The slow one takes twenty times as long for an operation, with the wait after it: whatever a machine does to runs of a
+/// second, it does not do that to each of five and to none of the other five.
 #[test]
 fn a_real_slow_down_is_a_regression() {
     let results = tempfile::tempdir().unwrap();
-    let (quick, slow) = (influxdb(Duration::ZERO), influxdb(Duration::from_millis(20)));
-    let run = |server: &Server, side: &str, more: &[&str]| {
+    let (quick, slow) = (influxdb(Duration::ZERO), influxdb(Duration::from_millis(200)));
+    let run = |server: &Server, side: &str| {
         let url = format!("http://{}", server.address());
-        let own = ["-b", "influxdb", "--url", &url, "--verify", "none"];
-        let folder = results.path().join(side);
-        iotbench(&folder, &[&LOAD[..], &own, more].concat()).output().unwrap()
+        let target = ["-b", "influxdb", "--url", &url, "--verify", "none"];
+        let load = ["--vus", "8", "-d", "1s", "--set", "think_time=10ms"];
+        iotbench(&results.path().join(side), &[&LOAD[..], &target, &load].concat()).output().unwrap()
     };
-    for _ in 0..3 {
-        run(&quick, "base", &[]);
-        run(&slow, "new", &[]);
+    for _ in 0..5 {
+        run(&quick, "base");
+        run(&slow, "new");
     }
-    let side = |name: &str| -> PathBuf { results.path().join(name) };
-    let (base, new) = (side("base").display().to_string(), side("new").display().to_string());
-    // A server that keeps nothing loses everything: that is told elsewhere, and here of no matter.
-    for folder in [&base, &new] {
-        make_valid(Path::new(folder));
-    }
-    let metrics = ["--metric", "operations_per_s,response_mean_us", "--output-format", "json"];
+    let [base, new] = ["base", "new"].map(|side| {
+        let folder = results.path().join(side);
+        // At the end of each the server that keeps nothing is told to have lost it: here that is of no matter.
+        make_valid(&folder, |_| true);
+        folder.display().to_string()
+    });
+    let metrics = ["--metric", "operations_per_s,response_p50_us", "--output-format", "json"];
     let compared = call(&[&["compare"], &metrics[..], &[&base, "--", &new]].concat());
     let found = &document(&compared)["comparisons"][0];
     assert_eq!((code(&compared), &found["design"]), (13, &json!("paired")), "{found:#}");
-    for metric in found["metrics"].as_array().unwrap() {
-        assert_eq!(metric["verdict"], "worse", "{metric}");
+    let verdicts: Vec<_> = found["metrics"].as_array().unwrap().iter().map(|metric| &metric["verdict"]).collect();
+    assert_eq!(verdicts, ["worse", "worse"], "{found:#}");
+}
+
+/// Makes the runs in a folder valid that are invalid as they may be.
+fn make_valid(folder: &Path, may_be: impl Fn(&Value) -> bool) {
+    for run in folder.read_dir().unwrap() {
+        change(&run.unwrap().path(), |document| {
+            assert!(document["verdict"]["status"] == "valid" || may_be(document), "{:#}", document["verdict"]);
+            document["verdict"] = json!({ "status": "valid", "reasons": [], "exit_code": 0 });
+        });
     }
 }
 
-/// Makes the runs in a folder valid.
-fn make_valid(folder: &Path) {
-    for run in folder.read_dir().unwrap() {
-        let file = run.unwrap().path().join("run.json");
-        let mut document: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
-        document["verdict"] = json!({ "status": "valid", "reasons": [], "exit_code": 0 });
-        fs::write(&file, document.to_string()).unwrap();
-    }
+/// Changes the document of a run.
+fn change(run: &Path, how: impl FnOnce(&mut Value)) {
+    let file = run.join("run.json");
+    let mut document: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    how(&mut document);
+    fs::write(&file, document.to_string()).unwrap();
 }
 
 #[test]
 fn a_run_is_held_against_its_baseline() {
     let results = tempfile::tempdir().unwrap();
-    let runs = [&LOAD[..], &["-b", "blackhole", "--runs", "3", "--output-format", "json"]].concat();
-    let first = iotbench(&results.path().join("main"), &runs).output().unwrap();
-    assert_eq!(code(&first), 0, "{}", said(&first));
-    let baseline = results.path().join("main").display().to_string();
-    let gate = ["--baseline", &baseline, "--metric", "operations_per_s", "--threshold", "25%"];
-    let held = iotbench(&results.path().join("branch"), &[&runs[..], &gate].concat()).output().unwrap();
+    let (main, branch) = (results.path().join("main"), results.path().join("branch"));
+    let load = ["--vus", "2", "--operations", "6", "--set", "think_time=200ms", "--output-format", "json"];
+    let runs = [&LOAD[..], &load, &["-b", "blackhole", "--runs", "3"]].concat();
+    let first = iotbench(&main, &runs).output().unwrap();
+    assert_sound(&document(&first), code(&first), said(&first));
+    make_valid(&main, is_disturbed);
+    let baseline = main.display().to_string();
+    let gate = ["--baseline", &baseline, "--metric", "operations_per_s", "--threshold", "50%"];
+    let gated = [&runs[..], &gate].concat();
+    let held = undisturbed(|| iotbench(&branch, &gated).output().unwrap());
     assert_eq!(code(&held), 0, "{}", said(&held));
-    assert_eq!(document(&held)["comparisons"][0]["metrics"][0]["verdict"], "same", "{}", said(&held));
-    // Runs that were twice as fast make the next ones a regression.
-    for run in results.path().join("main").read_dir().unwrap() {
-        let file = run.unwrap().path().join("run.json");
-        let mut document: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
-        let rate = document["throughput"]["operations_per_s"].as_f64().unwrap();
-        document["throughput"]["operations_per_s"] = json!(rate * 2.0);
-        fs::write(&file, document.to_string()).unwrap();
+    let verdict = document(&held)["comparisons"][0]["metrics"][0]["verdict"].clone();
+    assert!(verdict == "same" || verdict == "undecided", "three runs a side: {verdict} {}", said(&held));
+    // Runs that were ten times as fast make the next ones a regression.
+    for run in main.read_dir().unwrap() {
+        change(&run.unwrap().path(), |document| {
+            let rate = document["throughput"]["operations_per_s"].as_f64().unwrap();
+            document["throughput"]["operations_per_s"] = json!(rate * 10.0);
+        });
     }
-    let held = iotbench(&results.path().join("branch"), &[&runs[..], &gate].concat()).output().unwrap();
+    let held = undisturbed(|| iotbench(&branch, &gated).output().unwrap());
     assert_eq!(code(&held), 13, "{}", said(&held));
     // What cannot be compared is told before or after the run, and never passed over.
     let missing = iotbench(results.path(), &[&runs[..], &["--baseline", "nowhere"]].concat()).output().unwrap();
     assert_eq!((code(&missing), missing.stdout.len()), (30, 0));
-    let other = [&LOAD[..], &["-b", "memory", "--output-format", "json"], &gate].concat();
-    let other = iotbench(&results.path().join("other"), &other).output().unwrap();
+    let other = [&LOAD[..], &load, &["-b", "memory"], &gate].concat();
+    let other = undisturbed(|| iotbench(&results.path().join("other"), &other).output().unwrap());
     assert!(code(&other) == 2 && said(&other).contains("no run of pmu_write on memory"), "{}", said(&other));
 }

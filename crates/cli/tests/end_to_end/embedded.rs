@@ -16,7 +16,7 @@ fn count(run: &Run, query: &str) -> u64 {
 
 fn pmu_write(layout: &str) -> Run {
     let run = run(&["-p", "pmu_write", "-b", &format!("sqlite:{layout}"), "--vus", "20", "-d", "3s", "--keep"]);
-    run.assert_valid();
+    run.assert_sound();
     assert!(run.count("points.acked") > 0);
     assert_eq!(run.count("points.acked"), run.count("points.stored"));
     run
@@ -50,7 +50,7 @@ fn bulk_holds_what_was_acknowledged() {
 #[test]
 fn a_machine_in_bulk_is_one_row_a_second_with_every_nanosecond() {
     let run = run(&["-p", "machine_write", "-b", "sqlite:bulk", "-d", "10s", "--warmup", "0", "--keep"]);
-    run.assert_valid();
+    run.assert_sound();
     assert!(run.count("points.generated").abs_diff(10_000) <= 2, "{}", run.figure("points"));
     assert_eq!(run.count("points.dropped"), 0);
     let database = database(&run);
@@ -78,7 +78,7 @@ fn machine() -> std::sync::Arc<dyn Dataset> {
 fn equal_seeds_send_equal_datapoints() {
     let rows = |seed: &str| {
         let run = run(&["-p", "pmu_write", "-b", "sqlite:wide", "--vus", "5", "-d", "2s", "--keep", "--seed", seed]);
-        run.assert_valid();
+        run.assert_sound();
         let database = database(&run);
         let mut statement = database.prepare("SELECT * FROM iotbench_pmu_write").unwrap();
         let width = statement.column_count();
@@ -101,7 +101,7 @@ fn equal_seeds_send_equal_datapoints() {
 #[test]
 fn without_keep_nothing_is_left_of_the_database() {
     let run = run(&["-p", "pmu_write", "--vus", "5", "-d", "1s"]);
-    run.assert_valid();
+    run.assert_sound();
     assert!(!run.folder.join("database").exists());
 }
 

@@ -1,6 +1,9 @@
 //! Load models from the command line.
 
-use crate::program::{document, iotbench, only_folder, run, said};
+use crate::{
+    program::{document, iotbench, only_folder, run, said},
+    soundness::assert_sound,
+};
 
 #[test]
 fn a_poisson_process_offers_its_rate() {
@@ -16,7 +19,7 @@ fn a_poisson_process_offers_its_rate() {
 fn a_ramp_ends_with_the_most_users_that_were_sustained() {
     let short = ["--set", "step=3s", "--set", "most=32", "--set", "first=8"];
     let run = run(&[&["-p", "pmu_write"], &short[..]].concat());
-    run.assert_valid();
+    run.assert_sound();
     let capacity = run.figure("capacity");
     assert!(capacity.get("lower").and_then(serde_json::Value::as_u64).is_some_and(|n| n <= 32), "{capacity:#}");
     assert!(capacity.get("steps").and_then(serde_json::Value::as_array).is_some_and(|s| s.len() >= 3), "{capacity:#}");
@@ -67,10 +70,11 @@ fn a_sweep_is_a_run_for_each_value_and_one_table() {
     let short = ["--set", "sweep.values=[2, 4, 10]", "--set", "repeat=3", "--set", "preload=100"];
     let arguments = [&["run", "-p", "weather_insert", "--output-format", "json"], &short[..]].concat();
     let output = iotbench(out.path(), &arguments).output().unwrap();
-    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
     let said = said(&output);
+    let document = document(&output);
+    assert_sound(&document, output.status.code().unwrap(), &said);
     assert!(said.contains("value 3 of 3: 10"), "{said}");
-    let runs = document(&output)["runs"].as_array().unwrap().clone();
+    let runs = document["runs"].as_array().unwrap();
     let figures: Vec<_> = runs
         .iter()
         .map(|run| {
@@ -92,7 +96,7 @@ fn a_sweep_is_a_run_for_each_value_and_one_table() {
 #[test]
 fn one_value_of_a_sweep_is_a_run() {
     let run = run(&["-p", "weather_insert", "--set", "sweep.only=3", "--set", "preload=0", "--set", "repeat=2"]);
-    run.assert_valid();
+    run.assert_sound();
     assert_eq!((run.count("sweep.value"), run.count("points.stored")), (3, 6));
 }
 
@@ -108,5 +112,5 @@ fn sensors_that_are_too_fast_lose_what_their_queues_cannot_hold_and_the_rest_is_
     let told = run.figure("audit.delivered").as_f64().unwrap();
     assert!(told < 1.0 && (told - delivered).abs() < 1e-3, "{delivered}: {:#}", run.figure("audit"));
     assert_eq!(run.figure("audit.lost"), 0);
-    run.assert_valid();
+    run.assert_sound();
 }

@@ -20,6 +20,7 @@ mod repetitions;
 mod report;
 mod results;
 mod score;
+mod soundness;
 mod suite;
 mod tampered;
 mod verify;

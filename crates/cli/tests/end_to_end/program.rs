@@ -1,5 +1,6 @@
 //! Starting the program.
 
+use crate::soundness::assert_sound;
 use serde_json::Value;
 use std::{
     path::{Path, PathBuf},
@@ -36,13 +37,9 @@ impl Run {
         self.figure(path).as_u64().unwrap_or_else(|| panic!("{path} is no count: {}", self.figure(path)))
     }
 
-    pub fn assert_valid(&self) {
-        assert_eq!(
-            (self.figure("verdict.status"), self.code),
-            (&Value::from("valid"), 0),
-            "{:#}",
-            self.figure("verdict")
-        );
+    #[track_caller]
+    pub fn assert_sound(&self) {
+        assert_sound(&self.document, self.code, "");
     }
 }
 
@@ -54,6 +51,18 @@ pub fn run(arguments: &[&str]) -> Run {
     let folder = only_folder(out.path());
     let code = output.status.code().unwrap();
     Run { folder, document, code, _out: out }
+}
+
+/// Runs that the machine disturbs are invalid, and left out of means and comparisons: these are made anew, ten times at most.
+pub fn undisturbed(mut made: impl FnMut() -> Output) -> Output {
+    const DISTURBED: Option<i32> = Some(11);
+    let mut output = made();
+    for _ in 1..10 {
+        if output.status.code() == DISTURBED {
+            output = made();
+        }
+    }
+    output
 }
 
 /// The one JSON document on standard output.

@@ -3,6 +3,7 @@
 use crate::{
     interruption::{Locked, PATIENT, begun, read_until, wait_for},
     program::{document, iotbench, only_folder, said},
+    soundness::assert_sound,
 };
 use iotbench_report::{Document, check_manifest, read_document};
 use serde_json::Value;
@@ -187,9 +188,9 @@ fn of_two_runs_on_one_file_one_proceeds() {
         kill(winner);
         // A lock goes with its process, however that ends.
         if number == 0 {
-            let mut next = iotbench(&folder("d"), &[&arguments[..5], &["-d", "1s", "--url", &url]].concat());
-            let next = next.output().unwrap();
-            assert_eq!(next.status.code(), Some(0), "{}", said(&next));
+            let next = [&arguments[..5], &["-d", "1s", "--url", &url, "--output-format", "json"]].concat();
+            let next = iotbench(&folder("d"), &next).output().unwrap();
+            assert_sound(&document(&next), next.status.code().unwrap(), said(&next));
         }
     }
 }

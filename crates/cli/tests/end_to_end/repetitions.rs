@@ -1,6 +1,6 @@
 //! Repetitions: a folder each, an order in rounds, and means with intervals.
 
-use crate::program::{document, iotbench, said};
+use crate::program::{document, iotbench, said, undisturbed};
 use serde_json::Value;
 
 const SHORT: [&str; 11] =
@@ -12,9 +12,12 @@ fn count(value: &Value) -> usize {
 
 #[test]
 fn each_run_has_a_folder_and_the_means_are_those_of_the_runs() {
-    let out = tempfile::tempdir().unwrap();
     let more = ["-b", "sqlite", "-b", "memory", "--runs", "3", "--output-format", "json"];
-    let output = iotbench(out.path(), &[&SHORT[..], &more].concat()).output().unwrap();
+    let mut out = tempfile::tempdir().unwrap();
+    let output = undisturbed(|| {
+        out = tempfile::tempdir().unwrap();
+        iotbench(out.path(), &[&SHORT[..], &more].concat()).output().unwrap()
+    });
     let json = document(&output);
     assert_eq!((output.status.code(), count(&json["runs"])), (Some(0), 6), "{}", said(&output));
     assert_eq!(out.path().read_dir().unwrap().count(), 6);
@@ -46,7 +49,8 @@ fn each_run_has_a_folder_and_the_means_are_those_of_the_runs() {
 #[test]
 fn people_get_a_table_that_says_how_it_was_made() {
     let out = tempfile::tempdir().unwrap();
-    let output = iotbench(out.path(), &[&SHORT[..], &["-b", "memory", "--runs", "2"]].concat()).output().unwrap();
+    let runs = [&SHORT[..], &["-b", "memory", "--runs", "2"]].concat();
+    let output = undisturbed(|| iotbench(out.path(), &runs).output().unwrap());
     let text = String::from_utf8(output.stdout.clone()).unwrap();
     for part in ["operations/s", "mean response", "95 % from", "Student's t", "not for publication", "VALID"] {
         assert!(text.contains(part), "{part} is missing in {text}{}", said(&output));

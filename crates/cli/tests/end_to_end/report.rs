@@ -1,8 +1,14 @@
-//! `iotbench report`: results folders in; a page, Markdown, CSV or JSON out.
+//! `iotbench report`: results folders in; a page, Markdown, CSV, Parquet or JSON out.
 
 use crate::{
     browser::Browser,
     program::{Run, run, said},
+    soundness::assert_sound,
+};
+use bytes::Bytes;
+use parquet::{
+    file::reader::{FileReader, SerializedFileReader},
+    record::Field,
 };
 use serde_json::{Value, json};
 use std::{
@@ -91,8 +97,10 @@ fn a_run_leaves_its_page_and_the_terminal_names_it() {
     let output = crate::program::iotbench(out.path(), &arguments).output().unwrap();
     let folder = crate::program::only_folder(out.path());
     let page = folder.join("report.html");
-    let last = text(&output).lines().last().unwrap().to_owned();
-    assert_eq!(last, format!("report: {}", page.display()));
+    let run: Value = serde_json::from_slice(&fs::read(folder.join("run.json")).unwrap()).unwrap();
+    assert_sound(&run, output.status.code().unwrap(), said(&output));
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(printed.lines().last(), Some(format!("report: {}", page.display()).as_str()));
     let manifest = fs::read_to_string(folder.join("manifest.json")).unwrap();
     assert!(manifest.contains("\"report.html\""), "{manifest}");
     let html = fs::read_to_string(page).unwrap();
@@ -132,10 +140,7 @@ fn all_formats_tell_the_same_figures() {
     let document: Value = serde_json::from_str(&text(&report(&["--format", "json"], &runs))).unwrap();
     assert_eq!(document["schema"], "iotbench-report/1.0");
     assert_eq!(document["runs"], json!(RUNS.each_ref().map(|run| &run.document)));
-    assert_eq!(
-        (&document["costs"][0]["price"], &document["costs"][0]["energy_j_per_million"]),
-        (&Value::Null, &Value::Null)
-    );
+    assert_eq!(document["costs"][0]["price"], Value::Null);
     assert_eq!(document["costs"][0]["unknown"]["price"], "no price was given");
     let tidy = text(&report(&["--format", "csv"], &runs));
     for run in RUNS.iter() {
@@ -144,11 +149,33 @@ fn all_formats_tell_the_same_figures() {
         let row = tidy.lines().find(|line| line.starts_with(id) && line.contains(",response_p99_us,")).unwrap();
         assert!(row.contains(&format!(",response_p99_us,{p99},")), "{row}");
         let energy = tidy.lines().find(|line| line.starts_with(id) && line.contains("energy")).unwrap();
-        assert!(energy.ends_with(",cost_energy_j_per_million,,,,energy is not measured"), "{energy}");
+        let reason = ",cost_energy_j_per_million,,,,the machine does not tell";
+        let is_known = document["runs"][0]["resources"].as_array().unwrap().iter().any(|r| !r["energy_j"].is_null());
+        assert_eq!(energy.ends_with(reason), !is_known, "{energy}");
     }
+    assert_eq!(rows_of_parquet(&report(&["--format", "parquet"], &runs)), tidy);
     let markdown = text(&report(&["--format", "md", "--across-durability"], &runs));
     assert!(markdown.starts_with("**") && markdown.contains("| rank | contender |"), "{markdown}");
     assert!(markdown.len() < 65_536, "what a comment may have");
+}
+
+/// A Parquet file as the CSV of its rows.
+fn rows_of_parquet(output: &Output) -> String {
+    assert!(output.status.success(), "{}", said(output));
+    let file = SerializedFileReader::new(Bytes::copy_from_slice(&output.stdout)).unwrap();
+    let columns: Vec<_> = file.metadata().file_metadata().schema().get_fields().to_vec();
+    let mut csv = csv::Writer::from_writer(Vec::new());
+    csv.write_record(columns.iter().map(|column| column.name())).unwrap();
+    for row in file.get_row_iter(None).unwrap() {
+        let cell = |(_, cell): (&String, &Field)| match cell {
+            Field::Str(text) => text.clone(),
+            Field::Double(number) => number.to_string(),
+            Field::Null => String::new(),
+            other => panic!("{other}"),
+        };
+        csv.write_record(row.unwrap().get_column_iter().map(cell)).unwrap();
+    }
+    String::from_utf8(csv.into_inner().unwrap()).unwrap()
 }
 
 #[test]

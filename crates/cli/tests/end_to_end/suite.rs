@@ -1,6 +1,10 @@
 //! Suites: all runs are done, one that fails does not end the others, and what was interrupted goes on.
 
-use crate::program::{iotbench, only_folder, said};
+use crate::{
+    program::{iotbench, only_folder, said, undisturbed},
+    pseudo_terminal::PseudoTerminal,
+    soundness::assert_sound,
+};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::{
@@ -52,6 +56,25 @@ fn suite(file: &Path, out: &Path, more: &[&str]) -> Output {
     iotbench(out, &[&["suite", file.to_str().unwrap()], more].concat()).output().unwrap()
 }
 
+/// A suite that the machine did not disturb, in a place of its own: how it ended, and where its results are.
+fn ended(text: &str, how: impl Fn(&mut Command)) -> (Output, TempDir, PathBuf) {
+    let mut place = None;
+    let output = undisturbed(|| {
+        let (_, file, out) = place.insert(written(text));
+        let mut command = iotbench(out, &["suite", file.to_str().unwrap()]);
+        how(&mut command);
+        command.output().unwrap()
+    });
+    let (place, _, out) = place.unwrap();
+    (output, place, out)
+}
+
+/// The document of an entry's one run.
+fn only_run(folder: &Path, entry: &Value) -> Value {
+    let run = folder.join(entry["folders"][0].as_str().unwrap()).join("run.json");
+    serde_json::from_str(&fs::read_to_string(run).unwrap()).unwrap()
+}
+
 fn record(folder: &Path) -> Value {
     serde_json::from_str(&fs::read_to_string(folder.join("suite.json")).unwrap()).unwrap()
 }
@@ -67,15 +90,13 @@ fn count(record: &Value, state: &str) -> usize {
 
 #[test]
 fn all_runs_are_done_and_stand_beside_what_was_printed() {
-    let (_place, file, out) = written(SUITE);
-    let output = suite(&file, &out, &[]);
+    let (output, _place, out) = ended(SUITE, |_| {});
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
     let folder = only_folder(&out);
     let record = record(&folder);
     assert_eq!(count(&record, "ended"), 4, "{record:#}");
     for entry in record["entries"].as_array().unwrap() {
-        let run = folder.join(entry["folders"][0].as_str().unwrap()).join("run.json");
-        let document: Value = serde_json::from_str(&fs::read_to_string(run).unwrap()).unwrap();
+        let document = only_run(&folder, entry);
         assert_eq!(document["verdict"]["status"], "valid");
         assert_eq!(document["measured"]["length_s"], 1.0);
         let words = document["command"].as_array().unwrap();
@@ -103,10 +124,10 @@ fn all_runs_are_done_and_stand_beside_what_was_printed() {
 fn a_run_that_fails_and_one_that_cannot_be_do_not_end_the_others() {
     let text_of_suite =
         SUITE.replace("runs = 2", "runs = 1").replace("\"sqlite:bulk\"]", "\"sqlite:bulk\", \"mysql\"]");
-    let (_place, file, out) = written(&text_of_suite);
     // Without any program to be found, the server cannot be started.
-    let mut command = iotbench(&out, &["suite", file.to_str().unwrap()]);
-    let output = command.env("PATH", "/nowhere").env("IOTBENCH_SERVERS_DIR", "/nowhere").output().unwrap();
+    let (output, _place, out) = ended(&text_of_suite, |command| {
+        command.env("PATH", "/nowhere").env("IOTBENCH_SERVERS_DIR", "/nowhere");
+    });
     let record = record(&only_folder(&out));
     assert_eq!((count(&record, "ended"), count(&record, "not_available")), (2, 1), "{}", said(&output));
     assert_eq!(output.status.code(), Some(0));
@@ -134,9 +155,15 @@ fn what_was_interrupted_goes_on_where_it_stopped() {
     let before = record(&folder);
     assert!(count(&before, "ended") < 4 && count(&before, "waiting") > 0, "{before:#}");
     let output = resumed(&folder);
-    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
     let after = record(&folder);
-    assert_eq!(count(&after, "ended"), 4, "{after:#}");
+    assert_eq!(count(&after, "ended"), 4, "{after:#} {}", said(&output));
+    let codes = after["entries"].as_array().unwrap().iter().map(|entry| {
+        let document = only_run(&folder, entry);
+        let code = entry["exit_code"].as_i64().unwrap().try_into().unwrap();
+        assert_sound(&document, code, "");
+        code
+    });
+    assert_eq!(output.status.code(), codes.max(), "{}", said(&output));
     for (was, is) in before["entries"].as_array().unwrap().iter().zip(after["entries"].as_array().unwrap()) {
         if was["state"] == "ended" {
             assert_eq!(was, is, "what had ended is not done again");
@@ -146,6 +173,18 @@ fn what_was_interrupted_goes_on_where_it_stopped() {
     let output = resumed(&folder);
     assert_eq!(output.status.code(), Some(2), "other runs are not mixed in: {}", said(&output));
     assert_eq!(record(&folder), after);
+}
+
+#[test]
+fn a_dashboard_says_where_the_suite_is_and_q_ends_it_so_that_it_can_go_on() {
+    let (_place, file, out) = written(&SUITE.replace("duration=1s", "duration=1h"));
+    let mut terminal = PseudoTerminal::start(&iotbench(&out, &["suite", file.to_str().unwrap(), "--ui"]), 30, 110);
+    let expected = ["suite mine: 0 of 4 runs done", "pmu_write on sqlite:", "2 users", "q ends the suite"];
+    terminal.wait_for("figures", |text| expected.iter().all(|word| text.contains(word)));
+    terminal.press("q");
+    assert_eq!(terminal.child.wait().unwrap().code(), Some(130));
+    terminal.assert_given_back();
+    assert_eq!(count(&record(&only_folder(&out)), "waiting"), 4);
 }
 
 fn resumed(folder: &Path) -> Output {

@@ -1,6 +1,9 @@
 //! What somebody changes in a history that an earlier run left is found.
 
-use crate::program::{document, iotbench, only_folder, said};
+use crate::{
+    program::{document, iotbench, only_folder, said},
+    soundness::assert_sound,
+};
 use rusqlite::Connection;
 use serde_json::Value;
 use std::{fs, path::PathBuf};
@@ -51,6 +54,12 @@ impl Kept {
         (output.status.code().unwrap(), document(&output))
     }
 
+    fn sound_run(&self, more: &[&str]) -> Value {
+        let (code, document) = self.run(more);
+        assert_sound(&document, code, self.layout);
+        document
+    }
+
     fn change(&self, statement: &str) {
         let changed = Connection::open(self.path("kept.db")).unwrap().execute(statement, []).unwrap();
         assert_eq!(changed, 1, "{statement}");
@@ -89,9 +98,9 @@ fn what_was_changed_in_a_kept_history_is_found() {
     ] {
         for change in changes.into_iter().chain(["DELETE FROM iotbench_tampered"]) {
             let kept = Kept::new(layout);
-            assert_eq!(kept.run(&["--keep"]).0, 0, "{layout}");
-            let (code, document) = kept.run(&["--keep"]);
-            assert!(code == 0 && document["remarks"].to_string().contains("that of an earlier run"), "{document:#}");
+            kept.sound_run(&["--keep"]);
+            let document = kept.sound_run(&["--keep"]);
+            assert!(document["remarks"].to_string().contains("that of an earlier run"), "{document:#}");
             kept.change(&format!("{change} {first}"));
             let (code, document) = kept.run(&["--keep"]);
             let what = format!("{layout} {change}: {:#} {:#}", document["verdict"], document["answers"]);
@@ -104,7 +113,7 @@ fn what_was_changed_in_a_kept_history_is_found() {
             assert!(is_told || !change.starts_with("DELETE"), "{:#}", document["remarks"]);
             // As it says: a run without --keep drops it, and the next one writes it anew.
             assert_eq!(kept.run(&[]).0, 12);
-            assert_eq!(kept.run(&[]).0, 0);
+            kept.sound_run(&[]);
         }
     }
 }
@@ -113,11 +122,10 @@ fn what_was_changed_in_a_kept_history_is_found() {
 #[test]
 fn a_history_that_was_not_written_whole_is_written_anew() {
     let kept = Kept::new("wide");
-    assert_eq!(kept.run(&["--keep"]).0, 0);
+    kept.sound_run(&["--keep"]);
     kept.change("UPDATE iotbench_marker SET run_id = run_id || '-unfinished'");
     kept.change("DELETE FROM iotbench_tampered WHERE rowid = 1");
-    let (code, document) = kept.run(&["--keep"]);
-    assert_eq!(code, 0, "{:#}", document["verdict"]);
+    let document = kept.sound_run(&["--keep"]);
     assert!(document["remarks"].to_string().contains("ended before its history was whole"), "{document:#}");
     assert_eq!(document["points"]["stored"], 80);
 }
@@ -125,7 +133,7 @@ fn a_history_that_was_not_written_whole_is_written_anew() {
 #[test]
 fn what_carries_our_marker_in_a_file_is_listed_and_dropped() {
     let kept = Kept::new("wide");
-    assert_eq!(kept.run(&["--keep"]).0, 0);
+    kept.sound_run(&["--keep"]);
     let url = format!("sqlite:{}", kept.path("kept.db").display());
     let clean = |more: &[&str]| {
         let output = std::process::Command::new(env!("CARGO_BIN_EXE_iotbench"))

@@ -1,6 +1,9 @@
 //! What a run left is read back later, and whatever was done to it is named exactly.
 
-use crate::program::{document, iotbench, only_folder, said};
+use crate::{
+    program::{document, iotbench, only_folder, run, said},
+    soundness::assert_sound,
+};
 use rusqlite::Connection;
 use serde_json::Value;
 use std::{
@@ -47,8 +50,9 @@ impl Kept {
         let backend = format!("sqlite:{layout}");
         let run = ["run", "-p", profile.to_str().unwrap(), "-b", &backend, "--keep", "--output-format", "json"];
         let output = iotbench(&folder.path().join("results"), &run).output().unwrap();
-        assert_eq!(output.status.code(), Some(0), "{}", said(&output));
-        let audit = &document(&output)["audit"];
+        let document = document(&output);
+        assert_sound(&document, output.status.code().unwrap(), said(&output));
+        let audit = &document["audit"];
         let stored = 3 * PRELOADED + 600;
         assert_eq!((&audit["scope"], &audit["right"]), (&"sample".into(), &stored.into()), "{audit:#}");
         Self { folder }
@@ -193,7 +197,8 @@ fn a_file_of_the_users_is_remembered() {
     let url = format!("sqlite:{}", folder.path().join("mine.db").display());
     let results = folder.path().join("results");
     let run = ["run", "-p", "pmu_write", "--vus", "2", "-d", "1s", "--warmup", "0", "--keep", "--url", &url];
-    assert!(iotbench(&results, &[&run[..], &["--output-format", "quiet"]].concat()).status().unwrap().success());
+    let output = iotbench(&results, &[&run[..], &["--output-format", "json"]].concat()).output().unwrap();
+    assert_sound(&document(&output), output.status.code().unwrap(), said(&output));
     let output = verify(&only_folder(&results), &["--full", "--json"]);
     let found = document(&output);
     assert_eq!((output.status.code(), counts(&found)), (Some(0), [Some(0); 4]), "{found:#}");
@@ -223,10 +228,9 @@ fn a_folder_that_is_none_or_was_changed_is_a_wrong_argument() {
 
 #[test]
 fn a_run_that_dropped_what_it_wrote_says_so() {
-    let out = tempfile::tempdir().unwrap();
-    let run = ["run", "-p", "pmu_write", "--vus", "2", "-d", "1s", "--warmup", "0", "--output-format", "quiet"];
-    assert!(iotbench(out.path(), &run).status().unwrap().success());
-    let gone = verify(&only_folder(out.path()), &[]);
+    let run = run(&["-p", "pmu_write", "--vus", "2", "-d", "1s", "--warmup", "0"]);
+    run.assert_sound();
+    let gone = verify(&run.folder, &[]);
     assert_eq!(gone.status.code(), Some(2), "{}", said(&gone));
     assert!(said(&gone).contains("--keep"), "{}", said(&gone));
 }

@@ -27,6 +27,8 @@ mod proxy;
 mod reads;
 mod scenarios;
 mod shards;
+#[path = "../end_to_end/soundness.rs"]
+mod soundness;
 mod tampered;
 mod tampering;
 mod tls;

@@ -1,6 +1,9 @@
 //! `iotbench run` with a private server, on every backend that has one.
 
-use crate::place::{Place, SERVERS, every_server, is_alive, is_here, kill, parent, wait_for, wait_for_series};
+use crate::{
+    on_a_server::{Ended, sound},
+    place::{Place, SERVERS, every_server, is_alive, is_here, kill, parent, wait_for, wait_for_series},
+};
 use iotbench_backends::BACKENDS;
 use procfs::process::Process;
 use rustix::process::{Pid, Signal, kill_process};
@@ -47,9 +50,7 @@ fn a_run_starts_samples_and_removes_its_server() {
     for backend in every_server() {
         let place = Place::new();
         let out = place.results();
-        let text = place.out(&arguments(out.to_str().unwrap(), backend, "3s"));
-        let document: Value = serde_json::from_str(&text).unwrap();
-        assert_eq!(document["verdict"]["status"], "valid", "{:#}", document["verdict"]);
+        let document = sound(&place, &arguments(out.to_str().unwrap(), backend, "3s"));
         assert_eq!(document["target"]["managed"], true);
         let promise = BACKENDS.iter().find(|b| b.name() == backend).unwrap().promise();
         let level = serde_json::to_value(promise).unwrap()["level"].clone();
@@ -73,8 +74,7 @@ fn a_sweep_has_one_server_and_fresh_tables() {
         let short =
             ["--set", "sweep.values=[2, 4]", "--set", "repeat=2", "--set", "preload=50", "--set", "layout=wide"];
         let arguments = ["run", "-p", "weather_insert", "-b", backend, "--output-format", "json", "--out"];
-        let text = place.out(&[&arguments[..], &[out.to_str().unwrap()], &short].concat());
-        let document: Value = serde_json::from_str(&text).unwrap();
+        let document = sound(&place, &[&arguments[..], &[out.to_str().unwrap()], &short].concat());
         let runs = document["runs"].as_array().unwrap();
         let stored: Vec<_> = runs.iter().map(|run| run["points"]["stored"].as_u64()).collect();
         assert_eq!(stored, [Some(54), Some(58)], "{backend}");
@@ -94,8 +94,7 @@ fn devices_report_by_intervals() {
         let short =
             ["--set", "interval=3s", "--set", "ramp.steps=[2500]", "--set", "mean_response=1s", "--set", "layout=wide"];
         let arguments = ["run", "-p", "smart_meter_write", "-b", backend, "--output-format", "json", "--out"];
-        let text = place.out(&[&arguments[..], &[out.to_str().unwrap()], &short].concat());
-        let document: Value = serde_json::from_str(&text).unwrap();
+        let document = sound(&place, &[&arguments[..], &[out.to_str().unwrap()], &short].concat());
         assert_eq!(document["capacity"]["steps"][0]["load"]["offered"], 3, "{backend}");
         assert_eq!(document["points"]["stored"], document["points"]["acked"], "{backend}");
         place.assert_nothing_is_left();
@@ -159,9 +158,9 @@ fn keep_leaves_the_folder_and_stops_the_server() {
         let place = Place::new();
         let out = place.results();
         let arguments = [&arguments(out.to_str().unwrap(), backend, "2s")[..], &["--keep"]].concat();
-        let (code, _, err) = place.call(&arguments);
-        assert_eq!(code, 0, "{err}");
-        let folders = place.folders();
+        let ended = Ended::of(&place, &arguments);
+        ended.assert_sound(backend);
+        let (folders, err) = (place.folders(), ended.err);
         assert!(err.contains("iotbench server start") && err.contains(folders[0].to_str().unwrap()), "{err}");
         wait_for("the server's end", || place.processes().iter().all(|(pid, _)| !is_alive(*pid)));
     }

@@ -1,6 +1,6 @@
 //! A short run on a server that the test has started, and what came of it.
 
-use crate::place::Place;
+use crate::{place::Place, soundness::assert_sound};
 use serde_json::Value;
 use url::Url;
 
@@ -14,6 +14,18 @@ pub struct Ended {
 }
 
 impl Ended {
+    /// A call of `iotbench run` that prints JSON.
+    pub fn of(place: &Place, arguments: &[&str]) -> Self {
+        let (code, out, err) = place.call(arguments);
+        Self { code, document: serde_json::from_str(&out).unwrap_or_default(), err }
+    }
+
+    /// See [`assert_sound`].
+    #[track_caller]
+    pub fn assert_sound(&self, case: &str) {
+        assert_sound(&self.document, self.code, format_args!("{case}: {}", self.err));
+    }
+
     /// The reasons of the verdict as one text.
     pub fn reasons(&self) -> String {
         self.document["verdict"]["reasons"].to_string()
@@ -45,6 +57,13 @@ pub fn run(place: &Place, backend: &str, url: &Url, users: usize, more: &[&str])
     let (results, users) = (place.results(), users.to_string());
     let load = ["-d", "1s", "--vus", &users, "--connections", &users];
     let target = ["--url", url.as_str(), "--out", results.to_str().unwrap()];
-    let (code, out, err) = place.call(&arguments(backend, &[&load[..], &target, more].concat()));
-    Ended { code, document: serde_json::from_str(&out).unwrap_or_default(), err }
+    Ended::of(place, &arguments(backend, &[&load[..], &target, more].concat()))
+}
+
+/// What a sound run printed.
+#[track_caller]
+pub fn sound(place: &Place, arguments: &[&str]) -> Value {
+    let ended = Ended::of(place, arguments);
+    ended.assert_sound("");
+    ended.document
 }

@@ -18,7 +18,7 @@ fn what_the_server_drops_has_failed_and_the_rest_is_stored() {
     let url: Url = place.out(&["server", "start", "influxdb", "--set", SERIES]).trim().parse().unwrap();
     // Each batch is of one user's device: it is dropped whole or not at all.
     let ended = run(&place, "influxdb", &url, 6, &["--set", "think_time=50ms"]);
-    assert_eq!(ended.code, 0, "{} {}", ended.reasons(), ended.err);
+    ended.assert_sound("");
     let count = |pointer| ended.count(pointer);
     let (acked, failed) = (count("/points/acked"), count("/points/failed"));
     assert!(acked > 0 && failed > 0, "{:#}", ended.document["points"]);

@@ -16,8 +16,7 @@ fn run_set(place: &Place, backend: &str, scenario: &str, settings: &[&str]) -> E
     let load = ["-d", "15s", "--vus", "4", "--scenario", scenario, "--out", results.to_str().unwrap()];
     let set = ["--set", "think_time=100ms", "--set", "phases.deadline=10s"];
     let settings: Vec<_> = settings.iter().flat_map(|setting| ["--set", setting]).collect();
-    let (code, out, err) = place.call(&arguments(backend, &[&load[..], &set, &settings].concat()));
-    Ended { code, document: serde_json::from_str(&out).unwrap_or_default(), err }
+    Ended::of(place, &arguments(backend, &[&load[..], &set, &settings].concat()))
 }
 
 /// The servers that promise to keep what they acknowledged when their process is killed.
@@ -38,7 +37,7 @@ fn a_server_that_is_killed_and_started_again_is_an_outage_without_a_loss() {
                 let place = Place::new();
                 let ended = run(&place, backend, "4s:kill,6s:restart");
                 let case = format!("{backend}: {} {} {:#}", ended.reasons(), ended.err, ended.document["scenario"]);
-                assert_eq!(ended.code, 0, "{case}");
+                ended.assert_sound(&case);
                 assert_eq!(marks(&ended), [("kill".into(), true), ("restart".into(), true)], "{case}");
                 assert!(ended.count("/scenario/outage_s") >= 1, "{case}");
                 assert_eq!(ended.count("/scenario/missing_points"), 0, "{case}");
@@ -71,14 +70,17 @@ fn a_crash_is_held_against_the_promise() {
                 let place = Place::new();
                 let ended = run_set(&place, backend, "crash", &[setting]);
                 let case = format!("{backend}: {} {} {:#}", ended.reasons(), ended.err, ended.document["scenario"]);
-                assert_eq!(ended.code, 0, "{case}");
+                ended.assert_sound(&case);
                 assert_eq!(marks(&ended), [("crash".into(), true)], "{case}");
                 assert_eq!(ended.document["target"]["durability"]["promise"], promise, "{case}");
                 let at_s = ended.document["scenario"]["marks"][0]["from_s"].as_f64().unwrap();
-                assert!((7.0..9.0).contains(&at_s), "in the middle of 15 s: {case}");
-                assert!(ended.count("/points/acked") > 0, "{case}");
+                assert!((7.5..15.0).contains(&at_s), "in the middle of 15 s, or as soon as it could run: {case}");
+                let [acked, unknown, stored] =
+                    ["acked", "unknown", "stored"].map(|count| ended.count(&format!("/points/{count}")));
+                assert!(acked > 0 && stored <= acked + unknown, "{case}");
+                // A promise of nothing may be kept all the same.
                 let missing = ended.count("/scenario/missing_points");
-                assert!(promise == "buffered" || missing == 0, "{case}");
+                assert!(missing <= acked && (promise == "buffered" || missing == 0), "{case}");
                 place.assert_nothing_is_left();
             });
         }
@@ -90,7 +92,7 @@ fn a_server_that_stands_still_for_a_while_is_waited_for() {
     let Some(backend) = servers().next() else { return };
     let place = Place::new();
     let ended = run(&place, backend, "4s:stop,7s:continue");
-    assert_eq!(ended.code, 0, "{} {}", ended.reasons(), ended.err);
+    ended.assert_sound("");
     assert_eq!(marks(&ended), [("stop".into(), true), ("continue".into(), true)]);
     assert_eq!((ended.count("/load/fail"), ended.count("/load/unknown")), (0, 0), "it only took longer");
     assert!(ended.count("/scenario/outage_s") >= 1, "{:#}", ended.document["scenario"]);

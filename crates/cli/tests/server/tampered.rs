@@ -2,6 +2,7 @@
 
 use crate::{
     place::{Place, SERVERS, is_here, known_servers},
+    soundness::assert_sound,
     tampering::{Harm, expected, harm, sql},
 };
 use serde_json::Value;
@@ -59,7 +60,7 @@ async fn what_was_changed_in_a_kept_history_is_found() {
         let url = place.out(&["server", "start", backend]).trim().to_owned();
         for tampering in [Harm::Value, Harm::Row, Harm::Time] {
             let (code, document, err) = run(&place, &profile, &url, backend);
-            assert_eq!(code, 0, "{backend}: {:#} {err}", document["verdict"]);
+            assert_sound(&document, code, format_args!("{backend}: {err}"));
             harm(backend, &url.parse().unwrap(), tampering).await;
             let (code, document, _) = run(&place, &profile, &url, backend);
             let what = format!("{backend} {tampering:?}: {:#} {:#}", document["verdict"], document["answers"]);
@@ -162,7 +163,7 @@ async fn what_was_done_to_a_run_is_named_by_verify() {
         for tampering in [Harm::Value, Harm::Row, Harm::Time, Harm::Added, Harm::Double] {
             let Some(kinds) = expected(backend, tampering) else { continue };
             let (code, document, err) = run(&place, &profile, &url, backend);
-            assert_eq!(code, 0, "{backend}: {:#} {err}", document["verdict"]);
+            assert_sound(&document, code, format_args!("{backend}: {err}"));
             let folder = place.results().join(document["run_id"].as_str().unwrap());
             let verify = || {
                 let (code, out, err) =

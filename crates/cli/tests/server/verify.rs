@@ -3,6 +3,7 @@
 
 use crate::{
     client::http,
+    on_a_server::sound,
     place::{Place, is_here},
 };
 use serde_json::Value;
@@ -13,7 +14,7 @@ fn run_and_keep(place: &Place, backend: &str, more: &[&str]) -> Value {
     let out = place.results();
     let load = ["run", "-p", "pmu_write", "--vus", "5", "-d", "2s", "--warmup", "0", "--keep", "-b", backend];
     let told = ["--output-format", "json", "--out", out.to_str().unwrap()];
-    serde_json::from_str(&place.out(&[&load[..], &told, more].concat())).unwrap()
+    sound(place, &[&load[..], &told, more].concat())
 }
 
 /// `iotbench verify`: its exit code and what it found.

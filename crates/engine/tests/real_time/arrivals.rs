@@ -12,7 +12,7 @@ fn a_constant_rate_arrives_at_that_rate() {
         arrivals_ns.sort_unstable();
         let gaps = arrivals_ns.len() as f64 - 1.0;
         let rate = gaps / ((arrivals_ns[arrivals_ns.len() - 1] - arrivals_ns[0]) as f64 / 1e9);
-        let mut findings = Findings::of(&account);
+        let mut findings = Findings::of(&account.outcome);
         findings.expect((rate / 1000.0 - 1.0).abs() <= 0.001, || format!("{rate} arrivals a second instead of 1000"));
         findings
     });
@@ -29,7 +29,7 @@ fn poisson_arrivals_are_exponentially_spaced_at_the_server() {
         let distance = distance_from_exponential(&mut gaps_s, 300.0);
         // The Kolmogorov-Smirnov distance that a true exponential sample exceeds in 1 % of all cases.
         let most = 1.628 / (gaps_s.len() as f64).sqrt();
-        let mut findings = Findings::of(&account);
+        let mut findings = Findings::of(&account.outcome);
         findings.expect(distance <= most, || format!("KS distance {distance}, at most {most}"));
         findings
     });

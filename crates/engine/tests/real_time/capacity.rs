@@ -17,7 +17,7 @@ fn the_capacity_of_a_queue_is_an_interval_around_the_truth() {
                     [stop]\nmean_response = \"300ms\"\n";
         let account = Request::new(&format!("{OPEN}\n{ramp}"), &["rate=auto"]).run(server.address());
         let capacity = account.outcome.capacity.as_ref().unwrap();
-        let mut findings = Findings::of(&account);
+        let mut findings = Findings::of(&account.outcome);
         let bounds = capacity.bounds;
         let near = |load: Option<u32>| (f64::from(load.unwrap_or(0)) / CAPACITY_PER_S - 1.0).abs() <= 0.04;
         findings.expect(near(bounds.lower) && near(bounds.upper) && bounds.confirmed && !bounds.client_limited, || {

@@ -115,7 +115,7 @@ fn all_users_are_back_soon_after_each_of_five_restarts() {
             });
             (request.run(address), restarts.join().unwrap())
         });
-        let mut findings = Findings::of(&account);
+        let mut findings = Findings::of(&account.outcome);
         for after in &recovered[1..] {
             findings.expect(*after <= LONGEST_WAIT + Duration::from_millis(500), || {
                 format!("all back after {recovered:?}")

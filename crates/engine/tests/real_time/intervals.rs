@@ -33,7 +33,7 @@ fn more_devices_than_the_server_takes_in_a_window_are_too_many() {
         let account = Request::new(METERS, &[]).run(server.address());
         let capacity = account.outcome.capacity.as_ref().unwrap();
         assert_eq!(capacity.quantity, Quantity::Devices);
-        let mut findings = Findings::of(&account);
+        let mut findings = Findings::of(&account.outcome);
         let loads: Vec<_> = capacity.steps.iter().map(|s| (s.step.load, s.load.offered, s.passed)).collect();
         assert_eq!(loads.iter().map(|l| (l.0, l.1)).collect::<Vec<_>>(), [(505, 102), (1500, 300), (800, 160)]);
         findings.expect(loads.iter().map(|l| l.2).eq([true, false, true]), || format!("{:#?}", capacity.steps));
@@ -67,7 +67,7 @@ fn every_device_reports_once_in_an_interval() {
             .filter(|o| (step.from_ns..step.from_ns + step.length_ns).contains(&o.timing.intended_ns()))
             .map(|o| (o.user, o.points))
             .collect();
-        let mut findings = Findings::of(&account);
+        let mut findings = Findings::of(&account.outcome);
         let mut sorted = points.clone();
         sorted.sort_unstable();
         let expected = [(0, 10), (0, 10), (0, 10), (10, 10), (10, 10), (10, 10), (20, 5), (20, 5), (20, 5)];

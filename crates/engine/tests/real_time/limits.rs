@@ -22,7 +22,7 @@ fn above_its_limit_an_open_loop_drops_what_the_ledger_implies() {
         let grid = Grid::of(&server, &account, rate);
         assert_eq!(load.dropped, load.offered - grid.ledger.entries.len() as u64);
         let implied = implied_drops(&grid, load.offered, limit);
-        let mut findings = Findings::of(&account);
+        let mut findings = Findings::of(&account.outcome);
         findings.expect(load.dropped.abs_diff(implied) <= 1, || format!("{} dropped, {implied} implied", load.dropped));
         findings
     });

@@ -216,11 +216,6 @@ impl Account {
         sent_ns.iter().zip(&arrived).map(way).collect()
     }
 
-    /// The largest hiccup that the run itself saw.
-    pub fn hiccup_ns(&self) -> u64 {
-        self.outcome.client.pacing_error.max_ns().unwrap_or(0)
-    }
-
     /// How late the machine woke its sleepers at times, up to p99: what a formula, or a ledger that begins at arrival,
     /// cannot know.
     pub fn disturbance_ns(&self) -> u64 {
@@ -301,8 +296,9 @@ pub struct Findings {
 }
 
 impl Findings {
-    pub fn of(account: &Account) -> Self {
-        Self { wrong: Vec::new(), hiccup_ns: account.hiccup_ns() }
+    /// None yet, of a run that saw its largest hiccup as its largest pacing error.
+    pub fn of(outcome: &Outcome) -> Self {
+        Self { wrong: Vec::new(), hiccup_ns: outcome.client.pacing_error.max_ns().unwrap_or(0) }
     }
 
     pub fn expect(&mut self, holds: bool, message: impl FnOnce() -> String) {
@@ -323,11 +319,11 @@ impl Findings {
 /// An idle machine wakes a sleeper within this; a run that saw more has met a hiccup.
 const HICCUP_NS: u64 = 1_000_000;
 
-/// Runs a real-time experiment; one that a hiccup has spoilt is repeated, at most three times in all.
+/// Runs a real-time experiment; one that a hiccup has spoilt is repeated, at most five times in all.
 pub fn experiment(mut attempt: impl FnMut() -> Findings) {
     let _alone = alone();
     let mut spoilt = Vec::new();
-    for left in (0..3).rev() {
+    for left in (0..5).rev() {
         let Findings { wrong, hiccup_ns } = attempt();
         if wrong.is_empty() {
             return;

@@ -66,7 +66,7 @@ fn a_stall_is_in_the_response_times_of_a_real_backend_as_the_ledger_has_it() {
         let measured = account.measured();
         let latency = measured.by_operation().ok();
         let (mut responses_ns, mut services_ns) = (grid.responses_ns(), grid.ledger.service_ns().collect::<Vec<_>>());
-        let mut findings = Findings::of(&account);
+        let mut findings = Findings::of(&account.outcome);
         for per_mille in [500, 990] {
             for (what, histogram, truths_ns) in
                 [("response", latency.response(), &mut responses_ns), ("service", latency.service(), &mut services_ns)]

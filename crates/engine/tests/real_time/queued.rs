@@ -1,6 +1,6 @@
 //! A database that acknowledges at once and stores at its own pace: what it acknowledges is no measure of what it carries.
 
-use crate::oracle::{OPEN, Request, alone};
+use crate::oracle::{Findings, OPEN, Request, alone, experiment};
 use iotbench_core::{
     Acknowledged, Acknowledgement, Backend, Batch, Capabilities, Chunk, ComputedBy, Counts, Database, Error,
     OpenRequest, Promise, PromiseLevel, PromiseSource, Query, Reader, Reply, ServerFacts, Setting, SettingError,
@@ -165,21 +165,28 @@ fn run_on(queue: &'static Queue, rest: &str, observer: impl FnMut(&Event<'_>) + 
 /// second step's datapoints are still queued at its end; the third step does not begin before they are stored.
 #[test]
 fn a_rate_is_sustained_only_if_what_is_acknowledged_becomes_visible_as_fast() {
-    let _alone = alone();
-    let ramp = "[ramp]\nsteps = [200, 900, 250]\nstep = \"5s\"\n[stop]\nmean_response = \"500ms\"\n";
-    let outcome = run_on(Queue::new(300.0, None), ramp, |_| ());
-    let capacity = outcome.capacity.as_ref().unwrap();
-    let passed: Vec<_> = capacity.steps.iter().map(|s| (s.step.load, s.passed)).collect();
-    assert_eq!(passed, [(200, true), (900, false), (250, true)], "{:#?}", capacity.steps);
-    assert_eq!(capacity.bounds, Bounds { lower: Some(250), upper: Some(900), confirmed: false, client_limited: false });
-    let overloaded = &capacity.steps[1];
-    let seen = overloaded.visibility.unwrap();
-    assert!((seen.visible_per_s / 300.0 - 1.0).abs() < 0.15, "{seen:?}");
-    assert!(seen.lag_last_s > seen.lag_first_s, "{seen:?}");
-    assert!(overloaded.failure.as_ref().unwrap().starts_with("visible at "), "{overloaded:?}");
-    assert!(capacity.steps[2].visibility.unwrap().lag_first_s < 0.5, "the queue of the step before: {capacity:#?}");
-    assert_eq!(outcome.stored.unwrap().points, outcome.points.acked);
-    assert_nothing_is_missing(&outcome);
+    experiment(|| {
+        let ramp = "[ramp]\nsteps = [200, 900, 250]\nstep = \"5s\"\n[stop]\nmean_response = \"500ms\"\n";
+        let outcome = run_on(Queue::new(300.0, None), ramp, |_| ());
+        assert_eq!(outcome.stored.unwrap().points, outcome.points.acked);
+        assert_nothing_is_missing(&outcome);
+        let mut findings = Findings::of(&outcome);
+        let capacity = outcome.capacity.as_ref().unwrap();
+        let passed: Vec<_> = capacity.steps.iter().map(|s| (s.step.load, s.passed)).collect();
+        let as_meant = passed == [(200, true), (900, false), (250, true)];
+        findings.expect(as_meant, || format!("{:#?}", capacity.steps));
+        let bounds = Bounds { lower: Some(250), upper: Some(900), confirmed: false, client_limited: false };
+        findings.expect(capacity.bounds == bounds, || format!("{:?}", capacity.bounds));
+        let [_, overloaded, after] = &capacity.steps[..] else { panic!("{:#?}", capacity.steps) };
+        let seen = overloaded.visibility.unwrap();
+        findings.expect((seen.visible_per_s / 300.0 - 1.0).abs() < 0.15, || format!("{seen:?}"));
+        findings.expect(seen.lag_last_s > seen.lag_first_s, || format!("{seen:?}"));
+        let is_told = overloaded.failure.as_ref().is_some_and(|why| why.starts_with("visible at "));
+        findings.expect(is_told, || format!("{overloaded:?}"));
+        let left_s = after.visibility.unwrap().lag_first_s;
+        findings.expect(left_s < 0.5, || format!("the queue of the step before: {left_s} s: {after:?}"));
+        findings
+    });
 }
 
 /// What is queued at the end of the load is waited for, and its number told meanwhile.

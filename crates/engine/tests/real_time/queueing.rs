@@ -36,7 +36,7 @@ fn poisson_arrivals_wait_as_long_as_an_mm1_queue_makes_them() {
         let server = queue();
         let set = ["rate=80", "arrival=poisson", "duration=15s", "connections=200"];
         let account = Request::new(OPEN, &set).run(server.address());
-        let mut findings = Findings::of(&account);
+        let mut findings = Findings::of(&account.outcome);
         let intended_ns = intended_ns(&account);
         let ledger = server.ledger();
         let mut entries: Vec<&Entry> = ledger.entries.iter().collect();
@@ -79,7 +79,7 @@ fn a_single_user_never_waits_for_another() {
         let server = queue();
         let account =
             Request::new(CLOSED, &["users=1", "think_time=0s", "datapoints=1", "duration=6s"]).run(server.address());
-        let mut findings = Findings::of(&account);
+        let mut findings = Findings::of(&account.outcome);
         let ledger = Grid::of(&server, &account, 1).ledger;
         let services_s: Vec<f64> = ledger.entries.iter().map(|e| SERVICE.of_request_ns(e.id) as f64 / 1e9).collect();
         let n = services_s.len() as f64;

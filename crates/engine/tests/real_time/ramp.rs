@@ -20,7 +20,7 @@ fn the_sustained_users_are_what_capacity_limit_and_think_time_allow() {
         let profile = format!("{CLOSED}\n{ramp}");
         let account = Request::new(&profile, &["think_time=300ms"]).run(server.address());
         let capacity = account.outcome.capacity.as_ref().unwrap();
-        let mut findings = Findings::of(&account);
+        let mut findings = Findings::of(&account.outcome);
         for figures in &capacity.steps {
             let (users, response_s) = (f64::from(figures.step.load), figures.mean_response_ns.unwrap() / 1e9);
             let little = figures.operations_per_s * (response_s + THINK_S) / users;
@@ -50,7 +50,7 @@ fn listed_rates_are_offered_exactly_and_those_beyond_capacity_fail() {
             format!("{OPEN}\n[ramp]\nsteps = [40, 150, 60]\nstep = \"2s\"\n[stop]\nmean_response = \"200ms\"\n");
         let account = Request::new(&profile, &["rate=auto"]).run(server.address());
         let capacity = account.outcome.capacity.as_ref().unwrap();
-        let mut findings = Findings::of(&account);
+        let mut findings = Findings::of(&account.outcome);
         let loads: Vec<_> = capacity.steps.iter().map(|s| (s.step.load, s.load.offered, s.passed)).collect();
         let as_planned = matches!(loads[..], [(40, 79..=81, true), (150, 299..=301, false), (60, 119..=121, true)]);
         findings.expect(as_planned, || format!("load, operations offered in 2 s, passed: {loads:?}"));
@@ -70,7 +70,7 @@ fn the_sustained_rate_is_the_servers_capacity() {
         let profile = format!("{OPEN}\n[ramp]\nfirst = 30\nstep = \"2s\"\n[stop]\nmean_response = \"100ms\"\n");
         let account = Request::new(&profile, &["rate=auto"]).run(server.address());
         let capacity = account.outcome.capacity.as_ref().unwrap();
-        let mut findings = Findings::of(&account);
+        let mut findings = Findings::of(&account.outcome);
         let (lower, upper) = (capacity.bounds.lower.unwrap_or(0), capacity.bounds.upper.unwrap_or(0));
         findings.expect((90..=110).contains(&lower) && (95..=116).contains(&upper), || {
             format!("{:?}: {:#?}", capacity.bounds, capacity.steps)
@@ -89,7 +89,7 @@ fn after_an_overload_the_load_is_carried_again() {
                     [stop]\nmean_response = \"150ms\"\n";
         let account = Request::new(&format!("{OPEN}\n{ramp}"), &["rate=auto"]).run(server.address());
         let capacity = account.outcome.capacity.as_ref().unwrap();
-        let mut findings = Findings::of(&account);
+        let mut findings = Findings::of(&account.outcome);
         let steps: Vec<_> =
             capacity.steps.iter().map(|s| (s.step.load, s.step.purpose, s.load.offered, s.passed)).collect();
         let as_meant = matches!(

@@ -49,10 +49,10 @@ fn stalled(rate: u64, connections: u32, window_s: u64) -> Findings {
     // A request that meets no stall takes its round trip, which on a busy machine is more than the programmed service.
     let formula = StalledQueue { stall_s: 1.0, window_s: window_s as f64, utilisation, service_s: round_trip_s };
     let (mut responses_ns, mut services_ns) = (grid.responses_ns(), grid.ledger.service_ns().collect::<Vec<_>>());
-    let mut findings = Findings::of(&account);
+    let mut findings = Findings::of(&account.outcome);
     for per_mille in [500, 900, 990, 999] {
         let actual_ns = value_ns(latency.response(), per_mille);
-        let slack_ns = if per_mille > 990 { account.hiccup_ns() } else { 0 };
+        let slack_ns = if per_mille > 990 { findings.hiccup_ns } else { 0 };
         // A busy machine wakes the client for an answer as late as it wakes it for a send.
         let disturbed_ns = slack_ns.max(account.disturbance_ns());
         let truth_ns = quantile_ns(&mut responses_ns, u64::from(per_mille));
@@ -94,7 +94,7 @@ fn overloaded_twice_over_service_stays_and_response_grows_in_proportion_to_time(
         for timing in operations.iter().map(|o| o.timing) {
             assert_eq!(timing.intended_ns() % (1_000_000_000 / rate), 0, "the schedule never slides");
         }
-        let mut findings = Findings::of(&account);
+        let mut findings = Findings::of(&account.outcome);
         let mut served_ns: Vec<u64> = Grid::of(&server, &account, rate).ledger.service_ns().collect();
         let service_p50_ns = value_ns(account.measured().by_operation().ok().service(), 500);
         findings.expect_near("service p50", service_p50_ns, quantile_ns(&mut served_ns, 500), 0);
@@ -123,7 +123,7 @@ fn a_closed_loop_of_one_user_waits_the_service_time() {
             "results say that it is closed"
         );
         let served_ns: Vec<u64> = server.ledger().service_ns().collect();
-        let mut findings = Findings::of(&account);
+        let mut findings = Findings::of(&account.outcome);
         let measured = account.measured();
         let latency = measured.by_operation().ok();
         let truth_ns = served_ns.iter().sum::<u64>() / served_ns.len() as u64;

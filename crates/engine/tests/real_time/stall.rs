@@ -38,7 +38,7 @@ fn stalled(service: Duration, discipline: Discipline, figures: &Figures) -> Find
     let account = Request::new(OPEN, &set).at_start(stall).run(server.address());
     let grid = Grid::of(&server, &account, RATE);
     account.assert_contains(&server, &grid.in_order());
-    let mut findings = Findings::of(&account);
+    let mut findings = Findings::of(&account.outcome);
     findings.expect(account.outcome.load.ok == RATE * WINDOW_S, || format!("{:?}", account.outcome.load));
     let (p99_s, p999_s, mean_s) = responses_s(&account);
     println!("response p99 {p99_s:.4} s, p99.9 {p999_s:.4} s, mean {:.2} ms", mean_s * 1e3);

@@ -1,6 +1,6 @@
 //! The client's own honesty.
 
-use super::{latency::lack, rounded, us};
+use super::{latency::lack, part, rounded, us};
 use iotbench_engine::{Outcome, hiccup};
 use iotbench_recorder::{LatencyHistogram, Summary};
 use serde::{Deserialize, Serialize};
@@ -147,7 +147,7 @@ impl Client {
             busiest_thread_pct: cpu.and_then(|cpu| rounded(cpu.busiest_thread? * 100.0)),
             sampler_cpu_pct: rounded(outcome.sampler_cpu_pct),
             ceiling_per_s: client.ceiling_per_s.and_then(rounded),
-            ceiling_ratio: measured.and_then(|measured| rounded(measured.ceiling_ratio?)),
+            ceiling_ratio: measured.and_then(|measured| part(measured.ceiling_ratio?)),
             exempt: outcome.embedded.then(|| EXEMPT.into()),
             samples_dropped: client.samples_dropped,
         }

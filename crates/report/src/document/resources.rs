@@ -32,6 +32,8 @@ pub struct Resources {
     pub net_rx_bytes: Option<u64>,
     /// Bytes sent.
     pub net_tx_bytes: Option<u64>,
+    /// What the machine's processors and memory consumed, in joules, where its counters can be read.
+    pub energy_j: Option<f64>,
     /// Most processes alive at a sample.
     pub processes_max: Option<u32>,
     /// Samples taken.
@@ -99,6 +101,7 @@ impl From<&Summary> for Resources {
             disk_written_bytes: summary.disk_written_bytes,
             net_rx_bytes: summary.net_rx_bytes,
             net_tx_bytes: summary.net_tx_bytes,
+            energy_j: summary.energy_uj.and_then(|energy_uj| rounded(energy_uj as f64 / 1e6)),
             processes_max: summary.processes_max,
             samples: summary.samples,
             gone_at_s: summary.gone_at.and_then(|at| rounded(at.as_secs_f64())),
@@ -140,6 +143,7 @@ mod tests {
             disk_written_bytes,
             net_rx_bytes: None,
             net_tx_bytes: None,
+            energy_uj: None,
         }
     }
 

@@ -10,6 +10,8 @@ use crate::{
 use iotbench_scoring::{Ranking, Table as Half};
 use maud::{Markup, html};
 
+const OPERATIONS_A_SECOND: &str = "operations/s";
+
 pub(super) fn section(field: &Field<'_>, fields: usize) -> Markup {
     let standing = Standing::of(field);
     html! {
@@ -48,6 +50,7 @@ impl Shown {
         let time = Scale::of_microseconds(figures());
         match standing.measure {
             Measure::Capacity => Self { scale: None, head: format!("sustained {quantity}") },
+            Measure::Throughput => Self { scale: None, head: OPERATIONS_A_SECOND.into() },
             Measure::ResponseP99 => Self { scale: Some(time), head: format!("response p99, {}", time.name) },
             Measure::ResponseMean => Self { scale: Some(time), head: format!("mean response, {}", time.name) },
         }
@@ -133,12 +136,17 @@ fn bar(place: &Place, most: f64) -> Markup {
 /// Who is first, by how much, and whether that is sure.
 fn answer(standing: &Standing, field: &Field<'_>) -> Option<String> {
     let shown = Shown::of(standing, quantity(field));
-    let unit = shown.scale.map_or(quantity(field), |scale| scale.name);
+    let unit = match (shown.scale, standing.measure) {
+        (Some(scale), _) => scale.name,
+        (None, Measure::Throughput) => OPERATIONS_A_SECOND,
+        (None, _) => quantity(field),
+    };
     let [first, others @ ..] = standing.places.as_slice() else { return None };
     let figure = format!("{} {unit}", shown.figure(first.estimate));
     let interval = first.range.map(|_| format!(" (interval {})", shown.range(first))).unwrap_or_default();
     let does = match standing.measure {
         Measure::Capacity => "sustains the most",
+        Measure::Throughput => "has the highest throughput",
         Measure::ResponseP99 => "has the lowest 99th percentile of the response time",
         Measure::ResponseMean => "has the lowest mean response time",
     };

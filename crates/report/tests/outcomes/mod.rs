@@ -221,6 +221,7 @@ fn client_summary() -> Summary {
         disk_written_bytes: Some(123_456_789),
         net_rx_bytes: None,
         net_tx_bytes: None,
+        energy_uj: None,
     }
 }
 

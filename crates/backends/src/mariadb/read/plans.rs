@@ -7,7 +7,7 @@ use super::{
     selection::Statement,
     *,
 };
-use crate::explained::{batch, queries, table};
+use crate::explained::{batch, database_name, queries, table};
 use crate::mariadb::{
     MariaDb,
     address::Address,
@@ -98,7 +98,7 @@ async fn explained(connection: &mut MySqlConnection, statement: Statement) -> Pl
 async fn plans(variable: &str, layout: Layout, engine: &str, indexes: &str) -> Option<Vec<(&'static str, Plan)>> {
     let mut url = url(variable)?;
     let mut control = MySqlConnection::connect(url.as_str()).await.unwrap();
-    let name = format!("iotbench_plans_{layout}_{engine}_{indexes}_{}", std::process::id());
+    let name = database_name();
     control.execute(format!("CREATE DATABASE {name}").as_str()).await.unwrap();
     url.set_path(&name);
     let target = Target { endpoints: vec![Endpoint::new(url)], ..Target::default() };

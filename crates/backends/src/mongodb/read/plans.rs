@@ -4,7 +4,7 @@
 
 use super::*;
 use crate::{
-    explained::{batch, queries, table},
+    explained::{batch, database_name, queries, table},
     mongodb::{MongoDb, config::Config},
 };
 use iotbench_core::{Backend, Endpoint, OpenRequest, Settings, Target};
@@ -49,7 +49,7 @@ fn chosen(plan: Bson) -> Bson {
 
 async fn plans(layout: Layout, indexes: &str) -> Option<Vec<(&'static str, String)>> {
     let mut url = url()?;
-    let name = format!("iotbench_plans_{layout}_{indexes}_{}", std::process::id());
+    let name = database_name();
     let client = Client::with_uri_str(url.as_str()).await.unwrap();
     let control = client.database(&name);
     url.set_path(&name);

@@ -3,7 +3,7 @@
 #![expect(clippy::disallowed_macros, reason = "a test that is skipped says so")]
 
 use super::*;
-use crate::explained::{batch, queries, table};
+use crate::explained::{batch, database_name, queries, table};
 use crate::postgres::{Postgres, address::Address, config::Config, connector::Connector};
 use iotbench_core::{Backend, Database, Endpoint, OpenRequest, Settings, Target};
 use sqlx::{Arguments, Connection, Executor, postgres::PgRow};
@@ -37,7 +37,7 @@ async fn plan(connection: &mut PgConnection, shape: &Shape, query: &Query) -> [S
 
 async fn plans(layout: Layout, indexes: &str) -> Option<Vec<(&'static str, String)>> {
     let server = url()?;
-    let name = format!("iotbench_plans_{layout}_{indexes}_{}", std::process::id());
+    let name = database_name();
     let mut control = PgConnection::connect(server.as_str()).await.unwrap();
     control.execute(format!("CREATE DATABASE {name}").as_str()).await.unwrap();
     let mut url = server.clone();

@@ -236,7 +236,7 @@ fn keep_trials(
     if planned.plan.ramp.is_none() {
         return Ok(folder);
     }
-    let endpoints = job.endpoints().iter().map(ToString::to_string).collect();
+    let endpoints = job.addresses().map(|(_, endpoint)| endpoint.to_string()).collect();
     let base = std::path::absolute(&planned.base).unwrap_or_else(|_| planned.base.clone());
     let head = SearchHead::new(planned.plan.clone(), base, endpoints, arguments.server_memory.0);
     folder.searching(&head, earlier)

@@ -138,6 +138,7 @@ mod tests {
             disk_cancelled_bytes: None,
             net_rx_bytes: None,
             net_tx_bytes: None,
+            energy_uj: None,
         })
     }
 
