@@ -18,6 +18,7 @@
 mod backend;
 mod batch;
 mod capability;
+mod carrier;
 mod column;
 mod durability;
 mod error;
@@ -39,6 +40,7 @@ pub use backend::{
 };
 pub use batch::{Batch, Run, RunRows};
 pub use capability::{Acknowledgement, Capabilities, Domain, Duplicates, Misfit, TimeUnit};
+pub use carrier::{Carrier, CarrierFacts, Label, Publisher, Subscriber, Way};
 pub use column::{Column, TextColumn, Value};
 pub use durability::{Promise, PromiseLevel, PromiseSource};
 pub use error::{Action, Applied, Cause, Error};

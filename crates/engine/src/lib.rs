@@ -53,6 +53,7 @@ mod units;
 mod variants;
 mod verdict;
 mod verify;
+mod via;
 mod visibility;
 
 pub use agents::{AgentClock, AgentFigures};
@@ -86,7 +87,7 @@ pub use profile::{
 };
 pub use profile_file::{ProfileError, parse_profile, read_profile};
 pub use ramp::{Afterwards, Bounds, Course, Decision, OtherStep, Purpose, Quantity, RampPlan, RampPolicy, Step};
-pub use roles::{CLIENT_ROLE, MACHINE_ROLE, SHARED_ROLE};
+pub use roles::{BROKER_ROLE, CLIENT_ROLE, MACHINE_ROLE, SHARED_ROLE};
 pub use run::{RunOptions, ServerProcesses, begun, run};
 pub use scenario::{Mark, Scenario, Stretch};
 pub use search::{SearchPlan, TrialVerdict};
@@ -98,4 +99,5 @@ pub use trial::{Backlog, Limit, SecondOfQueue};
 pub use units::{Auto, Bytes, Count, Rate, Share, Span, UnitError};
 pub use verdict::{Reason, SEVERITY, Status, Verdict, cause_exit_code, gravest};
 pub use verify::{Answers, Freshness, VerifyMode};
+pub use via::{CannotBeCarried, Carried, Messages, Seen, Sequences, Stages, Via, can_be_carried};
 pub use visibility::Visibility;

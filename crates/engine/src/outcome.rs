@@ -16,6 +16,7 @@ use crate::{
     trial::{Backlog, Limit},
     verdict::Verdict,
     verify::{Answers, Freshness},
+    via::Carried,
     visibility::Visibility,
 };
 use iotbench_core::{Acknowledgement, Counts, ServerFacts};
@@ -100,6 +101,8 @@ pub struct Outcome {
     pub answers: Option<Answers>,
     /// How long acknowledged datapoints took to be seen; `None`: not both written and read.
     pub freshness: Option<Freshness>,
+    /// What a broker carried, and what became of it; `None`: devices wrote themselves.
+    pub carried: Option<Carried>,
     /// What was done to the server's processes, and what the load noticed of it; `None`: nothing.
     pub scenario: Option<Scenario>,
     /// The measured part; with a ramp, the step that is its answer.

@@ -4,5 +4,7 @@
 pub const CLIENT_ROLE: &str = "client";
 /// The process that makes the load and holds the database.
 pub const SHARED_ROLE: &str = "client+database";
+/// A private broker between devices and writers.
+pub const BROKER_ROLE: &str = "broker";
 /// All that the client's machine does, other programs' doings included.
 pub const MACHINE_ROLE: &str = "machine";

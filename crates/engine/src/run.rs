@@ -3,6 +3,7 @@
 mod accounts;
 mod acting;
 mod audit;
+mod carried;
 pub(crate) mod client_watch;
 mod climb;
 mod finish;
@@ -26,6 +27,7 @@ use crate::{
     stop::StopSignal,
     verdict::{Reason, Verdict},
     verify::VerifyMode,
+    via::{Carried, Via},
 };
 use iotbench_core::{Backend, Database, Error};
 use iotbench_recorder::{LoadCounts, PointCounts};
@@ -54,6 +56,8 @@ pub struct RunOptions {
     pub loaders: Option<Arc<dyn Loaders>>,
     /// The steps of a ramp that another process has made: it goes on after them.
     pub resumed: Vec<StepFigures>,
+    /// What carries datapoints from devices to writers; `None`: they write themselves.
+    pub via: Option<Via>,
 }
 
 /// Runs a plan to its end and says what it found out. Blocks; call it on a thread of its own.
@@ -65,6 +69,8 @@ pub fn run(
     stop: &StopSignal,
 ) -> Outcome {
     let mut outcome = begun(&planned, backend);
+    let carrier = options.via.as_ref().map(|via| via.carrier.facts());
+    outcome.carried = carrier.map(|facts| Carried { facts: Some(facts), ..Carried::default() });
     let opened =
         backend.open(planned.open.clone()).map_err(|e| Reason::Internal(format!("the plan does not open: {e}")));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -82,6 +88,7 @@ pub fn run(
                 outcome,
                 created: false,
                 journal: None,
+                carrying: None,
             };
             let reasons = session.phases();
             outcome = session.outcome;
@@ -105,6 +112,7 @@ struct Session<'a> {
     outcome: Outcome,
     created: bool,
     journal: Option<Journal>,
+    carrying: Option<carried::Carrying>,
 }
 
 impl Session<'_> {
@@ -196,6 +204,7 @@ pub fn begun(planned: &Planned, backend: &dyn Backend) -> Outcome {
         answers: None,
         freshness: None,
         scenario: None,
+        carried: None,
         measured: None,
         capacity: None,
         writes_alone: None,

@@ -16,8 +16,9 @@ use crate::{
     slice::Slice,
     source::{MakeSource, SourcesRequest},
     verify::{Frontier, Witness},
+    via::{Account, WayPlan, WayThreads, delivered_to, writes},
 };
-use iotbench_core::{Batch, Cause, Database, Error};
+use iotbench_core::{Batch, Carrier, Cause, Database, Error, Way};
 use iotbench_recorder::{OperationKind, Recorder, Requests};
 use std::{
     sync::{
@@ -93,6 +94,8 @@ pub struct LoadRequest<'a> {
     pub reached: Option<Arc<Reached>>,
     /// Has answers compared, where something is read.
     pub witness: Option<Witness>,
+    /// What carries what is written, and the account of it, where devices do not write themselves.
+    pub via: Option<(Arc<dyn Carrier>, Arc<Account>)>,
 }
 
 /// What was in the database before the load.
@@ -126,7 +129,7 @@ impl LoadThreads {
     /// # Errors
     /// The first connection that could not be opened.
     pub fn connect(request: LoadRequest<'_>) -> Result<Self, Error> {
-        let LoadRequest { planned, database, control, slices, blocking, trace, reached, witness } = request;
+        let LoadRequest { planned, database, control, slices, blocking, trace, reached, witness, via } = request;
         let (start, started) = watch::channel(None);
         let shared = Shared {
             control: Arc::clone(control),
@@ -141,14 +144,18 @@ impl LoadThreads {
             frontier: witness.as_ref().and_then(|witness| witness.frontier().cloned()),
             witness,
         };
-        let (mut loops, paced) = assign(planned, control, blocking);
+        let account = via.as_ref().map(|(_, account)| account);
+        let (mut loops, paced, ways) = assign(planned, control, blocking, account);
         control.set_loops(1 + loops.iter().map(Vec::len).sum::<usize>());
-        let (ready, readiness) = sync_channel(loops.len() + 1);
+        let (ready, readiness) = sync_channel(loops.len() + 2 * ways.len() + 1);
         let mut threads = vec![spawn("pacer", {
             let shared = shared.clone();
             move || pace(&shared, paced)
         })?];
-        let count = loops.len();
+        let count = loops.len() + 2 * ways.len();
+        if let Some((carrier, account)) = via {
+            threads.extend(carry(&shared, planned, carrier, account, ways, &ready)?);
+        }
         for (number, plans) in loops.drain(..).enumerate() {
             let (shared, ready) = (shared.clone(), ready.clone());
             let blocking_thread = blocking.then_some(number);
@@ -203,7 +210,36 @@ impl Loading for LoadThreads {
     }
 }
 
-fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, Error> {
+/// Starts the threads between devices and writers.
+fn carry(
+    shared: &Shared,
+    planned: &Planned,
+    carrier: Arc<dyn Carrier>,
+    account: Arc<Account>,
+    ways: Vec<WayPlan>,
+    ready: &SyncSender<Result<(), Error>>,
+) -> Result<Vec<JoinHandle<()>>, Error> {
+    let threads = WayThreads {
+        carrier,
+        account,
+        control: Arc::clone(&shared.control),
+        start: shared.start.clone(),
+        slices: shared.slices.clone(),
+        kinds: Arc::clone(&shared.kinds),
+        batch: shared.batch.clone(),
+        devices: planned.plan.table.devices,
+        patience: shared.deadline,
+    };
+    let mut handles = Vec::with_capacity(2 * ways.len());
+    for plan in ways {
+        let schema = planned.dataset.schema().clone();
+        let way = Way { run: planned.plan.run_id.clone(), group: plan.group, schema };
+        handles.extend(threads.spawn(plan, way, ready)?);
+    }
+    Ok(handles)
+}
+
+pub(crate) fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, Error> {
     let spawned = std::thread::Builder::new().name(format!("iotbench-{name}")).spawn(body);
     spawned.map_err(|e| Error::new(Cause::Client, format!("cannot start a thread: {e}")))
 }
@@ -216,11 +252,16 @@ fn wait_for(readiness: &Receiver<Result<(), Error>>, count: usize) -> Result<(),
 }
 
 /// Divides the groups into loops and the loops over threads: a thread for each connection where calls block, else as many
-/// threads as cores.
-fn assign(planned: &Planned, control: &Arc<Control>, blocking: bool) -> (Vec<Vec<LoopPlan>>, Pace) {
+/// threads as cores. With a broker, a group that writes has a way, and its loops take what is delivered on it.
+fn assign(
+    planned: &Planned,
+    control: &Arc<Control>,
+    blocking: bool,
+    account: Option<&Arc<Account>>,
+) -> (Vec<Vec<LoopPlan>>, Pace, Vec<WayPlan>) {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let mut threads: Vec<Vec<LoopPlan>> = Vec::new();
-    let mut paced = Pace::default();
+    let (mut paced, mut ways) = (Pace::default(), Vec::new());
     let mut first_kind = 0;
     let is_closed = |group: &GroupPlan| matches!(group.load, Load::Closed { .. });
     let all_closed = planned.plan.groups.iter().all(is_closed);
@@ -229,7 +270,19 @@ fn assign(planned: &Planned, control: &Arc<Control>, blocking: bool) -> (Vec<Vec
         let operations = OperationMix::new(group, mix(seed, OPERATIONS_OF_SEED));
         let loops = if blocking { group.connections as usize } else { cores.min(group.connections as usize) };
         let request = SourcesRequest { planned, control, group, operations: &operations, first_kind, seed };
-        let sources = request.sources(u32::try_from(loops).unwrap_or(1), &mut paced);
+        let loops_of_group = u32::try_from(loops).unwrap_or(1);
+        let account = account.filter(|_| writes(group));
+        let sources = match account {
+            None => request.sources(loops_of_group, &mut paced),
+            Some(account) => {
+                let (sources, ends) = delivered_to(loops_of_group, group, account);
+                let group = u16::try_from(number).unwrap_or(u16::MAX);
+                let of_devices = request.sources(1, &mut paced).into_iter();
+                let way = |(source, ends)| WayPlan { group, first_kind, source, ends };
+                ways.extend(of_devices.zip([ends]).map(way));
+                sources
+            }
+        };
         for (i, source) in sources.into_iter().enumerate() {
             let share = group.connections as usize / loops + usize::from(i < group.connections as usize % loops);
             let reads = group.operation.question().is_some();
@@ -243,7 +296,8 @@ fn assign(planned: &Planned, control: &Arc<Control>, blocking: bool) -> (Vec<Vec
                 connections: u32::try_from(share).unwrap_or(1),
                 source,
                 pacer_offers: matches!(group.load, Load::Open { .. } | Load::Interval { .. }),
-                has_pacing_error: all_closed || !is_closed(group),
+                // Behind a broker it is the devices that keep a schedule.
+                has_pacing_error: account.is_none() && (all_closed || !is_closed(group)),
             };
             if blocking || threads.len() <= i {
                 threads.push(vec![plan]);
@@ -253,7 +307,7 @@ fn assign(planned: &Planned, control: &Arc<Control>, blocking: bool) -> (Vec<Vec
         }
         first_kind += group.operations().count();
     }
-    (threads, paced)
+    (threads, paced, ways)
 }
 
 fn pace(shared: &Shared, paced: Pace) {

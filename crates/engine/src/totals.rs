@@ -231,6 +231,7 @@ impl Totals {
             unknown: self.counts.unknown,
             dropped: self.counts.dropped,
             pending: self.pending,
+            undelivered: 0,
             censored: self.censored,
         }
     }

@@ -82,6 +82,13 @@ pub enum Reason {
         /// The first of them.
         first: String,
     },
+    /// A broker has not delivered what it had acknowledged, although it promises to.
+    LostOnTheWay {
+        /// How many messages, at least.
+        acknowledged: u64,
+        /// Of how many.
+        published: u64,
+    },
     /// No operation succeeded.
     NothingMeasured,
     /// The run's deadline came before its end.
@@ -94,6 +101,13 @@ pub enum Reason {
         /// Why.
         cause: Cause,
         /// In the backend's words.
+        message: String,
+    },
+    /// The broker between devices and writers is gone.
+    Broker {
+        /// Why.
+        cause: Cause,
+        /// In its client's words.
         message: String,
     },
     /// The server's process ended while the run was on: how.
@@ -120,8 +134,12 @@ impl Reason {
             | Self::NothingMeasured
             | Self::NotReadBack(_)
             | Self::RunDeadline { .. } => 11,
-            Self::Stored { .. } | Self::StoredValues { .. } | Self::Audit { .. } | Self::WrongAnswers { .. } => 12,
-            Self::Target { cause, .. } => cause_exit_code(*cause),
+            Self::Stored { .. }
+            | Self::StoredValues { .. }
+            | Self::Audit { .. }
+            | Self::WrongAnswers { .. }
+            | Self::LostOnTheWay { .. } => 12,
+            Self::Target { cause, .. } | Self::Broker { cause, .. } => cause_exit_code(*cause),
             Self::ServerDied(_) => cause_exit_code(Cause::Server),
             Self::LocalIo(_) => 30,
             Self::Signal(number) => u8::try_from(128 + number).unwrap_or(130),
@@ -131,7 +149,9 @@ impl Reason {
     fn status(&self) -> Status {
         match self {
             Self::Signal(_) => Status::Aborted,
-            Self::Target { .. } | Self::ServerDied(_) | Self::LocalIo(_) | Self::Internal(_) => Status::Failed,
+            Self::Target { .. } | Self::Broker { .. } | Self::ServerDied(_) | Self::LocalIo(_) | Self::Internal(_) => {
+                Status::Failed
+            }
             _ => Status::Invalid,
         }
     }
@@ -186,10 +206,16 @@ impl std::fmt::Display for Reason {
             Self::WrongAnswers { wrong, checked, first } => {
                 write!(f, "{wrong} of {checked} answers compared are wrong, the first one: {first}")
             }
+            Self::LostOnTheWay { acknowledged, published } => write!(
+                f,
+                "the broker has not delivered {acknowledged} of {published} messages, although it had acknowledged them"
+            ),
             Self::RunDeadline { after_s } => write!(f, "the run's deadline of {after_s} s came before its end"),
             Self::NotReadBack(why) => write!(f, "what is stored was to be read back, and could not be: {why}"),
             Self::NothingMeasured => f.write_str("no operation succeeded in the measured part"),
-            Self::Target { cause, message } => write!(f, "{}: {message}", cause.name()),
+            Self::Target { cause, message } | Self::Broker { cause, message } => {
+                write!(f, "{}: {message}", cause.name())
+            }
             Self::ServerDied(how) => write!(f, "the server died during the run: {how}"),
             Self::LocalIo(message) => write!(f, "results: {message}"),
             Self::Signal(2) => f.write_str("interrupted by the user"),

@@ -20,6 +20,9 @@ pub struct LoadCounts {
     pub dropped: u64,
     /// Not started when the phase ended.
     pub pending: u64,
+    /// Handed to a broker by their device, and never delivered to a writer.
+    #[serde(default)]
+    pub undelivered: u64,
     /// Those of unknown, dropped and pending that are in the distribution as "at least": no term of a sum.
     pub censored: u64,
 }
@@ -34,6 +37,7 @@ impl LoadCounts {
         self.unknown += other.unknown;
         self.dropped += other.dropped;
         self.pending += other.pending;
+        self.undelivered += other.undelivered;
         self.censored += other.censored;
     }
 
@@ -42,25 +46,25 @@ impl LoadCounts {
     pub fn give_up(&mut self) {
         self.started = self.started.max(self.ok + self.fail + self.unknown);
         self.unknown = self.started - self.ok - self.fail;
-        self.offered = self.offered.max(self.started + self.dropped + self.pending);
-        self.pending = self.offered - self.started - self.dropped;
+        self.offered = self.offered.max(self.started + self.dropped + self.pending + self.undelivered);
+        self.pending = self.offered - self.started - self.dropped - self.undelivered;
     }
 
-    /// Checks offered = started + dropped + pending, started = ok + fail + unknown, and that no more are censored than
+    /// Checks offered = started + dropped + pending + undelivered, started = ok + fail + unknown, and that no more are censored than
     /// were left unanswered.
     ///
     /// # Errors
     /// Every identity that does not hold, with its numbers.
     pub fn check(&self) -> Result<(), Vec<ConservationError>> {
-        let Self { offered, started, ok, fail, unknown, dropped, pending, censored } = *self;
+        let Self { offered, started, ok, fail, unknown, dropped, pending, undelivered, censored } = *self;
         let mut errors = Vec::new();
-        if u128::from(offered) != sum([started, dropped, pending]) {
-            errors.push(ConservationError::Offered { offered, started, dropped, pending });
+        if u128::from(offered) != sum(&[started, dropped, pending, undelivered]) {
+            errors.push(ConservationError::Offered { offered, started, dropped, pending, undelivered });
         }
-        if u128::from(started) != sum([ok, fail, unknown]) {
+        if u128::from(started) != sum(&[ok, fail, unknown]) {
             errors.push(ConservationError::Started { started, ok, fail, unknown });
         }
-        if u128::from(censored) > sum([unknown, dropped, pending]) {
+        if u128::from(censored) > sum(&[unknown, dropped, pending]) {
             errors.push(ConservationError::Censored { censored, unknown, dropped, pending });
         }
         none_or(errors)
@@ -76,6 +80,8 @@ pub struct PointCounts {
     pub dropped: u64,
     /// Not sent when the run ended.
     pub pending: u64,
+    /// Handed to a broker by their device, and never delivered to a writer.
+    pub undelivered: u64,
     /// Sent.
     pub sent: u64,
     /// Acknowledged.
@@ -92,6 +98,7 @@ impl PointCounts {
         self.generated += other.generated;
         self.dropped += other.dropped;
         self.pending += other.pending;
+        self.undelivered += other.undelivered;
         self.sent += other.sent;
         self.acked += other.acked;
         self.failed += other.failed;
@@ -102,21 +109,21 @@ impl PointCounts {
     pub fn give_up(&mut self) {
         self.sent = self.sent.max(self.acked + self.failed + self.unknown);
         self.unknown = self.sent - self.acked - self.failed;
-        self.generated = self.generated.max(self.sent + self.dropped + self.pending);
-        self.pending = self.generated - self.sent - self.dropped;
+        self.generated = self.generated.max(self.sent + self.dropped + self.pending + self.undelivered);
+        self.pending = self.generated - self.sent - self.dropped - self.undelivered;
     }
 
-    /// Checks generated = dropped + pending + sent and sent = acked + failed + unknown.
+    /// Checks generated = dropped + pending + undelivered + sent and sent = acked + failed + unknown.
     ///
     /// # Errors
     /// Every identity that does not hold, with its numbers.
     pub fn check(&self) -> Result<(), Vec<ConservationError>> {
-        let Self { generated, dropped, pending, sent, acked, failed, unknown } = *self;
+        let Self { generated, dropped, pending, undelivered, sent, acked, failed, unknown } = *self;
         let mut errors = Vec::new();
-        if u128::from(generated) != sum([dropped, pending, sent]) {
-            errors.push(ConservationError::Generated { generated, dropped, pending, sent });
+        if u128::from(generated) != sum(&[dropped, pending, undelivered, sent]) {
+            errors.push(ConservationError::Generated { generated, dropped, pending, undelivered, sent });
         }
-        if u128::from(sent) != sum([acked, failed, unknown]) {
+        if u128::from(sent) != sum(&[acked, failed, unknown]) {
             errors.push(ConservationError::Sent { sent, acked, failed, unknown });
         }
         none_or(errors)
@@ -128,25 +135,31 @@ impl PointCounts {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[expect(missing_docs, reason = "the fields are the terms of the identity that the message prints")]
 pub enum ConservationError {
-    /// offered = started + dropped + pending
-    #[error("offered {offered} is not started {started} + dropped {dropped} + pending {pending} operations")]
-    Offered { offered: u64, started: u64, dropped: u64, pending: u64 },
+    /// offered = started + dropped + pending + undelivered
+    #[error(
+        "offered {offered} is not started {started} + dropped {dropped} + pending {pending} + undelivered {undelivered} \
+         operations"
+    )]
+    Offered { offered: u64, started: u64, dropped: u64, pending: u64, undelivered: u64 },
     /// started = ok + fail + unknown
     #[error("started {started} is not ok {ok} + fail {fail} + unknown {unknown} operations")]
     Started { started: u64, ok: u64, fail: u64, unknown: u64 },
     /// censored ≤ unknown + dropped + pending
     #[error("censored {censored} is more than unknown {unknown} + dropped {dropped} + pending {pending} operations")]
     Censored { censored: u64, unknown: u64, dropped: u64, pending: u64 },
-    /// generated = dropped + pending + sent
-    #[error("generated {generated} is not dropped {dropped} + pending {pending} + sent {sent} datapoints")]
-    Generated { generated: u64, dropped: u64, pending: u64, sent: u64 },
+    /// generated = dropped + pending + undelivered + sent
+    #[error(
+        "generated {generated} is not dropped {dropped} + pending {pending} + undelivered {undelivered} + sent {sent} \
+         datapoints"
+    )]
+    Generated { generated: u64, dropped: u64, pending: u64, undelivered: u64, sent: u64 },
     /// sent = acked + failed + unknown
     #[error("sent {sent} is not acked {acked} + failed {failed} + unknown {unknown} datapoints")]
     Sent { sent: u64, acked: u64, failed: u64, unknown: u64 },
 }
 
-fn sum(terms: [u64; 3]) -> u128 {
-    terms.into_iter().map(u128::from).sum()
+fn sum(terms: &[u64]) -> u128 {
+    terms.iter().copied().map(u128::from).sum()
 }
 
 fn none_or(errors: Vec<ConservationError>) -> Result<(), Vec<ConservationError>> {
@@ -157,10 +170,19 @@ fn none_or(errors: Vec<ConservationError>) -> Result<(), Vec<ConservationError>>
 mod tests {
     use super::{ConservationError, LoadCounts, PointCounts};
 
-    const LOAD: LoadCounts =
-        LoadCounts { offered: 10, started: 7, ok: 4, fail: 2, unknown: 1, dropped: 2, pending: 1, censored: 4 };
+    const LOAD: LoadCounts = LoadCounts {
+        offered: 13,
+        started: 7,
+        ok: 4,
+        fail: 2,
+        unknown: 1,
+        dropped: 2,
+        pending: 1,
+        undelivered: 3,
+        censored: 4,
+    };
     const POINTS: PointCounts =
-        PointCounts { generated: 12, dropped: 2, pending: 1, sent: 9, acked: 5, failed: 3, unknown: 1 };
+        PointCounts { generated: 16, dropped: 2, pending: 1, undelivered: 4, sent: 9, acked: 5, failed: 3, unknown: 1 };
 
     #[test]
     fn sound_counts_pass() {
@@ -171,7 +193,7 @@ mod tests {
 
     #[test]
     fn one_off_in_any_term_is_found() {
-        let load: [fn(&mut LoadCounts); 8] = [
+        let load: [fn(&mut LoadCounts); 9] = [
             |c| c.offered += 1,
             |c| c.started += 1,
             |c| c.ok += 1,
@@ -179,6 +201,7 @@ mod tests {
             |c| c.unknown += 1,
             |c| c.dropped += 1,
             |c| c.pending += 1,
+            |c| c.undelivered += 1,
             |c| c.censored += 1,
         ];
         for (term, change) in load.into_iter().enumerate() {
@@ -186,10 +209,11 @@ mod tests {
             change(&mut counts);
             assert!(counts.check().is_err(), "term {term}");
         }
-        let points: [fn(&mut PointCounts); 7] = [
+        let points: [fn(&mut PointCounts); 8] = [
             |c| c.generated += 1,
             |c| c.dropped += 1,
             |c| c.pending += 1,
+            |c| c.undelivered += 1,
             |c| c.sent += 1,
             |c| c.acked += 1,
             |c| c.failed += 1,
@@ -220,7 +244,10 @@ mod tests {
         let counts = LoadCounts { started: 8, ..LOAD };
         let errors = counts.check().unwrap_err();
         assert_eq!(errors.len(), 2);
-        assert_eq!(errors[0].to_string(), "offered 10 is not started 8 + dropped 2 + pending 1 operations");
+        assert_eq!(
+            errors[0].to_string(),
+            "offered 13 is not started 8 + dropped 2 + pending 1 + undelivered 3 operations"
+        );
         assert_eq!(errors[1], ConservationError::Started { started: 8, ok: 4, fail: 2, unknown: 1 });
     }
 

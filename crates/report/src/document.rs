@@ -27,6 +27,7 @@ mod target;
 mod throughput;
 mod usl;
 mod verdict;
+mod via;
 mod visibility;
 mod writes_alone;
 
@@ -54,6 +55,7 @@ pub(crate) use throughput::spread;
 pub use throughput::{MeasuredPart, Spread, Throughput, Windows};
 pub use usl::{Usl, UslEstimate};
 pub use verdict::{Status, Verdict};
+pub use via::{Stages, Via};
 pub use visibility::Visibility;
 pub use writes_alone::{WriteFigures, WritesAlone};
 
@@ -120,6 +122,9 @@ pub struct Document {
     /// could not be told.
     #[serde(default)]
     pub visibility: Option<Visibility>,
+    /// What a broker between devices and writers carried; null: devices wrote themselves.
+    #[serde(default)]
+    pub via: Option<Via>,
     /// What was done to the server's processes, and what the load noticed of it; null: nothing was.
     #[serde(default)]
     pub scenario: Option<Scenario>,
@@ -211,6 +216,7 @@ impl Document {
             answers: Answers::new(outcome),
             audit: Audit::new(outcome),
             freshness: outcome.freshness.as_ref().map(Freshness::from),
+            via: Via::new(outcome),
             scenario: outcome.scenario.as_ref().map(|scenario| {
                 let acked = outcome.preloaded_points + outcome.points.acked;
                 Scenario::of(scenario, outcome.stored.map(|stored| acked.saturating_sub(stored.points)))

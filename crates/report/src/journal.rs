@@ -75,6 +75,8 @@ pub(crate) struct JournaledPoints {
     pub generated: u64,
     pub dropped: u64,
     pub pending: u64,
+    #[serde(default)]
+    pub undelivered: u64,
     pub sent: u64,
     pub acked: u64,
     pub failed: u64,
@@ -129,6 +131,7 @@ impl From<&Second<'_>> for Line {
             unknown: counts.unknown,
             dropped: counts.dropped,
             pending: 0,
+            undelivered: 0,
             censored: 0,
         };
         Self::Second(Box::new(JournaledSecond {
@@ -159,14 +162,14 @@ impl JournaledSecond {
 
 impl From<PointCounts> for JournaledPoints {
     fn from(counts: PointCounts) -> Self {
-        let PointCounts { generated, dropped, pending, sent, acked, failed, unknown } = counts;
-        Self { generated, dropped, pending, sent, acked, failed, unknown }
+        let PointCounts { generated, dropped, pending, undelivered, sent, acked, failed, unknown } = counts;
+        Self { generated, dropped, pending, undelivered, sent, acked, failed, unknown }
     }
 }
 
 impl From<JournaledPoints> for PointCounts {
     fn from(counts: JournaledPoints) -> Self {
-        let JournaledPoints { generated, dropped, pending, sent, acked, failed, unknown } = counts;
-        Self { generated, dropped, pending, sent, acked, failed, unknown }
+        let JournaledPoints { generated, dropped, pending, undelivered, sent, acked, failed, unknown } = counts;
+        Self { generated, dropped, pending, undelivered, sent, acked, failed, unknown }
     }
 }

@@ -202,7 +202,8 @@ fn balanced(counts: OperationCounts) -> OperationCounts {
     let unknown = started.saturating_sub(ok).saturating_sub(fail);
     let pending = offered.saturating_sub(started).saturating_sub(dropped);
     let censored = counts.censored.min(unknown.saturating_add(dropped).saturating_add(pending));
-    OperationCounts { offered, started, ok, fail, unknown, dropped, pending, censored }
+    // What a broker still held is not told from what had not been sent.
+    OperationCounts { offered, started, ok, fail, unknown, dropped, pending, undelivered: 0, censored }
 }
 
 /// The same of datapoints.
@@ -212,5 +213,5 @@ fn balanced_points(counts: PointCounts) -> PointCounts {
     let generated = counts.generated.max(sent.saturating_add(dropped));
     let unknown = sent.saturating_sub(acked).saturating_sub(failed);
     let pending = generated.saturating_sub(sent).saturating_sub(dropped);
-    PointCounts { generated, dropped, pending, sent, acked, failed, unknown }
+    PointCounts { generated, dropped, pending, undelivered: 0, sent, acked, failed, unknown }
 }

@@ -14,6 +14,7 @@ mod search;
 mod steady;
 pub(crate) mod table;
 mod usl;
+pub(crate) mod via;
 mod writes_alone;
 
 pub use audit::render_audit;
@@ -43,6 +44,7 @@ pub fn render(document: &Document, folder: Option<&Path>, columns: u16) -> Strin
     sections.extend(load::sections(document, columns));
     sections.extend(latency::section(document, columns));
     sections.extend(agents::section(document, columns));
+    sections.extend(via::section(document, columns));
     sections.extend(steady::section(document, columns));
     sections.extend(scenario::section(document, columns));
     sections.extend(search::section(document, columns));
@@ -69,11 +71,13 @@ pub(crate) fn finished(text: &str) -> String {
 
 fn headline(document: &Document, columns: u16) -> String {
     let verdict = &document.verdict;
+    let via = document.target.via.as_ref().map(|via| format!(" via {via}"));
     let mut lines = vec![format!(
-        "{}  {} on {}",
+        "{}  {} on {}{}",
         verdict.status.name().to_uppercase(),
         document.profile_title(),
-        document.target.name()
+        document.target.name(),
+        via.unwrap_or_default()
     )];
     if verdict.status == Status::Running {
         lines.push(paragraph("This run has not ended, or was killed: these are its figures so far.", columns));

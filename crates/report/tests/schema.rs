@@ -43,6 +43,7 @@ fn full() -> Value {
     outcomes::with_reads(&mut outcome);
     outcome.writes_alone.clone_from(&outcome.measured);
     outcomes::with_audit(&mut outcome);
+    outcomes::with_via(&mut outcome);
     outcomes::with_hiccups(&mut outcome);
     outcomes::with_agents(&mut outcome);
     outcome.verdict = Verdict::of(vec![]);

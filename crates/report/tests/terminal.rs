@@ -4,7 +4,10 @@
 
 mod outcomes;
 
-use iotbench_report::{Audit, Cost, Document, ReportedRun, render, render_audit, render_comparison, render_markdown};
+use iotbench_report::{
+    Across, Audit, Cell, CompareOptions, Cost, Document, ReportedRun, compare, render, render_audit, render_comparison,
+    render_markdown,
+};
 use proptest::prelude::*;
 use serde_json::Value;
 use std::path::Path;
@@ -26,6 +29,13 @@ fn a_ramp_of_a_database_that_falls_behind() {
 fn a_client_that_was_held_up() {
     let mut outcome = outcomes::fixed(450, 0, 0);
     outcomes::with_hiccups(&mut outcome);
+    insta::assert_snapshot!(shown(&outcome));
+}
+
+#[test]
+fn a_run_through_a_broker() {
+    let mut outcome = outcomes::fixed(450, 0, 0);
+    outcomes::with_via(&mut outcome);
     insta::assert_snapshot!(shown(&outcome));
 }
 
@@ -229,4 +239,22 @@ fn each_agent_has_its_line_and_what_clocks_do_not_tell_is_not_told() {
     assert!(line("rack-1").contains("0–1") && line("rack-1").contains("85.0 µs"), "{text}");
     assert!(line("rack-2 (lost)").contains("3.00 ms"), "{text}");
     assert!(text.contains("start: not told of agents whose clock is not known within 1.00 ms"), "{text}");
+}
+
+#[test]
+fn what_datapoints_travelled_through_is_part_of_the_name_and_of_the_likeness() {
+    let plain = outcomes::fixed(450, 0, 0);
+    let mut carried = outcomes::fixed(450, 0, 0);
+    outcomes::with_via(&mut carried);
+    let documents = [document(&plain), document(&carried)];
+    let [a, b] = documents.each_ref().map(|document| document.target.title());
+    assert_eq!((a.as_str(), b.as_str()), ("sqlite:wide", "sqlite:wide, via mqtt qos 1 json64"));
+    assert!(render_comparison(&documents, 100).contains("via mqtt"));
+    assert_ne!(documents[0].fingerprint, documents[1].fingerprint);
+    let [base, mut new] = documents;
+    new.run_id.push('b');
+    let across = Across::default();
+    let options = CompareOptions { threshold: 0.05, metrics: Vec::new(), across, noise_floor: None };
+    let refused = compare(vec![Cell { base: vec![base], new: vec![new] }], &options).unwrap_err().to_string();
+    assert!(refused.contains("via (nothing between and mqtt qos 1 json64)"), "{refused}");
 }

@@ -61,7 +61,8 @@ pub(crate) struct CapacityArguments {
 }
 
 /// What a search that goes on has from where it began.
-const FIXED: [&str; 26] = [
+const FIXED: [&str; 27] = [
+    "via",
     "profile",
     "backend",
     "layout",

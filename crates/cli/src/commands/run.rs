@@ -2,6 +2,7 @@
 
 mod agents;
 mod baseline;
+mod broker;
 mod carry_out;
 mod command;
 mod managed;
@@ -46,6 +47,7 @@ fn run_jobs(jobs: &[Job], arguments: &RunArguments) -> Result<u8, CliError> {
     // Found missing before anything is made.
     let baseline = Baseline::read(arguments)?;
     jobs.iter().try_for_each(Job::find_programs)?;
+    broker::find_program(arguments)?;
     jobs.iter().try_for_each(Job::reserve_descriptors)?;
     let agents = agents::gather(jobs, arguments)?;
     let views = arguments.open_views()?;
@@ -95,6 +97,7 @@ pub(crate) fn jobs(arguments: &RunArguments) -> Result<Vec<Job>, CliError> {
             }
         }
     }
+    broker::check(arguments, &jobs)?;
     Ok(jobs)
 }
 

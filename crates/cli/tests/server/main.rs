@@ -34,3 +34,4 @@ mod tampered;
 mod tampering;
 mod tls;
 mod verify;
+mod via;

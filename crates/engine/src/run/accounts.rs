@@ -52,6 +52,9 @@ impl Session<'_> {
             self.outcome.load.give_up();
             self.outcome.points.give_up();
         }
+        if let Some(account) = &running.account {
+            self.settle_carried(account, reasons);
+        }
         self.outcome.client.pacing_error = totals.pacing_error;
         self.outcome.client.samples_dropped = totals.samples_dropped;
         if let Ok(answers) = &verified {

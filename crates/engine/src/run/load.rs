@@ -22,6 +22,7 @@ use crate::{
     totals::Totals,
     verdict::Reason,
     verify::{Frontier, Probe, ProbeParts, Verifier, VerifierParts, Witness, Writes},
+    via::Account,
 };
 use iotbench_core::{Acknowledgement, Cause, Error, Layout, ValueType};
 use iotbench_recorder::WINDOW_NS;
@@ -66,6 +67,8 @@ pub(super) struct Running {
     readings: Arc<Mutex<Vec<Reading>>>,
     phase: Phase,
     drain_until_ns: Option<u64>,
+    /// What becomes of messages, where a broker carries them.
+    pub(super) account: Option<Arc<Account>>,
     /// Whether the run's deadline ended the load.
     pub(super) overran: bool,
 }
@@ -115,8 +118,9 @@ impl Session<'_> {
         let verifier = self.verifier().map_err(target)?;
         let (sender, slices) = sync_channel(SLICES);
         let reached = self.journal.is_some().then(|| Arc::new(Reached::default()));
+        let account = self.carrying_account();
         let witness = verifier.as_ref().map(Verifier::witness);
-        let loading = self.connect(&control, sender, reached.clone(), witness).map_err(target)?;
+        let loading = self.connect(&control, sender, reached.clone(), witness, account.clone()).map_err(target)?;
         let start_utc_ns = plan.start_utc_ns.or_else(|| self.options.loaders.as_ref().map(|_| common_start_utc_ns()));
         let clock = RunClock::starting_at(epoch(start_utc_ns));
         let readings = Arc::new(Mutex::new(Vec::new()));
@@ -147,6 +151,7 @@ impl Session<'_> {
             readings,
             phase,
             drain_until_ns: None,
+            account,
             overran: false,
         })
     }
@@ -158,14 +163,16 @@ impl Session<'_> {
         slices: SyncSender<Slice>,
         reached: Option<Arc<Reached>>,
         witness: Option<Witness>,
+        account: Option<Arc<Account>>,
     ) -> Result<Box<dyn Loading>, Error> {
         let planned = &self.planned;
         if let Some(loaders) = &self.options.loaders {
             return loaders.connect(planned, Desk::new(&planned.plan, control, slices, reached));
         }
         let (blocking, trace) = (self.backend.capabilities().blocking, self.options.trace);
+        let via = self.options.via.as_ref().map(|via| Arc::clone(&via.carrier)).zip(account);
         let request =
-            LoadRequest { planned, database: &self.database, control, slices, blocking, trace, reached, witness };
+            LoadRequest { planned, database: &self.database, control, slices, blocking, trace, reached, witness, via };
         Ok(Box::new(LoadThreads::connect(request)?))
     }
 
@@ -227,7 +234,8 @@ impl Session<'_> {
     fn sampler(&self, clock: RunClock, readings: Arc<Mutex<Vec<Reading>>>) -> Result<Sampler, SamplerError> {
         let role = if self.backend.capabilities().embedded { SHARED_ROLE } else { CLIENT_ROLE };
         let own = Subject { role: role.into(), node: 0, target: own_tree() };
-        let nodes = self.planned.open.target.nodes.iter().filter_map(|n| {
+        let of_broker = self.options.via.iter().flat_map(|via| &via.nodes);
+        let nodes = self.planned.open.target.nodes.iter().chain(of_broker).filter_map(|n| {
             Some(Subject {
                 role: n.role.clone(),
                 node: n.node,
@@ -323,7 +331,8 @@ impl Session<'_> {
         }
         let deadline_ns = self.planned.plan.phases.run_deadline_ns.unwrap_or(u64::MAX);
         running.overran |= running.clock.now_ns() >= deadline_ns;
-        Ok(running.overran || self.stop.ends() || running.loading.are_finished())
+        let is_cut_off = running.account.as_ref().is_some_and(|account| account.has_failed());
+        Ok(running.overran || is_cut_off || self.stop.ends() || running.loading.are_finished())
     }
 
     /// One look at the threads: takes a slice if there is one, tells the seconds that are complete, keeps the deadline.

@@ -18,6 +18,7 @@ impl Session<'_> {
         self.begin_phase(Phase::Create, None)?;
         reserve_descriptors(&self.planned.plan, self.backend.capabilities())
             .map_err(|e| Reason::Target { cause: Cause::Client, message: e.to_string() })?;
+        self.carrying = self.find_carrier(CONNECT)?;
         let database = Arc::clone(&self.database);
         let facts = self.control_plane(CONNECT, database.ping())?;
         self.outcome.acknowledgement = facts.acknowledgement;

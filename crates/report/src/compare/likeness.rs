@@ -68,7 +68,7 @@ fn plan(base: &Document, new: &Document, found: &mut Vec<Unlike>) {
     }
 }
 
-fn workload(document: &Document) -> [(&'static str, String); 5] {
+fn workload(document: &Document) -> [(&'static str, String); 6] {
     let value = document.sweep.as_ref().map(|swept| format!("{} = {}", swept.field, swept.value));
     // How many connections a backend takes is its own, and its schedule is not.
     let groups = document.load.groups.iter().map(|group| Group { connections: 0, ..group.clone() });
@@ -78,6 +78,7 @@ fn workload(document: &Document) -> [(&'static str, String); 5] {
         ("value of the sweep", value.unwrap_or_else(|| "none".into())),
         ("seed", document.seed.to_string()),
         ("load model", document.load.model.clone()),
+        ("via", document.target.via.clone().unwrap_or_else(|| "nothing between".into())),
         ("groups of the load", serde_json::to_string(&groups).unwrap_or_default()),
     ]
 }

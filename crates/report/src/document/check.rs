@@ -26,7 +26,8 @@ pub enum Inconsistency {
 }
 
 impl Document {
-    /// Checks offered = started + dropped + pending, started = ok + fail + unknown, generated = dropped + pending + sent,
+    /// Checks offered = started + dropped + pending + undelivered, started = ok + fail + unknown, generated =
+    /// dropped + pending + undelivered + sent,
     /// sent = acked + failed + unknown (of a run that has ended), and that figures and distributions agree.
     ///
     /// # Errors

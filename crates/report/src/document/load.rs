@@ -27,6 +27,9 @@ pub struct Load {
     pub dropped: u64,
     /// Not started at the end.
     pub pending: u64,
+    /// Handed to a broker by their device, and never delivered to a writer.
+    #[serde(default)]
+    pub undelivered: u64,
     /// Of unknown, dropped and pending, those that are in the distribution as "at least": no term of a sum.
     pub censored: u64,
 }
@@ -102,32 +105,36 @@ pub struct OperationCounts {
     pub dropped: u64,
     /// Not started at the end.
     pub pending: u64,
+    /// Handed to a broker by their device, and never delivered to a writer.
+    #[serde(default)]
+    pub undelivered: u64,
     /// Of unknown, dropped and pending, those that are in the distribution as "at least".
     pub censored: u64,
 }
 
 impl Load {
     pub(super) fn new(outcome: &Outcome) -> Self {
-        let LoadCounts { offered, started, ok, fail, unknown, dropped, pending, censored } = outcome.load;
+        let LoadCounts { offered, started, ok, fail, unknown, dropped, pending, undelivered, censored } = outcome.load;
         let groups: Vec<_> = outcome.plan.groups.iter().map(Group::from).collect();
         let mut models: Vec<_> = groups.iter().map(|g| g.model.as_str()).collect();
         models.dedup();
         let model = models.join(" + ");
-        Self { model, groups, offered, started, ok, fail, unknown, dropped, pending, censored }
+        Self { model, groups, offered, started, ok, fail, unknown, dropped, pending, undelivered, censored }
     }
 
     /// Takes the counts of operations.
     pub(crate) fn set_counts(&mut self, counts: OperationCounts) {
-        let OperationCounts { offered, started, ok, fail, unknown, dropped, pending, censored } = counts;
+        let OperationCounts { offered, started, ok, fail, unknown, dropped, pending, undelivered, censored } = counts;
         (self.offered, self.started, self.ok, self.fail) = (offered, started, ok, fail);
         (self.unknown, self.dropped, self.pending, self.censored) = (unknown, dropped, pending, censored);
+        self.undelivered = undelivered;
     }
 
     /// The counts alone.
     #[must_use]
     pub fn counts(&self) -> OperationCounts {
-        let Self { offered, started, ok, fail, unknown, dropped, pending, censored, .. } = *self;
-        OperationCounts { offered, started, ok, fail, unknown, dropped, pending, censored }
+        let Self { offered, started, ok, fail, unknown, dropped, pending, undelivered, censored, .. } = *self;
+        OperationCounts { offered, started, ok, fail, unknown, dropped, pending, undelivered, censored }
     }
 }
 
@@ -191,14 +198,14 @@ fn datapoints(plan: &OperationPlan) -> String {
 
 impl From<LoadCounts> for OperationCounts {
     fn from(counts: LoadCounts) -> Self {
-        let LoadCounts { offered, started, ok, fail, unknown, dropped, pending, censored } = counts;
-        Self { offered, started, ok, fail, unknown, dropped, pending, censored }
+        let LoadCounts { offered, started, ok, fail, unknown, dropped, pending, undelivered, censored } = counts;
+        Self { offered, started, ok, fail, unknown, dropped, pending, undelivered, censored }
     }
 }
 
 impl From<OperationCounts> for LoadCounts {
     fn from(counts: OperationCounts) -> Self {
-        let OperationCounts { offered, started, ok, fail, unknown, dropped, pending, censored } = counts;
-        Self { offered, started, ok, fail, unknown, dropped, pending, censored }
+        let OperationCounts { offered, started, ok, fail, unknown, dropped, pending, undelivered, censored } = counts;
+        Self { offered, started, ok, fail, unknown, dropped, pending, undelivered, censored }
     }
 }

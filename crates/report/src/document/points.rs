@@ -14,6 +14,9 @@ pub struct Points {
     pub dropped: u64,
     /// Not sent when the run ended.
     pub pending: u64,
+    /// Handed to a broker by their device, and never delivered to a writer.
+    #[serde(default)]
+    pub undelivered: u64,
     /// Sent.
     pub sent: u64,
     /// Acknowledged.
@@ -34,11 +37,12 @@ pub struct Points {
 
 impl Points {
     pub(super) fn new(outcome: &Outcome) -> Self {
-        let PointCounts { generated, dropped, pending, sent, acked, failed, unknown } = outcome.points;
+        let PointCounts { generated, dropped, pending, undelivered, sent, acked, failed, unknown } = outcome.points;
         Self {
             generated,
             dropped,
             pending,
+            undelivered,
             sent,
             acked,
             failed,
@@ -52,14 +56,15 @@ impl Points {
 
     /// Takes the counts of the load's datapoints.
     pub(crate) fn set_counts(&mut self, counts: PointCounts) {
-        let PointCounts { generated, dropped, pending, sent, acked, failed, unknown } = counts;
+        let PointCounts { generated, dropped, pending, undelivered, sent, acked, failed, unknown } = counts;
         (self.generated, self.dropped, self.pending, self.sent) = (generated, dropped, pending, sent);
+        self.undelivered = undelivered;
         (self.acked, self.failed, self.unknown) = (acked, failed, unknown);
     }
 
     pub(super) fn counts(&self) -> PointCounts {
-        let Self { generated, dropped, pending, sent, acked, failed, unknown, .. } = *self;
-        PointCounts { generated, dropped, pending, sent, acked, failed, unknown }
+        let Self { generated, dropped, pending, undelivered, sent, acked, failed, unknown, .. } = *self;
+        PointCounts { generated, dropped, pending, undelivered, sent, acked, failed, unknown }
     }
 
     /// Acknowledged datapoints, preloaded ones included, that the database does not hold; null: not counted.

@@ -1,7 +1,7 @@
 //! What processes used.
 
 use super::rounded;
-use iotbench_engine::{CLIENT_ROLE, MACHINE_ROLE, SHARED_ROLE};
+use iotbench_engine::{BROKER_ROLE, CLIENT_ROLE, MACHINE_ROLE, SHARED_ROLE};
 use iotbench_sampler::Summary;
 use serde::{Deserialize, Serialize};
 
@@ -82,7 +82,7 @@ impl Resources {
     /// Whether it is of the database, or of client and database in one.
     #[must_use]
     pub fn is_of_database(&self) -> bool {
-        !self.is_of_client() && self.role != MACHINE_ROLE
+        !self.is_of_client() && self.role != MACHINE_ROLE && self.role != BROKER_ROLE
     }
 }
 

@@ -18,6 +18,9 @@ pub struct Target {
     /// What a suite calls this form of the database; of its own page and tables, not of a run's document.
     #[serde(skip)]
     pub form: Option<String>,
+    /// What carried datapoints from devices to its writers, such as `mqtt qos 1 json64`; null: devices wrote themselves.
+    #[serde(default)]
+    pub via: Option<String>,
     /// How batches are written, such as `insert` or `copy`.
     pub method: Option<String>,
     /// The client library with its version.
@@ -63,6 +66,7 @@ impl Target {
             layout: outcome.plan.table.layout.name().into(),
             strategy: strategy(outcome),
             form: None,
+            via: outcome.carried.as_ref().and_then(super::via::in_words),
             method: facts.map(|f| f.method.clone()),
             driver: facts.map(|f| f.driver.clone()),
             product: facts.map(|f| f.product.clone()),
@@ -77,10 +81,11 @@ impl Target {
     }
 
     /// Backend and layout as on the command line, how reads are put together where there are several ways, and what a suite
-    /// calls this form of it.
+    /// calls this form of it, and what carries datapoints to it.
     #[must_use]
     pub fn title(&self) -> String {
-        [Some(self.name()), self.strategy.clone(), self.form.clone()]
+        let via = self.via.as_ref().map(|via| format!("via {via}"));
+        [Some(self.name()), self.strategy.clone(), self.form.clone(), via]
             .into_iter()
             .flatten()
             .collect::<Vec<_>>()

@@ -9,9 +9,9 @@ use super::{
 };
 use crate::{
     cost::Cost,
-    document::{Document, Figures},
+    document::{Document, Figures, Via},
     reported_run::ReportedRun,
-    terminal::{figure::TIE, scenario},
+    terminal::{figure::TIE, scenario, via},
 };
 use maud::{Markup, html};
 
@@ -23,6 +23,7 @@ pub(super) fn sections(run: &ReportedRun, cost: &Cost, colour: usize, clock: &st
         @if let Some(figure) = distributions(document, colour) {
             section { h2 { "How long operations took" } (figure) }
         }
+        @if let Some(via) = &document.via { (through_a_broker(via, colour)) }
         @if let Some(scenario) = &document.scenario {
             section {
                 h2 { "Scenario" }
@@ -42,15 +43,31 @@ pub(super) fn sections(run: &ReportedRun, cost: &Cost, colour: usize, clock: &st
     }
 }
 
+/// What became of messages, and how long their way to a writer took stage by stage.
+fn through_a_broker(of: &Via, colour: usize) -> Markup {
+    let stages = [("publish", &of.stages.publish), ("broker", &of.stages.broker), ("queue", &of.stages.queue)];
+    let lines = stages.into_iter().enumerate();
+    let lines = lines.filter_map(|(place, (label, figures))| line(label, colour + place, Shape::Solid, figures));
+    let figure = percentiles::figure("Time from the intended start to a writer, by stage", &lines.collect::<Vec<_>>());
+    html! {
+        section {
+            h2 { "Through a broker" }
+            p { (via::sentences(of).replace(TIE, "\u{a0}")) }
+            @if let Some(figure) = figure { (figure) }
+        }
+    }
+}
+
+fn line(label: &str, colour: usize, shape: Shape, figures: &Figures) -> Option<Distribution> {
+    Some(Distribution { label: label.into(), colour, shape, histogram: figures.histogram()? })
+}
+
 fn distributions(document: &Document, colour: usize) -> Option<Markup> {
     let latency = document.latency.as_ref()?;
-    let of = |label: &str, colour, shape, figures: &Figures| {
-        Some(Distribution { label: label.into(), colour, shape, histogram: figures.histogram()? })
-    };
     let durations = &latency.by_operation;
     let all = [
-        of("response", colour, Shape::Solid, &durations.response),
-        of("service", colour, Shape::Dashed, &durations.service),
+        line("response", colour, Shape::Solid, &durations.response),
+        line("service", colour, Shape::Dashed, &durations.service),
     ];
     let all: Vec<Distribution> = all.into_iter().flatten().collect();
     percentiles::figure("Response and service time by percentile", &all)

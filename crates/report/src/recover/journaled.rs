@@ -166,6 +166,7 @@ fn add_operations(sum: &mut OperationCounts, more: &OperationCounts) {
         (&mut sum.unknown, more.unknown),
         (&mut sum.dropped, more.dropped),
         (&mut sum.pending, more.pending),
+        (&mut sum.undelivered, more.undelivered),
         (&mut sum.censored, more.censored),
     ];
     add(terms);
@@ -176,6 +177,7 @@ fn add_points(sum: &mut PointCounts, more: &JournaledPoints) {
         (&mut sum.generated, more.generated),
         (&mut sum.dropped, more.dropped),
         (&mut sum.pending, more.pending),
+        (&mut sum.undelivered, more.undelivered),
         (&mut sum.sent, more.sent),
         (&mut sum.acked, more.acked),
         (&mut sum.failed, more.failed),

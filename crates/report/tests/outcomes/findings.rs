@@ -1,9 +1,10 @@
 //! What an outcome can have beside its load.
 
 use super::LENGTH_NS;
+use iotbench_core::CarrierFacts;
 use iotbench_engine::{
-    AgentClock, AgentFigures, Answers, Audit, AuditFindings, AuditScope, ClientLoad, FindingKind, Freshness, Outcome,
-    ReadCounts, Reason, Verdict, VerifyMode,
+    AgentClock, AgentFigures, Answers, Audit, AuditFindings, AuditScope, Carried, ClientLoad, FindingKind, Freshness,
+    Messages, Outcome, ReadCounts, Reason, Stages, Verdict, VerifyMode,
 };
 use iotbench_recorder::LatencyHistogram;
 use iotbench_sampler::{CpuShares, Hiccup, HiccupCause, Hiccups, Lateness};
@@ -46,6 +47,49 @@ pub fn with_agents(outcome: &mut Outcome) {
     };
     outcome.embedded = false;
     outcome.agents = vec![AgentFigures { name: "rack-1".into(), devices: 0..2, ..agent }, lost];
+}
+
+/// A broker that lost 10 of 110 messages, and acknowledged all.
+pub fn with_via(outcome: &mut Outcome) {
+    let settings = [("qos", "1"), ("payload", "json64")].map(|(key, value)| (key.to_owned(), value.to_owned()));
+    let facts = CarrierFacts {
+        name: "mqtt".into(),
+        address: "mqtt://127.0.0.1:1883".into(),
+        version: Some("mosquitto version 2.0.11".into()),
+        settings: settings.into(),
+        promises_delivery: true,
+    };
+    let mut stages = Stages::default();
+    for n in 0..100 {
+        stages.publish.record(20_000 + n * 100);
+        stages.broker.record(300_000 + n * 1_000);
+        stages.queue.record(50_000 + n * 500);
+        stages.acknowledgement.record(250_000 + n * 1_000);
+    }
+    outcome.carried = Some(Carried {
+        facts: Some(facts),
+        published: 110,
+        published_points: 110,
+        acknowledged: Some(110),
+        delivered: 100,
+        delivered_points: 100,
+        duplicates: 3,
+        reordered: 2,
+        too_late: 1,
+        foreign: 1,
+        held_back: 5,
+        held_back_ns: 2_000_000,
+        backlogged: 7,
+        backlogged_ns: 9_000_000,
+        dropped_by_carrier: Some(10),
+        measured: Messages { published: 110, delivered: 100 },
+        of_sensors: Messages::default(),
+        of_sensors_measured: Messages::default(),
+        stages,
+    });
+    (outcome.load.undelivered, outcome.points.undelivered) = (10, 10);
+    outcome.load.offered += 10;
+    outcome.points.generated += 10;
 }
 
 /// A sample of what is stored, in which some of each kind was found.

@@ -7,7 +7,7 @@ mod findings;
 mod kinds;
 mod ramps;
 
-pub use findings::{with_agents, with_audit, with_hiccups, with_reads};
+pub use findings::{with_agents, with_audit, with_hiccups, with_reads, with_via};
 pub use kinds::{disturbed, swept, transactions, unreached};
 pub use ramps::{mixed, past_the_peak, queued, ramp};
 
@@ -258,6 +258,7 @@ pub fn fixed(ok: u64, fail: u64, unknown: u64) -> Outcome {
         reads: ReadCounts::default(),
         answers: None,
         freshness: None,
+        carried: None,
         scenario: None,
         measured: Some(measured),
         capacity: None,

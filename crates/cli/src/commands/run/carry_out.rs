@@ -1,6 +1,13 @@
 //! A job from its results folder to its documents.
 
-use super::{command, managed, options::OutputFormat, options::RunArguments, resume::Resumed, sweep};
+use super::{
+    broker::{self, Broker},
+    command, managed,
+    options::OutputFormat,
+    options::RunArguments,
+    resume::Resumed,
+    sweep,
+};
 use crate::{
     console,
     error::CliError,
@@ -80,7 +87,16 @@ fn alone(job: &Job, run: &Profile, arguments: &RunArguments, stop: &StopSignal) 
         Ok(server) => server,
         Err(error) => return Err(not_begun(&folder, begun, error)),
     };
-    let (mut outcome, folder) = carry_out_in(folder, job, run, arguments, server.as_ref(), stop)?;
+    let broker = match broker::open(arguments, folder.path(), stop) {
+        Ok(broker) => broker,
+        Err(error) => return Err(not_begun(&folder, begun, error)),
+    };
+    let servers = Servers { database: server.as_ref(), broker: broker.as_ref() };
+    let (mut outcome, folder) = carry_out_in(folder, job, run, arguments, servers, stop)?;
+    if let Some(broker) = broker {
+        broker.note_death(&mut outcome);
+        broker.stop();
+    }
     if let Some(server) = server {
         managed::note_death(&server, &mut outcome);
         managed::stop_server(job, arguments, server);
@@ -141,15 +157,25 @@ pub(super) fn finish(folder: FolderObserver, outcome: &Outcome) -> Finished {
     Finished { saved: saved(&document, &written), document, folder: path }
 }
 
+/// The servers of a run.
+#[derive(Clone, Copy)]
+pub(super) struct Servers<'a> {
+    /// The private one of its database.
+    pub(super) database: Option<&'a PrivateServer>,
+    /// The broker between devices and writers.
+    pub(super) broker: Option<&'a Broker>,
+}
+
 /// Runs a profile on a server that is there, if it needs one, with results in this folder.
 pub(super) fn carry_out_in(
     folder: ResultsFolder,
     job: &Job,
     run: &Profile,
     arguments: &RunArguments,
-    server: Option<&PrivateServer>,
+    servers: Servers<'_>,
     stop: &StopSignal,
 ) -> Result<(Outcome, FolderObserver), CliError> {
+    let server = servers.database;
     let started = SystemTime::now();
     let path = folder.path().to_owned();
     let database = job.needs_folder().then(|| folder.database_dir()).transpose()?;
@@ -184,6 +210,7 @@ pub(super) fn carry_out_in(
         null: null_backend().map(NullBackend),
         loaders: arguments.agents.loaders(),
         resumed,
+        via: servers.broker.map(Broker::via),
     };
     let outcome = run_on_a_thread(planned, job.backend, options, &mut watchers, stop)
         .map_err(|e| CliError::internal(format!("{e}; what was measured is in {}", path.display())))?;

@@ -16,14 +16,28 @@ fn without_secrets(arguments: &[String]) -> Vec<String> {
     let mut shown = Vec::with_capacity(arguments.len());
     let mut before = "";
     for argument in arguments {
-        shown.push(match argument.strip_prefix("--url=") {
-            Some(url) => format!("--url={}", addresses::shown(url)),
-            None if before == "--url" => addresses::shown(argument),
+        let with_address = ["--url", "--via"].into_iter().find_map(|option| {
+            let url = argument.strip_prefix(option)?.strip_prefix('=')?;
+            Some(format!("{option}={}", shown_address(option, url)))
+        });
+        shown.push(match with_address {
+            Some(shown) => shown,
+            None if matches!(before, "--url" | "--via") => shown_address(before, argument),
             None => shown_assignment(argument),
         });
         before = argument;
     }
     shown
+}
+
+/// An address without secrets. What `--via` asks of a broker is none.
+fn shown_address(option: &str, text: &str) -> String {
+    let (place, query) = text.split_once('?').unwrap_or((text, ""));
+    match option {
+        "--via" if place == "mqtt" => text.into(),
+        "--via" if !query.is_empty() => format!("{}?{query}", addresses::shown(place)),
+        _ => addresses::shown(text),
+    }
 }
 
 /// `key=value` with a hidden value when the key sounds like a secret.
@@ -48,6 +62,9 @@ mod tests {
             "postgres://me:s3cret@h/db",
             "--url=http://h/?token=s3cret",
             "--url=not a url s3cret",
+            "--via=mqtt://me:s3cret@h?qos=1",
+            "--via",
+            "mqtt?qos=0",
             "--set",
             "backend.x.password=s3cret",
             "--set=backend.x.api_token=s3cret",
@@ -56,7 +73,8 @@ mod tests {
         ];
         let shown = without_secrets(&given.map(String::from));
         assert!(!shown.concat().contains("s3cret"), "{shown:?}");
-        assert_eq!(shown[6], "backend.x.password=***");
-        assert_eq!(shown[8..], ["-d", "10s"]);
+        assert_eq!(shown[5..8], ["--via=mqtt:***?qos=1", "--via", "mqtt?qos=0"]);
+        assert_eq!(shown[9], "backend.x.password=***");
+        assert_eq!(shown[11..], ["-d", "10s"]);
     }
 }

@@ -46,16 +46,21 @@ pub(super) fn start_server(
         Some(kept) => launch.on_kept_folder(kept.folder),
         None => launch,
     };
-    let server = start(&launch, &|| stop.ends()).map_err(|error| match (&error, stop.requested()) {
-        (StartError::Cancelled, Some(signal)) => {
-            CliError::with_code(u8::try_from(128 + signal).unwrap_or(130), format!("{error}: interrupted"))
-        }
-        _ => error.into(),
-    })?;
+    let server = start(&launch, &|| stop.ends()).map_err(|error| not_started(error, stop))?;
     join(job.backend, &server)?;
     let watcher = stop.clone();
     server.on_end(move |how| watcher.server_died(&death(how, &log)));
     Ok(Some(server))
+}
+
+/// Why a server was not started.
+pub(super) fn not_started(error: StartError, stop: &StopSignal) -> CliError {
+    match (&error, stop.requested()) {
+        (StartError::Cancelled, Some(signal)) => {
+            CliError::with_code(u8::try_from(128 + signal).unwrap_or(130), format!("{error}: interrupted"))
+        }
+        _ => error.into(),
+    }
 }
 
 /// How a server died, with what its log tells of a full disk: not every client hears of it.

@@ -12,6 +12,7 @@ use clap::{
     Args, Parser, ValueEnum,
     builder::{FalseyValueParser, PossibleValuesParser, TypedValueParser},
 };
+use iotbench_broker::Via;
 use iotbench_core::{Endpoint, Layout};
 use iotbench_engine::{
     Arrival, ArrivalOverride, Auto, Bytes, Count, Datapoints, OperationKind, Overrides, Profile, Rate, ScenarioAction,
@@ -42,6 +43,8 @@ Examples:
   iotbench run -p machine_write -b postgres --set devices=4 --agents 2    the load by two processes of this machine
   iotbench run -p machine_write -b postgres --url postgres://db/ --set devices=4 --nats nats://broker:4222 --agents a,b
                                                                 by two machines, on each of which is an iotbench agent
+  iotbench run -p compressor_insert -b postgres:document --via mqtt    through a broker, to the database and in time?
+  iotbench run -p pmu_write --vus 10 --rate 50 --via 'mqtt://broker:1883?qos=0&payload=line'
   iotbench run -p ./mine.toml --dry-run                         what it would do
 
 Every option can also be given as IOTBENCH_OPTION; an option on the command line comes first, then the environment, then
@@ -73,6 +76,13 @@ pub(crate) struct RunArguments {
     /// as IOTBENCH_URL (one a line), which other users cannot see
     #[arg(long, env = "IOTBENCH_URL", hide_env_values = true, value_delimiter = '\n')]
     url: Vec<String>,
+    /// Let devices publish to an MQTT broker, and a subscriber feed the writers: mqtt starts a private Mosquitto for the run,
+    /// mqtt://HOST[:PORT] is one that is there (where that is this machine's loopback and nothing listens, a private one
+    /// is started at that port). After a ?, with & between them: qos=0|1|2 (by default 1), payload=json64|line (Base64 of
+    /// JSON, line protocol), and for a private one server.KEY=VALUE as in mosquitto.conf. For paced and open loads
+    /// (docs/mqtt.md). With a password better as IOTBENCH_VIA
+    #[arg(long, env = "IOTBENCH_VIA", hide_env_values = true, value_name = "mqtt[://HOST[:PORT]][?KEY=VALUE…]")]
+    via: Option<String>,
     /// How long to measure, such as 30s or 10m
     #[arg(long, short, env = "IOTBENCH_DURATION", value_name = "TIME")]
     duration: Option<Span>,
@@ -308,6 +318,11 @@ impl RunArguments {
     fn sets_strategy(&self) -> bool {
         let keys = self.set.iter().filter_map(|assignment| assignment.split_once('='));
         keys.map(|(key, _)| key.trim()).any(|key| key == "strategy" || key.ends_with(".strategy"))
+    }
+
+    /// What `--via` asks for.
+    pub(super) fn via(&self) -> Result<Option<Via>, CliError> {
+        self.via.as_deref().map(str::parse).transpose().map_err(CliError::usage)
     }
 
     /// Where the database is, if the user says so.

@@ -1,13 +1,13 @@
 //! The runs of a sweep, one after the other on one server, each with a fresh table and a folder of its own.
 
 use super::{
-    carry_out::{Done, begin, carry_out_in, finish, new_folder},
+    broker,
+    carry_out::{Done, Servers, begin, carry_out_in, finish, new_folder},
     managed,
     options::{OutputFormat, RunArguments},
 };
 use crate::{console, error::CliError, job::Job};
 use iotbench_engine::{Profile, StopSignal};
-use iotbench_launcher::PrivateServer;
 use iotbench_report::{Status, SweepTable};
 use std::path::Path;
 
@@ -22,11 +22,16 @@ pub(super) fn carry_out(
     let results = new_folder(job, &arguments.out, job.layout.name())?;
     let folder = results.path().to_owned();
     let server = managed::start_server(job, arguments, &folder, &stop)?;
+    let broker = broker::open(arguments, &folder, &stop)?;
+    let servers = Servers { database: server.as_ref(), broker: broker.as_ref() };
     let mut all = Done { runs: Vec::with_capacity(job.runs.len()), folder, is_sweep: true };
-    let ended = run_each(job, arguments, server.as_ref(), &stop, &mut all);
+    let ended = run_each(job, arguments, servers, &stop, &mut all);
     let documents: Vec<_> = all.runs.iter().map(|run| run.document.clone()).collect();
     let written = SweepTable::new(&documents).map(|table| results.write_sweep(&table)).transpose();
     done.push(all);
+    if let Some(broker) = broker {
+        broker.stop();
+    }
     if let Some(server) = server {
         managed::stop_server(job, arguments, server);
     }
@@ -38,7 +43,7 @@ pub(super) fn carry_out(
 fn run_each(
     job: &Job,
     arguments: &RunArguments,
-    server: Option<&PrivateServer>,
+    servers: Servers<'_>,
     stop: &StopSignal,
     done: &mut Done,
 ) -> Result<(), CliError> {
@@ -52,8 +57,11 @@ fn run_each(
         }
         let folder = new_folder(job, Path::new(&done.folder), &format!("{}-{value}", job.layout))?;
         begin(&folder, job, run, arguments)?;
-        let (mut outcome, folder) = carry_out_in(folder, job, run, arguments, server, stop)?;
-        if let Some(server) = server {
+        let (mut outcome, folder) = carry_out_in(folder, job, run, arguments, servers, stop)?;
+        if let Some(broker) = servers.broker {
+            broker.note_death(&mut outcome);
+        }
+        if let Some(server) = servers.database {
             managed::note_death(server, &mut outcome);
         }
         let finished = finish(folder, &outcome);

@@ -1,0 +1,115 @@
+//! What a broker between devices and writers carried.
+
+use super::{Figures, finite, seconds};
+use iotbench_engine::{Carried, Outcome};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A broker between devices and writers, and what became of its messages: published = delivered + lost. A message carries an
+/// operation. Counts are of the whole run, stages of its measured part.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Via {
+    /// The protocol: `mqtt`.
+    pub protocol: String,
+    /// Where the broker is, without secrets.
+    pub address: String,
+    /// What it says of itself; null: nothing.
+    pub version: Option<String>,
+    /// What was asked of it: `qos`, `payload`, and settings of a private one.
+    pub settings: BTreeMap<String, String>,
+    /// Messages that devices handed over.
+    pub published: u64,
+    /// Those that the broker acknowledged to its publisher; null: with QoS 0 it acknowledges none.
+    pub acknowledged: Option<u64>,
+    /// Messages that a writer got, each counted once.
+    pub delivered: u64,
+    /// Messages that no writer got.
+    pub lost: u64,
+    /// Delivered over published; null: nothing was published.
+    pub delivered_fraction: Option<f64>,
+    /// Messages that came again: they were not written again.
+    pub duplicates: u64,
+    /// Delivered messages that came after a later one of their device.
+    pub reordered: u64,
+    /// Messages so far behind that they could be duplicates: they were not written, and are among the lost.
+    pub too_late: u64,
+    /// Messages on the run's topics that were none of its own.
+    pub foreign: u64,
+    /// Messages that the broker says it has dropped in the run, of whomever; null: it does not say.
+    pub dropped_by_broker: Option<u64>,
+    /// Messages that a device could not hand over at once, because as many were under way as may be.
+    pub held_back: u64,
+    /// How long they waited together, in seconds.
+    pub held_back_s: f64,
+    /// Messages that could not be handed to a writer at once, because as many waited as may.
+    pub backlogged: u64,
+    /// How long they waited together, in seconds.
+    pub backlogged_s: f64,
+    /// How long messages took, in microseconds.
+    pub stages: Stages,
+}
+
+/// How long messages took, stage by stage, in microseconds. Publish, broker and queue follow each other from an operation's
+/// intended start to its send to the database; from there on it is the service time, and all together the response time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Stages {
+    /// From the intended start until the device handed the message over.
+    pub publish: Figures,
+    /// From there until it was received.
+    pub broker: Figures,
+    /// From there until a writer had a free connection for it.
+    pub queue: Figures,
+    /// From the handing over until the broker's acknowledgement to the device, over the whole run: beside the others, no
+    /// stage. Null: with QoS 0 there is none.
+    pub acknowledgement: Option<Figures>,
+}
+
+impl Via {
+    pub(super) fn new(outcome: &Outcome) -> Option<Self> {
+        let carried = outcome.carried.as_ref()?;
+        let facts = carried.facts.as_ref()?;
+        let stages = &carried.stages;
+        #[expect(clippy::cast_precision_loss, reason = "a fraction to be read")]
+        let delivered_fraction = finite(carried.delivered as f64 / carried.published as f64);
+        Some(Self {
+            protocol: facts.name.clone(),
+            address: facts.address.clone(),
+            version: facts.version.clone(),
+            settings: facts.settings.clone(),
+            published: carried.published,
+            acknowledged: carried.acknowledged,
+            delivered: carried.delivered,
+            lost: carried.lost(),
+            delivered_fraction,
+            duplicates: carried.duplicates,
+            reordered: carried.reordered,
+            too_late: carried.too_late,
+            foreign: carried.foreign,
+            dropped_by_broker: carried.dropped_by_carrier,
+            held_back: carried.held_back,
+            held_back_s: seconds(carried.held_back_ns),
+            backlogged: carried.backlogged,
+            backlogged_s: seconds(carried.backlogged_ns),
+            stages: Stages {
+                publish: Figures::from(&stages.publish),
+                broker: Figures::from(&stages.broker),
+                queue: Figures::from(&stages.queue),
+                acknowledgement: carried.acknowledged.map(|_| Figures::from(&stages.acknowledgement)),
+            },
+        })
+    }
+}
+
+/// What makes two runs comparable, in a few words: `mqtt qos 1 json64`.
+pub(super) fn in_words(carried: &Carried) -> Option<String> {
+    let facts = carried.facts.as_ref()?;
+    let setting = |(key, value): (&String, &String)| match key.as_str() {
+        "payload" => value.clone(),
+        "qos" => format!("qos {value}"),
+        other => format!("{other}={value}"),
+    };
+    // The order of their names would have the payload first.
+    let (qos, others): (Vec<_>, Vec<_>) = facts.settings.iter().partition(|(key, _)| *key == "qos");
+    let words = qos.into_iter().chain(others).map(setting);
+    Some(std::iter::once(facts.name.clone()).chain(words).collect::<Vec<_>>().join(" "))
+}
