@@ -4,6 +4,7 @@
 
 mod check;
 mod ci;
+mod deploy;
 mod generate;
 mod lists;
 mod program;
