@@ -255,6 +255,7 @@ impl PartLoad {
             trace: false,
             reached: Some(Arc::clone(&reached)),
             witness: None,
+            via: None,
         })?;
         let phases = &plan.phases;
         let patience = Duration::from_nanos(phases.settle_ns.max(phases.deadline_ns));

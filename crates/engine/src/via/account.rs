@@ -65,7 +65,7 @@ impl Messages {
     /// Those of them that no writer got.
     #[must_use]
     pub fn lost(self) -> u64 {
-        self.published - self.delivered
+        self.published.saturating_sub(self.delivered)
     }
 }
 
@@ -73,13 +73,13 @@ impl Carried {
     /// Messages that were handed over and never delivered.
     #[must_use]
     pub fn lost(&self) -> u64 {
-        self.published - self.delivered
+        self.published.saturating_sub(self.delivered)
     }
 
     /// Datapoints of these.
     #[must_use]
     pub fn lost_points(&self) -> u64 {
-        self.published_points - self.delivered_points
+        self.published_points.saturating_sub(self.delivered_points)
     }
 
     /// Messages that the carrier acknowledged and did not deliver: at least so many, because which ones it acknowledged is

@@ -125,6 +125,11 @@ pub(super) fn check(jobs: &[Job], arguments: &RunArguments) -> Result<(), CliErr
             "--trace keeps every operation of this process, and agents make the load: leave one out",
         ));
     }
+    if arguments.via()?.is_some() {
+        return Err(CliError::usage(
+            "--via puts a broker between the devices and writers of one process, and agents are several: leave one out",
+        ));
+    }
     let parts = u32::try_from(wanted.count()).unwrap_or(u32::MAX);
     for job in jobs {
         if job.backend.capabilities().embedded {
