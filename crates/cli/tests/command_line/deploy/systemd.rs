@@ -17,7 +17,7 @@ fn it_starts_a_command_of_iotbench() {
     assert_eq!(words[0], PROGRAM);
     assert_is_a_command(&words[1..]);
     // It is set, so that the unit starts without a file of the user's.
-    assert!(words.contains(&"${NATS_URL}") && unit.contains("\nEnvironment=NATS_URL=nats://"));
+    assert!(unit.contains("\nEnvironment=IOTBENCH_NATS=nats://") && !start.contains("--nats"));
 }
 
 #[test]
