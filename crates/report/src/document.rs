@@ -11,6 +11,7 @@ mod backlog;
 mod capacity;
 mod check;
 mod client;
+mod datagrams;
 mod errors;
 mod fingerprint;
 mod freshness;
@@ -63,6 +64,7 @@ use crate::{
     environment::Environment,
     printable::{printable, printable_value},
 };
+use datagrams::Datagrams;
 use iotbench_engine::{Outcome, Phase};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -225,7 +227,7 @@ impl Document {
             measured: measured.map(MeasuredPart::from),
             throughput: measured.map(Throughput::from),
             latency: measured.map(|m| Latency::from(&m.recording)),
-            resources: Resources::of_run(&outcome.resources),
+            resources: Resources::of_run(&outcome.resources, Datagrams::of(outcome)),
             storage: Storage::new(outcome),
             client: Client::new(outcome),
             agents: Agent::of_run(outcome),

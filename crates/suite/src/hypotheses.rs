@@ -53,7 +53,7 @@ pub struct Failure {
     pub nodes: u32,
     /// Operations acknowledged a second before.
     pub before_per_s: Option<f64>,
-    /// The same from the failure until the load had recovered, or to the end.
+    /// The same from the failure until the load had recovered, or to the end; none: that was not a whole second.
     pub during_per_s: Option<f64>,
     /// Operations that failed meanwhile.
     pub errors: u64,
@@ -182,18 +182,22 @@ fn resilient(failures: &[Failure]) -> String {
 
 fn noticed(failure: &Failure) -> String {
     let rate = |rate: Option<f64>| rate.map_or_else(|| "–".into(), |rate| format!("{rate:.1}"));
-    let recovered = failure.recovery_s.map_or_else(|| "not recovered".into(), |s| format!("recovered after {s:.1} s"));
+    let course = match (failure.during_per_s, failure.recovery_s) {
+        (None, Some(_)) => "no whole second below 90 % of that before it had recovered".into(),
+        (during, recovery_s) => {
+            let recovered = recovery_s.map_or_else(|| "not recovered".into(), |s| format!("recovered after {s:.1} s"));
+            format!("{} meanwhile, {} errors, {recovered}", rate(during), failure.errors)
+        }
+    };
     let missing = failure.missing_points.map_or_else(
         || "what is stored not known".into(),
         |missing| format!("{missing} acknowledged datapoints missing"),
     );
     format!(
-        "{} of {}: {} operations/s before, {} meanwhile, {} errors, {recovered}, {missing}",
+        "{} of {}: {} operations/s before, {course}, {missing}",
         failure.what,
         nodes(failure.nodes),
-        rate(failure.before_per_s),
-        rate(failure.during_per_s),
-        failure.errors
+        rate(failure.before_per_s)
     )
 }
 
@@ -270,6 +274,19 @@ mod tests {
         let mixed = answer(Hypothesis::ReadWriteIndependence, &evidence);
         assert!(
             mixed.contains("reads do not slow writes down, 39.0") && mixed.contains("reads slow writes down, 20.0")
+        );
+    }
+
+    /// Then there is no rate to tell, and a zero would read like an outage.
+    #[test]
+    fn a_failure_that_no_second_shows_has_no_rate_meanwhile() {
+        let mut evidence = evidence();
+        evidence.failures[0].during_per_s = None;
+        evidence.failures[0].recovery_s = Some(0.0);
+        assert_eq!(
+            answer(Hypothesis::Resiliency, &evidence),
+            "kairosdb:wide: kill cassandra 1 of 3 nodes: 40.0 operations/s before, no whole second below 90 % of that \
+             before it had recovered, 0 acknowledged datapoints missing."
         );
     }
 

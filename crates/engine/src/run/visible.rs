@@ -116,6 +116,16 @@ impl Session<'_> {
     /// After a load that was too much: waits, without load, until all that was acknowledged is visible or nothing more
     /// comes. False: the run is over.
     pub(super) fn wait_for_backlog(&mut self, running: &mut Running) -> Result<bool, Reason> {
+        let set_unloaded = |running: &Running, unloaded| {
+            running.visible.iter().for_each(|series| series.watch.set_unloaded(unloaded));
+        };
+        set_unloaded(running, true);
+        let waited = self.wait_until_visible(running);
+        set_unloaded(running, false);
+        waited
+    }
+
+    fn wait_until_visible(&mut self, running: &mut Running) -> Result<bool, Reason> {
         let from_ns = running.clock.now_ns();
         let most_ns = from_ns.saturating_add(self.planned.plan.phases.settle_ns);
         let mut counts = SettlingCounts::default();

@@ -42,6 +42,8 @@ impl Look {
 pub struct VisibleWatch {
     looks: Arc<Mutex<Looks>>,
     stop: Arc<AtomicBool>,
+    /// Nothing else is asked of the database.
+    unloaded: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -57,16 +59,22 @@ impl VisibleWatch {
     /// # Errors
     /// There is no thread to be had.
     pub fn start(database: Arc<dyn Database>, clock: RunClock, deadline: Duration) -> Result<Self, Error> {
-        let (looks, stop) = (Arc::new(Mutex::new(Looks::default())), Arc::new(AtomicBool::new(false)));
-        let (seen, stopped) = (Arc::clone(&looks), Arc::clone(&stop));
+        let looks = Arc::new(Mutex::new(Looks::default()));
+        let [stop, unloaded] = std::array::from_fn(|_| Arc::new(AtomicBool::new(false)));
+        let (seen, stopped, hurried) = (Arc::clone(&looks), Arc::clone(&stop), Arc::clone(&unloaded));
         let body = move || {
-            if let Err(error) = watch(&*database, clock, deadline, &seen, &stopped) {
+            if let Err(error) = watch(&*database, clock, deadline, &seen, &stopped, &hurried) {
                 lock(&seen).error = Some(error);
             }
         };
         let thread = std::thread::Builder::new().name("iotbench-visible".into()).spawn(body);
         let thread = thread.map_err(|e| Error::new(Cause::Client, format!("cannot start a thread: {e}")))?;
-        Ok(Self { looks, stop, thread: Some(thread) })
+        Ok(Self { looks, stop, unloaded, thread: Some(thread) })
+    }
+
+    /// Whether nothing else is asked of the database: then counting need not be a small load, and is not paused for long.
+    pub fn set_unloaded(&self, unloaded: bool) {
+        self.unloaded.store(unloaded, Ordering::Relaxed);
     }
 
     /// What was seen since this was asked last, in order.
@@ -102,6 +110,7 @@ fn watch(
     deadline: Duration,
     looks: &Mutex<Looks>,
     stop: &AtomicBool,
+    unloaded: &AtomicBool,
 ) -> Result<(), Error> {
     let failed = |e| Error::new(Cause::Client, format!("no runtime: {e}"));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
@@ -124,7 +133,9 @@ fn watch(
                 reader = database.reader().await?;
             }
             let took = Duration::from_nanos(clock.now_ns() - from_ns);
-            unless_stopped(stop, tokio::time::sleep(pause(number, took))).await;
+            unless_stopped(stop, tokio::time::sleep(pause(number, Duration::ZERO))).await;
+            let rest = pause(number, took).saturating_sub(pause(number, Duration::ZERO));
+            unless_set([stop, unloaded], tokio::time::sleep(rest)).await;
             number += 1;
         }
         Ok(())
@@ -140,13 +151,18 @@ fn keep(looks: &Mutex<Looks>, look: Look) {
 
 /// What a future gives, unless the watch is to end before.
 async fn unless_stopped<T>(stop: &AtomicBool, future: impl Future<Output = T>) -> Option<T> {
-    let stopped = async {
-        while !stop.load(Ordering::Relaxed) {
+    unless_set([stop], future).await
+}
+
+/// What a future gives, unless one of the flags is set before.
+async fn unless_set<const N: usize, T>(flags: [&AtomicBool; N], future: impl Future<Output = T>) -> Option<T> {
+    let set = async {
+        while flags.iter().all(|flag| !flag.load(Ordering::Relaxed)) {
             tokio::time::sleep(STOP_LOOK).await;
         }
     };
     tokio::select! {
         value = future => Some(value),
-        () = stopped => None,
+        () = set => None,
     }
 }

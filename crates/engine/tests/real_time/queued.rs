@@ -134,7 +134,9 @@ impl Writer for QueueDatabase {
 #[async_trait::async_trait]
 impl Reader for QueueDatabase {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        assert_eq!(*query, Query::Count);
+        if *query != Query::Count {
+            return Ok(Reply { rows: 0, bytes: 0, computed_by: ComputedBy::Server });
+        }
         let mut chunk = Chunk::new([ValueType::I64, ValueType::I64]);
         chunk.devices.push(0);
         chunk.timestamps_ns.push(0);
@@ -146,6 +148,11 @@ impl Reader for QueueDatabase {
 }
 
 fn run_on(queue: &'static Queue, rest: &str, observer: impl FnMut(&Event<'_>) + Send) -> Outcome {
+    let rate: &[&str] = if rest.contains("[ramp]") { &["rate=auto"] } else { &["rate=500"] };
+    run_profile(queue, &format!("{OPEN}\n{rest}"), rate, observer)
+}
+
+fn run_profile(queue: &'static Queue, profile: &str, set: &[&str], observer: impl FnMut(&Event<'_>) + Send) -> Outcome {
     struct Observer<F>(F);
     impl<F: FnMut(&Event<'_>) + Send> iotbench_engine::Observer for Observer<F> {
         fn event(&mut self, event: &Event<'_>) -> Result<(), String> {
@@ -153,9 +160,7 @@ fn run_on(queue: &'static Queue, rest: &str, observer: impl FnMut(&Event<'_>) + 
             Ok(())
         }
     }
-    let profile = format!("{OPEN}\n{rest}");
-    let rate: &[&str] = if rest.contains("[ramp]") { &["rate=auto"] } else { &["rate=500"] };
-    let planned = Request::new(&profile, rate).plan(([127, 0, 0, 1], 1).into());
+    let planned = Request::new(profile, set).plan(([127, 0, 0, 1], 1).into());
     // It counts, and cannot be read back.
     let options = RunOptions { verify: VerifyMode::None, ..RunOptions::default() };
     run(planned, queue, options, &mut Observer(observer), &StopSignal::default())
@@ -187,6 +192,33 @@ fn a_rate_is_sustained_only_if_what_is_acknowledged_becomes_visible_as_fast() {
         findings.expect(left_s < 0.5, || format!("the queue of the step before: {left_s} s: {after:?}"));
         findings
     });
+}
+
+/// Nothing is acknowledged that could become visible, and counting would stand in the way of what is asked.
+#[test]
+fn a_load_that_only_reads_is_not_asked_what_becomes_visible() {
+    let _alone = alone();
+    let profile = r#"
+name = "reads"
+summary = "test"
+[dataset]
+name = "machine"
+[[groups]]
+name = "readers"
+load = { model = "closed", users = 1, think_time = "20ms" }
+operations = [{ kind = "read_newest", records = 1 }]
+[phases]
+preload = "100"
+[ramp]
+steps = [2, 4]
+step = "1s"
+[stop]
+mean_response = "300ms"
+"#;
+    let outcome = run_profile(Queue::new(1e6, None), profile, &[], |_| ());
+    let steps = outcome.capacity.unwrap().steps;
+    assert_eq!(steps.len(), 2, "{steps:#?}");
+    assert!(steps.iter().all(|step| step.visibility.is_none()), "{steps:#?}");
 }
 
 /// What is queued at the end of the load is waited for, and its number told meanwhile.

@@ -1,8 +1,8 @@
 //! What processes used.
 
-use super::rounded;
+use super::{datagrams::Datagrams, rounded};
 use iotbench_engine::{BROKER_ROLE, CLIENT_ROLE, MACHINE_ROLE, SHARED_ROLE};
-use iotbench_sampler::Summary;
+use iotbench_sampler::{NetworkMethod, Summary};
 use serde::{Deserialize, Serialize};
 
 /// What one part of the system used over the measured part. A figure that could not be had is null.
@@ -28,9 +28,9 @@ pub struct Resources {
     pub disk_read_bytes: Option<u64>,
     /// Bytes sent to storage devices: at most these, where the kernel charges processes with more than the devices took.
     pub disk_written_bytes: Option<u64>,
-    /// Bytes received.
+    /// Bytes received; null where datagrams came, of which some may have been dropped.
     pub net_rx_bytes: Option<u64>,
-    /// Bytes sent.
+    /// Bytes sent, those of datagrams included.
     pub net_tx_bytes: Option<u64>,
     /// What the machine's processors and memory consumed, in joules, where its counters can be read.
     pub energy_j: Option<f64>,
@@ -50,12 +50,12 @@ const SHARED: &str = "the database runs inside the client's process: the figures
 const MACHINE: &str = "all that ran on it, this run and others";
 
 impl Resources {
-    /// Of each part that was sampled.
+    /// Of each part that was sampled, and what the client knows of datagrams.
     ///
     /// Linux charges a process with each page of the cache that it makes dirty. Where the file system keeps large folios,
     /// that is up to 2 MiB for a write of some bytes. What the machine's devices took in the same time is the other bound.
     #[must_use]
-    pub fn of_run(summaries: &[Summary]) -> Vec<Self> {
+    pub(super) fn of_run(summaries: &[Summary], datagrams: Datagrams) -> Vec<Self> {
         let machine = summaries.iter().find(|summary| &*summary.role == MACHINE_ROLE);
         let taken_bytes = machine.and_then(|machine| machine.disk_written_bytes);
         let bounded = |summary: &Summary| {
@@ -65,12 +65,19 @@ impl Resources {
                 && charged > taken
             {
                 resources.disk_written_bytes = taken_bytes;
-                let note = format!("written at most what the devices took, charged were {charged} bytes");
-                resources.note = Some(resources.note.map_or(note.clone(), |other| format!("{other}; {note}")));
+                resources.add_note(&format!("written at most what the devices took, charged were {charged} bytes"));
+            }
+            if summary.method.network == Some(NetworkMethod::Socket) {
+                datagrams.complete(&mut resources);
             }
             resources
         };
         summaries.iter().map(bounded).collect()
+    }
+
+    /// Says one thing more that a reader has to know.
+    pub(super) fn add_note(&mut self, note: &str) {
+        self.note = Some(self.note.take().map_or_else(|| note.into(), |other| format!("{other}; {note}")));
     }
 
     /// Whether it is of the process that makes the load, and of nothing else.
@@ -150,7 +157,10 @@ mod tests {
     #[test]
     fn no_process_wrote_more_than_the_devices_took() {
         let written = |summaries: &[Summary]| {
-            Resources::of_run(summaries).into_iter().map(|r| (r.disk_written_bytes, r.note)).collect::<Vec<_>>()
+            Resources::of_run(summaries, Datagrams::No)
+                .into_iter()
+                .map(|r| (r.disk_written_bytes, r.note))
+                .collect::<Vec<_>>()
         };
         let of_machine = summary("machine", Some(500));
         let all = written(&[summary("client", Some(20)), summary("server", Some(11_000)), of_machine]);
@@ -160,5 +170,30 @@ mod tests {
         assert_eq!(all[2].0, Some(500));
         let unknown = written(&[summary("server", Some(11_000)), summary("machine", None)]);
         assert_eq!(unknown[0], (Some(11_000), None), "where the devices do not tell, nothing bounds it");
+    }
+
+    /// TCP connections alone would say that who writes in datagrams needs no network.
+    #[test]
+    fn datagrams_count_as_sent_and_what_came_of_them_is_not_known() {
+        let by_socket = |role: &str| Summary {
+            method: Method { source: Source::ProcessTree, network: Some(NetworkMethod::Socket) },
+            net_rx_bytes: Some(10),
+            net_tx_bytes: Some(20),
+            ..summary(role, None)
+        };
+        let of_run = |datagrams| {
+            let all = [by_socket("client"), by_socket("influxdb"), summary("machine", None)];
+            let all = Resources::of_run(&all, datagrams).into_iter();
+            all.map(|r| (r.net_rx_bytes, r.net_tx_bytes, r.note)).collect::<Vec<_>>()
+        };
+        let sent = of_run(Datagrams::Sent(1_000));
+        assert_eq!((sent[0].0, sent[0].1, sent[1].0, sent[1].1), (Some(10), Some(1_020), None, Some(20)));
+        let note = |of: &(_, _, Option<String>)| of.2.clone().unwrap_or_default();
+        assert!(note(&sent[0]).starts_with("bytes sent with those of the datagrams"), "{sent:?}");
+        assert!(note(&sent[1]).starts_with("bytes received not known"), "{sent:?}");
+        assert!(!note(&sent[2]).contains("datagrams"), "{sent:?}");
+        let unknown = of_run(Datagrams::Unknown);
+        assert_eq!((unknown[0].1, unknown[1].0), (None, None));
+        assert_eq!(of_run(Datagrams::No)[0], (Some(10), Some(20), None));
     }
 }

@@ -71,7 +71,7 @@ fn failure(document: &Document) -> Option<Failure> {
         what: what.join(", "),
         nodes: nodes_of(document),
         before_per_s: scenario.before.operations_per_s,
-        during_per_s: scenario.during.operations_per_s,
+        during_per_s: scenario.during.operations_per_s.filter(|_| scenario.during.seconds > 0),
         errors: scenario.during.errors,
         recovery_s: scenario.recovery_s,
         missing_points: scenario.missing_points,

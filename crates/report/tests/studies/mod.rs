@@ -182,7 +182,10 @@ fn three_sizes_on_machines_of_their_own_are_fitted() {
     failed.capacity = None;
     failed.throughput.as_mut().unwrap().values_per_s = Some(1.0);
     failed.scenario = document(&outcomes::disturbed(), "pmu_write", KAIROSDB).scenario;
+    let mut unnoticed = failed.clone();
+    unnoticed.scenario.as_mut().unwrap().during.seconds = 0;
     runs.add(&format!("{KAIROSDB}, 3 nodes"), failed);
+    runs.add(&format!("{KAIROSDB}, 3 nodes"), unnoticed);
     let mut mixed = document(&outcomes::mixed(), "pmu_wrs", KAIROSDB);
     mixed.resources.clear();
     runs.add(KAIROSDB, mixed);
@@ -195,6 +198,7 @@ fn three_sizes_on_machines_of_their_own_are_fitted() {
     assert_eq!(found.curves[1].lines[0].measured[1], undisturbed, "what was killed sustains nothing");
     let resiliency = answer(&found, "Resiliency");
     assert!(resiliency.contains("restart server 0 of 3 nodes: 1024.0 operations/s before, 211.5 meanwhile, 17 errors"));
+    assert!(resiliency.contains("1024.0 operations/s before, no whole second below 90 % of that"), "{resiliency}");
     assert!(answer(&found, "Read/write independence").contains("pmu_wrs: reads slow writes down"));
     let text = render_study(&found, 100);
     assert!(text.contains("Hypotheses") && text.contains("study: near linear"), "{text}");

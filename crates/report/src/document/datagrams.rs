@@ -1,0 +1,54 @@
+//! What a client sent in datagrams: it is in no figure that is read from TCP connections.
+
+use super::Resources;
+use iotbench_core::Acknowledgement;
+use iotbench_engine::{GroupPlan, Outcome};
+
+/// What went over the network in datagrams in the measured part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Datagrams {
+    /// Nothing: requests have answers, and go over connections.
+    No,
+    /// So many bytes of payload, as the client sent them.
+    Sent(u64),
+    /// They were not told apart from what was read.
+    Unknown,
+}
+
+const SENT: &str = "bytes sent with those of the datagrams, as iotbench counted them";
+const RECEIVED: &str = "bytes received not known: they came in datagrams";
+
+impl Datagrams {
+    pub(super) fn of(outcome: &Outcome) -> Self {
+        if outcome.acknowledgement != Acknowledgement::None {
+            return Self::No;
+        }
+        let mut operations = outcome.plan.groups.iter().flat_map(GroupPlan::operations);
+        match &outcome.measured {
+            Some(measured) if operations.all(|operation| operation.question().is_none()) => {
+                Self::Sent(measured.counts.bytes)
+            }
+            _ => Self::Unknown,
+        }
+    }
+
+    /// Puts them into what was read from a process's connections: who receives them may have dropped some.
+    pub(super) fn complete(self, resources: &mut Resources) {
+        let note = match self {
+            Self::No => return,
+            _ if !resources.is_of_client() => {
+                resources.net_rx_bytes = None;
+                RECEIVED
+            }
+            Self::Sent(bytes) => {
+                resources.net_tx_bytes = resources.net_tx_bytes.map(|of_connections| of_connections + bytes);
+                SENT
+            }
+            Self::Unknown => {
+                resources.net_tx_bytes = None;
+                "bytes sent not known: they went in datagrams, beside reads"
+            }
+        };
+        resources.add_note(note);
+    }
+}
