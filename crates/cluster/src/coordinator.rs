@@ -11,7 +11,7 @@ use crate::{
 };
 use async_nats::{Client, Message, Subscriber};
 use futures_util::{StreamExt, future::try_join_all};
-use iotbench_engine::{Desk, LedgerHead, Orders, PartDesk, Plan, Planned};
+use iotbench_engine::{Desk, LedgerHead, NotOurSlice, Orders, PartDesk, Plan, Planned, Progress, Told};
 use std::{
     collections::BTreeMap,
     future::{Future, pending},
@@ -41,11 +41,28 @@ pub(crate) struct Member {
     pub(crate) clocks: Clocks,
     pub(crate) desk: PartDesk,
     reports: Sequence,
+    /// How far its threads had come by its reports, by their numbers, until all before those have come.
+    progress: BTreeMap<u64, Progress>,
     /// How many reports there are in all, once the last one has come.
     all: Option<u64>,
 }
 
 impl Member {
+    fn new(name: String, clocks: Clocks, desk: PartDesk) -> Self {
+        Self { name, clocks, desk, reports: Sequence::default(), progress: BTreeMap::new(), all: None }
+    }
+
+    /// Takes what a report tells that has not come before.
+    fn take(&mut self, number: u64, told: Told) -> Result<(), NotOurSlice> {
+        self.all = self.all.or(told.is_finished.then_some(number + 1));
+        self.progress.insert(number, told.progress());
+        self.desk.take(told)?;
+        while let Some(first) = self.progress.first_entry().filter(|first| *first.key() < self.reports.next()) {
+            self.desk.note(first.remove());
+        }
+        Ok(())
+    }
+
     /// Whether every report has come: the last one may overtake others.
     fn has_told_all(&self) -> bool {
         self.all.is_some_and(|all| self.reports.has_all(all))
@@ -91,8 +108,8 @@ impl Coordinator {
             let mut requests = Vec::new();
             for (place, (name, plan)) in names.iter().zip(plans).enumerate() {
                 let clocks = Clocks::new(offset(client.clone(), epoch, name.clone()).await?);
-                let desk = desk.part(plan.devices.clone());
-                members.push(Member { name: name.clone(), clocks, desk, reports: Sequence::default(), all: None });
+                let desk = desk.part(name, plan.devices.clone());
+                members.push(Member::new(name.clone(), clocks, desk));
                 let part = part(planned, plan, format!("{inbox}.{place}"), drops && place == 0);
                 requests.push(Request::Connect(Box::new(part)));
             }
@@ -105,6 +122,7 @@ impl Coordinator {
         };
         match connected.await {
             Ok(members) => {
+                desk.set_parts(members.len());
                 let roster = Roster::new(members.len(), lease_ns(), OnLoss::Stop, 0);
                 Ok(Self { client, run, epoch, members, roster, reports })
             }
@@ -202,10 +220,7 @@ impl Coordinator {
         let taken = report.and_then(|Report { number, told, .. }| match member.reports.take(number) {
             Came::Again => Ok(()),
             Came::TooFarAhead => Err("its reports have a gap".into()),
-            Came::New => {
-                member.all = member.all.or(told.is_finished.then_some(number + 1));
-                member.desk.take(told).map_err(|error| error.to_string())
-            }
+            Came::New => member.take(number, told).map_err(|error| error.to_string()),
         });
         match taken {
             Ok(()) if member.has_told_all() => self.roster.end(place),
@@ -242,8 +257,9 @@ impl Coordinator {
 }
 
 fn note_loss(loss: &Loss, desk: &Desk) {
-    if loss.then == Then::Stop {
-        desk.stop();
+    match loss.then {
+        Then::Stop => desk.stop(),
+        Then::GoOn => desk.lose_part(),
     }
 }
 

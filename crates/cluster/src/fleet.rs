@@ -5,7 +5,7 @@ use crate::{
     coordinator::{Coordinator, Members, find},
 };
 use iotbench_core::{Cause, Error};
-use iotbench_engine::{AgentFigures, Desk, Loaders, Loading, Planned};
+use iotbench_engine::{AgentFigures, ClientLoad, Clients, Desk, Loaders, Loading, Planned};
 use std::{
     sync::{Mutex, PoisonError, mpsc},
     thread::JoinHandle,
@@ -84,6 +84,7 @@ impl Loaders for Fleet {
         let runtime = runtime().map_err(failed)?;
         let mut coordinator = self.gather(&runtime, planned, &desk).map_err(failed)?;
         let (start, started) = mpsc::channel();
+        let clients = desk.clients();
         let (on_loss, limit) = (self.on_loss, self.clock_limit);
         let thread = std::thread::Builder::new().name("agents".into()).spawn(move || {
             let conducted = runtime.block_on(async {
@@ -96,13 +97,14 @@ impl Loaders for Fleet {
             Ok(coordinator.into_members().figures(limit))
         });
         let thread = thread.map_err(|e| Error::new(Cause::Client, format!("cannot start a thread: {e}")))?;
-        Ok(Box::new(UnderWay { start: Mutex::new(start), thread }))
+        Ok(Box::new(UnderWay { start: Mutex::new(start), clients, thread }))
     }
 }
 
 /// The load under way.
 struct UnderWay {
     start: Mutex<mpsc::Sender<Instant>>,
+    clients: Clients,
     thread: JoinHandle<Result<Vec<AgentFigures>, String>>,
 }
 
@@ -114,6 +116,10 @@ impl Loading for UnderWay {
 
     fn are_finished(&self) -> bool {
         self.thread.is_finished()
+    }
+
+    fn clients(&self, generation: u32) -> Vec<(String, ClientLoad)> {
+        self.clients.of(generation)
     }
 
     fn join(self: Box<Self>) -> Result<Vec<AgentFigures>, String> {
@@ -129,7 +135,6 @@ impl Members {
             .into_iter()
             .map(|(member, lost)| {
                 let mut figures = member.desk.into_figures();
-                figures.name = member.name;
                 figures.clock.uncertainty_ns = member.clocks.uncertainty_ns();
                 figures.clock.drift_ns = member.clocks.drift_ns();
                 figures.clock.limit_ns = limit_ns;

@@ -11,13 +11,13 @@ pub struct AgentFigures {
     pub name: String,
     /// The devices whose load it made.
     pub devices: Range<u32>,
-    /// Its operations of the measured part.
+    /// Its operations of the measured part; with a ramp, of the whole.
     pub load: LoadCounts,
     /// Its datapoints of the whole run.
     pub points: PointCounts,
-    /// The response times of its successful operations of the measured part.
+    /// The response times of its successful operations of the measured part; none of a ramp.
     pub response: LatencyHistogram,
-    /// What it measured of itself; `None`: it was lost before.
+    /// What it measured of itself; `None`: it was lost before, or each trial of a ramp was judged by itself.
     pub client: Option<ClientLoad>,
     /// How its clock was held against the coordinator's.
     pub clock: AgentClock,
@@ -47,12 +47,14 @@ impl AgentClock {
 }
 
 impl AgentFigures {
-    /// Adds what was recorded of it; `measured` is the generation that is the result.
-    pub(crate) fn add(&mut self, slice: &Slice, measured: u32) {
+    /// Adds what was recorded of it; `measured` is the generation that is the result, `None` with a ramp.
+    pub(crate) fn add(&mut self, slice: &Slice, measured: Option<u32>) {
         for window in &slice.windows {
             self.points.merge(&window.counts().points);
-            if slice.generation == measured {
+            if measured.is_none_or(|measured| slice.generation == measured) {
                 self.load.merge(&window.recording().load());
+            }
+            if measured == Some(slice.generation) {
                 self.response.merge(window.recording().pooled().by_operation().ok().response());
             }
         }

@@ -99,6 +99,11 @@ impl Control {
         if reads && !self.reading.load(Ordering::Relaxed) { 0 } else { part.of_users(self.users()) }
     }
 
+    /// Whether the users of a ramp that read do so.
+    pub fn reading(&self) -> bool {
+        self.reading.load(Ordering::Relaxed)
+    }
+
     /// Lets the users of a ramp that read pause, or go on.
     pub fn set_reading(&self, reading: bool) {
         self.reading.store(reading, Ordering::Relaxed);
@@ -159,6 +164,11 @@ impl Control {
     /// Says how many loops there are; the pacer is one of them.
     pub fn set_loops(&self, loops: usize) {
         self.loops.store(u32::try_from(loops).unwrap_or(u32::MAX), Ordering::Relaxed);
+    }
+
+    /// One of them is not waited for any more.
+    pub fn lose_loop(&self) {
+        let _ = self.loops.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |loops| loops.checked_sub(1));
     }
 
     /// A loop knows of this generation, and has handed over everything of earlier ones.

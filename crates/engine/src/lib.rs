@@ -71,7 +71,7 @@ pub mod hiccup {
     pub use iotbench_sampler::{Hiccup, HiccupCause, Hiccups, Lateness};
 }
 pub use ledger::{Fate, Ledger, LedgerError, LedgerHead, LedgerStore, LedgerSummary, MemoryLedger, PointRanges};
-pub use loading::{Desk, Loaders, Loading, Orders, PartDesk, PartLoad, Told};
+pub use loading::{Clients, Desk, Loaders, Loading, Orders, PartDesk, PartLoad, Progress, Told};
 pub use observer::{Event, Observer, OperationRecord, Second};
 pub use outcome::{
     Capacity, ClientFigures, Measured, NoQuantile, NotValid, Outcome, Phase, SecondFigures, StepFigures,

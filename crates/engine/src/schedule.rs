@@ -33,6 +33,11 @@ pub enum Pattern {
 }
 
 impl OwnBlocks {
+    /// The number from which on a step is counted: parts that have come differently far begin it with the same block.
+    fn from_number(&self, number: u64) -> u64 {
+        if self.blocks == (0..self.of) { number } else { number.next_multiple_of(u64::from(self.of)) }
+    }
+
     fn has(&self, number: u64) -> bool {
         u32::try_from(number % u64::from(self.of)).is_ok_and(|block| self.blocks.contains(&block))
     }
@@ -49,7 +54,10 @@ impl Starts {
     #[must_use]
     pub fn with_load(&self, load: u32, number: u64, from_ns: u64) -> Self {
         let pattern = match &self.pattern {
-            Pattern::Rate(schedule) => Pattern::Rate(schedule.clone().with_rate(f64::from(load), number, from_ns)),
+            Pattern::Rate(schedule) => {
+                let number = self.own.from_number(number);
+                Pattern::Rate(schedule.clone().with_rate(f64::from(load), number, from_ns))
+            }
             Pattern::Intervals(starts) => Pattern::Intervals(starts.with_devices(load, number, from_ns)),
         };
         Self { pattern, own: self.own.clone() }

@@ -3,6 +3,7 @@
 mod closed;
 mod of_group;
 mod open;
+mod own_users;
 mod paced;
 mod stretch;
 
@@ -10,6 +11,7 @@ pub use of_group::{MakeSource, SourcesRequest};
 
 use closed::{ClosedSettings, ClosedSource};
 use open::OpenSource;
+use own_users::OwnUsers;
 use paced::PacedSource;
 
 use crate::read::Draw;

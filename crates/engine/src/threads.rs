@@ -205,6 +205,10 @@ impl Loading for LoadThreads {
         Self::are_finished(self)
     }
 
+    fn clients(&self, _generation: u32) -> Vec<(String, ClientLoad)> {
+        Vec::new()
+    }
+
     fn join(self: Box<Self>) -> Result<Vec<AgentFigures>, String> {
         Self::join(*self).map(|()| Vec::new())
     }

@@ -10,12 +10,6 @@ pub enum PartsError {
     /// No part can be empty.
     #[error("a load is divided into at least one part")]
     None,
-    /// The steps of a ramp are of the whole load.
-    #[error(
-        "agents make a fixed load, and this one is searched or climbs: say how much with --vus or --rate, or take a profile \
-         without a ramp"
-    )]
-    Ramp,
     /// Answers are compared with what was written, which no part knows of the others.
     #[error("group {0:?} reads, and agents make loads that write: what an answer has to hold, one process alone knows")]
     Reads(String),
@@ -69,9 +63,6 @@ impl Plan {
         if parts == 0 {
             return Err(PartsError::None);
         }
-        if self.ramp.is_some() {
-            return Err(PartsError::Ramp);
-        }
         let reads = |group: &&GroupPlan| group.operations().any(|operation| operation.question().is_some());
         if let Some(group) = self.groups.iter().find(reads) {
             return Err(PartsError::Reads(group.name.clone()));
@@ -82,7 +73,8 @@ impl Plan {
     /// Ranges of devices of about the same length, where every group can be divided.
     fn ranges(&self, parts: u32) -> Result<Vec<Range<u32>>, PartsError> {
         let Range { start, end } = self.devices;
-        let groups: Vec<_> = self.groups.iter().map(|group| Division::of(group, self.table.devices)).collect();
+        let division = |group: &GroupPlan| Division::of(group, self.most_users(group), self.table.devices);
+        let groups: Vec<_> = self.groups.iter().map(division).collect();
         let cuts: Vec<u32> = (start.saturating_add(1)..end).filter(|&cut| groups.iter().all(|g| g.at(cut))).collect();
         let most = u32::try_from(cuts.len() + 1).unwrap_or(u32::MAX);
         if parts > most {
@@ -103,6 +95,13 @@ impl Plan {
         ranges.push(first..end);
         Ok(ranges)
     }
+
+    /// The most users that a group ever has, where it is a closed loop.
+    fn most_users(&self, group: &GroupPlan) -> Option<u32> {
+        let Load::Closed { users, .. } = group.load else { return None };
+        let ramp = self.ramp.as_ref().filter(|_| group.part.ramped);
+        Some(ramp.map_or(users, |ramp| group.part.of_users(ramp.most())).max(1))
+    }
 }
 
 /// Where a group can be divided.
@@ -114,15 +113,13 @@ enum Division {
 }
 
 impl Division {
-    fn of(group: &GroupPlan, devices: u32) -> Self {
+    fn of(group: &GroupPlan, users: Option<u32>, devices: u32) -> Self {
         let operations = OperationMix::new(group, 0);
-        let users = match group.load {
-            Load::Paced { .. } => return Self::Among(devices),
-            Load::Closed { users, .. } if operations.gathers() => return Self::Among(users),
-            Load::Closed { users, .. } => Some(users),
-            Load::Open { .. } | Load::Interval { .. } => None,
-        };
-        Self::Blocks(Stretches::new(devices, &operations), users)
+        match (group.load, users) {
+            (Load::Paced { .. }, _) => Self::Among(devices),
+            (Load::Closed { .. }, Some(users)) if operations.gathers() => Self::Among(users),
+            _ => Self::Blocks(Stretches::new(devices, &operations), users),
+        }
     }
 
     fn at(&self, device: u32) -> bool {

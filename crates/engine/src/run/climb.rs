@@ -189,8 +189,8 @@ impl Session<'_> {
         };
         measured.visibility = visibility;
         measured.client = running.client.load(from_ns, to_ns, cpu, measured.counts.ok);
-        let counted =
-            Counted { step, outstanding, late, is_visibility_missing: !is_told, embedded: self.outcome.embedded };
+        let (clients, embedded) = (running.loading.clients(counting), self.outcome.embedded);
+        let counted = Counted { step, outstanding, late, is_visibility_missing: !is_told, embedded, clients: &clients };
         let figures = counted.figures(ramp, &self.planned.plan, &measured);
         Ok(Some((figures, measured)))
     }

@@ -1,6 +1,6 @@
 //! A closed loop: a user starts again some time after its answer.
 
-use super::{Feed, Filler, Taken, stretch::Stretches};
+use super::{Feed, Filler, OwnUsers, Taken, stretch::Stretches};
 use crate::{
     clock::RunClock,
     control::Control,
@@ -45,7 +45,7 @@ pub struct ClosedSettings {
     pub users: Option<u32>,
     /// Their numbers among the users of the whole run, of which this may be a part; `None`: it is not, and they are
     /// numbered from 0.
-    pub own: Option<Arc<[u32]>>,
+    pub own: Option<OwnUsers>,
     /// Which part of the ramp's users they are.
     pub part: Part,
     /// From an answer to the next start.
@@ -111,13 +111,15 @@ impl ClosedSource {
 
     fn user_number(&self, local: u32) -> u32 {
         let place = self.settings.first + local * self.settings.stride;
-        let numbers = self.settings.own.as_deref();
-        numbers.and_then(|numbers| numbers.get(place as usize)).copied().unwrap_or(place)
+        self.settings.own.as_ref().and_then(|own| own.number(place)).unwrap_or(place)
     }
 
     fn users_wanted(&self) -> u32 {
         let ClosedSettings { users, part, ref operations, .. } = self.settings;
-        users.unwrap_or_else(|| self.control.users_of(part, operations.reads()))
+        users.unwrap_or_else(|| {
+            let users = self.control.users_of(part, operations.reads());
+            self.settings.own.as_ref().map_or(users, |own| own.share(users))
+        })
     }
 
     fn follow_users(&mut self, now_ns: u64) {

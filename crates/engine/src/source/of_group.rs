@@ -1,6 +1,6 @@
 //! The sources of a group: one for each loop, with their schedule at the pacer.
 
-use super::{ClosedSettings, ClosedSource, Feed, Filler, OpenSource, PacedSource, Stretches};
+use super::{ClosedSettings, ClosedSource, Feed, Filler, OpenSource, OwnUsers, PacedSource, Stretches};
 use crate::{
     clock::RunClock,
     control::Control,
@@ -79,8 +79,8 @@ impl SourcesRequest<'_> {
         let part = self.group.part;
         let ramp = self.planned.plan.ramp.as_ref().filter(|_| part.ramped);
         let most_users = ramp.map_or(users, |ramp| part.of_users(ramp.most())).max(1);
-        let own = self.own_users(most_users).map(Arc::<[u32]>::from);
-        let count = own.as_ref().map_or(users, |own| u32::try_from(own.len()).unwrap_or(users));
+        let own = self.own_users(most_users);
+        let count = own.as_ref().map_or(users, OwnUsers::count);
         let users = ramp.is_none().then_some(count);
         let make = |first: u32| -> MakeSource {
             let (control, filler) = (Arc::clone(self.control), self.filler());
@@ -97,7 +97,7 @@ impl SourcesRequest<'_> {
     }
 
     /// Those of so many users whose devices this part of the run is for; `None`: all.
-    fn own_users(&self, users: u32) -> Option<Vec<u32>> {
+    fn own_users(&self, users: u32) -> Option<OwnUsers> {
         let (own, all) = (&self.planned.plan.devices, self.devices());
         if *own == (0..all) {
             return None;
@@ -106,7 +106,7 @@ impl SourcesRequest<'_> {
         let gathers = self.operations.gathers();
         let first_device =
             |user: u32| if gathers { user % all } else { stretches.of_user(user, users, 0).devices.start };
-        Some((0..users).filter(|&user| own.contains(&first_device(user))).collect())
+        Some(OwnUsers::new(users, own, first_device))
     }
 
     fn open(&self, loops: u32, paced: &mut Pace, pattern: Pattern, drop_above: Option<u32>) -> Vec<MakeSource> {

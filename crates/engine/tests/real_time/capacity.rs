@@ -1,28 +1,37 @@
 //! The highest sustainable rate of a server whose capacity is known, as an interval.
 
 use crate::oracle::{Findings, OPEN, Request, experiment, serve};
-use iotbench_engine::{Limit, Purpose};
-use iotbench_oracle_server::Discipline;
+use iotbench_engine::{Bounds, Limit, Purpose};
+use iotbench_oracle_server::{Discipline, Server};
 use std::time::Duration;
 
 const CAPACITY_PER_S: f64 = 100.0;
 
 /// Trials of 5 s: one for the operations to fill their way, four for the backlog. The limit on the mean is met by 112 % of the
 /// capacity: what fails between is its backlog.
+pub const SEARCH: &str = "[ramp]\nfirst = 75\ngrowth = 1.5\nstep = \"5s\"\nresolution = \"5%\"\nrepeats = 3\n\
+                          [stop]\nmean_response = \"300ms\"\n";
+
+/// A server that serves one after the other has this capacity.
+pub fn queue() -> Server {
+    serve(Duration::from_millis(10), Discipline::Queue, vec![])
+}
+
+/// Whether an interval is around the truth.
+pub fn is_found(bounds: Bounds) -> bool {
+    let near = |load: Option<u32>| (f64::from(load.unwrap_or(0)) / CAPACITY_PER_S - 1.0).abs() <= 0.04;
+    near(bounds.lower) && near(bounds.upper) && bounds.confirmed && !bounds.client_limited
+}
+
 #[test]
 fn the_capacity_of_a_queue_is_an_interval_around_the_truth() {
     experiment(|| {
-        let server = serve(Duration::from_millis(10), Discipline::Queue, vec![]);
-        let ramp = "[ramp]\nfirst = 75\ngrowth = 1.5\nstep = \"5s\"\nresolution = \"5%\"\nrepeats = 3\n\
-                    [stop]\nmean_response = \"300ms\"\n";
-        let account = Request::new(&format!("{OPEN}\n{ramp}"), &["rate=auto"]).run(server.address());
+        let server = queue();
+        let account = Request::new(&format!("{OPEN}\n{SEARCH}"), &["rate=auto"]).run(server.address());
         let capacity = account.outcome.capacity.as_ref().unwrap();
         let mut findings = Findings::of(&account.outcome);
         let bounds = capacity.bounds;
-        let near = |load: Option<u32>| (f64::from(load.unwrap_or(0)) / CAPACITY_PER_S - 1.0).abs() <= 0.04;
-        findings.expect(near(bounds.lower) && near(bounds.upper) && bounds.confirmed && !bounds.client_limited, || {
-            format!("{bounds:?}: {:#?}", capacity.steps)
-        });
+        findings.expect(is_found(bounds), || format!("{bounds:?}: {:#?}", capacity.steps));
         let at_upper: Vec<_> = capacity.steps.iter().filter(|step| Some(step.step.load) == bounds.upper).collect();
         findings.expect(at_upper.iter().filter(|step| step.limit == Some(Limit::Backlog)).count() >= 2, || {
             format!("its queue is what the upper bound fails by, twice: {at_upper:#?}")

@@ -1,10 +1,14 @@
 //! A load that is made in parts elsewhere, held against the same load made here: the parts are threads of this process, and
 //! all that they hear and tell travels as JSON.
 
-use crate::oracle::{Findings, OPEN, Request, experiment, parallel};
+use crate::{
+    capacity::{SEARCH, is_found, queue},
+    oracle::{Findings, OPEN, Request, experiment, parallel},
+};
 use iotbench_core::{Cause, Error};
 use iotbench_engine::{
-    AgentFigures, Desk, Loaders, Loading, Orders, Outcome, PartLoad, Planned, RunOptions, Status, StopSignal, Told, run,
+    AgentFigures, ClientLoad, Clients, Desk, Loaders, Loading, Orders, Outcome, PartLoad, Planned, RunOptions, Status,
+    StopSignal, Told, run,
 };
 use iotbench_oracle_server::backend::OracleBackend;
 use std::{
@@ -23,12 +27,15 @@ struct Parts(u32);
 /// The parts at work.
 struct AtWork {
     starts: Mutex<Vec<Sender<Instant>>>,
+    clients: Clients,
     threads: Vec<JoinHandle<AgentFigures>>,
 }
 
 impl Loaders for Parts {
     fn connect(&self, planned: &Planned, desk: Desk) -> Result<Box<dyn Loading>, Error> {
         let plans = planned.plan.parts(self.0).map_err(|e| Error::new(Cause::Client, e.to_string()))?;
+        desk.set_parts(plans.len());
+        let clients = desk.clients();
         let (mut starts, mut threads) = (Vec::new(), Vec::new());
         for plan in plans {
             let part = Planned { plan, ..planned.clone() };
@@ -38,12 +45,12 @@ impl Loaders for Parts {
             starts.push(start);
             threads.push(std::thread::spawn(move || work(load, &part, &desk, &started)));
         }
-        Ok(Box::new(AtWork { starts: Mutex::new(starts), threads }))
+        Ok(Box::new(AtWork { starts: Mutex::new(starts), clients, threads }))
     }
 }
 
 fn work(mut load: PartLoad, part: &Planned, desk: &Desk, started: &Receiver<Instant>) -> AgentFigures {
-    let mut part = desk.part(part.plan.devices.clone());
+    let mut part = desk.part("part", part.plan.devices.clone());
     let Ok(epoch) = started.recv() else { return part.into_figures() };
     load.start(epoch);
     loop {
@@ -51,8 +58,9 @@ fn work(mut load: PartLoad, part: &Planned, desk: &Desk, started: &Receiver<Inst
         load.obey(serde_json::from_str::<Orders>(&orders).unwrap());
         for piece in load.tell(Duration::from_millis(20)).in_pieces() {
             let told: Told = serde_json::from_str(&serde_json::to_string(&piece).unwrap()).unwrap();
-            let is_finished = told.is_finished;
+            let (is_finished, progress) = (told.is_finished, told.progress());
             part.take(told).unwrap();
+            part.note(progress);
             if is_finished {
                 load.join().unwrap();
                 return part.into_figures();
@@ -68,6 +76,10 @@ impl Loading for AtWork {
 
     fn are_finished(&self) -> bool {
         self.threads.iter().all(JoinHandle::is_finished)
+    }
+
+    fn clients(&self, generation: u32) -> Vec<(String, ClientLoad)> {
+        self.clients.of(generation)
     }
 
     fn join(self: Box<Self>) -> Result<Vec<AgentFigures>, String> {
@@ -117,4 +129,22 @@ fn parts_send_what_one_process_would_and_have_one_result() {
             findings
         });
     }
+}
+
+/// The policy is the coordinator's: the parts make each step together, and the search ends where it would with one process.
+#[test]
+fn parts_find_the_capacity_of_a_queue() {
+    experiment(|| {
+        let server = queue();
+        let planned = Request::new(&format!("{OPEN}\n{SEARCH}"), &["rate=auto", "devices=6"]).plan(server.address());
+        let options = RunOptions { loaders: Some(Arc::new(Parts(2))), ..RunOptions::default() };
+        let outcome = run(planned, &OracleBackend, options, &mut (), &StopSignal::default());
+        assert_eq!((outcome.load.check(), outcome.points.check()), (Ok(()), Ok(())), "{:?}", outcome.verdict);
+        let mut findings = Findings::of(&outcome);
+        let capacity = outcome.capacity.as_ref().unwrap();
+        findings.expect(is_found(capacity.bounds), || format!("{:?}: {:#?}", capacity.bounds, capacity.steps));
+        let of_parts: u64 = outcome.agents.iter().map(|part| part.points.acked).sum();
+        assert_eq!((outcome.agents.len(), of_parts), (2, outcome.points.acked));
+        findings
+    });
 }

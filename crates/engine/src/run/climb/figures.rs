@@ -1,16 +1,17 @@
 //! What was counted in a step, as its figures with the verdict on them.
 
 use crate::{
+    client::ClientLoad,
     outcome::{Measured, StepFigures},
     plan::{Load, Plan},
     ramp::{Quantity, RampPlan, Step},
     slice::Outstanding,
     trial::{Backlog, BrokenPacing, Failure, Limit, SecondOfQueue, Trial, littles_ratio},
 };
-use iotbench_recorder::{Level, LoadCounts};
+use iotbench_recorder::{LatencyHistogram, Level, LoadCounts};
 
 /// What was counted in a step beside what was measured.
-pub(super) struct Counted {
+pub(super) struct Counted<'a> {
     pub(super) step: Step,
     /// What it left unanswered.
     pub(super) outstanding: Outstanding,
@@ -20,9 +21,11 @@ pub(super) struct Counted {
     pub(super) is_visibility_missing: bool,
     /// Whether the database shares the client's process: then it is no fault of the client to be late.
     pub(super) embedded: bool,
+    /// What agents measured of themselves, where they make the load.
+    pub(super) clients: &'a [(String, ClientLoad)],
 }
 
-impl Counted {
+impl Counted<'_> {
     pub(super) fn figures(&self, ramp: &RampPlan, plan: &Plan, measured: &Measured) -> StepFigures {
         let Self { step, outstanding, late, .. } = *self;
         let pooled = measured.recording.pooled();
@@ -49,9 +52,8 @@ impl Counted {
             _ if self.embedded => None,
             _ => BrokenPacing::of(&measured.pacing_error, response),
         };
-        let limitations = measured.client.limitations(response, self.embedded);
         // What tells the cause before what tells the effect.
-        let client = limitations.first().map(ToString::to_string).or_else(|| Some(broken_pacing?.to_string()));
+        let client = self.limitation(measured, response).or_else(|| Some(broken_pacing?.to_string()));
         let visibility = measured.visibility;
         let (waited_ns, length_ns) = (outstanding.waited_ns, measured.to_ns - measured.from_ns);
         let trial = Trial { load, mean_response_ns, response, waited_ns, length_ns, backlog, late, visibility, client };
@@ -73,6 +75,15 @@ impl Counted {
             limit: failure.as_ref().map(|failure| failure.limit),
             failure: failure.map(|failure| failure.message),
         }
+    }
+
+    /// How whoever made the load was the limit.
+    fn limitation(&self, measured: &Measured, response: &LatencyHistogram) -> Option<String> {
+        let of = |client: &ClientLoad| Some(client.limitations(response, self.embedded).first()?.to_string());
+        if self.clients.is_empty() {
+            return of(&measured.client);
+        }
+        self.clients.iter().find_map(|(agent, client)| Some(format!("agent {agent}: {}", of(client)?)))
     }
 
     fn missing_visibility(&self) -> Option<Failure> {
