@@ -231,8 +231,9 @@ fn a_run_ends_when_all_that_was_acknowledged_is_stored() {
             settling.push((*points, *awaited));
         }
     });
-    assert_eq!((outcome.stored.unwrap().points, outcome.points.acked), (1500, 1500));
-    assert!(settling.iter().all(|&(points, awaited)| points < awaited && awaited == 1500), "{settling:?}");
+    let (stored, acked) = (outcome.stored.unwrap().points, outcome.points.acked);
+    assert!(acked > 1200 && stored == acked, "{stored} of {acked}");
+    assert!(settling.iter().all(|&(points, awaited)| points < awaited && awaited == acked), "{settling:?}");
     assert!(!settling.is_empty() && settling.is_sorted());
     assert_nothing_is_missing(&outcome);
 }
@@ -248,5 +249,7 @@ fn assert_nothing_is_missing(outcome: &Outcome) {
 fn what_never_becomes_visible_is_lost() {
     let _alone = alone();
     let outcome = run_on(Queue::new(1e9, Some(10)), "", |_| ());
-    assert_eq!((outcome.stored.unwrap().points, outcome.points.acked), (1350, 1500));
+    let (stored, acked) = (outcome.stored.unwrap().points, outcome.points.acked);
+    // A machine that stands still at the end leaves some unsent.
+    assert!(acked > 1000 && stored == acked - acked / 10, "{stored} of {acked}");
 }
