@@ -14,16 +14,14 @@ use crate::metrics::{Cell, prefix};
 use iotbench_core::{Action, Cause, Error, Marker, Name, OwnedObject, TableSpec};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use std::time::Duration;
 
 /// The times of the two values of a marker.
 const MARK_MS: i64 = 0;
 const FENCE_MS: i64 = 1;
 /// So many looks are enough for a queue that moves: each is a round trip.
 const MOST_LOOKS: u32 = 20_000;
-/// So often a metric is deleted again, and so much later.
+/// So often a metric is deleted again.
 const MOST_REPEATS: u32 = 5;
-const REPEAT: Duration = Duration::from_millis(500);
 const OURS: &str = "iotbench ";
 const CREATED_BY: &str = concat!("iotbench ", env!("CARGO_PKG_VERSION"));
 
@@ -127,7 +125,7 @@ async fn remove(nodes: &[Node], table: &Name) -> Result<(), Error> {
         for metric in Client::of_any(nodes).await?.metrics(&prefix).await? {
             // Each server remembers which series it has put into the index, and forgets them when it deletes them.
             for node in nodes {
-                delete(node, &metric).await?;
+                delete(node, table, &metric).await?;
             }
         }
     }
@@ -135,14 +133,14 @@ async fn remove(nodes: &[Node], table: &Name) -> Result<(), Error> {
 }
 
 /// Deletes a metric on one server. What that stores at the same time may be in the way, as of a run that was killed: then its
-/// store refuses, and takes it a moment later.
-async fn delete(node: &Node, metric: &str) -> Result<(), Error> {
+/// store refuses, and takes it once that is stored, which another fence tells.
+async fn delete(node: &Node, table: &Name, metric: &str) -> Result<(), Error> {
     let mut repeats = 0;
     loop {
         match Client::connect(&node.server).await?.delete(metric).await {
             Err(error) if error.cause == Cause::Server && error.action != Action::Stop && repeats < MOST_REPEATS => {
                 repeats += 1;
-                tokio::time::sleep(REPEAT).await;
+                put_fence(&mut Client::connect(&node.server).await?, table).await?;
             }
             deleted => return deleted,
         }
