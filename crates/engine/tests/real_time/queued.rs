@@ -6,7 +6,7 @@ use iotbench_core::{
     OpenRequest, Promise, PromiseLevel, PromiseSource, Query, Reader, Reply, ServerFacts, Setting, SettingError,
     Settled, Sink, Value, ValueType, Writer,
 };
-use iotbench_engine::{Bounds, Event, Outcome, Reason, RunOptions, StopSignal, VerifyMode, run};
+use iotbench_engine::{Bounds, Event, Limit, Outcome, Reason, RunOptions, StopSignal, VerifyMode, run};
 use iotbench_oracle_server::backend::OracleBackend;
 use std::{
     collections::BTreeMap,
@@ -218,7 +218,7 @@ mean_response = "300ms"
     let outcome = run_profile(Queue::new(1e6, None), profile, &[], |_| ());
     let steps = outcome.capacity.unwrap().steps;
     assert_eq!(steps.len(), 2, "{steps:#?}");
-    assert!(steps.iter().all(|step| step.visibility.is_none()), "{steps:#?}");
+    assert!(steps.iter().all(|step| step.limit != Some(Limit::Visibility)), "{steps:#?}");
 }
 
 /// What is queued at the end of the load is waited for, and its number told meanwhile.
