@@ -11,7 +11,7 @@ use super::{
     question::question_about,
 };
 use crate::metrics::{Cell, prefix};
-use iotbench_core::{Cause, Error, Marker, Name, OwnedObject, TableSpec};
+use iotbench_core::{Action, Cause, Error, Marker, Name, OwnedObject, TableSpec};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -20,6 +20,8 @@ const MARK_MS: i64 = 0;
 const FENCE_MS: i64 = 1;
 /// So many looks are enough for a queue that moves: each is a round trip.
 const MOST_LOOKS: u32 = 20_000;
+/// So often a metric is deleted again.
+const MOST_REPEATS: u32 = 5;
 const OURS: &str = "iotbench ";
 const CREATED_BY: &str = concat!("iotbench ", env!("CARGO_PKG_VERSION"));
 
@@ -123,11 +125,26 @@ async fn remove(nodes: &[Node], table: &Name) -> Result<(), Error> {
         for metric in Client::of_any(nodes).await?.metrics(&prefix).await? {
             // Each server remembers which series it has put into the index, and forgets them when it deletes them.
             for node in nodes {
-                Client::connect(&node.server).await?.delete(&metric).await?;
+                delete(node, table, &metric).await?;
             }
         }
     }
     wait_until(&mut Client::of_any(nodes).await?, table, |found| found.mark.is_none()).await
+}
+
+/// Deletes a metric on one server. What that stores at the same time may be in the way, as of a run that was killed: then its
+/// store refuses, and takes it once that is stored, which another fence tells.
+async fn delete(node: &Node, table: &Name, metric: &str) -> Result<(), Error> {
+    let mut repeats = 0;
+    loop {
+        match Client::connect(&node.server).await?.delete(metric).await {
+            Err(error) if error.cause == Cause::Server && error.action != Action::Stop && repeats < MOST_REPEATS => {
+                repeats += 1;
+                put_fence(&mut Client::connect(&node.server).await?, table).await?;
+            }
+            deleted => return deleted,
+        }
+    }
 }
 
 async fn put_mark(client: &mut Client, table: &TableSpec) -> Result<(), Error> {

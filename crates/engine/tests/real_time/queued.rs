@@ -6,7 +6,7 @@ use iotbench_core::{
     OpenRequest, Promise, PromiseLevel, PromiseSource, Query, Reader, Reply, ServerFacts, Setting, SettingError,
     Settled, Sink, Value, ValueType, Writer,
 };
-use iotbench_engine::{Bounds, Event, Outcome, Reason, RunOptions, StopSignal, VerifyMode, run};
+use iotbench_engine::{Bounds, Event, Limit, Outcome, Reason, RunOptions, StopSignal, VerifyMode, run};
 use iotbench_oracle_server::backend::OracleBackend;
 use std::{
     collections::BTreeMap,
@@ -218,7 +218,7 @@ mean_response = "300ms"
     let outcome = run_profile(Queue::new(1e6, None), profile, &[], |_| ());
     let steps = outcome.capacity.unwrap().steps;
     assert_eq!(steps.len(), 2, "{steps:#?}");
-    assert!(steps.iter().all(|step| step.visibility.is_none()), "{steps:#?}");
+    assert!(steps.iter().all(|step| step.limit != Some(Limit::Visibility)), "{steps:#?}");
 }
 
 /// What is queued at the end of the load is waited for, and its number told meanwhile.
@@ -231,8 +231,9 @@ fn a_run_ends_when_all_that_was_acknowledged_is_stored() {
             settling.push((*points, *awaited));
         }
     });
-    assert_eq!((outcome.stored.unwrap().points, outcome.points.acked), (1500, 1500));
-    assert!(settling.iter().all(|&(points, awaited)| points < awaited && awaited == 1500), "{settling:?}");
+    let (stored, acked) = (outcome.stored.unwrap().points, outcome.points.acked);
+    assert!(acked > 1200 && stored == acked, "{stored} of {acked}");
+    assert!(settling.iter().all(|&(points, awaited)| points < awaited && awaited == acked), "{settling:?}");
     assert!(!settling.is_empty() && settling.is_sorted());
     assert_nothing_is_missing(&outcome);
 }
@@ -248,5 +249,7 @@ fn assert_nothing_is_missing(outcome: &Outcome) {
 fn what_never_becomes_visible_is_lost() {
     let _alone = alone();
     let outcome = run_on(Queue::new(1e9, Some(10)), "", |_| ());
-    assert_eq!((outcome.stored.unwrap().points, outcome.points.acked), (1350, 1500));
+    let (stored, acked) = (outcome.stored.unwrap().points, outcome.points.acked);
+    // A machine that stands still at the end leaves some unsent.
+    assert!(acked > 1000 && stored == acked - acked / 10, "{stored} of {acked}");
 }

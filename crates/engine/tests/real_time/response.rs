@@ -115,7 +115,8 @@ fn overloaded_twice_over_service_stays_and_response_grows_in_proportion_to_time(
 #[test]
 fn a_closed_loop_of_one_user_waits_the_service_time() {
     experiment(|| {
-        let server = parallel(10);
+        // Long beside what an idle machine takes to wake who was answered.
+        let server = parallel(25);
         let account = Request::new(CLOSED, &["duration=2s"]).run(server.address());
         assert_eq!(account.outcome.plan.groups[0].load.name(), "closed");
         assert!(

@@ -11,7 +11,7 @@ pub(super) enum Datagrams {
     No,
     /// So many bytes of payload, as the client sent them.
     Sent(u64),
-    /// They were not told apart from what was read.
+    /// They were not told apart from what was read, or in a ramp, whose resources may be another step's than its answer.
     Unknown,
 }
 
@@ -23,13 +23,11 @@ impl Datagrams {
         if outcome.acknowledgement != Acknowledgement::None {
             return Self::No;
         }
-        let mut operations = outcome.plan.groups.iter().flat_map(GroupPlan::operations);
-        match &outcome.measured {
-            Some(measured) if operations.all(|operation| operation.question().is_none()) => {
-                Self::Sent(measured.counts.bytes)
-            }
-            _ => Self::Unknown,
-        }
+        let plan = &outcome.plan;
+        let mut operations = plan.groups.iter().flat_map(GroupPlan::operations);
+        let are_told_apart = plan.ramp.is_none() && operations.all(|operation| operation.question().is_none());
+        let measured = outcome.measured.as_ref().filter(|_| are_told_apart);
+        measured.map_or(Self::Unknown, |measured| Self::Sent(measured.counts.bytes))
     }
 
     /// Puts them into what was read from a process's connections: who receives them may have dropped some.
@@ -46,7 +44,7 @@ impl Datagrams {
             }
             Self::Unknown => {
                 resources.net_tx_bytes = None;
-                "bytes sent not known: they went in datagrams, beside reads"
+                "bytes sent not known: they went in datagrams, which were not counted apart"
             }
         };
         resources.add_note(note);
