@@ -2,6 +2,7 @@
 
 use crate::{
     agents::AgentFigures,
+    client::ClientLoad,
     clock::RunClock,
     connection::{Connection, Role},
     control::Control,
