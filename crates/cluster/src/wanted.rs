@@ -1,7 +1,7 @@
 //! Which agents a run wants.
 
 use crate::ClusterError;
-use std::str::FromStr;
+use std::{fmt, str::FromStr};
 
 const LONGEST_NAME: usize = 64;
 /// Whoever wants more than this has mistyped.
@@ -23,6 +23,16 @@ impl Wanted {
         match self {
             Self::Count(count) => *count,
             Self::Names(names) => names.len(),
+        }
+    }
+}
+
+impl fmt::Display for Wanted {
+    /// As it is read.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Count(count) => count.fmt(f),
+            Self::Names(names) => f.write_str(&names.join(",")),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! `iotbench run`.
 
-mod agents;
+pub(crate) mod agents;
 mod baseline;
 mod broker;
 mod carry_out;
@@ -33,8 +33,8 @@ pub(crate) const ANNOUNCEMENT: &str =
 pub(super) fn run(arguments: &RunArguments) -> Result<u8, CliError> {
     repetitions::check(arguments)?;
     let jobs = jobs(arguments)?;
-    agents::check(&jobs, arguments)?;
     if arguments.dry_run {
+        agents::check(&jobs, arguments)?;
         let nowhere = Place::nowhere();
         let plans = jobs.iter().flat_map(|job| job.plans("dry-run", &nowhere)).map(|planned| Ok(planned?.plan));
         return output::print_plans(&plans.collect::<Result<Vec<_>, CliError>>()?, arguments.output_format).map(|()| 0);
@@ -44,12 +44,13 @@ pub(super) fn run(arguments: &RunArguments) -> Result<u8, CliError> {
 
 /// Runs what is checked, and prints what it found out.
 fn run_jobs(jobs: &[Job], arguments: &RunArguments) -> Result<u8, CliError> {
-    // Found missing before anything is made.
+    // Found wrong or missing before anything is made.
+    agents::check(jobs, arguments)?;
     let baseline = Baseline::read(arguments)?;
     jobs.iter().try_for_each(Job::find_programs)?;
     broker::find_program(arguments)?;
     jobs.iter().try_for_each(Job::reserve_descriptors)?;
-    let agents = agents::gather(jobs, arguments)?;
+    let agents = agents::gather(&arguments.agents, arguments.keep, arguments.output_format == OutputFormat::Quiet)?;
     let views = arguments.open_views()?;
     let arguments = &arguments.shown_by(&views).made_by(agents.as_ref());
     let _locks = lock_targets(jobs.iter().flat_map(Job::addresses))?;

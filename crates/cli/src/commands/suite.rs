@@ -4,7 +4,11 @@ mod cells;
 mod summary;
 mod written;
 
-use super::run::{ANNOUNCEMENT, Done, carry_out};
+use super::run::{
+    ANNOUNCEMENT, Done,
+    agents::{Agents, AgentsArguments, gather},
+    carry_out,
+};
 use crate::{arguments::EXIT_CODES, console, error::CliError, metrics::MetricsAddress, signals, views::Views};
 use cells::{Target, targets};
 use clap::{Args, builder::FalseyValueParser};
@@ -25,6 +29,7 @@ Examples:
   iotbench suite hof                       a study's runs in a short form, its tables with both figures, and its score
   iotbench suite hof --full --runs 5       at the study's own lengths, five times
   iotbench suite ./mine.toml --dry-run     what it would run, in which order
+  iotbench suite hof --agents 2            its loads made by two processes of this machine (docs/agents.md)
   iotbench suite --resume results/20261122T101500Z-suite-hof-short-abcd
 
 Built in: quick, hof, abb, weather, compressor, liteme (configs/suites). Each run has a fresh database; repetitions come in
@@ -60,6 +65,8 @@ pub(crate) struct SuiteArguments {
     /// Check everything and print the runs in their order
     #[arg(long)]
     dry_run: bool,
+    #[command(flatten)]
+    agents: AgentsArguments,
 }
 
 pub(super) fn suite(arguments: &SuiteArguments) -> Result<u8, CliError> {
@@ -71,10 +78,13 @@ pub(super) fn suite(arguments: &SuiteArguments) -> Result<u8, CliError> {
         None => (WrittenSuite::find(arguments.suite.as_deref().unwrap_or_default())?, None),
     };
     let full = kept.as_ref().map_or(arguments.full, |(_, record)| record.full);
-    let found = targets(&written, full, arguments.server_memory)?;
+    let found = targets(&written, full, arguments.server_memory, &arguments.agents)?;
     let entries: Vec<_> = found.iter().map(Target::entry).collect();
     let runs = arguments.runs.unwrap_or(written.file.runs);
     let fresh = |runs| Record::new(&written.file.name, full, &entries, runs, written.file.seed);
+    if arguments.agents.wanted().is_some() {
+        say_made_by_agents(&found);
+    }
     if arguments.dry_run {
         console::print(&summary::order(&fresh(runs)))?;
         return say_planned(&found, runs).map(|()| 0);
@@ -99,6 +109,7 @@ pub(super) fn suite(arguments: &SuiteArguments) -> Result<u8, CliError> {
             "none of its databases can be started here: `iotbench backends` says what is missing",
         ));
     }
+    let agents = gather(&arguments.agents, false, false)?;
     folder.write_suite_record(&record)?;
     let stop = StopSignal::default();
     signals::stop_in_order_on(views.screen().cloned(), stop.clone(), ANNOUNCEMENT)?;
@@ -107,7 +118,7 @@ pub(super) fn suite(arguments: &SuiteArguments) -> Result<u8, CliError> {
         console::say(&format!("\n{among}; now {} on {}, run {}", entry.profile, entry.target, entry.run));
         let target = found.iter().find(|target| target.is(entry));
         let target = target.ok_or_else(|| CliError::internal("a run of no target"))?;
-        record.entries[place].state = run(target, folder.path(), &views.among(&among), &stop);
+        record.entries[place].state = run(target, folder.path(), &views.among(&among), agents.as_ref(), &stop);
         folder.write_suite_record(&record)?;
     }
     let summary = Summary::read(&written.file, &record, folder.path())?;
@@ -121,6 +132,15 @@ pub(super) fn suite(arguments: &SuiteArguments) -> Result<u8, CliError> {
         State::Waiting | State::NotAvailable { .. } => 0,
     });
     Ok(gravest(codes.chain(interrupted)))
+}
+
+/// Says whose load agents make.
+fn say_made_by_agents(targets: &[Target]) {
+    let made = targets.iter().filter(|target| target.arguments.is_for_agents()).count();
+    console::say(&format!(
+        "agents make the load of {made} of {}; where it reads, is embedded or cannot be divided so far, one process does",
+        targets.len()
+    ));
 }
 
 /// Says how long all loads take as planned.
@@ -145,10 +165,10 @@ fn new_folder(written: &WrittenSuite, arguments: &SuiteArguments) -> Result<Resu
 }
 
 /// One run, and what became of it. One that the user interrupts is done again.
-fn run(target: &Target, folder: &Path, views: &Views, stop: &StopSignal) -> State {
+fn run(target: &Target, folder: &Path, views: &Views, agents: Option<&Agents>, stop: &StopSignal) -> State {
     let began = Instant::now();
     let mut done = Vec::new();
-    let arguments = target.arguments.results_in(folder).shown_by(views);
+    let arguments = target.arguments.results_in(folder).shown_by(views).made_by(agents);
     let ended = carry_out(&target.job, &arguments, stop, &mut done);
     if stop.requested().is_some() {
         return State::Waiting;

@@ -40,3 +40,21 @@ fn a_misspelt_suite_is_put_right() {
     assert_eq!(said.code, 2);
     assert!(said.err.contains("did you mean quick?"), "{}", said.err);
 }
+
+#[test]
+fn agents_make_the_loads_of_a_suite_that_can_be_divided() {
+    let said = call(&["suite", "compressor", "--dry-run", "--agents", "a,b"]);
+    assert_eq!(said.code, 0, "{}", said.err);
+    let made = |profile: &str| {
+        said.out.lines().filter(|line| line.contains(profile) && line.contains(" --agents a,b")).count()
+    };
+    assert!(made("compressor_insert") > 0 && made("compressor_select") == 0, "{}", said.out);
+    assert!(said.err.contains("agents make the load of "), "{}", said.err);
+
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("mine.toml");
+    let text = "name = \"mine\"\n[[cells]]\nprofile = \"machine_write\"\nbackends = [\"postgres\"]\noptions = [\"--agents=2\"]\n";
+    fs::write(&file, text).unwrap();
+    let said = call(&["suite", file.to_str().unwrap(), "--dry-run"]);
+    assert!(said.code == 2 && said.err.contains("give it to `iotbench suite`"), "{}", said.err);
+}

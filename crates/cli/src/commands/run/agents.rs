@@ -1,6 +1,6 @@
 //! The agents that make a run's load: those at a broker, or some that are started for the run on this machine.
 
-use super::options::{OutputFormat, RunArguments};
+use super::options::RunArguments;
 use crate::{
     console,
     error::CliError,
@@ -28,10 +28,10 @@ const STARTED: Duration = Duration::from_secs(20);
 
 /// Who makes the load.
 #[derive(Clone, Debug, Args)]
-pub(super) struct AgentsArguments {
+pub(crate) struct AgentsArguments {
     /// Have agents make the load, each for a range of the devices: so many, or those of these names. With --nats those that
     /// `iotbench agent` started elsewhere; without it they are started on this machine, with a NATS server of their own, and
-    /// end with the run. For loads that write for a fixed time (docs/agents.md)
+    /// end with the run. For loads that write (docs/agents.md)
     #[arg(long, env = "IOTBENCH_AGENTS", value_name = "N|NAME,NAME")]
     agents: Option<Wanted>,
     #[command(flatten)]
@@ -56,7 +56,7 @@ enum OnLossWord {
 }
 
 /// The agents of a command. Dropped, those that it started end.
-pub(super) struct Agents {
+pub(crate) struct Agents {
     fleet: Arc<Fleet>,
     /// Ended first: a server is nothing to wait for.
     _started: Option<Started>,
@@ -70,9 +70,14 @@ struct Started {
 }
 
 impl AgentsArguments {
-    /// Whether agents are to make the load.
-    pub(super) fn are_wanted(&self) -> bool {
-        self.agents.is_some()
+    /// Which agents are to make the load; `None`: this process makes it.
+    pub(crate) fn wanted(&self) -> Option<&Wanted> {
+        self.agents.as_ref()
+    }
+
+    /// The same where this process makes the load.
+    pub(super) fn without(&self) -> Self {
+        Self { agents: None, fleet: None, ..self.clone() }
     }
 
     /// Who makes the load; `None`: this process.
@@ -80,21 +85,21 @@ impl AgentsArguments {
         self.fleet.clone().map(|fleet| fleet as Arc<dyn Loaders>)
     }
 
-    /// The same with these agents.
+    /// The same with these agents, if any are wanted.
     pub(super) fn with(&self, agents: Option<&Agents>) -> Self {
+        let agents = agents.filter(|_| self.agents.is_some());
         Self { fleet: agents.map(|agents| Arc::clone(&agents.fleet)), ..self.clone() }
     }
 }
 
-/// Finds or starts the agents that a command wants, once what they are to do is known to be possible.
-pub(super) fn gather(jobs: &[Job], arguments: &RunArguments) -> Result<Option<Agents>, CliError> {
-    let given = &arguments.agents;
+/// Finds or starts the agents that a command wants, once what they are to do is known to be possible. `keep`: what runs
+/// create is to stay.
+pub(crate) fn gather(given: &AgentsArguments, keep: bool, is_quiet: bool) -> Result<Option<Agents>, CliError> {
     let Some(wanted) = &given.agents else { return Ok(None) };
-    check(jobs, arguments)?;
     let (broker, started) = match given.nats.broker()? {
         Some(broker) => (broker, None),
         None => {
-            if arguments.output_format != OutputFormat::Quiet {
+            if !is_quiet {
                 console::say(&format!("starting {} agents on this machine …", wanted.count()));
             }
             let (broker, started) = Started::start(wanted)?;
@@ -108,17 +113,17 @@ pub(super) fn gather(jobs: &[Job], arguments: &RunArguments) -> Result<Option<Ag
     let within = if started.is_some() { STARTED } else { PRESENT };
     let fleet = Fleet::new(broker, wanted.clone(), within);
     let limit = Duration::from_nanos(given.clock_limit.as_ns());
-    let fleet = fleet.on_loss(on_loss).clock_limit(limit).keep(arguments.keep);
+    let fleet = fleet.on_loss(on_loss).clock_limit(limit).keep(keep);
     let agents = Agents { fleet: Arc::new(fleet), _started: started };
     let names = agents.fleet.find()?;
-    if arguments.output_format != OutputFormat::Quiet {
+    if !is_quiet {
         console::say(&format!("agents: {}", names.join(", ")));
     }
     Ok(Some(agents))
 }
 
 /// Refuses what agents cannot do, before anything is started.
-pub(super) fn check(jobs: &[Job], arguments: &RunArguments) -> Result<(), CliError> {
+pub(crate) fn check(jobs: &[Job], arguments: &RunArguments) -> Result<(), CliError> {
     let Some(wanted) = &arguments.agents.agents else { return Ok(()) };
     if arguments.trace {
         return Err(CliError::usage(

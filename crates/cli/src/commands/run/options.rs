@@ -239,7 +239,7 @@ impl RunArguments {
         }
     }
 
-    /// A run as a suite means it: `options` as on the command line.
+    /// A run as a suite means it: `options` as on the command line; this process makes its load.
     pub(crate) fn of_suite(options: &[String], server_memory: Bytes) -> Result<Self, CliError> {
         #[derive(Parser)]
         #[command(name = "iotbench run", no_binary_name = true)]
@@ -248,11 +248,14 @@ impl RunArguments {
             run: RunArguments,
         }
         let Words { run } = Words::try_parse_from(options).map_err(|e| CliError::usage(e.render()))?;
-        if run.agents.are_wanted() {
-            return Err(CliError::usage("a suite's runs make their load in this process: leave --agents out"));
+        if options.iter().any(|option| option.starts_with("--agents")) {
+            return Err(CliError::usage(
+                "agents are for the whole suite: leave --agents out of its file, and give it to `iotbench suite`",
+            ));
         }
+        let agents = run.agents.without();
         let command = ["iotbench", "run"].into_iter().map(String::from).chain(options.iter().cloned()).collect();
-        Ok(Self { server_memory, command: Some(command), ..run })
+        Ok(Self { server_memory, agents, command: Some(command), ..run })
     }
 
     /// The same run with results elsewhere.
@@ -265,8 +268,20 @@ impl RunArguments {
         Self { views: views.clone(), ..self.clone() }
     }
 
+    /// The same run of a suite, its load to be made by the agents that the suite wants.
+    pub(crate) fn for_agents(&self, agents: &AgentsArguments) -> Self {
+        let wanted = agents.wanted().map(|wanted| ["--agents".to_owned(), wanted.to_string()]);
+        let command = self.command.iter().flatten().cloned().chain(wanted.into_iter().flatten()).collect();
+        Self { agents: agents.clone(), command: Some(command), ..self.clone() }
+    }
+
+    /// Whether agents are to make its load.
+    pub(crate) fn is_for_agents(&self) -> bool {
+        self.agents.wanted().is_some()
+    }
+
     /// The same run, its load made by these agents.
-    pub(super) fn made_by(&self, agents: Option<&Agents>) -> Self {
+    pub(crate) fn made_by(&self, agents: Option<&Agents>) -> Self {
         Self { agents: self.agents.with(agents), ..self.clone() }
     }
 

@@ -2,7 +2,11 @@
 
 use super::written::WrittenSuite;
 use crate::{
-    commands::run::{RunArguments, jobs},
+    commands::run::{
+        RunArguments,
+        agents::{AgentsArguments, check},
+        jobs,
+    },
     error::CliError,
     job::{Job, Place},
 };
@@ -51,24 +55,32 @@ impl Target {
     }
 }
 
-/// All that a suite runs, checked.
-pub(super) fn targets(written: &WrittenSuite, full: bool, server_memory: Bytes) -> Result<Vec<Target>, CliError> {
+/// All that a suite runs, checked. What `agents` cannot make, because it reads or cannot be divided so far, this process makes.
+pub(super) fn targets(
+    written: &WrittenSuite,
+    full: bool,
+    server_memory: Bytes,
+    agents: &AgentsArguments,
+) -> Result<Vec<Target>, CliError> {
     let mut all = Vec::new();
     for cell in written.file.cells.iter().filter(|cell| full || !cell.full_only) {
-        all.extend(of_cell(cell, full, server_memory)?);
+        all.extend(of_cell(cell, full, server_memory, agents)?);
     }
     Ok(all)
 }
 
-fn of_cell(cell: &Cell, full: bool, server_memory: Bytes) -> Result<Vec<Target>, CliError> {
+fn of_cell(cell: &Cell, full: bool, server_memory: Bytes, agents: &AgentsArguments) -> Result<Vec<Target>, CliError> {
     let (mut all, mut ready) = (Vec::new(), 0);
     for backend in &cell.backends {
         if cell.most_backends.is_some_and(|most| ready >= most) {
             break;
         }
         let arguments = RunArguments::of_suite(&cell.options(backend, full), server_memory)?;
+        let jobs = jobs(&arguments)?;
+        let for_agents = arguments.for_agents(agents);
+        let arguments = if check(&jobs, &for_agents).is_ok() { for_agents } else { arguments };
         let mut targets = Vec::new();
-        for job in jobs(&arguments)? {
+        for job in jobs {
             let missing = job.find_programs().and_then(|()| job.reserve_descriptors()).err();
             let missing = missing.map(|error| error.to_string());
             targets.push(Target { arguments: arguments.clone(), job, form: cell.name.clone(), missing });
