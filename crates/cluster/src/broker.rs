@@ -2,6 +2,7 @@
 
 use crate::ClusterError;
 use async_nats::{Client, ConnectOptions, ServerAddr};
+use percent_encoding::percent_decode_str;
 use std::{path::PathBuf, time::Duration};
 
 /// From a lost connection to the next attempt, and between attempts: well within a lease.
@@ -57,6 +58,12 @@ impl Broker {
             .request_timeout(None)
             .max_reconnects(None::<usize>)
             .reconnect_delay_callback(|_| RECONNECT);
+        // The client library does not read them from the addresses.
+        options = match self.addresses.iter().find_map(entry) {
+            Some(Entry::UserAndPassword(user, password)) => options.user_and_password(user, password),
+            Some(Entry::Token(token)) => options.token(token),
+            None => options,
+        };
         if let Some(file) = &self.credentials {
             let read = options.credentials_file(file).await;
             options = read.map_err(|e| ClusterError::Credentials { file: file.clone(), why: e.to_string() })?;
@@ -70,9 +77,38 @@ impl Broker {
     }
 }
 
+/// What an address says that lets one in.
+#[derive(PartialEq, Eq)]
+enum Entry {
+    UserAndPassword(String, String),
+    Token(String),
+}
+
+/// A user without a password is a token, as in the other clients of NATS.
+fn entry(address: &ServerAddr) -> Option<Entry> {
+    let user = decoded(address.username()?);
+    Some(match address.password() {
+        Some(password) => Entry::UserAndPassword(user, decoded(password)),
+        None => Entry::Token(user),
+    })
+}
+
+/// In an address, characters that would end a part of it stand as %XX.
+fn decoded(part: &str) -> String {
+    percent_decode_str(part).decode_utf8_lossy().into_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_address_says_what_lets_one_in() {
+        let of = |address: &str| entry(&address.parse().unwrap());
+        assert!(of("nats://me:s3%40cret@a") == Some(Entry::UserAndPassword("me".into(), "s3@cret".into())));
+        assert!(of("tls://t0k%2Fen@b") == Some(Entry::Token("t0k/en".into())));
+        assert!(of("nats://a:4222").is_none());
+    }
 
     #[test]
     fn no_secret_is_shown() {

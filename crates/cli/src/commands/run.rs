@@ -26,6 +26,7 @@ use crate::{
 use baseline::Baseline;
 pub(crate) use carry_out::{Done, Finished, carry_out};
 use iotbench_engine::{Overrides, StopSignal, gravest};
+use options::OutputFormat;
 
 pub(crate) const ANNOUNCEMENT: &str =
     "\nending: answers under way are awaited and the results saved; once more ends at once";

@@ -8,7 +8,7 @@ use iotbench_engine::PointRanges;
 use iotbench_recorder::{LatencyHistogram, Level};
 use iotbench_report::{Document, open_ledger};
 use serde_json::Value;
-use std::process::Child;
+use std::{process::Child, sync::atomic::Ordering};
 
 fn are_here() -> bool {
     broker_is_here() && is_here("postgres")
@@ -196,6 +196,23 @@ fn a_broker_that_restarts_costs_nothing_and_one_that_stays_away_ends_the_run() {
     assert_accounted_for(&found);
     agents.into_iter().for_each(|mut agent| agent.kill());
     place.out(&["server", "stop", "postgres"]);
+    place.assert_nothing_is_left();
+}
+
+#[test]
+fn what_is_reported_twice_and_out_of_order_counts_once() {
+    if !are_here() {
+        return;
+    }
+    let (place, broker) = (Place::new(), Broker::start(&[]));
+    let agents = ["a", "b"].map(|name| broker.agent(&place, name));
+    let again = broker.say_all_again();
+    let (document, _) = run_and_verify(&place, &["--nats", &broker.url(), "--agents", "2"]);
+    assert!(document.agents.iter().all(|agent| agent.lost.is_none()), "{:#?}", document.agents);
+    assert_eq!((document.check(), document.points.stored), (Ok(()), Some(document.points.acked)));
+    // Windows of a second, of two agents.
+    assert!(again.load(Ordering::Relaxed) > 8);
+    agents.into_iter().for_each(|mut agent| agent.end());
     place.assert_nothing_is_left();
 }
 

@@ -18,16 +18,21 @@ pub(super) fn sections(document: &Document, columns: u16) -> Vec<String> {
 
 fn fates(document: &Document, columns: u16) -> String {
     let (load, points) = (&document.load, &document.points);
-    let heads = ["offered", "sent", "acknowledged", "failed", "unknown", "dropped", "pending", "stored"];
-    let row = |name: &str, numbers: [u64; 7], stored: String| {
-        std::iter::once(name.to_owned()).chain(numbers.map(count)).chain([stored]).collect::<Vec<_>>()
+    // Only a broker between devices and writers may not deliver.
+    let is_carried = load.undelivered > 0 || points.undelivered > 0;
+    let undelivered = is_carried.then_some("undelivered");
+    let heads = ["offered", "sent", "acknowledged", "failed", "unknown", "dropped", "pending"];
+    let heads: Vec<_> = heads.into_iter().chain(undelivered).chain(["stored"]).collect();
+    let row = |name: &str, numbers: [u64; 7], undelivered: u64, stored: String| {
+        let numbers = numbers.into_iter().chain(is_carried.then_some(undelivered)).map(count);
+        std::iter::once(name.to_owned()).chain(numbers).chain([stored]).collect::<Vec<_>>()
     };
     let operations = [load.offered, load.started, load.ok, load.fail, load.unknown, load.dropped, load.pending];
     let datapoints =
         [points.generated, points.sent, points.acked, points.failed, points.unknown, points.dropped, points.pending];
     let rows = vec![
-        row("operations", operations, String::new()),
-        row("datapoints", datapoints, or_none(points.stored, count)),
+        row("operations", operations, load.undelivered, String::new()),
+        row("datapoints", datapoints, points.undelivered, or_none(points.stored, count)),
     ];
     let mut text = table("Load", &heads, rows, Right, columns);
     let acknowledged = points.preloaded + points.acked;

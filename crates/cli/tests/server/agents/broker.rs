@@ -4,10 +4,13 @@ use crate::place::{Place, wait_for};
 use iotbench_cluster::RECIPE;
 use iotbench_launcher::Programs;
 use std::{
-    io::{BufRead, BufReader, Write},
+    io::{BufRead, BufReader, Read, Write},
     net::{TcpListener, TcpStream},
     process::{Child, Command, Stdio},
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
     thread::JoinHandle,
 };
 
@@ -70,6 +73,53 @@ impl Broker {
         let agent = Agent { process, said, listener: Some(listener) };
         agent.wait_until_it_says(&format!("agent {name} at nats://127.0.0.1"));
         agent
+    }
+
+    /// Has everything that is said to somebody alone said again, of two things the later one first; how often, so far.
+    pub fn say_all_again(&self) -> Arc<AtomicUsize> {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        // Without an echo it does not hear itself.
+        let hello = b"CONNECT {\"verbose\":false,\"echo\":false}\r\nSUB _INBOX.*.* 1\r\nPING\r\n";
+        stream.write_all(hello).unwrap();
+        let mut reader = BufReader::new(stream.try_clone().unwrap());
+        let mut line = String::new();
+        while !line.starts_with("PONG") {
+            line.clear();
+            assert!(reader.read_line(&mut line).unwrap() > 0, "it has subscribed");
+        }
+        let count = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&count);
+        std::thread::spawn(move || {
+            let mut earlier: Option<(String, Vec<u8>)> = None;
+            let mut line = String::new();
+            while reader.read_line(&mut line).is_ok_and(|read| read > 0) {
+                let words: Vec<_> = line.split_whitespace().collect();
+                let said = match words.as_slice() {
+                    ["MSG", subject, _, length] => {
+                        let mut payload = vec![0; length.parse::<usize>().unwrap() + 2];
+                        reader.read_exact(&mut payload).unwrap();
+                        let again = [Some(((*subject).to_owned(), payload)), earlier.take()];
+                        let mut send = |(subject, payload): &(String, Vec<u8>)| {
+                            write!(stream, "PUB {subject} {}\r\n", payload.len() - 2)?;
+                            stream.write_all(payload)
+                        };
+                        counted.fetch_add(1, Ordering::Relaxed);
+                        let sent = again.iter().flatten().try_for_each(&mut send);
+                        // Every other one is held back until the next has been said.
+                        let [now, before] = again;
+                        earlier = if before.is_none() { now } else { None };
+                        sent
+                    }
+                    ["PING"] => stream.write_all(b"PONG\r\n"),
+                    _ => Ok(()),
+                };
+                if said.is_err() {
+                    return;
+                }
+                line.clear();
+            }
+        });
+        count
     }
 
     /// Who answers as an agent of a later version would.
