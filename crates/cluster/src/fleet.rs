@@ -7,7 +7,7 @@ use crate::{
 use iotbench_core::{Cause, Error};
 use iotbench_engine::{AgentFigures, ClientLoad, Clients, Desk, Loaders, Loading, Planned};
 use std::{
-    sync::{Mutex, PoisonError, mpsc},
+    sync::mpsc,
     thread::JoinHandle,
     time::{Duration, Instant},
 };
@@ -83,7 +83,7 @@ impl Loaders for Fleet {
         let failed = |e: ClusterError| Error::new(e.cause(), e.to_string());
         let runtime = runtime().map_err(failed)?;
         let mut coordinator = self.gather(&runtime, planned, &desk).map_err(failed)?;
-        let (start, started) = mpsc::channel();
+        let (start, started) = mpsc::sync_channel(1);
         let clients = desk.clients();
         let (on_loss, limit) = (self.on_loss, self.clock_limit);
         let thread = std::thread::Builder::new().name("agents".into()).spawn(move || {
@@ -97,13 +97,13 @@ impl Loaders for Fleet {
             Ok(coordinator.into_members().figures(limit))
         });
         let thread = thread.map_err(|e| Error::new(Cause::Client, format!("cannot start a thread: {e}")))?;
-        Ok(Box::new(UnderWay { start: Mutex::new(start), clients, thread }))
+        Ok(Box::new(UnderWay { start, clients, thread }))
     }
 }
 
 /// The load under way.
 struct UnderWay {
-    start: Mutex<mpsc::Sender<Instant>>,
+    start: mpsc::SyncSender<Instant>,
     clients: Clients,
     thread: JoinHandle<Result<Vec<AgentFigures>, String>>,
 }
@@ -111,7 +111,7 @@ struct UnderWay {
 impl Loading for UnderWay {
     fn start(&self, epoch: Instant) {
         // A thread that has ended says why when it is joined.
-        let _ = self.start.lock().unwrap_or_else(PoisonError::into_inner).send(epoch);
+        let _ = self.start.send(epoch);
     }
 
     fn are_finished(&self) -> bool {

@@ -4,7 +4,7 @@ use iotbench_core::{Backend, Cause};
 use iotbench_engine::{Orders, PartLoad, Planned, Told};
 use std::{
     panic::AssertUnwindSafe,
-    sync::mpsc::{Receiver, Sender, TryRecvError, channel},
+    sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel},
     thread::JoinHandle,
     time::{Duration, Instant},
 };
@@ -17,6 +17,9 @@ const AT_LEAST: Duration = Duration::from_secs(1);
 /// Before what was created is dropped, the other agents end as well.
 const OTHERS_END: Duration = Duration::from_secs(2);
 
+/// Commands that wait for the thread. More than one is rare.
+const COMMANDS: usize = 64;
+
 /// What the thread is told.
 enum Command {
     Start(Instant),
@@ -28,7 +31,7 @@ enum Command {
 /// A part at work. Dropped, it gives up what is under way.
 #[derive(Debug)]
 pub(crate) struct Work {
-    commands: Sender<Command>,
+    commands: SyncSender<Command>,
     thread: JoinHandle<()>,
 }
 
@@ -53,7 +56,7 @@ impl Work {
         news: mpsc::Sender<News>,
         connected: oneshot::Sender<Result<(), String>>,
     ) -> std::io::Result<Self> {
-        let (commands, received) = channel();
+        let (commands, received) = sync_channel(COMMANDS);
         let run = run.to_owned();
         let thread = std::thread::Builder::new().name("part".into()).spawn(move || {
             let load = PartLoad::connect(&planned, backend).map_err(|e| e.to_string());
@@ -78,7 +81,8 @@ impl Work {
 
     /// Has it do what the control thread wants.
     pub(crate) fn follow(&self, orders: Orders) {
-        let _ = self.commands.send(Command::Follow(orders));
+        // Orders are repeated: a thread that is far behind need not have all of them.
+        let _ = self.commands.try_send(Command::Follow(orders));
     }
 
     /// Ends the load of a coordinator that is gone.

@@ -34,7 +34,7 @@ pub enum Pattern {
 
 impl OwnBlocks {
     /// The number from which on a step is counted: parts that have come differently far begin it with the same block.
-    fn from_number(&self, number: u64) -> u64 {
+    fn starting_at(&self, number: u64) -> u64 {
         if self.blocks == (0..self.of) { number } else { number.next_multiple_of(u64::from(self.of)) }
     }
 
@@ -55,7 +55,7 @@ impl Starts {
     pub fn with_load(&self, load: u32, number: u64, from_ns: u64) -> Self {
         let pattern = match &self.pattern {
             Pattern::Rate(schedule) => {
-                let number = self.own.from_number(number);
+                let number = self.own.starting_at(number);
                 Pattern::Rate(schedule.clone().with_rate(f64::from(load), number, from_ns))
             }
             Pattern::Intervals(starts) => Pattern::Intervals(starts.with_devices(load, number, from_ns)),

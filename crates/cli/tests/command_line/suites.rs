@@ -53,7 +53,7 @@ fn agents_make_the_loads_of_a_suite_that_can_be_divided() {
 
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("mine.toml");
-    let text = "name = \"mine\"\n[[cells]]\nprofile = \"machine_write\"\nbackends = [\"postgres\"]\noptions = [\"--agents=2\"]\n";
+    let text = "name = \"mine\"\nsummary = \"mine\"\n[[cells]]\nprofile = \"machine_write\"\nbackends = [\"postgres\"]\noptions = [\"--agents=2\"]\n";
     fs::write(&file, text).unwrap();
     let said = call(&["suite", file.to_str().unwrap(), "--dry-run"]);
     assert!(said.code == 2 && said.err.contains("give it to `iotbench suite`"), "{}", said.err);

@@ -32,7 +32,10 @@ pub struct Desk {
 
 /// What agents measured of themselves in the latest generations.
 #[derive(Clone, Debug, Default)]
-pub struct Clients(Arc<Mutex<BTreeMap<u32, Vec<(String, ClientLoad)>>>>);
+pub struct Clients(Arc<Mutex<BTreeMap<u32, Named>>>);
+
+/// What each agent, by its name, measured.
+type Named = Vec<(String, ClientLoad)>;
 
 /// Generations whose clients are kept: those of a step, and what came before it.
 const GENERATIONS: usize = 8;

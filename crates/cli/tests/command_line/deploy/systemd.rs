@@ -21,7 +21,6 @@ fn it_starts_a_command_of_iotbench() {
 }
 
 #[test]
-#[expect(clippy::print_stderr, reason = "who reads the tests' output sees what was not tested")]
 fn systemd_takes_every_line_of_it() {
     if Command::new("systemd-analyze").arg("--version").output().is_err() {
         assert!(std::env::var_os("IOTBENCH_REQUIRE_SERVERS").is_none(), "systemd-analyze not found");
