@@ -13,8 +13,8 @@ use iotbench_engine::{
 use iotbench_oracle_server::backend::OracleBackend;
 use std::{
     sync::{
-        Arc, Mutex,
-        mpsc::{Receiver, Sender, channel},
+        Arc,
+        mpsc::{Receiver, SyncSender, sync_channel},
     },
     thread::JoinHandle,
     time::{Duration, Instant},
@@ -26,7 +26,7 @@ struct Parts(u32);
 
 /// The parts at work.
 struct AtWork {
-    starts: Mutex<Vec<Sender<Instant>>>,
+    starts: Vec<SyncSender<Instant>>,
     clients: Clients,
     threads: Vec<JoinHandle<AgentFigures>>,
 }
@@ -40,12 +40,12 @@ impl Loaders for Parts {
         for plan in plans {
             let part = Planned { plan, ..planned.clone() };
             let load = PartLoad::connect(&part, &OracleBackend)?;
-            let (start, started) = channel();
+            let (start, started) = sync_channel(1);
             let desk = desk.clone();
             starts.push(start);
             threads.push(std::thread::spawn(move || work(load, &part, &desk, &started)));
         }
-        Ok(Box::new(AtWork { starts: Mutex::new(starts), clients, threads }))
+        Ok(Box::new(AtWork { starts, clients, threads }))
     }
 }
 
@@ -71,7 +71,7 @@ fn work(mut load: PartLoad, part: &Planned, desk: &Desk, started: &Receiver<Inst
 
 impl Loading for AtWork {
     fn start(&self, epoch: Instant) {
-        self.starts.lock().unwrap().iter().for_each(|start| start.send(epoch).unwrap());
+        self.starts.iter().for_each(|start| start.send(epoch).unwrap());
     }
 
     fn are_finished(&self) -> bool {
