@@ -228,13 +228,13 @@ mod tests {
 
     #[test]
     fn what_nobody_tells_any_more_is_unknown_or_pending() {
-        let mut load = LoadCounts { offered: 12, started: 9, unknown: 0, ..LOAD };
+        let mut load = LoadCounts { offered: 12, started: 9, unknown: 0, undelivered: 0, ..LOAD };
         load.give_up();
         assert_eq!((load.check(), load.unknown, load.pending), (Ok(()), 3, 1));
-        let mut late = LoadCounts { offered: 0, started: 0, ..LOAD };
+        let mut late = LoadCounts { offered: 0, started: 0, undelivered: 0, ..LOAD };
         late.give_up();
         assert_eq!((late.check(), late.started, late.offered), (Ok(()), 7, 10), "its pacer told less than its threads");
-        let mut points = PointCounts { acked: 2, generated: 20, ..POINTS };
+        let mut points = PointCounts { acked: 2, generated: 20, undelivered: 0, ..POINTS };
         points.give_up();
         assert_eq!((points.check(), points.unknown, points.pending), (Ok(()), 4, 9));
     }
