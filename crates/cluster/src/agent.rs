@@ -3,7 +3,9 @@
 use crate::{
     Broker, ClusterError,
     hold::Hold,
-    message::{Answer, FIND, Part, Report, Request, decode, encode, subject_of},
+    message::{Answer, FIND, Offer, Part, Report, Request, Seen, decode, encode, subject_of},
+    sampling::Sampling,
+    subject::Found,
     wanted::check_name,
     work::{News, Work},
 };
@@ -40,6 +42,8 @@ struct Agent<'a> {
     epoch: Instant,
     hold: Hold,
     part: Option<AtWork>,
+    sampling: Option<Sampling>,
+    offers: Vec<Offer>,
     /// From the threads of its parts.
     news: mpsc::Sender<News>,
 }
@@ -60,13 +64,14 @@ struct Waiting {
     sent: Instant,
 }
 
-/// Serves runs until `stop`, and tells `say` what whoever watches the agent wants to know.
+/// Serves runs with what it offers until `stop`, and tells `say` what whoever watches the agent wants to know.
 ///
 /// # Errors
 /// The broker refuses what an agent needs, or another agent has its name.
 pub async fn serve(
     broker: &Broker,
     name: &str,
+    offers: &[Offer],
     backends: &'static [&'static dyn Backend],
     say: &dyn Fn(&str),
     stop: impl Future<Output = ()>,
@@ -83,7 +88,18 @@ pub async fn serve(
     let (sender, mut news) = mpsc::channel(64);
     let lease_ns = u64::try_from(LEASE.as_nanos()).unwrap_or(u64::MAX);
     let (epoch, hold) = (Instant::now(), Hold::new(lease_ns));
-    let mut agent = Agent { client, name: name.into(), backends, say, epoch, hold, part: None, news: sender };
+    let mut agent = Agent {
+        client,
+        name: name.into(),
+        backends,
+        say,
+        epoch,
+        hold,
+        part: None,
+        sampling: None,
+        offers: offers.to_vec(),
+        news: sender,
+    };
     let mut look = tokio::time::interval(LOOK);
     tokio::pin!(stop);
     loop {
@@ -136,12 +152,37 @@ impl Agent<'_> {
     /// What is answered at once.
     fn obey(&mut self, request: Request, came_ns: u64, message: &Message) -> Option<Answer> {
         match request {
-            Request::Find => Some(Answer::Here { name: self.name.clone(), held_by: self.hold.run().map(Into::into) }),
+            Request::Find => Some(Answer::Here {
+                name: self.name.clone(),
+                held_by: self.hold.run().map(Into::into),
+                offers: self.offers.clone(),
+            }),
             Request::Hold { run } => Some(match self.hold.take(&run, came_ns) {
                 Ok(()) => Answer::Done,
                 Err(holder) => Answer::Held { by: holder.run.clone() },
             }),
+            Request::Connect(_) if !self.offers.contains(&Offer::Load) => {
+                Some(Answer::Failed { why: "it makes no load: see its --offer".into() })
+            }
             Request::Connect(part) => self.connect(*part, came_ns, message),
+            Request::Resolve { .. } | Request::Sample { .. } if !self.offers.contains(&Offer::Sample) => {
+                Some(Answer::Failed { why: "it does not sample: see its --offer".into() })
+            }
+            Request::Resolve { what } => Some(match what.find() {
+                Ok(Found { what, .. }) => Answer::Found { what },
+                Err(why) => Answer::Failed { why },
+            }),
+            Request::Sample { run, .. } if !self.hold.renew(&run, came_ns) => Some(not_ours(&run)),
+            Request::Sample { run, subjects, at_ns, reports } => {
+                let epoch = self.epoch + Duration::from_nanos(u64::try_from(at_ns).unwrap_or(0));
+                Some(match Sampling::begin(run, &subjects, epoch, reports, self.news.clone()) {
+                    Ok(sampling) => {
+                        self.sampling = Some(sampling);
+                        Answer::Done
+                    }
+                    Err(why) => Answer::Failed { why },
+                })
+            }
             Request::Time => Some(Answer::Time { came_ns: signed(came_ns), answered_ns: signed(self.now_ns()) }),
             Request::Start { run, at_ns } => {
                 let part = self.part.as_ref().filter(|part| part.run == run);
@@ -161,6 +202,7 @@ impl Agent<'_> {
             Request::Release { run } => {
                 self.hold.release(&run);
                 self.part = self.part.take().filter(|part| part.run != run);
+                self.sampling = self.sampling.take().filter(|sampling| sampling.run != run);
                 Some(Answer::Done)
             }
         }
@@ -202,6 +244,7 @@ impl Agent<'_> {
     async fn report(&mut self, news: News) -> Result<(), ClusterError> {
         let (run, told) = match news {
             News::Told(run, told) => (run, told),
+            News::Seen(seen) => return self.tell_seen(&seen).await,
             News::Said(said) => {
                 (self.say)(&said);
                 return Ok(());
@@ -219,9 +262,16 @@ impl Agent<'_> {
         Ok(())
     }
 
+    async fn tell_seen(&self, seen: &Seen) -> Result<(), ClusterError> {
+        let Some(sampling) = self.sampling.as_ref().filter(|sampling| sampling.run == seen.run) else { return Ok(()) };
+        self.client.publish(sampling.reports.clone(), encode(seen)?.into()).await.map_err(ClusterError::lost)
+    }
+
     /// Ends what nobody wants any more, and repeats what was not received.
     async fn look(&mut self) -> Result<(), ClusterError> {
-        if let Some(run) = self.hold.take_expired(self.now_ns())
+        let expired = self.hold.take_expired(self.now_ns());
+        self.sampling = self.sampling.take().filter(|sampling| expired.as_ref() != Some(&sampling.run));
+        if let Some(run) = expired
             && let Some(part) = self.part.take_if(|part| part.run == run)
         {
             let is_connected = self.client.connection_state() == State::Connected;

@@ -3,11 +3,11 @@
 use crate::{
     ClusterError,
     agent::LEASE,
-    clock::{Clocks, Offset, RoundTrip},
-    message::{Answer, FIND, Part, Report, Request, decode, encode, subject_of},
+    clock::{Clocks, Offset},
+    message::{Part, Report, Request, decode, encode, subject_of},
+    request::{ANSWER, REPEAT, done, hold, keep_holding, offset, release, signed},
     roster::{AgentState, Loss, OnLoss, Roster, Then},
     sequence::{Came, Sequence},
-    wanted::Wanted,
 };
 use async_nats::{Client, Message, Subscriber};
 use futures_util::{StreamExt, future::try_join_all};
@@ -20,20 +20,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long an agent may take for an answer.
-const ANSWER: Duration = Duration::from_secs(2);
 /// How long it may take to open its connections.
 const CONNECTING: Duration = Duration::from_secs(30);
-/// Round trips that tell an agent's clock.
-const ROUND_TRIPS: usize = 16;
-/// How often orders are repeated: agents hear of the coordinator so.
-const REPEAT: Duration = Duration::from_millis(250);
 /// How often it is seen whether they have changed.
 const LOOK: Duration = Duration::from_millis(20);
 /// How often, while the load runs, one agent's clock is looked at.
 const CLOCK: Duration = Duration::from_secs(2);
-/// How often it is asked who is there.
-const ASK: Duration = Duration::from_millis(250);
 
 /// An agent at work for a run.
 pub(crate) struct Member {
@@ -276,135 +268,6 @@ fn part(planned: &Planned, plan: Plan, reports: String, drops: bool) -> Part {
     }
 }
 
-async fn hold(client: &Client, run: &str, names: &[String]) -> Result<(), ClusterError> {
-    let hold = Request::Hold { run: run.into() };
-    let held = names.iter().map(|name| done(client, name, &hold, ANSWER));
-    try_join_all(held).await.map(drop)
-}
-
-/// Goes on holding agents that are busy; ends with an error alone.
-async fn keep_holding(client: &Client, run: &str, names: &[String]) -> ClusterError {
-    loop {
-        tokio::time::sleep(REPEAT).await;
-        if let Err(error) = hold(client, run, names).await {
-            return error;
-        }
-    }
-}
-
-async fn release(client: &Client, run: &str, names: &[String]) -> Result<(), ClusterError> {
-    for name in names {
-        let release = encode(&Request::Release { run: run.into() })?;
-        client.publish(subject_of(name), release.into()).await.map_err(ClusterError::lost)?;
-    }
-    // A broker that is gone takes nothing: then leases end by themselves.
-    let _ = tokio::time::timeout(ANSWER, client.flush()).await;
-    Ok(())
-}
-
-async fn offset(client: Client, epoch: Instant, name: String) -> Result<Offset, ClusterError> {
-    let mut trips = Vec::new();
-    for _ in 0..ROUND_TRIPS {
-        let sent_ns = signed(epoch.elapsed());
-        let answer = ask(&client, &name, &Request::Time, ANSWER).await?;
-        let back_ns = signed(epoch.elapsed());
-        if let Answer::Time { came_ns, answered_ns } = answer {
-            trips.push(RoundTrip { sent_ns, came_ns, answered_ns, back_ns });
-        }
-    }
-    Offset::of(&trips).map_err(|e| ClusterError::Agent { agent: name, why: e.to_string() })
-}
-
-async fn done(client: &Client, name: &str, request: &Request, within: Duration) -> Result<(), ClusterError> {
-    match ask(client, name, request, within).await? {
-        Answer::Done => Ok(()),
-        Answer::Held { by } => Err(ClusterError::Held { agent: name.into(), by }),
-        Answer::Failed { why } => Err(ClusterError::Agent { agent: name.into(), why }),
-        other => Err(ClusterError::Agent { agent: name.into(), why: format!("an unexpected answer, {other:?}") }),
-    }
-}
-
-/// The agents that a run is to have, in the order of their names: as soon as they are there, and at the latest after `within`.
-pub(crate) async fn find(client: &Client, wanted: &Wanted, within: Duration) -> Result<Vec<String>, ClusterError> {
-    let inbox = client.new_inbox();
-    let mut answers = client.subscribe(inbox.clone()).await.map_err(ClusterError::lost)?;
-    let until = tokio::time::Instant::now() + within;
-    let mut here = Present::default();
-    loop {
-        let find = encode(&Request::Find)?;
-        client.publish_with_reply(FIND, inbox.clone(), find.into()).await.map_err(ClusterError::lost)?;
-        let next = tokio::time::Instant::now() + ASK;
-        while let Ok(Some(message)) = tokio::time::timeout_at(next.min(until), answers.next()).await {
-            here.note(decode(&message.payload).map_err(|e| e.to_string()));
-        }
-        match here.chosen(wanted) {
-            Ok(names) => return Ok(names),
-            Err(error) if tokio::time::Instant::now() >= until => return Err(error),
-            Err(_) => {}
-        }
-    }
-}
-
-/// Who has said that it is there.
-#[derive(Default)]
-struct Present {
-    /// By name, with the run that holds it.
-    agents: BTreeMap<String, Option<String>>,
-    /// What those said that are not understood.
-    others: Vec<String>,
-}
-
-impl Present {
-    fn note(&mut self, answer: Result<Answer, String>) {
-        match answer {
-            Ok(Answer::Here { name, held_by }) => drop(self.agents.insert(name, held_by)),
-            Ok(Answer::Failed { why }) | Err(why) if !self.others.contains(&why) => self.others.push(why),
-            Ok(_) | Err(_) => {}
-        }
-    }
-
-    fn chosen(&self, wanted: &Wanted) -> Result<Vec<String>, ClusterError> {
-        match wanted {
-            Wanted::Count(count) => {
-                let free = self.agents.iter().filter(|(_, by)| by.is_none()).map(|(name, _)| name.clone());
-                let free: Vec<String> = free.take(*count).collect();
-                if free.len() == *count {
-                    return Ok(free);
-                }
-                Err(ClusterError::TooFew { wanted: *count, found: free.len(), present: self.said() })
-            }
-            Wanted::Names(names) => names.iter().try_fold(Vec::new(), |mut chosen, name| match self.agents.get(name) {
-                Some(None) => {
-                    chosen.push(name.clone());
-                    Ok(chosen)
-                }
-                Some(Some(by)) => Err(ClusterError::Held { agent: name.clone(), by: by.clone() }),
-                None => Err(ClusterError::Missing { agent: name.clone(), present: self.said() }),
-            }),
-        }
-    }
-
-    fn said(&self) -> Vec<String> {
-        let held = |(name, by): (&String, &Option<String>)| match by {
-            Some(by) => format!("{name} is held for {by}"),
-            None => format!("{name} is free"),
-        };
-        self.agents.iter().map(held).chain(self.others.iter().cloned()).collect()
-    }
-}
-
-async fn ask(client: &Client, name: &str, request: &Request, within: Duration) -> Result<Answer, ClusterError> {
-    let asked = client.request(subject_of(name), encode(request)?.into());
-    let failed = |why: String| ClusterError::Agent { agent: name.into(), why };
-    let message = tokio::time::timeout(within, asked).await;
-    let message = message.map_err(|_| failed(format!("no answer within {} s", within.as_secs_f64())))?;
-    Ok(decode(&message.map_err(|e| failed(e.to_string()))?.payload)?)
-}
-
 fn lease_ns() -> u64 {
     u64::try_from(LEASE.as_nanos()).unwrap_or(u64::MAX)
-}
-
-fn signed(time: Duration) -> i64 {
-    i64::try_from(time.as_nanos()).unwrap_or(i64::MAX)
 }

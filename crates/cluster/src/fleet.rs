@@ -2,7 +2,8 @@
 
 use crate::{
     Broker, ClusterError, OnLoss, Wanted,
-    coordinator::{Coordinator, Members, find},
+    coordinator::{Coordinator, Members},
+    present::find,
 };
 use iotbench_core::{Cause, Error};
 use iotbench_engine::{AgentFigures, ClientLoad, Clients, Desk, Loaders, Loading, Planned};
@@ -60,20 +61,20 @@ impl Fleet {
     pub fn find(&self) -> Result<Vec<String>, ClusterError> {
         runtime()?.block_on(async {
             let client = self.broker.connect("iotbench coordinator").await?;
-            find(&client, &self.wanted, self.within).await
+            find(&client, &self.wanted, self.within, None).await
         })
     }
 
     fn gather(&self, runtime: &Runtime, planned: &Planned, desk: &Desk) -> Result<Coordinator, ClusterError> {
         runtime.block_on(async {
             let client = self.broker.connect("iotbench coordinator").await?;
-            let names = find(&client, &self.wanted, self.within).await?;
+            let names = find(&client, &self.wanted, self.within, Some(&planned.plan.run_id)).await?;
             Coordinator::gather(client, names, planned, !self.keep, desk).await
         })
     }
 }
 
-fn runtime() -> Result<Runtime, ClusterError> {
+pub(crate) fn runtime() -> Result<Runtime, ClusterError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.map_err(|e| ClusterError::lost(format!("no runtime: {e}")))
 }

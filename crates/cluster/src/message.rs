@@ -1,7 +1,9 @@
 //! What coordinator and agents say to each other, as JSON. The schema's version is in every message, and one of another
 //! version is refused before anything else of it is read.
 
+use crate::subject::What;
 use iotbench_engine::{LedgerHead, Orders, Told};
+use iotbench_sampler::{Method, Sample};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use url::Url;
 
@@ -98,11 +100,59 @@ pub enum Request {
         /// All reports before this one have come.
         received: u64,
     },
+    /// Is there one such subject?
+    Resolve {
+        /// Which.
+        what: What,
+    },
+    /// Sample these subjects as long as you are this run's.
+    Sample {
+        /// The run's name.
+        run: String,
+        /// Which.
+        subjects: Vec<What>,
+        /// The run's start, by the agent's clock, in nanoseconds.
+        at_ns: i64,
+        /// The subject for what is seen of them.
+        reports: String,
+    },
     /// The run has ended.
     Release {
         /// The run's name.
         run: String,
     },
+}
+
+/// What an agent does for runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Offer {
+    /// It makes load.
+    Load,
+    /// It samples what runs beside it.
+    Sample,
+}
+
+/// What an agent sees of the subjects that it samples, in their order. A report that is lost is not repeated: counters go on
+/// in the next.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Seen {
+    /// The run's name.
+    pub run: String,
+    /// Of each subject.
+    pub subjects: Vec<Sight>,
+}
+
+/// A subject at one instant.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Sight {
+    /// It could be read, at this time since the run's start.
+    Sampled(Sample, Method),
+    /// It has ended.
+    Gone,
+    /// It could not be read.
+    Unreadable,
 }
 
 /// An agent's part of a run.
@@ -132,6 +182,13 @@ pub enum Answer {
         name: String,
         /// The run that holds it.
         held_by: Option<String>,
+        /// What it does for runs.
+        offers: Vec<Offer>,
+    },
+    /// What is to be sampled, as it was found.
+    Found {
+        /// In words, such as `process 4711 (postgres)`.
+        what: String,
     },
     /// It is done.
     Done,

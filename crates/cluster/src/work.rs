@@ -1,5 +1,6 @@
 //! An agent's part of a run at work: a thread of its own, which does what it is told and tells what it did.
 
+use crate::message::Seen;
 use iotbench_core::{Backend, Cause};
 use iotbench_engine::{Orders, PartLoad, Planned, Told};
 use std::{
@@ -35,10 +36,12 @@ pub(crate) struct Work {
     thread: JoinHandle<()>,
 }
 
-/// What the thread tells: a part's news with its run, or a sentence for whoever watches the agent.
+/// What an agent's threads tell: a part's news with its run, what is seen of what runs beside it, or a sentence for whoever
+/// watches the agent.
 #[derive(Debug)]
 pub(crate) enum News {
     Told(String, Told),
+    Seen(Seen),
     Said(String),
 }
 

@@ -19,6 +19,7 @@ mod connection;
 mod control;
 mod criterion;
 mod descriptors;
+mod elsewhere;
 mod intervals;
 mod lane;
 mod ledger;
@@ -70,6 +71,7 @@ pub use iotbench_cycle_finder::Strategy;
 pub mod hiccup {
     pub use iotbench_sampler::{Hiccup, HiccupCause, Hiccups, Lateness};
 }
+pub use elsewhere::{Elsewhere, SamplingElsewhere};
 pub use ledger::{Fate, Ledger, LedgerError, LedgerHead, LedgerStore, LedgerSummary, MemoryLedger, PointRanges};
 pub use loading::{Clients, Desk, Loaders, Loading, Orders, PartDesk, PartLoad, Progress, Told};
 pub use observer::{Event, Observer, OperationRecord, Second};
@@ -87,7 +89,7 @@ pub use profile::{
 };
 pub use profile_file::{ProfileError, parse_profile, read_profile};
 pub use ramp::{Afterwards, Bounds, Course, Decision, OtherStep, Purpose, Quantity, RampPlan, RampPolicy, Step};
-pub use roles::{BROKER_ROLE, CLIENT_ROLE, MACHINE_ROLE, SHARED_ROLE};
+pub use roles::{BROKER_ROLE, CLIENT_ROLE, MACHINE_ROLE, SERVER_ROLE, SHARED_ROLE};
 pub use run::{RunOptions, ServerProcesses, begun, run};
 pub use scenario::{Mark, Scenario, Stretch};
 pub use search::{SearchPlan, TrialVerdict};

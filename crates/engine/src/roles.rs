@@ -2,6 +2,8 @@
 
 /// The process that makes the load.
 pub const CLIENT_ROLE: &str = "client";
+/// A database's server, where its recipe has no other name for it, and whatever is sampled on other machines.
+pub const SERVER_ROLE: &str = "server";
 /// The process that makes the load and holds the database.
 pub const SHARED_ROLE: &str = "client+database";
 /// A private broker between devices and writers.

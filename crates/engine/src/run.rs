@@ -18,6 +18,7 @@ pub use acting::ServerProcesses;
 
 use crate::{
     ceiling::NullBackend,
+    elsewhere::Elsewhere,
     ledger::{Journal, LedgerStore},
     loading::Loaders,
     observer::{Event, Observer},
@@ -54,6 +55,8 @@ pub struct RunOptions {
     pub null: Option<NullBackend>,
     /// Who makes the load; `None`: this process.
     pub loaders: Option<Arc<dyn Loaders>>,
+    /// Who samples on other machines; `None`: nobody.
+    pub elsewhere: Option<Arc<dyn Elsewhere>>,
     /// The steps of a ramp that another process has made: it goes on after them.
     pub resumed: Vec<StepFigures>,
     /// What carries datapoints from devices to writers; `None`: they write themselves.

@@ -54,6 +54,7 @@ mod sampler;
 mod sock_diag;
 mod summary;
 mod tcp_sockets;
+mod told;
 mod tree_account;
 
 pub use cgroup::{CpuLimit, cgroup_of};
@@ -63,4 +64,5 @@ pub use probe::{DEFAULT_CPU_SHARE, Probe, ProbeError, Target};
 pub use sample::{MemoryKinds, Method, NetworkMethod, Sample, Source};
 pub use sampler::{Observation, Reading, Sampler, SamplerError, SamplerReport, Subject};
 pub use summary::Summary;
+pub use told::Told;
 pub use tree_account::{ProcessId, ProcessRow, TreeAccount, Usage};

@@ -8,6 +8,7 @@ use crate::cgroup::Cgroup;
 use crate::host::Host;
 use crate::process_tree::ProcessTree;
 use crate::sample::{Method, Sample};
+use crate::told::Told;
 
 /// The part of one core that a probe may use unless told otherwise. It limits the proportional set sizes, the only
 /// dear figure.
@@ -29,6 +30,8 @@ pub enum Target {
     },
     /// The whole machine.
     Host,
+    /// What is seen of a subject elsewhere.
+    Told(Told),
 }
 
 /// Why a target cannot be read.
@@ -71,6 +74,12 @@ pub enum ProbeError {
         /// What is wrong.
         what: String,
     },
+    /// Whoever sees the subject tells nothing.
+    #[error("nothing is known of it: {why}")]
+    Untold {
+        /// Why.
+        why: String,
+    },
 }
 
 impl ProbeError {
@@ -102,6 +111,7 @@ enum Kind {
     ProcessTree(ProcessTree),
     Cgroup(Cgroup),
     Host(Host),
+    Told(Told),
 }
 
 impl Probe {
@@ -114,6 +124,7 @@ impl Probe {
             Target::ProcessTree { pid } => Kind::ProcessTree(ProcessTree::new(*pid, DEFAULT_CPU_SHARE)?),
             Target::Cgroup { path } => Kind::Cgroup(Cgroup::new(path, DEFAULT_CPU_SHARE)?),
             Target::Host => Kind::Host(Host::new()),
+            Target::Told(told) => Kind::Told(told.clone()),
         }))
     }
 
@@ -124,7 +135,7 @@ impl Probe {
         match &mut self.0 {
             Kind::ProcessTree(tree) => tree.set_cpu_share(share),
             Kind::Cgroup(group) => group.set_cpu_share(share),
-            Kind::Host(_) => {}
+            Kind::Host(_) | Kind::Told(_) => {}
         }
         self
     }
@@ -150,7 +161,7 @@ impl Probe {
     pub fn follow(&mut self, pid: i32) -> Result<(), ProbeError> {
         match &mut self.0 {
             Kind::ProcessTree(tree) => tree.follow(pid),
-            Kind::Cgroup(_) | Kind::Host(_) => Ok(()),
+            Kind::Cgroup(_) | Kind::Host(_) | Kind::Told(_) => Ok(()),
         }
     }
 
@@ -164,6 +175,7 @@ impl Probe {
             Kind::ProcessTree(tree) => tree.sample(at),
             Kind::Cgroup(group) => group.sample(at),
             Kind::Host(host) => host.sample(at),
+            Kind::Told(told) => told.sample(at),
         }
     }
 
@@ -173,6 +185,7 @@ impl Probe {
             Kind::ProcessTree(tree) => tree.method(),
             Kind::Cgroup(group) => group.method(),
             Kind::Host(host) => host.method(),
+            Kind::Told(told) => told.method(),
         }
     }
 }

@@ -1,12 +1,13 @@
 //! One reading of one target.
 
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// Cumulative counters and momentary sizes of one target at one instant.
 ///
 /// Counters (`cpu_s`, `disk_*`, `net_*`) never fall within one [`crate::Probe`]; their origin is arbitrary, so only
 /// differences between two samples mean something. A figure that could not be had is `None`, never 0.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
     /// When the sample was taken, since the caller's epoch.
     pub at: Duration,
@@ -40,7 +41,7 @@ pub struct Sample {
 }
 
 /// Memory by kind; no page is in two of them.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemoryKinds {
     /// Anonymous pages: heaps, stacks, private copies.
     pub anon_bytes: u64,
@@ -53,7 +54,7 @@ pub struct MemoryKinds {
 }
 
 /// Where CPU, memory and disk figures come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Source {
     /// `/proc/PID/{stat,io,smaps_rollup}` of every process of a tree.
     ProcessTree,
@@ -78,7 +79,7 @@ impl Source {
 }
 
 /// How network bytes are counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum NetworkMethod {
     /// All traffic of the interfaces that the target sees, loopback excluded; other processes' traffic is in it.
     Interface,
@@ -97,7 +98,7 @@ impl NetworkMethod {
 }
 
 /// How a target's figures are taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Method {
     /// CPU, memory and disk.
     pub source: Source,

@@ -187,7 +187,7 @@ struct Watched {
 fn root(subject: &Subject) -> Option<i32> {
     match subject.target {
         Target::ProcessTree { pid } => Some(pid),
-        Target::Cgroup { .. } | Target::Host => None,
+        Target::Cgroup { .. } | Target::Host | Target::Told(_) => None,
     }
 }
 

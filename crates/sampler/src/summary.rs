@@ -66,6 +66,10 @@ pub(crate) struct Accumulator {
 
 impl Accumulator {
     pub fn add(&mut self, sample: &Sample) {
+        // Of what is sampled elsewhere, two looks may find the same.
+        if self.last.is_some_and(|last| last.at == sample.at) {
+            return;
+        }
         self.first.get_or_insert(*sample);
         self.last = Some(*sample);
         self.samples += 1;

@@ -1,9 +1,9 @@
 //! `iotbench agent`.
 
 use crate::{console, error::CliError, nats::NatsArguments, signals};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use iotbench_backends::BACKENDS;
-use iotbench_cluster::serve;
+use iotbench_cluster::{Offer, serve};
 use iotbench_engine::StopSignal;
 use std::{io::Read, time::Duration};
 
@@ -11,6 +11,7 @@ const EXAMPLES: &str = "\
 Examples:
   iotbench agent --nats nats://broker:4222                      on each machine that is to make load
   iotbench agent --nats nats://broker:4222 --name rack-2
+  iotbench agent --nats nats://broker:4222 --name db1 --offer sample     beside a database
   IOTBENCH_NATS=tls://user:password@broker:4222 iotbench agent
   iotbench run -p machine_write -b postgres --url postgres://db/ --nats nats://broker:4222 --agents 2
                                                                 on any machine: a run with two of them
@@ -28,15 +29,43 @@ pub(crate) struct AgentArguments {
     /// What it is called; no two agents at a broker have the same name. Without it the machine's name
     #[arg(long, env = "IOTBENCH_NAME", value_name = "NAME")]
     name: Option<String>,
+    /// What it does for runs: make load, and sample what runs beside it (docs/agents.md)
+    #[arg(
+        long,
+        env = "IOTBENCH_OFFER",
+        value_enum,
+        value_delimiter = ',',
+        default_value = "load,sample",
+        value_name = "WHAT"
+    )]
+    offer: Vec<OfferWord>,
     /// End with standard input: set by the run that starts its own agents
     #[arg(long, hide = true)]
     of_a_run: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum OfferWord {
+    /// It makes load
+    Load,
+    /// It samples what runs beside it
+    Sample,
+}
+
+impl From<OfferWord> for Offer {
+    fn from(word: OfferWord) -> Self {
+        match word {
+            OfferWord::Load => Self::Load,
+            OfferWord::Sample => Self::Sample,
+        }
+    }
 }
 
 pub(super) fn agent(arguments: &AgentArguments) -> Result<(), CliError> {
     let broker = arguments.nats.broker()?;
     let broker =
         broker.ok_or_else(|| CliError::usage("which NATS server? Give --nats URL, such as nats://host:4222"))?;
+    let offers: Vec<Offer> = arguments.offer.iter().copied().map(Offer::from).collect();
     let name = arguments.name.clone().unwrap_or_else(machine_name);
     let stop = StopSignal::default();
     if arguments.of_a_run {
@@ -57,7 +86,7 @@ pub(super) fn agent(arguments: &AgentArguments) -> Result<(), CliError> {
             tokio::time::sleep(LOOK).await;
         }
     };
-    Ok(runtime.block_on(serve(&broker, &name, BACKENDS, &say, ended))?)
+    Ok(runtime.block_on(serve(&broker, &name, &offers, BACKENDS, &say, ended))?)
 }
 
 /// The machine's name, with - for what no agent's name may have.

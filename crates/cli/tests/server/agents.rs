@@ -1,8 +1,12 @@
 //! A load that agents make, over a real NATS server: the result is that of one process, and whoever of them goes is named.
 
 mod broker;
+mod sampling;
 
-use crate::place::{Place, is_here, wait_for, wait_for_series};
+use crate::{
+    certificates::{Authority, Certificate},
+    place::{Place, is_here, wait_for, wait_for_series},
+};
 use broker::{Broker, broker_is_here};
 use iotbench_engine::PointRanges;
 use iotbench_recorder::{LatencyHistogram, Level};
@@ -213,6 +217,32 @@ fn what_is_reported_twice_and_out_of_order_counts_once() {
     // Windows of a second, of two agents.
     assert!(again.load(Ordering::Relaxed) > 8);
     agents.into_iter().for_each(|mut agent| agent.end());
+    place.assert_nothing_is_left();
+}
+
+#[test]
+fn an_encrypted_broker_must_be_vouched_for() {
+    if !are_here() {
+        return;
+    }
+    let place = Place::new();
+    let authority = Authority::new(&place, "ours");
+    let Certificate { file, key } = authority.issue(&place, "postgres", "127.0.0.1");
+    let words = ["--tls", "--tlscert", file.to_str().unwrap(), "--tlskey", key.to_str().unwrap()];
+    let broker = Broker::start(&words);
+    let trusted = ["--nats-ca", authority.file.to_str().unwrap()];
+    let mut agent = broker.agent_with(&place, "a", &trusted);
+    let (url, out) = (broker.url().replace("nats://", "tls://"), place.results());
+    let run = |more: &[&str]| {
+        let fixed = ["--agents", "1", "--nats", &url, "--out", out.to_str().unwrap()];
+        place.call(&[&load("1s", more)[..], &fixed].concat())
+    };
+    let (code, _, said) = run(&[]);
+    assert!(code == 22 && said.contains("certificate"), "{code} {said}");
+    let (_, text, said) = run(&trusted);
+    let document = Document::from_json(&text).unwrap_or_else(|e| panic!("{e}: {said}"));
+    assert_eq!(document.points.stored, Some(document.points.acked), "{:?}", document.verdict);
+    agent.end();
     place.assert_nothing_is_left();
 }
 

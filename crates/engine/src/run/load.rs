@@ -10,13 +10,14 @@ use crate::{
     ceiling::ceiling_per_s,
     clock::RunClock,
     control::Control,
+    elsewhere::SamplingElsewhere,
     ledger::Reached,
     loading::{Desk, Loading},
     observer::{Event, Second},
     outcome::Phase,
     plan::{GroupPlan, Load, Plan},
     ramp::Quantity,
-    roles::{CLIENT_ROLE, MACHINE_ROLE, SHARED_ROLE},
+    roles::{CLIENT_ROLE, MACHINE_ROLE, SERVER_ROLE, SHARED_ROLE},
     slice::{SLICES, Slice},
     threads::{LoadRequest, LoadThreads, blocking_threads, history, kinds},
     totals::Totals,
@@ -63,6 +64,7 @@ pub(super) struct Running {
     pub(super) verifier: Option<Verifier>,
     pub(super) probe: Option<Probe>,
     pub(super) sampler: Sampler,
+    pub(super) elsewhere: Option<Box<dyn SamplingElsewhere>>,
     pub(super) client: ClientWatch,
     readings: Arc<Mutex<Vec<Reading>>>,
     phase: Phase,
@@ -120,11 +122,12 @@ impl Session<'_> {
         let reached = self.journal.is_some().then(|| Arc::new(Reached::default()));
         let account = self.carrying_account();
         let witness = verifier.as_ref().map(Verifier::witness);
+        let elsewhere = self.sampling_elsewhere().map_err(target)?;
         let loading = self.connect(&control, sender, reached.clone(), witness, account.clone()).map_err(target)?;
         let start_utc_ns = plan.start_utc_ns.or_else(|| self.options.loaders.as_ref().map(|_| common_start_utc_ns()));
         let clock = RunClock::starting_at(epoch(start_utc_ns));
         let readings = Arc::new(Mutex::new(Vec::new()));
-        let sampler = self.sampler(clock, Arc::clone(&readings)).map_err(|e| not_sampled(&e))?;
+        let sampler = self.sampler(clock, elsewhere.as_deref(), Arc::clone(&readings)).map_err(|e| not_sampled(&e))?;
         let client = ClientWatch::start(clock.epoch(), shared, ceiling_per_s)
             .map_err(|e| Reason::Internal(format!("cannot start a thread: {e}")))?;
         let totals = Totals::new(kinds(plan));
@@ -134,6 +137,9 @@ impl Session<'_> {
         let visible = self.visible_series(clock).map_err(target)?;
         let acting = self.acting(clock)?;
         loading.start(clock.epoch());
+        if let Some(elsewhere) = &elsewhere {
+            elsewhere.start(clock.epoch());
+        }
         self.outcome.plan.start_utc_ns = start_utc_ns;
         Ok(Running {
             clock,
@@ -147,6 +153,7 @@ impl Session<'_> {
             verifier,
             probe,
             sampler,
+            elsewhere,
             client,
             readings,
             phase,
@@ -231,7 +238,23 @@ impl Session<'_> {
         acting.map(Some).map_err(|e| Reason::Internal(format!("cannot start a thread: {e}")))
     }
 
-    fn sampler(&self, clock: RunClock, readings: Arc<Mutex<Vec<Reading>>>) -> Result<Sampler, SamplerError> {
+    fn sampling_elsewhere(&self) -> Result<Option<Box<dyn SamplingElsewhere>>, Error> {
+        let run = &self.planned.plan.run_id;
+        self.options.elsewhere.as_ref().map(|elsewhere| elsewhere.connect(run, self.servers())).transpose()
+    }
+
+    /// How many servers this process has started.
+    fn servers(&self) -> u32 {
+        let servers = self.planned.open.target.nodes.iter().filter(|node| node.role == SERVER_ROLE).count();
+        u32::try_from(servers).unwrap_or(u32::MAX)
+    }
+
+    fn sampler(
+        &self,
+        clock: RunClock,
+        elsewhere: Option<&dyn SamplingElsewhere>,
+        readings: Arc<Mutex<Vec<Reading>>>,
+    ) -> Result<Sampler, SamplerError> {
         let role = if self.backend.capabilities().embedded { SHARED_ROLE } else { CLIENT_ROLE };
         let own = Subject { role: role.into(), node: 0, target: own_tree() };
         let of_broker = self.options.via.iter().flat_map(|via| &via.nodes);
@@ -242,8 +265,12 @@ impl Session<'_> {
                 target: Target::ProcessTree { pid: i32::try_from(n.pid?).ok()? },
             })
         });
+        let told = elsewhere.map(SamplingElsewhere::subjects).unwrap_or_default();
+        let elsewhere = told.into_iter().zip(self.servers()..);
+        let elsewhere =
+            elsewhere.map(|(told, node)| Subject { role: SERVER_ROLE.into(), node, target: Target::Told(told) });
         let machine = Subject { role: MACHINE_ROLE.into(), node: 0, target: Target::Host };
-        let subjects = std::iter::once(own).chain(nodes).chain([machine]).collect();
+        let subjects = std::iter::once(own).chain(nodes).chain(elsewhere).chain([machine]).collect();
         Sampler::start(clock.epoch(), Duration::from_secs(1), subjects, move |tick| {
             tick.clone_into(&mut readings.lock().unwrap_or_else(PoisonError::into_inner));
         })

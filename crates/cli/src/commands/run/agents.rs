@@ -8,8 +8,8 @@ use crate::{
     nats::NatsArguments,
 };
 use clap::{Args, ValueEnum};
-use iotbench_cluster::{Broker, Fleet, OnLoss, RECIPE, TOKEN, Wanted};
-use iotbench_engine::{Loaders, Span};
+use iotbench_cluster::{Broker, Fleet, Observers, OnLoss, RECIPE, TOKEN, Wanted, Wish};
+use iotbench_engine::{Elsewhere, Loaders, Span};
 use iotbench_launcher::{Launch, PrivateServer, ServerSettings, start};
 use std::{
     fs::File,
@@ -34,6 +34,10 @@ pub(crate) struct AgentsArguments {
     /// end with the run. For loads that write (docs/agents.md)
     #[arg(long, env = "IOTBENCH_AGENTS", value_name = "N|NAME,NAME")]
     agents: Option<Wanted>,
+    /// Have an agent beside the database sample what runs there: a process by its number, a file with it, a unit of systemd, a name
+    /// that one process has, or the whole host. So often as there is something to sample; needs --nats (docs/agents.md)
+    #[arg(long, env = "IOTBENCH_SAMPLE", value_delimiter = ',', value_name = "AGENT:WHAT")]
+    sample: Vec<Wish>,
     #[command(flatten)]
     nats: NatsArguments,
     /// What becomes of a run that loses an agent. What the agent sent and did not report is unknown, and the run is not valid
@@ -45,6 +49,8 @@ pub(crate) struct AgentsArguments {
     /// Set by the command: the agents that are there.
     #[arg(skip)]
     fleet: Option<Arc<Fleet>>,
+    #[arg(skip)]
+    observers: Option<Arc<Observers>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -57,7 +63,8 @@ enum OnLossWord {
 
 /// The agents of a command. Dropped, those that it started end.
 pub(crate) struct Agents {
-    fleet: Arc<Fleet>,
+    fleet: Option<Arc<Fleet>>,
+    observers: Option<Arc<Observers>>,
     /// Ended first: a server is nothing to wait for.
     _started: Option<Started>,
 }
@@ -75,9 +82,26 @@ impl AgentsArguments {
         self.agents.as_ref()
     }
 
-    /// The same where this process makes the load.
+    /// The same where this process makes the load, and nobody else samples.
     pub(super) fn without(&self) -> Self {
-        Self { agents: None, fleet: None, ..self.clone() }
+        Self { agents: None, sample: Vec::new(), ..self.clone() }
+    }
+
+    /// The same where this process makes the load.
+    pub(crate) fn without_load(&self) -> Self {
+        Self { agents: None, ..self.clone() }
+    }
+
+    /// Which agents do what, as on the command line.
+    pub(super) fn words(&self) -> impl Iterator<Item = String> {
+        let agents = self.agents.iter().map(|wanted| ("--agents", wanted.to_string()));
+        let samples = self.sample.iter().map(|wish| ("--sample", wish.to_string()));
+        agents.chain(samples).flat_map(|(option, value)| [option.to_owned(), value])
+    }
+
+    /// Who samples on other machines.
+    pub(super) fn elsewhere(&self) -> Option<Arc<dyn Elsewhere>> {
+        self.observers.clone().map(|observers| observers as Arc<dyn Elsewhere>)
     }
 
     /// Who makes the load; `None`: this process.
@@ -87,21 +111,37 @@ impl AgentsArguments {
 
     /// The same with these agents, if any are wanted.
     pub(super) fn with(&self, agents: Option<&Agents>) -> Self {
-        let agents = agents.filter(|_| self.agents.is_some());
-        Self { fleet: agents.map(|agents| Arc::clone(&agents.fleet)), ..self.clone() }
+        let fleet = agents.filter(|_| self.agents.is_some()).and_then(|agents| agents.fleet.clone());
+        let observers = agents.filter(|_| !self.sample.is_empty()).and_then(|agents| agents.observers.clone());
+        Self { fleet, observers, ..self.clone() }
     }
 }
 
 /// Finds or starts the agents that a command wants, once what they are to do is known to be possible. `keep`: what runs
 /// create is to stay.
 pub(crate) fn gather(given: &AgentsArguments, keep: bool, is_quiet: bool) -> Result<Option<Agents>, CliError> {
-    let Some(wanted) = &given.agents else { return Ok(None) };
-    let (broker, started) = match given.nats.broker()? {
+    let say = |text: &str| {
+        if !is_quiet {
+            console::say(text);
+        }
+    };
+    let broker = given.nats.broker()?;
+    let observers = match (&broker, given.sample.as_slice()) {
+        (_, []) => None,
+        (None, _) => return Err(CliError::usage("--sample needs agents at a NATS server: name it with --nats URL")),
+        (Some(broker), wishes) => {
+            let observers = Observers::new(broker.clone(), wishes.to_vec());
+            observers.check()?.iter().for_each(|found| say(found));
+            Some(Arc::new(observers))
+        }
+    };
+    let Some(wanted) = &given.agents else {
+        return Ok(observers.map(|observers| Agents { fleet: None, observers: Some(observers), _started: None }));
+    };
+    let (broker, started) = match broker {
         Some(broker) => (broker, None),
         None => {
-            if !is_quiet {
-                console::say(&format!("starting {} agents on this machine …", wanted.count()));
-            }
+            say(&format!("starting {} agents on this machine …", wanted.count()));
             let (broker, started) = Started::start(wanted)?;
             (broker, Some(started))
         }
@@ -113,12 +153,9 @@ pub(crate) fn gather(given: &AgentsArguments, keep: bool, is_quiet: bool) -> Res
     let within = if started.is_some() { STARTED } else { PRESENT };
     let fleet = Fleet::new(broker, wanted.clone(), within);
     let limit = Duration::from_nanos(given.clock_limit.as_ns());
-    let fleet = fleet.on_loss(on_loss).clock_limit(limit).keep(keep);
-    let agents = Agents { fleet: Arc::new(fleet), _started: started };
-    let names = agents.fleet.find()?;
-    if !is_quiet {
-        console::say(&format!("agents: {}", names.join(", ")));
-    }
+    let fleet = Arc::new(fleet.on_loss(on_loss).clock_limit(limit).keep(keep));
+    let agents = Agents { fleet: Some(Arc::clone(&fleet)), observers, _started: started };
+    say(&format!("agents: {}", fleet.find()?.join(", ")));
     Ok(Some(agents))
 }
 

@@ -209,6 +209,7 @@ pub(super) fn carry_out_in(
         ledger,
         null: null_backend().map(NullBackend),
         loaders: arguments.agents.loaders(),
+        elsewhere: arguments.agents.elsewhere(),
         resumed,
         via: servers.broker.map(Broker::via),
     };

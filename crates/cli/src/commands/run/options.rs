@@ -43,6 +43,7 @@ Examples:
   iotbench run -p machine_write -b postgres --set devices=4 --agents 2    the load by two processes of this machine
   iotbench run -p machine_write -b postgres --url postgres://db/ --set devices=4 --nats nats://broker:4222 --agents a,b
                                                                 by two machines, on each of which is an iotbench agent
+  iotbench run -p pmu_write -b postgres --url postgres://db/ --nats nats://broker:4222 --sample db1:postgres
   iotbench run -p compressor_insert -b postgres:document --via mqtt    through a broker, to the database and in time?
   iotbench run -p pmu_write --vus 10 --rate 50 --via 'mqtt://broker:1883?qos=0&payload=line'
   iotbench run -p ./mine.toml --dry-run                         what it would do
@@ -268,10 +269,9 @@ impl RunArguments {
         Self { views: views.clone(), ..self.clone() }
     }
 
-    /// The same run of a suite, its load to be made by the agents that the suite wants.
+    /// The same run of a suite, its load to be made and its database sampled by the agents that the suite wants.
     pub(crate) fn for_agents(&self, agents: &AgentsArguments) -> Self {
-        let wanted = agents.wanted().map(|wanted| ["--agents".to_owned(), wanted.to_string()]);
-        let command = self.command.iter().flatten().cloned().chain(wanted.into_iter().flatten()).collect();
+        let command = self.command.iter().flatten().cloned().chain(agents.words()).collect();
         Self { agents: agents.clone(), command: Some(command), ..self.clone() }
     }
 

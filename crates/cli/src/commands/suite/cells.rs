@@ -78,7 +78,8 @@ fn of_cell(cell: &Cell, full: bool, server_memory: Bytes, agents: &AgentsArgumen
         let arguments = RunArguments::of_suite(&cell.options(backend, full), server_memory)?;
         let jobs = jobs(&arguments)?;
         let for_agents = arguments.for_agents(agents);
-        let arguments = if check(&jobs, &for_agents).is_ok() { for_agents } else { arguments };
+        let is_divisible = check(&jobs, &for_agents).is_ok();
+        let arguments = if is_divisible { for_agents } else { arguments.for_agents(&agents.without_load()) };
         let mut targets = Vec::new();
         for job in jobs {
             let missing = job.find_programs().and_then(|()| job.reserve_descriptors()).err();

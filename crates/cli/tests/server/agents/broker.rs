@@ -61,7 +61,14 @@ impl Broker {
 
     /// An agent that is ready.
     pub fn agent(&self, place: &Place, name: &str) -> Agent {
-        let mut process = place.iotbench(&["agent", "--nats", &self.url(), "--name", name]).spawn().unwrap();
+        self.agent_with(place, name, &[])
+    }
+
+    /// An agent with these options that is ready.
+    pub fn agent_with(&self, place: &Place, name: &str, more: &[&str]) -> Agent {
+        let url = self.url();
+        let arguments = [&["agent", "--nats", &url, "--name", name], more].concat();
+        let mut process = place.iotbench(&arguments).spawn().unwrap();
         let said = Arc::new(Mutex::new(String::new()));
         let lines = BufReader::new(process.stderr.take().unwrap()).lines();
         let heard = Arc::clone(&said);
