@@ -1,7 +1,7 @@
 //! The NATS server between coordinator and agents: how it is reached.
 
 use crate::ClusterError;
-use async_nats::{Client, ConnectOptions, ServerAddr};
+use async_nats::{Client, ConnectErrorKind, ConnectOptions, ServerAddr};
 use percent_encoding::percent_decode_str;
 use std::{path::PathBuf, time::Duration};
 
@@ -71,8 +71,12 @@ impl Broker {
         if let Some(file) = &self.authority {
             options = options.add_root_certificates(file.clone());
         }
-        let refused =
-            |e: async_nats::ConnectError| ClusterError::Broker { at: self.shown(), kind: e.kind(), why: e.to_string() };
+        let refused = |e: async_nats::ConnectError| {
+            let why = e.to_string();
+            // A certificate that nobody vouches for comes as an error of the connection.
+            let kind = if why.contains("certificate") { ConnectErrorKind::Tls } else { e.kind() };
+            ClusterError::Broker { at: self.shown(), kind, why }
+        };
         options.connect(self.addresses.clone()).await.map_err(refused)
     }
 }

@@ -93,6 +93,7 @@ fn advice(kind: ConnectErrorKind) -> &'static str {
         ConnectErrorKind::AuthorizationViolation | ConnectErrorKind::Authentication => {
             "; give user and password or a token in IOTBENCH_NATS, or a file with --nats-credentials"
         }
+        ConnectErrorKind::Tls => "; name the certificate that vouches for the broker with --nats-ca FILE",
         ConnectErrorKind::Io | ConnectErrorKind::TimedOut => "; is nats-server running there?",
         _ => "",
     }

@@ -145,6 +145,7 @@ pub struct Seen {
 
 /// A subject at one instant.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[expect(clippy::large_enum_variant, reason = "nearly all are samples, and few are there at a time")]
 #[serde(rename_all = "snake_case")]
 pub enum Sight {
     /// It could be read, at this time since the run's start.

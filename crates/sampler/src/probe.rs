@@ -179,6 +179,11 @@ impl Probe {
         }
     }
 
+    /// Whether somebody on another machine takes the figures.
+    pub(crate) fn is_elsewhere(&self) -> bool {
+        matches!(self.0, Kind::Told(_))
+    }
+
     /// How the figures are taken. The network method is decided at the first sample.
     pub fn method(&self) -> Method {
         match &self.0 {

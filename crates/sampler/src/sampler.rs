@@ -233,7 +233,8 @@ impl Watched {
     }
 
     fn summary(&self) -> Summary {
-        self.accumulator.summary(Arc::clone(&self.role), self.node, self.probe.method(), self.gone_at)
+        let summary = self.accumulator.summary(Arc::clone(&self.role), self.node, self.probe.method(), self.gone_at);
+        Summary { elsewhere: self.probe.is_elsewhere(), ..summary }
     }
 }
 

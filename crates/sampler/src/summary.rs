@@ -15,6 +15,8 @@ pub struct Summary {
     pub node: u32,
     /// How the figures were taken.
     pub method: Method,
+    /// Whether it was sampled on another machine.
+    pub elsewhere: bool,
     /// When the first sample was taken, since the caller's epoch; `None` without any.
     pub from: Option<Duration>,
     /// When the last sample was taken.
@@ -90,6 +92,7 @@ impl Accumulator {
             role,
             node,
             method,
+            elsewhere: false,
             from: self.first.map(|sample| sample.at),
             to: self.last.map(|sample| sample.at),
             samples: self.samples,

@@ -44,10 +44,10 @@ impl PartialEq for Told {
 impl Eq for Told {}
 
 impl Told {
-    /// Puts down what was seen; its time is since the epoch of whoever asks, and one that is not later changes nothing.
+    /// Puts down what was seen; its time is since the epoch of whoever asks, and an earlier one changes nothing.
     pub fn tell(&self, sample: Sample, method: Method) {
         self.change(|state| {
-            if !matches!(&state.latest, Latest::Sample(before) if before.at >= sample.at) {
+            if !matches!(&state.latest, Latest::Sample(before) if before.at > sample.at) {
                 *state = State { latest: Latest::Sample(sample), method };
             }
         });

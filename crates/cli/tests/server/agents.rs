@@ -238,7 +238,7 @@ fn an_encrypted_broker_must_be_vouched_for() {
         place.call(&[&load("1s", more)[..], &fixed].concat())
     };
     let (code, _, said) = run(&[]);
-    assert!(code == 22 && said.contains("certificate"), "{code} {said}");
+    assert!(code == 22 && said.contains("--nats-ca FILE"), "{code} {said}");
     let (_, text, said) = run(&trusted);
     let document = Document::from_json(&text).unwrap_or_else(|e| panic!("{e}: {said}"));
     assert_eq!(document.points.stored, Some(document.points.acked), "{:?}", document.verdict);

@@ -32,7 +32,9 @@ impl Session<'_> {
         client.ceiling_per_s = running.client.ceiling_per_s();
         client.lateness = running.client.finish();
         fill_resources(&mut self.outcome, running.sampler.stop());
-        self.outcome.plan.remarks.extend(running.elsewhere.into_iter().flat_map(|elsewhere| elsewhere.end()));
+        if let Some(elsewhere) = running.elsewhere {
+            self.outcome.plan.remarks.extend(elsewhere.end());
+        }
         let verified = running.verifier.map(Verifier::finish).transpose().map_err(Reason::Internal);
         let totals = running.totals;
         self.outcome.reads = totals.reads;

@@ -47,6 +47,7 @@ pub struct Resources {
 }
 
 const SHARED: &str = "the database runs inside the client's process: the figures are those of both together";
+const ELSEWHERE: &str = "sampled by an agent beside it";
 const MACHINE: &str = "all that ran on it, this run and others";
 
 impl Resources {
@@ -63,9 +64,13 @@ impl Resources {
             let charged_bytes = resources.disk_written_bytes;
             if let (Some(charged), Some(taken)) = (charged_bytes, taken_bytes)
                 && charged > taken
+                && !summary.elsewhere
             {
                 resources.disk_written_bytes = taken_bytes;
                 resources.add_note(&format!("written at most what the devices took, charged were {charged} bytes"));
+            }
+            if summary.elsewhere {
+                resources.add_note(ELSEWHERE);
             }
             if summary.method.network == Some(NetworkMethod::Socket) {
                 datagrams.complete(&mut resources);
@@ -136,6 +141,7 @@ mod tests {
             from: None,
             to: None,
             samples: 2,
+            elsewhere: false,
             gone_at: None,
             cpu_s: None,
             user_s: None,
@@ -170,6 +176,9 @@ mod tests {
         assert_eq!(all[2].0, Some(500));
         let unknown = written(&[summary("server", Some(11_000)), summary("machine", None)]);
         assert_eq!(unknown[0], (Some(11_000), None), "where the devices do not tell, nothing bounds it");
+        let elsewhere = Summary { elsewhere: true, ..summary("server", Some(11_000)) };
+        let elsewhere = written(&[elsewhere, summary("machine", Some(500))]);
+        assert_eq!(elsewhere[0], (Some(11_000), Some(ELSEWHERE.into())), "those are another machine's devices");
     }
 
     /// TCP connections alone would say that who writes in datagrams needs no network.
