@@ -233,6 +233,7 @@ impl Simulation {
     }
 
     /// A second of an agent: response times about 300 µs, with a long tail.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "response times of a few ms")]
     fn window(&mut self, second: u64) -> Window {
         let mut recorder = Recorder::new(Arc::clone(&self.kinds));
         let (from_ns, operations) = (second * WINDOW_NS, self.size.operations);
