@@ -198,27 +198,8 @@ impl Coordinator {
     fn take(&mut self, message: &Message, desk: &Desk) {
         let now_ns = self.now_ns();
         let place = message.subject.rsplit('.').next().and_then(|place| place.parse::<usize>().ok());
-        let Some((place, member)) = place.and_then(|place| Some((place, self.members.get_mut(place)?))) else { return };
-        // What is told of a part that was given up has no place any more: its gap is unknown.
-        if matches!(self.roster.states().nth(place), Some(AgentState::Lost { .. })) {
-            return;
-        }
-        let report = match decode::<Report>(&message.payload) {
-            Ok(report) if report.run == self.run => Ok(report),
-            Ok(_) => return,
-            Err(error) => Err(error.to_string()),
-        };
-        self.roster.hear(place, now_ns);
-        let taken = report.and_then(|Report { number, told, .. }| match member.reports.take(number) {
-            Came::Again => Ok(()),
-            Came::TooFarAhead => Err("its reports have a gap".into()),
-            Came::New => member.take(number, told).map_err(|error| error.to_string()),
-        });
-        match taken {
-            Ok(()) if member.has_told_all() => self.roster.end(place),
-            Ok(()) => {}
-            Err(why) => self.roster.fail(place, &why).iter().for_each(|loss| note_loss(loss, desk)),
-        }
+        let Some(place) = place else { return };
+        take(&mut self.members, &mut self.roster, &self.run, place, &message.payload, now_ns, desk);
     }
 
     /// Looks at the clocks once more, and gives the agents back.
@@ -248,6 +229,39 @@ impl Coordinator {
     }
 }
 
+/// Takes a report of the agent at this place, which came now.
+fn take(
+    members: &mut [Member],
+    roster: &mut Roster,
+    run: &str,
+    place: usize,
+    payload: &[u8],
+    now_ns: u64,
+    desk: &Desk,
+) {
+    let Some(member) = members.get_mut(place) else { return };
+    // What is told of a part that was given up has no place any more: its gap is unknown.
+    if matches!(roster.states().nth(place), Some(AgentState::Lost { .. })) {
+        return;
+    }
+    let report = match decode::<Report>(payload) {
+        Ok(report) if report.run == run => Ok(report),
+        Ok(_) => return,
+        Err(error) => Err(error.to_string()),
+    };
+    roster.hear(place, now_ns);
+    let taken = report.and_then(|Report { number, told, .. }| match member.reports.take(number) {
+        Came::Again => Ok(()),
+        Came::TooFarAhead => Err("its reports have a gap".into()),
+        Came::New => member.take(number, told).map_err(|error| error.to_string()),
+    });
+    match taken {
+        Ok(()) if member.has_told_all() => roster.end(place),
+        Ok(()) => {}
+        Err(why) => roster.fail(place, &why).iter().for_each(|loss| note_loss(loss, desk)),
+    }
+}
+
 fn note_loss(loss: &Loss, desk: &Desk) {
     match loss.then {
         Then::Stop => desk.stop(),
@@ -271,3 +285,6 @@ fn part(planned: &Planned, plan: Plan, reports: String, drops: bool) -> Part {
 fn lease_ns() -> u64 {
     u64::try_from(LEASE.as_nanos()).unwrap_or(u64::MAX)
 }
+
+#[cfg(test)]
+mod simulation;

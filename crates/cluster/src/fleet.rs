@@ -130,7 +130,7 @@ impl Loading for UnderWay {
 }
 
 impl Members {
-    fn figures(self, limit: Duration) -> Vec<AgentFigures> {
+    pub(crate) fn figures(self, limit: Duration) -> Vec<AgentFigures> {
         let limit_ns = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
         self.0
             .into_iter()

@@ -14,7 +14,7 @@ pub(crate) const ANSWER: Duration = Duration::from_secs(2);
 /// How often orders are repeated: agents hear of the coordinator so.
 pub(crate) const REPEAT: Duration = Duration::from_millis(250);
 /// Round trips that tell an agent's clock.
-const ROUND_TRIPS: usize = 16;
+pub(crate) const ROUND_TRIPS: usize = 16;
 
 pub(crate) async fn hold(client: &Client, run: &str, names: &[String]) -> Result<(), ClusterError> {
     let hold = Request::Hold { run: run.into() };

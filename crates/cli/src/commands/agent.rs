@@ -19,7 +19,7 @@ Examples:
 An agent opens connections to whatever database a run names: let only people whom you trust reach the broker.";
 
 /// How often it is seen whether it is to end.
-const LOOK: Duration = Duration::from_millis(200);
+const LOOK: Duration = Duration::from_millis(500);
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]

@@ -220,6 +220,24 @@ fn what_is_reported_twice_and_out_of_order_counts_once() {
     place.assert_nothing_is_left();
 }
 
+/// An agent keeps nothing on a disk: a full one is nothing to it.
+#[test]
+fn an_agent_that_cannot_write_to_any_file_makes_its_part() {
+    if !are_here() {
+        return;
+    }
+    let (place, broker) = (Place::new(), Broker::start(&[]));
+    let agents = [broker.agent_without_a_disk(&place, "a"), broker.agent(&place, "b")];
+    let (document, _) = run_and_verify(&place, &["--nats", &broker.url(), "--agents", "2"]);
+    assert!(
+        document.agents.iter().all(|agent| agent.lost.is_none() && agent.points_acked > 0),
+        "{:#?}",
+        document.agents
+    );
+    agents.into_iter().for_each(|mut agent| agent.end());
+    place.assert_nothing_is_left();
+}
+
 #[test]
 fn an_encrypted_broker_must_be_vouched_for() {
     if !are_here() {
@@ -243,6 +261,8 @@ fn an_encrypted_broker_must_be_vouched_for() {
     let document = Document::from_json(&text).unwrap_or_else(|e| panic!("{e}: {said}"));
     assert_eq!(document.points.stored, Some(document.points.acked), "{:?}", document.verdict);
     agent.end();
+    // Its certificate lies in the place.
+    drop(broker);
     place.assert_nothing_is_left();
 }
 

@@ -4,7 +4,7 @@ use super::{Outstanding, ReadCounts, Slice};
 use crate::ledger::{Fate, Fates, MOST_RANGES, decode, encode};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use iotbench_core::Run;
-use iotbench_recorder::{LatencyHistogram, NotOurWindow, OperationKind, SentWindow};
+use iotbench_recorder::{LatencyHistogram, NotOurWindow, OperationKind, SentWindow, Window};
 use serde::{Deserialize, Serialize};
 use std::{ops::Range, sync::Arc};
 
@@ -52,14 +52,12 @@ impl Slice {
     /// What is sent of it, in messages of at most 65,536 ranges of datapoints each.
     pub fn into_sent(mut self) -> Vec<SentSlice> {
         let mut messages = vec![SentSlice {
-            generation: self.generation,
-            windows: self.windows.into_iter().map(SentWindow::from).collect(),
-            fates: <[String; 3]>::default(),
             outstanding: self.outstanding.map(SentOutstanding::from),
             pending: self.pending,
             pacing_error: self.pacing_error.map(|error| *error),
             samples_dropped: self.samples_dropped,
             reads: self.reads,
+            ..SentSlice::new(self.generation, self.windows)
         }];
         for (place, fate) in Fate::ALL.into_iter().enumerate() {
             let runs = self.fates.of(fate);
@@ -82,6 +80,12 @@ impl Slice {
 }
 
 impl SentSlice {
+    /// What was recorded in these windows of a generation, and nothing else.
+    #[must_use]
+    pub fn new(generation: u32, windows: Vec<Window>) -> Self {
+        Self { generation, windows: windows.into_iter().map(SentWindow::from).collect(), ..Self::default() }
+    }
+
     /// The slice, of a part of a run that is for these devices and records these kinds of operations.
     ///
     /// # Errors

@@ -66,9 +66,31 @@ impl Broker {
 
     /// An agent with these options that is ready.
     pub fn agent_with(&self, place: &Place, name: &str, more: &[&str]) -> Agent {
+        self.started(name, self.command(place, name, more))
+    }
+
+    /// One that is ready, and ended by the kernel when it writes to a file.
+    pub fn agent_without_a_disk(&self, place: &Place, name: &str) -> Agent {
+        let agent = self.command(place, name, &[]);
+        let mut command = Command::new("sh");
+        command.args(["-c", "ulimit -f 0; exec \"$0\" \"$@\""]).arg(agent.get_program()).args(agent.get_args());
+        for (name, value) in agent.get_envs() {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        self.started(name, command)
+    }
+
+    fn command(&self, place: &Place, name: &str, more: &[&str]) -> Command {
         let url = self.url();
-        let arguments = [&["agent", "--nats", &url, "--name", name], more].concat();
-        let mut process = place.iotbench(&arguments).spawn().unwrap();
+        place.iotbench(&[&["agent", "--nats", &url, "--name", name], more].concat())
+    }
+
+    fn started(&self, name: &str, mut command: Command) -> Agent {
+        let mut process = command.spawn().unwrap();
         let said = Arc::new(Mutex::new(String::new()));
         let lines = BufReader::new(process.stderr.take().unwrap()).lines();
         let heard = Arc::clone(&said);
