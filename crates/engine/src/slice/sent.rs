@@ -8,7 +8,7 @@ use iotbench_recorder::{LatencyHistogram, NotOurWindow, OperationKind, SentWindo
 use serde::{Deserialize, Serialize};
 use std::{ops::Range, sync::Arc};
 
-/// What is handed over in one message: a [`Slice`] without a trace, or a part of one that has too many datapoints.
+/// What is handed over in one message: a slice without a trace, or a part of one that has too many datapoints.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SentSlice {
     generation: u32,
