@@ -54,7 +54,8 @@ impl From<StartError> for CliError {
             | StartError::NoSupervisor
             | StartError::NoSetpriv
             | StartError::OtherNodes { .. }
-            | StartError::OtherKind { .. } => USAGE,
+            | StartError::OtherKind { .. }
+            | StartError::NotReachable { .. } => USAGE,
             StartError::Folder(error) => folder_code(error),
             StartError::Io { .. } => LOCAL_IO,
             StartError::Died { .. } | StartError::NotReady { .. } => SERVER,

@@ -2,7 +2,7 @@
 
 use crate::{diagnostics::Source, error::CliError, profiles::WrittenProfile};
 use iotbench_backends::BACKENDS;
-use iotbench_core::{Backend, Endpoint, Layout, Recipe, Registry, Settings, Target};
+use iotbench_core::{Backend, Endpoint, Layout, Node, Recipe, Registry, Settings, Target};
 use iotbench_engine::{Overrides, PlanRequest, Planned, Profile, plan, reserve_descriptors};
 use iotbench_launcher::{PrivateServer, Programs, ServerSettings, planned_endpoints};
 use std::{
@@ -46,14 +46,29 @@ pub(crate) struct Job {
 pub(crate) struct ServerWanted {
     pub(crate) recipe: &'static Recipe,
     pub(crate) settings: ServerSettings,
+    /// The backend's settings, those of the server among them.
+    pub(crate) of_backend: Settings,
 }
 
 /// Where a job's database is.
 pub(crate) struct Place<'a> {
     /// A folder for an embedded database.
     pub(crate) folder: &'a Path,
-    /// The private server's address, and what there is to sample of it; `None`: it is not started yet.
-    pub(crate) server: Option<&'a PrivateServer>,
+    /// The private server; `None`: it is not started yet.
+    pub(crate) server: Option<ServerPlace>,
+}
+
+/// Where a private server is, and what there is to sample of it on this machine.
+#[derive(Clone)]
+pub(crate) struct ServerPlace {
+    pub(crate) endpoints: Vec<Endpoint>,
+    pub(crate) nodes: Vec<Node>,
+}
+
+impl From<&PrivateServer> for ServerPlace {
+    fn from(server: &PrivateServer) -> Self {
+        Self { endpoints: server.endpoints().to_vec(), nodes: server.nodes() }
+    }
 }
 
 impl Place<'_> {
@@ -127,7 +142,7 @@ impl Job {
         let settings = ServerSettings::of_backend(&written, recipe);
         let settings = settings.map_err(|e| CliError::usage(format!("backend.{name}.{e}")))?;
         match (self.endpoints.is_empty(), settings.is_empty()) {
-            (true, _) => Ok(Some(ServerWanted { recipe, settings })),
+            (true, _) => Ok(Some(ServerWanted { recipe, settings, of_backend: written })),
             (false, true) if !self.profile.scenario.is_empty() => Err(CliError::usage(
                 "a scenario acts on the processes of a server that iotbench starts, and --url names another one: leave one out",
             )),
@@ -164,8 +179,8 @@ impl Job {
 
     /// What one of its runs means. An embedded database lies in the place's folder, unless the user says where it is.
     pub(crate) fn plan(&self, run: &Profile, run_id: &str, place: &Place<'_>) -> Result<Planned, CliError> {
-        let private = match (place.server, &self.server) {
-            (Some(server), _) => server.endpoints().to_vec(),
+        let private = match (&place.server, &self.server) {
+            (Some(server), _) => server.endpoints.clone(),
             (None, Some(wanted)) => {
                 let nodes = wanted.settings.nodes(wanted.recipe);
                 planned_endpoints(wanted.recipe, nodes).map_err(CliError::internal)?
@@ -174,7 +189,7 @@ impl Job {
         };
         let target = Target {
             endpoints: self.endpoints.iter().cloned().chain(private).collect(),
-            nodes: place.server.map(PrivateServer::nodes).unwrap_or_default(),
+            nodes: place.server.as_ref().map(|server| server.nodes.clone()).unwrap_or_default(),
             folder: Some(place.folder.to_owned()),
             insecure: self.insecure,
         };

@@ -1,10 +1,13 @@
 //! An agent: is there for whoever coordinates a run, one run at a time, and makes its part of the load.
 
+mod servers;
+
 use crate::{
     Broker, ClusterError,
     hold::Hold,
     message::{Answer, FIND, Offer, Part, Report, Request, Seen, decode, encode, subject_of},
     sampling::Sampling,
+    serving::Serving,
     subject::Found,
     wanted::check_name,
     work::{News, Work},
@@ -17,6 +20,7 @@ use iotbench_engine::{Planned, Told};
 use std::{
     collections::VecDeque,
     future::Future,
+    net::Ipv4Addr,
     time::{Duration, Instant},
 };
 use tokio::sync::{mpsc, oneshot};
@@ -43,6 +47,9 @@ struct Agent<'a> {
     hold: Hold,
     part: Option<AtWork>,
     sampling: Option<Sampling>,
+    serving: Option<Serving>,
+    /// Where other machines reach the servers that it starts.
+    listen: Option<Ipv4Addr>,
     offers: Vec<Offer>,
     /// From the threads of its parts.
     news: mpsc::Sender<News>,
@@ -64,18 +71,29 @@ struct Waiting {
     sent: Instant,
 }
 
+/// What an agent is.
+#[derive(Clone, Debug)]
+pub struct AgentOptions {
+    /// Its name.
+    pub name: String,
+    /// What it does for runs.
+    pub offers: Vec<Offer>,
+    /// Where other machines reach the servers that it starts; `None`: they do not.
+    pub listen: Option<Ipv4Addr>,
+}
+
 /// Serves runs with what it offers until `stop`, and tells `say` what whoever watches the agent wants to know.
 ///
 /// # Errors
 /// The broker refuses what an agent needs, or another agent has its name.
 pub async fn serve(
     broker: &Broker,
-    name: &str,
-    offers: &[Offer],
+    options: &AgentOptions,
     backends: &'static [&'static dyn Backend],
     say: &dyn Fn(&str),
     stop: impl Future<Output = ()>,
 ) -> Result<(), ClusterError> {
+    let name = options.name.as_str();
     check_name(name)?;
     let client = broker.connect(&format!("iotbench agent {name}")).await?;
     if is_taken(&client, name).await? {
@@ -86,8 +104,7 @@ pub async fn serve(
     client.flush().await.map_err(ClusterError::lost)?;
     say(&format!("agent {name} at {}", broker.shown()));
     let (sender, mut news) = mpsc::channel(64);
-    let lease_ns = u64::try_from(LEASE.as_nanos()).unwrap_or(u64::MAX);
-    let (epoch, hold) = (Instant::now(), Hold::new(lease_ns));
+    let (epoch, hold) = (Instant::now(), Hold::new(lease_ns()));
     let mut agent = Agent {
         client,
         name: name.into(),
@@ -97,7 +114,9 @@ pub async fn serve(
         hold,
         part: None,
         sampling: None,
-        offers: offers.to_vec(),
+        serving: None,
+        listen: options.listen,
+        offers: options.offers.clone(),
         news: sender,
     };
     let mut look = tokio::time::interval(LOOK);
@@ -172,6 +191,17 @@ impl Agent<'_> {
                 Ok(Found { what, .. }) => Answer::Found { what },
                 Err(why) => Answer::Failed { why },
             }),
+            Request::Serve { .. } if !self.offers.contains(&Offer::Serve) => {
+                Some(Answer::Failed { why: "it starts no servers: see its --offer".into() })
+            }
+            Request::Serve { id, backend, settings, memory_bytes } => {
+                self.serve(&id, &backend, settings, memory_bytes, came_ns, message)
+            }
+            Request::Keep { id } => {
+                self.serving.iter_mut().for_each(|serving| drop(serving.hold.renew(&id, came_ns)));
+                None
+            }
+            Request::StopServer { id } => self.stop_server(&id, message),
             Request::Sample { run, .. } if !self.hold.renew(&run, came_ns) => Some(not_ours(&run)),
             Request::Sample { run, subjects, at_ns, reports } => {
                 let epoch = self.epoch + Duration::from_nanos(u64::try_from(at_ns).unwrap_or(0));
@@ -226,19 +256,24 @@ impl Agent<'_> {
         };
         (self.say)(&format!("run {run}: devices {} to {}", devices.start, devices.end.saturating_sub(1)));
         self.part = Some(AtWork { run, work, reports, next: 0, waiting: VecDeque::new() });
-        let (client, reply) = (self.client.clone(), message.reply.clone());
-        tokio::spawn(async move {
-            let answer = match connected.await {
+        self.answer_later(message, async move {
+            match connected.await {
                 Ok(Ok(())) => Answer::Done,
                 Ok(Err(why)) => Answer::Failed { why },
                 Err(_) => Answer::Failed { why: "its thread ended by a fault of iotbench".into() },
-            };
-            if let (Some(reply), Ok(bytes)) = (reply, encode(&answer)) {
+            }
+        });
+        None
+    }
+
+    fn answer_later(&self, message: &Message, answer: impl Future<Output = Answer> + Send + 'static) {
+        let (client, reply) = (self.client.clone(), message.reply.clone());
+        tokio::spawn(async move {
+            if let (Some(reply), Ok(bytes)) = (reply, encode(&answer.await)) {
                 // Whoever asked waits no longer than it wants.
                 let _ = client.publish(reply, bytes.into()).await;
             }
         });
-        None
     }
 
     async fn report(&mut self, news: News) -> Result<(), ClusterError> {
@@ -269,6 +304,11 @@ impl Agent<'_> {
 
     /// Ends what nobody wants any more, and repeats what was not received.
     async fn look(&mut self) -> Result<(), ClusterError> {
+        let now_ns = self.now_ns();
+        if let Some(serving) = self.serving.take_if(|serving| serving.hold.take_expired(now_ns).is_some()) {
+            (self.say)("its server is stopped: whoever wanted it is gone");
+            drop(serving.stop());
+        }
         let expired = self.hold.take_expired(self.now_ns());
         self.sampling = self.sampling.take().filter(|sampling| expired.as_ref() != Some(&sampling.run));
         if let Some(run) = expired
@@ -309,6 +349,10 @@ fn planned(part: Part, backends: &'static [&'static dyn Backend]) -> Result<(Pla
     let target = Target { endpoints, insecure: part.insecure, ..Target::default() };
     let planned = part.head.planned(target).map_err(|e| e.to_string())?;
     Ok((planned, backend))
+}
+
+fn lease_ns() -> u64 {
+    u64::try_from(LEASE.as_nanos()).unwrap_or(u64::MAX)
 }
 
 fn not_ours(run: &str) -> Answer {

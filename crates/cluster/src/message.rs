@@ -2,6 +2,7 @@
 //! version is refused before anything else of it is read.
 
 use crate::subject::What;
+use iotbench_core::Settings;
 use iotbench_engine::{LedgerHead, Orders, Told};
 use iotbench_sampler::{Method, Sample};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -116,6 +117,27 @@ pub enum Request {
         /// The subject for what is seen of them.
         reports: String,
     },
+    /// Start a private server, and run it as long as it is wanted.
+    Serve {
+        /// Who wants it.
+        id: String,
+        /// Its backend.
+        backend: String,
+        /// The backend's settings, those of the server among them.
+        settings: Settings,
+        /// The memory budget of its caches.
+        memory_bytes: u64,
+    },
+    /// The server is still wanted.
+    Keep {
+        /// By whom.
+        id: String,
+    },
+    /// Stop the server.
+    StopServer {
+        /// Who wanted it.
+        id: String,
+    },
     /// The run has ended.
     Release {
         /// The run's name.
@@ -131,6 +153,28 @@ pub enum Offer {
     Load,
     /// It samples what runs beside it.
     Sample,
+    /// It starts and stops private servers.
+    Serve,
+}
+
+/// A private server that runs on an agent's machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Served {
+    /// Where it is reached.
+    pub endpoints: Vec<Url>,
+    /// What there is to sample of it.
+    pub processes: Vec<ServedProcess>,
+}
+
+/// One of its processes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServedProcess {
+    /// Its role.
+    pub role: String,
+    /// Its node.
+    pub node: u32,
+    /// The root of its own processes.
+    pub pid: i32,
 }
 
 /// What an agent sees of the subjects that it samples, in their order. A report that is lost is not repeated: counters go on
@@ -191,6 +235,8 @@ pub enum Answer {
         /// In words, such as `process 4711 (postgres)`.
         what: String,
     },
+    /// The server runs.
+    Serving(Served),
     /// It is done.
     Done,
     /// It is another run's.

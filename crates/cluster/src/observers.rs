@@ -69,6 +69,12 @@ impl Observers {
         Self { broker, wishes }
     }
 
+    /// What is to be sampled.
+    #[must_use]
+    pub fn wishes(&self) -> &[Wish] {
+        &self.wishes
+    }
+
     /// What each wish was found to be. Blocks.
     ///
     /// # Errors

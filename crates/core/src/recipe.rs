@@ -101,7 +101,8 @@ pub struct Role {
     /// Variables of every command, as `NAME=value`. An element `{settings}` stands for the user's settings: what stands
     /// before it are defaults, what comes after cannot be changed.
     pub environment: &'static [&'static str],
-    /// The process, which stays in the foreground. An element `{settings}` as in the environment.
+    /// The process, which stays in the foreground. An element `{settings}` as in the environment. One with `{open}` is there
+    /// only where other machines reach the server; the name itself stands for nothing.
     pub start: &'static [&'static str],
     /// What one of the user's settings becomes where `{settings}` stands: `{key}`, `{KEY}` (in capitals, `_` for other
     /// characters) and `{value}`.

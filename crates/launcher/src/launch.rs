@@ -18,6 +18,7 @@ use iotbench_core::Recipe;
 use std::{
     collections::HashMap,
     io,
+    net::Ipv4Addr,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -41,6 +42,7 @@ pub struct Launch {
     settings: ServerSettings,
     kept: Option<PathBuf>,
     wanted_ports: Vec<u16>,
+    listen: Option<Ipv4Addr>,
     supervisor: Option<PathBuf>,
 }
 
@@ -110,6 +112,12 @@ pub enum StartError {
         /// The whole log.
         log: PathBuf,
     },
+    /// Other machines shall reach a server of several nodes.
+    #[error("a server of {nodes} nodes is reached from its own machine alone: leave server.nodes out")]
+    NotReachable {
+        /// How many it has.
+        nodes: u32,
+    },
     /// The caller does not want it any more.
     #[error("the start was given up")]
     Cancelled,
@@ -132,6 +140,7 @@ impl Launch {
             settings: ServerSettings::default(),
             kept: None,
             wanted_ports: Vec::new(),
+            listen: None,
             supervisor: None,
         }
     }
@@ -161,6 +170,13 @@ impl Launch {
     #[must_use]
     pub fn supervisor(mut self, program: PathBuf) -> Self {
         self.supervisor = Some(program);
+        self
+    }
+
+    /// Has other machines reach it, at this address of this machine; whoever does needs no password. For servers of one node.
+    #[must_use]
+    pub fn listening_at(mut self, address: Ipv4Addr) -> Self {
+        self.listen = Some(address);
         self
     }
 
@@ -243,7 +259,7 @@ impl Place<'_> {
     /// How long each log is already.
     fn log_lengths(&self) -> HashMap<PathBuf, u64> {
         let Launch { recipe, log, .. } = self.launch;
-        let members = Topology { recipe, nodes: self.nodes(), ports: Vec::new() }.members();
+        let members = Topology { recipe, nodes: self.nodes(), ports: Vec::new(), listen: None }.members();
         let logs = members.iter().map(|member| log::of_member(log, &member.name())).chain([log.clone()]);
         logs.map(|log| {
             let length = log::length(&log);
@@ -258,8 +274,14 @@ impl Place<'_> {
             Some(kept) => kept.clone(),
             None => fresh_path(backend, self.account.as_ref())?,
         };
-        let topology = topology::choose(recipe, self.nodes(), wanted)
-            .map_err(|source| StartError::Io { what: "no free port on 127.0.0.1".into(), source })?;
+        let listen = self.launch.listen;
+        if listen.is_some() && self.nodes() > 1 {
+            return Err(StartError::NotReachable { nodes: self.nodes() });
+        }
+        let topology = topology::choose(recipe, self.nodes(), wanted, listen).map_err(|source| StartError::Io {
+            what: format!("no free port on {}", listen.unwrap_or(Ipv4Addr::LOCALHOST)),
+            source,
+        })?;
         let plan = self.plan(&folder, &topology)?;
         let supervisor = open_log(log).and_then(|log| Supervisor::start(&self.supervisor, &plan.order, log));
         let mut supervisor = supervisor.map_err(|source| StartError::Io {

@@ -14,6 +14,8 @@ pub(crate) struct Topology {
     pub(crate) nodes: u32,
     /// The ports of all roles, in their order.
     pub(crate) ports: Vec<u16>,
+    /// Where other machines reach its one node; `None`: its nodes are reached from this machine alone.
+    pub(crate) listen: Option<Ipv4Addr>,
 }
 
 /// One process of a server.
@@ -23,6 +25,7 @@ pub(crate) struct Member {
     pub(crate) node: u32,
     /// Whether it is the only one.
     pub(crate) alone: bool,
+    host: Ipv4Addr,
 }
 
 impl Member {
@@ -33,7 +36,7 @@ impl Member {
 
     /// Its node's address.
     pub(crate) fn host(&self) -> Ipv4Addr {
-        host(self.node)
+        self.host
     }
 }
 
@@ -68,10 +71,14 @@ pub(crate) fn count_ports(recipe: &Recipe) -> usize {
 /// The recipe is wrong.
 pub fn planned_endpoints(recipe: &'static Recipe, nodes: u32) -> Result<Vec<Endpoint>, UnknownName> {
     let ports = (1..).take(count_ports(recipe)).collect();
-    Topology { recipe, nodes, ports }.endpoints(&Values::default())
+    Topology { recipe, nodes, ports, listen: None }.endpoints(&Values::default())
 }
 
 impl Topology {
+    fn host(&self, node: u32) -> Ipv4Addr {
+        self.listen.unwrap_or_else(|| host(node))
+    }
+
     /// Its processes, in the order of their start.
     pub(crate) fn members(&self) -> Vec<Member> {
         self.stages().concat()
@@ -80,7 +87,7 @@ impl Topology {
     /// Its processes, those of one role together.
     pub(crate) fn stages(&self) -> Vec<Vec<Member>> {
         let of_role = |role: &'static Role| {
-            let member = |node| Member { role, node, alone: false };
+            let member = |node| Member { role, node, alone: false, host: self.host(node) };
             role.on.of(self.nodes).map(member).collect::<Vec<_>>()
         };
         let mut stages: Vec<_> = self.recipe.roles.iter().map(of_role).collect();
@@ -111,9 +118,14 @@ impl Topology {
         } else {
             values.leave_out("cluster");
         }
-        values.set("hosts", joined(hosts(self.nodes)));
+        values.set("hosts", joined((0..self.nodes).map(|node| self.host(node))));
+        // Only a server that other machines reach lets their users in.
+        match self.listen {
+            Some(_) => values.set("open", ""),
+            None => values.leave_out("open"),
+        }
         for role in self.recipe.roles {
-            let on = || role.on.of(self.nodes).map(host);
+            let on = || role.on.of(self.nodes).map(|node| self.host(node));
             for (name, port) in self.ports_of(role) {
                 let path = format!("{}.{name}", role.name);
                 values.set(&path, port);
@@ -155,9 +167,15 @@ fn joined<T: ToString>(parts: impl IntoIterator<Item = T>) -> String {
 }
 
 /// The recipe on free ports: the same on every node, `wanted` ones first.
-pub(crate) fn choose(recipe: &'static Recipe, nodes: u32, wanted: &[u16]) -> std::io::Result<Topology> {
-    let ports = ports::choose(count_ports(recipe), &hosts(nodes), wanted)?;
-    Ok(Topology { recipe, nodes, ports })
+pub(crate) fn choose(
+    recipe: &'static Recipe,
+    nodes: u32,
+    wanted: &[u16],
+    listen: Option<Ipv4Addr>,
+) -> std::io::Result<Topology> {
+    let hosts = listen.map_or_else(|| hosts(nodes), |listen| vec![listen]);
+    let ports = ports::choose(count_ports(recipe), &hosts, wanted)?;
+    Ok(Topology { recipe, nodes, ports, listen })
 }
 
 #[cfg(test)]
@@ -197,7 +215,7 @@ mod tests {
     };
 
     fn three() -> Topology {
-        Topology { recipe: &RECIPE, nodes: 3, ports: vec![9042, 7000, 8080] }
+        Topology { recipe: &RECIPE, nodes: 3, ports: vec![9042, 7000, 8080], listen: None }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! MySQL, which is talked to as MariaDB is: what is another's in it is its name, its address and its private server.
 
-use super::{OF_BOTH, config::SETTINGS, open};
+use super::{OF_BOTH, config::SETTINGS, open, recipe::OPEN};
 use iotbench_core::{
     Backend, Capabilities, Database, Domain, On, OpenRequest, Origin, Program, PromiseLevel, Ready, Recipe, Role,
     Setting, SettingError, StopBy, ValueType,
@@ -69,7 +69,7 @@ static RECIPE: Recipe = Recipe {
         name: "server",
         on: On::EveryNode,
         ports: &["port"],
-        files: &[],
+        files: &[OPEN],
         // Its root has no password.
         init: &[&["{mysqld8}", "--no-defaults", "--initialize-insecure", "--datadir={data}"]],
         environment: &[],
@@ -77,6 +77,7 @@ static RECIPE: Recipe = Recipe {
             "{mysqld8}",
             "--no-defaults",
             "--innodb-buffer-pool-size={memory_bytes}",
+            "{open}--init-file={run}/open.sql",
             "{settings}",
             "--datadir={data}",
             "--tmpdir={run}",

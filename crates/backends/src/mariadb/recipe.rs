@@ -1,8 +1,17 @@
 //! A private MariaDB server, with the engines InnoDB and MyRocks.
 
-use iotbench_core::{On, Origin, Program, Ready, Recipe, Role, StopBy};
+use iotbench_core::{ConfigFile, On, Origin, Program, Ready, Recipe, Role, StopBy};
 
 const SBIN: &[&str] = &["/usr/sbin", "/usr/local/sbin", "/usr/local/mysql/bin"];
+
+/// Who may come in where other machines reach the server: root without a password, as from its own machine otherwise.
+pub(crate) const OPEN: ConfigFile = ConfigFile {
+    path: "open.sql",
+    text: "\
+CREATE USER IF NOT EXISTS 'root'@'%';
+GRANT ALL PRIVILEGES ON *.* TO 'root'@'%' WITH GRANT OPTION;
+",
+};
 
 /// Both engines get the whole budget: a table is in one of them, and the other's cache stays empty.
 pub(crate) static RECIPE: Recipe = Recipe {
@@ -23,7 +32,7 @@ pub(crate) static RECIPE: Recipe = Recipe {
         name: "server",
         on: On::EveryNode,
         ports: &["port"],
-        files: &[],
+        files: &[OPEN],
         init: &[&[
             "{mariadb-install-db}",
             "--no-defaults",
@@ -41,6 +50,7 @@ pub(crate) static RECIPE: Recipe = Recipe {
             "--innodb-buffer-pool-size={memory_bytes}",
             "--rocksdb-block-cache-size={memory_bytes}",
             "--character-set-server=utf8mb4",
+            "{open}--init-file={run}/open.sql",
             "{settings}",
             "--datadir={data}",
             // Starting, it removes what looks like a server's temporary table there.

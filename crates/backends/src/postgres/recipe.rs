@@ -1,6 +1,6 @@
 //! Private PostgreSQL servers: one, one with TimescaleDB, or a coordinator of Citus with its workers.
 
-use iotbench_core::{On, Origin, Program, Ready, Recipe, Role, StopBy, Variant};
+use iotbench_core::{ConfigFile, On, Origin, Program, Ready, Recipe, Role, StopBy, Variant};
 
 /// Where distributions keep the programs of each major version.
 const BIN: &[&str] = &["/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/usr/local/pgsql/bin"];
@@ -36,6 +36,7 @@ macro_rules! start {
             "-c",
             "shared_buffers={memory_bytes}B",
             $("-c", $own,)*
+            "{open}--hba_file={run}/open.conf",
             "{settings}",
             "-D",
             "{data}",
@@ -49,11 +50,20 @@ macro_rules! start {
     };
 }
 
+/// Who may come in where other machines reach the server: everyone, as those of its own machine may otherwise.
+const OPEN: ConfigFile = ConfigFile {
+    path: "open.conf",
+    text: "\
+local all all trust
+host all all 0.0.0.0/0 trust
+",
+};
+
 const SERVER: Role = Role {
     name: "server",
     on: On::EveryNode,
     ports: &["port"],
-    files: &[],
+    files: &[OPEN],
     init: &[&[
         "{initdb}",
         "--pgdata={data}",

@@ -3,9 +3,9 @@
 use crate::{console, error::CliError, nats::NatsArguments, signals};
 use clap::{Args, ValueEnum};
 use iotbench_backends::BACKENDS;
-use iotbench_cluster::{Offer, serve};
+use iotbench_cluster::{AgentOptions, Offer, serve};
 use iotbench_engine::StopSignal;
-use std::{io::Read, time::Duration};
+use std::{io::Read, net::Ipv4Addr, time::Duration};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -39,6 +39,10 @@ pub(crate) struct AgentArguments {
         value_name = "WHAT"
     )]
     offer: Vec<OfferWord>,
+    /// Where other machines reach the servers that it starts (--offer serve): an address of this machine. Everyone who reaches
+    /// it can use them without a password. Without it only this machine does
+    #[arg(long, env = "IOTBENCH_LISTEN", value_name = "ADDRESS")]
+    listen: Option<Ipv4Addr>,
     /// End with standard input: set by the run that starts its own agents
     #[arg(long, hide = true)]
     of_a_run: bool,
@@ -50,6 +54,8 @@ enum OfferWord {
     Load,
     /// It samples what runs beside it
     Sample,
+    /// It starts and stops private servers
+    Serve,
 }
 
 impl From<OfferWord> for Offer {
@@ -57,6 +63,7 @@ impl From<OfferWord> for Offer {
         match word {
             OfferWord::Load => Self::Load,
             OfferWord::Sample => Self::Sample,
+            OfferWord::Serve => Self::Serve,
         }
     }
 }
@@ -67,6 +74,7 @@ pub(super) fn agent(arguments: &AgentArguments) -> Result<(), CliError> {
         broker.ok_or_else(|| CliError::usage("which NATS server? Give --nats URL, such as nats://host:4222"))?;
     let offers: Vec<Offer> = arguments.offer.iter().copied().map(Offer::from).collect();
     let name = arguments.name.clone().unwrap_or_else(machine_name);
+    let options = AgentOptions { name, offers, listen: arguments.listen };
     let stop = StopSignal::default();
     if arguments.of_a_run {
         end_with_input(stop.clone())?;
@@ -86,7 +94,7 @@ pub(super) fn agent(arguments: &AgentArguments) -> Result<(), CliError> {
             tokio::time::sleep(LOOK).await;
         }
     };
-    Ok(runtime.block_on(serve(&broker, &name, &offers, BACKENDS, &say, ended))?)
+    Ok(runtime.block_on(serve(&broker, &options, BACKENDS, &say, ended))?)
 }
 
 /// The machine's name, with - for what no agent's name may have.

@@ -5,6 +5,7 @@ mod baseline;
 mod broker;
 mod carry_out;
 mod command;
+mod database;
 mod managed;
 mod options;
 mod output;
@@ -33,6 +34,7 @@ pub(crate) const ANNOUNCEMENT: &str =
 
 pub(super) fn run(arguments: &RunArguments) -> Result<u8, CliError> {
     repetitions::check(arguments)?;
+    agents::check_server_at(arguments)?;
     let jobs = jobs(arguments)?;
     if arguments.dry_run {
         agents::check(&jobs, arguments)?;
@@ -48,7 +50,9 @@ fn run_jobs(jobs: &[Job], arguments: &RunArguments) -> Result<u8, CliError> {
     // Found wrong or missing before anything is made.
     agents::check(jobs, arguments)?;
     let baseline = Baseline::read(arguments)?;
-    jobs.iter().try_for_each(Job::find_programs)?;
+    if arguments.agents.server_at_name().is_none() {
+        jobs.iter().try_for_each(Job::find_programs)?;
+    }
     broker::find_program(arguments)?;
     jobs.iter().try_for_each(Job::reserve_descriptors)?;
     let agents = agents::gather(&arguments.agents, arguments.keep, arguments.output_format == OutputFormat::Quiet)?;

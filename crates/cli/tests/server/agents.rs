@@ -2,6 +2,7 @@
 
 mod broker;
 mod sampling;
+mod serving;
 
 use crate::{
     certificates::{Authority, Certificate},
@@ -10,12 +11,19 @@ use crate::{
 use broker::{Broker, broker_is_here};
 use iotbench_engine::PointRanges;
 use iotbench_recorder::{LatencyHistogram, Level};
-use iotbench_report::{Document, open_ledger};
+use iotbench_report::{Document, Resources, open_ledger};
 use serde_json::Value;
 use std::{process::Child, sync::atomic::Ordering};
 
 fn are_here() -> bool {
     broker_is_here() && is_here("postgres")
+}
+
+fn of_server(document: &Document) -> &Resources {
+    let mut servers = document.resources.iter().filter(|resources| resources.role == "server");
+    let server = servers.next().unwrap_or_else(|| panic!("{:#?}", document.resources));
+    assert!(servers.next().is_none() && server.node == 0);
+    server
 }
 
 fn load<'a>(duration: &'a str, more: &[&'a str]) -> Vec<&'a str> {

@@ -9,7 +9,7 @@ use crate::{
 };
 use clap::{Args, ValueEnum};
 use iotbench_cluster::{Broker, Fleet, Observers, OnLoss, RECIPE, TOKEN, Wanted, Wish};
-use iotbench_engine::{Elsewhere, Loaders, Span};
+use iotbench_engine::{Loaders, Span};
 use iotbench_launcher::{Launch, PrivateServer, ServerSettings, start};
 use std::{
     fs::File,
@@ -38,6 +38,10 @@ pub(crate) struct AgentsArguments {
     /// that one process has, or the whole host. So often as there is something to sample; needs --nats (docs/agents.md)
     #[arg(long, env = "IOTBENCH_SAMPLE", value_delimiter = ',', value_name = "AGENT:WHAT")]
     sample: Vec<Wish>,
+    /// Have an agent start the private server on its machine, sample it, and remove it at the end: one that offers it
+    /// (`iotbench agent --offer serve --listen ADDRESS`); needs --nats (docs/agents.md)
+    #[arg(long, env = "IOTBENCH_SERVER_AT", value_name = "AGENT")]
+    server_at: Option<String>,
     #[command(flatten)]
     nats: NatsArguments,
     /// What becomes of a run that loses an agent. What the agent sent and did not report is unknown, and the run is not valid
@@ -51,6 +55,8 @@ pub(crate) struct AgentsArguments {
     fleet: Option<Arc<Fleet>>,
     #[arg(skip)]
     observers: Option<Arc<Observers>>,
+    #[arg(skip)]
+    broker: Option<Broker>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -65,6 +71,7 @@ enum OnLossWord {
 pub(crate) struct Agents {
     fleet: Option<Arc<Fleet>>,
     observers: Option<Arc<Observers>>,
+    broker: Option<Broker>,
     /// Ended first: a server is nothing to wait for.
     _started: Option<Started>,
 }
@@ -84,7 +91,7 @@ impl AgentsArguments {
 
     /// The same where this process makes the load, and nobody else samples.
     pub(super) fn without(&self) -> Self {
-        Self { agents: None, sample: Vec::new(), ..self.clone() }
+        Self { agents: None, sample: Vec::new(), server_at: None, ..self.clone() }
     }
 
     /// The same where this process makes the load.
@@ -96,12 +103,23 @@ impl AgentsArguments {
     pub(super) fn words(&self) -> impl Iterator<Item = String> {
         let agents = self.agents.iter().map(|wanted| ("--agents", wanted.to_string()));
         let samples = self.sample.iter().map(|wish| ("--sample", wish.to_string()));
-        agents.chain(samples).flat_map(|(option, value)| [option.to_owned(), value])
+        let server_at = self.server_at.iter().map(|agent| ("--server-at", agent.clone()));
+        agents.chain(samples).chain(server_at).flat_map(|(option, value)| [option.to_owned(), value])
     }
 
     /// Who samples on other machines.
-    pub(super) fn elsewhere(&self) -> Option<Arc<dyn Elsewhere>> {
-        self.observers.clone().map(|observers| observers as Arc<dyn Elsewhere>)
+    pub(super) fn observers(&self) -> Option<Arc<Observers>> {
+        self.observers.clone()
+    }
+
+    /// The agent that is to start the server.
+    pub(crate) fn server_at_name(&self) -> Option<&str> {
+        self.server_at.as_deref()
+    }
+
+    /// The same with the broker at which it is.
+    pub(super) fn server_at(&self) -> Option<(&Broker, &str)> {
+        self.broker.as_ref().zip(self.server_at.as_deref())
     }
 
     /// Who makes the load; `None`: this process.
@@ -113,7 +131,8 @@ impl AgentsArguments {
     pub(super) fn with(&self, agents: Option<&Agents>) -> Self {
         let fleet = agents.filter(|_| self.agents.is_some()).and_then(|agents| agents.fleet.clone());
         let observers = agents.filter(|_| !self.sample.is_empty()).and_then(|agents| agents.observers.clone());
-        Self { fleet, observers, ..self.clone() }
+        let broker = agents.and_then(|agents| agents.broker.clone());
+        Self { fleet, observers, broker, ..self.clone() }
     }
 }
 
@@ -136,7 +155,8 @@ pub(crate) fn gather(given: &AgentsArguments, keep: bool, is_quiet: bool) -> Res
         }
     };
     let Some(wanted) = &given.agents else {
-        return Ok(observers.map(|observers| Agents { fleet: None, observers: Some(observers), _started: None }));
+        let is_used = observers.is_some() || given.server_at.is_some();
+        return Ok(is_used.then_some(Agents { fleet: None, observers, broker, _started: None }));
     };
     let (broker, started) = match broker {
         Some(broker) => (broker, None),
@@ -151,16 +171,39 @@ pub(crate) fn gather(given: &AgentsArguments, keep: bool, is_quiet: bool) -> Res
         OnLossWord::Continue => OnLoss::Continue,
     };
     let within = if started.is_some() { STARTED } else { PRESENT };
-    let fleet = Fleet::new(broker, wanted.clone(), within);
+    let fleet = Fleet::new(broker.clone(), wanted.clone(), within);
     let limit = Duration::from_nanos(given.clock_limit.as_ns());
     let fleet = Arc::new(fleet.on_loss(on_loss).clock_limit(limit).keep(keep));
-    let agents = Agents { fleet: Some(Arc::clone(&fleet)), observers, _started: started };
+    let agents = Agents { fleet: Some(Arc::clone(&fleet)), observers, broker: Some(broker), _started: started };
     say(&format!("agents: {}", fleet.find()?.join(", ")));
     Ok(Some(agents))
 }
 
+/// Refuses what an agent's server cannot be, before anything is planned.
+pub(super) fn check_server_at(arguments: &RunArguments) -> Result<(), CliError> {
+    let Some(agent) = arguments.agents.server_at_name() else { return Ok(()) };
+    let refused = |why: &str| Err(CliError::usage(format!("--server-at {agent}: {why}")));
+    if arguments.agents.nats.broker()?.is_none() {
+        return refused("needs agents at a NATS server: name it with --nats URL");
+    }
+    if !arguments.endpoints()?.is_empty() {
+        return refused("the agent starts a server, and --url names another one: leave one out");
+    }
+    if arguments.keep {
+        return refused("the agent removes its server at the end: leave --keep out");
+    }
+    Ok(())
+}
+
 /// Refuses what agents cannot do, before anything is started.
 pub(crate) fn check(jobs: &[Job], arguments: &RunArguments) -> Result<(), CliError> {
+    if let Some(agent) = &arguments.agents.server_at
+        && jobs.iter().any(|job| !job.profile.scenario.is_empty())
+    {
+        return Err(CliError::usage(format!(
+            "--server-at {agent}: a scenario acts on processes of this machine: leave one out"
+        )));
+    }
     let Some(wanted) = &arguments.agents.agents else { return Ok(()) };
     if arguments.trace {
         return Err(CliError::usage(

@@ -2,7 +2,9 @@
 
 use super::{
     broker::{self, Broker},
-    command, managed,
+    command,
+    database::{DatabaseServer, elsewhere},
+    managed,
     options::OutputFormat,
     options::RunArguments,
     resume::Resumed,
@@ -83,7 +85,7 @@ fn alone(job: &Job, run: &Profile, arguments: &RunArguments, stop: &StopSignal) 
     let folder = new_folder(job, &arguments.out, job.layout.name())?;
     // A kill while the server starts leaves a document too.
     let begun = begin(&folder, job, run, arguments)?;
-    let server = match managed::start_server(job, arguments, folder.path(), stop) {
+    let server = match DatabaseServer::start(job, arguments, folder.path(), stop) {
         Ok(server) => server,
         Err(error) => return Err(not_begun(&folder, begun, error)),
     };
@@ -98,8 +100,8 @@ fn alone(job: &Job, run: &Profile, arguments: &RunArguments, stop: &StopSignal) 
         broker.stop();
     }
     if let Some(server) = server {
-        managed::note_death(&server, &mut outcome);
-        managed::stop_server(job, arguments, server);
+        server.note_death(&mut outcome);
+        server.stop(job, arguments);
     }
     Ok(finish(folder, &outcome))
 }
@@ -161,7 +163,7 @@ pub(super) fn finish(folder: FolderObserver, outcome: &Outcome) -> Finished {
 #[derive(Clone, Copy)]
 pub(super) struct Servers<'a> {
     /// The private one of its database.
-    pub(super) database: Option<&'a PrivateServer>,
+    pub(super) database: Option<&'a DatabaseServer>,
     /// The broker between devices and writers.
     pub(super) broker: Option<&'a Broker>,
 }
@@ -175,11 +177,14 @@ pub(super) fn carry_out_in(
     servers: Servers<'_>,
     stop: &StopSignal,
 ) -> Result<(Outcome, FolderObserver), CliError> {
-    let server = servers.database;
+    let server = servers.database.and_then(DatabaseServer::here);
     let started = SystemTime::now();
     let path = folder.path().to_owned();
     let database = job.needs_folder().then(|| folder.database_dir()).transpose()?;
-    let place = Place { folder: database.as_deref().unwrap_or(Path::new("nowhere")), server };
+    let place = Place {
+        folder: database.as_deref().unwrap_or(Path::new("nowhere")),
+        server: servers.database.map(DatabaseServer::place),
+    };
     let mut planned = job.plan(run, &run_id(&path), &place)?;
     if server.is_some_and(PrivateServer::is_on_kept_folder) {
         planned.plan.remarks.push("the server was started on the folder that an earlier run kept".into());
@@ -191,7 +196,7 @@ pub(super) fn carry_out_in(
             trials.len()
         ));
     }
-    let provenance = provenance(arguments, &path, files, server.is_some());
+    let provenance = provenance(arguments, &path, files, servers.database.is_some());
     let shown = arguments.output_format != OutputFormat::Quiet;
     let views = arguments.views.observers(&planned.plan, shown, stop)?;
     let ledger = job.backend.capabilities().stores.then(|| folder.ledger()).transpose()?;
@@ -209,7 +214,7 @@ pub(super) fn carry_out_in(
         ledger,
         null: null_backend().map(NullBackend),
         loaders: arguments.agents.loaders(),
-        elsewhere: arguments.agents.elsewhere(),
+        elsewhere: elsewhere(arguments, servers.database),
         resumed,
         via: servers.broker.map(Broker::via),
     };
@@ -221,7 +226,7 @@ pub(super) fn carry_out_in(
     }
     let Watchers { folder, views } = watchers;
     drop(views);
-    if arguments.keep && shown && server.is_none() {
+    if arguments.keep && shown && servers.database.is_none() {
         console::say(&format!("kept: {}", outcome.endpoints.join(", ")));
     }
     Ok((outcome, folder))

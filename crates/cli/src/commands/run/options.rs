@@ -275,6 +275,11 @@ impl RunArguments {
         Self { agents: agents.clone(), command: Some(command), ..self.clone() }
     }
 
+    /// Whether nothing is to be said but the result.
+    pub(super) fn is_quiet(&self) -> bool {
+        self.output_format == OutputFormat::Quiet
+    }
+
     /// Whether agents are to make its load.
     pub(crate) fn is_for_agents(&self) -> bool {
         self.agents.wanted().is_some()

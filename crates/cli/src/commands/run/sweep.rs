@@ -3,7 +3,7 @@
 use super::{
     broker,
     carry_out::{Done, Servers, begin, carry_out_in, finish, new_folder},
-    managed,
+    database::DatabaseServer,
     options::{OutputFormat, RunArguments},
 };
 use crate::{console, error::CliError, job::Job};
@@ -21,7 +21,7 @@ pub(super) fn carry_out(
     let stop = stop.of_one_run();
     let results = new_folder(job, &arguments.out, job.layout.name())?;
     let folder = results.path().to_owned();
-    let server = managed::start_server(job, arguments, &folder, &stop)?;
+    let server = DatabaseServer::start(job, arguments, &folder, &stop)?;
     let broker = broker::open(arguments, &folder, &stop)?;
     let servers = Servers { database: server.as_ref(), broker: broker.as_ref() };
     let mut all = Done { runs: Vec::with_capacity(job.runs.len()), folder, is_sweep: true };
@@ -33,7 +33,7 @@ pub(super) fn carry_out(
         broker.stop();
     }
     if let Some(server) = server {
-        managed::stop_server(job, arguments, server);
+        server.stop(job, arguments);
     }
     written?;
     ended
@@ -62,7 +62,7 @@ fn run_each(
             broker.note_death(&mut outcome);
         }
         if let Some(server) = servers.database {
-            managed::note_death(server, &mut outcome);
+            server.note_death(&mut outcome);
         }
         let finished = finish(folder, &outcome);
         let failed = finished.document.verdict.status == Status::Failed;

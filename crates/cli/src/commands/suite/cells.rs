@@ -69,6 +69,11 @@ pub(super) fn targets(
     Ok(all)
 }
 
+/// Whether the server that a job needs can be started: what an agent has shows when it starts one.
+fn programs(job: &Job, agents: &AgentsArguments) -> Result<(), CliError> {
+    if agents.server_at_name().is_some() { Ok(()) } else { job.find_programs() }
+}
+
 fn of_cell(cell: &Cell, full: bool, server_memory: Bytes, agents: &AgentsArguments) -> Result<Vec<Target>, CliError> {
     let (mut all, mut ready) = (Vec::new(), 0);
     for backend in &cell.backends {
@@ -82,7 +87,7 @@ fn of_cell(cell: &Cell, full: bool, server_memory: Bytes, agents: &AgentsArgumen
         let arguments = if is_divisible { for_agents } else { arguments.for_agents(&agents.without_load()) };
         let mut targets = Vec::new();
         for job in jobs {
-            let missing = job.find_programs().and_then(|()| job.reserve_descriptors()).err();
+            let missing = programs(&job, agents).and_then(|()| job.reserve_descriptors()).err();
             let missing = missing.map(|error| error.to_string());
             targets.push(Target { arguments: arguments.clone(), job, form: cell.name.clone(), missing });
         }

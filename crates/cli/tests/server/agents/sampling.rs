@@ -1,15 +1,8 @@
 //! An agent beside the database tells what that uses.
 
-use super::{are_here, broker::Broker, document, load, server};
+use super::{are_here, broker::Broker, document, load, of_server, server};
 use crate::place::{Place, wait_for_series};
-use iotbench_report::{Document, Resources};
-
-fn of_server(document: &Document) -> &Resources {
-    let mut servers = document.resources.iter().filter(|resources| resources.role == "server");
-    let server = servers.next().unwrap_or_else(|| panic!("{:#?}", document.resources));
-    assert!(servers.next().is_none() && server.node == 0);
-    server
-}
+use iotbench_report::Document;
 
 fn remark(document: &Document) -> &str {
     document.remarks.iter().find(|remark| remark.contains("sampled by that agent")).unwrap()

@@ -1,0 +1,123 @@
+//! A server that an agent runs for this process, as long as this process wants it.
+
+use crate::{
+    Broker, ClusterError,
+    fleet::runtime,
+    message::{Answer, Request, Served, ServedProcess, encode, subject_of},
+    observers::Wish,
+    request::{ask, done},
+    subject::What,
+};
+use async_nats::Client;
+use iotbench_core::{Endpoint, Settings};
+use std::{thread::JoinHandle, time::Duration};
+use tokio::sync::oneshot;
+
+/// How long a server may take to start: the slowest recipe, and its installation.
+const STARTING: Duration = Duration::from_secs(300);
+/// And to stop.
+const STOPPING: Duration = Duration::from_secs(90);
+/// How often it is said that it is wanted.
+const KEEP: Duration = Duration::from_secs(1);
+
+/// A private server on an agent's machine. Dropped, it is stopped and its folder removed.
+#[derive(Debug)]
+pub struct RemoteServer {
+    agent: String,
+    served: Served,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<Result<(), ClusterError>>>,
+}
+
+impl RemoteServer {
+    /// Has an agent start a server of this backend for `id`, a name that nobody else uses. Blocks.
+    ///
+    /// # Errors
+    /// The agent is not reached, serves another, does not offer it, or its server does not start.
+    pub fn start(
+        broker: &Broker,
+        agent: &str,
+        id: &str,
+        backend: &str,
+        settings: &Settings,
+        memory_bytes: u64,
+    ) -> Result<Self, ClusterError> {
+        let runtime = runtime()?;
+        let (client, served) = runtime.block_on(async {
+            let client = broker.connect("iotbench server").await?;
+            let serve =
+                Request::Serve { id: id.into(), backend: backend.into(), settings: settings.clone(), memory_bytes };
+            let answer = tokio::select! {
+                answer = ask(&client, agent, &serve, STARTING) => answer?,
+                error = keep(&client, agent, id) => return Err(error),
+            };
+            let refused = |why| ClusterError::Agent { agent: agent.into(), why };
+            match answer {
+                Answer::Serving(served) => Ok((client, served)),
+                Answer::Held { by } => Err(ClusterError::Held { agent: agent.into(), by }),
+                Answer::Failed { why } => Err(refused(why)),
+                other => Err(refused(format!("an unexpected answer, {other:?}"))),
+            }
+        })?;
+        let (stop, stopped) = oneshot::channel();
+        let (name, id) = (agent.to_owned(), id.to_owned());
+        let thread = std::thread::Builder::new().name("server".into()).spawn(move || {
+            runtime.block_on(async {
+                tokio::select! {
+                    _ = stopped => {}
+                    error = keep(&client, &name, &id) => return Err(error),
+                }
+                done(&client, &name, &Request::StopServer { id }, STOPPING).await
+            })
+        });
+        let thread = thread.map_err(|e| ClusterError::lost(format!("cannot start a thread: {e}")))?;
+        Ok(Self { agent: agent.into(), served, stop: Some(stop), thread: Some(thread) })
+    }
+
+    /// Where it is reached.
+    #[must_use]
+    pub fn endpoints(&self) -> Vec<Endpoint> {
+        self.served.endpoints.iter().cloned().map(Endpoint::new).collect()
+    }
+
+    /// Its processes, as wishes to sample them.
+    pub fn wishes(&self) -> impl Iterator<Item = Wish> {
+        let wish = |process: &ServedProcess| Wish { agent: self.agent.clone(), what: What::Pid(process.pid) };
+        self.served.processes.iter().map(wish)
+    }
+
+    /// Stops it and waits for its end.
+    ///
+    /// # Errors
+    /// The agent was lost, or does not answer: it stops the server by itself, when it hears nothing for 5 s.
+    pub fn stop(mut self) -> Result<(), ClusterError> {
+        self.end()
+    }
+
+    fn end(&mut self) -> Result<(), ClusterError> {
+        drop(self.stop.take());
+        let Some(thread) = self.thread.take() else { return Ok(()) };
+        thread.join().unwrap_or_else(|_| Err(ClusterError::lost("a thread ended by a fault of iotbench")))
+    }
+}
+
+impl Drop for RemoteServer {
+    fn drop(&mut self) {
+        // Whoever wants to know calls `stop`.
+        let _ = self.end();
+    }
+}
+
+/// Says again and again that the server is wanted; ends with an error alone.
+async fn keep(client: &Client, agent: &str, id: &str) -> ClusterError {
+    loop {
+        let keep = match encode(&Request::Keep { id: id.into() }) {
+            Ok(keep) => keep,
+            Err(error) => return error.into(),
+        };
+        if let Err(error) = client.publish(subject_of(agent), keep.into()).await {
+            return ClusterError::lost(error);
+        }
+        tokio::time::sleep(KEEP).await;
+    }
+}
