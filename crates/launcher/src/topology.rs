@@ -244,6 +244,19 @@ mod tests {
     }
 
     #[test]
+    fn one_that_other_machines_reach_has_an_address_of_theirs_and_lets_them_in() {
+        let one = Topology { nodes: 1, listen: Some(Ipv4Addr::new(10, 0, 0, 5)), ..three() };
+        let filled = |topology: &Topology| {
+            let values = topology.values_of(&topology.members()[0], &topology.values(&Values::default()));
+            values.fill_all(&["{open}--users=all", "--bind={host}", "--seeds={store.gossip.all}"], &[]).unwrap()
+        };
+        assert_eq!(filled(&one), ["--users=all", "--bind=10.0.0.5", "--seeds=10.0.0.5:7000"]);
+        assert_eq!(one.members()[0].host(), Ipv4Addr::new(10, 0, 0, 5));
+        let here = Topology { nodes: 1, ..three() };
+        assert_eq!(filled(&here), ["--bind=127.0.0.1", "--seeds=127.0.0.1:7000"]);
+    }
+
+    #[test]
     fn clients_get_the_addresses_that_are_for_them() {
         let planned = planned_endpoints(&RECIPE, 1).unwrap();
         assert_eq!(planned.len(), 1);
