@@ -50,7 +50,7 @@ pub(crate) enum Command {
     /// Search the highest sustainable load, as an interval
     Capacity(Box<CapacityArguments>),
     /// Run all that answers one question, such as a study, and print its tables
-    Suite(SuiteArguments),
+    Suite(Box<SuiteArguments>),
     /// List the built-in workloads, or print one
     Profiles(ProfilesArguments),
     /// List the databases with their layouts, or one with its settings

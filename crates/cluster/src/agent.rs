@@ -12,7 +12,7 @@ use crate::{
     wanted::check_name,
     work::{News, Work},
 };
-use async_nats::{Client, Message, connection::State};
+use async_nats::{Client, Message, PublishErrorKind, RequestErrorKind, connection::State};
 use bytes::Bytes;
 use futures_util::StreamExt;
 use iotbench_core::{Backend, Endpoint, Registry, Target};
@@ -33,6 +33,8 @@ const LOOK: Duration = Duration::from_millis(500);
 const REPEAT: Duration = Duration::from_secs(1);
 /// Reports that wait to be received; a run whose coordinator cannot take them has lost this agent.
 const MOST_WAITING: usize = 4096;
+/// How long the broker has to say that a coordinator is gone.
+const PROOF: Duration = Duration::from_secs(5);
 /// How long another agent of the same name has to say so.
 const ANSWER: Duration = Duration::from_millis(500);
 
@@ -60,6 +62,8 @@ struct AtWork {
     run: String,
     work: Work,
     reports: String,
+    /// Where its coordinator hears.
+    alive: String,
     next: u64,
     waiting: VecDeque<Waiting>,
 }
@@ -82,6 +86,15 @@ pub struct AgentOptions {
     pub listen: Option<Ipv4Addr>,
 }
 
+/// Why an agent ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// Somebody wants it to; a run that it makes a part of goes on without it.
+    Wanted,
+    /// Whoever started it for a run is gone.
+    CoordinatorGone,
+}
+
 /// Serves runs with what it offers until `stop`, and tells `say` what whoever watches the agent wants to know.
 ///
 /// # Errors
@@ -91,17 +104,16 @@ pub async fn serve(
     options: &AgentOptions,
     backends: &'static [&'static dyn Backend],
     say: &dyn Fn(&str),
-    stop: impl Future<Output = ()>,
+    stop: impl Future<Output = Stop>,
 ) -> Result<(), ClusterError> {
     let name = options.name.as_str();
     check_name(name)?;
     let client = broker.connect(&format!("iotbench agent {name}")).await?;
+    let mut found = client.subscribe(FIND).await.map_err(ClusterError::lost)?;
+    let mut asked = client.subscribe(subject_of(name)).await.map_err(ClusterError::lost)?;
     if is_taken(&client, name).await? {
         return Err(ClusterError::Taken(name.into()));
     }
-    let mut found = client.subscribe(FIND).await.map_err(ClusterError::lost)?;
-    let mut asked = client.subscribe(subject_of(name)).await.map_err(ClusterError::lost)?;
-    client.flush().await.map_err(ClusterError::lost)?;
     say(&format!("agent {name} at {}", broker.shown()));
     let (sender, mut news) = mpsc::channel(64);
     let (epoch, hold) = (Instant::now(), Hold::new(lease_ns()));
@@ -121,17 +133,24 @@ pub async fn serve(
     };
     let mut look = tokio::time::interval(LOOK);
     tokio::pin!(stop);
-    loop {
+    let stopped = loop {
         tokio::select! {
             Some(message) = found.next() => agent.hear(message).await?,
             Some(message) = asked.next() => agent.hear(message).await?,
             Some(news) = news.recv() => agent.report(news).await?,
             _ = look.tick() => agent.look().await?,
-            () = &mut stop => break,
+            stopped = &mut stop => break stopped,
         }
-    }
+    };
     if let Some(part) = agent.part.take() {
-        let thread = part.work.abandon();
+        let thread = match stopped {
+            Stop::Wanted => part.work.give_up(),
+            Stop::CoordinatorGone => {
+                let (tell, is_gone) = oneshot::channel();
+                let _ = tell.send(true);
+                part.work.abandon(is_gone)
+            }
+        };
         while !thread.is_finished() {
             tokio::select! {
                 Some(News::Said(said)) = news.recv() => say(&said),
@@ -142,11 +161,40 @@ pub async fn serve(
     Ok(())
 }
 
-/// Whether another agent answers to this name.
+/// Whether the broker says that nobody hears on this subject: whoever did is gone. Silence says nothing: an agent that was
+/// stalled, or is cut off itself, knows nothing of its coordinator.
+async fn nobody_hears(client: &Client, subject: String) -> bool {
+    let asked = tokio::time::timeout(PROOF, client.request(subject, Bytes::new())).await;
+    matches!(asked, Ok(Err(error)) if error.kind() == RequestErrorKind::NoResponders)
+}
+
+/// Whether another agent has this name, or begins to have it at the same time and comes first by the number that each draws.
 async fn is_taken(client: &Client, name: &str) -> Result<bool, ClusterError> {
+    // An inbox is drawn at random.
+    let own = client.new_inbox();
+    let mut answers = client.subscribe(own.clone()).await.map_err(ClusterError::lost)?;
+    let mut claims = client.subscribe(claims_of(name)).await.map_err(ClusterError::lost)?;
+    client.flush().await.map_err(ClusterError::lost)?;
+    client.publish(claims_of(name), own.clone().into()).await.map_err(ClusterError::lost)?;
     let find = encode(&Request::Find)?;
-    let answer = tokio::time::timeout(ANSWER, client.request(subject_of(name), find.into())).await;
-    Ok(matches!(answer, Ok(Ok(_))))
+    client.publish_with_reply(subject_of(name), own.clone(), find.into()).await.map_err(ClusterError::lost)?;
+    let until = tokio::time::Instant::now() + ANSWER;
+    loop {
+        tokio::select! {
+            Some(_) = answers.next() => return Ok(true),
+            Some(claim) = claims.next() => {
+                if claim.payload.as_ref() < own.as_bytes() {
+                    return Ok(true);
+                }
+            }
+            () = tokio::time::sleep_until(until) => return Ok(false),
+        }
+    }
+}
+
+/// Where those who begin to have a name say so.
+fn claims_of(name: &str) -> String {
+    format!("iotbench.claim.{name}")
 }
 
 impl Agent<'_> {
@@ -198,7 +246,10 @@ impl Agent<'_> {
                 self.serve(&id, &backend, settings, memory_bytes, came_ns, message)
             }
             Request::Keep { id } => {
-                self.serving.iter_mut().for_each(|serving| drop(serving.hold.renew(&id, came_ns)));
+                if let Some(serving) = &mut self.serving {
+                    // False: it is another's, who says so himself.
+                    let _ = serving.hold.renew(&id, came_ns);
+                }
                 None
             }
             Request::StopServer { id } => self.stop_server(&id, message),
@@ -243,7 +294,7 @@ impl Agent<'_> {
         if !self.hold.renew(&part.run, now_ns) {
             return Some(not_ours(&part.run));
         }
-        let Part { run, reports, drops, .. } = part.clone();
+        let Part { run, reports, alive, drops, .. } = part.clone();
         let devices = part.head.plan.devices.clone();
         let begun = planned(part, self.backends).and_then(|(planned, backend)| {
             let (connected, answer) = oneshot::channel();
@@ -255,7 +306,7 @@ impl Agent<'_> {
             Err(why) => return Some(Answer::Failed { why }),
         };
         (self.say)(&format!("run {run}: devices {} to {}", devices.start, devices.end.saturating_sub(1)));
-        self.part = Some(AtWork { run, work, reports, next: 0, waiting: VecDeque::new() });
+        self.part = Some(AtWork { run, work, reports, alive, next: 0, waiting: VecDeque::new() });
         self.answer_later(message, async move {
             match connected.await {
                 Ok(Ok(())) => Answer::Done,
@@ -288,7 +339,14 @@ impl Agent<'_> {
         let Some(part) = self.part.as_mut().filter(|part| part.run == run) else { return Ok(()) };
         for told in told.in_pieces() {
             let bytes = part.number(told)?;
-            self.client.publish(part.reports.clone(), bytes).await.map_err(ClusterError::lost)?;
+            match self.client.publish(part.reports.clone(), bytes).await {
+                Err(error) if error.kind() == PublishErrorKind::MaxPayloadExceeded => {
+                    (self.say)(&format!("run {run}: ended, because a report is longer than the broker takes"));
+                    self.part = None;
+                    return Ok(());
+                }
+                sent => sent.map_err(ClusterError::lost)?,
+            }
         }
         if part.waiting.len() > MOST_WAITING {
             (self.say)(&format!("run {run}: ended, because its coordinator takes no reports"));
@@ -315,12 +373,14 @@ impl Agent<'_> {
             && let Some(part) = self.part.take_if(|part| part.run == run)
         {
             let is_connected = self.client.connection_state() == State::Connected;
-            let why = if is_connected { "its coordinator is gone" } else { "the broker is gone" };
-            (self.say)(&format!("run {run}: ended, because {why}"));
-            // Without the broker nobody can tell whether the coordinator lives: then what it created is its own.
-            if is_connected {
-                drop(part.work.abandon());
-            }
+            let whom = if is_connected { "its coordinator" } else { "the broker" };
+            (self.say)(&format!("run {run}: ended, because nothing is heard of {whom}"));
+            let (tell, is_gone) = oneshot::channel();
+            let client = self.client.clone();
+            tokio::spawn(async move {
+                let _ = tell.send(nobody_hears(&client, part.alive).await);
+            });
+            drop(part.work.abandon(is_gone));
         }
         let Some(part) = &mut self.part else { return Ok(()) };
         for report in part.waiting.iter_mut().filter(|report| report.sent.elapsed() >= REPEAT) {

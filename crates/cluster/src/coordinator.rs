@@ -9,8 +9,11 @@ use crate::{
     roster::{AgentState, Loss, OnLoss, Roster, Then},
     sequence::{Came, Sequence},
 };
-use async_nats::{Client, Message, Subscriber};
-use futures_util::{StreamExt, future::try_join_all};
+use async_nats::{Client, Message, Subscriber, connection::State};
+use futures_util::{
+    StreamExt,
+    future::{join_all, try_join_all},
+};
 use iotbench_engine::{Desk, LedgerHead, NotOurSlice, Orders, PartDesk, Plan, Planned, Progress, Told};
 use std::{
     collections::BTreeMap,
@@ -96,21 +99,24 @@ impl Coordinator {
         let held = hold(&client, &run, &names).await;
         let connected = async {
             held?;
-            let mut members = Vec::new();
-            let mut requests = Vec::new();
-            for (place, (name, plan)) in names.iter().zip(plans).enumerate() {
-                let clocks = Clocks::new(offset(client.clone(), epoch, name.clone()).await?);
-                let desk = desk.part(name, plan.devices.clone());
-                members.push(Member::new(name.clone(), clocks, desk));
-                let part = part(planned, plan, format!("{inbox}.{place}"), drops && place == 0);
-                requests.push(Request::Connect(Box::new(part)));
-            }
-            let asked = names.iter().zip(&requests).map(|(name, part)| done(&client, name, part, CONNECTING));
-            tokio::select! {
-                connected = try_join_all(asked) => connected?,
-                error = keep_holding(&client, &run, &names) => return Err(error),
+            let connect = async {
+                let offsets = names.iter().map(|name| offset(client.clone(), epoch, name.clone()));
+                let offsets = try_join_all(offsets).await?;
+                let mut members = Vec::new();
+                let mut requests = Vec::new();
+                for (place, ((name, plan), offset)) in names.iter().zip(plans).zip(offsets).enumerate() {
+                    let desk = desk.part(name, plan.devices.clone());
+                    members.push(Member::new(name.clone(), Clocks::new(offset), desk));
+                    let part = part(planned, plan, &inbox, place, drops && place == 0);
+                    requests.push(Request::Connect(Box::new(part)));
+                }
+                let asked = names.iter().zip(&requests).map(|(name, part)| done(&client, name, part, CONNECTING));
+                try_join_all(asked).await.map(|_| members)
             };
-            Ok(members)
+            tokio::select! {
+                connected = connect => connected,
+                error = keep_holding(&client, &run, &names) => Err(error),
+            }
         };
         match connected.await {
             Ok(members) => {
@@ -149,13 +155,15 @@ impl Coordinator {
                     }
                 }
                 _ = look.tick() => {
-                    let orders = desk.orders();
-                    if last != Some(orders) || told.elapsed() >= REPEAT {
-                        (last, told) = (Some(orders), Instant::now());
-                        self.tell(orders).await?;
-                    }
                     while let Some(loss) = self.roster.look(self.now_ns()) {
                         note_loss(&loss, desk);
+                    }
+                    let orders = desk.orders();
+                    // What is published while the broker is away waits for it, and so would we.
+                    let is_connected = self.client.connection_state() == State::Connected;
+                    if is_connected && (last != Some(orders) || told.elapsed() >= REPEAT) {
+                        (last, told) = (Some(orders), Instant::now());
+                        self.tell(orders).await?;
                     }
                     if measuring.is_none() && measured.elapsed() >= CLOCK {
                         measured = Instant::now();
@@ -176,12 +184,20 @@ impl Coordinator {
 
     async fn start(&mut self, epoch: Instant, desk: &Desk) {
         let start_ns = signed(epoch.saturating_duration_since(self.epoch));
-        for (place, member) in self.members.iter().enumerate() {
-            let start = Request::Start { run: self.run.clone(), at_ns: member.clocks.agents_ns(start_ns) };
-            if let Err(error) = done(&self.client, &member.name, &start, ANSWER).await
-                && let Some(loss) = self.roster.fail(place, &error.to_string())
-            {
-                note_loss(&loss, desk);
+        // All at once: one that does not answer must not keep the others waiting.
+        let (client, run) = (&self.client, &self.run);
+        let starts = self.members.iter().map(|member| async move {
+            let start = Request::Start { run: run.clone(), at_ns: member.clocks.agents_ns(start_ns) };
+            done(client, &member.name, &start, ANSWER).await
+        });
+        let started = join_all(starts).await;
+        let now_ns = self.now_ns();
+        for (place, started) in started.into_iter().enumerate() {
+            match started {
+                Ok(()) => self.roster.hear(place, now_ns),
+                Err(error) => {
+                    self.roster.fail(place, &error.to_string()).iter().for_each(|loss| note_loss(loss, desk));
+                }
             }
         }
     }
@@ -269,7 +285,7 @@ fn note_loss(loss: &Loss, desk: &Desk) {
     }
 }
 
-fn part(planned: &Planned, plan: Plan, reports: String, drops: bool) -> Part {
+fn part(planned: &Planned, plan: Plan, inbox: &str, place: usize, drops: bool) -> Part {
     let target = &planned.open.target;
     let base = absolute(&planned.base).unwrap_or_else(|_| planned.base.clone());
     Part {
@@ -277,7 +293,9 @@ fn part(planned: &Planned, plan: Plan, reports: String, drops: bool) -> Part {
         head: LedgerHead { plan, base, endpoints: Vec::new(), kept: false },
         endpoints: target.endpoints.iter().map(|endpoint| endpoint.expose().clone()).collect(),
         insecure: target.insecure,
-        reports,
+        reports: format!("{inbox}.{place}"),
+        // No number: what is said there is nobody's report.
+        alive: format!("{inbox}.alive"),
         drops,
     }
 }

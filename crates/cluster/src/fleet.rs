@@ -86,7 +86,9 @@ impl Loaders for Fleet {
         let mut coordinator = self.gather(&runtime, planned, &desk).map_err(failed)?;
         let (start, started) = mpsc::sync_channel(1);
         let clients = desk.clients();
-        let (on_loss, limit) = (self.on_loss, self.clock_limit);
+        // Without one of them no load of a ramp is what it is called.
+        let on_loss = if planned.plan.ramp.is_some() { OnLoss::Stop } else { self.on_loss };
+        let limit = self.clock_limit;
         let thread = std::thread::Builder::new().name("agents".into()).spawn(move || {
             let conducted = runtime.block_on(async {
                 if let Ok(epoch) = started.recv() {

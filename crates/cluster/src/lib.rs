@@ -30,7 +30,7 @@ mod subject;
 mod wanted;
 mod work;
 
-pub use agent::{AgentOptions, LEASE, serve};
+pub use agent::{AgentOptions, LEASE, Stop, serve};
 pub use broker::Broker;
 pub use clock::{ClockError, Clocks, Offset, RoundTrip};
 pub use error::ClusterError;

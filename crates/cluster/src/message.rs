@@ -213,6 +213,8 @@ pub struct Part {
     pub insecure: bool,
     /// The subject for its reports.
     pub reports: String,
+    /// The subject on which its coordinator hears as long as it lives, whatever is said there.
+    pub alive: String,
     /// Whether the agent drops what the run created, should its coordinator be gone.
     pub drops: bool,
 }

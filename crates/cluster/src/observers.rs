@@ -11,7 +11,7 @@ use crate::{
     wanted::check_name,
 };
 use async_nats::{Client, Message, Subscriber};
-use futures_util::StreamExt;
+use futures_util::{StreamExt, future::try_join_all};
 use iotbench_core::Error;
 use iotbench_engine::{Elsewhere, SamplingElsewhere};
 use iotbench_sampler::Told;
@@ -85,6 +85,9 @@ impl Observers {
             let mut all = Vec::new();
             for Wish { agent, what } in &self.wishes {
                 let refused = |why| ClusterError::Agent { agent: agent.clone(), why };
+                if let Answer::Here { held_by: Some(by), .. } = ask(&client, agent, &Request::Find, ANSWER).await? {
+                    return Err(ClusterError::Held { agent: agent.clone(), by });
+                }
                 match ask(&client, agent, &Request::Resolve { what: what.clone() }, ANSWER).await? {
                     Answer::Found { what } => all.push(format!("{agent} samples {what}")),
                     Answer::Failed { why } => return Err(refused(why)),
@@ -178,12 +181,20 @@ impl Watch {
         }
         let (epoch, inbox) = (Instant::now(), client.new_inbox());
         let reports = client.subscribe(format!("{inbox}.*")).await.map_err(ClusterError::lost)?;
-        hold(&client, run, &names).await?;
-        let mut all = Vec::new();
-        for agent in names {
-            let clocks = Clocks::new(offset(client.clone(), epoch, agent.clone()).await?);
-            all.push(Observer { agent, clocks, heard: Instant::now(), lost: None });
-        }
+        let offsets = async {
+            hold(&client, run, &names).await?;
+            try_join_all(names.iter().map(|agent| offset(client.clone(), epoch, agent.clone()))).await
+        };
+        let offsets = match offsets.await {
+            Ok(offsets) => offsets,
+            Err(error) => {
+                release(&client, run, &names).await?;
+                return Err(error);
+            }
+        };
+        let observer =
+            |(agent, offset)| Observer { agent, clocks: Clocks::new(offset), heard: Instant::now(), lost: None };
+        let all = names.into_iter().zip(offsets).map(observer).collect();
         Ok(Self { client, run: run.into(), epoch, inbox, reports, observers: all, subjects })
     }
 

@@ -33,13 +33,15 @@ pub(crate) async fn keep_holding(client: &Client, run: &str, names: &[String]) -
 }
 
 pub(crate) async fn release(client: &Client, run: &str, names: &[String]) -> Result<(), ClusterError> {
-    for name in names {
-        let release = encode(&Request::Release { run: run.into() })?;
-        client.publish(subject_of(name), release.into()).await.map_err(ClusterError::lost)?;
-    }
+    let released = async {
+        for name in names {
+            let release = encode(&Request::Release { run: run.into() })?;
+            client.publish(subject_of(name), release.into()).await.map_err(ClusterError::lost)?;
+        }
+        client.flush().await.map_err(ClusterError::lost)
+    };
     // A broker that is gone takes nothing: then leases end by themselves.
-    let _ = tokio::time::timeout(ANSWER, client.flush()).await;
-    Ok(())
+    tokio::time::timeout(ANSWER, released).await.unwrap_or(Ok(()))
 }
 
 pub(crate) async fn offset(client: Client, epoch: Instant, name: String) -> Result<Offset, ClusterError> {

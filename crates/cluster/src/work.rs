@@ -25,8 +25,8 @@ const COMMANDS: usize = 64;
 enum Command {
     Start(Instant),
     Follow(Orders),
-    /// The coordinator is gone.
-    Abandon,
+    /// The coordinator is not heard of; whether it is known to be gone will be told.
+    Abandon(oneshot::Receiver<bool>),
 }
 
 /// A part at work. Dropped, it gives up what is under way.
@@ -47,7 +47,7 @@ pub(crate) enum News {
 
 impl Work {
     /// Opens the connections of a part, on a thread of its own. `connected` is told when they are open, or why they cannot
-    /// be; `news` what the part did from its start on. `drops`: an abandoned part drops what the run created.
+    /// be; `news` what the part did from its start on. `drops`: a part whose coordinator is gone drops what the run created.
     ///
     /// # Errors
     /// No thread can be started.
@@ -88,9 +88,14 @@ impl Work {
         let _ = self.commands.try_send(Command::Follow(orders));
     }
 
-    /// Ends the load of a coordinator that is gone.
-    pub(crate) fn abandon(self) -> JoinHandle<()> {
-        let _ = self.commands.send(Command::Abandon);
+    /// Ends the load of a coordinator that is not heard of; `is_gone` tells later whether that is known to be gone.
+    pub(crate) fn abandon(self, is_gone: oneshot::Receiver<bool>) -> JoinHandle<()> {
+        let _ = self.commands.send(Command::Abandon(is_gone));
+        self.thread
+    }
+
+    /// Ends the load, whose coordinator may live: what it created stays.
+    pub(crate) fn give_up(self) -> JoinHandle<()> {
         self.thread
     }
 }
@@ -107,24 +112,24 @@ fn make_safely(run: &str, load: PartLoad, commands: &Receiver<Command>, news: &m
 }
 
 fn make(run: &str, mut load: PartLoad, commands: &Receiver<Command>, news: &mpsc::Sender<News>, drops: bool) {
-    let mut is_abandoned = false;
+    let mut abandoned = None;
     let mut is_started = false;
     // Nobody wants it before it has begun.
-    while !is_started && !is_abandoned {
+    while !is_started && abandoned.is_none() {
         match commands.recv() {
             Ok(Command::Start(epoch)) => {
                 load.start(epoch);
                 is_started = true;
             }
             Ok(Command::Follow(orders)) => load.obey(orders),
-            Ok(Command::Abandon) => is_abandoned = true,
+            Ok(Command::Abandon(is_gone)) => abandoned = Some(is_gone),
             Err(_) => return,
         }
     }
     if is_started {
-        is_abandoned = drive(run, &mut load, commands, news);
+        abandoned = drive(run, &mut load, commands, news);
     }
-    if is_abandoned && drops {
+    if drops && abandoned.is_some_and(|is_gone| is_gone.blocking_recv() == Ok(true)) {
         std::thread::sleep(OTHERS_END);
         let said = match load.drop_created() {
             Ok(()) => format!("what the run {run} created is dropped: its coordinator is gone"),
@@ -136,17 +141,22 @@ fn make(run: &str, mut load: PartLoad, commands: &Receiver<Command>, news: &mpsc
     let _ = load.join();
 }
 
-/// Drives the load to its end; true: it was abandoned.
-fn drive(run: &str, load: &mut PartLoad, commands: &Receiver<Command>, news: &mpsc::Sender<News>) -> bool {
+/// Drives the load to its end; what will tell whether its coordinator is gone, where it was abandoned.
+fn drive(
+    run: &str,
+    load: &mut PartLoad,
+    commands: &Receiver<Command>,
+    news: &mpsc::Sender<News>,
+) -> Option<oneshot::Receiver<bool>> {
     let mut last = Instant::now();
-    let mut is_abandoned = false;
+    let mut abandoned = None;
     loop {
         loop {
             match commands.try_recv() {
                 Ok(Command::Start(_)) => {}
                 Ok(Command::Follow(orders)) => load.obey(orders),
-                Ok(Command::Abandon) => {
-                    is_abandoned = true;
+                Ok(Command::Abandon(is_gone)) => {
+                    abandoned = Some(is_gone);
                     load.obey(Orders::give_up());
                 }
                 Err(TryRecvError::Empty) => break,
@@ -165,7 +175,7 @@ fn drive(run: &str, load: &mut PartLoad, commands: &Receiver<Command>, news: &mp
             }
         }
         if is_last {
-            return is_abandoned;
+            return abandoned;
         }
     }
 }

@@ -120,7 +120,17 @@ impl Sampler {
         let watched = subjects.into_iter().map(|subject| Watched::new(subject, share, &roots));
         let watched = watched.collect::<Result<_, _>>()?;
         let (orders, received) = sync_channel(ORDERS);
-        let run = Run { epoch, interval, watched, readings: Vec::new(), window: Window::Open, samples: 0, missed: 0 };
+        let run = Run {
+            epoch,
+            interval,
+            watched,
+            readings: Vec::new(),
+            window: Window::Open,
+            from: Duration::ZERO,
+            to: None,
+            samples: 0,
+            missed: 0,
+        };
         let thread = std::thread::Builder::new()
             .name("sampler".to_owned())
             .spawn(move || run.until_stopped(&received, on_tick))
@@ -232,9 +242,13 @@ impl Watched {
         }
     }
 
-    fn summary(&self) -> Summary {
+    fn summary(&self, from: Duration, to: Option<Duration>) -> Summary {
         let summary = self.accumulator.summary(Arc::clone(&self.role), self.node, self.probe.method(), self.gone_at);
-        Summary { elsewhere: self.probe.is_elsewhere(), ..summary }
+        if !self.probe.is_elsewhere() {
+            return summary;
+        }
+        let summary = Summary { elsewhere: true, ..summary };
+        if summary.covers(from, to) { summary } else { summary.without_differences() }
     }
 }
 
@@ -252,6 +266,9 @@ struct Run {
     watched: Vec<Watched>,
     readings: Vec<Reading>,
     window: Window,
+    /// When the window was opened, and closed.
+    from: Duration,
+    to: Option<Duration>,
     samples: u64,
     missed: u64,
 }
@@ -264,8 +281,10 @@ impl Run {
             self.read();
             self.samples += 1;
             on_tick(&self.readings);
-            let now_tick = self.ticks_until(Instant::now());
-            let next = now_tick + 1;
+            let now = Instant::now();
+            let now_tick = self.ticks_until(now);
+            // Before the epoch the next is that of the epoch itself.
+            let next = if now < self.epoch { 0 } else { now_tick + 1 };
             self.missed += tick.map_or(0, |due| u64::try_from(now_tick.saturating_sub(due)).unwrap_or(u64::MAX));
             tick = Some(next);
             if !self.obey_until(self.instant_of(next), orders) {
@@ -285,11 +304,13 @@ impl Run {
                         watched.accumulator = Accumulator::default();
                     }
                     self.window = Window::Open;
+                    (self.from, self.to) = (self.epoch.elapsed(), None);
                     self.read();
                 }
                 Ok(Order::EndWindow) => {
                     self.read();
                     self.window = Window::Closed;
+                    self.to = Some(self.epoch.elapsed());
                 }
                 Ok(Order::Follow { role, node, pid }) => {
                     let found = self.watched.iter_mut().find(|watched| *watched.role == *role && watched.node == node);
@@ -326,10 +347,11 @@ impl Run {
         self.epoch + Duration::from_nanos(u64::try_from(since_epoch_ns).unwrap_or(u64::MAX))
     }
 
-    fn report(&self, started: Instant) -> SamplerReport {
+    fn report(mut self, started: Instant) -> SamplerReport {
         let own_cpu_s = thread_cpu_s();
+        self.to.get_or_insert(self.epoch.elapsed());
         SamplerReport {
-            subjects: self.watched.iter().map(Watched::summary).collect(),
+            subjects: self.watched.iter().map(|watched| watched.summary(self.from, self.to)).collect(),
             own_cpu_s,
             own_cpu_pct: own_cpu_s / started.elapsed().as_secs_f64() * 100.0,
             samples: self.samples,
@@ -349,6 +371,8 @@ mod tests {
             watched: Vec::new(),
             readings: Vec::new(),
             window: Window::Open,
+            from: Duration::ZERO,
+            to: None,
             samples: 0,
             missed: 0,
         }

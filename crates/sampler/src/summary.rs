@@ -56,6 +56,32 @@ pub struct Summary {
 }
 
 /// Accumulates the samples of one window.
+/// So far from the ends of a window the first and last sample from elsewhere may be.
+const NEAR: Duration = Duration::from_secs(2);
+
+impl Summary {
+    /// Whether its samples reach from one end of a window to the other.
+    pub(crate) fn covers(&self, from: Duration, to: Option<Duration>) -> bool {
+        let begins = self.from.is_some_and(|first| first <= from + NEAR);
+        begins && to.is_none_or(|to| self.to.is_some_and(|last| last + NEAR >= to))
+    }
+
+    /// Without what was used from the first sample to the last: of a part of a window it would be too little.
+    pub(crate) fn without_differences(self) -> Self {
+        Self {
+            cpu_s: None,
+            user_s: None,
+            system_s: None,
+            disk_read_bytes: None,
+            disk_written_bytes: None,
+            net_rx_bytes: None,
+            net_tx_bytes: None,
+            energy_uj: None,
+            ..self
+        }
+    }
+}
+
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Accumulator {
     first: Option<Sample>,
@@ -185,6 +211,17 @@ mod tests {
         assert_eq!(summary.energy_uj, Some(70));
         assert_eq!(summary.pss_bytes_mean, Some(195));
         assert_eq!((summary.pss_bytes_max, summary.rss_bytes_mean), (Some(200), Some(100)));
+    }
+
+    #[test]
+    fn samples_of_a_part_of_a_window_do_not_say_what_all_of_it_took() {
+        let at = Duration::from_secs;
+        let summary = summary_of(&[sample(10, 5.0, Some(100)), sample(20, 9.0, Some(200))]);
+        assert!(summary.covers(at(8), Some(at(22))) && summary.covers(at(10), None));
+        assert!(!summary.covers(at(7), Some(at(20))) && !summary.covers(at(10), Some(at(23))));
+        let part = summary.without_differences();
+        assert_eq!((part.cpu_s, part.disk_written_bytes, part.cpu_pct_mean), (None, None, Some(40.0)));
+        assert!(!summary_of(&[]).covers(at(0), None));
     }
 
     #[test]

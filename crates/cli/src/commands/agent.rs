@@ -3,7 +3,7 @@
 use crate::{console, error::CliError, nats::NatsArguments, signals};
 use clap::{Args, ValueEnum};
 use iotbench_backends::BACKENDS;
-use iotbench_cluster::{AgentOptions, Offer, serve};
+use iotbench_cluster::{AgentOptions, Offer, Stop, serve};
 use iotbench_engine::StopSignal;
 use std::{io::Read, net::Ipv4Addr, time::Duration};
 
@@ -81,9 +81,9 @@ pub(super) fn agent(arguments: &AgentArguments) -> Result<(), CliError> {
     } else {
         signals::stop_in_order(stop.clone(), "\nending: a run that goes on loses this agent")?;
     }
-    let is_quiet = arguments.of_a_run;
+    let is_of_a_run = arguments.of_a_run;
     let say = move |text: &str| {
-        if !is_quiet {
+        if !is_of_a_run {
             console::say(text);
         }
     };
@@ -93,6 +93,7 @@ pub(super) fn agent(arguments: &AgentArguments) -> Result<(), CliError> {
         while stop.requested().is_none() {
             tokio::time::sleep(LOOK).await;
         }
+        if is_of_a_run { Stop::CoordinatorGone } else { Stop::Wanted }
     };
     Ok(runtime.block_on(serve(&broker, &options, BACKENDS, &say, ended))?)
 }

@@ -158,6 +158,52 @@ fn an_agent_that_is_killed_is_named_and_nothing_acknowledged_is_lost() {
     place.assert_nothing_is_left();
 }
 
+/// The first agent would drop what the run created, were the coordinator gone.
+#[test]
+fn an_agent_that_is_ended_in_order_leaves_the_run_its_table() {
+    if !are_here() {
+        return;
+    }
+    let (place, broker) = (Place::new(), Broker::start(&[]));
+    let address = server(&place);
+    let mut agents = ["a", "b"].map(|name| broker.agent(&place, name));
+    let run = under_way(&place, &broker, &address, &["--agents", "2", "--verify", "full"]);
+    agents[0].end();
+    let (code, found) = document(run);
+    assert_eq!(code, Some(11), "{:?}", found.verdict);
+    assert!(found.agents[0].lost.is_some() && found.agents[1].lost.is_none(), "{:#?}", found.agents);
+    assert_accounted_for(&found);
+    agents[1].end();
+    place.out(&["server", "stop", "postgres"]);
+    place.assert_nothing_is_left();
+}
+
+/// A process that stands still hears of nobody, and its coordinator lives.
+#[test]
+fn an_agent_that_was_stalled_leaves_the_run_its_table() {
+    if !are_here() {
+        return;
+    }
+    let (place, broker) = (Place::new(), Broker::start(&[]));
+    let address = server(&place);
+    let mut agents = ["a", "b"].map(|name| broker.agent(&place, name));
+    let more = ["--agents", "2", "--verify", "full", "--on-agent-loss", "continue"];
+    let run = under_way(&place, &broker, &address, &more);
+    agents[0].stall();
+    // Not heard of for 5 s by anybody.
+    wait_for("the loss", || agents[0].stood_for_s() > 7.0);
+    agents[0].go_on();
+    agents[0].wait_until_it_says("nothing is heard of its coordinator");
+    let pid = rustix::process::Pid::from_child(&run);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    let (_, found) = document(run);
+    assert!(found.agents[0].lost.is_some() && found.agents[1].lost.is_none(), "{:#?}", found.agents);
+    assert_accounted_for(&found);
+    agents.iter_mut().for_each(broker::Agent::end);
+    place.out(&["server", "stop", "postgres"]);
+    place.assert_nothing_is_left();
+}
+
 #[test]
 fn without_their_coordinator_agents_end_and_drop_what_it_created() {
     if !are_here() {
@@ -171,7 +217,7 @@ fn without_their_coordinator_agents_end_and_drop_what_it_created() {
     run.kill().unwrap();
     run.wait().unwrap();
     for agent in &agents {
-        agent.wait_until_it_says("its coordinator is gone");
+        agent.wait_until_it_says("nothing is heard of its coordinator");
     }
     agents[0].wait_until_it_says("is dropped");
     assert_eq!(place.out(&["clean", "--url", &address, "--dry-run"]), "");

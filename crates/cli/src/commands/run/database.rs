@@ -14,7 +14,7 @@ use std::{path::Path, sync::Arc};
 /// A server that runs for a run or a sweep.
 pub(super) enum DatabaseServer {
     /// On this machine.
-    Here(PrivateServer),
+    Here(Box<PrivateServer>),
     /// On an agent's.
     There(RemoteServer),
 }
@@ -28,7 +28,7 @@ impl DatabaseServer {
         stop: &StopSignal,
     ) -> Result<Option<Self>, CliError> {
         let (Some(wanted), Some((broker, agent))) = (&job.server, arguments.agents.server_at()) else {
-            return Ok(managed::start_server(job, arguments, results, stop)?.map(Self::Here));
+            return Ok(managed::start_server(job, arguments, results, stop)?.map(|server| Self::Here(Box::new(server))));
         };
         let name = job.backend.name();
         if !arguments.is_quiet() {
@@ -43,7 +43,7 @@ impl DatabaseServer {
 
     pub(super) fn place(&self) -> ServerPlace {
         match self {
-            Self::Here(server) => server.into(),
+            Self::Here(server) => server.as_ref().into(),
             Self::There(server) => ServerPlace { endpoints: server.endpoints(), nodes: Vec::new() },
         }
     }
@@ -64,7 +64,7 @@ impl DatabaseServer {
     /// Stops it and removes it, unless it is to be kept.
     pub(super) fn stop(self, job: &Job, arguments: &RunArguments) {
         match self {
-            Self::Here(server) => managed::stop_server(job, arguments, server),
+            Self::Here(server) => managed::stop_server(job, arguments, *server),
             Self::There(server) => {
                 if let Err(error) = server.stop() {
                     console::say(&format!("warning: the agent's server is not known to be stopped: {error}"));

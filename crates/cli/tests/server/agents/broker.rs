@@ -3,6 +3,7 @@
 use crate::place::{Place, wait_for};
 use iotbench_cluster::RECIPE;
 use iotbench_launcher::Programs;
+use rustix::process::Signal;
 use std::{
     io::{BufRead, BufReader, Read, Write},
     net::{TcpListener, TcpStream},
@@ -12,6 +13,7 @@ use std::{
         atomic::{AtomicUsize, Ordering},
     },
     thread::JoinHandle,
+    time::Instant,
 };
 
 /// Whether there is a NATS server here. Where it must be, its absence fails the test.
@@ -99,7 +101,7 @@ impl Broker {
                 heard.lock().unwrap().push_str(&(line + "\n"));
             }
         });
-        let agent = Agent { process, said, listener: Some(listener) };
+        let agent = Agent { process, said, listener: Some(listener), stalled: None };
         agent.wait_until_it_says(&format!("agent {name} at nats://127.0.0.1"));
         agent
     }
@@ -132,7 +134,8 @@ impl Broker {
                             write!(stream, "PUB {subject} {}\r\n", payload.len() - 2)?;
                             stream.write_all(payload)
                         };
-                        counted.fetch_add(1, Ordering::Relaxed);
+                        let is_report = again.iter().flatten().any(|(_, payload)| is_report(payload));
+                        counted.fetch_add(usize::from(is_report), Ordering::Relaxed);
                         let sent = again.iter().flatten().try_for_each(&mut send);
                         // Every other one is held back until the next has been said.
                         let [now, before] = again;
@@ -174,6 +177,10 @@ impl Broker {
     }
 }
 
+fn is_report(payload: &[u8]) -> bool {
+    String::from_utf8_lossy(payload).contains("\"told\":")
+}
+
 impl Drop for Broker {
     fn drop(&mut self) {
         let _ = self.process.kill();
@@ -194,6 +201,7 @@ pub struct Agent {
     process: Child,
     said: Arc<Mutex<String>>,
     listener: Option<JoinHandle<()>>,
+    stalled: Option<Instant>,
 }
 
 impl Agent {
@@ -206,10 +214,28 @@ impl Agent {
         self.process.wait().unwrap();
     }
 
+    /// Keeps it from running.
+    pub fn stall(&mut self) {
+        self.signal(Signal::STOP);
+        self.stalled = Some(Instant::now());
+    }
+
+    /// How long it has stood still.
+    pub fn stood_for_s(&self) -> f64 {
+        self.stalled.map_or(0.0, |since| since.elapsed().as_secs_f64())
+    }
+
+    pub fn go_on(&self) {
+        self.signal(Signal::CONT);
+    }
+
+    fn signal(&self, signal: Signal) {
+        rustix::process::kill_process(rustix::process::Pid::from_child(&self.process), signal).unwrap();
+    }
+
     /// Asked to end, it ends in order.
     pub fn end(&mut self) {
-        let pid = rustix::process::Pid::from_child(&self.process);
-        rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+        self.signal(Signal::TERM);
         let status = self.process.wait().unwrap();
         self.listener.take().unwrap().join().unwrap();
         assert!(status.success(), "{status}: {}", self.said.lock().unwrap());
