@@ -4,7 +4,7 @@ use crate::{
     hold::Hold,
     message::{Served, ServedProcess},
 };
-use iotbench_core::{Backend, Settings, Target};
+use iotbench_core::{Backend, Endpoint, Settings, Target};
 use iotbench_launcher::{Launch, PrivateServer, ServerSettings, start};
 use std::{
     net::Ipv4Addr,
@@ -17,6 +17,7 @@ use std::{
     thread::JoinHandle,
 };
 use tokio::sync::oneshot;
+use url::Url;
 
 /// What is to be started.
 pub(crate) struct ServerWish {
@@ -79,7 +80,7 @@ fn serve(
     let log = log();
     match begin(wish, is_unwanted, log.clone()) {
         Ok(server) => {
-            if started.send(Ok(served(&server))).is_ok() {
+            if started.send(Ok(served(&server, wish))).is_ok() {
                 // Ends when its sender is dropped.
                 let _ = stopped.recv();
             }
@@ -108,15 +109,24 @@ fn begin(wish: &ServerWish, is_unwanted: &AtomicBool, log: PathBuf) -> Result<Pr
     Ok(server)
 }
 
-fn served(server: &PrivateServer) -> Served {
+fn served(server: &PrivateServer, wish: &ServerWish) -> Served {
     let process = |node: iotbench_core::Node| {
         let pid = i32::try_from(node.pid?).ok()?;
         Some(ServedProcess { role: node.role, node: node.node, pid })
     };
     Served {
-        endpoints: server.endpoints().iter().map(|endpoint| endpoint.expose().clone()).collect(),
+        endpoints: server.endpoints().iter().map(|endpoint| address(endpoint, wish)).collect(),
         processes: server.nodes().into_iter().filter_map(process).collect(),
     }
+}
+
+/// Clients encrypt what goes to other machines unless its address says otherwise, and a recipe has no certificates.
+fn address(endpoint: &Endpoint, wish: &ServerWish) -> Url {
+    let mut address = endpoint.expose().clone();
+    if let (Some(_), Some((option, value))) = (wish.listen, wish.backend.plain_text()) {
+        address.query_pairs_mut().append_pair(option, value);
+    }
+    address
 }
 
 fn log() -> PathBuf {

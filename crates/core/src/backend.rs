@@ -50,6 +50,11 @@ pub trait Backend: Send + Sync {
         None
     }
 
+    /// The option of an address that says that nothing is encrypted, as on private servers; `None`: its scheme says it.
+    fn plain_text(&self) -> Option<(&'static str, &'static str)> {
+        None
+    }
+
     /// Makes one database of the processes of a private server, at `target`, that was just started, where no command does
     /// ([`Recipe::join`]). It finds it made when the server starts again on a folder that was kept. The target's endpoints
     /// are those that clients use, its nodes all processes.

@@ -78,6 +78,10 @@ impl Backend for MariaDb {
         SETTINGS
     }
 
+    fn plain_text(&self) -> Option<(&'static str, &'static str)> {
+        Some(("sslmode", "disable"))
+    }
+
     fn recipe(&self) -> Option<&'static Recipe> {
         Some(&recipe::RECIPE)
     }

@@ -49,6 +49,10 @@ impl Backend for MySql {
         SETTINGS
     }
 
+    fn plain_text(&self) -> Option<(&'static str, &'static str)> {
+        Some(("sslmode", "disable"))
+    }
+
     fn recipe(&self) -> Option<&'static Recipe> {
         Some(&RECIPE)
     }

@@ -70,6 +70,10 @@ impl Backend for MongoDb {
         SETTINGS
     }
 
+    fn plain_text(&self) -> Option<(&'static str, &'static str)> {
+        Some(("tls", "false"))
+    }
+
     fn recipe(&self) -> Option<&'static Recipe> {
         Some(&recipe::RECIPE)
     }

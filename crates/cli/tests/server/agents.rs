@@ -103,9 +103,14 @@ fn a_run_starts_agents_of_its_own_and_ends_them() {
 
 /// A run under way, made by the agents of a broker on a server that is there.
 fn under_way(place: &Place, broker: &Broker, address: &str, more: &[&str]) -> Child {
+    under_way_for("1h", place, broker, address, more)
+}
+
+/// One of this length.
+fn under_way_for(duration: &str, place: &Place, broker: &Broker, address: &str, more: &[&str]) -> Child {
     let out = place.results();
     let (out, nats) = (out.to_str().unwrap(), broker.url());
-    let arguments = [&load("1h", more)[..], &["--url", address, "--nats", &nats, "--out", out]].concat();
+    let arguments = [&load(duration, more)[..], &["--url", address, "--nats", &nats, "--out", out]].concat();
     let child = place.iotbench(&arguments).spawn().unwrap();
     wait_for_series(place);
     child
@@ -188,14 +193,12 @@ fn an_agent_that_was_stalled_leaves_the_run_its_table() {
     let address = server(&place);
     let mut agents = ["a", "b"].map(|name| broker.agent(&place, name));
     let more = ["--agents", "2", "--verify", "full", "--on-agent-loss", "continue"];
-    let run = under_way(&place, &broker, &address, &more);
+    let run = under_way_for("15s", &place, &broker, &address, &more);
     agents[0].stall();
     // Not heard of for 5 s by anybody.
     wait_for("the loss", || agents[0].stood_for_s() > 7.0);
     agents[0].go_on();
     agents[0].wait_until_it_says("nothing is heard of its coordinator");
-    let pid = rustix::process::Pid::from_child(&run);
-    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
     let (_, found) = document(run);
     assert!(found.agents[0].lost.is_some() && found.agents[1].lost.is_none(), "{:#?}", found.agents);
     assert_accounted_for(&found);

@@ -19,7 +19,7 @@ fn address() -> Ipv4Addr {
 /// The servers whose users come in from their own machine alone, unless they are told otherwise.
 #[test]
 fn an_agent_starts_a_server_for_a_run_and_removes_it() {
-    let servers = ["postgres", "mariadb"].into_iter().filter(|backend| is_here(backend));
+    let servers = ["postgres", "mariadb", "mongodb"].into_iter().filter(|backend| is_here(backend));
     for backend in servers {
         let (place, broker) = (Place::new(), Broker::start(&[]));
         let listen = address().to_string();
@@ -27,7 +27,8 @@ fn an_agent_starts_a_server_for_a_run_and_removes_it() {
         let (nats, out) = (broker.url(), place.results());
         let run = |more: &[&str]| {
             let fixed = ["--nats", &nats, "--server-at", "db1", "--out", out.to_str().unwrap()];
-            place.call(&[&load("2s", &["-b", backend])[..], &fixed, more].concat())
+            let load = ["run", "-p", "machine_write", "-b", backend, "-r", "50", "--warmup", "1s", "-d", "2s"];
+            place.call(&[&load[..], &["--output-format", "json"], &fixed, more].concat())
         };
         for (more, why) in [(&["--keep"][..], "leave --keep out"), (&["--url", "postgres://x/"], "leave one out")] {
             let (code, _, said) = run(more);
