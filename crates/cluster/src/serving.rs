@@ -103,7 +103,8 @@ fn begin(wish: &ServerWish, is_unwanted: &AtomicBool, log: PathBuf) -> Result<Pr
         None => launch,
     };
     let server = start(&launch, &|| is_unwanted.load(Ordering::Relaxed)).map_err(|e| e.to_string())?;
-    let target = Target { endpoints: server.endpoints().to_vec(), nodes: server.nodes(), ..Target::default() };
+    let endpoints = server.endpoints().iter().map(|endpoint| Endpoint::new(address(endpoint, wish))).collect();
+    let target = Target { endpoints, nodes: server.nodes(), ..Target::default() };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|e| e.to_string())?;
     runtime.block_on(backend.join(&target)).map_err(|e| format!("its processes could not be joined: {e}"))?;
     Ok(server)
