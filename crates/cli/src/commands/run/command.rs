@@ -73,7 +73,7 @@ mod tests {
         ];
         let shown = without_secrets(&given.map(String::from));
         assert!(!shown.concat().contains("s3cret"), "{shown:?}");
-        assert_eq!(shown[5..8], ["--via=mqtt:***?qos=1", "--via", "mqtt?qos=0"]);
+        assert_eq!(shown[5..8], ["--via=mqtt://h?qos=1", "--via", "mqtt?qos=0"]);
         assert_eq!(shown[9], "backend.x.password=***");
         assert_eq!(shown[11..], ["-d", "10s"]);
     }
