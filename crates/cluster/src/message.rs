@@ -162,19 +162,8 @@ pub enum Offer {
 pub struct Served {
     /// Where it is reached.
     pub endpoints: Vec<Url>,
-    /// What there is to sample of it.
-    pub processes: Vec<ServedProcess>,
-}
-
-/// One of its processes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ServedProcess {
-    /// Its role.
-    pub role: String,
-    /// Its node.
-    pub node: u32,
-    /// The root of its own processes.
-    pub pid: i32,
+    /// What there is to sample of it: the roots of its processes.
+    pub pids: Vec<i32>,
 }
 
 /// What an agent sees of the subjects that it samples, in their order. A report that is lost is not repeated: counters go on

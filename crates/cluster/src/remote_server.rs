@@ -3,7 +3,7 @@
 use crate::{
     Broker, ClusterError,
     fleet::runtime,
-    message::{Answer, Request, Served, ServedProcess, encode, subject_of},
+    message::{Answer, Request, Served, encode, subject_of},
     observers::Wish,
     request::{ask, done},
     subject::What,
@@ -82,8 +82,7 @@ impl RemoteServer {
 
     /// Its processes, as wishes to sample them.
     pub fn wishes(&self) -> impl Iterator<Item = Wish> {
-        let wish = |process: &ServedProcess| Wish { agent: self.agent.clone(), what: What::Pid(process.pid) };
-        self.served.processes.iter().map(wish)
+        self.served.pids.iter().map(|&pid| Wish { agent: self.agent.clone(), what: What::Pid(pid) })
     }
 
     /// Stops it and waits for its end.

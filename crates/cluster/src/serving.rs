@@ -1,9 +1,6 @@
 //! A private server that an agent starts for somebody, and stops when nobody wants it any more.
 
-use crate::{
-    hold::Hold,
-    message::{Served, ServedProcess},
-};
+use crate::{hold::Hold, message::Served};
 use iotbench_core::{Backend, Endpoint, Settings, Target};
 use iotbench_launcher::{Launch, PrivateServer, ServerSettings, start};
 use std::{
@@ -111,13 +108,9 @@ fn begin(wish: &ServerWish, is_unwanted: &AtomicBool, log: PathBuf) -> Result<Pr
 }
 
 fn served(server: &PrivateServer, wish: &ServerWish) -> Served {
-    let process = |node: iotbench_core::Node| {
-        let pid = i32::try_from(node.pid?).ok()?;
-        Some(ServedProcess { role: node.role, node: node.node, pid })
-    };
     Served {
         endpoints: server.endpoints().iter().map(|endpoint| address(endpoint, wish)).collect(),
-        processes: server.nodes().into_iter().filter_map(process).collect(),
+        pids: server.nodes().iter().filter_map(|node| i32::try_from(node.pid?).ok()).collect(),
     }
 }
 

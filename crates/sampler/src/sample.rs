@@ -7,7 +7,7 @@ use std::time::Duration;
 ///
 /// Counters (`cpu_s`, `disk_*`, `net_*`) never fall within one [`crate::Probe`]; their origin is arbitrary, so only
 /// differences between two samples mean something. A figure that could not be had is `None`, never 0.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
     /// When the sample was taken, since the caller's epoch.
     pub at: Duration,

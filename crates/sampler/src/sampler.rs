@@ -120,17 +120,7 @@ impl Sampler {
         let watched = subjects.into_iter().map(|subject| Watched::new(subject, share, &roots));
         let watched = watched.collect::<Result<_, _>>()?;
         let (orders, received) = sync_channel(ORDERS);
-        let run = Run {
-            epoch,
-            interval,
-            watched,
-            readings: Vec::new(),
-            window: Window::Open,
-            from: Duration::ZERO,
-            to: None,
-            samples: 0,
-            missed: 0,
-        };
+        let run = Run::new(epoch, interval, watched);
         let thread = std::thread::Builder::new()
             .name("sampler".to_owned())
             .spawn(move || run.until_stopped(&received, on_tick))
@@ -274,6 +264,20 @@ struct Run {
 }
 
 impl Run {
+    fn new(epoch: Instant, interval: Duration, watched: Vec<Watched>) -> Self {
+        Self {
+            epoch,
+            interval,
+            watched,
+            readings: Vec::new(),
+            window: Window::Open,
+            from: Duration::ZERO,
+            to: None,
+            samples: 0,
+            missed: 0,
+        }
+    }
+
     fn until_stopped(mut self, orders: &Receiver<Order>, mut on_tick: impl FnMut(&[Reading])) -> SamplerReport {
         let started = Instant::now();
         let mut tick: Option<u128> = None;
@@ -283,8 +287,7 @@ impl Run {
             on_tick(&self.readings);
             let now = Instant::now();
             let now_tick = self.ticks_until(now);
-            // Before the epoch the next is that of the epoch itself.
-            let next = if now < self.epoch { 0 } else { now_tick + 1 };
+            let next = self.next_tick(now);
             self.missed += tick.map_or(0, |due| u64::try_from(now_tick.saturating_sub(due)).unwrap_or(u64::MAX));
             tick = Some(next);
             if !self.obey_until(self.instant_of(next), orders) {
@@ -338,6 +341,11 @@ impl Run {
         }
     }
 
+    /// Before the epoch it is that of the epoch itself.
+    fn next_tick(&self, now: Instant) -> u128 {
+        if now < self.epoch { 0 } else { self.ticks_until(now) + 1 }
+    }
+
     fn ticks_until(&self, instant: Instant) -> u128 {
         instant.saturating_duration_since(self.epoch).as_nanos() / self.interval.as_nanos()
     }
@@ -365,17 +373,7 @@ mod tests {
     use super::*;
 
     fn run(interval: Duration) -> Run {
-        Run {
-            epoch: Instant::now(),
-            interval,
-            watched: Vec::new(),
-            readings: Vec::new(),
-            window: Window::Open,
-            from: Duration::ZERO,
-            to: None,
-            samples: 0,
-            missed: 0,
-        }
+        Run::new(Instant::now(), interval, Vec::new())
     }
 
     #[test]
@@ -385,5 +383,10 @@ mod tests {
         assert_eq!((run.ticks_until(at(0)), run.ticks_until(at(249)), run.ticks_until(at(250))), (0, 0, 1));
         assert_eq!(run.instant_of(5), at(1250));
         assert_eq!(run.ticks_until(run.epoch - Duration::from_secs(1)), 0);
+        let next = |now| run.next_tick(now);
+        assert_eq!(
+            (next(run.epoch - Duration::from_nanos(1)), next(at(0)), next(at(249)), next(at(250))),
+            (0, 1, 1, 2)
+        );
     }
 }

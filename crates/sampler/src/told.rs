@@ -92,23 +92,7 @@ mod tests {
     const METHOD: Method = Method { source: Source::CgroupV2, network: Some(NetworkMethod::Interface) };
 
     fn sample(at_s: u64) -> Sample {
-        let nothing = Sample {
-            at: Duration::from_secs(at_s),
-            cpu_s: 0.0,
-            user_s: 0.0,
-            system_s: 0.0,
-            processes: 1,
-            rss_bytes: None,
-            pss_bytes: None,
-            memory: None,
-            disk_read_bytes: None,
-            disk_written_bytes: None,
-            disk_cancelled_bytes: None,
-            net_rx_bytes: None,
-            net_tx_bytes: None,
-            energy_uj: None,
-        };
-        Sample { cpu_s: at_s as f64, ..nothing }
+        Sample { at: Duration::from_secs(at_s), ..Sample::default() }
     }
 
     #[test]

@@ -12,6 +12,7 @@ Examples:
   iotbench agent --nats nats://broker:4222                      on each machine that is to make load
   iotbench agent --nats nats://broker:4222 --name rack-2
   iotbench agent --nats nats://broker:4222 --name db1 --offer sample     beside a database
+  iotbench agent --nats nats://broker:4222 --name db1 --offer sample,serve --listen 10.0.0.5
   IOTBENCH_NATS=tls://user:password@broker:4222 iotbench agent
   iotbench run -p machine_write -b postgres --url postgres://db/ --nats nats://broker:4222 --agents 2
                                                                 on any machine: a run with two of them
@@ -29,7 +30,7 @@ pub(crate) struct AgentArguments {
     /// What it is called; no two agents at a broker have the same name. Without it the machine's name
     #[arg(long, env = "IOTBENCH_NAME", value_name = "NAME")]
     name: Option<String>,
-    /// What it does for runs: make load, and sample what runs beside it (docs/agents.md)
+    /// What it does for runs: make load, sample what runs beside it, start and stop private servers (docs/agents.md)
     #[arg(
         long,
         env = "IOTBENCH_OFFER",

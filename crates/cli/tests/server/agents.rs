@@ -324,6 +324,31 @@ fn an_encrypted_broker_must_be_vouched_for() {
 }
 
 #[test]
+fn of_two_agents_that_take_one_name_together_one_stays() {
+    if !broker_is_here() {
+        return;
+    }
+    let (place, broker) = (Place::new(), Broker::start(&[]));
+    let url = broker.url();
+    let start = |_| place.iotbench(&["agent", "--nats", &url, "--name", "a"]).spawn().unwrap();
+    let mut agents: Vec<Child> = (0..2).map(start).collect();
+    let ended = |agents: &mut Vec<Child>| agents.iter_mut().position(|agent| agent.try_wait().unwrap().is_some());
+    wait_for("one to give way", || ended(&mut agents).is_some());
+    let place_of_it = ended(&mut agents).unwrap();
+    let other = agents.remove(place_of_it);
+    let output = other.wait_with_output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(31) && said.contains("give this one another --name"), "{said}");
+    // A third finds it there.
+    let (code, _, said) = place.call(&["agent", "--nats", &url, "--name", "a"]);
+    assert!(code == 31 && said.contains("give this one another --name"), "{code} {said}");
+    assert_eq!(agents[0].try_wait().unwrap(), None);
+    agents[0].kill().unwrap();
+    agents[0].wait().unwrap();
+    place.assert_nothing_is_left();
+}
+
+#[test]
 fn what_keeps_a_run_from_its_agents_is_said_before_it_begins() {
     if !are_here() {
         return;

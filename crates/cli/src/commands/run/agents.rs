@@ -35,7 +35,7 @@ pub(crate) struct AgentsArguments {
     #[arg(long, env = "IOTBENCH_AGENTS", value_name = "N|NAME,NAME")]
     agents: Option<Wanted>,
     /// Have an agent beside the database sample what runs there: a process by its number, a file with it, a unit of systemd, a name
-    /// that one process has, or the whole host. So often as there is something to sample; needs --nats (docs/agents.md)
+    /// that one process has, or the whole host. To be repeated for each; needs --nats (docs/agents.md)
     #[arg(long, env = "IOTBENCH_SAMPLE", value_delimiter = ',', value_name = "AGENT:WHAT")]
     sample: Vec<Wish>,
     /// Have an agent start the private server on its machine, sample it, and remove it at the end: one that offers it

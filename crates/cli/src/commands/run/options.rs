@@ -249,10 +249,11 @@ impl RunArguments {
             run: RunArguments,
         }
         let Words { run } = Words::try_parse_from(options).map_err(|e| CliError::usage(e.render()))?;
-        if options.iter().any(|option| option.starts_with("--agents")) {
-            return Err(CliError::usage(
-                "agents are for the whole suite: leave --agents out of its file, and give it to `iotbench suite`",
-            ));
+        let of_machines = ["--agents", "--sample", "--server-at"];
+        if let Some(given) = of_machines.iter().find(|of| options.iter().any(|option| option.starts_with(**of))) {
+            return Err(CliError::usage(format!(
+                "agents are of the machines: leave {given} out of the suite's file, and give it to `iotbench suite`"
+            )));
         }
         let agents = run.agents.without();
         let command = ["iotbench", "run"].into_iter().map(String::from).chain(options.iter().cloned()).collect();

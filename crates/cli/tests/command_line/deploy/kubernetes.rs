@@ -122,7 +122,7 @@ fn pods_have_a_place_for_all_that_they_write_and_no_rights_beyond() {
     for pod in ours(&manifests) {
         let places = only_container(pod).volume_mounts.iter().flatten().map(|mount| mount.mount_path.as_str());
         let (places, args) = (places.collect::<Vec<_>>(), args(only_container(pod)));
-        let results = args.iter().position(|arg| *arg == "--out").map_or("/work", |place| args[place + 1]);
+        let results = args.iter().position(|arg| *arg == "--out").map_or("/data", |place| args[place + 1]);
         assert!(places.contains(&"/tmp") && places.contains(&results), "{places:?}");
     }
 }
