@@ -13,7 +13,11 @@ use iotbench_engine::PointRanges;
 use iotbench_recorder::{LatencyHistogram, Level};
 use iotbench_report::{Document, Resources, open_ledger};
 use serde_json::Value;
-use std::{process::Child, sync::atomic::Ordering};
+use std::{
+    io::{BufRead, BufReader},
+    process::Child,
+    sync::atomic::Ordering,
+};
 
 fn are_here() -> bool {
     broker_is_here() && is_here("postgres")
@@ -339,7 +343,9 @@ fn of_two_agents_that_take_one_name_together_one_stays() {
     let output = other.wait_with_output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.code() == Some(31) && said.contains("give this one another --name"), "{said}");
-    // A third finds it there.
+    // A third finds it there, once it is: until then names are contested.
+    let mut said = BufReader::new(agents[0].stderr.take().unwrap()).lines();
+    assert!(said.next().unwrap().unwrap().starts_with("agent a at "));
     let (code, _, said) = place.call(&["agent", "--nats", &url, "--name", "a"]);
     assert!(code == 31 && said.contains("give this one another --name"), "{code} {said}");
     assert_eq!(agents[0].try_wait().unwrap(), None);
