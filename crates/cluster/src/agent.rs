@@ -175,18 +175,19 @@ async fn is_taken(client: &Client, name: &str) -> Result<bool, ClusterError> {
     let mut answers = client.subscribe(own.clone()).await.map_err(ClusterError::lost)?;
     let mut claims = client.subscribe(claims_of(name)).await.map_err(ClusterError::lost)?;
     client.flush().await.map_err(ClusterError::lost)?;
-    client.publish(claims_of(name), own.clone().into()).await.map_err(ClusterError::lost)?;
+    client.publish_with_reply(claims_of(name), own.clone(), Bytes::new()).await.map_err(ClusterError::lost)?;
     let find = encode(&Request::Find)?;
     client.publish_with_reply(subject_of(name), own.clone(), find.into()).await.map_err(ClusterError::lost)?;
     let until = tokio::time::Instant::now() + ANSWER;
     loop {
         tokio::select! {
             Some(_) = answers.next() => return Ok(true),
-            Some(claim) = claims.next() => {
-                if claim.payload.as_ref() < own.as_bytes() {
-                    return Ok(true);
-                }
-            }
+            Some(claim) = claims.next() => match claim.reply.filter(|other| other.as_str() != own) {
+                Some(other) if other.as_str() < own.as_str() => return Ok(true),
+                // Who came a little later has not heard of this one's claim.
+                Some(other) => client.publish(other, Bytes::new()).await.map_err(ClusterError::lost)?,
+                None => {}
+            },
             () = tokio::time::sleep_until(until) => return Ok(false),
         }
     }

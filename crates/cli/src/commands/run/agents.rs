@@ -15,7 +15,6 @@ use std::{
     fs::File,
     io::Read,
     os::unix::process::CommandExt,
-    path::PathBuf,
     process::{Child, Command, Stdio},
     sync::Arc,
     time::Duration,
@@ -80,7 +79,6 @@ pub(crate) struct Agents {
 struct Started {
     agents: Vec<Child>,
     _server: PrivateServer,
-    log: PathBuf,
 }
 
 impl AgentsArguments {
@@ -235,12 +233,15 @@ impl Started {
         let token = token()?;
         let log = std::env::temp_dir().join(format!("iotbench-nats-{}.log", std::process::id()));
         let settings = ServerSettings::new([(TOKEN.to_owned(), token.clone())], &RECIPE).map_err(CliError::internal)?;
-        let server = start(&Launch::new("nats", &RECIPE, log.clone()).settings(settings), &|| false)?;
+        let server = start(&Launch::new("nats", &RECIPE, log.clone()).settings(settings), &|| false);
+        // Its last lines are in the error where it did not start. Afterwards nobody reads it, and a killed run leaves no file.
+        let _ = std::fs::remove_file(log);
+        let server = server?;
         let address = server.endpoints().first().map(|endpoint| endpoint.expose().clone());
         let mut address = address.ok_or_else(|| CliError::internal("the NATS server has no address"))?;
         // The environment is not seen by other users, and neither is a token in it.
         address.set_username(&token).map_err(|()| CliError::internal("the NATS server's address takes no token"))?;
-        let mut started = Self { agents: Vec::new(), _server: server, log };
+        let mut started = Self { agents: Vec::new(), _server: server };
         for name in names(wanted) {
             started.agents.push(agent(&name, address.as_str())?);
         }
@@ -257,8 +258,6 @@ impl Drop for Started {
         for agent in &mut self.agents {
             let _ = agent.wait();
         }
-        // The server ends when it is dropped; what it wrote nobody reads any more.
-        let _ = std::fs::remove_file(&self.log);
     }
 }
 
@@ -274,8 +273,9 @@ fn agent(name: &str, address: &str) -> Result<Child, CliError> {
     let program = std::env::current_exe().map_err(CliError::local_io)?;
     let mut command = Command::new(program);
     command.args(["agent", "--of-a-run", "--name", name]).env("IOTBENCH_NATS", address).process_group(0);
-    for variable in ["IOTBENCH_NATS_CREDENTIALS", "IOTBENCH_NATS_CA", "IOTBENCH_NAME"] {
-        command.env_remove(variable);
+    // Those of an agent that somebody runs on this machine are not for it.
+    for variable in ["NATS_CREDENTIALS", "NATS_CA", "NAME", "OFFER", "LISTEN"] {
+        command.env_remove(format!("IOTBENCH_{variable}"));
     }
     command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().map_err(CliError::local_io)
 }

@@ -154,6 +154,24 @@ impl Broker {
         count
     }
 
+    /// Who claims a name as soon as another does, too late to hear of it, and comes after it; done when it has been told.
+    pub fn late_claimant(&self, name: &str) -> JoinHandle<()> {
+        // Behind whatever an inbox is drawn of.
+        const INBOX: &str = "_INBOX.~";
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        let claims = format!("iotbench.claim.{name}");
+        let hello =
+            format!("CONNECT {{\"verbose\":false,\"echo\":false}}\r\nSUB {INBOX} 1\r\nSUB {claims} 2\r\nPING\r\n");
+        stream.write_all(hello.as_bytes()).unwrap();
+        let mut lines = BufReader::new(stream.try_clone().unwrap()).lines().map_while(Result::ok);
+        assert!(lines.any(|line| line == "PONG"), "it has subscribed");
+        std::thread::spawn(move || {
+            assert!(lines.any(|line| line.starts_with(&format!("MSG {claims} "))), "somebody claims the name");
+            write!(stream, "PUB {claims} {INBOX} 0\r\n\r\n").unwrap();
+            assert!(lines.any(|line| line.starts_with(&format!("MSG {INBOX} "))), "it is told that it comes too late");
+        })
+    }
+
     /// Who answers as an agent of a later version would.
     pub fn agent_of_another_version(&self) -> JoinHandle<()> {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
