@@ -5,7 +5,7 @@ mod servers;
 use crate::{
     Broker, ClusterError,
     hold::Hold,
-    message::{Answer, FIND, Offer, Part, Report, Request, Seen, decode, encode, subject_of},
+    message::{Answer, FIND, Offer, Part, PartNews, Report, Request, Seen, decode, encode, subject_of},
     sampling::Sampling,
     serving::Serving,
     subject::Found,
@@ -342,18 +342,23 @@ impl Agent<'_> {
             let bytes = part.number(told)?;
             match self.client.publish(part.reports.clone(), bytes).await {
                 Err(error) if error.kind() == PublishErrorKind::MaxPayloadExceeded => {
-                    (self.say)(&format!("run {run}: ended, because a report is longer than the broker takes"));
-                    self.part = None;
-                    return Ok(());
+                    return self.give_up("a report is longer than the broker's max_payload").await;
                 }
                 sent => sent.map_err(ClusterError::lost)?,
             }
         }
         if part.waiting.len() > MOST_WAITING {
-            (self.say)(&format!("run {run}: ended, because its coordinator takes no reports"));
-            self.part = None;
+            return self.give_up("its coordinator takes no reports").await;
         }
         Ok(())
+    }
+
+    /// Ends its part, and says why to whom it concerns.
+    async fn give_up(&mut self, why: &str) -> Result<(), ClusterError> {
+        let Some(AtWork { run, reports, .. }) = self.part.take() else { return Ok(()) };
+        (self.say)(&format!("run {run}: ended, because {why}"));
+        let report = Report { run, news: PartNews::GivenUp { why: why.into() } };
+        self.client.publish(reports, encode(&report)?.into()).await.map_err(ClusterError::lost)
     }
 
     async fn tell_seen(&self, seen: &Seen) -> Result<(), ClusterError> {
@@ -398,7 +403,7 @@ impl AtWork {
     fn number(&mut self, told: Told) -> Result<Bytes, ClusterError> {
         let number = self.next;
         self.next += 1;
-        let bytes = Bytes::from(encode(&Report { run: self.run.clone(), number, told })?);
+        let bytes = Bytes::from(encode(&Report { run: self.run.clone(), news: PartNews::Told { number, told } })?);
         self.waiting.push_back(Waiting { number, bytes: bytes.clone(), sent: Instant::now() });
         Ok(bytes)
     }

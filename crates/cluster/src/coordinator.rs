@@ -4,7 +4,7 @@ use crate::{
     ClusterError,
     agent::LEASE,
     clock::{Clocks, Offset},
-    message::{Part, Report, Request, decode, encode, subject_of},
+    message::{Part, PartNews, Report, Request, decode, encode, subject_of},
     request::{ANSWER, REPEAT, done, hold, keep_holding, offset, release, signed},
     roster::{AgentState, Loss, OnLoss, Roster, Then},
     sequence::{Came, Sequence},
@@ -261,15 +261,18 @@ fn take(
         return;
     }
     let report = match decode::<Report>(payload) {
-        Ok(report) if report.run == run => Ok(report),
+        Ok(report) if report.run == run => Ok(report.news),
         Ok(_) => return,
         Err(error) => Err(error.to_string()),
     };
     roster.hear(place, now_ns);
-    let taken = report.and_then(|Report { number, told, .. }| match member.reports.take(number) {
-        Came::Again => Ok(()),
-        Came::TooFarAhead => Err("its reports have a gap".into()),
-        Came::New => member.take(number, told).map_err(|error| error.to_string()),
+    let taken = report.and_then(|news| match news {
+        PartNews::GivenUp { why } => Err(why),
+        PartNews::Told { number, told } => match member.reports.take(number) {
+            Came::Again => Ok(()),
+            Came::TooFarAhead => Err("its reports have a gap".into()),
+            Came::New => member.take(number, told).map_err(|error| error.to_string()),
+        },
     });
     match taken {
         Ok(()) if member.has_told_all() => roster.end(place),

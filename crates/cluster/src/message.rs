@@ -254,10 +254,25 @@ pub enum Answer {
 pub struct Report {
     /// The run's name.
     pub run: String,
-    /// Its number among the agent's reports of this run, from 0.
-    pub number: u64,
     /// What it says.
-    pub told: Told,
+    pub news: PartNews,
+}
+
+/// What there is to say of a part.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum PartNews {
+    /// What was done.
+    Told {
+        /// Its number among those that tell of this run, from 0.
+        number: u64,
+        /// What it says.
+        told: Told,
+    },
+    /// It has ended, and what was not told never will be.
+    GivenUp {
+        /// Why, in words.
+        why: String,
+    },
 }
 
 #[cfg(test)]
@@ -268,9 +283,11 @@ mod tests {
     fn what_is_said_is_what_is_heard() {
         let bytes = encode(&Answer::Time { came_ns: -5, answered_ns: i64::MAX }).unwrap();
         assert_eq!(decode::<Answer>(&bytes).unwrap(), Answer::Time { came_ns: -5, answered_ns: i64::MAX });
-        let report = Report { run: "r".into(), number: 7, told: Told { reached: 9, ..Told::default() } };
+        let said = Told { reached: 9, ..Told::default() };
+        let report = Report { run: "r".into(), news: PartNews::Told { number: 7, told: said.clone() } };
         let heard: Report = decode(&encode(&report).unwrap()).unwrap();
-        assert_eq!((heard.run, heard.number, heard.told), (report.run, report.number, report.told));
+        let PartNews::Told { number, told } = heard.news else { panic!("{heard:?}") };
+        assert_eq!((&*heard.run, number, told), ("r", 7, said));
     }
 
     #[test]

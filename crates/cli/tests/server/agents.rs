@@ -234,6 +234,57 @@ fn without_their_coordinator_agents_end_and_drop_what_it_created() {
     place.assert_nothing_is_left();
 }
 
+/// A load that nobody makes in full any more is no trial: what was judged before stays, and the search ends.
+#[test]
+fn a_search_that_loses_an_agent_ends_with_what_it_has_found() {
+    if !are_here() {
+        return;
+    }
+    let (place, broker) = (Place::new(), Broker::start(&[]));
+    let (address, nats, out) = (server(&place), broker.url(), place.results());
+    let mut agents = ["a", "b"].map(|name| broker.agent(&place, name));
+    let profile =
+        ["capacity", "-p", "machine_write", "-b", "postgres:wide", "--set", "devices=4", "--arrival", "constant"];
+    let search =
+        ["--trial", "2s", "--criterion", "p99<500ms", "--first", "20", "--most", "4000", "--output-format", "json"];
+    let through = ["--url", &address, "--nats", &nats, "--agents", "2", "--out", out.to_str().unwrap()];
+    let run = place.iotbench(&[&profile[..], &search, &through].concat()).spawn().unwrap();
+    wait_for_series(&place);
+    agents[1].kill();
+    let (code, found) = document(run);
+    assert_eq!(code, Some(11), "{:?}", found.verdict);
+    assert!(found.agents[1].lost.is_some() && found.agents[0].lost.is_none(), "{:#?}", found.agents);
+    let capacity = found.capacity.as_ref().unwrap();
+    assert!(!capacity.confirmed, "{capacity:#?}");
+    assert_accounted_for(&found);
+    agents[0].end();
+    place.out(&["server", "stop", "postgres"]);
+    place.assert_nothing_is_left();
+}
+
+#[test]
+fn a_report_that_the_broker_does_not_take_ends_the_part_and_says_so() {
+    if !are_here() {
+        return;
+    }
+    let place = Place::new();
+    let configuration = place.root().join("nats.conf");
+    // An order is shorter, and a second's histograms are longer.
+    std::fs::write(&configuration, "max_payload: 4096\n").unwrap();
+    let broker = Broker::start(&["--config", configuration.to_str().unwrap()]);
+    let (mut agent, nats, out) = (broker.agent(&place, "a"), broker.url(), place.results());
+    let many = ["run", "-p", "machine_write", "-b", "postgres:wide", "--set", "devices=4", "-r", "2000", "-d", "10s"];
+    let through = ["--nats", &nats, "--agents", "1", "--out", out.to_str().unwrap(), "--output-format", "json"];
+    let (code, found) = document(place.iotbench(&[&many[..], &through].concat()).spawn().unwrap());
+    assert_eq!(code, Some(11), "{:?}", found.verdict);
+    let lost = found.agents[0].lost.as_deref().unwrap();
+    assert!(lost.contains("longer than the broker's max_payload"), "{lost}");
+    agent.end();
+    // Its configuration lies in the place.
+    drop(broker);
+    place.assert_nothing_is_left();
+}
+
 #[test]
 fn a_killed_run_takes_its_own_agents_and_broker_with_it() {
     if !are_here() {

@@ -4,7 +4,7 @@
 use super::{Member, Members, lease_ns, note_loss, take};
 use crate::{
     clock::{Clocks, Offset, RoundTrip},
-    message::{Report, encode},
+    message::{PartNews, Report, encode},
     request::ROUND_TRIPS,
     roster::{AgentState, OnLoss, Roster},
 };
@@ -182,7 +182,7 @@ impl Simulation {
         let points = window.counts().points.acked;
         let is_finished = next + 1 == self.size.windows;
         let told = Told { slices: vec![SentSlice::new(0, vec![window])], is_finished, ..Told::default() };
-        let report = Report { run: self.run.clone(), number: next, told };
+        let report = Report { run: self.run.clone(), news: PartNews::Told { number: next, told } };
         let (bytes, took) = timed(|| Bytes::from(encode(&report).unwrap()));
         self.account.encoding += took;
         self.account.reports += 1;
