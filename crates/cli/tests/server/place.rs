@@ -10,7 +10,9 @@ use std::{
     fs::{self, Permissions},
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
-    process::{Command, Output, Stdio},
+    process::{Child, Command, Output, Stdio},
+    sync::mpsc,
+    thread,
     time::{Duration, Instant},
 };
 use tempfile::TempDir;
@@ -62,8 +64,26 @@ pub fn wait_for(what: &str, mut happened: impl FnMut() -> bool) {
     let start = Instant::now();
     while !happened() {
         assert!(start.elapsed() < Duration::from_secs(90), "waited in vain for {what}");
-        std::thread::sleep(Duration::from_millis(20));
+        thread::sleep(Duration::from_millis(20));
     }
+}
+
+/// What a process says until it ends; one that does not is killed, since a test that hangs says nothing.
+pub fn output(child: Child) -> Output {
+    let pid = Pid::from_child(&child);
+    let (ended, end) = mpsc::channel::<()>();
+    let watch = thread::spawn(move || {
+        let hangs = end.recv_timeout(Duration::from_secs(300)) == Err(mpsc::RecvTimeoutError::Timeout);
+        if hangs {
+            // It is not waited for as long as it runs: the number is still its own.
+            kill_process(pid, Signal::KILL).unwrap();
+        }
+        hangs
+    });
+    let output = child.wait_with_output().unwrap();
+    drop(ended);
+    assert!(!watch.join().unwrap(), "it did not end: {}", String::from_utf8_lossy(&output.stderr));
+    output
 }
 
 /// Waits until the run in a place measures: its series has rows.
@@ -146,7 +166,7 @@ impl Place {
 
     /// A call that came to its end: exit code, standard output, standard error.
     pub fn call(&self, arguments: &[&str]) -> (i32, String, String) {
-        let Output { status, stdout, stderr } = self.iotbench(arguments).output().unwrap();
+        let Output { status, stdout, stderr } = output(self.iotbench(arguments).spawn().unwrap());
         let text = |bytes| String::from_utf8(bytes).unwrap();
         let (out, err) = (text(stdout), text(stderr));
         assert!(!err.contains("panicked"), "{err}");

@@ -2,7 +2,7 @@
 
 use crate::{
     on_a_server::Ended,
-    place::{Place, is_here, kill, wait_for, wait_for_series},
+    place::{Place, is_here, kill, output, wait_for, wait_for_series},
 };
 use iotbench_launcher::Programs;
 use serde_json::Value;
@@ -211,7 +211,7 @@ fn a_broker_that_is_killed_is_named_and_every_datapoint_accounted_for() {
     let running = place.iotbench(&[&WORKLOAD[..], &long].concat()).spawn().unwrap();
     wait_for_series(&place);
     kill(broker.process.id().try_into().unwrap());
-    let Output { status, stdout, stderr } = running.wait_with_output().unwrap();
+    let Output { status, stdout, stderr } = output(running);
     let (code, err) = (status.code().unwrap(), String::from_utf8(stderr).unwrap());
     let ended = Ended { code, document: serde_json::from_slice(&stdout).unwrap_or_default(), err };
     let case = format!("{} {} {:#}", ended.reasons(), ended.err, ended.document["via"]);

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     certificates::{Authority, Certificate},
-    place::{Place, wait_for},
+    place::{Place, output, wait_for},
 };
 use iotbench_report::Document;
 use std::{
@@ -94,7 +94,7 @@ fn of_two_agents_that_take_one_name_together_one_stays() {
     wait_for("one to give way", || ended(&mut agents).is_some());
     let place_of_it = ended(&mut agents).unwrap();
     let other = agents.remove(place_of_it);
-    let output = other.wait_with_output().unwrap();
+    let output = output(other);
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.code() == Some(31) && said.contains("give this one another --name"), "{said}");
     // A third finds it there, once it is: until then names are contested.
