@@ -1,5 +1,7 @@
 //! A search for capacity by agents over a real NATS server, of a server whose capacity is known.
 
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
+
 use iotbench_cluster::{AgentOptions, Broker, Fleet, Offer, RECIPE, Stop, serve};
 use iotbench_core::Backend;
 use iotbench_engine::{Bounds, Outcome, Overrides, PlanRequest, RunOptions, StopSignal, parse_profile, plan, run};
