@@ -71,7 +71,7 @@ pub fn wait_for(what: &str, mut happened: impl FnMut() -> bool) {
 /// What a process says until it ends; one that does not is killed, since a test that hangs says nothing.
 pub fn output(child: Child) -> Output {
     let pid = Pid::from_child(&child);
-    let (ended, end) = mpsc::channel::<()>();
+    let (ended, end) = mpsc::sync_channel::<()>(0);
     let watch = thread::spawn(move || {
         let hangs = end.recv_timeout(Duration::from_secs(300)) == Err(mpsc::RecvTimeoutError::Timeout);
         if hangs {
