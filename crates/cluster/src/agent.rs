@@ -1,5 +1,6 @@
 //! An agent: is there for whoever coordinates a run, one run at a time, and makes its part of the load.
 
+mod name;
 mod servers;
 
 use crate::{
@@ -35,8 +36,6 @@ const REPEAT: Duration = Duration::from_secs(1);
 const MOST_WAITING: usize = 4096;
 /// How long the broker has to say that a coordinator is gone.
 const PROOF: Duration = Duration::from_secs(5);
-/// How long another agent of the same name has to say so.
-const ANSWER: Duration = Duration::from_millis(500);
 
 /// An agent between its messages.
 struct Agent<'a> {
@@ -111,7 +110,7 @@ pub async fn serve(
     let client = broker.connect(&format!("iotbench agent {name}")).await?;
     let mut found = client.subscribe(FIND).await.map_err(ClusterError::lost)?;
     let mut asked = client.subscribe(subject_of(name)).await.map_err(ClusterError::lost)?;
-    if is_taken(&client, name).await? {
+    if name::is_taken(&client, name).await? {
         return Err(ClusterError::Taken(name.into()));
     }
     say(&format!("agent {name} at {}", broker.shown()));
@@ -166,36 +165,6 @@ pub async fn serve(
 async fn nobody_hears(client: &Client, subject: String) -> bool {
     let asked = tokio::time::timeout(PROOF, client.request(subject, Bytes::new())).await;
     matches!(asked, Ok(Err(error)) if error.kind() == RequestErrorKind::NoResponders)
-}
-
-/// Whether another agent has this name, or begins to have it at the same time and comes first by the number that each draws.
-async fn is_taken(client: &Client, name: &str) -> Result<bool, ClusterError> {
-    // An inbox is drawn at random.
-    let own = client.new_inbox();
-    let mut answers = client.subscribe(own.clone()).await.map_err(ClusterError::lost)?;
-    let mut claims = client.subscribe(claims_of(name)).await.map_err(ClusterError::lost)?;
-    client.flush().await.map_err(ClusterError::lost)?;
-    client.publish_with_reply(claims_of(name), own.clone(), Bytes::new()).await.map_err(ClusterError::lost)?;
-    let find = encode(&Request::Find)?;
-    client.publish_with_reply(subject_of(name), own.clone(), find.into()).await.map_err(ClusterError::lost)?;
-    let until = tokio::time::Instant::now() + ANSWER;
-    loop {
-        tokio::select! {
-            Some(_) = answers.next() => return Ok(true),
-            Some(claim) = claims.next() => match claim.reply.filter(|other| other.as_str() != own) {
-                Some(other) if other.as_str() < own.as_str() => return Ok(true),
-                // Who came a little later has not heard of this one's claim.
-                Some(other) => client.publish(other, Bytes::new()).await.map_err(ClusterError::lost)?,
-                None => {}
-            },
-            () = tokio::time::sleep_until(until) => return Ok(false),
-        }
-    }
-}
-
-/// Where those who begin to have a name say so.
-fn claims_of(name: &str) -> String {
-    format!("iotbench.claim.{name}")
 }
 
 impl Agent<'_> {
