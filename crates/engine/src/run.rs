@@ -12,6 +12,7 @@ mod journal;
 mod load;
 mod preload;
 mod prepare;
+mod start;
 mod visible;
 
 pub use acting::ServerProcesses;

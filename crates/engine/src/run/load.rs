@@ -7,41 +7,31 @@ use super::{
     visible::VisibleSeries,
 };
 use crate::{
-    ceiling::ceiling_per_s,
     clock::RunClock,
     control::Control,
     elsewhere::SamplingElsewhere,
     ledger::Reached,
-    loading::{Desk, Loading},
+    loading::Loading,
     observer::{Event, Second},
     outcome::Phase,
-    plan::{GroupPlan, Load, Plan},
-    ramp::Quantity,
-    roles::{CLIENT_ROLE, MACHINE_ROLE, SERVER_ROLE, SHARED_ROLE},
-    slice::{SLICES, Slice},
-    threads::{LoadRequest, LoadThreads, blocking_threads, history, kinds},
+    slice::Slice,
     totals::Totals,
     verdict::Reason,
-    verify::{Frontier, Probe, ProbeParts, Verifier, VerifierParts, Witness, Writes},
+    verify::{Probe, Verifier},
     via::Account,
 };
-use iotbench_core::{Acknowledgement, Cause, Error, Layout, ValueType};
 use iotbench_recorder::WINDOW_NS;
-use iotbench_sampler::{Reading, Sampler, SamplerError, Subject, Target};
+use iotbench_sampler::{Reading, Sampler};
 use std::{
     sync::{
         Arc, Mutex, PoisonError,
-        mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel},
+        mpsc::{Receiver, RecvTimeoutError},
     },
-    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+    time::Duration,
 };
 
 /// How often the control thread looks at signals, deadlines and the clock.
 const LOOK: Duration = Duration::from_millis(20);
-/// From connected threads to the first operation.
-const LEAD: Duration = Duration::from_millis(50);
-/// The same where the load is made elsewhere: all have to hear of it, on a common second of the wall clock.
-const LEAD_ELSEWHERE: Duration = Duration::from_millis(500);
 /// A second is told this long after its end, so that every thread has handed it over.
 const GRACE_NS: u64 = 150_000_000;
 /// The same where the load is made elsewhere: it comes with the network.
@@ -57,7 +47,7 @@ pub(super) struct Running {
     pub(super) control: Arc<Control>,
     pub(super) totals: Totals,
     pub(super) visible: Option<VisibleSeries>,
-    slices: Receiver<Slice>,
+    pub(super) slices: Receiver<Slice>,
     pub(super) reached: Option<Arc<Reached>>,
     pub(super) loading: Box<dyn Loading>,
     pub(super) acting: Option<Acting>,
@@ -66,9 +56,9 @@ pub(super) struct Running {
     pub(super) sampler: Sampler,
     pub(super) elsewhere: Option<Box<dyn SamplingElsewhere>>,
     pub(super) client: ClientWatch,
-    readings: Arc<Mutex<Vec<Reading>>>,
-    phase: Phase,
-    drain_until_ns: Option<u64>,
+    pub(super) readings: Arc<Mutex<Vec<Reading>>>,
+    pub(super) phase: Phase,
+    pub(super) drain_until_ns: Option<u64>,
     /// What becomes of messages, where a broker carries them.
     pub(super) account: Option<Arc<Account>>,
     /// Whether the run's deadline ended the load.
@@ -100,180 +90,6 @@ impl Session<'_> {
         let summary = self.settle_accounts(running, reasons);
         let ended = self.end_journal();
         done.and(drained).and(summary).and(ended)
-    }
-
-    fn start(&mut self) -> Result<Running, Reason> {
-        let shared = self.outcome.embedded;
-        // What this process can make says nothing of agents.
-        let null = self.options.null.filter(|_| !shared && self.options.loaders.is_none());
-        let ceiling_per_s = null.and_then(|null| ceiling_per_s(&self.planned, null, self.stop));
-        let plan = &self.planned.plan;
-        let blocking = self.backend.capabilities().blocking;
-        let users = match &plan.ramp {
-            Some(ramp) if ramp.quantity == Quantity::Users => ramp.first(),
-            Some(_) => 0,
-            None => closed_users(plan),
-        };
-        let budget_from_ns = if plan.ramp.is_some() { 0 } else { plan.phases.warmup_ns };
-        let control =
-            Arc::new(Control::new(users, plan.phases.operations, budget_from_ns, blocking_threads(plan, blocking)));
-        let verifier = self.verifier().map_err(target)?;
-        let (sender, slices) = sync_channel(SLICES);
-        let reached = self.journal.is_some().then(|| Arc::new(Reached::default()));
-        let account = self.carrying_account();
-        let witness = verifier.as_ref().map(Verifier::witness);
-        let elsewhere = self.sampling_elsewhere().map_err(target)?;
-        let loading = self.connect(&control, sender, reached.clone(), witness, account.clone()).map_err(target)?;
-        let start_utc_ns = plan.start_utc_ns.or_else(|| self.options.loaders.as_ref().map(|_| common_start_utc_ns()));
-        let clock = RunClock::starting_at(epoch(start_utc_ns));
-        let readings = Arc::new(Mutex::new(Vec::new()));
-        let sampler = self.sampler(clock, elsewhere.as_deref(), Arc::clone(&readings)).map_err(|e| not_sampled(&e))?;
-        let client = ClientWatch::start(clock.epoch(), shared, ceiling_per_s)
-            .map_err(|e| Reason::Internal(format!("cannot start a thread: {e}")))?;
-        let totals = Totals::new(kinds(plan));
-        let warm_up = plan.phases.warmup_ns > 0 && plan.ramp.is_none();
-        let phase = if warm_up { Phase::WarmUp } else { Phase::Measure };
-        let probe = self.probe(clock, verifier.as_ref().and_then(Verifier::frontier)).map_err(target)?;
-        let visible = self.visible_series(clock).map_err(target)?;
-        let acting = self.acting(clock)?;
-        loading.start(clock.epoch());
-        if let Some(elsewhere) = &elsewhere {
-            elsewhere.start(clock.epoch());
-        }
-        self.outcome.plan.start_utc_ns = start_utc_ns;
-        Ok(Running {
-            clock,
-            control,
-            totals,
-            visible,
-            slices,
-            reached,
-            loading,
-            acting,
-            verifier,
-            probe,
-            sampler,
-            elsewhere,
-            client,
-            readings,
-            phase,
-            drain_until_ns: None,
-            account,
-            overran: false,
-        })
-    }
-
-    /// Has the load connected: by threads of this process, or elsewhere.
-    fn connect(
-        &self,
-        control: &Arc<Control>,
-        slices: SyncSender<Slice>,
-        reached: Option<Arc<Reached>>,
-        witness: Option<Witness>,
-        account: Option<Arc<Account>>,
-    ) -> Result<Box<dyn Loading>, Error> {
-        let planned = &self.planned;
-        if let Some(loaders) = &self.options.loaders {
-            return loaders.connect(planned, Desk::new(&planned.plan, control, slices, reached));
-        }
-        let (blocking, trace) = (self.backend.capabilities().blocking, self.options.trace);
-        let via = self.options.via.as_ref().map(|via| Arc::clone(&via.carrier)).zip(account);
-        let request =
-            LoadRequest { planned, database: &self.database, control, slices, blocking, trace, reached, witness, via };
-        Ok(Box::new(LoadThreads::connect(request)?))
-    }
-
-    /// Compares what is read; `None`: nothing is.
-    fn verifier(&self) -> Result<Option<Verifier>, Error> {
-        let plan = &self.planned.plan;
-        let operations = || plan.groups.iter().flat_map(GroupPlan::operations);
-        if operations().all(|operation| operation.question().is_none()) {
-            return Ok(None);
-        }
-        let capabilities = self.backend.capabilities();
-        let (history, table) = (history(&self.planned), &plan.table);
-        let writes = operations().any(|operation| operation.question().is_none());
-        let signals = table.schema.signals();
-        let is_text = matches!(table.layout, Layout::Document | Layout::Bulk);
-        let decimal = is_text && signals.iter().any(|signal| signal.value_type == ValueType::F32);
-        let mode = self.options.verify;
-        let facts = self.outcome.facts.as_ref();
-        let acknowledged_is_visible =
-            facts.is_none_or(|f| f.acknowledgement >= Acknowledgement::Applied && !f.may_lose_acknowledged());
-        let domain = capabilities.domain;
-        let follow = || match Frontier::new(&history, table.devices).map(Arc::new) {
-            Some(frontier) => Writes::Followed { frontier, acknowledged_is_visible },
-            None => Writes::NotFollowed,
-        };
-        let writes = if writes { follow() } else { Writes::None };
-        let parts = VerifierParts { history, domain, decimal, mode, writes };
-        Verifier::start(parts).map(Some)
-    }
-
-    /// Measures how long acknowledged datapoints take to be seen, where some write and others read.
-    fn probe(&self, clock: RunClock, frontier: Option<Arc<Frontier>>) -> Result<Option<Probe>, Error> {
-        let plan = &self.planned.plan;
-        let start = |frontier| {
-            Probe::start(ProbeParts {
-                database: Arc::clone(&self.database),
-                dataset: Arc::clone(&self.planned.dataset),
-                frontier,
-                clock,
-                seed: plan.seed,
-                deadline: Duration::from_nanos(plan.phases.deadline_ns),
-            })
-        };
-        frontier.map(start).transpose()
-    }
-
-    /// Begins the scenario, if the plan has one.
-    fn acting(&self, clock: RunClock) -> Result<Option<Acting>, Reason> {
-        let actions = self.planned.plan.scenario.clone();
-        if actions.is_empty() {
-            return Ok(None);
-        }
-        let processes = self.options.processes.clone();
-        let processes = processes.ok_or_else(|| Reason::Internal("nobody can act on the server's processes".into()))?;
-        let acting = Acting::start(actions, processes, clock);
-        acting.map(Some).map_err(|e| Reason::Internal(format!("cannot start a thread: {e}")))
-    }
-
-    fn sampling_elsewhere(&self) -> Result<Option<Box<dyn SamplingElsewhere>>, Error> {
-        let run = &self.planned.plan.run_id;
-        self.options.elsewhere.as_ref().map(|elsewhere| elsewhere.connect(run, self.servers())).transpose()
-    }
-
-    /// How many servers this process has started.
-    fn servers(&self) -> u32 {
-        let servers = self.planned.open.target.nodes.iter().filter(|node| node.role == SERVER_ROLE).count();
-        u32::try_from(servers).unwrap_or(u32::MAX)
-    }
-
-    fn sampler(
-        &self,
-        clock: RunClock,
-        elsewhere: Option<&dyn SamplingElsewhere>,
-        readings: Arc<Mutex<Vec<Reading>>>,
-    ) -> Result<Sampler, SamplerError> {
-        let role = if self.backend.capabilities().embedded { SHARED_ROLE } else { CLIENT_ROLE };
-        let own = Subject { role: role.into(), node: 0, target: own_tree() };
-        let of_broker = self.options.via.iter().flat_map(|via| &via.nodes);
-        let nodes = self.planned.open.target.nodes.iter().chain(of_broker).filter_map(|n| {
-            Some(Subject {
-                role: n.role.clone(),
-                node: n.node,
-                target: Target::ProcessTree { pid: i32::try_from(n.pid?).ok()? },
-            })
-        });
-        let told = elsewhere.map(SamplingElsewhere::subjects).unwrap_or_default();
-        let elsewhere = told.into_iter().zip(self.servers()..);
-        let elsewhere =
-            elsewhere.map(|(told, node)| Subject { role: SERVER_ROLE.into(), node, target: Target::Told(told) });
-        let machine = Subject { role: MACHINE_ROLE.into(), node: 0, target: Target::Host };
-        let subjects = std::iter::once(own).chain(nodes).chain(elsewhere).chain([machine]).collect();
-        Sampler::start(clock.epoch(), Duration::from_secs(1), subjects, move |tick| {
-            tick.clone_into(&mut readings.lock().unwrap_or_else(PoisonError::into_inner));
-        })
     }
 
     /// A fixed load: warm up, then measure.
@@ -427,45 +243,5 @@ pub(super) fn next_start_ns(now_ns: u64) -> u64 {
 impl Running {
     pub(super) fn sampler(&self) -> &Sampler {
         &self.sampler
-    }
-}
-
-/// The users of all closed loops.
-fn closed_users(plan: &Plan) -> u32 {
-    let users = |load: &Load| if let Load::Closed { users, .. } = load { *users } else { 0 };
-    plan.groups.iter().map(|group| users(&group.load)).sum()
-}
-
-fn target(error: Error) -> Reason {
-    Reason::Target { cause: error.cause, message: error.message }
-}
-
-/// Only a server can be gone before it is sampled: we are here.
-fn not_sampled(error: &SamplerError) -> Reason {
-    match error {
-        SamplerError::Subject { .. } => Reason::Target { cause: Cause::Server, message: error.to_string() },
-        SamplerError::ZeroInterval | SamplerError::Thread(_) => Reason::Internal(error.to_string()),
-    }
-}
-
-fn own_tree() -> Target {
-    Target::ProcessTree { pid: rustix::process::getpid().as_raw_nonzero().get() }
-}
-
-/// The first whole second of the wall clock that leaves enough time to tell everybody.
-fn common_start_utc_ns() -> i64 {
-    let soon = SystemTime::now() + LEAD_ELSEWHERE;
-    let seconds = soon.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs() + 1;
-    i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1_000_000_000)
-}
-
-/// When the load starts: soon, or at a given time of the wall clock.
-fn epoch(start_utc_ns: Option<i64>) -> Instant {
-    let soon = Instant::now() + LEAD;
-    let Some(start_ns) = start_utc_ns.and_then(|ns| u64::try_from(ns).ok()) else { return soon };
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    match Duration::from_nanos(start_ns).checked_sub(now) {
-        Some(wait) => soon.max(Instant::now() + wait),
-        None => soon,
     }
 }
