@@ -142,9 +142,10 @@ fn by_a_quota_that_others_use_up(url: &Url) {
     for (period_us, stalls) in [(100_000, true), (20_000, false)] {
         let Some(group) = Group::with_quota(period_us / 5, period_us) else { return };
         let place = Place::new();
-        let run = begin(&place, url, "5s", |command| group.entered_by(&command));
+        // Beside other tests it takes a while until the others run, and they use up less.
+        let run = begin(&place, url, "10s", |command| group.entered_by(&command));
         let spinners = Spinners::start(processors as usize, |command| group.entered_by(&command));
-        sleep(Duration::from_secs(2));
+        sleep(Duration::from_secs(5));
         drop(spinners);
         let ended = end(run.wait_with_output().unwrap());
         assert_client_is_to_blame(&ended, "CPU quotas of its cgroups held it back");

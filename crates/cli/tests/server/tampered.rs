@@ -143,7 +143,8 @@ async fn an_index_that_is_gone_shows_in_the_figures() {
             (shortest.unwrap_or_else(|| panic!("{backend}: {document:#}")), document)
         };
         least_us();
-        let (with, _) = least_us();
+        // Beside other tests the shortest of a few reads is long now and then.
+        let with = (0..3).map(|_| least_us().0).fold(f64::INFINITY, f64::min);
         sql(backend, &url.parse().unwrap(), index).await;
         let (without, document) = least_us();
         assert!(document["remarks"].to_string().contains("that of an earlier run"), "{document:#}");
