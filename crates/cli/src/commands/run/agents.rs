@@ -274,8 +274,10 @@ fn agent(name: &str, address: &str) -> Result<Child, CliError> {
     let mut command = Command::new(program);
     command.args(["agent", "--of-a-run", "--name", name]).env("IOTBENCH_NATS", address).process_group(0);
     // Those of an agent that somebody runs on this machine are not for it.
-    for variable in ["NATS_CREDENTIALS", "NATS_CA", "NAME", "OFFER", "LISTEN"] {
-        command.env_remove(format!("IOTBENCH_{variable}"));
+    for variable in
+        ["IOTBENCH_NATS_CREDENTIALS", "IOTBENCH_NATS_CA", "IOTBENCH_NAME", "IOTBENCH_OFFER", "IOTBENCH_LISTEN"]
+    {
+        command.env_remove(variable);
     }
     command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().map_err(CliError::local_io)
 }

@@ -113,6 +113,11 @@ fn without_their_coordinator_agents_end_and_drop_what_it_created() {
     }
     agents[0].wait_until_it_says("is dropped");
     assert_eq!(place.out(&["clean", "--url", &address, "--dry-run"]), "");
+    // What the coordinator knew of their load is in the results folder.
+    let folder = place.results().read_dir().unwrap().next().unwrap().unwrap().path();
+    place.out(&["recover", folder.to_str().unwrap()]);
+    let recovered = Document::from_json(&std::fs::read_to_string(folder.join("run.json")).unwrap()).unwrap();
+    assert!(recovered.points.acked > 0, "{:#?}", recovered.points);
     // And they are there for the next one.
     let (nats, out) = (broker.url(), place.results());
     let next = load("1s", &["--url", &address, "--nats", &nats, "--agents", "a,b", "--out", out.to_str().unwrap()]);
