@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use url::Url;
 
 /// Name and version of the messages. Agents and coordinator have the same, or do not work together.
-pub const SCHEMA: &str = "iotbench-cluster/1";
+pub const SCHEMA: &str = "iotbench-cluster/2";
 
 /// The subject on which every agent hears.
 pub const FIND: &str = "iotbench.find";
@@ -292,9 +292,9 @@ mod tests {
 
     #[test]
     fn another_version_is_refused_whatever_it_says() {
-        let theirs = br#"{ "schema": "iotbench-cluster/2", "message": { "something": "new" }, "more": 1 }"#;
+        let theirs = br#"{ "schema": "iotbench-cluster/99", "message": { "something": "new" }, "more": 1 }"#;
         let error = decode::<Answer>(theirs).unwrap_err();
-        assert!(matches!(&error, MessageError::OtherVersion { theirs } if theirs == "iotbench-cluster/2"), "{error}");
+        assert!(matches!(&error, MessageError::OtherVersion { theirs } if theirs == "iotbench-cluster/99"), "{error}");
         assert!(error.to_string().contains("use the same version of iotbench everywhere"));
         assert!(matches!(decode::<Answer>(b"{}"), Err(MessageError::Unreadable(_))));
         assert!(matches!(decode::<Answer>(b"\xff"), Err(MessageError::Unreadable(_))));

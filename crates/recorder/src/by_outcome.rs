@@ -7,7 +7,7 @@ use crate::outcome::Outcome;
 
 /// Latency kept apart by outcome, so that no failure, however fast, improves the figures of what succeeded.
 ///
-/// The histograms of successes are allocated at once, those of failures at the first failure.
+/// Cleared, the histograms of successes keep their memory, those of failures free it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ByOutcome {
     ok: Latency,

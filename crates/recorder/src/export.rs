@@ -11,7 +11,8 @@ use hdrhistogram::serialization::{
 };
 use thiserror::Error;
 
-use crate::histogram::{HIGHEST_NS, LatencyHistogram, MOST_VALUES, empty_buckets};
+use crate::buckets::{HIGHEST_NS, layout};
+use crate::histogram::{LatencyHistogram, MOST_VALUES};
 
 /// First bytes of a V2 histogram with deflate.
 const COOKIE: [u8; 4] = [0x1c, 0x84, 0x93, 0x14];
@@ -69,7 +70,7 @@ impl LatencyHistogram {
     /// [`ExportError::Encode`] when the encoder fails.
     pub fn to_v2_deflate(&self) -> Result<Vec<u8>, ExportError> {
         let mut bytes = Vec::new();
-        V2DeflateSerializer::new().serialize(self.buckets(), &mut bytes)?;
+        V2DeflateSerializer::new().serialize(&self.buckets().histogram(), &mut bytes)?;
         Ok(bytes)
     }
 
@@ -88,7 +89,7 @@ impl LatencyHistogram {
         if buckets.len() > MOST_VALUES {
             return Err(ExportError::Implausible(format!("{} values", buckets.len())));
         }
-        Ok(Self::from_buckets(&buckets))
+        Ok(Self::from_buckets(buckets))
     }
 }
 
@@ -103,7 +104,7 @@ fn check_header(bytes: &[u8]) -> Result<(), ExportError> {
     // Cookie, payload length, offset and digits have four bytes each, low and high eight, then the ratio.
     let number = |from: usize, to: usize| header[from..to].iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte));
     let (payload_length, digits, low, high) = (number(4, 8), number(12, 16), number(16, 24), number(24, 32));
-    let own = empty_buckets();
+    let own = layout();
     if (low, high, digits) != (own.low(), own.high(), u64::from(own.sigfig())) {
         return Err(ExportError::OtherBounds { low, high, digits });
     }
@@ -145,7 +146,7 @@ pub fn interval_line(
     let mut serializer = V2DeflateSerializer::new();
     IntervalLogWriterBuilder::new()
         .begin_log_with(&mut text, &mut serializer)?
-        .write_histogram(histogram.buckets(), start, length, Some(tag))
+        .write_histogram(&histogram.buckets().histogram(), start, length, Some(tag))
         .map_err(|error| match error {
             IntervalLogWriterError::SerializeError(error) => ExportError::Encode(error),
             IntervalLogWriterError::IoError(error) => ExportError::Log(error),

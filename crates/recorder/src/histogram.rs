@@ -2,32 +2,24 @@
 
 use hdrhistogram::Histogram;
 
+use crate::buckets::{Buckets, HIGHEST_NS, lower_edge};
 use crate::quantile::{Level, Quantile};
 use crate::rank_interval::rank_interval;
-
-/// The largest duration that is kept by value: 24 hours, in nanoseconds. Longer ones are counted as overflow.
-pub const HIGHEST_NS: u64 = 86_400_000_000_000;
-
-/// The unit of the buckets, in nanoseconds. A coarser unit would save a quarter of the memory, but a unit of 1 µs is an
-/// error of 1 % at 50 µs: with 1 ns the error is at most 0.1 % from 1 µs upwards, and at most 1 ns below.
-const UNIT_NS: u64 = 1;
 
 /// More values than this are no measurement, and would be beyond the exact ranks.
 pub(crate) const MOST_VALUES: u64 = 1 << 52;
 
-/// Decimal digits kept: a relative error of at most 0.1 %.
-const DIGITS: u8 = 3;
-
-/// A histogram of durations in nanoseconds: an HDR histogram from 1 ns to [`HIGHEST_NS`] with 3 significant digits
-/// (304 KiB), and beside it the exact count, minimum, maximum, sum and sum of squares.
+/// A histogram of durations in nanoseconds: an HDR histogram from 1 ns to [`HIGHEST_NS`] with 3 significant digits, and beside
+/// it the exact count, minimum, maximum, sum and sum of squares. Empty it takes no memory, for 256 durations 2 KiB, and from
+/// the next on 304 KiB more.
 ///
 /// Durations above [`HIGHEST_NS`] are never clamped: they are counted in [`overflow`](Self::overflow), take part in the
 /// exact figures, and stand above all others in the quantiles.
 ///
 /// Histograms merge by adding, so the merge of any split equals the pooled sample, exactly.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct LatencyHistogram {
-    buckets: Histogram<u64>,
+    buckets: Buckets,
     overflow: u64,
     min_ns: u64,
     max_ns: u64,
@@ -52,18 +44,16 @@ impl Default for LatencyHistogram {
 }
 
 impl LatencyHistogram {
-    /// An empty histogram. Allocates its 304 KiB here and nothing afterwards.
+    /// An empty histogram. Its first duration allocates, its 257th does, and no other.
     #[must_use]
     pub fn new() -> Self {
-        Self { buckets: empty_buckets(), overflow: 0, min_ns: u64::MAX, max_ns: 0, sum_ns: 0, sum_squares: 0 }
+        Self { buckets: Buckets::default(), overflow: 0, min_ns: u64::MAX, max_ns: 0, sum_ns: 0, sum_squares: 0 }
     }
 
     /// Records one duration.
     #[inline]
     pub fn record(&mut self, duration_ns: u64) {
-        if duration_ns > HIGHEST_NS || self.buckets.record(duration_ns).is_err() {
-            self.overflow += 1;
-        }
+        self.overflow += u64::from(!self.buckets.record(duration_ns));
         self.min_ns = self.min_ns.min(duration_ns);
         self.max_ns = self.max_ns.max(duration_ns);
         let wide = u128::from(duration_ns);
@@ -73,7 +63,10 @@ impl LatencyHistogram {
 
     /// Adds all that `other` holds.
     pub fn merge(&mut self, other: &Self) {
-        add_buckets(&mut self.buckets, &other.buckets);
+        if other.is_empty() {
+            return;
+        }
+        self.buckets.add(&other.buckets);
         self.overflow += other.overflow;
         self.min_ns = self.min_ns.min(other.min_ns);
         self.max_ns = self.max_ns.max(other.max_ns);
@@ -86,7 +79,7 @@ impl LatencyHistogram {
         if self.is_empty() {
             return;
         }
-        self.buckets.reset();
+        self.buckets.clear();
         self.overflow = 0;
         self.min_ns = u64::MAX;
         self.max_ns = 0;
@@ -185,30 +178,23 @@ impl LatencyHistogram {
         if rank > kept {
             return self.max_ns;
         }
-        // Half a rank lower, so that no rounding of the quotient can reach the next rank.
-        let quantile = (rank as f64 - 0.5) / kept as f64;
-        self.buckets.value_at_quantile(quantile).min(HIGHEST_NS).clamp(self.min_ns, self.max_ns)
+        self.buckets.at_rank(rank).clamp(self.min_ns, self.max_ns)
     }
 
     /// As `value_at_rank`, rounded down.
     pub(crate) fn lowest_at_rank(&self, rank: u64) -> u64 {
-        let lowest = if rank > self.buckets.len() {
-            HIGHEST_NS + 1
-        } else {
-            self.buckets.lowest_equivalent(self.value_at_rank(rank))
-        };
+        let lowest = if rank > self.buckets.len() { HIGHEST_NS + 1 } else { lower_edge(self.value_at_rank(rank)) };
         lowest.clamp(self.min_ns, self.max_ns)
     }
 
     /// The middle of each bucket that holds something, in nanoseconds, and how many durations it holds, ascending; the
     /// overflow has none.
-    pub fn recorded(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        let buckets = &self.buckets;
-        buckets.iter_recorded().map(|b| (buckets.median_equivalent(b.value_iterated_to()), b.count_at_value()))
+    pub fn recorded(&self) -> impl Iterator<Item = (u64, u64)> + use<> {
+        self.buckets.recorded().into_iter()
     }
 
     /// The buckets, without overflow and exact figures.
-    pub(crate) fn buckets(&self) -> &Histogram<u64> {
+    pub(crate) fn buckets(&self) -> &Buckets {
         &self.buckets
     }
 
@@ -231,11 +217,10 @@ impl LatencyHistogram {
         is_own.then_some(Self { buckets: self.buckets, overflow, min_ns, max_ns, sum_ns, sum_squares })
     }
 
-    /// A histogram of `buckets` alone, which are added to our own layout of buckets. What a bucket does not tell is
-    /// estimated: minimum and maximum are the outer edges of the outermost buckets, the sums use the buckets' middles.
-    pub(crate) fn from_buckets(buckets: &Histogram<u64>) -> Self {
+    /// A histogram of `buckets` alone, which are laid out as our own. What a bucket does not tell is estimated: minimum and
+    /// maximum are the outer edges of the outermost buckets, the sums use the buckets' middles.
+    pub(crate) fn from_buckets(buckets: Histogram<u64>) -> Self {
         let mut histogram = Self::new();
-        add_buckets(&mut histogram.buckets, buckets);
         for step in buckets.iter_recorded() {
             let middle = u128::from(buckets.median_equivalent(step.value_iterated_to()));
             let count = u128::from(step.count_at_value());
@@ -246,16 +231,12 @@ impl LatencyHistogram {
             histogram.min_ns = buckets.min();
             histogram.max_ns = buckets.max();
         }
-        histogram
+        Self { buckets: Buckets::of(buckets), ..histogram }
     }
 }
 
-#[expect(clippy::expect_used, reason = "constant bounds; any test that makes a histogram proves them")]
-pub(crate) fn empty_buckets() -> Histogram<u64> {
-    Histogram::new_with_bounds(UNIT_NS, HIGHEST_NS, DIGITS).expect("the constant bounds are valid")
-}
-
-#[expect(clippy::expect_used, reason = "adding fails only for values beyond the bounds, and all share one layout")]
-fn add_buckets(into: &mut Histogram<u64>, from: &Histogram<u64>) {
-    into.add(from).expect("all histograms share one layout of buckets");
+impl PartialEq for LatencyHistogram {
+    fn eq(&self, other: &Self) -> bool {
+        self.exact() == other.exact() && self.buckets.recorded() == other.buckets.recorded()
+    }
 }

@@ -35,16 +35,18 @@
 //!
 //! # Limits
 //! - Durations up to 24 h keep their value, with an error of at most 0.1 % or 1 ns; longer ones are counted.
-//! - Memory is constant in the duration: 912 KiB for a window and kind of operation of one request, twice that and 304 KiB
-//!   for one of many with pauses, at most four windows a thread.
+//! - Memory is constant in the duration: 912 KiB for a window and each kind of operation of one request of which it had
+//!   more than 256, twice that and 304 KiB for one of many with pauses, at most four windows a thread.
 //! - Confidence intervals of quantiles take the samples for independent; those of an overloaded server are not.
 //!
 //! # Invariants
-//! - Nothing here does I/O, reads a clock, locks, or knows of a runtime; recording a success never allocates.
+//! - Nothing here does I/O, reads a clock, locks, or knows of a runtime; recording a success into a
+//!   window that was used before never allocates.
 //! - A failure is never in the distribution of the successes; a duration is never clamped; a quantile is never printed
 //!   that the sample cannot support; quantiles are never merged, histograms are.
 //! - Response is never anything but lag + service, and none of the three is called latency.
 
+mod buckets;
 mod by_outcome;
 mod conservation;
 mod error_tally;
@@ -63,11 +65,12 @@ mod sent;
 mod summary;
 mod window;
 
+pub use buckets::HIGHEST_NS;
 pub use by_outcome::ByOutcome;
 pub use conservation::{ConservationError, LoadCounts, PointCounts};
 pub use error_tally::{CauseTally, ErrorTally, SAMPLE_LENGTH, SAMPLES_PER_CAUSE};
 pub use export::{ExportError, interval_line, interval_log_head};
-pub use histogram::{HIGHEST_NS, LatencyHistogram};
+pub use histogram::LatencyHistogram;
 pub use interval::{LoggedInterval, read_interval_line};
 pub use jitter::Jitter;
 pub use latency::{Latency, Timing};

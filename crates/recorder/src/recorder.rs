@@ -43,8 +43,8 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// A recorder of operations of `kinds`. Allocates here what recording successes needs; the first failure of a window
-    /// allocates its histograms.
+    /// A recorder of operations of `kinds`. The first successes of a kind in a window allocate its histograms, which stay
+    /// with the window when it is reused; the first failure of a kind does in each window.
     #[must_use]
     pub fn new(kinds: Arc<[OperationKind]>) -> Self {
         let spare = (0..READY_WINDOWS).map(|_| Window::new(Arc::clone(&kinds), 0, 0)).collect();

@@ -1,14 +1,15 @@
 //! Windows and histograms as they travel from one process to another: exactly what was recorded, and nothing that the
 //! receiver must trust.
 //!
-//! A histogram is its buckets in `HdrHistogram`'s V2 format with deflate, in base64, beside the exact figures; an empty one is
-//! null. Sums are two numbers of 64 bits, the high one first, because readers of JSON lose digits of longer ones.
+//! A histogram of few durations is a list of them, one of many its buckets in `HdrHistogram`'s V2 format with deflate, in base64,
+//! beside the exact figures; an empty one is null. Sums are two numbers of 64 bits, the high one first, because readers of JSON lose digits of longer ones.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _, ser::Error as _};
 use std::sync::Arc;
 use thiserror::Error;
 
+use crate::buckets::MOST_FEW;
 use crate::error_tally::ErrorTally;
 use crate::histogram::{Exact, LatencyHistogram};
 use crate::recording::{KindRecording, OperationKind, Recording, Requests};
@@ -74,15 +75,28 @@ impl KindRecording {
 
 /// A histogram that is not empty.
 #[derive(Serialize, Deserialize)]
-struct SentHistogram {
-    hdr: String,
-    overflow: u64,
-    min_ns: u64,
-    max_ns: u64,
-    #[serde(with = "wide")]
-    sum_ns: u128,
-    #[serde(with = "wide")]
-    sum_squares: u128,
+#[serde(untagged)]
+enum SentHistogram {
+    Few(Vec<u64>),
+    Many {
+        hdr: String,
+        overflow: u64,
+        min_ns: u64,
+        max_ns: u64,
+        #[serde(with = "wide")]
+        sum_ns: u128,
+        #[serde(with = "wide")]
+        sum_squares: u128,
+    },
+}
+
+impl LatencyHistogram {
+    /// Of so few durations as are sent in a list, none of them overflow; else `None`.
+    fn of_few(durations: &[u64]) -> Option<Self> {
+        let mut histogram = Self::new();
+        durations.iter().take(MOST_FEW + 1).for_each(|&duration_ns| histogram.record(duration_ns));
+        (!durations.is_empty() && histogram.buckets().few() == Some(durations)).then_some(histogram)
+    }
 }
 
 /// A number of 128 bits as its high and its low half.
@@ -106,17 +120,26 @@ impl Serialize for LatencyHistogram {
             return serializer.serialize_none();
         }
         let Exact { overflow, min_ns, max_ns, sum_ns, sum_squares } = self.exact();
+        if let (Some(few), 0) = (self.buckets().few(), overflow) {
+            return few.serialize(serializer);
+        }
         let hdr = STANDARD.encode(self.to_v2_deflate().map_err(S::Error::custom)?);
-        serializer.serialize_some(&SentHistogram { hdr, overflow, min_ns, max_ns, sum_ns, sum_squares })
+        SentHistogram::Many { hdr, overflow, min_ns, max_ns, sum_ns, sum_squares }.serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for LatencyHistogram {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let Some(sent) = Option::<SentHistogram>::deserialize(deserializer)? else { return Ok(Self::new()) };
-        let SentHistogram { hdr, overflow, min_ns, max_ns, sum_ns, sum_squares } = sent;
+        let (hdr, exact) = match sent {
+            SentHistogram::Few(few) => {
+                return Self::of_few(&few).ok_or_else(|| D::Error::custom("durations that are not few"));
+            }
+            SentHistogram::Many { hdr, overflow, min_ns, max_ns, sum_ns, sum_squares } => {
+                (hdr, Exact { overflow, min_ns, max_ns, sum_ns, sum_squares })
+            }
+        };
         let bytes = STANDARD.decode(hdr).map_err(D::Error::custom)?;
-        let exact = Exact { overflow, min_ns, max_ns, sum_ns, sum_squares };
         let buckets = Self::from_v2_deflate(&bytes).map_err(D::Error::custom)?;
         buckets.with_exact(exact).ok_or_else(|| D::Error::custom("a histogram whose exact figures cannot be its own"))
     }
@@ -167,7 +190,7 @@ mod tests {
                     // Some overflow.
                     prop_oneof![9 => 0..2_000_000_000_u64, 1 => 80_000_000_000_000..200_000_000_000_000_u64],
                 ),
-                0..60,
+                0..3_000,
             ),
         ) {
             for window in recorded(&events) {
@@ -188,7 +211,9 @@ mod tests {
     /// What a faulty or hostile sender writes is refused, and no figure of it can end the program later.
     #[test]
     fn figures_that_cannot_be_are_refused() {
-        let window = recorded(&[(0, Outcome::Ok, 0, 1_000, 2_000), (0, Outcome::Fail, 0, 1_000, 9_000)]).remove(0);
+        let mut events = vec![(0, Outcome::Ok, 0, 1_000, 2_000); MOST_FEW + 1];
+        events.push((0, Outcome::Fail, 0, 1_000, 9_000));
+        let window = recorded(&events).remove(0);
         let honest = serde_json::to_value(SentWindow::from(window)).unwrap();
         let received = |value: serde_json::Value| {
             serde_json::from_value::<SentWindow>(value).ok().and_then(|sent| sent.received(&kinds()).ok())
@@ -202,6 +227,9 @@ mod tests {
             (format!("{lag}/overflow"), serde_json::json!(1)),
             (format!("{lag}/overflow"), serde_json::json!(u64::MAX)),
             (format!("{lag}/hdr"), serde_json::json!("AAAA")),
+            (lag.to_owned(), serde_json::json!(vec![7; MOST_FEW + 1])),
+            (lag.to_owned(), serde_json::json!([7, u64::MAX])),
+            (lag.to_owned(), serde_json::json!([])),
             ("/seconds".into(), serde_json::json!(0)),
             ("/first_second".into(), serde_json::json!(u64::MAX)),
             ("/errors/by_cause/server/samples".into(), serde_json::json!(["a", "b", "c", "d", "e", "f"])),
