@@ -59,7 +59,12 @@ fn group(group: &GroupPlan) -> String {
         }
     };
     let operations = group.operations().map(operation).collect::<Vec<_>>().join(" or ");
-    format!("{load}; {operations}; {}", counted(u64::from(group.connections), "connection"))
+    let connections = counted(u64::from(group.connections), "connection");
+    let devices = group
+        .devices
+        .as_ref()
+        .map_or_else(String::new, |own| format!("; of devices {} to {}", own.start, own.end.saturating_sub(1)));
+    format!("{load}; {operations}; {connections}{devices}")
 }
 
 fn operation(operation: &OperationPlan) -> String {

@@ -83,6 +83,7 @@ mod tests {
             others: plans.collect(),
             load,
             connections: 1,
+            devices: None,
             part: Part::default(),
         };
         OperationMix::new(&group, seed)

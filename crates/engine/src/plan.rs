@@ -1,6 +1,7 @@
 //! A workload as meant: everything checked, nothing left to decide. Planning does no I/O.
 
 mod check;
+mod devices;
 mod group;
 mod interval;
 mod length;
@@ -81,6 +82,14 @@ pub struct Plan {
     pub sweep: Option<SweptValue>,
     /// What the result has to say about the way it was made, such as "indicative".
     pub remarks: Vec<String>,
+}
+
+impl Plan {
+    /// The devices whose datapoints a group sends, in all parts of the run; of what it reads, those that it may ask about.
+    #[must_use]
+    pub fn devices_of(&self, group: &GroupPlan) -> Range<u32> {
+        group.devices.clone().unwrap_or(0..self.table.devices)
+    }
 }
 
 /// How long each part of a run takes.
@@ -170,7 +179,7 @@ pub fn plan(request: PlanRequest<'_>, backend: &dyn Backend) -> Result<Planned, 
     }
     let seed = profile.seed.0;
     let origin_ns = origin(&profile.origin, now_ns).map_err(|m| fail("origin", m))?;
-    let devices = check::devices(&profile);
+    let devices = devices::all(&profile);
     let dataset = profile.dataset.open(seed, origin_ns, devices, base)?;
     let phases = check::phases(&profile, dataset.period_ns());
     let layout = match profile.layout {
@@ -243,7 +252,7 @@ fn table_name(profile: &Profile) -> Result<Name, String> {
 fn fingerprint(profile: &Profile, layout: Layout, phases: &PhasesPlan, settings: &Settings) -> String {
     use sha2::{Digest, Sha256};
     let dataset = serde_json::to_string(&profile.dataset).unwrap_or_default();
-    let (seed, origin, devices) = (profile.seed, &profile.origin, check::devices(profile));
+    let (seed, origin, devices) = (profile.seed, &profile.origin, devices::all(profile));
     let (preload, of_devices) = (phases.preload, phases.preload_devices);
     let settings = serde_json::to_string(settings).unwrap_or_default();
     let identity = format!(

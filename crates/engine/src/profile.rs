@@ -115,6 +115,10 @@ pub struct Group {
     /// Connections that it shares; `auto`: as many as users, at most what the backend takes.
     #[serde(default)]
     pub connections: Auto<Count>,
+    /// Where several groups write: how many of the profile's devices are this one's, so that no two groups send the same
+    /// datapoints; `auto`, where one group writes: all.
+    #[serde(default)]
+    pub devices: Auto<Count>,
     /// Its load model.
     pub load: LoadConfig,
     /// What a user does. Which of several comes next is drawn by their shares, from the seed.

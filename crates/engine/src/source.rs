@@ -48,13 +48,20 @@ pub struct Filler {
     dataset: Arc<dyn Dataset>,
     /// Positions that the preload used.
     preload: u64,
+    /// The dataset's number of the device 0 of whoever fills.
+    first_device: u32,
     runs: Vec<Run>,
 }
 
 impl Filler {
     /// A filler whose position 0 comes after `preload` datapoints of each device.
     pub fn new(dataset: Arc<dyn Dataset>, preload: u64) -> Self {
-        Self { dataset, preload, runs: Vec::new() }
+        Self { dataset, preload, first_device: 0, runs: Vec::new() }
+    }
+
+    /// The same for a group whose devices are numbered from this one of the dataset's on.
+    pub fn of_devices_from(self, first_device: u32) -> Self {
+        Self { first_device, ..self }
     }
 
     /// The dataset.
@@ -65,6 +72,7 @@ impl Filler {
     /// Appends what a device sends at these positions.
     pub fn fill(&mut self, device: u32, first: u64, count: u32, batch: &mut Batch) {
         self.runs.clear();
+        let device = self.first_device + device;
         self.dataset.sending_order(device, self.preload + first, count, &mut self.runs);
         for &run in &self.runs {
             self.dataset.fill(run, batch);
@@ -84,12 +92,14 @@ impl Filler {
 
     /// How many positions a device has behind it at a time since the run's start, when it measures in step with the run.
     pub fn positions_by(&self, device: u32, now_ns: u64) -> u64 {
+        let device = self.first_device + device;
         let index = self.dataset.index_at(device, self.planned_ns(now_ns).saturating_add(1));
         self.dataset.positions_before(device, index).saturating_sub(self.preload)
     }
 
     /// Whether a device has no datapoint planned after a time since the run's start.
     pub fn has_ended(&self, device: u32, now_ns: u64) -> bool {
+        let device = self.first_device + device;
         let index = self.dataset.index_at(device, self.planned_ns(now_ns).saturating_add(1));
         self.dataset.datapoints(device).is_some_and(|end| index >= end)
     }
@@ -104,6 +114,7 @@ impl Filler {
     /// The planned time of what a device sends at a position, in nanoseconds since the Unix epoch.
     pub fn timestamp_ns(&mut self, device: u32, position: u64) -> i64 {
         self.runs.clear();
+        let device = self.first_device + device;
         self.dataset.sending_order(device, self.preload + position, 1, &mut self.runs);
         self.runs.first().map_or(i64::MAX, |run| self.dataset.timestamp_ns(device, run.first))
     }

@@ -1,5 +1,9 @@
 //! The load threads of a run: how many, what each drives, and how they start together.
 
+mod assign;
+
+use assign::{LoopPlan, assign};
+
 use crate::{
     agents::AgentFigures,
     client::ClientLoad,
@@ -9,15 +13,12 @@ use crate::{
     ledger::Reached,
     load_loop::{LoadLoop, LoadLoopParts, Reading},
     loading::Loading,
-    mix::OperationMix,
-    pacer::{self, Alarm, Handover, Pace},
-    plan::{GroupPlan, Load, OperationPlan, Plan, Planned},
-    read::{Asker, History},
-    schedule::mix,
+    pacer::{self, Handover, Pace},
+    plan::{GroupPlan, OperationPlan, Plan, Planned},
+    read::History,
     slice::Slice,
-    source::{MakeSource, SourcesRequest},
     verify::{Frontier, Witness},
-    via::{Account, WayPlan, WayThreads, delivered_to, writes},
+    via::{Account, WayPlan, WayThreads},
 };
 use iotbench_core::{Batch, Carrier, Cause, Database, Error, Way};
 use iotbench_recorder::{OperationKind, Recorder, Requests};
@@ -31,29 +32,8 @@ use std::{
 };
 use tokio::sync::watch;
 
-/// Of a group's seed, the number that its draw of operations begins with.
-const OPERATIONS_OF_SEED: u64 = u64::MAX;
-/// And that of what its reads ask.
-const QUESTIONS_OF_SEED: u64 = u64::MAX - 1;
-
 /// How long before the start the load threads sleep exactly.
 const EXACT_STRETCH: Duration = Duration::from_millis(10);
-
-/// One loop of one group before it has a thread.
-struct LoopPlan {
-    group: u16,
-    first_kind: usize,
-    operations: OperationMix,
-    role: Role,
-    asker: Option<Arc<Asker>>,
-    connections: u32,
-    source: MakeSource,
-    /// Rings at the end of a pause, where operations have some.
-    pauses: Option<Arc<Alarm>>,
-    /// Whether the pacer counts what is offered.
-    pacer_offers: bool,
-    has_pacing_error: bool,
-}
 
 /// What all threads share.
 #[derive(Clone)]
@@ -254,65 +234,6 @@ fn wait_for(readiness: &Receiver<Result<(), Error>>, count: usize) -> Result<(),
         readiness.recv().map_err(|_| Error::new(Cause::Client, "a load thread ended before the start"))??;
     }
     Ok(())
-}
-
-/// Divides the groups into loops and the loops over threads: a thread for each connection where calls block, else as many
-/// threads as cores. With a broker, a group that writes has a way, and its loops take what is delivered on it.
-fn assign(
-    planned: &Planned,
-    control: &Arc<Control>,
-    blocking: bool,
-    account: Option<&Arc<Account>>,
-) -> (Vec<Vec<LoopPlan>>, Pace, Vec<WayPlan>) {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut threads: Vec<Vec<LoopPlan>> = Vec::new();
-    let (mut paced, mut ways) = (Pace::default(), Vec::new());
-    let mut first_kind = 0;
-    let is_closed = |group: &GroupPlan| matches!(group.load, Load::Closed { .. });
-    let all_closed = planned.plan.groups.iter().all(is_closed);
-    for (number, group) in planned.plan.groups.iter().enumerate() {
-        let seed = mix(planned.plan.seed, number as u64);
-        let operations = OperationMix::new(group, mix(seed, OPERATIONS_OF_SEED));
-        let loops = if blocking { group.connections as usize } else { cores.min(group.connections as usize) };
-        let request = SourcesRequest { planned, control, group, operations: &operations, first_kind, seed };
-        let loops_of_group = u32::try_from(loops).unwrap_or(1);
-        let account = account.filter(|_| writes(group));
-        let sources = match account {
-            None => request.sources(loops_of_group, &mut paced),
-            Some(account) => {
-                let (sources, ends) = delivered_to(loops_of_group, group, account);
-                let group = u16::try_from(number).unwrap_or(u16::MAX);
-                let of_devices = request.sources(1, &mut paced).into_iter();
-                let way = |(source, ends)| WayPlan { group, first_kind, source, ends };
-                ways.extend(of_devices.zip([ends]).map(way));
-                sources
-            }
-        };
-        for (i, source) in sources.into_iter().enumerate() {
-            let share = group.connections as usize / loops + usize::from(i < group.connections as usize % loops);
-            let reads = group.operation.question().is_some();
-            let plan = LoopPlan {
-                role: if reads { Role::Reads } else { Role::Writes },
-                asker: reads.then(|| Arc::new(Asker::new(history(planned), mix(seed, QUESTIONS_OF_SEED)))),
-                group: u16::try_from(number).unwrap_or(u16::MAX),
-                first_kind,
-                operations: operations.clone(),
-                pauses: group.operations().any(OperationPlan::has_pauses).then(|| paced.new_pauses()),
-                connections: u32::try_from(share).unwrap_or(1),
-                source,
-                pacer_offers: matches!(group.load, Load::Open { .. } | Load::Interval { .. }),
-                // Behind a broker it is the devices that keep a schedule.
-                has_pacing_error: account.is_none() && (all_closed || !is_closed(group)),
-            };
-            if blocking || threads.len() <= i {
-                threads.push(vec![plan]);
-            } else if let Some(thread) = threads.get_mut(i) {
-                thread.push(plan);
-            }
-        }
-        first_kind += group.operations().count();
-    }
-    (threads, paced, ways)
 }
 
 fn pace(shared: &Shared, paced: Pace) {

@@ -120,3 +120,58 @@ fn a_sweep_is_planned_value_by_value() {
     assert_eq!(figures, [(2, Some(3)), (4, Some(3))]);
     assert_eq!(plans[1].sweep.as_ref().map(|s| s.value), Some(4));
 }
+
+/// Two groups that write, and one that reads.
+const GROUPS: &str = r#"name = "groups"
+summary = "test"
+[dataset]
+name = "machine"
+[[groups]]
+name = "meters"
+devices = 4
+load = { model = "closed", users = 3 }
+operations = [{ kind = "write" }]
+[[groups]]
+name = "readers"
+load = { model = "closed", users = 9 }
+operations = [{ kind = "read_newest", records = 2 }]
+[[groups]]
+name = "gateways"
+devices = 6
+load = { model = "open", rate = 10 }
+operations = [{ kind = "write", devices = 3 }]
+[phases]
+preload = 10
+"#;
+
+#[test]
+fn each_of_several_groups_that_write_has_devices_of_its_own() {
+    let plan = planned(set(GROUPS, &[])).unwrap().plan;
+    let devices: Vec<_> = plan.groups.iter().map(|group| plan.devices_of(group)).collect();
+    assert_eq!(devices, [0..4, 0..10, 4..10], "those of the reads are any");
+    assert_eq!((plan.table.devices, plan.phases.preload_devices), (10, 10));
+    assert_eq!(planned(set(GROUPS, &["devices=10"])).unwrap().plan.table.devices, 10);
+    for (assignments, key) in [
+        (["devices=11"].as_slice(), "devices"),
+        (&["groups.0.devices=auto"], "groups.0.devices"),
+        (&["groups.2.devices=0"], "groups.2.devices"),
+        (&["groups.1.devices=5"], "groups.1.devices"),
+        (&["groups.2.operations.0.devices=7"], "groups.2.operations.0.devices"),
+        // A user who sends what a device has gathered is a device.
+        (&["groups.0.operations.0.datapoints=since_last", "groups.0.load.users=5"], "groups.0.devices"),
+        (&["groups.0.devices=6M", "groups.2.devices=6M"], "groups"),
+    ] {
+        assert_eq!(blamed(GROUPS, assignments), key, "{assignments:?}");
+    }
+    assert_eq!(blamed(OPEN, &["groups.0.devices=5"]), "groups.0.devices", "one group alone has all");
+}
+
+#[test]
+fn a_ramp_of_the_first_of_several_groups_is_over_its_own_devices() {
+    let ramp = "[ramp]\nfirst = 2\nmost = 4\nstep = \"9s\"\n[stop]\nmean_response = \"1s\"\n";
+    let text = format!("{GROUPS}{ramp}");
+    let gathering = ["groups.0.operations.0.datapoints=since_last"];
+    let plan = planned(set(&text, &gathering)).unwrap().plan;
+    assert_eq!((plan.ramp.as_ref().map(|ramp| ramp.most()), plan.table.devices), (Some(4), 10));
+    assert_eq!(blamed(&text, &[gathering[0], "ramp.most=5"]), "groups.0.devices");
+}

@@ -327,7 +327,8 @@ fn simulate(size: Size) -> (Outcome, Account, Duration) {
     let mut profile = "name = \"scale\"\nsummary = \"test\"\n[dataset]\nname = \"machine\"\n".to_owned();
     for group in 0..size.groups {
         let load = "load = { model = \"open\", rate = 1 }\noperations = [{ kind = \"write\", datapoints = 1 }]";
-        write!(profile, "[[groups]]\nname = \"group-{group}\"\nconnections = 1\n{load}\n").unwrap();
+        let devices = if size.groups > 1 { "devices = 1\n" } else { "" };
+        write!(profile, "[[groups]]\nname = \"group-{group}\"\nconnections = 1\n{devices}{load}\n").unwrap();
     }
     profile.push_str("[phases]\nduration = \"1h\"\n");
     let service =

@@ -1,8 +1,8 @@
 //! The checks of a profile's fields, and their meaning.
 
-use super::{PhasesPlan, StopPlan, interval, shortened};
+use super::{PhasesPlan, StopPlan, devices, interval, shortened};
 use crate::{
-    profile::{Datapoints, Group, LoadModel, OperationKind, Profile, Ramp},
+    profile::{LoadModel, Profile, Ramp},
     ramp::{Afterwards, Course, Quantity, RampPlan},
     search::SearchPlan,
     units::{Auto, Count, Span},
@@ -11,8 +11,6 @@ use iotbench_core::{Backend, Settings};
 
 type FieldError = (String, String);
 
-/// More devices or users than this are a slip.
-const MOST_DEVICES: u64 = 10_000_000;
 /// More datapoints of a device than this are a slip; those of all devices still fit 64 bits.
 const MOST_PRELOAD: u64 = 1_000_000_000_000;
 /// A list longer than this is a slip.
@@ -46,14 +44,10 @@ pub(super) fn profile(profile: &Profile) -> Result<(), FieldError> {
                 }
             }
         }
-        let (most, users) = (MOST_DEVICES / devices_of_request(group), group.load.users.0);
+        let (most, users) = (devices::MOST / devices::of_request(group), group.load.users.0);
         if users == 0 || users > most {
             return Err((format!("groups.{i}.load.users"), format!("from 1 to {most} users, got {users}")));
         }
-    }
-    let given = profile.devices.set().map_or(1, |d| d.0);
-    if given == 0 || given > MOST_DEVICES {
-        return Err(("devices".into(), format!("from 1 to {MOST_DEVICES} devices, got {given}")));
     }
     for (key, span) in [("duration", profile.phases.duration.set()), ("warmup", Some(profile.phases.warmup))] {
         if let Some(span) = span.filter(|s| s.0.subsec_nanos() != 0) {
@@ -78,10 +72,10 @@ pub(super) fn profile(profile: &Profile) -> Result<(), FieldError> {
             "sensors go on for a time: give a duration, or another load model".into(),
         ));
     }
-    match &profile.ramp {
-        Some(r) => check_ramp(profile, r),
-        None => Ok(()),
+    if let Some(ramp) = &profile.ramp {
+        check_ramp(profile, ramp)?;
     }
+    devices::check(profile)
 }
 
 fn check_ramp(profile: &Profile, ramp: &Ramp) -> Result<(), FieldError> {
@@ -181,40 +175,7 @@ fn most_load(profile: &Profile) -> u64 {
         .groups
         .first()
         .filter(|_| quantity(profile) != Quantity::Devices)
-        .map_or(MOST_DEVICES, |group| MOST_DEVICES / devices_of_request(group))
-}
-
-pub(super) fn devices(profile: &Profile) -> u32 {
-    let ramp_of = |of| profile.ramp.as_ref().filter(|_| quantity(profile) == of).map(Ramp::greatest);
-    let of_users = |(i, group): (usize, &Group)| {
-        ramp_of(Quantity::Users).filter(|_| i == 0).unwrap_or(group.load.users.0) * devices_of_request(group)
-    };
-    let closed = profile.groups.iter().enumerate().filter(|(_, g)| g.load.model == LoadModel::Closed);
-    let closed = closed.map(of_users).max();
-    let devices = ramp_of(Quantity::Devices).unwrap_or_else(|| match profile.devices {
-        Auto::Set(n) => n.0.max(if gathers(profile) { closed.unwrap_or(1) } else { 1 }),
-        Auto::Auto => closed.unwrap_or(1),
-    });
-    u32::try_from(devices).unwrap_or(u32::MAX)
-}
-
-/// Of how many devices there is a history. Where users are devices, there may be more of them than had one before.
-pub(super) fn history_devices(profile: &Profile) -> u32 {
-    match profile.devices {
-        Auto::Set(n) if gathers(profile) => u32::try_from(n.0).unwrap_or(u32::MAX),
-        _ => devices(profile),
-    }
-}
-
-/// How many devices one user sends for.
-fn devices_of_request(group: &Group) -> u64 {
-    let writes = group.operations.iter().filter(|o| o.kind == OperationKind::Write);
-    writes.map(|o| o.devices.0).max().unwrap_or(1)
-}
-
-/// Whether a user sends what its own device has gathered: such a user is a device.
-fn gathers(profile: &Profile) -> bool {
-    profile.groups.iter().flat_map(|g| &g.operations).any(|o| o.datapoints == Auto::Set(Datapoints::SinceLast))
+        .map_or(devices::MOST, |group| devices::MOST / devices::of_request(group))
 }
 
 pub(super) fn settings(profile: &Profile, backend: &str) -> Result<Settings, String> {
@@ -232,7 +193,7 @@ pub(super) fn phases(profile: &Profile, period_ns: i64) -> PhasesPlan {
     let period_ns = u64::try_from(period_ns).unwrap_or(1).max(1);
     PhasesPlan {
         preload: phases.history.set().map_or(phases.preload.0, |history| history.as_ns().div_ceil(period_ns)),
-        preload_devices: history_devices(profile),
+        preload_devices: devices::with_history(profile),
         warmup_ns: phases.warmup.as_ns(),
         duration_ns: phases.duration.set().unwrap_or(DEFAULT_DURATION).as_ns(),
         operations: phases.operations.set().map(|n| n.0),
@@ -266,7 +227,7 @@ pub(super) fn ramp(profile: &Profile, ramp: &Ramp) -> RampPlan {
 }
 
 /// What a ramp of this profile changes.
-fn quantity(profile: &Profile) -> Quantity {
+pub(super) fn quantity(profile: &Profile) -> Quantity {
     match profile.groups.first().map(|g| g.load.model) {
         Some(LoadModel::Open) => Quantity::OperationsPerSecond,
         Some(LoadModel::Interval) => Quantity::Devices,

@@ -1,7 +1,7 @@
 //! What each group does, as meant.
 
 use super::{
-    Context,
+    Context, devices,
     operation::{self, OperationPlan},
 };
 use crate::{
@@ -9,6 +9,7 @@ use crate::{
     units::{Auto, Rate},
 };
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// Users or sensors that do the same at the same pace.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -24,6 +25,9 @@ pub struct GroupPlan {
     pub load: Load,
     /// Connections they share.
     pub connections: u32,
+    /// Those of all devices that they send for, in all parts of the run; `None`: all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub devices: Option<Range<u32>>,
     /// Which part of the profile's group it is.
     #[serde(default)]
     pub part: Part,
@@ -157,13 +161,22 @@ pub(super) fn plans(context: Context<'_>) -> Result<Vec<GroupPlan>, FieldError> 
     let mut plans = Vec::new();
     for (i, group) in context.profile.groups.iter().enumerate() {
         let ramped = context.profile.ramp.is_some() && i == 0;
-        plans.extend(group_plans(context, group, ramped).map_err(|(key, m)| (format!("groups.{i}.{key}"), m))?);
+        let devices = devices::of_group(context.profile, i);
+        plans.extend(
+            group_plans(context, group, ramped, devices.as_ref())
+                .map_err(|(key, m)| (format!("groups.{i}.{key}"), m))?,
+        );
     }
     Ok(plans)
 }
 
 /// A group as one that writes and one that reads, or as one of them: a connection does one or the other.
-fn group_plans(context: Context<'_>, group: &Group, ramped: bool) -> Result<Vec<GroupPlan>, FieldError> {
+fn group_plans(
+    context: Context<'_>,
+    group: &Group,
+    ramped: bool,
+    devices: Option<&Range<u32>>,
+) -> Result<Vec<GroupPlan>, FieldError> {
     if group.operations.is_empty() {
         return Err(("operations".into(), "a group needs an operation".into()));
     }
@@ -183,6 +196,7 @@ fn group_plans(context: Context<'_>, group: &Group, ramped: bool) -> Result<Vec<
             others: operations.collect(),
             connections: connections(context, group, &load, &part, reads)?,
             load,
+            devices: devices.filter(|_| !reads).cloned(),
             part,
         });
     }
@@ -218,7 +232,7 @@ fn load(context: Context<'_>, group: &Group, ramped: bool) -> Result<Load, Field
             Ok(Load::Paced { rate: config.rate.set().map_or(own_rate, |r| r.0), queue })
         }
         LoadModel::Interval => Ok(Load::Interval {
-            devices: first_load.unwrap_or_else(|| super::check::devices(profile)),
+            devices: first_load.unwrap_or_else(|| devices::of(profile, group)),
             interval_ns: config.interval.as_ns(),
             window_ns: super::interval::window_ns(group)?,
         }),
@@ -259,7 +273,7 @@ fn connections(context: Context<'_>, group: &Group, load: &Load, part: &Part, re
                     ramp.map_or(u64::from(*users), |ramp| part.of(ramp.greatest()))
                 }
                 Load::Open { .. } | Load::Interval { .. } => 32,
-                Load::Paced { .. } => u64::from(super::check::devices(profile)),
+                Load::Paced { .. } => u64::from(devices::of(profile, group)),
             };
             let limit = if capabilities.blocking { MOST_BLOCKING_CONNECTIONS } else { u64::MAX };
             users.min(default_limit(profile)).min(limit).min(most).max(1)

@@ -1,7 +1,7 @@
 //! What an operation does, as meant.
 
 use super::{
-    Context, check,
+    Context, devices,
     group::Load,
     question::{self, Question},
 };
@@ -172,12 +172,12 @@ fn write(
     let Context { profile, backend, layout, .. } = context;
     let payload = payload(config, load, layout)?;
     let requests = u32::try_from(config.requests.0).map_err(|_| too_many())?;
-    let devices = u32::try_from(config.devices.0).map_err(|_| too_many())?;
-    check_devices(profile, load, payload, devices)?;
-    check_requests(profile, config, payload, devices)?;
+    let of_request = u32::try_from(config.devices.0).map_err(|_| too_many())?;
+    check_devices(devices::of(profile, group), load, payload, of_request)?;
+    check_requests(profile, config, payload, of_request)?;
     Ok(OperationPlan {
         share: config.share,
-        devices,
+        devices: of_request,
         requests,
         pause_ns: config.pause.as_ns(),
         transaction: config.transaction && backend.capabilities().transactions,
@@ -218,9 +218,9 @@ fn payload(config: &OperationConfig, load: &Load, layout: Layout) -> Result<Payl
     }
 }
 
-fn check_devices(profile: &Profile, load: &Load, payload: Payload, devices: u32) -> Result<(), FieldError> {
+/// `all`: the group's.
+fn check_devices(all: u32, load: &Load, payload: Payload, devices: u32) -> Result<(), FieldError> {
     let fail = |message: String| Err(("devices".into(), message));
-    let all = check::devices(profile);
     // Fewer devices than fill a request report in a smaller one.
     if devices > all && !matches!(load, Load::Interval { .. }) {
         return fail(format!("a request cannot carry {devices} devices of {all}: see the profile's own devices"));

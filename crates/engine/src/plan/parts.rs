@@ -73,9 +73,18 @@ impl Plan {
     /// Ranges of devices of about the same length, where every group can be divided.
     fn ranges(&self, parts: u32) -> Result<Vec<Range<u32>>, PartsError> {
         let Range { start, end } = self.devices;
-        let division = |group: &GroupPlan| Division::of(group, self.most_users(group), self.table.devices);
+        let division = |group: &GroupPlan| {
+            let devices = self.devices_of(group);
+            let count = devices.end.saturating_sub(devices.start);
+            (devices, Division::of(group, self.most_users(group), count))
+        };
         let groups: Vec<_> = self.groups.iter().map(division).collect();
-        let cuts: Vec<u32> = (start.saturating_add(1)..end).filter(|&cut| groups.iter().all(|g| g.at(cut))).collect();
+        // Whoever has no device on both sides can be divided there.
+        let divides = |cut: u32, devices: &Range<u32>, division: &Division| {
+            cut <= devices.start || cut >= devices.end || division.at(cut - devices.start)
+        };
+        let can_cut = |cut: &u32| groups.iter().all(|(devices, division)| divides(*cut, devices, division));
+        let cuts: Vec<u32> = (start.saturating_add(1)..end).filter(can_cut).collect();
         let most = u32::try_from(cuts.len() + 1).unwrap_or(u32::MAX);
         if parts > most {
             return Err(PartsError::TooMany { parts, most });

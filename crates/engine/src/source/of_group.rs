@@ -13,6 +13,7 @@ use crate::{
 };
 use std::{
     collections::VecDeque,
+    ops::Range,
     sync::{Arc, atomic::AtomicU32},
 };
 
@@ -61,18 +62,27 @@ impl SourcesRequest<'_> {
     }
 
     fn filler(&self) -> Filler {
-        Filler::new(Arc::clone(&self.planned.dataset), self.planned.plan.phases.preload)
+        let filler = Filler::new(Arc::clone(&self.planned.dataset), self.planned.plan.phases.preload);
+        filler.of_devices_from(self.planned.plan.devices_of(self.group).start)
     }
 
-    /// All devices, of all parts of the run.
+    /// How many devices the group has, in all parts of the run. Its sources number them from 0.
     fn devices(&self) -> u32 {
-        self.planned.plan.table.devices
+        let Range { start, end } = self.planned.plan.devices_of(self.group);
+        end.saturating_sub(start)
+    }
+
+    /// Those of the group's devices that this part of the run writes.
+    fn own_devices(&self) -> Range<u32> {
+        let (own, of_group) = (&self.planned.plan.devices, self.planned.plan.devices_of(self.group));
+        let place = |device: u32| device.clamp(of_group.start, of_group.end) - of_group.start;
+        place(own.start)..place(own.end)
     }
 
     /// The blocks of devices that this part of the run writes; what it reads is about any.
     fn own_blocks(&self) -> OwnBlocks {
         let stretches = Stretches::new(self.devices(), self.operations);
-        OwnBlocks { blocks: stretches.blocks(&self.planned.plan.devices), of: stretches.count() }
+        OwnBlocks { blocks: stretches.blocks(&self.own_devices()), of: stretches.count() }
     }
 
     fn closed(&self, loops: u32, paced: &mut Pace, users: u32, think_ns: u64) -> Vec<MakeSource> {
@@ -98,15 +108,15 @@ impl SourcesRequest<'_> {
 
     /// Those of so many users whose devices this part of the run is for; `None`: all.
     fn own_users(&self, users: u32) -> Option<OwnUsers> {
-        let (own, all) = (&self.planned.plan.devices, self.devices());
-        if *own == (0..all) {
+        let (own, all) = (self.own_devices(), self.devices());
+        if own == (0..all) {
             return None;
         }
         let stretches = Stretches::new(all, self.operations);
         let gathers = self.operations.gathers();
         let first_device =
             |user: u32| if gathers { user % all } else { stretches.of_user(user, users, 0).devices.start };
-        Some(OwnUsers::new(users, own, first_device))
+        Some(OwnUsers::new(users, &own, first_device))
     }
 
     fn open(&self, loops: u32, paced: &mut Pace, pattern: Pattern, drop_above: Option<u32>) -> Vec<MakeSource> {
@@ -138,7 +148,7 @@ impl SourcesRequest<'_> {
     }
 
     fn sensors(&self, loops: u32, paced: &mut Pace, schedule: Schedule, queue: u32) -> Vec<MakeSource> {
-        let own = self.planned.plan.devices.clone();
+        let own = self.own_devices();
         let devices = own.end.saturating_sub(own.start);
         let operation = &self.group.operation;
         // An operation is whole when all its requests are.

@@ -120,8 +120,15 @@ mod tests {
         let outstanding = Arc::new(AtomicU32::new(0));
         let operation = OperationPlan::write("write", Payload::Count(count));
         let load = Load::Open { arrival: Arrival::Constant, rate: 1.0, drop_above: None };
-        let group =
-            GroupPlan { name: "g".into(), operation, others: vec![], load, connections: 1, part: Part::default() };
+        let group = GroupPlan {
+            name: "g".into(),
+            operation,
+            others: vec![],
+            load,
+            connections: 1,
+            devices: None,
+            part: Part::default(),
+        };
         let operations = OperationMix::new(&group, 1);
         let source = OpenSource::new(taken, Arc::clone(&outstanding), Filler::new(dataset, 0), devices, operations);
         (source, grants, outstanding, batch)

@@ -8,6 +8,7 @@ mod scripted;
 mod deadline;
 mod devices;
 mod failures;
+mod groups;
 mod mixes;
 mod ramps;
 mod tracing;

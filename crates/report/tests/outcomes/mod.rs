@@ -101,6 +101,7 @@ pub fn plan() -> Plan {
             others: vec![],
             load: Load::Closed { users: 16, think_ns: 1_000_000_000 },
             connections: 1,
+            devices: None,
             part: Part::default(),
         }],
         phases: PhasesPlan {

@@ -168,18 +168,48 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn parts_of_several_groups_send_what_the_groups_send(
+        groups in prop::collection::vec((0..LOADS.len() + 1, 1_u32..12, 1_u32..12, 1_u32..4), 2..4), parts in 1_u32..5,
+    ) {
+        let mut text = String::new();
+        for (number, &(load, devices, users, block)) in groups.iter().enumerate() {
+            let (load, block) = match LOADS.get(load) {
+                Some(load) => (load.replace("USERS", &users.to_string()), block.min(devices)),
+                None => ("model = \"paced\"".to_owned(), 1),
+            };
+            let group = group(&load, &format!("{{ kind = \"write\", datapoints = 2, devices = {block} }}"));
+            text += &group.replace("\"g\"", &format!("\"g{number}\"\ndevices = {devices}"));
+        }
+        let whole = planned(groups.iter().map(|(_, devices, ..)| devices).sum(), &text);
+        let all = sent(&whole, 2);
+        prop_assert_eq!(ledger(&all).len(), all.len() as u64, "a datapoint is sent twice");
+        for (group, plan) in groups.iter().zip(&whole.plan.groups) {
+            let devices = whole.plan.devices_of(plan);
+            prop_assert_eq!(devices.end - devices.start, group.1);
+            prop_assert!(all.iter().any(|(_, device, _)| devices.contains(device)), "nobody sends for {:?}", devices);
+        }
+        assert_divides(&whole, parts)?;
+    }
+}
+
 #[test]
 fn several_groups_are_divided_where_all_can_be() {
     let closed = LOADS[0].replace("USERS", "3");
     let groups = format!(
         "{}{}",
-        group("model = \"open\", rate = 100", "{ kind = \"write\", devices = 4 }"),
-        group(&closed, "{ kind = \"write\" }").replace("\"g\"", "\"h\"")
+        group("model = \"open\", rate = 100", "{ kind = \"write\", devices = 4 }")
+            .replace("\"g\"", "\"g\"\ndevices = 8"),
+        group(&closed, "{ kind = \"write\" }").replace("\"g\"", "\"h\"\ndevices = 24")
     );
-    let whole = planned(24, &groups);
+    let whole = planned(32, &groups);
     let of = |parts| -> Vec<Range<u32>> { whole.plan.parts(parts).unwrap().into_iter().map(|p| p.devices).collect() };
-    assert_eq!(of(3), [0..8, 8..16, 16..24], "a user of three has eight devices, a request four");
-    assert_eq!(whole.plan.parts(4).unwrap_err(), PartsError::TooMany { parts: 4, most: 3 });
+    assert_eq!(of(4), [0..8, 8..16, 16..24, 24..32], "a user of three has eight devices");
+    assert_eq!(of(5), [0..4, 4..8, 8..16, 16..24, 24..32], "a request has four");
+    assert_eq!(whole.plan.parts(6).unwrap_err(), PartsError::TooMany { parts: 6, most: 5 });
 }
 
 #[test]

@@ -28,8 +28,15 @@ impl Loop {
         let dataset = config.open(1, 0, 8, Path::new(".")).unwrap();
         let control = Arc::new(Control::new(users, operations, 0, 0));
         let (operation, load) = (plans.remove(0), Load::Closed { users, think_ns });
-        let group =
-            GroupPlan { name: "g".into(), operation, others: plans, load, connections: 1, part: Part::default() };
+        let group = GroupPlan {
+            name: "g".into(),
+            operation,
+            others: plans,
+            load,
+            connections: 1,
+            devices: None,
+            part: Part::default(),
+        };
         let operations = OperationMix::new(&group, 1);
         let settings = ClosedSettings {
             operations,
