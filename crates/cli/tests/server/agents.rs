@@ -3,6 +3,7 @@
 mod admission;
 mod broker;
 mod credentials;
+mod groups;
 mod losses;
 mod sampling;
 mod serving;

@@ -227,6 +227,10 @@ impl Agent {
         wait_for(text, || self.said.lock().unwrap().contains(text));
     }
 
+    pub fn pid(&self) -> i32 {
+        i32::try_from(self.process.id()).unwrap()
+    }
+
     pub fn kill(&mut self) {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
