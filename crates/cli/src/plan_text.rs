@@ -60,10 +60,10 @@ fn group(group: &GroupPlan) -> String {
     };
     let operations = group.operations().map(operation).collect::<Vec<_>>().join(" or ");
     let connections = counted(u64::from(group.connections), "connection");
-    let devices = group
-        .devices
-        .as_ref()
-        .map_or_else(String::new, |own| format!("; of devices {} to {}", own.start, own.end.saturating_sub(1)));
+    let devices = group.devices.as_ref().map_or_else(String::new, |own| {
+        let last = own.end.saturating_sub(1);
+        if own.start == last { format!("; device {last}") } else { format!("; devices {} to {last}", own.start) }
+    });
     format!("{load}; {operations}; {connections}{devices}")
 }
 

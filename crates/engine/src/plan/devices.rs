@@ -65,7 +65,9 @@ fn check_sum(profile: &Profile) -> Result<(), FieldError> {
     }
     match profile.devices {
         Auto::Set(given) if given.0 != sum => {
-            let message = format!("the groups that write have {sum} devices together: leave this out, or write {sum}");
+            let message = format!(
+                "devices is {given}, and the groups that write have {sum} together: leave it out, or write {sum}"
+            );
             Err(("devices".into(), message))
         }
         _ => Ok(()),

@@ -69,7 +69,6 @@ fn shares(agent: i32) -> BTreeMap<String, f64> {
 /// that add them up, encode and send them take at most 1 %.
 #[test]
 #[ignore = "figures of an idle machine, of a release build: scripts/long agent"]
-#[expect(clippy::print_stdout, reason = "figures for docs/long.md")]
 fn an_agent_costs_little() {
     assert!(are_here(), "it needs both servers");
     let (place, broker) = (Place::new(), Broker::start(&[]));
