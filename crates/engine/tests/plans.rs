@@ -172,6 +172,6 @@ fn a_ramp_of_the_first_of_several_groups_is_over_its_own_devices() {
     let text = format!("{GROUPS}{ramp}");
     let gathering = ["groups.0.operations.0.datapoints=since_last"];
     let plan = planned(set(&text, &gathering)).unwrap().plan;
-    assert_eq!((plan.ramp.as_ref().map(|ramp| ramp.most()), plan.table.devices), (Some(4), 10));
+    assert_eq!((plan.ramp.as_ref().map(iotbench_engine::RampPlan::most), plan.table.devices), (Some(4), 10));
     assert_eq!(blamed(&text, &[gathering[0], "ramp.most=5"]), "groups.0.devices");
 }
