@@ -9,9 +9,9 @@ use crate::rank_interval::rank_interval;
 /// More values than this are no measurement, and would be beyond the exact ranks.
 pub(crate) const MOST_VALUES: u64 = 1 << 52;
 
-/// A histogram of durations in nanoseconds: an HDR histogram from 1 ns to [`HIGHEST_NS`] with 3 significant digits, and beside
-/// it the exact count, minimum, maximum, sum and sum of squares. Empty it takes no memory, for 256 durations 2 KiB, and from
-/// the next on 304 KiB more.
+/// A histogram of durations in nanoseconds: an HDR histogram from 1 ns to [`HIGHEST_NS`] with 3 significant digits, and
+/// beside it the exact count, minimum, maximum, sum and sum of squares. Empty it takes no memory, for 256 durations 2 KiB,
+/// and from the next on 304 KiB more.
 ///
 /// Durations above [`HIGHEST_NS`] are never clamped: they are counted in [`overflow`](Self::overflow), take part in the
 /// exact figures, and stand above all others in the quantiles.

@@ -1,8 +1,9 @@
 //! Windows and histograms as they travel from one process to another: exactly what was recorded, and nothing that the
 //! receiver must trust.
 //!
-//! A histogram of few durations is a list of them, one of many its buckets in `HdrHistogram`'s V2 format with deflate, in base64,
-//! beside the exact figures; an empty one is null. Sums are two numbers of 64 bits, the high one first, because readers of JSON lose digits of longer ones.
+//! A histogram of few durations is a list of them, one of many its buckets in `HdrHistogram`'s V2 format with deflate, in
+//! base64, beside the exact figures; an empty one is null. Sums are two numbers of 64 bits, the high one first, because
+//! readers of JSON lose digits of longer ones.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _, ser::Error as _};
