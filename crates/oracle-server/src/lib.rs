@@ -39,7 +39,7 @@
 //!   ledger, because the ledger holds what happened, not what was programmed.
 //! - The dispatcher sleeps on a kernel timer with a slack of 1 ns; no runtime's timer quantises its service times.
 //!   Measured on two virtual cores: late by 50 µs in the median, 0.2 to 0.3 ms at the 99th percentile;
-//!   `tests/accuracy.rs` measures yours.
+//!   `tests/it/accuracy.rs` measures yours.
 //!
 //! # Limits
 //!

@@ -1,0 +1,179 @@
+//! Answers that a real server gives only in trouble, from a stub that gives them at once.
+
+use crate::kairosdb::server::{batch, open, table};
+use iotbench_core::{Action, Applied, Cause, Database, Error};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpListener, TcpStream},
+};
+
+/// Runs `client` against a server that answers one request so, and gives what it was asked.
+async fn against<T>(answer: String, client: impl AsyncFnOnce(Arc<dyn Database>) -> T) -> (T, String) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://me:s3cret@{}/kairos/", listener.local_addr().unwrap()).parse().unwrap();
+    let database = open(&url, json!({}), table("stub", "r"));
+    let mut asked = String::new();
+    let serve = async {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        asked = request(&mut stream).await;
+        stream.write_all(answer.as_bytes()).await.unwrap();
+        drop(stream);
+        std::future::pending::<()>().await;
+    };
+    let given = tokio::select! {
+        given = client(database) => given,
+        () = serve => unreachable!("it waits for ever"),
+    };
+    (given, asked)
+}
+
+/// One request: its head and its body.
+async fn request(stream: &mut TcpStream) -> String {
+    let mut text = Vec::new();
+    loop {
+        let read = stream.read_buf(&mut text).await.unwrap();
+        let shown = String::from_utf8_lossy(&text);
+        if let Some((head, body)) = shown.split_once("\r\n\r\n") {
+            let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).unwrap_or("0");
+            if body.len() >= length.parse().unwrap() {
+                return shown.into_owned();
+            }
+        }
+        assert!(read > 0, "the client closed in the middle of a request");
+    }
+}
+
+fn answer(status: &str, body: &str) -> String {
+    format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\n\r\n{body}", body.len())
+}
+
+async fn write_answered(reply: String) -> (Result<u64, Error>, String) {
+    against(reply, async |database: Arc<dyn Database>| {
+        let mut writer = database.writer().await.unwrap();
+        writer.write(&batch(&table("stub", "r"), 0, 2)).await.map(|acknowledged| acknowledged.points)
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_batch_is_one_request_with_an_object_for_each_signal() {
+    let (written, asked) = write_answered(answer("204 No Content", "")).await;
+    assert_eq!(written, Ok(2));
+    assert!(asked.starts_with("POST /kairos/api/v1/datapoints HTTP/1.1\r\n"), "{asked}");
+    assert!(
+        asked.contains("authorization: Basic bWU6czNjcmV0\r\n") && asked.contains("content-type: application/json")
+    );
+    let body = asked.split_once("\r\n\r\n").unwrap().1;
+    let of = |signal: &str, kind: &str, value: &str| {
+        format!(
+            r#"{{"name":"iotbench_stub.{signal}","type":"{kind}","tags":{{"device":"1"}},"datapoints":[[1700000000000,{value}],[1700000000001,{value}]]}}"#
+        )
+    };
+    assert_eq!(body, format!("[{},{}]", of("a", "double", "1.5"), of("b", "long", "7")));
+}
+
+#[tokio::test]
+async fn a_refusal_may_have_stored_parts() {
+    for (reply, cause, action, applied) in [
+        (
+            answer("400 Bad Request", r#"{"errors":["metric[1](name=m).value may not be empty."]}"#),
+            Cause::Data,
+            Action::RetryMayHelp,
+            Applied::Maybe,
+        ),
+        (answer("401 Unauthorized", ""), Cause::Auth, Action::Stop, Applied::No),
+        (answer("500 Server Error", r#"{"errors":["x"]}"#), Cause::Server, Action::RetryMayHelp, Applied::Maybe),
+        (answer("200 OK", "hello"), Cause::Protocol, Action::DiscardWriter, Applied::Maybe),
+        ("HTTP/1.1 204".into(), Cause::Connect, Action::DiscardWriter, Applied::Maybe),
+    ] {
+        let error = write_answered(reply.clone()).await.0.unwrap_err();
+        assert_eq!((&error.cause, &error.action, &error.applied), (&cause, &action, &applied), "{reply}: {error}");
+        assert!(!error.to_string().contains("s3cret"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn another_server_or_version_is_no_kairosdb_1() {
+    for body in [r#"{"version": "KairosDB 2.0"}"#, r#"{"version": "7.1"}"#, "<html>"] {
+        let (error, _) =
+            against(answer("200 OK", body), async |database: Arc<dyn Database>| database.ping().await).await;
+        assert!(error.unwrap_err().message.contains("no"), "{body}");
+    }
+}
+
+/// What a server keeps of the table's marker.
+struct Marked {
+    mark: Option<String>,
+    fence: Option<String>,
+    /// So many deletions are refused first.
+    refusals: u32,
+}
+
+impl Marked {
+    /// The answer to a request.
+    fn answer(&mut self, asked: &str) -> String {
+        let (head, body) = asked.split_once("\r\n\r\n").unwrap();
+        let line = head.lines().next().unwrap();
+        if line.starts_with("DELETE") {
+            if self.refusals > 0 {
+                self.refusals -= 1;
+                return answer("500 Server Error", r#"{"errors":["Exception in table metric"]}"#);
+            }
+            if line.contains("iotbench_marker.") {
+                (self.mark, self.fence) = (None, None);
+            }
+            return answer("204 No Content", "");
+        }
+        if line.contains("/metricnames?prefix=iotbench_marker.") {
+            return answer("200 OK", r#"{"results":["iotbench_marker.stub"]}"#);
+        }
+        if line.contains("/metricnames") {
+            return answer("200 OK", r#"{"results":["iotbench_stub.a","iotbench_stub.b"]}"#);
+        }
+        if line.contains("/datapoints/query") {
+            let values = [(0, &self.mark), (1, &self.fence)];
+            let values: Vec<_> = values.iter().filter_map(|(ms, text)| Some(json!([ms, text.as_ref()?]))).collect();
+            let group = json!({ "name": "iotbench_marker.stub", "tags": {}, "values": values });
+            return answer("200 OK", &json!({ "queries": [{ "sample_size": 1, "results": [group] }] }).to_string());
+        }
+        let written: Value = serde_json::from_str(body).unwrap();
+        assert_eq!(written[0]["timestamp"], 1, "only a fence is written: {body}");
+        self.fence = Some(written[0]["value"].as_str().unwrap().into());
+        answer("204 No Content", "")
+    }
+}
+
+/// Deletions may take minutes, and a server closes connections that are idle for half of one: here as soon as there is another.
+/// What a killed run had queued may be in the way of the first ones.
+#[tokio::test]
+async fn a_table_is_dropped_by_a_server_that_closes_idle_connections_and_refuses_at_first() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap()).parse().unwrap();
+    let database = open(&url, json!({}), table("stub", "r"));
+    let mark = json!({ "created_by": "iotbench 0.1.0", "run_id": "r", "fingerprint": "f" }).to_string();
+    let mut marked = Marked { mark: Some(mark), fence: None, refusals: 2 };
+    let serve = async {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        loop {
+            tokio::select! {
+                next = listener.accept() => stream = next.unwrap().0,
+                Ok(()) = stream.readable() => {
+                    let mut first = [0];
+                    if stream.peek(&mut first).await.is_ok_and(|bytes| bytes > 0) {
+                        let asked = request(&mut stream).await;
+                        stream.write_all(marked.answer(&asked).as_bytes()).await.unwrap();
+                    } else {
+                        stream = listener.accept().await.unwrap().0;
+                    }
+                }
+            }
+        }
+    };
+    tokio::select! {
+        dropped = database.drop_created() => dropped.unwrap(),
+        () = serve => unreachable!("it serves for ever"),
+    }
+    assert_eq!(marked.mark, None);
+}

@@ -1,0 +1,16 @@
+//! The databases behind the seam: conformance, their own ways, and what they do when a server misbehaves.
+
+mod conformance;
+mod databus;
+mod faults;
+mod influxdb;
+mod influxdb2;
+mod kairosdb;
+mod mariadb;
+mod mongodb;
+mod opentsdb;
+mod postgres;
+mod questdb;
+mod sqlite;
+mod streaming;
+mod victoriametrics;

@@ -1,0 +1,25 @@
+//! The program as a user runs it: real runs, their results folders, signals, and what happens when something is missing.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod browser;
+mod capacity;
+mod clock_step;
+mod compare;
+mod embedded;
+mod exit_codes;
+mod interruption;
+mod live;
+mod load_models;
+mod local_io;
+mod program;
+mod pseudo_terminal;
+mod readme;
+mod recover;
+mod repetitions;
+mod report;
+mod results;
+mod score;
+mod suite;
+mod tampered;
+mod verify;

@@ -1,0 +1,35 @@
+//! Private servers, with the real programs: started, stopped, killed and failing, and what is left of them each time.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod agents;
+mod certificates;
+mod client;
+mod clusters;
+mod command;
+mod connections;
+mod encrypting;
+mod extensions;
+mod failures;
+mod full_disk;
+mod harm;
+mod held_up;
+mod kills;
+mod library;
+mod login;
+mod managed_run;
+mod on_a_server;
+mod opentsdb;
+mod ordinary_user;
+mod outages;
+mod partial_writes;
+mod place;
+mod proxy;
+mod reads;
+mod scenarios;
+mod shards;
+mod tampered;
+mod tampering;
+mod tls;
+mod verify;
+mod via;

@@ -1,0 +1,153 @@
+//! Passwords that are wrong, and one that is changed during a run: said at once, and not tried again and again.
+
+use crate::server::{
+    certificates::readable_by_server_alone,
+    client::say,
+    on_a_server::{arguments, run},
+    place::{Place, SERVERS, is_here, known_servers, wait_for_series},
+    proxy::Proxy,
+};
+use serde_json::Value;
+use std::{
+    fs::{self, Permissions},
+    os::unix::fs::PermissionsExt,
+    path::PathBuf,
+};
+use url::Url;
+
+const USERS: usize = 5;
+/// Wherever one is used, so often a wrong password may be tried.
+const MOST_ATTEMPTS: usize = 2 * USERS;
+
+/// A server with the user `sensor`, whose password is `right`.
+fn start(place: &Place, backend: &str) -> Url {
+    match backend {
+        "kairosdb" => return start_kairosdb(place),
+        "questdb" => return start_with(place, backend, ["http.user=sensor", "http.password=right"]),
+        "victoriametrics" => {
+            return start_with(place, backend, ["httpAuth.username=sensor", "httpAuth.password=right"]);
+        }
+        _ => {}
+    }
+    let rules = place.root().join("pg_hba.conf");
+    fs::write(&rules, "host all sensor 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\n").unwrap();
+    let setting = match backend {
+        "mongodb" => format!("keyFile={}", key_file(place, backend).display()),
+        "mariadb" => "skip-name-resolve=1".into(),
+        "postgres" => format!("hba_file={}", rules.display()),
+        _ => "http.auth-enabled=true".to_owned(),
+    };
+    let mut server: Url = place.out(&["server", "start", backend, "--set", &setting]).trim().parse().unwrap();
+    let create = match backend {
+        "mariadb" => "CREATE USER sensor IDENTIFIED BY 'right'; GRANT ALL ON *.* TO sensor",
+        "postgres" => "CREATE ROLE sensor LOGIN SUPERUSER PASSWORD 'right'",
+        // Who is the first may come from this machine without a name.
+        "mongodb" => r#"{"createUser": "sensor", "pwd": "right", "roles": ["root"]}"#,
+        _ => "CREATE USER sensor WITH PASSWORD 'right' WITH ALL PRIVILEGES",
+    };
+    if backend == "mongodb" {
+        server.set_path("/admin");
+    }
+    say(backend, &server, create);
+    server
+}
+
+fn start_with(place: &Place, backend: &str, settings: [&str; 2]) -> Url {
+    let [user, password] = settings;
+    place.out(&["server", "start", backend, "--set", user, "--set", password]).trim().parse().unwrap()
+}
+
+/// KairosDB's users are in a file that an option of its Java machine leads to, and no setting.
+fn start_kairosdb(place: &Place) -> Url {
+    let write = |name: &str, text: &str| {
+        let file = place.root().join(name);
+        fs::write(&file, text).unwrap();
+        file
+    };
+    let users = write("users.properties", "sensor: right,user\n");
+    let module = "org.eclipse.jetty.jaas.spi.PropertyFileLoginModule required";
+    let login = write("login.conf", &format!("basicAuth {{ {module} file=\"{}\"; }};\n", users.display()));
+    let option = format!("-Djava.security.auth.login.config={}", login.display());
+    let java = write("java", &format!("#!/bin/sh\nexec java '{option}' \"$@\"\n"));
+    fs::set_permissions(&java, Permissions::from_mode(0o755)).unwrap();
+    let start = ["server", "start", "kairosdb", "--set", "jetty.auth_module_name=basicAuth"];
+    let output = place.iotbench(&start).env("IOTBENCH_JAVA_BIN", java).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap().trim().parse().unwrap()
+}
+
+/// What members of a set know one another by; a server that has it lets nobody else in.
+fn key_file(place: &Place, backend: &str) -> PathBuf {
+    let file = place.root().join("members.key");
+    fs::write(&file, "c2VjcmV0c2VjcmV0").unwrap();
+    readable_by_server_alone(&file, backend);
+    file
+}
+
+fn sensor(url: &Url, password: &str) -> Url {
+    let mut url = url.clone();
+    url.set_username("sensor").unwrap();
+    url.set_password(Some(password)).unwrap();
+    url
+}
+
+/// Gives the user another password, and ends what was opened with the old one.
+fn change_password(backend: &str, server: &Url) {
+    let change = match backend {
+        "mariadb" => "SET PASSWORD FOR sensor = PASSWORD('changed'); KILL USER sensor",
+        "postgres" => {
+            "ALTER ROLE sensor PASSWORD 'changed'; \
+             SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = 'sensor'"
+        }
+        // A connection outlives the password that it was opened with, and not the user.
+        "mongodb" => r#"{"dropUser": "sensor"}"#,
+        _ => "SET PASSWORD FOR sensor = 'changed'",
+    };
+    let who = if ["influxdb", "mongodb"].contains(&backend) { sensor(server, "right") } else { server.clone() };
+    say(backend, &who, change);
+}
+
+#[test]
+fn a_wrong_password_is_told_at_once() {
+    for backend in known_servers() {
+        let place = Place::new();
+        let server = start(&place, backend);
+        let proxy = Proxy::to(&server);
+        let wrong = run(&place, backend, &sensor(&proxy.url(&server), "wr0ng"), USERS, &[]);
+        assert_eq!(wrong.code, 21, "{backend}: {} {}", wrong.reasons(), wrong.err);
+        assert!(wrong.reasons().contains("auth: "), "{}", wrong.reasons());
+        assert!(!wrong.document.to_string().contains("wr0ng") && !wrong.err.contains("wr0ng"));
+        let attempts = proxy.take_count();
+        assert!((1..=MOST_ATTEMPTS).contains(&attempts), "{backend}: {attempts}");
+        let right = run(&place, backend, &sensor(&proxy.url(&server), "right"), USERS, &[]);
+        right.assert_sound(backend);
+        assert!(proxy.take_count() > USERS);
+        place.out(&["server", "stop", backend]);
+        place.assert_nothing_is_left();
+    }
+}
+
+#[test]
+fn a_password_that_is_changed_ends_the_run() {
+    // The others' users and passwords are what they were at the server's start.
+    for backend in SERVERS.into_iter().filter(|b| is_here(b)) {
+        let place = Place::new();
+        let server = start(&place, backend);
+        let proxy = Proxy::to(&server);
+        let (url, out, users) = (sensor(&proxy.url(&server), "right"), place.results(), USERS.to_string());
+        let load = ["--vus", &users, "--connections", &users, "-d", "1h", "--url", url.as_str()];
+        let load = [&load[..], &["--out", out.to_str().unwrap()]].concat();
+        let run = place.iotbench(&arguments(backend, &load)).spawn().unwrap();
+        wait_for_series(&place);
+        proxy.take_count();
+        change_password(backend, &server);
+        let output = run.wait_with_output().unwrap();
+        let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(output.status.code(), Some(21), "{backend}: {:#}", document["verdict"]);
+        assert!(document["points"]["acked"].as_u64() > Some(0), "{backend}");
+        let attempts = proxy.take_count();
+        assert!(attempts <= MOST_ATTEMPTS, "{backend}: {attempts}");
+        place.out(&["server", "stop", backend]);
+        place.assert_nothing_is_left();
+    }
+}

@@ -1,0 +1,3 @@
+//! A load of several agents, over a real NATS server.
+
+mod capacity;

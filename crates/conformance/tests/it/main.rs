@@ -1,0 +1,3 @@
+//! The suite finds each fault that it claims to find.
+
+mod faults;

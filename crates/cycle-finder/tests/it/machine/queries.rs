@@ -1,0 +1,136 @@
+//! Which questions each strategy puts, and what they cost.
+
+use crate::machine::simulated::{AMPLITUDE, Machine, STUDY};
+use iotbench_core::{Devices, Direction, Predicate, Query, TimeRange};
+use iotbench_cycle_finder::{CycleSearch, Reason, SearchError, SearchSpec, Step, Strategy, WINDOW_BYTES};
+use iotbench_simulator::DEFAULT_ORIGIN_NS;
+
+const SECOND_NS: i64 = 1_000_000_000;
+
+fn queries(machine: &Machine, strategy: Strategy, t_ns: i64) -> Vec<Query> {
+    let (found, queries) = machine.store.search(&mut machine.search(strategy, t_ns));
+    assert!(found.is_ok(), "{found:?}");
+    queries
+}
+
+fn range(signals: &[u16], from_ns: i64, to_ns: i64) -> Query {
+    let (devices, signals) = (Devices::Some(vec![0]), signals.to_vec());
+    Query::Range { devices, signals, range: TimeRange::half_open(from_ns, to_ns) }
+}
+
+#[test]
+fn individual_asks_for_five_marks_and_the_data() {
+    let machine = Machine::new(STUDY, 4);
+    let t_ns = machine.time_ns(2_000);
+    let queries = queries(&machine, Strategy::Individual, t_ns);
+    assert_eq!(queries.len(), 6);
+    let nearest = |query: &Query| match query {
+        Query::Nearest { device: 0, signal: 0, predicate, direction } => (*predicate, *direction),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(nearest(&queries[0]), (Predicate::Above(AMPLITUDE / 2.0), Direction::FirstAfter(t_ns)));
+    let (low, high) = (Predicate::Below(AMPLITUDE / 8.0), Predicate::Above(AMPLITUDE / 2.0));
+    let (t2, t3, t5) = (nearest(&queries[1]), nearest(&queries[2]), nearest(&queries[4]));
+    assert_eq!((t2.0, t3.0, t5.0), (low, high, low));
+    // t2 looks back from t1, and t5 looks ahead from it.
+    let (Direction::LastBefore(t1), Direction::FirstAfter(same)) = (t2.1, t5.1) else { panic!("{t2:?} {t5:?}") };
+    assert_eq!(t1, same);
+    assert!(matches!(&queries[3], Query::Minimum { device: 0, signal: 0, .. }));
+    assert!(matches!(&queries[5], Query::Range { signals, .. } if *signals == [0, 1, 2, 3, 4]));
+}
+
+#[test]
+fn bulk_reads_the_second_and_the_nearer_neighbour_once() {
+    let machine = Machine::new(STUDY, 8);
+    for milliseconds in 2_000..5_000 {
+        let t_ns = DEFAULT_ORIGIN_NS + milliseconds * 1_000_000;
+        let second_ns = t_ns - t_ns.rem_euclid(SECOND_NS);
+        let from_ns = if milliseconds % 1_000 < 500 { second_ns - SECOND_NS } else { second_ns };
+        let to_ns = from_ns + 2 * SECOND_NS;
+        assert_eq!(queries(&machine, Strategy::Bulk, t_ns), [range(&[0, 1, 2, 3, 4], from_ns, to_ns)]);
+        if milliseconds % 100 == 0 {
+            let bulk1 = queries(&machine, Strategy::Bulk1, t_ns);
+            let found = machine.store.search(&mut machine.search(Strategy::Bulk, t_ns)).0.unwrap();
+            let cycle = range(&[1, 2, 3, 4], found.start_ns, found.end_ns);
+            assert_eq!(bulk1, [range(&[0], from_ns, to_ns), cycle]);
+        }
+    }
+}
+
+#[test]
+fn a_gap_widens_the_window_until_the_marks_are_in_it() {
+    let mut machine = Machine::new(STUDY, 20);
+    machine.store.0.drain(5_000..12_000);
+    // 100 ms before the gap, whose end is needed for t5; and the gap itself is then in the way.
+    let t_ns = machine.time_ns(4_900);
+    let (found, queries) = machine.store.search(&mut machine.search(Strategy::Bulk, t_ns));
+    assert_eq!(found, Err(Reason::Gap));
+    assert_eq!(queries.len(), 4, "2, 4, 8 and 16 s from the second on");
+}
+
+#[test]
+fn a_window_that_is_too_large_is_refused() {
+    let machine = Machine::new(STUDY, 4);
+    let mut search = machine.search(Strategy::Bulk, machine.time_ns(2_000));
+    let rows: Vec<usize> = (0..4_000).collect();
+    let chunk = machine.store.chunk(&rows, &[0, 1, 2, 3, 4]);
+    let Step::Ask(query) = search.step() else { panic!("a search begins with a question") };
+    for _ in 0..WINDOW_BYTES / (8 * 6 * 4_000) + 1 {
+        search.take(&chunk);
+    }
+    search.answered(query);
+    assert!(matches!(search.step(), Step::NotFound(Reason::TooMuchData)));
+}
+
+#[test]
+fn a_search_without_sense_is_refused() {
+    let spec = |signals: &[u16], abscissa, amplitude| SearchSpec {
+        strategy: Strategy::Bulk,
+        signals: signals.to_vec(),
+        abscissa,
+        amplitude,
+    };
+    for (spec, error) in [
+        (spec(&[], 0, 1.0), SearchError::Signals),
+        (spec(&[1, 2], 0, 1.0), SearchError::Signals),
+        (spec(&[1, 0], 0, 1.0), SearchError::Signals),
+        (spec(&[0, 0], 0, 1.0), SearchError::Signals),
+        (spec(&[0], 0, 0.0), SearchError::Amplitude),
+        (spec(&[0], 0, f64::NAN), SearchError::Amplitude),
+        (spec(&[0], 0, f64::INFINITY), SearchError::Amplitude),
+    ] {
+        assert_eq!(CycleSearch::new(spec, 0, 0).err(), Some(error));
+    }
+}
+
+#[test]
+fn a_warm_search_allocates_nothing() {
+    let machine = Machine::new(STUDY, 4);
+    let rows: Vec<usize> = (0..4_000).collect();
+    for (strategy, first, second) in
+        [(Strategy::Bulk, [0, 1, 2, 3, 4].as_slice(), [].as_slice()), (Strategy::Bulk1, &[0], &[1, 2, 3, 4])]
+    {
+        let t_ns = machine.time_ns(2_000);
+        let found = machine.store.search(&mut machine.search(strategy, t_ns)).0.unwrap();
+        let window = machine.store.chunk(&rows, first);
+        let cycle: Vec<usize> =
+            (machine.index(found.start_ns) as usize..machine.index(found.end_ns) as usize).collect();
+        let others = machine.store.chunk(&cycle, second);
+        let mut search = machine.search(strategy, t_ns);
+        let mut once = || {
+            search.restart(0, t_ns);
+            for chunk in [&window, &others] {
+                match search.step() {
+                    Step::Ask(query) => {
+                        search.take(chunk);
+                        search.answered(query);
+                    }
+                    Step::Found(_) | Step::NotFound(_) => {}
+                }
+            }
+            assert!(matches!(search.step(), Step::Found(_)));
+        };
+        once();
+        assert_eq!(allocation_counter::measure(once).count_total, 0, "{strategy}");
+    }
+}

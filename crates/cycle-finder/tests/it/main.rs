@@ -1,0 +1,3 @@
+//! The search on machines whose truth is known.
+
+mod machine;

@@ -1,0 +1,114 @@
+//! The search for the greatest load finds the one that the server's capacity implies.
+
+use crate::real_time::oracle::{CLOSED, Findings, OPEN, Request, experiment, serve};
+use iotbench_engine::{Bounds, Purpose};
+use iotbench_oracle_server::Discipline;
+use std::time::Duration;
+
+const THINK_S: f64 = 0.3;
+const LIMIT_S: f64 = 0.3;
+const CAPACITY_PER_S: f64 = 100.0;
+
+/// A saturated closed loop has response = users / capacity − think time, so the limit is met up to
+/// capacity × (limit + think time) users (Little's law).
+#[test]
+fn the_sustained_users_are_what_capacity_limit_and_think_time_allow() {
+    experiment(|| {
+        let server = serve(Duration::from_millis(10), Discipline::Queue, vec![]);
+        let ramp = "[ramp]\nfirst = 16\ngrowth = 2\nmost = 200\nstep = \"2s\"\nresolution = \"5%\"\nconfirm = true\n\
+                    [stop]\nmean_response = \"300ms\"\n";
+        let profile = format!("{CLOSED}\n{ramp}");
+        let account = Request::new(&profile, &["think_time=300ms"]).run(server.address());
+        let capacity = account.outcome.capacity.as_ref().unwrap();
+        let mut findings = Findings::of(&account.outcome);
+        for figures in &capacity.steps {
+            let (users, response_s) = (f64::from(figures.step.load), figures.mean_response_ns.unwrap() / 1e9);
+            let little = figures.operations_per_s * (response_s + THINK_S) / users;
+            findings.expect((little - 1.0).abs() <= 0.06, || format!("X(R + Z)/N = {little}: {figures:?}"));
+            assert!(figures.littles_ratio.is_some_and(|told| (told - little).abs() < 1e-9), "{little}: {figures:?}");
+            findings.expect(figures.operations_per_s <= 1.03 * CAPACITY_PER_S, || {
+                format!("more than the server's capacity: {figures:?}")
+            });
+        }
+        let expected = CAPACITY_PER_S * (LIMIT_S + THINK_S);
+        let lower = f64::from(capacity.bounds.lower.unwrap_or(0));
+        findings.expect((lower / expected - 1.0).abs() <= 0.1, || {
+            format!("{:?}, expected about {expected}: {:#?}", capacity.bounds, capacity.steps)
+        });
+        findings.expect(capacity.bounds.confirmed, || "the answer was not confirmed".into());
+        assert_eq!(account.outcome.load.started, server.ledger().entries.len() as u64);
+        findings
+    });
+}
+
+/// An open loop beyond the server's capacity builds a queue: its step fails, and the next one does not begin in that queue.
+#[test]
+fn listed_rates_are_offered_exactly_and_those_beyond_capacity_fail() {
+    experiment(|| {
+        let server = serve(Duration::from_millis(10), Discipline::Queue, vec![]);
+        let profile =
+            format!("{OPEN}\n[ramp]\nsteps = [40, 150, 60]\nstep = \"2s\"\n[stop]\nmean_response = \"200ms\"\n");
+        let account = Request::new(&profile, &["rate=auto"]).run(server.address());
+        let capacity = account.outcome.capacity.as_ref().unwrap();
+        let mut findings = Findings::of(&account.outcome);
+        let loads: Vec<_> = capacity.steps.iter().map(|s| (s.step.load, s.load.offered, s.passed)).collect();
+        let as_planned = matches!(loads[..], [(40, 79..=81, true), (150, 299..=301, false), (60, 119..=121, true)]);
+        findings.expect(as_planned, || format!("load, operations offered in 2 s, passed: {loads:?}"));
+        let bounds = Bounds { lower: Some(60), upper: Some(150), confirmed: false, client_limited: false };
+        findings.expect(capacity.bounds == bounds, || format!("{:?}", capacity.bounds));
+        findings.expect(capacity.steps[1].load.pending > 0, || "the queue at the end of a step is pending".into());
+        assert_eq!(account.outcome.load.started, server.ledger().entries.len() as u64);
+        findings
+    });
+}
+
+/// A queue of 100 a second: a step of 2 s has a mean response of 100 ms at 110 a second (half the backlog at its end).
+#[test]
+fn the_sustained_rate_is_the_servers_capacity() {
+    experiment(|| {
+        let server = serve(Duration::from_millis(10), Discipline::Queue, vec![]);
+        let profile = format!("{OPEN}\n[ramp]\nfirst = 30\nstep = \"2s\"\n[stop]\nmean_response = \"100ms\"\n");
+        let account = Request::new(&profile, &["rate=auto"]).run(server.address());
+        let capacity = account.outcome.capacity.as_ref().unwrap();
+        let mut findings = Findings::of(&account.outcome);
+        let (lower, upper) = (capacity.bounds.lower.unwrap_or(0), capacity.bounds.upper.unwrap_or(0));
+        findings.expect((90..=110).contains(&lower) && (95..=116).contains(&upper), || {
+            format!("{:?}: {:#?}", capacity.bounds, capacity.steps)
+        });
+        findings.expect(capacity.bounds.confirmed, || "the answer was not confirmed".into());
+        findings
+    });
+}
+
+/// 120 a second is more than the 100 that the server carries: its queue is 60 operations after 3 s, and gone after the rest.
+#[test]
+fn after_an_overload_the_load_is_carried_again() {
+    experiment(|| {
+        let server = serve(Duration::from_millis(10), Discipline::Queue, vec![]);
+        let ramp = "[ramp]\nsteps = [80, 130]\nstep = \"2s\"\nsoak = \"3s\"\noverload = \"3s\"\nrest = \"1s\"\n\
+                    [stop]\nmean_response = \"150ms\"\n";
+        let account = Request::new(&format!("{OPEN}\n{ramp}"), &["rate=auto"]).run(server.address());
+        let capacity = account.outcome.capacity.as_ref().unwrap();
+        let mut findings = Findings::of(&account.outcome);
+        let steps: Vec<_> =
+            capacity.steps.iter().map(|s| (s.step.load, s.step.purpose, s.load.offered, s.passed)).collect();
+        let as_meant = matches!(
+            steps[..],
+            [
+                (80, Purpose::Listed, 159..=161, true),
+                (130, Purpose::Listed, 259..=261, false),
+                (80, Purpose::Soak, 239..=241, true),
+                (120, Purpose::Overload, 359..=361, false),
+                (80, Purpose::After, 159..=161, true)
+            ]
+        );
+        findings.expect(as_meant, || format!("{steps:?}"));
+        let bounds = Bounds { lower: Some(80), upper: Some(130), confirmed: false, client_limited: false };
+        findings.expect(capacity.bounds == bounds, || format!("{:?}", capacity.bounds));
+        let remark = "after an overload it carried its greatest load again";
+        findings.expect(account.outcome.plan.remarks.iter().any(|r| r == remark), || {
+            format!("{:?}", account.outcome.plan.remarks)
+        });
+        findings
+    });
+}

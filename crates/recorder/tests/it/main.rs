@@ -1,0 +1,10 @@
+//! What is recorded is what happened.
+
+mod accuracy;
+mod allocation;
+mod coverage;
+mod export;
+mod merging;
+mod outcomes;
+mod random;
+mod windows;

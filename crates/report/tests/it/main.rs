@@ -1,0 +1,9 @@
+//! Documents, folders and what people see of them.
+
+mod folder;
+mod outcomes;
+mod schema;
+mod steadiness;
+mod studies;
+mod sweep;
+mod terminal;

@@ -1,0 +1,9 @@
+//! Datasets: the same values for the same seed, everywhere.
+
+mod allocations;
+mod custom;
+mod domains;
+mod encode;
+mod fingerprints;
+mod purity;
+mod replay;

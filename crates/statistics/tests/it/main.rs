@@ -1,0 +1,3 @@
+//! Estimates on samples whose truth is known.
+
+mod simulated;
