@@ -16,7 +16,6 @@ use iotbench_core::{
 };
 use serde_json::json;
 use std::{fs, ops::Bound, sync::Arc};
-use tokio::sync::Mutex;
 use url::Url;
 
 const RECORDS: u32 = 500_000;
@@ -25,8 +24,6 @@ const AT_ONCE: u32 = 5_000;
 /// Of a record's text: all records together are twice what the client may take.
 const TEXT_BYTES: u32 = 256;
 const MOST_KIB: u64 = 64 * 1024;
-
-static TURN: Mutex<()> = Mutex::const_new(());
 
 fn table() -> TableSpec {
     let signal = |name: &str, value_type, max_text_bytes| Signal { name: name.into(), value_type, max_text_bytes };
@@ -110,7 +107,6 @@ fn url(variable: &str) -> Option<Url> {
 
 #[tokio::test]
 async fn what_is_hoarded_would_show() {
-    let _turn = TURN.lock().await;
     let before_kib = rss_kib();
     let hoard = vec![1_u8; RECORDS as usize * TEXT_BYTES as usize];
     assert!(rss_kib() - before_kib > MOST_KIB);
@@ -119,7 +115,6 @@ async fn what_is_hoarded_would_show() {
 
 #[tokio::test]
 async fn sqlite_streams() {
-    let _turn = TURN.lock().await;
     let folder = tempfile::tempdir().unwrap();
     let url = format!("sqlite:{}", folder.path().join("streamed.sqlite").display()).parse().unwrap();
     streams("sqlite", url, json!({"synchronous": "OFF"})).await;
@@ -127,14 +122,12 @@ async fn sqlite_streams() {
 
 #[tokio::test]
 async fn mariadb_streams() {
-    let _turn = TURN.lock().await;
     let Some(url) = url("IOTBENCH_TEST_MARIADB_URL") else { return };
     streams("mariadb", url, json!({})).await;
 }
 
 #[tokio::test]
 async fn postgres_streams() {
-    let _turn = TURN.lock().await;
     let Some(mut url) = url("IOTBENCH_TEST_POSTGRES_URL") else { return };
     url.set_path("postgres");
     streams("postgres", url, json!({"method": "copy", "unlogged": true})).await;
@@ -142,7 +135,6 @@ async fn postgres_streams() {
 
 #[tokio::test]
 async fn influxdb_streams() {
-    let _turn = TURN.lock().await;
     let Some(url) = url("IOTBENCH_TEST_INFLUXDB_URL") else { return };
     streams("influxdb", url, json!({"database": "streamed"})).await;
 }

@@ -11,7 +11,7 @@ const WEEK_NS: u64 = 7 * 86_400 * 1_000_000_000;
 
 #[tokio::test]
 async fn it_says_how_it_is_set() {
-    let Some(url) = url().await else { return };
+    let Some(url) = url() else { return };
     let facts = open(&url, of_database("facts"), table(Layout::Wide, "r")).ping().await.unwrap();
     assert!(facts.version.starts_with("1."), "{facts:?}");
     assert_eq!((facts.promise.level, &facts.promise.source), (PromiseLevel::OsCrash, &PromiseSource::ReadBack));
@@ -23,7 +23,7 @@ async fn it_says_how_it_is_set() {
 
 #[tokio::test]
 async fn the_database_appears_with_the_first_table_and_goes_with_the_last() {
-    let Some(url) = url().await else { return };
+    let Some(url) = url() else { return };
     let scratch = Scratch::new(&url, "comes_and_goes");
     let names = || ask(&url, &scratch.name, "SHOW DATABASES").to_string();
     let of = |name: &str| {
@@ -47,7 +47,7 @@ async fn the_database_appears_with_the_first_table_and_goes_with_the_last() {
 
 #[tokio::test]
 async fn somebody_elses_database_is_refused_and_an_empty_one_is_left_behind() {
-    let Some(url) = url().await else { return };
+    let Some(url) = url() else { return };
     let scratch = Scratch::new(&url, "not_ours");
     ask(&url, &scratch.name, "CREATE DATABASE not_ours");
     let database = open(&url, of_database(&scratch.name), table(Layout::Wide, "r"));
@@ -65,7 +65,7 @@ async fn somebody_elses_database_is_refused_and_an_empty_one_is_left_behind() {
 
 #[tokio::test]
 async fn a_marker_of_somebody_elses_make_is_not_ours() {
-    let Some(url) = url().await else { return };
+    let Some(url) = url() else { return };
     let scratch = Scratch::new(&url, "false_marker");
     ask(&url, &scratch.name, "CREATE DATABASE false_marker");
     write(&url, &scratch.name, "iotbench_marker,kind=table,table=readings run_id=\"r\" 1\nreadings a=1 1\n");
@@ -78,7 +78,7 @@ async fn a_marker_of_somebody_elses_make_is_not_ours() {
 
 #[tokio::test]
 async fn what_killed_runs_left_is_found_and_dropped() {
-    let Some(url) = url().await else { return };
+    let Some(url) = url() else { return };
     let scratch = Scratch::new(&url, "left_behind");
     let killed = open(&url, of_database(&scratch.name), table(Layout::Wide, "killed \"run\""));
     assert_eq!(killed.owned().await.unwrap(), []);
@@ -101,7 +101,7 @@ async fn what_killed_runs_left_is_found_and_dropped() {
 
 #[tokio::test]
 async fn a_measurement_is_taken_over_by_a_run_of_the_same_fingerprint_only() {
-    let Some(url) = url().await else { return };
+    let Some(url) = url() else { return };
     let scratch = Scratch::new(&url, "adopted");
     let of = |run_id: &str, fingerprint: &str| {
         let mut table = table(Layout::Wide, run_id);
@@ -125,7 +125,7 @@ async fn a_measurement_is_taken_over_by_a_run_of_the_same_fingerprint_only() {
 
 #[tokio::test]
 async fn a_strangers_measurement_is_not_taken_over() {
-    let Some(url) = url().await else { return };
+    let Some(url) = url() else { return };
     for planted in [
         "readings a=1 1\n",
         "iotbench_marker,kind=table,table=readings run_id=\"r\" 1\nreadings a=1 1\n",
@@ -145,7 +145,7 @@ async fn a_strangers_measurement_is_not_taken_over() {
 
 #[tokio::test]
 async fn a_database_that_is_dropped_under_the_writer_ends_the_run() {
-    let Some(url) = url().await else { return };
+    let Some(url) = url() else { return };
     let scratch = Scratch::new(&url, "dropped_under");
     let table = table(Layout::Wide, "r");
     let database = open(&url, of_database(&scratch.name), table.clone());
@@ -162,7 +162,7 @@ async fn a_database_that_is_dropped_under_the_writer_ends_the_run() {
 
 #[tokio::test]
 async fn a_measurement_that_is_dropped_under_the_writer_comes_back_as_somebody_elses() {
-    let Some(url) = url().await else { return };
+    let Some(url) = url() else { return };
     for layout in [Layout::Wide, Layout::Narrow] {
         let scratch = Scratch::new(&url, &format!("replaced_{layout}"));
         let table = table(layout, "r");
@@ -190,7 +190,7 @@ async fn a_measurement_that_is_dropped_under_the_writer_comes_back_as_somebody_e
 
 #[tokio::test]
 async fn points_of_another_type_are_refused_and_accounted_for() {
-    let Some(url) = url().await else { return };
+    let Some(url) = url() else { return };
     for layout in [Layout::Wide, Layout::Narrow] {
         let scratch = Scratch::new(&url, &format!("conflict_{layout}"));
         let table = table(layout, "r");
@@ -235,7 +235,7 @@ fn of_twelve_devices(layout: Layout) -> (iotbench_core::TableSpec, Batch) {
 
 #[tokio::test]
 async fn many_devices_come_in_the_order_of_their_numbers() {
-    let Some(url) = url().await else { return };
+    let Some(url) = url() else { return };
     for layout in [Layout::Wide, Layout::Narrow] {
         let scratch = Scratch::new(&url, &format!("twelve_{layout}"));
         let (table, batch) = of_twelve_devices(layout);
@@ -267,7 +267,7 @@ async fn many_devices_come_in_the_order_of_their_numbers() {
 
 #[tokio::test]
 async fn a_reader_whose_sink_failed_is_given_up() {
-    let Some(url) = url().await else { return };
+    let Some(url) = url() else { return };
     let scratch = Scratch::new(&url, "sink_fails");
     let table = table(Layout::Wide, "r");
     let database = open(&url, of_database(&scratch.name), table.clone());

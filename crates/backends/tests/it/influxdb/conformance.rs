@@ -47,7 +47,7 @@ impl Fixture for Influx {
 }
 
 async fn conforms(settings: Value, layout: Layout) {
-    let Some(url) = url().await else { return };
+    let Some(url) = url() else { return };
     assert_conforms(&check(&Influx::new(&url, settings).await, layout).await);
 }
 

@@ -16,7 +16,7 @@ async fn settled(database: &dyn Database) -> Settled {
 
 #[tokio::test]
 async fn what_arrives_is_stored_however_it_is_packed() {
-    let Some(url) = url().await else { return };
+    let Some(url) = url() else { return };
     for datagram in ["line", "mtu", "64k"] {
         let scratch = Scratch::new(&url, "iotbench");
         let table = table(Layout::Narrow, "r");
@@ -38,7 +38,7 @@ async fn what_arrives_is_stored_however_it_is_packed() {
 
 #[tokio::test]
 async fn a_listener_that_is_not_there_or_not_ours_is_told_before_anything_is_sent() {
-    let Some(url) = url().await else { return };
+    let Some(url) = url() else { return };
     for (settings, wrong) in [
         (json!({"transport": "udp", "database": "other"}), "writes to database \"iotbench\""),
         (json!({"transport": "udp", "database": "iotbench", "udp": "127.0.0.1:9"}), "no UDP listener has port 9"),

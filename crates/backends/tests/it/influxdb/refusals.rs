@@ -26,7 +26,7 @@ async fn a_closed_port_and_an_unknown_host_are_told_apart() {
 
 #[tokio::test]
 async fn no_plain_server_passes_for_an_encrypted_one() {
-    let Some(url) = url().await else { return };
+    let Some(url) = url() else { return };
     let mut url: Url = url.clone();
     url.set_query(None);
     let https = url.as_str().replace("http://", "https://me:s3cret@");

@@ -9,33 +9,16 @@ use serde_json::json;
 use std::{
     io::{Read, Write},
     net::TcpStream,
-    ops::Deref,
     sync::Arc,
 };
-use tokio::sync::{Mutex, MutexGuard};
 use url::Url;
 
 const VARIABLE: &str = "IOTBENCH_TEST_INFLUXDB_URL";
 
-/// The server, for as long as this test has its turn.
-pub struct Turn {
-    url: Url,
-    _guard: MutexGuard<'static, ()>,
-}
-
-impl Deref for Turn {
-    type Target = Url;
-    fn deref(&self) -> &Url {
-        &self.url
-    }
-}
-
-/// The server's address, when it is this test's turn; `None` where there is none, which is told. The tests take turns:
-/// a statement may fail with "engine is closed" while another database is dropped, and the UDP listener writes to one.
-pub async fn url() -> Option<Turn> {
-    static TURN: Mutex<()> = Mutex::const_new(());
+/// The server's address; `None` where there is none, which is told.
+pub fn url() -> Option<Url> {
     match std::env::var(VARIABLE) {
-        Ok(url) => Some(Turn { url: url.parse().unwrap(), _guard: TURN.lock().await }),
+        Ok(url) => Some(url.parse().unwrap()),
         Err(_) if std::env::var("IOTBENCH_REQUIRE_SERVERS").is_ok_and(|value| value == "1") => {
             panic!("{VARIABLE} is not set, and IOTBENCH_REQUIRE_SERVERS=1")
         }

@@ -1,18 +1,18 @@
 //! What is KairosDB's own.
 
-use crate::kairosdb::server::{batch, contents, delete, open, table, turn, write};
+use crate::kairosdb::server::{batch, contents, delete, open, table, url, write};
 use iotbench_core::{Acknowledgement, Applied, Batch, Cause, Counts, PromiseLevel, Run, Settled, Value};
 use serde_json::json;
 
 #[tokio::test]
 async fn it_says_what_it_is_and_what_its_answers_mean() {
-    let Some(turn) = turn().await else { return };
+    let Some(url) = url() else { return };
     for (settings, acknowledgement, store) in [
         (json!({"store": "h2"}), Acknowledgement::Applied, "h2"),
         (json!({}), Acknowledgement::Queued, "unknown"),
         (json!({"protocol": "telnet"}), Acknowledgement::None, "unknown"),
     ] {
-        let facts = open(&turn.url, settings, table("facts", "r")).ping().await.unwrap();
+        let facts = open(&url, settings, table("facts", "r")).ping().await.unwrap();
         assert_eq!((facts.product.as_str(), facts.acknowledgement), ("KairosDB", acknowledgement));
         assert!(facts.version.starts_with("1."), "{facts:?}");
         assert_eq!((facts.settings["store"].as_str(), facts.promise.level), (store, PromiseLevel::Buffered));
@@ -21,9 +21,9 @@ async fn it_says_what_it_is_and_what_its_answers_mean() {
 
 #[tokio::test]
 async fn lines_are_stored_and_counted_until_all_are_there() {
-    let Some(turn) = turn().await else { return };
+    let Some(url) = url() else { return };
     let table = table("lines", "r");
-    let database = open(&turn.url, json!({"protocol": "telnet"}), table.clone());
+    let database = open(&url, json!({"protocol": "telnet"}), table.clone());
     database.create().await.unwrap();
     let mut writer = database.writer().await.unwrap();
     for first in [0, 50] {
@@ -36,9 +36,9 @@ async fn lines_are_stored_and_counted_until_all_are_there() {
 
 #[tokio::test]
 async fn what_would_be_stored_otherwise_is_refused_before_anything_is_sent() {
-    let Some(turn) = turn().await else { return };
+    let Some(url) = url() else { return };
     let table = table("refused", "r");
-    let database = open(&turn.url, json!({}), table.clone());
+    let database = open(&url, json!({}), table.clone());
     database.create().await.unwrap();
     let mut writer = database.writer().await.unwrap();
     for time in [1, 1_700_000_000_000_000_001, -1_000_000, i64::MAX / 1_000_000 * 1_000_000] {
@@ -56,13 +56,13 @@ async fn what_would_be_stored_otherwise_is_refused_before_anything_is_sent() {
 
 #[tokio::test]
 async fn a_run_takes_over_what_an_earlier_one_left() {
-    let Some(turn) = turn().await else { return };
+    let Some(url) = url() else { return };
     let (first, second) = (table("left", "first"), table("left", "second"));
-    let earlier = open(&turn.url, json!({}), first.clone());
+    let earlier = open(&url, json!({}), first.clone());
     earlier.create().await.unwrap();
     earlier.writer().await.unwrap().write(&batch(&first, 0, 5)).await.unwrap();
     while earlier.settle().await.unwrap() == Settled::NotYet {}
-    let later = open(&turn.url, json!({}), second.clone());
+    let later = open(&url, json!({}), second.clone());
     assert!(later.adopt().await.unwrap());
     assert_eq!(later.count().await.unwrap().points, 5);
     later.writer().await.unwrap().write(&batch(&second, 5, 5)).await.unwrap();
@@ -73,7 +73,7 @@ async fn a_run_takes_over_what_an_earlier_one_left() {
 
     let mut other = table("left", "third");
     other.marker.fingerprint = "other".into();
-    assert!(!open(&turn.url, json!({}), other).adopt().await.unwrap());
+    assert!(!open(&url, json!({}), other).adopt().await.unwrap());
     let owned = later.owned().await.unwrap();
     let ours = owned.iter().find(|object| object.name == second.name).unwrap();
     assert_eq!(ours.run_id, "second");
@@ -83,10 +83,10 @@ async fn a_run_takes_over_what_an_earlier_one_left() {
 
 #[tokio::test]
 async fn a_marker_of_somebody_elses_is_left_alone() {
-    let Some(turn) = turn().await else { return };
-    write(&turn.url, "iotbench_marker.strange", "not ours");
-    let database = open(&turn.url, json!({}), table("strange", "r"));
+    let Some(url) = url() else { return };
+    write(&url, "iotbench_marker.strange", "not ours");
+    let database = open(&url, json!({}), table("strange", "r"));
     assert_eq!(database.create().await.unwrap_err().cause, Cause::NotOurs);
-    assert!(contents(&turn.url).iter().any(|metric| metric.contains("not ours")));
-    delete(&turn.url, "iotbench_marker.strange");
+    assert!(contents(&url).iter().any(|metric| metric.contains("not ours")));
+    delete(&url, "iotbench_marker.strange");
 }

@@ -11,23 +11,14 @@ use std::{
     net::TcpStream,
     sync::Arc,
 };
-use tokio::sync::{Mutex, MutexGuard};
 use url::Url;
 
 const VARIABLE: &str = "IOTBENCH_TEST_KAIROSDB_URL";
 
-/// The server, for as long as this test has its turn.
-pub struct Turn {
-    pub url: Url,
-    _guard: MutexGuard<'static, ()>,
-}
-
-/// The server's address, when it is this test's turn; `None` where there is none, which is told. The tests take turns: a
-/// server has no databases, and one of them looks at all that is there.
-pub async fn turn() -> Option<Turn> {
-    static TURN: Mutex<()> = Mutex::const_new(());
+/// The server's address; `None` where there is none, which is told.
+pub fn url() -> Option<Url> {
     match std::env::var(VARIABLE) {
-        Ok(url) => Some(Turn { url: url.parse().unwrap(), _guard: TURN.lock().await }),
+        Ok(url) => Some(url.parse().unwrap()),
         Err(_) if std::env::var("IOTBENCH_REQUIRE_SERVERS").is_ok_and(|value| value == "1") => {
             panic!("{VARIABLE} is not set, and IOTBENCH_REQUIRE_SERVERS=1")
         }

@@ -4,7 +4,6 @@ use crate::questdb::server::{Server, backend, open, server, table};
 use iotbench_conformance::{Fixture, assert_conforms, check};
 use iotbench_core::{Backend, Endpoint, Layout, OpenRequest, Settings, TableSpec, Target};
 use serde_json::{Value, json};
-use tokio::sync::Mutex;
 
 /// A table of another run, and something of somebody else's, beside ours.
 struct Quest {
@@ -45,12 +44,8 @@ impl Fixture for Quest {
     }
 }
 
-/// All use tables of the same names, so they take turns.
-static TURN: Mutex<()> = Mutex::const_new(());
-
 async fn conforms(settings: Value, layout: Layout) {
     let Some(server) = server() else { return };
-    let _turn = TURN.lock().await;
     assert_conforms(&check(&Quest::new(server, settings).await, layout).await);
 }
 

@@ -8,28 +8,21 @@ use iotbench_core::{
 use std::{
     io::{Read, Write},
     net::TcpStream,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
 };
 use url::Url;
 
 const VARIABLE: &str = "IOTBENCH_TEST_VICTORIAMETRICS_URL";
 
-/// Held by one test at a time: a flush of one may hold rows that another's does not wait for.
-static ALONE: Mutex<()> = Mutex::new(());
-
 pub struct Server {
     pub url: Url,
-    _alone: MutexGuard<'static, ()>,
 }
 
 /// The server's address; `None` where there is none, which is told.
 #[expect(clippy::print_stdout, clippy::disallowed_macros, reason = "a test that is skipped says so")]
 pub fn server() -> Option<Server> {
     match std::env::var(VARIABLE) {
-        Ok(url) => {
-            let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-            Some(Server { url: url.parse().unwrap(), _alone: alone })
-        }
+        Ok(url) => Some(Server { url: url.parse().unwrap() }),
         Err(_) if std::env::var("IOTBENCH_REQUIRE_SERVERS").is_ok_and(|value| value == "1") => {
             panic!("{VARIABLE} is not set, and IOTBENCH_REQUIRE_SERVERS=1")
         }

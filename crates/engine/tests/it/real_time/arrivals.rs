@@ -50,7 +50,6 @@ fn distance_from_exponential(sample_s: &mut [f64], rate: f64) -> f64 {
 /// the ledger's lateness is at least that of the pacing error, and at most the sum of the two at half the distance from 1.
 #[test]
 fn the_printed_pacing_error_is_the_ledgers() {
-    let _alone = crate::real_time::oracle::alone();
     let server = parallel(1);
     let account = Request::new(OPEN, &["rate=500"]).run(server.address());
     let grid = Grid::of(&server, &account, 500);
@@ -72,7 +71,6 @@ fn the_printed_pacing_error_is_the_ledgers() {
 
 #[test]
 fn every_operation_of_the_schedule_arrives_once() {
-    let _alone = crate::real_time::oracle::alone();
     let server = parallel(1);
     let account = Request::new(OPEN, &["duration=1s", "warmup=1s"]).run(server.address());
     let mut numbers: Vec<u64> = server.ledger().entries.iter().map(|e| identity(e.id).1).collect();
@@ -87,7 +85,6 @@ fn every_operation_of_the_schedule_arrives_once() {
 
 #[test]
 fn a_number_of_operations_is_that_of_the_measured_part() {
-    let _alone = crate::real_time::oracle::alone();
     let server = parallel(1);
     let account = Request::new(OPEN, &["operations=300", "warmup=1s"]).run(server.address());
     assert_eq!((account.outcome.load.offered, account.outcome.load.ok), (300, 300));

@@ -1,6 +1,6 @@
 //! Servers that refuse, hang, fail or break connections: what they did is in the account, and the run ends in time.
 
-use crate::real_time::oracle::{Account, CLOSED, Findings, OPEN, Request, alone, experiment, serve};
+use crate::real_time::oracle::{Account, CLOSED, Findings, OPEN, Request, experiment, serve};
 use iotbench_core::Cause;
 use iotbench_engine::{Phase, Reason, Status, StopSignal};
 use iotbench_oracle_server::{
@@ -25,7 +25,6 @@ fn errors(account: &Account, cause: Cause) -> u64 {
 
 #[test]
 fn a_closed_port_fails_before_the_load() {
-    let _alone = alone();
     let port = ClosedPort::take().unwrap();
     let account = Request::new(OPEN, &[]).run(port.address());
     let verdict = &account.outcome.verdict;
@@ -39,7 +38,6 @@ fn a_closed_port_fails_before_the_load() {
 
 #[test]
 fn a_server_that_hangs_does_not_hold_the_run() {
-    let _alone = alone();
     let server = faulty(Fault::Hang { after: 200 });
     let set = ["rate=100", "connections=50", "duration=4s", "deadline=1s", "drain=500ms"];
     let account = Request::new(OPEN, &set).run(server.address());
@@ -57,7 +55,6 @@ fn a_server_that_hangs_does_not_hold_the_run() {
 
 #[test]
 fn errors_of_the_server_are_counted_and_kept_out_of_the_success_figures() {
-    let _alone = alone();
     let every = NonZeroU64::new(10).unwrap();
     let server = faulty(Fault::ErrorEvery { every, status: std::num::NonZeroU8::new(7).unwrap() });
     let account = Request::new(OPEN, &["operations=800", "duration=60s"]).run(server.address());
@@ -73,7 +70,6 @@ fn errors_of_the_server_are_counted_and_kept_out_of_the_success_figures() {
 
 #[test]
 fn a_reset_after_storing_is_unknown() {
-    let _alone = alone();
     let server = faulty(Fault::ResetAfterStoring { every: NonZeroU64::new(50).unwrap() });
     let account = Request::new(OPEN, &["operations=800", "duration=60s", "connections=20"]).run(server.address());
     let (load, ledger) = (account.outcome.load, server.ledger());
@@ -130,7 +126,6 @@ fn all_users_are_back_soon_after_each_of_five_restarts() {
 /// A proxy whose server is gone takes connections and closes them: opening them succeeds, and yet they are spread by waits.
 #[test]
 fn connections_that_are_closed_as_they_are_opened_are_no_storm() {
-    let _alone = alone();
     let server = faulty(Fault::ResetAfterStoring { every: NonZeroU64::MIN });
     let set = ["rate=2000", "connections=4", "duration=2s", "drain=100ms"];
     let request = Request::new(OPEN, &set);
@@ -159,7 +154,6 @@ fn all_are_answered(server: &Server, devices: u64) -> Duration {
 /// No request is sent twice by the tool's own doing: what has no answer stays without one.
 #[test]
 fn nothing_is_retried_silently() {
-    let _alone = alone();
     let server = faulty(Fault::ResetAfterStoring { every: NonZeroU64::new(7).unwrap() });
     let account = Request::new(OPEN, &["duration=1s", "connections=20"]).run(server.address());
     let mut ids: Vec<u64> = server.ledger().entries.iter().map(|e| e.id).collect();

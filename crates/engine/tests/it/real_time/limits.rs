@@ -1,6 +1,6 @@
 //! What an open loop does when the server does not keep up: drop above a limit, wait, drain, or give up, each counted.
 
-use crate::real_time::oracle::{Findings, Grid, OPEN, Request, alone, experiment, level, parallel, serve};
+use crate::real_time::oracle::{Findings, Grid, OPEN, Request, experiment, level, parallel, serve};
 use iotbench_engine::Event;
 use iotbench_oracle_server::{Discipline, Entry};
 use std::time::{Duration, Instant};
@@ -42,7 +42,6 @@ fn implied_drops(grid: &Grid, offered: u64, limit: usize) -> u64 {
 
 #[test]
 fn a_stall_over_the_end_is_drained_and_in_the_distribution() {
-    let _alone = alone();
     let server = parallel(1);
     let stall = |epoch: Instant| server.stall_at(epoch + Duration::from_millis(1500), SECOND);
     let account = Request::new(OPEN, &["operations=800", "duration=60s"]).at_start(stall).run(server.address());
@@ -56,7 +55,6 @@ fn a_stall_over_the_end_is_drained_and_in_the_distribution() {
 
 #[test]
 fn what_a_short_drain_gives_up_is_censored_exactly() {
-    let _alone = alone();
     let server = parallel(1);
     let stall = |epoch: Instant| server.stall_at(epoch + Duration::from_millis(1500), Duration::from_secs(5));
     let set = ["duration=2s", "drain=300ms", "connections=100"];
@@ -80,7 +78,6 @@ fn what_a_short_drain_gives_up_is_censored_exactly() {
 /// Twice what the server carries: the backlog is a schedule, not memory.
 #[test]
 fn an_overload_takes_no_memory() {
-    let _alone = alone();
     let server = serve(Duration::from_millis(1), Discipline::Queue, vec![]);
     let mut rss_kib = Vec::new();
     let set = ["rate=50k", "duration=4s", "drain=100ms", "connections=20"];

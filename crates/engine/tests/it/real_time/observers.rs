@@ -1,6 +1,6 @@
 //! Whoever watches a run does not disturb it.
 
-use crate::real_time::oracle::{OPEN, Request, alone, parallel};
+use crate::real_time::oracle::{OPEN, Request, parallel};
 use iotbench_engine::{Event, Status};
 use iotbench_recorder::WindowCounts;
 use std::time::Duration;
@@ -8,7 +8,6 @@ use std::time::Duration;
 /// A results disk that takes a second for every second of the run.
 #[test]
 fn a_slow_observer_disturbs_nothing_and_is_told_everything() {
-    let _alone = alone();
     let server = parallel(1);
     let account = Request::new(OPEN, &["warmup=2s", "duration=2s"])
         .at_event(|event| {
@@ -37,7 +36,6 @@ fn an_observer_that_cannot_write_ends_the_run_and_the_figures_balance() {
             if matches!(event, Event::Second(_)) { Err("no space left on device".into()) } else { Ok(()) }
         }
     }
-    let _alone = alone();
     let server = parallel(1);
     let planned = Request::new(OPEN, &["duration=20s"]).plan(server.address());
     let backend = &iotbench_oracle_server::backend::OracleBackend;

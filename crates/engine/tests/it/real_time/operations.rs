@@ -1,6 +1,6 @@
 //! Operations of several requests against a server that fails: the ledger has the requests, the account the operations.
 
-use crate::real_time::oracle::{OPEN, Request, alone, parallel, serve};
+use crate::real_time::oracle::{OPEN, Request, parallel, serve};
 use iotbench_oracle_server::{Discipline, Fault};
 use std::{num::NonZeroU8, num::NonZeroU64, time::Duration};
 
@@ -8,7 +8,6 @@ const SET: [&str; 4] = ["requests=6", "operations=300", "duration=60s", "groups.
 
 #[test]
 fn each_request_is_in_the_ledger_and_has_its_own_time() {
-    let _alone = alone();
     let server = parallel(2);
     let account = Request::new(OPEN, &SET).run(server.address());
     let (load, ledger) = (account.outcome.load, server.ledger());
@@ -24,7 +23,6 @@ fn each_request_is_in_the_ledger_and_has_its_own_time() {
 
 #[test]
 fn an_error_ends_its_operation_and_what_was_acknowledged_before_stays() {
-    let _alone = alone();
     let every = NonZeroU64::new(20).unwrap();
     let fault = Fault::ErrorEvery { every, status: NonZeroU8::new(7).unwrap() };
     let server = serve(Duration::from_millis(1), Discipline::Parallel, vec![fault]);
@@ -40,7 +38,6 @@ fn an_error_ends_its_operation_and_what_was_acknowledged_before_stays() {
 
 #[test]
 fn a_reset_leaves_one_request_unknown_and_the_rest_of_its_operation_unsent() {
-    let _alone = alone();
     let fault = Fault::ResetAfterStoring { every: NonZeroU64::new(50).unwrap() };
     let server = serve(Duration::from_millis(1), Discipline::Parallel, vec![fault]);
     let account = Request::new(OPEN, &SET).run(server.address());

@@ -13,16 +13,8 @@ use iotbench_recorder::{LatencyHistogram, Level, Timing, WindowCounts};
 use std::{
     net::SocketAddr,
     path::Path,
-    sync::{Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
-
-/// Runs in real time disturb each other: one at a time.
-static ALONE: Mutex<()> = Mutex::new(());
-
-pub fn alone() -> MutexGuard<'static, ()> {
-    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// An open loop of one datapoint an operation.
 pub const OPEN: &str = r#"
@@ -321,7 +313,6 @@ const HICCUP_NS: u64 = 1_000_000;
 
 /// Runs a real-time experiment; one that a hiccup has spoilt is repeated, at most five times in all.
 pub fn experiment(mut attempt: impl FnMut() -> Findings) {
-    let _alone = alone();
     let mut spoilt = Vec::new();
     for left in (0..5).rev() {
         let Findings { wrong, hiccup_ns } = attempt();

@@ -1,7 +1,7 @@
 //! The same measurement with the backend of a real database, over HTTP, against a server that stands in for it and keeps a
 //! ledger: what the tool says of InfluxDB it would say of this.
 
-use crate::real_time::oracle::{Findings, Grid, OPEN, Request, alone, experiment, quantile_ns, value_ns};
+use crate::real_time::oracle::{Findings, Grid, OPEN, Request, experiment, quantile_ns, value_ns};
 use iotbench_backends::BACKENDS;
 use iotbench_core::{Backend, Cause, Endpoint, Registry, Target};
 use iotbench_oracle_server::{
@@ -88,7 +88,6 @@ fn a_stall_is_in_the_response_times_of_a_real_backend_as_the_ledger_has_it() {
 
 #[test]
 fn half_of_all_refused_leaves_the_figures_of_the_others_alone() {
-    let _alone = alone();
     let server = influxdb(Duration::from_millis(2), Discipline::Parallel);
     let (every, status) = (NonZeroU64::new(2).unwrap(), NonZeroU8::MIN);
     server.strike(Fault::ErrorEvery { every, status });

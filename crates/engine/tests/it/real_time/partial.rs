@@ -1,6 +1,6 @@
 //! A database that stores part of a batch: each datapoint is counted by its own fate.
 
-use crate::real_time::oracle::{OPEN, Request, alone};
+use crate::real_time::oracle::{OPEN, Request};
 use iotbench_core::{
     Acknowledged, Action, Applied, Backend, Batch, Capabilities, Cause, Counts, Database, Error, OpenRequest, Reader,
     ServerFacts, Setting, SettingError, Settled, Writer,
@@ -95,7 +95,6 @@ impl Writer for Table {
 
 #[test]
 fn stored_rows_of_a_failed_batch_are_acknowledged_and_the_others_failed() {
-    let _alone = alone();
     let set = ["operations=400", "rate=2000", "groups.0.operations.0.datapoints=5"];
     let planned = Request::new(OPEN, &set).plan(([127, 0, 0, 1], 1).into());
     let outcome = run(planned, &Partial, RunOptions::default(), &mut (), &StopSignal::default());

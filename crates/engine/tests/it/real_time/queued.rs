@@ -1,6 +1,6 @@
 //! A database that acknowledges at once and stores at its own pace: what it acknowledges is no measure of what it carries.
 
-use crate::real_time::oracle::{Findings, OPEN, Request, alone, experiment};
+use crate::real_time::oracle::{Findings, OPEN, Request, experiment};
 use iotbench_core::{
     Acknowledged, Acknowledgement, Backend, Batch, Capabilities, Chunk, ComputedBy, Counts, Database, Error,
     OpenRequest, Promise, PromiseLevel, PromiseSource, Query, Reader, Reply, ServerFacts, Setting, SettingError,
@@ -197,7 +197,6 @@ fn a_rate_is_sustained_only_if_what_is_acknowledged_becomes_visible_as_fast() {
 /// Nothing is acknowledged that could become visible, and counting would stand in the way of what is asked.
 #[test]
 fn a_load_that_only_reads_is_not_asked_what_becomes_visible() {
-    let _alone = alone();
     let profile = r#"
 name = "reads"
 summary = "test"
@@ -224,7 +223,6 @@ mean_response = "300ms"
 /// What is queued at the end of the load is waited for, and its number told meanwhile.
 #[test]
 fn a_run_ends_when_all_that_was_acknowledged_is_stored() {
-    let _alone = alone();
     let mut settling = Vec::new();
     let outcome = run_on(Queue::new(400.0, None), "", |event| {
         if let Event::Settling { points, awaited } = event {
@@ -247,7 +245,6 @@ fn assert_nothing_is_missing(outcome: &Outcome) {
 /// Nothing more comes: after a while that is the answer.
 #[test]
 fn what_never_becomes_visible_is_lost() {
-    let _alone = alone();
     let outcome = run_on(Queue::new(1e9, Some(10)), "", |_| ());
     let (stored, acked) = (outcome.stored.unwrap().points, outcome.points.acked);
     // A machine that stands still at the end leaves some unsent.

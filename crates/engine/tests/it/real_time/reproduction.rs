@@ -1,6 +1,6 @@
 //! The same seed sends the same bytes.
 
-use crate::real_time::oracle::{OPEN, Request, alone, parallel};
+use crate::real_time::oracle::{OPEN, Request, parallel};
 use iotbench_oracle_server::{Entry, backend::identity};
 use std::collections::BTreeMap;
 
@@ -22,7 +22,6 @@ fn content(entries: &[Entry]) -> Vec<(u64, u64, u32)> {
 
 #[test]
 fn runs_of_one_seed_send_the_same_datapoints() {
-    let _alone = alone();
     let one = content(&sent(&["arrival=poisson"]));
     assert_eq!(one.len(), 600);
     assert_eq!(one, content(&sent(&["arrival=poisson"])));
@@ -33,7 +32,6 @@ fn runs_of_one_seed_send_the_same_datapoints() {
 
 #[test]
 fn on_one_connection_every_device_sends_in_the_same_order() {
-    let _alone = alone();
     let by_device = |entries: &[Entry]| {
         let mut orders: BTreeMap<u64, Vec<(u64, u64)>> = BTreeMap::new();
         for entry in entries {

@@ -2,7 +2,7 @@
 
 use crate::real_time::{
     limits::rss,
-    oracle::{OPEN, Request, alone},
+    oracle::{OPEN, Request},
 };
 use iotbench_core::{
     Acknowledged, Acknowledgement, Backend, Batch, Capabilities, Cause, Counts, Database, Error, OpenRequest, Promise,
@@ -110,7 +110,6 @@ impl Observer for Memory {
 #[test]
 #[ignore = "takes an hour"]
 fn an_hour_of_overload_takes_no_more_memory_than_its_first_minutes() {
-    let _alone = alone();
     let seconds: u64 = std::env::var("IOTBENCH_LONG_SECONDS").map_or(3600, |text| text.parse().unwrap());
     let set = [
         &format!("rate={OFFERED_PER_S}"),

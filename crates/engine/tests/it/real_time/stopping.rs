@@ -1,6 +1,6 @@
 //! A signal ends a run in any phase: it is marked, its counts balance, and it ends soon.
 
-use crate::real_time::oracle::{Account, CLOSED, OPEN, Request, alone, parallel, serve};
+use crate::real_time::oracle::{Account, CLOSED, OPEN, Request, parallel, serve};
 use iotbench_engine::{Event, Phase, Status, StopSignal};
 use iotbench_oracle_server::{Discipline, Fault, Server};
 use std::time::Duration;
@@ -32,7 +32,6 @@ fn stopped_in(server: &Server, profile: &str, set: &[&str], phase: Phase, nth: u
 
 #[test]
 fn before_the_load() {
-    let _alone = alone();
     let server = parallel(1);
     let account = stopped_in(&server, OPEN, &[], Phase::Create, 0);
     assert_eq!((account.outcome.load.offered, server.ledger().entries.len()), (0, 0));
@@ -40,7 +39,6 @@ fn before_the_load() {
 
 #[test]
 fn in_the_warm_up() {
-    let _alone = alone();
     let server = parallel(1);
     let account = stopped_in(&server, OPEN, &["warmup=20s"], Phase::WarmUp, 1);
     assert!(account.took < Duration::from_secs(5), "{:?}", account.took);
@@ -49,7 +47,6 @@ fn in_the_warm_up() {
 
 #[test]
 fn in_the_measured_part() {
-    let _alone = alone();
     let server = parallel(1);
     let account = stopped_in(&server, OPEN, &["duration=20s", "warmup=1s"], Phase::Measure, 1);
     assert!(account.took < Duration::from_secs(6), "{:?}", account.took);
@@ -61,7 +58,6 @@ fn in_the_measured_part() {
 
 #[test]
 fn in_the_drain() {
-    let _alone = alone();
     let server = serve(Duration::from_millis(1), Discipline::Parallel, vec![Fault::Hang { after: 100 }]);
     let account = stopped_in(&server, OPEN, &["duration=1s", "drain=1s"], Phase::Drain, 0);
     assert!(account.took < Duration::from_secs(5), "{:?}", account.took);
@@ -72,7 +68,6 @@ const RAMP: &[&str] = &["groups.0.load.think_time=100ms"];
 
 #[test]
 fn in_a_ramp() {
-    let _alone = alone();
     let server = serve(Duration::from_millis(5), Discipline::Queue, vec![]);
     let ramp = format!(
         "{CLOSED}\n[ramp]\nfirst = 8\ngrowth = 2\nmost = 64\nstep = \"1s\"\nresolution = \"5%\"\nconfirm = true\n\
