@@ -1,12 +1,12 @@
 //! A run as a few lines of code.
 
-use crate::profiles::{UnknownProfile, find_profile};
 use iotbench_backends::{BACKENDS, null_backend};
 use iotbench_core::{Backend, Endpoint, Layout, Registry, Target, UnknownBackend};
 use iotbench_engine::{
     Count, NullBackend, Observer, Outcome, Overrides, PlanError, PlanRequest, Profile, ProfileError, RunOptions, Span,
     StopSignal, UnitError, parse_profile, plan, read_profile, run,
 };
+use iotbench_workloads::{UnknownProfile, find_profile};
 use std::{
     path::{Path, PathBuf},
     time::{SystemTime, UNIX_EPOCH},

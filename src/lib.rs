@@ -56,18 +56,15 @@
 //! This crate holds no logic of its own: the parts are re-exported as modules.
 
 mod benchmark;
-mod profiles;
-mod scores;
-mod suites;
 
 pub use benchmark::{Benchmark, BenchmarkError};
 pub use iotbench_backends::{BACKENDS, Closure};
 pub use iotbench_core::{Backend, Layout, Registry};
 pub use iotbench_engine::{Measured, NoQuantile, NotValid, Outcome, Overrides, Profile, Status, StopSignal, Verdict};
 pub use iotbench_recorder::Level;
-pub use profiles::{BuiltinProfile, PROFILES, find_profile};
-pub use scores::HOF_SCORE;
-pub use suites::{BuiltinSuite, SUITES, UnknownSuite, find_suite};
+pub use iotbench_workloads::{
+    BuiltinProfile, BuiltinSuite, HOF_SCORE, PROFILES, SUITES, UnknownSuite, find_profile, find_suite,
+};
 
 pub use iotbench_core as core;
 pub use iotbench_engine as engine;

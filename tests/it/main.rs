@@ -1,4 +1,9 @@
-//! The library as other programs use it, and the profiles that it carries.
+//! The program as its users run it: its command line, whole runs, and private servers; the library as other programs use
+//! it, and the profiles that it carries.
 
+mod command_line;
+mod end_to_end;
 mod library;
 mod profiles;
+mod server;
+mod soundness;

@@ -1,8 +1,8 @@
 //! The built-in profiles, and profiles by name or path.
 
 use crate::{diagnostics::Source, error::CliError};
-use iotbench::find_profile;
 use iotbench_engine::{Profile, ProfileError, parse_profile, read_profile};
+use iotbench_workloads::find_profile;
 use std::path::{Path, PathBuf};
 
 /// A profile as written, with what is needed to point at its lines.
@@ -44,9 +44,9 @@ fn text_to_point_at(path: &Path, error: Option<&ProfileError>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use iotbench::PROFILES;
     use iotbench_core::{Layout, Registry, Target};
     use iotbench_engine::{PlanRequest, plan};
+    use iotbench_workloads::PROFILES;
     use proptest::prelude::*;
 
     fn request(profile: Profile) -> PlanRequest<'static> {

@@ -6,7 +6,7 @@ use crate::{
     profiles,
 };
 use clap::Args;
-use iotbench::{PROFILES, find_profile};
+use iotbench_workloads::{PROFILES, find_profile};
 
 const EXAMPLES: &str = "\
 Examples:

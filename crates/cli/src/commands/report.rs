@@ -4,12 +4,12 @@ mod price;
 
 use crate::{console, error::CliError};
 use clap::{Args, ValueEnum};
-use iotbench::HOF_SCORE;
 use iotbench_report::{
     Cost, Document, HtmlOptions, PriceFile, REPORT_FILE, ReportedRun, render_html, render_markdown, render_parquet,
     render_tidy, scored_run, write_file,
 };
 use iotbench_scoring::{RankError, Ranking, ScoreFile, rank};
+use iotbench_workloads::HOF_SCORE;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 

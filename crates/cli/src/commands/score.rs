@@ -2,9 +2,9 @@
 
 use crate::{console, error::CliError, toml_file};
 use clap::{Args, ValueEnum};
-use iotbench::HOF_SCORE;
 use iotbench_report::{read_document, render_ranking, render_robustness, scored_run, unequal};
 use iotbench_scoring::{Formula, RankError, ScoreFile, rank, robustness};
+use iotbench_workloads::HOF_SCORE;
 use serde_json::json;
 use std::path::PathBuf;
 

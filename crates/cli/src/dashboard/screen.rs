@@ -94,7 +94,7 @@ impl Write for Canvas {
 
 #[cfg(test)]
 #[expect(dead_code, reason = "other tests look at pictures and press keys")]
-#[path = "../../tests/it/end_to_end/pseudo_terminal.rs"]
+#[path = "../../../../tests/it/end_to_end/pseudo_terminal.rs"]
 mod pseudo_terminal;
 
 #[cfg(test)]

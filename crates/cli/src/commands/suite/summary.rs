@@ -2,7 +2,6 @@
 //! study's tables and figures with both figures.
 
 use crate::{console, error::CliError};
-use iotbench::HOF_SCORE;
 use iotbench_report::{
     Document, HtmlOptions, REPORT_FILE, Repetitions, ReportedRun, SuiteRun, render_comparison, render_html,
     render_ranking, render_repetitions, render_study, render_suite_state, render_sweep, scored_run, study,
@@ -10,6 +9,7 @@ use iotbench_report::{
 };
 use iotbench_scoring::{Ranking, ScoreFile, rank};
 use iotbench_suite::{Record, Score, State, Study, SuiteFile};
+use iotbench_workloads::HOF_SCORE;
 use std::path::{Path, PathBuf};
 
 const COLUMNS: u16 = 100;

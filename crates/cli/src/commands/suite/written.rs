@@ -1,9 +1,9 @@
 //! A suite by name or path.
 
 use crate::{error::CliError, toml_file};
-use iotbench::find_suite;
 use iotbench_report::{SUITE_FILE, is_curve_figure, is_study_figure};
 use iotbench_suite::{SuiteFile, SuiteFileError};
+use iotbench_workloads::find_suite;
 use std::path::Path;
 
 /// A suite as written.

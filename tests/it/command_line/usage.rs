@@ -156,7 +156,7 @@ fn no_name_leads_out_of_the_results_folder() {
     let inside = folder.path().join("inside");
     std::fs::create_dir(&inside).unwrap();
     for name in ["../escaped", "/tmp/escaped", "a/../../escaped", "..", "a\\u0000b", "a/b", "a b"] {
-        let text = include_str!("../../../../../configs/profiles/pmu_write.toml").replacen(
+        let text = include_str!("../../../configs/profiles/pmu_write.toml").replacen(
             "\"pmu_write\"",
             &format!("\"{name}\""),
             1,

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 const OF_AGENTS: [&str; 2] = ["--agents", "--nats"];
 
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy")
 }
 
 /// Whether the words are a command of iotbench, by its own definition: what stands before a call for help is read first.

@@ -18,7 +18,7 @@ fn every_file_is_there_and_the_document_follows_the_committed_schema() {
     let on_disk: serde_json::Value =
         serde_json::from_str(&fs::read_to_string(run.folder.join("run.json")).unwrap()).unwrap();
     assert_eq!(on_disk, run.document);
-    let schema = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/run.schema.json")).unwrap();
+    let schema = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/run.schema.json")).unwrap();
     let schema = serde_json::from_str(&schema).unwrap();
     let errors: Vec<_> =
         jsonschema::validator_for(&schema).unwrap().iter_errors(&on_disk).map(|e| e.to_string()).collect();

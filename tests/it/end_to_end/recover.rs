@@ -34,7 +34,7 @@ fn recovered(folder: &Path, verify: &[&str], case: &str) -> Document {
     let output = call("recover", folder, &["--json"]);
     assert_eq!(output.status.code(), Some(0), "{case}: {}", said(&output));
     let json: Value = document(&output);
-    let schema: Value = serde_json::from_str(include_str!("../../../../../docs/run.schema.json")).unwrap();
+    let schema: Value = serde_json::from_str(include_str!("../../../docs/run.schema.json")).unwrap();
     let errors: Vec<_> =
         jsonschema::validator_for(&schema).unwrap().iter_errors(&json).map(|e| e.to_string()).collect();
     assert!(errors.is_empty(), "{case}: {errors:?}");

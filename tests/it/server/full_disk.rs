@@ -39,7 +39,7 @@ impl Drop for SmallDisk {
 }
 
 fn assert_result_is_valid_in_itself(ended: &Ended, case: &str) {
-    let schema: serde_json::Value = serde_json::from_str(include_str!("../../../../../docs/run.schema.json")).unwrap();
+    let schema: serde_json::Value = serde_json::from_str(include_str!("../../../docs/run.schema.json")).unwrap();
     let errors: Vec<_> = jsonschema::validator_for(&schema)
         .unwrap()
         .iter_errors(&ended.document)

@@ -119,7 +119,7 @@ fn bucket((name, count): (&String, &f64)) -> (f64, f64) {
 
 /// What the dashboard for Grafana asks for is served.
 fn assert_panels_are_served(exposition: &Exposition) {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/grafana/iotbench.json");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/grafana/iotbench.json");
     let dashboard: Value = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
     let panels = dashboard["panels"].as_array().unwrap();
     let targets = panels.iter().flat_map(|panel| panel["targets"].as_array().unwrap());

@@ -3,7 +3,7 @@
 use crate::command_line::program::call;
 use serde_json::Value;
 
-const CI: &str = include_str!("../../../../../docs/ci.md");
+const CI: &str = include_str!("../../../docs/ci.md");
 
 fn workflow() -> Value {
     let (_, rest) = CI.split_once("```yaml\n").unwrap();

@@ -27,7 +27,9 @@ use arguments::Arguments;
 use clap::Parser;
 use std::{panic::AssertUnwindSafe, process::ExitCode};
 
-fn main() -> ExitCode {
+/// What the program `iotbench` does: reads its arguments, carries them out, and says how it ended.
+#[must_use]
+pub fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(answer) => return answer_of_clap(&answer),

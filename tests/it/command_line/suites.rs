@@ -15,7 +15,7 @@ fn load_s(said: &str) -> u64 {
 
 #[test]
 fn every_suite_in_configs_is_built_in_and_can_be_planned() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs/suites");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("configs/suites");
     let mut names = BTreeSet::new();
     for file in fs::read_dir(folder).unwrap() {
         let path = file.unwrap().path();

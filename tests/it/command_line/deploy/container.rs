@@ -4,7 +4,7 @@ use super::{folder, manifests::Manifests};
 use parse_dockerfile::{Command as Words, Dockerfile, Instruction, Source, Stage};
 use std::{fs, path::Path, process::Command};
 
-const MANIFEST: &str = include_str!("../../../../../../Cargo.toml");
+const MANIFEST: &str = include_str!("../../../../Cargo.toml");
 
 fn text() -> String {
     fs::read_to_string(folder().join("Containerfile")).unwrap()
@@ -38,7 +38,7 @@ fn the_program_is_built_in_one_stage_and_copied_into_another_as_its_entry_point(
     assert!(words.value.len() == 1 && words.value[0].value == program);
     let builds = |instruction: &Instruction<'_>| match instruction {
         Instruction::Run(run) => {
-            matches!(&run.arguments, Words::Shell(words) if words.value.contains("--package iotbench-cli"))
+            matches!(&run.arguments, Words::Shell(words) if words.value.contains("--package iotbench"))
         }
         _ => false,
     };

@@ -68,8 +68,8 @@ fn resource(role: &str, cpu_pct: f64, rss_bytes: u64, io_bytes: u64, net_bytes: 
 /// The study's Tables IV and V as results folders.
 fn study(results: &Path) -> Vec<PathBuf> {
     let tables = [
-        ("machine_write", include_str!("../../../../scoring/tests/data/hof_write.csv")),
-        ("machine_read", include_str!("../../../../scoring/tests/data/hof_read.csv")),
+        ("machine_write", include_str!("../../../crates/scoring/tests/data/hof_write.csv")),
+        ("machine_read", include_str!("../../../crates/scoring/tests/data/hof_read.csv")),
     ];
     let mut folders = Vec::new();
     for (profile, table) in tables {

@@ -1,0 +1,7 @@
+//! The program `iotbench`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    iotbench_cli::main()
+}
