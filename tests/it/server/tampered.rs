@@ -110,7 +110,7 @@ async fn a_history_that_was_not_written_whole_is_written_anew() {
     }
 }
 
-/// The shortest read of a few records by the index, against the shortest without it.
+/// The shortest search for marks by the index, each of which reads a record, against the shortest without it, which scans.
 #[tokio::test]
 async fn an_index_that_is_gone_shows_in_the_figures() {
     for (backend, index) in [
@@ -123,7 +123,8 @@ async fn an_index_that_is_gone_shows_in_the_figures() {
         let place = Place::new();
         let url = place.out(&["server", "start", backend]).trim().to_owned();
         let out = place.results();
-        let read = ["run", "-p", "machine_read", "--strategy", "bulk", "-b", word(backend), "--url", &url, "--keep"];
+        let read =
+            ["run", "-p", "machine_read", "--strategy", "individual", "-b", word(backend), "--url", &url, "--keep"];
         let short = [
             "--warmup",
             "0",
