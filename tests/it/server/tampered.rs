@@ -1,7 +1,7 @@
 //! What somebody changes in a history that an earlier run left is found, and an index that is gone shows.
 
 use crate::server::{
-    place::{Place, SERVERS, is_here, known_servers},
+    place::{Place, SERVERS, is_here, known_servers, some_servers},
     tampering::{Harm, expected, harm, sql},
 };
 use crate::soundness::assert_sound;
@@ -158,7 +158,8 @@ async fn an_index_that_is_gone_shows_in_the_figures() {
 /// A run that is over is read back: untouched it is clean, and what was done to it is named and nothing else.
 #[tokio::test]
 async fn what_was_done_to_a_run_is_named_by_verify() {
-    for backend in known_servers() {
+    let some: Vec<_> = some_servers().collect();
+    for backend in known_servers().filter(|backend| some.contains(backend)) {
         let place = Place::new();
         let profile = profile(&place);
         let url = place.out(&["server", "start", backend]).trim().to_owned();
