@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod action;
 mod browser;
 mod capacity;
 mod clock_step;
