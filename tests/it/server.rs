@@ -14,6 +14,7 @@ mod failures;
 mod full_disk;
 mod harm;
 mod held_up;
+mod inheriting;
 mod kills;
 mod library;
 mod login;

@@ -34,6 +34,8 @@
 //! - Never a signal to a process that was not started here: each is known by pid and start time, and held by a pidfd.
 //! - Never a folder removed that lacks our marker or has another owner, and never a symbolic link followed in it.
 //! - Never a library user's own program started as supervisor.
+//! - Never a descriptor of who starts a server, such as a lock, held by it or by its supervisor: [`start`] has every one of
+//!   the program's above standard error closed in whatever the program executes from then on.
 //! - Never a database's name: what is particular stands in the recipe.
 //!
 //! # Limits

@@ -162,7 +162,12 @@ impl Place {
 
     /// The program with these arguments, at home here.
     pub fn iotbench(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_iotbench"));
+        self.program(env!("CARGO_BIN_EXE_iotbench"), arguments)
+    }
+
+    /// Another program that calls ours, with these arguments, at home here.
+    pub fn program(&self, program: &str, arguments: &[&str]) -> Command {
+        let mut command = Command::new(program);
         command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("IOTBENCH_")) {
             command.env_remove(name);
