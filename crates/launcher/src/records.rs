@@ -19,8 +19,12 @@ use std::{
 /// A supervisor that was asked to end has done so by then, for each process: it kills what does not stop.
 const END_WITHIN: Duration = Duration::from_secs(60);
 const RUNTIME_VARIABLE: &str = "XDG_RUNTIME_DIR";
+/// How the names of a record and of a log end.
+const RECORD: &str = "json";
+const LOG: &str = "log";
 
-/// The servers that a user keeps running, one of each backend.
+/// The servers that a user keeps running: one of each backend, and others that are asked for. Each is known by the name of its
+/// log.
 #[derive(Clone, Debug)]
 pub struct Records {
     folder: PathBuf,
@@ -54,7 +58,9 @@ pub enum RecordError {
     #[error("{} is not a folder of yours alone: remove it, or set {RUNTIME_VARIABLE} to one that is", .0.display())]
     NotOurs(PathBuf),
     /// There is one already.
-    #[error("{backend} runs already at {url}: `iotbench server stop {backend}` ends it")]
+    #[error(
+        "{backend} runs already at {url}: `iotbench server stop {backend}` ends it, and with --another one more is started"
+    )]
     Running {
         /// The backend.
         backend: String,
@@ -123,18 +129,17 @@ impl Records {
         Ok(Self { folder: folder.into() })
     }
 
-    /// Where a server of this backend writes its log. That of an earlier one is removed.
+    /// Where one more server of this backend writes its log. That of an earlier one, which is no longer recorded, is removed.
     ///
     /// # Errors
     /// It cannot be removed.
     pub fn fresh_log(&self, backend: &str) -> Result<PathBuf, RecordError> {
-        let path = self.log(backend);
+        let others = (2_u32..).map(|number| format!("{backend}-{number}"));
+        let mut names = std::iter::once(backend.to_owned()).chain(others);
+        let free = names.find(|name| !self.file(name, RECORD).exists());
+        let path = self.file(free.as_deref().unwrap_or(backend), LOG);
         remove_file(&path)?;
         Ok(path)
-    }
-
-    fn log(&self, backend: &str) -> PathBuf {
-        self.folder.join(format!("{backend}.log"))
     }
 
     /// Every server, by backend.
@@ -144,26 +149,34 @@ impl Records {
     pub fn list(&self) -> Result<Vec<Record>, RecordError> {
         let entries = fs::read_dir(&self.folder).map_err(|source| self.fail(source))?;
         let paths = entries.flatten().map(|entry| entry.path());
-        let texts = paths.filter(|p| p.extension().is_some_and(|e| e == "json")).map(fs::read);
+        let texts = paths.filter(|p| p.extension().is_some_and(|e| e == RECORD)).map(fs::read);
         let mut records: Vec<Record> = texts.flatten().filter_map(|text| serde_json::from_slice(&text).ok()).collect();
-        records.sort_by(|a, b| a.backend.cmp(&b.backend));
+        records.sort_by(|a, b| (&a.backend, a.since_s).cmp(&(&b.backend, b.since_s)));
         Ok(records)
     }
 
-    /// The server of this backend, alive or not.
+    /// The servers of this backend, alive or not.
+    ///
+    /// # Errors
+    /// The folder cannot be read.
+    pub fn of(&self, backend: &str) -> Result<Vec<Record>, RecordError> {
+        Ok(self.list()?.into_iter().filter(|record| record.backend == backend).collect())
+    }
+
+    /// The first server of this backend, alive or not.
     ///
     /// # Errors
     /// The folder cannot be read.
     pub fn find(&self, backend: &str) -> Result<Option<Record>, RecordError> {
-        Ok(self.list()?.into_iter().find(|record| record.backend == backend))
+        Ok(self.of(backend)?.into_iter().next())
     }
 
     /// Notes a server.
     ///
     /// # Errors
-    /// There is one of this backend, or the file cannot be written.
+    /// There is one of this name, or the file cannot be written.
     pub fn add(&self, record: &Record) -> Result<(), RecordError> {
-        let path = self.path(&record.backend);
+        let path = self.file(&self.name(record), RECORD);
         let fail = |source| RecordError::Io { path: path.clone(), source };
         let text = serde_json::to_vec(record).map_err(|e| fail(e.into()))?;
         match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path) {
@@ -204,12 +217,18 @@ impl Records {
         for log in record.processes.iter().map(|process| &process.log).filter(|log| log.starts_with(&self.folder)) {
             remove_file(log)?;
         }
-        remove_file(&self.log(&record.backend))?;
-        remove_file(&self.path(&record.backend))
+        remove_file(&self.file(&self.name(record), LOG))?;
+        remove_file(&self.file(&self.name(record), RECORD))
     }
 
-    fn path(&self, backend: &str) -> PathBuf {
-        self.folder.join(format!("{backend}.json"))
+    /// What its files are called: as its log, where that is one of ours.
+    fn name(&self, record: &Record) -> String {
+        let log = Some(&record.log).filter(|log| log.parent() == Some(&self.folder)).and_then(|log| log.file_stem());
+        log.map_or_else(|| record.backend.clone(), |stem| stem.to_string_lossy().into_owned())
+    }
+
+    fn file(&self, name: &str, extension: &str) -> PathBuf {
+        self.folder.join(format!("{name}.{extension}"))
     }
 
     pub(crate) fn folder(&self) -> &Path {
@@ -264,6 +283,24 @@ mod tests {
         std::os::unix::fs::symlink("/", &link).unwrap();
         assert!(matches!(Records::in_folder(&link), Err(RecordError::NotOurs(_))));
         assert!(Records::in_folder(&parent.path().join("new")).is_ok());
+    }
+
+    #[test]
+    fn several_of_a_backend_are_told_apart_by_their_logs() {
+        let parent = tempfile::tempdir().unwrap();
+        let records = Records::in_folder(&parent.path().join("records")).unwrap();
+        let gone = ProcessId { pid: i32::MAX, start_ticks: 1 };
+        let start = |since_s| {
+            let log = records.fresh_log("exampled").unwrap();
+            let record = Record { log, since_s, ..record(gone, parent.path().join("gone")) };
+            records.add(&record).unwrap();
+            record
+        };
+        let [first, second] = [start(1), start(2)];
+        assert_eq!(records.of("exampled").unwrap(), [first.clone(), second.clone()]);
+        records.stop(&first, None).unwrap();
+        assert_eq!(records.of("exampled").unwrap(), [second]);
+        assert_eq!(start(3).log, first.log, "the name is free again");
     }
 
     #[test]

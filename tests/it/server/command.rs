@@ -31,6 +31,25 @@ fn a_server_runs_on_until_it_is_stopped_and_leaves_nothing() {
     }
 }
 
+/// What is printed is an address as any program takes it; where datagrams go is told beside it, by name.
+#[test]
+fn the_address_comes_alone_and_the_port_for_datagrams_by_name() {
+    if !is_here("influxdb") {
+        return;
+    }
+    let place = Place::new();
+    let (code, out, err) = place.call(&["server", "start", "influxdb"]);
+    assert_eq!(code, 0, "{err}");
+    let url: Url = out.trim().parse().unwrap();
+    assert_eq!((out.lines().count(), url.scheme(), url.query(), url.path()), (1, "http", None, "/"), "{out}");
+    let first = err.lines().next().unwrap();
+    let udp: std::net::SocketAddr = first.strip_prefix("udp: ").unwrap().split(' ').next().unwrap().parse().unwrap();
+    assert!(std::net::UdpSocket::bind(udp).is_err(), "nobody has {udp}");
+    assert!(first.contains(&format!("?udp={udp}")), "{first}");
+    place.out(&["server", "stop", "influxdb"]);
+    place.assert_nothing_is_left();
+}
+
 #[test]
 fn a_server_belongs_to_no_terminal_and_no_shell() {
     if !is_here("influxdb") {
@@ -73,6 +92,37 @@ fn there_is_one_of_each_and_only_one_that_was_started_is_stopped() {
     let (code, out, err) = place.call(&["server", "start", "influxdb"]);
     assert!(code == 2 && out.is_empty() && err.contains("server stop influxdb"), "{code} {out} {err}");
     assert_eq!(place.folders().len(), 1);
+    place.out(&["server", "stop", "influxdb"]);
+    place.assert_nothing_is_left();
+}
+
+/// Whose server is meant where a user has several is not guessed: they may belong to work in another folder.
+#[test]
+fn of_several_of_a_name_the_one_that_is_named_is_stopped() {
+    if !is_here("influxdb") {
+        return;
+    }
+    let place = Place::new();
+    let first = place.out(&["server", "start", "influxdb"]);
+    let (code, second, said) = place.call(&["server", "start", "influxdb", "--another"]);
+    assert_eq!(code, 0, "{said}");
+    let word = |address: &str| format!("influxdb:{}", address.trim().parse::<Url>().unwrap().port().unwrap());
+    assert!(said.contains(&format!("server stop {}", word(&second))), "{said}");
+    let (code, out, err) = place.call(&["server", "stop", "influxdb"]);
+    assert!(code == 2 && out.is_empty(), "{code} {out} {err}");
+    for address in [&first, &second] {
+        assert!(answers(address), "{address}");
+        assert!(
+            err.contains(&format!("iotbench server stop {}", word(address))) && err.contains(address.trim()),
+            "{err}"
+        );
+    }
+    let (code, _, err) = place.call(&["server", "stop", "influxdb:1"]);
+    assert!(code == 2 && err.contains(&word(&second)), "{err}");
+    let (code, _, err) = place.call(&["server", "stop", &word(&first)]);
+    assert!(code == 0 && err.contains(first.trim()), "{err}");
+    assert!(!answers(&first) && answers(&second));
+    // The last of them needs no number.
     place.out(&["server", "stop", "influxdb"]);
     place.assert_nothing_is_left();
 }

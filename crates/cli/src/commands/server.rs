@@ -1,5 +1,8 @@
 //! `iotbench server start|stop|list`.
 
+mod address;
+mod stop;
+
 use crate::{
     commands::{clean::no_table, join::join},
     console::{self, columns},
@@ -11,8 +14,7 @@ use iotbench_backends::BACKENDS;
 use iotbench_core::{Backend, OpenRequest, Recipe, Registry, SettingError, Settings, Target};
 use iotbench_engine::{Bytes, StopSignal};
 use iotbench_launcher::{
-    DEFAULT_MEMORY_BYTES, Ended, Launch, Record, RecordError, Records, ServerProcess, ServerSettings,
-    planned_endpoints, start,
+    DEFAULT_MEMORY_BYTES, Launch, Record, RecordError, Records, ServerProcess, ServerSettings, planned_endpoints, start,
 };
 use jiff::Timestamp;
 use std::path::PathBuf;
@@ -25,7 +27,9 @@ Examples:
   iotbench server start mongodb --set nodes=3                   a replica set
   iotbench server start kairosdb --with store=cassandra --set nodes=3
   iotbench server list
-  iotbench server stop mariadb";
+  iotbench server start mariadb --another                       one more of them
+  iotbench server stop mariadb
+  iotbench server stop mariadb:PORT                             where several run";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -41,7 +45,7 @@ enum Action {
     Start(StartArguments),
     /// Stop a server and remove its folder
     #[command(after_help = EXAMPLES)]
-    Stop(StopArguments),
+    Stop(stop::StopArguments),
     /// List the servers that were started
     #[command(after_help = EXAMPLES)]
     List,
@@ -64,24 +68,15 @@ struct StartArguments {
     /// Start on this folder, which `--keep` left; it is kept again
     #[arg(long, value_name = "FOLDER")]
     folder: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-struct StopArguments {
-    /// The database
-    backend: String,
-    /// Leave its folder
-    #[arg(long, conflicts_with = "remove")]
-    keep: bool,
-    /// Remove its folder although it was kept before
+    /// Start it although one of this database runs already
     #[arg(long)]
-    remove: bool,
+    another: bool,
 }
 
 pub(super) fn server(arguments: &ServerArguments) -> Result<(), CliError> {
     match &arguments.action {
         Action::Start(arguments) => begin(arguments),
-        Action::Stop(arguments) => stop(arguments),
+        Action::Stop(arguments) => stop::stop(arguments),
         Action::List => list(),
     }
 }
@@ -92,12 +87,13 @@ fn begin(arguments: &StartArguments) -> Result<(), CliError> {
     let recipe = recipe_with(joins, &arguments.with)?;
     let launch = |log| launch(arguments, recipe, log);
     let records = Records::open()?;
-    if let Some(record) = records.find(backend)? {
-        if record.is_alive() {
+    for record in records.of(backend)? {
+        if !record.is_alive() {
+            // What was left of it when the machine, or its supervisor, went down.
+            records.stop(&record, None)?;
+        } else if !arguments.another {
             return Err(RecordError::Running { url: record.urls.join(" "), backend: record.backend }.into());
         }
-        // What was left of it when the machine, or its supervisor, went down.
-        records.stop(&record, None)?;
     }
     let stop = StopSignal::default();
     signals::stop_in_order(stop.clone(), "\nending")?;
@@ -110,8 +106,12 @@ fn begin(arguments: &StartArguments) -> Result<(), CliError> {
     let record = server.record(&log).ok_or_else(|| CliError::internal("the supervisor is not in /proc"))?;
     records.add(&record)?;
     server.detach().map_err(|e| CliError::internal(format!("the supervisor does not listen: {e}")))?;
-    console::say(&usage(&record, &arguments.with));
-    console::print(&record.urls.iter().map(|url| format!("{url}\n")).collect::<String>())
+    // Its address comes first, alone on standard output.
+    let printed =
+        console::print(&record.urls.iter().map(|url| format!("{}\n", address::address(url))).collect::<String>());
+    record.urls.iter().filter_map(|url| address::datagrams(url)).for_each(|line| console::say(&line));
+    console::say(&usage(&record, arguments));
+    printed
 }
 
 fn launch(arguments: &StartArguments, recipe: &'static Recipe, log: PathBuf) -> Result<Launch, CliError> {
@@ -159,37 +159,20 @@ fn recipe_with(backend: &'static dyn Backend, with: &[String]) -> Result<&'stati
 }
 
 /// How to go on with a server that runs.
-fn usage(record: &Record, with: &[String]) -> String {
+fn usage(record: &Record, arguments: &StartArguments) -> String {
     let Record { backend, urls, processes, folder, log, .. } = record;
     let pids = processes.iter().map(|process| process.id.pid.to_string()).collect::<Vec<_>>();
     let runs_as = if pids.len() == 1 { "process" } else { "processes" };
     let urls: String = urls.iter().map(|url| format!(" --url '{url}'")).collect();
-    let with: String = with.iter().map(|pair| format!(" --set backend.{backend}.{pair}")).collect();
+    let with: String = arguments.with.iter().map(|pair| format!(" --set backend.{backend}.{pair}")).collect();
     format!(
         "{backend} runs as {runs_as} {} in {}\nits log: {}\nload it: iotbench run -p pmu_write -b {backend}{urls}{with}\n\
-         end it:  iotbench server stop {backend}",
+         end it:  iotbench server stop {}",
         pids.join(", "),
         folder.display(),
         log.display(),
+        if arguments.another { stop::word(record) } else { backend.clone() },
     )
-}
-
-fn stop(arguments: &StopArguments) -> Result<(), CliError> {
-    let backend = &arguments.backend;
-    recipe_of(backend)?;
-    let records = Records::open()?;
-    let record = records.find(backend)?;
-    let record = record.ok_or_else(|| CliError::usage(format!("no server of {backend} was started here")))?;
-    let keep = match (arguments.keep, arguments.remove) {
-        (true, _) => Some(true),
-        (_, true) => Some(false),
-        _ => None,
-    };
-    match records.stop(&record, keep)? {
-        Ended::Removed => console::say(&format!("{backend} is stopped and its folder removed")),
-        Ended::Kept(folder) => console::say(&kept(backend, &folder)),
-    }
-    Ok(())
 }
 
 /// What a user has to know of a folder that was kept.
