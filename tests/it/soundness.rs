@@ -1,5 +1,5 @@
 //! What a test may ask of how timed runs ended: a machine that others use as well, or that stands still for a while, rightly
-//! makes them invalid. Whether it does so rightly is for the tests of the client's watchmen.
+//! makes them invalid. Whether it does so rightly is for the tests of the client's stall detectors.
 
 use serde_json::Value;
 use std::{fmt::Display, slice};

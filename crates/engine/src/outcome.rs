@@ -200,7 +200,7 @@ pub struct ClientFigures {
     pub samples_dropped: u64,
     /// When it could not run: in the measured part, or in a whole search.
     pub hiccups: Hiccups,
-    /// How late its watchmen were, over the whole load.
+    /// How late its stall detectors were, over the whole load.
     pub lateness: Lateness,
     /// The most operations a second that it can make of this plan; `None`: not measured.
     pub ceiling_per_s: Option<f64>,

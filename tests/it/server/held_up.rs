@@ -64,7 +64,7 @@ fn fifty_clean_runs_give_at_most_one_false_alarm() {
         meter_cpu_pct = meter_cpu_pct.max(client["lateness"]["cpu_pct"].as_f64().unwrap());
     }
     println!(
-        "{RUNS} runs: {alarms} false alarms, {hiccups} hiccups, the latest tick {latest_ms:.1} ms late, the watchmen's CPU at \
+        "{RUNS} runs: {alarms} false alarms, {hiccups} hiccups, the latest tick {latest_ms:.1} ms late, the stall detectors's CPU at \
          most {meter_cpu_pct:.2} % of a core"
     );
     place.out(&["server", "stop", BACKEND]);
@@ -115,7 +115,7 @@ fn by_a_signal(url: &Url) {
     assert_client_is_to_blame(&ended, "it was stopped");
     let lengths_ms = lengths_ms(&ended, "stopped");
     assert_eq!(lengths_ms.len(), 3, "{:#}", ended.document["client"]);
-    // What the watchmen see begins with their next tick, and ends when the machine lets them run.
+    // What the stall detectors see begins with their next tick, and ends when the machine lets them run.
     for (length_ms, (at_least_ms, at_most_ms)) in lengths_ms.iter().zip([98.0, 298.0, 698.0].into_iter().zip(stopped)) {
         assert!((at_least_ms..at_most_ms + 500.0).contains(length_ms), "{length_ms} of {at_most_ms}");
     }

@@ -18,10 +18,10 @@ pub struct Client {
     /// How many there were; null: as before.
     #[serde(default)]
     pub hiccup_count: Option<u64>,
-    /// For how long the client could not run, in the mean over all its watchmen, in milliseconds; null: as before.
+    /// For how long the client could not run, in the mean over all its stall detectors, in milliseconds; null: as before.
     #[serde(default)]
     pub stalled_ms: Option<f64>,
-    /// How late the client's watchmen woke over the whole load; null: as before.
+    /// How late the client's stall detectors woke over the whole load; null: as before.
     #[serde(default)]
     pub lateness: Option<WatchLateness>,
     /// CPU of the client in percent of one core, an embedded database included; null: not known.
@@ -57,7 +57,7 @@ pub struct Hiccup {
     pub at_s: f64,
     /// How long it took.
     pub length_ms: f64,
-    /// For how long the client could not run, in the mean over all its watchmen: one of two that was late counts by half.
+    /// For how long the client could not run, in the mean over all its stall detectors: one of two that was late counts by half.
     pub stalled_ms: f64,
     /// Why: `stopped`, `cpu_quota`, `steal`, `run_queue` or `unknown`.
     pub cause: String,

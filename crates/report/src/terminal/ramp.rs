@@ -33,7 +33,7 @@ pub(super) fn section(document: &Document, columns: u16) -> Option<String> {
         lags.map(|(place, seen): (usize, _)| paragraph(&format!("step {place}: {}", visible(seen)), columns)).collect();
     let lack = capacity.steps.iter().any(|step| step.p99_response_us.is_none());
     let lack = if lack { vec![format!("– p99 needs {} samples", Level::P99.samples_needed())] } else { vec![] };
-    let criterion = paragraph(&format!("too much is: {}", capacity.criterion), columns);
+    let criterion = paragraph(&format!("stop criterion: {}", capacity.criterion), columns);
     Some([vec![text], lack, lags, failures, vec![criterion]].concat().join("\n"))
 }
 
