@@ -3,7 +3,7 @@
 use crate::commands::{
     AgentArguments, BackendsArguments, CapacityArguments, CheckArguments, CleanArguments, CompareArguments,
     CompletionsArguments, DatasetsArguments, GenerateArguments, HistoryArguments, ManArguments, ProfilesArguments,
-    RecoverArguments, ReportArguments, RunArguments, SampleArguments, ScoreArguments, ServerArguments, ShowArguments,
+    RecoverArguments, ReferenceArguments, ReportArguments, RunArguments, SampleArguments, ScoreArguments, ServerArguments, ShowArguments,
     SuiteArguments, VerifyArguments,
 };
 use clap::{Parser, Subcommand};
@@ -90,6 +90,9 @@ pub(crate) enum Command {
     Completions(CompletionsArguments),
     /// Print the manual page
     Man(ManArguments),
+    /// Write the reference as Markdown, or only look whether arguments would be taken
+    #[command(hide = true)]
+    Reference(ReferenceArguments),
 }
 
 #[cfg(test)]

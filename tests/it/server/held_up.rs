@@ -64,7 +64,7 @@ fn fifty_clean_runs_give_at_most_one_false_alarm() {
         meter_cpu_pct = meter_cpu_pct.max(client["lateness"]["cpu_pct"].as_f64().unwrap());
     }
     println!(
-        "{RUNS} runs: {alarms} false alarms, {hiccups} hiccups, the latest tick {latest_ms:.1} ms late, the stall detectors's CPU at \
+        "{RUNS} runs: {alarms} false alarms, {hiccups} hiccups, the latest tick {latest_ms:.1} ms late, the stall detectors' CPU at \
          most {meter_cpu_pct:.2} % of a core"
     );
     place.out(&["server", "stop", BACKEND]);

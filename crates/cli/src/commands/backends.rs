@@ -50,7 +50,7 @@ fn list(registry: &Registry) -> String {
     text
 }
 
-fn survives(promise: PromiseLevel) -> String {
+pub(super) fn survives(promise: PromiseLevel) -> String {
     match promise {
         PromiseLevel::Buffered => "nothing".into(),
         PromiseLevel::ProcessCrash => "process crash".into(),
@@ -68,7 +68,7 @@ fn missing(backend: &'static dyn Backend) -> Vec<[String; 2]> {
     forms.filter_map(|(form, recipe)| Some([form, Programs::find(recipe).err()?.to_string()])).collect()
 }
 
-fn layouts(capabilities: &Capabilities) -> String {
+pub(super) fn layouts(capabilities: &Capabilities) -> String {
     capabilities.layouts.iter().map(|l| l.name()).collect::<Vec<_>>().join(",")
 }
 
@@ -141,7 +141,7 @@ fn details(backend: &dyn Backend) -> String {
     text
 }
 
-fn abilities(c: &Capabilities) -> Vec<[String; 2]> {
+pub(super) fn abilities(c: &Capabilities) -> Vec<[String; 2]> {
     let yes = |is: bool| if is { "yes" } else { "no" };
     let unit = match c.time_unit {
         TimeUnit::Ns => "nanoseconds",

@@ -15,6 +15,7 @@ mod join;
 mod man;
 mod profiles;
 mod recover;
+mod reference;
 mod report;
 mod run;
 mod sample;
@@ -37,6 +38,7 @@ pub(crate) use history::HistoryArguments;
 pub(crate) use man::ManArguments;
 pub(crate) use profiles::ProfilesArguments;
 pub(crate) use recover::RecoverArguments;
+pub(crate) use reference::ReferenceArguments;
 pub(crate) use report::ReportArguments;
 pub(crate) use run::RunArguments;
 pub(crate) use sample::SampleArguments;
@@ -75,5 +77,6 @@ pub(crate) fn carry_out(command: Command) -> Result<u8, CliError> {
         Command::Sample(arguments) => sample::sample(&arguments),
         Command::Completions(arguments) => completions::completions(&arguments).map(|()| 0),
         Command::Man(arguments) => man::man(&arguments).map(|()| 0),
+        Command::Reference(arguments) => reference::reference(&arguments).map(|()| 0),
     }
 }

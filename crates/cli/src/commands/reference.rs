@@ -1,0 +1,74 @@
+//! `iotbench reference`: the pages of docs/reference, from what the program itself reads.
+
+mod backends;
+mod command_tree;
+mod datasets;
+mod environment;
+mod exit_codes;
+mod markdown;
+mod profile_keys;
+mod profile_tables;
+mod profiles;
+
+use crate::{arguments::Arguments, error::CliError};
+use clap::{Args, Parser};
+use std::{fs, path::PathBuf};
+
+#[derive(Debug, Args)]
+pub(crate) struct ReferenceArguments {
+    /// The folder of the pages; it is made
+    #[arg(required_unless_present = "check_command")]
+    folder: Option<PathBuf>,
+    /// Only look whether the program would take the arguments after `--`
+    #[arg(long, conflicts_with = "folder")]
+    check_command: bool,
+    #[arg(last = true, value_name = "ARGUMENT", requires = "check_command")]
+    arguments: Vec<String>,
+}
+
+type Page = (&'static str, fn() -> Result<String, CliError>);
+
+const PAGES: &[Page] = &[
+    ("backends.md", || Ok(backends::page())),
+    ("commands.md", || Ok(command_tree::page())),
+    ("datasets.md", || Ok(datasets::page())),
+    ("environment.md", || Ok(environment::page())),
+    ("exit-codes.md", || Ok(exit_codes::page())),
+    ("profile.md", profile_keys::page),
+    ("profiles.md", profiles::page),
+];
+
+pub(super) fn reference(arguments: &ReferenceArguments) -> Result<(), CliError> {
+    let Some(folder) = &arguments.folder else { return taken(&arguments.arguments) };
+    let cannot = |e| CliError::local_io(format!("{}: {e}", folder.display()));
+    fs::create_dir_all(folder).map_err(cannot)?;
+    for (name, page) in PAGES {
+        fs::write(folder.join(name), page()?).map_err(cannot)?;
+    }
+    Ok(())
+}
+
+/// Whether the program takes these arguments; nothing of them is carried out.
+fn taken(arguments: &[String]) -> Result<(), CliError> {
+    let words = std::iter::once("iotbench").chain(arguments.iter().map(String::as_str));
+    match Arguments::try_parse_from(words) {
+        Err(answer) if answer.use_stderr() => Err(CliError::usage(answer)),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_are_taken_or_refused_without_being_carried_out() {
+        let taken = |line: &str| taken(&line.split(' ').map(str::to_owned).collect::<Vec<_>>());
+        for good in ["run -p none --url postgres://x", "server start x", "run --help", "clean --url x"] {
+            assert!(taken(good).is_ok(), "{good}");
+        }
+        for bad in ["run --ful", "server begin x", "fly"] {
+            assert_eq!(taken(bad).map_err(|e| e.code()), Err(2), "{bad}");
+        }
+    }
+}

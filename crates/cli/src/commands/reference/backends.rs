@@ -1,0 +1,100 @@
+//! The page of databases.
+
+use super::{
+    datasets::settings,
+    markdown::{self, code, codes, table, words},
+};
+use crate::commands::backends::{abilities, layouts, survives};
+use iotbench_backends::BACKENDS;
+use iotbench_core::{Backend, Layout, Recipe};
+
+const ABOUT: &str = "What is installed on a machine, and what is missing, `iotbench backends` tells there. \
+*Survives* is the worst event after which acknowledged data is there, unless a setting says otherwise.";
+
+/// What a database is asked. Each backend that stores answers each of them: the conformance suite holds it against an
+/// oracle.
+const QUERIES: &[(&str, &str)] = &[
+    ("range", "points of devices in a stretch of time"),
+    ("records", "consecutive points of a device from a time on"),
+    ("nearest", "the first or last point whose value meets a condition"),
+    ("minimum", "the point where a signal is least"),
+    ("newest", "the newest points of several devices"),
+    ("max_of_first", "the greatest value over consecutive points"),
+    ("aggregates", "last, least, mean and greatest value, device by device"),
+    ("count", "how many points and values are stored"),
+    ("newest_visible", "the newest point of one series"),
+    ("scan", "every stored row"),
+];
+
+pub(super) fn page() -> String {
+    let queries = QUERIES.iter().map(|(name, meaning)| [code(name), words(meaning)]).collect::<Vec<_>>();
+    let layouts = Layout::ALL.map(|layout| [code(layout.name()), words(layout.summary())]);
+    let head = ["backend", "layouts, the default first", "queries", "nodes", "private server", "survives"];
+    let mut parts = vec![
+        ABOUT.to_owned(),
+        "## Support".to_owned(),
+        table(head, &BACKENDS.iter().map(|b| support(*b)).collect::<Vec<_>>()),
+        table(["layout", "stores"], &layouts),
+        table(["query", "asks for"], &queries),
+    ];
+    BACKENDS.iter().for_each(|backend| parts.extend(describe(*backend)));
+    markdown::page("Databases", &parts)
+}
+
+fn support(backend: &dyn Backend) -> [String; 6] {
+    let c = backend.capabilities();
+    let name = format!("[`{0}`](#{0})", backend.name());
+    let queries = if c.stores { "all" } else { "none" }.to_owned();
+    [name, words(&layouts(c).replace(',', ", ")), queries, nodes(backend), server(backend), survives(backend.promise())]
+}
+
+/// How a database without an address comes to be.
+fn server(backend: &dyn Backend) -> String {
+    match backend.recipe() {
+        Some(_) => "started on demand",
+        None if backend.capabilities().embedded => "in the client's process",
+        None => "only by `--url`",
+    }
+    .into()
+}
+
+/// How many nodes a private server has, in each of its forms.
+fn nodes(backend: &dyn Backend) -> String {
+    let of = |recipe: &Recipe| recipe.nodes.iter().map(u32::to_string).collect::<Vec<_>>().join(" or ");
+    let alone = backend.recipe().map(of);
+    let forms = backend.variants().iter().map(|v| format!("{} with {}", of(v.recipe), code(v.setting)));
+    alone.into_iter().chain(forms).collect::<Vec<_>>().join("; ")
+}
+
+fn describe(backend: &dyn Backend) -> Vec<String> {
+    let name = backend.name();
+    let c = backend.capabilities();
+    let mut rows: Vec<_> = abilities(c).into_iter().map(|row| row.map(|cell| words(cell.trim()))).collect();
+    rows.push(["acknowledged data".into(), format!("{}, unless a setting says otherwise", backend.promise())]);
+    rows.push(["queries".into(), if c.stores { codes(QUERIES.iter().map(|(name, _)| *name)) } else { "none".into() }]);
+    let method = |key: &str| backend.settings().iter().find(|s| s.key == key);
+    rows.extend(["method", "protocol"].iter().filter_map(|key| method(key)).map(|s| [s.key.into(), words(s.help)]));
+    if backend.recipe().is_some() {
+        rows.push(["private server".into(), format!("settings under `[backend.{name}.server]`")]);
+        rows.push(["nodes".into(), nodes(backend)]);
+    } else {
+        rows.push(["private server".into(), server(backend)]);
+    }
+    let under = format!("Settings, under `[backend.{name}]` or as `--set backend.{name}.KEY=VALUE`:");
+    let taken = settings("setting", backend.settings());
+    let under = if taken.is_empty() { "It has no settings.".to_owned() } else { under };
+    vec![format!("## {name}\n\n{}.", words(backend.summary())), table(["ability", ""], &rows), under, taken]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use iotbench_core::Query;
+
+    #[test]
+    fn every_query_is_listed() {
+        let message = serde_json::from_str::<Query>("\"none\"").unwrap_err().to_string();
+        let known: Vec<_> = message.split('`').skip(1).step_by(2).skip(1).collect();
+        assert_eq!(known, QUERIES.iter().map(|(name, _)| *name).collect::<Vec<_>>(), "{message}");
+    }
+}

@@ -1,0 +1,71 @@
+//! The page of environment variables.
+
+use super::{
+    command_tree::{arguments, help, name, shown, tree},
+    markdown::{self, code, table, words},
+};
+use clap::Command;
+use iotbench_backends::BACKENDS;
+use iotbench_core::{Jars, Program, Setting};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Where it stands in place of which option, and what that says.
+type Options = BTreeMap<String, (BTreeSet<String>, BTreeSet<String>, String)>;
+
+pub(super) fn page() -> String {
+    let root = tree();
+    let mut options = Options::new();
+    shown(&root).for_each(|command| collect(command, command.get_name(), &mut options));
+    let row = |(variable, (options, commands, help)): (String, (BTreeSet<String>, BTreeSet<String>, String))| {
+        let list = |set: BTreeSet<String>| set.into_iter().collect::<Vec<_>>().join(", ");
+        [code(&variable), list(options), list(commands), help]
+    };
+    let rows = options.into_iter().map(row).collect::<Vec<_>>();
+    let parts = [
+        "## Options\n\nAn option that is given counts more than its variable.".to_owned(),
+        table(["variable", "option", "of", "meaning"], &rows),
+        "## Programs of private servers\n\nWhich file, or folder of jars, in place of the one that is found.".to_owned(),
+        table(["variable", "of"], &programs()),
+        "## Named in settings\n\nSee [backends.md](backends.md).".to_owned(),
+        table(["variable", "setting", "meaning"], &settings()),
+    ];
+    markdown::page("Environment variables", &parts)
+}
+
+fn collect(command: &Command, path: &str, options: &mut Options) {
+    for argument in arguments(command) {
+        let Some(variable) = argument.get_env() else { continue };
+        let known = options.entry(variable.to_string_lossy().into_owned()).or_default();
+        known.0.insert(name(argument));
+        known.1.insert(code(path));
+        if known.2.is_empty() {
+            known.2 = help(argument);
+        }
+    }
+    shown(command).for_each(|below| collect(below, &format!("{path} {}", below.get_name()), options));
+}
+
+fn programs() -> Vec<[String; 2]> {
+    let mut variables = BTreeMap::<String, BTreeSet<&str>>::new();
+    for backend in BACKENDS {
+        for recipe in backend.recipe().into_iter().chain(backend.variants().iter().map(|v| v.recipe)) {
+            let names = recipe.programs.iter().map(Program::variable).chain(recipe.jars.iter().map(Jars::variable));
+            names.for_each(|name| drop(variables.entry(name).or_default().insert(backend.name())));
+        }
+    }
+    variables.into_iter().map(|(name, of)| [code(&name), markdown::codes(of)]).collect()
+}
+
+/// Variables that the help of a backend's setting names.
+fn settings() -> Vec<[String; 3]> {
+    let mut rows = Vec::new();
+    for backend in BACKENDS {
+        for Setting { key, help, .. } in backend.settings() {
+            let names = help.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+            for name in names.filter(|word| word.starts_with("IOTBENCH_")) {
+                rows.push([code(name), code(&format!("backend.{}.{key}", backend.name())), words(help)]);
+            }
+        }
+    }
+    rows
+}
