@@ -3,8 +3,8 @@
 use crate::commands::{
     AgentArguments, BackendsArguments, CapacityArguments, CheckArguments, CleanArguments, CompareArguments,
     CompletionsArguments, DatasetsArguments, GenerateArguments, HistoryArguments, ManArguments, ProfilesArguments,
-    RecoverArguments, ReferenceArguments, ReportArguments, RunArguments, SampleArguments, ScoreArguments, ServerArguments, ShowArguments,
-    SuiteArguments, VerifyArguments,
+    RecoverArguments, ReferenceArguments, ReportArguments, RunArguments, SampleArguments, ScoreArguments,
+    ServerArguments, ShowArguments, SuiteArguments, VerifyArguments,
 };
 use clap::{Parser, Subcommand};
 

@@ -24,7 +24,8 @@ pub(super) fn page() -> String {
     let parts = [
         "## Options\n\nAn option that is given counts more than its variable.".to_owned(),
         table(["variable", "option", "of", "meaning"], &rows),
-        "## Programs of private servers\n\nWhich file, or folder of jars, in place of the one that is found.".to_owned(),
+        "## Programs of private servers\n\nWhich file, or folder of jars, in place of the one that is found."
+            .to_owned(),
         table(["variable", "of"], &programs()),
         "## Named in settings\n\nSee [backends.md](backends.md).".to_owned(),
         table(["variable", "setting", "meaning"], &settings()),
