@@ -12,6 +12,17 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Where it stands in place of which option, and what that says.
 type Options = BTreeMap<String, (BTreeSet<String>, BTreeSet<String>, String)>;
 
+/// What neither an option nor the help of a setting names.
+const OTHERS: [(&str, &str); 4] = [
+    ("IOTBENCH_SERVERS_DIR", "the folder of the servers that `scripts/servers` installs"),
+    (
+        "IOTBENCH_MARIADB_PASSWORD",
+        "the password for `mariadb` and `mysql`, where neither URL nor `password_file` tells it",
+    ),
+    ("IOTBENCH_POSTGRES_PASSWORD", "the same for `postgres`"),
+    ("IOTBENCH_MONGODB_PASSWORD", "the same for `mongodb`"),
+];
+
 pub(super) fn page() -> String {
     let root = tree();
     let mut options = Options::new();
@@ -29,6 +40,8 @@ pub(super) fn page() -> String {
         table(["variable", "of"], &programs()),
         "## Named in settings\n\nSee [backends.md](backends.md).".to_owned(),
         table(["variable", "setting", "meaning"], &settings()),
+        "## Others".to_owned(),
+        table(["variable", "meaning"], &OTHERS.map(|(name, meaning)| [code(name), words(meaning)])),
     ];
     markdown::page("Environment variables", &parts)
 }
@@ -51,7 +64,9 @@ fn programs() -> Vec<[String; 2]> {
     for backend in BACKENDS {
         for recipe in backend.recipe().into_iter().chain(backend.variants().iter().map(|v| v.recipe)) {
             let names = recipe.programs.iter().map(Program::variable).chain(recipe.jars.iter().map(Jars::variable));
-            names.for_each(|name| drop(variables.entry(name).or_default().insert(backend.name())));
+            for name in names {
+                variables.entry(name).or_default().insert(backend.name());
+            }
         }
     }
     variables.into_iter().map(|(name, of)| [code(&name), markdown::codes(of)]).collect()
