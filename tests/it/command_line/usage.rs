@@ -149,6 +149,33 @@ fn a_dry_run_prints_what_toml_reads_back() {
     assert_eq!(plan["backend"].as_str(), Some("sqlite"));
 }
 
+/// Before any load, and where nothing is run: how long it takes and how much it writes, as far as that can be known.
+#[test]
+fn what_a_run_takes_is_told_beforehand() {
+    let told = |arguments: &[&str]| {
+        let folder = tempfile::tempdir().unwrap();
+        let said = ended(&mut iotbench_in(folder.path(), &[&["run"], arguments].concat()));
+        assert_eq!(said.code, 0, "{}", said.err);
+        let lines: Vec<&str> = said.err.lines().filter(|line| line.starts_with("expected: ")).collect();
+        assert_eq!(lines.len(), 1, "{}", said.err);
+        let before = said.err.lines().take_while(|line| !line.starts_with("measure"));
+        assert!(before.into_iter().any(|line| line == lines[0]), "{}", said.err);
+        lines[0].to_owned()
+    };
+    // One device, 1000 datapoints/s: a time and five values of 16 bits.
+    let paced = ["-p", "machine_write", "-b", "sqlite", "--warmup", "1s", "-d", "2s"];
+    for line in [told(&paced), told(&[&paced[..], &["--dry-run"]].concat())] {
+        assert!(line.contains("at most 3s of load"), "{line}");
+        assert!(line.contains("at most 3000 datapoints, 54.0 kB raw") && line.contains(" free in "), "{line}");
+    }
+    let closed = told(&["-p", "pmu_write", "-b", "sqlite", "--dry-run"]);
+    assert!(closed.contains("closed loop") && closed.contains(" free in "), "{closed}");
+    let nothing = told(&["-p", "pmu_write", "-b", "blackhole", "--dry-run"]);
+    assert!(nothing.contains("nothing is stored"), "{nothing}");
+    let said = call(&["run", "-p", "pmu_write", "-b", "sqlite", "--dry-run", "--output-format", "quiet"]);
+    assert!(!said.err.contains("expected"), "{}", said.err);
+}
+
 /// A profile's name becomes that of a folder and of a table: none leads out of the results folder, and nothing is made.
 #[test]
 fn no_name_leads_out_of_the_results_folder() {

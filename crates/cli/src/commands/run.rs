@@ -6,6 +6,7 @@ mod broker;
 mod carry_out;
 mod command;
 mod database;
+mod expected;
 mod managed;
 mod options;
 mod output;
@@ -38,11 +39,25 @@ pub(super) fn run(arguments: &RunArguments) -> Result<u8, CliError> {
     let jobs = jobs(arguments)?;
     if arguments.dry_run {
         agents::check(&jobs, arguments)?;
-        let nowhere = Place::nowhere();
-        let plans = jobs.iter().flat_map(|job| job.plans("dry-run", &nowhere)).map(|planned| Ok(planned?.plan));
-        return output::print_plans(&plans.collect::<Result<Vec<_>, CliError>>()?, arguments.output_format).map(|()| 0);
+        return dry_run(&jobs, arguments).map(|()| 0);
     }
     run_jobs(&jobs, arguments)
+}
+
+/// Prints the plans, and tells what each of their runs takes.
+fn dry_run(jobs: &[Job], arguments: &RunArguments) -> Result<(), CliError> {
+    let nowhere = Place::nowhere();
+    let mut plans = Vec::new();
+    for job in jobs {
+        for planned in job.plans("dry-run", &nowhere) {
+            let planned = planned?;
+            if arguments.output_format != OutputFormat::Quiet {
+                expected::tell(job, &planned, arguments);
+            }
+            plans.push(planned.plan);
+        }
+    }
+    output::print_plans(&plans, arguments.output_format)
 }
 
 /// Runs what is checked, and prints what it found out.
