@@ -168,7 +168,9 @@ fn what_a_run_takes_is_told_beforehand() {
         assert!(line.contains("at most 3s of load"), "{line}");
         assert!(line.contains("at most 3000 datapoints, 54.0 kB raw") && line.contains(" free in "), "{line}");
     }
-    let closed = told(&["-p", "pmu_write", "-b", "sqlite", "--dry-run"]);
+    let search = told(&["-p", "pmu_write", "-b", "sqlite", "--dry-run"]);
+    assert!(search.contains("about ") && search.contains(" steps, more if"), "{search}");
+    let closed = told(&["-p", "pmu_write", "-b", "sqlite", "--vus", "2", "--dry-run"]);
     assert!(closed.contains("closed loop") && closed.contains(" free in "), "{closed}");
     let nothing = told(&["-p", "pmu_write", "-b", "blackhole", "--dry-run"]);
     assert!(nothing.contains("nothing is stored"), "{nothing}");

@@ -33,11 +33,12 @@ fn the_server_of_a_run_holds_no_lock_of_the_runs_caller() {
     }
     let place = Place::new();
     let (lock, results) = (place.root().join("lock"), place.results());
-    let run = ["run", "-p", "pmu_write", "-b", "postgres", "-d", "1h", "--out", results.to_str().unwrap()];
+    let load = ["run", "-p", "pmu_write", "--vus", "2", "-d", "1h", "--warmup", "0", "-b", "postgres"];
+    let run = [&load[..], &["--out", results.to_str().unwrap()]].concat();
     let mut caller = place.program("bash", &[&["-c", LOCKED, lock.to_str().unwrap(), PROGRAM][..], &run].concat());
     let caller = caller.spawn().unwrap();
     wait_for_series(&place);
-    let callers: Vec<_> = tree(caller.id().try_into().unwrap());
+    let callers = tree(caller.id().try_into().unwrap());
     let named = |pid: i32, name: &str| {
         let command = Process::new(pid).and_then(|process| process.cmdline()).unwrap_or_default();
         command.get(1).is_some_and(|word| word == name)
