@@ -25,8 +25,10 @@ fn depth(call: &Call) -> Depth {
         // It ends with its time, or with who reads it.
         Some("generate") if has("--for") && !call.is_piped => Depth::Whole,
         Some("check" | "profiles" | "backends" | "datasets") => Depth::Whole,
-        // A suite that is gone on with must be there.
-        Some("run" | "suite") if !has("--resume") => Depth::DryRun,
+        // What a shell would fill in, a suite of the user's own, and one that is gone on with are not here.
+        _ if call.words.iter().any(|word| word.contains('$')) => Depth::Arguments,
+        Some("suite") if has("--resume") || call.words.iter().any(|word| word.ends_with(".toml")) => Depth::Arguments,
+        Some("run" | "suite") => Depth::DryRun,
         _ => Depth::Arguments,
     }
 }
