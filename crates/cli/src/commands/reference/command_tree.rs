@@ -55,7 +55,7 @@ fn row(argument: &Arg) -> [String; 5] {
 /// `-b`, `--backend`, or what a positional argument is called.
 pub(super) fn name(argument: &Arg) -> String {
     if argument.is_positional() {
-        return code(&argument.get_value_names().and_then(|names| names.first()).map_or("", |name| name.as_str()));
+        return code(argument.get_value_names().and_then(|names| names.first()).map_or("", |name| name.as_str()));
     }
     let short = argument.get_short().map(|c| format!("-{c}"));
     let long = argument.get_long().map(|word| format!("--{word}"));
@@ -71,7 +71,7 @@ fn value(argument: &Arg) -> String {
         return codes(possible.iter().map(clap::builder::PossibleValue::get_name));
     }
     let names = argument.get_value_names().unwrap_or_default();
-    code(&names.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(" "))
+    code(&names.iter().map(clap::builder::Str::as_str).collect::<Vec<_>>().join(" "))
 }
 
 pub(super) fn help(argument: &Arg) -> String {
