@@ -51,7 +51,7 @@ fn free(job: &Job, arguments: &RunArguments) -> Option<String> {
         true => arguments.out.clone(),
         false => is_here.then(std::env::temp_dir)?,
     };
-    let space = rustix::fs::statvfs(&existing(&folder)).ok()?;
+    let space = rustix::fs::statvfs(existing(&folder)).ok()?;
     Some(format!(" ({} free in {})", size(space.f_bavail.saturating_mul(space.f_frsize)), folder.display()))
 }
 
