@@ -34,7 +34,7 @@ fn generate(criterion: &mut Criterion) {
                 black_box(&batch);
             });
         });
-        let mut encoder = Encoder::new(Format::Influx, name, dataset.clone(), 1);
+        let mut encoder = Encoder::new(Format::Influx, name, dataset.clone());
         let mut text = Vec::new();
         group.bench_function(BenchmarkId::new("fill_and_influx", name), |bencher| {
             bencher.iter(|| {

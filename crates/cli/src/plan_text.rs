@@ -67,22 +67,31 @@ fn group(group: &GroupPlan) -> String {
     format!("{load}; {operations}; {connections}{devices}")
 }
 
-fn operation(operation: &OperationPlan) -> String {
+/// What a request that writes carries.
+pub(crate) fn carried(operation: &OperationPlan) -> String {
     let payload = match operation.payload {
         Payload::Count(n) => counted(u64::from(n), "datapoint"),
         Payload::Second => "one second of a device".into(),
         Payload::SinceLast { window_ns } => format!("all since the last send, at most {}", span(window_ns)),
     };
-    let devices =
-        if operation.devices > 1 { format!(" of each of {} devices", operation.devices) } else { String::new() };
+    match (operation.payload, operation.devices) {
+        (Payload::Count(n), devices @ 2..) => {
+            format!("{payload} of each of {devices} devices ({} in all)", u64::from(n) * u64::from(devices))
+        }
+        _ => payload,
+    }
+}
+
+fn operation(operation: &OperationPlan) -> String {
+    let carried = carried(operation);
     let requests = match (operation.requests, operation.transaction) {
-        (1, false) => return format!("a request writes {payload}{devices}"),
+        (1, false) => return format!("a request writes {carried}"),
         (n, false) => counted(u64::from(n), "request"),
         (n, true) => format!("a transaction of {}", counted(u64::from(n), "request")),
     };
     let pause =
         if operation.has_pauses() { format!(", {} between two", span(operation.pause_ns)) } else { String::new() };
-    format!("{requests}{pause}, each writes {payload}{devices}")
+    format!("{requests}{pause}, each writes {carried}")
 }
 
 fn ramp(ramp: &RampPlan) -> String {

@@ -1,7 +1,7 @@
 //! The built-in profiles, and profiles by name or path.
 
 use crate::{diagnostics::Source, error::CliError};
-use iotbench_engine::{Profile, ProfileError, parse_profile, read_profile};
+use iotbench_engine::{MAX_PROFILE_BYTES, Profile, ProfileError, parse_profile, read_profile, read_regular_text};
 use iotbench_workloads::find_profile;
 use std::path::{Path, PathBuf};
 
@@ -37,8 +37,7 @@ pub(crate) fn read(path: &Path) -> Result<WrittenProfile, CliError> {
 /// The text of a file that holds a profile, or an error with a place in it; else nothing.
 fn text_to_point_at(path: &Path, error: Option<&ProfileError>) -> String {
     let has_lines = error.is_none_or(|e| e.line > 0);
-    let is_file = || std::fs::metadata(path).is_ok_and(|m| m.is_file());
-    if has_lines && is_file() { std::fs::read_to_string(path).unwrap_or_default() } else { String::new() }
+    if has_lines { read_regular_text(path, MAX_PROFILE_BYTES).unwrap_or_default() } else { String::new() }
 }
 
 #[cfg(test)]

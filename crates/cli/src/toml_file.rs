@@ -1,15 +1,11 @@
 //! Files in TOML that are no profiles: suites, scores, prices.
 
 use crate::{console::printable, diagnostics::Source, error::CliError};
-use iotbench_engine::ProfileError;
+use iotbench_engine::{ProfileError, read_regular_text};
 use iotbench_report::PriceFileError;
 use iotbench_scoring::ScoreFileError;
 use iotbench_suite::SuiteFileError;
-use std::{
-    fs::{self, File},
-    io::Read,
-    path::Path,
-};
+use std::{fs, path::Path};
 
 /// Larger files are none of these.
 const MOST_BYTES: u64 = 1 << 20;
@@ -33,13 +29,7 @@ pub(crate) fn read(path: &Path, kind: &str) -> Result<String, CliError> {
     if fs::metadata(path).is_ok_and(|m| m.is_dir()) {
         return Err(wrong(format!("is a folder, and no {kind}")));
     }
-    let mut text = String::new();
-    let read = File::open(path).and_then(|file| file.take(MOST_BYTES + 1).read_to_string(&mut text));
-    read.map_err(|e| wrong(format!("cannot be read: {e}")))?;
-    if text.len() as u64 > MOST_BYTES {
-        return Err(wrong(format!("is no {kind}: one has at most {MOST_BYTES} bytes")));
-    }
-    Ok(text)
+    read_regular_text(path, MOST_BYTES).map_err(|e| wrong(format!("cannot be read as a {kind}: {e}")))
 }
 
 /// What the text of the file `name` holds, or what is wrong with it and where.

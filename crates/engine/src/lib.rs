@@ -72,6 +72,7 @@ pub mod hiccup {
     pub use iotbench_sampler::{Hiccup, HiccupCause, Hiccups, Lateness};
 }
 pub use elsewhere::{Elsewhere, SamplingElsewhere};
+pub use iotbench_simulator::{read_regular, read_regular_text};
 pub use ledger::{Fate, Ledger, LedgerError, LedgerHead, LedgerStore, LedgerSummary, MemoryLedger, PointRanges};
 pub use loading::{Clients, Desk, Loaders, Loading, Orders, PartDesk, PartLoad, Progress, Told};
 pub use observer::{Event, Observer, OperationRecord, Second};
@@ -87,7 +88,7 @@ pub use profile::{
     Arrival, Datapoints, Group, LoadConfig, LoadModel, OperationConfig, OperationKind, Overflow, Phases, Profile, Ramp,
     ScenarioAction, Stop, Sweep,
 };
-pub use profile_file::{ProfileError, parse_profile, read_profile};
+pub use profile_file::{MAX_PROFILE_BYTES, ProfileError, parse_profile, read_profile};
 pub use ramp::{Afterwards, Bounds, Course, Decision, OtherStep, Purpose, Quantity, RampPlan, RampPolicy, Step};
 pub use roles::{BROKER_ROLE, CLIENT_ROLE, MACHINE_ROLE, SERVER_ROLE, SHARED_ROLE};
 pub use run::{RunOptions, ServerProcesses, begun, run};

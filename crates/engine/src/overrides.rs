@@ -46,7 +46,7 @@ pub struct Overrides {
     pub arrival: Option<ArrivalOverride>,
     /// Connections of the first group.
     pub connections: Option<Count>,
-    /// Datapoints in a request.
+    /// Datapoints of each device in a request.
     pub batch: Option<Datapoints>,
     /// The layout.
     pub layout: Option<Layout>,
@@ -115,20 +115,12 @@ fn apply_options(profile: &mut Profile, overrides: &Overrides) -> Result<(), Pro
     if let Some(layout) = overrides.layout {
         profile.layout = Auto::Set(layout);
     }
+    if let Some(arrival) = overrides.arrival {
+        set_arrival(profile, arrival);
+    }
+    // After the arrival: whether there are virtual users is for it to say.
     if let Some(users) = overrides.users {
         set_users(profile, users)?;
-    }
-    if let Some(arrival) = overrides.arrival {
-        profile.ramp = None;
-        for group in &mut profile.groups {
-            match arrival {
-                ArrivalOverride::Closed => group.load.model = LoadModel::Closed,
-                ArrivalOverride::Open(arrival) => {
-                    group.load.model = LoadModel::Open;
-                    group.load.arrival = arrival;
-                }
-            }
-        }
     }
     if let Some(rate) = overrides.rate {
         set_rate(profile, rate)?;
@@ -160,10 +152,26 @@ fn apply_options(profile: &mut Profile, overrides: &Overrides) -> Result<(), Pro
     overrides.search.map_or(Ok(()), |search| search.apply(profile))
 }
 
+fn set_arrival(profile: &mut Profile, arrival: ArrivalOverride) {
+    profile.ramp = None;
+    for group in &mut profile.groups {
+        match arrival {
+            ArrivalOverride::Closed => group.load.model = LoadModel::Closed,
+            ArrivalOverride::Open(arrival) => {
+                group.load.model = LoadModel::Open;
+                group.load.arrival = arrival;
+            }
+        }
+    }
+}
+
 fn set_users(profile: &mut Profile, users: Count) -> Result<(), ProfileError> {
     let Some(group) = profile.groups.first_mut() else { return Ok(()) };
     if group.load.model != LoadModel::Closed {
-        let message = format!("group {} is {}: virtual users belong to a closed loop", group.name, group.load.model);
+        let message = format!(
+            "group {} is {}: virtual users belong to a closed loop. Add --arrival closed, or set groups.0.load.model=closed",
+            group.name, group.load.model
+        );
         return Err(ProfileError::new(format!("--vus {users}"), "users", message));
     }
     group.load.users = users;
@@ -242,8 +250,10 @@ fn find_path(document: &Value, key: &str) -> Result<Vec<String>, (String, Option
     match found.as_slice() {
         [one] => Ok((*one).clone()),
         [] => {
-            let near = closest(key, all.iter().filter_map(|p| p.last()).map(String::as_str));
-            Err(("there is no such field in this profile".into(), near.map(Into::into)))
+            let whole = |path: &Vec<String>| if wanted.len() > 1 { Some(path.join(".")) } else { path.last().cloned() };
+            let fields: Vec<_> = all.iter().filter_map(whole).collect();
+            let near = closest(key, fields.iter().map(String::as_str)).map(Into::into);
+            Err(("there is no such field in this profile".into(), near))
         }
         many => {
             let paths = many.iter().map(|p| p.join(".")).collect::<Vec<_>>().join(", ");

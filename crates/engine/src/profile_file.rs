@@ -1,8 +1,11 @@
 //! Reading a profile, with errors that name file, line and key.
 
+mod assignments;
+
 use crate::profile::Profile;
 use iotbench_core::closest;
-use std::{fmt, fs::File, io::Read, path::Path};
+use iotbench_simulator::read_regular;
+use std::{fmt, path::Path};
 
 /// A profile that cannot be taken as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,7 +70,7 @@ impl ProfileError {
 }
 
 /// Larger files are no profiles.
-const MAX_PROFILE_BYTES: u64 = 1 << 20;
+pub const MAX_PROFILE_BYTES: u64 = 1 << 20;
 
 /// Reads a profile from a file.
 ///
@@ -77,14 +80,7 @@ pub fn read_profile(path: &Path) -> Result<Profile, ProfileError> {
     let file = path.display().to_string();
     let fail =
         |message: String| ProfileError { file: file.clone(), line: 0, column: 0, key: None, message, suggestion: None };
-    let mut bytes = Vec::new();
-    let file_bytes = File::open(path).and_then(|f| f.take(MAX_PROFILE_BYTES + 1).read_to_end(&mut bytes));
-    file_bytes.map_err(|e| fail(format!("cannot be read: {e}")))?;
-    if bytes.len() as u64 > MAX_PROFILE_BYTES {
-        return Err(fail(format!(
-            "is no profile: a profile has at most {MAX_PROFILE_BYTES} bytes, and this file has more"
-        )));
-    }
+    let bytes = read_regular(path, MAX_PROFILE_BYTES).map_err(|e| fail(format!("cannot be read as a profile: {e}")))?;
     let text = String::from_utf8(bytes).map_err(|e| {
         let line = e.as_bytes().iter().take(e.utf8_error().valid_up_to()).filter(|&&b| b == b'\n').count() + 1;
         ProfileError { line, column: 1, ..fail("is no UTF-8 text".into()) }
@@ -97,7 +93,9 @@ pub fn read_profile(path: &Path) -> Result<Profile, ProfileError> {
 /// # Errors
 /// As [`read_profile`].
 pub fn parse_profile(file: &str, text: &str) -> Result<Profile, ProfileError> {
-    toml::from_str(text).map_err(|e| ProfileError::of_toml(file, text, &e))
+    let profile = toml::from_str(text).map_err(|e| ProfileError::of_toml(file, text, &e))?;
+    assignments::check(file, text, &profile)?;
+    Ok(profile)
 }
 
 fn place(text: &str, offset: usize) -> (usize, usize) {

@@ -1,6 +1,11 @@
 //! A dataset as written in a profile, and how it is opened.
 
-use crate::{Dataset, clock::ClockError, datasets::DATASETS, recording::RecordingError};
+use crate::{
+    Dataset,
+    clock::ClockError,
+    datasets::{DATASETS, ShapeInfo, shapes},
+    recording::RecordingError,
+};
 use iotbench_core::{SchemaError, Setting, SettingError, Settings, closest};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
@@ -147,6 +152,14 @@ impl DatasetInfo {
             suggestion: closest(name, DATASETS.iter().map(|d| d.name)).map(Into::into),
             known: known(),
         })
+    }
+}
+
+impl DatasetInfo {
+    /// The shapes of the signals that a profile gives it; none where its signals are its own.
+    #[must_use]
+    pub fn shapes(&self) -> Vec<ShapeInfo> {
+        if self.parameters.iter().any(|p| p.key == "signals") { shapes() } else { Vec::new() }
     }
 }
 

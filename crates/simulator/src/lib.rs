@@ -43,9 +43,11 @@ mod random_walk;
 mod recording;
 mod sending_order;
 mod simulated;
+mod text_file;
 
 pub use config::{DEFAULT_ORIGIN_NS, DatasetConfig, DatasetError, DatasetInfo, Opening, ParameterError};
 pub use dataset::Dataset;
-pub use datasets::{DATASETS, MACHINE_AMPLITUDE, MachineCycles};
+pub use datasets::{DATASETS, MACHINE_AMPLITUDE, MachineCycles, ShapeInfo};
 pub use encode::{Encoder, Format, UnknownFormat};
 pub use recording::RecordingError;
+pub use text_file::{read_regular, read_regular_text};

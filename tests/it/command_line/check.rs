@@ -1,7 +1,10 @@
 //! `iotbench check`: whatever a file holds, the answer is "ok" or an error with file, line, key and suggestion.
 
 use crate::command_line::program::{Said, call, ended, iotbench_in};
-use std::fs;
+use std::{
+    fs,
+    time::{Duration, Instant},
+};
 
 /// Checks a file `mine.toml` with this content.
 fn check(content: &[u8]) -> Said {
@@ -42,6 +45,11 @@ fn an_error_names_file_line_key_and_shows_what_is_written_there() {
         ("pmu_write", "\"closed\"", "\"close\"", "did you mean `closed`?"),
         ("pmu_write", "\"since_last\"", "\"since_lst\"", "since_last"),
         ("pmu_write", "resolution = \"5%\"", "resolution = \"500%\"", "no share"),
+        ("pmu_write", "resolution = \"5%\"", "resolution = 0", "ramp.resolution"),
+        ("machine_write", "\"phases.duration\" =", "\"phases.durration\" =", "did you mean `phases.duration`?"),
+        ("machine_write", "\"phases.duration\" =", "\"pauses\" =", "full.pauses: there is no such field"),
+        ("machine_write", "\"phases.duration\" = \"15m\"", "\"phases.duration\" = \"15 ages\"", "no duration"),
+        ("machine_write", "\"phases.duration\" = \"15m\"", "\"dataset.noisee\" = 1", "did you mean `dataset.noise`?"),
         ("machine_write", "rate = 1000", "rate = -5", "no rate"),
         ("machine_write", "rate = 1000", "rate = nan", "no rate"),
         ("machine_write", "rate = 1000", "rate = 1e308", "no rate"),
@@ -101,4 +109,36 @@ fn every_built_in_profile_is_ok_or_says_what_is_missing() {
         let fine = said.code == 0 && said.out.starts_with(&format!("ok: {name} on sqlite"));
         assert!(fine || (said.code == 2 && said.err.contains("cannot run yet")), "{name}: {}", said.err);
     }
+}
+
+#[test]
+fn a_pipe_and_a_device_are_refused_at_once_wherever_toml_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe.toml");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let linked = folder.path().join("zero.toml");
+    std::os::unix::fs::symlink("/dev/zero", &linked).unwrap();
+    let custom = "name = \"c\"\nsummary = \"c\"\n[dataset]\nname = \"custom\"\nfile = \"pipe.toml\"\n\
+                  [[groups]]\nname = \"g\"\nload = { model = \"closed\" }\noperations = [{ kind = \"write\" }]\n";
+    fs::write(folder.path().join("custom.toml"), custom).unwrap();
+    for file in ["./pipe.toml", "/dev/zero", "./zero.toml"] {
+        for arguments in [
+            &["run", "--profile", file, "--vus", "1"] as &[&str],
+            &["check", file],
+            &["suite", file],
+            &["score", ".", "--file", file],
+        ] {
+            let begun = Instant::now();
+            let said = ended(&mut iotbench_in(folder.path(), arguments));
+            assert_eq!(said.code, 2, "{arguments:?}: {}", said.err);
+            assert!(said.err.contains("not a regular file"), "{arguments:?}: {}", said.err);
+            assert!(begun.elapsed() < Duration::from_secs(10), "{arguments:?}");
+        }
+    }
+    let said = ended(&mut iotbench_in(folder.path(), &["check", "custom.toml"]));
+    assert!(
+        said.code == 2 && said.err.contains("custom.toml:5:1") && said.err.contains("not a regular file"),
+        "{}",
+        said.err
+    );
 }

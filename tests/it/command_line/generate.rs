@@ -71,3 +71,12 @@ fn a_file_is_written_or_the_failure_is_local() {
     assert!(said.err.contains("/proc/iotbench/pmu.csv"), "{}", said.err);
     assert_eq!(to("/dev/full").code, 30);
 }
+
+#[test]
+fn one_device_is_named_as_many_are() {
+    for (format, name) in [("csv", ",pmu-0,"), ("json", "\"device\":\"pmu-0\""), ("influx", "pmu,device=pmu-0 ")] {
+        let said = call(&["generate", "--dataset", "pmu", "--devices", "1", "--for", "40ms", "--format", format]);
+        let named = said.out.lines().filter(|line| line.contains(name)).count();
+        assert_eq!(named, 2, "{format}: {}", said.out);
+    }
+}

@@ -104,3 +104,18 @@ fn a_list_that_nobody_reads_is_no_failure() {
         assert_eq!(child.wait().unwrap().code(), Some(0), "{arguments:?}");
     }
 }
+
+#[test]
+fn the_shapes_of_own_signals_are_listed_with_their_keys_types_and_defaults() {
+    let list = out(&["datasets", "custom"]).split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in [
+        "shape = \"sine\" gives numbers mean number, default 0: the middle",
+        "period time, default 1m: time of one wave",
+        "shape = \"state\" gives texts states list of texts, default []: names of the states",
+        "min number, none",
+        "decimals whole number, none",
+    ] {
+        assert!(list.contains(part), "{part:?} is missing: {list}");
+    }
+    assert!(!out(&["datasets", "pmu"]).contains("shape"));
+}

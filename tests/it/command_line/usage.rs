@@ -23,7 +23,17 @@ const REFUSED: &[(&[&str], &str)] = &[
     (&["run", "-p", "pmu_write", "--duration", "5s"], "--vus"),
     (&["run", "-p", "machine_write", "--rate=-1"], "no rate"),
     (&["run", "-p", "machine_write", "--rate", "inf"], "no rate"),
-    (&["run", "-p", "machine_write", "--vus", "3"], "closed loop"),
+    (&["run", "-p", "machine_write", "--vus", "3"], "--arrival closed, or set groups.0.load.model=closed"),
+    (&["run", "-p", "pmu_write", "--vus", "3", "--arrival", "constant", "-r", "5"], "group pmus is open"),
+    (&["run", "-p", "pmu_write", "--durration", "3s"], "'--duration'"),
+    (&["run", "-p", "pmu_write", "--operatoins", "3"], "'--operations'"),
+    (&["suite", "quick", "--rnus", "3"], "'--runs'"),
+    (&["capacity", "-p", "pmu_write", "--widht", "3%"], "'--width'"),
+    (&["check", "mine.toml", "--fulll"], "'--full'"),
+    (&["generate", "--dataset", "pmu", "--devicse", "3"], "'--devices'"),
+    (&["run", "-p", "pmu_write", "--set", "ramp.resolution=0"], "ramp.resolution: a search ends when"),
+    (&["capacity", "-p", "pmu_write", "--width", "0%"], "--width"),
+    (&["run", "-p", "pmu_write", "--set", "phases.deadlin=9s"], "did you mean `phases.deadline`?"),
     (&["run", "-p", "machine_write", "--batch", "0"], "count"),
     (&["run", "-p", "machine_write", "--url", "mysql://h/x"], "sqlite:PATH"),
     (&["run", "-p", "machine_write", "-b", "sqlite,blackhole", "--url", "sqlite:x.db"], "one database"),
@@ -200,4 +210,32 @@ fn no_name_leads_out_of_the_results_folder() {
     }
     let left = |path: &std::path::Path| path.read_dir().unwrap().map(|e| e.unwrap().file_name()).collect::<Vec<_>>();
     assert_eq!((left(folder.path()), left(&inside)), (vec!["inside".into()], vec!["profile.toml".into()]));
+}
+
+/// The dry run of a profile with these options, as JSON.
+fn planned(arguments: &[&str]) -> serde_json::Value {
+    let said = call(&[&["run", "--dry-run", "--output-format", "json"], arguments].concat());
+    assert_eq!(said.code, 0, "{arguments:?}: {}", said.err);
+    serde_json::from_str(&said.out).unwrap()
+}
+
+#[test]
+fn virtual_users_with_a_closed_arrival_make_a_paced_profile_a_closed_loop() {
+    let plan = planned(&["-p", "machine_write", "--arrival", "closed", "--vus", "4"]);
+    let load = &plan["groups"][0]["load"];
+    assert_eq!((load["model"].as_str(), load["users"].as_u64()), (Some("closed"), Some(4)), "{load}");
+}
+
+#[test]
+fn a_dry_run_says_how_many_datapoints_a_batch_is_of_all_devices() {
+    let arguments = ["-p", "pmu_write", "--vus", "3", "--batch", "7", "--set", "groups.0.operations.0.devices=20"];
+    let plan = planned(&arguments);
+    let request = &plan["write_requests"][0];
+    assert_eq!(request["carries"].as_str(), Some("7 datapoints of each of 20 devices (140 in all)"), "{request}");
+    assert_eq!(request["datapoints"].as_u64(), Some(140));
+    let said = call(&[&["run", "--dry-run"], &arguments[..]].concat());
+    let plan: toml::Table = toml::from_str(&said.out).unwrap();
+    assert_eq!(plan["write_requests"][0]["datapoints"].as_integer(), Some(140));
+    let help = call(&["run", "--help"]).out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(help.contains("Datapoints of each device in a request"), "{help}");
 }

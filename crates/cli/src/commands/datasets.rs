@@ -5,7 +5,8 @@ use crate::{
     error::CliError,
 };
 use clap::Args;
-use iotbench_simulator::{DATASETS, DatasetInfo};
+use iotbench_core::Setting;
+use iotbench_simulator::{DATASETS, DatasetInfo, ShapeInfo};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -29,7 +30,21 @@ pub(super) fn datasets(arguments: &DatasetsArguments) -> Result<(), CliError> {
 }
 
 fn details(dataset: &DatasetInfo) -> String {
-    let parameter = |p: &iotbench_core::Setting| [format!("  {} = {}", p.key, p.default), p.help.to_owned()];
+    let parameter = |p: &Setting| [format!("  {} = {}", p.key, p.default), p.help.to_owned()];
     let parameters: Vec<_> = dataset.parameters.iter().map(parameter).collect();
-    format!("{}: {}\n{}", dataset.name, dataset.summary, columns(&parameters))
+    let head = format!("{}: {}\n{}", dataset.name, dataset.summary, columns(&parameters));
+    let shapes = dataset.shapes();
+    if shapes.is_empty() { head } else { head + &signals(&shapes) }
+}
+
+/// What a signal takes: the keys of all, then those of each shape.
+fn signals(shapes: &[ShapeInfo]) -> String {
+    let key = |s: &Setting| {
+        let default = if s.default.is_empty() { "none".into() } else { format!("default {}", s.default) };
+        [format!("    {}", s.key), format!("{}, {default}: {}", ShapeInfo::type_of(s.key), s.help)]
+    };
+    let keys = |settings: &[Setting]| columns(&settings.iter().map(key).collect::<Vec<_>>());
+    let each = shapes.iter().map(|s| format!("  shape = \"{}\" gives {}\n{}", s.name, s.gives, keys(s.keys)));
+    let each: String = each.collect();
+    format!("  every signal\n{}{each}", keys(&ShapeInfo::COMMON))
 }

@@ -78,7 +78,7 @@ pub(super) fn generate(arguments: &GenerateArguments) -> Result<(), CliError> {
         ),
     };
     let blocks = Blocks::new(Arc::clone(&dataset), devices, from_ns, until_ns);
-    let encoder = Encoder::new(arguments.format, &arguments.dataset, Arc::clone(&dataset), devices);
+    let encoder = Encoder::new(arguments.format, &arguments.dataset, Arc::clone(&dataset));
     let name = arguments.out.as_ref().map_or("standard output".into(), |out| out.display().to_string());
     let fail = |e: io::Error| CliError::local_io(format!("{name} cannot be written: {e}"));
     let written = match &arguments.out {

@@ -89,6 +89,10 @@ fn check_ramp(profile: &Profile, ramp: &Ramp) -> Result<(), FieldError> {
                        interval, in the first group";
         return Err(("ramp".into(), message.into()));
     }
+    if ramp.resolution.0 <= 0.0 {
+        let message = "a search ends when its bounds are this near: write a share above 0, such as 5% (--width)";
+        return Err(("ramp.resolution".into(), message.into()));
+    }
     if ramp.writes_alone && !is_mixed(profile) {
         let message = "only the users of a closed loop that write and read can write alone, where the first group is the \
                        only one";

@@ -1,8 +1,9 @@
 //! The folder of a suite: its file as written, what became of its runs, and their folders.
 
 use super::{Flush, FolderError, ResultsFolder, SUITE_DOCUMENT, SUITE_FILE, shown};
+use iotbench_engine::read_regular_text;
 use iotbench_suite::{Record, SCHEMA};
-use std::{fs, io, path::Path};
+use std::{io, path::Path};
 
 /// Larger files are none of ours.
 const MOST_BYTES: u64 = 64 << 20;
@@ -50,8 +51,5 @@ pub fn read_suite(path: &Path) -> Result<(ResultsFolder, String, Record), Folder
 
 fn read(file: &Path) -> Result<String, FolderError> {
     let failed = |source| FolderError::Read { path: shown(file), source };
-    if fs::metadata(file).map_err(failed)?.len() > MOST_BYTES {
-        return Err(failed(io::Error::new(io::ErrorKind::FileTooLarge, "this is too large for a suite")));
-    }
-    fs::read_to_string(file).map_err(failed)
+    read_regular_text(file, MOST_BYTES).map_err(failed)
 }

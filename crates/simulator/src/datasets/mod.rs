@@ -17,6 +17,7 @@ use crate::{
 };
 use jiff::SignedDuration;
 
+pub use custom::{ShapeInfo, shapes};
 pub use machine::{MACHINE_AMPLITUDE, MachineCycles};
 
 /// Every built-in dataset.

@@ -14,8 +14,8 @@ impl CsvLines {
         Self { names: schema.signals().iter().map(|s| s.name.clone()).collect() }
     }
 
-    pub(super) fn header(&self, names_device: bool, out: &mut Vec<u8>) {
-        out.extend_from_slice(if names_device { b"time,device" } else { b"time" });
+    pub(super) fn header(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"time,device");
         for name in &self.names {
             out.push(b',');
             out.extend_from_slice(name.as_bytes());
@@ -23,13 +23,11 @@ impl CsvLines {
         out.push(b'\n');
     }
 
-    pub(super) fn encode(&mut self, device: Option<&str>, batch: &Batch, rows: Range<usize>, out: &mut Vec<u8>) {
+    pub(super) fn encode(&mut self, device: &str, batch: &Batch, rows: Range<usize>, out: &mut Vec<u8>) {
         for row in rows {
             push_integer(batch.timestamps_ns()[row], out);
-            if let Some(device) = device {
-                out.push(b',');
-                push_text(device, out);
-            }
+            out.push(b',');
+            push_text(device, out);
             for column in batch.columns() {
                 out.push(b',');
                 match column {

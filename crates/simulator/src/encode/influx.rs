@@ -22,13 +22,11 @@ impl InfluxLines {
         Self { measurement: escaped, fields, head: String::new() }
     }
 
-    pub(super) fn encode(&mut self, device: Option<&str>, batch: &Batch, rows: Range<usize>, out: &mut Vec<u8>) {
+    pub(super) fn encode(&mut self, device: &str, batch: &Batch, rows: Range<usize>, out: &mut Vec<u8>) {
         self.head.clear();
         self.head.push_str(&self.measurement);
-        if let Some(device) = device {
-            self.head.push_str(",device=");
-            push_escaped(device, &[',', ' ', '='], &mut self.head);
-        }
+        self.head.push_str(",device=");
+        push_escaped(device, &[',', ' ', '='], &mut self.head);
         for row in rows {
             out.extend_from_slice(self.head.as_bytes());
             for (field, column) in self.fields.iter().zip(batch.columns()) {

@@ -54,12 +54,11 @@ impl FromStr for Format {
     }
 }
 
-/// Appends batches as text to a buffer. Times are whole nanoseconds since the Unix epoch; a device is named when there
-/// is more than one; the buffer apart, nothing is allocated per datapoint.
+/// Appends batches as text to a buffer. Times are whole nanoseconds since the Unix epoch; every line names its
+/// device; the buffer apart, nothing is allocated per datapoint.
 #[derive(Debug)]
 pub struct Encoder {
     dataset: Arc<dyn Dataset>,
-    names_device: bool,
     /// The name of the device at hand.
     device: String,
     lines: Lines,
@@ -74,22 +73,22 @@ enum Lines {
 }
 
 impl Encoder {
-    /// An encoder for batches of a dataset with so many devices. `name` is the measurement in the line protocol.
+    /// An encoder for batches of a dataset. `name` is the measurement in the line protocol.
     #[must_use]
-    pub fn new(format: Format, name: &str, dataset: Arc<dyn Dataset>, devices: u32) -> Self {
+    pub fn new(format: Format, name: &str, dataset: Arc<dyn Dataset>) -> Self {
         let schema = dataset.schema();
         let lines = match format {
             Format::Csv => Lines::Csv(csv::CsvLines::new(schema)),
             Format::Json => Lines::Json(json::JsonLines::new(schema)),
             Format::Influx => Lines::Influx(influx::InfluxLines::new(name, schema)),
         };
-        Self { dataset, names_device: devices > 1, device: String::new(), lines }
+        Self { dataset, device: String::new(), lines }
     }
 
     /// Appends what stands once before all datapoints: the names in CSV, nothing elsewhere.
     pub fn header(&self, out: &mut Vec<u8>) {
         if let Lines::Csv(lines) = &self.lines {
-            lines.header(self.names_device, out);
+            lines.header(out);
         }
     }
 
@@ -98,7 +97,7 @@ impl Encoder {
         for part in batch.run_rows() {
             self.device.clear();
             self.dataset.device_name(part.run.device, &mut self.device);
-            let device = self.names_device.then_some(self.device.as_str());
+            let device = self.device.as_str();
             match &mut self.lines {
                 Lines::Csv(lines) => lines.encode(device, batch, part.rows, out),
                 Lines::Json(lines) => lines.encode(device, batch, part.rows, out),

@@ -19,7 +19,7 @@ fn nothing_is_allocated_once_warm() {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
     for info in DATASETS {
         let dataset = config(info.name).open(1, DEFAULT_ORIGIN_NS, 2, &data).unwrap();
-        let mut encoders = Format::ALL.map(|format| Encoder::new(format, info.name, dataset.clone(), 2));
+        let mut encoders = Format::ALL.map(|format| Encoder::new(format, info.name, dataset.clone()));
         let mut batch = Batch::new(dataset.schema());
         let mut text = Vec::new();
         let mut runs = Vec::new();

@@ -116,7 +116,7 @@ fn what_is_generated_can_be_replayed() {
         let original = DatasetConfig::named(name).unwrap().open(1, DEFAULT_ORIGIN_NS, 3, Path::new(".")).unwrap();
         let mut batch = Batch::new(original.schema());
         (0..3).for_each(|device| original.fill(Run { device, first: 0, count: 100 }, &mut batch));
-        let (mut csv, mut encoder) = (Vec::new(), Encoder::new(Format::Csv, name, original.clone(), 3));
+        let (mut csv, mut encoder) = (Vec::new(), Encoder::new(Format::Csv, name, original.clone()));
         encoder.header(&mut csv);
         encoder.encode(&batch, &mut csv);
         let types: Vec<String> = original

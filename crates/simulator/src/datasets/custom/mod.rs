@@ -21,6 +21,7 @@
 
 mod choice;
 mod number;
+mod shapes;
 mod signal;
 mod text;
 
@@ -31,13 +32,15 @@ use crate::{
     counter_hash::CounterHash,
     datasets::nanoseconds,
     sending_order::{Gaps, Late, MAX_WINDOW, Scrambled, SendingOrder},
+    text_file::read_regular_text,
 };
 use iotbench_core::{Batch, Run, Schema, Setting, Settings};
 use jiff::SignedDuration;
 use serde::Deserialize;
 use serde_json::{Map, Value};
+pub use shapes::{ShapeInfo, shapes};
 use signal::CustomSignal;
-use std::{fs, path::Path, sync::Arc};
+use std::{path::Path, sync::Arc};
 
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
@@ -154,11 +157,7 @@ fn with_file(given: &Settings, base: &Path) -> Result<Settings, ParameterError> 
     let Value::String(file) = file else { return Err(ParameterError::key("file", "must be the name of a file")) };
     let path = base.join(file);
     let fault = |message: String| ParameterError::key("file", format!("{}: {message}", path.display()));
-    let size_bytes = fs::metadata(&path).map_err(|e| fault(e.to_string()))?.len();
-    if size_bytes > MAX_FILE_BYTES {
-        return Err(fault(format!("has {size_bytes} bytes, at most {MAX_FILE_BYTES} are read")));
-    }
-    let text = fs::read_to_string(&path).map_err(|e| fault(e.to_string()))?;
+    let text = read_regular_text(&path, MAX_FILE_BYTES).map_err(|e| fault(e.to_string()))?;
     let mut settings: Map<String, Value> = toml::from_str(&text).map_err(|e| fault(e.to_string()))?;
     settings.extend(given.0);
     Ok(Settings(settings))

@@ -6,7 +6,7 @@ use iotbench_core::{Column, Run, Setting, Settings, Signal, ValueType, closest};
 use serde_json::{Map, Value};
 
 /// The keys that every signal takes.
-const COMMON: [Setting; 4] = [
+pub const COMMON: [Setting; 4] = [
     Setting { key: "name", default: "", help: "lower-case letters, digits and _" },
     Setting { key: "shape", default: "", help: "how its values come about" },
     Setting { key: "type", default: "f64", help: "f32, f64, i64, u16 or text" },
