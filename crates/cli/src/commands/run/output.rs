@@ -5,7 +5,7 @@ use super::{
     options::OutputFormat,
 };
 use crate::{console, error::CliError, plan_text::carried};
-use iotbench_engine::{OperationPlan, Payload, Plan};
+use iotbench_engine::{GroupPlan, OperationPlan, Payload, Plan};
 use iotbench_report::{
     Comparison, Document, REPORT_FILE, Repetitions, render, render_comparison, render_comparisons, render_repetitions,
     render_sweep,
@@ -137,7 +137,7 @@ struct WriteRequest<'a> {
 
 impl<'a> Shown<'a> {
     fn new(plan: &'a Plan) -> Self {
-        let writes = plan.groups.iter().flat_map(|group| group.operations()).filter(|o| o.question().is_none());
+        let writes = plan.groups.iter().flat_map(GroupPlan::operations).filter(|o| o.question().is_none());
         let request = |operation: &'a OperationPlan| WriteRequest {
             operation: &operation.name,
             carries: carried(operation),
