@@ -36,7 +36,7 @@ fn depth(call: &Call) -> Depth {
 /// A folder with what examples speak of: a profile of the user's own, and the built-in ones as files.
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    fs::copy(root().join("configs/profiles/pmu_write.toml"), folder.path().join("mine.toml")).unwrap();
+    fs::copy(root().join("configs/profiles/compressor_insert.toml"), folder.path().join("mine.toml")).unwrap();
     std::os::unix::fs::symlink(root().join("configs"), folder.path().join("configs")).unwrap();
     folder
 }

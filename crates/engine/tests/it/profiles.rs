@@ -286,7 +286,7 @@ fn a_file_that_is_no_text_or_too_large_is_refused() {
     let error = iotbench_engine::read_profile(&path).unwrap_err();
     assert_eq!(error.line, 2);
     std::fs::write(&path, vec![b'#'; 10 << 20]).unwrap();
-    assert!(iotbench_engine::read_profile(&path).unwrap_err().message.contains("no profile"));
+    assert!(iotbench_engine::read_profile(&path).unwrap_err().message.contains("it has more than 1048576 bytes"));
     assert!(iotbench_engine::read_profile(folder.path()).is_err());
 }
 
