@@ -101,7 +101,10 @@ fn a_server_that_stops_answering_hangs_nobody_and_goes_on_afterwards() {
             _ => "SELECT 1",
         };
         assert!(!say(backend, &url, question).is_empty(), "{backend} does not go on");
-        assert!(place.out(&["clean", "--url", url.as_str()]).contains("dropped iotbench_pmu_write"), "{backend}");
+        assert!(
+            place.out(&["clean", "--backend", backend, "--url", url.as_str()]).contains("dropped iotbench_pmu_write"),
+            "{backend}"
+        );
         place.out(&["server", "stop", backend]);
         place.assert_nothing_is_left();
     });
