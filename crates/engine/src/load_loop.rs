@@ -119,6 +119,8 @@ pub struct LoadLoop {
     ended: Vec<Done>,
     pauses: Vec<Pause>,
     generation: Generation,
+    /// The number of the one before.
+    previous: u32,
     /// Whether an operation of an earlier generation may be unanswered.
     settling: bool,
     second: u64,
@@ -155,6 +157,7 @@ impl LoadLoop {
             pauses: Vec::new(),
             // A generation that has begun by now is followed like any other.
             generation: Generation { number: 0, start_ns: 0 },
+            previous: 0,
             settling: false,
             second: 0,
             slice: Slice::default(),

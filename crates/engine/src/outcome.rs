@@ -234,9 +234,12 @@ pub struct StepFigures {
     pub operations_per_s: f64,
     /// Values acknowledged a second.
     pub values_per_s: f64,
-    /// The mean response time; operations without an answer enter with what they have waited.
+    /// The mean response time of the operations that began within the step; `None`: of some it is not known.
     pub mean_response_ns: Option<f64>,
-    /// The 99th percentile of it, where the sample supports it.
+    /// What it is at least, where of some only that is known; `None`: it is known, or there is none.
+    #[serde(default)]
+    pub mean_response_at_least_ns: Option<f64>,
+    /// The 99th percentile of it, where the sample supports it and all were answered.
     pub p99_response_ns: Option<u64>,
     /// Datapoints lost because their user could not send in time.
     pub points_dropped: u64,
@@ -244,8 +247,12 @@ pub struct StepFigures {
     pub visibility: Option<Visibility>,
     /// What became of the queue of an open loop; `None`: there is none, or the step is too short to tell.
     pub backlog: Option<Backlog>,
-    /// X (R + Z) / N, which Little's law says is 1; `None`: not the users of one closed loop.
+    /// X (R + Z) / N of the operations that began within the step, less what its ends cut off their cycles: by Little's law
+    /// it is 1. `None`: not the users of one closed loop.
     pub littles_ratio: Option<f64>,
+    /// How long after its end its operations were followed to their answers, or until they had failed it.
+    #[serde(default)]
+    pub followed_ns: u64,
     /// Whether the load was sustained.
     pub passed: bool,
     /// What it failed by, if it did.

@@ -11,7 +11,6 @@ pub use stream::{Grant, OpenStream, Sensor, SensorStream, Stream};
 use crate::{
     clock::RunClock,
     control::{Control, Generation},
-    slice::Outstanding,
 };
 use iotbench_recorder::{Recorder, Window};
 use std::{
@@ -113,8 +112,10 @@ pub struct Handover {
     pub generation: u32,
     /// What was offered and dropped.
     pub windows: Vec<Window>,
-    /// At the end of a generation: what was due and not taken.
-    pub waiting: Option<Outstanding>,
+    /// At the end of a generation: operations that were due in it and are not offered yet.
+    pub unoffered: u64,
+    /// What became after its end of the operations that were due in it.
+    pub late: Option<Window>,
     /// Operations that were due and never taken, when a ramp's step or the run had ended.
     pub pending: u64,
 }
@@ -135,7 +136,7 @@ pub fn run(clock: RunClock, control: &Control, pace: Pace, mut recorder: Recorde
     let Pace { mut streams, alarms, pauses, sleep } = pace;
     let _ = sleep.thread.set(std::thread::current());
     let mut generation = Generation { number: 0, start_ns: 0 };
-    let mut settling = false;
+    let (mut previous, mut settling) = (0, false);
     loop {
         let now_ns = clock.now_ns();
         // First, so that a window that ends with a step counts in that step.
@@ -143,9 +144,9 @@ pub fn run(clock: RunClock, control: &Control, pace: Pace, mut recorder: Recorde
         let current = control.generation();
         if current != generation && now_ns >= current.start_ns {
             let windows = recorder.begin_phase(current.start_ns);
-            let waiting =
-                streams.iter().map(|s| s.waiting(current.start_ns)).fold(Outstanding::default(), Outstanding::plus);
-            send(Handover { generation: generation.number, windows, waiting: Some(waiting), pending: 0 });
+            let unoffered = streams.iter().map(|s| s.unoffered(current.start_ns)).sum();
+            send(Handover { generation: generation.number, windows, unoffered, ..Handover::default() });
+            previous = generation.number;
             generation = current;
             settling = true;
             control.inform(current.number);
@@ -157,6 +158,9 @@ pub fn run(clock: RunClock, control: &Control, pace: Pace, mut recorder: Recorde
         }
         let abandoned: u64 =
             streams.iter_mut().map(|s| s.follow_load(control.load(), now_ns, control, &mut recorder)).sum();
+        if let Some(late) = recorder.take_late() {
+            send(Handover { generation: previous, late: Some(late), ..Handover::default() });
+        }
         if settling && streams.iter().all(Stream::is_settled) {
             settling = false;
             control.settle(generation.number);
@@ -167,7 +171,7 @@ pub fn run(clock: RunClock, control: &Control, pace: Pace, mut recorder: Recorde
             break;
         }
         let windows = recorder.take_windows(now_ns);
-        send(Handover { generation: generation.number, windows, waiting: None, pending: abandoned });
+        send(Handover { generation: generation.number, windows, pending: abandoned, ..Handover::default() });
         let schedule_ns = streams.iter_mut().filter_map(Stream::next_ns).min().unwrap_or(NO_TIME);
         let earliest_ns = now_ns + if blocked { 10 * COALESCE_NS } else { COALESCE_NS };
         let latest_ns = stop_ns.min(now_ns + LONGEST_SLEEP_NS);
@@ -178,7 +182,9 @@ pub fn run(clock: RunClock, control: &Control, pace: Pace, mut recorder: Recorde
     }
     let stop_ns = control.stops_at_ns().min(clock.now_ns());
     let pending = streams.into_iter().map(|s| s.close(stop_ns, control, &mut recorder)).sum();
-    send(Handover { generation: generation.number, windows: recorder.finish(), waiting: None, pending });
+    let late = recorder.take_late();
+    send(Handover { generation: previous, late, ..Handover::default() });
+    send(Handover { generation: generation.number, windows: recorder.finish(), pending, ..Handover::default() });
     ring_to_the_end(clock, &sleep, &pauses);
 }
 

@@ -22,8 +22,12 @@ pub struct Slice {
     pub fates: Fates,
     /// Operations, with a trace only.
     pub operations: Vec<OperationRecord>,
-    /// At the end of a generation: what it leaves unanswered.
-    pub outstanding: Option<Outstanding>,
+    /// At the end of a generation: operations that were due in it and are not recorded as offered yet.
+    pub unoffered: u64,
+    /// What became after its end of the operations that were due in it; it has no counts.
+    pub late: Option<Window>,
+    /// What the users of a closed loop did beside their operations and thinking.
+    pub user_time: UserTime,
     /// At the end of the thread: operations that were due and never started.
     pub pending: u64,
     /// At the end of the thread: how late it sent although a connection was free.
@@ -60,19 +64,20 @@ impl Slice {
                     == (window.phase(), window.first_second(), window.seconds())
             };
             if let Some(own) = self.windows.iter_mut().find(is_same) {
-                // All recorders of a run have the same kinds.
-                let merged = own.merge(&window);
-                debug_assert!(merged.is_ok(), "recorders of one run have different kinds");
+                merge(own, &window);
             } else {
                 self.windows.push(window);
             }
         }
         self.fates.append(&mut other.fates);
         self.operations.append(&mut other.operations);
-        self.outstanding = match (self.outstanding, other.outstanding) {
-            (Some(own), Some(other)) => Some(own.plus(other)),
-            (own, other) => own.or(other),
-        };
+        self.unoffered += other.unoffered;
+        match (&mut self.late, other.late) {
+            (Some(own), Some(other)) => merge(own, &other),
+            (own @ None, other) => *own = other,
+            (Some(_), None) => {}
+        }
+        self.user_time = self.user_time.plus(other.user_time);
         self.pending += other.pending;
         match (&mut self.pacing_error, other.pacing_error) {
             (Some(own), Some(other)) => own.merge(&other),
@@ -88,28 +93,35 @@ impl Slice {
         let mut windows = self.windows.drain(..);
         let Some(mut first) = windows.next() else { return };
         for window in windows {
-            // All windows of a loop have its recorder's kinds.
-            let merged = first.merge(&window);
-            debug_assert!(merged.is_ok(), "windows of one recorder have different kinds");
+            merge(&mut first, &window);
         }
         self.windows.push(first);
     }
 }
 
-/// Operations without an answer at the end of a generation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Outstanding {
-    /// How many.
-    pub operations: u64,
-    /// How long they have waited together since their intended starts.
-    pub waited_ns: u128,
+/// Adds a window of the same run: all its recorders have the same kinds.
+fn merge(own: &mut Window, other: &Window) {
+    let merged = own.merge(other);
+    debug_assert!(merged.is_ok(), "recorders of one run have different kinds");
 }
 
-impl Outstanding {
+/// Time of the users of a closed loop that belongs to no cycle of an operation and a think time that began in a generation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UserTime {
+    /// From its end until each user starts next, together: what its end cuts off their cycles.
+    pub until_next_ns: u64,
+    /// Within it, what users spent waiting for data or in operations of a generation before the one before, together.
+    pub elsewhere_ns: u64,
+}
+
+impl UserTime {
     /// The sum of both.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
-        Self { operations: self.operations + other.operations, waited_ns: self.waited_ns + other.waited_ns }
+        Self {
+            until_next_ns: self.until_next_ns.saturating_add(other.until_next_ns),
+            elsewhere_ns: self.elsewhere_ns.saturating_add(other.elsewhere_ns),
+        }
     }
 }
 

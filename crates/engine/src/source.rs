@@ -14,7 +14,7 @@ use open::OpenSource;
 use own_users::OwnUsers;
 use paced::PacedSource;
 
-use crate::read::Draw;
+use crate::{read::Draw, slice::UserTime};
 use iotbench_core::{Batch, Left, Run, Source};
 use iotbench_simulator::Dataset;
 use std::sync::Arc;
@@ -40,6 +40,15 @@ pub trait Feed: Source {
 
     /// As [`Source::left`], with the place of each.
     fn left_with_place(&mut self, now_ns: u64, tell: &mut dyn FnMut(usize, Left));
+
+    /// From `start_ns` on, which `now_ns` is not before, operations are a new generation's.
+    fn begin_generation(&mut self, _start_ns: u64, _now_ns: u64) {}
+
+    /// Takes what users did beside operations and thinking since this was asked last: in the generation before the present
+    /// one, and in the present one.
+    fn take_user_times(&mut self) -> [UserTime; 2] {
+        Default::default()
+    }
 }
 
 /// Fills batches from a dataset, by positions in the devices' sending orders.

@@ -240,11 +240,10 @@ fn pace(shared: &Shared, paced: Pace) {
     let recorder = Recorder::new(Arc::clone(&shared.kinds));
     let Some(clock) = wait_for_start(shared) else { return };
     pacer::run(clock, &shared.control, paced, recorder, |handover| {
-        let Handover { generation, windows, waiting, pending } = handover;
-        if !windows.is_empty() || waiting.is_some() || pending > 0 {
+        let Handover { generation, windows, unoffered, late, pending } = handover;
+        if !windows.is_empty() || late.is_some() || unoffered > 0 || pending > 0 {
             // Without a receiver the run is over.
-            let _ =
-                shared.slices.send(Slice { generation, windows, outstanding: waiting, pending, ..Slice::default() });
+            let _ = shared.slices.send(Slice { generation, windows, unoffered, late, pending, ..Slice::default() });
         }
     });
 }

@@ -3,7 +3,7 @@
 use crate::{
     client::ClientLoad,
     outcome::{Measured, SecondFigures},
-    slice::{Outstanding, ReadCounts, Slice},
+    slice::{ReadCounts, Slice, UserTime},
 };
 use iotbench_recorder::{LatencyHistogram, LoadCounts, OperationKind, Recording, WINDOW_NS, Window, WindowCounts};
 use std::{collections::BTreeMap, sync::Arc};
@@ -42,10 +42,25 @@ pub struct GenerationTotals {
     /// What was done in each of the seconds before those, from `first_second` on.
     figures: Vec<SecondFigures>,
     first_second: u64,
-    /// What it left unanswered.
-    pub outstanding: Outstanding,
+    /// Operations that were due in it and were not recorded as offered when it ended.
+    unoffered: u64,
+    /// Of these, those that have been offered since.
+    offered_late: u64,
+    /// What the users of a closed loop did beside their operations and thinking.
+    pub user_time: UserTime,
     /// How late operations were sent in it although a connection was free.
     pacing_error: LatencyHistogram,
+}
+
+/// Operations that were due in a generation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Due {
+    /// All.
+    pub all: u64,
+    /// Those that were not recorded as offered when it ended, because all that may wait on their way were waiting.
+    pub unoffered: u64,
+    /// Those of which nothing more is known yet than that they were due.
+    pub unanswered: u64,
 }
 
 /// A second that may still be cut off.
@@ -67,7 +82,9 @@ impl GenerationTotals {
             earlier: WindowCounts::default(),
             figures: Vec::new(),
             first_second: 0,
-            outstanding: Outstanding::default(),
+            unoffered: 0,
+            offered_late: 0,
+            user_time: UserTime::default(),
             pacing_error: LatencyHistogram::new(),
         }
     }
@@ -176,8 +193,14 @@ impl Totals {
             self.pacing_error.merge(&error);
             generation.pacing_error.merge(&error);
         }
-        if let Some(left) = slice.outstanding {
-            generation.outstanding = generation.outstanding.plus(left);
+        generation.unoffered += slice.unoffered;
+        generation.user_time = generation.user_time.plus(slice.user_time);
+        if let Some(late) = slice.late {
+            generation.offered_late += late.recording().load().offered;
+            self.censored += late.recording().load().censored;
+            // All recorders of a run have the same kinds.
+            let merged = generation.recording.merge(late.recording());
+            debug_assert!(merged.is_ok(), "recorders of one run have different kinds");
         }
         for window in slice.windows {
             self.counts.merge(window.counts());
@@ -211,9 +234,19 @@ impl Totals {
         seconds
     }
 
-    /// What was recorded of a generation.
-    pub fn generation(&self, number: u32) -> Option<&GenerationTotals> {
-        self.generations.get(&number)
+    /// The operations that were due in a generation, once all have told what they did in it.
+    pub fn due(&self, generation: u32) -> Due {
+        let Some(totals) = self.generations.get(&generation) else { return Due::default() };
+        let load = totals.recording.load();
+        let unoffered = totals.unoffered;
+        let all = (load.offered + unoffered).saturating_sub(totals.offered_late);
+        let ended = load.ok + load.fail + load.unknown + load.dropped + load.pending;
+        Due { all, unoffered, unanswered: all.saturating_sub(ended) }
+    }
+
+    /// What the users of a closed loop did in a generation beside their operations and thinking.
+    pub fn user_time(&self, generation: u32) -> UserTime {
+        self.generations.get(&generation).map(|g| g.user_time).unwrap_or_default()
     }
 
     /// Forgets the latencies of a generation that no figure needs any more.
@@ -333,7 +366,7 @@ mod tests {
             totals.add(slice(1, windows(0, &[(second * S, second * S + 1)])));
         }
         totals.add(slice(1, windows(0, &[(7 * S, 7 * S + 5), (50 * S, 50 * S + 5)])));
-        assert_eq!(totals.generation(1).unwrap().recent.len(), RECENT);
+        assert_eq!(totals.generations[&1].recent.len(), RECENT);
         let measured = totals.measured(1, 0, (count - 1) * S).unwrap();
         let expected = |second| if second == 7 { 2 } else { 1 };
         let ok: Vec<_> = measured.seconds.iter().map(|s| (s.ok, s.points, s.values)).collect();
@@ -343,6 +376,31 @@ mod tests {
         assert_eq!(measured.counts.ok, count, "the last second is not in it, the late one is");
     }
 
+    /// Two operations were unanswered when a generation ended, and a third was not even offered: one is answered 3 s later, one
+    /// given up.
+    #[test]
+    fn what_ends_late_is_the_generations_it_began_in() {
+        let mut totals = Totals::new(kinds());
+        let mut recorder = Recorder::new(kinds());
+        for due_ns in [S - 2, S - 1] {
+            recorder.offer(0, due_ns, 1);
+            recorder.start(0, due_ns, due_ns, 1);
+        }
+        let windows = recorder.begin_phase(S);
+        totals.add(Slice { unoffered: 1, ..slice(0, windows) });
+        assert_eq!(totals.due(0), Due { all: 3, unoffered: 1, unanswered: 3 });
+        recorder.offer(0, S - 3, 1);
+        recorder.leave_pending(0, S - 3, 2 * S);
+        let timing = Timing::new(S - 1, S - 1, 4 * S).unwrap();
+        recorder.complete(0, Outcome::Ok, &timing, &Payload::undivided(Outcome::Ok, 1, 2, 0));
+        totals.add(Slice { late: recorder.take_late(), ..slice(0, vec![]) });
+        totals.add(slice(1, recorder.finish()));
+        assert_eq!(totals.due(0), Due { all: 3, unoffered: 1, unanswered: 1 });
+        let measured = totals.measured(0, 0, S).unwrap();
+        assert_eq!(measured.recording.kind(0).by_operation().ok().response().sum_ns(), u128::from(3 * S + 1));
+        assert_eq!((measured.counts.ok, totals.counts.ok), (0, 1), "throughput is that of the second of the answer");
+    }
+
     #[test]
     fn threads_add_up() {
         let mut totals = Totals::new(kinds());
@@ -350,14 +408,15 @@ mod tests {
             let mut pacing_error = Box::new(LatencyHistogram::new());
             pacing_error.record(7);
             totals.add(Slice {
-                outstanding: Some(Outstanding { operations: 2, waited_ns: 10 }),
+                unoffered: 2,
+                user_time: UserTime { until_next_ns: 10, elsewhere_ns: 1 },
                 pacing_error: Some(pacing_error),
                 samples_dropped: 1,
                 ..Slice::default()
             });
         }
         assert_eq!((totals.pacing_error.count(), totals.samples_dropped), (3, 3));
-        let outstanding = totals.generation(0).unwrap().outstanding;
-        assert_eq!(outstanding, Outstanding { operations: 6, waited_ns: 30 });
+        assert_eq!(totals.due(0), Due { all: 6, unoffered: 6, unanswered: 6 });
+        assert_eq!(totals.user_time(0), UserTime { until_next_ns: 30, elsewhere_ns: 3 });
     }
 }

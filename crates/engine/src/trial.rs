@@ -23,6 +23,8 @@ pub enum Limit {
     Loss,
     /// What was acknowledged became visible more slowly.
     Visibility,
+    /// Throughput, response time and users contradict each other: the load did not settle.
+    Unsteady,
     /// The client did not keep its own schedule.
     Client,
 }
@@ -62,6 +64,7 @@ impl Limit {
             Self::Errors => "errors",
             Self::Loss => "loss",
             Self::Visibility => "visibility",
+            Self::Unsteady => "unsteady",
             Self::Client => "client",
         }
     }
@@ -72,16 +75,16 @@ impl Limit {
 pub struct Trial<'a> {
     /// Operations by their fate.
     pub load: LoadCounts,
-    /// The mean response time; operations without an answer enter with what they have waited.
+    /// The mean response time, or what it is at least where operations have no answer; `None`: nothing was due.
     pub mean_response_ns: Option<f64>,
     /// The response times of what was acknowledged.
     pub response: &'a LatencyHistogram,
-    /// How long the operations without an answer have waited, all together.
-    pub waited_ns: u128,
-    /// How long the trial counted: none of its operations has waited longer.
-    pub length_ns: u64,
+    /// How long each of the operations without an answer has waited at least.
+    pub waited_ns: u64,
     /// What became of the queue; `None`: the load has none, or the trial is too short to tell.
     pub backlog: Option<Backlog>,
+    /// X (R + Z) / N, which Little's law says is 1; `None`: not the users of one closed loop.
+    pub littles_ratio: Option<f64>,
     /// Requests that were not stored when their window ended.
     pub late: u64,
     /// How fast what was acknowledged became visible; `None`: an acknowledgement says that it is.
@@ -98,6 +101,9 @@ pub struct BrokenPacing {
     /// What it may be.
     pub limit_us: u64,
 }
+
+/// So far from 1 the ratio of Little's law may be.
+pub const LITTLES_TOLERANCE: f64 = 0.02;
 
 /// Below this a pacing error never matters.
 const PACING_FLOOR_NS: u64 = 2_000_000;
@@ -122,12 +128,41 @@ impl std::fmt::Display for BrokenPacing {
 }
 
 impl Trial<'_> {
-    /// Why its load is too much; `None`: it is sustained.
+    /// Why its load is too much; `None`: it is sustained, as every operation was followed to its answer.
     #[must_use]
     pub fn failure(&self, stop: &StopPlan) -> Option<Failure> {
-        let failure = self.by_criterion(stop).or_else(|| self.by_course())?;
+        self.blamed(self.fails_already(stop).or_else(|| self.unanswered()).or_else(|| self.by_littles_law()))
+    }
+
+    /// Whether it is too much whatever becomes of the operations that have no answer yet: what is known of them is a lower
+    /// bound, which may fail a load and never pass it.
+    #[must_use]
+    pub fn fails_already(&self, stop: &StopPlan) -> Option<Failure> {
+        self.by_criterion(stop).or_else(|| self.by_course())
+    }
+
+    /// That the client was the limit, where it was.
+    fn blamed(&self, failure: Option<Failure>) -> Option<Failure> {
+        let failure = failure?;
         let Some(client) = &self.client else { return Some(failure) };
         Some(Failure::new(Limit::Client, format!("{}; but the client was the limit: {client}", failure.message)))
+    }
+
+    fn unanswered(&self) -> Option<Failure> {
+        let Self { load, .. } = self;
+        let message =
+            || format!("{} of {} operations had no answer within twice the deadline", load.pending, load.offered);
+        (load.pending > 0).then(|| Failure::new(Limit::Errors, message()))
+    }
+
+    /// A mean that throughput and users contradict is no figure to rely on.
+    fn by_littles_law(&self) -> Option<Failure> {
+        let ratio = self.littles_ratio.filter(|ratio| (ratio - 1.0).abs() > LITTLES_TOLERANCE)?;
+        let message = format!(
+            "its figures do not fit together: X (R + Z) / N is {ratio:.3}, and Little's law wants 1 within {} %",
+            LITTLES_TOLERANCE * 100.0
+        );
+        Some(Failure::new(Limit::Unsteady, message))
     }
 
     /// By the stop criterion.
@@ -148,7 +183,8 @@ impl Trial<'_> {
         }
         #[expect(clippy::cast_precision_loss, reason = "limits are far below 2^53 ns")]
         if let Some(limit_ns) = stop.mean_response_ns.filter(|&limit| mean_ns > limit as f64) {
-            let message = format!("mean response {:.3} s > {}", mean_ns / 1e9, span(limit_ns));
+            let bound = if load.pending > 0 { "at least " } else { "" };
+            let message = format!("mean response {bound}{:.3} s > {}", mean_ns / 1e9, span(limit_ns));
             return Some(Failure::new(Limit::Latency, message));
         }
         let (q, limit_ns) = stop.quantile_response?;
@@ -166,12 +202,9 @@ impl Trial<'_> {
         Some(Failure::new(Limit::Latency, message))
     }
 
-    /// How many of the operations without an answer have waited longer than this, at least. Of n that have waited W in the
-    /// mean and at most T, so many are beyond L as make up the mean with all others at L: n (W − L) / (T − L).
+    /// How many of the operations without an answer have waited longer than this, for all that is known.
     fn waiting_longer_than(&self, limit_ns: u64) -> u64 {
-        let over_ns = self.waited_ns.saturating_sub(u128::from(limit_ns) * u128::from(self.load.pending));
-        let most_ns = u128::from(self.length_ns.saturating_sub(limit_ns)).max(1);
-        u64::try_from(over_ns / most_ns).unwrap_or(u64::MAX).min(self.load.pending)
+        if self.waited_ns > limit_ns { self.load.pending } else { 0 }
     }
 
     /// By what would become too much if it went on: the criterion alone passes an overload for as long as its queue is short.
@@ -187,13 +220,6 @@ impl Trial<'_> {
             Some(Failure::new(Limit::Visibility, message))
         })
     }
-}
-
-/// X (R + Z) / N of a closed loop, which Little's law says is 1: throughput, mean response and think time, users.
-#[must_use]
-pub fn littles_ratio(operations_per_s: f64, mean_response_ns: f64, think_ns: u64, users: u32) -> Option<f64> {
-    let cycle_s = mean_response_ns / 1e9 + Duration::from_nanos(think_ns).as_secs_f64();
-    (users > 0).then(|| operations_per_s * cycle_s / f64::from(users))
 }
 
 /// For people.
@@ -226,8 +252,8 @@ mod tests {
             mean_response_ns: Some(1e6),
             response: &response,
             waited_ns: 0,
-            length_ns: 10_000_000_000,
             backlog: None,
+            littles_ratio: None,
             late: 0,
             visibility: None,
             client: None,
@@ -247,10 +273,18 @@ mod tests {
         assert_eq!(named(|t| t.load.dropped = 1), (Limit::Loss, "1 of 1000 operations were never started".into()));
         assert_eq!(named(|t| t.mean_response_ns = Some(1.1e9)), (Limit::Latency, "mean response 1.100 s > 1s".into()));
         assert_eq!(named(|t| t.late = 3).0, Limit::Latency);
-        // 20 waited 2.05 s in the mean and 10 s at most: four or more of them longer than 50 ms.
-        let waiting = named(|t| (t.load.pending, t.waited_ns, t.load.ok) = (20, 41_000_000_000, 980));
-        assert_eq!(waiting, (Limit::Latency, "4 of 1000 operations or more had waited longer than 50ms".into()));
-        assert_eq!(failure(|t| (t.load.pending, t.waited_ns) = (20, 1_000_000_000)), None, "50 ms in the mean");
+        assert_eq!(
+            named(|t| (t.load.pending, t.waited_ns) = (20, 51_000_000)),
+            (Limit::Latency, "20 of 1000 operations or more had waited longer than 50ms".into())
+        );
+        let unanswered = (Limit::Errors, "20 of 1000 operations had no answer within twice the deadline".into());
+        assert_eq!(
+            named(|t| (t.load.pending, t.waited_ns) = (20, 49_000_000)),
+            unanswered,
+            "a bound never passes a load"
+        );
+        assert_eq!(named(|t| t.littles_ratio = Some(0.975)).0, Limit::Unsteady);
+        assert_eq!(failure(|t| t.littles_ratio = Some(1.019)), None);
         let growing = |t: &mut Trial<'_>| {
             let seconds: Vec<_> = (0..10).map(|_| SecondOfQueue { offered: 100, ended: 90 }).collect();
             t.backlog = Backlog::of(&seconds, 1);
@@ -277,11 +311,5 @@ mod tests {
         let (limit, message) = failure(|t| (t.load.fail, t.client) = (1, Some(broken.to_string()))).unwrap();
         assert_eq!(limit, Limit::Client);
         assert!(message.starts_with("1 of 1000 operations failed; but the client"), "{message}");
-    }
-
-    #[test]
-    fn littles_law_holds_where_users_only_wait_and_think() {
-        assert_eq!(littles_ratio(100.0, 0.4e9, 600_000_000, 100), Some(1.0));
-        assert_eq!(littles_ratio(100.0, 0.4e9, 0, 0), None);
     }
 }

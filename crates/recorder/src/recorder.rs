@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::latency::Timing;
 use crate::outcome::Outcome;
-use crate::recording::OperationKind;
-use crate::window::{Payload, WINDOW_NS, Window};
+use crate::recording::{KindRecording, OperationKind};
+use crate::window::{Payload, WINDOW_NS, Window, WindowCounts};
 
 /// Windows held until they are taken; beyond that the two oldest become one.
 const OPEN_WINDOWS: usize = 4;
@@ -23,10 +23,10 @@ const READY_WINDOWS: usize = 2;
 /// **Which second.** Offered counts at the intended start, started at the send, the outcome at the last reply (or when the
 /// operation was given up), dropped and pending at the instant given.
 ///
-/// **Which phase.** An operation belongs to the phase in which it was intended to start. One that ends in a later phase is
-/// counted in that second's [`WindowCounts`](crate::WindowCounts), where throughput is read, but is in no
-/// [`Recording`](crate::Recording). So before a phase ends its operations must be answered or told as
-/// [`unknown`](Outcome::Unknown) or [`pending`](Self::leave_pending): else the slowest of them would go missing.
+/// **Which phase.** An operation belongs to the phase in which it was intended to start, however late it ends. One that ends
+/// in the next phase is counted in that second's [`WindowCounts`](crate::WindowCounts), where throughput is read, and its
+/// latencies go to the [recording of what was late](Self::take_late), which is its own phase's. One that ends in a phase
+/// after that is in no [`Recording`](crate::Recording): whoever begins phases follows each to its last answer first.
 ///
 /// Every `kind` is an index into the kinds given to [`new`](Self::new); an index beyond them panics.
 #[derive(Debug)]
@@ -34,6 +34,10 @@ pub struct Recorder {
     kinds: Arc<[OperationKind]>,
     phase: u32,
     phase_start_ns: u64,
+    /// When the phase before began.
+    previous_start_ns: u64,
+    /// Operations of the phase before that ended in this one.
+    late: Option<Window>,
     /// Windows of earlier seconds have been taken.
     first_open_second: u64,
     open: VecDeque<Window>,
@@ -53,6 +57,8 @@ impl Recorder {
             kinds,
             phase: 0,
             phase_start_ns: 0,
+            previous_start_ns: 0,
+            late: None,
             first_open_second: 0,
             open: VecDeque::with_capacity(OPEN_WINDOWS),
             spare,
@@ -63,24 +69,18 @@ impl Recorder {
     /// `operations` operations were due at `intended_ns`. To be told when they are due, not when they are started.
     #[inline]
     pub fn offer(&mut self, kind: usize, intended_ns: u64, operations: u64) {
-        let belongs = self.belongs(intended_ns);
-        let window = self.window_at(intended_ns);
-        window.counts.offered += operations;
-        if belongs {
-            window.recording.kind_mut(kind).load_mut().offered += operations;
-        }
+        let count = |counts: &mut WindowCounts| counts.offered += operations;
+        self.note(kind, intended_ns, intended_ns, count, |recording| recording.load_mut().offered += operations);
     }
 
     /// An operation due at `intended_ns` was sent at `sent_ns` with `points` datapoints.
     #[inline]
     pub fn start(&mut self, kind: usize, intended_ns: u64, sent_ns: u64, points: u64) {
-        let belongs = self.belongs(intended_ns);
-        let window = self.window_at(sent_ns);
-        window.counts.started += 1;
-        window.counts.points.sent += points;
-        if belongs {
-            window.recording.kind_mut(kind).load_mut().started += 1;
-        }
+        let count = |counts: &mut WindowCounts| {
+            counts.started += 1;
+            counts.points.sent += points;
+        };
+        self.note(kind, intended_ns, sent_ns, count, |recording| recording.load_mut().started += 1);
     }
 
     /// A started operation ended. One without a verdict is given up at the timing's last instant, and also enters the
@@ -91,6 +91,9 @@ impl Recorder {
             let counts = &mut self.window_at(timing.replied_ns()).counts;
             counts.complete(outcome, payload);
             counts.carried += 1;
+            if let Some(late) = self.late_recording(kind, timing.intended_ns()) {
+                late.complete(outcome, timing, None);
+            }
             return;
         }
         let previous_ns = match outcome {
@@ -106,37 +109,33 @@ impl Recorder {
     /// Not needed for kinds of one request, where it changes nothing: their requests are their operations.
     #[inline]
     pub fn complete_request(&mut self, kind: usize, operation_intended_ns: u64, outcome: Outcome, timing: &Timing) {
-        if self.belongs(operation_intended_ns) {
-            self.window_at(timing.replied_ns()).recording.kind_mut(kind).complete_request(outcome, timing);
+        if let Some(recording) = self.recording_of(kind, operation_intended_ns, timing.replied_ns()) {
+            recording.complete_request(outcome, timing);
         }
     }
 
     /// An operation of a kind with pauses succeeded at `replied_ns` after it had kept the target busy for `busy_ns`. For
     /// other kinds this changes nothing.
     pub fn record_busy(&mut self, kind: usize, operation_intended_ns: u64, replied_ns: u64, busy_ns: u64) {
-        if self.belongs(operation_intended_ns) {
-            self.window_at(replied_ns).recording.kind_mut(kind).record_busy(busy_ns);
+        if let Some(recording) = self.recording_of(kind, operation_intended_ns, replied_ns) {
+            recording.record_busy(busy_ns);
         }
     }
 
     /// An operation due at `intended_ns` will never be started, because at `now_ns` too many were under way. Its response
     /// time is at least the time since it was due.
     pub fn drop_operation(&mut self, kind: usize, intended_ns: u64, now_ns: u64) {
-        let belongs = self.belongs(intended_ns);
-        let window = self.window_at(now_ns);
-        window.counts.dropped += 1;
-        if belongs {
-            let recording = window.recording.kind_mut(kind);
+        let count = |counts: &mut WindowCounts| counts.dropped += 1;
+        self.note(kind, intended_ns, now_ns, count, |recording| {
             recording.load_mut().dropped += 1;
             recording.censor(now_ns.saturating_sub(intended_ns));
-        }
+        });
     }
 
     /// An operation due at `intended_ns` was not started when its phase ended at `end_ns`. Its response time is at least
     /// the time since it was due.
     pub fn leave_pending(&mut self, kind: usize, intended_ns: u64, end_ns: u64) {
-        if self.belongs(intended_ns) {
-            let recording = self.window_at(end_ns).recording.kind_mut(kind);
+        if let Some(recording) = self.recording_of(kind, intended_ns, end_ns) {
             recording.load_mut().pending += 1;
             recording.censor(end_ns.saturating_sub(intended_ns));
         }
@@ -174,9 +173,18 @@ impl Recorder {
     pub fn begin_phase(&mut self, at_ns: u64) -> Vec<Window> {
         self.first_open_second = self.first_open_second.max(at_ns / WINDOW_NS);
         self.phase += 1;
+        self.previous_start_ns = self.phase_start_ns;
         self.phase_start_ns = at_ns;
+        self.late = None;
         self.last_response_ns.fill(None);
         self.open.drain(..).collect()
+    }
+
+    /// Takes the latencies of operations of the phase before that have ended in this one since this was asked last, as a
+    /// window of that phase without counts: their events are counted in the seconds in which they happened.
+    #[must_use]
+    pub fn take_late(&mut self) -> Option<Window> {
+        self.late.take()
     }
 
     /// Takes all windows that are left, at the end of the run.
@@ -195,6 +203,46 @@ impl Recorder {
 
     fn belongs(&self, intended_ns: u64) -> bool {
         intended_ns >= self.phase_start_ns
+    }
+
+    /// Counts what happened at `at_ns` in its second, and records it with its operation.
+    #[inline]
+    fn note(
+        &mut self,
+        kind: usize,
+        intended_ns: u64,
+        at_ns: u64,
+        count: impl FnOnce(&mut WindowCounts),
+        record: impl FnOnce(&mut KindRecording),
+    ) {
+        let belongs = self.belongs(intended_ns);
+        let window = self.window_at(at_ns);
+        count(&mut window.counts);
+        if belongs {
+            record(window.recording.kind_mut(kind));
+        } else if let Some(late) = self.late_recording(kind, intended_ns) {
+            record(late);
+        }
+    }
+
+    /// Where an operation is recorded of which something is known at `at_ns`.
+    #[inline]
+    fn recording_of(&mut self, kind: usize, intended_ns: u64, at_ns: u64) -> Option<&mut KindRecording> {
+        if self.belongs(intended_ns) {
+            return Some(self.window_at(at_ns).recording.kind_mut(kind));
+        }
+        self.late_recording(kind, intended_ns)
+    }
+
+    /// The same of an operation of an earlier phase; `None`: of one before the one before.
+    #[cold]
+    fn late_recording(&mut self, kind: usize, intended_ns: u64) -> Option<&mut KindRecording> {
+        if intended_ns < self.previous_start_ns {
+            return None;
+        }
+        let (kinds, phase, second) = (&self.kinds, self.phase - 1, self.previous_start_ns / WINDOW_NS);
+        let late = self.late.get_or_insert_with(|| Window::new(Arc::clone(kinds), phase, second));
+        Some(late.recording.kind_mut(kind))
     }
 
     #[inline]

@@ -57,7 +57,7 @@ pub struct WindowCounts {
     pub unknown: u64,
     /// Operations dropped in the window.
     pub dropped: u64,
-    /// Of ok, fail and unknown, those that belong to an earlier phase: they are in no [`Recording`].
+    /// Of ok, fail and unknown, those that belong to an earlier phase: they are in no window's [`Recording`].
     pub carried: u64,
     /// Events of earlier seconds that were told only after their window had been taken, and are counted here instead.
     pub late: u64,

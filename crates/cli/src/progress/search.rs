@@ -85,14 +85,15 @@ impl Search {
 
     /// What a step found out.
     fn step_line(&self, figures: &StepFigures) -> String {
-        let mean = figures.mean_response_ns.map_or("no answer".into(), |ns| {
+        let is_bound = figures.mean_response_ns.is_none();
+        let mean = figures.mean_response_ns.or(figures.mean_response_at_least_ns).map_or("no answer".into(), |ns| {
             #[expect(
                 clippy::cast_possible_truncation,
                 clippy::cast_sign_loss,
                 reason = "a mean response time is positive and far below 2^64 ns"
             )]
             let ns = ns as u64;
-            format!("mean response {}", duration(ns))
+            format!("mean response {}{}", if is_bound { "at least " } else { "" }, duration(ns))
         });
         let p99 = figures.p99_response_ns.map(|ns| format!(", p99 {}", duration(ns))).unwrap_or_default();
         #[expect(

@@ -1,7 +1,10 @@
 //! Handing over to the control thread: what a second or a generation recorded, and what remains at the end.
 
 use super::LoadLoop;
-use crate::{ledger::Fate, slice::Outstanding};
+use crate::{
+    ledger::Fate,
+    slice::{Slice, UserTime},
+};
 use iotbench_core::{Applied, Cause, Left};
 use iotbench_recorder::{Outcome, Payload, WINDOW_NS};
 use std::sync::mpsc::TrySendError;
@@ -12,7 +15,9 @@ impl LoadLoop {
         let current = self.parts.control.generation();
         // One that is announced ahead is followed when its time has come.
         if current != self.generation && now_ns >= current.start_ns {
-            self.slice.outstanding = Some(self.outstanding(now_ns, current.start_ns));
+            self.hand_over_late();
+            self.slice.unoffered = self.unoffered(current.start_ns);
+            self.slice.user_time = self.end_user_time(now_ns, current.start_ns);
             let windows = self.parts.recorder.begin_phase(current.start_ns);
             self.slice.windows.extend(windows);
             let mut slice = std::mem::take(&mut self.slice);
@@ -20,12 +25,14 @@ impl LoadLoop {
             slice.pacing_error = Some(std::mem::take(&mut self.pacing_error));
             // The control thread waits for this one. Without a receiver the run is over.
             let _ = self.parts.slices.send(slice);
+            self.previous = self.generation.number;
             self.generation = current;
             self.settling = true;
             self.parts.control.inform(current.number);
         }
         if self.settling && self.is_settled(now_ns) {
             self.settling = false;
+            self.hand_over_late();
             self.parts.control.settle(self.generation.number);
         }
         let second = now_ns / WINDOW_NS;
@@ -34,7 +41,30 @@ impl LoadLoop {
             let windows = self.parts.recorder.take_windows(now_ns);
             self.slice.windows.extend(windows);
             self.hand_over();
+            self.hand_over_late();
         }
+    }
+
+    /// What has ended of the generation before, which the control thread follows to its last answer.
+    fn hand_over_late(&mut self) {
+        let late = self.parts.recorder.take_late();
+        let [user_time, present] = self.parts.source.take_user_times();
+        self.slice.user_time = self.slice.user_time.plus(present);
+        if late.is_some() || user_time != UserTime::default() {
+            // Without a receiver the run is over.
+            let _ = self.parts.slices.send(Slice { generation: self.previous, late, user_time, ..Slice::default() });
+        }
+    }
+
+    /// What users did beside operations and thinking in the present generation, which ends at `end_ns`.
+    fn end_user_time(&mut self, now_ns: u64, end_ns: u64) -> UserTime {
+        let start_ns = self.generation.start_ns;
+        let mut earlier = 0;
+        self.each_unanswered(now_ns, |intended_ns| earlier += u64::from(intended_ns < start_ns));
+        self.parts.source.begin_generation(end_ns, now_ns);
+        let [ended, _] = self.parts.source.take_user_times();
+        let elsewhere_ns = earlier * end_ns.saturating_sub(start_ns);
+        self.slice.user_time.plus(ended).plus(UserTime { elsewhere_ns, ..UserTime::default() })
     }
 
     pub(super) fn hand_over(&mut self) {
@@ -49,30 +79,31 @@ impl LoadLoop {
 
     fn is_settled(&mut self, now_ns: u64) -> bool {
         let start_ns = self.generation.start_ns;
-        let mut settled = self.under_way.iter().flatten().all(|u| u.due.intended_ns >= start_ns);
-        self.parts.source.left(now_ns, &mut |left| {
-            settled &= !matches!(left, Left::Operation { intended_ns } if intended_ns < start_ns);
-        });
+        let mut settled = true;
+        self.each_unanswered(now_ns, |intended_ns| settled &= intended_ns >= start_ns);
         settled
     }
 
-    /// What is unanswered of the present generation, which ends at `end_ns`.
-    fn outstanding(&mut self, now_ns: u64, end_ns: u64) -> Outstanding {
-        let start_ns = self.generation.start_ns;
-        let mut sum = Outstanding::default();
-        let mut add = |intended_ns: u64| {
-            if (start_ns..end_ns).contains(&intended_ns) {
-                sum.operations += 1;
-                sum.waited_ns += u128::from(now_ns.saturating_sub(intended_ns));
-            }
-        };
-        self.under_way.iter().flatten().for_each(|u| add(u.due.intended_ns));
+    /// Operations of the present generation, which ends at `end_ns`, that are due and have not started.
+    fn unoffered(&mut self, end_ns: u64) -> u64 {
+        let (own, mut count) = (self.generation.start_ns..end_ns, 0);
+        if self.parts.pacer_offers {
+            return count;
+        }
+        self.parts.source.left(end_ns, &mut |left| {
+            count += u64::from(matches!(left, Left::Operation { intended_ns } if own.contains(&intended_ns)));
+        });
+        count
+    }
+
+    /// Tells when each operation was due that is under way or was not started.
+    fn each_unanswered(&mut self, now_ns: u64, mut tell: impl FnMut(u64)) {
+        self.under_way.iter().flatten().for_each(|u| tell(u.due.intended_ns));
         self.parts.source.left(now_ns, &mut |left| {
             if let Left::Operation { intended_ns } = left {
-                add(intended_ns);
+                tell(intended_ns);
             }
         });
-        sum
     }
 
     pub(super) fn give_up(&mut self) {
@@ -102,6 +133,7 @@ impl LoadLoop {
     pub(super) fn close(mut self) {
         let now_ns = self.parts.clock.now_ns();
         self.follow(now_ns);
+        self.hand_over_late();
         self.parts.control.end_loop(self.last_answer_ns);
         let end_ns = now_ns.min(self.parts.control.stops_at_ns());
         let (first_kind, pacer_offers) = (self.parts.first_kind, self.parts.pacer_offers);

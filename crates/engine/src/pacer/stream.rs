@@ -5,16 +5,12 @@ use crate::{
     intervals::WindowWatch,
     mix::OperationMix,
     schedule::{Schedule, Start, Starts},
-    slice::Outstanding,
 };
 use async_channel::{Receiver, Sender, TrySendError};
 use iotbench_recorder::Recorder;
-use std::{
-    collections::VecDeque,
-    sync::{
-        Arc,
-        atomic::{AtomicU32, Ordering},
-    },
+use std::sync::{
+    Arc,
+    atomic::{AtomicU32, Ordering},
 };
 
 /// An operation of an open loop, or a datapoint of a sensor, that has become due.
@@ -54,8 +50,6 @@ pub struct OpenStream {
     pub ramped: Option<u32>,
     /// The windows in which devices report, while they do.
     pub window: Option<WindowWatch>,
-    /// The intended times of what was granted last, as much of it as may still wait.
-    pub granted_ns: VecDeque<u64>,
     /// To the loops that start them; any may take any.
     pub grants: Sender<Grant>,
     /// What is not taken at the end.
@@ -109,11 +103,11 @@ impl Stream {
         }
     }
 
-    /// What was due before a time and is not taken.
-    pub(super) fn waiting(&self, end_ns: u64) -> Outstanding {
+    /// Operations that were due before a time and are not offered yet.
+    pub(super) fn unoffered(&self, end_ns: u64) -> u64 {
         match self {
-            Self::Open(stream) => stream.waiting(end_ns),
-            Self::Sensors(_) => Outstanding::default(),
+            Self::Open(stream) => stream.unoffered(end_ns),
+            Self::Sensors(_) => 0,
         }
     }
 
@@ -218,16 +212,11 @@ impl OpenStream {
     }
 
     /// Only the steps of a ramp ask for it: to look through a long backlog would delay another run's schedule.
-    fn waiting(&self, end_ns: u64) -> Outstanding {
-        if self.ramped.is_none() {
-            return Outstanding::default();
+    fn unoffered(&self, end_ns: u64) -> u64 {
+        if self.ramped.is_none_or(|load| load == 0) {
+            return 0;
         }
-        let granted = self.granted_ns.iter().rev().take(self.grants.len()).copied();
-        let due = self.schedule.clone().map(|s| s.at_ns).take_while(|&at_ns| at_ns < end_ns);
-        let due = due.take(if self.ramped == Some(0) { 0 } else { usize::MAX });
-        granted.filter(|&at_ns| at_ns < end_ns).chain(due).fold(Outstanding::default(), |sum, at_ns| {
-            sum.plus(Outstanding { operations: 1, waited_ns: u128::from(end_ns - at_ns) })
-        })
+        self.schedule.clone().take_while(|start| start.at_ns < end_ns).count() as u64
     }
 
     fn kind(&self, number: u64) -> usize {
@@ -254,19 +243,8 @@ impl OpenStream {
             self.outstanding.fetch_add(1, Ordering::Relaxed);
             // Only the pacer sends, so there is still room; a closed channel means that the run is over.
             let _ = self.grants.try_send(Grant { intended_ns: at_ns, number, device: 0, devices });
-            if self.ramped.is_some() {
-                self.remember(at_ns);
-            }
         }
         true
-    }
-
-    /// Keeps as many intended times as grants may wait.
-    fn remember(&mut self, at_ns: u64) {
-        if self.grants.capacity().is_some_and(|most| self.granted_ns.len() >= most) {
-            self.granted_ns.pop_front();
-        }
-        self.granted_ns.push_back(at_ns);
     }
 
     fn close(mut self, stop_ns: u64, control: &Control, recorder: &mut Recorder) -> u64 {

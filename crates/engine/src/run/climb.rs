@@ -16,6 +16,7 @@ use crate::{
 };
 use figures::Counted;
 use iotbench_core::Acknowledgement;
+use iotbench_sampler::CpuShares;
 use std::collections::BTreeMap;
 
 /// Waiting for the answers of the step before is looked at this often.
@@ -181,23 +182,76 @@ impl Session<'_> {
         if self.is_over(running)? && running.control.stops_at_ns() < to_ns {
             return Ok(None);
         }
+        let late = running.control.take_late();
+        let counting = Counting { step, number: counting, from_ns, to_ns, late, cpu };
+        if !self.follow_to_answers(running, &counting, ramp)? {
+            return Ok(None);
+        }
+        let followed_ns = running.clock.now_ns().saturating_sub(to_ns);
         let visibility = self.wait_for_visibility(running, from_ns, to_ns)?;
         let is_told = running.visible.is_none() || visibility.is_some();
-        let measured = running.totals.measured(counting, from_ns, to_ns);
-        let outstanding = running.totals.generation(counting).map(|g| g.outstanding).unwrap_or_default();
-        let late = running.control.take_late();
+        let (mut measured, mut counted) = self.counted(running, &counting)?;
+        (measured.visibility, counted.is_visibility_missing) = (visibility, !is_told);
+        counted.followed_ns = followed_ns;
         running.totals.forget(settling);
-        running.totals.forget(counting);
-        let Some(mut measured) = measured else {
-            return Err(Reason::Internal("a step left no figures".into()));
-        };
-        measured.visibility = visibility;
-        measured.client = running.client.load(from_ns, to_ns, cpu, measured.counts.ok);
-        let (clients, embedded) = (running.loading.clients(counting), self.outcome.embedded);
-        let counted = Counted { step, outstanding, late, is_visibility_missing: !is_told, embedded, clients: &clients };
+        running.totals.forget(counting.number);
         let figures = counted.figures(ramp, &self.planned.plan, &measured);
         Ok(Some((figures, measured)))
     }
+
+    /// Follows the operations of a step to their answers while its load stays in place, or until they fail it whatever
+    /// becomes of the others. False: the load is over.
+    fn follow_to_answers(
+        &mut self,
+        running: &mut Running,
+        counting: &Counting,
+        ramp: &RampPlan,
+    ) -> Result<bool, Reason> {
+        let most_ns = counting.to_ns + 2 * self.planned.plan.phases.deadline_ns;
+        while running.totals.due(counting.number).unanswered > 0 && running.clock.now_ns() < most_ns {
+            let (measured, counted) = self.counted(running, counting)?;
+            if counted.fails_already(ramp, &self.planned.plan, &measured) {
+                return Ok(true);
+            }
+            if self.wait_until(running, running.clock.now_ns() + SETTLING_LOOK_NS)? == Waited::Over {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// What is known of a step by now.
+    fn counted(&self, running: &Running, of: &Counting) -> Result<(Measured, Counted), Reason> {
+        let Some(mut measured) = running.totals.measured(of.number, of.from_ns, of.to_ns) else {
+            return Err(Reason::Internal("a step left no figures".into()));
+        };
+        measured.client = running.client.load(of.from_ns, of.to_ns, of.cpu, measured.counts.ok);
+        let counted = Counted {
+            step: of.step,
+            due: running.totals.due(of.number),
+            followed_ns: 0,
+            waited_ns: running.clock.now_ns().saturating_sub(of.to_ns),
+            user_times: [of.number - 1, of.number].map(|number| running.totals.user_time(number)),
+            late: of.late,
+            is_visibility_missing: false,
+            embedded: self.outcome.embedded,
+            clients: running.loading.clients(of.number),
+        };
+        Ok((measured, counted))
+    }
+}
+
+/// A step whose counting has ended.
+struct Counting {
+    step: Step,
+    /// Its generation.
+    number: u32,
+    from_ns: u64,
+    to_ns: u64,
+    /// Requests that were not stored in time when a window ended.
+    late: u64,
+    /// What the client used of the processors meanwhile.
+    cpu: Option<CpuShares>,
 }
 
 impl Session<'_> {

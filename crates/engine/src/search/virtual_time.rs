@@ -1,20 +1,20 @@
 //! The search against servers whose capacity is known, in virtual time: schedule, queue, verdict and search are the real ones,
 //! only the clock is not.
 
-use super::{CapacitySearch, SearchPlan, TrialVerdict};
+use super::{CapacitySearch, SearchPlan};
 use crate::{
     plan::StopPlan,
     profile::Arrival,
     ramp::{Bounds, Decision},
     schedule::Schedule,
-    trial::{Backlog, Failure, Limit, SecondOfQueue, Trial, littles_ratio},
+    trial::{Backlog, Failure, Limit, SecondOfQueue, Trial},
 };
 use iotbench_oracle_server::{
     ServiceTime,
     analytic::{mm1_arrivals_within_per_s, mm1_quantile_s},
 };
 use iotbench_recorder::{LatencyHistogram, LoadCounts};
-use std::{cmp::Reverse, collections::BinaryHeap, time::Duration};
+use std::time::Duration;
 
 const SECOND_NS: u64 = 1_000_000_000;
 const CAPACITY_PER_S: f64 = 400.0;
@@ -36,7 +36,6 @@ struct Counted {
     load: LoadCounts,
     response: LatencyHistogram,
     mean_response_ns: f64,
-    waited_ns: u64,
     seconds: Vec<SecondOfQueue>,
 }
 
@@ -48,34 +47,31 @@ impl Queue {
         let end_ns = self.trial_s * SECOND_NS;
         let mut seconds = vec![SecondOfQueue::default(); usize::try_from(self.trial_s).unwrap()];
         let (mut response, mut load) = (LatencyHistogram::new(), LoadCounts::default());
-        let (mut free_ns, mut waited_ns) = (0_u64, 0_u64);
+        let mut free_ns = 0_u64;
         for start in Schedule::new(self.arrival, rate, seed).take_while(|start| start.at_ns < end_ns) {
             load.offered += 1;
             seconds[usize::try_from(start.at_ns / SECOND_NS).unwrap()].offered += 1;
             free_ns = free_ns.max(start.at_ns) + self.service.of_request_ns(start.number ^ seed.rotate_left(40));
-            if free_ns < end_ns {
-                load.ok += 1;
-                seconds[usize::try_from(free_ns / SECOND_NS).unwrap()].ended += 1;
-                response.record(free_ns - start.at_ns);
-            } else {
-                load.pending += 1;
-                waited_ns += end_ns - start.at_ns;
+            if let Some(second) = seconds.get_mut(usize::try_from(free_ns / SECOND_NS).unwrap()) {
+                second.ended += 1;
             }
+            load.ok += 1;
+            response.record(free_ns - start.at_ns);
         }
         load.started = load.ok;
-        let sum_ns = response.sum_ns() as f64 + waited_ns as f64;
-        Counted { load, mean_response_ns: sum_ns / load.offered as f64, waited_ns, response, seconds }
+        let mean_response_ns = response.sum_ns() as f64 / load.offered as f64;
+        Counted { load, mean_response_ns, response, seconds }
     }
 
     fn failure(self, rate: f64, seed: u64, stop: &StopPlan) -> Option<Failure> {
-        let Counted { load, response, mean_response_ns, waited_ns, seconds } = self.run(rate, seed);
+        let Counted { load, response, mean_response_ns, seconds } = self.run(rate, seed);
         let trial = Trial {
             load,
             mean_response_ns: Some(mean_response_ns),
             response: &response,
-            waited_ns: waited_ns.into(),
-            length_ns: self.trial_s * SECOND_NS,
+            waited_ns: 0,
             backlog: Backlog::of(&seconds, stop.settling_s()),
+            littles_ratio: None,
             late: 0,
             visibility: None,
             client: None,
@@ -189,66 +185,4 @@ fn exponential_service_has_the_capacity_that_the_formula_says() {
     assert!(bias.abs() <= 0.01, "{bias}");
     assert!(answers.variation() <= 0.015, "{}", answers.variation());
     answers.assert_within(0.94 * expected, 1.06 * expected);
-}
-
-/// Users of a closed loop on a queue of 10 ms, all of whom have been answered before counting begins.
-struct ClosedLoop {
-    think_ns: u64,
-    service_ns: u64,
-    trial_s: u64,
-}
-
-impl ClosedLoop {
-    /// Throughput a second and mean response time.
-    fn run(&self, users: u32) -> (f64, f64) {
-        let mut starts: BinaryHeap<_> = (0..users).map(|_| Reverse(0_u64)).collect();
-        let (mut free_ns, mut begun_ns, mut answered, mut ended) = (0, None, 0, 0_u64);
-        let mut response = LatencyHistogram::new();
-        while let Some(Reverse(start_ns)) = starts.pop() {
-            free_ns = start_ns.max(free_ns) + self.service_ns;
-            starts.push(Reverse(free_ns + self.think_ns));
-            answered += 1;
-            if answered == 2 * users {
-                begun_ns = Some(free_ns);
-                continue;
-            }
-            let Some(from_ns) = begun_ns else { continue };
-            if free_ns > from_ns + self.trial_s * SECOND_NS {
-                break;
-            }
-            ended += 1;
-            if start_ns >= from_ns {
-                response.record(free_ns - start_ns);
-            }
-        }
-        (ended as f64 / self.trial_s as f64, response.mean_ns().unwrap())
-    }
-
-    /// The users that a search finds to be sustained.
-    fn search(&self, plan: SearchPlan) -> Bounds {
-        let mut search = CapacitySearch::new(plan);
-        loop {
-            let users = search.step().load;
-            let (throughput_per_s, mean_ns) = self.run(users);
-            let ratio = littles_ratio(throughput_per_s, mean_ns, self.think_ns, users).unwrap();
-            assert!((ratio - 1.0).abs() <= 0.01, "Little's law: {ratio} with {users} users");
-            let verdict = if mean_ns > 1e9 { TrialVerdict::TooMuch } else { TrialVerdict::Sustained };
-            if let Decision::Done(bounds) = search.decide(verdict) {
-                return bounds;
-            }
-        }
-    }
-}
-
-/// Saturated users wait R = N/C − Z, so that a limit L on the mean is met by C (L + Z) of them.
-#[test]
-fn a_closed_loop_has_the_users_that_littles_law_says() {
-    for (think_s, expected) in [(0, 100_u32), (1, 200)] {
-        let closed = ClosedLoop { think_ns: think_s * SECOND_NS, service_ns: 10_000_000, trial_s: 60 };
-        for first in 1..=100 {
-            let bounds = closed.search(SearchPlan { first, ..PLAN });
-            let lower = bounds.lower.unwrap();
-            assert!(lower.abs_diff(expected) <= expected / 20 && bounds.confirmed, "from {first} users: {bounds:?}");
-        }
-    }
 }

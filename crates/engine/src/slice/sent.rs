@@ -1,6 +1,6 @@
 //! Slices as they travel from one process to another.
 
-use super::{Outstanding, ReadCounts, Slice};
+use super::{ReadCounts, Slice, UserTime};
 use crate::ledger::{Fate, Fates, MOST_RANGES, decode, encode};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use iotbench_core::Run;
@@ -15,18 +15,13 @@ pub struct SentSlice {
     windows: Vec<SentWindow>,
     /// The ledger's code of the datapoints, in base64: acknowledged, failed, unknown.
     fates: [String; 3],
-    outstanding: Option<SentOutstanding>,
+    unoffered: u64,
+    late: Option<SentWindow>,
+    user_time: UserTime,
     pending: u64,
     pacing_error: Option<LatencyHistogram>,
     samples_dropped: u64,
     reads: ReadCounts,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct SentOutstanding {
-    operations: u64,
-    /// A run's operations wait for less than 2^64 ns together, or it does not matter how much longer.
-    waited_ns: u64,
 }
 
 /// What was received cannot be what a part of this run sent.
@@ -52,7 +47,9 @@ impl Slice {
     /// What is sent of it, in messages of at most 65,536 ranges of datapoints each.
     pub fn into_sent(mut self) -> Vec<SentSlice> {
         let mut messages = vec![SentSlice {
-            outstanding: self.outstanding.map(SentOutstanding::from),
+            unoffered: self.unoffered,
+            late: self.late.map(SentWindow::from),
+            user_time: self.user_time,
             pending: self.pending,
             pacing_error: self.pacing_error.map(|error| *error),
             samples_dropped: self.samples_dropped,
@@ -111,25 +108,14 @@ impl SentSlice {
             windows,
             fates,
             operations: Vec::new(),
-            outstanding: self.outstanding.map(Outstanding::from),
+            unoffered: self.unoffered,
+            late: self.late.map(|window| window.received(kinds)).transpose()?,
+            user_time: self.user_time,
             pending: self.pending,
             pacing_error: self.pacing_error.map(Box::new),
             samples_dropped: self.samples_dropped,
             reads: self.reads,
         })
-    }
-}
-
-impl From<Outstanding> for SentOutstanding {
-    fn from(outstanding: Outstanding) -> Self {
-        let Outstanding { operations, waited_ns } = outstanding;
-        Self { operations, waited_ns: u64::try_from(waited_ns).unwrap_or(u64::MAX) }
-    }
-}
-
-impl From<SentOutstanding> for Outstanding {
-    fn from(sent: SentOutstanding) -> Self {
-        Self { operations: sent.operations, waited_ns: sent.waited_ns.into() }
     }
 }
 

@@ -9,6 +9,7 @@ use crate::{
     plan::{Part, Payload},
     read::Draw,
     schedule::mix,
+    slice::UserTime,
 };
 use async_trait::async_trait;
 use iotbench_core::{Batch, Due, Left, Next, Source};
@@ -34,6 +35,10 @@ pub struct ClosedSource {
     /// Users that are not under way, by their next start, with the joining that it belongs to.
     waiting: BinaryHeap<Reverse<Start>>,
     active: u32,
+    /// When the present generation began, and the one before.
+    began_ns: [u64; 2],
+    /// What users did beside operations and thinking, in the generation before and in the present one.
+    user_times: [UserTime; 2],
 }
 
 /// What is the same for all users of a loop.
@@ -106,6 +111,8 @@ impl ClosedSource {
             users: Vec::new(),
             waiting: BinaryHeap::new(),
             active: 0,
+            began_ns: [0; 2],
+            user_times: Default::default(),
         }
     }
 
@@ -174,10 +181,26 @@ impl ClosedSource {
     }
 
     /// A user whose device has nothing to send looks again a period later; one whose recording has ended is done.
-    fn wait_for_data(&mut self, local: u32, now_ns: u64) {
+    fn wait_for_data(&mut self, local: u32, since_ns: u64, now_ns: u64) {
         let device = self.user_number(local) % self.settings.devices;
         if self.settings.operations.gathers() && !self.filler.has_ended(device, now_ns) {
-            self.wait(local, now_ns + self.period_ns());
+            let next_ns = now_ns + self.period_ns();
+            let [before, present] = &mut self.user_times;
+            let [_, began_ns] = self.began_ns;
+            // Like an operation, a wait is that of the generation in which it began.
+            let of = if since_ns < began_ns { before } else { present };
+            of.elsewhere_ns += next_ns.saturating_sub(since_ns);
+            self.note_next(since_ns, next_ns);
+            self.wait(local, next_ns);
+        }
+    }
+
+    /// A user that was due at `intended_ns` starts next at `next_ns`: when that was in the generation before, its end cuts off
+    /// what lies after it. Of what was due earlier still the loop tells.
+    fn note_next(&mut self, intended_ns: u64, next_ns: u64) {
+        let ([earlier_ns, began_ns], [before, _]) = (self.began_ns, &mut self.user_times);
+        if (earlier_ns..began_ns).contains(&intended_ns) {
+            before.until_next_ns += next_ns.saturating_sub(began_ns);
         }
     }
 
@@ -233,6 +256,20 @@ impl Feed for ClosedSource {
             }
         }
     }
+
+    fn begin_generation(&mut self, start_ns: u64, now_ns: u64) {
+        self.follow_users(now_ns);
+        self.began_ns = [self.began_ns[1], start_ns];
+        let starts = self.waiting.iter().filter(|Reverse(start)| self.is_valid(*start));
+        let cut_ns: u64 = starts.map(|Reverse(start)| start.intended_ns.saturating_sub(start_ns)).sum();
+        let [before, present] = self.user_times;
+        self.user_times = [before.plus(present), UserTime::default()];
+        self.user_times[0].until_next_ns += cut_ns;
+    }
+
+    fn take_user_times(&mut self) -> [UserTime; 2] {
+        std::mem::take(&mut self.user_times)
+    }
 }
 
 #[async_trait]
@@ -259,7 +296,7 @@ impl Source for ClosedSource {
             let asks = self.settings.operations.at(self.taken.place).question().is_some();
             if batch.is_empty() && !asks {
                 self.control.refund_operation(intended_ns);
-                self.wait_for_data(local, now_ns);
+                self.wait_for_data(local, intended_ns, now_ns);
                 continue;
             }
             if let Some(user) = self.users.get_mut(local as usize) {
@@ -287,7 +324,9 @@ impl Source for ClosedSource {
         if !user.active {
             return;
         }
-        self.wait(due.user, ended_ns + self.settings.think_ns);
+        let next_ns = ended_ns + self.settings.think_ns;
+        self.note_next(due.intended_ns, next_ns);
+        self.wait(due.user, next_ns);
     }
 
     fn left(&mut self, now_ns: u64, tell: &mut dyn FnMut(Left)) {

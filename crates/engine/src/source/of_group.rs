@@ -12,7 +12,6 @@ use crate::{
     schedule::{OwnBlocks, Pattern, Schedule, Starts},
 };
 use std::{
-    collections::VecDeque,
     ops::Range,
     sync::{Arc, atomic::AtomicU32},
 };
@@ -138,7 +137,6 @@ impl SourcesRequest<'_> {
             ramped: ramped.then_some(0),
             window: starts.watch().filter(|_| !ramped),
             pace: starts,
-            granted_ns: VecDeque::with_capacity(GRANTS),
             grants,
             leftover: taken,
             outstanding,

@@ -87,6 +87,11 @@ fn an_operation_belongs_to_the_phase_in_which_it_was_due() {
     let crossing = Timing::new(300, 300, 600_000_000).unwrap();
     recorder.complete(0, Outcome::Ok, &crossing, &Payload::undivided(Outcome::Ok, 2, 30, 100));
     operation(&mut recorder, 700_000_000, 700_000_000, 800_000_000);
+    let late = recorder.take_late().unwrap();
+    assert_eq!((late.phase(), late.counts()), (0, &WindowCounts::default()), "it is counted in its second alone");
+    assert_eq!(late.recording().load().ok, 1);
+    assert_eq!(late.recording().kind(0).by_operation().ok().response().max_ns(), Some(600_000_000 - 300));
+    assert!(recorder.take_late().is_none());
     let measured = recorder.finish();
     assert_eq!(seconds(&measured), [(0, 1)]);
     assert_eq!(measured[0].phase(), 1);
@@ -96,6 +101,27 @@ fn an_operation_belongs_to_the_phase_in_which_it_was_due() {
     assert_eq!(recording.load().check(), Ok(()));
     assert_eq!(recording.load().ok, 1);
     assert_eq!(recording.kind(0).by_operation().ok().response().max_ns(), Some(100_000_000));
+}
+
+/// Whoever begins phases follows each to its last answer: an operation of one before the one before has no place.
+#[test]
+fn what_is_late_is_of_the_phase_before_and_of_no_other() {
+    let mut recorder = Recorder::new(kinds());
+    recorder.offer(0, 300, 1);
+    recorder.start(0, 300, 300, 2);
+    let _ = recorder.begin_phase(WINDOW_NS);
+    recorder.offer(0, WINDOW_NS + 1, 1);
+    let _ = recorder.begin_phase(2 * WINDOW_NS);
+    recorder.start(0, WINDOW_NS + 1, 2 * WINDOW_NS + 5, 2);
+    for intended_ns in [300, WINDOW_NS + 1] {
+        let timing = Timing::new(intended_ns, 2 * WINDOW_NS + 5, 2 * WINDOW_NS + 9).unwrap();
+        recorder.complete(0, Outcome::Ok, &timing, &Payload::undivided(Outcome::Ok, 2, 30, 100));
+    }
+    let late = recorder.take_late().unwrap();
+    let load = late.recording().load();
+    assert_eq!((late.phase(), load.started, load.ok), (1, 1, 1));
+    let counts: Vec<_> = recorder.finish().iter().map(|window| (window.counts().ok, window.counts().carried)).collect();
+    assert_eq!(counts, [(2, 2)]);
 }
 
 #[test]

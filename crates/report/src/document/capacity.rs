@@ -73,15 +73,21 @@ pub struct Step {
     pub from_s: Option<f64>,
     /// How long it counted.
     pub length_s: Option<f64>,
+    /// How long after that its operations were followed to their answers, or until they had failed it.
+    #[serde(default)]
+    pub followed_s: Option<f64>,
     /// Operations by their fate.
     pub load: OperationCounts,
     /// Operations acknowledged a second.
     pub operations_per_s: Option<f64>,
     /// Values acknowledged a second.
     pub values_per_s: Option<f64>,
-    /// Mean response time in microseconds; operations without an answer enter with what they have waited.
+    /// Mean response time of the operations that began within the step, in microseconds; null: of some it is not known.
     pub mean_response_us: Option<f64>,
-    /// Its 99th percentile; null when the sample does not support it.
+    /// What it is at least, where of some operations only that is known; null: it is known, or nothing is.
+    #[serde(default)]
+    pub mean_response_at_least_us: Option<f64>,
+    /// Its 99th percentile; null when the sample does not support it, or some operations had no answer.
     pub p99_response_us: Option<f64>,
     /// Datapoints lost because their user could not send in time.
     pub points_dropped: u64,
@@ -91,8 +97,8 @@ pub struct Step {
     /// What became of the queue of an open loop; null: there is none, or the step is too short to tell.
     #[serde(default)]
     pub backlog: Option<Backlog>,
-    /// X (R + Z) / N of throughput, mean response, think time and users, which Little's law says is 1; null: not the users of
-    /// one closed loop.
+    /// X (R + Z) / N of the operations that began within the step, less what its ends cut off their cycles: Little's law says
+    /// that it is 1; null: not the users of one closed loop, or some operations had no answer.
     #[serde(default)]
     pub littles_ratio: Option<f64>,
     /// Whether the load was sustained.
@@ -138,10 +144,12 @@ impl From<&StepFigures> for Step {
             },
             from_s: Some(seconds(figures.from_ns)),
             length_s: Some(seconds(figures.length_ns)),
+            followed_s: Some(seconds(figures.followed_ns)),
             load: figures.load.into(),
             operations_per_s: rounded(figures.operations_per_s),
             values_per_s: rounded(figures.values_per_s),
             mean_response_us: figures.mean_response_ns.and_then(mean_us),
+            mean_response_at_least_us: figures.mean_response_at_least_ns.and_then(mean_us),
             p99_response_us: figures.p99_response_ns.map(us),
             points_dropped: figures.points_dropped,
             visibility: figures.visibility.as_ref().map(Visibility::from),

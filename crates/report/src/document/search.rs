@@ -61,6 +61,8 @@ pub enum Limit {
     Loss,
     /// What was acknowledged became visible more slowly.
     Visibility,
+    /// Throughput, response time and users contradict each other: the load did not settle.
+    Unsteady,
     /// The client did not keep its own schedule.
     Client,
 }
@@ -73,6 +75,7 @@ impl From<iotbench_engine::Limit> for Limit {
             iotbench_engine::Limit::Errors => Self::Errors,
             iotbench_engine::Limit::Loss => Self::Loss,
             iotbench_engine::Limit::Visibility => Self::Visibility,
+            iotbench_engine::Limit::Unsteady => Self::Unsteady,
             iotbench_engine::Limit::Client => Self::Client,
         }
     }
@@ -88,6 +91,7 @@ impl Limit {
             Self::Errors => "errors",
             Self::Loss => "loss",
             Self::Visibility => "visibility",
+            Self::Unsteady => "unsteady",
             Self::Client => "client",
         }
     }

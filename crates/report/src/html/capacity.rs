@@ -112,7 +112,10 @@ fn table(steps: &[&Step]) -> Table {
         vec![
             count(step.offered_load.into()),
             or_none(step.operations_per_s, significant),
-            unit.show(step.mean_response_us),
+            match (step.mean_response_us, step.mean_response_at_least_us) {
+                (None, bound @ Some(_)) => format!("≥ {}", unit.show(bound)),
+                (mean, _) => unit.show(mean),
+            },
             unit.show(step.p99_response_us),
             if step.passed { "yes" } else { "no" }.into(),
             step.failure.clone().unwrap_or_default(),

@@ -32,9 +32,16 @@ pub(super) fn section(document: &Document, columns: u16) -> Option<String> {
     let lags: Vec<_> =
         lags.map(|(place, seen): (usize, _)| paragraph(&format!("step {place}: {}", visible(seen)), columns)).collect();
     let lack = capacity.steps.iter().any(|step| step.p99_response_us.is_none());
-    let lack = if lack { vec![format!("– p99 needs {} samples", Level::P99.samples_needed())] } else { vec![] };
+    let why = || format!("– p99 needs {} samples, all of them answered", Level::P99.samples_needed());
+    let lack = if lack { vec![why()] } else { vec![] };
+    let followed_s: f64 = capacity.steps.iter().filter_map(|step| step.followed_s).sum();
+    let followed = format!(
+        "operations count by when they begin, and were followed to their answers for {} beyond the ends of the steps",
+        duration(followed_s * 1e6)
+    );
+    let followed = if followed_s > 0.0 { vec![paragraph(&followed, columns)] } else { vec![] };
     let criterion = paragraph(&format!("stop criterion: {}", capacity.criterion), columns);
-    Some([vec![text], lack, lags, failures, vec![criterion]].concat().join("\n"))
+    Some([vec![text], lack, lags, failures, followed, vec![criterion]].concat().join("\n"))
 }
 
 fn row(place: usize, step: &Step, most: f64) -> Vec<String> {
@@ -54,7 +61,10 @@ fn row(place: usize, step: &Step, most: f64) -> Vec<String> {
         count(step.offered_load.into()),
         or_none(step.operations_per_s, significant),
         or_none(step.values_per_s, significant),
-        or_none(step.mean_response_us, duration),
+        match (step.mean_response_us, step.mean_response_at_least_us) {
+            (None, Some(bound)) => format!("≥ {}", duration(bound)),
+            (mean, _) => or_none(mean, duration),
+        },
         or_none(step.p99_response_us, duration),
         if step.passed { "ok".into() } else { "failed".into() },
         bar(step.operations_per_s.unwrap_or_default(), most),

@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot get what it needs has failed")]
 
 use crate::outcomes;
-use iotbench_engine::{Backlog, Limit, Outcome, Purpose, Quantity, SecondOfQueue, Verdict};
+use iotbench_engine::{Backlog, GroupPlan, Limit, Load, Outcome, Payload, Purpose, Quantity, SecondOfQueue, Verdict};
 use iotbench_report::{Document, SCHEMA, Status};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -132,8 +132,28 @@ fn the_scalability_law_is_fitted_to_the_users_of_a_ramp_or_refused_with_the_reas
     within("coherency", 0.0005);
     within("peak_users", 43.59);
 
-    let too_few = usl(&outcomes::ramp());
+    let mut too_few = outcomes::past_the_peak();
+    too_few.capacity.as_mut().unwrap().steps.truncate(5);
+    let too_few = usl(&too_few);
     assert!(too_few["refused"].as_str().unwrap().starts_with("5 different loads were measured"), "{too_few:#}");
+    let mut above_the_peak = outcomes::past_the_peak();
+    above_the_peak.capacity.as_mut().unwrap().steps[5].operations_per_s = 225.0;
+    let none = usl(&above_the_peak);
+    assert!(
+        none["peak_per_s"].is_null() && none["no_peak"].as_str().unwrap().contains("below a trial with 225.0"),
+        "{none:#}"
+    );
+    let refused = |change: fn(&mut GroupPlan)| {
+        let mut outcome = outcomes::past_the_peak();
+        change(&mut outcome.plan.groups[0]);
+        let usl = usl(&outcome);
+        assert!(usl["single_per_s"].is_null(), "{usl:#}");
+        usl["refused"].as_str().unwrap().to_owned()
+    };
+    let thinking = refused(|group| group.load = Load::Closed { users: 96, think_ns: 1_000_000_000 });
+    assert!(thinking.starts_with("users who think"), "{thinking}");
+    let growing = refused(|group| group.operation.payload = Payload::SinceLast { window_ns: 60_000_000_000 });
+    assert!(growing.starts_with("an operation carries what was measured since the last one"), "{growing}");
     let mut before_the_peak = outcomes::past_the_peak();
     before_the_peak.capacity.as_mut().unwrap().steps.truncate(6);
     let none = usl(&before_the_peak);

@@ -5,16 +5,23 @@ use crate::{
     outcome::{Measured, StepFigures},
     plan::{Load, Plan},
     ramp::{Quantity, RampPlan, Step},
-    slice::Outstanding,
-    trial::{Backlog, BrokenPacing, Failure, Limit, SecondOfQueue, Trial, littles_ratio},
+    slice::UserTime,
+    totals::Due,
+    trial::{Backlog, BrokenPacing, Failure, Limit, SecondOfQueue, Trial},
 };
-use iotbench_recorder::{LatencyHistogram, Level, LoadCounts};
+use iotbench_recorder::{KindRecording, Latency, LatencyHistogram, Level, LoadCounts};
 
 /// What was counted in a step beside what was measured.
-pub(super) struct Counted<'a> {
+pub(super) struct Counted {
     pub(super) step: Step,
-    /// What it left unanswered.
-    pub(super) outstanding: Outstanding,
+    /// What was due in it.
+    pub(super) due: Due,
+    /// How long after its end its operations were followed.
+    pub(super) followed_ns: u64,
+    /// How long since it ended: at least so long each of these has waited.
+    pub(super) waited_ns: u64,
+    /// What users of a closed loop did beside operations and thinking, before the step and within it.
+    pub(super) user_times: [UserTime; 2],
     /// Requests that were not stored in time when a window ended.
     pub(super) late: u64,
     /// Whether what became visible could not be counted, although an acknowledgement does not say it.
@@ -22,28 +29,60 @@ pub(super) struct Counted<'a> {
     /// Whether the database shares the client's process: then it is no fault of the client to be late.
     pub(super) embedded: bool,
     /// What agents measured of themselves, where they make the load.
-    pub(super) clients: &'a [(String, ClientLoad)],
+    pub(super) clients: Vec<(String, ClientLoad)>,
 }
 
-impl Counted<'_> {
-    pub(super) fn figures(&self, ramp: &RampPlan, plan: &Plan, measured: &Measured) -> StepFigures {
-        let Self { step, outstanding, late, .. } = *self;
+impl Counted {
+    /// Whether the load is too much whatever becomes of what has no answer yet.
+    pub(super) fn fails_already(&self, ramp: &RampPlan, plan: &Plan, measured: &Measured) -> bool {
         let pooled = measured.recording.pooled();
-        let recorded = *pooled.load();
-        let answered = recorded.ok + recorded.fail + recorded.unknown;
-        let offered = answered + outstanding.operations + recorded.dropped;
-        let load = LoadCounts { offered, started: answered, pending: outstanding.operations, ..recorded };
-        let response = pooled.by_operation().ok().response();
-        let samples = response.count() + outstanding.operations;
-        #[expect(clippy::cast_precision_loss, reason = "a mean of sums far below 2^53 ns each")]
-        let mean_response_ns =
-            (samples > 0).then(|| (response.sum_ns() + outstanding.waited_ns) as f64 / samples as f64);
+        self.trial(ramp, plan, measured, &pooled).fails_already(&plan.stop).is_some()
+    }
+
+    pub(super) fn figures(&self, ramp: &RampPlan, plan: &Plan, measured: &Measured) -> StepFigures {
+        let pooled = measured.recording.pooled();
+        let trial = self.trial(ramp, plan, measured, &pooled);
+        let failure = trial.failure(&plan.stop).or_else(|| self.missing_visibility());
+        let is_bound = trial.load.pending > 0 || pooled.censored().is_some();
         let seconds = measured.seconds_long();
         #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
         let rate = |n: u64| n as f64 / seconds;
-        let operations_per_s = rate(measured.counts.ok);
+        StepFigures {
+            step: self.step,
+            from_ns: measured.from_ns,
+            length_ns: measured.to_ns - measured.from_ns,
+            load: trial.load,
+            operations_per_s: rate(measured.counts.ok),
+            values_per_s: rate(measured.counts.values_acked),
+            mean_response_ns: trial.mean_response_ns.filter(|_| !is_bound),
+            mean_response_at_least_ns: trial.mean_response_ns.filter(|_| is_bound),
+            p99_response_ns: trial.response.quantile(Level::P99).ns().filter(|_| !is_bound),
+            points_dropped: measured.counts.points.dropped,
+            visibility: trial.visibility,
+            backlog: trial.backlog,
+            littles_ratio: trial.littles_ratio,
+            followed_ns: self.followed_ns,
+            passed: failure.is_none(),
+            limit: failure.as_ref().map(|failure| failure.limit),
+            failure: failure.map(|failure| failure.message),
+        }
+    }
+
+    /// What was counted, for the verdict on it. `pooled`: the operations of all kinds.
+    fn trial<'p>(&self, ramp: &RampPlan, plan: &Plan, measured: &Measured, pooled: &'p KindRecording) -> Trial<'p> {
+        let Due { all: offered, unoffered, unanswered } = self.due;
+        let Self { waited_ns, late, .. } = *self;
+        let recorded = *pooled.load();
+        let answered = recorded.ok + recorded.fail + recorded.unknown;
+        let load = LoadCounts { offered, started: answered, pending: unanswered + recorded.pending, ..recorded };
+        let response = pooled.by_operation().ok().response();
+        let given_up = pooled.censored().map_or((0, 0), |censored| (censored.count(), censored.sum_ns()));
+        let samples = response.count() + given_up.0 + unanswered;
+        let sum_ns = response.sum_ns() + given_up.1 + u128::from(unanswered) * u128::from(waited_ns);
+        #[expect(clippy::cast_precision_loss, reason = "a mean of sums far below 2^53 ns each")]
+        let mean_response_ns = (samples > 0).then(|| sum_ns as f64 / samples as f64);
         let backlog = match ramp.quantity {
-            Quantity::OperationsPerSecond => queue(measured, offered.saturating_sub(recorded.offered), plan),
+            Quantity::OperationsPerSecond => queue(measured, unoffered, plan),
             // A closed loop has no queue, and within an interval each has one.
             Quantity::Users | Quantity::Devices => None,
         };
@@ -54,27 +93,9 @@ impl Counted<'_> {
         };
         // What tells the cause before what tells the effect.
         let client = self.limitation(measured, response).or_else(|| Some(broken_pacing?.to_string()));
+        let littles_ratio = littles_ratio(self, ramp, plan, measured, pooled);
         let visibility = measured.visibility;
-        let (waited_ns, length_ns) = (outstanding.waited_ns, measured.to_ns - measured.from_ns);
-        let trial = Trial { load, mean_response_ns, response, waited_ns, length_ns, backlog, late, visibility, client };
-        let failure = trial.failure(&plan.stop).or_else(|| self.missing_visibility());
-        StepFigures {
-            step,
-            from_ns: measured.from_ns,
-            length_ns,
-            load,
-            operations_per_s,
-            values_per_s: rate(measured.counts.values_acked),
-            mean_response_ns,
-            p99_response_ns: response.quantile(Level::P99).ns(),
-            points_dropped: measured.counts.points.dropped,
-            visibility,
-            backlog,
-            littles_ratio: mean_response_ns.and_then(|mean_ns| little(step, ramp, plan, operations_per_s, mean_ns)),
-            passed: failure.is_none(),
-            limit: failure.as_ref().map(|failure| failure.limit),
-            failure: failure.map(|failure| failure.message),
-        }
+        Trial { load, mean_response_ns, response, waited_ns, backlog, littles_ratio, late, visibility, client }
     }
 
     /// How whoever made the load was the limit.
@@ -104,9 +125,26 @@ fn queue(measured: &Measured, unreleased: u64, plan: &Plan) -> Option<Backlog> {
     Backlog::of(&seconds, plan.stop.settling_s())
 }
 
-/// Little's law on the users of a plan's only group.
-fn little(step: Step, ramp: &RampPlan, plan: &Plan, operations_per_s: f64, mean_response_ns: f64) -> Option<f64> {
-    let ([group], Quantity::Users) = (plan.groups.as_slice(), ramp.quantity) else { return None };
+/// X (R + Z) / N of the users of a plan's only group, over the operations that began within the step, as its mean is. Cycles
+/// of an operation and a think time that the step's ends cut count as far as they lie within it; `None`: not all are known.
+#[expect(clippy::cast_precision_loss, reason = "sums of times far below 2^53 ns each")]
+fn littles_ratio(
+    counted: &Counted,
+    ramp: &RampPlan,
+    plan: &Plan,
+    measured: &Measured,
+    pooled: &KindRecording,
+) -> Option<f64> {
+    let ([group], Quantity::Users, 0) = (plan.groups.as_slice(), ramp.quantity, counted.due.unanswered) else {
+        return None;
+    };
     let Load::Closed { think_ns, .. } = group.load else { return None };
-    littles_ratio(operations_per_s, mean_response_ns, think_ns, step.load)
+    let users_ns = u128::from(counted.step.load) * u128::from(measured.to_ns - measured.from_ns);
+    let by_outcome = pooled.by_operation();
+    let ended = [Some(by_outcome.ok()), by_outcome.fail(), by_outcome.unknown()].into_iter().flatten();
+    let cycle_ns = |latency: &Latency| latency.response().sum_ns() + u128::from(latency.count()) * u128::from(think_ns);
+    let cycles_ns: u128 = ended.map(cycle_ns).sum();
+    let [before, own] = counted.user_times;
+    let edges_ns = before.until_next_ns as f64 + own.elsewhere_ns as f64 - own.until_next_ns as f64;
+    (users_ns > 0).then(|| (cycles_ns as f64 + edges_ns) / users_ns as f64)
 }

@@ -33,15 +33,15 @@ fn slice<'a>(events: impl IntoIterator<Item = &'a Event>) -> Slice {
         if let Some(error) = &mut slice.pacing_error {
             error.record(took_ns / 1_000);
         }
-        let waited = Outstanding { operations: 1, waited_ns: took_ns.into() };
-        slice.outstanding = Some(slice.outstanding.map_or(waited, |sum| sum.plus(waited)));
+        slice.unoffered += 1;
+        slice.user_time = slice.user_time.plus(UserTime { until_next_ns: took_ns, elsewhere_ns: 1 });
     }
     slice.windows = recorder.finish();
     slice
 }
 
 /// Everything that a slice tells, whatever the order in which it was put together.
-fn account(mut slice: Slice) -> (Recording, [PointRanges; 3], Option<Outstanding>, u64, Option<Box<LatencyHistogram>>) {
+fn account(mut slice: Slice) -> (Recording, [PointRanges; 3], [u64; 4], Option<Box<LatencyHistogram>>) {
     let mut recording = Recording::new(kinds());
     slice.windows.iter().for_each(|window| recording.merge(window.recording()).unwrap());
     let ranges = Fate::ALL.map(|fate| {
@@ -49,7 +49,8 @@ fn account(mut slice: Slice) -> (Recording, [PointRanges; 3], Option<Outstanding
         slice.fates.of(fate).iter().for_each(|&run| ranges.add(run));
         ranges
     });
-    (recording, ranges, slice.outstanding, slice.pending, slice.pacing_error)
+    let UserTime { until_next_ns, elsewhere_ns } = slice.user_time;
+    (recording, ranges, [slice.unoffered, slice.pending, until_next_ns, elsewhere_ns], slice.pacing_error)
 }
 
 /// Without the jitter, which knows the order within a thread.
@@ -57,7 +58,7 @@ fn assert_same(merged: Slice, pooled: Slice) {
     let (merged, pooled) = (account(merged), account(pooled));
     let latencies = |recording: &Recording| recording.kind(0).by_operation().clone();
     assert!(latencies(&merged.0) == latencies(&pooled.0) && merged.0.load() == pooled.0.load());
-    assert!((merged.1, merged.2, merged.3, merged.4) == (pooled.1, pooled.2, pooled.3, pooled.4));
+    assert!((merged.1, merged.2, merged.3) == (pooled.1, pooled.2, pooled.3));
 }
 
 fn travelled(slice: Slice, own: &Range<u32>) -> Result<Slice, NotOurSlice> {

@@ -2,8 +2,8 @@
 
 use super::{POINTS_PER_OPERATION, fixed};
 use iotbench_engine::{
-    Afterwards, Bounds, Capacity, Course, Limit, Outcome, Purpose, Quantity, RampPlan, SearchPlan, Step, StepFigures,
-    Visibility,
+    Afterwards, Bounds, Capacity, Course, Limit, Load, Outcome, Payload, Purpose, Quantity, RampPlan, SearchPlan, Step,
+    StepFigures, Visibility,
 };
 use iotbench_recorder::LoadCounts;
 
@@ -22,11 +22,11 @@ pub fn ramp() -> Outcome {
     let steps = [
         (16, Purpose::Grow, 15.9, 0.006, None),
         (32, Purpose::Grow, 31.7, 0.011, None),
-        (64, Purpose::Grow, 47.1, 1.31, Some("mean response 1.31 s > 1 s")),
+        (64, Purpose::Grow, 47.1, 1.31, Some("mean response at least 1.31 s > 1 s")),
         (48, Purpose::Bisect, 46.8, 0.912, None),
-        (50, Purpose::Bisect, 46.9, 1.02, Some("mean response 1.02 s > 1 s")),
+        (50, Purpose::Bisect, 46.9, 1.02, Some("mean response at least 1.02 s > 1 s")),
         (48, Purpose::Confirm, 46.7, 0.934, None),
-        (50, Purpose::Confirm, 46.8, 1.04, Some("mean response 1.04 s > 1 s")),
+        (50, Purpose::Confirm, 46.8, 1.04, Some("mean response at least 1.04 s > 1 s")),
     ];
     let figures = |(place, (users, purpose, rate, mean_s, failure)): (u64, (u32, Purpose, f64, f64, Option<&str>))| {
         let (ok, pending) = (500, u64::from(failure.is_some()) * 3);
@@ -37,12 +37,14 @@ pub fn ramp() -> Outcome {
             load: LoadCounts { offered: ok + pending, started: ok, ok, pending, ..LoadCounts::default() },
             operations_per_s: rate,
             values_per_s: rate * 750.0,
-            mean_response_ns: Some(mean_s * 1e9),
+            mean_response_ns: failure.is_none().then_some(mean_s * 1e9),
+            mean_response_at_least_ns: failure.is_some().then_some(mean_s * 1e9),
             p99_response_ns: (mean_s < 0.01).then_some(11_000_000),
             points_dropped: pending * POINTS_PER_OPERATION,
             visibility: None,
             backlog: None,
-            littles_ratio: Some(rate * (mean_s + 1.0) / f64::from(users)),
+            littles_ratio: failure.is_none().then_some(rate * (mean_s + 1.0) / f64::from(users)),
+            followed_ns: 120_000_000,
             passed: failure.is_none(),
             limit: failure.map(|_| Limit::Latency),
             failure: failure.map(Into::into),
@@ -71,6 +73,9 @@ pub fn ramp() -> Outcome {
 pub fn past_the_peak() -> Outcome {
     let mut outcome = ramp();
     let capacity = outcome.capacity.as_mut().unwrap();
+    outcome.plan.groups.truncate(1);
+    outcome.plan.groups[0].load = Load::Closed { users: 96, think_ns: 0 };
+    outcome.plan.groups[0].operation.payload = Payload::Count(1);
     let first = capacity.steps[0].clone();
     let loads = [1, 8, 16, 24, 32, 48, 64, 96];
     let step = |(place, load): (u32, u32)| {
