@@ -6,7 +6,7 @@ use crate::{
     document::{Document, Status},
     html::command,
     reported_run::ReportedRun,
-    standing::{Measure, Standing},
+    standing::{Measure, SPREAD_OF_SITTINGS, Standing},
     terminal::{
         answer::sentence,
         figure::{TIE, bytes, count, duration, or_none, significant},
@@ -64,7 +64,15 @@ fn order(field: &Field<'_>) -> String {
     let heads = ["rank", "contender", measure, "interval", "runs", "a write survives"];
     let unranked =
         standing.unranked.iter().map(|(name, reason)| format!("\n\nNot ranked: {} ({})", plain(name), plain(reason)));
-    format!("{}{}", table(&heads, &rows.collect::<Vec<_>>()), unranked.collect::<String>())
+    let is_open = standing.places.iter().any(|place| place.best != place.worst);
+    let sitting = match standing.measure {
+        Measure::Capacity if is_open => format!(
+            "\n\nOne sitting each: order not established where ranks are ranges. Sittings of one system may lie \
+             {SPREAD_OF_SITTINGS} times apart."
+        ),
+        _ => String::new(),
+    };
+    format!("{}{sitting}{}", table(&heads, &rows.collect::<Vec<_>>()), unranked.collect::<String>())
 }
 
 fn figures(documents: &[Document]) -> String {

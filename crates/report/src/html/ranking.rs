@@ -4,7 +4,7 @@ use super::{HtmlOptions, quantity::Scale, table::Table};
 use crate::{
     contender::Field,
     ranking::render_ranking,
-    standing::{Measure, Place, Standing},
+    standing::{Measure, Place, SPREAD_OF_SITTINGS, Standing},
     terminal::figure::{NONE, count, significant},
 };
 use iotbench_scoring::{Ranking, Table as Half};
@@ -167,6 +167,13 @@ fn answer(standing: &Standing, field: &Field<'_>) -> Option<String> {
         return Some(format!(
             "{name} {does} in these runs: {figure}, {ratio} times better than {}. That is no order: how far repetitions lie \
              apart is not known, because not all have several runs. Repeat them (--runs 5).",
+            second.name
+        ));
+    }
+    if standing.measure == Measure::Capacity && first.worst > 1 {
+        return Some(format!(
+            "One sitting each: order not established. {name} sustained the most: {figure}{interval}, {ratio} times what {} \
+             did, and sittings of one system may lie {SPREAD_OF_SITTINGS} times apart.",
             second.name
         ));
     }
