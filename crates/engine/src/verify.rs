@@ -13,7 +13,7 @@ mod verifier;
 mod writes;
 
 pub use exactness::{Exactness, shown};
-pub use freshness::{Freshness, Probe, ProbeParts};
+pub use freshness::{Freshness, Probe, ProbeParts, Sought};
 pub use frontier::Frontier;
 pub use overlap::Overlap;
 pub use truth::indices_in;

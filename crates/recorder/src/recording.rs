@@ -178,14 +178,27 @@ impl KindRecording {
     /// could still come at any time from the last that is known of it. `None` when there are no operations.
     #[must_use]
     pub fn response_bounds(&self, level: Level) -> Option<ResponseBounds> {
-        let answered = self.operations.ok().response();
-        let all = self.response_with_censored();
+        ResponseBounds::of(self.operations.ok().response(), &self.response_with_censored(), level)
+    }
+}
+
+impl ResponseBounds {
+    /// Of durations of which some are only known to have lasted at least so long: `known` without these, `all` with them at
+    /// their least. `None` when there are none.
+    #[must_use]
+    pub fn of(known: &LatencyHistogram, all: &LatencyHistogram, level: Level) -> Option<Self> {
         if all.is_empty() {
             return None;
         }
         let rank = level.rank(all.count());
-        let at_most_ns = (rank <= answered.count()).then(|| answered.value_at_rank(rank));
-        Some(ResponseBounds { at_least_ns: all.lowest_at_rank(rank), at_most_ns })
+        let at_most_ns = (rank <= known.count()).then(|| known.value_at_rank(rank));
+        Some(Self { at_least_ns: all.lowest_at_rank(rank), at_most_ns })
+    }
+
+    /// Whether both bounds are the same, but for what a histogram rounds.
+    #[must_use]
+    pub fn is_known(&self) -> bool {
+        self.at_most_ns.is_some_and(|at_most_ns| at_most_ns - at_most_ns / 256 <= self.at_least_ns)
     }
 }
 

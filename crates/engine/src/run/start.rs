@@ -16,7 +16,7 @@ use crate::{
     threads::{LoadRequest, LoadThreads, blocking_threads, history, kinds},
     totals::Totals,
     verdict::Reason,
-    verify::{Frontier, Probe, ProbeParts, Verifier, VerifierParts, Witness, Writes},
+    verify::{Frontier, Probe, ProbeParts, Sought, Verifier, VerifierParts, Witness, Writes},
     via::Account,
 };
 use iotbench_core::{Acknowledgement, Cause, Error, Layout, ValueType};
@@ -149,11 +149,13 @@ impl Session<'_> {
         let start = |frontier| {
             Probe::start(ProbeParts {
                 database: Arc::clone(&self.database),
-                dataset: Arc::clone(&self.planned.dataset),
-                frontier,
                 clock,
-                seed: plan.seed,
-                deadline: Duration::from_nanos(plan.phases.deadline_ns),
+                sought: Sought {
+                    dataset: Arc::clone(&self.planned.dataset),
+                    frontier,
+                    seed: plan.seed,
+                    deadline: Duration::from_nanos(plan.phases.deadline_ns),
+                },
             })
         };
         frontier.map(start).transpose()

@@ -2,7 +2,7 @@
 
 use super::{mean_us, us};
 use base64::{Engine, prelude::BASE64_STANDARD};
-use iotbench_recorder::{KindRecording, LatencyHistogram, Quantile, Recording, Summary};
+use iotbench_recorder::{KindRecording, LatencyHistogram, Level, Quantile, Recording, ResponseBounds, Summary};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -171,6 +171,42 @@ impl From<&LatencyHistogram> for Figures {
 }
 
 impl Figures {
+    /// Of durations of which others, `at_least`, are only known to have lasted at least so long: a quantile is given where these
+    /// do not matter, a mean is not. With them stand the figures of all at their least, which are lower bounds.
+    pub(super) fn with_bounds(known: &LatencyHistogram, at_least: &LatencyHistogram) -> (Self, Option<Self>) {
+        let figures = Self::from(known);
+        if at_least.is_empty() {
+            return (figures, None);
+        }
+        let mut all = known.clone();
+        all.merge(at_least);
+        let bounds = Self::from(&all);
+        let is_known = |level| ResponseBounds::of(known, &all, level).is_some_and(|bounds| bounds.is_known());
+        let why = format!("of {} of {} durations only a lower bound is known", at_least.count(), all.count());
+        let mut unsupported = bounds.unsupported.clone();
+        let mut quantile = |name: &str, level, value: Option<f64>| {
+            let value = value.filter(|_| is_known(level));
+            if value.is_none() {
+                unsupported.entry(name.into()).or_insert_with(|| why.clone());
+            }
+            value
+        };
+        let known = Self {
+            mean: None,
+            max: None,
+            std_dev: None,
+            p50: quantile("p50", Level::P50, bounds.p50),
+            p90: quantile("p90", Level::P90, bounds.p90),
+            p95: quantile("p95", Level::P95, bounds.p95),
+            p99: quantile("p99", Level::P99, bounds.p99),
+            p999: quantile("p999", Level::P999, bounds.p999),
+            ci95: BTreeMap::new(),
+            unsupported,
+            ..figures
+        };
+        (known, Some(bounds))
+    }
+
     /// The distribution in `hdr`, to be merged with others or asked for other quantiles; `None` when there is none or it
     /// is damaged.
     #[must_use]

@@ -57,13 +57,22 @@ fn first_rows(answers: &Answers) -> String {
 }
 
 fn freshness(freshness: &Freshness) -> String {
-    let lag = &freshness.lag;
-    let quantiles = [("p50", lag.p50), ("p90", lag.p90), ("p99", lag.p99), ("max", lag.max)];
-    let quantiles: Vec<_> = quantiles.iter().map(|(name, us)| format!("{name} {}", or_none(*us, duration))).collect();
+    let (lag, least) = (&freshness.lag, freshness.lag_at_least.as_ref());
+    let quantiles = [
+        ("p50", lag.p50, least.and_then(|l| l.p50)),
+        ("p90", lag.p90, least.and_then(|l| l.p90)),
+        ("p99", lag.p99, least.and_then(|l| l.p99)),
+        ("max", lag.max, least.and_then(|l| l.max)),
+    ];
+    let shown = |known: Option<f64>, least: Option<f64>| match (known, least) {
+        (None, Some(least)) => format!("≥ {}", duration(least)),
+        (known, _) => or_none(known, duration),
+    };
+    let quantiles: Vec<_> = quantiles.iter().map(|&(name, us, least)| format!("{name} {}", shown(us, least))).collect();
     let unseen = match freshness.unseen {
         0 => String::new(),
         n => format!("; {} were not seen in time", count(n)),
     };
-    let (count, quantiles) = (count(lag.count), quantiles.join(", "));
+    let (count, quantiles) = (count(lag.count + freshness.unseen), quantiles.join(", "));
     format!("Freshness, from acknowledged to seen: {quantiles} over {count} datapoints{unseen}.")
 }

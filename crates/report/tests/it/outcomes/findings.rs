@@ -130,7 +130,9 @@ pub fn with_reads(outcome: &mut Outcome) {
     };
     let mut lag = LatencyHistogram::new();
     (0..200).for_each(|n| lag.record(400_000 + n * 1_000));
-    outcome.freshness = Some(Freshness { lag, unseen: 1 });
+    let mut unseen = LatencyHistogram::new();
+    unseen.record(20_000_000_000);
+    outcome.freshness = Some(Freshness { lag, unseen });
     outcome.answers = Some(Answers {
         mode: VerifyMode::Sample,
         right: 600,
