@@ -34,8 +34,8 @@
 //! - Never a signal to a process that was not started here: each is known by pid and start time, and held by a pidfd.
 //! - Never a folder removed that lacks our marker or has another owner, and never a symbolic link followed in it.
 //! - Never a library user's own program started as supervisor.
-//! - Never a descriptor of who starts a server, such as a lock, held by it or by its supervisor: [`start`] has every one of
-//!   the program's above standard error closed in whatever the program executes from then on.
+//! - Never a descriptor of the caller's, such as a lock, held by a server or its supervisor, and none of the caller's changed for
+//!   that: the supervisor begins anew without them.
 //! - Never a database's name: what is particular stands in the recipe.
 //!
 //! # Limits
@@ -46,6 +46,7 @@
 
 mod account;
 mod folder;
+mod inherited;
 mod kept;
 mod launch;
 mod log;

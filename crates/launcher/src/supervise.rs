@@ -5,7 +5,7 @@ mod acting;
 
 use crate::{
     folder::{FolderError, ServerFolder},
-    log,
+    inherited, log,
     order::{Act, DETACH, Order, ProcessOrder, READY, Report, Surroundings, VERSION},
     process::{ProcessId, descendants},
 };
@@ -44,11 +44,13 @@ enum Event {
 /// tell. The hidden subcommand `iotbench supervise` is nothing but this call.
 ///
 /// It leaves the terminal's session, so that Ctrl-C reaches only those who can drain, and becomes the parent of every
-/// process of the tree that loses its own. Whatever it has to say beyond its reports goes to standard error.
+/// process of the tree that loses its own. What it inherited beyond its pipes and its log is closed first: to be called before
+/// anything else is opened. Whatever it has to say beyond its reports goes to standard error.
 ///
 /// # Errors
 /// The system refuses what makes a process a supervisor, or nobody gives an order.
 pub fn supervise() -> io::Result<()> {
+    inherited::close()?;
     // Refused to who leads a process group: then there is no terminal to leave either.
     let _ = setsid();
     std::env::set_current_dir("/")?;

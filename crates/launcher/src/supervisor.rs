@@ -22,8 +22,6 @@ use std::{
 /// Names the `iotbench` binary.
 pub(crate) const VARIABLE: &str = "IOTBENCH_BIN";
 const PROGRAM: &str = "iotbench";
-/// Descriptors below are standard input, output and error, which a supervisor gets anew.
-const FIRST_INHERITED: i32 = 3;
 /// Reports waiting while a server starts, beside one for each of its processes.
 const REPORTS: usize = 8;
 /// A supervisor that has not ended so long after its server had to is stuck.
@@ -74,8 +72,6 @@ impl Supervisor {
     pub(crate) fn start(program: &PathBuf, order: &Order, log: File) -> io::Result<Self> {
         let mut command = Command::new(program);
         command.arg("supervise").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(log);
-        // What the program itself inherited, such as a lock of its caller's, would last as long as the server does.
-        close_fds::set_fds_cloexec_threadsafe(FIRST_INHERITED, &[]);
         let mut child = command.spawn()?;
         let (Some(mut input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(io::Error::other("the supervisor has no pipes"));
