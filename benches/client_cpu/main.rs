@@ -65,7 +65,8 @@ fn main() {
 fn address(backend: &str) -> Option<Url> {
     let variable = format!("IOTBENCH_TEST_{}_URL", backend.to_uppercase());
     if let Ok(url) = std::env::var(&variable) {
-        return Some(url.parse().unwrap());
+        // Behind the address may stand other ports, a line each.
+        return url.lines().next().map(|address| address.parse().unwrap());
     }
     let required = std::env::var("IOTBENCH_REQUIRE_SERVERS").is_ok_and(|value| value == "1");
     assert!(!required, "{variable} is not set, and IOTBENCH_REQUIRE_SERVERS=1 demands it");

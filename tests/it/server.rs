@@ -28,6 +28,7 @@ mod place;
 mod proxy;
 mod reads;
 mod scenarios;
+mod several;
 mod shards;
 mod tampered;
 mod tampering;

@@ -10,8 +10,8 @@ use url::Url;
 /// The first that is no URL; texts that are all empty, as of a command that printed nothing.
 pub(crate) fn endpoints(texts: &[String]) -> Result<Vec<Endpoint>, CliError> {
     let wrong = |e| CliError::usage(format!("--url cannot be read: {e}; write for example sqlite:PATH"));
-    let written = texts.iter().map(|text| text.trim()).filter(|text| !text.is_empty());
-    let endpoints = written.flat_map(each_host).map(|url| url.parse().map_err(wrong));
+    let written = whole(texts)?;
+    let endpoints = written.iter().flat_map(|text| each_host(text)).map(|url| url.parse().map_err(wrong));
     let endpoints = endpoints.collect::<Result<Vec<_>, _>>()?;
     if endpoints.is_empty() && !texts.is_empty() {
         return Err(CliError::usage("--url is empty: give an address, or leave it out"));
@@ -19,10 +19,51 @@ pub(crate) fn endpoints(texts: &[String]) -> Result<Vec<Endpoint>, CliError> {
     Ok(endpoints)
 }
 
+/// A server's address as `iotbench server start` prints it: what it says of other ports, which are named so, on lines of
+/// their own. Other programs understand the first line, and `--url` all of them.
+pub(crate) fn in_lines(address: &str, ports: &[&str]) -> String {
+    let Ok(mut url) = address.parse::<Url>() else { return format!("{address}\n") };
+    let pairs = url.query_pairs().into_owned();
+    let (named, others): (Vec<_>, Vec<_>) = pairs.partition(|(key, _)| ports.contains(&key.as_str()));
+    if named.is_empty() {
+        return format!("{address}\n");
+    }
+    url.set_query(None);
+    if !others.is_empty() {
+        url.query_pairs_mut().extend_pairs(others);
+    }
+    let lines = named.iter().map(|(key, value)| format!("{key}={value}\n"));
+    std::iter::once(format!("{url}\n")).chain(lines).collect()
+}
+
+/// The addresses with what stands on lines behind them put in: the opposite of [`in_lines`].
+fn whole(texts: &[String]) -> Result<Vec<String>, CliError> {
+    let mut whole: Vec<String> = Vec::new();
+    for line in texts.iter().flat_map(|text| text.lines()).map(str::trim).filter(|line| !line.is_empty()) {
+        match (is_named(line), whole.last_mut()) {
+            (true, Some(address)) => {
+                address.push(if address.contains('?') { '&' } else { '?' });
+                address.push_str(line);
+            }
+            (true, None) => {
+                return Err(CliError::usage("--url begins with NAME=HOST:PORT: that stands behind an address"));
+            }
+            (false, _) => whole.push(line.into()),
+        }
+    }
+    Ok(whole)
+}
+
+/// Whether a line is `name=value` and no address.
+fn is_named(line: &str) -> bool {
+    let name = line.split_once('=').map(|(name, _)| name);
+    name.is_some_and(|name| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'))
+}
+
 /// An address for people: without user, password and options.
 pub(crate) fn shown(text: &str) -> String {
     let shown = |text: String| text.parse().map_or_else(|_| "***".into(), |endpoint: Endpoint| endpoint.to_string());
-    text.lines().flat_map(each_host).map(shown).collect::<Vec<_>>().join(" ")
+    text.lines().filter(|line| !is_named(line.trim())).flat_map(each_host).map(shown).collect::<Vec<_>>().join(" ")
 }
 
 /// Other users see the command line, and the environment they do not.
@@ -67,6 +108,21 @@ mod tests {
         for one in ["http://h/a,b?c=d,e", "sqlite:/tmp/a,b", "sqlite:///tmp/a,b"] {
             assert_eq!(urls(&[one]), [one]);
         }
+    }
+
+    #[test]
+    fn what_a_server_prints_is_an_address_as_it_is() {
+        let address = "http://127.0.0.1:8086/?udp=127.0.0.1:8089";
+        let printed = in_lines(address, &["http", "udp", "rpc"]);
+        assert_eq!(printed, "http://127.0.0.1:8086/\nudp=127.0.0.1:8089\n");
+        let lines: Vec<&str> = printed.lines().collect();
+        assert_eq!(urls(&[&printed]), [address]);
+        assert_eq!(urls(&lines), [address], "also line by line, as the shell's word and the environment come");
+        let other = "http://127.0.0.1:1/?setup=private";
+        assert_eq!(in_lines(other, &["http"]), format!("{other}\n"), "what is no port stays");
+        assert_eq!(in_lines("http://h/?a=b&udp=h:1", &["udp"]), "http://h/?a=b\nudp=h:1\n");
+        assert_eq!(shown(&printed), shown("http://127.0.0.1:8086/"));
+        assert!(endpoints(&["udp=h:1".into()]).is_err());
     }
 
     #[test]

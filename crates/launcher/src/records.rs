@@ -11,7 +11,10 @@ use std::{
     env,
     fs::{self, DirBuilder, OpenOptions},
     io::{self, Write},
-    os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt},
+    os::unix::{
+        ffi::OsStrExt,
+        fs::{DirBuilderExt, MetadataExt, OpenOptionsExt},
+    },
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -19,12 +22,8 @@ use std::{
 /// A supervisor that was asked to end has done so by then, for each process: it kills what does not stop.
 const END_WITHIN: Duration = Duration::from_secs(60);
 const RUNTIME_VARIABLE: &str = "XDG_RUNTIME_DIR";
-/// How the names of a record and of a log end.
-const RECORD: &str = "json";
-const LOG: &str = "log";
 
-/// The servers that a user keeps running: one of each backend, and others that are asked for. Each is known by the name of its
-/// log.
+/// The servers that a user keeps running: of each backend one for each folder that one was started from.
 #[derive(Clone, Debug)]
 pub struct Records {
     folder: PathBuf,
@@ -45,6 +44,9 @@ pub struct Record {
     pub folder: PathBuf,
     /// User and group that have the folder, if the server runs as another user.
     pub owner: Option<(u32, u32)>,
+    /// The working folder of the program that started it; empty: not known.
+    #[serde(default)]
+    pub started_in: PathBuf,
     /// Its log.
     pub log: PathBuf,
     /// When it was started, in seconds since the Unix epoch.
@@ -58,9 +60,7 @@ pub enum RecordError {
     #[error("{} is not a folder of yours alone: remove it, or set {RUNTIME_VARIABLE} to one that is", .0.display())]
     NotOurs(PathBuf),
     /// There is one already.
-    #[error(
-        "{backend} runs already at {url}: `iotbench server stop {backend}` ends it, and with --another one more is started"
-    )]
+    #[error("{backend} runs already at {url}: `iotbench server stop {backend}` ends it")]
     Running {
         /// The backend.
         backend: String,
@@ -129,29 +129,26 @@ impl Records {
         Ok(Self { folder: folder.into() })
     }
 
-    /// Where one more server of this backend writes its log. That of an earlier one, which is no longer recorded, is removed.
+    /// Where a server of this backend that is started from this folder writes its log. That of an earlier one is removed.
     ///
     /// # Errors
     /// It cannot be removed.
-    pub fn fresh_log(&self, backend: &str) -> Result<PathBuf, RecordError> {
-        let others = (2_u32..).map(|number| format!("{backend}-{number}"));
-        let mut names = std::iter::once(backend.to_owned()).chain(others);
-        let free = names.find(|name| !self.file(name, RECORD).exists());
-        let path = self.file(free.as_deref().unwrap_or(backend), LOG);
+    pub fn fresh_log(&self, backend: &str, started_in: &Path) -> Result<PathBuf, RecordError> {
+        let path = self.file(backend, started_in, "log");
         remove_file(&path)?;
         Ok(path)
     }
 
-    /// Every server, by backend.
+    /// Every server, by backend and the folder that it was started from.
     ///
     /// # Errors
     /// The folder cannot be read. A file in it that is no record is passed over.
     pub fn list(&self) -> Result<Vec<Record>, RecordError> {
         let entries = fs::read_dir(&self.folder).map_err(|source| self.fail(source))?;
         let paths = entries.flatten().map(|entry| entry.path());
-        let texts = paths.filter(|p| p.extension().is_some_and(|e| e == RECORD)).map(fs::read);
+        let texts = paths.filter(|p| p.extension().is_some_and(|e| e == "json")).map(fs::read);
         let mut records: Vec<Record> = texts.flatten().filter_map(|text| serde_json::from_slice(&text).ok()).collect();
-        records.sort_by(|a, b| (&a.backend, a.since_s).cmp(&(&b.backend, b.since_s)));
+        records.sort_by(|a, b| (&a.backend, &a.started_in).cmp(&(&b.backend, &b.started_in)));
         Ok(records)
     }
 
@@ -163,20 +160,12 @@ impl Records {
         Ok(self.list()?.into_iter().filter(|record| record.backend == backend).collect())
     }
 
-    /// The first server of this backend, alive or not.
-    ///
-    /// # Errors
-    /// The folder cannot be read.
-    pub fn find(&self, backend: &str) -> Result<Option<Record>, RecordError> {
-        Ok(self.of(backend)?.into_iter().next())
-    }
-
     /// Notes a server.
     ///
     /// # Errors
-    /// There is one of this name, or the file cannot be written.
+    /// There is one of this backend that was started from the same folder, or the file cannot be written.
     pub fn add(&self, record: &Record) -> Result<(), RecordError> {
-        let path = self.file(&self.name(record), RECORD);
+        let path = self.path(record);
         let fail = |source| RecordError::Io { path: path.clone(), source };
         let text = serde_json::to_vec(record).map_err(|e| fail(e.into()))?;
         match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path) {
@@ -217,18 +206,22 @@ impl Records {
         for log in record.processes.iter().map(|process| &process.log).filter(|log| log.starts_with(&self.folder)) {
             remove_file(log)?;
         }
-        remove_file(&self.file(&self.name(record), LOG))?;
-        remove_file(&self.file(&self.name(record), RECORD))
+        let log = Some(&record.log).filter(|log| log.starts_with(&self.folder));
+        log.map_or(Ok(()), |log| remove_file(log))?;
+        remove_file(&self.path(record))
     }
 
-    /// What its files are called: as its log, where that is one of ours.
-    fn name(&self, record: &Record) -> String {
-        let log = Some(&record.log).filter(|log| log.parent() == Some(&self.folder)).and_then(|log| log.file_stem());
-        log.map_or_else(|| record.backend.clone(), |stem| stem.to_string_lossy().into_owned())
+    fn path(&self, record: &Record) -> PathBuf {
+        self.file(&record.backend, &record.started_in, "json")
     }
 
-    fn file(&self, name: &str, extension: &str) -> PathBuf {
-        self.folder.join(format!("{name}.{extension}"))
+    /// The file of a server: each folder has names of its own.
+    fn file(&self, backend: &str, started_in: &Path, extension: &str) -> PathBuf {
+        let place = match started_in.as_os_str().is_empty() {
+            true => String::new(),
+            false => format!("-{:016x}", fnv_1a(started_in.as_os_str().as_bytes())),
+        };
+        self.folder.join(format!("{backend}{place}.{extension}"))
     }
 
     pub(crate) fn folder(&self) -> &Path {
@@ -238,6 +231,11 @@ impl Records {
     pub(crate) fn fail(&self, source: io::Error) -> RecordError {
         RecordError::Io { path: self.folder.clone(), source }
     }
+}
+
+/// The hash of Fowler, Noll and Vo, which stays the same from one version of this program to the next.
+fn fnv_1a(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 /// Removes a file, if there is one.
@@ -267,6 +265,7 @@ mod tests {
             supervisor: server,
             folder,
             owner: None,
+            started_in: "/here".into(),
             log: "exampled.log".into(),
             since_s: 1,
         }
@@ -286,21 +285,21 @@ mod tests {
     }
 
     #[test]
-    fn several_of_a_backend_are_told_apart_by_their_logs() {
+    fn each_folder_has_a_server_of_its_own() {
         let parent = tempfile::tempdir().unwrap();
         let records = Records::in_folder(&parent.path().join("records")).unwrap();
         let gone = ProcessId { pid: i32::MAX, start_ticks: 1 };
-        let start = |since_s| {
-            let log = records.fresh_log("exampled").unwrap();
-            let record = Record { log, since_s, ..record(gone, parent.path().join("gone")) };
-            records.add(&record).unwrap();
-            record
-        };
-        let [first, second] = [start(1), start(2)];
-        assert_eq!(records.of("exampled").unwrap(), [first.clone(), second.clone()]);
-        records.stop(&first, None).unwrap();
-        assert_eq!(records.of("exampled").unwrap(), [second]);
-        assert_eq!(start(3).log, first.log, "the name is free again");
+        let here = record(gone, parent.path().join("gone"));
+        let there = Record { started_in: "/there".into(), ..here.clone() };
+        // As an earlier version wrote it.
+        let unknown = Record { started_in: PathBuf::new(), ..here.clone() };
+        for one in [&here, &there, &unknown] {
+            records.add(one).unwrap();
+        }
+        assert!(matches!(records.add(&there), Err(RecordError::Running { .. })));
+        assert_eq!(records.of("exampled").unwrap(), [unknown.clone(), here.clone(), there.clone()]);
+        records.stop(&here, None).unwrap();
+        assert_eq!(records.of("exampled").unwrap(), [unknown, there]);
     }
 
     #[test]
@@ -313,7 +312,7 @@ mod tests {
         let record = record(before, parent.path().join("gone"));
         records.add(&record).unwrap();
         assert!(matches!(records.add(&record), Err(RecordError::Running { .. })));
-        assert_eq!(records.find("exampled").unwrap().as_ref(), Some(&record));
+        assert_eq!(records.of("exampled").unwrap().as_slice(), std::slice::from_ref(&record));
         assert!(!record.is_alive());
         assert_eq!(records.stop(&record, None).unwrap(), Ended::Removed);
         assert!(id.is_alive() && records.list().unwrap().is_empty());

@@ -11,7 +11,7 @@ use iotbench_core::{Endpoint, Node, ProcessAction};
 use serde::{Deserialize, Serialize};
 use std::{
     collections::BTreeMap,
-    fmt, fs, io,
+    env, fmt, fs, io,
     net::SocketAddr,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -169,6 +169,7 @@ impl PrivateServer {
             supervisor: self.supervisor.id()?,
             folder: self.order.folder.clone(),
             owner: self.order.owner,
+            started_in: env::current_dir().unwrap_or_default(),
             log: log.into(),
             since_s,
         })

@@ -129,7 +129,7 @@ fn document(child: Child) -> (Option<i32>, Document) {
 }
 
 fn server(place: &Place) -> String {
-    place.out(&["server", "start", "postgres"]).trim().to_owned()
+    place.started(&["server", "start", "postgres"]).trim().to_owned()
 }
 
 /// Every datapoint that was acknowledged is stored as it was sent, and no other but those that are unknown.

@@ -17,7 +17,7 @@ fn answers(address: &str) -> bool {
 fn a_server_runs_on_until_it_is_stopped_and_leaves_nothing() {
     for backend in some_servers() {
         let place = Place::new();
-        let address = place.out(&["server", "start", backend]);
+        let address = place.started(&["server", "start", backend]);
         assert!(answers(&address), "{address}");
         let server = place.server(backend);
         assert!(is_alive(server));
@@ -31,32 +31,13 @@ fn a_server_runs_on_until_it_is_stopped_and_leaves_nothing() {
     }
 }
 
-/// What is printed is an address as any program takes it; where datagrams go is told beside it, by name.
-#[test]
-fn the_address_comes_alone_and_the_port_for_datagrams_by_name() {
-    if !is_here("influxdb") {
-        return;
-    }
-    let place = Place::new();
-    let (code, out, err) = place.call(&["server", "start", "influxdb"]);
-    assert_eq!(code, 0, "{err}");
-    let url: Url = out.trim().parse().unwrap();
-    assert_eq!((out.lines().count(), url.scheme(), url.query(), url.path()), (1, "http", None, "/"), "{out}");
-    let first = err.lines().next().unwrap();
-    let udp: std::net::SocketAddr = first.strip_prefix("udp: ").unwrap().split(' ').next().unwrap().parse().unwrap();
-    assert!(std::net::UdpSocket::bind(udp).is_err(), "nobody has {udp}");
-    assert!(first.contains(&format!("?udp={udp}")), "{first}");
-    place.out(&["server", "stop", "influxdb"]);
-    place.assert_nothing_is_left();
-}
-
 #[test]
 fn a_server_belongs_to_no_terminal_and_no_shell() {
     if !is_here("influxdb") {
         return;
     }
     let place = Place::new();
-    place.out(&["server", "start", "influxdb"]);
+    place.started(&["server", "start", "influxdb"]);
     let supervisor = procfs::process::Process::new(parent(place.server("influxdb"))).unwrap().stat().unwrap();
     assert_eq!((supervisor.session, supervisor.tty_nr), (supervisor.pid, 0));
     place.out(&["server", "stop", "influxdb"]);
@@ -71,7 +52,7 @@ fn a_namesake_is_not_stopped() {
         let decoy = folder.path().join(crate::server::place::recipe(backend).programs[0].name);
         place_program("/bin/sleep".as_ref(), &decoy);
         let mut decoy = Command::new(decoy).arg("600").stdin(Stdio::null()).spawn().unwrap();
-        place.out(&["server", "start", backend]);
+        place.started(&["server", "start", backend]);
         place.out(&["server", "stop", backend]);
         place.assert_nothing_is_left();
         assert!(decoy.try_wait().unwrap().is_none(), "the decoy was killed");
@@ -88,41 +69,10 @@ fn there_is_one_of_each_and_only_one_that_was_started_is_stopped() {
     let place = Place::new();
     let (code, _, err) = place.call(&["server", "stop", "influxdb"]);
     assert_eq!(code, 2, "{err}");
-    place.out(&["server", "start", "influxdb"]);
+    place.started(&["server", "start", "influxdb"]);
     let (code, out, err) = place.call(&["server", "start", "influxdb"]);
     assert!(code == 2 && out.is_empty() && err.contains("server stop influxdb"), "{code} {out} {err}");
     assert_eq!(place.folders().len(), 1);
-    place.out(&["server", "stop", "influxdb"]);
-    place.assert_nothing_is_left();
-}
-
-/// Whose server is meant where a user has several is not guessed: they may belong to work in another folder.
-#[test]
-fn of_several_of_a_name_the_one_that_is_named_is_stopped() {
-    if !is_here("influxdb") {
-        return;
-    }
-    let place = Place::new();
-    let first = place.out(&["server", "start", "influxdb"]);
-    let (code, second, said) = place.call(&["server", "start", "influxdb", "--another"]);
-    assert_eq!(code, 0, "{said}");
-    let word = |address: &str| format!("influxdb:{}", address.trim().parse::<Url>().unwrap().port().unwrap());
-    assert!(said.contains(&format!("server stop {}", word(&second))), "{said}");
-    let (code, out, err) = place.call(&["server", "stop", "influxdb"]);
-    assert!(code == 2 && out.is_empty(), "{code} {out} {err}");
-    for address in [&first, &second] {
-        assert!(answers(address), "{address}");
-        assert!(
-            err.contains(&format!("iotbench server stop {}", word(address))) && err.contains(address.trim()),
-            "{err}"
-        );
-    }
-    let (code, _, err) = place.call(&["server", "stop", "influxdb:1"]);
-    assert!(code == 2 && err.contains(&word(&second)), "{err}");
-    let (code, _, err) = place.call(&["server", "stop", &word(&first)]);
-    assert!(code == 0 && err.contains(first.trim()), "{err}");
-    assert!(!answers(&first) && answers(&second));
-    // The last of them needs no number.
     place.out(&["server", "stop", "influxdb"]);
     place.assert_nothing_is_left();
 }
@@ -133,17 +83,17 @@ fn a_kept_folder_serves_again_and_goes_when_told() {
         return;
     }
     let place = Place::new();
-    place.out(&["server", "start", "postgres"]);
+    place.started(&["server", "start", "postgres"]);
     place.out(&["server", "stop", "postgres", "--keep"]);
     let folders = place.folders();
     let folder = folders[0].to_str().unwrap();
     wait_for("the server's end", || place.processes().is_empty());
     let made = fs::metadata(folders[0].join("data/PG_VERSION")).unwrap().modified().unwrap();
-    place.out(&["server", "start", "postgres", "--folder", folder]);
+    place.started(&["server", "start", "postgres", "--folder", folder]);
     place.out(&["server", "stop", "postgres"]);
     assert_eq!(place.folders(), folders, "kept once, kept until told otherwise");
     assert_eq!(fs::metadata(folders[0].join("data/PG_VERSION")).unwrap().modified().unwrap(), made);
-    place.out(&["server", "start", "postgres", "--folder", folder]);
+    place.started(&["server", "start", "postgres", "--folder", folder]);
     let (code, _, err) = place.call(&["server", "start", "mariadb", "--folder", folder]);
     assert!(code != 0 && !err.is_empty());
     place.out(&["server", "stop", "postgres", "--remove"]);
@@ -156,7 +106,7 @@ fn memory_and_settings_reach_the_server() {
         return;
     }
     let place = Place::new();
-    place.out(&["server", "start", "postgres", "--server-memory", "64MiB", "--set", "synchronous_commit=off"]);
+    place.started(&["server", "start", "postgres", "--server-memory", "64MiB", "--set", "synchronous_commit=off"]);
     let command = procfs::process::Process::new(place.server("postgres")).unwrap().cmdline().unwrap();
     for word in ["shared_buffers=67108864B", "synchronous_commit=off"] {
         assert!(command.iter().any(|w| w == word), "{word} is missing: {command:?}");

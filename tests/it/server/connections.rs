@@ -38,7 +38,7 @@ fn a_server_that_takes_no_more_says_what_to_do() {
     ];
     for (backend, limit, words) in limits.into_iter().filter(|(b, _, _)| is_here(b)) {
         let place = Place::new();
-        let url: Url = place.out(&["server", "start", backend, "--set", limit]).trim().parse().unwrap();
+        let url: Url = place.started(&["server", "start", backend, "--set", limit]).trim().parse().unwrap();
         let ended = run(&place, backend, &url, 40, &[]);
         assert_eq!(ended.code, 20, "{backend}: {} {}", ended.reasons(), ended.err);
         assert!(ended.reasons().contains(words), "{backend}: {}", ended.reasons());
@@ -84,7 +84,7 @@ fn a_soft_limit_is_raised_and_ten_thousand_connections_are_opened() {
     // Its own limit, and a wait for the disk that many writes share.
     let settings = ["--set", "http.max-connection-limit=0", "--set", "data.wal-fsync-delay=100ms"];
     let start = [&["server", "start", "influxdb"][..], &settings].concat();
-    let url: Url = place.out(&start).trim().parse().unwrap();
+    let url: Url = place.started(&start).trim().parse().unwrap();
     let (results, users) = (place.results(), CONNECTIONS.to_string());
     let load = ["--vus", &users, "--connections", &users, "--batch", "1", "--set", "think_time=3s", "-d", "3s"];
     let target = ["--url", url.as_str(), "--out", results.to_str().unwrap()];
@@ -101,7 +101,7 @@ fn a_soft_limit_is_raised_and_ten_thousand_connections_are_opened() {
 fn ten_thousand_users_share_few_connections() {
     for backend in SERVERS.into_iter().filter(|b| is_here(b)) {
         let place = Place::new();
-        let url: Url = place.out(&["server", "start", backend]).trim().parse().unwrap();
+        let url: Url = place.started(&["server", "start", backend]).trim().parse().unwrap();
         let (results, users) = (place.results(), 10_000.to_string());
         let load = ["--vus", &users, "--connections", "8", "--batch", "1", "--set", "think_time=60s", "-d", "2s"];
         let target = ["--url", url.as_str(), "--out", results.to_str().unwrap()];
@@ -121,7 +121,7 @@ fn several_addresses_are_used_in_turn() {
         return;
     }
     let place = Place::new();
-    let server: Url = place.out(&["server", "start", "kairosdb"]).trim().parse().unwrap();
+    let server: Url = place.started(&["server", "start", "kairosdb"]).trim().parse().unwrap();
     let ways = [Proxy::to(&server), Proxy::to(&server)];
     let second = ways[1].url(&server);
     let ended = run(&place, "kairosdb", &ways[0].url(&server), 6, &["--url", second.as_str()]);

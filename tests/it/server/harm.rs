@@ -124,7 +124,7 @@ fn made_anew(backend: &str, server: &Url) -> Option<String> {
 fn a_users_table_of_our_name_is_refused_and_stays_as_it_was() {
     for backend in known_servers() {
         let place = Place::new();
-        let server: Url = place.out(&["server", "start", backend]).trim().parse().unwrap();
+        let server: Url = place.started(&["server", "start", backend]).trim().parse().unwrap();
         let mine = plant(backend, &server);
         let before = contents(backend, &mine);
         assert!(before.contains("iotbench_pmu_write") && (before.contains('x') || before.contains("120")), "{before}");
@@ -148,7 +148,7 @@ fn a_users_table_of_our_name_is_refused_and_stays_as_it_was() {
 fn what_a_killed_run_left_is_found_and_dropped() {
     for backend in known_servers() {
         let place = Place::new();
-        let address = place.out(&["server", "start", backend]);
+        let address = place.started(&["server", "start", backend]);
         let address = address.trim();
         let out = place.results();
         let load = ["run", "-p", "pmu_write", "--vus", "2", "-d", "1h", "--warmup", "0", "-b", backend];
@@ -171,7 +171,7 @@ fn what_a_killed_run_left_is_found_and_dropped() {
 fn a_table_that_is_dropped_during_a_run_is_told_and_what_takes_its_place_stays() {
     for backend in known_servers() {
         let place = Place::new();
-        let url: Url = place.out(&["server", "start", backend]).trim().parse().unwrap();
+        let url: Url = place.started(&["server", "start", backend]).trim().parse().unwrap();
         let results = place.results();
         let load = ["--vus", "4", "--set", "think_time=100ms", "-d", "4s"];
         let target = ["--url", url.as_str(), "--out", results.to_str().unwrap()];

@@ -29,7 +29,7 @@ fn a_client_that_was_held_up_is_to_blame_and_the_database_is_not() {
         return;
     }
     let place = Place::new();
-    let url: Url = place.out(&["server", "start", BACKEND]).trim().parse().unwrap();
+    let url: Url = place.started(&["server", "start", BACKEND]).trim().parse().unwrap();
     by_a_signal(&url);
     by_a_quota(&url);
     by_a_quota_that_others_use_up(&url);
@@ -45,7 +45,7 @@ fn fifty_clean_runs_give_at_most_one_false_alarm() {
     const RUNS: usize = 50;
     assert!(is_here(BACKEND));
     let place = Place::new();
-    let url: Url = place.out(&["server", "start", BACKEND]).trim().parse().unwrap();
+    let url: Url = place.started(&["server", "start", BACKEND]).trim().parse().unwrap();
     let load = ["-p", "machine_write", "--arrival", "constant", "-r", "200", "-d", "10s", "--warmup", "1s"];
     let (mut alarms, mut hiccups, mut latest_ms, mut meter_cpu_pct) = (0, 0, 0.0_f64, 0.0_f64);
     for number in 1..=RUNS {
@@ -78,7 +78,7 @@ fn pacing_that_is_broken_is_flagged_each_time() {
     const RUNS: usize = 20;
     assert!(is_here(BACKEND));
     let place = Place::new();
-    let url: Url = place.out(&["server", "start", BACKEND]).trim().parse().unwrap();
+    let url: Url = place.started(&["server", "start", BACKEND]).trim().parse().unwrap();
     let schedule = ["-p", "machine_write", "--arrival", "poisson", "-r", "400", "-d", "4s"];
     let flagged = (1..=RUNS).filter(|number| {
         let place = Place::new();

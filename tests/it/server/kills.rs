@@ -22,11 +22,11 @@ fn a_killed_starter_leaves_nothing() {
 fn a_killed_server_of_a_shell_leaves_nothing() {
     for backend in some_servers() {
         let place = Place::new();
-        place.out(&["server", "start", backend]);
+        place.started(&["server", "start", backend]);
         kill(place.server(backend));
         place.assert_nothing_is_left();
         assert!(place.out(&["server", "list"]).contains("ended"));
-        place.out(&["server", "start", backend]);
+        place.started(&["server", "start", backend]);
         place.out(&["server", "stop", backend]);
         place.assert_nothing_is_left();
     }
@@ -36,7 +36,7 @@ fn a_killed_server_of_a_shell_leaves_nothing() {
 fn a_killed_supervisor_leaves_a_server_that_can_be_stopped() {
     for backend in some_servers() {
         let place = Place::new();
-        place.out(&["server", "start", backend]);
+        place.started(&["server", "start", backend]);
         let server = place.server(backend);
         kill(parent(server));
         wait_for("the supervisor's end", || parent(server) == 1 || !crate::server::place::is_alive(parent(server)));

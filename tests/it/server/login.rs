@@ -37,7 +37,7 @@ fn start(place: &Place, backend: &str) -> Url {
         "postgres" => format!("hba_file={}", rules.display()),
         _ => "http.auth-enabled=true".to_owned(),
     };
-    let mut server: Url = place.out(&["server", "start", backend, "--set", &setting]).trim().parse().unwrap();
+    let mut server: Url = place.started(&["server", "start", backend, "--set", &setting]).trim().parse().unwrap();
     let create = match backend {
         "mariadb" => "CREATE USER sensor IDENTIFIED BY 'right'; GRANT ALL ON *.* TO sensor",
         "postgres" => "CREATE ROLE sensor LOGIN SUPERUSER PASSWORD 'right'",
@@ -54,7 +54,7 @@ fn start(place: &Place, backend: &str) -> Url {
 
 fn start_with(place: &Place, backend: &str, settings: [&str; 2]) -> Url {
     let [user, password] = settings;
-    place.out(&["server", "start", backend, "--set", user, "--set", password]).trim().parse().unwrap()
+    place.started(&["server", "start", backend, "--set", user, "--set", password]).trim().parse().unwrap()
 }
 
 /// KairosDB's users are in a file that an option of its Java machine leads to, and no setting.
@@ -73,7 +73,7 @@ fn start_kairosdb(place: &Place) -> Url {
     let start = ["server", "start", "kairosdb", "--set", "jetty.auth_module_name=basicAuth"];
     let output = place.iotbench(&start).env("IOTBENCH_JAVA_BIN", java).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap().trim().parse().unwrap()
+    String::from_utf8(output.stdout).unwrap().lines().next().unwrap().parse().unwrap()
 }
 
 /// What members of a set know one another by; a server that has it lets nobody else in.

@@ -77,7 +77,7 @@ fn has_error(ended: &Ended, cause: &str) -> bool {
 fn a_server_that_stops_answering_hangs_nobody_and_goes_on_afterwards() {
     on_each(|backend| {
         let place = Place::new();
-        let url: Url = place.out(&["server", "start", backend]).trim().parse().unwrap();
+        let url: Url = place.started(&["server", "start", backend]).trim().parse().unwrap();
         let since = Instant::now();
         let limits = ["--set", "phases.deadline=5s", "--set", "phases.drain=1s", "--set", "phases.settle=1s"];
         let run = begin(&place, backend, &url, &limits);
@@ -114,7 +114,7 @@ fn a_server_that_stops_answering_hangs_nobody_and_goes_on_afterwards() {
 fn a_users_server_that_is_killed_is_told_as_one_that_cannot_be_reached() {
     on_each(|backend| {
         let place = Place::new();
-        let url: Url = place.out(&["server", "start", backend]).trim().parse().unwrap();
+        let url: Url = place.started(&["server", "start", backend]).trim().parse().unwrap();
         let since = Instant::now();
         // Nobody waits as long as he would for an answer.
         let run = begin(&place, backend, &url, &[]);

@@ -14,7 +14,7 @@ fn what_the_server_drops_has_failed_and_the_rest_is_stored() {
         return;
     }
     let place = Place::new();
-    let url = place.out(&["server", "start", "influxdb", "--set", SERIES]);
+    let url = place.started(&["server", "start", "influxdb", "--set", SERIES]);
     let out = place.results();
     // Each batch is of one user's device: it is dropped whole or not at all. One after the other, since of batches that come
     // together InfluxDB lets all in.

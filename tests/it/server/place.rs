@@ -192,6 +192,14 @@ impl Place {
         out
     }
 
+    /// A server's start that must succeed; gives its address in one piece, as `--url` takes it too.
+    pub fn started(&self, arguments: &[&str]) -> String {
+        let out = self.out(arguments);
+        let (address, named) = out.trim().split_once('\n').unwrap_or((out.trim(), ""));
+        let separator = if named.is_empty() { "" } else { "?" };
+        format!("{address}{separator}{}", named.replace('\n', "&"))
+    }
+
     /// The servers' folders that there are.
     pub fn folders(&self) -> Vec<PathBuf> {
         self.servers().read_dir().unwrap().map(|entry| entry.unwrap().path()).collect()

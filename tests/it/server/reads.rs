@@ -135,9 +135,7 @@ fn kairosdb_answers_what_it_can_hold() {
 fn a_history_that_was_left_is_read_again() {
     for backend in backends() {
         let place = Place::new();
-        let (code, url, err) = place.call(&["server", "start", backend]);
-        assert_eq!(code, 0, "{err}");
-        let url = url.trim().lines().last().unwrap().to_owned();
+        let url = place.started(&["server", "start", backend]);
         let tag = ["--variant", "index tag"];
         let load = [&MEANS[..], &tag, &["--url", &url, "--keep"]].concat();
         let is_taken_over = |more: &[&str]| {

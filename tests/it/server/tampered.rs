@@ -57,7 +57,7 @@ async fn what_was_changed_in_a_kept_history_is_found() {
     for backend in SERVERS.into_iter().filter(|name| is_here(name)) {
         let place = Place::new();
         let profile = profile(&place);
-        let url = place.out(&["server", "start", backend]).trim().to_owned();
+        let url = place.started(&["server", "start", backend]).trim().to_owned();
         for tampering in [Harm::Value, Harm::Row, Harm::Time] {
             let (code, document, err) = run(&place, &profile, &url, backend);
             assert_sound(&document, code, format_args!("{backend}: {err}"));
@@ -90,7 +90,7 @@ async fn a_history_that_was_not_written_whole_is_written_anew() {
     for backend in SERVERS.into_iter().filter(|name| is_here(name)) {
         let place = Place::new();
         let profile = profile(&place);
-        let url = place.out(&["server", "start", backend]).trim().to_owned();
+        let url = place.started(&["server", "start", backend]).trim().to_owned();
         let out = place.results();
         let read =
             ["run", "-p", &profile, "-b", word(backend), "--url", &url, "--keep", "--out", out.to_str().unwrap()];
@@ -121,7 +121,7 @@ async fn an_index_that_is_gone_shows_in_the_figures() {
             continue;
         }
         let place = Place::new();
-        let url = place.out(&["server", "start", backend]).trim().to_owned();
+        let url = place.started(&["server", "start", backend]).trim().to_owned();
         let out = place.results();
         let read =
             ["run", "-p", "machine_read", "--strategy", "individual", "-b", word(backend), "--url", &url, "--keep"];
@@ -162,7 +162,7 @@ async fn what_was_done_to_a_run_is_named_by_verify() {
     for backend in known_servers().filter(|backend| some.contains(backend)) {
         let place = Place::new();
         let profile = profile(&place);
-        let url = place.out(&["server", "start", backend]).trim().to_owned();
+        let url = place.started(&["server", "start", backend]).trim().to_owned();
         for tampering in [Harm::Value, Harm::Row, Harm::Time, Harm::Added, Harm::Double] {
             let Some(kinds) = expected(backend, tampering) else { continue };
             let (code, document, err) = run(&place, &profile, &url, backend);

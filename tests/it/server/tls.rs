@@ -20,7 +20,7 @@ fn start(place: &Place, backend: &str, certificate: &Certificate) -> (Url, Optio
     match backend {
         "questdb" => {
             let proxy =
-                EncryptingProxy::to(&place.out(&["server", "start", backend]).trim().parse().unwrap(), certificate);
+                EncryptingProxy::to(&place.started(&["server", "start", backend]).trim().parse().unwrap(), certificate);
             (encrypted(proxy.url().as_str()), Some(proxy))
         }
         "kairosdb" => (start_kairosdb(place, certificate), None),
@@ -36,7 +36,7 @@ fn start_kairosdb(place: &Place, certificate: &Certificate) -> Url {
     let file = format!("jetty.ssl.keystore.path={}", store.file.display());
     let password = format!("jetty.ssl.keystore.password={}", store.password);
     let start = ["server", "start", "kairosdb", "--set", &port_setting, "--set", &file, "--set", &password];
-    let mut url = encrypted(&place.out(&start));
+    let mut url = encrypted(&place.started(&start));
     url.set_port(Some(port)).unwrap();
     url
 }
@@ -58,7 +58,7 @@ fn start_set(place: &Place, backend: &str, certificate: &Certificate) -> Url {
     };
     let settings = settings.iter().flat_map(|setting| ["--set", setting]);
     let arguments: Vec<&str> = ["server", "start", backend].into_iter().chain(settings).collect();
-    encrypted(&place.out(&arguments))
+    encrypted(&place.started(&arguments))
 }
 
 /// An address as printed, for encrypted connections to [`HOST`].
@@ -156,7 +156,7 @@ fn expired_and_self_signed_certificates_are_refused() {
 fn a_server_that_does_not_encrypt_is_refused_and_gets_no_data() {
     for backend in known_servers() {
         let place = Place::new();
-        let plain = encrypted(&place.out(&["server", "start", backend]));
+        let plain = encrypted(&place.started(&["server", "start", backend]));
         // Who does not check whom he talks to still talks to nobody else.
         for more in [&[][..], &["--insecure"]] {
             let ended = run(&place, backend, &plain, 2, more);

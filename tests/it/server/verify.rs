@@ -56,9 +56,7 @@ fn of_datagrams_the_part_that_was_delivered_is_told() {
         return;
     }
     let place = Place::new();
-    let (_, address, said) = place.call(&["server", "start", "influxdb"]);
-    let udp = said.lines().find_map(|line| line.strip_prefix("udp: ")).and_then(|line| line.split(' ').next());
-    let address = format!("{}?udp={}", address.trim(), udp.unwrap());
+    let address = place.started(&["server", "start", "influxdb"]).trim().to_owned();
     let run = run_and_keep(&place, "influxdb", &["--url", &address, "--set", "backend.influxdb.transport=udp"]);
     let (points, delivered) = (&run["points"], run["audit"]["delivered"].as_f64().unwrap());
     let [stored, generated] = ["stored", "generated"].map(|count| points[count].as_f64().unwrap());

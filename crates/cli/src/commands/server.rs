@@ -1,9 +1,9 @@
 //! `iotbench server start|stop|list`.
 
-mod address;
-mod stop;
+mod which;
 
 use crate::{
+    addresses,
     commands::{clean::no_table, join::join},
     console::{self, columns},
     error::CliError,
@@ -14,22 +14,27 @@ use iotbench_backends::BACKENDS;
 use iotbench_core::{Backend, OpenRequest, Recipe, Registry, SettingError, Settings, Target};
 use iotbench_engine::{Bytes, StopSignal};
 use iotbench_launcher::{
-    DEFAULT_MEMORY_BYTES, Launch, Record, RecordError, Records, ServerProcess, ServerSettings, planned_endpoints, start,
+    DEFAULT_MEMORY_BYTES, Ended, Launch, Record, RecordError, Records, ServerProcess, ServerSettings,
+    planned_endpoints, start,
 };
 use jiff::Timestamp;
-use std::path::PathBuf;
+use std::{env, path::PathBuf};
+use which::{Which, is_of};
 
 const EXAMPLES: &str = "\
 Examples:
   iotbench server start mariadb                                 prints its address
   iotbench run -p pmu_write -b mariadb --url \"$(iotbench server start mariadb)\"
   iotbench server start postgres --server-memory 1GiB --set synchronous_commit=off
+  iotbench server start influxdb                                its address, and on a second line udp=HOST:PORT
   iotbench server start mongodb --set nodes=3                   a replica set
   iotbench server start kairosdb --with store=cassandra --set nodes=3
   iotbench server list
-  iotbench server start mariadb --another                       one more of them
   iotbench server stop mariadb
-  iotbench server stop mariadb:PORT                             where several run";
+  iotbench server stop mariadb --port 41234                     which, of several
+
+Of each database there may be one for each folder that it was started from. Standard output of start: an address a line,
+then what iotbench needs to know of other ports, each as NAME=HOST:PORT; --url takes all of it as it is.";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -43,9 +48,9 @@ enum Action {
     /// Start a server in a folder of its own, print its address and leave it running
     #[command(after_help = EXAMPLES)]
     Start(StartArguments),
-    /// Stop a server and remove its folder
+    /// Stop the server that was started from this folder, and remove its own folder
     #[command(after_help = EXAMPLES)]
-    Stop(stop::StopArguments),
+    Stop(StopArguments),
     /// List the servers that were started
     #[command(after_help = EXAMPLES)]
     List,
@@ -68,15 +73,26 @@ struct StartArguments {
     /// Start on this folder, which `--keep` left; it is kept again
     #[arg(long, value_name = "FOLDER")]
     folder: Option<PathBuf>,
-    /// Start it although one of this database runs already
+}
+
+#[derive(Debug, Args)]
+struct StopArguments {
+    /// The database
+    backend: String,
+    #[command(flatten)]
+    which: Which,
+    /// Leave its folder
+    #[arg(long, conflicts_with = "remove")]
+    keep: bool,
+    /// Remove its folder although it was kept before
     #[arg(long)]
-    another: bool,
+    remove: bool,
 }
 
 pub(super) fn server(arguments: &ServerArguments) -> Result<(), CliError> {
     match &arguments.action {
         Action::Start(arguments) => begin(arguments),
-        Action::Stop(arguments) => stop::stop(arguments),
+        Action::Stop(arguments) => stop(arguments),
         Action::List => list(),
     }
 }
@@ -87,17 +103,17 @@ fn begin(arguments: &StartArguments) -> Result<(), CliError> {
     let recipe = recipe_with(joins, &arguments.with)?;
     let launch = |log| launch(arguments, recipe, log);
     let records = Records::open()?;
-    for record in records.of(backend)? {
-        if !record.is_alive() {
-            // What was left of it when the machine, or its supervisor, went down.
-            records.stop(&record, None)?;
-        } else if !arguments.another {
+    let here = env::current_dir().unwrap_or_default();
+    if let Some(record) = records.of(backend)?.into_iter().find(|record| is_of(record, &here)) {
+        if record.is_alive() {
             return Err(RecordError::Running { url: record.urls.join(" "), backend: record.backend }.into());
         }
+        // What was left of it when the machine, or its supervisor, went down.
+        records.stop(&record, None)?;
     }
     let stop = StopSignal::default();
     signals::stop_in_order(stop.clone(), "\nending")?;
-    let log = records.fresh_log(backend)?;
+    let log = records.fresh_log(backend, &here)?;
     let server = start(&launch(log.clone())?, &|| stop.ends())?;
     if arguments.folder.is_some() {
         server.keep()?;
@@ -106,12 +122,9 @@ fn begin(arguments: &StartArguments) -> Result<(), CliError> {
     let record = server.record(&log).ok_or_else(|| CliError::internal("the supervisor is not in /proc"))?;
     records.add(&record)?;
     server.detach().map_err(|e| CliError::internal(format!("the supervisor does not listen: {e}")))?;
-    // Its address comes first, alone on standard output.
-    let printed =
-        console::print(&record.urls.iter().map(|url| format!("{}\n", address::address(url))).collect::<String>());
-    record.urls.iter().filter_map(|url| address::datagrams(url)).for_each(|line| console::say(&line));
-    console::say(&usage(&record, arguments));
-    printed
+    console::say(&usage(&record, &arguments.with));
+    let ports: Vec<_> = recipe.roles.iter().flat_map(|role| role.ports).copied().collect();
+    console::print(&record.urls.iter().map(|url| addresses::in_lines(url, &ports)).collect::<String>())
 }
 
 fn launch(arguments: &StartArguments, recipe: &'static Recipe, log: PathBuf) -> Result<Launch, CliError> {
@@ -159,20 +172,40 @@ fn recipe_with(backend: &'static dyn Backend, with: &[String]) -> Result<&'stati
 }
 
 /// How to go on with a server that runs.
-fn usage(record: &Record, arguments: &StartArguments) -> String {
+fn usage(record: &Record, with: &[String]) -> String {
     let Record { backend, urls, processes, folder, log, .. } = record;
     let pids = processes.iter().map(|process| process.id.pid.to_string()).collect::<Vec<_>>();
     let runs_as = if pids.len() == 1 { "process" } else { "processes" };
     let urls: String = urls.iter().map(|url| format!(" --url '{url}'")).collect();
-    let with: String = arguments.with.iter().map(|pair| format!(" --set backend.{backend}.{pair}")).collect();
+    let with: String = with.iter().map(|pair| format!(" --set backend.{backend}.{pair}")).collect();
     format!(
         "{backend} runs as {runs_as} {} in {}\nits log: {}\nload it: iotbench run -p pmu_write -b {backend}{urls}{with}\n\
-         end it:  iotbench server stop {}",
+         end it:  iotbench server stop {backend}",
         pids.join(", "),
         folder.display(),
         log.display(),
-        if arguments.another { stop::word(record) } else { backend.clone() },
     )
+}
+
+fn stop(arguments: &StopArguments) -> Result<(), CliError> {
+    let backend = &arguments.backend;
+    recipe_of(backend)?;
+    let records = Records::open()?;
+    let record = arguments.which.of(backend, &records.of(backend)?, &env::current_dir().unwrap_or_default())?;
+    let keep = match (arguments.keep, arguments.remove) {
+        (true, _) => Some(true),
+        (_, true) => Some(false),
+        _ => None,
+    };
+    match records.stop(&record, keep)? {
+        Ended::Removed => console::say(&format!(
+            "{backend} at {} is stopped and its folder {} removed",
+            addresses::shown(&record.urls.join("\n")),
+            record.folder.display()
+        )),
+        Ended::Kept(folder) => console::say(&kept(backend, &folder)),
+    }
+    Ok(())
 }
 
 /// What a user has to know of a folder that was kept.
@@ -182,13 +215,13 @@ pub(crate) fn kept(backend: &str, folder: &std::path::Path) -> String {
 }
 
 fn list() -> Result<(), CliError> {
-    let head = ["server", "process", "address", "folder", "since"].map(str::to_owned);
+    let head = ["server", "process", "address", "folder", "since", "started in"].map(str::to_owned);
     let rows = Records::open()?.list()?.into_iter().flat_map(|record| rows(&record));
     console::print(&columns(&[head].into_iter().chain(rows).collect::<Vec<_>>()))
 }
 
 /// A row for each process of a server; the server's name stands before the process's where there are several.
-fn rows(record: &Record) -> Vec<[String; 5]> {
+fn rows(record: &Record) -> Vec<[String; 6]> {
     let since = i64::try_from(record.since_s).ok().and_then(|s| Timestamp::from_second(s).ok());
     let since = since.map(|time| time.to_string()).unwrap_or_default();
     let row = |process: &ServerProcess| {
@@ -197,7 +230,14 @@ fn rows(record: &Record) -> Vec<[String; 5]> {
             _ => format!("{}/{}-{}", record.backend, process.role, process.node),
         };
         let pid = if process.id.is_alive() { process.id.pid.to_string() } else { "ended".into() };
-        [name, pid, record.urls.join(" "), record.folder.display().to_string(), since.clone()]
+        [
+            name,
+            pid,
+            record.urls.join(" "),
+            record.folder.display().to_string(),
+            since.clone(),
+            record.started_in.display().to_string(),
+        ]
     };
     record.processes.iter().map(row).collect()
 }

@@ -284,7 +284,7 @@ pub fn parent(arguments: &[&str]) {
         }
         "stop" => {
             let records = Records::open().unwrap();
-            let record = records.find(backend).unwrap().unwrap();
+            let record = records.of(backend).unwrap().remove(0);
             assert!(record.is_alive());
             println!("{} addresses, {} processes", record.urls.len(), record.processes.len());
             assert_eq!(records.stop(&record, None).unwrap(), Ended::Removed);
