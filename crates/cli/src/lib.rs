@@ -19,12 +19,13 @@ mod plan_text;
 mod profiles;
 mod progress;
 mod signals;
+mod suggestions;
 mod target_lock;
 mod toml_file;
 mod views;
 
 use arguments::Arguments;
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use std::{panic::AssertUnwindSafe, process::ExitCode};
 
 /// What the program `iotbench` does: reads its arguments, carries them out, and says how it ended.
@@ -32,7 +33,7 @@ use std::{panic::AssertUnwindSafe, process::ExitCode};
 pub fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
-        Err(answer) => return answer_of_clap(&answer),
+        Err(answer) => return answer_of_clap(answer),
     };
     let code = std::panic::catch_unwind(AssertUnwindSafe(|| match commands::carry_out(arguments.command) {
         Ok(code) => code,
@@ -45,7 +46,10 @@ pub fn main() -> ExitCode {
 }
 
 /// Prints help, version or what is wrong with the arguments.
-fn answer_of_clap(answer: &clap::Error) -> ExitCode {
+fn answer_of_clap(answer: clap::Error) -> ExitCode {
+    let root = Arguments::command();
+    let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    let answer = suggestions::improved(answer, suggestions::called(&root, words));
     // Nobody reads any more: that is no reason to fail.
     let _ = answer.print();
     u8::try_from(answer.exit_code()).map_or(ExitCode::from(error::USAGE), ExitCode::from)

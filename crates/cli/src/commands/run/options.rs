@@ -6,10 +6,10 @@ use super::{
 };
 use crate::{
     addresses, arguments::EXIT_CODES, commands::comparing::ComparisonArguments, error::CliError,
-    metrics::MetricsAddress, views::Views,
+    metrics::MetricsAddress, suggestions::improved, views::Views,
 };
 use clap::{
-    Args, Parser, ValueEnum,
+    Args, CommandFactory, Parser, ValueEnum,
     builder::{FalseyValueParser, PossibleValuesParser, TypedValueParser},
 };
 use iotbench_broker::Via;
@@ -249,7 +249,8 @@ impl RunArguments {
             #[command(flatten)]
             run: RunArguments,
         }
-        let Words { run } = Words::try_parse_from(options).map_err(|e| CliError::usage(e.render()))?;
+        let unfit = |e| CliError::usage(improved(e, &Words::command()).render());
+        let Words { run } = Words::try_parse_from(options).map_err(unfit)?;
         let of_machines = ["--agents", "--sample", "--server-at"];
         if let Some(given) = of_machines.iter().find(|of| options.iter().any(|option| option.starts_with(**of))) {
             return Err(CliError::usage(format!(
