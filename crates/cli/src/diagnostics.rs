@@ -83,7 +83,10 @@ fn place_of(text: &str, key: &str) -> Option<Range<usize>> {
     let mut place = None;
     let mut words = key.split('.').peekable();
     while let Some(word) = words.next() {
-        let Some((found, value)) = table.iter().find(|(k, _)| k.get_ref() == word) else { break };
+        // A key may have dots of its own: `"phases.duration"`.
+        let rest = [word].into_iter().chain(words.clone()).collect::<Vec<_>>().join(".");
+        let named = |name: &str| table.iter().find(|(key, _)| key.get_ref() == name);
+        let Some((found, value)) = named(&rest).or_else(|| named(word)) else { break };
         place = Some(found.span());
         let mut value = value;
         while let DeValue::Array(items) = value.get_ref() {
@@ -117,6 +120,8 @@ mod tests {
         assert_eq!(word("ramp.growth"), "growth");
         assert_eq!(word("groups.0.load.rate"), "rate");
         assert_eq!(word("ramp.step"), "ramp");
+        let quoted = "[full]\n\"phases.duration\" = 1\n";
+        assert_eq!(place_of(quoted, "full.phases.duration").and_then(|at| quoted.get(at)), Some("\"phases.duration\""));
         assert_eq!(place_of(TEXT, "nowhere"), None);
         assert_eq!(place_of("not = = toml", "not"), None);
     }

@@ -1,6 +1,8 @@
 //! The built-in profiles, and profiles by name or path.
 
 use crate::{diagnostics::Source, error::CliError};
+use iotbench_backends::BACKENDS;
+use iotbench_core::Registry;
 use iotbench_engine::{MAX_PROFILE_BYTES, Profile, ProfileError, parse_profile, read_profile, read_regular_text};
 use iotbench_workloads::find_profile;
 use std::path::{Path, PathBuf};
@@ -30,8 +32,39 @@ pub(crate) fn read(path: &Path) -> Result<WrittenProfile, CliError> {
     let read = read_profile(path);
     let source = Source { file: path.display().to_string(), text: text_to_point_at(path, read.as_ref().err()) };
     let profile = read.map_err(|e| source.error(&e))?;
+    check_backends(&profile).map_err(|(key, unknown)| source.error(&ProfileError::new(&source.file, key, unknown)))?;
     let base = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new(".")).to_owned();
     Ok(WrittenProfile { profile, source, base })
+}
+
+/// Every backend that a profile sets something of is one: `[backend.NAME]`, and what `[full]` and `[variants]` assign.
+fn check_backends(profile: &Profile) -> Result<(), (String, String)> {
+    let written = profile.backend.keys().map(|name| (format!("backend.{name}"), name.clone()));
+    let full = profile.full.keys().filter_map(|key| Some((format!("full.{key}"), backend_of(key)?)));
+    let variants = profile.variants.iter().filter_map(|(variant, fields)| Some((variant, fields.as_table()?)));
+    let variants = variants.flat_map(|(variant, fields)| {
+        fields.keys().filter_map(move |key| Some((format!("variants.{variant}.{key}"), backend_of(key)?)))
+    });
+    written.chain(full).chain(variants).try_for_each(|(key, name)| check_backend(&name).map_err(|error| (key, error)))
+}
+
+/// The backend whose setting a dotted key is.
+fn backend_of(key: &str) -> Option<String> {
+    key.strip_prefix("backend.")?.split('.').next().map(Into::into)
+}
+
+fn check_backend(name: &str) -> Result<(), String> {
+    Registry::new(BACKENDS).find(name).map(drop).map_err(|error| error.to_string())
+}
+
+/// Every backend that is set something by `--set` is one.
+pub(crate) fn check_assignments(set: &[String]) -> Result<(), CliError> {
+    let key = |assignment: &String| backend_of(assignment.split_once('=')?.0.trim());
+    let unknown = |assignment: &String| check_backend(&key(assignment)?).err().map(|error| (assignment.clone(), error));
+    match set.iter().find_map(unknown) {
+        Some((assignment, error)) => Err(CliError::usage(format!("--set {assignment}: {error}"))),
+        None => Ok(()),
+    }
 }
 
 /// The text of a file that holds a profile, or an error with a place in it; else nothing.
@@ -43,7 +76,7 @@ fn text_to_point_at(path: &Path, error: Option<&ProfileError>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use iotbench_core::{Layout, Registry, Target};
+    use iotbench_core::{Layout, Target};
     use iotbench_engine::{PlanRequest, plan};
     use iotbench_workloads::PROFILES;
     use proptest::prelude::*;
@@ -60,7 +93,7 @@ mod tests {
     }
 
     fn backend() -> &'static dyn iotbench_core::Backend {
-        Registry::new(iotbench_backends::BACKENDS).find("sqlite").unwrap()
+        Registry::new(BACKENDS).find("sqlite").unwrap()
     }
 
     #[test]

@@ -39,6 +39,7 @@ const REFUSED: &[(&[&str], &str)] = &[
     (&["run", "-p", "pmu_write", "--set", "ramp.resolution=0"], "ramp.resolution: a search ends when"),
     (&["capacity", "-p", "pmu_write", "--width", "0%"], "--width"),
     (&["run", "-p", "pmu_write", "--set", "phases.deadlin=9s"], "did you mean `phases.deadline`?"),
+    (&["run", "-p", "pmu_write", "--set", "backend.sqlit.synchronous=OFF"], "did you mean sqlite?"),
     (&["run", "-p", "machine_write", "--batch", "0"], "count"),
     (&["run", "-p", "machine_write", "--url", "mysql://h/x"], "sqlite:PATH"),
     (&["run", "-p", "machine_write", "-b", "sqlite,blackhole", "--url", "sqlite:x.db"], "one database"),

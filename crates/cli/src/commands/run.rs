@@ -99,6 +99,8 @@ fn run_jobs(jobs: &[Job], arguments: &RunArguments) -> Result<u8, CliError> {
 pub(crate) fn jobs(arguments: &RunArguments) -> Result<Vec<Job>, CliError> {
     baseline::check(arguments)?;
     let written = profiles::find(&arguments.profile)?;
+    let overrides = arguments.overrides();
+    profiles::check_assignments(&overrides.set)?;
     let words = arguments.backend.iter().map(|word| BackendWord::read(word)).collect::<Result<Vec<_>, _>>()?;
     let endpoints = arguments.endpoints()?;
     let names: Vec<_> = words.iter().map(|w| w.backend.name()).collect();
@@ -106,7 +108,6 @@ pub(crate) fn jobs(arguments: &RunArguments) -> Result<Vec<Job>, CliError> {
         return Err(CliError::usage("--url means one database, and several backends are given: run them one by one"));
     }
     addresses::warn_of_password(&endpoints);
-    let overrides = arguments.overrides();
     let strategies = arguments.strategies(&written.profile);
     let mut jobs = Vec::new();
     for word in words {

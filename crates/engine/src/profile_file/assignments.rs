@@ -5,7 +5,7 @@ use super::{ProfileError, place};
 use crate::{overrides::assign, profile::Profile};
 use iotbench_core::closest;
 use toml::{
-    Table,
+    Table, Value,
     de::{DeTable, DeValue},
 };
 
@@ -13,9 +13,11 @@ use toml::{
 pub(super) fn check(file: &str, text: &str, profile: &Profile) -> Result<(), ProfileError> {
     table(file, text, profile, &["full"], &profile.full)?;
     for (name, variant) in &profile.variants {
-        if let Some(variant) = variant.as_table() {
-            table(file, text, profile, &["variants", name], variant)?;
-        }
+        let Some(variant) = variant.as_table() else {
+            let error = ProfileError::new("", name, "a variant is a table of fields");
+            return Err(located(file, text, &["variants"], name, error));
+        };
+        table(file, text, profile, &["variants", name], variant)?;
     }
     Ok(())
 }
@@ -29,9 +31,18 @@ fn table(file: &str, text: &str, profile: &Profile, path: &[&str], assignments: 
     for (key, value) in assignments {
         let failed = |error: ProfileError| located(file, text, path, key, error);
         known_parameter(&changed, key).map_err(failed)?;
-        changed = assign(&changed, file, key, value.clone()).map_err(failed)?;
+        changed = assign(&changed, file, key, value.clone()).map_err(|e| failed(unquoted(e, value)))?;
     }
     Ok(())
+}
+
+/// Without quotes a dotted key is a table, which is no field.
+fn unquoted(error: ProfileError, value: &Value) -> ProfileError {
+    if !value.is_table() || error.suggestion.is_some() {
+        return error;
+    }
+    let message = "there is no such field in this profile: one of a table is written in quotes, \"table.field\"";
+    ProfileError { message: message.into(), ..error }
 }
 
 /// What a dataset takes it knows itself, and a profile need not write it.
