@@ -80,19 +80,29 @@ mod tests {
     }
 
     #[test]
+    fn every_signal_takes_the_common_keys() {
+        let common = [("name", json!("a")), ("shape", json!("sine")), ("type", json!("f32")), ("decimals", json!(2))];
+        assert_eq!(common.each_ref().map(|(key, _)| *key), ShapeInfo::COMMON.map(|s| s.key));
+        assert_eq!(error("sine", &common), None);
+    }
+
+    #[test]
     fn the_types_in_the_help_are_those_that_the_parser_takes() {
         for shape in shapes() {
             for key in shape.keys.iter().map(|s| s.key) {
-                let (wrong, expected) = match ShapeInfo::type_of(key) {
-                    "number" => (json!("x"), "expected f64"),
-                    "whole number" => (json!("x"), "expected u"),
-                    "time" => (json!("x"), "duration"),
-                    "list of texts" => (json!([1]), "expected a string"),
-                    "list of numbers" => (json!(["x"]), "expected f64"),
+                let (right, wrong, expected) = match ShapeInfo::type_of(key) {
+                    "number" => (json!(0.5), json!("x"), "expected f64"),
+                    "whole number" => (json!(3), json!(0.5), "expected u"),
+                    "time" => (json!("2s"), json!("x"), "duration"),
+                    "list of texts" => (json!(["a", "b"]), json!([1]), "expected a string"),
+                    "list of numbers" => (json!([0.5]), json!(["x"]), "expected f64"),
                     other => panic!("{key}: {other}"),
                 };
                 let said = error(shape.name, &[(key, wrong)]).unwrap();
                 assert!(said.contains(key) && said.contains(expected), "{}.{key}: {said}", shape.name);
+                // What it says else is of other keys that must go with it.
+                let said = error(shape.name, &[(key, right)]).unwrap_or_default();
+                assert!(!said.contains("invalid type") && !said.contains("duration"), "{}.{key}: {said}", shape.name);
             }
         }
     }

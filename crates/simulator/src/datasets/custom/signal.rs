@@ -9,7 +9,11 @@ use serde_json::{Map, Value};
 pub const COMMON: [Setting; 4] = [
     Setting { key: "name", default: "", help: "lower-case letters, digits and _" },
     Setting { key: "shape", default: "", help: "how its values come about" },
-    Setting { key: "type", default: "f64", help: "f32, f64, i64, u16 or text" },
+    Setting {
+        key: "type",
+        default: "",
+        help: "f32, f64, i64, u16 or text; unset: f64, or text where the shape gives texts",
+    },
     Setting { key: "decimals", default: "", help: "digits after the point to which numbers are rounded, 0 to 9" },
 ];
 
