@@ -1,10 +1,11 @@
 //! Recordings in CSV files: a line of names (`time`, perhaps `device`, then the signals), then a line a datapoint.
 
+use crate::text_file::open_regular;
 use iotbench_core::{Column, Schema, SchemaError, Signal, Value, ValueType, closest};
 use serde::Deserialize;
 use std::{
     collections::{BTreeMap, HashMap},
-    fs::{self, File},
+    fs::File,
     path::Path,
 };
 
@@ -198,11 +199,12 @@ impl Lines {
     fn open(plan: &RecordingPlan<'_>) -> Result<Self, RecordingError> {
         let file = plan.path.display().to_string();
         let read = |source| RecordingError::Read { file: file.clone(), source };
-        let size_bytes = fs::metadata(plan.path).map_err(read)?.len();
+        let recording = open_regular(plan.path).map_err(read)?;
+        let size_bytes = recording.metadata().map_err(read)?.len();
         if size_bytes > MAX_FILE_BYTES {
             return Err(RecordingError::TooLarge { file, size_bytes });
         }
-        let mut reader = csv::Reader::from_reader(File::open(plan.path).map_err(read)?);
+        let mut reader = csv::Reader::from_reader(recording);
         let header = reader.headers().map_err(|source| RecordingError::Csv { file: file.clone(), source })?;
         let names: Vec<String> = header.iter().map(Into::into).collect();
         if names.first().map(String::as_str) != Some("time") {

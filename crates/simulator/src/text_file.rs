@@ -6,11 +6,8 @@ use std::{
     path::Path,
 };
 
-/// The bytes of a regular file of at most `most` bytes.
-///
-/// # Errors
-/// The file cannot be read, is no regular file, or has more bytes.
-pub fn read_regular(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+/// Opens a regular file.
+pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
     let facts = fs::metadata(path)?;
     if facts.is_dir() {
         return Err(Error::new(ErrorKind::IsADirectory, "it is a folder"));
@@ -18,8 +15,16 @@ pub fn read_regular(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     if !facts.is_file() {
         return Err(Error::new(ErrorKind::InvalidInput, "it is not a regular file"));
     }
+    File::open(path)
+}
+
+/// The bytes of a regular file of at most `most` bytes.
+///
+/// # Errors
+/// The file cannot be read, is no regular file, or has more bytes.
+pub fn read_regular(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    File::open(path)?.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    open_regular(path)?.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most {
         return Err(Error::new(ErrorKind::FileTooLarge, format!("it has more than {most} bytes")));
     }

@@ -116,7 +116,7 @@ fn every_built_in_profile_is_ok_or_says_what_is_missing() {
 }
 
 #[test]
-fn a_pipe_and_a_device_are_refused_at_once_wherever_toml_is_read() {
+fn a_pipe_and_a_device_are_refused_at_once_wherever_a_file_is_read() {
     let folder = tempfile::tempdir().unwrap();
     let pipe = folder.path().join("pipe.toml");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
@@ -131,6 +131,8 @@ fn a_pipe_and_a_device_are_refused_at_once_wherever_toml_is_read() {
             &["check", file],
             &["suite", file],
             &["score", ".", "--file", file],
+            &["report", ".", "--price", file],
+            &["generate", "--dataset", "replay", "--set", &format!("file={file}"), "--for", "1s"],
         ] {
             let begun = Instant::now();
             let said = ended(&mut iotbench_in(folder.path(), arguments));
