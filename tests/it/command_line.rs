@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot start the program has failed")]
 
+mod beforehand;
 mod check;
 mod ci;
 mod deploy;

@@ -67,31 +67,37 @@ fn group(group: &GroupPlan) -> String {
     format!("{load}; {operations}; {connections}{devices}")
 }
 
-/// What a request that writes carries.
-pub(crate) fn carried(operation: &OperationPlan) -> String {
+/// What each request of a plan carries, a line for each operation that writes.
+pub(crate) fn requests(plan: &Plan) -> Vec<String> {
+    let writing = |group: &GroupPlan| {
+        let writes = group.operations().filter(|operation| operation.question().is_none());
+        writes.map(|write| format!("{}: {}", group.name, operation(write))).collect::<Vec<_>>()
+    };
+    plan.groups.iter().flat_map(writing).collect()
+}
+
+fn operation(operation: &OperationPlan) -> String {
     let payload = match operation.payload {
         Payload::Count(n) => counted(u64::from(n), "datapoint"),
         Payload::Second => "one second of a device".into(),
         Payload::SinceLast { window_ns } => format!("all since the last send, at most {}", span(window_ns)),
     };
-    match (operation.payload, operation.devices) {
-        (Payload::Count(n), devices @ 2..) => {
-            format!("{payload} of each of {devices} devices ({} in all)", u64::from(n) * u64::from(devices))
+    let devices = match (operation.devices, operation.payload) {
+        (1, Payload::Count(1)) => String::new(),
+        (1, _) => " of one device".into(),
+        (n, Payload::Count(each)) => {
+            format!(" of each of {n} devices, {} in all", u64::from(n) * u64::from(each))
         }
-        _ => payload,
-    }
-}
-
-fn operation(operation: &OperationPlan) -> String {
-    let carried = carried(operation);
+        (n, _) => format!(" of each of {n} devices"),
+    };
     let requests = match (operation.requests, operation.transaction) {
-        (1, false) => return format!("a request writes {carried}"),
+        (1, false) => return format!("a request writes {payload}{devices}"),
         (n, false) => counted(u64::from(n), "request"),
         (n, true) => format!("a transaction of {}", counted(u64::from(n), "request")),
     };
     let pause =
         if operation.has_pauses() { format!(", {} between two", span(operation.pause_ns)) } else { String::new() };
-    format!("{requests}{pause}, each writes {carried}")
+    format!("{requests}{pause}, each writes {payload}{devices}")
 }
 
 fn ramp(ramp: &RampPlan) -> String {

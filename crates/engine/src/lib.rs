@@ -81,8 +81,8 @@ pub use outcome::{
 };
 pub use overrides::{ArrivalOverride, Overrides, SearchOverride};
 pub use plan::{
-    ActionPlan, Expected, ExpectedData, GroupPlan, Load, OperationPlan, Part, PartsError, Payload, PhasesPlan, Plan,
-    PlanError, PlanRequest, Planned, Question, RequestKind, StopPlan, plan,
+    ActionPlan, Forecast, GroupPlan, Load, OperationPlan, Part, PartsError, Payload, PhasesPlan, Plan, PlanError,
+    PlanRequest, Planned, Question, RequestKind, StopPlan, plan,
 };
 pub use profile::{
     Arrival, Datapoints, Group, LoadConfig, LoadModel, OperationConfig, OperationKind, Overflow, Phases, Profile, Ramp,

@@ -2,7 +2,7 @@
 
 mod check;
 mod devices;
-mod expected;
+mod forecast;
 mod group;
 mod interval;
 mod length;
@@ -12,7 +12,7 @@ mod question;
 mod scenario;
 mod shortened;
 
-pub use expected::{Expected, ExpectedData};
+pub use forecast::Forecast;
 pub use group::{GroupPlan, Load, Part};
 pub use operation::{OperationPlan, Payload, RequestKind};
 pub use parts::PartsError;

@@ -1,6 +1,6 @@
 //! The steps of load of a ramp, as a pure state machine: verdicts in, the next step or the answer out.
 
-use crate::search::{CapacitySearch, SearchPlan, Tallies, TrialVerdict};
+use crate::search::{CapacitySearch, MOST_TRIALS, SearchPlan, Tallies, TrialVerdict};
 use serde::{Deserialize, Serialize};
 
 /// A ramp as meant.
@@ -94,6 +94,15 @@ impl RampPlan {
         match &self.course {
             Course::Search(search) => search.most,
             Course::Steps(loads) => loads.iter().copied().max().unwrap_or(0),
+        }
+    }
+
+    /// The most steps that it runs until its answer is known, whatever they find.
+    #[must_use]
+    pub fn most_steps(&self) -> u32 {
+        match &self.course {
+            Course::Search(_) => MOST_TRIALS,
+            Course::Steps(loads) => u32::try_from(loads.len()).unwrap_or(u32::MAX),
         }
     }
 

@@ -41,7 +41,7 @@ pub enum TrialVerdict {
 }
 
 /// A search ends after so many trials, whatever it knows by then. Far more than any search needs whose trials agree.
-const MOST_TRIALS: u32 = 100;
+pub(crate) const MOST_TRIALS: u32 = 100;
 
 /// A search under way. It grows by a factor until a trial fails, then bisects, then runs both bounds again until the majority
 /// of their trials is certain. What contradicts itself, a load that failed below one that was sustained, is run again at

@@ -52,6 +52,7 @@ fn an_error_names_file_line_key_and_shows_what_is_written_there() {
         ("machine_write", "\"phases.duration\" = \"15m\"", "\"dataset.noisee\" = 1", "did you mean `dataset.noise`?"),
         ("machine_write", "\"phases.duration\" =", "phases.duration =", "in quotes"),
         ("machine_write", "\"phases.duration\" = \"15m\"", "\"backend.sqlit.a\" = 1", "did you mean sqlite?"),
+        ("machine_write", "[full]", "[backend.sqlit]", "did you mean sqlite?"),
         ("weather_max", "\"dataset.typed\" = true", "\"phases.duraton\" = 1", "did you mean `phases.duration`?"),
         ("weather_max", "typed = { \"dataset.typed\" = true }", "typed = true", "table of fields"),
         ("machine_write", "rate = 1000", "rate = -5", "no rate"),

@@ -165,35 +165,6 @@ fn a_dry_run_prints_what_toml_reads_back() {
     assert_eq!(plan["backend"].as_str(), Some("sqlite"));
 }
 
-/// Before any load, and where nothing is run: how long it takes and how much it writes, as far as that can be known.
-#[test]
-fn what_a_run_takes_is_told_beforehand() {
-    let told = |arguments: &[&str]| {
-        let folder = tempfile::tempdir().unwrap();
-        let said = ended(&mut iotbench_in(folder.path(), &[&["run"], arguments].concat()));
-        assert_eq!(said.code, 0, "{}", said.err);
-        let lines: Vec<&str> = said.err.lines().filter(|line| line.starts_with("expected: ")).collect();
-        assert_eq!(lines.len(), 1, "{}", said.err);
-        let before = said.err.lines().take_while(|line| !line.starts_with("measure"));
-        assert!(before.into_iter().any(|line| line == lines[0]), "{}", said.err);
-        lines[0].to_owned()
-    };
-    // One device, 1000 datapoints/s: a time and five values of 16 bits.
-    let paced = ["-p", "machine_write", "-b", "sqlite", "--warmup", "1s", "-d", "2s"];
-    for line in [told(&paced), told(&[&paced[..], &["--dry-run"]].concat())] {
-        assert!(line.contains("at most 3s of load"), "{line}");
-        assert!(line.contains("at most 3000 datapoints, 54.0 kB raw") && line.contains(" free in "), "{line}");
-    }
-    let search = told(&["-p", "pmu_write", "-b", "sqlite", "--dry-run"]);
-    assert!(search.contains("about ") && search.contains(" steps, more if"), "{search}");
-    let closed = told(&["-p", "pmu_write", "-b", "sqlite", "--vus", "2", "--dry-run"]);
-    assert!(closed.contains("closed loop") && closed.contains(" free in "), "{closed}");
-    let nothing = told(&["-p", "pmu_write", "-b", "blackhole", "--dry-run"]);
-    assert!(nothing.contains("nothing is stored"), "{nothing}");
-    let said = call(&["run", "-p", "pmu_write", "-b", "sqlite", "--dry-run", "--output-format", "quiet"]);
-    assert!(!said.err.contains("expected"), "{}", said.err);
-}
-
 /// A profile's name becomes that of a folder and of a table: none leads out of the results folder, and nothing is made.
 #[test]
 fn no_name_leads_out_of_the_results_folder() {
@@ -216,32 +187,4 @@ fn no_name_leads_out_of_the_results_folder() {
     }
     let left = |path: &std::path::Path| path.read_dir().unwrap().map(|e| e.unwrap().file_name()).collect::<Vec<_>>();
     assert_eq!((left(folder.path()), left(&inside)), (vec!["inside".into()], vec!["profile.toml".into()]));
-}
-
-/// The dry run of a profile with these options, as JSON.
-fn planned(arguments: &[&str]) -> serde_json::Value {
-    let said = call(&[&["run", "--dry-run", "--output-format", "json"], arguments].concat());
-    assert_eq!(said.code, 0, "{arguments:?}: {}", said.err);
-    serde_json::from_str(&said.out).unwrap()
-}
-
-#[test]
-fn virtual_users_with_a_closed_arrival_make_a_paced_profile_a_closed_loop() {
-    let plan = planned(&["-p", "machine_write", "--arrival", "closed", "--vus", "4"]);
-    let load = &plan["groups"][0]["load"];
-    assert_eq!((load["model"].as_str(), load["users"].as_u64()), (Some("closed"), Some(4)), "{load}");
-}
-
-#[test]
-fn a_dry_run_says_how_many_datapoints_a_batch_is_of_all_devices() {
-    let arguments = ["-p", "pmu_write", "--vus", "3", "--batch", "7", "--set", "groups.0.operations.0.devices=20"];
-    let plan = planned(&arguments);
-    let request = &plan["write_requests"][0];
-    assert_eq!(request["carries"].as_str(), Some("7 datapoints of each of 20 devices (140 in all)"), "{request}");
-    assert_eq!(request["datapoints"].as_u64(), Some(140));
-    let said = call(&[&["run", "--dry-run"], &arguments[..]].concat());
-    let plan: toml::Table = toml::from_str(&said.out).unwrap();
-    assert_eq!(plan["write_requests"][0]["datapoints"].as_integer(), Some(140));
-    let help = call(&["run", "--help"]).out.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(help.contains("Datapoints of each device in a request"), "{help}");
 }

@@ -21,7 +21,7 @@ use super::comparing::REGRESSION;
 use crate::{
     addresses, console,
     error::CliError,
-    job::{BackendWord, Job, Place},
+    job::{BackendWord, Job},
     profiles, signals,
     target_lock::lock_targets,
 };
@@ -39,25 +39,9 @@ pub(super) fn run(arguments: &RunArguments) -> Result<u8, CliError> {
     let jobs = jobs(arguments)?;
     if arguments.dry_run {
         agents::check(&jobs, arguments)?;
-        return dry_run(&jobs, arguments).map(|()| 0);
+        return output::print_plans(&expected::plans(&jobs, arguments)?, arguments.output_format).map(|()| 0);
     }
     run_jobs(&jobs, arguments)
-}
-
-/// Prints the plans, and tells what each of their runs takes.
-fn dry_run(jobs: &[Job], arguments: &RunArguments) -> Result<(), CliError> {
-    let nowhere = Place::nowhere();
-    let mut plans = Vec::new();
-    for job in jobs {
-        for planned in job.plans("dry-run", &nowhere) {
-            let planned = planned?;
-            if arguments.output_format != OutputFormat::Quiet {
-                expected::tell(job, &planned, arguments);
-            }
-            plans.push(planned.plan);
-        }
-    }
-    output::print_plans(&plans, arguments.output_format)
 }
 
 /// Runs what is checked, and prints what it found out.
@@ -70,6 +54,7 @@ fn run_jobs(jobs: &[Job], arguments: &RunArguments) -> Result<u8, CliError> {
     }
     broker::find_program(arguments)?;
     jobs.iter().try_for_each(Job::reserve_descriptors)?;
+    expected::say(jobs, arguments)?;
     let agents = agents::gather(&arguments.agents, arguments.keep, arguments.output_format == OutputFormat::Quiet)?;
     let views = arguments.open_views()?;
     let arguments = &arguments.shown_by(&views).made_by(agents.as_ref());

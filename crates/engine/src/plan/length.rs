@@ -22,20 +22,11 @@ impl Plan {
 }
 
 impl RampPlan {
-    pub(super) fn is_search(&self) -> bool {
-        matches!(self.course, Course::Search(_))
-    }
-
-    /// The most steps before its answer, where no trial contradicts another.
-    pub(super) fn most_steps(&self) -> u64 {
-        match &self.course {
+    fn longest_ns(&self) -> u64 {
+        let trials = match &self.course {
             Course::Search(search) => u64::from(search.most_trials()),
             Course::Steps(loads) => loads.len() as u64,
-        }
-    }
-
-    fn longest_ns(&self) -> u64 {
-        let trials = self.most_steps();
+        };
         let afterwards = self.afterwards.steps(self.first(), self.most(), self.step_ns);
         let afterwards_ns =
             afterwards.iter().map(|(_, length_ns)| *length_ns).fold(self.afterwards.rest_ns, u64::saturating_add);

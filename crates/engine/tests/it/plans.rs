@@ -175,3 +175,35 @@ fn a_ramp_of_the_first_of_several_groups_is_over_its_own_devices() {
     assert_eq!((plan.ramp.as_ref().map(iotbench_engine::RampPlan::most), plan.table.devices), (Some(4), 10));
     assert_eq!(blamed(&text, &[gathering[0], "ramp.most=5"]), "groups.0.devices");
 }
+
+/// All datapoints that a run writes at most; none: not bounded.
+fn most_points(text: &str, assignments: &[&str]) -> Option<u64> {
+    let planned = planned(set(text, assignments)).unwrap();
+    planned.plan.forecast(&*planned.dataset).points()
+}
+
+#[test]
+fn what_a_load_writes_is_bounded_where_its_plan_bounds_it() {
+    let open = |more: &[&str]| most_points(OPEN, &[&["phases.duration=10s"], more].concat());
+    assert_eq!(open(&[]), Some(10_001));
+    assert_eq!(open(&["datapoints=5", "phases.warmup=2s", "phases.preload=100"]), Some(5 * 12_001 + 100));
+    assert!(open(&["arrival=poisson"]).is_some_and(|points| (10_100..11_000).contains(&points)));
+    assert_eq!(open(&["model=paced"]), Some(10_000));
+    let closed = |more: &[&str]| open(&[&["model=closed", "users=4"], more].concat());
+    assert_eq!(closed(&[]), None, "the database decides");
+    assert_eq!(closed(&["think_time=1s"]), Some(40));
+    assert_eq!(closed(&["phases.operations=100"]), Some(104));
+    let fixed = INTERVAL.split("[ramp]").next().unwrap();
+    let meters = most_points(fixed, &["groups.0.load.interval=10s", "phases.duration=30s", "devices=2000"]);
+    assert_eq!(meters, Some(6_000));
+}
+
+#[test]
+fn a_ramp_is_bounded_in_steps_and_at_its_greatest_load_in_datapoints_a_second() {
+    let ramp = ["ramp.first=100", "ramp.most=5k", "ramp.step=6s", "stop.mean_response=1s"];
+    let planned = planned(set(OPEN, &ramp)).unwrap();
+    let forecast = planned.plan.forecast(&*planned.dataset);
+    assert_eq!((forecast.steps, forecast.points_per_s), (Some((100, 6_000_000_000)), Some(5_000.0)));
+    assert_eq!(forecast.points(), None);
+    assert!(forecast.load_ns < 100 * 6_000_000_000);
+}

@@ -4,7 +4,7 @@ use super::{
     broker::{self, Broker},
     command,
     database::{DatabaseServer, elsewhere},
-    expected, managed,
+    managed,
     options::OutputFormat,
     options::RunArguments,
     resume::Resumed,
@@ -198,9 +198,6 @@ pub(super) fn carry_out_in(
     }
     let provenance = provenance(arguments, &path, files, servers.database.is_some());
     let shown = arguments.output_format != OutputFormat::Quiet;
-    if shown {
-        expected::tell(job, &planned, arguments);
-    }
     let views = arguments.views.observers(&planned.plan, shown, stop)?;
     let ledger = job.backend.capabilities().stores.then(|| folder.ledger()).transpose()?;
     let folder = FolderObserver::new(folder, &planned.plan, started, provenance)?;

@@ -105,8 +105,8 @@ pub(crate) struct RunArguments {
     /// Connections of the first group
     #[arg(long, short, env = "IOTBENCH_CONNECTIONS", value_name = "N")]
     connections: Option<Count>,
-    /// Datapoints of each device in a request: a count, second or since_last. A request over several devices (devices of its
-    /// operation) carries so many of each: --dry-run shows how many that is in all
+    /// Datapoints of each device in a request: a count, second or since_last. A request is about one device, unless the
+    /// profile says devices = N for its operation: then it carries N times as many (--dry-run: expected.requests)
     #[arg(long, env = "IOTBENCH_BATCH", value_name = "N")]
     batch: Option<Datapoints>,
     /// How machine cycles are read: individual, bulk, bulk1; a run for each, all of them by default

@@ -2,15 +2,14 @@
 
 use super::{
     carry_out::{Done, Finished},
+    expected::ExpectedPlan,
     options::OutputFormat,
 };
-use crate::{console, error::CliError, plan_text::carried};
-use iotbench_engine::{GroupPlan, OperationPlan, Payload, Plan};
+use crate::{console, error::CliError};
 use iotbench_report::{
     Comparison, Document, REPORT_FILE, Repetitions, render, render_comparison, render_comparisons, render_repetitions,
     render_sweep,
 };
-use serde::Serialize;
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -100,57 +99,17 @@ fn text(done: &Done) -> String {
 }
 
 /// The plans of a dry run.
-pub(super) fn print_plans(plans: &[Plan], format: OutputFormat) -> Result<(), CliError> {
+pub(super) fn print_plans(plans: &[ExpectedPlan], format: OutputFormat) -> Result<(), CliError> {
     match (format, plans) {
         (OutputFormat::Quiet, _) => Ok(()),
-        (OutputFormat::Json, [one]) => console::print(&format!("{:#}\n", json!(Shown::new(one)))),
-        (OutputFormat::Json, several) => {
-            let several: Vec<_> = several.iter().map(Shown::new).collect();
-            console::print(&format!("{:#}\n", json!({ "runs": several })))
-        }
-        (OutputFormat::Text, [one]) => console::print(&toml(&Shown::new(one))?),
-        (OutputFormat::Text, several) => {
-            let several: Vec<_> = several.iter().map(Shown::new).collect();
-            console::print(&toml(&BTreeMap::from([("runs", several)]))?)
-        }
+        (OutputFormat::Json, [one]) => console::print(&format!("{:#}\n", json!(one))),
+        (OutputFormat::Json, several) => console::print(&format!("{:#}\n", json!({ "runs": several }))),
+        (OutputFormat::Text, [one]) => console::print(&toml(one)?),
+        (OutputFormat::Text, several) => console::print(&toml(&BTreeMap::from([("runs", several)]))?),
     }
 }
 
-/// A plan with what follows from it.
-#[derive(Serialize)]
-struct Shown<'a> {
-    #[serde(flatten)]
-    plan: &'a Plan,
-    /// Of each operation that writes.
-    write_requests: Vec<WriteRequest<'a>>,
-}
-
-/// How much one request writes.
-#[derive(Serialize)]
-struct WriteRequest<'a> {
-    operation: &'a str,
-    carries: String,
-    /// Of all its devices together, where that is the same each time.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    datapoints: Option<u64>,
-}
-
-impl<'a> Shown<'a> {
-    fn new(plan: &'a Plan) -> Self {
-        let writes = plan.groups.iter().flat_map(GroupPlan::operations).filter(|o| o.question().is_none());
-        let request = |operation: &'a OperationPlan| WriteRequest {
-            operation: &operation.name,
-            carries: carried(operation),
-            datapoints: match operation.payload {
-                Payload::Count(n) => Some(u64::from(n) * u64::from(operation.devices)),
-                Payload::Second | Payload::SinceLast { .. } => None,
-            },
-        };
-        Self { plan, write_requests: writes.map(request).collect() }
-    }
-}
-
-fn toml(value: &impl Serialize) -> Result<String, CliError> {
+fn toml(value: &impl serde::Serialize) -> Result<String, CliError> {
     let wrong = |e| CliError::internal(format!("this plan cannot be written as TOML ({e}): add --output-format json"));
     toml::to_string_pretty(value).map_err(wrong)
 }
