@@ -26,7 +26,7 @@ struct Flushing {
 #[async_trait]
 impl Reader for Flushing {
     async fn query(&mut self, _: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        let since_ns = (self.epoch.elapsed().as_nanos() as u64).checked_sub(self.first_ns);
+        let since_ns = ns(self.epoch.elapsed()).checked_sub(self.first_ns);
         let flushed_ns = since_ns.map(|ns| self.first_ns + ns / self.every_ns * self.every_ns);
         let mut chunk = Chunk::new([ValueType::I64]);
         if let Some(flushed_ns) = flushed_ns {
@@ -55,7 +55,7 @@ fn run(seed: u64, deadline: Duration, every_ns: u64, first_ns: u64) -> Freshness
             }
             stop.store(true, Ordering::Relaxed);
         };
-        let probes = Probes::new(&sought, || epoch.elapsed().as_nanos() as u64);
+        let probes = Probes::new(&sought, || ns(epoch.elapsed()));
         let (freshness, ()) = tokio::join!(probes.run(&mut reader, &stop), writes);
         freshness.unwrap()
     })
