@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod action;
+mod bounds;
 mod browser;
 mod capacity;
 mod clock_step;

@@ -1,11 +1,12 @@
 //! Whether a load was sustained in a trial, by what was counted in it. Pure.
 
 mod backlog;
+pub mod overload;
 
 pub use backlog::{Backlog, SecondOfQueue};
 
 use crate::{plan::StopPlan, search::TrialVerdict, units::Span, visibility::Visibility};
-use iotbench_recorder::{LatencyHistogram, Level, LoadCounts};
+use iotbench_recorder::{Bounded, LatencyHistogram, Level, LoadCounts, QuantileBounds};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -72,15 +73,13 @@ impl Limit {
 
 /// What was counted in a trial.
 #[derive(Clone, Debug)]
-pub struct Trial<'a> {
+pub struct Trial {
     /// Operations by their fate.
     pub load: LoadCounts,
     /// The mean response time, or what it is at least where operations have no answer; `None`: nothing was due.
     pub mean_response_ns: Option<f64>,
-    /// The response times of what was acknowledged.
-    pub response: &'a LatencyHistogram,
-    /// How long each of the operations without an answer has waited at least.
-    pub waited_ns: u64,
+    /// The response times of what was acknowledged, of what has no answer, and of what was never started.
+    pub response: Bounded,
     /// What became of the queue; `None`: the load has none, or the trial is too short to tell.
     pub backlog: Option<Backlog>,
     /// X (R + Z) / N, which Little's law says is 1; `None`: not the users of one closed loop.
@@ -127,11 +126,12 @@ impl std::fmt::Display for BrokenPacing {
     }
 }
 
-impl Trial<'_> {
+impl Trial {
     /// Why its load is too much; `None`: it is sustained, as every operation was followed to its answer.
     #[must_use]
     pub fn failure(&self, stop: &StopPlan) -> Option<Failure> {
-        self.blamed(self.fails_already(stop).or_else(|| self.unanswered()).or_else(|| self.by_littles_law()))
+        let by_bounds = || self.unanswered().or_else(|| self.by_unknown_quantile(stop));
+        self.blamed(self.fails_already(stop).or_else(by_bounds).or_else(|| self.by_littles_law()))
     }
 
     /// Whether it is too much whatever becomes of the operations that have no answer yet: what is known of them is a lower
@@ -183,28 +183,42 @@ impl Trial<'_> {
         }
         #[expect(clippy::cast_precision_loss, reason = "limits are far below 2^53 ns")]
         if let Some(limit_ns) = stop.mean_response_ns.filter(|&limit| mean_ns > limit as f64) {
-            let bound = if load.pending > 0 { "at least " } else { "" };
+            let bound = if self.response.is_known() { "" } else { "at least " };
             let message = format!("mean response {bound}{:.3} s > {}", mean_ns / 1e9, span(limit_ns));
             return Some(Failure::new(Limit::Latency, message));
         }
+        let (q, limit_ns, found) = self.quantile(stop)?;
+        let (bound, value_ns) = match found.at_most_ns.filter(|_| found.is_known()) {
+            Some(value_ns) => ("", value_ns),
+            None => ("at least ", found.at_least_ns),
+        };
+        let value_s = Duration::from_nanos(value_ns).as_secs_f64();
+        let message = || format!("p{} of the response {bound}{value_s:.3} s > {}", q * 100.0, span(limit_ns));
+        (value_ns > limit_ns).then(|| Failure::new(Limit::Latency, message()))
+    }
+
+    /// The quantile that has a limit, the limit, and what is known of it.
+    fn quantile(&self, stop: &StopPlan) -> Option<(f64, u64, QuantileBounds)> {
         let (q, limit_ns) = stop.quantile_response?;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a million")]
         let level = Level::from_parts_per_million((q * 1e6).round() as u32)?;
-        let waiting = self.waiting_longer_than(limit_ns);
-        if share(waiting) > 1.0 - q {
-            let limit = span(limit_ns);
-            let message = format!("{waiting} of {} operations or more had waited longer than {limit}", load.offered);
-            return Some(Failure::new(Limit::Latency, message));
-        }
-        let value_ns = self.response.value_at(level).filter(|&v| v > limit_ns)?;
-        let value_s = Duration::from_nanos(value_ns).as_secs_f64();
-        let message = format!("p{} of the response {value_s:.3} s > {}", q * 100.0, span(limit_ns));
-        Some(Failure::new(Limit::Latency, message))
+        Some((q, limit_ns, self.response.bounds(level)?))
     }
 
-    /// How many of the operations without an answer have waited longer than this, for all that is known.
-    fn waiting_longer_than(&self, limit_ns: u64) -> u64 {
-        if self.waited_ns > limit_ns { self.load.pending } else { 0 }
+    /// Although not too great for all that is known, the quantile may be.
+    fn by_unknown_quantile(&self, stop: &StopPlan) -> Option<Failure> {
+        let (q, limit_ns, found) = self.quantile(stop)?;
+        let may_be_met = found.at_most_ns.is_some_and(|at_most_ns| at_most_ns <= limit_ns);
+        let message = || {
+            let missing = self.response.count() - self.response.known().count();
+            format!(
+                "whether p{} of the response is within {} is not known: {missing} of {} operations had no answer",
+                q * 100.0,
+                span(limit_ns),
+                self.response.count()
+            )
+        };
+        (!may_be_met).then(|| Failure::new(Limit::Latency, message()))
     }
 
     /// By what would become too much if it went on: the criterion alone passes an overload for as long as its queue is short.
@@ -244,14 +258,13 @@ mod tests {
         histogram
     }
 
-    fn failure(change: impl FnOnce(&mut Trial<'_>)) -> Option<(Limit, String)> {
+    fn failure(change: impl FnOnce(&mut Trial)) -> Option<(Limit, String)> {
         let response = histogram([1_000_000; 1000]);
         let load = LoadCounts { offered: 1000, started: 1000, ok: 1000, ..LoadCounts::default() };
         let mut trial = Trial {
             load,
             mean_response_ns: Some(1e6),
-            response: &response,
-            waited_ns: 0,
+            response: Bounded::from(&response),
             backlog: None,
             littles_ratio: None,
             late: 0,
@@ -266,26 +279,16 @@ mod tests {
     fn what_a_load_failed_by_is_named() {
         assert_eq!(failure(|_| ()), None);
         assert_eq!(failure(|t| t.load.unknown = 10), None, "1 % may");
-        let named = |change: fn(&mut Trial<'_>)| failure(change).unwrap();
+        let named = |change: fn(&mut Trial)| failure(change).unwrap();
         assert_eq!(named(|t| t.mean_response_ns = None), (Limit::Errors, "no operation was answered".into()));
         assert_eq!(named(|t| t.load.unknown = 11), (Limit::Errors, "11 of 1000 operations timed out".into()));
         assert_eq!(named(|t| t.load.fail = 1), (Limit::Errors, "1 of 1000 operations failed".into()));
         assert_eq!(named(|t| t.load.dropped = 1), (Limit::Loss, "1 of 1000 operations were never started".into()));
         assert_eq!(named(|t| t.mean_response_ns = Some(1.1e9)), (Limit::Latency, "mean response 1.100 s > 1s".into()));
         assert_eq!(named(|t| t.late = 3).0, Limit::Latency);
-        assert_eq!(
-            named(|t| (t.load.pending, t.waited_ns) = (20, 51_000_000)),
-            (Limit::Latency, "20 of 1000 operations or more had waited longer than 50ms".into())
-        );
-        let unanswered = (Limit::Errors, "20 of 1000 operations had no answer within twice the deadline".into());
-        assert_eq!(
-            named(|t| (t.load.pending, t.waited_ns) = (20, 49_000_000)),
-            unanswered,
-            "a bound never passes a load"
-        );
         assert_eq!(named(|t| t.littles_ratio = Some(0.975)).0, Limit::Unsteady);
         assert_eq!(failure(|t| t.littles_ratio = Some(1.019)), None);
-        let growing = |t: &mut Trial<'_>| {
+        let growing = |t: &mut Trial| {
             let seconds: Vec<_> = (0..10).map(|_| SecondOfQueue { offered: 100, ended: 90 }).collect();
             t.backlog = Backlog::of(&seconds, 1);
         };
@@ -296,8 +299,45 @@ mod tests {
     fn a_quantile_is_held_to_its_limit() {
         let slow = histogram((0..1000).map(|n| if n < 2 { 60_000_000 } else { 1_000_000 }));
         let message = "p99.9 of the response 0.060 s > 50ms";
-        let found = failure(|t| t.response = Box::leak(Box::new(slow)));
+        let found = failure(|t| t.response = Bounded::from(&slow));
         assert_eq!(found, Some((Limit::Latency, message.into())));
+    }
+
+    /// 990 of a thousand are answered within 1 ms; the limit of p99.9 is 50 ms.
+    #[test]
+    fn what_has_no_answer_may_fail_a_quantile_and_never_passes_it() {
+        let waiting = |wait_ns: u64| {
+            failure(|t| {
+                let unended = histogram([wait_ns; 10]);
+                t.response = Bounded::new(&histogram([1_000_000; 990]), Some(&unended), None);
+            })
+        };
+        let least = "p99.9 of the response at least 0.051 s > 50ms";
+        assert_eq!(waiting(51_100_000), Some((Limit::Latency, least.into())));
+        let unknown = "whether p99.9 of the response is within 50ms is not known: 10 of 1000 operations had no answer";
+        assert_eq!(waiting(49_000_000), Some((Limit::Latency, unknown.into())));
+        let pending = "10 of 1000 operations had no answer within twice the deadline";
+        assert_eq!(failure(|t| t.load.pending = 10), Some((Limit::Errors, pending.into())));
+    }
+
+    /// Each alone would pass: too few time out, and too few are slow.
+    #[test]
+    fn slow_answers_and_missing_ones_add_up() {
+        let stop = StopPlan {
+            quantile_response: Some((0.99, 50_000_000)),
+            mean_response_ns: None,
+            errors: 0.0,
+            timeouts: 0.01,
+        };
+        let known = histogram((0..994).map(|n| if n < 6 { 60_000_000 } else { 1_000_000 }));
+        let unended = histogram([10_000_000_000; 6]);
+        let mut found = None;
+        failure(|t| {
+            t.load.unknown = 6;
+            t.response = Bounded::new(&known, Some(&unended), None);
+            found = t.failure(&stop);
+        });
+        assert_eq!(found.map(|f| f.message).as_deref(), Some("p99 of the response 0.060 s > 50ms"));
     }
 
     #[test]

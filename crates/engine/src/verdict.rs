@@ -89,6 +89,8 @@ pub enum Reason {
         /// Of how many.
         published: u64,
     },
+    /// An open loop was offered more than was carried: by how much.
+    Overloaded(String),
     /// No operation succeeded.
     NothingMeasured,
     /// The run's deadline came before its end.
@@ -131,6 +133,7 @@ impl Reason {
             | Self::AgentLost { .. }
             | Self::SamplesDropped(_)
             | Self::PacingBroken { .. }
+            | Self::Overloaded(_)
             | Self::NothingMeasured
             | Self::NotReadBack(_)
             | Self::RunDeadline { .. } => 11,
@@ -212,6 +215,12 @@ impl std::fmt::Display for Reason {
             ),
             Self::RunDeadline { after_s } => write!(f, "the run's deadline of {after_s} s came before its end"),
             Self::NotReadBack(why) => write!(f, "what is stored was to be read back, and could not be: {why}"),
+            Self::Overloaded(why) => {
+                write!(
+                    f,
+                    "overloaded: {why}; response times tell how long the queue grew, not how fast the database is"
+                )
+            }
             Self::NothingMeasured => f.write_str("no operation succeeded in the measured part"),
             Self::Target { cause, message } | Self::Broker { cause, message } => {
                 write!(f, "{}: {message}", cause.name())

@@ -52,6 +52,11 @@ impl Buckets {
         }
     }
 
+    /// Counts a duration `count` times; false where it is too long.
+    pub(crate) fn record_many(&mut self, duration_ns: u64, count: u64) -> bool {
+        duration_ns <= HIGHEST_NS && self.many_mut().record_n(duration_ns, count).is_ok()
+    }
+
     fn record_among_few(&mut self, duration_ns: u64) {
         if self.few.len() == MOST_FEW {
             count(self.many_mut(), &[duration_ns]);

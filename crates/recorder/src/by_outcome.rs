@@ -22,7 +22,7 @@ impl ByOutcome {
         match outcome {
             Outcome::Ok => self.ok.record(timing),
             Outcome::Fail => self.fail.get_or_insert_default().record(timing),
-            Outcome::Unknown => self.unknown.get_or_insert_default().record(timing),
+            Outcome::Unknown | Outcome::Expired => self.unknown.get_or_insert_default().record(timing),
         }
     }
 
@@ -55,7 +55,8 @@ impl ByOutcome {
         self.fail.as_deref()
     }
 
-    /// What has no verdict, with the time until it was given up; `None` when all was answered.
+    /// What was not answered, with the time until it was given up, whether or not it may have been applied; `None` when all was
+    /// answered.
     #[must_use]
     pub fn unknown(&self) -> Option<&Latency> {
         self.unknown.as_deref()

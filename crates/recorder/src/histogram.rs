@@ -61,6 +61,21 @@ impl LatencyHistogram {
         self.sum_squares = self.sum_squares.saturating_add(wide * wide);
     }
 
+    /// Records one duration `count` times.
+    pub fn record_many(&mut self, duration_ns: u64, count: u64) {
+        if count == 0 {
+            return;
+        }
+        if !self.buckets.record_many(duration_ns, count) {
+            self.overflow += count;
+        }
+        self.min_ns = self.min_ns.min(duration_ns);
+        self.max_ns = self.max_ns.max(duration_ns);
+        let (wide, count) = (u128::from(duration_ns), u128::from(count));
+        self.sum_ns = self.sum_ns.saturating_add(wide.saturating_mul(count));
+        self.sum_squares = self.sum_squares.saturating_add((wide * wide).saturating_mul(count));
+    }
+
     /// Adds all that `other` holds.
     pub fn merge(&mut self, other: &Self) {
         if other.is_empty() {
@@ -167,7 +182,7 @@ impl LatencyHistogram {
         Quantile::Value {
             ns: self.value_at_rank(level.rank(have)),
             ci_low_ns: self.lowest_at_rank(ranks.low),
-            ci_high_ns: self.value_at_rank(ranks.high),
+            ci_high_ns: Some(self.value_at_rank(ranks.high)),
         }
     }
 

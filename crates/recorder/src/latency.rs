@@ -82,6 +82,12 @@ impl Latency {
         self.response.record(timing.response_ns());
     }
 
+    /// From the three distributions of the same operations or requests.
+    #[must_use]
+    pub fn from_parts(lag: LatencyHistogram, service: LatencyHistogram, response: LatencyHistogram) -> Self {
+        Self { lag, service, response }
+    }
+
     /// Adds all that `other` holds.
     pub fn merge(&mut self, other: &Self) {
         self.lag.merge(&other.lag);

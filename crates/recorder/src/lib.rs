@@ -42,10 +42,12 @@
 //! # Invariants
 //! - Nothing here does I/O, reads a clock, locks, or knows of a runtime; recording a success into a
 //!   window that was used before never allocates.
+//! - What was not seen to its end is a bound: no mean and no quantile is that of the survivors ([`Bounded`]).
 //! - A failure is never in the distribution of the successes; a duration is never clamped; a quantile is never printed
 //!   that the sample cannot support; quantiles are never merged, histograms are.
 //! - Response is never anything but lag + service, and none of the three is called latency.
 
+mod bounded;
 mod buckets;
 mod by_outcome;
 mod conservation;
@@ -65,6 +67,7 @@ mod sent;
 mod summary;
 mod window;
 
+pub use bounded::{Bounded, QuantileBounds};
 pub use buckets::HIGHEST_NS;
 pub use by_outcome::ByOutcome;
 pub use conservation::{ConservationError, LoadCounts, PointCounts};
@@ -78,7 +81,7 @@ pub use outcome::Outcome;
 pub use quantile::{Level, Quantile};
 pub use quartiles::Quartiles;
 pub use recorder::Recorder;
-pub use recording::{KindRecording, KindsDiffer, OperationKind, Recording, Requests, ResponseBounds};
+pub use recording::{KindRecording, KindsDiffer, OperationKind, Recording, Requests};
 pub use sent::{NotOurWindow, SentWindow};
 pub use summary::Summary;
 pub use window::{Payload, WINDOW_NS, Window, WindowCounts};

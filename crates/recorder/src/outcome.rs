@@ -7,6 +7,9 @@ pub enum Outcome {
     Ok,
     /// Definitely not applied.
     Fail,
+    /// Definitely not applied, and not answered within its deadline: a failure whose response time is at least the time that it
+    /// was waited for.
+    Expired,
     /// Sent, and no verdict came (a time-out, a lost connection): it may have been applied.
     Unknown,
 }

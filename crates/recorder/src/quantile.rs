@@ -61,8 +61,13 @@ pub enum Quantile {
         ns: u64,
         /// Lower end of its 95 % confidence interval.
         ci_low_ns: u64,
-        /// Upper end of its 95 % confidence interval.
-        ci_high_ns: u64,
+        /// Upper end of its 95 % confidence interval; `None`: it lies among durations that were not seen to their end.
+        ci_high_ns: Option<u64>,
+    },
+    /// It lies among durations that were not seen to their end.
+    AtLeast {
+        /// A lower bound in nanoseconds.
+        ns: u64,
     },
     /// The sample is too small.
     Unsupported {
@@ -74,12 +79,12 @@ pub enum Quantile {
 }
 
 impl Quantile {
-    /// The quantile in nanoseconds where the sample supports it.
+    /// The quantile in nanoseconds where the sample supports it and it is known.
     #[must_use]
     pub fn ns(self) -> Option<u64> {
         match self {
             Self::Value { ns, .. } => Some(ns),
-            Self::Unsupported { .. } => None,
+            Self::AtLeast { .. } | Self::Unsupported { .. } => None,
         }
     }
 }

@@ -83,8 +83,8 @@ impl Recorder {
         self.note(kind, intended_ns, sent_ns, count, |recording| recording.load_mut().started += 1);
     }
 
-    /// A started operation ended. One without a verdict is given up at the timing's last instant, and also enters the
-    /// response times as "at least".
+    /// A started operation ended. One without an answer is given up at the timing's last instant: its response time is at least
+    /// the time until then.
     #[inline]
     pub fn complete(&mut self, kind: usize, outcome: Outcome, timing: &Timing, payload: &Payload) {
         if !self.belongs(timing.intended_ns()) {
@@ -98,7 +98,7 @@ impl Recorder {
         }
         let previous_ns = match outcome {
             Outcome::Ok => self.last_response_ns[kind].replace(timing.response_ns()),
-            Outcome::Fail | Outcome::Unknown => None,
+            Outcome::Fail | Outcome::Expired | Outcome::Unknown => None,
         };
         let window = self.window_at(timing.replied_ns());
         window.counts.complete(outcome, payload);
@@ -122,22 +122,22 @@ impl Recorder {
         }
     }
 
-    /// An operation due at `intended_ns` will never be started, because at `now_ns` too many were under way. Its response
-    /// time is at least the time since it was due.
+    /// An operation due at `intended_ns` will never be started, because at `now_ns` too many were under way: its response
+    /// time is infinite.
     pub fn drop_operation(&mut self, kind: usize, intended_ns: u64, now_ns: u64) {
         let count = |counts: &mut WindowCounts| counts.dropped += 1;
         self.note(kind, intended_ns, now_ns, count, |recording| {
             recording.load_mut().dropped += 1;
-            recording.censor(now_ns.saturating_sub(intended_ns));
+            recording.never_start(now_ns.saturating_sub(intended_ns));
         });
     }
 
-    /// An operation due at `intended_ns` was not started when its phase ended at `end_ns`. Its response time is at least
-    /// the time since it was due.
+    /// An operation due at `intended_ns` was not started when its phase ended at `end_ns`, and never will be: its response
+    /// time is infinite.
     pub fn leave_pending(&mut self, kind: usize, intended_ns: u64, end_ns: u64) {
         if let Some(recording) = self.recording_of(kind, intended_ns, end_ns) {
             recording.load_mut().pending += 1;
-            recording.censor(end_ns.saturating_sub(intended_ns));
+            recording.never_start(end_ns.saturating_sub(intended_ns));
         }
     }
 

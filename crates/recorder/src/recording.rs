@@ -5,14 +5,14 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::bounded::Bounded;
 use crate::by_outcome::ByOutcome;
 use crate::conservation::LoadCounts;
 use crate::error_tally::ErrorTally;
 use crate::histogram::LatencyHistogram;
 use crate::jitter::Jitter;
-use crate::latency::Timing;
+use crate::latency::{Latency, Timing};
 use crate::outcome::Outcome;
-use crate::quantile::Level;
 
 /// How many requests an operation of a kind sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub struct KindRecording {
     operations: ByOutcome,
     pub(crate) requests: Option<ByOutcome>,
     pub(crate) busy: Option<Box<LatencyHistogram>>,
-    censored: Option<Box<LatencyHistogram>>,
+    never_started: Option<Box<LatencyHistogram>>,
     jitter: Jitter,
 }
 
@@ -66,10 +66,10 @@ impl KindRecording {
         self.operations.record(outcome, timing);
         match outcome {
             Outcome::Ok => self.load.ok += 1,
-            Outcome::Fail => self.load.fail += 1,
+            Outcome::Fail | Outcome::Expired => self.load.fail += 1,
             Outcome::Unknown => {
                 self.load.unknown += 1;
-                self.censor(timing.response_ns());
+                self.load.censored += 1;
             }
         }
         if let Some(previous_ns) = previous_ns {
@@ -92,10 +92,10 @@ impl KindRecording {
         }
     }
 
-    /// An operation's response time is at least `elapsed_ns`, and will never be known.
-    pub(crate) fn censor(&mut self, elapsed_ns: u64) {
+    /// An operation that has waited for `elapsed_ns` will never be started.
+    pub(crate) fn never_start(&mut self, elapsed_ns: u64) {
         self.load.censored += 1;
-        self.censored.get_or_insert_default().record(elapsed_ns);
+        self.never_started.get_or_insert_default().record(elapsed_ns);
     }
 
     fn add(&mut self, other: &Self) {
@@ -107,8 +107,8 @@ impl KindRecording {
         if let Some(others) = &other.busy {
             self.busy.get_or_insert_default().merge(others);
         }
-        if let Some(others) = &other.censored {
-            self.censored.get_or_insert_default().merge(others);
+        if let Some(others) = &other.never_started {
+            self.never_started.get_or_insert_default().merge(others);
         }
         self.jitter.merge(&other.jitter);
     }
@@ -122,7 +122,7 @@ impl KindRecording {
         if let Some(busy) = &mut self.busy {
             busy.clear();
         }
-        self.censored = None;
+        self.never_started = None;
         self.jitter = Jitter::default();
     }
 
@@ -151,10 +151,10 @@ impl KindRecording {
         self.busy.as_deref()
     }
 
-    /// How long the operations without an answer have waited at least; `None` when there are none.
+    /// How long the operations that were never started had waited when that was decided; `None` when there are none.
     #[must_use]
-    pub fn censored(&self) -> Option<&LatencyHistogram> {
-        self.censored.as_deref()
+    pub fn never_started(&self) -> Option<&LatencyHistogram> {
+        self.never_started.as_deref()
     }
 
     /// Mean absolute difference of the response times of successive successes.
@@ -163,52 +163,13 @@ impl KindRecording {
         &self.jitter
     }
 
-    /// The response times of the successes together with those of the unanswered operations at their least. A quantile
-    /// of this is a lower bound: "at least".
+    /// The response times of the successes, of the operations that had no answer when they were given up, and of those that were
+    /// never started. What failed at once is not among them.
     #[must_use]
-    pub fn response_with_censored(&self) -> LatencyHistogram {
-        let mut all = self.operations.ok().response().clone();
-        if let Some(censored) = &self.censored {
-            all.merge(censored);
-        }
-        all
+    pub fn response(&self) -> Bounded {
+        let unanswered = self.operations.unknown().map(Latency::response);
+        Bounded::new(self.operations.ok().response(), unanswered, self.never_started())
     }
-
-    /// What can be said of the response time at `level` of all operations, successful and unanswered, if each answer
-    /// could still come at any time from the last that is known of it. `None` when there are no operations.
-    #[must_use]
-    pub fn response_bounds(&self, level: Level) -> Option<ResponseBounds> {
-        ResponseBounds::of(self.operations.ok().response(), &self.response_with_censored(), level)
-    }
-}
-
-impl ResponseBounds {
-    /// Of durations of which some are only known to have lasted at least so long: `known` without these, `all` with them at
-    /// their least. `None` when there are none.
-    #[must_use]
-    pub fn of(known: &LatencyHistogram, all: &LatencyHistogram, level: Level) -> Option<Self> {
-        if all.is_empty() {
-            return None;
-        }
-        let rank = level.rank(all.count());
-        let at_most_ns = (rank <= known.count()).then(|| known.value_at_rank(rank));
-        Some(Self { at_least_ns: all.lowest_at_rank(rank), at_most_ns })
-    }
-
-    /// Whether both bounds are the same, but for what a histogram rounds.
-    #[must_use]
-    pub fn is_known(&self) -> bool {
-        self.at_most_ns.is_some_and(|at_most_ns| at_most_ns - at_most_ns / 256 <= self.at_least_ns)
-    }
-}
-
-/// Bounds of a quantile of the response time where some operations were never answered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ResponseBounds {
-    /// The quantile had each missing answer come at once.
-    pub at_least_ns: u64,
-    /// The quantile had no missing answer ever come: `None` when that is without bound.
-    pub at_most_ns: Option<u64>,
 }
 
 /// All that is known of the operations of an interval: a window, a phase, a run; of one thread, or merged.
@@ -292,8 +253,8 @@ impl Recording {
             pooled.load.merge(&kind.load);
             pooled.operations.merge(&kind.operations);
             pooled.requests.get_or_insert_default().merge(kind.by_request());
-            if let Some(censored) = &kind.censored {
-                pooled.censored.get_or_insert_default().merge(censored);
+            if let Some(never_started) = &kind.never_started {
+                pooled.never_started.get_or_insert_default().merge(never_started);
             }
             pooled.jitter.merge(&kind.jitter);
         }

@@ -185,7 +185,7 @@ mod tests {
             events in prop::collection::vec(
                 (
                     0..3_usize,
-                    prop_oneof![6 => Just(Outcome::Ok), 1 => Just(Outcome::Fail), 1 => Just(Outcome::Unknown)],
+                    prop_oneof![6 => Just(Outcome::Ok), 1 => Just(Outcome::Fail), 1 => Just(Outcome::Expired), 1 => Just(Outcome::Unknown)],
                     0..3_000_000_000_u64,
                     0..5_000_000_u64,
                     // Some overflow.

@@ -35,7 +35,7 @@ impl Payload {
         let empty = Self { bytes, ..Self::default() };
         match outcome {
             Outcome::Ok => Self { points_acked: points, values_acked: values, ..empty },
-            Outcome::Fail => Self { points_failed: points, ..empty },
+            Outcome::Fail | Outcome::Expired => Self { points_failed: points, ..empty },
             Outcome::Unknown => Self { points_unknown: points, ..empty },
         }
     }
@@ -92,7 +92,7 @@ impl WindowCounts {
     pub(crate) fn complete(&mut self, outcome: Outcome, payload: &Payload) {
         match outcome {
             Outcome::Ok => self.ok += 1,
-            Outcome::Fail => self.fail += 1,
+            Outcome::Fail | Outcome::Expired => self.fail += 1,
             Outcome::Unknown => self.unknown += 1,
         }
         self.points.acked += payload.points_acked;

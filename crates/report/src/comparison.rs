@@ -3,7 +3,7 @@
 use crate::{
     document::{Document, Durability, Resources, Status},
     terminal::{
-        figure::{NONE, bytes, count, duration, or_none, significant},
+        figure::{NONE, bytes, count, figure_of, or_none, significant},
         finished,
         table::table,
         usable,
@@ -54,10 +54,10 @@ fn results(document: &Document) -> Vec<String> {
     let points = &document.points;
     let times = document.latency.as_ref().map(|latency| {
         let (response, service) = (&latency.by_operation.response, &latency.by_operation.service);
-        [response.p50, response.p99, service.p50, service.p99]
+        [(response, "p50"), (response, "p99"), (service, "p50"), (service, "p99")].map(|(of, name)| figure_of(of, name))
     });
     let counts = [count(points.generated), or_none(points.stored, count), or_none(points.lost(), count)];
-    let times = times.unwrap_or_default().map(|us| or_none(us, duration));
+    let times = times.unwrap_or_else(|| [NONE; 4].map(Into::into));
     [vec![name(document)], counts.into(), times.into()].concat()
 }
 

@@ -1,25 +1,28 @@
 //! `latency.hlog`: the distributions of each second, under tags.
 //!
 //! Those of all kinds of operations together are `response`, `service` and `lag` of the successes, the same of
-//! `failed.` and `unknown.`, and `at_least` of what was never answered. Where a run has several kinds of operations, or
-//! operations of several requests, each kind has its own too: `KIND.operation.`, `KIND.request.` and `KIND.busy`, KIND being
-//! its place.
+//! `failed.` and `unknown.`, and `never_started`: how long what was never started had waited. Where a run has several kinds of
+//! operations, or operations of several requests, each kind has its own too: those of `KIND.operation.`, `KIND.request.`,
+//! `KIND.unknown_operation.` and `KIND.unknown_request.`, `KIND.busy` and `KIND.never_started`, KIND being its place.
 
 use crate::{
     document::{Durations, Figures, KindLatency, Latency},
     journal::Kind,
 };
 use iotbench_recorder::{
-    ExportError, Latency as Recorded, LatencyHistogram, LoggedInterval, Recording, interval_line, read_interval_line,
+    ByOutcome, ExportError, Latency as Recorded, LatencyHistogram, LoggedInterval, Recording, interval_line,
+    read_interval_line,
 };
 use std::{collections::BTreeMap, time::Duration};
 
 const RESPONSE: &str = "response";
 const SERVICE: &str = "service";
 const LAG: &str = "lag";
+const OPERATION: &str = "operation";
+const REQUEST: &str = "request";
 const FAILED: &str = "failed.";
 const UNKNOWN: &str = "unknown.";
-const AT_LEAST: &str = "at_least";
+const NEVER_STARTED: &str = "never_started";
 
 /// The lines of a second: what was recorded in it, and the same of all kinds together.
 pub(crate) fn lines(
@@ -42,19 +45,31 @@ pub(crate) fn lines(
         let by_operation = kind.by_operation();
         by_operation.fail().map_or(Ok(()), |latency| put_durations(FAILED, latency, &mut put))?;
         by_operation.unknown().map_or(Ok(()), |latency| put_durations(UNKNOWN, latency, &mut put))?;
-        kind.censored().map_or(Ok(()), |histogram| put(AT_LEAST, histogram))?;
+        kind.never_started().map_or(Ok(()), |histogram| put(NEVER_STARTED, histogram))?;
     }
     if is_pooled_enough(recording) {
         return Ok(text);
     }
     for (place, (kind, described)) in kinds.iter().zip(recording.kinds().iter()).enumerate() {
-        put_durations(&of_operation(place), kind.by_operation().ok(), &mut put)?;
+        put_outcomes(place, OPERATION, kind.by_operation(), &mut put)?;
         if described.requests != iotbench_recorder::Requests::One {
-            put_durations(&of_request(place), kind.by_request().ok(), &mut put)?;
+            put_outcomes(place, REQUEST, kind.by_request(), &mut put)?;
         }
         kind.busy().map_or(Ok(()), |histogram| put(&busy(place), histogram))?;
+        kind.never_started().map_or(Ok(()), |histogram| put(&never_started(place), histogram))?;
     }
     Ok(text)
+}
+
+/// What succeeded and what had no answer, of the operations or of the requests of a kind.
+fn put_outcomes(
+    place: usize,
+    of: &str,
+    by_outcome: &ByOutcome,
+    put: &mut dyn FnMut(&str, &LatencyHistogram) -> Result<(), ExportError>,
+) -> Result<(), ExportError> {
+    put_durations(&succeeded(place, of), by_outcome.ok(), put)?;
+    by_outcome.unknown().map_or(Ok(()), |latency| put_durations(&unanswered(place, of), latency, put))
 }
 
 fn put_durations(
@@ -72,12 +87,16 @@ fn is_pooled_enough(recording: &Recording) -> bool {
     matches!(&recording.kinds()[..], [kind] if kind.requests == iotbench_recorder::Requests::One)
 }
 
-fn of_operation(place: usize) -> String {
-    format!("{place}.operation.")
+fn succeeded(place: usize, of: &str) -> String {
+    format!("{place}.{of}.")
 }
 
-fn of_request(place: usize) -> String {
-    format!("{place}.request.")
+fn unanswered(place: usize, of: &str) -> String {
+    format!("{place}.unknown_{of}.")
+}
+
+fn never_started(place: usize) -> String {
+    format!("{place}.{NEVER_STARTED}")
 }
 
 fn busy(place: usize) -> String {
@@ -106,61 +125,57 @@ impl LoggedLatency {
 
     /// The block of the document.
     pub fn block(&self, kinds: &[Kind]) -> Latency {
-        let is_pooled_enough = matches!(kinds, [kind] if kind.is_one_request);
-        let kind = |(place, kind): (usize, &Kind)| {
-            let by_operation = self.durations(&if is_pooled_enough { String::new() } else { of_operation(place) });
+        let all = self.bounded("", UNKNOWN, NEVER_STARTED);
+        if let [kind] = kinds
+            && kind.is_one_request
+        {
+            let kind =
+                KindLatency { name: kind.name.clone(), by_operation: all.clone(), by_request: all.clone(), busy: None };
+            return self.block_of(all.clone(), all, vec![kind]);
+        }
+        let of_kind = |(place, kind): (usize, &Kind)| {
+            let never_started = never_started(place);
+            let of = |of: &str| self.bounded(&succeeded(place, of), &unanswered(place, of), &never_started);
+            let by_operation = of(OPERATION);
             KindLatency {
                 name: kind.name.clone(),
-                by_request: if kind.is_one_request { by_operation.clone() } else { self.durations(&of_request(place)) },
+                by_request: if kind.is_one_request { by_operation.clone() } else { of(REQUEST) },
                 by_operation,
-                busy: kind.has_pauses.then(|| self.figures(&busy(place))),
+                busy: kind.has_pauses.then(|| Figures::from(&self.histogram(&busy(place)))),
             }
         };
-        let at_least = || {
-            let mut all = self.histogram(RESPONSE);
-            all.merge(self.by_tag.get(AT_LEAST)?);
-            Some(Figures::from(&all))
-        };
-        Latency {
-            by_operation: self.durations(""),
-            by_request: self.requests(kinds, is_pooled_enough),
-            failed: self.has(FAILED).then(|| self.durations(FAILED)),
-            unknown: self.has(UNKNOWN).then(|| self.durations(UNKNOWN)),
-            response_at_least: at_least(),
-            jitter: None,
-            kinds: kinds.iter().enumerate().map(kind).collect(),
-        }
+        let requests = self.requests(kinds);
+        self.block_of(all, requests, kinds.iter().enumerate().map(of_kind).collect())
+    }
+
+    fn block_of(&self, by_operation: Durations, by_request: Durations, kinds: Vec<KindLatency>) -> Latency {
+        let outcome = |prefix: &str| self.has(prefix).then(|| Durations::from(&self.latency(prefix)));
+        Latency { by_operation, by_request, failed: outcome(FAILED), unknown: outcome(UNKNOWN), jitter: None, kinds }
     }
 
     /// The requests of all kinds together.
-    fn requests(&self, kinds: &[Kind], is_pooled_enough: bool) -> Durations {
-        if is_pooled_enough {
-            return self.durations("");
+    fn requests(&self, kinds: &[Kind]) -> Durations {
+        let (mut ok, mut unknown) = (Recorded::default(), Recorded::default());
+        for (place, kind) in kinds.iter().enumerate() {
+            let of = if kind.is_one_request { OPERATION } else { REQUEST };
+            ok.merge(&self.latency(&succeeded(place, of)));
+            unknown.merge(&self.latency(&unanswered(place, of)));
         }
-        let prefixes = kinds.iter().enumerate();
-        let prefixes: Vec<String> = prefixes
-            .map(|(place, kind)| if kind.is_one_request { of_operation(place) } else { of_request(place) })
-            .collect();
-        let sum = |duration: &str| {
-            let mut sum = LatencyHistogram::new();
-            let of_kinds = prefixes.iter().filter_map(|prefix| self.by_tag.get(&format!("{prefix}{duration}")));
-            of_kinds.for_each(|histogram| sum.merge(histogram));
-            Figures::from(&sum)
-        };
-        Durations { response: sum(RESPONSE), service: sum(SERVICE), lag: sum(LAG) }
+        Durations::bounded(&ok, Some(&unknown), self.by_tag.get(NEVER_STARTED))
     }
 
-    fn durations(&self, prefix: &str) -> Durations {
-        let of = |duration: &str| self.figures(&format!("{prefix}{duration}"));
-        Durations { response: of(RESPONSE), service: of(SERVICE), lag: of(LAG) }
+    /// Of those that succeeded, those without an answer and those that were never started.
+    fn bounded(&self, ok: &str, unknown: &str, never_started: &str) -> Durations {
+        Durations::bounded(&self.latency(ok), Some(&self.latency(unknown)), self.by_tag.get(never_started))
+    }
+
+    fn latency(&self, prefix: &str) -> Recorded {
+        let of = |duration: &str| self.histogram(&format!("{prefix}{duration}"));
+        Recorded::from_parts(of(LAG), of(SERVICE), of(RESPONSE))
     }
 
     fn has(&self, prefix: &str) -> bool {
         self.by_tag.contains_key(&format!("{prefix}{RESPONSE}"))
-    }
-
-    fn figures(&self, tag: &str) -> Figures {
-        Figures::from(&self.histogram(tag))
     }
 
     fn histogram(&self, tag: &str) -> LatencyHistogram {
@@ -168,18 +183,22 @@ impl LoggedLatency {
     }
 }
 
+fn is_of_kind(of: &str) -> bool {
+    [OPERATION, REQUEST].contains(&of)
+}
+
 fn is_known(tag: &str, kinds: usize) -> bool {
     let (before, name) = tag.split_once('.').unwrap_or(("", tag));
     let is_duration = |name: &str| [RESPONSE, SERVICE, LAG].contains(&name);
     match before {
-        "" => is_duration(name) || name == AT_LEAST,
+        "" => is_duration(name) || name == NEVER_STARTED,
         "failed" | "unknown" => is_duration(name),
         place => {
             let is_place = place.parse::<usize>().is_ok_and(|number| number < kinds);
             let of_kind = name
                 .split_once('.')
-                .is_some_and(|(of, name)| ["operation", "request"].contains(&of) && is_duration(name));
-            is_place && (of_kind || name == "busy")
+                .is_some_and(|(of, name)| is_of_kind(of.strip_prefix("unknown_").unwrap_or(of)) && is_duration(name));
+            is_place && (of_kind || name == "busy" || name == NEVER_STARTED)
         }
     }
 }
@@ -221,15 +240,16 @@ mod tests {
         (all, text)
     }
 
-    fn counts(latency: &Latency) -> Vec<(u64, Option<String>)> {
+    /// Counts, distributions, and distributions at their least.
+    fn counts(latency: &Latency) -> Vec<(u64, Option<String>, Option<String>)> {
         let of = |d: &Durations| [&d.response, &d.service, &d.lag].map(Clone::clone);
         let kinds = latency.kinds.iter().flat_map(|k| [of(&k.by_operation), of(&k.by_request)].concat());
         let busy = latency.kinds.iter().filter_map(|kind| kind.busy.clone());
         let rest =
             [Some(&latency.by_operation), Some(&latency.by_request), latency.failed.as_ref(), latency.unknown.as_ref()];
         let rest = rest.into_iter().flatten().flat_map(of);
-        let all = kinds.chain(busy).chain(rest).chain(latency.response_at_least.clone());
-        all.map(|figures| (figures.count, figures.hdr)).collect()
+        let all = kinds.chain(busy).chain(rest);
+        all.map(|figures| (figures.count, figures.hdr, figures.at_least.and_then(|least| least.hdr))).collect()
     }
 
     #[test]
@@ -248,7 +268,8 @@ mod tests {
             text.iter().for_each(|line| logged.add(line, kinds.len(), &|_| true).unwrap());
             let (found, expected) = (logged.block(&kinds), Latency::from(&recording));
             assert_eq!(counts(&found), counts(&expected), "{names:?}");
-            assert!(found.response_at_least.is_some() && found.by_operation.response.count > 100);
+            let least = found.by_operation.response.at_least.unwrap();
+            assert!(least.count > found.by_operation.response.count && found.by_operation.response.count > 100);
         }
     }
 
@@ -257,7 +278,7 @@ mod tests {
         let mut histogram = LatencyHistogram::new();
         histogram.record(7);
         let mut logged = LoggedLatency::default();
-        for tag in ["mine", "7.busy", "1.operation.x", "failed.at_least", "-1.busy"] {
+        for tag in ["mine", "7.busy", "1.operation.x", "failed.never_started", "0.unknown_busy", "-1.busy"] {
             let line = interval_line(tag, Duration::ZERO, Duration::from_secs(1), &histogram).unwrap();
             logged.add(&line, 7, &|_| true).unwrap();
         }

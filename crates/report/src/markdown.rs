@@ -9,7 +9,7 @@ use crate::{
     standing::{Measure, SPREAD_OF_SITTINGS, Standing},
     terminal::{
         answer::sentence,
-        figure::{TIE, bytes, count, duration, or_none, significant},
+        figure::{TIE, bytes, count, duration, figure_of, or_none, significant},
         machine,
     },
 };
@@ -88,8 +88,8 @@ fn figures(documents: &[Document]) -> String {
         vec![
             format!("{}{status}", target(document)),
             or_none(document.throughput.as_ref().and_then(|t| t.operations_per_s), significant),
-            or_none(response.and_then(|r| r.p50), duration),
-            or_none(response.and_then(|r| r.p99), duration),
+            or_none(response, |response| figure_of(response, "p50")),
+            or_none(response, |response| figure_of(response, "p99")),
             or_none(cpu, |pct| format!("{} %", significant(pct))),
             or_none(memory, bytes),
             or_none(document.points.lost(), count),

@@ -138,6 +138,11 @@ impl Locked {
     /// From when the run measures no operation is ever answered.
     pub fn hold_writes(&self, lines: &mut Lines<BufReader<ChildStderr>>) -> rusqlite::Connection {
         read_until(lines, "measure");
+        self.hold()
+    }
+
+    /// From now on no operation is answered.
+    pub fn hold(&self) -> rusqlite::Connection {
         let lock = rusqlite::Connection::open(&self.file).unwrap();
         lock.busy_timeout(Duration::from_secs(30)).unwrap();
         lock.execute_batch("BEGIN IMMEDIATE").unwrap();

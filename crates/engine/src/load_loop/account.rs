@@ -6,7 +6,7 @@ use crate::{
     ledger::Fate,
     observer::OperationRecord,
 };
-use iotbench_core::{Acknowledged, Action, Applied, Error, Run};
+use iotbench_core::{Acknowledged, Action, Applied, Cause, Error, Run};
 use iotbench_recorder::{Outcome, Payload, Timing};
 
 /// So many traced operations are handed over before their second ends.
@@ -44,11 +44,11 @@ impl LoadLoop {
         match &error.applied {
             Applied::No => {
                 self.note_rows(lane.number, Fate::Failed, all);
-                (Outcome::Fail, Payload::undivided(Outcome::Fail, points, 0, 0))
+                (outcome_of(error), Payload::undivided(Outcome::Fail, points, 0, 0))
             }
             Applied::Maybe => {
                 self.note_rows(lane.number, Fate::Unknown, all);
-                (Outcome::Unknown, Payload::undivided(Outcome::Unknown, points, 0, 0))
+                (outcome_of(error), Payload::undivided(Outcome::Unknown, points, 0, 0))
             }
             Applied::Rows(rows) => {
                 let runs: Vec<Run> = applied_runs(batch, rows).collect();
@@ -57,7 +57,7 @@ impl LoadLoop {
                 let points_acked = rows.len() as u64;
                 let values_acked = points_acked * self.values_per_point;
                 let points_failed = points - points_acked.min(points);
-                (Outcome::Fail, Payload { points_acked, points_failed, values_acked, ..Payload::default() })
+                (outcome_of(error), Payload { points_acked, points_failed, values_acked, ..Payload::default() })
             }
         }
     }
@@ -85,7 +85,7 @@ impl LoadLoop {
             }
             let outcome = match outcome {
                 Outcome::Ok => "ok",
-                Outcome::Fail => "fail",
+                Outcome::Fail | Outcome::Expired => "fail",
                 Outcome::Unknown => "unknown",
             };
             let points = u32::try_from(operation.points).unwrap_or(u32::MAX);
@@ -103,6 +103,7 @@ impl LoadLoop {
 pub(super) fn outcome_of(error: &Error) -> Outcome {
     match error.applied {
         Applied::Maybe => Outcome::Unknown,
+        Applied::No | Applied::Rows(_) if error.cause == Cause::TimedOut => Outcome::Expired,
         Applied::No | Applied::Rows(_) => Outcome::Fail,
     }
 }

@@ -135,6 +135,8 @@ impl LoadLoop {
         self.note_rows(lane.number, Fate::Unknown, rows.unknown);
         self.note_rows(lane.number, Fate::Failed, rows.failed);
         let (outcome, payload) = sequence.failed(&error.applied, self.values_per_point);
+        let is_expired = outcome == Outcome::Fail && error.cause == Cause::TimedOut;
+        let outcome = if is_expired { Outcome::Expired } else { outcome };
         self.record(&operation, ended_ns, outcome, &payload);
         if error.action == Action::DiscardWriter {
             self.reopen(lane.number, lane.exchange);

@@ -79,12 +79,12 @@ impl Measured {
     /// # Errors
     /// There were too few operations, or too many without an answer.
     pub fn response(&self, level: Level) -> Result<Duration, NoQuantile> {
-        let pooled = self.recording.pooled();
-        let (needed, have) = (level.samples_needed(), pooled.response_with_censored().count());
+        let response = self.recording.pooled().response();
+        let (needed, have) = (level.samples_needed(), response.count());
         if have < needed {
             return Err(NoQuantile::TooFew { level, needed, have });
         }
-        let at_most_ns = pooled.response_bounds(level).and_then(|bounds| bounds.at_most_ns);
+        let at_most_ns = response.bounds(level).and_then(|bounds| bounds.at_most_ns);
         at_most_ns.map(Duration::from_nanos).ok_or(NoQuantile::Unanswered { level })
     }
 

@@ -6,7 +6,7 @@ use crate::{
     observer::Event,
     outcome::{Capacity, Outcome, Phase},
     plan::Load,
-    trial::BrokenPacing,
+    trial::{BrokenPacing, SecondOfQueue, overload},
     verdict::Reason,
     visibility::{Settling, SettlingCounts},
 };
@@ -139,6 +139,7 @@ pub(super) fn judge_measurement(outcome: &Outcome, reasons: &mut Vec<Reason>) {
         (None, Some(measured)) if measured.recording.load().ok == 0 => reasons.push(Reason::NothingMeasured),
         _ => {}
     }
+    reasons.extend(overloaded(outcome));
     reasons.extend(broken_pacing(outcome));
     reasons.extend(limitations(outcome).map(|limitation| Reason::ClientLimited(limitation.to_string())));
     for agent in &outcome.agents {
@@ -166,6 +167,24 @@ fn limitations(outcome: &Outcome) -> impl Iterator<Item = Limitation> {
         measured.client.limitations(pooled.by_operation().ok().response(), outcome.embedded)
     });
     found.into_iter().flatten()
+}
+
+/// An open loop of a fixed load that was offered more than was carried. While a server is killed on purpose, it is.
+fn overloaded(outcome: &Outcome) -> Option<Reason> {
+    let is_any = |is: fn(&Load) -> bool| outcome.plan.groups.iter().any(|group| is(&group.load));
+    let measured = outcome.measured.as_ref().filter(|measured| measured.recording.load().ok > 0)?;
+    if outcome.plan.ramp.is_some() || outcome.scenario.is_some() {
+        return None;
+    }
+    let of_operations = || {
+        let seconds: Vec<_> = measured.seconds.iter().map(SecondOfQueue::from).collect();
+        overload::of_operations(&outcome.load, &seconds)
+    };
+    let is_open = is_any(|load| matches!(load, Load::Open { .. }));
+    let has_sensors = is_any(|load| matches!(load, Load::Paced { .. }));
+    let found = is_open.then(of_operations).flatten();
+    let found = found.or_else(|| has_sensors.then(|| overload::of_sensors(&measured.counts.points)).flatten());
+    found.map(Reason::Overloaded)
 }
 
 /// A schedule that the client itself did not keep. A closed loop has none.

@@ -13,7 +13,7 @@ use iotbench_oracle_server::{
     ServiceTime,
     analytic::{mm1_arrivals_within_per_s, mm1_quantile_s},
 };
-use iotbench_recorder::{LatencyHistogram, LoadCounts};
+use iotbench_recorder::{Bounded, LatencyHistogram, LoadCounts};
 use std::time::Duration;
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -68,8 +68,7 @@ impl Queue {
         let trial = Trial {
             load,
             mean_response_ns: Some(mean_response_ns),
-            response: &response,
-            waited_ns: 0,
+            response: Bounded::from(&response),
             backlog: Backlog::of(&seconds, stop.settling_s()),
             littles_ratio: None,
             late: 0,

@@ -5,6 +5,7 @@
 //! least 99 % of what is offered ends, and if the queue's length has no upward trend.
 
 use crate::{
+    outcome::SecondFigures,
     plan::StopPlan,
     trend::{LEAST_POINTS, Line, STANDARD_ERRORS},
 };
@@ -12,7 +13,7 @@ use iotbench_recorder::WINDOW_NS;
 use serde::{Deserialize, Serialize};
 
 /// Part of what is offered that has to end.
-const ACHIEVED_PART: f64 = 0.99;
+pub(super) const ACHIEVED_PART: f64 = 0.99;
 /// Growth by less than this part of what is offered is none, however certain it is: over a minute it is 60 ms of queue.
 const PROVEN_PART: f64 = 0.001;
 /// Growth by so many operations is the grain of counting.
@@ -20,7 +21,7 @@ const PROVEN_OPERATIONS: f64 = 2.0;
 /// Growth by this part of what is offered has to be excluded.
 const EXCLUDED_PART: f64 = 0.01;
 /// But not that of so few operations: seconds with few operations tell no more.
-const EXCLUDED_OPERATIONS: f64 = 10.0;
+pub(super) const EXCLUDED_OPERATIONS: f64 = 10.0;
 
 impl StopPlan {
     /// How many seconds of a trial pass before its queue is judged: an operation may be on its way for as long as the limit on
@@ -46,6 +47,12 @@ pub struct SecondOfQueue {
     pub offered: u64,
     /// Operations that ended in it, however they did.
     pub ended: u64,
+}
+
+impl From<&SecondFigures> for SecondOfQueue {
+    fn from(second: &SecondFigures) -> Self {
+        Self { offered: second.offered, ended: second.ok + second.errors + second.dropped }
+    }
 }
 
 /// What became of a queue over the settled part of a trial.
@@ -85,6 +92,15 @@ impl Backlog {
             seconds: lengths.len() as f64,
             offered,
         })
+    }
+
+    /// Whether less than 99 % was achieved, and not only because of a stall at the end.
+    #[must_use]
+    pub fn fell_behind(&self) -> bool {
+        let lacking = self.offered * (1.0 - self.achieved_ratio);
+        let grew = self.growth_per_s > STANDARD_ERRORS * self.growth_error_per_s;
+        let a_second = self.offered / self.seconds;
+        self.achieved_ratio < ACHIEVED_PART && lacking > EXCLUDED_OPERATIONS && (grew || lacking > a_second)
     }
 
     /// Why a load with such a queue cannot go on; `None`: it can.

@@ -76,7 +76,7 @@ fn assert_same_distributions(left: &Recording, right: &Recording) {
         assert_eq!(left.load(), right.load());
         assert!(left.by_operation() == right.by_operation());
         assert!(left.by_request() == right.by_request());
-        assert!(left.censored() == right.censored());
+        assert!(left.never_started() == right.never_started());
     }
 }
 

@@ -5,7 +5,8 @@
 use std::sync::Arc;
 
 use iotbench_recorder::{
-    KindRecording, Level, OperationKind, Outcome, Payload, Recorder, Recording, Requests, ResponseBounds, Timing,
+    Bounded, KindRecording, Latency, LatencyHistogram, Level, OperationKind, Outcome, Payload, Quantile,
+    QuantileBounds, Recorder, Recording, Requests, Timing,
 };
 
 const MS: u64 = 1_000_000;
@@ -73,34 +74,75 @@ fn what_was_never_answered_enters_as_at_least() {
     let write = unanswered();
     assert_eq!(write.load().check(), Ok(()));
     assert_eq!((write.load().censored, write.load().unknown, write.load().dropped), (10, 4, 3));
-    assert_eq!(write.censored().unwrap().count(), 10);
+    assert_eq!(write.never_started().unwrap().count(), 6);
     assert_eq!(write.by_operation().ok().response().max_ns(), Some(10 * MS));
     assert_eq!(write.by_operation().unknown().unwrap().count(), 4);
-    let all = write.response_with_censored();
-    assert_eq!((all.count(), all.max_ns()), (100, Some(500 * MS)));
-    assert_eq!(all.value_at(Level::P99), Some(500 * MS));
+    let response = write.response();
+    let least = response.at_least();
+    assert_eq!((least.count(), least.max_ns()), (100, Some(500 * MS)));
+    assert_eq!((response.mean_ns(), response.max_ns(), response.min_ns()), (None, None, Some(10 * MS)));
 }
 
+/// Ten of a hundred never answered: nobody can say how slow the slowest tenth would have been.
 #[test]
 fn missing_answers_bound_the_quantiles() {
-    let write = unanswered();
-    let at_least_ns = write.response_bounds(Level::P90).unwrap();
-    assert_eq!(at_least_ns, ResponseBounds { at_least_ns: 10 * MS, at_most_ns: Some(10 * MS) });
-    // Ten of a hundred never answered: nobody can say how slow the slowest tenth would have been.
-    assert_eq!(write.response_bounds(Level::P95).unwrap().at_most_ns, None);
-    assert!(write.response_bounds(Level::P95).unwrap().at_least_ns >= 200 * MS);
+    let response = unanswered().response();
+    let at_10_ms = QuantileBounds { at_least_ns: 10 * MS, at_most_ns: Some(10 * MS) };
+    assert_eq!(response.bounds(Level::P90), Some(at_10_ms));
+    let p90 = response.quantile(Level::P90);
+    assert!(
+        matches!(p90, Quantile::Value { ci_high_ns: None, .. }) && p90.ns().is_some_and(|ns| ns == 10 * MS),
+        "{p90:?}"
+    );
+    let p95 = response.bounds(Level::P95).unwrap();
+    assert_eq!(p95.at_most_ns, None);
+    assert!(p95.at_least_ns >= 499 * MS, "what was never started stands above all others: {p95:?}");
+    let many = Level::from_parts_per_million(910_000).unwrap();
+    assert!(matches!(response.quantile(many), Quantile::Unsupported { .. }), "112 are needed");
+    let eleven_of_twelve = Level::from_parts_per_million(890_000).unwrap();
+    assert_eq!(response.quantile(eleven_of_twelve).ns(), Some(10 * MS));
 }
 
 #[test]
-fn operations_dropped_at_once_do_not_improve_the_upper_bound() {
+fn a_quantile_among_missing_answers_is_a_bound() {
+    let mut recorder = Recorder::new(kinds(Requests::One));
+    for number in 0..80 {
+        operation(&mut recorder, Outcome::Ok, number * MS, 10 * MS);
+    }
+    for number in 0..20 {
+        operation(&mut recorder, Outcome::Unknown, number * MS, 500 * MS);
+    }
+    let response = total(recorder, Requests::One).kind(0).response();
+    let Quantile::AtLeast { ns } = response.quantile(Level::P90) else { panic!("{response:?}") };
+    assert!((499 * MS..=500 * MS).contains(&ns), "{ns}");
+    assert_eq!(response.quantile(Level::P50).ns(), Some(10 * MS));
+}
+
+#[test]
+fn operations_dropped_at_once_do_not_improve_a_bound() {
     let mut recorder = Recorder::new(kinds(Requests::One));
     for number in 0..50 {
         operation(&mut recorder, Outcome::Ok, number * MS, 10 * MS);
         recorder.offer(0, number * MS, 1);
         recorder.drop_operation(0, number * MS, number * MS);
     }
-    let write = total(recorder, Requests::One).kind(0).clone();
-    assert_eq!(write.response_bounds(Level::P90).unwrap().at_most_ns, None);
+    let bounds = total(recorder, Requests::One).kind(0).response().bounds(Level::P90).unwrap();
+    assert_eq!(bounds.at_most_ns, None);
+    assert_eq!(bounds.at_least_ns, 10 * MS, "they stand above all that was answered, although they waited for nothing");
+}
+
+#[test]
+fn parts_add_up_to_the_bounds_of_the_whole() {
+    let whole = unanswered().response();
+    let mut sum = Bounded::from(whole.known());
+    let none = LatencyHistogram::new();
+    sum.merge(&Bounded::new(
+        &none,
+        unanswered().by_operation().unknown().map(Latency::response),
+        unanswered().never_started(),
+    ));
+    assert_eq!((sum.count(), sum.bounds(Level::P95)), (whole.count(), whole.bounds(Level::P95)));
+    assert!(Bounded::from_parts(whole.at_least().clone(), Some(whole.known().clone())).is_none());
 }
 
 #[test]

@@ -152,7 +152,7 @@ fn recycled_windows_are_empty() {
             assert_eq!(seconds(std::slice::from_ref(&window)), [(second, 1)]);
             assert_eq!((window.counts().ok, window.counts().dropped), (1, 1));
             assert_eq!(window.recording().load().ok, 1);
-            assert_eq!(window.recording().kind(0).censored().unwrap().count(), 1);
+            assert_eq!(window.recording().kind(0).never_started().unwrap().count(), 1);
             assert_eq!(window.recording().errors().count(), 1);
             recorder.recycle(window);
         }

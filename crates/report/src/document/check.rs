@@ -71,13 +71,14 @@ fn distributions(latency: &Latency) -> impl Iterator<Item = (&'static str, &Figu
         .chain(kinds)
         .flat_map(|(name, d)| [&d.response, &d.service, &d.lag].map(|figures| (name, figures)))
         .chain(latency.kinds.iter().filter_map(|kind| Some(("busy time of a kind's operations", kind.busy.as_ref()?))))
-        .chain(latency.response_at_least.iter().map(|figures| ("response at least", figures)))
 }
 
 fn check_figures(name: &'static str, figures: &Figures) -> Option<Inconsistency> {
     let Figures { min, p50, p90, p95, p99, p999, max, .. } = *figures;
     let ascending: Vec<_> = [min, p50, p90, p95, p99, p999, max].into_iter().flatten().collect();
-    if !ascending.is_sorted() {
+    let least = figures.at_least.as_ref().map(|f| [f.p50, f.p90, f.p95, f.p99, f.p999, f.max]);
+    let least: Vec<_> = least.into_iter().flatten().flatten().collect();
+    if !ascending.is_sorted() || !least.is_sorted() {
         return Some(Inconsistency::Order(name));
     }
     let held = figures.histogram().map_or(0, |histogram| histogram.count());

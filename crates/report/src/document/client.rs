@@ -172,7 +172,7 @@ impl From<&LatencyHistogram> for PacingError {
             p50: summary.p50.ns().map(us),
             p99: summary.p99.ns().map(us),
             max: summary.max_ns.map(us),
-            unsupported: quantiles.iter().filter_map(|&(name, q)| Some((name.into(), lack(q)?))).collect(),
+            unsupported: quantiles.iter().filter_map(|&(name, q)| Some((name.into(), lack(q, 0)?))).collect(),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{mean_us, us};
 use base64::{Engine, prelude::BASE64_STANDARD};
-use iotbench_recorder::{KindRecording, LatencyHistogram, Level, Quantile, Recording, ResponseBounds, Summary};
+use iotbench_recorder::{Bounded, ByOutcome, KindRecording, LatencyHistogram, Level, Quantile, Recording};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -10,17 +10,14 @@ use std::collections::BTreeMap;
 /// no failure, however fast, improves the figures of what succeeded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Latency {
-    /// Successful operations: what a user waits for.
+    /// Operations that did not fail: what a user waits for.
     pub by_operation: Durations,
-    /// Successful requests: what the database is asked.
+    /// Requests that did not fail: what the database is asked.
     pub by_request: Durations,
     /// Operations that failed; null without any.
     pub failed: Option<Durations>,
     /// Operations without a verdict, up to the moment they were given up; null without any.
     pub unknown: Option<Durations>,
-    /// Response times of the successes together with how long the unanswered operations have waited: lower bounds. Null
-    /// when all were answered.
-    pub response_at_least: Option<Figures>,
     /// Mean absolute difference of the response times of successive successes.
     pub jitter: Option<f64>,
     /// The same by kind of operation.
@@ -32,9 +29,9 @@ pub struct Latency {
 pub struct KindLatency {
     /// The kind's name.
     pub name: String,
-    /// Successful operations.
+    /// Operations that did not fail.
     pub by_operation: Durations,
-    /// Successful requests.
+    /// Requests that did not fail.
     pub by_request: Durations,
     /// The busy time of successful operations: their service time without the pauses between requests, so begin, requests
     /// and commit. Null where operations do not pause.
@@ -53,10 +50,12 @@ pub struct Durations {
     pub lag: Figures,
 }
 
-/// The figures of one distribution, in microseconds.
+/// The figures of one distribution, in microseconds. Of durations that were not seen to their end, because operations had no
+/// answer or were never started, none is a figure of the others alone: a figure on which they bear is null, and `at_least` has
+/// its lower bound.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figures {
-    /// Durations recorded, overflow included.
+    /// Durations that were seen to their end, overflow included.
     pub count: u64,
     /// Durations above 24 h: they count, without a value.
     pub overflow: u64,
@@ -82,7 +81,35 @@ pub struct Figures {
     pub ci95: BTreeMap<String, Interval>,
     /// Why the other quantiles are null.
     pub unsupported: BTreeMap<String, String>,
-    /// The distribution: HdrHistogram V2 with deflate, in base64. Its values are nanoseconds. Null when empty.
+    /// The distribution of those seen to their end: HdrHistogram V2 with deflate, in base64. Its values are nanoseconds. Null
+    /// when empty.
+    pub hdr: Option<String>,
+    /// Lower bounds with those that were not; null: there are none.
+    #[serde(default)]
+    pub at_least: Option<AtLeast>,
+}
+
+/// Lower bounds of the figures of a distribution, in microseconds: with operations that had no answer at the time that they have
+/// waited, and those that were never started above all others.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AtLeast {
+    /// Durations, those included that were not seen to their end.
+    pub count: u64,
+    /// Their mean is at least this.
+    pub mean: Option<f64>,
+    /// The greatest is.
+    pub max: Option<f64>,
+    /// The median is; null, like the other quantiles, when the sample does not support it.
+    pub p50: Option<f64>,
+    /// The 90th percentile is.
+    pub p90: Option<f64>,
+    /// The 95th percentile is.
+    pub p95: Option<f64>,
+    /// The 99th percentile is.
+    pub p99: Option<f64>,
+    /// The 99.9th percentile is.
+    pub p999: Option<f64>,
+    /// The distribution, as `hdr` of those seen to their end.
     pub hdr: Option<String>,
 }
 
@@ -100,11 +127,10 @@ impl From<&Recording> for Latency {
         let pooled = recording.pooled();
         let operations = pooled.by_operation();
         Self {
-            by_operation: Durations::from(operations.ok()),
-            by_request: Durations::from(pooled.by_request().ok()),
+            by_operation: Durations::with_bounds(operations, pooled.never_started()),
+            by_request: Durations::with_bounds(pooled.by_request(), pooled.never_started()),
             failed: operations.fail().map(Durations::from),
             unknown: operations.unknown().map(Durations::from),
-            response_at_least: pooled.censored().map(|_| Figures::from(&pooled.response_with_censored())),
             jitter: pooled.jitter().mean_ns().and_then(mean_us),
             kinds: recording
                 .kinds()
@@ -120,115 +146,172 @@ impl KindLatency {
     fn new(name: &str, kind: &KindRecording) -> Self {
         Self {
             name: name.into(),
-            by_operation: Durations::from(kind.by_operation().ok()),
-            by_request: Durations::from(kind.by_request().ok()),
+            by_operation: Durations::with_bounds(kind.by_operation(), kind.never_started()),
+            by_request: Durations::with_bounds(kind.by_request(), kind.never_started()),
             busy: kind.busy().map(Figures::from),
+        }
+    }
+}
+
+impl Durations {
+    /// Of operations or requests, and of what was never started. (An operation that never was is a request that never was.)
+    fn with_bounds(by_outcome: &ByOutcome, never_started: Option<&LatencyHistogram>) -> Self {
+        let (ok, unknown) = (by_outcome.ok(), by_outcome.unknown());
+        Self::bounded(ok, unknown, never_started)
+    }
+
+    /// Of those that succeeded, those without an answer, and how long those that were never started have waited.
+    pub(crate) fn bounded(
+        ok: &iotbench_recorder::Latency,
+        unknown: Option<&iotbench_recorder::Latency>,
+        never_started: Option<&LatencyHistogram>,
+    ) -> Self {
+        type Part = fn(&iotbench_recorder::Latency) -> &LatencyHistogram;
+        let of = |part: Part, never: Option<&LatencyHistogram>| {
+            Figures::from(&Bounded::new(part(ok), unknown.map(part), never))
+        };
+        Self {
+            response: of(iotbench_recorder::Latency::response, never_started),
+            // What was never sent was never served.
+            service: of(iotbench_recorder::Latency::service, None),
+            lag: of(iotbench_recorder::Latency::lag, never_started),
         }
     }
 }
 
 impl From<&iotbench_recorder::Latency> for Durations {
     fn from(latency: &iotbench_recorder::Latency) -> Self {
-        Self {
-            response: Figures::from(latency.response()),
-            service: Figures::from(latency.service()),
-            lag: Figures::from(latency.lag()),
-        }
+        Self::bounded(latency, None, None)
     }
 }
 
 impl From<&LatencyHistogram> for Figures {
     fn from(histogram: &LatencyHistogram) -> Self {
-        let summary = Summary::from(histogram);
-        let quantiles = [
-            ("p50", summary.p50),
-            ("p90", summary.p90),
-            ("p95", summary.p95),
-            ("p99", summary.p99),
-            ("p999", summary.p999),
-        ];
-        let value = |quantile: Quantile| quantile.ns().map(us);
+        Self::from(&Bounded::from(histogram))
+    }
+}
+
+/// The quantiles that are given, by their names in the document.
+const LEVELS: [(&str, Level); 5] =
+    [("p50", Level::P50), ("p90", Level::P90), ("p95", Level::P95), ("p99", Level::P99), ("p999", Level::P999)];
+
+impl From<&Bounded> for Figures {
+    fn from(durations: &Bounded) -> Self {
+        let known = durations.known();
+        let quantiles = LEVELS.map(|(name, level)| (name, durations.quantile(level)));
+        let [p50, p90, p95, p99, p999] = quantiles.map(|(_, quantile)| quantile.ns().map(us));
+        let std_dev_ns = known.std_dev_ns().filter(|_| durations.is_known());
+        let missing = durations.count() - known.count();
         Self {
-            count: summary.count,
-            overflow: summary.overflow,
-            min: summary.min_ns.map(us),
-            mean: summary.mean_ns.and_then(mean_us),
-            max: summary.max_ns.map(us),
-            std_dev: summary.std_dev_ns.and_then(mean_us),
-            p50: value(summary.p50),
-            p90: value(summary.p90),
-            p95: value(summary.p95),
-            p99: value(summary.p99),
-            p999: value(summary.p999),
+            count: known.count(),
+            overflow: known.overflow(),
+            min: durations.min_ns().map(us),
+            mean: durations.mean_ns().and_then(mean_us),
+            max: durations.max_ns().map(us),
+            std_dev: std_dev_ns.and_then(mean_us),
+            p50,
+            p90,
+            p95,
+            p99,
+            p999,
             ci95: quantiles.iter().filter_map(|&(name, q)| Some((name.into(), interval(q)?))).collect(),
-            unsupported: quantiles.iter().filter_map(|&(name, q)| Some((name.into(), lack(q)?))).collect(),
-            hdr: (!histogram.is_empty())
-                .then(|| histogram.to_v2_deflate().ok())
-                .flatten()
-                .map(|bytes| BASE64_STANDARD.encode(bytes)),
+            unsupported: quantiles.iter().filter_map(|&(name, q)| Some((name.into(), lack(q, missing)?))).collect(),
+            hdr: hdr(known),
+            at_least: (!durations.is_known()).then(|| AtLeast::from(durations)),
         }
     }
 }
 
-impl Figures {
-    /// Of durations of which others, `at_least`, are only known to have lasted at least so long: a quantile is given where these
-    /// do not matter, a mean is not. With them stand the figures of all at their least, which are lower bounds.
-    pub(super) fn with_bounds(known: &LatencyHistogram, at_least: &LatencyHistogram) -> (Self, Option<Self>) {
-        let figures = Self::from(known);
-        if at_least.is_empty() {
-            return (figures, None);
+impl From<&Bounded> for AtLeast {
+    fn from(durations: &Bounded) -> Self {
+        let all = durations.at_least();
+        let [p50, p90, p95, p99, p999] = LEVELS.map(|(_, level)| match durations.quantile(level) {
+            Quantile::Unsupported { .. } => None,
+            Quantile::Value { .. } | Quantile::AtLeast { .. } => Some(us(durations.bounds(level)?.at_least_ns)),
+        });
+        Self {
+            count: all.count(),
+            mean: all.mean_ns().and_then(mean_us),
+            max: all.max_ns().map(us),
+            p50,
+            p90,
+            p95,
+            p99,
+            p999,
+            hdr: hdr(all),
         }
-        let mut all = known.clone();
-        all.merge(at_least);
-        let bounds = Self::from(&all);
-        let is_known = |level| ResponseBounds::of(known, &all, level).is_some_and(|bounds| bounds.is_known());
-        let why = format!("of {} of {} durations only a lower bound is known", at_least.count(), all.count());
-        let mut unsupported = bounds.unsupported.clone();
-        let mut quantile = |name: &str, level, value: Option<f64>| {
-            let value = value.filter(|_| is_known(level));
-            if value.is_none() {
-                unsupported.entry(name.into()).or_insert_with(|| why.clone());
-            }
-            value
-        };
-        let known = Self {
-            mean: None,
-            max: None,
-            std_dev: None,
-            p50: quantile("p50", Level::P50, bounds.p50),
-            p90: quantile("p90", Level::P90, bounds.p90),
-            p95: quantile("p95", Level::P95, bounds.p95),
-            p99: quantile("p99", Level::P99, bounds.p99),
-            p999: quantile("p999", Level::P999, bounds.p999),
-            ci95: BTreeMap::new(),
-            unsupported,
-            ..figures
-        };
-        (known, Some(bounds))
+    }
+}
+
+fn hdr(histogram: &LatencyHistogram) -> Option<String> {
+    let bytes = (!histogram.is_empty()).then(|| histogram.to_v2_deflate().ok()).flatten();
+    bytes.map(|bytes| BASE64_STANDARD.encode(bytes))
+}
+
+fn histogram(hdr: &str) -> Option<LatencyHistogram> {
+    LatencyHistogram::from_v2_deflate(&BASE64_STANDARD.decode(hdr).ok()?).ok()
+}
+
+impl Figures {
+    /// The figure of this name: a mean, a maximum or a quantile.
+    pub(crate) fn known(&self, name: &str) -> Option<f64> {
+        match name {
+            "mean" => self.mean,
+            "max" => self.max,
+            "p50" => self.p50,
+            "p90" => self.p90,
+            "p95" => self.p95,
+            "p99" => self.p99,
+            "p999" => self.p999,
+            _ => None,
+        }
+    }
+
+    /// The lower bound of the figure of this name, where that is all that is known of it.
+    pub(crate) fn least(&self, name: &str) -> Option<f64> {
+        let at_least = self.at_least.as_ref().filter(|_| self.known(name).is_none())?;
+        match name {
+            "mean" => at_least.mean,
+            "max" => at_least.max,
+            "p50" => at_least.p50,
+            "p90" => at_least.p90,
+            "p95" => at_least.p95,
+            "p99" => at_least.p99,
+            "p999" => at_least.p999,
+            _ => None,
+        }
     }
 
     /// The distribution in `hdr`, to be merged with others or asked for other quantiles; `None` when there is none or it
     /// is damaged.
     #[must_use]
     pub fn histogram(&self) -> Option<LatencyHistogram> {
-        let bytes = BASE64_STANDARD.decode(self.hdr.as_deref()?).ok()?;
-        LatencyHistogram::from_v2_deflate(&bytes).ok()
+        histogram(self.hdr.as_deref()?)
+    }
+
+    /// The same with the durations that were not seen to their end.
+    #[must_use]
+    pub fn bounded(&self) -> Option<Bounded> {
+        let Some(at_least) = &self.at_least else { return Some(Bounded::from(&self.histogram()?)) };
+        let known = if self.hdr.is_some() { self.histogram()? } else { LatencyHistogram::new() };
+        Bounded::from_parts(known, Some(histogram(at_least.hdr.as_deref()?)?))
     }
 }
 
 fn interval(quantile: Quantile) -> Option<Interval> {
     match quantile {
         Quantile::Value { ci_low_ns, ci_high_ns, .. } => {
-            Some(Interval { low: Some(us(ci_low_ns)), high: Some(us(ci_high_ns)) })
+            Some(Interval { low: Some(us(ci_low_ns)), high: ci_high_ns.map(us) })
         }
-        Quantile::Unsupported { .. } => None,
+        Quantile::AtLeast { .. } | Quantile::Unsupported { .. } => None,
     }
 }
 
-/// Why a quantile is not given.
-pub(super) fn lack(quantile: Quantile) -> Option<String> {
+/// Why a quantile is not given. `missing`: durations that were not seen to their end.
+pub(super) fn lack(quantile: Quantile, missing: u64) -> Option<String> {
     match quantile {
         Quantile::Value { .. } => None,
+        Quantile::AtLeast { .. } => Some(format!("lies among {missing} that were not seen to their end")),
         Quantile::Unsupported { needed, have } => Some(format!("needs {needed} samples, has {have}")),
     }
 }

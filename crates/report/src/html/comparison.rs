@@ -13,7 +13,7 @@ use crate::{
     document::Status,
     reported_run::ReportedRun,
 };
-use iotbench_recorder::LatencyHistogram;
+use iotbench_recorder::{Bounded, LatencyHistogram};
 use maud::{Markup, html};
 
 /// Of more contenders than these a heading tells the number.
@@ -82,12 +82,12 @@ pub(super) fn plots(field: &Field<'_>, number: usize, fields: usize) -> Markup {
 
 /// The operations of all valid runs together.
 fn distribution(contender: &Contender<'_>) -> Option<Distribution> {
-    let mut histogram = LatencyHistogram::new();
+    let mut durations = Bounded::from(&LatencyHistogram::new());
     for document in contender.valid() {
-        histogram.merge(&document.latency.as_ref()?.by_operation.response.histogram()?);
+        durations.merge(&document.latency.as_ref()?.by_operation.response.bounded()?);
     }
     let (label, colour) = (contender.name.clone(), contender.place);
-    (!histogram.is_empty()).then_some(Distribution { label, colour, shape: Shape::Solid, histogram })
+    (durations.count() > 0).then_some(Distribution { label, colour, shape: Shape::Solid, durations })
 }
 
 /// Each run with the name and the colour of its line: the contender's, and of several runs which it is.

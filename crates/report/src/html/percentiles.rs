@@ -6,7 +6,7 @@ use super::{
     table::Table,
 };
 use crate::terminal::figure::count;
-use iotbench_recorder::{LatencyHistogram, Level, Quantile};
+use iotbench_recorder::{Bounded, Level, Quantile};
 use maud::Markup;
 
 /// Points for each factor of ten.
@@ -19,7 +19,7 @@ pub(super) struct Distribution {
     pub(super) label: String,
     pub(super) colour: usize,
     pub(super) shape: Shape,
-    pub(super) histogram: LatencyHistogram,
+    pub(super) durations: Bounded,
 }
 
 pub(super) fn figure(title: &str, distributions: &[Distribution]) -> Option<Markup> {
@@ -34,7 +34,7 @@ pub(super) fn figure(title: &str, distributions: &[Distribution]) -> Option<Mark
         lines,
     );
     let note = "Each step to the right is a tenth of the operations that are left. A line ends where fewer than ten \
-                operations lie beyond.";
+                operations lie beyond, or where it is not known because of operations without an answer.";
     Some(chart.figure(title, note, &table(distributions)))
 }
 
@@ -44,7 +44,7 @@ fn line(distribution: &Distribution) -> (Line, Vec<f64>) {
     let quantiles: Vec<(f64, f64)> = std::iter::once(2.0)
         .chain(steps.filter(|at| *at > 2.0))
         .filter_map(|at| {
-            let ns = distribution.histogram.quantile(level(at)?).ns()?;
+            let ns = distribution.durations.quantile(level(at)?).ns()?;
             Some((at, ns as f64 / 1e3))
         })
         .collect();
@@ -71,16 +71,17 @@ fn table(distributions: &[Distribution]) -> Table {
         ("99.999 %", 999_990),
     ];
     let of = |distribution: &Distribution, parts| {
-        Level::from_parts_per_million(parts).map(|l| distribution.histogram.quantile(l))
+        Level::from_parts_per_million(parts).map(|l| distribution.durations.quantile(l))
     };
     let all = distributions.iter().flat_map(|d| LEVELS.iter().filter_map(|(_, parts)| of(d, *parts)?.ns()));
     let unit = Scale::of_microseconds(all.map(|ns| ns as f64 / 1e3));
     let us = |ns: u64| Some(ns as f64 / 1e3);
     let cells = |distribution: &Distribution, parts: u32| match of(distribution, parts) {
         Some(Quantile::Value { ns, ci_low_ns, ci_high_ns }) => {
-            let range = format!("{} to {}", unit.show(us(ci_low_ns)), unit.show(us(ci_high_ns)));
+            let range = format!("{} to {}", unit.show(us(ci_low_ns)), unit.show(ci_high_ns.and_then(us)));
             [unit.show(us(ns)), range]
         }
+        Some(Quantile::AtLeast { ns }) => [format!("≥ {}", unit.show(us(ns))), String::new()],
         Some(Quantile::Unsupported { needed, .. }) => ["–".into(), format!("needs {}", count(needed))],
         None => ["–".into(), String::new()],
     };
@@ -91,7 +92,7 @@ fn table(distributions: &[Distribution]) -> Table {
         std::iter::once(name.to_owned()).chain(cells).collect()
     };
     let mut rows: Vec<Vec<String>> = LEVELS.iter().map(|(name, parts)| row(name, *parts)).collect();
-    let counts = distributions.iter().flat_map(|d| [count(d.histogram.count()), String::new()]);
+    let counts = distributions.iter().flat_map(|d| [count(d.durations.count()), String::new()]);
     rows.push(std::iter::once("operations".to_owned()).chain(counts).collect());
     Table { heads, rows, ..Table::default() }
 }

@@ -59,7 +59,7 @@ fn through_a_broker(of: &Via, colour: usize) -> Markup {
 }
 
 fn line(label: &str, colour: usize, shape: Shape, figures: &Figures) -> Option<Distribution> {
-    Some(Distribution { label: label.into(), colour, shape, histogram: figures.histogram()? })
+    Some(Distribution { label: label.into(), colour, shape, durations: figures.bounded()? })
 }
 
 fn distributions(document: &Document, colour: usize) -> Option<Markup> {

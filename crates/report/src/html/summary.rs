@@ -5,7 +5,7 @@ use crate::{
     document::{Document, Status},
     terminal::{
         answer::sentence,
-        figure::{NONE, TIE, count, duration, or_none, significant},
+        figure::{NONE, TIE, count, figure_of, or_none, significant},
     },
 };
 use maud::{Markup, html};
@@ -53,14 +53,14 @@ pub(super) fn figures(document: &Document) -> Markup {
     }
     if let Some(latency) = &document.latency {
         let response = &latency.by_operation.response;
-        for (name, figure, key) in [("Response p50", response.p50, "p50"), ("Response p99", response.p99, "p99")] {
+        for (name, key) in [("Response p50", "p50"), ("Response p99", "p99")] {
             let interval = response.ci95.get(key).and_then(|ci| ci.low.zip(ci.high));
             let lack = response.unsupported.get(key).cloned().unwrap_or_default();
             let note = interval.map_or(lack, |(low, high)| {
                 let unit = Scale::of_microseconds([low, high].into_iter());
                 format!("{} to {} {}", unit.show(Some(low)), unit.show(Some(high)), unit.name)
             });
-            tiles.push((name, or_none(figure, duration), note));
+            tiles.push((name, figure_of(response, key), note));
         }
     }
     let database: Vec<_> = document.resources.iter().filter(|r| r.is_of_database()).collect();

@@ -1,7 +1,7 @@
 //! The answer in a sentence.
 
 use super::{
-    figure::{count, duration, significant},
+    figure::{count, duration, figure_of, significant},
     table::paragraph,
 };
 use crate::document::{Capacity, Document, Step};
@@ -89,8 +89,9 @@ fn of_load(target: &str, document: &Document) -> String {
     }
     if let Some(latency) = &document.latency {
         let response = &latency.by_operation.response;
-        let figures = [(response.p50, "p50"), (response.p99, "p99")];
-        parts.extend(figures.iter().filter_map(|(us, name)| Some(format!("response {name} {}", duration((*us)?)))));
+        let is_told = |name: &&str| response.known(name).or(response.least(name)).is_some();
+        let told = ["p50", "p99"].into_iter().filter(is_told);
+        parts.extend(told.map(|name| format!("response {name} {}", figure_of(response, name))));
     }
     let missing = load.offered.saturating_sub(load.ok);
     let missing = match missing {

@@ -1,5 +1,7 @@
 //! Numbers as people read them: three significant digits, thousands apart, the unit that fits.
 
+use crate::document::Figures;
+
 /// What stands for a figure that there is none of.
 pub(crate) const NONE: &str = "–";
 
@@ -43,6 +45,15 @@ fn magnitude(number: f64) -> i32 {
 pub(crate) fn duration(us: f64) -> String {
     let units = [(3.6e9, "h"), (6e7, "min"), (1e6, "s"), (1e3, "ms"), (1.0, "µs")];
     with_unit(us, &units)
+}
+
+/// The figure of this name, or its lower bound as `≥ 1.31 s`, or the sign that there is neither.
+pub(crate) fn figure_of(figures: &Figures, name: &str) -> String {
+    match (figures.known(name), figures.least(name)) {
+        (Some(us), _) => duration(us),
+        (None, Some(us)) => format!("≥{TIE}{}", duration(us)),
+        (None, None) => NONE.into(),
+    }
 }
 
 /// Bytes as `512 B` or `12.3 MiB`.

@@ -1,7 +1,7 @@
 //! How long operations took.
 
 use super::{
-    figure::{count, duration, or_none},
+    figure::{count, figure_of},
     table::{paragraph, table},
 };
 use crate::document::{Document, Durations, Figures};
@@ -21,20 +21,25 @@ pub(super) fn section(document: &Document, columns: u16) -> Option<String> {
         let name = if latency.kinds.len() > 1 { format!("{} busy", kind.name) } else { "busy, no pauses".into() };
         figures.extend(kind.busy.as_ref().map(|busy| (name, busy)));
     }
-    if let Some(figure) = &latency.response_at_least {
-        figures.push(("response at least".into(), figure));
-    }
     for (name, durations) in [("failed after", &latency.failed), ("given up after", &latency.unknown)] {
         figures.extend(durations.as_ref().map(|d| (name.to_owned(), &d.response)));
     }
     let heads = ["count", "p50", "p90", "p95", "p99", "p99.9", "max", "mean"];
     let rows = figures.iter().map(|(name, figures)| row(name, figures)).collect();
     let text = table("Latency", &heads, rows, Right, columns);
-    let why: Vec<_> = lacks(figures.iter().map(|(_, figures)| *figures)).into_iter().collect();
-    if why.is_empty() {
-        return Some(text);
+    let all = || figures.iter().map(|(_, figures)| *figures);
+    let mut notes = Vec::new();
+    if all().any(|figures| figures.at_least.is_some()) {
+        notes.push(paragraph(
+            "≥ a lower bound: some operations had no answer, or were never started, and no figure is that of the others alone",
+            columns,
+        ));
     }
-    Some(format!("{text}\n{}", paragraph(&format!("– {}", why.join(", ")), columns)))
+    let why: Vec<_> = lacks(all()).into_iter().collect();
+    if !why.is_empty() {
+        notes.push(paragraph(&format!("– {}", why.join(", ")), columns));
+    }
+    Some([vec![text], notes].concat().join("\n"))
 }
 
 fn of<'a>(prefix: &str, durations: &'a Durations) -> Vec<(String, &'a Figures)> {
@@ -44,8 +49,7 @@ fn of<'a>(prefix: &str, durations: &'a Durations) -> Vec<(String, &'a Figures)> 
 }
 
 fn row(name: &str, figures: &Figures) -> Vec<String> {
-    let Figures { p50, p90, p95, p99, p999, max, mean, .. } = *figures;
-    let cells = [p50, p90, p95, p99, p999, max, mean].map(|us| or_none(us, duration));
+    let cells = ["p50", "p90", "p95", "p99", "p999", "max", "mean"].map(|name| figure_of(figures, name));
     [name.to_owned(), count(figures.count)].into_iter().chain(cells).collect()
 }
 
@@ -53,5 +57,8 @@ fn row(name: &str, figures: &Figures) -> Vec<String> {
 fn lacks<'a>(figures: impl Iterator<Item = &'a Figures>) -> BTreeSet<String> {
     let name = |key: &str| if key == "p999" { "p99.9".to_owned() } else { key.to_owned() };
     let needed = |why: &str| why.split(',').next().unwrap_or_default().to_owned();
-    figures.flat_map(|f| f.unsupported.iter().map(move |(key, why)| format!("{} {}", name(key), needed(why)))).collect()
+    figures
+        .flat_map(|f| f.unsupported.iter().filter(|(key, _)| f.least(key).is_none()))
+        .map(|(key, why)| format!("{} {}", name(key), needed(why)))
+        .collect()
 }

@@ -1,7 +1,7 @@
 //! What was read, and how fresh it was.
 
 use super::{
-    figure::{count, duration, or_none},
+    figure::{count, duration, figure_of},
     table::paragraph,
 };
 use crate::document::{Answers, Document, Freshness};
@@ -57,18 +57,8 @@ fn first_rows(answers: &Answers) -> String {
 }
 
 fn freshness(freshness: &Freshness) -> String {
-    let (lag, least) = (&freshness.lag, freshness.lag_at_least.as_ref());
-    let quantiles = [
-        ("p50", lag.p50, least.and_then(|l| l.p50)),
-        ("p90", lag.p90, least.and_then(|l| l.p90)),
-        ("p99", lag.p99, least.and_then(|l| l.p99)),
-        ("max", lag.max, least.and_then(|l| l.max)),
-    ];
-    let shown = |known: Option<f64>, least: Option<f64>| match (known, least) {
-        (None, Some(least)) => format!("≥ {}", duration(least)),
-        (known, _) => or_none(known, duration),
-    };
-    let quantiles: Vec<_> = quantiles.iter().map(|&(name, us, least)| format!("{name} {}", shown(us, least))).collect();
+    let lag = &freshness.lag;
+    let quantiles = ["p50", "p90", "p99", "max"].map(|name| format!("{name} {}", figure_of(lag, name)));
     let unseen = match freshness.unseen {
         0 => String::new(),
         n => format!("; {} were not seen in time", count(n)),

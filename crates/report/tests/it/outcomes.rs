@@ -146,7 +146,9 @@ pub fn windows(ok: u64, fail: u64, unknown: u64) -> Vec<Window> {
         recorder.complete(0, outcome, &timing, &payload);
         match outcome {
             iotbench_recorder::Outcome::Ok => {}
-            iotbench_recorder::Outcome::Fail => recorder.error(timing.replied_ns(), "server", "database is locked"),
+            iotbench_recorder::Outcome::Fail | iotbench_recorder::Outcome::Expired => {
+                recorder.error(timing.replied_ns(), "server", "database is locked");
+            }
             iotbench_recorder::Outcome::Unknown => recorder.error(timing.replied_ns(), "timed_out", "no answer"),
         }
     }

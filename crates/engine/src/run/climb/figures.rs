@@ -9,7 +9,7 @@ use crate::{
     totals::Due,
     trial::{Backlog, BrokenPacing, Failure, Limit, SecondOfQueue, Trial},
 };
-use iotbench_recorder::{KindRecording, Latency, LatencyHistogram, Level, LoadCounts};
+use iotbench_recorder::{Bounded, KindRecording, Latency, LatencyHistogram, Level, LoadCounts};
 
 /// What was counted in a step beside what was measured.
 pub(super) struct Counted {
@@ -43,7 +43,7 @@ impl Counted {
         let pooled = measured.recording.pooled();
         let trial = self.trial(ramp, plan, measured, &pooled);
         let failure = trial.failure(&plan.stop).or_else(|| self.missing_visibility());
-        let is_bound = trial.load.pending > 0 || pooled.censored().is_some();
+        let is_bound = !trial.response.is_known();
         let seconds = measured.seconds_long();
         #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
         let rate = |n: u64| n as f64 / seconds;
@@ -56,7 +56,7 @@ impl Counted {
             values_per_s: rate(measured.counts.values_acked),
             mean_response_ns: trial.mean_response_ns.filter(|_| !is_bound),
             mean_response_at_least_ns: trial.mean_response_ns.filter(|_| is_bound),
-            p99_response_ns: trial.response.quantile(Level::P99).ns().filter(|_| !is_bound),
+            p99_response_ns: trial.response.quantile(Level::P99).ns(),
             points_dropped: measured.counts.points.dropped,
             visibility: trial.visibility,
             backlog: trial.backlog,
@@ -69,18 +69,17 @@ impl Counted {
     }
 
     /// What was counted, for the verdict on it. `pooled`: the operations of all kinds.
-    fn trial<'p>(&self, ramp: &RampPlan, plan: &Plan, measured: &Measured, pooled: &'p KindRecording) -> Trial<'p> {
+    fn trial(&self, ramp: &RampPlan, plan: &Plan, measured: &Measured, pooled: &KindRecording) -> Trial {
         let Due { all: offered, unoffered, unanswered } = self.due;
         let Self { waited_ns, late, .. } = *self;
         let recorded = *pooled.load();
         let answered = recorded.ok + recorded.fail + recorded.unknown;
         let load = LoadCounts { offered, started: answered, pending: unanswered + recorded.pending, ..recorded };
-        let response = pooled.by_operation().ok().response();
-        let given_up = pooled.censored().map_or((0, 0), |censored| (censored.count(), censored.sum_ns()));
-        let samples = response.count() + given_up.0 + unanswered;
-        let sum_ns = response.sum_ns() + given_up.1 + u128::from(unanswered) * u128::from(waited_ns);
-        #[expect(clippy::cast_precision_loss, reason = "a mean of sums far below 2^53 ns each")]
-        let mean_response_ns = (samples > 0).then(|| sum_ns as f64 / samples as f64);
+        let known = pooled.by_operation().ok().response();
+        let mut unanswered_yet = pooled.by_operation().unknown().map(Latency::response).cloned().unwrap_or_default();
+        unanswered_yet.record_many(waited_ns, unanswered);
+        let response = Bounded::new(known, Some(&unanswered_yet), pooled.never_started());
+        let mean_response_ns = response.at_least().mean_ns();
         let backlog = match ramp.quantity {
             Quantity::OperationsPerSecond => queue(measured, unoffered, plan),
             // A closed loop has no queue, and within an interval each has one.
@@ -89,13 +88,13 @@ impl Counted {
         let broken_pacing = match ramp.quantity {
             Quantity::Users => None,
             _ if self.embedded => None,
-            _ => BrokenPacing::of(&measured.pacing_error, response),
+            _ => BrokenPacing::of(&measured.pacing_error, known),
         };
         // What tells the cause before what tells the effect.
-        let client = self.limitation(measured, response).or_else(|| Some(broken_pacing?.to_string()));
+        let client = self.limitation(measured, known).or_else(|| Some(broken_pacing?.to_string()));
         let littles_ratio = littles_ratio(self, ramp, plan, measured, pooled);
         let visibility = measured.visibility;
-        Trial { load, mean_response_ns, response, waited_ns, backlog, littles_ratio, late, visibility, client }
+        Trial { load, mean_response_ns, response, backlog, littles_ratio, late, visibility, client }
     }
 
     /// How whoever made the load was the limit.
@@ -116,11 +115,7 @@ impl Counted {
 /// The queue of an open loop. `unreleased`: operations that were due and that no second has counted, because all that may
 /// wait on their way were waiting: they were due last.
 fn queue(measured: &Measured, unreleased: u64, plan: &Plan) -> Option<Backlog> {
-    let mut seconds: Vec<_> = measured
-        .seconds
-        .iter()
-        .map(|s| SecondOfQueue { offered: s.offered, ended: s.ok + s.errors + s.dropped })
-        .collect();
+    let mut seconds: Vec<_> = measured.seconds.iter().map(SecondOfQueue::from).collect();
     seconds.last_mut()?.offered += unreleased;
     Backlog::of(&seconds, plan.stop.settling_s())
 }
