@@ -258,10 +258,9 @@ impl LoadLoop {
         if due.generated > 0 {
             recorder.generate_points(sent_ns, due.generated, due.lost);
         }
-        if self.parts.has_pacing_error
-            && self.idle_since_ns.is_some_and(|since| since.max(due.free_since_ns) <= due.intended_ns)
-        {
-            self.pacing_error.record(sent_ns.saturating_sub(due.intended_ns));
+        if self.parts.has_pacing_error {
+            let free_ns = self.idle_since_ns.unwrap_or_default().max(due.free_since_ns);
+            self.pacing_error.record(sent_ns.saturating_sub(due.intended_ns.max(free_ns)));
         }
         if self.idle.is_empty() {
             self.idle_since_ns = None;
@@ -336,14 +335,14 @@ impl LoadLoop {
     }
 
     /// A connection has answered.
-    fn free(&mut self, mut lane: Lane) {
+    fn free(&mut self, mut lane: Lane, answered_ns: u64) {
         lane.exchange.openings = 0;
-        self.make_idle(lane);
+        self.make_idle(lane, answered_ns);
     }
 
-    fn make_idle(&mut self, lane: Lane) {
+    fn make_idle(&mut self, lane: Lane, since_ns: u64) {
         if self.idle.is_empty() {
-            self.idle_since_ns = Some(self.parts.clock.now_ns());
+            self.idle_since_ns = Some(since_ns);
         }
         self.idle.push(lane);
     }
@@ -356,7 +355,7 @@ impl LoadLoop {
     fn reopened(&mut self, number: usize, exchange: Box<Exchange>, result: Result<Connection, Error>) {
         match result {
             Ok(connection) => {
-                self.make_idle(Lane { number, connection, exchange });
+                self.make_idle(Lane { number, connection, exchange }, self.parts.clock.now_ns());
                 self.set_interrupt();
             }
             Err(error) => {

@@ -138,7 +138,7 @@ pub struct Measured {
     pub counts: WindowCounts,
     /// What was done in each whole second of it.
     pub seconds: Vec<SecondFigures>,
-    /// How late operations were sent in it although a connection was free.
+    /// How late operations were sent in it, after they were due and a connection was free.
     pub pacing_error: LatencyHistogram,
     /// How fast what was acknowledged became visible; `None`: an acknowledgement says that it is, or it could not be told.
     pub visibility: Option<Visibility>,
@@ -192,7 +192,7 @@ pub struct SecondFigures {
 /// The client's own honesty.
 #[derive(Clone, Debug, Default)]
 pub struct ClientFigures {
-    /// How late operations were sent although a connection was free, over the whole run.
+    /// How late operations were sent after they were due and a connection was free, over the whole run.
     pub pacing_error: LatencyHistogram,
     /// CPU of the client in % of one core; `None`: not known.
     pub cpu_pct: Option<f64>,

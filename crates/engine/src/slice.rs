@@ -30,7 +30,7 @@ pub struct Slice {
     pub user_time: UserTime,
     /// At the end of the thread: operations that were due and never started.
     pub pending: u64,
-    /// At the end of the thread: how late it sent although a connection was free.
+    /// At the end of the thread: how late it sent after an operation was due and a connection was free.
     pub pacing_error: Option<Box<LatencyHistogram>>,
     /// Measurements that were lost.
     pub samples_dropped: u64,

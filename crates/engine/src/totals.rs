@@ -22,7 +22,7 @@ pub struct Totals {
     pub pending: u64,
     /// Operations whose response time is only known to be at least something.
     pub censored: u64,
-    /// How late operations were sent although a connection was free.
+    /// How late operations were sent after they were due and a connection was free.
     pub pacing_error: LatencyHistogram,
     /// Measurements that were lost.
     pub samples_dropped: u64,
@@ -48,7 +48,7 @@ pub struct GenerationTotals {
     offered_late: u64,
     /// What the users of a closed loop did beside their operations and thinking.
     pub user_time: UserTime,
-    /// How late operations were sent in it although a connection was free.
+    /// How late operations were sent in it, after they were due and a connection was free.
     pacing_error: LatencyHistogram,
 }
 

@@ -95,7 +95,7 @@ pub struct Trial {
 /// A schedule that the client itself did not keep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BrokenPacing {
-    /// The 99th percentile of how late operations were sent although a connection was free.
+    /// The 99th percentile of how late operations were sent after they were due and a connection was free.
     pub p99_us: u64,
     /// What it may be.
     pub limit_us: u64,

@@ -247,7 +247,9 @@ fn finished(sides: &Sides, metrics: Vec<MetricChange>, options: &CompareOptions)
     });
     let remarks = [
         (!sides.in_pairs && least > 1).then(|| {
-            "the runs were not interleaved in pairs: what drifted on the machine meanwhile may look like a difference".into()
+            "the runs were not interleaved in pairs: how far the machine drifted between their sittings is unknown, and may be all of \
+             a difference; make both sides by turns (docs/compare.md) before you act on one"
+                .into()
         }),
         (least < PUBLISHABLE_REPETITIONS)
             .then(|| format!("fewer than {PUBLISHABLE_REPETITIONS} runs a side: not for publication")),

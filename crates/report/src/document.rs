@@ -12,6 +12,7 @@ mod capacity;
 mod check;
 mod client;
 mod datagrams;
+mod earlier;
 mod errors;
 mod fingerprint;
 mod freshness;
@@ -72,8 +73,8 @@ use std::time::SystemTime;
 
 /// Name and version of the format. The major number changes when a field changes its meaning or goes, the minor one when
 /// a field comes.
-pub const SCHEMA: &str = "iotbench-run/1.8";
-const SCHEMA_OF_THIS_MAJOR: &str = "iotbench-run/1.";
+pub const SCHEMA: &str = "iotbench-run/2.0";
+const SCHEMA_OF_THIS_MAJOR: &str = "iotbench-run/2.";
 
 /// The results document of a run. `docs/results.md` describes every field, `docs/run.schema.json` is its JSON Schema.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -275,15 +276,18 @@ impl Document {
         Ok(shown)
     }
 
-    /// Reads what [`to_json`](Self::to_json) wrote, this version's or a later minor one's.
+    /// Reads what [`to_json`](Self::to_json) wrote, this version's, a later minor one's or an earlier one's.
     ///
     /// # Errors
     /// Anything that is no such document.
     pub fn from_json(text: &str) -> Result<Self, DocumentError> {
         let mut value: serde_json::Value = serde_json::from_str(text)?;
         let found = value.get("schema").and_then(serde_json::Value::as_str).unwrap_or_default().to_owned();
-        if !found.is_empty() && !found.starts_with(SCHEMA_OF_THIS_MAJOR) {
-            return Err(DocumentError::OtherVersion { found });
+        match &*found {
+            earlier if earlier.starts_with(earlier::SCHEMA_BEFORE) => earlier::bounds_for_survivors(&mut value),
+            "" => {}
+            this if this.starts_with(SCHEMA_OF_THIS_MAJOR) => {}
+            _ => return Err(DocumentError::OtherVersion { found }),
         }
         printable_value(&mut value);
         Ok(serde_json::from_value(value)?)

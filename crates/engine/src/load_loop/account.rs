@@ -34,7 +34,7 @@ impl LoadLoop {
         if action == Some(Action::DiscardWriter) {
             self.reopen(lane.number, lane.exchange);
         } else {
-            self.free(lane);
+            self.free(lane, ended_ns);
         }
     }
 

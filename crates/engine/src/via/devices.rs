@@ -76,8 +76,9 @@ async fn publish_all(parts: &mut DevicesParts, published: &mut Published) -> Res
                 let intended_ns = due.intended_ns;
                 let label = Label { device, sequence: *next, intended_ns, published_ns, operation };
                 *next += 1;
-                if due.free_since_ns.max(idle_since_ns) <= intended_ns && parts.account.is_measured(intended_ns) {
-                    published.pacing_error.record(published_ns.saturating_sub(intended_ns));
+                if parts.account.is_measured(intended_ns) {
+                    let could_ns = due.free_since_ns.max(idle_since_ns).max(intended_ns);
+                    published.pacing_error.record(published_ns.saturating_sub(could_ns));
                 }
                 published.messages += 1;
                 published.measured += u64::from(parts.account.is_measured(intended_ns));

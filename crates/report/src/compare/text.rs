@@ -55,6 +55,9 @@ pub(super) fn answer(comparison: &Comparison) -> String {
     };
     let (worse, undecided) = (names(|metric| metric.is_regression), names(|metric| metric.verdict == "undecided"));
     match (worse.is_empty(), undecided.is_empty()) {
+        (false, _) if comparison.design == "apart" => {
+            format!("REGRESSION of {worse}, or the machine's drift: the sides were not interleaved")
+        }
         (false, _) => format!("REGRESSION of {worse}"),
         (true, false) => format!("NO REGRESSION FOUND, and undecided: {undecided}"),
         (true, true) => "NO REGRESSION".into(),

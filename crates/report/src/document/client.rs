@@ -9,7 +9,7 @@ use std::{collections::BTreeMap, time::Duration};
 /// The client's own honesty: how far the figures can be its fault.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Client {
-    /// How late operations were sent although a connection was free.
+    /// How late operations were sent after they were due and a connection was free, in the measured part; without one, in all.
     pub pacing_error_us: PacingError,
     /// The longest stretches in which the client could not run, in the order of time: of the measured part, of a search of
     /// all its steps; null: an earlier version that did not look.
@@ -134,10 +134,12 @@ fn ms(length: Duration) -> f64 {
 impl Client {
     pub(super) fn new(outcome: &Outcome) -> Self {
         let client = &outcome.client;
+        // Of the stretch that the verdict is on.
+        let pacing_error = outcome.measured.as_ref().map_or(&client.pacing_error, |measured| &measured.pacing_error);
         let measured = outcome.measured.as_ref().map(|measured| &measured.client);
         let cpu = measured.and_then(|measured| measured.cpu);
         Self {
-            pacing_error_us: PacingError::from(&client.pacing_error),
+            pacing_error_us: PacingError::from(pacing_error),
             hiccups: Some(client.hiccups.longest.iter().map(Hiccup::from).collect()),
             hiccup_count: Some(client.hiccups.count),
             stalled_ms: Some(ms(client.hiccups.stalled)),

@@ -313,6 +313,21 @@ fn a_document_of_the_version_before_is_read() {
     assert_eq!((document.load.ok, document.load.groups[0].operations.len()), (10, 0));
 }
 
+/// Version 1 gave the response times of those that were answered, with the bounds apart.
+#[test]
+fn response_times_of_survivors_in_a_document_of_before_are_bounds() {
+    let new = json(&outcomes::fixed(1_200, 0, 0));
+    let mut old = new.clone();
+    old["schema"] = "iotbench-run/1.7".into();
+    old["latency"]["response_at_least"] = new["latency"]["by_operation"]["response"].clone();
+    let read = Document::from_json(&old.to_string()).unwrap().latency.unwrap().by_operation.response;
+    assert_eq!((read.p99, read.mean, read.count), (None, None, 1_200));
+    assert_eq!(read.at_least.unwrap().p99, new["latency"]["by_operation"]["response"]["p99"].as_f64());
+    old["latency"]["response_at_least"] = Value::Null;
+    let read = Document::from_json(&old.to_string()).unwrap().latency.unwrap().by_operation.response;
+    assert_eq!(read.p99, new["latency"]["by_operation"]["response"]["p99"].as_f64());
+}
+
 #[test]
 fn a_quantile_without_enough_samples_is_null_with_the_reason() {
     let json = json(&outcomes::fixed(512, 0, 0));

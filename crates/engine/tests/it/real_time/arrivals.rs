@@ -1,7 +1,9 @@
 //! What arrives at the server is what the schedule says, and the pacing error that is printed is the true one.
 
-use crate::real_time::oracle::{Findings, Grid, OPEN, Request, experiment, parallel, quantile_ns, value_ns};
-use iotbench_oracle_server::backend::identity;
+use crate::real_time::oracle::{Findings, Grid, OPEN, Request, experiment, parallel, quantile_ns, serve, value_ns};
+use iotbench_engine::Reason;
+use iotbench_oracle_server::{Discipline, backend::identity};
+use std::time::Duration;
 
 #[test]
 fn a_constant_rate_arrives_at_that_rate() {
@@ -67,6 +69,27 @@ fn the_printed_pacing_error_is_the_ledgers() {
             "pacing error at {per_mille} ‰: {ledger_ns} ns in the ledger, printed {least_ns} to {most_ns} ns"
         );
     }
+}
+
+/// One connection carries a third of what is due, so that nearly every operation waits for it: that is the database's doing, and
+/// what the client adds after each answer is its own.
+#[test]
+fn an_overload_tells_the_pacing_error_of_every_operation() {
+    let server = serve(Duration::from_millis(1), Discipline::Queue, vec![]);
+    let set = ["rate=3000", "connections=1", "duration=2s", "drain=100ms"];
+    let account = Request::new(OPEN, &set).run(server.address());
+    let outcome = &account.outcome;
+    let (error, load) = (&outcome.client.pacing_error, outcome.load);
+    assert_eq!(error.count(), load.started, "{load:?}");
+    assert!(load.pending > load.started, "most never started: {load:?}");
+    let measured = outcome.measured.as_ref().unwrap();
+    let pooled = measured.recording.pooled();
+    let (lag, service) = (pooled.by_operation().ok().lag(), pooled.by_operation().ok().service());
+    assert!(value_ns(lag, 500) > 20 * value_ns(error, 500), "the lag is the wait for the connection");
+    // Between the first send and the last answer the connection is either serving, or free for a client that does not send.
+    let busy_ns = u128::from(measured.to_ns - measured.from_ns);
+    assert!(error.sum_ns() + service.sum_ns() > busy_ns * 9 / 10, "{error:?}");
+    assert!(outcome.verdict.reasons.iter().any(|r| matches!(r, Reason::Overloaded(_))), "{:?}", outcome.verdict);
 }
 
 #[test]
