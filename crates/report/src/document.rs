@@ -35,7 +35,7 @@ mod writes_alone;
 
 pub use agents::Agent;
 pub use answers::{Answers, Cycles};
-pub use audit::{Audit, AuditExample};
+pub use audit::{Audit, AuditExample, Detectable};
 pub use backlog::Backlog;
 pub use capacity::{Capacity, Purpose, Step};
 pub use check::Inconsistency;
@@ -43,7 +43,7 @@ pub use client::{Client, Hiccup, LateTicks, PacingError, WatchLateness};
 pub use errors::ErrorsOfCause;
 pub(crate) use errors::by_cause as errors_by_cause;
 pub use freshness::Freshness;
-pub use latency::{Durations, Figures, Interval, KindLatency, Latency};
+pub use latency::{AtLeast, Durations, Figures, Interval, KindLatency, Latency};
 pub use load::{Group, Load, Operation, OperationCounts};
 pub use points::{Points, Storage};
 pub use provenance::{Provenance, Tool};

@@ -75,11 +75,11 @@ pub use compare::{
 pub use comparison::render_comparison;
 pub use cost::{Cost, Price};
 pub use document::{
-    Agent, Answers, Audit, AuditExample, Backlog, BoundTrials, Capacity, Client, Cycles, Document, DocumentError,
-    Durability, Durations, ErrorsOfCause, Figures, Freshness, Group, Hiccup, Inconsistency, Interval, KindLatency,
-    LateTicks, Latency, Limit, Load, MeasuredPart, Operation, OperationCounts, PacingError, Points, Provenance,
-    Purpose, Resources, SCHEMA, Search, Spread, Stages, Status, Steady, SteadyFigure, Step, Storage, Swept, Target,
-    Throughput, Tool, Verdict, Via, WatchLateness, Windows,
+    Agent, Answers, AtLeast, Audit, AuditExample, Backlog, BoundTrials, Capacity, Client, Cycles, Detectable, Document,
+    DocumentError, Durability, Durations, ErrorsOfCause, Figures, Freshness, Group, Hiccup, Inconsistency, Interval,
+    KindLatency, LateTicks, Latency, Limit, Load, MeasuredPart, Operation, OperationCounts, PacingError, Points,
+    Provenance, Purpose, Resources, SCHEMA, Search, Spread, Stages, Status, Steady, SteadyFigure, Step, Storage, Swept,
+    Target, Throughput, Tool, Verdict, Via, WatchLateness, Windows,
 };
 pub use environment::{Environment, Filesystem, StealMeter, filesystem_of};
 pub use folder::{

@@ -29,6 +29,7 @@
 mod autocorrelation;
 mod batch_means;
 mod change_point;
+mod detection;
 mod difference;
 mod history;
 mod holm;
@@ -49,6 +50,7 @@ mod usl;
 pub use autocorrelation::{correlation_time, effective_sample_size};
 pub use batch_means::{BatchMeans, LEAST_EFFECTIVE_SIZE, TooCorrelated, batch_means};
 pub use change_point::{ChangePoint, change_point};
+pub use detection::detectable_part;
 pub use difference::{Difference, NoDifference, Sides, difference};
 pub use history::{LEAST_LEVEL, LevelChange, NoHistory, level_changes};
 pub use holm::holm;

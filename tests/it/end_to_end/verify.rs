@@ -53,6 +53,7 @@ impl Kept {
         let audit = &document["audit"];
         let stored = 3 * PRELOADED + 600;
         assert_eq!((&audit["scope"], &audit["right"]), (&"sample".into(), &stored.into()), "{audit:#}");
+        assert!(audit["detectable"].is_null(), "all was looked at: {audit:#}");
         Self { folder }
     }
 
@@ -85,6 +86,19 @@ fn counts(found: &Value) -> [Option<u64>; 4] {
 
 fn time(ns: i64) -> String {
     jiff::Timestamp::from_nanosecond(ns.into()).unwrap().to_string()
+}
+
+/// 32 of 200 devices are looked at.
+#[test]
+fn a_sample_tells_what_it_would_have_found() {
+    let run = run(&["-p", "pmu_write", "--vus", "200", "-d", "1s", "--warmup", "0"]);
+    assert_eq!((run.count("audit.devices"), run.count("audit.of_devices")), (32, 200));
+    let part = |name: &str| run.figure("audit.detectable")[name].as_f64().unwrap();
+    // A wrong device is missed by each of 32 draws.
+    let missed = |bad: f64| (1.0 - bad).powi(32);
+    assert!((missed(part("part_of_devices")) - 0.05).abs() < 0.001, "{}", part("part_of_devices"));
+    let points = part("part_of_points") * run.count("audit.right") as f64;
+    assert!((points - 3.0).abs() < 0.02, "the rule of three: {points}");
 }
 
 #[test]

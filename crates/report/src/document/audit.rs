@@ -2,7 +2,8 @@
 
 use super::{rounded, timestamp};
 use iotbench_core::ServerFacts;
-use iotbench_engine::{AuditStretch, FindingKind, Outcome};
+use iotbench_engine::{AuditScope, AuditStretch, FindingKind, Outcome};
+use iotbench_statistics::detectable_part;
 use serde::{Deserialize, Serialize};
 
 /// What is stored, datapoint by datapoint, held against the ledger and against what the simulator recomputes.
@@ -30,6 +31,9 @@ pub struct Audit {
     pub unknown_stored: u64,
     /// Sent and never answered, and not stored.
     pub unknown_not_stored: u64,
+    /// What would have been found with 95 %, had it been there; null: all was looked at, or something was found.
+    #[serde(default)]
+    pub detectable: Option<Detectable>,
     /// Whether the run came to its end. Of one that was killed, whatever was reserved ahead counts as unknown.
     pub ended: bool,
     /// Why not all was looked at that was to be looked at; null: it was.
@@ -38,6 +42,15 @@ pub struct Audit {
     pub delivered: Option<f64>,
     /// The first stretches of each kind, at most five.
     pub examples: Vec<AuditExample>,
+}
+
+/// The least parts of which a sample would have shown at least one with a probability of 95 %.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Detectable {
+    /// Of all datapoints, had the wrong ones lain anywhere.
+    pub part_of_points: Option<f64>,
+    /// Of all devices, had all datapoints of a wrong one been wrong; null: all devices were looked at.
+    pub part_of_devices: Option<f64>,
 }
 
 /// Datapoints of one kind that follow each other on one device.
@@ -62,8 +75,15 @@ impl Audit {
         let audit = Self::from(outcome.audit.as_ref()?);
         let may_lose = outcome.facts.as_ref().is_some_and(ServerFacts::may_lose_acknowledged);
         let due = outcome.preloaded_points + outcome.points.generated.saturating_sub(outcome.points.pending);
+        let looked_at = audit.right + audit.lost + audit.corrupt;
+        let all = outcome.preloaded_points + outcome.points.acked;
+        let detectable = audit.detectable.filter(|_| looked_at < all);
         let delivered = outcome.stored.filter(|_| (may_lose || outcome.points.dropped > 0) && due > 0);
-        Some(Self { delivered: delivered.and_then(|stored| rounded(stored.points as f64 / due as f64)), ..audit })
+        Some(Self {
+            detectable,
+            delivered: delivered.and_then(|stored| rounded(stored.points as f64 / due as f64)),
+            ..audit
+        })
     }
 
     /// Datapoints that are wrong, those that are lost among them.
@@ -92,9 +112,26 @@ impl From<&iotbench_engine::Audit> for Audit {
             ended: audit.ended,
             cut_short: audit.cut_short.clone(),
             delivered: None,
+            detectable: (audit.scope == AuditScope::Sample).then(|| Detectable::of(audit)).flatten(),
             examples: audit.findings.stretches().map(AuditExample::from).collect(),
         }
     }
+}
+
+impl Detectable {
+    /// Of a sample that found nothing.
+    fn of(audit: &iotbench_engine::Audit) -> Option<Self> {
+        const CONFIDENCE: f64 = 0.95;
+        let part = |looked_at: u64| detectable_part(looked_at, CONFIDENCE).and_then(rounded_part);
+        let part_of_points = part(audit.findings.right());
+        let part_of_devices = (audit.devices < audit.of_devices).then(|| part(audit.devices.into())).flatten();
+        audit.is_clean(false).then_some(Self { part_of_points, part_of_devices })
+    }
+}
+
+/// To three digits: a part of a billion is one too.
+fn rounded_part(part: f64) -> Option<f64> {
+    format!("{part:.2e}").parse().ok()
 }
 
 impl From<&AuditStretch> for AuditExample {

@@ -1,13 +1,13 @@
 //! What is stored, held against what was acknowledged.
 
 use super::{
-    figure::count,
+    figure::{count, significant},
     finished,
     table::{paragraph, table},
     usable,
 };
 use crate::{
-    document::{Audit, AuditExample},
+    document::{Audit, AuditExample, Detectable},
     printable::printable,
 };
 use comfy_table::CellAlignment::Right;
@@ -30,6 +30,7 @@ pub(super) fn section(audit: &Audit, columns: u16) -> String {
     if audit.wrong() + unknown == 0 {
         let what = "each is stored once and as it was sent, none is lost and none was added.";
         lines.push(paragraph(&format!("{read}; {what}"), columns));
+        lines.extend(audit.detectable.as_ref().and_then(power).map(|power| paragraph(&power, columns)));
     } else {
         let duplicate = audit.duplicate.map_or_else(|| "cannot be told".into(), count);
         let rows = [
@@ -60,6 +61,16 @@ pub(super) fn section(audit: &Audit, columns: u16) -> String {
         lines.push(paragraph(&format!("Delivered: {percent:.3} % of what was due; {declared}."), columns));
     }
     lines.join("\n")
+}
+
+/// `With 95 % a loss of 0.0036 % of all datapoints, scattered, would have been seen, and one of whole devices, were it 8.94 % of them.`
+fn power(detectable: &Detectable) -> Option<String> {
+    let percent = |part: f64| format!("{} %", significant(part * 100.0));
+    let devices =
+        detectable.part_of_devices.map(|part| format!(", and one of whole devices, were it {} of them", percent(part)));
+    let points = percent(detectable.part_of_points?);
+    let devices = devices.unwrap_or_default();
+    Some(format!("With 95 % a loss of {points} of all datapoints, scattered, would have been seen{devices}."))
 }
 
 /// `lost: device 3, 2026-01-05T10:00:00Z to 2026-01-05T10:00:01Z, 50 datapoints`

@@ -4,8 +4,8 @@
 
 use crate::outcomes;
 use iotbench_report::{
-    Across, Audit, Cell, CompareOptions, Cost, Document, ReportedRun, compare, render, render_audit, render_comparison,
-    render_markdown,
+    Across, Audit, Cell, CompareOptions, Cost, Detectable, Document, ReportedRun, compare, render, render_audit,
+    render_comparison, render_markdown,
 };
 use proptest::prelude::*;
 use serde_json::Value;
@@ -149,6 +149,7 @@ fn what_was_read_back() {
         unknown_not_stored: 0,
         cut_short: None,
         delivered: None,
+        detectable: Some(Detectable { part_of_points: Some(3.63e-5), part_of_devices: Some(0.0894) }),
         examples: Vec::new(),
         ..audit
     };
