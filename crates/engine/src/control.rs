@@ -34,6 +34,7 @@ pub struct Control {
     settled: LoopCount,
     loops: AtomicU32,
     stop_at_ns: AtomicU64,
+    leaves_queue: AtomicBool,
     abandon: AtomicBool,
     budget: AtomicU64,
     /// Operations intended before this are not counted against the budget.
@@ -72,6 +73,7 @@ impl Control {
             settled: LoopCount::default(),
             loops: AtomicU32::new(0),
             stop_at_ns: AtomicU64::new(NEVER),
+            leaves_queue: AtomicBool::new(false),
             abandon: AtomicBool::new(false),
             budget: AtomicU64::new(operations.unwrap_or(NEVER)),
             budget_from_ns,
@@ -191,15 +193,26 @@ impl Control {
         self.settled.get(generation) >= self.loops.load(Ordering::Relaxed)
     }
 
-    /// No operation starts from this time on.
+    /// No operation is due from this time on. Those that were due before it and wait for a connection still start.
     pub fn stop_at(&self, ns: u64) {
         self.stop_at_ns.fetch_min(ns, Ordering::Relaxed);
         self.wake();
     }
 
-    /// The time from which on no operation starts.
+    /// The time from which on no operation is due.
     pub fn stops_at_ns(&self) -> u64 {
         self.stop_at_ns.load(Ordering::Relaxed)
+    }
+
+    /// What waits when the load stops does not start any more.
+    pub fn leave_queue(&self) {
+        self.leaves_queue.store(true, Ordering::Relaxed);
+        self.wake();
+    }
+
+    /// Whether what waits when the load stops is left.
+    pub fn leaves_queue(&self) -> bool {
+        self.leaves_queue.load(Ordering::Relaxed)
     }
 
     /// Operations under way are given up.

@@ -165,16 +165,18 @@ pub fn run(clock: RunClock, control: &Control, pace: Pace, mut recorder: Recorde
             settling = false;
             control.settle(generation.number);
         }
-        let spent = control.is_spent() && streams.iter().all(Stream::is_taken);
-        let finished = now_ns >= stop_ns || spent || control.abandoned();
-        if finished {
+        let is_taken = streams.iter().all(Stream::is_taken);
+        let has_stopped = now_ns >= stop_ns;
+        // What was due before the end still starts, as long as the drain lasts.
+        let is_served = control.leaves_queue() || (is_taken && !blocked);
+        if control.abandoned() || (control.is_spent() && is_taken) || (has_stopped && is_served) {
             break;
         }
         let windows = recorder.take_windows(now_ns);
         send(Handover { generation: generation.number, windows, pending: abandoned, ..Handover::default() });
         let schedule_ns = streams.iter_mut().filter_map(Stream::next_ns).min().unwrap_or(NO_TIME);
         let earliest_ns = now_ns + if blocked { 10 * COALESCE_NS } else { COALESCE_NS };
-        let latest_ns = stop_ns.min(now_ns + LONGEST_SLEEP_NS);
+        let latest_ns = if has_stopped { earliest_ns } else { stop_ns.min(now_ns + LONGEST_SLEEP_NS) };
         // Said before the alarms are looked at, so that one set afterwards finds it and wakes the pacer.
         sleep.until_ns.store(schedule_ns.max(earliest_ns).min(latest_ns), Ordering::SeqCst);
         let alarm_ns = alarms.iter().chain(&pauses).map(|a| a.ring(now_ns)).min().unwrap_or(NO_TIME);

@@ -136,8 +136,12 @@ impl Session<'_> {
         }
         running.phase = Phase::Drain;
         let now_ns = running.clock.now_ns();
-        running.control.stop_at(now_ns);
         let is_failed = running.control.failure().is_some() || self.stop.death().is_some();
+        // What a fixed load has begun is followed to its answers; steps have been.
+        if is_failed || running.overran || self.stop.ends() || self.planned.plan.ramp.is_some() {
+            running.control.leave_queue();
+        }
+        running.control.stop_at(now_ns);
         let most_ns = if is_failed { AFTER_AN_ERROR_NS } else { u64::MAX };
         let patience_ns = self.planned.plan.phases.drain_ns.min(most_ns);
         running.drain_until_ns = Some(now_ns.saturating_add(patience_ns));

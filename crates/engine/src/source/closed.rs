@@ -244,12 +244,17 @@ impl Feed for ClosedSource {
     }
 
     fn has_ended(&self, now_ns: u64) -> bool {
-        now_ns >= self.control.stops_at_ns() || self.control.is_spent()
+        let stop_ns = self.control.stops_at_ns();
+        // Who waits for a connection still starts: a figure rests on all operations that began.
+        let waits =
+            || !self.control.leaves_queue() && self.waiting.peek().is_some_and(|Reverse(s)| s.intended_ns < stop_ns);
+        self.control.is_spent() || (now_ns >= stop_ns && !waits())
     }
 
     fn left_with_place(&mut self, now_ns: u64, tell: &mut dyn FnMut(usize, Left)) {
         for &Reverse(start) in &self.waiting {
-            if start.intended_ns < now_ns && self.is_valid(start) {
+            let is_due = start.intended_ns < now_ns && self.is_valid(start);
+            if is_due && self.control.spend_operation(start.intended_ns) {
                 let done = self.users.get(start.local as usize).map_or(0, |user| user.operations);
                 let place = self.settings.operations.pick(self.user_number(start.local), done);
                 tell(place, Left::Operation { intended_ns: start.intended_ns });
@@ -276,10 +281,10 @@ impl Feed for ClosedSource {
 impl Source for ClosedSource {
     fn take(&mut self, now_ns: u64, batch: &mut Batch) -> Next {
         self.follow_users(now_ns);
-        if self.has_ended(now_ns) {
-            return Next::Finished;
-        }
         while let Some(&Reverse(start)) = self.waiting.peek() {
+            if self.has_ended(now_ns) {
+                return Next::Finished;
+            }
             let Start { intended_ns, local, .. } = start;
             if intended_ns > now_ns {
                 return Next::Wait;
@@ -304,7 +309,7 @@ impl Source for ClosedSource {
             }
             return Next::Due(Due { intended_ns, user: local, free_since_ns: 0, generated, lost });
         }
-        Next::Wait
+        if self.has_ended(now_ns) { Next::Finished } else { Next::Wait }
     }
 
     async fn ready(&mut self) {

@@ -160,6 +160,29 @@ fn the_operations_of_a_run_are_not_exceeded() {
     let mut users = Loop::new(8, Some(5), Payload::Count(1), 0);
     let taken = std::iter::from_fn(|| users.due(1)).count();
     assert_eq!((taken, users.take(1)), (5, Next::Finished));
+    let mut left = Vec::new();
+    users.source.left(2, &mut |l| left.push(l));
+    assert_eq!(left, [], "what a run does not do is not due");
+}
+
+/// Three users are due before the end and wait for the one connection.
+#[test]
+fn who_was_due_before_the_end_still_starts_and_nobody_else() {
+    let mut users = Loop::new(3, None, Payload::Count(1), 100 * MS);
+    users.take(0);
+    users.control.stop_at(150 * MS);
+    let due: Vec<_> = std::iter::from_fn(|| users.due(400 * MS)).collect();
+    assert!(due.len() == 3 && due.iter().all(|due| due.intended_ns < 150 * MS), "{due:?}");
+    assert_eq!(users.take(400 * MS), Next::Finished);
+    // With answers in time a user would start again.
+    let mut users = Loop::new(1, None, Payload::Count(1), 0);
+    let due = users.due(0).unwrap();
+    users.control.stop_at(10 * MS);
+    users.source.complete(due, 10 * MS);
+    assert_eq!(users.take(11 * MS), Next::Finished, "due at the end is not before it");
+    let mut left = Vec::new();
+    users.source.left(10 * MS, &mut |l| left.push(l));
+    assert_eq!(left, []);
 }
 
 #[test]
@@ -167,6 +190,7 @@ fn who_is_due_and_not_taken_is_told() {
     let mut users = Loop::new(3, None, Payload::Count(1), 100 * MS);
     users.take(0);
     let taken = users.due(100 * MS).unwrap();
+    users.control.leave_queue();
     users.control.stop_at(150 * MS);
     assert_eq!(users.take(150 * MS), Next::Finished);
     let mut left = Vec::new();

@@ -74,6 +74,22 @@ fn what_a_short_drain_gives_up_is_censored_exactly() {
     assert!(account.took < Duration::from_secs(5), "the end does not wait for the stall: {:?}", account.took);
 }
 
+/// Twice what the server carries, for a second: the other half of it is served in the second after, and counts as what it took.
+#[test]
+fn what_waits_at_the_end_is_followed_to_its_answer() {
+    let server = serve(Duration::from_millis(2), Discipline::Queue, vec![]);
+    let set = ["rate=1000", "connections=1", "duration=1s", "drain=30s"];
+    let account = Request::new(OPEN, &set).run(server.address());
+    let (load, measured) = (account.outcome.load, account.outcome.measured.as_ref().unwrap());
+    assert_eq!((load.offered, load.ok, load.pending), (1_000, 1_000, 0));
+    assert!(measured.counts.ok <= 500, "throughput is that of the second: {}", measured.counts.ok);
+    let response = account.measured().response();
+    assert!(response.is_known());
+    let served_ns: u64 = server.ledger().entries.iter().filter_map(iotbench_oracle_server::Entry::service_ns).sum();
+    assert!(served_ns >= 2_000_000_000, "a thousand times 2 ms: {served_ns}");
+    assert!(response.max_ns().unwrap() >= 1_000_000_000, "{response:?}");
+}
+
 /// Twice what the server carries: the backlog is a schedule, not memory.
 #[test]
 fn an_overload_takes_no_memory() {
