@@ -127,7 +127,8 @@ fn stop(stop: &StopPlan) -> String {
     let quantile = stop.quantile_response.map(|(q, ns)| format!("p{} of the response above {}", q * 100.0, span(ns)));
     let shares =
         [format!("errors above {} %", stop.errors * 100.0), format!("time-outs above {} %", stop.timeouts * 100.0)];
-    mean.into_iter().chain(quantile).chain(shares).collect::<Vec<_>>().join(", ")
+    let loss = stop.max_loss.map(|share| format!("lost datapoints above {} %", share * 100.0));
+    mean.into_iter().chain(quantile).chain(shares).chain(loss).collect::<Vec<_>>().join(", ")
 }
 
 fn phases(plan: &Plan) -> String {

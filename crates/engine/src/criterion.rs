@@ -18,6 +18,8 @@ pub struct Criterion {
     errors: Option<Share>,
     /// The greatest share of operations that time out.
     timeouts: Option<Share>,
+    /// The greatest share of datapoints that are lost before they are sent.
+    loss: Option<Share>,
 }
 
 /// Why a text is no criterion.
@@ -27,7 +29,7 @@ pub enum CriterionError {
     #[error("{0:?} is no limit: write for example p99<50ms, mean<1s or errors<=1%, several with commas")]
     NoLimit(String),
     /// A figure that there is not.
-    #[error("{0:?} cannot be limited: write mean, a percentile such as p99 or p99.9, errors or timeouts")]
+    #[error("{0:?} cannot be limited: write mean, a percentile such as p99 or p99.9, errors, timeouts or loss")]
     Figure(String),
     /// A limit that a load had to exceed.
     #[error("{0:?} has the wrong direction: a limit is what may not be exceeded, such as p99<50ms")]
@@ -77,6 +79,7 @@ impl Criterion {
             "mean" => self.mean.replace(time(part, limit)?).is_some(),
             "errors" => self.errors.replace(limit.parse()?).is_some(),
             "timeouts" => self.timeouts.replace(limit.parse()?).is_some(),
+            "loss" => self.loss.replace(limit.parse()?).is_some(),
             _ => {
                 let quantile = percentile(figure).ok_or_else(|| CriterionError::Figure(figure.into()))?;
                 self.quantile.replace((quantile, time(part, limit)?)).is_some()
@@ -96,6 +99,7 @@ impl Criterion {
             quantile_response: limit(self.quantile.map(|(_, span)| span)),
             errors: self.errors.unwrap_or(stop.errors),
             timeouts: self.timeouts.unwrap_or(stop.timeouts),
+            max_loss: self.loss.map_or(stop.max_loss, Auto::Set),
         }
     }
 }
@@ -137,6 +141,7 @@ mod tests {
         let several = stop("mean<1s,p95<200ms, errors<=1%,timeouts<0.5%");
         assert_eq!((several.mean_response, several.quantile_response), (ms(1000), ms(200)));
         assert_eq!((several.errors, several.timeouts), (Share(0.01), Share(0.005)));
+        assert_eq!((several.max_loss, stop("mean<1s,loss<=0.1%").max_loss), (Auto::Auto, Auto::Set(Share(0.001))));
     }
 
     #[test]

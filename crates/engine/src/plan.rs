@@ -128,6 +128,9 @@ pub struct StopPlan {
     pub errors: f64,
     /// The greatest share of operations that time out.
     pub timeouts: f64,
+    /// The greatest share of datapoints that are lost before they are sent; `None`: no limit.
+    #[serde(default)]
+    pub max_loss: Option<f64>,
 }
 
 /// Why a profile cannot be run as it is.

@@ -76,6 +76,8 @@ impl Limit {
 pub struct Trial {
     /// Operations by their fate.
     pub load: LoadCounts,
+    /// Datapoints that were lost before they were sent, and all that were due.
+    pub lost: [u64; 2],
     /// The mean response time, or what it is at least where operations have no answer; `None`: nothing was due.
     pub mean_response_ns: Option<f64>,
     /// The response times of what was acknowledged, of what has no answer, and of what was never started.
@@ -181,6 +183,9 @@ impl Trial {
         if let Some((n, _, limit, what)) = counts.into_iter().find(|&(n, most, ..)| share(n) > most) {
             return Some(Failure::new(limit, format!("{n} of {} operations {what}", load.offered)));
         }
+        if let Some(failure) = self.by_loss(stop) {
+            return Some(failure);
+        }
         #[expect(clippy::cast_precision_loss, reason = "limits are far below 2^53 ns")]
         if let Some(limit_ns) = stop.mean_response_ns.filter(|&limit| mean_ns > limit as f64) {
             let bound = if self.response.is_known() { "" } else { "at least " };
@@ -195,6 +200,15 @@ impl Trial {
         let value_s = Duration::from_nanos(value_ns).as_secs_f64();
         let message = || format!("p{} of the response {bound}{value_s:.3} s > {}", q * 100.0, span(limit_ns));
         (value_ns > limit_ns).then(|| Failure::new(Limit::Latency, message()))
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+    fn by_loss(&self, stop: &StopPlan) -> Option<Failure> {
+        let [lost, due] = self.lost;
+        let is_too_much = lost as f64 > stop.max_loss? * due as f64;
+        let message =
+            || format!("{lost} of {due} datapoints were lost because their devices could not send them in time");
+        is_too_much.then(|| Failure::new(Limit::Loss, message()))
     }
 
     /// The quantile that has a limit, the limit, and what is known of it.
@@ -250,6 +264,7 @@ mod tests {
         quantile_response: Some((0.999, 50_000_000)),
         errors: 0.0,
         timeouts: 0.01,
+        max_loss: Some(0.001),
     };
 
     fn histogram(values_ns: impl IntoIterator<Item = u64>) -> LatencyHistogram {
@@ -263,6 +278,7 @@ mod tests {
         let load = LoadCounts { offered: 1000, started: 1000, ok: 1000, ..LoadCounts::default() };
         let mut trial = Trial {
             load,
+            lost: [0, 10_000],
             mean_response_ns: Some(1e6),
             response: Bounded::from(&response),
             backlog: None,
@@ -286,6 +302,9 @@ mod tests {
         assert_eq!(named(|t| t.load.dropped = 1), (Limit::Loss, "1 of 1000 operations were never started".into()));
         assert_eq!(named(|t| t.mean_response_ns = Some(1.1e9)), (Limit::Latency, "mean response 1.100 s > 1s".into()));
         assert_eq!(named(|t| t.late = 3).0, Limit::Latency);
+        let lost = "11 of 10000 datapoints were lost because their devices could not send them in time";
+        assert_eq!(named(|t| t.lost[0] = 11), (Limit::Loss, lost.into()));
+        assert_eq!(failure(|t| t.lost[0] = 10), None, "a thousandth may");
         assert_eq!(named(|t| t.littles_ratio = Some(0.975)).0, Limit::Unsteady);
         assert_eq!(failure(|t| t.littles_ratio = Some(1.019)), None);
         let growing = |t: &mut Trial| {
@@ -328,6 +347,7 @@ mod tests {
             mean_response_ns: None,
             errors: 0.0,
             timeouts: 0.01,
+            max_loss: None,
         };
         let known = histogram((0..994).map(|n| if n < 6 { 60_000_000 } else { 1_000_000 }));
         let unended = histogram([10_000_000_000; 6]);

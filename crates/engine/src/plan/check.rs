@@ -246,6 +246,7 @@ pub(super) fn stop(profile: &Profile) -> StopPlan {
         quantile_response: stop.quantile_response.set().map(|s| (stop.quantile.0, s.as_ns())),
         errors: stop.errors.0,
         timeouts: stop.timeouts.0,
+        max_loss: stop.max_loss.set().map(|share| share.0),
     }
 }
 

@@ -120,6 +120,8 @@ pub struct Stop {
     pub errors: Share,
     /// More than this share of the operations time out.
     pub timeouts: Share,
+    /// More than this share of the datapoints are lost because their device could not send them in time; `auto`: no limit.
+    pub max_loss: Auto<Share>,
 }
 
 impl Default for Stop {
@@ -130,6 +132,7 @@ impl Default for Stop {
             quantile_response: Auto::Auto,
             errors: Share(0.0),
             timeouts: Share(0.0),
+            max_loss: Auto::Auto,
         }
     }
 }

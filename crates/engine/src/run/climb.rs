@@ -322,6 +322,7 @@ fn criterion(stop: &StopPlan, quantity: Quantity) -> String {
         crate::units::Share(stop.errors),
         crate::units::Share(stop.timeouts)
     ));
+    parts.extend(stop.max_loss.map(|most| format!("lost datapoints ≤ {}", crate::units::Share(most))));
     match quantity {
         Quantity::Users => {}
         Quantity::OperationsPerSecond => parts.push("achieved ≥ 99 % of offered, backlog not growing".into()),

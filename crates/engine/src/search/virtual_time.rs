@@ -20,7 +20,8 @@ const SECOND_NS: u64 = 1_000_000_000;
 const CAPACITY_PER_S: f64 = 400.0;
 const SERVICE: Duration = Duration::from_micros(2_500);
 const SEARCHES: u64 = 200;
-const NO_LIMIT: StopPlan = StopPlan { mean_response_ns: None, quantile_response: None, errors: 0.0, timeouts: 0.0 };
+const NO_LIMIT: StopPlan =
+    StopPlan { mean_response_ns: None, quantile_response: None, errors: 0.0, timeouts: 0.0, max_loss: None };
 const MEAN_1_S: StopPlan = StopPlan { mean_response_ns: Some(SECOND_NS), ..NO_LIMIT };
 
 /// A server of one place, first come first served, and who arrives there.
@@ -67,6 +68,7 @@ impl Queue {
         let Counted { load, response, mean_response_ns, seconds } = self.run(rate, seed);
         let trial = Trial {
             load,
+            lost: [0, 0],
             mean_response_ns: Some(mean_response_ns),
             response: Bounded::from(&response),
             backlog: Backlog::of(&seconds, stop.settling_s()),

@@ -117,7 +117,13 @@ pub fn plan() -> Plan {
         ramp: None,
         sweep: None,
         scenario: vec![],
-        stop: StopPlan { mean_response_ns: Some(1_000_000_000), quantile_response: None, errors: 0.0, timeouts: 0.0 },
+        stop: StopPlan {
+            mean_response_ns: Some(1_000_000_000),
+            quantile_response: None,
+            errors: 0.0,
+            timeouts: 0.0,
+            max_loss: None,
+        },
         remarks: vec!["closed loop: a slow answer delays the next operation of its user".into()],
     }
 }

@@ -238,6 +238,11 @@ pub(super) const TABLES: &[Table] = &[
             key("quantile_response", "`auto` or time", "that quantile exceeds this"),
             key("errors", "share", "more than this share of the operations fail"),
             key("timeouts", "share", "more than this share of the operations time out"),
+            key(
+                "max_loss",
+                "`auto` or share",
+                "more than this share of the datapoints are lost because their device could not send them in time; `auto`: no limit",
+            ),
         ],
     },
     Table {

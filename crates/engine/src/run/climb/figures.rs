@@ -94,7 +94,9 @@ impl Counted {
         let client = self.limitation(measured, known).or_else(|| Some(broken_pacing?.to_string()));
         let littles_ratio = littles_ratio(self, ramp, plan, measured, pooled);
         let visibility = measured.visibility;
-        Trial { load, mean_response_ns, response, backlog, littles_ratio, late, visibility, client }
+        let points = measured.counts.points;
+        let lost = [points.dropped, points.generated];
+        Trial { load, lost, mean_response_ns, response, backlog, littles_ratio, late, visibility, client }
     }
 
     /// How whoever made the load was the limit.

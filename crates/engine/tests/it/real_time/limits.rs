@@ -85,7 +85,7 @@ fn what_waits_at_the_end_is_followed_to_its_answer() {
     assert!(measured.counts.ok <= 500, "throughput is that of the second: {}", measured.counts.ok);
     let response = account.measured().response();
     assert!(response.is_known());
-    let served_ns: u64 = server.ledger().entries.iter().filter_map(iotbench_oracle_server::Entry::service_ns).sum();
+    let served_ns: u64 = server.ledger().entries.iter().filter_map(Entry::service_ns).sum();
     assert!(served_ns >= 2_000_000_000, "a thousand times 2 ms: {served_ns}");
     assert!(response.max_ns().unwrap() >= 1_000_000_000, "{response:?}");
 }
