@@ -15,11 +15,16 @@ use std::{
     net::SocketAddr,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::{Duration, SystemTime},
+    thread,
+    time::{Duration, Instant, SystemTime},
 };
 
 /// Killed processes that have not ended by then never will.
 const KILL_WITHIN: Duration = Duration::from_secs(30);
+/// A folder that is held for longer is another server's.
+const RELEASED_WITHIN: Duration = Duration::from_secs(5);
+/// How often it is looked whether something has ended.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// How a server was left behind.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -272,6 +277,17 @@ pub(crate) fn end_without_supervisor(
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Ended::Removed),
         _ => {}
     }
-    let removed = ServerFolder::open(folder, backend, owner)?.0.remove_unless_kept(owner)?;
+    let removed = open_soon(folder, backend, owner)?.remove_unless_kept(owner)?;
     Ok(if removed { Ended::Removed } else { Ended::Kept(folder.into()) })
+}
+
+/// Opens the folder of a server whose processes have ended. A killed supervisor holds it until the last of its threads has gone.
+fn open_soon(folder: &Path, backend: &str, owner: Option<(u32, u32)>) -> Result<ServerFolder, FolderError> {
+    let began = Instant::now();
+    loop {
+        match ServerFolder::open(folder, backend, owner) {
+            Err(FolderError::InUse { .. }) if began.elapsed() < RELEASED_WITHIN => thread::sleep(LOOK),
+            opened => return opened.map(|(folder, _)| folder),
+        }
+    }
 }
