@@ -7,6 +7,7 @@ mod browser;
 mod capacity;
 mod clock_step;
 mod compare;
+mod disk_written;
 mod embedded;
 mod exit_codes;
 mod interruption;

@@ -8,6 +8,7 @@ mod client;
 mod clusters;
 mod command;
 mod connections;
+mod disk_written;
 mod encrypting;
 mod extensions;
 mod failures;

@@ -77,7 +77,7 @@ pub use ledger::{Fate, Ledger, LedgerError, LedgerHead, LedgerStore, LedgerSumma
 pub use loading::{Clients, Desk, Loaders, Loading, Orders, PartDesk, PartLoad, Progress, Told};
 pub use observer::{Event, Observer, OperationRecord, Second};
 pub use outcome::{
-    Capacity, ClientFigures, Measured, NoQuantile, NotValid, Outcome, Phase, SecondFigures, StepFigures,
+    Capacity, ClientFigures, DataDisk, Measured, NoQuantile, NotValid, Outcome, Phase, SecondFigures, StepFigures,
 };
 pub use overrides::{ArrivalOverride, Overrides, SearchOverride};
 pub use plan::{

@@ -21,9 +21,9 @@ use crate::{
 };
 use iotbench_core::{Acknowledgement, Counts, ServerFacts};
 use iotbench_recorder::{LatencyHistogram, LoadCounts, PointCounts, Recording, WindowCounts};
-use iotbench_sampler::{Hiccups, Lateness, Summary};
+use iotbench_sampler::{Hiccups, Lateness, Medium, Summary};
 use serde::{Deserialize, Serialize};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 /// The parts of a run, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -113,6 +113,8 @@ pub struct Outcome {
     pub writes_alone: Option<Measured>,
     /// Resources over the measured part, by role and node.
     pub resources: Vec<Summary>,
+    /// What the database's files lie on.
+    pub data_disk: DataDisk,
     /// CPU time that the sampler took, in % of one core.
     pub sampler_cpu_pct: f64,
     /// Bytes on disk before the load.
@@ -123,6 +125,15 @@ pub struct Outcome {
     pub client: ClientFigures,
     /// What each agent did of the load; none: this process made it.
     pub agents: Vec<AgentFigures>,
+}
+
+/// What the database's files lie on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DataDisk {
+    /// `None`: not known.
+    pub medium: Option<Medium>,
+    /// How long the system took to write what waited when the measured part had ended; `None`: it was not waited for.
+    pub written_back: Option<Duration>,
 }
 
 /// A stretch of the run whose figures are the result.
@@ -164,7 +175,7 @@ impl Measured {
     /// Its length in seconds.
     #[must_use]
     pub fn seconds_long(&self) -> f64 {
-        std::time::Duration::from_nanos(self.to_ns.saturating_sub(self.from_ns)).as_secs_f64()
+        Duration::from_nanos(self.to_ns.saturating_sub(self.from_ns)).as_secs_f64()
     }
 }
 

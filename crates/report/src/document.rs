@@ -227,7 +227,7 @@ impl Document {
             measured: measured.map(MeasuredPart::from),
             throughput: measured.map(Throughput::from),
             latency: measured.map(|m| Latency::from(&m.recording)),
-            resources: Resources::of_run(&outcome.resources, Datagrams::of(outcome)),
+            resources: Resources::of_run(&outcome.resources, outcome.data_disk, Datagrams::of(outcome)),
             storage: Storage::new(outcome),
             client: Client::new(outcome),
             agents: Agent::of_run(outcome),

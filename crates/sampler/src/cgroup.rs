@@ -107,6 +107,8 @@ impl Cgroup {
             disk_read_bytes: disk.read_bytes,
             disk_written_bytes: disk.written_bytes,
             disk_cancelled_bytes: None,
+            disk_dirtied_bytes: None,
+            disk_dirty_bytes: None,
             net_rx_bytes: network.map(|bytes| bytes.rx),
             net_tx_bytes: network.map(|bytes| bytes.tx),
             energy_uj: None,

@@ -1,4 +1,4 @@
-//! The whole machine, from `/proc/{stat,meminfo,diskstats,net/dev}` and the counters of its energy.
+//! The whole machine, from `/proc/{stat,meminfo,diskstats,vmstat,net/dev}` and the counters of its energy.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -8,6 +8,7 @@ use procfs::{Current, CurrentSI, DiskStat, KernelStats, Meminfo, ProcError};
 use crate::disk::is_physical;
 use crate::energy::Energy;
 use crate::network::Interfaces;
+use crate::page_cache::PageCache;
 use crate::probe::ProbeError;
 use crate::process_files::list_pids;
 use crate::sample::{MemoryKinds, Method, NetworkMethod, Sample, Source};
@@ -36,6 +37,7 @@ impl Host {
         let system_ticks = cpu.system + cpu.irq.unwrap_or(0) + cpu.softirq.unwrap_or(0);
         let memory = Meminfo::current().map_err(|error| failed("/proc/meminfo", error))?;
         let disk = procfs::diskstats().ok().and_then(|devices| disk_bytes(&devices, is_physical));
+        let cache = PageCache::of_machine();
         let network = self.interfaces.read(Some("self"));
         Ok(Sample {
             at,
@@ -49,6 +51,8 @@ impl Host {
             disk_read_bytes: disk.map(|(read, _)| read),
             disk_written_bytes: disk.map(|(_, written)| written),
             disk_cancelled_bytes: None,
+            disk_dirtied_bytes: cache.map(|cache| cache.dirtied_bytes),
+            disk_dirty_bytes: cache.map(|cache| cache.dirty_bytes),
             net_rx_bytes: network.map(|bytes| bytes.rx),
             net_tx_bytes: network.map(|bytes| bytes.tx),
             energy_uj: self.energy.used_uj(),

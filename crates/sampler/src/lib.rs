@@ -44,7 +44,9 @@ mod energy;
 mod hiccup;
 mod host;
 mod network;
+mod owed;
 mod own_threads;
+mod page_cache;
 mod probe;
 mod process_files;
 mod process_tree;
@@ -56,9 +58,11 @@ mod summary;
 mod tcp_sockets;
 mod told;
 mod tree_account;
+mod write_back;
 
 pub use cgroup::{CpuLimit, cgroup_of};
 pub use hiccup::{Hiccup, HiccupCause, HiccupMeter, Hiccups, Lateness};
+pub use owed::{Owed, WithWriteBack, Writes};
 pub use own_threads::{CpuShares, OwnCpu};
 pub use probe::{DEFAULT_CPU_SHARE, Probe, ProbeError, Target};
 pub use sample::{MemoryKinds, Method, NetworkMethod, Sample, Source};
@@ -66,3 +70,4 @@ pub use sampler::{Observation, Reading, Sampler, SamplerError, SamplerReport, Su
 pub use summary::Summary;
 pub use told::Told;
 pub use tree_account::{ProcessId, ProcessRow, TreeAccount, Usage};
+pub use write_back::{Medium, WriteBack};

@@ -109,6 +109,8 @@ impl ProcessTree {
             disk_read_bytes: disk(used.read_bytes),
             disk_written_bytes: disk(used.written_bytes),
             disk_cancelled_bytes: disk(used.cancelled_bytes),
+            disk_dirtied_bytes: None,
+            disk_dirty_bytes: None,
             net_rx_bytes: network.map(|bytes| bytes.rx),
             net_tx_bytes: network.map(|bytes| bytes.tx),
             energy_uj: None,

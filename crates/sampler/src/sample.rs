@@ -32,6 +32,12 @@ pub struct Sample {
     /// The part of `disk_written_bytes` that never reached a device because the file was truncated first. Known for
     /// process trees only.
     pub disk_cancelled_bytes: Option<u64>,
+    /// Bytes of the page cache that anybody made dirty, and of memory swapped out. Known for the host only.
+    #[serde(default)]
+    pub disk_dirtied_bytes: Option<u64>,
+    /// Bytes of the page cache that wait to be written, or are being written: a size. Known for the host only.
+    #[serde(default)]
+    pub disk_dirty_bytes: Option<u64>,
     /// Bytes received.
     pub net_rx_bytes: Option<u64>,
     /// Bytes sent.

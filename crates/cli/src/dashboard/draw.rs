@@ -204,6 +204,8 @@ mod tests {
             disk_read_bytes: Some(0),
             disk_written_bytes: Some(at_s * (5 << 20)),
             disk_cancelled_bytes: None,
+            disk_dirtied_bytes: None,
+            disk_dirty_bytes: None,
             net_rx_bytes: None,
             net_tx_bytes: None,
             energy_uj: None,

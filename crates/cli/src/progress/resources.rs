@@ -148,6 +148,8 @@ mod tests {
             disk_read_bytes: None,
             disk_written_bytes: None,
             disk_cancelled_bytes: None,
+            disk_dirtied_bytes: None,
+            disk_dirty_bytes: None,
             net_rx_bytes: None,
             net_tx_bytes: None,
             energy_uj: None,

@@ -117,6 +117,9 @@ impl Session<'_> {
         running.sampler.end_window();
         let cpu = running.client.cpu();
         self.drain(running)?;
+        if self.write_back_after() {
+            running.sampler.written_back();
+        }
         if running.control.is_spent() {
             // The last answer is the end, not when somebody noticed it.
             to_ns = running.control.ended_ns().clamp(from_ns, to_ns);

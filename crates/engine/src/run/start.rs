@@ -57,6 +57,8 @@ impl Session<'_> {
         let witness = verifier.as_ref().map(Verifier::witness);
         let elsewhere = self.sampling_elsewhere().map_err(target)?;
         let loading = self.connect(&control, sender, reached.clone(), witness, account.clone()).map_err(target)?;
+        self.write_back_before();
+        let plan = &self.planned.plan;
         let start_utc_ns = plan.start_utc_ns.or_else(|| self.options.loaders.as_ref().map(|_| common_start_utc_ns()));
         let clock = RunClock::starting_at(epoch(start_utc_ns));
         let readings = Arc::new(Mutex::new(Vec::new()));

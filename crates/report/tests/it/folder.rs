@@ -43,6 +43,8 @@ fn reading(at_s: u64) -> Reading {
         disk_read_bytes: Some(7),
         disk_written_bytes: Some(10 * at_s * at_s),
         disk_cancelled_bytes: None,
+        disk_dirtied_bytes: None,
+        disk_dirty_bytes: None,
         net_rx_bytes: None,
         net_tx_bytes: None,
         energy_uj: None,

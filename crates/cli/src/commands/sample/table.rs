@@ -136,6 +136,8 @@ mod tests {
             disk_read_bytes: Some(0),
             disk_written_bytes: written,
             disk_cancelled_bytes: None,
+            disk_dirtied_bytes: None,
+            disk_dirty_bytes: None,
             net_rx_bytes: None,
             net_tx_bytes: None,
             energy_uj: None,
