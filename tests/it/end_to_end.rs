@@ -14,6 +14,7 @@ mod interruption;
 mod live;
 mod load_models;
 mod local_io;
+mod others;
 mod program;
 mod pseudo_terminal;
 mod readme;

@@ -12,6 +12,7 @@ mod disk_written;
 mod encrypting;
 mod extensions;
 mod failures;
+mod found;
 mod full_disk;
 mod harm;
 mod held_up;

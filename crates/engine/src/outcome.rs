@@ -9,6 +9,7 @@ use crate::{
     audit::Audit,
     client::ClientLoad,
     ledger::{Ledger, PointRanges},
+    others::OthersShare,
     plan::Plan,
     ramp::{Bounds, Quantity, Step},
     scenario::Scenario,
@@ -115,6 +116,8 @@ pub struct Outcome {
     pub resources: Vec<Summary>,
     /// What the database's files lie on.
     pub data_disk: DataDisk,
+    /// What others had of the machine over the measured part; with a ramp, over the step that is its answer.
+    pub others: Others,
     /// CPU time that the sampler took, in % of one core.
     pub sampler_cpu_pct: f64,
     /// Bytes on disk before the load.
@@ -125,6 +128,15 @@ pub struct Outcome {
     pub client: ClientFigures,
     /// What each agent did of the load; none: this process made it.
     pub agents: Vec<AgentFigures>,
+}
+
+/// What others had of the machine.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Others {
+    /// `None`: not known.
+    pub share: Option<OthersShare>,
+    /// Why it is not judged; `None`: it is.
+    pub not_judged: Option<String>,
 }
 
 /// What the database's files lie on.
@@ -261,6 +273,12 @@ pub struct StepFigures {
     /// X (R + Z) / N of the operations that began within the step, less what its ends cut off their cycles: by Little's law
     /// it is 1. `None`: not the users of one closed loop.
     pub littles_ratio: Option<f64>,
+    /// What others had of the machine meanwhile; `None`: not known.
+    #[serde(default)]
+    pub others: Option<OthersShare>,
+    /// So many times it was run before, and disturbed by them: those do not count.
+    #[serde(default)]
+    pub disturbed_before: u32,
     /// How long after its end its operations were followed to their answers, or until they had failed it.
     #[serde(default)]
     pub followed_ns: u64,

@@ -14,6 +14,7 @@ mod preload;
 mod prepare;
 mod start;
 mod visible;
+mod whose;
 mod write_back;
 
 pub use acting::ServerProcesses;
@@ -24,7 +25,7 @@ use crate::{
     ledger::{Journal, LedgerStore},
     loading::Loaders,
     observer::{Event, Observer},
-    outcome::{ClientFigures, DataDisk, Outcome, Phase, StepFigures},
+    outcome::{ClientFigures, DataDisk, Others, Outcome, Phase, StepFigures},
     plan::Planned,
     slice::ReadCounts,
     stop::StopSignal,
@@ -218,6 +219,7 @@ pub fn begun(planned: &Planned, backend: &dyn Backend) -> Outcome {
         writes_alone: None,
         resources: Vec::new(),
         data_disk: DataDisk::default(),
+        others: Others::default(),
         sampler_cpu_pct: 0.0,
         storage_bytes_before: None,
         storage_bytes_after: None,

@@ -43,7 +43,9 @@ mod disk;
 mod energy;
 mod hiccup;
 mod host;
+mod listener;
 mod network;
+mod others;
 mod owed;
 mod own_threads;
 mod page_cache;
@@ -62,6 +64,8 @@ mod write_back;
 
 pub use cgroup::{CpuLimit, cgroup_of};
 pub use hiccup::{Hiccup, HiccupCause, HiccupMeter, Hiccups, Lateness};
+pub use host::processors;
+pub use listener::{Listener, listener};
 pub use owed::{Owed, WithWriteBack, Writes};
 pub use own_threads::{CpuShares, OwnCpu};
 pub use probe::{DEFAULT_CPU_SHARE, Probe, ProbeError, Target};

@@ -111,6 +111,8 @@ impl ProcessTree {
             disk_cancelled_bytes: disk(used.cancelled_bytes),
             disk_dirtied_bytes: None,
             disk_dirty_bytes: None,
+            others_cpu_s: None,
+            steal_s: None,
             net_rx_bytes: network.map(|bytes| bytes.rx),
             net_tx_bytes: network.map(|bytes| bytes.tx),
             energy_uj: None,

@@ -212,7 +212,7 @@ impl Watched {
             Ok(probe) => Ok(Self {
                 role: role.into(),
                 node,
-                probe: probe.with_cpu_share(share),
+                probe: probe.with_cpu_share(share).beside(roots),
                 accumulator: Accumulator::default(),
                 gone_at: None,
             }),
@@ -334,6 +334,8 @@ impl Run {
                 Ok(Order::Follow { role, node, pid }) => {
                     let found = self.watched.iter_mut().find(|watched| *watched.role == *role && watched.node == node);
                     found.into_iter().for_each(|watched| watched.follow(pid));
+                    let hosts = self.watched.iter_mut().filter(|watched| watched.probe.is_host());
+                    hosts.for_each(|watched| watched.follow(pid));
                 }
                 Ok(Order::Stop) | Err(RecvTimeoutError::Disconnected) => {
                     if self.window == Window::Open {

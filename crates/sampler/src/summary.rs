@@ -227,6 +227,8 @@ mod tests {
             disk_cancelled_bytes: Some(at_s * 2),
             disk_dirtied_bytes: Some(at_s * 11),
             disk_dirty_bytes: Some(at_s),
+            others_cpu_s: None,
+            steal_s: None,
             net_rx_bytes: None,
             net_tx_bytes: None,
             energy_uj: Some(at_s * 7),

@@ -21,7 +21,10 @@ pub(super) fn sections(document: &Document, columns: u16) -> Vec<String> {
         ["Machine".into(), machine(document)],
         ["Made by".into(), made_by(document)],
     ];
-    rows.extend(document.remarks.iter().map(|remark| ["Remark".into(), remark.clone()]));
+    // Said first of all already.
+    let disturbed = document.others.as_ref().and_then(|others| others.disturbed.as_ref());
+    let remarks = document.remarks.iter().filter(|remark| Some(*remark) != disturbed);
+    rows.extend(remarks.map(|remark| ["Remark".into(), remark.clone()]));
     resources(document, columns).into_iter().chain([list(rows, columns)]).collect()
 }
 

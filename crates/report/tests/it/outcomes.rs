@@ -15,8 +15,8 @@ use iotbench_core::{
     Signal, TableSpec, ValueType,
 };
 use iotbench_engine::{
-    ClientFigures, ClientLoad, DataDisk, GroupPlan, Load, Measured, OperationPlan, Outcome, Part, Payload, Phase,
-    PhasesPlan, Plan, ReadCounts, Reason, SecondFigures, StopPlan, Verdict, parse_profile,
+    ClientFigures, ClientLoad, DataDisk, GroupPlan, Load, Measured, OperationPlan, Others, Outcome, Part, Payload,
+    Phase, PhasesPlan, Plan, ReadCounts, Reason, SecondFigures, StopPlan, Verdict, parse_profile,
 };
 use iotbench_recorder::{LatencyHistogram, OperationKind, PointCounts, Recorder, Recording, Requests, Timing, Window};
 use iotbench_report::{Environment, Filesystem, Provenance, Tool};
@@ -113,6 +113,7 @@ pub fn plan() -> Plan {
             drain_ns: 60_000_000_000,
             settle_ns: 60_000_000_000,
             run_deadline_ns: None,
+            others_cpu: 0.05,
         },
         ramp: None,
         sweep: None,
@@ -266,6 +267,7 @@ pub fn fixed(ok: u64, fail: u64, unknown: u64) -> Outcome {
         capacity: None,
         writes_alone: None,
         resources: vec![client_summary()],
+        others: Others::default(),
         data_disk: DataDisk { medium: Some(Medium::Device), written_back: Some(Duration::from_millis(40)) },
         sampler_cpu_pct: 0.125,
         storage_bytes_before: Some(4_096),

@@ -138,6 +138,8 @@ mod tests {
             disk_cancelled_bytes: None,
             disk_dirtied_bytes: None,
             disk_dirty_bytes: None,
+            others_cpu_s: None,
+            steal_s: None,
             net_rx_bytes: None,
             net_tx_bytes: None,
             energy_uj: None,
