@@ -133,6 +133,13 @@ impl Job {
         self.endpoints.is_empty() && capabilities.embedded && capabilities.stores
     }
 
+    /// The folder of an embedded database that is a file where the user says.
+    pub(crate) fn own_folder(&self) -> Option<PathBuf> {
+        let file = self.endpoints.first().filter(|_| self.backend.capabilities().embedded)?;
+        let path = Path::new(file.expose().path()).parent()?;
+        path.is_absolute().then(|| path.to_owned())
+    }
+
     /// The private server for a database that the user does not say where to find.
     fn server_wanted(&self) -> Result<Option<ServerWanted>, CliError> {
         let name = self.backend.name();

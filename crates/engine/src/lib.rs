@@ -27,6 +27,7 @@ mod load_loop;
 mod loading;
 mod mix;
 mod observer;
+mod others;
 mod outcome;
 mod overrides;
 mod pacer;
@@ -76,8 +77,10 @@ pub use iotbench_simulator::{read_regular, read_regular_text};
 pub use ledger::{Fate, Ledger, LedgerError, LedgerHead, LedgerStore, LedgerSummary, MemoryLedger, PointRanges};
 pub use loading::{Clients, Desk, Loaders, Loading, Orders, PartDesk, PartLoad, Progress, Told};
 pub use observer::{Event, Observer, OperationRecord, Second};
+pub use others::{MOST_REPEATS, OthersSecond, OthersShare, OthersWatch};
 pub use outcome::{
-    Capacity, ClientFigures, Measured, NoQuantile, NotValid, Outcome, Phase, SecondFigures, StepFigures,
+    Capacity, ClientFigures, DataDisk, Measured, NoQuantile, NotValid, Others, Outcome, Phase, SecondFigures,
+    StepFigures,
 };
 pub use overrides::{ArrivalOverride, Overrides, SearchOverride};
 pub use plan::{

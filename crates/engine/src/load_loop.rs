@@ -180,7 +180,13 @@ impl LoadLoop {
                 self.give_up();
                 break;
             }
-            if self.under_way.iter().all(Option::is_none) && (self.finished || self.is_cut_off()) {
+            let is_idle = self.under_way.iter().all(Option::is_none);
+            if is_idle && self.is_cut_off() {
+                // What waits would wait in vain.
+                self.parts.control.leave_queue();
+                break;
+            }
+            if is_idle && self.finished {
                 break;
             }
             if turn < TURN {
@@ -194,9 +200,11 @@ impl LoadLoop {
         self.close();
     }
 
-    /// Whether every connection is being opened anew, and none will be needed.
+    /// Whether every connection is being opened anew when the load has ended.
     fn is_cut_off(&self) -> bool {
-        self.idle.is_empty() && self.parts.source.has_ended(self.parts.clock.now_ns())
+        let now_ns = self.parts.clock.now_ns();
+        let has_ended = || now_ns >= self.parts.control.stops_at_ns() || self.parts.source.has_ended(now_ns);
+        self.idle.is_empty() && has_ended()
     }
 
     async fn start_what_is_due(&mut self, turn: &mut u32) {

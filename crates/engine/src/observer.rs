@@ -1,6 +1,7 @@
 //! What a run tells while it goes on.
 
 use crate::{
+    others::OthersSecond,
     outcome::{Measured, Outcome, Phase, StepFigures},
     ramp::Step,
     scenario::Mark,
@@ -39,6 +40,8 @@ pub struct Second<'a> {
     pub users: u32,
     /// Resources, as last read.
     pub readings: &'a [Reading],
+    /// What others had of the machine in it; `None`: not known.
+    pub others: Option<OthersSecond>,
 }
 
 /// Something that an observer may want to know.

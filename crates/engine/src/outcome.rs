@@ -9,6 +9,7 @@ use crate::{
     audit::Audit,
     client::ClientLoad,
     ledger::{Ledger, PointRanges},
+    others::OthersShare,
     plan::Plan,
     ramp::{Bounds, Quantity, Step},
     scenario::Scenario,
@@ -21,9 +22,9 @@ use crate::{
 };
 use iotbench_core::{Acknowledgement, Counts, ServerFacts};
 use iotbench_recorder::{LatencyHistogram, LoadCounts, PointCounts, Recording, WindowCounts};
-use iotbench_sampler::{Hiccups, Lateness, Summary};
+use iotbench_sampler::{Hiccups, Lateness, Medium, Summary};
 use serde::{Deserialize, Serialize};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 /// The parts of a run, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -113,6 +114,10 @@ pub struct Outcome {
     pub writes_alone: Option<Measured>,
     /// Resources over the measured part, by role and node.
     pub resources: Vec<Summary>,
+    /// What the database's files lie on.
+    pub data_disk: DataDisk,
+    /// What others had of the machine over the measured part; with a ramp, over the step that is its answer.
+    pub others: Others,
     /// CPU time that the sampler took, in % of one core.
     pub sampler_cpu_pct: f64,
     /// Bytes on disk before the load.
@@ -123,6 +128,24 @@ pub struct Outcome {
     pub client: ClientFigures,
     /// What each agent did of the load; none: this process made it.
     pub agents: Vec<AgentFigures>,
+}
+
+/// What others had of the machine.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Others {
+    /// `None`: not known.
+    pub share: Option<OthersShare>,
+    /// Why it is not judged; `None`: it is.
+    pub not_judged: Option<String>,
+}
+
+/// What the database's files lie on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DataDisk {
+    /// `None`: not known.
+    pub medium: Option<Medium>,
+    /// How long the system took to write what waited when the measured part had ended; `None`: it was not waited for.
+    pub written_back: Option<Duration>,
 }
 
 /// A stretch of the run whose figures are the result.
@@ -164,7 +187,7 @@ impl Measured {
     /// Its length in seconds.
     #[must_use]
     pub fn seconds_long(&self) -> f64 {
-        std::time::Duration::from_nanos(self.to_ns.saturating_sub(self.from_ns)).as_secs_f64()
+        Duration::from_nanos(self.to_ns.saturating_sub(self.from_ns)).as_secs_f64()
     }
 }
 
@@ -250,6 +273,12 @@ pub struct StepFigures {
     /// X (R + Z) / N of the operations that began within the step, less what its ends cut off their cycles: by Little's law
     /// it is 1. `None`: not the users of one closed loop.
     pub littles_ratio: Option<f64>,
+    /// What others had of the machine meanwhile; `None`: not known.
+    #[serde(default)]
+    pub others: Option<OthersShare>,
+    /// So many times it was run before, and disturbed by them: those do not count.
+    #[serde(default)]
+    pub disturbed_before: u32,
     /// How long after its end its operations were followed to their answers, or until they had failed it.
     #[serde(default)]
     pub followed_ns: u64,

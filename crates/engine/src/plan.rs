@@ -95,7 +95,7 @@ impl Plan {
 }
 
 /// How long each part of a run takes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PhasesPlan {
     /// Datapoints of each device written before the run.
     pub preload: u64,
@@ -115,6 +115,14 @@ pub struct PhasesPlan {
     pub settle_ns: u64,
     /// The load ends by then, whatever it has found.
     pub run_deadline_ns: Option<u64>,
+    /// What other programs may have of the machine's processors; 1: it is not judged.
+    #[serde(default = "all")]
+    pub others_cpu: f64,
+}
+
+/// Plans of before did not judge it.
+fn all() -> f64 {
+    1.0
 }
 
 /// When a load is too much.

@@ -14,6 +14,8 @@ mod preload;
 mod prepare;
 mod start;
 mod visible;
+mod whose;
+mod write_back;
 
 pub use acting::ServerProcesses;
 
@@ -23,7 +25,7 @@ use crate::{
     ledger::{Journal, LedgerStore},
     loading::Loaders,
     observer::{Event, Observer},
-    outcome::{ClientFigures, Outcome, Phase, StepFigures},
+    outcome::{ClientFigures, DataDisk, Others, Outcome, Phase, StepFigures},
     plan::Planned,
     slice::ReadCounts,
     stop::StopSignal,
@@ -34,6 +36,7 @@ use crate::{
 use iotbench_core::{Backend, Database, Error};
 use iotbench_recorder::{LoadCounts, PointCounts};
 use std::{
+    path::PathBuf,
     sync::Arc,
     time::{Duration, SystemTime},
 };
@@ -60,6 +63,8 @@ pub struct RunOptions {
     pub elsewhere: Option<Arc<dyn Elsewhere>>,
     /// The steps of a ramp that another process has made: it goes on after them.
     pub resumed: Vec<StepFigures>,
+    /// Where the database has its files on this machine; `None`: not known, but of an embedded one in the target's folder.
+    pub files: Option<PathBuf>,
     /// What carries datapoints from devices to writers; `None`: they write themselves.
     pub via: Option<Via>,
 }
@@ -213,6 +218,8 @@ pub fn begun(planned: &Planned, backend: &dyn Backend) -> Outcome {
         capacity: None,
         writes_alone: None,
         resources: Vec::new(),
+        data_disk: DataDisk::default(),
+        others: Others::default(),
         sampler_cpu_pct: 0.0,
         storage_bytes_before: None,
         storage_bytes_after: None,

@@ -8,6 +8,7 @@ use crate::{
         table::table,
         usable,
     },
+    written::written_of_all,
 };
 use comfy_table::CellAlignment::Right;
 
@@ -69,7 +70,7 @@ fn costs(document: &Document) -> Vec<String> {
         name(document),
         or_none(cpu_pct, |pct| format!("{} %", significant(pct))),
         or_none(total(|r| r.rss_bytes_mean), bytes),
-        or_none(total(|r| r.disk_written_bytes), bytes),
+        written_of_all(&database),
         or_none(total(|r| r.net_rx_bytes), bytes),
         or_none(total(|r| r.net_tx_bytes), bytes),
         or_none(document.storage.bytes_per_point, significant),

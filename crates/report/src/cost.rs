@@ -24,7 +24,7 @@ pub struct Cost {
     pub datapoints: Option<f64>,
     /// CPU seconds of one core, of the database's processes over the measured part; an embedded database's with the client.
     pub cpu_s_per_million: Option<f64>,
-    /// Bytes that these processes sent to storage devices over the measured part.
+    /// Bytes that these processes had storage devices write over the measured part, at once or later.
     pub bytes_written_per_million: Option<f64>,
     /// Bytes on disk, over the whole run.
     pub bytes_stored_per_million: Option<f64>,
@@ -90,7 +90,7 @@ impl Cost {
             (
                 "bytes_written_per_million",
                 self.bytes_written_per_million.is_none(),
-                of_points("the system does not tell"),
+                of_points("it is known by bounds only"),
             ),
             ("bytes_stored_per_million", self.bytes_stored_per_million.is_none(), "the database does not tell"),
             ("energy_j_per_million", self.energy_j_per_million.is_none(), of_points("the machine does not tell")),

@@ -18,6 +18,7 @@ mod fingerprint;
 mod freshness;
 mod latency;
 mod load;
+mod others;
 mod points;
 mod provenance;
 mod resources;
@@ -45,6 +46,7 @@ pub(crate) use errors::by_cause as errors_by_cause;
 pub use freshness::Freshness;
 pub use latency::{AtLeast, Durations, Figures, Interval, KindLatency, Latency};
 pub use load::{Group, Load, Operation, OperationCounts};
+pub use others::Others;
 pub use points::{Points, Storage};
 pub use provenance::{Provenance, Tool};
 pub use resources::Resources;
@@ -139,6 +141,9 @@ pub struct Document {
     pub latency: Option<Latency>,
     /// What processes used over the measured part.
     pub resources: Vec<Resources>,
+    /// What others had of the machine meanwhile; null: an older iotbench did not look.
+    #[serde(default)]
+    pub others: Option<Others>,
     /// Bytes on disk.
     pub storage: Storage,
     /// The client's own honesty.
@@ -228,7 +233,8 @@ impl Document {
             measured: measured.map(MeasuredPart::from),
             throughput: measured.map(Throughput::from),
             latency: measured.map(|m| Latency::from(&m.recording)),
-            resources: Resources::of_run(&outcome.resources, Datagrams::of(outcome)),
+            resources: Resources::of_run(&outcome.resources, outcome.data_disk, Datagrams::of(outcome)),
+            others: Some(Others::new(outcome)),
             storage: Storage::new(outcome),
             client: Client::new(outcome),
             agents: Agent::of_run(outcome),
@@ -244,6 +250,9 @@ impl Document {
         if let Some((steady, remarks)) = Steady::of(outcome) {
             document.steady = Some(steady);
             document.remarks.extend(remarks);
+        }
+        if let Some(others) = &document.others {
+            others.remarks(&mut document.remarks);
         }
         document.fingerprint = fingerprint::of_document(&document);
         document.judge();

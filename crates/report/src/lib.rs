@@ -67,6 +67,7 @@ mod thinning;
 mod tidy;
 mod timeline;
 mod trials;
+mod written;
 
 pub use compare::{
     Across, Aspect, Cell, CompareError, CompareOptions, Comparison, METRICS, Metric, MetricChange, MetricNoise,

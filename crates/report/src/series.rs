@@ -1,12 +1,12 @@
 //! `series.csv`: a row a second.
 
 use crate::document::phase_word;
-use iotbench_engine::Second;
+use iotbench_engine::{OthersSecond, Second};
 use iotbench_recorder::{Latency, Level, Recording};
 use iotbench_sampler::{Observation, Reading, Sample};
 use std::sync::Arc;
 
-const COLUMNS: [&str; 18] = [
+const COLUMNS: [&str; 21] = [
     "second",
     "seconds",
     "phase",
@@ -25,6 +25,9 @@ const COLUMNS: [&str; 18] = [
     "service_p50_us",
     "service_p99_us",
     "actions",
+    "others_cpu_pct",
+    "steal_pct",
+    "disturbed",
 ];
 
 /// The columns of each role, after the role's name.
@@ -63,6 +66,7 @@ impl Series {
         let mut row = counts(second);
         row.extend(durations(latency));
         row.push(actions.into());
+        row.extend(others(second.others));
         for role in &mut self.roles {
             let reading = second.readings.iter().find(|r| r.role == role.role && r.node == role.node);
             row.extend(role.cells(reading));
@@ -119,6 +123,14 @@ fn durations(latency: &Latency) -> [String; 5] {
         service.quantile(Level::P99).ns(),
     ]
     .map(|ns| ns.map(|ns| (ns as f64 / 1e3).to_string()).unwrap_or_default())
+}
+
+/// Empty where it is not known.
+fn others(others: Option<OthersSecond>) -> [String; 3] {
+    let percent = |share: f64| format!("{:.1}", share * 100.0);
+    others.map_or_else(Default::default, |second| {
+        [percent(second.cpu), percent(second.steal), u8::from(second.disturbed).to_string()]
+    })
 }
 
 impl Role {

@@ -82,6 +82,8 @@ fn headline(document: &Document, columns: u16) -> String {
     if verdict.status == Status::Running {
         lines.push(paragraph("This run has not ended, or was killed: these are its figures so far.", columns));
     }
+    let disturbed = document.others.iter().filter_map(|others| others.disturbed.as_ref());
+    lines.extend(disturbed.map(|disturbed| paragraph(&format!("- {disturbed}"), columns)));
     lines.extend(verdict.reasons.iter().map(|reason| paragraph(&format!("- {reason}"), columns)));
     lines.join("\n")
 }

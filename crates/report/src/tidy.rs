@@ -145,6 +145,8 @@ fn resources(resources: &Resources) -> Vec<Figure> {
         ("rss_bytes_max", bytes(resources.rss_bytes_max)),
         ("disk_read_bytes", bytes(resources.disk_read_bytes)),
         ("disk_written_bytes", bytes(resources.disk_written_bytes)),
+        ("disk_written_least_bytes", bytes(resources.disk_written_least_bytes)),
+        ("disk_written_most_bytes", bytes(resources.disk_written_most_bytes)),
         ("net_rx_bytes", bytes(resources.net_rx_bytes)),
         ("net_tx_bytes", bytes(resources.net_tx_bytes)),
     ];

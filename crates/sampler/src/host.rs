@@ -1,4 +1,4 @@
-//! The whole machine, from `/proc/{stat,meminfo,diskstats,net/dev}` and the counters of its energy.
+//! The whole machine, from `/proc/{stat,meminfo,diskstats,vmstat,net/dev}` and the counters of its energy.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -8,9 +8,17 @@ use procfs::{Current, CurrentSI, DiskStat, KernelStats, Meminfo, ProcError};
 use crate::disk::is_physical;
 use crate::energy::Energy;
 use crate::network::Interfaces;
+use crate::others::Others;
+use crate::page_cache::PageCache;
 use crate::probe::ProbeError;
 use crate::process_files::list_pids;
 use crate::sample::{MemoryKinds, Method, NetworkMethod, Sample, Source};
+
+/// How many processors the machine has that are on.
+#[must_use]
+pub fn processors() -> Option<u32> {
+    u32::try_from(KernelStats::current().ok()?.cpu_time.len()).ok().filter(|count| *count > 0)
+}
 
 /// `/proc/diskstats` counts in sectors of this size, whatever the device's own.
 const SECTOR_BYTES: u64 = 512;
@@ -19,11 +27,22 @@ const SECTOR_BYTES: u64 = 512;
 pub(crate) struct Host {
     interfaces: Interfaces,
     energy: Energy,
+    others: Others,
 }
 
 impl Host {
     pub fn new() -> Self {
-        Self { interfaces: Interfaces::new(true), energy: Energy::of_machine() }
+        Self { interfaces: Interfaces::new(true), energy: Energy::of_machine(), others: Others::default() }
+    }
+
+    /// The trees of these processes are not others'.
+    pub fn beside(&mut self, roots: &[i32]) {
+        self.others = Others::beside(roots);
+    }
+
+    /// Nor is the tree of this one.
+    pub fn follow(&mut self, root: i32) {
+        self.others.add(root);
     }
 
     pub fn method(&self) -> Method {
@@ -36,6 +55,7 @@ impl Host {
         let system_ticks = cpu.system + cpu.irq.unwrap_or(0) + cpu.softirq.unwrap_or(0);
         let memory = Meminfo::current().map_err(|error| failed("/proc/meminfo", error))?;
         let disk = procfs::diskstats().ok().and_then(|devices| disk_bytes(&devices, is_physical));
+        let cache = PageCache::of_machine();
         let network = self.interfaces.read(Some("self"));
         Ok(Sample {
             at,
@@ -49,6 +69,10 @@ impl Host {
             disk_read_bytes: disk.map(|(read, _)| read),
             disk_written_bytes: disk.map(|(_, written)| written),
             disk_cancelled_bytes: None,
+            disk_dirtied_bytes: cache.map(|cache| cache.dirtied_bytes),
+            disk_dirty_bytes: cache.map(|cache| cache.dirty_bytes),
+            others_cpu_s: self.others.used_ticks()?.map(seconds),
+            steal_s: cpu.steal.map(seconds),
             net_rx_bytes: network.map(|bytes| bytes.rx),
             net_tx_bytes: network.map(|bytes| bytes.tx),
             energy_uj: self.energy.used_uj(),

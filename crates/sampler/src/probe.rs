@@ -153,16 +153,30 @@ impl Probe {
         Ok(self)
     }
 
-    /// Measures another process with its descendants from now on; what was used before stays in the counters. Other targets
-    /// than process trees stay as they are.
+    /// Measures another process with its descendants from now on; what was used before stays in the counters. On the host it is
+    /// one more that is not others'. Other targets stay as they are.
     ///
     /// # Errors
     /// There is no such process, or it cannot be read: all stays as it was.
     pub fn follow(&mut self, pid: i32) -> Result<(), ProbeError> {
         match &mut self.0 {
             Kind::ProcessTree(tree) => tree.follow(pid),
-            Kind::Cgroup(_) | Kind::Host(_) | Kind::Told(_) => Ok(()),
+            Kind::Host(host) => {
+                host.follow(pid);
+                Ok(())
+            }
+            Kind::Cgroup(_) | Kind::Told(_) => Ok(()),
         }
+    }
+
+    /// The trees below these processes are not others' (the host's [`others_cpu_s`](Sample::others_cpu_s)). Other targets stay
+    /// as they are.
+    #[must_use]
+    pub fn beside(mut self, roots: &[i32]) -> Self {
+        if let Kind::Host(host) = &mut self.0 {
+            host.beside(roots);
+        }
+        self
     }
 
     /// Reads the target; `at` is the time since the caller's epoch, and never falls from call to call.
@@ -177,6 +191,10 @@ impl Probe {
             Kind::Host(host) => host.sample(at),
             Kind::Told(told) => told.sample(at),
         }
+    }
+
+    pub(crate) fn is_host(&self) -> bool {
+        matches!(self.0, Kind::Host(_))
     }
 
     /// Whether somebody on another machine takes the figures.

@@ -32,6 +32,19 @@ pub struct Sample {
     /// The part of `disk_written_bytes` that never reached a device because the file was truncated first. Known for
     /// process trees only.
     pub disk_cancelled_bytes: Option<u64>,
+    /// Bytes of the page cache that anybody made dirty, and of memory swapped out. Known for the host only.
+    #[serde(default)]
+    pub disk_dirtied_bytes: Option<u64>,
+    /// Bytes of the page cache that wait to be written, or are being written: a size. Known for the host only.
+    #[serde(default)]
+    pub disk_dirty_bytes: Option<u64>,
+    /// CPU time of all processes but kernel threads and those of the other subjects. Known for the host only, where all
+    /// processes are to be seen.
+    #[serde(default)]
+    pub others_cpu_s: Option<f64>,
+    /// Time that a hypervisor gave to other machines while this one wanted it, over all processors. Known for the host only.
+    #[serde(default)]
+    pub steal_s: Option<f64>,
     /// Bytes received.
     pub net_rx_bytes: Option<u64>,
     /// Bytes sent.

@@ -37,6 +37,7 @@ pub struct Reading {
 
 /// A subject at one instant.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "there is one a second and subject, and most are samples")]
 pub enum Observation {
     /// It could be read.
     Sampled(Sample),
@@ -93,6 +94,7 @@ pub struct Sampler {
 enum Order {
     BeginWindow,
     EndWindow,
+    WrittenBack,
     Follow { role: String, node: u32, pid: i32 },
     Stop,
 }
@@ -136,6 +138,12 @@ impl Sampler {
     /// Closes the summaries with a sample taken now. Ticks go on. Returns at once.
     pub fn end_window(&self) {
         self.order(Order::EndWindow);
+    }
+
+    /// What the window left to be written has been written ([`WriteBack`](crate::WriteBack)), as far as it was waited for:
+    /// the devices' counters are read once more. Returns at once.
+    pub fn written_back(&self) {
+        self.order(Order::WrittenBack);
     }
 
     /// From now on a subject is this process with its descendants: it was started in the place of the one before, whose use
@@ -204,7 +212,7 @@ impl Watched {
             Ok(probe) => Ok(Self {
                 role: role.into(),
                 node,
-                probe: probe.with_cpu_share(share),
+                probe: probe.with_cpu_share(share).beside(roots),
                 accumulator: Accumulator::default(),
                 gone_at: None,
             }),
@@ -315,9 +323,19 @@ impl Run {
                     self.window = Window::Closed;
                     self.to = Some(self.epoch.elapsed());
                 }
+                Ok(Order::WrittenBack) => {
+                    self.read();
+                    for (watched, reading) in self.watched.iter_mut().zip(&self.readings) {
+                        if let Observation::Sampled(sample) = &reading.observation {
+                            watched.accumulator.written_back(sample);
+                        }
+                    }
+                }
                 Ok(Order::Follow { role, node, pid }) => {
                     let found = self.watched.iter_mut().find(|watched| *watched.role == *role && watched.node == node);
                     found.into_iter().for_each(|watched| watched.follow(pid));
+                    let hosts = self.watched.iter_mut().filter(|watched| watched.probe.is_host());
+                    hosts.for_each(|watched| watched.follow(pid));
                 }
                 Ok(Order::Stop) | Err(RecvTimeoutError::Disconnected) => {
                     if self.window == Window::Open {

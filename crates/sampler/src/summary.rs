@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::owed::{WithWriteBack, Writes};
 use crate::sample::{Method, Sample};
 
 /// What one subject used between the first and the last sample of a window. A figure that could not be had is `None`,
@@ -45,8 +46,11 @@ pub struct Summary {
     pub rss_bytes_max: Option<u64>,
     /// Bytes fetched from storage devices.
     pub disk_read_bytes: Option<u64>,
-    /// Bytes sent to storage devices.
+    /// Bytes that the devices took (the host), or with which processes were charged. [`Owed`](crate::Owed) makes of both what
+    /// the window had them write.
     pub disk_written_bytes: Option<u64>,
+    /// What else bounds that.
+    pub writes: Writes,
     /// Bytes received.
     pub net_rx_bytes: Option<u64>,
     /// Bytes sent.
@@ -55,11 +59,16 @@ pub struct Summary {
     pub energy_uj: Option<u64>,
 }
 
-/// Accumulates the samples of one window.
 /// So far from the ends of a window the first and last sample from elsewhere may be.
 const NEAR: Duration = Duration::from_secs(2);
 
 impl Summary {
+    /// Of a subject of which nothing is known.
+    #[must_use]
+    pub fn unknown(role: &str, method: Method) -> Self {
+        Accumulator::default().summary(role.into(), 0, method, None)
+    }
+
     /// Whether its samples reach from one end of a window to the other.
     pub(crate) fn covers(&self, from: Duration, to: Option<Duration>) -> bool {
         let begins = self.from.is_some_and(|first| first <= from + NEAR);
@@ -74,6 +83,7 @@ impl Summary {
             system_s: None,
             disk_read_bytes: None,
             disk_written_bytes: None,
+            writes: Writes::default(),
             net_rx_bytes: None,
             net_tx_bytes: None,
             energy_uj: None,
@@ -82,10 +92,13 @@ impl Summary {
     }
 }
 
+/// Accumulates the samples of one window.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Accumulator {
     first: Option<Sample>,
     last: Option<Sample>,
+    /// After what the window left was written back.
+    written_back: Option<Sample>,
     samples: u64,
     processes_max: Option<u32>,
     rss: Level,
@@ -104,6 +117,29 @@ impl Accumulator {
         self.processes_max = self.processes_max.max(Some(sample.processes));
         self.rss.add(sample.at, sample.rss_bytes);
         self.pss.add(sample.at, sample.pss_bytes);
+    }
+
+    /// What the window left to be written has been.
+    pub fn written_back(&mut self, sample: &Sample) {
+        self.written_back = Some(*sample);
+    }
+
+    fn writes(&self) -> Writes {
+        let Some((first, last)) = self.first.zip(self.last).filter(|_| self.samples > 1) else {
+            return Writes::default();
+        };
+        let growth = |to: &Sample, figure: fn(&Sample) -> Option<u64>| figure(to)?.checked_sub(figure(&first)?);
+        Writes {
+            cancelled_bytes: growth(&last, |sample| sample.disk_cancelled_bytes),
+            dirtied_bytes: growth(&last, |sample| sample.disk_dirtied_bytes),
+            dirty_before_bytes: first.disk_dirty_bytes,
+            dirty_after_bytes: last.disk_dirty_bytes,
+            with_write_back: self.written_back.map(|later| WithWriteBack {
+                written_bytes: growth(&later, |sample| sample.disk_written_bytes),
+                dirtied_bytes: growth(&later, |sample| sample.disk_dirtied_bytes),
+                dirty_after_bytes: later.disk_dirty_bytes,
+            }),
+        }
     }
 
     pub fn summary(&self, role: Arc<str>, node: u32, method: Method, gone_at: Option<Duration>) -> Summary {
@@ -134,6 +170,7 @@ impl Accumulator {
             rss_bytes_max: self.rss.max,
             disk_read_bytes: growth(|sample| sample.disk_read_bytes),
             disk_written_bytes: growth(|sample| sample.disk_written_bytes),
+            writes: self.writes(),
             net_rx_bytes: growth(|sample| sample.net_rx_bytes),
             net_tx_bytes: growth(|sample| sample.net_tx_bytes),
             energy_uj: growth(|sample| sample.energy_uj),
@@ -187,7 +224,11 @@ mod tests {
             memory: None,
             disk_read_bytes: None,
             disk_written_bytes: Some(at_s * 10),
-            disk_cancelled_bytes: None,
+            disk_cancelled_bytes: Some(at_s * 2),
+            disk_dirtied_bytes: Some(at_s * 11),
+            disk_dirty_bytes: Some(at_s),
+            others_cpu_s: None,
+            steal_s: None,
             net_rx_bytes: None,
             net_tx_bytes: None,
             energy_uj: Some(at_s * 7),
@@ -211,6 +252,25 @@ mod tests {
         assert_eq!(summary.energy_uj, Some(70));
         assert_eq!(summary.pss_bytes_mean, Some(195));
         assert_eq!((summary.pss_bytes_max, summary.rss_bytes_mean), (Some(200), Some(100)));
+    }
+
+    #[test]
+    fn writes_are_told_of_the_window_and_until_all_was_written_back() {
+        let mut accumulator = Accumulator::default();
+        [10, 20].iter().for_each(|at_s| accumulator.add(&sample(*at_s, 0.0, None)));
+        let method = Method { source: Source::Host, network: None };
+        let alone = accumulator.summary("machine".into(), 0, method, None).writes;
+        assert_eq!((alone.cancelled_bytes, alone.dirtied_bytes), (Some(20), Some(110)));
+        assert_eq!(
+            (alone.dirty_before_bytes, alone.dirty_after_bytes, alone.with_write_back),
+            (Some(10), Some(20), None)
+        );
+        accumulator.written_back(&sample(23, 0.0, None));
+        let all = accumulator.summary("machine".into(), 0, method, None);
+        let expected =
+            WithWriteBack { written_bytes: Some(130), dirtied_bytes: Some(143), dirty_after_bytes: Some(23) };
+        assert_eq!(all.writes.with_write_back, Some(expected));
+        assert_eq!((all.disk_written_bytes, all.samples), (Some(100), 2), "the window stays as it was");
     }
 
     #[test]

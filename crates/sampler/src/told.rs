@@ -20,6 +20,7 @@ struct State {
 }
 
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "there is one a second and subject, and most are samples")]
 enum Latest {
     Nothing,
     Sample(Sample),

@@ -71,8 +71,21 @@ fn a_name_that_is_not_resolved_is_23_before_any_load() {
 #[test]
 fn a_search_that_finds_no_load_is_10() {
     let out = tempfile::tempdir().unwrap();
-    let search =
-        ["capacity", "-p", "pmu_write", "--criterion", "mean<1us", "--first", "1", "--trial", "1s", "--repeats", "1"];
+    let search = [
+        "capacity",
+        "-p",
+        "pmu_write",
+        "--criterion",
+        "mean<1us",
+        "--first",
+        "1",
+        "--trial",
+        "1s",
+        "--repeats",
+        "1",
+        "--set",
+        "others_cpu=100%",
+    ];
     let output = iotbench(out.path(), &[&search[..], &["--output-format", "json"]].concat()).output().unwrap();
     let document = document(&output);
     assert_eq!(output.status.code(), Some(10), "{:#} {}", document["verdict"], said(&output));

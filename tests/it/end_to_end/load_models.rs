@@ -52,7 +52,8 @@ fn several_backends_make_one_document_of_runs() {
 
 #[test]
 fn a_ramp_of_intervals_ends_with_the_most_devices_that_report_in_time() {
-    let short = ["--set", "interval=1s", "--set", "ramp.steps=[1500, 2500]", "--set", "step=2s"];
+    let short =
+        ["--set", "interval=1s", "--set", "ramp.steps=[1500, 2500]", "--set", "step=2s", "--set", "others_cpu=100%"];
     let run =
         run(&[&["-p", "smart_meter_write", "-b", "sqlite"], &short[..], &["--set", "mean_response=500ms"]].concat());
     assert_eq!(run.figure("capacity.quantity"), "devices");

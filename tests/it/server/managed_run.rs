@@ -91,8 +91,18 @@ fn devices_report_by_intervals() {
     for backend in SERVERS.into_iter().filter(|b| is_here(b)) {
         let place = Place::new();
         let out = place.results();
-        let short =
-            ["--set", "interval=3s", "--set", "ramp.steps=[2500]", "--set", "mean_response=1s", "--set", "layout=wide"];
+        let short = [
+            "--set",
+            "interval=3s",
+            "--set",
+            "ramp.steps=[2500]",
+            "--set",
+            "mean_response=1s",
+            "--set",
+            "layout=wide",
+            "--set",
+            "others_cpu=100%",
+        ];
         let arguments = ["run", "-p", "smart_meter_write", "-b", backend, "--output-format", "json", "--out"];
         let document = sound(&place, &[&arguments[..], &[out.to_str().unwrap()], &short].concat());
         assert_eq!(document["capacity"]["steps"][0]["load"]["offered"], 3, "{backend}");

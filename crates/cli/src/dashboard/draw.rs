@@ -204,6 +204,10 @@ mod tests {
             disk_read_bytes: Some(0),
             disk_written_bytes: Some(at_s * (5 << 20)),
             disk_cancelled_bytes: None,
+            disk_dirtied_bytes: None,
+            disk_dirty_bytes: None,
+            others_cpu_s: None,
+            steal_s: None,
             net_rx_bytes: None,
             net_tx_bytes: None,
             energy_uj: None,
@@ -228,7 +232,7 @@ mod tests {
         recorder.error(1, "server", "no");
         for (number, window) in recorder.take_windows(2 * WINDOW_NS).iter().enumerate() {
             let readings = [reading(number as u64, number as f64 * 0.5)];
-            let second = Second { window, phase: Phase::Measure, users: 20, readings: &readings };
+            let second = Second { window, phase: Phase::Measure, users: 20, readings: &readings, others: None };
             state.event(&Event::Second(second));
         }
         state

@@ -45,6 +45,7 @@ repeats = 3
 [stop]
 mean_response = "300ms"
 [phases]
+others_cpu = "100%"
 duration = "3s"
 deadline = "20s"
 "#;

@@ -205,6 +205,7 @@ pub(super) fn phases(profile: &Profile, period_ns: i64) -> PhasesPlan {
         drain_ns: phases.drain.set().unwrap_or(phases.deadline).as_ns(),
         settle_ns: phases.settle.as_ns(),
         run_deadline_ns: phases.run_deadline.set().map(Span::as_ns),
+        others_cpu: phases.others_cpu.0,
     }
 }
 

@@ -29,6 +29,9 @@ pub struct Phases {
     pub settle: Span,
     /// The load ends by then, whatever it has found; `auto`: each part's own length is limit enough.
     pub run_deadline: Auto<Span>,
+    /// The result says so first, and a step of a search is run again, where other programs had more than this share of all
+    /// the machine's processors in more than 5 % of the seconds. 100 %: it is not judged.
+    pub others_cpu: Share,
 }
 
 impl Default for Phases {
@@ -43,6 +46,7 @@ impl Default for Phases {
             drain: Auto::Auto,
             settle: Span::from_secs(300),
             run_deadline: Auto::Auto,
+            others_cpu: Share(0.05),
         }
     }
 }

@@ -8,6 +8,7 @@ use super::{
 };
 use crate::{
     observer::Event,
+    others::MOST_REPEATS,
     outcome::{Capacity, Measured, Phase, StepFigures},
     plan::StopPlan,
     ramp::{Bounds, Purpose, Quantity, RampPlan, RampPolicy, Step},
@@ -16,6 +17,7 @@ use crate::{
 };
 use figures::Counted;
 use iotbench_core::Acknowledgement;
+use iotbench_recorder::WINDOW_NS;
 use iotbench_sampler::CpuShares;
 use std::collections::BTreeMap;
 
@@ -23,6 +25,9 @@ use std::collections::BTreeMap;
 const SETTLING_LOOK_NS: u64 = 50_000_000;
 /// And whether all loops have handed over.
 const SLICES_LOOK_NS: u64 = 1_000_000;
+
+/// So long after the end of a step its last look at the machine is waited for.
+const LAST_LOOK_NS: u64 = 300_000_000;
 
 impl Session<'_> {
     pub(super) fn climb(&mut self, running: &mut Running, ramp: &RampPlan) -> Result<(), Reason> {
@@ -46,7 +51,7 @@ impl Session<'_> {
             if was_too_much && !self.begin_anew(running, ramp)? {
                 break policy.bounds();
             }
-            let Some((figures, measured)) = self.step(running, step, ramp, ramp.step_ns)? else {
+            let Some((figures, measured)) = self.undisturbed_step(running, step, ramp, ramp.step_ns)? else {
                 break policy.bounds();
             };
             self.tell(&Event::StepEnded { figures: &figures, measured: Some(&measured) })?;
@@ -60,6 +65,8 @@ impl Session<'_> {
             self.outcome.capacity = Some(self.capacity(policy.bounds(), &steps));
             self.checkpoint()?;
         };
+        let answer = steps.iter().rev().find(|step| step.passed && Some(step.step.load) == bounds.lower);
+        self.outcome.others.share = answer.or(steps.last()).and_then(|step| step.others);
         self.outcome.measured = bounds.lower.and_then(|load| passed.remove(&load));
         if let Some((lower, other)) = bounds.lower.zip(sampled).filter(|(lower, sampled)| *lower != sampled.load) {
             let remark = format!("resources are those of the last step at {}, not of the answer, {lower}", other.load);
@@ -132,6 +139,29 @@ impl Session<'_> {
         self.wait_for_backlog(running)
     }
 
+    /// A step of the search, run again where others disturbed it, as often as that may be.
+    fn undisturbed_step(
+        &mut self,
+        running: &mut Running,
+        step: Step,
+        ramp: &RampPlan,
+        length_ns: u64,
+    ) -> Result<Option<(StepFigures, Measured)>, Reason> {
+        let mut disturbed_before = 0;
+        loop {
+            let Some((mut figures, measured)) = self.step(running, step, ramp, length_ns)? else { return Ok(None) };
+            figures.disturbed_before = disturbed_before;
+            let is_disturbed = figures.others.is_some_and(|others| others.is_disturbed());
+            if !is_disturbed || disturbed_before == MOST_REPEATS {
+                return Ok(Some((figures, measured)));
+            }
+            disturbed_before += 1;
+            if !figures.passed && !self.begin_anew(running, ramp)? {
+                return Ok(None);
+            }
+        }
+    }
+
     /// One step: the load changes, the step before is answered, then everything counts. `None`: the user ended the run.
     fn step(
         &mut self,
@@ -189,14 +219,27 @@ impl Session<'_> {
         }
         let followed_ns = running.clock.now_ns().saturating_sub(to_ns);
         let visibility = self.wait_for_visibility(running, from_ns, to_ns)?;
+        self.wait_for_last_look(running, to_ns)?;
         let is_told = running.visible.is_none() || visibility.is_some();
         let (mut measured, mut counted) = self.counted(running, &counting)?;
         (measured.visibility, counted.is_visibility_missing) = (visibility, !is_told);
         counted.followed_ns = followed_ns;
         running.totals.forget(settling);
         running.totals.forget(counting.number);
-        let figures = counted.figures(ramp, &self.planned.plan, &measured);
+        let mut figures = counted.figures(ramp, &self.planned.plan, &measured);
+        figures.others = running.others_between(from_ns, to_ns).filter(|_| self.outcome.others.not_judged.is_none());
         Ok(Some((figures, measured)))
+    }
+
+    /// Waits until the machine was looked at when the step ended. The next one begins at a whole second, so that nothing is lost.
+    fn wait_for_last_look(&mut self, running: &mut Running, to_ns: u64) -> Result<(), Reason> {
+        let last = to_ns.div_ceil(WINDOW_NS).saturating_sub(1);
+        while !running.is_looked_at(last) && running.clock.now_ns() < to_ns + LAST_LOOK_NS {
+            if self.wait_until(running, running.clock.now_ns() + SLICES_LOOK_NS)? == Waited::Over {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// Follows the operations of a step to their answers while its load stays in place, or until they fail it whatever

@@ -13,6 +13,7 @@ use crate::{
     ledger::Reached,
     loading::Loading,
     observer::{Event, Second},
+    others::{OthersShare, OthersWatch},
     outcome::Phase,
     slice::Slice,
     totals::Totals,
@@ -57,6 +58,7 @@ pub(super) struct Running {
     pub(super) elsewhere: Option<Box<dyn SamplingElsewhere>>,
     pub(super) client: ClientWatch,
     pub(super) readings: Arc<Mutex<Vec<Reading>>>,
+    pub(super) others: Arc<Mutex<OthersWatch>>,
     pub(super) phase: Phase,
     pub(super) drain_until_ns: Option<u64>,
     /// What becomes of messages, where a broker carries them.
@@ -117,6 +119,9 @@ impl Session<'_> {
         running.sampler.end_window();
         let cpu = running.client.cpu();
         self.drain(running)?;
+        if self.write_back_after() {
+            running.sampler.written_back();
+        }
         if running.control.is_spent() {
             // The last answer is the end, not when somebody noticed it.
             to_ns = running.control.ended_ns().clamp(from_ns, to_ns);
@@ -126,6 +131,7 @@ impl Session<'_> {
             measured.client = running.client.load(from_ns, to_ns, cpu, measured.counts.ok);
         }
         self.measured_visibility(running, from_ns, to_ns);
+        self.outcome.others.share = running.others_between(from_ns, to_ns);
         Ok(())
     }
 
@@ -233,7 +239,9 @@ impl Session<'_> {
             if let Some(visible) = &mut running.visible {
                 visible.course.push(window.counts().points.acked);
             }
-            self.tell(&Event::Second(Second { window: &window, phase: running.phase, users, readings: &readings }))?;
+            let others = running.others.lock().unwrap_or_else(PoisonError::into_inner).second(window.first_second());
+            let second = Second { window: &window, phase: running.phase, users, readings: &readings, others };
+            self.tell(&Event::Second(second))?;
         }
         Ok(())
     }
@@ -247,5 +255,15 @@ pub(super) fn next_start_ns(now_ns: u64) -> u64 {
 impl Running {
     pub(super) fn sampler(&self) -> &Sampler {
         &self.sampler
+    }
+
+    /// Whether it is known what others had of the machine in a second.
+    pub(super) fn is_looked_at(&self, second: u64) -> bool {
+        self.others.lock().unwrap_or_else(PoisonError::into_inner).second(second).is_some()
+    }
+
+    /// What others had of the machine over a stretch.
+    pub(super) fn others_between(&self, from_ns: u64, to_ns: u64) -> Option<OthersShare> {
+        self.others.lock().unwrap_or_else(PoisonError::into_inner).between(from_ns, to_ns)
     }
 }

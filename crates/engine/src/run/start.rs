@@ -1,6 +1,6 @@
 //! Before the first operation: connections, clocks, and all that watches the load.
 
-use super::{Session, acting::Acting, client_watch::ClientWatch, load::Running};
+use super::{Session, acting::Acting, client_watch::ClientWatch, load::Running, whose::ServersFound};
 use crate::{
     ceiling::ceiling_per_s,
     clock::RunClock,
@@ -8,6 +8,7 @@ use crate::{
     elsewhere::SamplingElsewhere,
     ledger::Reached,
     loading::{Desk, Loading},
+    others::OthersWatch,
     outcome::Phase,
     plan::{GroupPlan, Load, Plan},
     ramp::Quantity,
@@ -20,7 +21,7 @@ use crate::{
     via::Account,
 };
 use iotbench_core::{Acknowledgement, Cause, Error, Layout, ValueType};
-use iotbench_sampler::{Reading, Sampler, SamplerError, Subject, Target};
+use iotbench_sampler::{Observation, Reading, Sampler, SamplerError, Subject, Target, processors};
 use std::{
     sync::{
         Arc, Mutex, PoisonError,
@@ -57,10 +58,17 @@ impl Session<'_> {
         let witness = verifier.as_ref().map(Verifier::witness);
         let elsewhere = self.sampling_elsewhere().map_err(target)?;
         let loading = self.connect(&control, sender, reached.clone(), witness, account.clone()).map_err(target)?;
+        self.write_back_before();
+        let plan = &self.planned.plan;
         let start_utc_ns = plan.start_utc_ns.or_else(|| self.options.loaders.as_ref().map(|_| common_start_utc_ns()));
         let clock = RunClock::starting_at(epoch(start_utc_ns));
         let readings = Arc::new(Mutex::new(Vec::new()));
-        let sampler = self.sampler(clock, elsewhere.as_deref(), Arc::clone(&readings)).map_err(|e| not_sampled(&e))?;
+        let limit = self.planned.plan.phases.others_cpu;
+        let others = Arc::new(Mutex::new(OthersWatch::new(processors().unwrap_or(1), limit)));
+        let servers = self.servers_by_address();
+        self.outcome.others.not_judged = self.others_not_judged(&servers);
+        let seen = (Arc::clone(&readings), Arc::clone(&others));
+        let sampler = self.sampler(clock, elsewhere.as_deref(), servers, seen).map_err(|e| not_sampled(&e))?;
         let client = ClientWatch::start(clock.epoch(), shared, ceiling_per_s)
             .map_err(|e| Reason::Internal(format!("cannot start a thread: {e}")))?;
         let totals = Totals::new(kinds(plan));
@@ -89,6 +97,7 @@ impl Session<'_> {
             elsewhere,
             client,
             readings,
+            others,
             phase,
             drain_until_ns: None,
             account,
@@ -188,7 +197,8 @@ impl Session<'_> {
         &self,
         clock: RunClock,
         elsewhere: Option<&dyn SamplingElsewhere>,
-        readings: Arc<Mutex<Vec<Reading>>>,
+        servers: ServersFound,
+        (readings, others): (Arc<Mutex<Vec<Reading>>>, Arc<Mutex<OthersWatch>>),
     ) -> Result<Sampler, SamplerError> {
         let role = if self.backend.capabilities().embedded { SHARED_ROLE } else { CLIENT_ROLE };
         let own = Subject { role: role.into(), node: 0, target: own_tree() };
@@ -205,8 +215,17 @@ impl Session<'_> {
         let elsewhere =
             elsewhere.map(|(told, node)| Subject { role: SERVER_ROLE.into(), node, target: Target::Told(told) });
         let machine = Subject { role: MACHINE_ROLE.into(), node: 0, target: Target::Host };
-        let subjects = std::iter::once(own).chain(nodes).chain(elsewhere).chain([machine]).collect();
+        let found = servers.pids.into_iter().zip(0..).map(|(pid, node)| Subject {
+            role: SERVER_ROLE.into(),
+            node,
+            target: Target::ProcessTree { pid },
+        });
+        let subjects = std::iter::once(own).chain(nodes).chain(found).chain(elsewhere).chain([machine]).collect();
         Sampler::start(clock.epoch(), Duration::from_secs(1), subjects, move |tick| {
+            let host = tick.iter().find(|reading| &*reading.role == MACHINE_ROLE);
+            if let Some(Observation::Sampled(sample)) = host.map(|reading| &reading.observation) {
+                others.lock().unwrap_or_else(PoisonError::into_inner).add(*sample);
+            }
             tick.clone_into(&mut readings.lock().unwrap_or_else(PoisonError::into_inner));
         })
     }

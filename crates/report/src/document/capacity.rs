@@ -101,6 +101,15 @@ pub struct Step {
     /// that it is 1; null: not the users of one closed loop, or some operations had no answer.
     #[serde(default)]
     pub littles_ratio: Option<f64>,
+    /// What other programs had of all the machine's processors meanwhile, in percent; null: not known, or not judged.
+    #[serde(default)]
+    pub others_cpu_pct: Option<f64>,
+    /// Whether others disturbed it, each time it was run.
+    #[serde(default)]
+    pub disturbed: bool,
+    /// So many times it was run before, and disturbed: those count for nothing.
+    #[serde(default)]
+    pub disturbed_before: u32,
     /// Whether the load was sustained.
     pub passed: bool,
     /// What it failed by.
@@ -155,6 +164,9 @@ impl From<&StepFigures> for Step {
             visibility: figures.visibility.as_ref().map(Visibility::from),
             backlog: figures.backlog.as_ref().map(Backlog::from),
             littles_ratio: figures.littles_ratio.and_then(rounded),
+            others_cpu_pct: figures.others.and_then(|others| rounded(others.cpu_mean * 100.0)),
+            disturbed: figures.others.is_some_and(|others| others.is_disturbed()),
+            disturbed_before: figures.disturbed_before,
             passed: figures.passed,
             limit: figures.limit.map(Limit::from),
             failure: figures.failure.clone(),

@@ -84,6 +84,10 @@ pub struct Storage {
     /// The growth over the acknowledged datapoints, preloaded ones included; null when one of them is not known or there
     /// are none.
     pub bytes_per_point: Option<f64>,
+    /// How long the system took to write what waited for the disk when the measured part had ended, in seconds; null: it was
+    /// not waited for.
+    #[serde(default)]
+    pub write_back_s: Option<f64>,
 }
 
 impl Storage {
@@ -92,6 +96,7 @@ impl Storage {
         let growth = bytes_before.zip(bytes_after).and_then(|(before, after)| after.checked_sub(before));
         let written = outcome.points.acked + outcome.preloaded_points;
         let bytes_per_point = growth.and_then(|bytes| rounded(bytes as f64 / written as f64));
-        Self { bytes_before, bytes_after, bytes_per_point }
+        let write_back_s = outcome.data_disk.written_back.and_then(|took| rounded(took.as_secs_f64()));
+        Self { bytes_before, bytes_after, bytes_per_point, write_back_s }
     }
 }

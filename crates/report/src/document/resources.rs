@@ -1,8 +1,8 @@
 //! What processes used.
 
 use super::{datagrams::Datagrams, rounded};
-use iotbench_engine::{BROKER_ROLE, CLIENT_ROLE, MACHINE_ROLE, SHARED_ROLE};
-use iotbench_sampler::{NetworkMethod, Summary};
+use iotbench_engine::{BROKER_ROLE, CLIENT_ROLE, DataDisk, MACHINE_ROLE, SHARED_ROLE};
+use iotbench_sampler::{Medium, NetworkMethod, Owed, Summary};
 use serde::{Deserialize, Serialize};
 
 /// What one part of the system used over the measured part. A figure that could not be had is null.
@@ -26,8 +26,17 @@ pub struct Resources {
     pub rss_bytes_max: Option<u64>,
     /// Bytes fetched from storage devices.
     pub disk_read_bytes: Option<u64>,
-    /// Bytes sent to storage devices: at most these, where the kernel charges processes with more than the devices took.
+    /// Bytes that the measured part had storage devices write, at once or later. Null: its bounds are too far apart.
     pub disk_written_bytes: Option<u64>,
+    /// At least so many.
+    #[serde(default)]
+    pub disk_written_least_bytes: Option<u64>,
+    /// At most so many.
+    #[serde(default)]
+    pub disk_written_most_bytes: Option<u64>,
+    /// Of those, at least so many after the measured part.
+    #[serde(default)]
+    pub disk_written_later_bytes: Option<u64>,
     /// Bytes received; null where datagrams came, of which some may have been dropped.
     pub net_rx_bytes: Option<u64>,
     /// Bytes sent, those of datagrams included.
@@ -48,27 +57,17 @@ pub struct Resources {
 
 const SHARED: &str = "the database runs inside the client's process: the figures are those of both together";
 const ELSEWHERE: &str = "sampled by an agent beside it";
+const IN_MEMORY: &str = "nothing is written to disk: the database's files are in memory (tmpfs)";
 const MACHINE: &str = "all that ran on it, this run and others";
 
 impl Resources {
-    /// Of each part that was sampled, and what the client knows of datagrams.
-    ///
-    /// Linux charges a process with each page of the cache that it makes dirty. Where the file system keeps large folios,
-    /// that is up to 2 MiB for a write of some bytes. What the machine's devices took in the same time is the other bound.
+    /// Of each part that was sampled, what its window had the disk write, and what the client knows of datagrams.
     #[must_use]
-    pub(super) fn of_run(summaries: &[Summary], datagrams: Datagrams) -> Vec<Self> {
+    pub(super) fn of_run(summaries: &[Summary], disk: DataDisk, datagrams: Datagrams) -> Vec<Self> {
         let machine = summaries.iter().find(|summary| &*summary.role == MACHINE_ROLE);
-        let taken_bytes = machine.and_then(|machine| machine.disk_written_bytes);
-        let bounded = |summary: &Summary| {
+        let complete = |summary: &Summary| {
             let mut resources = Self::from(summary);
-            let charged_bytes = resources.disk_written_bytes;
-            if let (Some(charged), Some(taken)) = (charged_bytes, taken_bytes)
-                && charged > taken
-                && !summary.elsewhere
-            {
-                resources.disk_written_bytes = taken_bytes;
-                resources.add_note(&format!("written at most what the devices took, charged were {charged} bytes"));
-            }
+            resources.add_written(summary, machine, disk.medium);
             if summary.elsewhere {
                 resources.add_note(ELSEWHERE);
             }
@@ -77,7 +76,26 @@ impl Resources {
             }
             resources
         };
-        summaries.iter().map(bounded).collect()
+        summaries.iter().map(complete).collect()
+    }
+
+    /// What it had storage devices write; of the machine, what they took.
+    fn add_written(&mut self, summary: &Summary, machine: Option<&Summary>, medium: Option<Medium>) {
+        if self.role == MACHINE_ROLE {
+            let taken_bytes = summary.disk_written_bytes;
+            (self.disk_written_least_bytes, self.disk_written_most_bytes) = (taken_bytes, taken_bytes);
+            self.disk_written_bytes = taken_bytes;
+            return;
+        }
+        if medium == Some(Medium::Memory) && self.is_of_database() && !summary.elsewhere {
+            self.add_note(IN_MEMORY);
+            return;
+        }
+        let Some(owed) = Owed::of(summary, machine, medium.unwrap_or(Medium::Other)) else { return };
+        self.disk_written_bytes = owed.exact_bytes();
+        self.disk_written_least_bytes = Some(owed.least_bytes);
+        self.disk_written_most_bytes = Some(owed.most_bytes);
+        self.disk_written_later_bytes = Some(owed.later_bytes);
     }
 
     /// Says one thing more that a reader has to know.
@@ -110,7 +128,10 @@ impl From<&Summary> for Resources {
             rss_bytes_mean: summary.rss_bytes_mean,
             rss_bytes_max: summary.rss_bytes_max,
             disk_read_bytes: summary.disk_read_bytes,
-            disk_written_bytes: summary.disk_written_bytes,
+            disk_written_bytes: None,
+            disk_written_least_bytes: None,
+            disk_written_most_bytes: None,
+            disk_written_later_bytes: None,
             net_rx_bytes: summary.net_rx_bytes,
             net_tx_bytes: summary.net_tx_bytes,
             energy_j: summary.energy_uj.and_then(|energy_uj| rounded(energy_uj as f64 / 1e6)),
@@ -130,55 +151,65 @@ impl From<&Summary> for Resources {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use iotbench_sampler::{Method, Source};
+    use crate::written::{written, written_later, written_of_all};
+    use iotbench_sampler::{Method, Source, WithWriteBack, Writes};
 
-    fn summary(role: &str, disk_written_bytes: Option<u64>) -> Summary {
-        let method = Method { source: Source::Host, network: None };
-        Summary {
-            role: role.into(),
-            node: 0,
-            method,
-            from: None,
-            to: None,
-            samples: 2,
-            elsewhere: false,
-            gone_at: None,
-            cpu_s: None,
-            user_s: None,
-            system_s: None,
-            cpu_pct_mean: None,
-            processes_max: None,
-            pss_bytes_mean: None,
-            pss_bytes_max: None,
-            rss_bytes_mean: None,
-            rss_bytes_max: None,
-            disk_read_bytes: None,
-            disk_written_bytes,
-            net_rx_bytes: None,
-            net_tx_bytes: None,
-            energy_uj: None,
-        }
+    const TREE: Method = Method { source: Source::ProcessTree, network: None };
+    const HOST: Method = Method { source: Source::Host, network: None };
+
+    fn summary(role: &str, method: Method, disk_written_bytes: Option<u64>) -> Summary {
+        Summary { disk_written_bytes, ..Summary::unknown(role, method) }
+    }
+
+    fn on(medium: Medium) -> DataDisk {
+        DataDisk { medium: Some(medium), written_back: None }
+    }
+
+    /// A machine whose devices took 2,000 bytes of 30,000 that were made dirty, and the others after the window.
+    fn machine() -> Summary {
+        let all =
+            WithWriteBack { written_bytes: Some(30_000), dirtied_bytes: Some(30_000), dirty_after_bytes: Some(0) };
+        let writes = Writes {
+            dirtied_bytes: Some(30_000),
+            dirty_before_bytes: Some(0),
+            dirty_after_bytes: Some(28_000),
+            with_write_back: Some(all),
+            ..Writes::default()
+        };
+        Summary { writes, ..summary("machine", HOST, Some(2_000)) }
     }
 
     #[test]
-    fn no_process_wrote_more_than_the_devices_took() {
-        let written = |summaries: &[Summary]| {
-            Resources::of_run(summaries, Datagrams::No)
-                .into_iter()
-                .map(|r| (r.disk_written_bytes, r.note))
-                .collect::<Vec<_>>()
-        };
-        let of_machine = summary("machine", Some(500));
-        let all = written(&[summary("client", Some(20)), summary("server", Some(11_000)), of_machine]);
-        assert_eq!(all[0], (Some(20), None));
-        let note = "written at most what the devices took, charged were 11000 bytes";
-        assert_eq!(all[1], (Some(500), Some(note.into())));
-        assert_eq!(all[2].0, Some(500));
-        let unknown = written(&[summary("server", Some(11_000)), summary("machine", None)]);
-        assert_eq!(unknown[0], (Some(11_000), None), "where the devices do not tell, nothing bounds it");
-        let elsewhere = Summary { elsewhere: true, ..summary("server", Some(11_000)) };
-        let elsewhere = written(&[elsewhere, summary("machine", Some(500))]);
-        assert_eq!(elsewhere[0], (Some(11_000), Some(ELSEWHERE.into())), "those are another machine's devices");
+    fn who_has_the_disk_write_later_is_told_with_all_of_it() {
+        let all = [summary("server", TREE, Some(30_000)), machine()];
+        let told = Resources::of_run(&all, on(Medium::Device), Datagrams::No);
+        let server = &told[0];
+        assert_eq!(server.disk_written_bytes, Some(30_000));
+        assert_eq!((server.disk_written_least_bytes, server.disk_written_most_bytes), (Some(30_000), Some(30_000)));
+        assert_eq!(written(server), "29.3\u{a0}KiB");
+        let later = "written: of it at least 27.3\u{a0}KiB after the measured part";
+        assert_eq!(written_later(server).as_deref(), Some(later));
+        assert_eq!((told[1].disk_written_bytes, written_later(&told[1])), (Some(2_000), None));
+    }
+
+    #[test]
+    fn bounds_that_are_far_apart_are_no_figure() {
+        let mut machine = machine();
+        machine.writes.with_write_back = None;
+        let all = [summary("server", TREE, Some(30_000)), machine];
+        let server = &Resources::of_run(&all, on(Medium::Device), Datagrams::No)[0];
+        assert_eq!((server.disk_written_bytes, written(server)), (None, "1.95\u{a0}KiB to 29.3\u{a0}KiB".into()));
+        let unknown = &Resources::of_run(&all, DataDisk::default(), Datagrams::No)[0];
+        assert_eq!((unknown.disk_written_bytes, written(unknown)), (None, "≤ 29.3\u{a0}KiB".into()));
+        assert_eq!(written_of_all(&[server, unknown]), "1.95\u{a0}KiB to 58.6\u{a0}KiB");
+    }
+
+    #[test]
+    fn in_memory_there_is_no_disk() {
+        let all = [summary("client", TREE, Some(20)), summary("server", TREE, Some(0)), machine()];
+        let told = Resources::of_run(&all, on(Medium::Memory), Datagrams::No);
+        assert_eq!((told[1].disk_written_most_bytes, told[1].note.as_deref()), (None, Some(IN_MEMORY)));
+        assert_eq!((told[0].disk_written_most_bytes, told[0].note.as_deref()), (Some(20), None));
     }
 
     /// TCP connections alone would say that who writes in datagrams needs no network.
@@ -188,11 +219,11 @@ mod tests {
             method: Method { source: Source::ProcessTree, network: Some(NetworkMethod::Socket) },
             net_rx_bytes: Some(10),
             net_tx_bytes: Some(20),
-            ..summary(role, None)
+            ..summary(role, TREE, None)
         };
         let of_run = |datagrams| {
-            let all = [by_socket("client"), by_socket("influxdb"), summary("machine", None)];
-            let all = Resources::of_run(&all, datagrams).into_iter();
+            let all = [by_socket("client"), by_socket("influxdb"), summary("machine", HOST, None)];
+            let all = Resources::of_run(&all, on(Medium::Device), datagrams).into_iter();
             all.map(|r| (r.net_rx_bytes, r.net_tx_bytes, r.note)).collect::<Vec<_>>()
         };
         let sent = of_run(Datagrams::Sent(1_000));

@@ -7,6 +7,7 @@ use crate::{
         figure::{NONE, TIE, bytes, count, or_none, significant},
         machine,
     },
+    written::{written, written_later},
 };
 use maud::{Markup, html};
 
@@ -68,22 +69,16 @@ fn resources(document: &Document) -> Markup {
     let row = |r: &Resources| {
         let name = if r.node == 0 { r.role.clone() } else { format!("{} {}", r.role, r.node) };
         let cpu = [or_none(r.cpu_pct_mean, significant), or_none(r.cpu_s, significant)];
-        let sizes = [
-            r.rss_bytes_mean,
-            r.rss_bytes_max,
-            r.disk_read_bytes,
-            r.disk_written_bytes,
-            r.net_rx_bytes,
-            r.net_tx_bytes,
-        ];
+        let sizes = [r.rss_bytes_mean, r.rss_bytes_max, r.disk_read_bytes];
         let sizes = sizes.map(|size| or_none(size, bytes));
-        std::iter::once(name).chain(cpu).chain(sizes).collect()
+        let network = [r.net_rx_bytes, r.net_tx_bytes].map(|size| or_none(size, bytes));
+        std::iter::once(name).chain(cpu).chain(sizes).chain([written(r)]).chain(network).collect()
     };
     let heads =
         ["role", "CPU, % of a core", "CPU, s", "RSS mean", "RSS max", "disk read", "written", "net in", "net out"];
     let table = Table::new(&heads, document.resources.iter().map(row).collect());
     let notes = document.resources.iter().map(|r| {
-        let note = r.note.iter().map(|note| format!("; {note}")).collect::<String>();
+        let note = written_later(r).iter().chain(&r.note).map(|note| format!("; {note}")).collect::<String>();
         let gone = r.gone_at_s.map(|s| format!("; gone after {} s", significant(s))).unwrap_or_default();
         format!("{}: by {}{gone}{note}", r.role, r.method)
     });

@@ -100,6 +100,14 @@ fn plots(timeline: &Timeline, colour: usize) -> Vec<Plot> {
             ],
         },
         Plot { title: "CPU", axis: Axis::linear("% of a core", Unit::Percent), lines: roles("cpu_pct") },
+        Plot {
+            title: "Others on the machine",
+            axis: Axis::linear("% of all processors", Unit::Percent),
+            lines: vec![
+                line("other programs", "others_cpu_pct", colour + 1, Shape::Solid),
+                line("other machines (steal)", "steal_pct", colour + 6, Shape::Dashed),
+            ],
+        },
         Plot { title: "Memory", axis: Axis::linear("resident set", Unit::Bytes), lines: roles("rss_bytes") },
         Plot {
             title: "Written to disk",

@@ -4,7 +4,10 @@ use super::{
     figure::{NONE, bytes, count, duration, or_none, significant},
     table::{list, table},
 };
-use crate::document::{Document, Durability, Hiccup, Resources};
+use crate::{
+    document::{Document, Durability, Hiccup, Resources},
+    written::{written, written_later},
+};
 use comfy_table::CellAlignment::Right;
 use iotbench_engine::hiccup::HiccupCause;
 
@@ -18,7 +21,10 @@ pub(super) fn sections(document: &Document, columns: u16) -> Vec<String> {
         ["Machine".into(), machine(document)],
         ["Made by".into(), made_by(document)],
     ];
-    rows.extend(document.remarks.iter().map(|remark| ["Remark".into(), remark.clone()]));
+    // Said first of all already.
+    let disturbed = document.others.as_ref().and_then(|others| others.disturbed.as_ref());
+    let remarks = document.remarks.iter().filter(|remark| Some(*remark) != disturbed);
+    rows.extend(remarks.map(|remark| ["Remark".into(), remark.clone()]));
     resources(document, columns).into_iter().chain([list(rows, columns)]).collect()
 }
 
@@ -43,22 +49,16 @@ fn resources(document: &Document, columns: u16) -> Option<String> {
     let row = |r: &Resources| {
         let name = if r.node == 0 { r.role.clone() } else { format!("{} {}", r.role, r.node) };
         let percent = or_none(r.cpu_pct_mean, |pct| format!("{} %", significant(pct)));
-        let sizes = [
-            r.rss_bytes_mean,
-            r.rss_bytes_max,
-            r.pss_bytes_mean,
-            r.disk_read_bytes,
-            r.disk_written_bytes,
-            r.net_rx_bytes,
-            r.net_tx_bytes,
-        ];
-        [name, percent].into_iter().chain(sizes.map(|size| or_none(size, bytes))).collect::<Vec<_>>()
+        let sizes = [r.rss_bytes_mean, r.rss_bytes_max, r.pss_bytes_mean, r.disk_read_bytes];
+        let sizes = sizes.map(|size| or_none(size, bytes));
+        let network = [r.net_rx_bytes, r.net_tx_bytes].map(|size| or_none(size, bytes));
+        [name, percent].into_iter().chain(sizes).chain([written(r)]).chain(network).collect::<Vec<_>>()
     };
     let heads = ["CPU", "RSS mean", "RSS max", "PSS mean", "disk read", "written", "net in", "net out"];
     let rows = document.resources.iter().map(row).collect();
     let text = table("Resources", &heads, rows, Right, columns);
     let of_role = |r: &Resources| {
-        let note = r.note.iter().map(|note| format!("; {note}")).collect::<String>();
+        let note = written_later(r).iter().chain(&r.note).map(|note| format!("; {note}")).collect::<String>();
         let gone = r.gone_at_s.map(|s| format!("; gone after {} s", significant(s))).unwrap_or_default();
         super::paragraph(&format!("{}: by {}{gone}{note}", r.role, r.method), columns)
     };

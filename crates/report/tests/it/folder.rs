@@ -27,7 +27,7 @@ fn observer(out: &Path) -> FolderObserver {
 }
 
 fn second(window: &Window, readings: &[Reading], observer: &mut FolderObserver) -> Result<(), String> {
-    observer.event(&Event::Second(Second { window, phase: Phase::WarmUp, users: 16, readings }))
+    observer.event(&Event::Second(Second { window, phase: Phase::WarmUp, users: 16, readings, others: None }))
 }
 
 fn reading(at_s: u64) -> Reading {
@@ -43,6 +43,10 @@ fn reading(at_s: u64) -> Reading {
         disk_read_bytes: Some(7),
         disk_written_bytes: Some(10 * at_s * at_s),
         disk_cancelled_bytes: None,
+        disk_dirtied_bytes: None,
+        disk_dirty_bytes: None,
+        others_cpu_s: None,
+        steal_s: None,
         net_rx_bytes: None,
         net_tx_bytes: None,
         energy_uj: None,

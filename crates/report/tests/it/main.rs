@@ -7,3 +7,4 @@ mod steadiness;
 mod studies;
 mod sweep;
 mod terminal;
+mod written;

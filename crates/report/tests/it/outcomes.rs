@@ -15,12 +15,12 @@ use iotbench_core::{
     Signal, TableSpec, ValueType,
 };
 use iotbench_engine::{
-    ClientFigures, ClientLoad, GroupPlan, Load, Measured, OperationPlan, Outcome, Part, Payload, Phase, PhasesPlan,
-    Plan, ReadCounts, Reason, SecondFigures, StopPlan, Verdict, parse_profile,
+    ClientFigures, ClientLoad, DataDisk, GroupPlan, Load, Measured, OperationPlan, Others, Outcome, Part, Payload,
+    Phase, PhasesPlan, Plan, ReadCounts, Reason, SecondFigures, StopPlan, Verdict, parse_profile,
 };
 use iotbench_recorder::{LatencyHistogram, OperationKind, PointCounts, Recorder, Recording, Requests, Timing, Window};
 use iotbench_report::{Environment, Filesystem, Provenance, Tool};
-use iotbench_sampler::{Method, NetworkMethod, Source, Summary};
+use iotbench_sampler::{Medium, Method, NetworkMethod, Source, Summary, Writes};
 use std::{
     sync::Arc,
     time::{Duration, SystemTime},
@@ -113,6 +113,7 @@ pub fn plan() -> Plan {
             drain_ns: 60_000_000_000,
             settle_ns: 60_000_000_000,
             run_deadline_ns: None,
+            others_cpu: 0.05,
         },
         ramp: None,
         sweep: None,
@@ -229,6 +230,7 @@ fn client_summary() -> Summary {
         rss_bytes_max: Some(35 << 20),
         disk_read_bytes: Some(0),
         disk_written_bytes: Some(123_456_789),
+        writes: Writes::default(),
         net_rx_bytes: None,
         net_tx_bytes: None,
         energy_uj: None,
@@ -274,6 +276,8 @@ pub fn fixed(ok: u64, fail: u64, unknown: u64) -> Outcome {
         capacity: None,
         writes_alone: None,
         resources: vec![client_summary()],
+        others: Others::default(),
+        data_disk: DataDisk { medium: Some(Medium::Device), written_back: Some(Duration::from_millis(40)) },
         sampler_cpu_pct: 0.125,
         storage_bytes_before: Some(4_096),
         storage_bytes_after: Some(4_096 + points.acked * 80),

@@ -191,6 +191,11 @@ pub(super) const TABLES: &[Table] = &[
                 "`auto` or time",
                 "the load ends by then, whatever it has found; `auto`: each part's own length is limit enough",
             ),
+            key(
+                "others_cpu",
+                "share",
+                "the result says so first, and a step of a search is run again, where other programs had more of all the machine's processors in more than 5 % of the seconds; 100 %: not judged",
+            ),
         ],
     },
     Table {

@@ -216,6 +216,7 @@ pub(super) fn carry_out_in(
         loaders: arguments.agents.loaders(),
         elsewhere: elsewhere(arguments, servers.database),
         resumed,
+        files: files.map(Path::to_owned).or_else(|| job.own_folder()),
         via: servers.broker.map(Broker::via),
     };
     let outcome = run_on_a_thread(planned, job.backend, options, &mut watchers, stop)

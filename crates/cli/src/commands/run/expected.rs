@@ -8,7 +8,7 @@ use crate::{
     plan_text,
     progress::grouped,
 };
-use iotbench_engine::{Forecast, Plan, Planned, Span};
+use iotbench_engine::{Forecast, MOST_REPEATS, Plan, Planned, Span};
 use rustix::fs::statvfs;
 use serde::Serialize;
 use std::{path::Path, time::Duration};
@@ -97,15 +97,24 @@ fn span(ns: u64) -> Span {
     Span(Duration::from_nanos(ns))
 }
 
+/// That a step may be run again.
+fn again(others_cpu: f64) -> String {
+    if others_cpu >= 1.0 {
+        return String::new();
+    }
+    format!(", and each up to {MOST_REPEATS} times again where other programs disturb it")
+}
+
 fn time(plan: &Plan, forecast: &Forecast) -> String {
     let phases = &plan.phases;
     let load = span(forecast.load_ns);
     let load = match (forecast.steps, phases.run_deadline_ns) {
         (Some(_), Some(most)) => format!("load about {load}, at most {}", span(most)),
         (Some((steps, step_ns)), None) => format!(
-            "load about {load}, at most {steps} steps of {} and before each {} for the answers of the one before",
+            "load about {load}, at most {steps} steps of {} and before each {} for the answers of the one before{}",
             span(step_ns),
             span(phases.deadline_ns.saturating_mul(2)),
+            again(phases.others_cpu),
         ),
         (None, _) => format!("load at most {load}"),
     };

@@ -61,6 +61,8 @@ impl Counted {
             visibility: trial.visibility,
             backlog: trial.backlog,
             littles_ratio: trial.littles_ratio,
+            others: None,
+            disturbed_before: 0,
             followed_ns: self.followed_ns,
             passed: failure.is_none(),
             limit: failure.as_ref().map(|failure| failure.limit),

@@ -15,6 +15,7 @@ name = "aggregator"
 load = { model = "interval", interval = "2s", window = "1s" }
 operations = [{ kind = "write", datapoints = 1, devices = 10 }]
 [phases]
+others_cpu = "100%"
 deadline = "20s"
 [stop]
 mean_response = "1s"

@@ -28,6 +28,7 @@ connections = 200
 load = { model = "open", rate = 400 }
 operations = [{ kind = "write", datapoints = 1 }]
 [phases]
+others_cpu = "100%"
 duration = "3s"
 deadline = "20s"
 "#;
@@ -43,6 +44,7 @@ name = "pmus"
 load = { model = "closed", users = 1, think_time = "20ms" }
 operations = [{ kind = "write", datapoints = "since_last" }]
 [phases]
+others_cpu = "100%"
 duration = "3s"
 deadline = "20s"
 "#;

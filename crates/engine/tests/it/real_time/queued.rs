@@ -207,6 +207,7 @@ name = "readers"
 load = { model = "closed", users = 1, think_time = "20ms" }
 operations = [{ kind = "read_newest", records = 1 }]
 [phases]
+others_cpu = "100%"
 preload = "100"
 [ramp]
 steps = [2, 4]

@@ -44,6 +44,8 @@ pub fn ramp() -> Outcome {
             visibility: None,
             backlog: None,
             littles_ratio: failure.is_none().then_some(rate * (mean_s + 1.0) / f64::from(users)),
+            others: None,
+            disturbed_before: 0,
             followed_ns: 120_000_000,
             passed: failure.is_none(),
             limit: failure.map(|_| Limit::Latency),

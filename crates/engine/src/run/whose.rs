@@ -1,0 +1,65 @@
+//! Whose the processes of this machine are: servers that the user names by their addresses are no strangers.
+
+use super::Session;
+use iotbench_core::Endpoint;
+use iotbench_sampler::{Listener, listener};
+use std::{collections::BTreeSet, net::ToSocketAddrs};
+
+/// The servers at the addresses that the user gave, as far as they run here.
+#[derive(Debug, Default)]
+pub(super) struct ServersFound {
+    /// The processes that listen there.
+    pub(super) pids: Vec<i32>,
+    /// One that runs here and was not found.
+    pub(super) hidden: Option<String>,
+}
+
+impl Session<'_> {
+    /// Looks for the servers that this process has not started.
+    pub(super) fn servers_by_address(&self) -> ServersFound {
+        let target = &self.planned.open.target;
+        if self.outcome.embedded || target.nodes.iter().any(|node| node.pid.is_some()) {
+            return ServersFound::default();
+        }
+        let own = rustix::process::getpid().as_raw_nonzero().get();
+        let mut found = ServersFound::default();
+        let mut pids = BTreeSet::new();
+        for endpoint in &target.endpoints {
+            match whose(endpoint) {
+                Some(Listener::Process(pid)) if pid != own => {
+                    pids.insert(pid);
+                }
+                Some(Listener::Process(_) | Listener::Elsewhere) => {}
+                Some(Listener::Hidden) | None => found.hidden = Some(endpoint.to_string()),
+            }
+        }
+        found.pids = pids.into_iter().collect();
+        found
+    }
+
+    /// Why what others do to this machine is not judged.
+    pub(super) fn others_not_judged(&self, servers: &ServersFound) -> Option<String> {
+        if self.planned.plan.phases.others_cpu >= 1.0 {
+            return Some("phases.others_cpu allows all".into());
+        }
+        if self.options.loaders.is_some() {
+            return Some("agents make the load".into());
+        }
+        if self.options.via.as_ref().is_some_and(|via| via.nodes.is_empty()) {
+            return Some("the broker may run on this machine, and its processes are not known".into());
+        }
+        let hidden = servers.hidden.as_ref()?;
+        Some(format!("the server at {hidden} may run on this machine, and its processes are not to be seen"))
+    }
+}
+
+/// Who listens at an endpoint; `None`: it names no address.
+fn whose(endpoint: &Endpoint) -> Option<Listener> {
+    let url = endpoint.expose();
+    let host = url.host_str()?.trim_start_matches('[').trim_end_matches(']').to_owned();
+    // Nobody is found at a port that is not written; whether the address is one of this machine is.
+    let addresses = (host, endpoint.port().unwrap_or(0)).to_socket_addrs().ok()?;
+    let all: Vec<Listener> = addresses.map(listener).collect();
+    let is_process = |listener: &&Listener| matches!(listener, Listener::Process(_));
+    all.iter().find(is_process).or_else(|| all.iter().find(|l| **l == Listener::Hidden)).or(all.first()).copied()
+}
