@@ -1,6 +1,6 @@
 //! SQLite, embedded: what is acknowledged is in the file that is kept, in every layout.
 
-use crate::end_to_end::program::{Run, run};
+use crate::end_to_end::program::{Run, in_full, run};
 use iotbench::simulator::{DEFAULT_ORIGIN_NS, Dataset, DatasetConfig};
 use rusqlite::{Connection, OpenFlags};
 use std::{collections::BTreeMap, path::Path};
@@ -49,7 +49,7 @@ fn bulk_holds_what_was_acknowledged() {
 
 #[test]
 fn a_machine_in_bulk_is_one_row_a_second_with_every_nanosecond() {
-    let run = run(&["-p", "machine_write", "-b", "sqlite:bulk", "-d", "10s", "--warmup", "0", "--keep"]);
+    let run = in_full(&["-p", "machine_write", "-b", "sqlite:bulk", "-d", "10s", "--warmup", "0", "--keep"]);
     run.assert_sound();
     assert!(run.count("points.generated").abs_diff(10_000) <= 2, "{}", run.figure("points"));
     assert_eq!(run.count("points.dropped"), 0);

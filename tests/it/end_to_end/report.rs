@@ -2,7 +2,7 @@
 
 use crate::end_to_end::{
     browser::Browser,
-    program::{Run, run, said},
+    program::{Run, in_full, said},
 };
 use crate::soundness::assert_sound;
 use bytes::Bytes;
@@ -21,7 +21,7 @@ use std::{
 /// Two runs of one profile with enough operations for a 99th percentile.
 static RUNS: LazyLock<[Run; 2]> = LazyLock::new(|| {
     let load = ["-p", "machine_write", "--arrival", "constant", "-r", "1000", "-d", "3s", "--warmup", "0s"];
-    ["blackhole", "sqlite:wide"].map(|backend| run(&[&load[..], &["-b", backend]].concat()))
+    ["blackhole", "sqlite:wide"].map(|backend| in_full(&[&load[..], &["-b", backend]].concat()))
 });
 
 fn report(arguments: &[&str], runs: &[&Path]) -> Output {

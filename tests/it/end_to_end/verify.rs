@@ -88,14 +88,15 @@ fn time(ns: i64) -> String {
     jiff::Timestamp::from_nanosecond(ns.into()).unwrap().to_string()
 }
 
-/// 32 of 200 devices are looked at.
 #[test]
 fn a_sample_tells_what_it_would_have_found() {
     let run = run(&["-p", "pmu_write", "--vus", "200", "-d", "1s", "--warmup", "0"]);
-    assert_eq!((run.count("audit.devices"), run.count("audit.of_devices")), (32, 200));
+    // 32 draws, of which some are of the same device.
+    let devices = i32::try_from(run.count("audit.devices")).unwrap();
+    assert!((20..=32).contains(&devices) && run.count("audit.of_devices") == 200, "{devices}");
     let part = |name: &str| run.figure("audit.detectable")[name].as_f64().unwrap();
-    // A wrong device is missed by each of 32 draws.
-    let missed = |bad: f64| (1.0 - bad).powi(32);
+    // A wrong device is missed by each of them.
+    let missed = |bad: f64| (1.0 - bad).powi(devices);
     assert!((missed(part("part_of_devices")) - 0.05).abs() < 0.001, "{}", part("part_of_devices"));
     let points = part("part_of_points") * run.count("audit.right") as f64;
     assert!((points - 3.0).abs() < 0.02, "the rule of three: {points}");

@@ -105,9 +105,12 @@ fn what_is_published_is_stored_at_every_qos_with_every_payload() {
                 let mean = |pointer: &str| ended.document.pointer(pointer).and_then(Value::as_f64).unwrap();
                 let lag: f64 =
                     ["publish", "broker", "queue"].map(|s| mean(&format!("/via/stages/{s}/mean"))).iter().sum();
-                let whole = mean("/latency/by_operation/response/mean");
-                let service = mean("/latency/by_operation/service/mean");
-                assert!(lag > 0.0 && lag + service <= whole * 1.000_1, "{lag} + {service} in {whole}: {case}");
+                // Of what was left pending the whole is not known.
+                if published == 100 {
+                    let whole = mean("/latency/by_operation/response/mean");
+                    let service = mean("/latency/by_operation/service/mean");
+                    assert!(lag > 0.0 && lag + service <= whole * 1.000_1, "{lag} + {service} in {whole}: {case}");
+                }
                 assert!(ended.of_role("broker")["samples"].as_u64().unwrap() > 0, "{case}");
                 let title = ended.document["target"]["via"].as_str().unwrap();
                 assert!(via.contains("payload") || title == "mqtt qos 1 json64", "{title}");
