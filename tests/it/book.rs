@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot start the program has failed")]
 
 mod lines;
+mod method;
 mod reference;
 mod shown;
 
