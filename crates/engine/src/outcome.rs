@@ -167,6 +167,8 @@ pub struct Measured {
     pub visibility: Option<Visibility>,
     /// What was measured of the client in it.
     pub client: ClientLoad,
+    /// Of a step of a ramp, its resources by role and node. Those of a fixed load are the outcome's.
+    pub resources: Vec<Summary>,
 }
 
 impl Outcome {

@@ -9,7 +9,7 @@ mod tallies;
 #[cfg(test)]
 mod virtual_time;
 
-pub use tallies::{Tallies, Tally};
+pub use tallies::Tallies;
 
 use crate::ramp::{Bounds, Decision, Purpose, Step};
 use serde::{Deserialize, Serialize};
@@ -104,6 +104,11 @@ impl CapacitySearch {
             // As many for as against it.
             return Some(self.current);
         }
+        let load = self.current.load;
+        if self.tallies.of(load).is_clients() && !self.is_decided(load) {
+            // It has said nothing of the database yet.
+            return Some(Step { load, purpose: Purpose::Retest });
+        }
         let Bounds { lower, upper, .. } = self.tallies.bounds();
         if let Some(load) = upper.filter(|&load| !self.is_decided(load) && self.is_doubtful(load)) {
             return Some(Step { load, purpose: Purpose::Retest });
@@ -131,8 +136,7 @@ impl CapacitySearch {
 
     /// Whether no further trial of this load can change what the majority says.
     fn is_decided(&self, load: u32) -> bool {
-        let Tally { sustained, failed, .. } = self.tallies.of(load);
-        sustained.max(failed) > self.plan.repeats / 2
+        self.tallies.of(load).is_decided(self.plan.repeats)
     }
 }
 
@@ -260,6 +264,21 @@ mod tests {
         let never = |_: Step, _: u32| TooMuchForClient;
         let nothing = Bounds { lower: None, upper: Some(1), confirmed: false, client_limited: true };
         assert_eq!(search(PLAN, never).0, nothing);
+    }
+
+    /// A client that is held up makes each load once in vain.
+    #[test]
+    fn what_only_the_client_failed_is_run_again_and_is_no_vote() {
+        let (found, steps) =
+            search(PLAN, |step, before| if before < 1 { TooMuchForClient } else { up_to(100)(step, before) });
+        assert_eq!(found, bounds(100, 104), "{steps:?}");
+        // A client that is the limit now and then does not make a search endless.
+        let mut calls = 0;
+        let (found, steps) = search(PLAN, |step, before| {
+            calls += 1;
+            if calls % 2 == 0 { TooMuchForClient } else { up_to(100)(step, before) }
+        });
+        assert!(found.lower <= Some(100) && steps.len() < 60, "{found:?} after {} trials", steps.len());
     }
 
     proptest! {

@@ -284,6 +284,7 @@ impl Totals {
             pacing_error: totals.pacing_error.clone(),
             visibility: None,
             client: ClientLoad::default(),
+            resources: Vec::new(),
         })
     }
 }

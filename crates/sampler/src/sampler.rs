@@ -95,6 +95,7 @@ enum Order {
     BeginWindow,
     EndWindow,
     WrittenBack,
+    Tell(SyncSender<Vec<Summary>>),
     Follow { role: String, node: u32, pid: i32 },
     Stop,
 }
@@ -138,6 +139,14 @@ impl Sampler {
     /// Closes the summaries with a sample taken now. Ticks go on. Returns at once.
     pub fn end_window(&self) {
         self.order(Order::EndWindow);
+    }
+
+    /// The summaries of the window as it is, in the order of the subjects; none if the thread has ended.
+    #[must_use]
+    pub fn window(&self) -> Vec<Summary> {
+        let (tell, told) = sync_channel(1);
+        self.order(Order::Tell(tell));
+        told.recv().unwrap_or_default()
     }
 
     /// What the window left to be written has been written ([`WriteBack`](crate::WriteBack)), as far as it was waited for:
@@ -331,6 +340,10 @@ impl Run {
                         }
                     }
                 }
+                Ok(Order::Tell(tell)) => {
+                    // Who does not wait for it any more does not want it.
+                    let _ = tell.send(self.summaries());
+                }
                 Ok(Order::Follow { role, node, pid }) => {
                     let found = self.watched.iter_mut().find(|watched| *watched.role == *role && watched.node == node);
                     found.into_iter().for_each(|watched| watched.follow(pid));
@@ -373,11 +386,15 @@ impl Run {
         self.epoch + Duration::from_nanos(u64::try_from(since_epoch_ns).unwrap_or(u64::MAX))
     }
 
-    fn report(mut self, started: Instant) -> SamplerReport {
+    fn summaries(&self) -> Vec<Summary> {
+        let to = self.to.or_else(|| Some(self.epoch.elapsed()));
+        self.watched.iter().map(|watched| watched.summary(self.from, to)).collect()
+    }
+
+    fn report(self, started: Instant) -> SamplerReport {
         let own_cpu_s = thread_cpu_s();
-        self.to.get_or_insert(self.epoch.elapsed());
         SamplerReport {
-            subjects: self.watched.iter().map(|watched| watched.summary(self.from, self.to)).collect(),
+            subjects: self.summaries(),
             own_cpu_s,
             own_cpu_pct: own_cpu_s / started.elapsed().as_secs_f64() * 100.0,
             samples: self.samples,

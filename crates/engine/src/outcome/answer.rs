@@ -144,6 +144,7 @@ mod tests {
             pacing_error: iotbench_recorder::LatencyHistogram::new(),
             visibility: None,
             client: crate::client::ClientLoad::default(),
+            resources: Vec::new(),
         }
     }
 

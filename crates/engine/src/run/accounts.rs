@@ -78,6 +78,8 @@ impl Session<'_> {
 
 fn fill_resources(outcome: &mut Outcome, report: SamplerReport) {
     outcome.sampler_cpu_pct = report.own_cpu_pct;
-    outcome.client.cpu_pct = report.subjects.first().and_then(|s| s.cpu_pct_mean);
-    outcome.resources = report.subjects;
+    // Of a search those of the step that is its answer.
+    let of_step = outcome.measured.as_ref().map(|measured| measured.resources.clone());
+    outcome.resources = of_step.filter(|resources| !resources.is_empty()).unwrap_or(report.subjects);
+    outcome.client.cpu_pct = outcome.resources.first().and_then(|s| s.cpu_pct_mean);
 }

@@ -41,7 +41,7 @@ impl Session<'_> {
             self.tell(&Event::StepEnded { figures, measured: None })?;
         }
         let mut passed: BTreeMap<u32, Measured> = BTreeMap::new();
-        let (mut was_too_much, mut sampled) = (false, None);
+        let mut was_too_much = false;
         let bounds = loop {
             if let Some(bounds) = answer {
                 break bounds;
@@ -55,7 +55,6 @@ impl Session<'_> {
                 break policy.bounds();
             };
             self.tell(&Event::StepEnded { figures: &figures, measured: Some(&measured) })?;
-            sampled = Some(step).filter(is_sampled).or(sampled);
             if figures.passed {
                 passed.insert(step.load, measured);
             }
@@ -68,10 +67,6 @@ impl Session<'_> {
         let answer = steps.iter().rev().find(|step| step.passed && Some(step.step.load) == bounds.lower);
         self.outcome.others.share = answer.or(steps.last()).and_then(|step| step.others);
         self.outcome.measured = bounds.lower.and_then(|load| passed.remove(&load));
-        if let Some((lower, other)) = bounds.lower.zip(sampled).filter(|(lower, sampled)| *lower != sampled.load) {
-            let remark = format!("resources are those of the last step at {}, not of the answer, {lower}", other.load);
-            self.outcome.plan.remarks.push(remark);
-        }
         self.outcome.capacity = Some(self.capacity(bounds, &steps));
         self.go_beyond(running, ramp, bounds, steps)
     }
@@ -191,10 +186,7 @@ impl Session<'_> {
         if self.wait_until(running, from_ns)? == Waited::Over {
             return Ok(None);
         }
-        let is_sampled = is_sampled(&step);
-        if is_sampled {
-            running.sampler().begin_window();
-        }
+        running.sampler().begin_window();
         running.client.begin();
         // Its end is fixed while it runs, so that nobody's delay lengthens it; but not before every loop knows of it.
         self.wait_for_slices(running, counting)?;
@@ -203,9 +195,7 @@ impl Session<'_> {
         if self.wait_until(running, to_ns)? == Waited::Over {
             return Ok(None);
         }
-        if is_sampled {
-            running.sampler().end_window();
-        }
+        running.sampler().end_window();
         let cpu = running.client.cpu();
         self.wait_for_slices(running, after)?;
         // Who was lost before all had told what they did in it has left a gap in it.
@@ -223,6 +213,7 @@ impl Session<'_> {
         let is_told = running.visible.is_none() || visibility.is_some();
         let (mut measured, mut counted) = self.counted(running, &counting)?;
         (measured.visibility, counted.is_visibility_missing) = (visibility, !is_told);
+        measured.resources = running.sampler().window();
         counted.followed_ns = followed_ns;
         running.totals.forget(settling);
         running.totals.forget(counting.number);
@@ -320,11 +311,6 @@ impl Session<'_> {
         }
         self.take_slices(running)
     }
-}
-
-/// Whether resources are looked at while a step runs: what is looked at last is in the result.
-fn is_sampled(step: &Step) -> bool {
-    matches!(step.purpose, Purpose::Confirm | Purpose::Listed)
 }
 
 /// When a step ends that began at `from_ns`: not before `least_ns`. Intervals are whole.

@@ -9,17 +9,37 @@ use std::collections::BTreeMap;
 pub struct Tally {
     /// Trials that sustained it.
     pub sustained: u32,
-    /// Trials that did not.
+    /// Trials that the database did not sustain.
     pub failed: u32,
-    /// Those of `failed` in which the client was the limit.
+    /// Trials in which the client was the limit: they say nothing of the database.
     pub by_client: u32,
 }
 
+/// So often the client is the limit of a load before it is left at that.
+const MOST_BY_CLIENT: u32 = 5;
+
 impl Tally {
-    /// What most trials say; `None`: as many say the one as the other, or there are none.
+    /// What most trials say of the database, and where none says anything, that the client did not make the load; `None`: as many
+    /// say the one as the other, or there are none.
     #[must_use]
     pub fn is_sustained(self) -> Option<bool> {
-        (self.sustained != self.failed).then_some(self.sustained > self.failed)
+        let Self { sustained, failed, by_client } = self;
+        let is_clients = by_client >= MOST_BY_CLIENT || (sustained == 0 && by_client > 0);
+        if sustained == failed { is_clients.then_some(false) } else { Some(sustained > failed) }
+    }
+
+    /// Whether what most trials say is the client's doing.
+    #[must_use]
+    pub fn is_clients(self) -> bool {
+        self.failed <= self.sustained && self.is_sustained() == Some(false)
+    }
+
+    /// Whether no further of so many trials can change what the majority says.
+    #[must_use]
+    pub fn is_decided(self, repeats: u32) -> bool {
+        let Self { sustained, failed, by_client } = self;
+        let votes = if sustained + failed == 0 { by_client } else { sustained.max(failed) };
+        votes > repeats / 2 || (by_client >= MOST_BY_CLIENT && self.is_sustained().is_some())
     }
 }
 
@@ -34,7 +54,7 @@ impl Tallies {
         match verdict {
             TrialVerdict::Sustained => tally.sustained += 1,
             TrialVerdict::TooMuch => tally.failed += 1,
-            TrialVerdict::TooMuchForClient => (tally.failed, tally.by_client) = (tally.failed + 1, tally.by_client + 1),
+            TrialVerdict::TooMuchForClient => tally.by_client += 1,
         }
     }
 
@@ -51,7 +71,7 @@ impl Tallies {
         let upper = failed.map(|(&load, _)| load);
         let below = self.0.range(..upper.unwrap_or(u32::MAX));
         let lower = below.filter(|(_, tally)| tally.is_sustained() == Some(true)).map(|(&load, _)| load).max();
-        let client_limited = failed.is_some_and(|(_, tally)| 2 * tally.by_client > tally.failed);
+        let client_limited = failed.is_some_and(|(_, tally)| tally.is_clients());
         Bounds { lower, upper, confirmed: false, client_limited }
     }
 

@@ -194,6 +194,7 @@ fn measured(windows: &[Window]) -> Measured {
         pacing_error,
         visibility: None,
         client: ClientLoad::default(),
+        resources: Vec::new(),
     }
 }
 
