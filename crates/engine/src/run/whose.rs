@@ -18,7 +18,9 @@ impl Session<'_> {
     /// Looks for the servers that this process has not started.
     pub(super) fn servers_by_address(&self) -> ServersFound {
         let target = &self.planned.open.target;
-        if self.outcome.embedded || target.nodes.iter().any(|node| node.pid.is_some()) {
+        // Whom an agent samples is not sampled twice.
+        let is_sampled = self.options.elsewhere.is_some() || target.nodes.iter().any(|node| node.pid.is_some());
+        if self.outcome.embedded || is_sampled {
             return ServersFound::default();
         }
         let own = rustix::process::getpid().as_raw_nonzero().get();
@@ -47,6 +49,9 @@ impl Session<'_> {
         }
         if self.options.via.as_ref().is_some_and(|via| via.nodes.is_empty()) {
             return Some("the broker may run on this machine, and its processes are not known".into());
+        }
+        if self.options.elsewhere.is_some() {
+            return Some("agents sample the servers, which may run on this machine".into());
         }
         let hidden = servers.hidden.as_ref()?;
         Some(format!("the server at {hidden} may run on this machine, and its processes are not to be seen"))
