@@ -53,10 +53,10 @@ pub fn arguments<'a>(backend: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     [&load[..], more].concat()
 }
 
-/// Runs for a second on the server at `url`, with so many users and as many connections.
+/// Runs for two seconds, in each of which every user starts once, on the server at `url`, with so many users and as many connections.
 pub fn run(place: &Place, backend: &str, url: &Url, users: usize, more: &[&str]) -> Ended {
     let (results, users) = (place.results(), users.to_string());
-    let load = ["-d", "1s", "--vus", &users, "--connections", &users];
+    let load = ["-d", "2s", "--vus", &users, "--connections", &users];
     let target = ["--url", url.as_str(), "--out", results.to_str().unwrap()];
     Ended::of(place, &arguments(backend, &[&load[..], &target, more].concat()))
 }
