@@ -227,6 +227,65 @@ mod tests {
     }
 
     #[test]
+    fn every_term_is_added() {
+        let mut load = LOAD;
+        load.merge(&LoadCounts { offered: 1, started: 20, ok: 300, fail: 4_000, ..LoadCounts::default() });
+        let rest = LoadCounts { unknown: 5, dropped: 60, pending: 700, undelivered: 8_000, censored: 90_000, ..load };
+        load.merge(&LoadCounts { offered: 0, started: 0, ok: 0, fail: 0, ..rest });
+        let sum = LoadCounts {
+            offered: 14,
+            started: 27,
+            ok: 304,
+            fail: 4_002,
+            unknown: 6,
+            dropped: 62,
+            pending: 701,
+            undelivered: 8_003,
+            censored: 90_004,
+        };
+        assert_eq!(load, sum);
+        let mut points = POINTS;
+        points.merge(&PointCounts {
+            generated: 1,
+            dropped: 20,
+            pending: 300,
+            undelivered: 4_000,
+            sent: 5,
+            acked: 60,
+            failed: 700,
+            unknown: 8_000,
+        });
+        let sum = PointCounts {
+            generated: 17,
+            dropped: 22,
+            pending: 301,
+            undelivered: 4_004,
+            sent: 14,
+            acked: 65,
+            failed: 703,
+            unknown: 8_001,
+        };
+        assert_eq!(points, sum);
+    }
+
+    /// Each term decides something of what is made up for.
+    #[test]
+    fn what_is_given_up_is_what_the_other_terms_leave() {
+        let mut load = LoadCounts { offered: 30, started: 9, unknown: 0, ..LOAD };
+        load.give_up();
+        assert_eq!(load, LoadCounts { offered: 30, started: 9, unknown: 3, pending: 16, ..LOAD });
+        let mut late = LoadCounts { offered: 0, started: 0, ..LOAD };
+        late.give_up();
+        assert_eq!(late, LOAD);
+        let mut points = PointCounts { generated: 40, sent: 11, unknown: 0, ..POINTS };
+        points.give_up();
+        assert_eq!(points, PointCounts { generated: 40, sent: 11, unknown: 3, pending: 23, ..POINTS });
+        let mut late = PointCounts { generated: 0, sent: 0, ..POINTS };
+        late.give_up();
+        assert_eq!(late, POINTS);
+    }
+
+    #[test]
     fn what_nobody_tells_any_more_is_unknown_or_pending() {
         let mut load = LoadCounts { offered: 12, started: 9, unknown: 0, undelivered: 0, ..LOAD };
         load.give_up();

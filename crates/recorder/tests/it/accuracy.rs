@@ -161,3 +161,30 @@ proptest! {
         prop_assert_eq!(Timing::new(a, b, c).is_some(), a <= b && b <= c);
     }
 }
+
+#[test]
+fn a_mean_that_is_no_whole_number_bends_no_standard_deviation() {
+    let of = |durations: &[u64]| {
+        let mut histogram = LatencyHistogram::new();
+        durations.iter().for_each(|&ns| histogram.record(ns));
+        (histogram.mean_ns(), histogram.std_dev_ns())
+    };
+    // Far from 0, where nothing may be lost to the large terms.
+    let (mean, std_dev) = of(&[1_000_000_000_000, 1_000_000_000_001, 1_000_000_000_001]);
+    assert_eq!(mean, Some(3_000_000_000_002.0 / 3.0));
+    assert!((std_dev.unwrap() - (1.0_f64 / 3.0).sqrt()).abs() < 1e-9, "{std_dev:?}");
+    assert_eq!((of(&[]), of(&[7])), ((None, None), (Some(7.0), None)));
+}
+
+#[test]
+fn a_duration_recorded_many_times_is_that_many_durations() {
+    for (duration_ns, count) in [(1_000_u64, 3_u64), (HIGHEST_NS, 300), (HIGHEST_NS + 5, 2), (70, 0)] {
+        let (mut one_by_one, mut at_once) = (LatencyHistogram::new(), LatencyHistogram::new());
+        one_by_one.record(500);
+        at_once.record(500);
+        (0..count).for_each(|_| one_by_one.record(duration_ns));
+        at_once.record_many(duration_ns, count);
+        assert_eq!(at_once, one_by_one, "{count} of {duration_ns}");
+        assert_eq!((at_once.count(), at_once.std_dev_ns()), (1 + count, one_by_one.std_dev_ns()));
+    }
+}
