@@ -132,6 +132,8 @@ pub(super) fn judge_measurement(outcome: &Outcome, reasons: &mut Vec<Reason>) {
     if outcome.client.samples_dropped > 0 {
         reasons.push(Reason::SamplesDropped(outcome.client.samples_dropped));
     }
+    // Before what it may come to.
+    reasons.extend(overloaded(outcome));
     match (&outcome.capacity, &outcome.measured) {
         (Some(capacity), _) if capacity.bounds.lower.is_none() && !capacity.steps.is_empty() => {
             reasons.push(no_sustained_load(capacity));
@@ -139,7 +141,6 @@ pub(super) fn judge_measurement(outcome: &Outcome, reasons: &mut Vec<Reason>) {
         (None, Some(measured)) if measured.recording.load().ok == 0 => reasons.push(Reason::NothingMeasured),
         _ => {}
     }
-    reasons.extend(overloaded(outcome));
     reasons.extend(broken_pacing(outcome));
     reasons.extend(limitations(outcome).map(|limitation| Reason::ClientLimited(limitation.to_string())));
     for agent in &outcome.agents {
@@ -172,7 +173,8 @@ fn limitations(outcome: &Outcome) -> impl Iterator<Item = Limitation> {
 /// An open loop of a fixed load that was offered more than was carried. While a server is killed on purpose, it is.
 fn overloaded(outcome: &Outcome) -> Option<Reason> {
     let is_any = |is: fn(&Load) -> bool| outcome.plan.groups.iter().any(|group| is(&group.load));
-    let measured = outcome.measured.as_ref().filter(|measured| measured.recording.load().ok > 0)?;
+    // Where nothing is answered at all, it is no overload that is to be told.
+    let measured = outcome.measured.as_ref().filter(|measured| measured.counts.ok > 0)?;
     if outcome.plan.ramp.is_some() || outcome.scenario.is_some() {
         return None;
     }

@@ -118,6 +118,24 @@ fn a_quantile_among_missing_answers_is_a_bound() {
     assert_eq!(response.quantile(Level::P50).ns(), Some(10 * MS));
 }
 
+/// Of 110, ten were given up as soon as they were sent: had they been answered at once, half of all had taken at most 45 ms, and
+/// had they never been, 55 ms.
+#[test]
+fn a_quantile_that_missing_answers_shift_is_a_bound() {
+    let (mut known, mut unended) = (LatencyHistogram::new(), LatencyHistogram::new());
+    (1..=100).for_each(|ms| known.record(ms * MS));
+    unended.record_many(0, 10);
+    let durations = Bounded::new(&known, Some(&unended), None);
+    let bounds = durations.bounds(Level::P50).unwrap();
+    assert!((bounds.at_least_ns / (MS / 1_000)).abs_diff(45_000) <= 45, "{bounds:?}");
+    assert!((bounds.at_most_ns.unwrap() / (MS / 1_000)).abs_diff(55_000) <= 55 && !bounds.is_known(), "{bounds:?}");
+    assert_eq!(durations.quantile(Level::P50), Quantile::AtLeast { ns: bounds.at_least_ns });
+    assert_eq!((durations.is_known(), durations.min_ns()), (false, None), "the least may be one of them");
+    let all = Bounded::from(&known);
+    assert!(all.is_known() && all.bounds(Level::P50).unwrap().is_known());
+    assert_eq!((all.min_ns(), all.max_ns(), all.mean_ns()), (Some(MS), Some(100 * MS), Some(50.5 * MS as f64)));
+}
+
 #[test]
 fn operations_dropped_at_once_do_not_improve_a_bound() {
     let mut recorder = Recorder::new(kinds(Requests::One));
