@@ -160,7 +160,11 @@ fn parts_add_up_to_the_bounds_of_the_whole() {
         unanswered().never_started(),
     ));
     assert_eq!((sum.count(), sum.bounds(Level::P95)), (whole.count(), whole.bounds(Level::P95)));
-    assert!(Bounded::from_parts(whole.at_least().clone(), Some(whole.known().clone())).is_none());
+    let from_parts =
+        |known: &LatencyHistogram, all: &LatencyHistogram| Bounded::from_parts(known.clone(), Some(all.clone()));
+    assert_eq!(from_parts(whole.known(), whole.at_least()).as_ref(), Some(&whole));
+    assert!(from_parts(whole.known(), whole.known()).is_some(), "as many of each");
+    assert!(from_parts(whole.at_least(), whole.known()).is_none());
 }
 
 #[test]
