@@ -1,7 +1,7 @@
 //! What each agent did of a load that was made elsewhere.
 
 use crate::{client::ClientLoad, slice::Slice};
-use iotbench_recorder::{LatencyHistogram, LoadCounts, PointCounts};
+use iotbench_recorder::{Bounded, LoadCounts, PointCounts};
 use std::ops::Range;
 
 /// One agent's part of a run.
@@ -15,8 +15,8 @@ pub struct AgentFigures {
     pub load: LoadCounts,
     /// Its datapoints of the whole run.
     pub points: PointCounts,
-    /// The response times of its successful operations of the measured part; none of a ramp.
-    pub response: LatencyHistogram,
+    /// The response times of its operations of the measured part that did not fail; none of a ramp.
+    pub response: Bounded,
     /// What it measured of itself; `None`: it was lost before, or each trial of a ramp was judged by itself.
     pub client: Option<ClientLoad>,
     /// How its clock was held against the coordinator's.
@@ -55,7 +55,7 @@ impl AgentFigures {
                 self.load.merge(&window.recording().load());
             }
             if measured == Some(slice.generation) {
-                self.response.merge(window.recording().pooled().by_operation().ok().response());
+                self.response.merge(&window.recording().pooled().response());
             }
         }
     }

@@ -165,11 +165,12 @@ pub fn run(clock: RunClock, control: &Control, pace: Pace, mut recorder: Recorde
             settling = false;
             control.settle(generation.number);
         }
-        let is_taken = streams.iter().all(Stream::is_taken);
+        // There may be many sensors: they are looked through only when the end has come.
+        let is_taken = || streams.iter().all(Stream::is_taken);
         let has_stopped = now_ns >= stop_ns;
         // What was due before the end still starts, as long as the drain lasts.
-        let is_served = control.leaves_queue() || (is_taken && !blocked);
-        if control.abandoned() || (control.is_spent() && is_taken) || (has_stopped && is_served) {
+        let is_served = || control.leaves_queue() || (!blocked && is_taken());
+        if control.abandoned() || (control.is_spent() && is_taken()) || (has_stopped && is_served()) {
             break;
         }
         let windows = recorder.take_windows(now_ns);

@@ -123,7 +123,6 @@ impl CapacitySearch {
             }
             _ => {}
         }
-        // The lower bound comes last: the resources of its last trial are those of the answer.
         let undecided = [upper, lower].into_iter().flatten().find(|&load| !self.is_decided(load));
         undecided.map(|load| Step { load, purpose: Purpose::Confirm })
     }

@@ -6,7 +6,7 @@ use crate::rank_interval::rank_interval;
 
 /// A distribution of which some durations are only known to have lasted at least so long, and others never began and so never
 /// end. (Tene, "How not to measure latency"; censored data in Lawless, Statistical Models and Methods for Lifetime Data.)
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Bounded {
     known: LatencyHistogram,
     /// All at their least; `None`: all are known.

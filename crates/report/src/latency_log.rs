@@ -123,6 +123,16 @@ impl LoggedLatency {
         Ok(())
     }
 
+    /// Operations that were due in the stretch, and of which the log does not tell what became of them, have no end.
+    pub fn add_missing(&mut self, offered: u64) {
+        let ended = ["", FAILED, UNKNOWN].iter().map(|prefix| self.histogram(&format!("{prefix}{RESPONSE}")).count());
+        let told = ended.sum::<u64>() + self.histogram(NEVER_STARTED).count();
+        let missing = offered.saturating_sub(told);
+        if missing > 0 {
+            self.by_tag.entry(NEVER_STARTED.into()).or_default().record_many(0, missing);
+        }
+    }
+
     /// The block of the document.
     pub fn block(&self, kinds: &[Kind]) -> Latency {
         let all = self.bounded("", UNKNOWN, NEVER_STARTED);

@@ -7,7 +7,7 @@
 mod journaled;
 
 use crate::{
-    document::{Document, Latency, MeasuredPart, OperationCounts, Status, Step, Verdict},
+    document::{Document, MeasuredPart, OperationCounts, Status, Step, Verdict},
     folder::{
         Flush, FolderError, JOURNAL_FILE, LATENCY_FILE, MANIFEST_FILE, OPERATIONS_FILE, PROFILE_FILE, RUN_FILE,
         ResultsFolder, SERIES_FILE, read_document,
@@ -168,7 +168,11 @@ fn fill_load(
     // What was answered after its end belongs to a fixed load's measured part, and to no step.
     let until_ns = if is_ramp { part.span.to_ns } else { journaled.to_ns };
     let stretch = part.span.from_ns..until_ns;
-    let latency = latency(path, &journaled.kinds, &stretch, notes)?;
+    let mut logged = latency(path, &journaled.kinds, &stretch, notes)?;
+    if !is_ramp {
+        logged.add_missing(document.load.offered);
+    }
+    let latency = logged.block(&journaled.kinds);
     document.measured = Some(MeasuredPart::between(part.span.from_ns, part.span.to_ns));
     document.throughput = Some(part.throughput());
     document.latency = Some(latency);
@@ -180,7 +184,12 @@ fn fill_load(
 }
 
 /// The distributions of a stretch, in nanoseconds since the run's start.
-fn latency(path: &Path, kinds: &[Kind], stretch: &Range<u64>, notes: &mut Vec<String>) -> Result<Latency, FolderError> {
+fn latency(
+    path: &Path,
+    kinds: &[Kind],
+    stretch: &Range<u64>,
+    notes: &mut Vec<String>,
+) -> Result<LoggedLatency, FolderError> {
     let mut logged = LoggedLatency::default();
     let is_in = |start: Duration| u64::try_from(start.as_nanos()).is_ok_and(|ns| stretch.contains(&ns));
     let mut read = lines(&path.join(LATENCY_FILE))?;
@@ -190,7 +199,7 @@ fn latency(path: &Path, kinds: &[Kind], stretch: &Range<u64>, notes: &mut Vec<St
             break;
         }
     }
-    Ok(logged.block(kinds))
+    Ok(logged)
 }
 
 /// What was sent and had no answer yet is unknown, and what was due and had not been sent is pending. A part of the program

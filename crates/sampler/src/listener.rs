@@ -17,8 +17,22 @@ pub enum Listener {
     Elsewhere,
 }
 
-/// Programs that listen for others.
-const PASS_ON: [&str; 3] = ["docker-proxy", "rootlessport", "sshd"];
+/// Programs that listen for others, as far as they are known: whoever is taken for the server is named in the result.
+const PASS_ON: [&str; 13] = [
+    "docker-proxy",
+    "rootlessport",
+    "sshd",
+    "ssh",
+    "autossh",
+    "kubectl",
+    "socat",
+    "haproxy",
+    "envoy",
+    "nginx",
+    "pgbouncer",
+    "stunnel",
+    "stunnel4",
+];
 
 /// Looks for whoever listens at `address` over TCP.
 #[must_use]

@@ -49,6 +49,16 @@ fn an_overload_is_no_valid_run_and_its_quantiles_are_bounds() {
     assert_eq!(cells.matches('≥').count(), 7, "{cells}");
 }
 
+/// What is easily carried is called no overload, whatever else is said of it.
+#[test]
+fn a_load_that_is_carried_is_no_overload() {
+    let run =
+        run(&["-p", "machine_write", "-b", "sqlite", "--arrival", "poisson", "-r", "20", "-d", "7s", "--warmup", "0"]);
+    let reasons = run.figure("verdict.reasons").to_string();
+    assert!(!reasons.contains("overloaded"), "{reasons}");
+    assert!(run.figure("latency.by_operation.response.at_least").is_null() || run.count("load.pending") > 0);
+}
+
 #[test]
 fn sensors_that_lose_most_of_their_datapoints_are_an_overload() {
     let load = ["-p", "machine_write", "-b", "sqlite", "-r", "200000", "-d", "2s", "--warmup", "0"];

@@ -25,6 +25,20 @@ fn a_ramp_ends_with_the_most_users_that_were_sustained() {
     assert!(refused.starts_with("users who think are not at work all the time"), "{refused}");
 }
 
+/// The second step takes all that there is, and fails: it is the last one, and not the one that is quoted.
+#[test]
+fn the_resources_of_a_ramp_are_those_of_the_step_that_is_quoted() {
+    let short = ["--set", "ramp.steps=[4, 20000]", "--set", "step=3s", "--set", "mean_response=500ms"];
+    let run = run(&[&["-p", "pmu_write", "-b", "sqlite"], &short[..], &["--set", "others_cpu=100%"]].concat());
+    assert_eq!(run.figure("capacity.lower"), 4, "{:#}", run.figure("capacity"));
+    let steps = run.figure("capacity.steps").as_array().unwrap();
+    assert_eq!((steps.len(), &steps[1]["passed"]), (2, &false.into()), "{steps:#?}");
+    let resources = run.figure("resources").as_array().unwrap();
+    let own = resources.iter().find(|of| of["role"] == "client+database").unwrap();
+    let cpu_pct = own["cpu_pct_mean"].as_f64().unwrap();
+    assert!(cpu_pct < 20.0, "four users are no work: {cpu_pct} % of a core");
+}
+
 #[test]
 fn several_backends_make_one_document_of_runs() {
     let out = tempfile::tempdir().unwrap();

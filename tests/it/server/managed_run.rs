@@ -104,10 +104,11 @@ fn devices_report_by_intervals() {
             "others_cpu=100%",
         ];
         let arguments = ["run", "-p", "smart_meter_write", "-b", backend, "--output-format", "json", "--out"];
-        let ended = Ended::of(&place, &[&arguments[..], &[out.to_str().unwrap()], &short].concat());
-        // A busy machine's disk may miss the window of 0.2 s, and its client may be held up.
-        assert!([0, 10, 11].contains(&ended.code), "{backend}: {} {}", ended.reasons(), ended.err);
-        let document = &ended.document;
+        // A busy machine's disk may miss the window of 0.2 s, and its client may be held up: seldom each time.
+        let tries = (0..4).map(|_| Ended::of(&place, &[&arguments[..], &[out.to_str().unwrap()], &short].concat()));
+        let mut codes = Vec::new();
+        let ended = tries.inspect(|ended| codes.push(ended.code)).find(|ended| ended.code == 0);
+        let document = &ended.unwrap_or_else(|| panic!("{backend}: {codes:?}")).document;
         assert_eq!(document["capacity"]["steps"][0]["load"]["offered"], 3, "{backend}");
         assert_eq!(document["points"]["stored"], document["points"]["acked"], "{backend}");
         place.assert_nothing_is_left();

@@ -103,7 +103,11 @@ impl LoadLoop {
 pub(super) fn outcome_of(error: &Error) -> Outcome {
     match error.applied {
         Applied::Maybe => Outcome::Unknown,
-        Applied::No | Applied::Rows(_) if error.cause == Cause::TimedOut => Outcome::Expired,
-        Applied::No | Applied::Rows(_) => Outcome::Fail,
+        Applied::No | Applied::Rows(_) => failure_of(error),
     }
+}
+
+/// What an operation came to of which it is known how much was applied.
+pub(super) fn failure_of(error: &Error) -> Outcome {
+    if error.cause == Cause::TimedOut { Outcome::Expired } else { Outcome::Fail }
 }

@@ -1,6 +1,9 @@
 //! Operations of several requests: calls one after the other on one connection, with pauses between requests.
 
-use super::{LoadLoop, UnderWay, account::outcome_of};
+use super::{
+    LoadLoop, UnderWay,
+    account::{failure_of, outcome_of},
+};
 use crate::{
     lane::{Lane, Work, applied_runs, call},
     ledger::Fate,
@@ -135,8 +138,7 @@ impl LoadLoop {
         self.note_rows(lane.number, Fate::Unknown, rows.unknown);
         self.note_rows(lane.number, Fate::Failed, rows.failed);
         let (outcome, payload) = sequence.failed(&error.applied, self.values_per_point);
-        let is_expired = outcome == Outcome::Fail && error.cause == Cause::TimedOut;
-        let outcome = if is_expired { Outcome::Expired } else { outcome };
+        let outcome = if outcome == Outcome::Fail { failure_of(error) } else { outcome };
         self.record(&operation, ended_ns, outcome, &payload);
         if error.action == Action::DiscardWriter {
             self.reopen(lane.number, lane.exchange);

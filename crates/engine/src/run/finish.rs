@@ -144,7 +144,7 @@ pub(super) fn judge_measurement(outcome: &Outcome, reasons: &mut Vec<Reason>) {
     reasons.extend(broken_pacing(outcome));
     reasons.extend(limitations(outcome).map(|limitation| Reason::ClientLimited(limitation.to_string())));
     for agent in &outcome.agents {
-        let found = agent.client.iter().flat_map(|client| client.limitations(&agent.response, false));
+        let found = agent.client.iter().flat_map(|client| client.limitations(agent.response.known(), false));
         reasons.extend(found.map(|limitation| Reason::ClientLimited(format!("agent {}: {limitation}", agent.name))));
     }
 }
@@ -178,13 +178,17 @@ fn overloaded(outcome: &Outcome) -> Option<Reason> {
     if outcome.plan.ramp.is_some() || outcome.scenario.is_some() {
         return None;
     }
-    let of_operations = || {
-        let seconds: Vec<_> = measured.seconds.iter().map(SecondOfQueue::from).collect();
-        overload::of_operations(&outcome.load, &seconds)
-    };
-    let is_open = is_any(|load| matches!(load, Load::Open { .. }));
+    let of_operations = |seconds: &[SecondOfQueue]| overload::of_operations(&outcome.load, seconds);
+    let in_seconds = || measured.seconds.iter().map(SecondOfQueue::from).collect::<Vec<_>>();
     let has_sensors = is_any(|load| matches!(load, Load::Paced { .. }));
-    let found = is_open.then(of_operations).flatten();
+    let found = if is_any(|load| matches!(load, Load::Open { .. })) {
+        of_operations(&in_seconds())
+    } else if is_any(|load| matches!(load, Load::Interval { .. })) {
+        // Within an interval its queue grows and falls.
+        of_operations(&[])
+    } else {
+        None
+    };
     let found = found.or_else(|| has_sensors.then(|| overload::of_sensors(&measured.counts.points)).flatten());
     found.map(Reason::Overloaded)
 }

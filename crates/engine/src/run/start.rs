@@ -67,6 +67,8 @@ impl Session<'_> {
         let others = Arc::new(Mutex::new(OthersWatch::new(processors().unwrap_or(1), limit)));
         let servers = self.servers_by_address();
         self.outcome.others.not_judged = self.others_not_judged(&servers);
+        let named = servers.names.iter().map(|name| format!("the server's resources are those of {name}"));
+        self.outcome.plan.remarks.extend(named);
         let seen = (Arc::clone(&readings), Arc::clone(&others));
         let sampler = self.sampler(clock, elsewhere.as_deref(), servers, seen).map_err(|e| not_sampled(&e))?;
         let client = ClientWatch::start(clock.epoch(), shared, ceiling_per_s)

@@ -9,7 +9,9 @@ use std::{collections::BTreeSet, net::ToSocketAddrs};
 #[derive(Debug, Default)]
 pub(super) struct ServersFound {
     /// The processes that listen there.
-    pub(super) pids: Vec<i32>,
+    pub(super) pids: BTreeSet<i32>,
+    /// Which these are, for people: whoever listens may only pass on.
+    pub(super) names: Vec<String>,
     /// One that runs here and was not found.
     pub(super) hidden: Option<String>,
 }
@@ -25,17 +27,17 @@ impl Session<'_> {
         }
         let own = rustix::process::getpid().as_raw_nonzero().get();
         let mut found = ServersFound::default();
-        let mut pids = BTreeSet::new();
         for endpoint in &target.endpoints {
             match whose(endpoint) {
                 Some(Listener::Process(pid)) if pid != own => {
-                    pids.insert(pid);
+                    if found.pids.insert(pid) {
+                        found.names.push(format!("process {pid} ({}), which listens at {endpoint}", name_of(pid)));
+                    }
                 }
                 Some(Listener::Process(_) | Listener::Elsewhere) => {}
                 Some(Listener::Hidden) | None => found.hidden = Some(endpoint.to_string()),
             }
         }
-        found.pids = pids.into_iter().collect();
         found
     }
 
@@ -56,6 +58,11 @@ impl Session<'_> {
         let hidden = servers.hidden.as_ref()?;
         Some(format!("the server at {hidden} may run on this machine, and its processes are not to be seen"))
     }
+}
+
+fn name_of(pid: i32) -> String {
+    let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+    name.trim_end().to_owned()
 }
 
 /// Who listens at an endpoint; `None`: it names no address.

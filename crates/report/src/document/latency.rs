@@ -155,7 +155,7 @@ impl KindLatency {
 
 impl Durations {
     /// Of operations or requests, and of what was never started. (An operation that never was is a request that never was.)
-    fn with_bounds(by_outcome: &ByOutcome, never_started: Option<&LatencyHistogram>) -> Self {
+    pub(super) fn with_bounds(by_outcome: &ByOutcome, never_started: Option<&LatencyHistogram>) -> Self {
         let (ok, unknown) = (by_outcome.ok(), by_outcome.unknown());
         Self::bounded(ok, unknown, never_started)
     }

@@ -1,6 +1,6 @@
 //! The writes of a mixed load with its reads and without them.
 
-use super::{Figures, rounded};
+use super::{Durations, Figures, rounded};
 use iotbench_engine::{GroupPlan, Measured, Outcome};
 use serde::{Deserialize, Serialize};
 
@@ -51,11 +51,12 @@ impl WritesAlone {
 
 impl WriteFigures {
     fn new(measured: &Measured, kind: usize) -> Self {
-        let ok = measured.recording.kind(kind).by_operation().ok();
+        let recording = measured.recording.kind(kind);
+        let durations = Durations::with_bounds(recording.by_operation(), recording.never_started());
         Self {
-            operations_per_s: rounded(ok.response().count() as f64 / measured.seconds_long()),
-            response: Figures::from(ok.response()),
-            service: Figures::from(ok.service()),
+            operations_per_s: rounded(durations.response.count as f64 / measured.seconds_long()),
+            response: durations.response,
+            service: durations.service,
         }
     }
 }

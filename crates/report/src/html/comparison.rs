@@ -13,7 +13,7 @@ use crate::{
     document::Status,
     reported_run::ReportedRun,
 };
-use iotbench_recorder::{Bounded, LatencyHistogram};
+use iotbench_recorder::Bounded;
 use maud::{Markup, html};
 
 /// Of more contenders than these a heading tells the number.
@@ -82,7 +82,7 @@ pub(super) fn plots(field: &Field<'_>, number: usize, fields: usize) -> Markup {
 
 /// The operations of all valid runs together.
 fn distribution(contender: &Contender<'_>) -> Option<Distribution> {
-    let mut durations = Bounded::from(&LatencyHistogram::new());
+    let mut durations = Bounded::default();
     for document in contender.valid() {
         durations.merge(&document.latency.as_ref()?.by_operation.response.bounded()?);
     }

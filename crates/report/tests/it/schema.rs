@@ -376,3 +376,15 @@ fn the_fingerprint_tells_runs_of_other_conditions_apart() {
         assert_ne!(fingerprint(&|_, p| p.environment = Clone::clone(&other)), same, "{field}");
     }
 }
+
+/// As the verdict is of the measured part, so is the pacing error beside it.
+#[test]
+fn the_pacing_error_is_that_of_the_measured_part() {
+    let mut outcome = outcomes::fixed(1_000, 0, 0);
+    let count = |outcome: &Outcome| json(outcome)["client"]["pacing_error_us"]["count"].as_u64();
+    assert_eq!(count(&outcome), Some(1_000));
+    outcome.measured.as_mut().unwrap().pacing_error = iotbench_recorder::LatencyHistogram::new();
+    assert_eq!(count(&outcome), Some(0), "the warm-up's is another");
+    outcome.measured = None;
+    assert_eq!(count(&outcome), Some(1_000));
+}

@@ -98,6 +98,9 @@ fn what_was_under_way_is_unknown_and_what_was_due_is_pending() {
     assert_eq!((load.offered, load.ok, load.unknown, load.pending), (2_005, 2_000, 3, 2));
     let points = document.points;
     assert_eq!((points.acked, points.unknown, points.pending), (100_000, 150, 100));
+    let response = document.latency.unwrap().by_operation.response;
+    assert_eq!((response.count, response.at_least.as_ref().map(|least| least.count)), (2_000, Some(2_005)));
+    assert!(response.p50.is_some() && response.mean.is_none() && response.max.is_none(), "five have no end");
 }
 
 #[test]

@@ -31,7 +31,7 @@ pub fn with_hiccups(outcome: &mut Outcome) {
 /// A load of two agents, of which one was lost and the other's clock is not known well.
 pub fn with_agents(outcome: &mut Outcome) {
     let measured = outcome.measured.as_ref().unwrap();
-    let response = measured.recording.pooled().by_operation().ok().response().clone();
+    let response = measured.recording.pooled().response();
     let cpu = Some(CpuShares { cores: 0.25, allowed_cores: 2.0, busiest_thread: Some(0.125), ..CpuShares::default() });
     let client = Some(ClientLoad { length_ns: LENGTH_NS, cpu, ..ClientLoad::default() });
     let clock = AgentClock { uncertainty_ns: 80_000, drift_ns: 2_000, limit_ns: 1_000_000, late_ns: 5_000 };
