@@ -19,7 +19,7 @@ pub struct Agent {
     pub operations: OperationCounts,
     /// Datapoints acknowledged to it over the whole run.
     pub points_acked: u64,
-    /// Its successful operations, from the intended start to the last reply, by its own clock.
+    /// Its operations that did not fail, from the intended start to the last reply, by its own clock.
     pub response: Figures,
     /// Its CPU, in cores; null: not known, as of one that was lost.
     pub cores: Option<f64>,
