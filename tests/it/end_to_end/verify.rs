@@ -172,6 +172,25 @@ fn what_was_done_by_hand_is_named_and_nothing_else() {
 }
 
 #[test]
+fn a_value_of_another_type_is_corrupt_and_the_others_are_read() {
+    let kept = Kept::new("wide");
+    for (device, index) in [(0, 3), (0, 4), (2, 399)] {
+        let at = FIRST_NS + index * PERIOD_NS;
+        kept.change(&format!("UPDATE iotbench_kept SET analog_01 = 'twelve' WHERE device = {device} AND ts = {at}"), 1);
+    }
+    for more in [&[][..], &["--full"]] {
+        let (code, found) = kept.verify(more);
+        assert_eq!((code, counts(&found)), (12, [Some(0), Some(0), Some(3), Some(0)]), "{found:#}");
+        assert_eq!((&found["audit"]["right"], &found["audit"]["cut_short"]), (&1197.into(), &Value::Null), "{found:#}");
+        let examples = found["audit"]["examples"].as_array().unwrap();
+        let is_named = |e: &Value| e["kind"] == "corrupt" && e["detail"].as_str().unwrap().contains("cell holds");
+        assert!(examples.iter().all(is_named), "{examples:#?}");
+        let points: u64 = examples.iter().filter_map(|e| e["points"].as_u64()).sum();
+        assert_eq!(points, 3, "{examples:#?}");
+    }
+}
+
+#[test]
 fn rows_of_a_device_that_never_was_are_found_by_everything() {
     let kept = Kept::new("wide");
     kept.change(

@@ -3,7 +3,7 @@
 use super::{
     Audit, AuditScope,
     expected::{Account, ExpectedRows},
-    findings::Findings,
+    findings::{Findings, Kind},
     merge::Merge,
     pieces::{Piece, sampled},
 };
@@ -27,6 +27,8 @@ use std::{
 const SAMPLE_DEVICES: u32 = 32;
 /// A sample ends after so long, whatever it has seen.
 const SAMPLE_TIME: Duration = Duration::from_secs(10);
+/// An audit ends after so many datapoints that cannot be read.
+const MOST_UNREADABLE: u64 = 1_000;
 /// Devices whose ranges are held at once.
 const WINDOW: u32 = 1 << 15;
 /// Ranges that are held at once, about 100 bytes each.
@@ -74,12 +76,16 @@ pub struct Auditor<'a> {
     findings: Findings,
     devices: u32,
     rows: u64,
+    /// Datapoints that cannot be read.
+    unreadable: u64,
     ends: Option<Instant>,
 }
 
 /// Why an audit did not come to its end.
 enum Cut {
     Failed(Error),
+    /// Of some row: it holds what no value of its type can be.
+    Unreadable(Error),
     /// In words.
     Short(String),
 }
@@ -104,7 +110,7 @@ impl<'a> Auditor<'a> {
         let signals = (0..).take(request.dataset.schema().width()).collect();
         let ends = (request.scope == AuditScope::Sample).then(|| Instant::now() + SAMPLE_TIME);
         let findings = Findings::default();
-        Ok(Self { request, history, summary, signals, expected, findings, devices: 0, rows: 0, ends })
+        Ok(Self { request, history, summary, signals, expected, findings, devices: 0, rows: 0, unreadable: 0, ends })
     }
 
     /// Reads what is stored. `counted` is how many datapoints the database says that it holds, where it was asked.
@@ -125,7 +131,7 @@ impl<'a> Auditor<'a> {
                 None
             }
             Err(Cut::Short(why)) => Some(why),
-            Err(Cut::Failed(error)) => return Err(error),
+            Err(Cut::Failed(error) | Cut::Unreadable(error)) => return Err(error),
         };
         Ok(Audit {
             scope: self.request.scope,
@@ -194,23 +200,79 @@ impl<'a> Auditor<'a> {
     /// Looks at a piece in some stretches of time.
     async fn look(&mut self, reader: &mut dyn Reader, piece: &Piece, stretches: Vec<TimeRange>) -> Result<(), Cut> {
         for range in stretches {
-            if (self.request.stops)() {
-                return Err(Cut::Short("it was interrupted".into()));
+            match self.ask(reader, piece, range).await {
+                Err(Cut::Unreadable(error)) => self.narrow(reader, piece, range, error).await?,
+                asked => asked?,
             }
-            if self.ends.is_some_and(|ends| Instant::now() >= ends) {
-                return Err(Cut::Short(format!("the sample ended after {} s", SAMPLE_TIME.as_secs())));
-            }
-            self.expected.begin(piece.segments.iter().cloned(), range);
-            let devices = Devices::Some(piece.devices.clone());
-            let query = Query::Range { devices, signals: self.signals.clone(), range };
-            let mut merge = Merge::new(&mut self.expected, &mut self.findings, self.request.may_lose);
-            let mut sink = |chunk: &Chunk| merge.take(chunk);
-            let answer = tokio::time::timeout(self.request.patience, reader.query(&query, &mut sink)).await;
-            answer.unwrap_or_else(|_| Err(Error::new(Cause::TimedOut, "what is stored was not read in time")))?;
-            self.rows += merge.finish();
         }
         self.devices += u32::try_from(piece.devices.len()).unwrap_or(u32::MAX);
         Ok(())
+    }
+
+    /// Looks at a piece in a stretch of time. What cannot be read whole leaves nothing.
+    async fn ask(&mut self, reader: &mut dyn Reader, piece: &Piece, range: TimeRange) -> Result<(), Cut> {
+        if (self.request.stops)() {
+            return Err(Cut::Short("it was interrupted".into()));
+        }
+        if self.ends.is_some_and(|ends| Instant::now() >= ends) {
+            return Err(Cut::Short(format!("the sample ended after {} s", SAMPLE_TIME.as_secs())));
+        }
+        let before = self.findings.clone();
+        self.expected.begin(piece.segments.iter().cloned(), range);
+        let devices = Devices::Some(piece.devices.clone());
+        let query = Query::Range { devices, signals: self.signals.clone(), range };
+        let mut merge = Merge::new(&mut self.expected, &mut self.findings, self.request.may_lose);
+        let mut was_refused = false;
+        let mut sink = |chunk: &Chunk| merge.take(chunk).inspect_err(|_| was_refused = true);
+        let answer = tokio::time::timeout(self.request.patience, reader.query(&query, &mut sink)).await;
+        match answer.unwrap_or_else(|_| Err(Error::new(Cause::TimedOut, "what is stored was not read in time"))) {
+            Ok(_) => {
+                self.rows += merge.finish();
+                Ok(())
+            }
+            Err(error) => {
+                self.findings = before;
+                let is_of_a_row = error.cause == Cause::Protocol && !was_refused;
+                Err(if is_of_a_row { Cut::Unreadable(error) } else { Cut::Failed(error) })
+            }
+        }
+    }
+
+    /// Asks for the halves of what cannot be read whole, and for their halves, down to the datapoints that cannot be read.
+    async fn narrow(
+        &mut self,
+        reader: &mut dyn Reader,
+        piece: &Piece,
+        range: TimeRange,
+        error: Error,
+    ) -> Result<(), Cut> {
+        let mut left = vec![(piece.clone(), range, error)];
+        while let Some((piece, range, error)) = left.pop() {
+            let Some(halves) = piece.halves(range, &*self.request.dataset) else {
+                self.note_unreadable(&piece, range, &error)?;
+                continue;
+            };
+            for (piece, range) in halves {
+                match self.ask(reader, &piece, range).await {
+                    Err(Cut::Unreadable(error)) => left.push((piece, range, error)),
+                    asked => asked?,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Something at the place of one datapoint cannot be read: the datapoint, or something that was never sent.
+    fn note_unreadable(&mut self, piece: &Piece, range: TimeRange, error: &Error) -> Result<(), Cut> {
+        self.expected.begin(piece.segments.iter().cloned(), range);
+        match self.expected.peek() {
+            Some(at) => self.findings.note(Kind::Corrupt, at.device, at.timestamp_ns, &error.message),
+            None => self.findings.note_elsewhere(1),
+        }
+        self.rows += 1;
+        self.unreadable += 1;
+        let why = || format!("more than {MOST_UNREADABLE} datapoints cannot be read: {}", error.message);
+        if self.unreadable > MOST_UNREADABLE { Err(Cut::Short(why())) } else { Ok(()) }
     }
 }
 

@@ -1,9 +1,10 @@
 //! What is asked for at once: some devices with little data, or a stretch of time of one with much. Pure.
 
 use super::expected::Segment;
+use crate::verify::indices_in;
 use iotbench_core::TimeRange;
 use iotbench_simulator::Dataset;
-use std::ops::Bound;
+use std::ops::{Bound, Range};
 
 /// Datapoints that are asked for at once, about.
 const PIECE: u64 = 20_000;
@@ -11,7 +12,7 @@ const PIECE: u64 = 20_000;
 const DEVICES: usize = 64;
 
 /// A question to the database, with what its answer should be.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Piece {
     pub devices: Vec<u32>,
     pub segments: Vec<Segment>,
@@ -37,6 +38,43 @@ impl Piece {
         self.devices.clear();
         self.segments.clear();
         self.points = 0;
+    }
+
+    /// What is asked for in a stretch of time, as two questions: of half the devices each, or of half the datapoints of the only
+    /// one. `None`: it is one datapoint at most.
+    pub fn halves(&self, range: TimeRange, dataset: &dyn Dataset) -> Option<[(Self, TimeRange); 2]> {
+        if let [device] = self.devices.as_slice() {
+            let cut_ns = dataset.timestamp_ns(*device, self.middle(*device, range, dataset)?);
+            let ranges = [
+                TimeRange { to: Bound::Excluded(cut_ns), ..range },
+                TimeRange { from: Bound::Included(cut_ns), ..range },
+            ];
+            return Some(ranges.map(|range| (self.clone(), range)));
+        }
+        let (first, second) = self.devices.split_at(self.devices.len() / 2);
+        Some([first, second].map(|devices| (self.of(devices), range)))
+    }
+
+    fn of(&self, devices: &[u32]) -> Self {
+        let segments: Vec<_> =
+            self.segments.iter().filter(|segment| devices.contains(&segment.device)).cloned().collect();
+        Self { devices: devices.to_vec(), points: points(&segments), segments }
+    }
+
+    /// The first datapoint of the later half; `None`: there are fewer than two.
+    fn middle(&self, device: u32, range: TimeRange, dataset: &dyn Dataset) -> Option<u64> {
+        let asked = indices_in(dataset, device, range);
+        let within = |indices: &Range<u64>| indices.start.max(asked.start)..indices.end.min(asked.end);
+        let parts = || self.segments.iter().map(|segment| within(&segment.indices)).filter(|part| !part.is_empty());
+        let count: u64 = parts().map(|part| part.end - part.start).sum();
+        let mut before = count / 2;
+        for part in parts().filter(|_| count > 1) {
+            if before < part.end - part.start {
+                return Some(part.start + before);
+            }
+            before -= part.end - part.start;
+        }
+        None
     }
 
     /// The stretches of time in which its datapoints are asked for: together all time. Several only of a single device.
@@ -79,7 +117,7 @@ mod tests {
     use iotbench_simulator::DatasetConfig;
     use std::path::Path;
 
-    fn segment(device: u32, indices: std::ops::Range<u64>) -> Segment {
+    fn segment(device: u32, indices: Range<u64>) -> Segment {
         Segment { device, indices, fate: Fate::Acked }
     }
 
@@ -113,5 +151,36 @@ mod tests {
         piece.clear();
         let added = (0..1000).take_while(|&device| piece.add(device, &[segment(device, 0..PIECE / 4)])).count();
         assert_eq!(added, 4);
+    }
+
+    /// Devices are parted until one is left, its datapoints until one is left: each of them in one of the parts.
+    #[test]
+    fn halves_of_halves_end_at_single_datapoints() {
+        let dataset = DatasetConfig::named("pmu").unwrap().open(1, 0, 3, Path::new(".")).unwrap();
+        let mut piece = Piece::default();
+        for (device, segments) in
+            [(0, vec![segment(0, 0..5)]), (1, vec![segment(1, 2..4), segment(1, 9..12)]), (2, vec![])]
+        {
+            assert!(piece.add(device, &segments));
+        }
+        let (mut left, mut single) = (vec![(piece, TimeRange::ALL)], Vec::new());
+        while let Some((piece, range)) = left.pop() {
+            match piece.halves(range, &*dataset) {
+                Some(halves) => left.extend(halves),
+                None => {
+                    let of = |segment: &Segment| {
+                        segment.indices.clone().map(|index| (segment.device, index)).collect::<Vec<_>>()
+                    };
+                    let held = piece.segments.iter().flat_map(of);
+                    let held: Vec<_> =
+                        held.filter(|&(device, index)| range.contains(dataset.timestamp_ns(device, index))).collect();
+                    assert!(held.len() <= 1 && piece.devices.len() == 1, "{held:?}");
+                    single.extend(held);
+                }
+            }
+        }
+        single.sort_unstable();
+        let expected = (0..5).map(|index| (0, index)).chain([2, 3, 9, 10, 11].map(|index| (1, index)));
+        assert_eq!(single, expected.collect::<Vec<_>>());
     }
 }
