@@ -178,15 +178,22 @@ fn a_value_of_another_type_is_corrupt_and_the_others_are_read() {
         let at = FIRST_NS + index * PERIOD_NS;
         kept.change(&format!("UPDATE iotbench_kept SET analog_01 = 'twelve' WHERE device = {device} AND ts = {at}"), 1);
     }
+    // Where nothing was sent, beside a datapoint that is right.
+    let beside = "CREATE TABLE beside AS SELECT * FROM iotbench_kept WHERE device = 1 ORDER BY ts DESC LIMIT 1;
+                  UPDATE beside SET ts = ts + 1, analog_01 = 'twelve';
+                  INSERT INTO iotbench_kept SELECT * FROM beside;
+                  DROP TABLE beside;";
+    kept.database().execute_batch(beside).unwrap();
     for more in [&[][..], &["--full"]] {
         let (code, found) = kept.verify(more);
-        assert_eq!((code, counts(&found)), (12, [Some(0), Some(0), Some(3), Some(0)]), "{found:#}");
+        assert_eq!((code, counts(&found)), (12, [Some(0), Some(0), Some(3), Some(1)]), "{found:#}");
         assert_eq!((&found["audit"]["right"], &found["audit"]["cut_short"]), (&1197.into(), &Value::Null), "{found:#}");
         let examples = found["audit"]["examples"].as_array().unwrap();
-        let is_named = |e: &Value| e["kind"] == "corrupt" && e["detail"].as_str().unwrap().contains("cell holds");
-        assert!(examples.iter().all(is_named), "{examples:#?}");
-        let points: u64 = examples.iter().filter_map(|e| e["points"].as_u64()).sum();
-        assert_eq!(points, 3, "{examples:#?}");
+        assert!(examples.iter().all(|e| e["detail"].as_str().unwrap().contains("cell holds")), "{examples:#?}");
+        let corrupt = examples.iter().filter(|e| e["kind"] == "corrupt");
+        assert_eq!(corrupt.filter_map(|e| e["points"].as_u64()).sum::<u64>(), 3, "{examples:#?}");
+        let alien = examples.iter().find(|e| e["kind"] == "alien").unwrap();
+        assert!(alien["detail"].as_str().unwrap().starts_with("of device 1, where nothing was sent"), "{alien}");
     }
 }
 

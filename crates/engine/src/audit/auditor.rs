@@ -2,19 +2,21 @@
 
 use super::{
     Audit, AuditScope,
-    expected::{Account, ExpectedRows},
+    expected::{Account, Expected, ExpectedRows},
     findings::{Findings, Kind},
     merge::Merge,
     pieces::{Piece, sampled},
 };
 use crate::{
-    ledger::{FateRanges, Ledger, LedgerSummary},
+    ledger::{Fate, FateRanges, Ledger, LedgerSummary},
     plan::{Plan, Planned},
     read::History,
     schedule::mix,
     verify::Exactness,
 };
-use iotbench_core::{Capabilities, Cause, Chunk, Devices, Duplicates, Error, Query, Reader, SignalId, TimeRange};
+use iotbench_core::{
+    Action, Capabilities, Cause, Chunk, Devices, Duplicates, Error, Query, Reader, SignalId, TimeRange,
+};
 use iotbench_simulator::Dataset;
 use std::{
     collections::BTreeSet,
@@ -84,7 +86,7 @@ pub struct Auditor<'a> {
 /// Why an audit did not come to its end.
 enum Cut {
     Failed(Error),
-    /// Of some row: it holds what no value of its type can be.
+    /// Because of some row, which holds what no value of its type can be. The reader is as usable as before.
     Unreadable(Error),
     /// In words.
     Short(String),
@@ -126,7 +128,7 @@ impl<'a> Auditor<'a> {
             Ok(()) => {
                 let elsewhere = counted.map_or(0, |counted| counted.saturating_sub(self.rows));
                 if self.request.scope == AuditScope::Full && elsewhere > 0 {
-                    self.findings.note_elsewhere(elsewhere);
+                    self.findings.note_elsewhere(elsewhere, "of no device of this run");
                 }
                 None
             }
@@ -232,13 +234,14 @@ impl<'a> Auditor<'a> {
             }
             Err(error) => {
                 self.findings = before;
-                let is_of_a_row = error.cause == Cause::Protocol && !was_refused;
+                let is_usable = error.action == Action::RetryMayHelp;
+                let is_of_a_row = error.cause == Cause::Protocol && is_usable && !was_refused;
                 Err(if is_of_a_row { Cut::Unreadable(error) } else { Cut::Failed(error) })
             }
         }
     }
 
-    /// Asks for the halves of what cannot be read whole, and for their halves, down to the datapoints that cannot be read.
+    /// Asks for the parts of what cannot be read whole, and for their parts, down to what cannot be read.
     async fn narrow(
         &mut self,
         reader: &mut dyn Reader,
@@ -248,11 +251,11 @@ impl<'a> Auditor<'a> {
     ) -> Result<(), Cut> {
         let mut left = vec![(piece.clone(), range, error)];
         while let Some((piece, range, error)) = left.pop() {
-            let Some(halves) = piece.halves(range, &*self.request.dataset) else {
+            let parts = piece.parts(range, &*self.request.dataset);
+            if parts.is_empty() {
                 self.note_unreadable(&piece, range, &error)?;
-                continue;
-            };
-            for (piece, range) in halves {
+            }
+            for (piece, range) in parts {
                 match self.ask(reader, &piece, range).await {
                     Err(Cut::Unreadable(error)) => left.push((piece, range, error)),
                     asked => asked?,
@@ -262,12 +265,19 @@ impl<'a> Auditor<'a> {
         Ok(())
     }
 
-    /// Something at the place of one datapoint cannot be read: the datapoint, or something that was never sent.
+    /// What is stored at the time of one datapoint, or where nothing was sent, cannot be read: at least one row.
     fn note_unreadable(&mut self, piece: &Piece, range: TimeRange, error: &Error) -> Result<(), Cut> {
         self.expected.begin(piece.segments.iter().cloned(), range);
         match self.expected.peek() {
-            Some(at) => self.findings.note(Kind::Corrupt, at.device, at.timestamp_ns, &error.message),
-            None => self.findings.note_elsewhere(1),
+            Some(Expected { device, timestamp_ns, fate }) => {
+                let kind = if fate == Fate::Failed { Kind::Alien } else { Kind::Corrupt };
+                self.findings.note(kind, device, timestamp_ns, &error.message);
+            }
+            None => {
+                let devices = piece.devices.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+                let detail = format!("of device {devices}, where nothing was sent: {}", error.message);
+                self.findings.note_elsewhere(1, &detail);
+            }
         }
         self.rows += 1;
         self.unreadable += 1;

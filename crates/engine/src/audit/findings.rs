@@ -115,13 +115,13 @@ impl Findings {
         }
     }
 
-    /// Datapoints of none of the run's devices.
-    pub fn note_elsewhere(&mut self, points: u64) {
+    /// Datapoints that were never sent, at times that are not known.
+    pub fn note_elsewhere(&mut self, points: u64, detail: &str) {
         if let Some(count) = self.counts.get_mut(Kind::Alien.place()) {
             *count += points;
         }
         self.close();
-        let detail = "of no device of this run".into();
+        let detail = detail.to_owned();
         self.open = Some(Stretch { kind: Kind::Alien, device: None, from_ns: 0, to_ns: 0, points, detail });
         self.close();
     }

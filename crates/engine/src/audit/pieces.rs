@@ -4,7 +4,7 @@ use super::expected::Segment;
 use crate::verify::indices_in;
 use iotbench_core::TimeRange;
 use iotbench_simulator::Dataset;
-use std::ops::{Bound, Range};
+use std::ops::Bound::{self, Excluded, Included};
 
 /// Datapoints that are asked for at once, about.
 const PIECE: u64 = 20_000;
@@ -40,19 +40,23 @@ impl Piece {
         self.points = 0;
     }
 
-    /// What is asked for in a stretch of time, as two questions: of half the devices each, or of half the datapoints of the only
-    /// one. `None`: it is one datapoint at most.
-    pub fn halves(&self, range: TimeRange, dataset: &dyn Dataset) -> Option<[(Self, TimeRange); 2]> {
-        if let [device] = self.devices.as_slice() {
-            let cut_ns = dataset.timestamp_ns(*device, self.middle(*device, range, dataset)?);
-            let ranges = [
-                TimeRange { to: Bound::Excluded(cut_ns), ..range },
-                TimeRange { from: Bound::Included(cut_ns), ..range },
-            ];
-            return Some(ranges.map(|range| (self.clone(), range)));
-        }
-        let (first, second) = self.devices.split_at(self.devices.len() / 2);
-        Some([first, second].map(|devices| (self.of(devices), range)))
+    /// What is asked for in a stretch of time, in parts: half of the devices each, then half of the only one's datapoints, then
+    /// the only datapoint's time, what is before it and what is after it. Empty: it has no parts.
+    pub fn parts(&self, range: TimeRange, dataset: &dyn Dataset) -> Vec<(Self, TimeRange)> {
+        let [device] = self.devices.as_slice() else {
+            let (first, second) = self.devices.split_at(self.devices.len() / 2);
+            return [first, second].map(|devices| (self.of(devices), range)).into();
+        };
+        let ns = |index| dataset.timestamp_ns(*device, index);
+        let ranges = match self.indices(*device, range, dataset).as_slice() {
+            [] => Vec::new(),
+            [only] => around(ns(*only), range),
+            several => several.get(several.len() / 2).map_or_else(Vec::new, |&middle| {
+                let cut_ns = ns(middle);
+                [TimeRange { to: Excluded(cut_ns), ..range }, TimeRange { from: Included(cut_ns), ..range }].into()
+            }),
+        };
+        ranges.into_iter().map(|range| (self.clone(), range)).collect()
     }
 
     fn of(&self, devices: &[u32]) -> Self {
@@ -61,20 +65,11 @@ impl Piece {
         Self { devices: devices.to_vec(), points: points(&segments), segments }
     }
 
-    /// The first datapoint of the later half; `None`: there are fewer than two.
-    fn middle(&self, device: u32, range: TimeRange, dataset: &dyn Dataset) -> Option<u64> {
+    /// The datapoints of the only device that lie in a stretch of time.
+    fn indices(&self, device: u32, range: TimeRange, dataset: &dyn Dataset) -> Vec<u64> {
         let asked = indices_in(dataset, device, range);
-        let within = |indices: &Range<u64>| indices.start.max(asked.start)..indices.end.min(asked.end);
-        let parts = || self.segments.iter().map(|segment| within(&segment.indices)).filter(|part| !part.is_empty());
-        let count: u64 = parts().map(|part| part.end - part.start).sum();
-        let mut before = count / 2;
-        for part in parts().filter(|_| count > 1) {
-            if before < part.end - part.start {
-                return Some(part.start + before);
-            }
-            before -= part.end - part.start;
-        }
-        None
+        let within = |segment: &Segment| segment.indices.start.max(asked.start)..segment.indices.end.min(asked.end);
+        self.segments.iter().flat_map(within).collect()
     }
 
     /// The stretches of time in which its datapoints are asked for: together all time. Several only of a single device.
@@ -86,14 +81,24 @@ impl Piece {
             while indices.end - first > room {
                 first += room;
                 let cut_ns = dataset.timestamp_ns(*device, first);
-                ranges.push(TimeRange { from, to: Bound::Excluded(cut_ns) });
-                (from, room) = (Bound::Included(cut_ns), PIECE);
+                ranges.push(TimeRange { from, to: Excluded(cut_ns) });
+                (from, room) = (Included(cut_ns), PIECE);
             }
             room -= indices.end - first;
         }
         ranges.push(TimeRange { from, to: Bound::Unbounded });
         ranges
     }
+}
+
+/// An instant in a stretch of time, with what is before it and after it; empty: the instant is all of it.
+fn around(ns: i64, range: TimeRange) -> Vec<TimeRange> {
+    let instant = TimeRange { from: Included(ns), to: Included(ns) };
+    let before = TimeRange { to: Excluded(ns), ..range };
+    let after = TimeRange { from: Excluded(ns), ..range };
+    let beside = [(range.contains(ns.saturating_sub(1)), before), (range.contains(ns.saturating_add(1)), after)];
+    let beside: Vec<_> = beside.into_iter().filter(|(is_there, _)| *is_there).map(|(_, range)| range).collect();
+    if beside.is_empty() { beside } else { [vec![instant], beside].concat() }
 }
 
 /// How many datapoints there are in segments.
@@ -115,7 +120,7 @@ mod tests {
     use super::*;
     use crate::ledger::Fate;
     use iotbench_simulator::DatasetConfig;
-    use std::path::Path;
+    use std::{ops::Range, path::Path};
 
     fn segment(device: u32, indices: Range<u64>) -> Segment {
         Segment { device, indices, fate: Fate::Acked }
@@ -153,9 +158,9 @@ mod tests {
         assert_eq!(added, 4);
     }
 
-    /// Devices are parted until one is left, its datapoints until one is left: each of them in one of the parts.
+    /// Each datapoint comes to be the only one of a part that is its instant alone, and the parts are all time.
     #[test]
-    fn halves_of_halves_end_at_single_datapoints() {
+    fn parts_of_parts_end_at_instants_and_at_what_is_between_them() {
         let dataset = DatasetConfig::named("pmu").unwrap().open(1, 0, 3, Path::new(".")).unwrap();
         let mut piece = Piece::default();
         for (device, segments) in
@@ -163,24 +168,32 @@ mod tests {
         {
             assert!(piece.add(device, &segments));
         }
-        let (mut left, mut single) = (vec![(piece, TimeRange::ALL)], Vec::new());
+        let (mut left, mut instants, mut between) = (vec![(piece, TimeRange::ALL)], Vec::new(), Vec::new());
         while let Some((piece, range)) = left.pop() {
-            match piece.halves(range, &*dataset) {
-                Some(halves) => left.extend(halves),
-                None => {
-                    let of = |segment: &Segment| {
-                        segment.indices.clone().map(|index| (segment.device, index)).collect::<Vec<_>>()
-                    };
-                    let held = piece.segments.iter().flat_map(of);
-                    let held: Vec<_> =
-                        held.filter(|&(device, index)| range.contains(dataset.timestamp_ns(device, index))).collect();
-                    assert!(held.len() <= 1 && piece.devices.len() == 1, "{held:?}");
-                    single.extend(held);
+            let parts = piece.parts(range, &*dataset);
+            if parts.is_empty() {
+                let [device] = piece.devices.as_slice() else { panic!("{piece:?}") };
+                match piece.indices(*device, range, &*dataset).as_slice() {
+                    [] => between.push((*device, range)),
+                    &[index] => {
+                        let ns = dataset.timestamp_ns(*device, index);
+                        assert!(range.contains(ns) && !range.contains(ns - 1) && !range.contains(ns + 1), "{range:?}");
+                        instants.push((*device, index, ns));
+                    }
+                    several => panic!("{several:?}"),
                 }
             }
+            left.extend(parts);
         }
-        single.sort_unstable();
+        instants.sort_unstable();
         let expected = (0..5).map(|index| (0, index)).chain([2, 3, 9, 10, 11].map(|index| (1, index)));
-        assert_eq!(single, expected.collect::<Vec<_>>());
+        assert!(instants.iter().map(|&(device, index, _)| (device, index)).eq(expected), "{instants:?}");
+        for (device, _, ns) in instants {
+            for beside in [ns - 1, ns + 1] {
+                let holds = |part: &&(u32, TimeRange)| part.0 == device && part.1.contains(beside);
+                assert_eq!(between.iter().filter(holds).count(), 1, "{device} {beside}");
+            }
+        }
+        assert!(between.contains(&(2, TimeRange::ALL)));
     }
 }

@@ -3,7 +3,7 @@
 use super::selection::{Order, Selection, bind};
 use crate::span::Span;
 use crate::sqlite::error::classify;
-use iotbench_core::{Cause, Chunk, ComputedBy, Error, ReplyColumn, Schema, SignalId, Value, ValueType};
+use iotbench_core::{Action, Cause, Chunk, ComputedBy, Error, ReplyColumn, Schema, SignalId, Value, ValueType};
 use rusqlite::{Connection, Rows, types::ValueRef};
 use std::ops::ControlFlow;
 
@@ -98,7 +98,9 @@ pub(crate) fn decode<'a>(
     value_type: ValueType,
     bytes: &mut u64,
 ) -> Result<Option<Value<'a>>, Error> {
-    let unexpected = || Error::new(Cause::Protocol, format!("a {value_type:?} cell holds {cell:?}"));
+    // The connection is none the worse for it.
+    let unexpected =
+        || Error::new(Cause::Protocol, format!("a {value_type:?} cell holds {cell:?}")).action(Action::RetryMayHelp);
     *bytes += 8;
     let value = match (value_type, cell) {
         (_, ValueRef::Null) => return Ok(None),

@@ -101,7 +101,7 @@ pub fn with_audit(outcome: &mut Outcome) {
     findings.note(FindingKind::Duplicate, 5, second, "");
     findings.note(FindingKind::Corrupt, 5, second + 1, "analog_01 is 2 and was sent as 1");
     findings.note(FindingKind::Alien, 7, second, "nothing was sent for this time");
-    findings.note_elsewhere(2);
+    findings.note_elsewhere(2, "of no device of this run");
     findings.note(FindingKind::UnknownPresent, 8, second, "");
     findings.note(FindingKind::UnknownAbsent, 9, second, "");
     outcome.audit = Some(Audit {
