@@ -42,8 +42,13 @@ struct Kept {
 
 impl Kept {
     fn new(layout: &str) -> Self {
+        Self::preloaded(layout, PRELOADED)
+    }
+
+    fn preloaded(layout: &str, points: i64) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join("kept.toml"), PROFILE).unwrap();
+        let profile = PROFILE.replace("preload = 200", &format!("preload = {points}"));
+        fs::write(folder.path().join("kept.toml"), profile).unwrap();
         let profile = folder.path().join("kept.toml");
         let backend = format!("sqlite:{layout}");
         let run = ["run", "-p", profile.to_str().unwrap(), "-b", &backend, "--keep", "--output-format", "json"];
@@ -51,7 +56,7 @@ impl Kept {
         let document = document(&output);
         assert_sound(&document, output.status.code().unwrap(), said(&output));
         let audit = &document["audit"];
-        let stored = 3 * PRELOADED + 600;
+        let stored = 3 * points + 600;
         assert_eq!((&audit["scope"], &audit["right"]), (&"sample".into(), &stored.into()), "{audit:#}");
         assert!(audit["detectable"].is_null(), "all was looked at: {audit:#}");
         Self { folder }
@@ -195,6 +200,17 @@ fn a_value_of_another_type_is_corrupt_and_the_others_are_read() {
         let alien = examples.iter().find(|e| e["kind"] == "alien").unwrap();
         assert!(alien["detail"].as_str().unwrap().starts_with("of device 1, where nothing was sent"), "{alien}");
     }
+}
+
+/// An answer comes in pieces of 1,024 rows, and the second piece has the value.
+#[test]
+fn what_an_answer_held_before_a_value_of_another_type_counts_once() {
+    let kept = Kept::preloaded("wide", 1_500);
+    let at = FIRST_NS + 1_499 * PERIOD_NS;
+    kept.change(&format!("UPDATE iotbench_kept SET analog_01 = 'twelve' WHERE device = 0 AND ts = {at}"), 1);
+    let (code, found) = kept.verify(&["--full"]);
+    assert_eq!((code, counts(&found)), (12, [Some(0), Some(0), Some(1), Some(0)]), "{found:#}");
+    assert_eq!(found["audit"]["right"], 3 * 1_500 + 600 - 1, "{found:#}");
 }
 
 #[test]
