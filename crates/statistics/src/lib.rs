@@ -12,6 +12,9 @@
 //! | which of several differences may be believed together? | [`holm`] | `holm.rs` |
 //! | is it better, worse, or the same? | [`judge_family`] | `regression.rs` |
 //! | how far do equals lie apart? | [`noise_floor`] | `noise_floor.rs` |
+//! | at what level does a figure reach its limit? | [`crossing`] | `crossing.rs` |
+//! | the same from pass and fail alone | [`threshold`] | `threshold.rs` |
+//! | did a short series move? | [`shift`] | `shift.rs` |
 //! | since when is it otherwise? | [`level_changes`] | `history.rs`, from `change_point.rs` |
 //!
 //! ```
@@ -29,6 +32,7 @@
 mod autocorrelation;
 mod batch_means;
 mod change_point;
+mod crossing;
 mod detection;
 mod difference;
 mod history;
@@ -42,14 +46,17 @@ mod parts;
 mod regression;
 mod repetitions;
 mod sample;
+mod shift;
 mod steady;
 mod student;
+mod threshold;
 mod trend;
 mod usl;
 
 pub use autocorrelation::{correlation_time, effective_sample_size};
 pub use batch_means::{BatchMeans, LEAST_EFFECTIVE_SIZE, TooCorrelated, batch_means};
 pub use change_point::{ChangePoint, change_point};
+pub use crossing::{Crossing, LEAST_POINTS, Slope, crossing};
 pub use detection::detectable_part;
 pub use difference::{Difference, NoDifference, Sides, difference};
 pub use history::{LEAST_LEVEL, LevelChange, NoHistory, level_changes};
@@ -61,6 +68,8 @@ pub use noise_floor::{NoiseFloor, noise_floor};
 pub use parts::{interval_of_parts, p_of_parts};
 pub use regression::{Direction, Judged, MOST_RUNS, Test, Verdict, judge_family};
 pub use repetitions::{PUBLISHABLE_REPETITIONS, bootstrap_t_interval, t_interval};
+pub use shift::{Shift, shift};
 pub use steady::{Judgement, LEAST_WINDOWS, State, judge};
+pub use threshold::{Attempt, Threshold, threshold};
 pub use trend::{Trend, trend};
 pub use usl::{Estimate, Level, NoPeak, Peak, Refusal, UslFit, fit_usl};
