@@ -1,18 +1,23 @@
-//! The search for the greatest load that is sustained, as a pure state machine: verdicts of trials in, the next trial or the
+//! The search for the greatest load that is sustained, as a pure state machine: reports of trials in, the next trial or the
 //! interval out.
 //!
-//! The terms are those of MLRsearch (IETF BMWG, draft-ietf-bmwg-mlrsearch): the *relevant lower bound* is the greatest load
-//! that was sustained with no smaller one that failed, the *relevant upper bound* the least load that failed. Of several
-//! trials of a load the majority counts: the exceed ratio is one half.
+//! It brackets the limit with single trials, and then runs blocks of trials near it: one load below the limit, one above it,
+//! and a sentinel, which is known to pass, in random order, until the interval is narrow enough or there were enough trials.
+//! The terms are those of MLRsearch (RFC 9971): the *relevant lower bound* is the greatest load that was sustained with no
+//! smaller one that failed, the *relevant upper bound* the least load that failed.
 
+mod estimate;
 mod tallies;
 #[cfg(test)]
 mod virtual_time;
 
+pub use estimate::{Estimate, Method, Move};
 pub use tallies::Tallies;
 
 use crate::ramp::{Bounds, Decision, Purpose, Step};
+use iotbench_statistics::{Slope, interleaved};
 use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
 
 /// A search as meant.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -23,10 +28,15 @@ pub struct SearchPlan {
     pub growth: f64,
     /// A greater load than this is not tried.
     pub most: u32,
-    /// Bisection ends when (upper − lower) / upper is at most this.
+    /// The search ends when (upper − lower) / upper is at most this.
     pub resolution: f64,
-    /// Of so many trials the majority decides a bound. An odd number; 1: no bound is tested again.
-    pub repeats: u32,
+    /// At most so many trials near the limit.
+    pub trials: u32,
+    /// Whether trials are of users of one closed loop with a limit on the mean: of a saturated server R + Z grows at least as
+    /// the users do.
+    pub closed: bool,
+    /// Decides the order of trials within a block.
+    pub seed: u64,
 }
 
 /// How a trial ended.
@@ -40,18 +50,58 @@ pub enum TrialVerdict {
     TooMuchForClient,
 }
 
+/// What a trial tells the search.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TrialReport {
+    /// How it ended.
+    pub verdict: TrialVerdict,
+    /// How far it was from its limit: the logarithm of what the limit is on, over the limit. `None`: not known.
+    pub margin: Option<f64>,
+}
+
+/// A trial that was run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Made {
+    step: Step,
+    report: TrialReport,
+}
+
 /// A search ends after so many trials, whatever it knows by then. Far more than any search needs whose trials agree.
 pub(crate) const MOST_TRIALS: u32 = 100;
+/// The limit is bracketed when what failed is at most so many times what was sustained.
+const BRACKET: f64 = 1.25;
+/// Blocks before the interval is looked at.
+const LEAST_BLOCKS: u32 = 4;
+/// A block's loads lie at most so far from the limit, as a part of it.
+const FARTHEST: f64 = 0.1;
+/// As far as those of the first block, of which the spread is not known yet.
+const FIRST_REACH: f64 = 0.05;
+/// Of so many trials of a load the majority decides while the limit is bracketed.
+const VOTES: u32 = 3;
+/// So often the client is the limit of a load before it is left at that.
+const MOST_BY_CLIENT: u32 = 5;
+/// The sentinel's load is this part of the limit.
+const SENTINEL: f64 = 0.75;
 
-/// A search under way. It grows by a factor until a trial fails, then bisects, then runs both bounds again until the majority
-/// of their trials is certain. What contradicts itself, a load that failed below one that was sustained, is run again at
-/// once. A bound that does not hold gives way, and the search goes on from what is left.
+/// A search under way.
 #[derive(Clone, Debug)]
 pub struct CapacitySearch {
     plan: SearchPlan,
     current: Step,
     tallies: Tallies,
-    trials: u32,
+    made: Vec<Made>,
+    blocks: Option<Blocks>,
+}
+
+/// The trials near the limit.
+#[derive(Clone, Debug)]
+struct Blocks {
+    /// The loads between which the limit was bracketed.
+    bracket: (f64, f64),
+    sentinel: u32,
+    begun: u32,
+    /// What is left of the present one.
+    left: VecDeque<Step>,
 }
 
 impl CapacitySearch {
@@ -59,7 +109,7 @@ impl CapacitySearch {
     #[must_use]
     pub fn new(plan: SearchPlan) -> Self {
         let current = Step { load: plan.first.min(plan.most), purpose: Purpose::Grow };
-        Self { plan, current, tallies: Tallies::default(), trials: 0 }
+        Self { plan, current, tallies: Tallies::default(), made: Vec::new(), blocks: None }
     }
 
     /// The trial to run now.
@@ -68,10 +118,10 @@ impl CapacitySearch {
         self.current
     }
 
-    /// Takes the verdict on the present trial.
-    pub fn decide(&mut self, verdict: TrialVerdict) -> Decision {
-        self.trials += 1;
-        self.tallies.note(self.current.load, verdict);
+    /// Takes the report of the present trial.
+    pub fn decide(&mut self, report: TrialReport) -> Decision {
+        self.made.push(Made { step: self.current, report });
+        self.tallies.note(self.current.load, report.verdict);
         match self.following() {
             Some(step) => {
                 self.current = step;
@@ -84,10 +134,12 @@ impl CapacitySearch {
     /// The interval as far as it is known.
     #[must_use]
     pub fn bounds(&self) -> Bounds {
-        let bounds = self.tallies.bounds();
-        let ends = [bounds.lower, bounds.upper];
-        let is_confirmed = bounds.lower.is_some() && ends.into_iter().flatten().all(|load| self.is_decided(load));
-        Bounds { confirmed: is_confirmed && self.plan.repeats > 1, ..bounds }
+        let by_trials = self.tallies.bounds();
+        let Some(estimate) = self.estimate().filter(|_| !by_trials.client_limited) else { return by_trials };
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "loads, and the cast saturates")]
+        let [low, high] = [estimate.low.floor() as u32, estimate.high.ceil() as u32];
+        let sustained = self.tallies.greatest_sustained(high);
+        Bounds { sustained, lower: Some(low).filter(|&low| low > 0), upper: Some(high), estimate: Some(estimate), ..by_trials }
     }
 
     /// Whether the present trial's load was sustained by most of its trials so far, if there are any.
@@ -96,210 +148,149 @@ impl CapacitySearch {
         self.tallies.of(self.current.load).is_sustained()
     }
 
-    fn following(&self) -> Option<Step> {
-        if self.trials >= MOST_TRIALS {
+    fn estimate(&self) -> Option<Estimate> {
+        let slope = if self.plan.closed { Slope::AtLeast(1.0) } else { Slope::Unknown };
+        Estimate::of(&self.made, self.blocks.as_ref()?.bracket, slope, self.plan.seed)
+    }
+
+    fn following(&mut self) -> Option<Step> {
+        if self.made.len() >= MOST_TRIALS as usize {
             return None;
         }
+        if self.blocks.is_none() {
+            match self.bracketing() {
+                Bracketing::Next(step) => return Some(step),
+                Bracketing::Ended => return None,
+                Bracketing::Found(lower, upper) => self.blocks = Some(Blocks::around(lower, upper)),
+            }
+        }
+        if let Some(step) = self.blocks.as_mut()?.left.pop_front() {
+            return Some(step);
+        }
+        let estimate = self.estimate();
+        if estimate.as_ref().is_some_and(|estimate| self.is_enough(estimate)) || self.is_clients() {
+            return None;
+        }
+        let plan = self.plan;
+        let blocks = self.blocks.as_mut()?;
+        blocks.begin(plan, estimate.as_ref());
+        blocks.left.pop_front()
+    }
+
+    fn is_enough(&self, estimate: &Estimate) -> bool {
+        let is_narrow = estimate.width() <= self.plan.resolution || estimate.high.ceil() - estimate.low.floor() <= 1.0;
+        let begun = self.blocks.as_ref().map_or(0, |blocks| blocks.begun);
+        begun >= LEAST_BLOCKS && (is_narrow || self.trials_near() >= self.plan.trials)
+    }
+
+    /// Trials of blocks that say something of the database.
+    fn trials_near(&self) -> u32 {
+        let is_of_block = |made: &&Made| matches!(made.step.purpose, Purpose::Below | Purpose::Above | Purpose::Sentinel);
+        u32::try_from(self.made.iter().filter(is_of_block).count()).unwrap_or(u32::MAX)
+    }
+
+    /// Whether the client was so often the limit of a block's trials that more of them would tell no more.
+    fn is_clients(&self) -> bool {
+        let is_clients = |made: &&Made| {
+            made.step.purpose == Purpose::Above && made.report.verdict == TrialVerdict::TooMuchForClient
+        };
+        self.made.iter().filter(is_clients).count() >= MOST_BY_CLIENT as usize
+    }
+
+    /// Grows until a load fails, whose failure is doubted once, and halves until the bracket is narrow.
+    fn bracketing(&self) -> Bracketing {
+        let load = self.current.load;
         if self.leaning().is_none() {
             // As many for as against it.
-            return Some(self.current);
+            return Bracketing::Next(self.current);
         }
-        let load = self.current.load;
         if self.tallies.of(load).is_clients() && !self.is_decided(load) {
             // It has said nothing of the database yet.
-            return Some(Step { load, purpose: Purpose::Retest });
+            return Bracketing::Next(Step { load, purpose: Purpose::Retest });
         }
-        let Bounds { lower, upper, .. } = self.tallies.bounds();
+        let Bounds { lower, upper, client_limited, .. } = self.tallies.bounds();
         if let Some(load) = upper.filter(|&load| !self.is_decided(load) && self.is_doubtful(load)) {
-            return Some(Step { load, purpose: Purpose::Retest });
+            return Bracketing::Next(Step { load, purpose: Purpose::Retest });
         }
         match (lower, upper) {
             (Some(lower), None) if lower < self.plan.most => {
-                return Some(Step { load: self.plan.grown(lower), purpose: Purpose::Grow });
+                Bracketing::Next(Step { load: self.plan.grown(lower), purpose: Purpose::Grow })
             }
-            (lower, Some(upper)) if !self.plan.near_enough(lower, upper) => {
+            // The greatest load that may be tried: once more.
+            (Some(lower), None) if !self.is_decided(lower) => {
+                Bracketing::Next(Step { load: lower, purpose: Purpose::Retest })
+            }
+            (lower, Some(upper)) if !is_bracket(lower, upper) => {
                 let lower = lower.unwrap_or(0);
-                return Some(Step { load: lower + (upper - lower) / 2, purpose: Purpose::Bisect });
+                Bracketing::Next(Step { load: lower + (upper - lower) / 2, purpose: Purpose::Bisect })
             }
-            _ => {}
+            (Some(lower), Some(upper)) if !client_limited => Bracketing::Found(lower, upper),
+            _ => Bracketing::Ended,
         }
-        let undecided = [upper, lower].into_iter().flatten().find(|&load| !self.is_decided(load));
-        undecided.map(|load| Step { load, purpose: Purpose::Confirm })
     }
 
-    /// Whether a failure may be none: a greater load was sustained, or it was the very first trial, of a server that may only
-    /// have been cold.
+    /// Whether a failure may be none: it ended the growth, a greater load was sustained, or it was the very first trial, of a
+    /// server that may only have been cold.
     fn is_doubtful(&self, failed: u32) -> bool {
-        self.tallies.is_sustained_above(failed) || self.tallies.is_only(failed)
+        let has_grown_to = |made: &Made| made.step == Step { load: failed, purpose: Purpose::Grow };
+        self.tallies.is_sustained_above(failed) || self.made.iter().any(has_grown_to)
     }
 
     /// Whether no further trial of this load can change what the majority says.
     fn is_decided(&self, load: u32) -> bool {
-        self.tallies.of(load).is_decided(self.plan.repeats)
+        self.tallies.of(load).is_decided(VOTES)
     }
+}
+
+/// What comes while the limit is not bracketed.
+enum Bracketing {
+    /// This trial.
+    Next(Step),
+    /// The limit lies between these loads.
+    Found(u32, u32),
+    /// Nothing: no load, or every load, is sustained, or the client is the limit.
+    Ended,
+}
+
+fn is_bracket(lower: Option<u32>, upper: u32) -> bool {
+    let lower = lower.unwrap_or(0);
+    upper - lower <= 1 || f64::from(upper) <= BRACKET * f64::from(lower)
+}
+
+impl Blocks {
+    fn around(lower: u32, upper: u32) -> Self {
+        let bracket = (f64::from(lower), f64::from(upper));
+        let sentinel = whole(SENTINEL * (bracket.0 * bracket.1).sqrt()).clamp(1, lower);
+        Self { bracket, sentinel, begun: 0, left: VecDeque::new() }
+    }
+
+    /// Another one, around what is known by now.
+    fn begin(&mut self, plan: SearchPlan, known: Option<&Estimate>) {
+        let middle = known.map_or((self.bracket.0 * self.bracket.1).sqrt(), |known| known.load);
+        let least = (plan.resolution / 2.0).min(FARTHEST);
+        let reach = known.map_or(FIRST_REACH, |known| known.spread).clamp(least, FARTHEST);
+        let below = whole((middle / (1.0 + reach)).floor()).max(1);
+        let above = whole((middle * (1.0 + reach)).ceil()).clamp(below + 1, plan.most.max(below + 1));
+        let loads = [
+            Step { load: below, purpose: Purpose::Below },
+            Step { load: above, purpose: Purpose::Above },
+            Step { load: self.sentinel, purpose: Purpose::Sentinel },
+        ];
+        let order = interleaved(loads.len(), 1, plan.seed.wrapping_add(self.begun.into()));
+        self.left = order.into_iter().filter_map(|place| loads.get(place).copied()).collect();
+        self.begun += 1;
+    }
+}
+
+/// A load as a whole number.
+fn whole(load: f64) -> u32 {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a load, and the cast saturates")]
+    let whole = load.round() as u32;
+    whole
 }
 
 impl SearchPlan {
-    fn near_enough(&self, lower: Option<u32>, upper: u32) -> bool {
-        let width = upper - lower.unwrap_or(0);
-        width <= 1 || f64::from(width) / f64::from(upper) <= self.resolution
-    }
-
     fn grown(&self, load: u32) -> u32 {
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to the range of a load")]
-        let grown = (f64::from(load) * self.growth).min(f64::from(self.most)).round() as u32;
-        grown.max(load + 1).min(self.most)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use TrialVerdict::{Sustained, TooMuch, TooMuchForClient};
-    use proptest::prelude::*;
-
-    const PLAN: SearchPlan = SearchPlan { first: 1, growth: 2.0, most: 100_000, resolution: 0.05, repeats: 3 };
-
-    fn up_to(limit: u32) -> impl FnMut(Step, u32) -> TrialVerdict {
-        move |step, _| if step.load <= limit { Sustained } else { TooMuch }
-    }
-
-    /// Runs a search against verdicts, which are told how often the load was run before; gives the bounds and the trials.
-    fn search(plan: SearchPlan, mut verdict: impl FnMut(Step, u32) -> TrialVerdict) -> (Bounds, Vec<Step>) {
-        let mut search = CapacitySearch::new(plan);
-        let mut steps: Vec<Step> = Vec::new();
-        loop {
-            let step = search.step();
-            let before = steps.iter().filter(|s| s.load == step.load).count();
-            steps.push(step);
-            if let Decision::Done(bounds) = search.decide(verdict(step, u32::try_from(before).unwrap())) {
-                return (bounds, steps);
-            }
-        }
-    }
-
-    fn loads(steps: &[Step]) -> Vec<u32> {
-        steps.iter().map(|s| s.load).collect()
-    }
-
-    fn bounds(lower: u32, upper: u32) -> Bounds {
-        Bounds { lower: Some(lower), upper: Some(upper), confirmed: true, client_limited: false }
-    }
-
-    #[test]
-    fn loads_double_then_bisect_then_both_bounds_are_run_again() {
-        let (found, steps) = search(PLAN, up_to(100));
-        assert_eq!(loads(&steps), [1, 2, 4, 8, 16, 32, 64, 128, 96, 112, 104, 100, 104, 100]);
-        assert!(steps[12..].iter().all(|s| s.purpose == Purpose::Confirm));
-        assert_eq!(found, bounds(100, 104));
-        let (found, steps) = search(SearchPlan { repeats: 1, ..PLAN }, up_to(100));
-        assert_eq!((steps.len(), found), (12, Bounds { confirmed: false, ..bounds(100, 104) }), "none is run again");
-    }
-
-    #[test]
-    fn a_failing_first_trial_is_run_again_then_the_load_falls_to_nothing() {
-        let (found, steps) = search(SearchPlan { first: 16, ..PLAN }, up_to(0));
-        assert_eq!(found, Bounds { lower: None, upper: Some(1), confirmed: false, client_limited: false });
-        assert_eq!(loads(&steps), [16, 16, 8, 4, 2, 1, 1], "the least load has its majority too");
-        assert_eq!(search(SearchPlan { first: 16, ..PLAN }, up_to(3)).0.lower, Some(3));
-    }
-
-    #[test]
-    fn a_server_that_is_cold_fails_once() {
-        let cold = |step: Step, before| if step.load == 8 && before == 0 { TooMuch } else { up_to(10)(step, before) };
-        let (found, steps) = search(SearchPlan { first: 8, ..PLAN }, cold);
-        assert_eq!(found, bounds(10, 11));
-        assert_eq!(loads(&steps)[..4], [8, 8, 8, 16]);
-    }
-
-    #[test]
-    fn the_greatest_load_that_may_be_tried_has_no_upper_bound() {
-        let (found, steps) = search(SearchPlan { most: 50, ..PLAN }, up_to(1000));
-        assert_eq!(found, Bounds { lower: Some(50), upper: None, confirmed: true, client_limited: false });
-        assert_eq!(loads(&steps)[4..], [16, 32, 50, 50]);
-    }
-
-    /// By chance 64 fails once, while the truth is 100.
-    #[test]
-    fn a_failure_below_a_load_that_was_sustained_is_run_again() {
-        let chance =
-            |step: Step, before| if (step.load, before) == (64, 0) { TooMuch } else { up_to(100)(step, before) };
-        let (found, steps) = search(PLAN, chance);
-        assert_eq!(found.lower, Some(100), "{steps:?}");
-    }
-
-    /// Between 60 and 80 the server does not carry what it carries above: the answer lies below all of that.
-    #[test]
-    fn a_load_that_is_sustained_above_one_that_failed_is_no_lower_bound() {
-        let hole = |step: Step, _| if (60..80).contains(&step.load) || step.load > 200 { TooMuch } else { Sustained };
-        let (found, steps) = search(SearchPlan { first: 50, growth: 1.5, ..PLAN }, hole);
-        assert_eq!(loads(&steps)[..2], [50, 75]);
-        assert!(found.upper.is_some_and(|upper| upper <= 63) && found.lower == Some(59), "{found:?} {steps:?}");
-    }
-
-    /// 100 is sustained when it is bisected and not when it is run again.
-    #[test]
-    fn a_lower_bound_that_does_not_hold_gives_way_and_the_search_goes_on() {
-        let (found, _) = search(PLAN, |step, before| match (step.load, before) {
-            (100, 0) => Sustained,
-            _ => up_to(98)(step, before),
-        });
-        assert_eq!(found, bounds(96, 100), "4 % are near enough");
-    }
-
-    #[test]
-    fn an_upper_bound_that_does_not_hold_gives_way_and_the_search_goes_on() {
-        let (found, _) = search(PLAN, |step, before| match (step.load, before) {
-            (104, 0) => TooMuch,
-            _ => up_to(106)(step, before),
-        });
-        assert_eq!((found.confirmed, found.lower), (true, Some(104)), "{found:?}");
-    }
-
-    #[test]
-    fn a_bound_that_is_the_clients_says_so() {
-        let client = |step: Step, _| if step.load <= 100 { Sustained } else { TooMuchForClient };
-        assert_eq!(search(PLAN, client).0, Bounds { client_limited: true, ..bounds(100, 104) });
-        let never = |_: Step, _: u32| TooMuchForClient;
-        let nothing = Bounds { lower: None, upper: Some(1), confirmed: false, client_limited: true };
-        assert_eq!(search(PLAN, never).0, nothing);
-    }
-
-    /// A client that is held up makes each load once in vain.
-    #[test]
-    fn what_only_the_client_failed_is_run_again_and_is_no_vote() {
-        let (found, steps) =
-            search(PLAN, |step, before| if before < 1 { TooMuchForClient } else { up_to(100)(step, before) });
-        assert_eq!(found, bounds(100, 104), "{steps:?}");
-        // A client that is the limit now and then does not make a search endless.
-        let mut calls = 0;
-        let (found, steps) = search(PLAN, |step, before| {
-            calls += 1;
-            if calls % 2 == 0 { TooMuchForClient } else { up_to(100)(step, before) }
-        });
-        assert!(found.lower.is_some_and(|lower| (90..=100).contains(&lower)), "{found:?} after {steps:?}");
-        assert!(steps.len() < 60, "{} trials", steps.len());
-    }
-
-    proptest! {
-        #[test]
-        fn the_truth_lies_within_the_bounds(truth in 1_u32..50_000, first in 1_u32..5_000, half in 0_u32..3) {
-            let (found, _) = search(SearchPlan { first, repeats: 2 * half + 1, ..PLAN }, up_to(truth));
-            let (lower, upper) = (found.lower.unwrap(), found.upper.unwrap());
-            prop_assert!(lower <= truth && truth < upper);
-            prop_assert!(upper - lower <= 1 || f64::from(upper - lower) / f64::from(upper) <= 0.05);
-        }
-
-        /// Whatever the verdicts are, no load is run more often than its majority needs, and the search ends.
-        #[test]
-        fn verdicts_without_sense_end(verdicts in prop::collection::vec(any::<bool>(), 200), first in 1_u32..5_000) {
-            let mut told = verdicts.into_iter().cycle();
-            let (found, steps) = search(SearchPlan { first, ..PLAN }, |_, _| {
-                if told.next() == Some(true) { Sustained } else { TooMuch }
-            });
-            prop_assert!(steps.len() <= 100, "{}", steps.len());
-            prop_assert!(steps.iter().all(|s| steps.iter().filter(|o| o.load == s.load).count() <= 3));
-            prop_assert!(found.lower.zip(found.upper).is_none_or(|(lower, upper)| lower < upper));
-        }
+        whole((f64::from(load) * self.growth).min(f64::from(self.most))).max(load + 1).min(self.most)
     }
 }
