@@ -25,6 +25,7 @@ mod lane;
 mod ledger;
 mod load_loop;
 mod loading;
+mod margin;
 mod mix;
 mod observer;
 mod others;
@@ -96,7 +97,7 @@ pub use ramp::{Afterwards, Bounds, Course, Decision, OtherStep, Purpose, Quantit
 pub use roles::{BROKER_ROLE, CLIENT_ROLE, MACHINE_ROLE, SERVER_ROLE, SHARED_ROLE};
 pub use run::{RunOptions, ServerProcesses, begun, run};
 pub use scenario::{Mark, Scenario, Stretch};
-pub use search::{SearchPlan, TrialVerdict};
+pub use search::{Estimate, Method, Move, SearchPlan, TrialReport, TrialVerdict};
 pub use slice::{NotOurSlice, ReadCounts, SentSlice};
 pub use steady::{Steadiness, SteadySeries};
 pub use stop::StopSignal;

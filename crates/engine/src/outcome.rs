@@ -13,6 +13,7 @@ use crate::{
     plan::Plan,
     ramp::{Bounds, Quantity, Step},
     scenario::Scenario,
+    search::TrialReport,
     slice::ReadCounts,
     trial::{Backlog, Limit},
     verdict::Verdict,
@@ -288,6 +289,17 @@ pub struct StepFigures {
     pub passed: bool,
     /// What it failed by, if it did.
     pub limit: Option<Limit>,
+    /// How far it was from its limit, a logarithm; see [`margin`](crate::margin). `None`: not known.
+    #[serde(default)]
+    pub margin: Option<f64>,
     /// Why it was not sustained.
     pub failure: Option<String>,
+}
+
+impl StepFigures {
+    /// What the step tells a search.
+    #[must_use]
+    pub fn report(&self) -> TrialReport {
+        TrialReport { verdict: Limit::verdict(self.limit), margin: self.margin }
+    }
 }

@@ -1,6 +1,6 @@
-//! The steps of load of a ramp, as a pure state machine: verdicts in, the next step or the answer out.
+//! The steps of load of a ramp, as a pure state machine: reports of trials in, the next step or the answer out.
 
-use crate::search::{CapacitySearch, MOST_TRIALS, SearchPlan, Tallies, TrialVerdict};
+use crate::search::{CapacitySearch, Estimate, SearchPlan, Tallies, TrialReport, TrialVerdict};
 use serde::{Deserialize, Serialize};
 
 /// A ramp as meant.
@@ -101,7 +101,7 @@ impl RampPlan {
     #[must_use]
     pub fn most_steps(&self) -> u32 {
         match &self.course {
-            Course::Search(_) => MOST_TRIALS,
+            Course::Search(search) => search.most_whatever_they_say(),
             Course::Steps(loads) => u32::try_from(loads.len()).unwrap_or(u32::MAX),
         }
     }
@@ -124,10 +124,14 @@ pub enum Purpose {
     Grow,
     /// Between a load that passed and one that failed.
     Bisect,
-    /// A bound again, until the majority of its trials is certain.
-    Confirm,
     /// A load whose failure is doubtful again.
     Retest,
+    /// A little below the limit, as far as it is known.
+    Below,
+    /// A little above it.
+    Above,
+    /// A load that is known to be sustained: a failure of it is the machine's, or a change of the database.
+    Sentinel,
     /// The profile lists it.
     Listed,
     /// The writes of the greatest sustained load, without its reads.
@@ -145,7 +149,8 @@ impl Purpose {
     #[must_use]
     pub fn is_trial(self) -> bool {
         match self {
-            Self::Grow | Self::Bisect | Self::Confirm | Self::Retest | Self::Listed => true,
+            Self::Grow | Self::Bisect | Self::Retest | Self::Listed => true,
+            Self::Below | Self::Above | Self::Sentinel => true,
             Self::WritesAlone | Self::Soak | Self::Overload | Self::After => false,
         }
     }
@@ -160,21 +165,26 @@ pub struct Step {
     pub purpose: Purpose,
 }
 
-/// The answer of a ramp: the sustained load lies in `lower ..< upper`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// The answer of a ramp: the limit lies between `lower` and `upper`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Bounds {
-    /// The greatest load that passed with no smaller one that failed; `None`: even the first failed.
+    /// Of an estimate the lower end of its interval, else the greatest load that passed with no smaller one that failed;
+    /// `None`: even the first failed.
     pub lower: Option<u32>,
-    /// The least load that failed; `None`: the greatest that may be tried passed.
+    /// Of an estimate the upper end of its interval, else the least load that failed; `None`: the greatest that may be tried
+    /// passed.
     pub upper: Option<u32>,
-    /// Whether both were decided by the majority of several trials.
-    pub confirmed: bool,
+    /// The greatest load that was tried and sustained and is at most `lower`, or the next greater one: what is quoted of a
+    /// load is quoted of it.
+    pub sustained: Option<u32>,
+    /// What the trials near the limit say of it; `None`: there were too few, and the bounds are those of single loads.
+    pub estimate: Option<Estimate>,
     /// Whether the client was the limit at `upper`: the database's lies there or higher.
     pub client_limited: bool,
 }
 
 /// What comes after a step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Decision {
     /// Another step.
     Next(Step),
@@ -225,21 +235,21 @@ impl RampPolicy {
         })
     }
 
-    /// A ramp after these steps of it with their verdicts, and its answer if they are all.
+    /// A ramp after these steps of it with their reports, and its answer if they are all.
     ///
     /// # Errors
     /// A step that it would not have run.
     pub fn after(
         plan: &RampPlan,
-        made: impl IntoIterator<Item = (Step, TrialVerdict)>,
+        made: impl IntoIterator<Item = (Step, TrialReport)>,
     ) -> Result<(Self, Option<Bounds>), OtherStep> {
         let (mut policy, mut answer) = (Self::new(plan), None);
-        for (place, (found, verdict)) in (1..).zip(made) {
+        for (place, (found, report)) in (1..).zip(made) {
             let expected = policy.step();
             if answer.is_some() || found != expected {
                 return Err(OtherStep { place, found, expected });
             }
-            answer = policy.decide(verdict).answer();
+            answer = policy.decide(report).answer();
         }
         Ok((policy, answer))
     }
@@ -274,13 +284,13 @@ impl RampPolicy {
         }
     }
 
-    /// Takes the verdict on the present step.
-    pub fn decide(&mut self, verdict: TrialVerdict) -> Decision {
+    /// Takes the report of the present step.
+    pub fn decide(&mut self, report: TrialReport) -> Decision {
         let load = self.step().load;
         match &mut self.0 {
-            Policy::Search(search) => search.decide(verdict),
+            Policy::Search(search) => search.decide(report),
             Policy::Listed { loads, place, tallies } => {
-                tallies.note(load, verdict);
+                tallies.note(load, report.verdict);
                 *place += 1;
                 if *place < loads.len() { Decision::Next(self.step()) } else { Decision::Done(self.bounds()) }
             }
@@ -302,14 +312,14 @@ mod tests {
             assert_eq!(step.purpose, Purpose::Listed);
             run.push(step.load);
             let verdict = if is_sustained(step.load) { TrialVerdict::Sustained } else { TrialVerdict::TooMuch };
-            if let Decision::Done(bounds) = policy.decide(verdict) {
+            if let Decision::Done(bounds) = policy.decide(TrialReport { verdict, margin: None }) {
                 return (bounds, run);
             }
         }
     }
 
     fn bounds(lower: Option<u32>, upper: Option<u32>) -> Bounds {
-        Bounds { lower, upper, confirmed: false, client_limited: false }
+        Bounds { lower, upper, sustained: lower, estimate: None, client_limited: false }
     }
 
     #[test]
@@ -326,26 +336,28 @@ mod tests {
     }
 
     /// A search of a limit that is not sharp: what a load comes to also depends on how many trials there were.
-    fn verdict(load: u32, trial: usize) -> TrialVerdict {
+    fn report(load: u32, trial: usize) -> TrialReport {
         let is_sustained = load < 90 || (load < 110 && !(load as usize + trial).is_multiple_of(3));
-        if is_sustained { TrialVerdict::Sustained } else { TrialVerdict::TooMuch }
+        let verdict = if is_sustained { TrialVerdict::Sustained } else { TrialVerdict::TooMuch };
+        TrialReport { verdict, margin: (trial % 7 > 0).then(|| (f64::from(load) / 100.0).ln()) }
     }
 
-    /// All steps with their verdicts, and the answer.
-    fn whole(plan: &RampPlan, made: &[(Step, TrialVerdict)]) -> (Vec<(Step, TrialVerdict)>, Bounds) {
+    /// All steps with their reports, and the answer.
+    fn whole(plan: &RampPlan, made: &[(Step, TrialReport)]) -> (Vec<(Step, TrialReport)>, Bounds) {
         let (mut policy, mut answer) = RampPolicy::after(plan, made.iter().copied()).unwrap();
         let mut made = made.to_vec();
         while answer.is_none() {
             let step = policy.step();
-            made.push((step, verdict(step.load, made.len())));
-            answer = made.last().and_then(|&(_, verdict)| policy.decide(verdict).answer());
+            made.push((step, report(step.load, made.len())));
+            answer = made.last().and_then(|&(_, report)| policy.decide(report).answer());
         }
         (made, answer.unwrap())
     }
 
     #[test]
     fn a_ramp_that_was_interrupted_after_any_step_goes_on_as_if_it_had_not_been() {
-        let search = SearchPlan { first: 7, growth: 2.0, resolution: 0.02, most: 1000, repeats: 3 };
+        let search =
+            SearchPlan { first: 7, growth: 2.0, resolution: 0.02, most: 1000, trials: 24, closed: false, seed: 3 };
         let courses = [Course::Search(search), Course::Steps(vec![10, 90, 120, 95])];
         for course in courses {
             let plan = RampPlan { quantity: Quantity::Users, step_ns: 1, course, afterwards: Afterwards::default() };

@@ -7,7 +7,12 @@
 //! smaller one that failed, the *relevant upper bound* the least load that failed.
 
 mod estimate;
+#[cfg(test)]
+mod simulation;
 mod tallies;
+#[cfg(test)]
+mod tests;
+mod told;
 #[cfg(test)]
 mod virtual_time;
 
@@ -66,10 +71,27 @@ struct Made {
     report: TrialReport,
 }
 
-/// A search ends after so many trials, whatever it knows by then. Far more than any search needs whose trials agree.
-pub(crate) const MOST_TRIALS: u32 = 100;
+impl Made {
+    /// Whether it was run to tell the limit, and says something of the database.
+    fn is_near(&self) -> bool {
+        matches!(self.step.purpose, Purpose::Below | Purpose::Above) && self.is_databases()
+    }
+
+    fn is_sentinel(&self) -> bool {
+        self.step.purpose == Purpose::Sentinel && self.is_databases()
+    }
+
+    fn is_databases(&self) -> bool {
+        self.report.verdict != TrialVerdict::TooMuchForClient
+    }
+}
+
+/// The limit is bracketed within so many trials, or never. Far more than any search needs whose trials agree.
+const MOST_BRACKETING: u32 = 100;
 /// The limit is bracketed when what failed is at most so many times what was sustained.
 const BRACKET: f64 = 1.25;
+/// A block is a trial below the limit, one above it and a sentinel.
+const OF_A_BLOCK: u32 = 3;
 /// Blocks before the interval is looked at.
 const LEAST_BLOCKS: u32 = 4;
 /// A block's loads lie at most so far from the limit, as a part of it.
@@ -135,11 +157,17 @@ impl CapacitySearch {
     #[must_use]
     pub fn bounds(&self) -> Bounds {
         let by_trials = self.tallies.bounds();
-        let Some(estimate) = self.estimate().filter(|_| !by_trials.client_limited) else { return by_trials };
+        let Some(estimate) = self.estimate().filter(|_| !self.is_clients()) else { return by_trials };
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "loads, and the cast saturates")]
         let [low, high] = [estimate.low.floor() as u32, estimate.high.ceil() as u32];
-        let sustained = self.tallies.greatest_sustained(high);
-        Bounds { sustained, lower: Some(low).filter(|&low| low > 0), upper: Some(high), estimate: Some(estimate), ..by_trials }
+        let sustained = self.tallies.sustained_near(low);
+        Bounds {
+            sustained,
+            lower: Some(low).filter(|&low| low > 0),
+            upper: Some(high),
+            estimate: Some(estimate),
+            client_limited: false,
+        }
     }
 
     /// Whether the present trial's load was sustained by most of its trials so far, if there are any.
@@ -148,13 +176,19 @@ impl CapacitySearch {
         self.tallies.of(self.current.load).is_sustained()
     }
 
+    /// Whether the limit is bracketed, and trials near it are run.
+    #[must_use]
+    pub fn is_near(&self) -> bool {
+        self.blocks.is_some()
+    }
+
     fn estimate(&self) -> Option<Estimate> {
         let slope = if self.plan.closed { Slope::AtLeast(1.0) } else { Slope::Unknown };
         Estimate::of(&self.made, self.blocks.as_ref()?.bracket, slope, self.plan.seed)
     }
 
     fn following(&mut self) -> Option<Step> {
-        if self.made.len() >= MOST_TRIALS as usize {
+        if self.made.len() >= self.plan.most_whatever_they_say() as usize {
             return None;
         }
         if self.blocks.is_none() {
@@ -180,20 +214,21 @@ impl CapacitySearch {
     fn is_enough(&self, estimate: &Estimate) -> bool {
         let is_narrow = estimate.width() <= self.plan.resolution || estimate.high.ceil() - estimate.low.floor() <= 1.0;
         let begun = self.blocks.as_ref().map_or(0, |blocks| blocks.begun);
-        begun >= LEAST_BLOCKS && (is_narrow || self.trials_near() >= self.plan.trials)
+        let is_told = is_narrow && (estimate.settled || estimate.moved.is_some());
+        begun >= LEAST_BLOCKS && (is_told || self.trials_near() >= self.plan.trials)
     }
 
     /// Trials of blocks that say something of the database.
     fn trials_near(&self) -> u32 {
-        let is_of_block = |made: &&Made| matches!(made.step.purpose, Purpose::Below | Purpose::Above | Purpose::Sentinel);
+        let is_of_block =
+            |made: &&Made| matches!(made.step.purpose, Purpose::Below | Purpose::Above | Purpose::Sentinel);
         u32::try_from(self.made.iter().filter(is_of_block).count()).unwrap_or(u32::MAX)
     }
 
     /// Whether the client was so often the limit of a block's trials that more of them would tell no more.
     fn is_clients(&self) -> bool {
-        let is_clients = |made: &&Made| {
-            made.step.purpose == Purpose::Above && made.report.verdict == TrialVerdict::TooMuchForClient
-        };
+        let is_clients =
+            |made: &&Made| made.step.purpose == Purpose::Above && made.report.verdict == TrialVerdict::TooMuchForClient;
         self.made.iter().filter(is_clients).count() >= MOST_BY_CLIENT as usize
     }
 
@@ -290,6 +325,16 @@ fn whole(load: f64) -> u32 {
 }
 
 impl SearchPlan {
+    /// The most trials near the limit: blocks are whole.
+    pub(crate) fn most_near(&self) -> u32 {
+        self.trials.div_ceil(OF_A_BLOCK).max(LEAST_BLOCKS) * OF_A_BLOCK
+    }
+
+    /// More trials are never run.
+    pub(crate) fn most_whatever_they_say(&self) -> u32 {
+        MOST_BRACKETING + self.most_near()
+    }
+
     fn grown(&self, load: u32) -> u32 {
         whole((f64::from(load) * self.growth).min(f64::from(self.most))).max(load + 1).min(self.most)
     }

@@ -212,7 +212,7 @@ impl Trial {
     }
 
     /// The quantile that has a limit, the limit, and what is known of it.
-    fn quantile(&self, stop: &StopPlan) -> Option<(f64, u64, QuantileBounds)> {
+    pub(crate) fn quantile(&self, stop: &StopPlan) -> Option<(f64, u64, QuantileBounds)> {
         let (q, limit_ns) = stop.quantile_response?;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a million")]
         let level = Level::from_parts_per_million((q * 1e6).round() as u32)?;

@@ -28,6 +28,8 @@ pub struct Crossing {
     pub interval: MeanInterval,
     /// The standard deviation of one point's own crossing.
     pub spread: f64,
+    /// The line's slope.
+    pub slope: f64,
 }
 
 /// The line by least squares, inverted at 0, with the interval of inverse regression (calibration: Draper and Smith, Applied
@@ -63,7 +65,7 @@ pub fn crossing(points: &[(f64, f64)], slope: Slope) -> Option<Crossing> {
         true => student::half_width(count / time - parameters) * deviation * (time / count + from_middle).sqrt(),
         false => 0.0,
     };
-    Some(Crossing { interval: MeanInterval::around(at, half_width), spread: deviation })
+    Some(Crossing { interval: MeanInterval::around(at, half_width), spread: deviation, slope: used })
 }
 
 #[cfg(test)]

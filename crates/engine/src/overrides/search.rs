@@ -12,12 +12,12 @@ use crate::{
 pub struct SearchOverride {
     /// When a load is too much.
     pub criterion: Option<Criterion>,
-    /// How near the bounds have to be; 2 % by default.
+    /// How narrow the interval has to be; 2 % by default.
     pub width: Option<Share>,
     /// How long a trial counts.
     pub trial: Option<Span>,
-    /// Of so many trials the majority decides a bound; 5 by default.
-    pub repeats: Option<Count>,
+    /// At most so many trials near the limit; 48 by default.
+    pub trials: Option<Count>,
     /// The load of the first trial; the profile's own by default.
     pub first: Option<Count>,
     /// A greater load is not tried.
@@ -25,10 +25,10 @@ pub struct SearchOverride {
 }
 
 impl SearchOverride {
-    /// How near the bounds have to be.
+    /// How narrow the interval has to be: (upper − lower) / upper.
     pub const WIDTH: Share = Share(0.02);
-    /// Of so many trials the majority decides a bound.
-    pub const REPEATS: Count = Count(5);
+    /// At most so many trials near the limit.
+    pub const TRIALS: Count = Count(48);
 
     pub(super) fn apply(&self, profile: &mut Profile) -> Result<(), ProfileError> {
         let Some(group) = profile.groups.first() else { return Ok(()) };
@@ -54,8 +54,7 @@ impl SearchOverride {
             most,
             step: self.trial.unwrap_or(ramp.step),
             resolution: self.width.unwrap_or(Self::WIDTH),
-            confirm: true,
-            repeats: self.repeats.unwrap_or(Self::REPEATS),
+            trials: self.trials.unwrap_or(Self::TRIALS),
             ..ramp
         });
         // A search ends with its answer.
@@ -98,10 +97,7 @@ mod tests {
         let search = SearchOverride { criterion: Some("p99<50ms".parse().unwrap()), ..SearchOverride::default() };
         let profile = searching(OPEN, "[phases]\noperations = 10\n", search).unwrap();
         let ramp = profile.ramp.unwrap();
-        assert_eq!(
-            (ramp.first, ramp.resolution, ramp.repeats, ramp.confirm),
-            (Count(250), Share(0.02), Count(5), true)
-        );
+        assert_eq!((ramp.first, ramp.resolution, ramp.trials), (Count(250), Share(0.02), Count(48)));
         assert_eq!((profile.phases.operations, profile.stop.quantile), (Auto::Auto, Share(0.99)));
         let users = searching("{ model = \"closed\", users = 7 }", "", SearchOverride::default()).unwrap();
         assert_eq!(users.ramp.unwrap().first, Count(7));

@@ -15,8 +15,9 @@ type FieldError = (String, String);
 const MOST_PRELOAD: u64 = 1_000_000_000_000;
 /// A list longer than this is a slip.
 const MOST_STEPS: usize = 1000;
-/// A bound that is run more often is a slip.
-const MOST_REPEATS: u64 = 15;
+/// Fewer trials near the limit tell no interval; more are a slip.
+const LEAST_TRIALS: u64 = 12;
+const MOST_TRIALS: u64 = 300;
 /// An operation of more requests, or a request over more devices, is a slip.
 const MOST_A_REQUEST: u64 = 1_000_000;
 const DEFAULT_DURATION: Span = Span::from_secs(30);
@@ -139,10 +140,9 @@ fn check_search(profile: &Profile, ramp: &Ramp) -> Result<(), FieldError> {
     if !(ramp.growth.is_finite() && ramp.growth > 1.0) {
         return Err(("ramp.growth".into(), "the load grows by a factor above 1".into()));
     }
-    if ramp.repeats.0.is_multiple_of(2) || ramp.repeats.0 > MOST_REPEATS {
-        let message =
-            format!("an odd number from 1 to {MOST_REPEATS}, so that there is a majority: got {}", ramp.repeats);
-        return Err(("ramp.repeats".into(), message));
+    if !(LEAST_TRIALS..=MOST_TRIALS).contains(&ramp.trials.0) {
+        let message = format!("from {LEAST_TRIALS} to {MOST_TRIALS} steps near the limit: got {}", ramp.trials);
+        return Err(("ramp.trials".into(), message));
     }
     if ramp.first.0 == 0 {
         return Err(("ramp.first".into(), "the first step needs a load of at least 1".into()));
@@ -217,7 +217,9 @@ pub(super) fn ramp(profile: &Profile, ramp: &Ramp) -> RampPlan {
             growth: ramp.growth,
             most: load(ramp.most),
             resolution: ramp.resolution.0,
-            repeats: if ramp.confirm { load(ramp.repeats) } else { 1 },
+            trials: load(ramp.trials),
+            closed: is_closed(profile),
+            seed: profile.seed.0,
         })
     } else {
         Course::Steps(ramp.steps.iter().copied().map(load).collect())
@@ -229,6 +231,12 @@ pub(super) fn ramp(profile: &Profile, ramp: &Ramp) -> RampPlan {
         rest_ns: ramp.rest.as_ns(),
     };
     RampPlan { quantity: quantity(profile), step_ns: interval::step(profile, ramp).as_ns(), course, afterwards }
+}
+
+/// Whether trials are of the users of one closed loop, and the limit is on the mean response alone.
+fn is_closed(profile: &Profile) -> bool {
+    let is_of_mean = mean_response(profile).is_some() && profile.stop.quantile_response.set().is_none();
+    is_of_mean && profile.groups.len() == 1 && quantity(profile) == Quantity::Users
 }
 
 /// What a ramp of this profile changes.

@@ -3,7 +3,7 @@
 use super::Plan;
 use crate::{
     ramp::{Course, Decision, RampPlan},
-    search::{CapacitySearch, SearchPlan, TrialVerdict},
+    search::{CapacitySearch, SearchPlan, TrialReport, TrialVerdict},
 };
 
 /// So many limits between the least load and the most are tried out.
@@ -35,7 +35,8 @@ impl RampPlan {
 }
 
 impl SearchPlan {
-    /// The most trials that the search needs where every load up to some limit is sustained and none above.
+    /// The most trials that the search needs where every load up to some limit is sustained and none above, and each tells how
+    /// far it was from it.
     fn most_trials(self) -> u32 {
         let ratio = f64::from(self.most.max(1)) / f64::from(self.first.max(1));
         let limit = |n: u32| f64::from(self.first) * ratio.powf(f64::from(n) / f64::from(LIMITS));
@@ -47,10 +48,14 @@ impl SearchPlan {
         let mut trials = 0;
         loop {
             trials += 1;
-            let sustained = f64::from(search.step().load) <= limit;
-            let verdict = if sustained { TrialVerdict::Sustained } else { TrialVerdict::TooMuch };
-            if let Decision::Done(_) = search.decide(verdict) {
+            let load = f64::from(search.step().load);
+            let verdict = if load <= limit { TrialVerdict::Sustained } else { TrialVerdict::TooMuch };
+            let report = TrialReport { verdict, margin: None };
+            if let Decision::Done(_) = search.decide(report) {
                 return trials;
+            }
+            if search.is_near() {
+                return trials + self.most_near();
             }
         }
     }
@@ -61,19 +66,19 @@ mod tests {
     use super::*;
     use crate::ramp::{Afterwards, Quantity};
 
-    fn search(most: u32, repeats: u32) -> SearchPlan {
-        SearchPlan { first: 16, growth: 2.0, most, resolution: 0.5, repeats }
+    fn search(most: u32) -> SearchPlan {
+        SearchPlan { first: 16, growth: 2.0, most, resolution: 0.5, trials: 14, closed: true, seed: 1 }
     }
 
     #[test]
     fn a_search_is_as_long_as_its_longest_way() {
         // 16, 32, 64; then 64 once more, for two of three trials.
-        assert_eq!(search(64, 3).trials_at(1e9), 4);
-        // 16, 32; both once more.
-        assert_eq!(search(64, 3).trials_at(20.0), 4);
+        assert_eq!(search(64).trials_at(1e9), 4);
+        // 16, 32 twice, 24, 20; then five blocks of three, of which the last is whole.
+        assert_eq!(search(64).trials_at(19.0), 5 + 15);
         // 16 fails and is doubtful: again; then 8, 4, 2, 1.
-        assert!(search(64, 1).trials_at(0.0) > 4);
-        assert!(search(64, 3).most_trials() >= search(64, 3).trials_at(0.0));
+        assert_eq!(search(64).trials_at(0.0), 6);
+        assert_eq!(search(64).most_trials(), 21);
     }
 
     #[test]

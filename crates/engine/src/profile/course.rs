@@ -52,7 +52,8 @@ impl Default for Phases {
 }
 
 /// Steps of load: virtual users of a closed loop, the rate of an open one, or the devices that report in each interval, of
-/// the first group. Without `steps` a search for the greatest load: it grows until the stop criterion, then bisection.
+/// the first group. Without `steps` a search for the greatest load: it grows until the stop
+/// criterion, then trials near the limit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Ramp {
@@ -66,12 +67,10 @@ pub struct Ramp {
     pub most: Count,
     /// How long a step counts; with intervals as many whole ones as last at least this long.
     pub step: Span,
-    /// Search: bisection ends when the bounds are this near.
+    /// Search: it ends when the interval is this narrow: (upper − lower) / upper.
     pub resolution: Share,
-    /// Search: whether both bounds are run again.
-    pub confirm: bool,
-    /// Search: with `confirm`, of so many steps of a load the majority decides that it is a bound. An odd number.
-    pub repeats: Count,
+    /// Search: at most so many steps near the limit, however wide the interval is by then.
+    pub trials: Count,
     /// Then the writes of the greatest load that was sustained, without its reads: do the reads slow them down?
     pub writes_alone: bool,
     /// Then the greatest load that was sustained, for so long.
@@ -92,8 +91,7 @@ impl Default for Ramp {
             most: Count(100_000),
             step: Span::from_secs(10),
             resolution: Share(0.05),
-            confirm: true,
-            repeats: Count(3),
+            trials: Count(24),
             writes_alone: false,
             soak: Span::from_secs(0),
             overload: Span::from_secs(0),

@@ -12,7 +12,7 @@ use crate::{
     outcome::{Capacity, Measured, Phase, StepFigures},
     plan::StopPlan,
     ramp::{Bounds, Purpose, Quantity, RampPlan, RampPolicy, Step},
-    trial::{Limit, span},
+    trial::span,
     verdict::Reason,
 };
 use figures::Counted;
@@ -33,7 +33,7 @@ impl Session<'_> {
     pub(super) fn climb(&mut self, running: &mut Running, ramp: &RampPlan) -> Result<(), Reason> {
         self.begin_phase(Phase::Measure, None)?;
         let mut steps = self.options.resumed.clone();
-        let made = steps.iter().map(|figures| (figures.step, Limit::verdict(figures.limit)));
+        let made = steps.iter().map(|figures| (figures.step, figures.report()));
         let (mut policy, mut answer) =
             RampPolicy::after(ramp, made).map_err(|e| Reason::Internal(format!("the search does not go on: {e}")))?;
         for figures in &steps {
@@ -59,14 +59,14 @@ impl Session<'_> {
                 passed.insert(step.load, measured);
             }
             was_too_much = !figures.passed;
-            answer = policy.decide(Limit::verdict(figures.limit)).answer();
+            answer = policy.decide(figures.report()).answer();
             steps.push(figures);
             self.outcome.capacity = Some(self.capacity(policy.bounds(), &steps));
             self.checkpoint()?;
         };
-        let answer = steps.iter().rev().find(|step| step.passed && Some(step.step.load) == bounds.lower);
+        let answer = steps.iter().rev().find(|step| step.passed && Some(step.step.load) == bounds.sustained);
         self.outcome.others.share = answer.or(steps.last()).and_then(|step| step.others);
-        self.outcome.measured = bounds.lower.and_then(|load| passed.remove(&load));
+        self.outcome.measured = bounds.sustained.and_then(|load| passed.remove(&load));
         self.outcome.capacity = Some(self.capacity(bounds, &steps));
         self.go_beyond(running, ramp, bounds, steps)
     }
@@ -79,7 +79,7 @@ impl Session<'_> {
         bounds: Bounds,
         mut steps: Vec<StepFigures>,
     ) -> Result<(), Reason> {
-        let Some(sustained) = bounds.lower else { return Ok(()) };
+        let Some(sustained) = bounds.sustained else { return Ok(()) };
         let mut is_after_failure = steps.last().is_some_and(|step| !step.passed);
         for (step, length_ns) in ramp.afterwards.steps(sustained, ramp.most(), ramp.step_ns) {
             if self.is_over(running)? {

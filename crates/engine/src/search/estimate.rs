@@ -1,21 +1,22 @@
 //! What the trials near the limit say of it: the limit with its interval, how much a trial varies, and whether the limit
 //! itself moved meanwhile. Pure.
 
-use super::{Made, TrialVerdict};
-use crate::ramp::Purpose;
-use iotbench_statistics::{Attempt, MeanInterval, Slope, crossing, shift, threshold};
+use super::{Made, told::Told};
+use iotbench_statistics::{Slope, shift};
 use serde::{Deserialize, Serialize};
 
 /// A move is believed when chance makes one as great this seldom.
 const BELIEVED: f64 = 0.01;
-/// Thresholds are looked for as far beyond the bracket, as a logarithm.
-const BEYOND: f64 = 0.5;
+/// A trial stands apart when it is so many standard deviations of the ones before it away from them.
+const APART: f64 = 3.0;
+/// And never when it is as near as this, as a part of the limit.
+const LEAST_APART: f64 = 0.005;
 
 /// How the limit was told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Method {
-    /// From how far each trial was from its limit: the line through their logarithms, inverted.
+    /// From how far each trial was from its limit: the line through them, inverted.
     Crossing,
     /// From which trials passed and which failed: the psychometric function's threshold.
     Threshold,
@@ -47,7 +48,9 @@ pub struct Estimate {
     pub spread: f64,
     /// Trials near the limit.
     pub trials: u32,
-    /// That the limit moved meanwhile: then the interval is none.
+    /// Whether the last block's trials came to what the ones before them had.
+    pub settled: bool,
+    /// That the limit moved meanwhile: then no interval around one limit says where it is.
     pub moved: Option<Move>,
 }
 
@@ -56,23 +59,28 @@ impl Estimate {
     ///
     /// `None`: too few of them were near the limit.
     pub(super) fn of(trials: &[Made], bracket: (f64, f64), slope: Slope, seed: u64) -> Option<Self> {
-        let near: Vec<(u32, &Made)> = (1..).zip(trials).filter(|(_, made)| is_near(made)).collect();
-        let told = Told::of(near.iter().map(|(_, made)| *made), bracket, slope)?;
-        let residuals: Vec<f64> = near.iter().map(|(_, made)| told.residual(made)).collect();
-        let moved = shift(&residuals, seed).filter(|found| found.p_value <= BELIEVED).map(|found| {
-            let (early, late) = near.split_at(found.at);
-            let of = |part: &[(u32, &Made)]| {
-                Told::of(part.iter().map(|(_, made)| *made), bracket, slope).map(|told| told.interval.mean.exp())
-            };
-            Move { at_trial: late.first().map_or(0, |(place, _)| *place), before: of(early), after: of(late) }
+        let told = Told::of(trials, bracket, slope)?;
+        let is_watched = |made: &Made| made.is_near() || made.is_sentinel();
+        let watched: Vec<(usize, &Made)> = trials.iter().enumerate().filter(|(_, made)| is_watched(made)).collect();
+        let residuals = residuals(&told, &watched);
+        let moved = shift(&residuals, seed).filter(|found| found.p_value <= BELIEVED).and_then(|found| {
+            let (at, _) = *watched.get(found.at)?;
+            let (early, late) = trials.split_at(at);
+            let limit = |part| Told::of(part, bracket, slope).map(|told| told.interval.mean.exp());
+            Some(Move { at_trial: u32::try_from(at + 1).unwrap_or(u32::MAX), before: limit(early), after: limit(late) })
         });
+        let [low, high] = [told.interval.low.exp(), told.interval.high.exp()];
+        // Of a limit that was two, both are held.
+        let both = moved.into_iter().flat_map(|moved| [moved.before, moved.after]).flatten();
+        let (low, high) = both.fold((low, high), |(low, high), limit| (low.min(limit), high.max(limit)));
         Some(Self {
             load: told.interval.mean.exp(),
-            low: told.interval.low.exp(),
-            high: told.interval.high.exp(),
+            low,
+            high,
             method: told.method,
             spread: told.spread,
-            trials: u32::try_from(near.len()).unwrap_or(u32::MAX),
+            trials: u32::try_from(trials.iter().filter(|made| made.is_near()).count()).unwrap_or(u32::MAX),
+            settled: is_settled(&residuals),
             moved,
         })
     }
@@ -83,46 +91,21 @@ impl Estimate {
     }
 }
 
-/// Whether a trial was run to tell the limit, and the database's part in it is known.
-fn is_near(made: &Made) -> bool {
-    let is_meant = matches!(made.step.purpose, Purpose::Below | Purpose::Above);
-    is_meant && made.report.verdict != TrialVerdict::TooMuchForClient
+/// How much greater the limit was in each trial than in all of them. A sentinel lies too far from the limit to tell where it
+/// is, and tells whether it moved: only what sets it apart from the other sentinels counts.
+fn residuals(told: &Told, trials: &[(usize, &Made)]) -> Vec<f64> {
+    let sentinels: Vec<f64> =
+        trials.iter().filter(|(_, made)| made.is_sentinel()).map(|(_, made)| told.residual(made)).collect();
+    let level = sentinels.iter().sum::<f64>() / sentinels.len().max(1) as f64;
+    let of = |made: &Made| told.residual(made) - if made.is_sentinel() { level } else { 0.0 };
+    trials.iter().map(|(_, made)| of(made)).collect()
 }
 
-/// The limit as a logarithm.
-struct Told {
-    interval: MeanInterval,
-    method: Method,
-    spread: f64,
-}
-
-impl Told {
-    fn of<'a>(trials: impl Iterator<Item = &'a Made> + Clone, bracket: (f64, f64), slope: Slope) -> Option<Self> {
-        let points: Option<Vec<(f64, f64)>> =
-            trials.clone().map(|made| Some((f64::from(made.step.load).ln(), made.report.margin?))).collect();
-        if let Some(found) = points.and_then(|points| crossing(&points, slope)) {
-            return Some(Self { interval: found.interval, method: Method::Crossing, spread: found.spread });
-        }
-        let attempt = |made: &Made| Attempt {
-            level: f64::from(made.step.load).ln(),
-            failed: made.report.verdict == TrialVerdict::TooMuch,
-        };
-        let attempts: Vec<Attempt> = trials.map(attempt).collect();
-        let found = threshold(&attempts, bracket.0.ln() - BEYOND, bracket.1.ln() + BEYOND)?;
-        Some(Self { interval: found.interval, method: Method::Threshold, spread: found.spread })
-    }
-
-    /// How much greater the limit was in a trial than in all of them: a logarithm, or with pass and fail alone how much less
-    /// than expected it failed.
-    fn residual(&self, made: &Made) -> f64 {
-        let level = f64::from(made.step.load).ln();
-        match (self.method, made.report.margin) {
-            (Method::Crossing, Some(margin)) => level - margin - self.interval.mean,
-            _ => {
-                let z = (level - self.interval.mean) / self.spread.max(f64::EPSILON);
-                let expected = 1.0 / (1.0 + (-1.8 * z).exp());
-                expected - f64::from(u8::from(made.report.verdict == TrialVerdict::TooMuch))
-            }
-        }
-    }
+/// Whether the last block lies within what the ones before it vary by.
+fn is_settled(residuals: &[f64]) -> bool {
+    let (before, last) = residuals.split_at(residuals.len().saturating_sub(super::OF_A_BLOCK as usize));
+    let mean = before.iter().sum::<f64>() / before.len().max(1) as f64;
+    let squares: f64 = before.iter().map(|value| (value - mean).powi(2)).sum();
+    let deviation = (squares / before.len().saturating_sub(1).max(1) as f64).sqrt();
+    last.iter().all(|value| (value - mean).abs() <= APART * deviation + LEAST_APART)
 }

@@ -64,7 +64,7 @@ impl Tallies {
         self.0.get(&load).copied().unwrap_or_default()
     }
 
-    /// The relevant bounds as the trials stand, none of them confirmed.
+    /// The relevant bounds as the trials stand.
     #[must_use]
     pub fn bounds(&self) -> Bounds {
         let failed = self.0.iter().find(|(_, tally)| tally.is_sustained() == Some(false));
@@ -72,7 +72,7 @@ impl Tallies {
         let below = self.0.range(..upper.unwrap_or(u32::MAX));
         let lower = below.filter(|(_, tally)| tally.is_sustained() == Some(true)).map(|(&load, _)| load).max();
         let client_limited = failed.is_some_and(|(_, tally)| tally.is_clients());
-        Bounds { lower, upper, confirmed: false, client_limited }
+        Bounds { lower, upper, sustained: lower, estimate: None, client_limited }
     }
 
     /// Whether a greater load than this was sustained.
@@ -81,9 +81,11 @@ impl Tallies {
         self.0.range(load..).any(|(_, tally)| tally.is_sustained() == Some(true))
     }
 
-    /// Whether no other load was tried.
+    /// The greatest load up to this one that was sustained, else the least above it.
     #[must_use]
-    pub fn is_only(&self, load: u32) -> bool {
-        self.0.len() == 1 && self.0.contains_key(&load)
+    pub fn sustained_near(&self, load: u32) -> Option<u32> {
+        let is_sustained = |(_, tally): &(&u32, &Tally)| tally.is_sustained() == Some(true);
+        let below = self.0.range(..=load).rev().find(is_sustained);
+        below.or_else(|| self.0.range(load..).find(is_sustained)).map(|(&load, _)| load)
     }
 }

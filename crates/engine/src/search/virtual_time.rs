@@ -1,8 +1,9 @@
 //! The search against servers whose capacity is known, in virtual time: schedule, queue, verdict and search are the real ones,
 //! only the clock is not.
 
-use super::{CapacitySearch, SearchPlan};
+use super::{CapacitySearch, SearchPlan, TrialReport};
 use crate::{
+    margin::margin,
     plan::StopPlan,
     profile::Arrival,
     ramp::{Bounds, Decision},
@@ -65,8 +66,18 @@ impl Queue {
     }
 
     fn failure(self, rate: f64, seed: u64, stop: &StopPlan) -> Option<Failure> {
+        self.trial(rate, seed, stop).failure(stop)
+    }
+
+    fn report(self, rate: f64, seed: u64, stop: &StopPlan) -> TrialReport {
+        let trial = self.trial(rate, seed, stop);
+        let limit = trial.failure(stop).map(|failure| failure.limit);
+        TrialReport { verdict: Limit::verdict(limit), margin: margin(&trial, limit, stop, None) }
+    }
+
+    fn trial(self, rate: f64, seed: u64, stop: &StopPlan) -> Trial {
         let Counted { load, response, mean_response_ns, seconds } = self.run(rate, seed);
-        let trial = Trial {
+        Trial {
             load,
             lost: [0, 0],
             mean_response_ns: Some(mean_response_ns),
@@ -76,8 +87,7 @@ impl Queue {
             late: 0,
             visibility: None,
             client: None,
-        };
-        trial.failure(stop)
+        }
     }
 
     /// A search of this number: each has other arrivals and service times in each trial, and begins elsewhere.
@@ -87,17 +97,17 @@ impl Queue {
         let mut trials = 0;
         loop {
             trials += 1;
-            let failure = self.failure(f64::from(search.step().load), number << 20 | trials << 8, stop);
-            if let Decision::Done(bounds) = search.decide(Limit::verdict(failure.map(|f| f.limit))) {
+            let report = self.report(f64::from(search.step().load), number << 20 | trials << 8, stop);
+            if let Decision::Done(bounds) = search.decide(report) {
                 return (bounds, trials);
             }
         }
     }
 }
 
-/// The lower bounds of many searches, which are what they call the capacity.
+/// What many searches found.
 struct Answers {
-    lower: Vec<f64>,
+    bounds: Vec<Bounds>,
     /// Trials of all searches.
     trials: u64,
 }
@@ -105,46 +115,50 @@ struct Answers {
 impl Answers {
     fn of(queue: Queue, plan: SearchPlan, stop: &StopPlan) -> Self {
         let searches: Vec<_> = (0..SEARCHES).map(|number| queue.search(plan, number, stop)).collect();
-        for (bounds, _) in &searches {
-            assert!(bounds.confirmed, "{bounds:?}");
-            let (lower, upper) = (bounds.lower.unwrap(), bounds.upper.unwrap());
-            assert!(f64::from(upper - lower) / f64::from(upper) <= plan.resolution, "{bounds:?}");
-        }
-        let lower = searches.iter().map(|(bounds, _)| f64::from(bounds.lower.unwrap())).collect();
-        Self { lower, trials: searches.iter().map(|(_, trials)| trials).sum() }
+        let trials = searches.iter().map(|(_, trials)| trials).sum();
+        Self { bounds: searches.into_iter().map(|(bounds, _)| bounds).collect(), trials }
     }
 
-    /// The figures that `docs/method.md` quotes.
+    /// The figures that `docs/method/capacity.md` quotes.
     fn tell(&self, what: &str) {
-        let (least, most) = self.lower.iter().fold((f64::MAX, 0.0_f64), |(a, b), &v| (a.min(v), b.max(v)));
-        let (mean, variation, trials) = (self.mean(), 100.0 * self.variation(), self.trials as f64 / SEARCHES as f64);
-        println!("{what}: {least} to {most}, mean {mean:.1}, CV {variation:.2} %, {trials:.1} trials");
+        let middles = self.middles();
+        let (least, most) = middles.iter().fold((f64::MAX, 0.0_f64), |(a, b), &v| (a.min(v), b.max(v)));
+        let trials = self.trials as f64 / SEARCHES as f64;
+        println!("{what}: {least:.1} to {most:.1}, mean {:.1}, {trials:.1} trials", self.mean());
+    }
+
+    fn middles(&self) -> Vec<f64> {
+        self.bounds.iter().map(|bounds| bounds.estimate.expect("near the limit").load).collect()
     }
 
     fn mean(&self) -> f64 {
-        self.lower.iter().sum::<f64>() / self.lower.len() as f64
+        let middles = self.middles();
+        middles.iter().sum::<f64>() / middles.len() as f64
     }
 
-    /// The standard deviation over the mean.
-    fn variation(&self) -> f64 {
-        let mean = self.mean();
-        let squares: f64 = self.lower.iter().map(|lower| (lower - mean).powi(2)).sum();
-        (squares / (self.lower.len() - 1) as f64).sqrt() / mean
+    /// The share of the intervals that a load lies in.
+    fn holding(&self, truth: f64) -> f64 {
+        let holds = |bounds: &&Bounds| {
+            bounds.lower.is_some_and(|lower| f64::from(lower) <= truth)
+                && bounds.upper.is_some_and(|upper| truth <= f64::from(upper))
+        };
+        self.bounds.iter().filter(holds).count() as f64 / SEARCHES as f64
     }
 
     fn assert_within(&self, least: f64, most: f64) {
-        assert!(self.lower.iter().all(|lower| (least..=most).contains(lower)), "{:?}", self.lower);
+        let middles = self.middles();
+        assert!(middles.iter().all(|middle| (least..=most).contains(middle)), "{middles:?}");
     }
 }
 
-const PLAN: SearchPlan = SearchPlan { first: 30, growth: 2.0, most: 100_000, resolution: 0.02, repeats: 3 };
+const PLAN: SearchPlan =
+    SearchPlan { first: 30, growth: 2.0, most: 100_000, resolution: 0.02, trials: 24, closed: false, seed: 1 };
 
 #[test]
-fn a_queue_of_400_a_second_has_a_capacity_of_380_to_400() {
+fn a_queue_of_400_a_second_has_a_capacity_of_400() {
     let answers = Answers::of(Queue::CONSTANT, PLAN, &MEAN_1_S);
     answers.tell("constant arrivals");
-    answers.assert_within(380.0, CAPACITY_PER_S);
-    assert!(answers.variation() <= 0.015, "{}", answers.variation());
+    answers.assert_within(392.0, 1.02 * CAPACITY_PER_S);
 }
 
 /// A minute of 400 Poisson arrivals a second has 0.65 % more or less of them, so that the answer has an error of chance.
@@ -154,7 +168,7 @@ fn with_poisson_arrivals_its_capacity_is_the_same_but_for_chance() {
     answers.tell("Poisson arrivals");
     answers.assert_within(380.0, 1.02 * CAPACITY_PER_S);
     let bias = answers.mean() / CAPACITY_PER_S - 1.0;
-    assert!((-0.015..=0.0).contains(&bias) && answers.variation() <= 0.015, "{bias}, {}", answers.variation());
+    assert!(bias.abs() <= 0.015, "{bias}");
 }
 
 /// 102 % of the capacity for a minute: the limit on the mean is not reached, and the queue grows all the while.
@@ -180,10 +194,14 @@ fn exponential_service_has_the_capacity_that_the_formula_says() {
     let stop = StopPlan { quantile_response: Some((0.99, SECOND_NS / 10)), ..NO_LIMIT };
     let service = ServiceTime::Exponential { mean: SERVICE, seed: 1 };
     let queue = Queue { arrival: Arrival::Poisson, service, trial_s: 60 };
-    let answers = Answers::of(queue, SearchPlan { repeats: 5, ..PLAN }, &stop);
+    let answers = Answers::of(queue, PLAN, &stop);
     answers.tell("M/M/1");
     let bias = answers.mean() / expected - 1.0;
     assert!(bias.abs() <= 0.01, "{bias}");
-    assert!(answers.variation() <= 0.015, "{}", answers.variation());
     answers.assert_within(0.94 * expected, 1.06 * expected);
+    // A minute's p99 is skewed: half of the trials sustain 1 % more than the formula says, and the search tells what lies
+    // between the two.
+    let holding = answers.holding(expected);
+    println!("M/M/1: {:.1} % of the intervals hold {expected:.1}", 100.0 * holding);
+    assert!(holding >= 0.85, "{holding}");
 }

@@ -2,6 +2,7 @@
 
 use crate::{
     client::ClientLoad,
+    margin::{ClosedLoop, margin},
     outcome::{Measured, StepFigures},
     plan::{Load, Plan},
     ramp::{Quantity, RampPlan, Step},
@@ -47,6 +48,8 @@ impl Counted {
         let seconds = measured.seconds_long();
         #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
         let rate = |n: u64| n as f64 / seconds;
+        let failed_by = failure.as_ref().map(|failure| failure.limit);
+        let users = self.closed_loop(ramp, plan, rate(measured.counts.ok));
         StepFigures {
             step: self.step,
             from_ns: measured.from_ns,
@@ -65,7 +68,8 @@ impl Counted {
             disturbed_before: 0,
             followed_ns: self.followed_ns,
             passed: failure.is_none(),
-            limit: failure.as_ref().map(|failure| failure.limit),
+            limit: failed_by,
+            margin: margin(&trial, failed_by, &plan.stop, users),
             failure: failure.map(|failure| failure.message),
         }
     }
@@ -110,6 +114,11 @@ impl Counted {
         self.clients.iter().find_map(|(agent, client)| Some(format!("agent {agent}: {}", of(client)?)))
     }
 
+    fn closed_loop(&self, ramp: &RampPlan, plan: &Plan, operations_per_s: f64) -> Option<ClosedLoop> {
+        let think_ns = think_ns(ramp, plan)?;
+        Some(ClosedLoop { users: self.step.load, think_ns, operations_per_s })
+    }
+
     fn missing_visibility(&self) -> Option<Failure> {
         let message = "what became visible could not be counted in time".into();
         self.is_visibility_missing.then_some(Failure { limit: Limit::Visibility, message })
@@ -134,10 +143,7 @@ fn littles_ratio(
     measured: &Measured,
     pooled: &KindRecording,
 ) -> Option<f64> {
-    let ([group], Quantity::Users, 0) = (plan.groups.as_slice(), ramp.quantity, counted.due.unanswered) else {
-        return None;
-    };
-    let Load::Closed { think_ns, .. } = group.load else { return None };
+    let think_ns = think_ns(ramp, plan).filter(|_| counted.due.unanswered == 0)?;
     let users_ns = u128::from(counted.step.load) * u128::from(measured.to_ns - measured.from_ns);
     let by_outcome = pooled.by_operation();
     let ended = [Some(by_outcome.ok()), by_outcome.fail(), by_outcome.unknown()].into_iter().flatten();
@@ -146,4 +152,13 @@ fn littles_ratio(
     let [before, own] = counted.user_times;
     let edges_ns = before.until_next_ns as f64 + own.elsewhere_ns as f64 - own.until_next_ns as f64;
     (users_ns > 0).then(|| (cycles_ns as f64 + edges_ns) / users_ns as f64)
+}
+
+/// How long the users of a plan's only group think, in nanoseconds; `None`: the ramp is not one of users, or has more groups.
+fn think_ns(ramp: &RampPlan, plan: &Plan) -> Option<u64> {
+    let ([group], Quantity::Users) = (plan.groups.as_slice(), ramp.quantity) else { return None };
+    match group.load {
+        Load::Closed { think_ns, .. } => Some(think_ns),
+        _ => None,
+    }
 }
