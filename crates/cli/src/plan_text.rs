@@ -109,16 +109,17 @@ fn ramp(ramp: &RampPlan) -> String {
             return format!("{loads} {name}, each for {step}");
         }
     };
-    let confirm = match search.repeats {
-        1 => String::new(),
-        n => format!(", and both bounds again until the majority of {n} is certain"),
+    let then = match search.trials {
+        0 => format!("then halves to {} %", search.resolution * 100.0),
+        most => format!(
+            "then, in random order, steps a little below and above the limit and of a load that is known to be sustained, until \
+             its interval is {} % wide or there were {most}",
+            search.resolution * 100.0
+        ),
     };
     format!(
-        "{} {name} and × {} a step of {step} until one fails (at most {}), then bisection to {} %{confirm}",
-        search.first,
-        search.growth,
-        search.most,
-        search.resolution * 100.0,
+        "{} {name} and × {} a step of {step} until one fails (at most {}), {then}",
+        search.first, search.growth, search.most,
     )
 }
 

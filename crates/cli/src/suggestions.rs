@@ -90,7 +90,7 @@ mod tests {
     fn a_near_name_comes_first_and_a_command_without_the_option_does_not_get_it() {
         assert!(said(&["run", "--durration", "3s"]).contains("'--duration'"));
         assert!(said(&["run", "--sesions=3"]).contains("'--vus'"));
-        assert!(said(&["capacity", "-p", "x", "--repeat", "3"]).contains("'--repeats'"));
+        assert!(said(&["capacity", "-p", "x", "--trails", "3"]).contains("'--trials'"));
         assert!(!said(&["generate", "--dataset", "pmu", "--sessions", "3"]).contains("vus"));
         assert!(said(&["server", "start", "postgres", "--server-memroy", "1"]).contains("'--server-memory'"));
         assert!(!said(&["run", "-p", "x", "--xyzzy"]).contains("similar"));

@@ -1,6 +1,6 @@
 //! The steps of load of a ramp, as a pure state machine: reports of trials in, the next step or the answer out.
 
-use crate::search::{CapacitySearch, Estimate, SearchPlan, Tallies, TrialReport, TrialVerdict};
+use crate::search::{CapacitySearch, Estimate, SearchPlan, Tallies, TrialReport};
 use serde::{Deserialize, Serialize};
 
 /// A ramp as meant.
@@ -183,6 +183,14 @@ pub struct Bounds {
     pub client_limited: bool,
 }
 
+impl Bounds {
+    /// The greatest load that passed with no smaller one that failed, and the least that failed.
+    #[must_use]
+    pub fn of_loads(lower: Option<u32>, upper: Option<u32>) -> Self {
+        Self { lower, upper, sustained: lower, estimate: None, client_limited: false }
+    }
+}
+
 /// What comes after a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Decision {
@@ -265,14 +273,16 @@ impl RampPolicy {
         }
     }
 
-    /// What the present step will find, as far as one may guess: growing ends with it, and what was run before is so again.
+    /// How many steps are left, the present one included: at least, as far as one may guess, and at most.
     #[must_use]
-    pub fn expected(&self) -> TrialVerdict {
-        let is_sustained = match &self.0 {
-            Policy::Search(search) => search.leaning().unwrap_or(search.step().purpose != Purpose::Grow),
-            Policy::Listed { .. } => true,
-        };
-        if is_sustained { TrialVerdict::Sustained } else { TrialVerdict::TooMuch }
+    pub fn left(&self) -> (u32, u32) {
+        match &self.0 {
+            Policy::Search(search) => search.left(),
+            Policy::Listed { loads, place, .. } => {
+                let left = u32::try_from(loads.len() - place).unwrap_or(u32::MAX);
+                (left, left)
+            }
+        }
     }
 
     /// Between which loads the answer lies, as far as is known.
@@ -301,6 +311,7 @@ impl RampPolicy {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::search::TrialVerdict;
 
     fn ramp(loads: &[u32], is_sustained: impl Fn(u32) -> bool) -> (Bounds, Vec<u32>) {
         let course = Course::Steps(loads.to_vec());
@@ -318,28 +329,24 @@ mod tests {
         }
     }
 
-    fn bounds(lower: Option<u32>, upper: Option<u32>) -> Bounds {
-        Bounds { lower, upper, sustained: lower, estimate: None, client_limited: false }
-    }
-
     #[test]
     fn listed_steps_are_all_run_and_bound_the_limit() {
         let (found, run) = ramp(&[10, 20, 40, 30], |load| load <= 25);
         assert_eq!(run, [10, 20, 40, 30]);
-        assert_eq!(found, bounds(Some(20), Some(30)));
+        assert_eq!(found, Bounds::of_loads(Some(20), Some(30)));
     }
 
     #[test]
     fn a_load_that_passes_above_one_that_failed_is_no_lower_bound() {
-        assert_eq!(ramp(&[10, 20, 40], |load| load != 20).0, bounds(Some(10), Some(20)));
-        assert_eq!(ramp(&[10], |_| false).0, bounds(None, Some(10)));
+        assert_eq!(ramp(&[10, 20, 40], |load| load != 20).0, Bounds::of_loads(Some(10), Some(20)));
+        assert_eq!(ramp(&[10], |_| false).0, Bounds::of_loads(None, Some(10)));
     }
 
     /// A search of a limit that is not sharp: what a load comes to also depends on how many trials there were.
     fn report(load: u32, trial: usize) -> TrialReport {
         let is_sustained = load < 90 || (load < 110 && !(load as usize + trial).is_multiple_of(3));
         let verdict = if is_sustained { TrialVerdict::Sustained } else { TrialVerdict::TooMuch };
-        TrialReport { verdict, margin: (trial % 7 > 0).then(|| (f64::from(load) / 100.0).ln()) }
+        TrialReport { verdict, margin: (!trial.is_multiple_of(7)).then(|| (f64::from(load) / 100.0).ln()) }
     }
 
     /// All steps with their reports, and the answer.

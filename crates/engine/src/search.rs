@@ -35,7 +35,7 @@ pub struct SearchPlan {
     pub most: u32,
     /// The search ends when (upper − lower) / upper is at most this.
     pub resolution: f64,
-    /// At most so many trials near the limit.
+    /// At most so many trials near the limit; 0: the limit is only bracketed, to the resolution.
     pub trials: u32,
     /// Whether trials are of users of one closed loop with a limit on the mean: of a saturated server R + Z grows at least as
     /// the users do.
@@ -170,10 +170,32 @@ impl CapacitySearch {
         }
     }
 
-    /// Whether the present trial's load was sustained by most of its trials so far, if there are any.
+    /// How many trials are left, the present one included: at least, if growing ends with it and no trial contradicts another,
+    /// and at most.
     #[must_use]
-    pub fn leaning(&self) -> Option<bool> {
-        self.tallies.of(self.current.load).is_sustained()
+    pub fn left(&self) -> (u32, u32) {
+        let Some(blocks) = &self.blocks else {
+            let (least_near, bracketing) = (self.plan.least_near(), self.expected_bracketing());
+            return (bracketing + least_near, bracketing + self.plan.most_near());
+        };
+        let of_block = 1 + u32::try_from(blocks.left.len()).unwrap_or(u32::MAX);
+        let to_come = |blocks_in_all: u32| blocks_in_all.saturating_sub(blocks.begun) * OF_A_BLOCK;
+        (of_block + to_come(LEAST_BLOCKS), of_block + to_come(self.plan.most_near() / OF_A_BLOCK))
+    }
+
+    /// Trials until the limit is bracketed, if growing ends with the present one and what was run before is so again.
+    fn expected_bracketing(&self) -> u32 {
+        let mut search = self.clone();
+        for trials in 1..MOST_BRACKETING {
+            let step = search.current;
+            let is_sustained = search.tallies.of(step.load).is_sustained().unwrap_or(step.purpose != Purpose::Grow);
+            let verdict = if is_sustained { TrialVerdict::Sustained } else { TrialVerdict::TooMuch };
+            let is_done = matches!(search.decide(TrialReport { verdict, margin: None }), Decision::Done(_));
+            if is_done || search.is_near() {
+                return trials;
+            }
+        }
+        MOST_BRACKETING
     }
 
     /// Whether the limit is bracketed, and trials near it are run.
@@ -195,6 +217,7 @@ impl CapacitySearch {
             match self.bracketing() {
                 Bracketing::Next(step) => return Some(step),
                 Bracketing::Ended => return None,
+                Bracketing::Found(..) if self.plan.trials == 0 => return None,
                 Bracketing::Found(lower, upper) => self.blocks = Some(Blocks::around(lower, upper)),
             }
         }
@@ -235,7 +258,7 @@ impl CapacitySearch {
     /// Grows until a load fails, whose failure is doubted once, and halves until the bracket is narrow.
     fn bracketing(&self) -> Bracketing {
         let load = self.current.load;
-        if self.leaning().is_none() {
+        if self.tallies.of(load).is_sustained().is_none() {
             // As many for as against it.
             return Bracketing::Next(self.current);
         }
@@ -255,7 +278,7 @@ impl CapacitySearch {
             (Some(lower), None) if !self.is_decided(lower) => {
                 Bracketing::Next(Step { load: lower, purpose: Purpose::Retest })
             }
-            (lower, Some(upper)) if !is_bracket(lower, upper) => {
+            (lower, Some(upper)) if !self.plan.is_bracket(lower, upper) => {
                 let lower = lower.unwrap_or(0);
                 Bracketing::Next(Step { load: lower + (upper - lower) / 2, purpose: Purpose::Bisect })
             }
@@ -285,11 +308,6 @@ enum Bracketing {
     Found(u32, u32),
     /// Nothing: no load, or every load, is sustained, or the client is the limit.
     Ended,
-}
-
-fn is_bracket(lower: Option<u32>, upper: u32) -> bool {
-    let lower = lower.unwrap_or(0);
-    upper - lower <= 1 || f64::from(upper) <= BRACKET * f64::from(lower)
 }
 
 impl Blocks {
@@ -325,9 +343,22 @@ fn whole(load: f64) -> u32 {
 }
 
 impl SearchPlan {
+    fn least_near(&self) -> u32 {
+        self.most_near().min(LEAST_BLOCKS * OF_A_BLOCK)
+    }
+
     /// The most trials near the limit: blocks are whole.
     pub(crate) fn most_near(&self) -> u32 {
+        if self.trials == 0 {
+            return 0;
+        }
         self.trials.div_ceil(OF_A_BLOCK).max(LEAST_BLOCKS) * OF_A_BLOCK
+    }
+
+    fn is_bracket(&self, lower: Option<u32>, upper: u32) -> bool {
+        let (lower, most) =
+            (lower.unwrap_or(0), if self.trials == 0 { 1.0 / (1.0 - self.resolution) } else { BRACKET });
+        upper - lower <= 1 || f64::from(upper) <= most * f64::from(lower)
     }
 
     /// More trials are never run.

@@ -14,6 +14,7 @@ mod client;
 mod datagrams;
 mod earlier;
 mod errors;
+mod estimate;
 mod fingerprint;
 mod freshness;
 mod latency;
@@ -43,6 +44,7 @@ pub use check::Inconsistency;
 pub use client::{Client, Hiccup, LateTicks, PacingError, WatchLateness};
 pub use errors::ErrorsOfCause;
 pub(crate) use errors::by_cause as errors_by_cause;
+pub use estimate::{Estimate, EstimateMethod, LimitMove, LoadTrials};
 pub use freshness::Freshness;
 pub use latency::{AtLeast, Durations, Figures, Interval, KindLatency, Latency};
 pub use load::{Group, Load, Operation, OperationCounts};
@@ -75,8 +77,8 @@ use std::time::SystemTime;
 
 /// Name and version of the format. The major number changes when a field changes its meaning or goes, the minor one when
 /// a field comes.
-pub const SCHEMA: &str = "iotbench-run/2.0";
-const SCHEMA_OF_THIS_MAJOR: &str = "iotbench-run/2.";
+pub const SCHEMA: &str = "iotbench-run/3.0";
+const SCHEMA_OF_THIS_MAJOR: &str = "iotbench-run/3.";
 
 /// The results document of a run. `docs/results.md` describes every field, `docs/run.schema.json` is its JSON Schema.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -293,7 +295,11 @@ impl Document {
         let mut value: serde_json::Value = serde_json::from_str(text)?;
         let found = value.get("schema").and_then(serde_json::Value::as_str).unwrap_or_default().to_owned();
         match &*found {
-            earlier if earlier.starts_with(earlier::SCHEMA_BEFORE) => earlier::bounds_for_survivors(&mut value),
+            first if first.starts_with(earlier::FIRST) => {
+                earlier::bounds_for_survivors(&mut value);
+                earlier::bounds_of_single_loads(&mut value);
+            }
+            second if second.starts_with(earlier::SECOND) => earlier::bounds_of_single_loads(&mut value),
             "" => {}
             this if this.starts_with(SCHEMA_OF_THIS_MAJOR) => {}
             _ => return Err(DocumentError::OtherVersion { found }),

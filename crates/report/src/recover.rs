@@ -148,7 +148,8 @@ fn fill(document: &mut Document, path: &Path, notes: &mut Vec<String>) -> Result
 /// The last trial of the greatest load that a ramp has sustained so far: its figures would be the result.
 fn answer_so_far(document: &Document) -> Option<Span> {
     let capacity = document.capacity.as_ref()?;
-    let is_answer = |step: &&Step| Some(step.offered_load) == capacity.lower && step.passed && step.purpose.decides();
+    let is_answer =
+        |step: &&Step| Some(step.offered_load) == capacity.sustained && step.passed && step.purpose.decides();
     let step = capacity.steps.iter().rev().find(is_answer)?;
     let ns = |seconds: f64| Duration::try_from_secs_f64(seconds).ok().and_then(|d| u64::try_from(d.as_nanos()).ok());
     let from_ns = ns(step.from_s?)?;

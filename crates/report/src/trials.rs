@@ -178,7 +178,7 @@ impl Trials {
         if document.measured.is_some() {
             return;
         }
-        let is_answer = |trial: &&TrialRecord| Some(trial.figures.step.load) == capacity.lower;
+        let is_answer = |trial: &&TrialRecord| Some(trial.figures.step.load) == capacity.sustained;
         let answer = self.earlier.iter().rev().filter(is_answer).find_map(|trial| trial.part.clone());
         let Some(TrialPart { measured, throughput, latency, errors, visibility }) = answer else { return };
         document.measured = Some(MeasuredPart { from_s: None, to_s: None, length_s: measured.length_s });

@@ -32,22 +32,25 @@ const SEARCH: [&str; 11] = [
 #[test]
 fn the_answer_is_an_interval_with_its_trials() {
     let out = tempfile::tempdir().unwrap();
-    let more = ["--first", "2", "--most", "4", "--repeats", "3", "--criterion", "mean<1s,errors<=5%"];
+    let more = ["--first", "2", "--most", "4", "--trials", "12", "--criterion", "mean<1s,errors<=5%"];
     let output = iotbench(out.path(), &[&SEARCH[..], &more].concat()).output().unwrap();
     let code = output.status.code();
     let document = document(&output);
     assert_eq!((&document["verdict"]["status"], code), (&"valid".into(), Some(0)), "{}", said(&output));
     let capacity = &document["capacity"];
     assert_eq!(
-        (&capacity["lower"], &capacity["upper"], &capacity["confirmed"]),
-        (&4.into(), &Value::Null, &true.into())
+        (&capacity["lower"], &capacity["upper"], &capacity["sustained"], &capacity["estimate"]),
+        (&4.into(), &Value::Null, &4.into(), &Value::Null)
     );
     let steps = capacity["steps"].as_array().unwrap();
     let loads: Vec<_> = steps.iter().map(|step| step["offered_load"].as_u64().unwrap()).collect();
-    assert_eq!(loads, [2, 4, 4], "doubled, and the greatest confirmed");
+    assert_eq!(loads, [2, 4, 4], "doubled, and the greatest once more");
     let search = &capacity["search"];
-    assert_eq!((&search["trials"], &search["repeats"], &search["goal_width"]), (&3.into(), &3.into(), &0.02.into()));
-    assert_eq!((&search["at_lower"]["sustained"], &search["at_lower"]["failed"]), (&2.into(), &0.into()));
+    assert_eq!(
+        (&search["trials"], &search["most_trials_near"], &search["goal_width"]),
+        (&3.into(), &12.into(), &0.02.into())
+    );
+    assert_eq!((&search["at_sustained"]["sustained"], &search["at_sustained"]["failed"]), (&2.into(), &0.into()));
     assert!(capacity["criterion"].as_str().is_some_and(|text| text.contains("failed ≤ 5%")), "{capacity:#}");
     let said = said(&output);
     assert!(said.contains("4 users") && said.contains("passed"), "each trial is told: {said}");
@@ -68,13 +71,13 @@ fn an_interrupted_search_saves_what_it_knows() {
     assert_eq!(output.status.code(), Some(130));
     let document = document(&output);
     assert_eq!(document["verdict"]["status"], "aborted");
-    assert_eq!((&document["capacity"]["lower"], &document["capacity"]["confirmed"]), (&2.into(), &false.into()));
+    assert_eq!((&document["capacity"]["lower"], &document["capacity"]["upper"]), (&2.into(), &Value::Null));
     assert_eq!(document["points"]["acked"], document["points"]["stored"]);
 }
 
 /// A search that was killed when it had told its first trial.
 fn killed(out: &Path) -> PathBuf {
-    let more = ["--first", "2", "--most", "4", "--repeats", "3", "--criterion", "mean<1s,errors<=5%"];
+    let more = ["--first", "2", "--most", "4", "--trials", "12", "--criterion", "mean<1s,errors<=5%"];
     let mut child = iotbench(out, &[&SEARCH[..], &more].concat()).spawn().unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
     assert!(lines.any(|line| line.contains("2 users")), "no trial was told");
@@ -106,7 +109,7 @@ fn a_search_that_was_killed_goes_on_where_it_stopped() {
     let steps = capacity["steps"].as_array().unwrap();
     let loads: Vec<_> = steps.iter().map(|step| step["offered_load"].as_u64().unwrap()).collect();
     assert_eq!(loads, [2, 4, 4], "as if it had not been interrupted");
-    assert_eq!((&capacity["lower"], &capacity["confirmed"]), (&4.into(), &true.into()));
+    assert_eq!((&capacity["lower"], &capacity["sustained"]), (&4.into(), &4.into()));
     let is_of_another: Vec<_> = steps.iter().map(|step| step["from_s"].is_null()).collect();
     assert_eq!(is_of_another, [0, 1, 2].map(|place| place < made));
     assert!(

@@ -81,8 +81,8 @@ fn a_search_that_finds_no_load_is_10() {
         "1",
         "--trial",
         "1s",
-        "--repeats",
-        "1",
+        "--trials",
+        "0",
         "--set",
         "others_cpu=100%",
     ];

@@ -11,15 +11,16 @@ Examples:
   iotbench capacity -p pmu_write -b sqlite                      the most virtual users, by the profile's own limit
   iotbench capacity -p machine_write --arrival constant --criterion 'p99<50ms' --trial 60s
   iotbench capacity -p machine_write --arrival poisson --criterion 'mean<1s, errors<=1%' -b mariadb
-  iotbench capacity -p smart_meter_write --width 5% --repeats 3 the most devices, sooner and less surely
+  iotbench capacity -p smart_meter_write --width 5% --trials 12 the most devices, sooner and less surely
   iotbench capacity -p pmu_write --first 1k --most 5k --dry-run what it would do
   iotbench capacity --resume results/20260105T100000Z-pmu_write-sqlite-wide-abcd
                                                                 goes on after the last trial of a search that was killed
 
-The answer is an interval: the greatest load that was sustained with no smaller one that failed, and the least that
-failed. A load is sustained when the criterion holds and, of an open loop, at least 99 % of the offered rate is achieved
-and the backlog does not grow. The load doubles until a trial fails, is bisected, and both bounds are run again until the
-majority of their trials is certain; a failure below a load that was sustained is run again too.";
+The answer is the load that half of the trials sustain, with its 90 % interval. A trial is sustained when the criterion
+holds and, of an open loop, at least 99 % of the offered rate is achieved and the backlog does not grow. The load doubles
+until a trial fails twice and is halved to within a quarter; then blocks of three trials, one a little below the limit,
+one a little above it and a sentinel, which is known to be sustained, run in random order until the interval is narrow
+enough. Ctrl-C ends the search with the interval known so far.";
 
 #[derive(Debug, Args)]
 #[command(
@@ -37,15 +38,15 @@ pub(crate) struct CapacityArguments {
     /// When a load is too much, such as p99<50ms or mean<1s,errors<=1%; without it by the profile
     #[arg(long, env = "IOTBENCH_CRITERION", value_name = "LIMITS")]
     criterion: Option<Criterion>,
-    /// How near the bounds have to be: (upper - lower) / upper
+    /// How narrow the interval has to be: (upper - lower) / upper
     #[arg(long, env = "IOTBENCH_WIDTH", value_name = "SHARE", default_value_t = SearchOverride::WIDTH)]
     width: Share,
     /// How long each trial counts, such as 60s; without it by the profile
     #[arg(long, env = "IOTBENCH_TRIAL", value_name = "TIME")]
     trial: Option<Span>,
-    /// Of so many trials of a bound the majority decides; an odd number
-    #[arg(long, env = "IOTBENCH_REPEATS", value_name = "N", default_value_t = SearchOverride::REPEATS)]
-    repeats: Count,
+    /// At most so many trials near the limit, however wide the interval is by then; 0 only brackets it
+    #[arg(long, env = "IOTBENCH_TRIALS", value_name = "N", default_value_t = SearchOverride::TRIALS)]
+    trials: Count,
     /// The load of the first trial; without it the profile's own
     #[arg(long, env = "IOTBENCH_FIRST", value_name = "N")]
     first: Option<Count>,
@@ -86,16 +87,16 @@ const FIXED: [&str; 27] = [
     "criterion",
     "width",
     "trial",
-    "repeats",
+    "trials",
     "first",
     "most",
 ];
 
 pub(super) fn capacity(arguments: CapacityArguments) -> Result<u8, CliError> {
-    let CapacityArguments { criterion, width, trial, repeats, first, most, resume, run } = arguments;
+    let CapacityArguments { criterion, width, trial, trials, first, most, resume, run } = arguments;
     if let Some(folder) = resume {
         return run::resume(&folder, run);
     }
-    let search = SearchOverride { criterion, width: Some(width), trial, repeats: Some(repeats), first, most };
+    let search = SearchOverride { criterion, width: Some(width), trial, trials: Some(trials), first, most };
     run::run(&run.searching(search)?)
 }

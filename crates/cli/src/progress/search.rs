@@ -4,7 +4,7 @@ use super::{
     course::clock,
     figures::{duration, grouped},
 };
-use iotbench_engine::{Decision, Limit, Purpose, Quantity, RampPlan, RampPolicy, Step, StepFigures, TrialVerdict};
+use iotbench_engine::{Decision, Purpose, Quantity, RampPlan, RampPolicy, Step, StepFigures, TrialReport};
 use std::time::Duration;
 
 /// Follows the search with a policy of its own.
@@ -23,10 +23,10 @@ impl Search {
         Self { policy, quantity: plan.quantity, step, ended: 0, done: false }
     }
 
-    fn decide(&mut self, verdict: TrialVerdict) {
+    fn decide(&mut self, report: TrialReport) {
         self.ended += 1;
         if !self.done {
-            self.done = matches!(self.policy.decide(verdict), Decision::Done(_));
+            self.done = matches!(self.policy.decide(report), Decision::Done(_));
         }
     }
 
@@ -35,7 +35,9 @@ impl Search {
         let purpose = match step.purpose {
             Purpose::Grow => "growing",
             Purpose::Bisect => "narrowing",
-            Purpose::Confirm => "confirming",
+            Purpose::Below => "just below the limit",
+            Purpose::Above => "just above the limit",
+            Purpose::Sentinel => "sentinel",
             Purpose::Retest => "testing again",
             Purpose::Listed => "listed",
             Purpose::WritesAlone => "writes alone",
@@ -58,29 +60,17 @@ impl Search {
 
     /// What a step found out of its load.
     pub(super) fn end_step(&mut self, figures: &StepFigures) -> String {
-        self.decide(Limit::verdict(figures.limit));
+        self.decide(figures.report());
         self.step_line(figures)
     }
 
-    /// The time of the steps that are left, at least.
+    /// The time of the steps that are left.
     pub(super) fn time_left(&self) -> String {
-        let (steps, sure) = self.steps_left();
-        let at_least = if sure { "about" } else { "at least" };
-        format!("{at_least} {} left", clock(self.step * steps))
-    }
-
-    /// Steps left, the present one included, if growing ends with it; and whether growing has ended.
-    fn steps_left(&self) -> (u32, bool) {
-        let (mut policy, mut steps) = (self.policy.clone(), 0);
-        let growing = policy.step().purpose == Purpose::Grow;
-        while !self.done && steps < 1000 {
-            steps += 1;
-            let verdict = policy.expected();
-            if let Decision::Done(_) = policy.decide(verdict) {
-                break;
-            }
+        let (least, most) = if self.done { (0, 0) } else { self.policy.left() };
+        match least == most {
+            true => format!("about {} left", clock(self.step * least)),
+            false => format!("{} to {} left", clock(self.step * least), clock(self.step * most)),
         }
-        (steps, !growing)
     }
 
     /// What a step found out.
@@ -134,10 +124,11 @@ impl Search {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use iotbench_engine::{Afterwards, Course, SearchPlan};
+    use iotbench_engine::{Afterwards, Course, SearchPlan, TrialVerdict};
 
     fn plan() -> RampPlan {
-        let search = SearchPlan { first: 16, growth: 2.0, most: 16_384, resolution: 0.05, repeats: 3 };
+        let search =
+            SearchPlan { first: 16, growth: 2.0, most: 16_384, resolution: 0.05, trials: 24, closed: true, seed: 1 };
         RampPlan {
             quantity: Quantity::Users,
             step_ns: 6_000_000_000,
@@ -146,21 +137,22 @@ mod tests {
         }
     }
 
+    fn report(is_sustained: bool) -> TrialReport {
+        let verdict = if is_sustained { TrialVerdict::Sustained } else { TrialVerdict::TooMuch };
+        TrialReport { verdict, margin: None }
+    }
+
     #[test]
-    fn steps_left_fall_by_one_with_each_step_once_growing_has_ended() {
+    fn the_time_left_is_bounded_and_falls_to_nothing() {
         let mut search = Search::new(&plan());
-        for _ in 0..4 {
-            search.decide(TrialVerdict::Sustained);
-        }
-        assert!(!search.steps_left().1);
-        search.decide(TrialVerdict::TooMuch);
-        let (mut left, sure) = search.steps_left();
-        assert!(sure);
-        while left > 0 {
-            search.decide(search.policy.expected());
-            let (now, _) = search.steps_left();
-            assert_eq!(now, left - 1);
-            left = now;
+        let mut before = u32::MAX;
+        while !search.done {
+            let (least, most) = search.policy.left();
+            assert!(0 < least && least <= most, "{search:?}");
+            // Growing may go on, and then as much as had been thought is left again.
+            assert!(most < before || search.policy.step().purpose == Purpose::Grow, "{most} after {before}");
+            before = most;
+            search.decide(report(search.policy.step().load <= 700));
         }
         assert_eq!(search.time_left(), "about 0:00 left");
     }
@@ -169,12 +161,7 @@ mod tests {
     fn listed_steps_are_counted_down() {
         let mut search = Search::new(&RampPlan { course: Course::Steps(vec![1, 2, 3]), ..plan() });
         assert_eq!(search.time_left(), "about 0:18 left");
-        search.decide(TrialVerdict::TooMuch);
+        search.decide(report(false));
         assert_eq!(search.time_left(), "about 0:12 left");
-    }
-
-    #[test]
-    fn a_search_that_grows_does_not_promise_its_end() {
-        assert!(Search::new(&plan()).time_left().starts_with("at least"));
     }
 }

@@ -41,7 +41,7 @@ first = 75
 growth = 1.5
 step = "5s"
 resolution = "5%"
-repeats = 3
+trials = 12
 [stop]
 mean_response = "300ms"
 [phases]
@@ -104,8 +104,8 @@ fn search(broker: &NatsServer, name: &str, agents: usize) -> Outcome {
 }
 
 fn is_near(bounds: Bounds) -> bool {
-    let near = |load: Option<u32>| (f64::from(load.unwrap_or(0)) / CAPACITY_PER_S - 1.0).abs() <= 0.04;
-    near(bounds.lower) && near(bounds.upper) && bounds.confirmed && !bounds.client_limited
+    let is_near = bounds.estimate.is_some_and(|estimate| (estimate.load / CAPACITY_PER_S - 1.0).abs() <= 0.04);
+    is_near && !bounds.client_limited
 }
 
 fn overlap([one, two]: [Bounds; 2]) -> bool {

@@ -140,8 +140,11 @@ fn check_search(profile: &Profile, ramp: &Ramp) -> Result<(), FieldError> {
     if !(ramp.growth.is_finite() && ramp.growth > 1.0) {
         return Err(("ramp.growth".into(), "the load grows by a factor above 1".into()));
     }
-    if !(LEAST_TRIALS..=MOST_TRIALS).contains(&ramp.trials.0) {
-        let message = format!("from {LEAST_TRIALS} to {MOST_TRIALS} steps near the limit: got {}", ramp.trials);
+    if ramp.trials.0 != 0 && !(LEAST_TRIALS..=MOST_TRIALS).contains(&ramp.trials.0) {
+        let message = format!(
+            "from {LEAST_TRIALS} to {MOST_TRIALS} steps near the limit, or 0 for none, which only brackets it: got {}",
+            ramp.trials
+        );
         return Err(("ramp.trials".into(), message));
     }
     if ramp.first.0 == 0 {

@@ -52,8 +52,8 @@ impl Default for Phases {
 }
 
 /// Steps of load: virtual users of a closed loop, the rate of an open one, or the devices that report in each interval, of
-/// the first group. Without `steps` a search for the greatest load: it grows until the stop
-/// criterion, then trials near the limit.
+/// the first group. Without `steps` a search for the greatest load: it grows until the stop criterion, then
+/// come trials near the limit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Ramp {
@@ -69,7 +69,8 @@ pub struct Ramp {
     pub step: Span,
     /// Search: it ends when the interval is this narrow: (upper − lower) / upper.
     pub resolution: Share,
-    /// Search: at most so many steps near the limit, however wide the interval is by then.
+    /// Search: at most so many steps near the limit, however wide the interval is by then; 0: none, so that the limit
+    /// is only bracketed.
     pub trials: Count,
     /// Then the writes of the greatest load that was sustained, without its reads: do the reads slow them down?
     pub writes_alone: bool,

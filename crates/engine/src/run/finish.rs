@@ -135,7 +135,7 @@ pub(super) fn judge_measurement(outcome: &Outcome, reasons: &mut Vec<Reason>) {
     // Before what it may come to.
     reasons.extend(overloaded(outcome));
     match (&outcome.capacity, &outcome.measured) {
-        (Some(capacity), _) if capacity.bounds.lower.is_none() && !capacity.steps.is_empty() => {
+        (Some(capacity), _) if capacity.bounds.sustained.is_none() && !capacity.steps.is_empty() => {
             reasons.push(no_sustained_load(capacity));
         }
         (None, Some(measured)) if measured.recording.load().ok == 0 => reasons.push(Reason::NothingMeasured),
@@ -151,7 +151,7 @@ pub(super) fn judge_measurement(outcome: &Outcome, reasons: &mut Vec<Reason>) {
 
 /// Not even the least load that was tried: the database's fault, or the client's.
 fn no_sustained_load(capacity: &Capacity) -> Reason {
-    let least = capacity.steps.iter().rev().find(|step| Some(step.step.load) == capacity.bounds.upper && !step.passed);
+    let least = capacity.steps.iter().rev().filter(|step| !step.passed).min_by_key(|step| step.step.load);
     match least.and_then(|step| step.failure.clone()).filter(|_| capacity.bounds.client_limited) {
         Some(why) => Reason::ClientLimited(format!("of the least load that was tried, {why}")),
         None => Reason::NoSustainedLoad,

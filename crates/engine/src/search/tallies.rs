@@ -72,7 +72,7 @@ impl Tallies {
         let below = self.0.range(..upper.unwrap_or(u32::MAX));
         let lower = below.filter(|(_, tally)| tally.is_sustained() == Some(true)).map(|(&load, _)| load).max();
         let client_limited = failed.is_some_and(|(_, tally)| tally.is_clients());
-        Bounds { lower, upper, sustained: lower, estimate: None, client_limited }
+        Bounds { client_limited, ..Bounds::of_loads(lower, upper) }
     }
 
     /// Whether a greater load than this was sustained.

@@ -112,7 +112,14 @@ fn a_load_that_is_sustained_above_one_that_failed_is_no_lower_bound() {
     let (found, steps) = search(SearchPlan { first: 50, growth: 1.5, closed: false, ..PLAN }, hole);
     assert_eq!(loads(&steps)[..2], [50, 75]);
     let (lower, upper) = (found.lower.unwrap(), found.upper.unwrap());
-    assert!(lower <= 59 && 60 <= upper && upper < 75, "{found:?} {steps:?}");
+    assert!(lower <= 59 && (60..75).contains(&upper), "{found:?} {steps:?}");
+}
+
+#[test]
+fn without_trials_near_the_limit_it_is_bracketed_to_the_resolution() {
+    let (found, steps) = search(SearchPlan { trials: 0, ..PLAN }, up_to(100));
+    assert_eq!(loads(&steps), [1, 2, 4, 8, 16, 32, 64, 128, 128, 96, 112, 104, 100]);
+    assert_eq!(found, Bounds::of_loads(Some(100), Some(104)));
 }
 
 /// Without margins the interval is that of pass and fail.

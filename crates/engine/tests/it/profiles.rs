@@ -34,7 +34,7 @@ growth = 2.0
 most = 1000
 step = "5s"
 resolution = "5%"
-confirm = true
+trials = 24
 [stop]
 mean_response = "1s"
 errors = "0%"
@@ -114,7 +114,7 @@ fn a_misspelt_key_is_refused_with_what_was_meant() {
 #[test]
 fn a_value_of_the_wrong_type_is_refused_with_its_key() {
     for (assignment, key) in
-        [("step=yes", "step"), ("growth=fast", "growth"), ("confirm=7", "confirm"), ("arrival=bursty", "arrival")]
+        [("step=yes", "step"), ("growth=fast", "growth"), ("trials=many", "trials"), ("arrival=bursty", "arrival")]
     {
         let error = set(RAMP, &[assignment]).unwrap_err();
         assert!(error.to_string().contains(key), "{error}");

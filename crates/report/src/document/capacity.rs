@@ -1,6 +1,6 @@
 //! The answer of a ramp.
 
-use super::{Backlog, Limit, OperationCounts, Search, Usl, Visibility, mean_us, rounded, seconds, us};
+use super::{Backlog, Estimate, Limit, OperationCounts, Search, Usl, Visibility, mean_us, rounded, seconds, us};
 use iotbench_engine::{Outcome, StepFigures};
 use serde::{Deserialize, Serialize};
 
@@ -9,12 +9,18 @@ use serde::{Deserialize, Serialize};
 pub struct Capacity {
     /// What the loads are numbers of: virtual users, operations/s offered, or devices.
     pub quantity: String,
-    /// The greatest load that passed with no smaller one that failed; null: even the least failed.
+    /// Of an estimate the lower end of its interval, else the greatest load that passed with no smaller one that failed; null:
+    /// even the least failed.
     pub lower: Option<u32>,
-    /// The least load that failed; null: the greatest that may be tried passed.
+    /// Of an estimate the upper end of its interval, else the least load that failed; null: the greatest that may be tried
+    /// passed.
     pub upper: Option<u32>,
-    /// Whether both were decided by the majority of several trials.
-    pub confirmed: bool,
+    /// The load that was tried and sustained next to `lower`: throughput, latency and resources are quoted of it; null: none.
+    #[serde(default)]
+    pub sustained: Option<u32>,
+    /// What the trials near the limit say of it; null: there were none, and the bounds are those of single trials.
+    #[serde(default)]
+    pub estimate: Option<Estimate>,
     /// When a load is too much.
     pub criterion: String,
     /// How a search came to them; null: the loads were listed.
@@ -35,10 +41,14 @@ pub enum Purpose {
     Grow,
     /// Between a load that passed and one that failed.
     Bisect,
-    /// A bound again, until the majority of its trials is certain.
-    Confirm,
     /// A load whose failure is doubtful again.
     Retest,
+    /// A little below the limit, as far as it is known.
+    Below,
+    /// A little above it.
+    Above,
+    /// A load that is known to be sustained: a failure of it is the machine's, or a change of the database.
+    Sentinel,
     /// The profile lists it.
     Listed,
     /// The writes of the greatest sustained load, without its reads.
@@ -56,7 +66,8 @@ impl Purpose {
     #[must_use]
     pub fn decides(self) -> bool {
         match self {
-            Self::Grow | Self::Bisect | Self::Confirm | Self::Retest | Self::Listed => true,
+            Self::Grow | Self::Bisect | Self::Retest | Self::Listed => true,
+            Self::Below | Self::Above | Self::Sentinel => true,
             Self::WritesAlone | Self::Soak | Self::Overload | Self::After => false,
         }
     }
@@ -115,6 +126,9 @@ pub struct Step {
     /// What it failed by.
     #[serde(default)]
     pub limit: Option<Limit>,
+    /// How far it was from its limit; 0: at it, below 0: less. Null: not known. See docs/method/capacity.md.
+    #[serde(default)]
+    pub margin: Option<f64>,
     /// Why not.
     pub failure: Option<String>,
 }
@@ -127,7 +141,8 @@ impl Capacity {
             quantity: capacity.quantity.name().into(),
             lower: capacity.bounds.lower,
             upper: capacity.bounds.upper,
-            confirmed: capacity.bounds.confirmed,
+            sustained: capacity.bounds.sustained,
+            estimate: capacity.bounds.estimate.as_ref().map(|estimate| Estimate::new(estimate, &capacity.steps)),
             criterion: capacity.criterion.clone(),
             search: Search::new(outcome),
             usl: Usl::new(outcome),
@@ -143,7 +158,9 @@ impl From<&StepFigures> for Step {
             purpose: match figures.step.purpose {
                 iotbench_engine::Purpose::Grow => Purpose::Grow,
                 iotbench_engine::Purpose::Bisect => Purpose::Bisect,
-                iotbench_engine::Purpose::Confirm => Purpose::Confirm,
+                iotbench_engine::Purpose::Below => Purpose::Below,
+                iotbench_engine::Purpose::Above => Purpose::Above,
+                iotbench_engine::Purpose::Sentinel => Purpose::Sentinel,
                 iotbench_engine::Purpose::Retest => Purpose::Retest,
                 iotbench_engine::Purpose::Listed => Purpose::Listed,
                 iotbench_engine::Purpose::WritesAlone => Purpose::WritesAlone,
@@ -169,6 +186,7 @@ impl From<&StepFigures> for Step {
             disturbed_before: figures.disturbed_before,
             passed: figures.passed,
             limit: figures.limit.map(Limit::from),
+            margin: figures.margin.and_then(rounded),
             failure: figures.failure.clone(),
         }
     }

@@ -1,9 +1,10 @@
-//! What documents of the major version before say in the words of this one.
+//! What documents of the major versions before say in the words of this one.
 
 use serde_json::Value;
 
-/// How the name of the format began.
-pub(super) const SCHEMA_BEFORE: &str = "iotbench-run/1.";
+/// How the names of the formats began.
+pub(super) const FIRST: &str = "iotbench-run/1.";
+pub(super) const SECOND: &str = "iotbench-run/2.";
 
 /// Figures that are lower bounds as soon as one operation has no answer; so may each quantile be, which they did not tell.
 const OF_SURVIVORS: [&str; 8] = ["mean", "max", "std_dev", "p50", "p90", "p95", "p99", "p999"];
@@ -20,4 +21,17 @@ pub(super) fn bounds_for_survivors(document: &mut Value) {
     }
     response["ci95"] = Value::Object(serde_json::Map::new());
     response["at_least"] = least;
+}
+
+/// A search ended with two loads that were tried, each of them again.
+pub(super) fn bounds_of_single_loads(document: &mut Value) {
+    let Some(capacity) = document.get_mut("capacity").and_then(Value::as_object_mut) else { return };
+    if let Some(lower) = capacity.get("lower").cloned() {
+        capacity.insert("sustained".into(), lower);
+    }
+    for step in capacity.get_mut("steps").and_then(Value::as_array_mut).into_iter().flatten() {
+        if step.get("purpose").and_then(Value::as_str) == Some("confirm") {
+            step["purpose"] = "retest".into();
+        }
+    }
 }

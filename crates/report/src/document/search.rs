@@ -16,14 +16,17 @@ pub struct Search {
     pub width: Option<f64>,
     /// Trials that were run.
     pub trials: u64,
-    /// Of so many trials of a load the majority decides.
-    pub repeats: u32,
-    /// A load is sustained when at most this share of its trials failed.
+    /// At most so many of them near the limit; 0: the limit was only bracketed.
+    #[serde(default)]
+    pub most_trials_near: u32,
+    /// The limit is the load of which this share of the trials fails.
     pub goal_exceed_ratio: Option<f64>,
-    /// The trials of the lower bound; null: there is none.
-    pub at_lower: Option<BoundTrials>,
-    /// The trials of the upper bound; null: there is none.
-    pub at_upper: Option<BoundTrials>,
+    /// The trials of the load that is quoted; null: none was sustained.
+    #[serde(default)]
+    pub at_sustained: Option<BoundTrials>,
+    /// The trials of the least load from the upper bound on that failed, or of the greatest that did; null: none failed.
+    #[serde(default)]
+    pub at_failed: Option<BoundTrials>,
     /// Whether the client was the limit at the upper bound: the database's lies there or higher.
     pub client_limited: bool,
     /// Users that the greatest throughput C of any trial serves at the limit L on the mean, by Little's law: C (L + Z) with
@@ -34,14 +37,16 @@ pub struct Search {
 /// The trials of a bound.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BoundTrials {
+    /// The load.
+    pub load: u32,
     /// Trials that sustained the load.
     pub sustained: u64,
     /// Trials that did not.
     pub failed: u64,
     /// The share of trials that failed.
     pub exceed_ratio: Option<f64>,
-    /// Operations acknowledged a second: of the lower bound in the worst trial that sustained it (MLRsearch: conditional
-    /// throughput), of the upper bound in the best that did not.
+    /// Operations acknowledged a second: of a sustained load in the worst trial that sustained it (MLRsearch: conditional
+    /// throughput), of one that failed in the best that did not.
     pub achieved_per_s: Option<f64>,
     /// What the trials that failed failed by.
     pub limits: Vec<Limit>,
@@ -105,15 +110,16 @@ impl Search {
         let steps: Vec<_> = capacity.steps.iter().filter(|step| step.step.purpose.is_trial()).collect();
         let bounds = capacity.bounds;
         let width = bounds.lower.zip(bounds.upper).map(|(lower, upper)| f64::from(upper - lower) / f64::from(upper));
-        let (at_lower, at_upper) = (bounds.lower, bounds.upper);
+        let failed = || steps.iter().filter(|step| !step.passed).map(|step| step.step.load);
+        let from_upper = failed().filter(|&load| bounds.upper.is_none_or(|upper| load >= upper)).min();
         Some(Self {
             goal_width: rounded(plan.resolution),
             width: width.and_then(rounded),
             trials: steps.len() as u64,
-            repeats: plan.repeats,
+            most_trials_near: plan.trials,
             goal_exceed_ratio: rounded(EXCEED_RATIO),
-            at_lower: at_lower.map(|load| BoundTrials::of(&steps, load, true)),
-            at_upper: at_upper.map(|load| BoundTrials::of(&steps, load, false)),
+            at_sustained: bounds.sustained.map(|load| BoundTrials::of(&steps, load, true)),
+            at_failed: from_upper.or(failed().max()).map(|load| BoundTrials::of(&steps, load, false)),
             client_limited: bounds.client_limited,
             littles_users: littles_users(outcome, &steps).and_then(rounded),
         })
@@ -121,12 +127,12 @@ impl Search {
 }
 
 impl BoundTrials {
-    fn of(steps: &[&StepFigures], load: u32, is_lower: bool) -> Self {
+    fn of(steps: &[&StepFigures], load: u32, is_sustained: bool) -> Self {
         let trials: Vec<_> = steps.iter().filter(|step| step.step.load == load).collect();
         let failed = trials.iter().filter(|step| !step.passed).count() as u64;
         let count = trials.len() as u64;
-        let rates = trials.iter().filter(|step| step.passed == is_lower).map(|step| step.operations_per_s);
-        let achieved = if is_lower { rates.reduce(f64::min) } else { rates.reduce(f64::max) };
+        let rates = trials.iter().filter(|step| step.passed == is_sustained).map(|step| step.operations_per_s);
+        let achieved = if is_sustained { rates.reduce(f64::min) } else { rates.reduce(f64::max) };
         let mut limits: Vec<Limit> = Vec::new();
         for limit in trials.iter().filter_map(|step| step.limit).map(Limit::from) {
             if !limits.contains(&limit) {
@@ -134,6 +140,7 @@ impl BoundTrials {
             }
         }
         Self {
+            load,
             sustained: count - failed,
             failed,
             exceed_ratio: rounded(failed as f64 / count.max(1) as f64),

@@ -81,13 +81,16 @@ fn certainty(capacity: &Capacity) -> String {
         (None, Some(_)) => format!("The limit lies below {} {}", bound(capacity.upper), capacity.quantity),
         (None, None) => return "No load was judged.".into(),
     };
-    text += if capacity.confirmed { ", both bounds confirmed" } else { ", not confirmed" };
+    if let Some(estimate) = &capacity.estimate {
+        text += &format!(" (90 % interval of this sitting, by {} trials near it)", count(estimate.trials.into()));
+    }
     if let Some(search) = &capacity.search {
-        let of = |name: &str, trials: &Option<BoundTrials>| {
+        let of = |trials: &Option<BoundTrials>| {
             let trials = trials.as_ref()?;
-            Some(format!("{name} {} of {} trials sustained", trials.sustained, trials.sustained + trials.failed))
+            let (load, all) = (count(trials.load.into()), trials.sustained + trials.failed);
+            Some(format!("of {load} {} of {all} sustained", trials.sustained))
         };
-        let bounds = [of("at the lower", &search.at_lower), of("at the upper", &search.at_upper)];
+        let bounds = [of(&search.at_sustained), of(&search.at_failed)];
         let bounds: Vec<String> = bounds.into_iter().flatten().collect();
         text += &format!(" ({} trials; {})", count(search.trials), bounds.join(", "));
         if search.client_limited {

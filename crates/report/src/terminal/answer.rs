@@ -1,7 +1,7 @@
 //! The answer in a sentence.
 
 use super::{
-    figure::{count, duration, figure_of, significant},
+    figure::{count, duration, figure_of, or_none, significant},
     table::paragraph,
 };
 use crate::document::{Capacity, Document, Step};
@@ -24,39 +24,80 @@ pub(crate) fn sentence(document: &Document) -> String {
 
 fn of_capacity(target: &str, capacity: &Capacity) -> String {
     let quantity = &capacity.quantity;
-    let last_of = |load: Option<u32>, passed: bool| {
-        let mut latest_first = capacity.steps.iter().rev().filter(|step| step.purpose.decides());
-        latest_first.find(|step| Some(step.offered_load) == load && step.passed == passed)
-    };
-    let failed = last_of(capacity.upper, false).and_then(|step| step.failure.as_deref());
-    let why = failed.map(|failure| format!(": {failure}")).unwrap_or_default();
-    match (capacity.lower, capacity.upper) {
-        (Some(lower), upper) => {
-            let confirmed = if capacity.confirmed { "confirmed" } else { "not confirmed" };
-            let best = last_of(capacity.lower, true);
+    let failed = capacity.search.as_ref().and_then(|search| search.at_failed.as_ref()).map(|trials| trials.load);
+    let failed = failed.or(capacity.upper);
+    let why = last_of(capacity, failed, false).and_then(|step| step.failure.as_deref());
+    let why = why.map(|failure| format!(": {failure}")).unwrap_or_default();
+    match (capacity.sustained, capacity.upper) {
+        (Some(sustained), upper) => {
+            let found = found(target, capacity, sustained);
+            let best = last_of(capacity, capacity.sustained, true);
             let rates = best.map(rates).unwrap_or_default();
             let lost = match best.map(|step| step.points_dropped) {
                 Some(lost) if lost > 0 => format!(" It lost {} datapoints that came too late to be sent.", count(lost)),
                 _ => String::new(),
             };
             let is_clients = capacity.search.as_ref().is_some_and(|search| search.client_limited);
-            let next = match upper {
-                Some(upper) if is_clients => format!(
+            let next = match upper.and(failed) {
+                Some(failed) if is_clients => format!(
                     "The database sustains at least that: at {}, the client was the limit{why}.",
-                    count(upper.into())
+                    count(failed.into())
                 ),
-                Some(upper) => format!("The next load tried, {}, failed{why}.", count(upper.into())),
+                Some(failed) => format!("{} failed{why}.", count(failed.into())),
                 None => "No load that was tried failed: the limit lies higher.".into(),
             };
-            let lower = count(lower.into());
-            let below = format!("Throughput and latency below are those of {lower} {quantity}.");
-            format!("{target} sustained {lower} {quantity} ({confirmed}){rates}.{lost} {next} {below}")
+            let sustained = count(sustained.into());
+            let below = format!("Throughput and latency below are those of {sustained} {quantity}.");
+            format!("{found}{rates}.{lost} {next} {below}")
         }
         (None, Some(upper)) => {
             format!("{target} did not sustain even the least load tried, {} {quantity}{why}.", count(upper.into()))
         }
         (None, None) => format!("The search on {target} ended before any load was judged."),
     }
+}
+
+fn last_of(capacity: &Capacity, load: Option<u32>, passed: bool) -> Option<&Step> {
+    let mut latest_first = capacity.steps.iter().rev().filter(|step| step.purpose.decides());
+    latest_first.find(|step| Some(step.offered_load) == load && step.passed == passed)
+}
+
+/// `sqlite sustains 48.6 virtual users (90 % interval 47 to 50; one sitting, the spread between sittings is not known). At 47`
+fn found(target: &str, capacity: &Capacity, sustained: u32) -> String {
+    let (quantity, sustained) = (&capacity.quantity, count(sustained.into()));
+    let bound = |bound: Option<u32>| or_none(bound, |load| count(load.into()));
+    let (lower, upper) = (bound(capacity.lower), bound(capacity.upper));
+    let Some(estimate) = &capacity.estimate else { return format!("{target} sustained {sustained} {quantity}") };
+    let held_up = match estimate.sentinels_failed {
+        0 => String::new(),
+        failed => format!(
+            " A load well below it failed {} of {} times: the database or its machine was held up meanwhile.",
+            count(failed),
+            count(failed + estimate.sentinels_sustained)
+        ),
+    };
+    if let Some(moved) = &estimate.moved {
+        let level = |level: Option<f64>| or_none(level, whole);
+        return format!(
+            "The limit of {target} moved while it was searched for, from about {} to about {} {quantity} at trial {}: between \
+             {lower} and {upper} is all that is known.{held_up} At {sustained}",
+            level(moved.before),
+            level(moved.after),
+            moved.at_trial
+        );
+    }
+    format!(
+        "{target} sustains {} {quantity} (90 % interval {lower} to {upper}; one sitting, the spread between sittings is not \
+         known).{held_up} At {sustained}",
+        or_none(estimate.load, whole)
+    )
+}
+
+/// A load that may be none that was tried.
+fn whole(load: f64) -> String {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a load, and the cast saturates")]
+    let load = load.round() as u64;
+    count(load)
 }
 
 /// `: 46.7 operations/s, 35,000 values/s, mean response 934 ms`

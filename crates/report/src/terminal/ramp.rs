@@ -48,7 +48,9 @@ fn row(place: usize, step: &Step, most: f64) -> Vec<String> {
     let purpose = match step.purpose {
         Purpose::Grow => "grow",
         Purpose::Bisect => "bisect",
-        Purpose::Confirm => "confirm",
+        Purpose::Below => "below",
+        Purpose::Above => "above",
+        Purpose::Sentinel => "sentinel",
         Purpose::Retest => "retest",
         Purpose::Listed => "listed",
         Purpose::WritesAlone => "alone",

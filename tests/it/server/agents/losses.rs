@@ -149,7 +149,7 @@ fn a_search_that_loses_an_agent_ends_with_what_it_has_found() {
     assert_eq!(code, Some(11), "{:?}", found.verdict);
     assert!(found.agents[1].lost.is_some() && found.agents[0].lost.is_none(), "{:#?}", found.agents);
     let capacity = found.capacity.as_ref().unwrap();
-    assert!(!capacity.confirmed, "{capacity:#?}");
+    assert!(capacity.estimate.is_none(), "{capacity:#?}");
     assert_accounted_for(&found);
     agents[0].end();
     place.out(&["server", "stop", "postgres"]);

@@ -209,11 +209,10 @@ pub(super) const TABLES: &[Table] = &[
             key("most", "count", "search: a greater load than this is not tried"),
             key("step", "time", "how long a step counts; with intervals as many whole ones as last at least this long"),
             key("resolution", "share", "search: bisection ends when the bounds are this near"),
-            key("confirm", "boolean", "search: whether both bounds are run again"),
             key(
-                "repeats",
+                "trials",
                 "count",
-                "search, with `confirm`: of so many steps of a load the majority decides that it is a bound; an odd number",
+                "search: at most so many steps near the limit, from 12 to 300, however wide the interval is by then; 0: none, so that the limit is only bracketed",
             ),
             key(
                 "writes_alone",

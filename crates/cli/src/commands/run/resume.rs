@@ -9,7 +9,7 @@ use crate::{
 };
 use iotbench_backends::BACKENDS;
 use iotbench_core::{Endpoint, Registry};
-use iotbench_engine::{Bytes, Limit, Overrides, Plan, RampPolicy};
+use iotbench_engine::{Bytes, Overrides, Plan, RampPolicy};
 use iotbench_report::{SavedSearch, SavedSearchError, TrialRecord, read_search};
 use serde_json::{Map, Value};
 use std::path::Path;
@@ -59,7 +59,7 @@ fn check(begun: &Plan, now: &Plan, trials: &[TrialRecord]) -> Result<(), CliErro
         let what = format!("this iotbench plans it otherwise than the one that began it ({place}): begin it anew");
         return Err(CliError::usage(what));
     }
-    let made = trials.iter().map(|trial| (trial.figures.step, Limit::verdict(trial.figures.limit)));
+    let made = trials.iter().map(|trial| (trial.figures.step, trial.figures.report()));
     let after = now.ramp.as_ref().map(|ramp| RampPolicy::after(ramp, made)).transpose();
     after
         .map(drop)

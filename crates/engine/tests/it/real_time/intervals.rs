@@ -40,7 +40,7 @@ fn more_devices_than_the_server_takes_in_a_window_are_too_many() {
         findings.expect(loads.iter().map(|l| l.2).eq([true, false, true]), || format!("{:#?}", capacity.steps));
         let why = capacity.steps[1].failure.clone().unwrap_or_default();
         findings.expect(why.contains("were not stored when their window ended"), || why.clone());
-        let bounds = Bounds { lower: Some(800), upper: Some(1500), confirmed: false, client_limited: false };
+        let bounds = Bounds::of_loads(Some(800), Some(1500));
         findings.expect(capacity.bounds == bounds, || format!("{:?}", capacity.bounds));
         for step in &capacity.steps {
             let of_step = account.seen.operations.iter().map(|o| o.timing.intended_ns());

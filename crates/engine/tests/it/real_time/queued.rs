@@ -180,7 +180,7 @@ fn a_rate_is_sustained_only_if_what_is_acknowledged_becomes_visible_as_fast() {
         let passed: Vec<_> = capacity.steps.iter().map(|s| (s.step.load, s.passed)).collect();
         let as_meant = passed == [(200, true), (900, false), (250, true)];
         findings.expect(as_meant, || format!("{:#?}", capacity.steps));
-        let bounds = Bounds { lower: Some(250), upper: Some(900), confirmed: false, client_limited: false };
+        let bounds = Bounds::of_loads(Some(250), Some(900));
         findings.expect(capacity.bounds == bounds, || format!("{:?}", capacity.bounds));
         let [_, overloaded, after] = &capacity.steps[..] else { return findings };
         let seen = overloaded.visibility.unwrap();

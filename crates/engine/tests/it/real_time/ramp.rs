@@ -1,7 +1,7 @@
 //! The search for the greatest load finds the one that the server's capacity implies.
 
 use crate::real_time::oracle::{CLOSED, Findings, OPEN, Request, experiment, serve};
-use iotbench_engine::{Bounds, Purpose};
+use iotbench_engine::{Bounds, Method, Purpose};
 use iotbench_oracle_server::Discipline;
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ const CAPACITY_PER_S: f64 = 100.0;
 fn the_sustained_users_are_what_capacity_limit_and_think_time_allow() {
     experiment(|| {
         let server = serve(Duration::from_millis(10), Discipline::Queue, vec![]);
-        let ramp = "[ramp]\nfirst = 16\ngrowth = 2\nmost = 200\nstep = \"2s\"\nresolution = \"5%\"\nconfirm = true\n\
+        let ramp = "[ramp]\nfirst = 16\ngrowth = 2\nmost = 200\nstep = \"2s\"\nresolution = \"5%\"\ntrials = 12\n\
                     [stop]\nmean_response = \"300ms\"\n";
         let profile = format!("{CLOSED}\n{ramp}");
         let account = Request::new(&profile, &["think_time=300ms"]).run(server.address());
@@ -34,11 +34,13 @@ fn the_sustained_users_are_what_capacity_limit_and_think_time_allow() {
             });
         }
         let expected = CAPACITY_PER_S * (LIMIT_S + THINK_S);
-        let lower = f64::from(capacity.bounds.lower.unwrap_or(0));
-        findings.expect((lower / expected - 1.0).abs() <= 0.1, || {
+        let found = capacity.bounds.estimate.map_or(0.0, |estimate| estimate.load);
+        findings.expect((found / expected - 1.0).abs() <= 0.05, || {
             format!("{:?}, expected about {expected}: {:#?}", capacity.bounds, capacity.steps)
         });
-        findings.expect(capacity.bounds.confirmed, || "the answer was not confirmed".into());
+        findings.expect(capacity.bounds.estimate.is_some_and(|estimate| estimate.method == Method::Crossing), || {
+            format!("not by how far each trial was from its limit: {:?}", capacity.bounds)
+        });
         assert_eq!(account.outcome.load.started, server.ledger().entries.len() as u64);
         findings
     });
@@ -80,7 +82,7 @@ fn listed_rates_are_offered_exactly_and_those_beyond_capacity_fail() {
         let loads: Vec<_> = capacity.steps.iter().map(|s| (s.step.load, s.load.offered, s.passed)).collect();
         let as_planned = matches!(loads[..], [(40, 79..=81, true), (150, 299..=301, false), (60, 119..=121, true)]);
         findings.expect(as_planned, || format!("load, operations offered in 2 s, passed: {loads:?}"));
-        let bounds = Bounds { lower: Some(60), upper: Some(150), confirmed: false, client_limited: false };
+        let bounds = Bounds::of_loads(Some(60), Some(150));
         findings.expect(capacity.bounds == bounds, || format!("{:?}", capacity.bounds));
         findings.expect(capacity.steps[1].load.pending > 0, || "the queue at the end of a step is pending".into());
         assert_eq!(account.outcome.load.started, server.ledger().entries.len() as u64);
@@ -93,15 +95,13 @@ fn listed_rates_are_offered_exactly_and_those_beyond_capacity_fail() {
 fn the_sustained_rate_is_the_servers_capacity() {
     experiment(|| {
         let server = serve(Duration::from_millis(10), Discipline::Queue, vec![]);
-        let profile = format!("{OPEN}\n[ramp]\nfirst = 30\nstep = \"2s\"\n[stop]\nmean_response = \"100ms\"\n");
+        let profile =
+            format!("{OPEN}\n[ramp]\nfirst = 30\nstep = \"2s\"\ntrials = 12\n[stop]\nmean_response = \"100ms\"\n");
         let account = Request::new(&profile, &["rate=auto"]).run(server.address());
         let capacity = account.outcome.capacity.as_ref().unwrap();
         let mut findings = Findings::of(&account.outcome);
-        let (lower, upper) = (capacity.bounds.lower.unwrap_or(0), capacity.bounds.upper.unwrap_or(0));
-        findings.expect((90..=110).contains(&lower) && (95..=116).contains(&upper), || {
-            format!("{:?}: {:#?}", capacity.bounds, capacity.steps)
-        });
-        findings.expect(capacity.bounds.confirmed, || "the answer was not confirmed".into());
+        let found = capacity.bounds.estimate.map_or(0.0, |estimate| estimate.load);
+        findings.expect((95.0..=112.0).contains(&found), || format!("{:?}: {:#?}", capacity.bounds, capacity.steps));
         findings
     });
 }
@@ -129,7 +129,7 @@ fn after_an_overload_the_load_is_carried_again() {
             ]
         );
         findings.expect(as_meant, || format!("{steps:?}"));
-        let bounds = Bounds { lower: Some(80), upper: Some(130), confirmed: false, client_limited: false };
+        let bounds = Bounds::of_loads(Some(80), Some(130));
         findings.expect(capacity.bounds == bounds, || format!("{:?}", capacity.bounds));
         let remark = "after an overload it carried its greatest load again";
         findings.expect(account.outcome.plan.remarks.iter().any(|r| r == remark), || {

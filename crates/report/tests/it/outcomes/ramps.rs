@@ -2,8 +2,8 @@
 
 use super::{POINTS_PER_OPERATION, fixed};
 use iotbench_engine::{
-    Afterwards, Bounds, Capacity, Course, Limit, Load, Outcome, Payload, Purpose, Quantity, RampPlan, SearchPlan, Step,
-    StepFigures, Visibility,
+    Afterwards, Bounds, Capacity, Course, Estimate, Limit, Load, Method, Outcome, Payload, Purpose, Quantity, RampPlan,
+    SearchPlan, Step, StepFigures, Visibility,
 };
 use iotbench_recorder::LoadCounts;
 
@@ -11,22 +11,25 @@ use iotbench_recorder::LoadCounts;
 pub fn mixed() -> Outcome {
     let mut outcome = Outcome { writes_alone: fixed(25_000, 0, 0).measured, ..ramp() };
     let steps = &mut outcome.capacity.as_mut().unwrap().steps;
-    let confirmed = steps.last().unwrap().clone();
-    let step = Step { purpose: Purpose::WritesAlone, ..confirmed.step };
-    steps.push(StepFigures { step, operations_per_s: 40.1, mean_response_ns: Some(0.006 * 1e9), ..confirmed });
+    let quoted = steps.iter().rfind(|step| step.step.load == 47).unwrap().clone();
+    let step = Step { purpose: Purpose::WritesAlone, ..quoted.step };
+    steps.push(StepFigures { step, operations_per_s: 40.1, mean_response_ns: Some(0.006 * 1e9), ..quoted });
     outcome
 }
 
-/// A ramp that found its answer between 48 and 50 users.
+/// A search that found its limit at 48.6 users.
 pub fn ramp() -> Outcome {
     let steps = [
         (16, Purpose::Grow, 15.9, 0.006, None),
         (32, Purpose::Grow, 31.7, 0.011, None),
         (64, Purpose::Grow, 47.1, 1.31, Some("mean response at least 1.31 s > 1 s")),
         (48, Purpose::Bisect, 46.8, 0.912, None),
-        (50, Purpose::Bisect, 46.9, 1.02, Some("mean response at least 1.02 s > 1 s")),
-        (48, Purpose::Confirm, 46.7, 0.934, None),
-        (50, Purpose::Confirm, 46.8, 1.04, Some("mean response at least 1.04 s > 1 s")),
+        (36, Purpose::Sentinel, 35.1, 0.024, None),
+        (50, Purpose::Above, 46.9, 1.02, Some("mean response at least 1.02 s > 1 s")),
+        (47, Purpose::Below, 46.7, 0.934, None),
+        (50, Purpose::Above, 46.8, 1.04, Some("mean response at least 1.04 s > 1 s")),
+        (49, Purpose::Below, 46.8, 0.976, None),
+        (36, Purpose::Sentinel, 35.2, 0.022, None),
     ];
     let figures = |(place, (users, purpose, rate, mean_s, failure)): (u64, (u32, Purpose, f64, f64, Option<&str>))| {
         let (ok, pending) = (500, u64::from(failure.is_some()) * 3);
@@ -49,19 +52,36 @@ pub fn ramp() -> Outcome {
             followed_ns: 120_000_000,
             passed: failure.is_none(),
             limit: failure.map(|_| Limit::Latency),
+            margin: Some(((mean_s + 1.0) / 2.0).ln()),
             failure: failure.map(Into::into),
         }
     };
     let capacity = Capacity {
         quantity: Quantity::Users,
-        bounds: Bounds { lower: Some(48), upper: Some(50), confirmed: true, client_limited: false },
+        bounds: Bounds {
+            lower: Some(47),
+            upper: Some(50),
+            sustained: Some(47),
+            estimate: Some(Estimate {
+                load: 48.6,
+                low: 47.4,
+                high: 49.9,
+                method: Method::Crossing,
+                spread: 0.012,
+                trials: 4,
+                settled: true,
+                moved: None,
+            }),
+            client_limited: false,
+        },
         criterion: "mean response above 1s, any error, any time-out".into(),
         steps: (0..).zip(steps).map(figures).collect(),
     };
     let mut outcome = fixed(12_345, 0, 0);
     outcome.plan.remarks.insert(0, "indicative: steps of 6s, below 60s".into());
     outcome.plan.stop.mean_response_ns = Some(1_000_000_000);
-    let search = SearchPlan { first: 16, growth: 2.0, most: 16_384, resolution: 0.05, repeats: 3 };
+    let search =
+        SearchPlan { first: 16, growth: 2.0, most: 16_384, resolution: 0.05, trials: 24, closed: true, seed: 1 };
     outcome.plan.ramp = Some(RampPlan {
         quantity: Quantity::Users,
         step_ns: 6_000_000_000,
@@ -88,7 +108,7 @@ pub fn past_the_peak() -> Outcome {
         StepFigures { step, operations_per_s: law * off_by, ..first.clone() }
     };
     capacity.steps = (0..).zip(loads).map(step).collect();
-    capacity.bounds = Bounds { lower: Some(96), upper: None, confirmed: false, client_limited: false };
+    capacity.bounds = Bounds::of_loads(Some(96), None);
     outcome.plan.ramp.as_mut().unwrap().course = Course::Steps(loads.to_vec());
     outcome
 }
