@@ -203,7 +203,7 @@ fn a_ramp_is_bounded_in_steps_and_at_its_greatest_load_in_datapoints_a_second() 
     let ramp = ["ramp.first=100", "ramp.most=5k", "ramp.step=6s", "stop.mean_response=1s"];
     let planned = planned(set(OPEN, &ramp)).unwrap();
     let forecast = planned.plan.forecast(&*planned.dataset);
-    assert_eq!((forecast.steps, forecast.points_per_s), (Some((100, 6_000_000_000)), Some(5_000.0)));
+    assert_eq!((forecast.steps, forecast.points_per_s), (Some((124, 6_000_000_000)), Some(5_000.0)));
     assert_eq!(forecast.points(), None);
     assert!(forecast.load_ns < 100 * 6_000_000_000);
 }

@@ -265,8 +265,8 @@ fn a_changed_a_missing_and_an_added_file_show() {
 fn what_is_no_document_is_refused_with_its_path() {
     let out = tempfile::tempdir().unwrap();
     assert!(read_document(out.path()).unwrap_err().to_string().contains("run.json"));
-    fs::write(out.path().join(RUN_FILE), r#"{"schema": "iotbench-run/3.0"}"#).unwrap();
-    assert!(read_document(out.path()).unwrap_err().to_string().contains("iotbench-run/3.0"));
+    fs::write(out.path().join(RUN_FILE), r#"{"schema": "iotbench-run/4.0"}"#).unwrap();
+    assert!(read_document(out.path()).unwrap_err().to_string().contains("iotbench-run/4.0"));
     fs::write(out.path().join(RUN_FILE), r#"{"schema": "iotbench-run/1.0"}"#).unwrap();
     assert!(read_document(out.path()).unwrap_err().to_string().contains("missing field"));
 }

@@ -3,7 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot get what it needs has failed")]
 
 use crate::outcomes;
-use iotbench_engine::{Backlog, GroupPlan, Limit, Load, Outcome, Payload, Purpose, Quantity, SecondOfQueue, Verdict};
+use iotbench_engine::{
+    Backlog, GroupPlan, Limit, Load, Move, Outcome, Payload, Purpose, Quantity, SecondOfQueue, Verdict,
+};
 use iotbench_report::{Document, SCHEMA, Status};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -32,7 +34,12 @@ fn full() -> Value {
     let mut outcome = Outcome { capacity: ramp.capacity, ..outcomes::fixed(20_000, 1_500, 1_500) };
     (outcome.plan.ramp, outcome.plan.stop) = (ramp.plan.ramp, ramp.plan.stop);
     let growing = [SecondOfQueue { offered: 100, ended: 90 }; 6];
-    outcome.capacity.as_mut().unwrap().steps[0].backlog = Backlog::of(&growing, 1);
+    let capacity = outcome.capacity.as_mut().unwrap();
+    capacity.steps[0].backlog = Backlog::of(&growing, 1);
+    // A failure below what was sustained, and a limit that moved.
+    capacity.steps[3].passed = false;
+    capacity.bounds.estimate.as_mut().unwrap().moved =
+        Some(Move { at_trial: 7, before: Some(50.0), after: Some(44.0) });
     let queued = outcomes::queued().measured.and_then(|measured| measured.visibility);
     outcome.measured.as_mut().unwrap().visibility = queued;
     outcome.scenario = outcomes::disturbed().scenario;
@@ -326,6 +333,24 @@ fn response_times_of_survivors_in_a_document_of_before_are_bounds() {
     old["latency"]["response_at_least"] = Value::Null;
     let read = Document::from_json(&old.to_string()).unwrap().latency.unwrap().by_operation.response;
     assert_eq!(read.p99, new["latency"]["by_operation"]["response"]["p99"].as_f64());
+}
+
+/// Version 2 had two loads that were tried, each of them again, and no estimate.
+#[test]
+fn bounds_of_single_loads_in_a_document_of_before_are_read() {
+    let mut old = json(&outcomes::ramp());
+    old["schema"] = "iotbench-run/2.0".into();
+    let capacity = old["capacity"].as_object_mut().unwrap();
+    for key in ["sustained", "estimate"] {
+        capacity.remove(key).unwrap();
+    }
+    capacity["steps"][5]["purpose"] = "confirm".into();
+    for key in ["most_trials_near", "at_sustained", "at_failed"] {
+        capacity["search"].as_object_mut().unwrap().remove(key).unwrap();
+    }
+    let read = Document::from_json(&old.to_string()).unwrap().capacity.unwrap();
+    assert_eq!((read.sustained, read.lower, read.estimate), (Some(47), Some(47), None));
+    assert_eq!(read.steps[5].purpose, iotbench_report::Purpose::Retest);
 }
 
 #[test]
