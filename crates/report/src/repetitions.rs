@@ -49,7 +49,7 @@ const METHOD: &str = "Student's t over repetitions";
 type Figure = (&'static str, fn(&Document) -> Option<f64>);
 
 const FIGURES: [Figure; 5] = [
-    ("capacity", |document| document.capacity.as_ref()?.lower.map(f64::from)),
+    ("capacity", |document| document.capacity.as_ref()?.limit()),
     ("operations_per_s", |document| document.throughput.as_ref()?.operations_per_s),
     ("values_per_s", |document| document.throughput.as_ref()?.values_per_s.filter(|&rate| rate > 0.0)),
     ("response_mean_us", |document| document.latency.as_ref()?.by_operation.response.mean),

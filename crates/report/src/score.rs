@@ -2,7 +2,7 @@
 
 use crate::{
     comparison::survived,
-    document::{Document, Resources, Status},
+    document::{Capacity, Document, Resources, Status},
 };
 use iotbench_scoring::{Criterion, Run};
 
@@ -56,7 +56,7 @@ fn figures(document: &Document) -> [(Criterion, Option<f64>); 11] {
     let response = document.latency.as_ref().map(|latency| &latency.by_operation.response);
     let inverse = |figure: Option<f64>| figure.filter(|figure| *figure > 0.0).map(|figure| 1e6 / figure);
     let rate = document.throughput.as_ref().and_then(|throughput| throughput.operations_per_s);
-    let sustained = document.capacity.as_ref().and_then(|capacity| capacity.lower).map(f64::from);
+    let sustained = document.capacity.as_ref().and_then(Capacity::limit);
     [
         (Criterion::ServerCpuPct, sum(&server, |r| r.cpu_pct_mean)),
         (Criterion::ServerMemoryBytes, sum(&server, |r| r.rss_bytes_mean.map(number))),

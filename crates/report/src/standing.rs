@@ -94,7 +94,7 @@ impl Measure {
     fn figure(self, document: &Document) -> Option<f64> {
         let response = document.latency.as_ref().map(|latency| &latency.by_operation.response);
         match self {
-            Self::Capacity => document.capacity.as_ref()?.lower.map(f64::from),
+            Self::Capacity => document.capacity.as_ref()?.limit(),
             Self::Throughput => document.throughput.as_ref()?.operations_per_s,
             Self::ResponseP99 => response?.p99,
             Self::ResponseMean => response?.mean,

@@ -80,6 +80,7 @@ fn rows(documents: &[Document], costs: &[Cost]) -> Vec<Row> {
 fn figures(document: &Document, cost: &Cost) -> Vec<Figure> {
     let mut all = Vec::new();
     if let Some(capacity) = &document.capacity {
+        all.push(Figure::new("capacity", capacity.limit()));
         all.push(Figure::new("capacity_lower", capacity.lower.map(f64::from)));
         all.push(Figure::new("capacity_upper", capacity.upper.map(f64::from)));
     }

@@ -21,7 +21,7 @@ pub struct Metric {
 
 /// Everything that is compared. Those that are gated say what a user gets; the others say why.
 pub static METRICS: [Metric; 12] = [
-    metric("capacity", MoreIsBetter, |d| d.capacity.as_ref()?.lower.map(f64::from), significant).gated(),
+    metric("capacity", MoreIsBetter, |d| d.capacity.as_ref()?.limit(), significant).gated(),
     metric("operations_per_s", MoreIsBetter, |d| d.throughput.as_ref()?.operations_per_s, significant).gated(),
     metric("response_mean_us", LessIsBetter, |d| response(d)?.mean, duration).gated(),
     metric("response_p99_us", LessIsBetter, |d| response(d)?.p99, duration).gated(),

@@ -134,6 +134,12 @@ pub struct Step {
 }
 
 impl Capacity {
+    /// The load where one number is needed: the estimate, else the greatest that was sustained with no smaller one that failed.
+    pub(crate) fn limit(&self) -> Option<f64> {
+        let estimated = self.estimate.as_ref().and_then(|estimate| estimate.load);
+        estimated.or_else(|| self.lower.map(f64::from))
+    }
+
     /// `None`: it was no ramp.
     pub(super) fn new(outcome: &Outcome) -> Option<Self> {
         let capacity = outcome.capacity.as_ref()?;

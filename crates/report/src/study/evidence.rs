@@ -57,7 +57,7 @@ fn cluster_size(document: &Document) -> Option<ClusterSize> {
     let capacity = document.capacity.as_ref()?;
     Some(ClusterSize {
         nodes: nodes_of(document),
-        capacity: f64::from(capacity.lower.unwrap_or(0)),
+        capacity: capacity.limit().unwrap_or(0.0),
         values_per_s: document.throughput.as_ref().and_then(|throughput| throughput.values_per_s),
         shares_machine: shares_machine(document),
     })

@@ -11,7 +11,7 @@ type Figure = (&'static str, fn(&Document) -> Option<f64>);
 
 /// Beside the criteria of scores; in the units that their names end with.
 const STUDY_FIGURES: [Figure; 16] = [
-    ("capacity", |document| document.capacity.as_ref()?.lower.map(f64::from)),
+    ("capacity", |document| document.capacity.as_ref()?.limit()),
     ("operations_per_s", |document| document.throughput.as_ref()?.operations_per_s),
     ("values_per_s", |document| document.throughput.as_ref()?.values_per_s),
     ("bytes_per_s", |document| document.throughput.as_ref()?.bytes_per_s),

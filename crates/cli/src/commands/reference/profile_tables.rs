@@ -201,14 +201,14 @@ pub(super) const TABLES: &[Table] = &[
     Table {
         head: "[ramp]",
         path: &["ramp"],
-        about: "Virtual users of a closed loop, the rate of an open one, or the devices that report in each interval, of the first group. Without `steps` a search: the load grows until the stop criterion, then bisection.",
+        about: "Virtual users of a closed loop, the rate of an open one, or the devices that report in each interval, of the first group. Without `steps` a search: the load grows until the stop criterion, then come trials near the limit.",
         keys: &[
             key("steps", "list of counts", "these loads in this order, each of them; empty: a search"),
             key("first", "count", "search: the load of the first step"),
             key("growth", "number", "search: the factor from one step to the next"),
             key("most", "count", "search: a greater load than this is not tried"),
             key("step", "time", "how long a step counts; with intervals as many whole ones as last at least this long"),
-            key("resolution", "share", "search: bisection ends when the bounds are this near"),
+            key("resolution", "share", "search: it ends when the interval is this narrow"),
             key(
                 "trials",
                 "count",
