@@ -174,8 +174,8 @@ pub struct Bounds {
     /// Of an estimate the upper end of its interval, else the least load that failed; `None`: the greatest that may be tried
     /// passed.
     pub upper: Option<u32>,
-    /// The greatest load that was tried and sustained and is at most `lower`, or the next greater one: what is quoted of a
-    /// load is quoted of it.
+    /// The greatest load that was tried and sustained and is at most `lower`, or the sentinel where that is greater: what is
+    /// quoted of a load is quoted of it.
     pub sustained: Option<u32>,
     /// What the trials near the limit say of it; `None`: there were too few, and the bounds are those of single loads.
     pub estimate: Option<Estimate>,

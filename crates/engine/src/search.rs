@@ -160,7 +160,7 @@ impl CapacitySearch {
         let Some(estimate) = self.estimate().filter(|_| !self.is_clients()) else { return by_trials };
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "loads, and the cast saturates")]
         let [low, high] = [estimate.low.floor() as u32, estimate.high.ceil() as u32];
-        let sustained = self.tallies.sustained_near(low);
+        let sustained = self.tallies.sustained_near(low).max(self.sustained_sentinel().filter(|&load| load <= high));
         Bounds {
             sustained,
             lower: Some(low).filter(|&low| low > 0),
@@ -196,6 +196,12 @@ impl CapacitySearch {
             }
         }
         MOST_BRACKETING
+    }
+
+    /// The sentinel, if it was sustained by most of its trials.
+    fn sustained_sentinel(&self) -> Option<u32> {
+        let sentinel = self.blocks.as_ref()?.sentinel;
+        (self.tallies.of(sentinel).is_sustained() == Some(true)).then_some(sentinel)
     }
 
     /// Whether the limit is bracketed, and trials near it are run.

@@ -133,6 +133,23 @@ fn pass_and_fail_alone_tell_a_threshold() {
     assert!(steps.len() <= 14 + 24, "{}", steps.len());
 }
 
+/// Near the limit it is chance: the interval is wide, and a load far below is no answer where a greater one is sure.
+#[test]
+fn a_sentinel_above_the_intervals_lower_end_is_what_is_quoted() {
+    let mut trials = 0;
+    let (found, steps) = search(PLAN, |step, _| {
+        trials += 1;
+        let passes = match step.purpose {
+            Purpose::Below | Purpose::Above => trials % 5 == 0,
+            _ => step.load <= 1000,
+        };
+        only(if passes { Sustained } else { TooMuch })
+    });
+    let sentinel = steps.iter().find(|step| step.purpose == Purpose::Sentinel).unwrap().load;
+    assert!(found.lower.is_some_and(|lower| lower < sentinel), "{found:?}");
+    assert_eq!(found.sustained, Some(sentinel), "{found:?}");
+}
+
 #[test]
 fn a_limit_that_moves_is_told_with_both_levels() {
     let mut trials = 0;

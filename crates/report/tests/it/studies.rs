@@ -141,7 +141,8 @@ fn cluster(profile: &str, contender: &str, nodes: u32, capacity: u32, managed: b
     document.resources = (0..nodes).map(node).collect();
     document.target.managed = managed;
     document.target.endpoints = (0..nodes).map(|node| format!("http://db-{node}:8080/")).collect();
-    document.capacity.as_mut().unwrap().lower = Some(capacity);
+    let found = document.capacity.as_mut().unwrap();
+    (found.lower, found.estimate) = (Some(capacity), None);
     document
 }
 
