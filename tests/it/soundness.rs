@@ -6,7 +6,7 @@ use std::{fmt::Display, slice};
 
 /// How the reasons begin that lie with the machine: it kept the client from running, or from sending in time, or carried less than
 /// it was offered.
-const OF_THE_MACHINE: [&str; 3] = ["the client was the limit: ", "pacing is broken: ", "overloaded: "];
+const OF_THE_MACHINE: [&str; 2] = ["the client was the limit: ", "overloaded: "];
 
 /// Asserts that nothing spoils a run, or several, but what the machine did to the client: the counts are to be believed, if not
 /// the times. Takes what was printed, and the exit code.

@@ -47,6 +47,8 @@ struct UnderWay {
     due: Due,
     kind: usize,
     sent_ns: u64,
+    /// How much later than its time, and than its connection was free, it was sent.
+    own_delay_ns: u64,
     points: u64,
     /// How far it has come; `None`: it is one request.
     sequence: Option<Box<Sequence>>,
@@ -232,13 +234,13 @@ impl LoadLoop {
         let kind = self.parts.first_kind + place;
         let (number, points) = (lane.number, lane.exchange.operation.len());
         let sent_ns = self.parts.clock.now_ns();
-        self.record_start(kind, due, sent_ns, points as u64);
+        let own_delay_ns = self.record_start(kind, due, sent_ns, points as u64);
         let operation = self.parts.operations.at(place);
         let is_read = operation.question().is_some();
         let sequence = (!is_read).then(|| Sequence::new(operation, points, sent_ns)).flatten().map(Box::new);
         let first = sequence.as_ref().map(|sequence| sequence.first());
         if let Some(slot) = self.under_way.get_mut(number) {
-            *slot = Some(UnderWay { due, kind, sent_ns, points: points as u64, sequence });
+            *slot = Some(UnderWay { due, kind, sent_ns, own_delay_ns, points: points as u64, sequence });
         }
         let deadline = (self.parts.clock.instant(sent_ns) + self.parts.deadline).into();
         let work = match first {
@@ -257,7 +259,8 @@ impl LoadLoop {
         }
     }
 
-    fn record_start(&mut self, kind: usize, due: Due, sent_ns: u64, points: u64) {
+    /// Returns the client's own delay.
+    fn record_start(&mut self, kind: usize, due: Due, sent_ns: u64, points: u64) -> u64 {
         let recorder = &mut self.parts.recorder;
         if !self.parts.pacer_offers {
             recorder.offer(kind, due.intended_ns, 1);
@@ -266,13 +269,15 @@ impl LoadLoop {
         if due.generated > 0 {
             recorder.generate_points(sent_ns, due.generated, due.lost);
         }
+        let free_ns = self.idle_since_ns.unwrap_or_default().max(due.free_since_ns);
+        let own_delay_ns = sent_ns.saturating_sub(due.intended_ns.max(free_ns));
         if self.parts.has_pacing_error {
-            let free_ns = self.idle_since_ns.unwrap_or_default().max(due.free_since_ns);
-            self.pacing_error.record(sent_ns.saturating_sub(due.intended_ns.max(free_ns)));
+            self.pacing_error.record(own_delay_ns);
         }
         if self.idle.is_empty() {
             self.idle_since_ns = None;
         }
+        own_delay_ns
     }
 
     /// Polls what a connection is to do, and what follows on it, until it has to wait. A call that blocks does so in its

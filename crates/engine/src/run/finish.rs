@@ -5,8 +5,9 @@ use crate::{
     client::Limitation,
     observer::Event,
     outcome::{Capacity, Outcome, Phase},
+    own_delay::Delayed,
     plan::Load,
-    trial::{BrokenPacing, SecondOfQueue, overload},
+    trial::{SecondOfQueue, overload},
     verdict::Reason,
     visibility::{Settling, SettlingCounts},
 };
@@ -141,7 +142,10 @@ pub(super) fn judge_measurement(outcome: &Outcome, reasons: &mut Vec<Reason>) {
         (None, Some(measured)) if measured.recording.load().ok == 0 => reasons.push(Reason::NothingMeasured),
         _ => {}
     }
-    reasons.extend(broken_pacing(outcome));
+    let nothing_left = delayed(outcome).filter(|delayed| !delayed.is_any_left);
+    reasons.extend(
+        nothing_left.map(|delayed| Reason::ClientLimited(format!("no quantile is left as a figure: {delayed}"))),
+    );
     reasons.extend(limitations(outcome).map(|limitation| Reason::ClientLimited(limitation.to_string())));
     for agent in &outcome.agents {
         let found = agent.client.iter().flat_map(|client| client.limitations(agent.response.known(), false));
@@ -193,14 +197,9 @@ fn overloaded(outcome: &Outcome) -> Option<Reason> {
     found.map(Reason::Overloaded)
 }
 
-/// A schedule that the client itself did not keep. A closed loop has none.
-fn broken_pacing(outcome: &Outcome) -> Option<Reason> {
-    if outcome.plan.groups.iter().all(|g| matches!(g.load, Load::Closed { .. })) {
-        return None;
-    }
-    // Of the measured part: beyond its limit a search overloads the machine, and with it the client.
-    let measured = outcome.measured.as_ref()?;
-    let pooled = measured.recording.pooled();
-    let broken = BrokenPacing::of(&measured.pacing_error, pooled.by_operation().ok().response())?;
-    Some(Reason::PacingBroken { p99_us: broken.p99_us, limit_us: broken.limit_us })
+/// What the client's own delay leaves of the figures of the measured part. (Beyond its limit a search overloads the machine,
+/// and with it the client.)
+pub(super) fn delayed(outcome: &Outcome) -> Option<Delayed> {
+    let pooled = outcome.measured.as_ref()?.recording.pooled();
+    Delayed::of(&pooled.response(), &pooled.undelayed())
 }
