@@ -74,7 +74,7 @@ fn fifty_clean_runs_give_at_most_one_false_alarm() {
 /// An open loop that is stopped for 0.3 s of its 4 s: more than 1 % of its operations are late.
 #[test]
 #[ignore = "two minutes: scripts/long clean"]
-fn a_stopped_open_loop_is_flagged_each_time() {
+fn pacing_that_is_broken_is_flagged_each_time() {
     const RUNS: usize = 20;
     assert!(is_here(BACKEND));
     let place = Place::new();
