@@ -1,9 +1,10 @@
 //! `latency.hlog`: the distributions of each second, under tags.
 //!
 //! Those of all kinds of operations together are `response`, `service`, `lag` and `undelayed` (the response without the
-//! client's own delay) of the successes, the same of `failed.` and `unknown.`, and `never_started`: how long what was never started had waited. Where a run has several kinds of
-//! operations, or operations of several requests, each kind has its own too: those of `KIND.operation.`, `KIND.request.`,
-//! `KIND.unknown_operation.` and `KIND.unknown_request.`, `KIND.busy` and `KIND.never_started`, KIND being its place.
+//! client's own delay) of the successes, the same of `failed.` and `unknown.`, and `never_started`: how long what was never
+//! started had waited. Where a run has several kinds of operations, or operations of several requests, each kind has its own
+//! too: those of `KIND.operation.`, `KIND.request.`, `KIND.unknown_operation.` and `KIND.unknown_request.`, `KIND.busy` and
+//! `KIND.never_started`, KIND being its place.
 
 use crate::{
     document::{Durations, Figures, KindLatency, Latency},
