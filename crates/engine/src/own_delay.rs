@@ -32,8 +32,8 @@ impl std::fmt::Display for Delayed {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(
             f,
-            "of the response times {} can only be told as ranges: the client sent operations late while a connection was \
-             free, by more than 5 % and more than 100 µs of these figures",
+            "told as ranges, of the response times: {}. The client sent operations late while a connection was free, by more \
+             than 5 % and more than 100 µs of these figures",
             self.ranges.join(", ")
         )
     }
