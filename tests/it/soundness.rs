@@ -20,6 +20,12 @@ pub fn assert_sound(printed: &Value, code: i32, said: impl Display) {
     assert_eq!(code, expected, "{said}");
 }
 
+/// A figure of response times, or the upper end of its range, in microseconds: what a busy machine makes a range is as measured
+/// there.
+pub fn at_most_us(figures: &Value, name: &str) -> Option<f64> {
+    figures[name].as_f64().or_else(|| figures["ranges"][name]["high"].as_f64())
+}
+
 /// Whether a run is invalid, and for what the machine did to its client alone.
 pub fn is_disturbed(run: &Value) -> bool {
     let reasons = run["verdict"]["reasons"].as_array().map_or(&[][..], Vec::as_slice);

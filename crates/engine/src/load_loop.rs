@@ -5,6 +5,7 @@
 
 mod account;
 mod fate;
+mod free_since;
 mod handing_over;
 mod reading;
 mod several_requests;
@@ -26,6 +27,7 @@ use crate::{
     verify::Frontier,
 };
 use fate::Sent;
+use free_since::{FreeSince, SentLate};
 use futures_util::{
     FutureExt,
     stream::{FuturesUnordered, StreamExt},
@@ -47,7 +49,7 @@ struct UnderWay {
     due: Due,
     kind: usize,
     sent_ns: u64,
-    /// How much later than its time, and than its connection was free, it was sent.
+    /// How much later than it could have been it was sent, by the client's fault.
     own_delay_ns: u64,
     points: u64,
     /// How far it has come; `None`: it is one request.
@@ -113,7 +115,7 @@ pub struct LoadLoop {
     values_per_point: u64,
     idle: Vec<Lane>,
     /// Since when there has been a free connection.
-    idle_since_ns: Option<u64>,
+    free_since: Option<FreeSince>,
     under_way: Vec<Option<UnderWay>>,
     sent: Sent,
     work: FuturesUnordered<Work>,
@@ -151,7 +153,7 @@ impl LoadLoop {
             changed: parts.control.subscribe(),
             values_per_point: parts.batch.columns().len() as u64,
             idle,
-            idle_since_ns: Some(0),
+            free_since: Some(FreeSince::default()),
             under_way,
             sent,
             work: FuturesUnordered::new(),
@@ -269,13 +271,12 @@ impl LoadLoop {
         if due.generated > 0 {
             recorder.generate_points(sent_ns, due.generated, due.lost);
         }
-        let free_ns = self.idle_since_ns.unwrap_or_default().max(due.free_since_ns);
-        let own_delay_ns = sent_ns.saturating_sub(due.intended_ns.max(free_ns));
+        let SentLate { pacing_error_ns, own_delay_ns } = self.free_since.unwrap_or_default().send(&due, sent_ns);
         if self.parts.has_pacing_error {
-            self.pacing_error.record(own_delay_ns);
+            self.pacing_error.record(pacing_error_ns);
         }
         if self.idle.is_empty() {
-            self.idle_since_ns = None;
+            self.free_since = None;
         }
         own_delay_ns
     }
@@ -348,14 +349,14 @@ impl LoadLoop {
     }
 
     /// A connection has answered.
-    fn free(&mut self, mut lane: Lane, answered_ns: u64) {
+    fn free(&mut self, mut lane: Lane, answered_ns: u64, own_delay_ns: u64) {
         lane.exchange.openings = 0;
-        self.make_idle(lane, answered_ns);
+        self.make_idle(lane, FreeSince::answered(answered_ns, own_delay_ns));
     }
 
-    fn make_idle(&mut self, lane: Lane, since_ns: u64) {
+    fn make_idle(&mut self, lane: Lane, since: FreeSince) {
         if self.idle.is_empty() {
-            self.idle_since_ns = Some(since_ns);
+            self.free_since = Some(since);
         }
         self.idle.push(lane);
     }
@@ -368,7 +369,7 @@ impl LoadLoop {
     fn reopened(&mut self, number: usize, exchange: Box<Exchange>, result: Result<Connection, Error>) {
         match result {
             Ok(connection) => {
-                self.make_idle(Lane { number, connection, exchange }, self.parts.clock.now_ns());
+                self.make_idle(Lane { number, connection, exchange }, FreeSince::at(self.parts.clock.now_ns()));
                 self.set_interrupt();
             }
             Err(error) => {

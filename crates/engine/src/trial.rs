@@ -84,6 +84,8 @@ pub struct Trial {
     pub response: Bounded,
     /// The same without the client's own delay.
     pub undelayed: Bounded,
+    /// Whether client and database are one process: what delays one is the other's doing as well.
+    pub embedded: bool,
     /// What became of the queue; `None`: the load has none, or the trial is too short to tell.
     pub backlog: Option<Backlog>,
     /// X (R + Z) / N, which Little's law says is 1; `None`: not the users of one closed loop.
@@ -196,7 +198,7 @@ impl Trial {
             let bound = if self.response.is_known() { "" } else { "at least " };
             let message = format!("mean response {bound}{:.3} s > {}", mean_ns / 1e9, span(limit_ns));
             let is_met = self.undelayed.at_least().mean_ns().is_some_and(|mean_ns| mean_ns <= limit_ns as f64);
-            return Some(own_or_latency(is_met, message));
+            return Some(own_or_latency(is_met && !self.embedded, message));
         }
         let (q, limit_ns, found) = quantile(&self.response, stop)?;
         let (bound, value_ns) = match found.at_most_ns.filter(|_| found.is_known()) {
@@ -205,7 +207,8 @@ impl Trial {
         };
         let value_s = Duration::from_nanos(value_ns).as_secs_f64();
         let message = || format!("p{} of the response {bound}{value_s:.3} s > {}", q * 100.0, span(limit_ns));
-        let is_met = || quantile(&self.undelayed, stop).is_some_and(|(.., without)| without.at_least_ns <= limit_ns);
+        let without = || quantile(&self.undelayed, stop).filter(|_| !self.embedded);
+        let is_met = || without().is_some_and(|(.., without)| without.at_least_ns <= limit_ns);
         (value_ns > limit_ns).then(|| own_or_latency(is_met(), message()))
     }
 
@@ -297,6 +300,7 @@ mod tests {
             mean_response_ns: Some(1e6),
             response: Bounded::from(&response),
             undelayed: Bounded::from(&response),
+            embedded: false,
             backlog: None,
             littles_ratio: None,
             late: 0,
@@ -406,5 +410,9 @@ mod tests {
         assert_eq!(found(55_000_000, 60_000_000).unwrap().0, Limit::Latency, "the lower end fails it");
         let mean = failure(|t| t.mean_response_ns = Some(1.1e9)).unwrap();
         assert_eq!(mean.0, Limit::Client, "{}", mean.1);
+        let in_one_process = failure(|t| {
+            (t.undelayed, t.response, t.embedded) = (of(40_000_000), of(60_000_000), true);
+        });
+        assert_eq!(in_one_process.unwrap().0, Limit::Latency);
     }
 }

@@ -34,7 +34,7 @@ impl LoadLoop {
         if action == Some(Action::DiscardWriter) {
             self.reopen(lane.number, lane.exchange);
         } else {
-            self.free(lane, ended_ns);
+            self.free(lane, ended_ns, operation.own_delay_ns);
         }
     }
 

@@ -64,8 +64,8 @@ impl Session<'_> {
             self.outcome.answers.clone_from(answers);
         }
         super::finish::judge_measurement(&self.outcome, reasons);
-        let delayed = super::finish::delayed(&self.outcome).filter(|delayed| delayed.is_any_left);
-        self.outcome.plan.remarks.extend(delayed.map(|delayed| delayed.to_string()));
+        let remarks = super::finish::remarks_of_client(&self.outcome);
+        self.outcome.plan.remarks.extend(remarks);
         self.checkpoint()?;
         joined?;
         verified?;

@@ -72,6 +72,7 @@ impl Queue {
             mean_response_ns: Some(mean_response_ns),
             response: Bounded::from(&response),
             undelayed: Bounded::from(&response),
+            embedded: false,
             backlog: Backlog::of(&seconds, stop.settling_s()),
             littles_ratio: None,
             late: 0,

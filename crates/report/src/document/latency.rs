@@ -316,6 +316,11 @@ impl Figures {
         range.low.zip(range.high)
     }
 
+    /// The figure of this name, or the upper end of its range: what it is at most.
+    pub(crate) fn at_most(&self, name: &str) -> Option<f64> {
+        self.known(name).or_else(|| Some(self.range(name)?.1))
+    }
+
     /// The figure of this name: a mean, a maximum or a quantile.
     pub(crate) fn known(&self, name: &str) -> Option<f64> {
         match name {

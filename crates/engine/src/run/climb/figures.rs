@@ -111,6 +111,7 @@ impl Counted {
             mean_response_ns,
             response,
             undelayed,
+            embedded: self.embedded,
             backlog,
             littles_ratio,
             late,
