@@ -50,7 +50,8 @@ fn a_stop_of_the_client_is_in_the_ranges_of_the_figures_that_it_made() {
         let response = &document["latency"]["by_operation"]["response"];
         response["ranges"]["p99"]["low"].as_f64().is_some_and(|us| us < LONG_US)
             && at_most_us(response, "p90").is_some_and(|us| us < LONG_US)
-            && document["verdict"]["status"] == "valid"
+            // At the end the server that keeps nothing is told to have lost it.
+            && !document["verdict"]["reasons"].to_string().contains("the client was the limit")
     };
     let (mut tries, mut found) = (1, stopped_once());
     while !is_its_own(&found) && tries < 10 {
@@ -61,7 +62,7 @@ fn a_stop_of_the_client_is_in_the_ranges_of_the_figures_that_it_made() {
     let [with_us, p50_us] = ["p99", "p50"].map(|name| at_most_us(response, name).unwrap());
     // 16 are above it, 80 ms of the schedule.
     assert!(with_us >= 320_000.0, "{response:#}");
-    assert!(response["p99"].is_null() && response["max"].is_null() && p50_us < LONG_US, "{response:#}");
+    assert!(response["p99"].is_null() && p50_us < LONG_US, "{response:#}");
     let remarks = found["remarks"].to_string();
     assert!(remarks.contains("it could not run for") && remarks.contains("told as ranges"), "{remarks}");
 }
