@@ -153,7 +153,7 @@ pub(super) fn judge_measurement(outcome: &Outcome, reasons: &mut Vec<Reason>) {
 pub(super) fn remarks_of_client(outcome: &Outcome) -> Vec<String> {
     let [_, told] = limitations(outcome);
     let of_client = told.into_iter().map(|limitation| {
-        format!("the client was near its limit: {limitation}. What it may have done to the response times, their ranges tell")
+        format!("the client may be in the figures: {limitation}. How far, the ranges of the response times tell")
     });
     let delayed = delayed(outcome).filter(|delayed| !is_spoilt(outcome, delayed));
     of_client.chain(delayed.map(|delayed| delayed.to_string())).collect()
