@@ -11,6 +11,7 @@ mod compare;
 mod disk_written;
 mod embedded;
 mod exit_codes;
+mod held_up;
 mod interruption;
 mod live;
 mod load_models;

@@ -15,7 +15,7 @@ Exit codes:
    2  wrong arguments or configuration    22  TLS refused
   10  stop criterion failed               23  name not resolved
   11  result invalid (client-limited,     24  server died or is full
-      overloaded, lost samples, pacing)   30  results or files cannot be written
+      overloaded, lost samples)           30  results or files cannot be written
   12  data lost, duplicated or corrupt    31  not ours, or in use by another
   13  regression found                   130, 143  interrupted, results saved
 Of several runs the gravest decides: 1, 2, 143, 130, 31, 30, 21, 22, 23, 20, 24, 12, 11, 13, 10.";

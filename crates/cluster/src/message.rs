@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use url::Url;
 
 /// Name and version of the messages. Agents and coordinator have the same, or do not work together.
-pub const SCHEMA: &str = "iotbench-cluster/3";
+pub const SCHEMA: &str = "iotbench-cluster/4";
 
 /// The subject on which every agent hears.
 pub const FIND: &str = "iotbench.find";

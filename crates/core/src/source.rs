@@ -10,7 +10,7 @@ pub struct Due {
     pub intended_ns: u64,
     /// Whose operation it is: the source's own number for the virtual user, sensor or slot.
     pub user: u32,
-    /// When the operation before it, for which it had to wait, ended; 0: it had none to wait for.
+    /// When that ended for which it had to wait: the operation before it, or its way through a broker; 0: there was none.
     pub free_since_ns: u64,
     /// Datapoints that came into being with this operation: those of its batch where the source makes them on demand,
     /// none where they were generated before.

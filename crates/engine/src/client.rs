@@ -81,6 +81,22 @@ impl ClientLoad {
         found
     }
 
+    /// Which of them spoil a fixed load's result, and which do not, because the ranges of its figures tell what they did: those
+    /// of a load that `has_schedule`, by which each operation's own delay is known. Without one it is the client that sets
+    /// the pace.
+    #[must_use]
+    pub fn judged(&self, response: &LatencyHistogram, shared: bool, has_schedule: bool) -> [Vec<Limitation>; 2] {
+        let spoils = |found: &Limitation| match found {
+            _ if !has_schedule => true,
+            Limitation::Hiccups { count, of, .. } => seen_late(response, *count, *of) >= tail(response),
+            // It pauses again and again: each time what is in flight is seen late, up to the whole time held back.
+            Limitation::Quota { .. } => true,
+            Limitation::BusiestThread(_) | Limitation::Cpu { .. } | Limitation::Ceiling(_) => false,
+        };
+        let (spoiling, told) = self.limitations(response, shared).into_iter().partition(spoils);
+        [spoiling, told]
+    }
+
     fn stalled(&self, response: &LatencyHistogram, shared: bool) -> Option<Limitation> {
         let Hiccups { count, stalled, stalled_from_outside, longest } = &self.hiccups;
         let of = Duration::from_nanos(self.length_ns);
@@ -96,6 +112,13 @@ impl ClientLoad {
 /// What the greatest quantile that is told leaves above itself: whoever stands still for that part of the time has made it.
 fn tail(response: &LatencyHistogram) -> f64 {
     if response.quantile(Level::P999).ns().is_some() { 0.001 } else { 0.01 }
+}
+
+/// The part of the answers that came while the client stood still, so many times, and were seen late: those in flight when it
+/// stopped, by Little's law.
+#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+fn seen_late(response: &LatencyHistogram, stops: u64, of: Duration) -> f64 {
+    stops as f64 * response.mean_ns().unwrap_or_default() / of.as_nanos().max(1) as f64
 }
 
 impl std::fmt::Display for Limitation {
@@ -172,6 +195,34 @@ mod tests {
         );
         assert!(limits(&stalled(60, 700, HiccupCause::Stopped), 2_000));
         assert!(!limits(&stalled(300, 100, HiccupCause::Stopped), 1_000_000), "beyond all that is told");
+    }
+
+    /// How many spoil a result of so many operations of 1 ms, and how many are told beside it.
+    fn judged(load: &ClientLoad, operations: u64, has_schedule: bool) -> [usize; 2] {
+        load.judged(&responses(operations), false, has_schedule).map(|found| found.len())
+    }
+
+    #[test]
+    fn a_stall_spoils_what_has_a_schedule_only_by_what_was_in_flight() {
+        let stop = |seconds| stalled(seconds, 300, HiccupCause::Stopped);
+        assert_eq!(judged(&stop(30), 20_000, true), [0, 1], "1 ms of 30 s was in flight: no quantile is of it");
+        assert_eq!(judged(&stop(30), 20_000, false), [1, 0]);
+        let mut slow = LatencyHistogram::new();
+        slow.record_many(40_000_000, 20_000);
+        let found = stop(30).judged(&slow, false, true);
+        assert_eq!(found.map(|found| found.len()), [1, 0], "40 ms of 30 s: p99.9 may be of what was in flight");
+    }
+
+    #[test]
+    fn what_a_schedule_tells_spoils_only_what_has_none() {
+        let cpu = CpuShares { cores: 1.7, allowed_cores: 2.0, busiest_thread: Some(0.9), ..CpuShares::default() };
+        let load = ClientLoad { cpu: Some(cpu), ceiling_ratio: Some(0.6), ..ClientLoad::default() };
+        assert_eq!(judged(&load, 20_000, true), [0, 3]);
+        assert_eq!(judged(&load, 20_000, false), [3, 0]);
+        let held_back = Duration::from_secs(20);
+        let cpu = CpuShares { cores: 0.1, allowed_cores: 2.0, held_back, ..CpuShares::default() };
+        let load = ClientLoad { cpu: Some(cpu), length_ns: 60_000_000_000, ..ClientLoad::default() };
+        assert_eq!(judged(&load, 20_000, true), [1, 0], "a quota holds back answers too");
     }
 
     #[test]

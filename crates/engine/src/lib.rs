@@ -31,6 +31,7 @@ mod observer;
 mod others;
 mod outcome;
 mod overrides;
+mod own_delay;
 mod pacer;
 mod plan;
 mod profile;

@@ -5,6 +5,7 @@
 
 mod account;
 mod fate;
+mod free_since;
 mod handing_over;
 mod reading;
 mod several_requests;
@@ -26,6 +27,7 @@ use crate::{
     verify::Frontier,
 };
 use fate::Sent;
+use free_since::{FreeSince, SentLate};
 use futures_util::{
     FutureExt,
     stream::{FuturesUnordered, StreamExt},
@@ -47,6 +49,8 @@ struct UnderWay {
     due: Due,
     kind: usize,
     sent_ns: u64,
+    /// How much later than it could have been it was sent, by the client's fault.
+    own_delay_ns: u64,
     points: u64,
     /// How far it has come; `None`: it is one request.
     sequence: Option<Box<Sequence>>,
@@ -111,7 +115,7 @@ pub struct LoadLoop {
     values_per_point: u64,
     idle: Vec<Lane>,
     /// Since when there has been a free connection.
-    idle_since_ns: Option<u64>,
+    free_since: Option<FreeSince>,
     under_way: Vec<Option<UnderWay>>,
     sent: Sent,
     work: FuturesUnordered<Work>,
@@ -149,7 +153,7 @@ impl LoadLoop {
             changed: parts.control.subscribe(),
             values_per_point: parts.batch.columns().len() as u64,
             idle,
-            idle_since_ns: Some(0),
+            free_since: Some(FreeSince::default()),
             under_way,
             sent,
             work: FuturesUnordered::new(),
@@ -232,13 +236,13 @@ impl LoadLoop {
         let kind = self.parts.first_kind + place;
         let (number, points) = (lane.number, lane.exchange.operation.len());
         let sent_ns = self.parts.clock.now_ns();
-        self.record_start(kind, due, sent_ns, points as u64);
+        let own_delay_ns = self.record_start(kind, due, sent_ns, points as u64);
         let operation = self.parts.operations.at(place);
         let is_read = operation.question().is_some();
         let sequence = (!is_read).then(|| Sequence::new(operation, points, sent_ns)).flatten().map(Box::new);
         let first = sequence.as_ref().map(|sequence| sequence.first());
         if let Some(slot) = self.under_way.get_mut(number) {
-            *slot = Some(UnderWay { due, kind, sent_ns, points: points as u64, sequence });
+            *slot = Some(UnderWay { due, kind, sent_ns, own_delay_ns, points: points as u64, sequence });
         }
         let deadline = (self.parts.clock.instant(sent_ns) + self.parts.deadline).into();
         let work = match first {
@@ -257,7 +261,8 @@ impl LoadLoop {
         }
     }
 
-    fn record_start(&mut self, kind: usize, due: Due, sent_ns: u64, points: u64) {
+    /// Returns the client's own delay.
+    fn record_start(&mut self, kind: usize, due: Due, sent_ns: u64, points: u64) -> u64 {
         let recorder = &mut self.parts.recorder;
         if !self.parts.pacer_offers {
             recorder.offer(kind, due.intended_ns, 1);
@@ -266,13 +271,14 @@ impl LoadLoop {
         if due.generated > 0 {
             recorder.generate_points(sent_ns, due.generated, due.lost);
         }
+        let SentLate { pacing_error_ns, own_delay_ns } = self.free_since.unwrap_or_default().send(&due, sent_ns);
         if self.parts.has_pacing_error {
-            let free_ns = self.idle_since_ns.unwrap_or_default().max(due.free_since_ns);
-            self.pacing_error.record(sent_ns.saturating_sub(due.intended_ns.max(free_ns)));
+            self.pacing_error.record(pacing_error_ns);
         }
         if self.idle.is_empty() {
-            self.idle_since_ns = None;
+            self.free_since = None;
         }
+        own_delay_ns
     }
 
     /// Polls what a connection is to do, and what follows on it, until it has to wait. A call that blocks does so in its
@@ -343,14 +349,14 @@ impl LoadLoop {
     }
 
     /// A connection has answered.
-    fn free(&mut self, mut lane: Lane, answered_ns: u64) {
+    fn free(&mut self, mut lane: Lane, answered_ns: u64, own_delay_ns: u64) {
         lane.exchange.openings = 0;
-        self.make_idle(lane, answered_ns);
+        self.make_idle(lane, FreeSince::answered(answered_ns, own_delay_ns));
     }
 
-    fn make_idle(&mut self, lane: Lane, since_ns: u64) {
+    fn make_idle(&mut self, lane: Lane, since: FreeSince) {
         if self.idle.is_empty() {
-            self.idle_since_ns = Some(since_ns);
+            self.free_since = Some(since);
         }
         self.idle.push(lane);
     }
@@ -363,7 +369,7 @@ impl LoadLoop {
     fn reopened(&mut self, number: usize, exchange: Box<Exchange>, result: Result<Connection, Error>) {
         match result {
             Ok(connection) => {
-                self.make_idle(Lane { number, connection, exchange }, self.parts.clock.now_ns());
+                self.make_idle(Lane { number, connection, exchange }, FreeSince::at(self.parts.clock.now_ns()));
                 self.set_interrupt();
             }
             Err(error) => {

@@ -2,7 +2,7 @@
 
 use crate::{
     plan::StopPlan,
-    trial::{Limit, Trial},
+    trial::{Limit, Trial, quantile},
 };
 
 /// The users of a trial's only group, each of whom waits for its answer and then thinks.
@@ -59,7 +59,7 @@ fn of_limits(trial: &Trial, stop: &StopPlan) -> Option<f64> {
         Some(limit_ns) => Some(trial.mean_response_ns.filter(|_| trial.response.is_known())? / limit_ns as f64),
         None => None,
     };
-    let quantile = match trial.quantile(stop) {
+    let quantile = match quantile(&trial.response, stop) {
         Some((_, limit_ns, found)) => Some(found.at_most_ns.filter(|_| found.is_known())? as f64 / limit_ns as f64),
         None if stop.quantile_response.is_some() => return None,
         None => None,
@@ -94,12 +94,15 @@ mod tests {
             load: LoadCounts { offered: 1000, started: 1000, ok: 1000, ..LoadCounts::default() },
             lost: [0, 0],
             mean_response_ns: response.at_least().mean_ns(),
+            undelayed: response.clone(),
             response,
+            embedded: false,
             backlog: None,
             littles_ratio: None,
             late: 0,
             visibility: None,
             client: None,
+            pacing: None,
         }
     }
 

@@ -82,6 +82,10 @@ pub struct Trial {
     pub mean_response_ns: Option<f64>,
     /// The response times of what was acknowledged, of what has no answer, and of what was never started.
     pub response: Bounded,
+    /// The same without the client's own delay.
+    pub undelayed: Bounded,
+    /// Whether client and database are one process: what delays one is the other's doing as well.
+    pub embedded: bool,
     /// What became of the queue; `None`: the load has none, or the trial is too short to tell.
     pub backlog: Option<Backlog>,
     /// X (R + Z) / N, which Little's law says is 1; `None`: not the users of one closed loop.
@@ -92,6 +96,8 @@ pub struct Trial {
     pub visibility: Option<Visibility>,
     /// What the client is to blame for, if it is for anything.
     pub client: Option<String>,
+    /// How the client did not keep its schedule. What the response times failed by, `undelayed` tells whose fault it is.
+    pub pacing: Option<BrokenPacing>,
 }
 
 /// A schedule that the client itself did not keep.
@@ -146,7 +152,8 @@ impl Trial {
     /// That the client was the limit, where it was.
     fn blamed(&self, failure: Option<Failure>) -> Option<Failure> {
         let failure = failure?;
-        let Some(client) = &self.client else { return Some(failure) };
+        let pacing = self.pacing.filter(|_| failure.limit != Limit::Latency || self.late > 0);
+        let Some(client) = self.client.clone().or_else(|| Some(pacing?.to_string())) else { return Some(failure) };
         Some(Failure::new(Limit::Client, format!("{}; but the client was the limit: {client}", failure.message)))
     }
 
@@ -190,16 +197,19 @@ impl Trial {
         if let Some(limit_ns) = stop.mean_response_ns.filter(|&limit| mean_ns > limit as f64) {
             let bound = if self.response.is_known() { "" } else { "at least " };
             let message = format!("mean response {bound}{:.3} s > {}", mean_ns / 1e9, span(limit_ns));
-            return Some(Failure::new(Limit::Latency, message));
+            let is_met = self.undelayed.at_least().mean_ns().is_some_and(|mean_ns| mean_ns <= limit_ns as f64);
+            return Some(own_or_latency(is_met && !self.embedded, message));
         }
-        let (q, limit_ns, found) = self.quantile(stop)?;
+        let (q, limit_ns, found) = quantile(&self.response, stop)?;
         let (bound, value_ns) = match found.at_most_ns.filter(|_| found.is_known()) {
             Some(value_ns) => ("", value_ns),
             None => ("at least ", found.at_least_ns),
         };
         let value_s = Duration::from_nanos(value_ns).as_secs_f64();
         let message = || format!("p{} of the response {bound}{value_s:.3} s > {}", q * 100.0, span(limit_ns));
-        (value_ns > limit_ns).then(|| Failure::new(Limit::Latency, message()))
+        let without = || quantile(&self.undelayed, stop).filter(|_| !self.embedded);
+        let is_met = || without().is_some_and(|(.., without)| without.at_least_ns <= limit_ns);
+        (value_ns > limit_ns).then(|| own_or_latency(is_met(), message()))
     }
 
     #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
@@ -211,17 +221,9 @@ impl Trial {
         is_too_much.then(|| Failure::new(Limit::Loss, message()))
     }
 
-    /// The quantile that has a limit, the limit, and what is known of it.
-    pub(crate) fn quantile(&self, stop: &StopPlan) -> Option<(f64, u64, QuantileBounds)> {
-        let (q, limit_ns) = stop.quantile_response?;
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a million")]
-        let level = Level::from_parts_per_million((q * 1e6).round() as u32)?;
-        Some((q, limit_ns, self.response.bounds(level)?))
-    }
-
     /// Although not too great for all that is known, the quantile may be.
     fn by_unknown_quantile(&self, stop: &StopPlan) -> Option<Failure> {
-        let (q, limit_ns, found) = self.quantile(stop)?;
+        let (q, limit_ns, found) = quantile(&self.response, stop)?;
         let may_be_met = found.at_most_ns.is_some_and(|at_most_ns| at_most_ns <= limit_ns);
         let message = || {
             let missing = self.response.count() - self.response.known().count();
@@ -248,6 +250,22 @@ impl Trial {
             Some(Failure::new(Limit::Visibility, message))
         })
     }
+}
+
+/// The quantile that has a limit, the limit, and what is known of it.
+pub(crate) fn quantile(response: &Bounded, stop: &StopPlan) -> Option<(f64, u64, QuantileBounds)> {
+    let (q, limit_ns) = stop.quantile_response?;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a million")]
+    let level = Level::from_parts_per_million((q * 1e6).round() as u32)?;
+    Some((q, limit_ns, response.bounds(level)?))
+}
+
+/// A limit of the response times that is not met: by the client's fault, where it is without the client's own delay.
+fn own_or_latency(is_met_without: bool, message: String) -> Failure {
+    if is_met_without {
+        return Failure::new(Limit::Client, format!("{message}, and without the client's own delay it is met"));
+    }
+    Failure::new(Limit::Latency, message)
 }
 
 /// For people.
@@ -281,11 +299,14 @@ mod tests {
             lost: [0, 10_000],
             mean_response_ns: Some(1e6),
             response: Bounded::from(&response),
+            undelayed: Bounded::from(&response),
+            embedded: false,
             backlog: None,
             littles_ratio: None,
             late: 0,
             visibility: None,
             client: None,
+            pacing: None,
         };
         change(&mut trial);
         trial.failure(&STOP).map(|failure| (failure.limit, failure.message))
@@ -300,7 +321,10 @@ mod tests {
         assert_eq!(named(|t| t.load.unknown = 11), (Limit::Errors, "11 of 1000 operations timed out".into()));
         assert_eq!(named(|t| t.load.fail = 1), (Limit::Errors, "1 of 1000 operations failed".into()));
         assert_eq!(named(|t| t.load.dropped = 1), (Limit::Loss, "1 of 1000 operations were never started".into()));
-        assert_eq!(named(|t| t.mean_response_ns = Some(1.1e9)), (Limit::Latency, "mean response 1.100 s > 1s".into()));
+        let slow = |t: &mut Trial| {
+            (t.mean_response_ns, t.undelayed) = (Some(1.1e9), Bounded::from(&histogram([1_100_000_000])));
+        };
+        assert_eq!(named(slow), (Limit::Latency, "mean response 1.100 s > 1s".into()));
         assert_eq!(named(|t| t.late = 3).0, Limit::Latency);
         let lost = "11 of 10000 datapoints were lost because their devices could not send them in time";
         assert_eq!(named(|t| t.lost[0] = 11), (Limit::Loss, lost.into()));
@@ -318,7 +342,7 @@ mod tests {
     fn a_quantile_is_held_to_its_limit() {
         let slow = histogram((0..1000).map(|n| if n < 2 { 60_000_000 } else { 1_000_000 }));
         let message = "p99.9 of the response 0.060 s > 50ms";
-        let found = failure(|t| t.response = Bounded::from(&slow));
+        let found = failure(|t| (t.response, t.undelayed) = (Bounded::from(&slow), Bounded::from(&slow)));
         assert_eq!(found, Some((Limit::Latency, message.into())));
     }
 
@@ -329,6 +353,7 @@ mod tests {
             failure(|t| {
                 let unended = histogram([wait_ns; 10]);
                 t.response = Bounded::new(&histogram([1_000_000; 990]), Some(&unended), None);
+                t.undelayed = t.response.clone();
             })
         };
         let least = "p99.9 of the response at least 0.051 s > 50ms";
@@ -355,6 +380,7 @@ mod tests {
         failure(|t| {
             t.load.unknown = 6;
             t.response = Bounded::new(&known, Some(&unended), None);
+            t.undelayed = t.response.clone();
             found = t.failure(&stop);
         });
         assert_eq!(found.map(|f| f.message).as_deref(), Some("p99 of the response 0.060 s > 50ms"));
@@ -367,9 +393,26 @@ mod tests {
         let broken = BrokenPacing::of(&pacing_error, &response).unwrap();
         assert_eq!(broken, BrokenPacing { p99_us: 5000, limit_us: 2000 });
         assert_eq!(BrokenPacing::of(&pacing_error, &histogram([200_000_000; 2000])), None, "5 % of the response may");
-        assert_eq!(failure(|t| t.client = Some(broken.to_string())), None);
-        let (limit, message) = failure(|t| (t.load.fail, t.client) = (1, Some(broken.to_string()))).unwrap();
+        assert_eq!(failure(|t| t.pacing = Some(broken)), None);
+        let (limit, message) = failure(|t| (t.load.fail, t.pacing) = (1, Some(broken))).unwrap();
         assert_eq!(limit, Limit::Client);
         assert!(message.starts_with("1 of 1000 operations failed; but the client"), "{message}");
+    }
+
+    /// p99.9 may be 50 ms, and 5 of a thousand are late.
+    #[test]
+    fn a_limit_that_only_the_clients_own_delay_breaks_is_the_clients() {
+        let of = |late_ns: u64| Bounded::from(&histogram((0..1000).map(|n| if n < 5 { late_ns } else { 1_000_000 })));
+        let found = |without_ns, with_ns| failure(|t| (t.undelayed, t.response) = (of(without_ns), of(with_ns)));
+        assert_eq!(found(40_000_000, 49_000_000), None, "the upper end meets it");
+        let (limit, message) = found(40_000_000, 60_000_000).unwrap();
+        assert_eq!(limit, Limit::Client, "{message}");
+        assert_eq!(found(55_000_000, 60_000_000).unwrap().0, Limit::Latency, "the lower end fails it");
+        let mean = failure(|t| t.mean_response_ns = Some(1.1e9)).unwrap();
+        assert_eq!(mean.0, Limit::Client, "{}", mean.1);
+        let in_one_process = failure(|t| {
+            (t.undelayed, t.response, t.embedded) = (of(40_000_000), of(60_000_000), true);
+        });
+        assert_eq!(in_one_process.unwrap().0, Limit::Latency);
     }
 }

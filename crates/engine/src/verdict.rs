@@ -37,13 +37,6 @@ pub enum Reason {
     SamplesDropped(u64),
     /// Counts that should balance do not: a fault of the tool.
     NotConserved(String),
-    /// Operations were sent too late by the client's own fault.
-    PacingBroken {
-        /// The 99th percentile of the pacing error.
-        p99_us: u64,
-        /// What it may be.
-        limit_us: u64,
-    },
     /// Acknowledged datapoints are missing, or there are more than were sent.
     Stored {
         /// Acknowledged datapoints, preloaded ones included.
@@ -132,7 +125,6 @@ impl Reason {
             Self::ClientLimited(_)
             | Self::AgentLost { .. }
             | Self::SamplesDropped(_)
-            | Self::PacingBroken { .. }
             | Self::Overloaded(_)
             | Self::NothingMeasured
             | Self::NotReadBack(_)
@@ -185,12 +177,6 @@ impl std::fmt::Display for Reason {
             ),
             Self::SamplesDropped(n) => write!(f, "{n} measurements were lost"),
             Self::NotConserved(what) => write!(f, "counts do not balance (a fault of iotbench): {what}"),
-            Self::PacingBroken { p99_us, limit_us } => {
-                write!(
-                    f,
-                    "pacing is broken: 99 % of the operations should be sent within {limit_us} µs of their time, and the error's p99 is {p99_us} µs"
-                )
-            }
             Self::Stored { acked, unknown, stored } => {
                 write!(f, "{acked} datapoints were acknowledged and {unknown} are unknown, but {stored} are stored")
             }

@@ -12,6 +12,7 @@ pub struct Timing {
     intended_ns: u64,
     sent_ns: u64,
     replied_ns: u64,
+    own_delay_ns: u64,
 }
 
 impl Timing {
@@ -21,10 +22,17 @@ impl Timing {
     #[must_use]
     pub const fn new(intended_ns: u64, sent_ns: u64, replied_ns: u64) -> Option<Self> {
         if intended_ns <= sent_ns && sent_ns <= replied_ns {
-            Some(Self { intended_ns, sent_ns, replied_ns })
+            Some(Self { intended_ns, sent_ns, replied_ns, own_delay_ns: 0 })
         } else {
             None
         }
+    }
+
+    /// The same of what the client sent `own_delay_ns` later than it could have; at most the lag is its own.
+    #[must_use]
+    pub const fn with_own_delay(self, own_delay_ns: u64) -> Self {
+        let lag_ns = self.lag_ns();
+        Self { own_delay_ns: if own_delay_ns < lag_ns { own_delay_ns } else { lag_ns }, ..self }
     }
 
     /// When it was due.
@@ -62,30 +70,44 @@ impl Timing {
     pub const fn response_ns(&self) -> u64 {
         self.replied_ns - self.intended_ns
     }
+
+    /// The response time without the client's own delay.
+    #[must_use]
+    pub const fn undelayed_ns(&self) -> u64 {
+        self.response_ns() - self.own_delay_ns
+    }
 }
 
-/// Histograms of the three durations of the same operations or requests. None of them is simply called latency.
+/// Histograms of the three durations of the same operations or requests, and of the response without the client's own delay.
+/// None of them is simply called latency.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Latency {
     lag: LatencyHistogram,
     service: LatencyHistogram,
     response: LatencyHistogram,
+    undelayed: LatencyHistogram,
 }
 
 impl Latency {
-    /// Records the three durations of one operation or request.
+    /// Records the durations of one operation or request.
     #[inline]
     pub fn record(&mut self, timing: &Timing) {
         debug_assert_eq!(timing.lag_ns() + timing.service_ns(), timing.response_ns());
         self.lag.record(timing.lag_ns());
         self.service.record(timing.service_ns());
         self.response.record(timing.response_ns());
+        self.undelayed.record(timing.undelayed_ns());
     }
 
-    /// From the three distributions of the same operations or requests.
+    /// From the distributions of the same operations or requests; `undelayed` is empty where it is not known.
     #[must_use]
-    pub fn from_parts(lag: LatencyHistogram, service: LatencyHistogram, response: LatencyHistogram) -> Self {
-        Self { lag, service, response }
+    pub fn from_parts(
+        lag: LatencyHistogram,
+        service: LatencyHistogram,
+        response: LatencyHistogram,
+        undelayed: LatencyHistogram,
+    ) -> Self {
+        Self { lag, service, response, undelayed }
     }
 
     /// Adds all that `other` holds.
@@ -93,6 +115,7 @@ impl Latency {
         self.lag.merge(&other.lag);
         self.service.merge(&other.service);
         self.response.merge(&other.response);
+        self.undelayed.merge(&other.undelayed);
     }
 
     /// Forgets all values and keeps the memory.
@@ -100,6 +123,7 @@ impl Latency {
         self.lag.clear();
         self.service.clear();
         self.response.clear();
+        self.undelayed.clear();
     }
 
     /// From the intended start to the send.
@@ -118,6 +142,12 @@ impl Latency {
     #[must_use]
     pub fn response(&self) -> &LatencyHistogram {
         &self.response
+    }
+
+    /// The response without the client's own delay; empty where that is not known.
+    #[must_use]
+    pub fn undelayed(&self) -> &LatencyHistogram {
+        &self.undelayed
     }
 
     /// Operations or requests recorded.

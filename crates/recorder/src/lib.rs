@@ -35,7 +35,7 @@
 //!
 //! # Limits
 //! - Durations up to 24 h keep their value, with an error of at most 0.1 % or 1 ns; longer ones are counted.
-//! - Memory is constant in the duration: 912 KiB for a window and each kind of operation of one request of which it had
+//! - Memory is constant in the duration: 1,216 KiB for a window and each kind of operation of one request of which it had
 //!   more than 256, twice that and 304 KiB for one of many with pauses, at most four windows a thread.
 //! - Confidence intervals of quantiles take the samples for independent; those of an overloaded server are not.
 //!
@@ -58,6 +58,7 @@ mod interval;
 mod jitter;
 mod latency;
 mod outcome;
+mod own_delay;
 mod quantile;
 mod quartiles;
 mod rank_interval;
@@ -78,6 +79,7 @@ pub use interval::{LoggedInterval, read_interval_line};
 pub use jitter::Jitter;
 pub use latency::{Latency, Timing};
 pub use outcome::Outcome;
+pub use own_delay::OwnDelayRange;
 pub use quantile::{Level, Quantile};
 pub use quartiles::Quartiles;
 pub use recorder::Recorder;

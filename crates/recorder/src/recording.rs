@@ -170,6 +170,13 @@ impl KindRecording {
         let unanswered = self.operations.unknown().map(Latency::response);
         Bounded::new(self.operations.ok().response(), unanswered, self.never_started())
     }
+
+    /// The same without the client's own delay.
+    #[must_use]
+    pub fn undelayed(&self) -> Bounded {
+        let unanswered = self.operations.unknown().map(Latency::undelayed);
+        Bounded::new(self.operations.ok().undelayed(), unanswered, self.never_started())
+    }
 }
 
 /// All that is known of the operations of an interval: a window, a phase, a run; of one thread, or merged.
@@ -192,8 +199,8 @@ pub struct KindsDiffer {
 }
 
 impl Recording {
-    /// An empty recording of operations of `kinds`. The first operation of a kind allocates 6 KiB, the 257th 912 KiB, twice
-    /// that where it has many requests, and a third of it more where it has pauses.
+    /// An empty recording of operations of `kinds`. The first operation of a kind allocates 8 KiB, the 257th 1,216 KiB, twice
+    /// that where it has many requests, and a quarter of it more where it has pauses.
     #[must_use]
     pub fn new(kinds: Arc<[OperationKind]>) -> Self {
         let by_kind = kinds.iter().map(|kind| KindRecording::new(kind.requests)).collect();

@@ -15,7 +15,7 @@ pub use sides::{Across, CompareError};
 pub(crate) use text::{percent, shown};
 pub use text::{render_comparisons, render_noise};
 
-use crate::document::Document;
+use crate::{document::Document, upper_ends::remarks_of_upper_ends};
 use iotbench_statistics::{
     Direction, Judged, MOST_RUNS, NoDifference, PUBLISHABLE_REPETITIONS, Test, Verdict, judge_family, noise_floor,
 };
@@ -254,6 +254,7 @@ fn finished(sides: &Sides, metrics: Vec<MetricChange>, options: &CompareOptions)
         (least < PUBLISHABLE_REPETITIONS)
             .then(|| format!("fewer than {PUBLISHABLE_REPETITIONS} runs a side: not for publication")),
     ];
+    let compared: Vec<&'static str> = metrics.iter().map(|metric| metric.metric).collect();
     let is_regression = metrics.iter().any(|metric| metric.is_regression);
     Comparison {
         profile: sides.new.first().map(Document::profile_title).unwrap_or_default(),
@@ -268,6 +269,7 @@ fn finished(sides: &Sides, metrics: Vec<MetricChange>, options: &CompareOptions)
         left_out: sides.left_out.clone(),
         remarks: lacking
             .map(|metric| format!("{} is not compared: not every run has it", metric.name))
+            .chain(remarks_of_upper_ends(&sides.base.iter().chain(&sides.new), compared.iter().copied()))
             .chain(remarks.into_iter().flatten())
             .collect(),
         is_regression,

@@ -8,6 +8,7 @@ pub use text::render_history;
 use crate::{
     compare::{Aspect, Metric, Unlike, unlike, valid},
     document::Document,
+    upper_ends::remarks_of_upper_ends,
 };
 use iotbench_statistics::{Direction, LevelChange, level_changes};
 use serde::Serialize;
@@ -32,6 +33,8 @@ pub struct Series {
     pub runs: Vec<String>,
     /// The metrics that every run has.
     pub metrics: Vec<MetricHistory>,
+    /// What a reader has to know.
+    pub remarks: Vec<String>,
 }
 
 /// One metric over the runs.
@@ -107,6 +110,7 @@ impl Series {
             target: runs.first().map(|run| run.target.title()).unwrap_or_default(),
             runs: runs.iter().map(|run| run.run_id.clone()).collect(),
             metrics: metrics.iter().filter_map(of_metric).collect(),
+            remarks: remarks_of_upper_ends(&runs.iter(), metrics.iter().map(|metric| metric.name)),
         }
     }
 }

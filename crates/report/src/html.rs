@@ -99,7 +99,7 @@ fn together(runs: &[ReportedRun], options: &HtmlOptions<'_>) -> Markup {
             (ranking::section(field, fields.len()))
             (comparison::plots(field, number, fields.len()))
         }
-        (ranking::score(options))
+        (ranking::score(options, runs))
         @if let Some(study) = options.study { (study::section(study)) }
         (cost::section(&costs))
         section aria-labelledby="runs" {

@@ -1,9 +1,10 @@
 //! `latency.hlog`: the distributions of each second, under tags.
 //!
-//! Those of all kinds of operations together are `response`, `service` and `lag` of the successes, the same of
-//! `failed.` and `unknown.`, and `never_started`: how long what was never started had waited. Where a run has several kinds of
-//! operations, or operations of several requests, each kind has its own too: those of `KIND.operation.`, `KIND.request.`,
-//! `KIND.unknown_operation.` and `KIND.unknown_request.`, `KIND.busy` and `KIND.never_started`, KIND being its place.
+//! Those of all kinds of operations together are `response`, `service`, `lag` and `undelayed` (the response without the
+//! client's own delay) of the successes, the same of `failed.` and `unknown.`, and `never_started`: how long what was never
+//! started had waited. Where a run has several kinds of operations, or operations of several requests, each kind has its own
+//! too: those of `KIND.operation.`, `KIND.request.`, `KIND.unknown_operation.` and `KIND.unknown_request.`, `KIND.busy` and
+//! `KIND.never_started`, KIND being its place.
 
 use crate::{
     document::{Durations, Figures, KindLatency, Latency},
@@ -18,6 +19,7 @@ use std::{collections::BTreeMap, time::Duration};
 const RESPONSE: &str = "response";
 const SERVICE: &str = "service";
 const LAG: &str = "lag";
+const UNDELAYED: &str = "undelayed";
 const OPERATION: &str = "operation";
 const REQUEST: &str = "request";
 const FAILED: &str = "failed.";
@@ -79,7 +81,8 @@ fn put_durations(
 ) -> Result<(), ExportError> {
     put(&format!("{prefix}{RESPONSE}"), latency.response())?;
     put(&format!("{prefix}{SERVICE}"), latency.service())?;
-    put(&format!("{prefix}{LAG}"), latency.lag())
+    put(&format!("{prefix}{LAG}"), latency.lag())?;
+    put(&format!("{prefix}{UNDELAYED}"), latency.undelayed())
 }
 
 /// Whether what all kinds have together is what the only one has.
@@ -181,7 +184,7 @@ impl LoggedLatency {
 
     fn latency(&self, prefix: &str) -> Recorded {
         let of = |duration: &str| self.histogram(&format!("{prefix}{duration}"));
-        Recorded::from_parts(of(LAG), of(SERVICE), of(RESPONSE))
+        Recorded::from_parts(of(LAG), of(SERVICE), of(RESPONSE), of(UNDELAYED))
     }
 
     fn has(&self, prefix: &str) -> bool {
@@ -199,7 +202,7 @@ fn is_of_kind(of: &str) -> bool {
 
 fn is_known(tag: &str, kinds: usize) -> bool {
     let (before, name) = tag.split_once('.').unwrap_or(("", tag));
-    let is_duration = |name: &str| [RESPONSE, SERVICE, LAG].contains(&name);
+    let is_duration = |name: &str| [RESPONSE, SERVICE, LAG, UNDELAYED].contains(&name);
     match before {
         "" => is_duration(name) || name == NEVER_STARTED,
         "failed" | "unknown" => is_duration(name),

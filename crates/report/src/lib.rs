@@ -67,6 +67,7 @@ mod thinning;
 mod tidy;
 mod timeline;
 mod trials;
+mod upper_ends;
 mod written;
 
 pub use compare::{

@@ -9,6 +9,7 @@ use crate::{
         table::{paragraph, table},
         usable,
     },
+    upper_ends::remarks_of_upper_ends,
 };
 use comfy_table::CellAlignment::Right;
 use iotbench_statistics::{MeanInterval, PUBLISHABLE_REPETITIONS, t_interval};
@@ -25,6 +26,8 @@ pub struct Repetitions {
     pub figures: Vec<RepeatedFigure>,
     /// Runs that are in no mean because they are not valid, and why.
     pub left_out: Vec<String>,
+    /// What a reader has to know.
+    pub remarks: Vec<String>,
 }
 
 /// A figure's mean over repetitions.
@@ -52,8 +55,8 @@ const FIGURES: [Figure; 5] = [
     ("capacity", |document| document.capacity.as_ref()?.limit()),
     ("operations_per_s", |document| document.throughput.as_ref()?.operations_per_s),
     ("values_per_s", |document| document.throughput.as_ref()?.values_per_s.filter(|&rate| rate > 0.0)),
-    ("response_mean_us", |document| document.latency.as_ref()?.by_operation.response.mean),
-    ("response_p99_us", |document| document.latency.as_ref()?.by_operation.response.p99),
+    ("response_mean_us", |document| document.latency.as_ref()?.by_operation.response.at_most("mean")),
+    ("response_p99_us", |document| document.latency.as_ref()?.by_operation.response.at_most("p99")),
 ];
 
 impl Repetitions {
@@ -81,7 +84,9 @@ impl Repetitions {
             let reasons = document.verdict.reasons.join("; ");
             format!("{} ({}: {reasons})", document.run_id, document.verdict.status.name())
         });
+        let valid = documents.iter().filter(is_valid);
         Self {
+            remarks: remarks_of_upper_ends(&valid, FIGURES.into_iter().map(|(name, _)| name)),
             method: METHOD,
             order_seed,
             figures: targets.iter().flat_map(of_target).collect(),
@@ -117,6 +122,7 @@ pub fn render_repetitions(repetitions: &Repetitions, columns: u16) -> String {
         lines.push(format!("Fewer than {PUBLISHABLE_REPETITIONS} repetitions: not for publication."));
     }
     lines.extend(repetitions.left_out.iter().map(|run| format!("left out: {run}")));
+    lines.extend(repetitions.remarks.iter().map(|remark| format!("remark: {remark}")));
     sections.push(lines.iter().map(|l| paragraph(&crate::printable(l), columns)).collect::<Vec<_>>().join("\n"));
     finished(&sections.join("\n\n"))
 }

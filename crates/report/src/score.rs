@@ -3,6 +3,7 @@
 use crate::{
     comparison::survived,
     document::{Capacity, Document, Resources, Status},
+    upper_ends::remarks_of_upper_ends,
 };
 use iotbench_scoring::{Criterion, Run};
 
@@ -65,8 +66,8 @@ fn figures(document: &Document) -> [(Criterion, Option<f64>); 11] {
         (Criterion::ClientMemoryBytes, sum(&client, |r| r.rss_bytes_mean.map(number))),
         (Criterion::NetworkKbitPerS, a_second(traffic_bytes).map(|bytes| bytes * 8.0 / 1e3)),
         (Criterion::DiskGrowthBytes, growth_bytes),
-        (Criterion::ResponseMeanUs, response.and_then(|response| response.mean)),
-        (Criterion::ResponseP99Us, response.and_then(|response| response.p99)),
+        (Criterion::ResponseMeanUs, response.and_then(|response| response.at_most("mean"))),
+        (Criterion::ResponseP99Us, response.and_then(|response| response.at_most("p99"))),
         (Criterion::ThroughputInverse, inverse(rate)),
         (Criterion::CapacityInverse, inverse(sustained)),
     ]
@@ -84,7 +85,7 @@ fn sum(parts: &[&Resources], figure: impl Fn(&Resources) -> Option<f64>) -> Opti
     parts.iter().map(|part| figure(part)).sum()
 }
 
-/// What makes runs hard to compare: other machines, other lengths of the same profile.
+/// What makes runs hard to compare: other machines, other lengths of the same profile, upper ends in the place of figures.
 #[must_use]
 pub fn unequal(documents: &[Document]) -> Vec<String> {
     let mut remarks = Vec::new();
@@ -108,5 +109,12 @@ pub fn unequal(documents: &[Document]) -> Vec<String> {
             ));
         }
     }
+    remarks.extend(upper_ends(documents.iter()));
     remarks
+}
+
+/// Criteria that are the upper ends of ranges, of runs that enter a score.
+pub(crate) fn upper_ends<'a>(documents: impl Iterator<Item = &'a Document> + Clone) -> Vec<String> {
+    let valid = documents.filter(|document| document.verdict.status == Status::Valid);
+    remarks_of_upper_ends(&valid, ["response_mean_us", "response_p99_us"].into_iter())
 }

@@ -39,6 +39,8 @@ pub(crate) struct Place {
     pub(crate) runs: usize,
     /// Users, operations/s or devices; microseconds.
     pub(crate) estimate: f64,
+    /// Whether it is the upper end of a range, of one run at the least: the client's own delay is a part of it.
+    pub(crate) is_upper_end: bool,
     /// Where the figure lies; none: not known.
     pub(crate) range: Option<Range>,
     /// The best rank that the ranges allow, from 1.
@@ -96,13 +98,26 @@ impl Measure {
         match self {
             Self::Capacity => document.capacity.as_ref()?.limit(),
             Self::Throughput => document.throughput.as_ref()?.operations_per_s,
-            Self::ResponseP99 => response?.p99,
-            Self::ResponseMean => response?.mean,
+            Self::ResponseP99 => response?.at_most("p99"),
+            Self::ResponseMean => response?.at_most("mean"),
+        }
+    }
+
+    /// The range of a response time of which the client's own delay is a part.
+    fn own_delay(self, document: &Document) -> Option<(f64, f64)> {
+        let response = &document.latency.as_ref()?.by_operation.response;
+        match self {
+            Self::Capacity | Self::Throughput => None,
+            Self::ResponseP99 => response.range("p99"),
+            Self::ResponseMean => response.range("mean"),
         }
     }
 
     /// Where the figure of one run lies, by that run alone.
     fn range(self, document: &Document) -> Option<Range> {
+        if let Some((low, high)) = self.own_delay(document) {
+            return Some(Range { low, high: Some(high) });
+        }
         let of = |interval: &Interval| Some(Range { low: interval.low?.max(0.0), high: Some(interval.high?) });
         match self {
             Self::Capacity => {
@@ -220,6 +235,7 @@ fn place(contender: &Contender<'_>, measure: Measure) -> Result<Place, String> {
         promise: contender.promise(),
         runs: valid.len(),
         estimate: figures.iter().sum::<f64>() / figures.len() as f64,
+        is_upper_end: valid.iter().any(|document| measure.own_delay(document).is_some()),
         range: range(&valid, &figures, measure),
         best: 1,
         worst: 1,
@@ -228,6 +244,7 @@ fn place(contender: &Contender<'_>, measure: Measure) -> Result<Place, String> {
 
 fn range(valid: &[&Document], figures: &[f64], measure: Measure) -> Option<Range> {
     let ranges = || valid.iter().map(|document| measure.range(document)).collect::<Option<Vec<_>>>();
+    let lower_ends = valid.iter().filter_map(|document| Some(measure.own_delay(document)?.0));
     match (measure, valid) {
         (_, [one]) => measure.range(one),
         (Measure::Capacity, _) => ranges()?
@@ -235,7 +252,8 @@ fn range(valid: &[&Document], figures: &[f64], measure: Measure) -> Option<Range
             .reduce(|a, b| Range { low: a.low.min(b.low), high: a.high.zip(b.high).map(|(a, b)| a.max(b)) }),
         _ => t_interval(figures)
             .map(MeanInterval::not_below_zero)
-            .map(|interval| Range { low: interval.low, high: Some(interval.high) }),
+            // Each may be as little as the lower end of its range.
+            .map(|interval| Range { low: lower_ends.fold(interval.low, f64::min), high: Some(interval.high) }),
     }
 }
 
@@ -301,7 +319,17 @@ mod tests {
 
     fn named(place: usize, runs: usize) -> Place {
         let (name, promise) = (format!("system {place}"), String::new());
-        Place { place, name, promise, runs, estimate: 1.0, range: range(0.9, 1.1), best: 1, worst: 1 }
+        Place {
+            place,
+            name,
+            promise,
+            runs,
+            estimate: 1.0,
+            is_upper_end: false,
+            range: range(0.9, 1.1),
+            best: 1,
+            worst: 1,
+        }
     }
 
     #[test]

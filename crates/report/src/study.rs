@@ -9,9 +9,15 @@ mod text;
 pub use figure::{SCORES, is_curve_figure, is_study_figure, study_figure};
 pub use text::render_study;
 
-use crate::document::{Document, Status};
+use crate::{
+    document::{Document, Status},
+    upper_ends::remarks_of_upper_ends,
+};
 use iotbench_scoring::Ranking;
 use iotbench_suite::{Curve, Record, Study, StudyCurve, StudyTable, SuiteFile, Table};
+
+/// Figures of response times that stand here with the upper ends of ranges.
+const UPPER_ENDS: [&str; 2] = ["response_mean_us", "response_p99_us"];
 
 /// A run of a suite.
 #[derive(Clone, Copy, Debug)]
@@ -48,12 +54,14 @@ pub fn study(suite: &SuiteFile, record: &Record, runs: &[SuiteRun<'_>], ranking:
     };
     let curve = |of: &Curve| StudyCurve::new(of, |contender, at| curve::curve_figure(of, runs, contender, at));
     let evidence = if suite.hypotheses.is_empty() { Vec::new() } else { evidence::evidence(runs) };
+    let valid = runs.iter().filter(|run| run.is_valid()).map(|run| run.document);
     let study = Study {
         name: suite.study.clone().unwrap_or_default(),
         tables: suite.tables.iter().map(table).collect(),
         curves: suite.curves.iter().map(curve).collect(),
         hypotheses: suite.hypotheses.iter().map(|hypothesis| hypothesis.answer(&evidence)).collect(),
         missing: Vec::new(),
+        remarks: remarks_of_upper_ends(&valid, UPPER_ENDS.into_iter()),
     };
     Study { missing: missing::missing(&study, record, runs), ..study }
 }

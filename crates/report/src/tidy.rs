@@ -118,6 +118,10 @@ fn figures(document: &Document, cost: &Cost) -> Vec<Figure> {
 }
 
 fn durations(name: &str, figures: &Figures) -> Vec<Figure> {
+    let range = |which: &str| {
+        let (low, high) = figures.range(which)?;
+        Some(format!("from {low} to {high} by the client's own delay"))
+    };
     let quantiles = [
         ("p50", figures.p50),
         ("p90", figures.p90),
@@ -127,11 +131,14 @@ fn durations(name: &str, figures: &Figures) -> Vec<Figure> {
     ];
     let quantile = |(level, value): (&str, Option<f64>)| Figure {
         interval: figures.ci95.get(level).copied(),
-        reason: figures.unsupported.get(level).cloned().unwrap_or_default(),
+        reason: figures.unsupported.get(level).cloned().or_else(|| range(level)).unwrap_or_default(),
         ..Figure::new(format!("{name}_{level}_us"), value)
     };
     let exact = [("min", figures.min), ("mean", figures.mean), ("max", figures.max)];
-    let exact = exact.map(|(which, value)| Figure::new(format!("{name}_{which}_us"), value));
+    let exact = exact.map(|(which, value)| Figure {
+        reason: range(which).unwrap_or_default(),
+        ..Figure::new(format!("{name}_{which}_us"), value)
+    });
     exact.into_iter().chain(quantiles.map(quantile)).collect()
 }
 

@@ -15,6 +15,8 @@ pub struct Study {
     pub hypotheses: Vec<AnsweredHypothesis>,
     /// What of it was not measured here, and why.
     pub missing: Vec<String>,
+    /// What a reader has to know of the figures here.
+    pub remarks: Vec<String>,
 }
 
 impl Study {

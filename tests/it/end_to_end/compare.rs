@@ -229,7 +229,7 @@ fn equal_runs_of_a_real_database_are_no_regression() {
 }
 
 /// A server that answers as InfluxDB 1.8 does where nothing is stored, each write after `delay`.
-fn influxdb(delay: Duration) -> Server {
+pub fn influxdb(delay: Duration) -> Server {
     let done = || Answer::new("204 No Content", "x-influxdb-version: 1.8.10\r\n", "");
     let answered = Answer::new("200 OK", "x-influxdb-version: 1.8.10\r\n", "{\"results\":[{\"statement_id\":0}]}\n");
     let endpoints = vec![

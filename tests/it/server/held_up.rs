@@ -71,7 +71,8 @@ fn fifty_clean_runs_give_at_most_one_false_alarm() {
     assert!(alarms <= 1, "{alarms} of {RUNS}");
 }
 
-/// An open loop that is stopped for 0.3 s of its 4 s keeps no schedule: more than 1 % of its operations are late.
+/// An open loop that is stopped for 0.3 s of its 4 s: more than 1 % of its operations are late, and the 99th percentile is no
+/// figure.
 #[test]
 #[ignore = "two minutes: scripts/long clean"]
 fn pacing_that_is_broken_is_flagged_each_time() {
@@ -89,7 +90,8 @@ fn pacing_that_is_broken_is_flagged_each_time() {
         sleep(Duration::from_millis(300));
         kill_process(pid, Signal::CONT).unwrap();
         let ended = end(run.wait_with_output().unwrap());
-        ended.code == 11 && ended.reasons().contains("pacing is broken")
+        let range = &ended.document["latency"]["by_operation"]["response"]["ranges"]["p99"];
+        range["high"].as_f64() > Some(200_000.0) && ended.document["remarks"].to_string().contains("it could not run")
     });
     assert_eq!(flagged.count(), RUNS);
     place.out(&["server", "stop", BACKEND]);

@@ -34,7 +34,7 @@ impl LoadLoop {
         if action == Some(Action::DiscardWriter) {
             self.reopen(lane.number, lane.exchange);
         } else {
-            self.free(lane, ended_ns);
+            self.free(lane, ended_ns, operation.own_delay_ns);
         }
     }
 
@@ -77,6 +77,7 @@ impl LoadLoop {
             self.slice.samples_dropped += 1;
             return;
         };
+        let timing = timing.with_own_delay(operation.own_delay_ns);
         self.parts.recorder.complete(operation.kind, outcome, &timing, payload);
         if self.parts.trace {
             if !self.parts.control.take_trace_place() {

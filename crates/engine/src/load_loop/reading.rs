@@ -65,7 +65,7 @@ impl LoadLoop {
         self.record(&operation, ended_ns, outcome, &payload);
         match result {
             Err(error) if error.action == Action::DiscardWriter => self.reopen(lane.number, lane.exchange),
-            _ => self.free(lane, ended_ns),
+            _ => self.free(lane, ended_ns, operation.own_delay_ns),
         }
     }
 

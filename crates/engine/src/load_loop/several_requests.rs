@@ -119,7 +119,7 @@ impl LoadLoop {
         let (outcome, payload) = sequence.ended(self.values_per_point);
         self.parts.recorder.record_busy(operation.kind, operation.due.intended_ns, ended_ns, sequence.busy_ns());
         self.record(&operation, ended_ns, outcome, &payload);
-        self.free(lane, ended_ns);
+        self.free(lane, ended_ns, operation.own_delay_ns);
     }
 
     /// A call failed, or none may be made any more. A transaction is undone by giving up its connection.
@@ -146,7 +146,7 @@ impl LoadLoop {
             lane.exchange.openings = 0;
             self.reopen(lane.number, lane.exchange);
         } else {
-            self.free(lane, ended_ns);
+            self.free(lane, ended_ns, operation.own_delay_ns);
         }
     }
 

@@ -74,7 +74,8 @@ impl Measured {
     }
 
     /// The response time, from the intended start, that this part of the operations did not exceed. Those without an answer
-    /// count as if it never came, so that no failure makes the figure better; those that failed at once do not count.
+    /// count as if it never came, so that no failure makes the figure better; those that failed at once do not count. Where the
+    /// client sent operations late that is a part of it: the database's is at most this.
     ///
     /// # Errors
     /// There were too few operations, or too many without an answer.

@@ -64,6 +64,8 @@ impl Session<'_> {
             self.outcome.answers.clone_from(answers);
         }
         super::finish::judge_measurement(&self.outcome, reasons);
+        let remarks = super::finish::remarks_of_client(&self.outcome);
+        self.outcome.plan.remarks.extend(remarks);
         self.checkpoint()?;
         joined?;
         verified?;

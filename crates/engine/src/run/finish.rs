@@ -2,11 +2,11 @@
 
 use super::Session;
 use crate::{
-    client::Limitation,
     observer::Event,
     outcome::{Capacity, Outcome, Phase},
+    own_delay::Delayed,
     plan::Load,
-    trial::{BrokenPacing, SecondOfQueue, overload},
+    trial::{SecondOfQueue, overload},
     verdict::Reason,
     visibility::{Settling, SettlingCounts},
 };
@@ -141,12 +141,27 @@ pub(super) fn judge_measurement(outcome: &Outcome, reasons: &mut Vec<Reason>) {
         (None, Some(measured)) if measured.recording.load().ok == 0 => reasons.push(Reason::NothingMeasured),
         _ => {}
     }
-    reasons.extend(broken_pacing(outcome));
-    reasons.extend(limitations(outcome).map(|limitation| Reason::ClientLimited(limitation.to_string())));
-    for agent in &outcome.agents {
-        let found = agent.client.iter().flat_map(|client| client.limitations(agent.response.known(), false));
-        reasons.extend(found.map(|limitation| Reason::ClientLimited(format!("agent {}: {limitation}", agent.name))));
-    }
+    let nothing_left = delayed(outcome).filter(|delayed| is_spoilt(outcome, delayed));
+    reasons.extend(
+        nothing_left.map(|delayed| Reason::ClientLimited(format!("no quantile is left to judge by: {delayed}"))),
+    );
+    let [spoiling, _] = limitations(outcome);
+    reasons.extend(spoiling.into_iter().map(Reason::ClientLimited));
+}
+
+/// What the client did to the figures of a load that does not spoil them.
+pub(super) fn remarks_of_client(outcome: &Outcome) -> Vec<String> {
+    let [_, told] = limitations(outcome);
+    let of_client = told.into_iter().map(|limitation| {
+        format!("the client may be in the figures: {limitation}. How far, the ranges of the response times tell")
+    });
+    let delayed = delayed(outcome).filter(|delayed| !is_spoilt(outcome, delayed));
+    of_client.chain(delayed.map(|delayed| delayed.to_string())).collect()
+}
+
+/// Of a database that shares the process, what delays the client is its doing as well.
+fn is_spoilt(outcome: &Outcome, delayed: &Delayed) -> bool {
+    delayed.is_nothing_left && !outcome.embedded
 }
 
 /// Not even the least load that was tried: the database's fault, or the client's.
@@ -158,16 +173,29 @@ fn no_sustained_load(capacity: &Capacity) -> Reason {
     }
 }
 
-/// How the client was the limit of a fixed load. In a search that is told of each trial, and of what failed only.
-fn limitations(outcome: &Outcome) -> impl Iterator<Item = Limitation> {
+/// How the client was the limit of a fixed load: what spoils it, and what does not. In a search that is told of each trial, and
+/// of what failed only.
+fn limitations(outcome: &Outcome) -> [Vec<String>; 2] {
+    // A sensor waits for its own answers, and a broker makes all wait: there a delay goes on that no own delay counts.
+    let is_open = |load: &Load| matches!(load, Load::Open { .. } | Load::Interval { .. });
+    let has_schedule = outcome.carried.is_none() && outcome.plan.groups.iter().all(|group| is_open(&group.load));
+    let mut found = [vec![], vec![]];
     // Where agents make the load, each is judged by itself.
     let here = outcome.plan.ramp.is_none() && outcome.agents.is_empty();
-    let measured = outcome.measured.as_ref().filter(|_| here);
-    let found = measured.map(|measured| {
+    if let Some(measured) = outcome.measured.as_ref().filter(|_| here) {
         let pooled = measured.recording.pooled();
-        measured.client.limitations(pooled.by_operation().ok().response(), outcome.embedded)
-    });
-    found.into_iter().flatten()
+        let judged = measured.client.judged(pooled.by_operation().ok().undelayed(), outcome.embedded, has_schedule);
+        found = judged.map(|limitations| limitations.iter().map(ToString::to_string).collect());
+    }
+    for agent in &outcome.agents {
+        if let Some(client) = &agent.client {
+            let judged = client.judged(agent.response.known(), false, has_schedule);
+            for (all, limitations) in found.iter_mut().zip(judged) {
+                all.extend(limitations.iter().map(|limitation| format!("agent {}: {limitation}", agent.name)));
+            }
+        }
+    }
+    found
 }
 
 /// An open loop of a fixed load that was offered more than was carried. While a server is killed on purpose, it is.
@@ -193,14 +221,9 @@ fn overloaded(outcome: &Outcome) -> Option<Reason> {
     found.map(Reason::Overloaded)
 }
 
-/// A schedule that the client itself did not keep. A closed loop has none.
-fn broken_pacing(outcome: &Outcome) -> Option<Reason> {
-    if outcome.plan.groups.iter().all(|g| matches!(g.load, Load::Closed { .. })) {
-        return None;
-    }
-    // Of the measured part: beyond its limit a search overloads the machine, and with it the client.
-    let measured = outcome.measured.as_ref()?;
-    let pooled = measured.recording.pooled();
-    let broken = BrokenPacing::of(&measured.pacing_error, pooled.by_operation().ok().response())?;
-    Some(Reason::PacingBroken { p99_us: broken.p99_us, limit_us: broken.limit_us })
+/// What the client's own delay leaves of the figures of the measured part. (Beyond its limit a search overloads the machine,
+/// and with it the client.)
+pub(super) fn delayed(outcome: &Outcome) -> Option<Delayed> {
+    let pooled = outcome.measured.as_ref()?.recording.pooled();
+    Delayed::of(&pooled.response(), &pooled.undelayed())
 }

@@ -82,11 +82,14 @@ impl Queue {
             lost: [0, 0],
             mean_response_ns: Some(mean_response_ns),
             response: Bounded::from(&response),
+            undelayed: Bounded::from(&response),
+            embedded: false,
             backlog: Backlog::of(&seconds, stop.settling_s()),
             littles_ratio: None,
             late: 0,
             visibility: None,
             client: None,
+            pacing: None,
         }
     }
 

@@ -93,8 +93,9 @@ impl Source for Delivered {
         let _ = self.used.try_send(filled);
         let place = (label.operation as usize).min(self.operations.saturating_sub(1));
         self.given = Taken { place, draw: Draw::default() };
-        // Datapoints came into being where they were published.
-        Next::Due(Due { intended_ns: label.intended_ns, user: label.device, free_since_ns: 0, generated: 0, lost: 0 })
+        // Datapoints came into being where they were published, and nothing could be sent before it was here.
+        let (intended_ns, user) = (label.intended_ns, label.device);
+        Next::Due(Due { intended_ns, user, free_since_ns: received_ns, generated: 0, lost: 0 })
     }
 
     async fn ready(&mut self) {

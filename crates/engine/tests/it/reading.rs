@@ -52,7 +52,7 @@ pub fn try_plan(text: &str, set: &[&str], backend: &dyn Backend, folder: &Path) 
 /// Nothing is against the result, but that a busy machine may send late.
 pub fn assert_believed(outcome: &Outcome, what: &str) {
     let reasons = &outcome.verdict.reasons;
-    assert!(reasons.iter().all(|r| matches!(r, Reason::PacingBroken { .. })), "{what}: {reasons:?}");
+    assert!(reasons.iter().all(|r| matches!(r, Reason::ClientLimited(_))), "{what}: {reasons:?}");
 }
 
 /// Runs it with every answer compared.

@@ -98,7 +98,8 @@ pub struct Step {
     /// What it is at least, where of some operations only that is known; null: it is known, or nothing is.
     #[serde(default)]
     pub mean_response_at_least_us: Option<f64>,
-    /// Its 99th percentile; null when the sample does not support it, or some operations had no answer.
+    /// Its 99th percentile; null when the sample does not support it, some operations had no answer, or the
+    /// client's own delay is more than 5 % and 100 µs of it.
     pub p99_response_us: Option<f64>,
     /// Datapoints lost because their user could not send in time.
     pub points_dropped: u64,

@@ -2,7 +2,9 @@
 
 use super::{mean_us, us};
 use base64::{Engine, prelude::BASE64_STANDARD};
-use iotbench_recorder::{Bounded, ByOutcome, KindRecording, LatencyHistogram, Level, Quantile, Recording};
+use iotbench_recorder::{
+    Bounded, ByOutcome, KindRecording, LatencyHistogram, Level, OwnDelayRange, Quantile, Recording,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -87,6 +89,10 @@ pub struct Figures {
     /// Lower bounds with those that were not; null: there are none.
     #[serde(default)]
     pub at_least: Option<AtLeast>,
+    /// The figures that are null because the client's own delay is more than 5 % and more than 100 µs of them: from what they
+    /// are without it to what they are with it.
+    #[serde(default)]
+    pub ranges: BTreeMap<String, Interval>,
 }
 
 /// Lower bounds of the figures of a distribution, in microseconds: with operations that had no answer at the time that they have
@@ -171,7 +177,10 @@ impl Durations {
             Figures::from(&Bounded::new(part(ok), unknown.map(part), never))
         };
         Self {
-            response: of(iotbench_recorder::Latency::response, never_started),
+            response: Figures::with_own_delay(
+                &Bounded::new(ok.response(), unknown.map(iotbench_recorder::Latency::response), never_started),
+                &Bounded::new(ok.undelayed(), unknown.map(iotbench_recorder::Latency::undelayed), never_started),
+            ),
             // What was never sent was never served.
             service: of(iotbench_recorder::Latency::service, None),
             lag: of(iotbench_recorder::Latency::lag, never_started),
@@ -218,7 +227,18 @@ impl From<&Bounded> for Figures {
             unsupported: quantiles.iter().filter_map(|&(name, q)| Some((name.into(), lack(q, missing)?))).collect(),
             hdr: hdr(known),
             at_least: (!durations.is_known()).then(|| AtLeast::from(durations)),
+            ranges: BTreeMap::new(),
         }
+    }
+}
+
+impl AtLeast {
+    /// Lower bounds that hold without the client's own delay too.
+    fn lower_to(&mut self, undelayed: &Self) {
+        let Self { mean, max, p50, p90, p95, p99, p999, .. } = undelayed.clone();
+        let own =
+            [&mut self.mean, &mut self.max, &mut self.p50, &mut self.p90, &mut self.p95, &mut self.p99, &mut self.p999];
+        own.into_iter().zip([mean, max, p50, p90, p95, p99, p999]).for_each(|(own, lower)| *own = lower.or(*own));
     }
 }
 
@@ -253,6 +273,54 @@ fn histogram(hdr: &str) -> Option<LatencyHistogram> {
 }
 
 impl Figures {
+    /// Figures of response times, and ranges where the client's own delay matters. `undelayed`: the same without it; it holds
+    /// fewer where that is not known.
+    fn with_own_delay(response: &Bounded, undelayed: &Bounded) -> Self {
+        let mut figures = Self::from(response);
+        let quantiles = LEVELS.map(|(name, level)| (name, response.quantile_range(undelayed, level)));
+        for (name, range) in quantiles
+            .into_iter()
+            .chain([("mean", response.mean_range(undelayed)), ("max", response.max_range(undelayed))])
+        {
+            if let Some(range) = range {
+                figures.give_range(name, range);
+            }
+        }
+        if let (Some(at_least), true) = (&mut figures.at_least, response.count() == undelayed.count()) {
+            at_least.lower_to(&AtLeast::from(undelayed));
+        }
+        figures
+    }
+
+    fn give_range(&mut self, name: &str, OwnDelayRange { without_ns, with_ns }: OwnDelayRange) {
+        let figure = match name {
+            "mean" => {
+                self.std_dev = None;
+                &mut self.mean
+            }
+            "max" => &mut self.max,
+            "p50" => &mut self.p50,
+            "p90" => &mut self.p90,
+            "p95" => &mut self.p95,
+            "p99" => &mut self.p99,
+            _ => &mut self.p999,
+        };
+        *figure = None;
+        self.ci95.remove(name);
+        self.ranges.insert(name.into(), Interval { low: mean_us(without_ns), high: mean_us(with_ns) });
+    }
+
+    /// Between what the figure of this name is without the client's own delay and what it is with it, where that matters.
+    pub(crate) fn range(&self, name: &str) -> Option<(f64, f64)> {
+        let range = self.ranges.get(name)?;
+        range.low.zip(range.high)
+    }
+
+    /// The figure of this name, or the upper end of its range: what it is at most.
+    pub(crate) fn at_most(&self, name: &str) -> Option<f64> {
+        self.known(name).or_else(|| Some(self.range(name)?.1))
+    }
+
     /// The figure of this name: a mean, a maximum or a quantile.
     pub(crate) fn known(&self, name: &str) -> Option<f64> {
         match name {
@@ -313,5 +381,40 @@ pub(super) fn lack(quantile: Quantile, missing: u64) -> Option<String> {
         Quantile::Value { .. } => None,
         Quantile::AtLeast { .. } => Some(format!("lies among {missing} that were not seen to their end")),
         Quantile::Unsupported { needed, have } => Some(format!("needs {needed} samples, has {have}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::terminal::figure::figure_of;
+    use iotbench_recorder::{OperationKind, Outcome, Payload, Recorder, Requests, Timing};
+
+    /// 2,000 operations of 1 ms, of which 60 were sent 300 µs later than they could have been.
+    fn held_up() -> Latency {
+        let kinds: std::sync::Arc<[_]> = [OperationKind { name: "write".into(), requests: Requests::One }].into();
+        let mut recorder = Recorder::new(std::sync::Arc::clone(&kinds));
+        for number in 0..2_000_u64 {
+            let (due_ns, own_ns) = (number * 1_000_000, if number < 60 { 300_000 } else { 0 });
+            let sent_ns = due_ns + own_ns;
+            let timing = Timing::new(due_ns, sent_ns, sent_ns + 1_000_000).unwrap().with_own_delay(own_ns);
+            recorder.complete(0, Outcome::Ok, &timing, &Payload::undivided(Outcome::Ok, 1, 1, 1));
+        }
+        let mut all = Recording::new(kinds);
+        recorder.finish().iter().for_each(|window| all.merge(window.recording()).unwrap());
+        Latency::from(&all)
+    }
+
+    #[test]
+    fn what_the_client_may_have_made_is_a_range_and_the_rest_a_figure() {
+        let latency = held_up();
+        let response = &latency.by_operation.response;
+        assert!(response.p99.is_none() && response.max.is_none() && response.p50.is_some() && response.mean.is_some());
+        assert_eq!(response.ranges.keys().collect::<Vec<_>>(), ["max", "p99"]);
+        assert!(!response.ci95.contains_key("p99") && !response.unsupported.contains_key("p99"));
+        assert_eq!(figure_of(response, "p99").replace('\u{a0}', " "), "1.00 ms to 1.30 ms");
+        assert_eq!(figure_of(response, "p50").replace('\u{a0}', " "), "1.00 ms");
+        assert_eq!(latency.by_request, latency.by_operation);
+        assert_eq!(latency.kinds[0].by_operation.response.ranges, response.ranges);
     }
 }

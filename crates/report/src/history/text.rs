@@ -34,7 +34,12 @@ fn section(series: &Series, columns: u16) -> String {
         ends[1]
     );
     let metrics = series.metrics.iter().map(|metric| of_metric(metric, columns));
-    std::iter::once(paragraph(&crate::printable(&head), columns)).chain(metrics).collect::<Vec<_>>().join("\n\n")
+    let remarks = series.remarks.iter().map(|remark| paragraph(&format!("remark: {remark}"), columns));
+    std::iter::once(paragraph(&crate::printable(&head), columns))
+        .chain(metrics)
+        .chain(remarks)
+        .collect::<Vec<_>>()
+        .join("\n\n")
 }
 
 fn of_metric(history: &MetricHistory, columns: u16) -> String {

@@ -4,6 +4,8 @@ use super::{HtmlOptions, quantity::Scale, table::Table};
 use crate::{
     contender::Field,
     ranking::render_ranking,
+    reported_run::ReportedRun,
+    score::upper_ends,
     standing::{Measure, Place, SPREAD_OF_SITTINGS, Standing},
     terminal::figure::{NONE, count, significant},
 };
@@ -21,6 +23,9 @@ pub(super) fn section(field: &Field<'_>, fields: usize) -> Markup {
             @if !standing.places.is_empty() {
                 (table(&standing, field))
                 p.note { (standing.measure.method()) " Where intervals overlap, ranks do too." }
+                @if standing.places.iter().any(|place| place.is_upper_end) {
+                    p.note { "≤: the upper end of a range, because the client sent operations late." }
+                }
             }
             @if !standing.unranked.is_empty() {
                 p { "Not ranked:" }
@@ -58,6 +63,12 @@ impl Shown {
 
     fn figure(&self, figure: f64) -> String {
         self.scale.map_or_else(|| whole(figure), |scale| scale.show(Some(figure)))
+    }
+
+    /// The figure of a place; marked where it is an upper end.
+    fn estimate(&self, place: &Place) -> String {
+        let mark = if place.is_upper_end { "≤\u{a0}" } else { "" };
+        format!("{mark}{}", self.figure(place.estimate))
     }
 
     fn range(&self, place: &Place) -> String {
@@ -101,7 +112,7 @@ fn table(standing: &Standing, field: &Field<'_>) -> Markup {
                 tbody { @for place in &standing.places { tr {
                     td.number { (rank(place)) }
                     th.word scope="row" { (place.name) }
-                    td.number { (shown.figure(place.estimate)) }
+                    td.number { (shown.estimate(place)) }
                     td.number { (shown.range(place)) }
                     td.bar { (bar(place, most)) }
                     td.number { (place.runs) }
@@ -142,7 +153,7 @@ fn answer(standing: &Standing, field: &Field<'_>) -> Option<String> {
         (None, _) => quantity(field),
     };
     let [first, others @ ..] = standing.places.as_slice() else { return None };
-    let figure = format!("{} {unit}", shown.figure(first.estimate));
+    let figure = format!("{} {unit}", shown.estimate(first));
     let interval = first.range.map(|_| format!(" (interval {})", shown.range(first))).unwrap_or_default();
     let does = match standing.measure {
         Measure::Capacity => "sustains the most",
@@ -191,8 +202,9 @@ fn answer(standing: &Standing, field: &Field<'_>) -> Option<String> {
 }
 
 /// The weighted score, where it is about these runs.
-pub(super) fn score(options: &HtmlOptions<'_>) -> Markup {
+pub(super) fn score(options: &HtmlOptions<'_>, runs: &[ReportedRun]) -> Markup {
     let Some(score) = &options.score else { return html! {} };
+    let remarks = upper_ends(runs.iter().map(|run| &run.document));
     html! {
         section {
             h2 { "Weighted score" }
@@ -203,7 +215,7 @@ pub(super) fn score(options: &HtmlOptions<'_>) -> Markup {
                     p.note { "Criteria and weights of the score " (ranking.score) "; 100 is the best possible." }
                     details.table {
                         summary { "How each score is worked out" }
-                        pre { (render_ranking(ranking, &[], 100)) }
+                        pre { (render_ranking(ranking, &remarks, 100)) }
                     }
                 }
             }

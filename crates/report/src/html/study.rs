@@ -21,6 +21,7 @@ pub(super) fn section(study: &Study) -> Markup {
                 "Study: " (study.name) ". Each place: printed | here. A dash was not printed or not measured. The study's \
                  machines are not these: compare the order, not the figures."
             }
+            @for remark in &study.remarks { p.note { "Remark: " (remark) "." } }
             @if !study.missing.is_empty() {
                 details.table {
                     summary { "Without a figure here: " (study.missing.len()) }

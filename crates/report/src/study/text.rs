@@ -29,6 +29,10 @@ pub fn render_study(study: &Study, columns: u16) -> String {
         let lines = study.missing.iter().map(|missing| paragraph(&printable(missing), columns));
         sections.push(format!("Without a figure here:\n{}", lines.collect::<Vec<_>>().join("\n")));
     }
+    if !study.remarks.is_empty() {
+        let lines = study.remarks.iter().map(|remark| paragraph(&printable(&format!("remark: {remark}")), columns));
+        sections.push(lines.collect::<Vec<_>>().join("\n"));
+    }
     finished(&sections.join("\n\n"))
 }
 

@@ -130,7 +130,8 @@ fn of_load(target: &str, document: &Document) -> String {
     }
     if let Some(latency) = &document.latency {
         let response = &latency.by_operation.response;
-        let is_told = |name: &&str| response.known(name).or(response.least(name)).is_some();
+        let is_told =
+            |name: &&str| response.known(name).or(response.least(name)).is_some() || response.range(name).is_some();
         let told = ["p50", "p99"].into_iter().filter(is_told);
         parts.extend(told.map(|name| format!("response {name} {}", figure_of(response, name))));
     }

@@ -47,8 +47,11 @@ pub(crate) fn duration(us: f64) -> String {
     with_unit(us, &units)
 }
 
-/// The figure of this name, or its lower bound as `≥ 1.31 s`, or the sign that there is neither.
+/// The figure of this name, or its range as `1.31 s to 1.50 s`, or its lower bound as `≥ 1.31 s`, or the sign that there is none.
 pub(crate) fn figure_of(figures: &Figures, name: &str) -> String {
+    if let Some((low, high)) = figures.range(name) {
+        return format!("{} to {}", duration(low), duration(high));
+    }
     match (figures.known(name), figures.least(name)) {
         (Some(us), _) => duration(us),
         (None, Some(us)) => format!("≥{TIE}{}", duration(us)),

@@ -7,4 +7,5 @@ mod steadiness;
 mod studies;
 mod sweep;
 mod terminal;
+mod upper_ends;
 mod written;

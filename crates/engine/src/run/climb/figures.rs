@@ -45,6 +45,10 @@ impl Counted {
         let trial = self.trial(ramp, plan, measured, &pooled);
         let failure = trial.failure(&plan.stop).or_else(|| self.missing_visibility());
         let is_bound = !trial.response.is_known();
+        // What the client's own delay is a part of is a bound: what it is without that.
+        let is_bound = is_bound || trial.response.mean_range(&trial.undelayed).is_some();
+        let p99 = trial.response.quantile(Level::P99).ns();
+        let is_p99_range = trial.response.quantile_range(&trial.undelayed, Level::P99).is_some();
         let seconds = measured.seconds_long();
         #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
         let rate = |n: u64| n as f64 / seconds;
@@ -58,8 +62,8 @@ impl Counted {
             operations_per_s: rate(measured.counts.ok),
             values_per_s: rate(measured.counts.values_acked),
             mean_response_ns: trial.mean_response_ns.filter(|_| !is_bound),
-            mean_response_at_least_ns: trial.mean_response_ns.filter(|_| is_bound),
-            p99_response_ns: trial.response.quantile(Level::P99).ns(),
+            mean_response_at_least_ns: trial.undelayed.at_least().mean_ns().filter(|_| is_bound),
+            p99_response_ns: p99.filter(|_| !is_p99_range),
             points_dropped: measured.counts.points.dropped,
             visibility: trial.visibility,
             backlog: trial.backlog,
@@ -85,24 +89,40 @@ impl Counted {
         let mut unanswered_yet = pooled.by_operation().unknown().map(Latency::response).cloned().unwrap_or_default();
         unanswered_yet.record_many(waited_ns, unanswered);
         let response = Bounded::new(known, Some(&unanswered_yet), pooled.never_started());
+        let mut undelayed = pooled.by_operation().unknown().map(Latency::undelayed).cloned().unwrap_or_default();
+        undelayed.record_many(waited_ns, unanswered);
+        let ok = pooled.by_operation().ok();
+        let undelayed = Bounded::new(ok.undelayed(), Some(&undelayed), pooled.never_started());
         let mean_response_ns = response.at_least().mean_ns();
         let backlog = match ramp.quantity {
             Quantity::OperationsPerSecond => queue(measured, unoffered, plan),
             // A closed loop has no queue, and within an interval each has one.
             Quantity::Users | Quantity::Devices => None,
         };
-        let broken_pacing = match ramp.quantity {
+        let pacing = match ramp.quantity {
             Quantity::Users => None,
             _ if self.embedded => None,
             _ => BrokenPacing::of(&measured.pacing_error, known),
         };
-        // What tells the cause before what tells the effect.
-        let client = self.limitation(measured, known).or_else(|| Some(broken_pacing?.to_string()));
+        let client = self.limitation(measured, known);
         let littles_ratio = littles_ratio(self, ramp, plan, measured, pooled);
         let visibility = measured.visibility;
         let points = measured.counts.points;
         let lost = [points.dropped, points.generated];
-        Trial { load, lost, mean_response_ns, response, backlog, littles_ratio, late, visibility, client }
+        Trial {
+            load,
+            lost,
+            mean_response_ns,
+            response,
+            undelayed,
+            embedded: self.embedded,
+            backlog,
+            littles_ratio,
+            late,
+            visibility,
+            client,
+            pacing,
+        }
     }
 
     /// How whoever made the load was the limit.

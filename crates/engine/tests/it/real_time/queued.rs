@@ -239,7 +239,7 @@ fn a_run_ends_when_all_that_was_acknowledged_is_stored() {
 
 /// A busy machine may spoil the pacing; what is stored it must not.
 fn nothing_is_missing(outcome: &Outcome) -> bool {
-    outcome.verdict.reasons.iter().all(|r| matches!(r, Reason::PacingBroken { .. }))
+    outcome.verdict.reasons.iter().all(|r| matches!(r, Reason::ClientLimited(_)))
 }
 
 /// Nothing more comes: after a while that is the answer.
