@@ -79,7 +79,7 @@ pub use loading::{Clients, Desk, Loaders, Loading, Orders, PartDesk, PartLoad, P
 pub use observer::{Event, Observer, OperationRecord, Second};
 pub use others::{MOST_REPEATS, OthersSecond, OthersShare, OthersWatch};
 pub use outcome::{
-    Capacity, ClientFigures, DataDisk, Measured, NoQuantile, NotValid, Others, Outcome, Phase, SecondFigures,
+    Capacity, ClientFigures, DataDisk, Emptied, Measured, NoQuantile, NotValid, Others, Outcome, Phase, SecondFigures,
     StepFigures,
 };
 pub use overrides::{ArrivalOverride, Overrides, SearchOverride};
@@ -89,7 +89,7 @@ pub use plan::{
 };
 pub use profile::{
     Arrival, Datapoints, Group, LoadConfig, LoadModel, OperationConfig, OperationKind, Overflow, Phases, Profile, Ramp,
-    ScenarioAction, Stop, Sweep,
+    RampState, ScenarioAction, Stop, Sweep,
 };
 pub use profile_file::{MAX_PROFILE_BYTES, ProfileError, parse_profile, read_profile};
 pub use ramp::{Afterwards, Bounds, Course, Decision, OtherStep, Purpose, Quantity, RampPlan, RampPolicy, Step};

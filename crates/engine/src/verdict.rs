@@ -60,6 +60,13 @@ pub enum Reason {
         /// Values that the stored datapoints should have.
         expected: u64,
     },
+    /// Something was wrong with what a trial of a ramp had stored, when it was dropped to make room for the next.
+    OfTrial {
+        /// Which, from 1; trials that were run again because others disturbed them count.
+        trial: u32,
+        /// What.
+        reason: Box<Self>,
+    },
     /// What was read back is not what was acknowledged.
     Audit {
         /// Acknowledged, and not stored.
@@ -128,6 +135,7 @@ impl Reason {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Internal(_) | Self::NotConserved(_) => 1,
+            Self::OfTrial { reason, .. } => reason.exit_code(),
             Self::NoSustainedLoad => 10,
             Self::ClientLimited(_)
             | Self::AgentLost { .. }
@@ -196,6 +204,9 @@ impl std::fmt::Display for Reason {
             }
             Self::StoredValues { stored, expected } => {
                 write!(f, "the stored datapoints should have {expected} values, but {stored} are stored")
+            }
+            Self::OfTrial { trial, reason } => {
+                write!(f, "trial {trial}, counted before its data were dropped: {reason}")
             }
             Self::Audit { lost, duplicate, corrupt, alien } => {
                 let kinds = [(lost, "lost"), (duplicate, "stored twice"), (corrupt, "corrupt"), (alien, "never sent")];

@@ -38,7 +38,7 @@ pub use agents::Agent;
 pub use answers::{Answers, Cycles};
 pub use audit::{Audit, AuditExample, Detectable};
 pub use backlog::Backlog;
-pub use capacity::{Capacity, Purpose, Step};
+pub use capacity::{Capacity, Purpose, State, Step};
 pub use check::Inconsistency;
 pub use client::{Client, Hiccup, LateTicks, PacingError, WatchLateness};
 pub use errors::ErrorsOfCause;
@@ -75,7 +75,7 @@ use std::time::SystemTime;
 
 /// Name and version of the format. The major number changes when a field changes its meaning or goes, the minor one when
 /// a field comes.
-pub const SCHEMA: &str = "iotbench-run/2.0";
+pub const SCHEMA: &str = "iotbench-run/2.1";
 const SCHEMA_OF_THIS_MAJOR: &str = "iotbench-run/2.";
 
 /// The results document of a run. `docs/results.md` describes every field, `docs/run.schema.json` is its JSON Schema.

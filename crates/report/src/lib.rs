@@ -79,8 +79,8 @@ pub use document::{
     Agent, Answers, AtLeast, Audit, AuditExample, Backlog, BoundTrials, Capacity, Client, Cycles, Detectable, Document,
     DocumentError, Durability, Durations, ErrorsOfCause, Figures, Freshness, Group, Hiccup, Inconsistency, Interval,
     KindLatency, LateTicks, Latency, Limit, Load, MeasuredPart, Operation, OperationCounts, PacingError, Points,
-    Provenance, Purpose, Resources, SCHEMA, Search, Spread, Stages, Status, Steady, SteadyFigure, Step, Storage, Swept,
-    Target, Throughput, Tool, Verdict, Via, WatchLateness, Windows,
+    Provenance, Purpose, Resources, SCHEMA, Search, Spread, Stages, State, Status, Steady, SteadyFigure, Step, Storage,
+    Swept, Target, Throughput, Tool, Verdict, Via, WatchLateness, Windows,
 };
 pub use environment::{Environment, Filesystem, StealMeter, filesystem_of};
 pub use folder::{

@@ -61,7 +61,7 @@ pub(crate) struct CapacityArguments {
 }
 
 /// What a search that goes on has from where it began.
-const FIXED: [&str; 27] = [
+const FIXED: [&str; 28] = [
     "via",
     "profile",
     "backend",
@@ -72,6 +72,7 @@ const FIXED: [&str; 27] = [
     "rate",
     "vus",
     "arrival",
+    "state",
     "connections",
     "batch",
     "strategy",

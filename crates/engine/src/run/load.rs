@@ -65,6 +65,8 @@ pub(super) struct Running {
     pub(super) account: Option<Arc<Account>>,
     /// Whether the run's deadline ended the load.
     pub(super) overran: bool,
+    /// Bytes on disk before the present step of a ramp; `None`: not known.
+    pub(super) storage_bytes: Option<u64>,
 }
 
 /// Why waiting ended.

@@ -104,6 +104,7 @@ impl Session<'_> {
             drain_until_ns: None,
             account,
             overran: false,
+            storage_bytes: None,
         })
     }
 

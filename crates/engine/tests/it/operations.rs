@@ -8,6 +8,7 @@ mod scripted;
 mod deadline;
 mod devices;
 mod failures;
+mod fresh;
 mod groups;
 mod mixes;
 mod ramps;

@@ -190,7 +190,7 @@ fn poison(value: &mut Value, text: &str) {
         Value::Object(map) => {
             for (key, child) in map
                 .iter_mut()
-                .filter(|(key, _)| !["schema", "status", "purpose", "limit", "limits"].contains(&key.as_str()))
+                .filter(|(key, _)| !["schema", "status", "purpose", "state", "limit", "limits"].contains(&key.as_str()))
             {
                 let _ = key;
                 poison(child, text);

@@ -64,6 +64,7 @@ impl Counted {
             others: None,
             disturbed_before: 0,
             followed_ns: self.followed_ns,
+            storage_bytes: None,
             passed: failure.is_none(),
             limit: failure.as_ref().map(|failure| failure.limit),
             failure: failure.map(|failure| failure.message),

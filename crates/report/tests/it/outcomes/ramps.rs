@@ -47,6 +47,7 @@ pub fn ramp() -> Outcome {
             others: None,
             disturbed_before: 0,
             followed_ns: 120_000_000,
+            storage_bytes: Some(20_480 + place * 52_000_000),
             passed: failure.is_none(),
             limit: failure.map(|_| Limit::Latency),
             failure: failure.map(Into::into),
