@@ -41,7 +41,7 @@ static CAPABILITIES: Capabilities = Capabilities {
     blocking: false,
     embedded: false,
     stores: true,
-    empties: false,
+    empties: true,
 };
 
 impl Backend for InfluxDb {

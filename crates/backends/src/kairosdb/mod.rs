@@ -40,7 +40,7 @@ static CAPABILITIES: Capabilities = Capabilities {
     blocking: false,
     embedded: false,
     stores: true,
-    empties: false,
+    empties: true,
 };
 
 impl Backend for KairosDb {

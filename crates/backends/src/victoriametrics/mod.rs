@@ -36,7 +36,7 @@ static CAPABILITIES: Capabilities = Capabilities {
     blocking: false,
     embedded: false,
     stores: true,
-    empties: false,
+    empties: true,
 };
 
 /// The greatest integer up to which a 64-bit float holds every one.
