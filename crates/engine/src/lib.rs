@@ -84,8 +84,8 @@ pub use outcome::{
 };
 pub use overrides::{ArrivalOverride, Overrides, SearchOverride};
 pub use plan::{
-    ActionPlan, Forecast, GroupPlan, Load, OperationPlan, Part, PartsError, Payload, PhasesPlan, Plan, PlanError,
-    PlanRequest, Planned, Question, RequestKind, StopPlan, plan,
+    ActionPlan, Forecast, GroupPlan, LEAST_FREE_BYTES, Load, OperationPlan, Part, PartsError, Payload, PhasesPlan,
+    Plan, PlanError, PlanRequest, Planned, Question, RampRoom, RequestKind, StopPlan, plan,
 };
 pub use profile::{
     Arrival, Datapoints, Group, LoadConfig, LoadModel, OperationConfig, OperationKind, Overflow, Phases, Profile, Ramp,
@@ -94,7 +94,7 @@ pub use profile::{
 pub use profile_file::{MAX_PROFILE_BYTES, ProfileError, parse_profile, read_profile};
 pub use ramp::{Afterwards, Bounds, Course, Decision, OtherStep, Purpose, Quantity, RampPlan, RampPolicy, Step};
 pub use roles::{BROKER_ROLE, CLIENT_ROLE, MACHINE_ROLE, SERVER_ROLE, SHARED_ROLE};
-pub use run::{RunOptions, ServerProcesses, begun, run};
+pub use run::{RunOptions, ServerProcesses, begun, free_bytes, run};
 pub use scenario::{Mark, Scenario, Stretch};
 pub use search::{SearchPlan, TrialVerdict};
 pub use slice::{NotOurSlice, ReadCounts, SentSlice};

@@ -9,6 +9,7 @@ mod length;
 mod operation;
 mod parts;
 mod question;
+mod room;
 mod scenario;
 mod shortened;
 mod state;
@@ -18,6 +19,7 @@ pub use group::{GroupPlan, Load, Part};
 pub use operation::{OperationPlan, Payload, RequestKind};
 pub use parts::PartsError;
 pub use question::Question;
+pub use room::{LEAST_FREE_BYTES, RampRoom};
 pub use scenario::ActionPlan;
 
 use crate::{

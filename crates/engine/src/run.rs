@@ -12,6 +12,7 @@ mod journal;
 mod load;
 mod preload;
 mod prepare;
+mod room;
 mod start;
 mod state;
 mod visible;
@@ -19,6 +20,7 @@ mod whose;
 mod write_back;
 
 pub use acting::ServerProcesses;
+pub use room::free_bytes;
 
 use crate::{
     ceiling::NullBackend,

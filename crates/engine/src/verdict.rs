@@ -1,5 +1,6 @@
 //! Whether a result can be believed, and why not. Pure.
 
+use crate::plan::LEAST_FREE_BYTES;
 use iotbench_core::Cause;
 use serde::{Deserialize, Serialize};
 
@@ -100,6 +101,11 @@ pub enum Reason {
     Overloaded(String),
     /// No operation succeeded.
     NothingMeasured,
+    /// A ramp was ended before the disk of its database was full.
+    NoRoom {
+        /// What was free.
+        free_bytes: u64,
+    },
     /// The run's deadline came before its end.
     RunDeadline {
         /// When that was, after the start of the load.
@@ -152,7 +158,7 @@ impl Reason {
             | Self::LostOnTheWay { .. } => 12,
             Self::Target { cause, .. } | Self::Broker { cause, .. } => cause_exit_code(*cause),
             Self::ServerDied(_) => cause_exit_code(Cause::Server),
-            Self::LocalIo(_) => 30,
+            Self::LocalIo(_) | Self::NoRoom { .. } => 30,
             Self::Signal(number) => u8::try_from(128 + number).unwrap_or(130),
         }
     }
@@ -225,6 +231,12 @@ impl std::fmt::Display for Reason {
                 "the broker has not delivered {acknowledged} of {published} messages, although it had acknowledged them"
             ),
             Self::RunDeadline { after_s } => write!(f, "the run's deadline of {after_s} s came before its end"),
+            Self::NoRoom { free_bytes } => write!(
+                f,
+                "the search ended early: {} MiB are free where the database lies, and it goes on with {} MiB or more: make room",
+                free_bytes >> 20,
+                LEAST_FREE_BYTES >> 20
+            ),
             Self::NotReadBack(why) => write!(f, "what is stored was to be read back, and could not be: {why}"),
             Self::Overloaded(why) => {
                 write!(

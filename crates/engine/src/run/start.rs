@@ -104,6 +104,7 @@ impl Session<'_> {
             drain_until_ns: None,
             account,
             overran: false,
+            free_bytes_at_end: None,
             storage_bytes: None,
         })
     }

@@ -12,6 +12,7 @@ mod fresh;
 mod groups;
 mod mixes;
 mod ramps;
+mod room;
 mod tracing;
 mod transactions;
 
