@@ -35,6 +35,7 @@ static CAPABILITIES: Capabilities = Capabilities {
     blocking: true,
     embedded: true,
     stores: true,
+    empties: false,
 };
 
 impl Backend for CsvFile {

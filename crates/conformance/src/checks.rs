@@ -29,6 +29,9 @@ pub(crate) async fn all(subject: &Subject<'_>, outcomes: &mut Vec<Outcome>) {
     note("an empty table answers with nothing", nothing(subject).await);
     note("datapoints of equal device and time", duplicates(subject).await);
     note("a table of ours is created anew, of whichever run", replaced(subject).await);
+    if subject.capabilities().empties {
+        note("a table made anew is empty, and its writers go on", emptied(subject).await);
+    }
     note("a stranger's object is refused and left alone", foreign(subject).await);
     note("dropping leaves nothing, and others' things as they were", dropped(subject).await);
     note("known answers: numbers", known::numbers(subject).await);
@@ -260,6 +263,22 @@ async fn replaced(subject: &Subject<'_>) -> Check {
 
 fn schema_of_two() -> Result<Schema, Failure> {
     Ok(schema(&[(ValueType::F64, 2)])?)
+}
+
+async fn emptied(subject: &Subject<'_>) -> Check {
+    let (schema, session) = simple_session(subject, "emptied")?;
+    session.database.create().await?;
+    let mut writer = session.database.writer().await?;
+    for points in 1..=3 {
+        let seconds: Vec<_> = (0..points).collect();
+        session.write(&mut *writer, &[simple_batch(&schema, &seconds, 1.0)]).await?;
+        let stored = points.unsigned_abs();
+        session.expect_counts(stored, stored).await?;
+        session.database.create().await?;
+        session.expect_counts(0, 0).await?;
+    }
+    drop(writer);
+    Ok(session.database.drop_created().await?)
 }
 
 async fn foreign(subject: &Subject<'_>) -> Check {

@@ -110,6 +110,9 @@ pub struct Capabilities {
     pub embedded: bool,
     /// Datapoints can be counted and read again.
     pub stores: bool,
+    /// [`Database::create`](crate::Database::create) makes its table anew, empty, also while writers are connected: they go
+    /// on with the new one.
+    pub empties: bool,
 }
 
 /// Why a combination cannot be run: "n/a" with its reason.
@@ -189,6 +192,7 @@ mod tests {
             blocking: false,
             embedded: false,
             stores: true,
+            empties: false,
         }
     }
 

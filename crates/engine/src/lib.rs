@@ -81,22 +81,22 @@ pub use loading::{Clients, Desk, Loaders, Loading, Orders, PartDesk, PartLoad, P
 pub use observer::{Event, Observer, OperationRecord, Second};
 pub use others::{MOST_REPEATS, OthersSecond, OthersShare, OthersWatch};
 pub use outcome::{
-    Capacity, ClientFigures, DataDisk, Measured, NoQuantile, NotValid, Others, Outcome, Phase, SecondFigures,
+    Capacity, ClientFigures, DataDisk, Emptied, Measured, NoQuantile, NotValid, Others, Outcome, Phase, SecondFigures,
     StepFigures,
 };
 pub use overrides::{ArrivalOverride, Overrides, SearchOverride};
 pub use plan::{
-    ActionPlan, Forecast, GroupPlan, Load, OperationPlan, Part, PartsError, Payload, PhasesPlan, Plan, PlanError,
-    PlanRequest, Planned, Question, RequestKind, StopPlan, plan,
+    ActionPlan, Forecast, GroupPlan, LEAST_FREE_BYTES, Load, OperationPlan, Part, PartsError, Payload, PhasesPlan,
+    Plan, PlanError, PlanRequest, Planned, Question, RampRoom, RequestKind, StopPlan, plan,
 };
 pub use profile::{
     Arrival, Datapoints, Group, LoadConfig, LoadModel, OperationConfig, OperationKind, Overflow, Phases, Profile, Ramp,
-    ScenarioAction, Stop, Sweep,
+    RampState, ScenarioAction, Stop, Sweep,
 };
 pub use profile_file::{MAX_PROFILE_BYTES, ProfileError, parse_profile, read_profile};
 pub use ramp::{Afterwards, Bounds, Course, Decision, OtherStep, Purpose, Quantity, RampPlan, RampPolicy, Step};
 pub use roles::{BROKER_ROLE, CLIENT_ROLE, MACHINE_ROLE, SERVER_ROLE, SHARED_ROLE};
-pub use run::{RunOptions, ServerProcesses, begun, run};
+pub use run::{RunOptions, ServerProcesses, begun, free_bytes, run};
 pub use scenario::{Mark, Scenario, Stretch};
 pub use search::{Estimate, Method, Move, SearchPlan, TrialReport, TrialVerdict};
 pub use slice::{NotOurSlice, ReadCounts, SentSlice};

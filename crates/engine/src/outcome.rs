@@ -91,8 +91,10 @@ pub struct Outcome {
     /// How long a transaction without a request takes, begin and commit, in the mean of several before the load; `None`:
     /// the load has no transactions.
     pub empty_transaction_ns: Option<f64>,
-    /// What the database holds at the end; `None`: not counted.
+    /// What the database held at the end, and before each time that it was emptied on purpose; `None`: not counted.
     pub stored: Option<Counts>,
+    /// What was dropped on purpose, so that each step of a ramp began with an empty database.
+    pub emptied: Emptied,
     /// What became of each datapoint; `None`: the database stores nothing that could be read again.
     pub ledger: Option<Ledger>,
     /// What is stored, held against the ledger; `None`: it was not read back.
@@ -129,6 +131,19 @@ pub struct Outcome {
     pub client: ClientFigures,
     /// What each agent did of the load; none: this process made it.
     pub agents: Vec<AgentFigures>,
+}
+
+/// What was dropped on purpose between the steps of a ramp.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Emptied {
+    /// How often the database was emptied.
+    pub times: u32,
+    /// Datapoints that had been acknowledged when it was emptied last.
+    pub acked: u64,
+    /// What was counted before each time, in all.
+    pub stored: Counts,
+    /// Those of these datapoints that may have been there: what was too much was told.
+    pub accounted: u64,
 }
 
 /// What others had of the machine.
@@ -285,6 +300,9 @@ pub struct StepFigures {
     /// How long after its end its operations were followed to their answers, or until they had failed it.
     #[serde(default)]
     pub followed_ns: u64,
+    /// Bytes on disk before it; `None`: not known, or asking would have been a load.
+    #[serde(default)]
+    pub storage_bytes: Option<u64>,
     /// Whether the load was sustained.
     pub passed: bool,
     /// What it failed by, if it did.

@@ -5,7 +5,7 @@ mod search;
 pub use search::SearchOverride;
 
 use crate::{
-    profile::{Arrival, Datapoints, LoadModel, OperationKind, Profile, ScenarioAction},
+    profile::{Arrival, Datapoints, LoadModel, OperationKind, Profile, RampState, ScenarioAction},
     profile_file::{ProfileError, misspelt},
     units::{Auto, Count, Rate, Span},
 };
@@ -60,6 +60,8 @@ pub struct Overrides {
     pub seed: Option<u64>,
     /// A search for the highest sustainable load.
     pub search: Option<SearchOverride>,
+    /// What each step of a ramp begins with.
+    pub state: Option<RampState>,
 }
 
 impl Profile {
@@ -149,7 +151,18 @@ fn apply_options(profile: &mut Profile, overrides: &Overrides) -> Result<(), Pro
             operation.datapoints = Auto::Set(batch);
         }
     }
-    overrides.search.map_or(Ok(()), |search| search.apply(profile))
+    overrides.search.map_or(Ok(()), |search| search.apply(profile))?;
+    overrides.state.map_or(Ok(()), |state| set_state(profile, state))
+}
+
+fn set_state(profile: &mut Profile, state: RampState) -> Result<(), ProfileError> {
+    let Some(ramp) = &mut profile.ramp else {
+        let message =
+            "it says what each step of a ramp begins with, and this is a fixed load: iotbench capacity searches";
+        return Err(ProfileError::new(format!("--state {state}"), "ramp.state", message));
+    };
+    ramp.state = Auto::Set(state);
+    Ok(())
 }
 
 fn set_arrival(profile: &mut Profile, arrival: ArrivalOverride) {

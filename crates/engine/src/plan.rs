@@ -9,17 +9,26 @@ mod length;
 mod operation;
 mod parts;
 mod question;
+mod room;
 mod scenario;
 mod shortened;
+mod state;
 
 pub use forecast::Forecast;
 pub use group::{GroupPlan, Load, Part};
 pub use operation::{OperationPlan, Payload, RequestKind};
 pub use parts::PartsError;
 pub use question::Question;
+pub use room::{LEAST_FREE_BYTES, RampRoom};
 pub use scenario::ActionPlan;
 
-use crate::{profile::Profile, profile_file::ProfileError, ramp::RampPlan, sweep::SweptValue, units::Auto};
+use crate::{
+    profile::{Profile, RampState},
+    profile_file::ProfileError,
+    ramp::RampPlan,
+    sweep::SweptValue,
+    units::Auto,
+};
 use iotbench_core::{Backend, Layout, Marker, Misfit, Name, OpenRequest, SERVER_SETTINGS, Settings, TableSpec, Target};
 use iotbench_simulator::{Dataset, DatasetError};
 use serde::{Deserialize, Serialize};
@@ -74,6 +83,9 @@ pub struct Plan {
     pub phases: PhasesPlan,
     /// The search for the greatest load, if it is one.
     pub ramp: Option<RampPlan>,
+    /// What each of its steps begins with.
+    #[serde(default = "keep")]
+    pub state: RampState,
     /// When a load is too much.
     pub stop: StopPlan,
     /// What is done to processes of the server, by time.
@@ -118,6 +130,11 @@ pub struct PhasesPlan {
     /// What other programs may have of the machine's processors; 1: it is not judged.
     #[serde(default = "all")]
     pub others_cpu: f64,
+}
+
+/// Plans of before knew nothing else.
+fn keep() -> RampState {
+    RampState::Keep
 }
 
 /// Plans of before did not judge it.
@@ -218,6 +235,9 @@ pub fn plan(request: PlanRequest<'_>, backend: &dyn Backend) -> Result<Planned, 
     backend.open(open.clone()).map_err(|e| PlanError::from(setting_error(&profile_file, backend.name(), e)))?;
     let context = Context { profile: &profile, dataset: &*dataset, backend, layout, phases: &phases };
     let groups = group::plans(context).map_err(|(key, message)| fail(&key, message))?;
+    let (state, of_state) = state::of_ramp(&profile, &phases, backend).map_err(|(key, message)| fail(&key, message))?;
+    let mut remarks = check::remarks(&profile, backend, open.target.insecure);
+    remarks.extend(of_state);
     let plan = Plan {
         run_id,
         seed,
@@ -230,10 +250,11 @@ pub fn plan(request: PlanRequest<'_>, backend: &dyn Backend) -> Result<Planned, 
         groups,
         phases,
         ramp: profile.ramp.as_ref().map(|ramp| check::ramp(&profile, ramp)),
+        state,
         stop: check::stop(&profile),
         scenario,
         sweep,
-        remarks: check::remarks(&profile, backend, open.target.insecure),
+        remarks,
         profile,
     };
     Ok(Planned { plan, dataset, open, base: base.to_owned() })

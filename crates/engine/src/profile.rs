@@ -38,7 +38,7 @@ mod course;
 mod operation;
 mod scenario;
 
-pub use course::{Phases, Ramp, Stop, Sweep};
+pub use course::{Phases, Ramp, RampState, Stop, Sweep};
 pub use operation::{Datapoints, OperationConfig, OperationKind};
 pub use scenario::ScenarioAction;
 

@@ -12,12 +12,15 @@ mod journal;
 mod load;
 mod preload;
 mod prepare;
+mod room;
 mod start;
+mod state;
 mod visible;
 mod whose;
 mod write_back;
 
 pub use acting::ServerProcesses;
+pub use room::free_bytes;
 
 use crate::{
     ceiling::NullBackend,
@@ -25,7 +28,7 @@ use crate::{
     ledger::{Journal, LedgerStore},
     loading::Loaders,
     observer::{Event, Observer},
-    outcome::{ClientFigures, DataDisk, Others, Outcome, Phase, StepFigures},
+    outcome::{ClientFigures, DataDisk, Emptied, Others, Outcome, Phase, StepFigures},
     plan::Planned,
     slice::ReadCounts,
     stop::StopSignal,
@@ -98,6 +101,7 @@ pub fn run(
                 created: false,
                 journal: None,
                 carrying: None,
+                of_trials: None,
             };
             let reasons = session.phases();
             outcome = session.outcome;
@@ -122,6 +126,8 @@ struct Session<'a> {
     created: bool,
     journal: Option<Journal>,
     carrying: Option<carried::Carrying>,
+    /// What was wrong with the data of the first trial that had something wrong, when they were dropped.
+    of_trials: Option<Reason>,
 }
 
 impl Session<'_> {
@@ -130,11 +136,12 @@ impl Session<'_> {
         let mut reasons = Vec::new();
         let loaded = self.prepare().and_then(|()| self.load(&mut reasons));
         reasons.extend(loaded.err());
+        reasons.extend(self.of_trials.take());
         let reachable = self.stop.death().is_none();
         let answers = !reasons.iter().any(|r| matches!(r, Reason::Target { .. }));
         if self.created && reachable && answers {
-            reasons.extend(self.verify().err());
-            reasons.extend(self.audit().err());
+            let stored = self.verify(&mut reasons);
+            reasons.extend(self.audit(stored).err());
         }
         if self.created && reachable && !self.options.keep {
             reasons.extend(self.drop_created(answers).err());
@@ -207,6 +214,7 @@ pub fn begun(planned: &Planned, backend: &dyn Backend) -> Outcome {
         preloaded_points: 0,
         empty_transaction_ns: None,
         stored: None,
+        emptied: Emptied::default(),
         ledger: None,
         audit: None,
         reads: ReadCounts::default(),

@@ -1,5 +1,6 @@
 //! Whether a result can be believed, and why not. Pure.
 
+use crate::plan::LEAST_FREE_BYTES;
 use iotbench_core::Cause;
 use serde::{Deserialize, Serialize};
 
@@ -53,6 +54,13 @@ pub enum Reason {
         /// Values that the stored datapoints should have.
         expected: u64,
     },
+    /// Something was wrong with what a trial of a ramp had stored, when it was dropped to make room for the next.
+    OfTrial {
+        /// Which, from 1; trials that were run again because others disturbed them count.
+        trial: u32,
+        /// What.
+        reason: Box<Self>,
+    },
     /// What was read back is not what was acknowledged.
     Audit {
         /// Acknowledged, and not stored.
@@ -86,6 +94,11 @@ pub enum Reason {
     Overloaded(String),
     /// No operation succeeded.
     NothingMeasured,
+    /// A ramp was ended before the disk of its database was full.
+    NoRoom {
+        /// What was free.
+        free_bytes: u64,
+    },
     /// The run's deadline came before its end.
     RunDeadline {
         /// When that was, after the start of the load.
@@ -121,6 +134,7 @@ impl Reason {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Internal(_) | Self::NotConserved(_) => 1,
+            Self::OfTrial { reason, .. } => reason.exit_code(),
             Self::NoSustainedLoad => 10,
             Self::ClientLimited(_)
             | Self::AgentLost { .. }
@@ -136,7 +150,7 @@ impl Reason {
             | Self::LostOnTheWay { .. } => 12,
             Self::Target { cause, .. } | Self::Broker { cause, .. } => cause_exit_code(*cause),
             Self::ServerDied(_) => cause_exit_code(Cause::Server),
-            Self::LocalIo(_) => 30,
+            Self::LocalIo(_) | Self::NoRoom { .. } => 30,
             Self::Signal(number) => u8::try_from(128 + number).unwrap_or(130),
         }
     }
@@ -183,6 +197,9 @@ impl std::fmt::Display for Reason {
             Self::StoredValues { stored, expected } => {
                 write!(f, "the stored datapoints should have {expected} values, but {stored} are stored")
             }
+            Self::OfTrial { trial, reason } => {
+                write!(f, "trial {trial}, counted before its data were dropped: {reason}")
+            }
             Self::Audit { lost, duplicate, corrupt, alien } => {
                 let kinds = [(lost, "lost"), (duplicate, "stored twice"), (corrupt, "corrupt"), (alien, "never sent")];
                 let found = kinds.into_iter().filter(|(n, _)| **n > 0).map(|(n, kind)| format!("{n} {kind}"));
@@ -200,6 +217,12 @@ impl std::fmt::Display for Reason {
                 "the broker has not delivered {acknowledged} of {published} messages, although it had acknowledged them"
             ),
             Self::RunDeadline { after_s } => write!(f, "the run's deadline of {after_s} s came before its end"),
+            Self::NoRoom { free_bytes } => write!(
+                f,
+                "the search ended early: {} MiB are free where the database lies, and it goes on with {} MiB or more: make room",
+                free_bytes >> 20,
+                LEAST_FREE_BYTES >> 20
+            ),
             Self::NotReadBack(why) => write!(f, "what is stored was to be read back, and could not be: {why}"),
             Self::Overloaded(why) => {
                 write!(

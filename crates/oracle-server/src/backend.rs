@@ -63,6 +63,7 @@ static CAPABILITIES: Capabilities = Capabilities {
     blocking: false,
     embedded: true,
     stores: false,
+    empties: false,
 };
 
 impl Backend for OracleBackend {

@@ -67,8 +67,26 @@ fn what_cannot_be_bounded_beforehand_is_said_with_its_reason() {
     let search = dry_run(&["-p", "pmu_write"]);
     let time = search["expected"]["time"].as_str().unwrap();
     assert!(time.contains("at most 100 steps of 6s"), "{time}");
-    assert!(search["expected"]["disk"].as_str().unwrap().contains("at its greatest load"), "{search}");
+    let room = search["expected"]["disk"].as_str().unwrap();
+    assert!(room.contains(" at once, the first steps up to ") && room.contains("at its greatest load"), "{search}");
+    let kept = disk(&["-p", "pmu_write", "--set", "ramp.state=keep"]);
+    assert!(kept.contains("it grows until the answer is known"), "{kept}");
     assert_eq!(disk(&["-p", "machine_write", "-b", "blackhole"]), "blackhole stores nothing");
     let history = dry_run(&["-p", "greenhouse_dashboard"]);
     assert!(history["expected"]["time"].as_str().unwrap().starts_with("before it a history of "), "{history}");
+}
+
+#[test]
+fn what_steps_of_a_ramp_begin_with_is_refused_where_it_cannot_be() {
+    for (arguments, why) in [
+        (&["-p", "machine_read", "--set", "ramp.steps=[1,2]", "--state", "fresh"][..], "ramp.state"),
+        (&["-p", "pmu_write", "-b", "blackhole", "--state", "fresh"], "ramp.state"),
+        (&["-p", "pmu_write", "--vus", "3", "--state", "keep"], "--state keep"),
+        (&["-p", "pmu_write", "--state", "frsh"], "write fresh"),
+        (&["-p", "pmu_write", "--set", "ramp.state=7"], "ramp.state"),
+    ] {
+        let said = call(&[&["run", "--dry-run"], arguments].concat());
+        assert_eq!(said.code, 2, "{arguments:?}: {}", said.err);
+        assert!(said.err.contains(why), "{arguments:?}: {}", said.err);
+    }
 }

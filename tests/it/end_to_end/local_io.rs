@@ -70,3 +70,16 @@ fn a_disk_that_fills_keeps_the_last_good_document() {
     assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok(), "the last good document is whole: {text}");
     assert!(said(&output).contains("\"schema\""), "what was measured is shown: {}", said(&output));
 }
+
+#[test]
+fn a_ramp_without_room_for_its_first_step_is_refused_before_anything_is_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(mounted) = Mounted::tmpfs(folder.path(), "256m") else {
+        eprintln!("skipped: no file system can be mounted here (needs root)");
+        return;
+    };
+    let output = iotbench(mounted.0, &["run", "-p", "pmu_write"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(30), "{}", said(&output));
+    assert!(said(&output).contains("make room"), "{}", said(&output));
+    assert_eq!(mounted.0.read_dir().unwrap().count(), 0);
+}

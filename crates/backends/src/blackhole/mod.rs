@@ -25,6 +25,7 @@ static CAPABILITIES: Capabilities = Capabilities {
     blocking: false,
     embedded: true,
     stores: false,
+    empties: false,
 };
 
 #[derive(serde::Deserialize)]

@@ -47,6 +47,7 @@ const CAPABILITIES: Capabilities = Capabilities {
     // Its work and the client's are done by the same process.
     embedded: true,
     stores: false,
+    empties: false,
 };
 
 impl Closure {

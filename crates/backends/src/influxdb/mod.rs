@@ -41,6 +41,7 @@ static CAPABILITIES: Capabilities = Capabilities {
     blocking: false,
     embedded: false,
     stores: true,
+    empties: true,
 };
 
 impl Backend for InfluxDb {

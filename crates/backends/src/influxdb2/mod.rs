@@ -35,6 +35,7 @@ static CAPABILITIES: Capabilities = Capabilities {
     blocking: false,
     embedded: false,
     stores: true,
+    empties: false,
 };
 
 impl Backend for InfluxDb2 {

@@ -43,6 +43,7 @@ const OF_BOTH: Capabilities = Capabilities {
     blocking: false,
     embedded: false,
     stores: true,
+    empties: true,
 };
 
 /// Numbers come back equal: MariaDB's columns of floats lose the sign of -0.0.

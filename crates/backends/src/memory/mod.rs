@@ -27,6 +27,7 @@ static CAPABILITIES: Capabilities = Capabilities {
     blocking: false,
     embedded: true,
     stores: true,
+    empties: true,
 };
 
 #[derive(serde::Deserialize)]

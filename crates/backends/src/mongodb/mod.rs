@@ -46,6 +46,7 @@ static CAPABILITIES: Capabilities = Capabilities {
     blocking: false,
     embedded: false,
     stores: true,
+    empties: false,
 };
 
 #[async_trait]

@@ -39,6 +39,7 @@ static CAPABILITIES: Capabilities = Capabilities {
     blocking: false,
     embedded: false,
     stores: true,
+    empties: false,
 };
 
 impl Backend for OpenTsdb {

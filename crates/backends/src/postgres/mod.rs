@@ -44,6 +44,7 @@ static CAPABILITIES: Capabilities = Capabilities {
     blocking: false,
     embedded: false,
     stores: true,
+    empties: true,
 };
 
 /// Numbers come back equal: JSONB keeps them as decimals, and so loses the sign of -0.0. No text may hold U+0000.

@@ -36,6 +36,7 @@ static CAPABILITIES: Capabilities = Capabilities {
     blocking: false,
     embedded: false,
     stores: true,
+    empties: false,
 };
 
 /// The least integer stands for no value.

@@ -41,7 +41,11 @@ impl Database for SqliteDatabase {
     }
 
     async fn create(&self) -> Result<(), Error> {
-        marker::create(&mut self.file.connect()?, &self.table, self.indexes)
+        let mut connection = self.file.connect()?;
+        if marker::create(&mut connection, &self.table, self.indexes)? {
+            self.file.shrink_if_ours(&connection)?;
+        }
+        Ok(())
     }
 
     async fn adopt(&self) -> Result<bool, Error> {

@@ -89,6 +89,17 @@ impl DatabaseFile {
         })
     }
 
+    /// Gives the disk back what was dropped, if we created the file: it is rewritten without its free pages, and no journal
+    /// keeps its size. Other connections may be open, but not within a transaction.
+    pub(crate) fn shrink_if_ours(&self, connection: &Connection) -> Result<(), Error> {
+        // A journal that persists keeps the greatest size that it ever had.
+        let shrink = "PRAGMA journal_size_limit = 0; VACUUM; PRAGMA wal_checkpoint(TRUNCATE)";
+        let is_ours = "SELECT application_id = ?1 FROM pragma_application_id";
+        let is_ours: bool =
+            connection.query_row(is_ours, [APPLICATION_ID], |row| row.get(0)).map_err(|e| classify(&e))?;
+        if is_ours { connection.execute_batch(shrink).map_err(|e| classify(&e)) } else { Ok(()) }
+    }
+
     /// Deletes the file and its journals if we created it and nothing is left in it.
     pub(crate) fn delete_if_ours_and_empty(&self, connection: Connection) -> Result<(), Error> {
         let is_ours = "SELECT (SELECT application_id FROM pragma_application_id) = ?1

@@ -9,11 +9,11 @@ pub(crate) const MARKER_TABLE: &str = "iotbench_marker";
 const COLUMNS: [&str; 4] = ["table_name", "run_id", "fingerprint", "created_by"];
 const CREATED_BY: &str = concat!("iotbench ", env!("CARGO_PKG_VERSION"));
 
-/// Creates and marks a table, in the place of an earlier one of ours.
+/// Creates and marks a table, in the place of an earlier one of ours; true: there was one.
 ///
 /// # Errors
 /// [`Cause::NotOurs`] where something of its name does not carry our marker.
-pub(crate) fn create(connection: &mut Connection, table: &TableSpec, indexes: Indexes) -> Result<(), Error> {
+pub(crate) fn create(connection: &mut Connection, table: &TableSpec, indexes: Indexes) -> Result<bool, Error> {
     let failed = |e| classify(&e);
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
     let is_ours = refuse_foreign(&transaction, table)?;
@@ -32,7 +32,8 @@ pub(crate) fn create(connection: &mut Connection, table: &TableSpec, indexes: In
     transaction
         .execute(&insert, params![table.name.as_str(), marker.run_id, marker.fingerprint, CREATED_BY])
         .map_err(failed)?;
-    transaction.commit().map_err(failed)
+    transaction.commit().map_err(failed)?;
+    Ok(is_ours)
 }
 
 /// Makes this run the owner of a table that an earlier run left, if it is there with the same fingerprint; else changes

@@ -36,6 +36,7 @@ static CAPABILITIES: Capabilities = Capabilities {
     blocking: true,
     embedded: true,
     stores: true,
+    empties: true,
 };
 
 /// Numbers come back equal: a column of type REAL keeps a whole number as an integer, and so loses the sign of -0.0.

@@ -36,6 +36,7 @@ static CAPABILITIES: Capabilities = Capabilities {
     blocking: false,
     embedded: false,
     stores: true,
+    empties: true,
 };
 
 /// The greatest integer up to which a 64-bit float holds every one.

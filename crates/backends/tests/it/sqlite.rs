@@ -89,6 +89,29 @@ async fn a_file_of_ours_appears_with_the_first_call_and_goes_with_the_last() {
 }
 
 #[tokio::test]
+async fn a_table_made_anew_leaves_a_small_file_to_writers_that_stay_connected() {
+    for mode in ["wal", "delete", "truncate", "persist"] {
+        let folder = tempfile::tempdir().unwrap();
+        let database = in_folder(folder.path(), json!({"journal_mode": mode}));
+        database.create().await.unwrap();
+        let mut writer = database.writer().await.unwrap();
+        let mut reader = database.reader().await.unwrap();
+        // The index of a write-ahead log that connections share is there from the first question on.
+        assert_eq!(reader.visible_points().await.unwrap(), 0, "{mode}");
+        let empty = database.storage_bytes().await.unwrap().unwrap();
+        for trial in 1..=3 {
+            writer.write(&batch(0, 20_000)).await.unwrap();
+            assert_eq!(reader.visible_points().await.unwrap(), 20_000, "{mode}, trial {trial}");
+            assert!(database.storage_bytes().await.unwrap() > Some(4 * empty), "{mode}, trial {trial}");
+            database.create().await.unwrap();
+            assert_eq!(reader.visible_points().await.unwrap(), 0, "{mode}, trial {trial}");
+            let left = database.storage_bytes().await.unwrap().unwrap();
+            assert!(left <= 2 * empty, "{mode}, trial {trial}: {left} bytes, {empty} when it was new");
+        }
+    }
+}
+
+#[tokio::test]
 async fn the_promise_is_read_back_for_each_mode() {
     use PromiseLevel::{OsCrash, ProcessCrash};
     for (settings, level) in [

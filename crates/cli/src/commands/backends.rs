@@ -169,6 +169,7 @@ pub(super) fn abilities(c: &Capabilities) -> Vec<[String; 2]> {
         row("most writers", &writers),
         row("inside the client's process", yes(c.embedded)),
         row("stores what it is sent", yes(c.stores)),
+        row("is emptied under its writers", yes(c.empties)),
     ]
 }
 

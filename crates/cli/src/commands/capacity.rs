@@ -62,7 +62,7 @@ pub(crate) struct CapacityArguments {
 }
 
 /// What a search that goes on has from where it began.
-const FIXED: [&str; 27] = [
+const FIXED: [&str; 28] = [
     "via",
     "profile",
     "backend",
@@ -73,6 +73,7 @@ const FIXED: [&str; 27] = [
     "rate",
     "vus",
     "arrival",
+    "state",
     "connections",
     "batch",
     "strategy",

@@ -55,6 +55,7 @@ fn run_jobs(jobs: &[Job], arguments: &RunArguments) -> Result<u8, CliError> {
     broker::find_program(arguments)?;
     jobs.iter().try_for_each(Job::reserve_descriptors)?;
     expected::say(jobs, arguments)?;
+    expected::refuse_without_room(jobs, arguments)?;
     let agents = agents::gather(&arguments.agents, arguments.keep, arguments.output_format == OutputFormat::Quiet)?;
     let views = arguments.open_views()?;
     let arguments = &arguments.shown_by(&views).made_by(agents.as_ref());

@@ -196,7 +196,7 @@ impl<'a> Auditor<'a> {
     }
 
     fn account<'b>(&'b self, ranges: &'b FateRanges) -> Account<'b> {
-        Account { history: &self.history, summary: self.summary, ranges }
+        Account { history: &self.history, summary: self.summary, ranges, may_come_late: self.request.may_lose }
     }
 
     /// Looks at a piece in some stretches of time.

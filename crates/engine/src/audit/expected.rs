@@ -25,14 +25,19 @@ pub struct Account<'a> {
     pub history: &'a History,
     pub summary: LedgerSummary,
     pub ranges: &'a FateRanges,
+    /// Whether what was acknowledged may still come after it was not waited for any longer.
+    pub may_come_late: bool,
 }
 
 impl Account<'_> {
-    /// The datapoints of a device, ascending and disjoint. The history was acknowledged; of a run that did not end, whatever
+    /// The datapoints of a device, ascending and disjoint, without those that were dropped on purpose. The history was acknowledged; of a run that did not end, whatever
     /// was reserved and has no other fate is unknown.
     pub fn segments(&self, device: u32) -> Vec<Segment> {
         let of = |fate| self.ranges.of(fate).of_device(device).map(move |indices| (indices, fate));
         let mut found: Vec<_> = Fate::ALL.into_iter().flat_map(of).collect();
+        if self.may_come_late {
+            found.extend(self.ranges.dropped().of_device(device).map(|indices| (indices, Fate::Unknown)));
+        }
         if self.summary.history.is_some() {
             found.extend(self.history.indices(device).into_iter().map(|indices| (indices, Fate::Acked)));
         }

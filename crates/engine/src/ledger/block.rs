@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! magic      8 bytes   "IOTBLDGR"
-//! version    2 bytes   1, little endian
+//! version    2 bytes   2, little endian; 1 has no blocks of a table made anew
 //! blocks     kind 1 byte, length 4 bytes little endian, content, first 4 bytes of the SHA-256 of all these
 //! ```
 //!
@@ -12,7 +12,8 @@ use sha2::{Digest, Sha256};
 use std::io::{self, Read};
 
 const MAGIC: &[u8; 8] = b"IOTBLDGR";
-const VERSION: u16 = 1;
+const VERSION: u16 = 2;
+const OLDEST: u16 = 1;
 /// The longest content of a block: a plan in JSON, or ranges of datapoints.
 const MOST_BYTES: usize = 16 << 20;
 const CHECK_BYTES: usize = 4;
@@ -51,13 +52,16 @@ pub enum Kind {
     History = 5,
     /// The end of the run: the sums.
     End = 6,
+    /// What was written so far is about to be dropped on purpose: from here on it may be there or not.
+    Dropping = 7,
+    /// It is dropped.
+    Dropped = 8,
 }
 
 impl Kind {
     fn of(byte: u8) -> Option<Self> {
-        [Self::Head, Self::Acked, Self::Failed, Self::Unknown, Self::Reserved, Self::History, Self::End]
-            .into_iter()
-            .find(|&kind| kind as u8 == byte)
+        let first = [Self::Head, Self::Acked, Self::Failed, Self::Unknown, Self::Reserved, Self::History];
+        first.into_iter().chain([Self::End, Self::Dropping, Self::Dropped]).find(|&kind| kind as u8 == byte)
     }
 }
 
@@ -107,7 +111,7 @@ impl<R: Read> Blocks<R> {
             return Err(LedgerError::NoLedger);
         }
         match version.try_into().map(u16::from_le_bytes) {
-            Ok(VERSION) => Ok(Self { from, block: Vec::new() }),
+            Ok(OLDEST..=VERSION) => Ok(Self { from, block: Vec::new() }),
             Ok(other) => Err(LedgerError::OtherVersion(other)),
             Err(_) => Err(LedgerError::NoLedger),
         }

@@ -120,6 +120,23 @@ impl Journal {
         Ok(())
     }
 
+    /// All that was written is about to be dropped on purpose; every datapoint that was sent has its fate.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn dropping(&mut self) -> io::Result<()> {
+        self.flush()?;
+        self.write(Kind::Dropping, |_| ())
+    }
+
+    /// It is dropped.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn dropped(&mut self) -> io::Result<()> {
+        self.write(Kind::Dropped, |_| ())
+    }
+
     /// The run has ended, and every datapoint is accounted for.
     ///
     /// # Errors

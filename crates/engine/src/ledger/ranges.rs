@@ -38,6 +38,18 @@ impl PointRanges {
         ranges.insert(first, end);
     }
 
+    /// Takes over the datapoints of others.
+    pub fn append(&mut self, others: &mut Self) {
+        let taken = std::mem::take(&mut others.devices);
+        if self.devices.is_empty() {
+            self.devices = taken;
+            return;
+        }
+        for (device, ranges) in taken {
+            ranges.into_iter().for_each(|(first, end)| self.add_range(device, first..end));
+        }
+    }
+
     /// The ranges of one device, ascending.
     pub fn of_device(&self, device: u32) -> impl Iterator<Item = Range<u64>> + '_ {
         self.devices.get(&device).into_iter().flatten().map(|(&first, &end)| first..end)

@@ -33,6 +33,17 @@ pub struct LedgerSummary {
 pub struct FateRanges {
     /// Acknowledged, failed, unknown.
     by_fate: [PointRanges; 3],
+    /// Acknowledged, and dropped on purpose since.
+    dropped: PointRanges,
+}
+
+/// What a ledger tells as it is read.
+enum Told {
+    Points(Fate, u32, Range<u64>),
+    /// All acknowledged so far are about to be dropped, and may be there or not.
+    Dropping,
+    /// They are dropped.
+    Dropped,
 }
 
 impl Ledger {
@@ -60,7 +71,7 @@ impl Ledger {
     /// # Errors
     /// It is damaged.
     pub fn summary(&self) -> Result<LedgerSummary, LedgerError> {
-        self.read(&mut |_, _, _| {})
+        self.read(&mut |_| {})
     }
 
     /// The datapoints of some devices; `None`: they are more than `most` ranges.
@@ -69,22 +80,32 @@ impl Ledger {
     /// It is damaged.
     pub fn ranges(&self, devices: &dyn Fn(u32) -> bool, most: usize) -> Result<Option<FateRanges>, LedgerError> {
         let mut ranges = FateRanges::default();
-        let (mut added, mut is_too_much) = (0, false);
-        self.read(&mut |fate, device, indices| {
-            if devices(device) && !is_too_much {
+        let (mut added, mut is_too_much, mut is_dropping) = (0, false, false);
+        self.read(&mut |told| match told {
+            Told::Points(fate, device, indices) if devices(device) && !is_too_much => {
                 ranges.of_mut(fate).add_range(device, indices);
                 added += 1;
                 // Ranges that were joined do not count.
                 if added > most {
-                    added = ranges.by_fate.iter().map(PointRanges::ranges).sum();
+                    added = ranges.held();
                     is_too_much = added > most / 2;
                 }
             }
+            Told::Points(..) => {}
+            Told::Dropping => is_dropping = true,
+            Told::Dropped => {
+                is_dropping = false;
+                ranges.dropped.append(&mut ranges.by_fate[0]);
+            }
         })?;
+        if is_dropping {
+            let [acked, _, unknown] = &mut ranges.by_fate;
+            unknown.append(acked);
+        }
         Ok((!is_too_much).then_some(ranges))
     }
 
-    /// All acknowledged datapoints of the load, for tests and small runs.
+    /// All acknowledged datapoints of the load that were not dropped on purpose, for tests and small runs.
     ///
     /// # Errors
     /// It is damaged.
@@ -93,7 +114,7 @@ impl Ledger {
         Ok(ranges.map(|ranges| ranges.of(Fate::Acked).clone()).unwrap_or_default())
     }
 
-    fn read(&self, tell: &mut dyn FnMut(Fate, u32, Range<u64>)) -> Result<LedgerSummary, LedgerError> {
+    fn read(&self, tell: &mut dyn FnMut(Told)) -> Result<LedgerSummary, LedgerError> {
         let mut blocks = Blocks::new(self.store.read()?)?;
         let mut summary = LedgerSummary::default();
         let mut is_first = true;
@@ -128,13 +149,21 @@ impl Ledger {
                     summary.ended = true;
                     continue;
                 }
+                Kind::Dropping => {
+                    tell(Told::Dropping);
+                    continue;
+                }
+                Kind::Dropped => {
+                    tell(Told::Dropped);
+                    continue;
+                }
             };
             let place = Fate::ALL.iter().position(|&f| f == fate).unwrap_or(0);
             decode(content, &mut |device, indices| {
                 if let Some(points) = summary.points.get_mut(place) {
                     *points = points.saturating_add(indices.end - indices.start);
                 }
-                tell(fate, device, indices);
+                tell(Told::Points(fate, device, indices));
             })?;
         }
         if is_first {
@@ -154,6 +183,17 @@ impl FateRanges {
             Fate::Failed => failed,
             Fate::Unknown => unknown,
         }
+    }
+
+    /// What was acknowledged, and dropped on purpose since: it may come only from a queue that nobody waited for.
+    #[must_use]
+    pub fn dropped(&self) -> &PointRanges {
+        &self.dropped
+    }
+
+    /// How many ranges are held.
+    fn held(&self) -> usize {
+        self.by_fate.iter().chain([&self.dropped]).map(PointRanges::ranges).sum()
     }
 
     fn of_mut(&mut self, fate: Fate) -> &mut PointRanges {

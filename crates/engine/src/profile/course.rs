@@ -2,6 +2,7 @@
 
 use crate::units::{Auto, Count, Share, Span};
 use serde::{Deserialize, Serialize};
+use std::{fmt, str::FromStr};
 
 fn one() -> Count {
     Count(1)
@@ -51,6 +52,24 @@ impl Default for Phases {
     }
 }
 
+words! {
+    /// What each step of a ramp begins with.
+    RampState {
+        /// An empty database: what the steps before it wrote is counted and dropped.
+        Fresh = "fresh",
+        /// What the steps before it left.
+        Keep = "keep",
+    }
+}
+
+impl FromStr for RampState {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let found = Self::ALL.iter().find(|state| state.name() == text);
+        found.copied().ok_or_else(|| format!("{text:?}: write fresh (an empty database for each step) or keep"))
+    }
+}
+
 /// Steps of load: virtual users of a closed loop, the rate of an open one, or the devices that report in each interval, of
 /// the first group. Without `steps` a search for the greatest load: it grows until the stop criterion, then
 /// come trials near the limit.
@@ -72,6 +91,9 @@ pub struct Ramp {
     /// Search: at most so many steps near the limit, however wide the interval is by then; 0: none, so that the limit
     /// is only bracketed.
     pub trials: Count,
+    /// What each step begins with, `fresh` (an empty database) or `keep` (what the steps before it left); `auto`: fresh where
+    /// the profile is one group that only writes, without a history, and the database can be emptied under its writers.
+    pub state: Auto<RampState>,
     /// Then the writes of the greatest load that was sustained, without its reads: do the reads slow them down?
     pub writes_alone: bool,
     /// Then the greatest load that was sustained, for so long.
@@ -93,6 +115,7 @@ impl Default for Ramp {
             step: Span::from_secs(10),
             resolution: Share(0.05),
             trials: Count(24),
+            state: Auto::Auto,
             writes_alone: false,
             soak: Span::from_secs(0),
             overload: Span::from_secs(0),

@@ -12,6 +12,7 @@ impl Session<'_> {
             let after_ns = self.planned.plan.phases.run_deadline_ns.unwrap_or(0);
             reasons.push(Reason::RunDeadline { after_s: after_ns / WINDOW_NS });
         }
+        reasons.extend(running.free_bytes_at_end.map(|free_bytes| Reason::NoRoom { free_bytes }));
         let joined = running.loading.join().map(|agents| self.outcome.agents = agents).map_err(Reason::Internal);
         self.outcome.scenario = running.acting.map(Acting::finish).map(|marks| {
             let measured = self.outcome.measured.as_ref();

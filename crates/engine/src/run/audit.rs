@@ -6,11 +6,13 @@ use crate::{
     verdict::Reason,
     verify::VerifyMode,
 };
+use iotbench_core::Counts;
 use std::{sync::Arc, time::Duration};
 
 impl Session<'_> {
     /// Reads a sample of what is stored, or all of it.
-    pub(super) fn audit(&mut self) -> Result<(), Reason> {
+    /// `stored`: how many datapoints it is.
+    pub(super) fn audit(&mut self, stored: Option<Counts>) -> Result<(), Reason> {
         let scope = match self.options.verify {
             VerifyMode::None => return Ok(()),
             VerifyMode::Sample => AuditScope::Sample,
@@ -20,7 +22,7 @@ impl Session<'_> {
             return Ok(());
         }
         // What did not settle was not counted, and cannot be judged.
-        let (Some(stored), Some(ledger)) = (self.outcome.stored, self.outcome.ledger.clone()) else { return Ok(()) };
+        let (Some(stored), Some(ledger)) = (stored, self.outcome.ledger.clone()) else { return Ok(()) };
         let may_lose = self.may_be_lost();
         let stops = || self.stop.requested().is_some();
         let request = AuditRequest {

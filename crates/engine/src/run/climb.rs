@@ -165,6 +165,9 @@ impl Session<'_> {
         ramp: &RampPlan,
         length_ns: u64,
     ) -> Result<Option<(StepFigures, Measured)>, Reason> {
+        if self.begin_with(running)? == Waited::Over {
+            return Ok(None);
+        }
         let changed_ns = running.clock.now_ns();
         match ramp.quantity {
             // Users stay in place: those of the step before go on.
@@ -219,6 +222,7 @@ impl Session<'_> {
         running.totals.forget(counting.number);
         let mut figures = counted.figures(ramp, &self.planned.plan, &measured);
         figures.others = running.others_between(from_ns, to_ns).filter(|_| self.outcome.others.not_judged.is_none());
+        figures.storage_bytes = running.storage_bytes;
         Ok(Some((figures, measured)))
     }
 
@@ -290,7 +294,12 @@ struct Counting {
 
 impl Session<'_> {
     /// Waits until everything intended before a generation is answered; false: the load is over.
-    fn wait_for_answers(&mut self, running: &mut Running, generation: u32, from_ns: u64) -> Result<bool, Reason> {
+    pub(super) fn wait_for_answers(
+        &mut self,
+        running: &mut Running,
+        generation: u32,
+        from_ns: u64,
+    ) -> Result<bool, Reason> {
         let most_ns = from_ns + 2 * self.planned.plan.phases.deadline_ns;
         while !running.control.all_settled(generation) && running.clock.now_ns() < most_ns {
             if self.wait_until(running, running.clock.now_ns() + SETTLING_LOOK_NS)? == Waited::Over {
@@ -301,7 +310,7 @@ impl Session<'_> {
     }
 
     /// Waits until every loop has handed over what it recorded before a generation.
-    fn wait_for_slices(&mut self, running: &mut Running, generation: u32) -> Result<(), Reason> {
+    pub(super) fn wait_for_slices(&mut self, running: &mut Running, generation: u32) -> Result<(), Reason> {
         let most_ns = running.clock.now_ns() + 2 * self.planned.plan.phases.deadline_ns;
         while !running.control.all_informed(generation) && running.clock.now_ns() < most_ns {
             // Long enough that slices are taken: loops that wait for room have not informed.

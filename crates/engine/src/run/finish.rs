@@ -1,6 +1,6 @@
 //! After the load: count what is stored, judge, drop.
 
-use super::Session;
+use super::{Session, state::sum};
 use crate::{
     observer::Event,
     outcome::{Capacity, Outcome, Phase},
@@ -17,30 +17,30 @@ use std::{sync::Arc, time::Duration, time::Instant};
 const SETTLE_LOOK: Duration = Duration::from_millis(200);
 
 impl Session<'_> {
-    /// Counts what is stored and holds it against what was acknowledged.
-    pub(super) fn verify(&mut self) -> Result<(), Reason> {
+    /// Counts what is stored and holds it against what was acknowledged. `None`: it is not known.
+    pub(super) fn verify(&mut self, reasons: &mut Vec<Reason>) -> Option<Counts> {
+        let stored = self.count_stored().unwrap_or_else(|reason| {
+            reasons.push(reason);
+            None
+        })?;
+        reasons.extend(self.judge_stored(stored, self.outcome.points).err());
+        Some(stored)
+    }
+
+    fn count_stored(&mut self) -> Result<Option<Counts>, Reason> {
         if !self.backend.capabilities().stores {
-            return Ok(());
+            return Ok(None);
         }
         self.begin_phase(Phase::Verify, None)?;
         let database = Arc::clone(&self.database);
-        let Some(stored) = self.settled_count()? else { return Ok(()) };
+        let emptied = self.outcome.emptied;
+        let acked = self.outcome.points.acked.saturating_sub(emptied.acked);
+        let Some(stored) = self.settled_count(self.outcome.preloaded_points + acked)? else { return Ok(None) };
         let patience = Duration::from_nanos(self.planned.plan.phases.settle_ns);
-        self.outcome.stored = Some(stored);
+        self.outcome.stored = Some(sum(emptied.stored, stored));
         self.outcome.storage_bytes_after = self.control_plane(patience, database.storage_bytes())?;
         self.checkpoint()?;
-        let acked = self.outcome.preloaded_points + self.outcome.points.acked;
-        let unknown = self.outcome.points.unknown;
-        let may_be_lost = self.may_be_lost();
-        let may_be_more = self.outcome.lost_an_agent();
-        if (stored.points < acked && !may_be_lost) || (stored.points > acked + unknown && !may_be_more) {
-            return Err(Reason::Stored { acked, unknown, stored: stored.points });
-        }
-        let expected = stored.points * self.planned.dataset.schema().width() as u64;
-        if stored.values != expected {
-            return Err(Reason::StoredValues { stored: stored.values, expected });
-        }
-        Ok(())
+        Ok(Some(stored))
     }
 
     /// Whether acknowledged datapoints may be missing.
@@ -57,13 +57,12 @@ impl Session<'_> {
         marks.into_iter().any(|mark| mark.action.action.kills())
     }
 
-    /// Waits until all is stored, and counts it. `None`: the user does not wait for it; what has not settled cannot be
+    /// Waits until all is stored, so many datapoints, and counts it. `None`: the user does not wait for it; what has not settled cannot be
     /// counted.
-    pub(super) fn settled_count(&mut self) -> Result<Option<Counts>, Reason> {
+    pub(super) fn settled_count(&mut self, awaited: u64) -> Result<Option<Counts>, Reason> {
         let database = Arc::clone(&self.database);
         let patience = Duration::from_nanos(self.planned.plan.phases.settle_ns);
         let began = Instant::now();
-        let awaited = self.outcome.preloaded_points + self.outcome.points.acked;
         let is_queued = self.outcome.acknowledgement < Acknowledgement::Applied;
         let mut counts = SettlingCounts::default();
         loop {

@@ -56,6 +56,16 @@ impl Session<'_> {
         self.with_journal(Journal::flush)
     }
 
+    /// What was written is about to be dropped on purpose.
+    pub(super) fn journal_dropping(&mut self) -> Result<(), Reason> {
+        self.with_journal(Journal::dropping)
+    }
+
+    /// It is dropped.
+    pub(super) fn journal_dropped(&mut self) -> Result<(), Reason> {
+        self.with_journal(Journal::dropped)
+    }
+
     /// Every datapoint is accounted for, unless an agent was lost: then whatever was reserved may be stored, as after a kill.
     pub(super) fn end_journal(&mut self) -> Result<(), Reason> {
         if self.outcome.lost_an_agent() {

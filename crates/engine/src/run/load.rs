@@ -65,6 +65,10 @@ pub(super) struct Running {
     pub(super) account: Option<Arc<Account>>,
     /// Whether the run's deadline ended the load.
     pub(super) overran: bool,
+    /// What is free where the database lies, once it is too little to go on.
+    pub(super) free_bytes_at_end: Option<u64>,
+    /// Bytes on disk before the present step of a ramp; `None`: not known.
+    pub(super) storage_bytes: Option<u64>,
 }
 
 /// Why waiting ended.
@@ -185,7 +189,11 @@ impl Session<'_> {
         let deadline_ns = self.planned.plan.phases.run_deadline_ns.unwrap_or(u64::MAX);
         running.overran |= running.clock.now_ns() >= deadline_ns;
         let is_cut_off = running.account.as_ref().is_some_and(|account| account.has_failed());
-        Ok(running.overran || is_cut_off || self.stop.ends() || running.loading.are_finished())
+        Ok(running.overran
+            || running.free_bytes_at_end.is_some()
+            || is_cut_off
+            || self.stop.ends()
+            || running.loading.are_finished())
     }
 
     /// One look at the threads: takes a slice if there is one, tells the seconds that are complete, keeps the deadline.
@@ -232,6 +240,7 @@ impl Session<'_> {
         let seconds = running.totals.take_seconds(before);
         if !seconds.is_empty() {
             self.flush_journal()?;
+            self.look_at_room(running);
         }
         for window in seconds {
             let readings = running.readings.lock().unwrap_or_else(PoisonError::into_inner).clone();

@@ -42,7 +42,7 @@ impl Session<'_> {
             self.preload()?;
             // Nothing of the history is left to be done while others are measured, and what is read has to be there.
             if self.outcome.acknowledgement < Acknowledgement::Applied {
-                self.settled_count()?;
+                self.settled_count(self.outcome.preloaded_points)?;
             } else {
                 self.settle()?;
             }

@@ -104,6 +104,8 @@ impl Session<'_> {
             drain_until_ns: None,
             account,
             overran: false,
+            free_bytes_at_end: None,
+            storage_bytes: None,
         })
     }
 

@@ -57,6 +57,21 @@ impl VisibleSeries {
     }
 }
 
+impl VisibleSeries {
+    /// Counts no more until [`begin_empty`](Self::begin_empty).
+    pub(super) fn pause(&mut self) {
+        self.watch.end();
+    }
+
+    /// The database is empty: all that was acknowledged so far is dropped. Counts go on, on a new connection.
+    pub(super) fn begin_empty(&mut self, watch: VisibleWatch, acked: u64) {
+        self.watch = watch;
+        #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+        let acked = acked as f64;
+        self.offset = -acked;
+    }
+}
+
 impl Session<'_> {
     /// Begins to count what is visible, where something is written whose acknowledgement does not say it.
     pub(super) fn visible_series(&self, clock: RunClock) -> Result<Option<VisibleSeries>, Error> {

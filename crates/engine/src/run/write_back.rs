@@ -38,7 +38,7 @@ impl Session<'_> {
     }
 
     /// Where the database has its files, if that is known and on this machine.
-    fn files(&self) -> Option<PathBuf> {
+    pub(super) fn files(&self) -> Option<PathBuf> {
         let own = || self.planned.open.target.folder.clone().filter(|_| self.outcome.embedded);
         self.options.files.clone().or_else(own)
     }

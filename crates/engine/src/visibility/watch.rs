@@ -92,6 +92,13 @@ impl VisibleWatch {
 
 impl Drop for VisibleWatch {
     fn drop(&mut self) {
+        self.end();
+    }
+}
+
+impl VisibleWatch {
+    /// Looks no more.
+    pub fn end(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
             // What it had to say it has said.

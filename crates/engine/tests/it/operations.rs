@@ -8,9 +8,11 @@ mod scripted;
 mod deadline;
 mod devices;
 mod failures;
+mod fresh;
 mod groups;
 mod mixes;
 mod ramps;
+mod room;
 mod tracing;
 mod transactions;
 

@@ -2,7 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use iotbench_engine::{Load, Overrides, PlanError, PlanRequest, Planned, Profile, Quantity, parse_profile, plan};
+use iotbench_engine::{
+    Load, Overrides, PlanError, PlanRequest, Planned, Profile, Quantity, RampRoom, RampState, parse_profile, plan,
+};
 use iotbench_oracle_server::backend::{OracleBackend, target};
 use std::path::Path;
 
@@ -206,4 +208,27 @@ fn a_ramp_is_bounded_in_steps_and_at_its_greatest_load_in_datapoints_a_second() 
     assert_eq!((forecast.steps, forecast.points_per_s), (Some((124, 6_000_000_000)), Some(5_000.0)));
     assert_eq!(forecast.points(), None);
     assert!(forecast.load_ns < 100 * 6_000_000_000);
+}
+
+/// A datapoint of this dataset as a row takes 64 bytes and 24 for each value; a step is on for 2 s more than it counts.
+#[test]
+fn the_room_of_a_ramp_is_that_of_one_step_or_of_all_by_what_they_begin_with() {
+    let room = |assignments: &[&str]| {
+        let mut planned = planned(set(OPEN, assignments)).unwrap();
+        let width = planned.dataset.schema().width() as u64;
+        let of = |planned: &Planned| planned.plan.ramp_room(&*planned.dataset).unwrap();
+        let kept = of(&planned);
+        planned.plan.state = RampState::Fresh;
+        let points = |bytes: u64| bytes as f64 / (64 + 24 * width) as f64;
+        let told = |room: RampRoom| (points(room.certain), room.at_once.map(points));
+        (told(kept), told(of(&planned)))
+    };
+    let search = ["layout=wide", "ramp.first=100", "ramp.most=5k", "ramp.step=6s", "stop.mean_response=1s"];
+    assert_eq!(room(&search), ((800.0, None), (800.0, Some(40_000.0))), "of a search the first step is certain");
+    let listed = ["layout=wide", "ramp.steps=[100,300,200]", "ramp.step=6s"];
+    assert_eq!(room(&listed), ((4_800.0, Some(4_800.0)), (2_400.0, Some(2_400.0))), "of a list all are");
+    let soaked = ["layout=wide", "ramp.steps=[100]", "ramp.step=6s", "ramp.soak=18s"];
+    assert_eq!(room(&soaked), ((800.0, Some(2_800.0)), (800.0, Some(2_000.0))));
+    let fixed = planned(set(OPEN, &[])).unwrap();
+    assert_eq!(fixed.plan.ramp_room(&*fixed.dataset), None);
 }

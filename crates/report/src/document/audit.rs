@@ -6,7 +6,7 @@ use iotbench_engine::{AuditScope, AuditStretch, FindingKind, Outcome};
 use iotbench_statistics::detectable_part;
 use serde::{Deserialize, Serialize};
 
-/// What is stored, datapoint by datapoint, held against the ledger and against what the simulator recomputes.
+/// What is stored at the end, datapoint by datapoint, held against the ledger and against what the simulator recomputes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Audit {
     /// How much was read back: `sample` or `full`.
@@ -76,7 +76,7 @@ impl Audit {
         let may_lose = outcome.facts.as_ref().is_some_and(ServerFacts::may_lose_acknowledged);
         let due = outcome.preloaded_points + outcome.points.generated.saturating_sub(outcome.points.pending);
         let looked_at = audit.right + audit.lost + audit.corrupt;
-        let all = outcome.preloaded_points + outcome.points.acked;
+        let all = (outcome.preloaded_points + outcome.points.acked).saturating_sub(outcome.emptied.acked);
         let detectable = audit.detectable.filter(|_| looked_at < all);
         let delivered = outcome.stored.filter(|_| (may_lose || outcome.points.dropped > 0) && due > 0);
         Some(Self {

@@ -1,7 +1,8 @@
 //! The answer of a ramp.
 
 use super::{Backlog, Estimate, Limit, OperationCounts, Search, Usl, Visibility, mean_us, rounded, seconds, us};
-use iotbench_engine::{Outcome, StepFigures};
+use crate::terminal::figure::bytes;
+use iotbench_engine::{Outcome, RampState, StepFigures};
 use serde::{Deserialize, Serialize};
 
 /// The greatest load that was sustained, as an interval.
@@ -23,6 +24,9 @@ pub struct Capacity {
     pub estimate: Option<Estimate>,
     /// When a load is too much.
     pub criterion: String,
+    /// What each step began with.
+    #[serde(default)]
+    pub state: State,
     /// How a search came to them; null: the loads were listed.
     #[serde(default)]
     pub search: Option<Search>,
@@ -31,6 +35,26 @@ pub struct Capacity {
     pub usl: Option<Usl>,
     /// Every step, in the order it was run.
     pub steps: Vec<Step>,
+}
+
+/// What each step of a ramp began with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// An empty database: what the steps before it had written was counted and dropped.
+    Fresh,
+    /// What the steps before it had left; also of documents that do not say it.
+    #[default]
+    Keep,
+}
+
+impl From<RampState> for State {
+    fn from(state: RampState) -> Self {
+        match state {
+            RampState::Fresh => Self::Fresh,
+            RampState::Keep => Self::Keep,
+        }
+    }
 }
 
 /// Why a step was run.
@@ -122,6 +146,9 @@ pub struct Step {
     /// So many times it was run before, and disturbed: those count for nothing.
     #[serde(default)]
     pub disturbed_before: u32,
+    /// Bytes on disk before it; null: not known, or not asked for while a load was on.
+    #[serde(default)]
+    pub storage_bytes_before: Option<u64>,
     /// Whether the load was sustained.
     pub passed: bool,
     /// What it failed by.
@@ -141,6 +168,24 @@ impl Capacity {
         estimated.or_else(|| self.lower.map(f64::from))
     }
 
+    /// What each step began with, in a sentence.
+    #[must_use]
+    pub fn state_said(&self) -> String {
+        let text = match self.state {
+            State::Fresh => {
+                "each step began with an empty database; what it had stored was counted before it was dropped"
+            }
+            State::Keep => "the steps share one database: each began with what those before it had left",
+        };
+        let before = || self.steps.iter().filter_map(|step| step.storage_bytes_before);
+        match (before().min(), before().max()) {
+            (Some(least), Some(most)) if self.state == State::Keep && most > least => {
+                format!("{text}, from {} to {}", bytes(least), bytes(most))
+            }
+            _ => text.into(),
+        }
+    }
+
     /// `None`: it was no ramp.
     pub(super) fn new(outcome: &Outcome) -> Option<Self> {
         let capacity = outcome.capacity.as_ref()?;
@@ -151,6 +196,7 @@ impl Capacity {
             sustained: capacity.bounds.sustained,
             estimate: capacity.bounds.estimate.as_ref().map(|estimate| Estimate::new(estimate, &capacity.steps)),
             criterion: capacity.criterion.clone(),
+            state: outcome.plan.state.into(),
             search: Search::new(outcome),
             usl: Usl::new(outcome),
             steps: capacity.steps.iter().map(Step::from).collect(),
@@ -191,6 +237,7 @@ impl From<&StepFigures> for Step {
             others_cpu_pct: figures.others.and_then(|others| rounded(others.cpu_mean * 100.0)),
             disturbed: figures.others.is_some_and(|others| others.is_disturbed()),
             disturbed_before: figures.disturbed_before,
+            storage_bytes_before: figures.storage_bytes,
             passed: figures.passed,
             limit: figures.limit.map(Limit::from),
             margin: figures.margin.and_then(rounded),

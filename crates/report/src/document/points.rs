@@ -27,7 +27,8 @@ pub struct Points {
     pub unknown: u64,
     /// Written before the run: no term of a sum.
     pub preloaded: u64,
-    /// Found in the database at the end, preloaded ones included; null: not counted.
+    /// Found in the database at the end, and each time before it was emptied for the next step of a ramp, preloaded ones
+    /// included; null: not counted.
     pub stored: Option<u64>,
     /// Values of those; null: not counted.
     pub stored_values: Option<u64>,
@@ -81,8 +82,8 @@ pub struct Storage {
     pub bytes_before: Option<u64>,
     /// At the end; null: not known.
     pub bytes_after: Option<u64>,
-    /// The growth over the acknowledged datapoints, preloaded ones included; null when one of them is not known or there
-    /// are none.
+    /// The growth over the acknowledged datapoints that were not dropped between steps, preloaded ones included; null when one
+    /// of them is not known or there are none.
     pub bytes_per_point: Option<f64>,
     /// How long the system took to write what waited for the disk when the measured part had ended, in seconds; null: it was
     /// not waited for.
@@ -94,7 +95,7 @@ impl Storage {
     pub(super) fn new(outcome: &Outcome) -> Self {
         let (bytes_before, bytes_after) = (outcome.storage_bytes_before, outcome.storage_bytes_after);
         let growth = bytes_before.zip(bytes_after).and_then(|(before, after)| after.checked_sub(before));
-        let written = outcome.points.acked + outcome.preloaded_points;
+        let written = (outcome.points.acked + outcome.preloaded_points).saturating_sub(outcome.emptied.acked);
         let bytes_per_point = growth.and_then(|bytes| rounded(bytes as f64 / written as f64));
         let write_back_s = outcome.data_disk.written_back.and_then(|took| rounded(took.as_secs_f64()));
         Self { bytes_before, bytes_after, bytes_per_point, write_back_s }

@@ -22,7 +22,7 @@ pub(super) fn section(capacity: &Capacity, colour: usize) -> Markup {
         section {
             h2 { "Capacity" }
             p { (certainty(capacity)) }
-            p.dim { "Stop criterion: " (capacity.criterion) "." }
+            p.dim { "Stop criterion: " (capacity.criterion) ". State: " (capacity.state_said()) "." }
             div.charts {
                 (response.figure("Response time by load", NOTE, &table))
                 (throughput.figure("Throughput by load", NOTE, &table))

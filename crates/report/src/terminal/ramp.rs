@@ -40,8 +40,9 @@ pub(super) fn section(document: &Document, columns: u16) -> Option<String> {
         duration(followed_s * 1e6)
     );
     let followed = if followed_s > 0.0 { vec![paragraph(&followed, columns)] } else { vec![] };
+    let state = paragraph(&capacity.state_said(), columns);
     let criterion = paragraph(&format!("stop criterion: {}", capacity.criterion), columns);
-    Some([vec![text], lack, lags, failures, followed, vec![criterion]].concat().join("\n"))
+    Some([vec![text], lack, lags, failures, followed, vec![state, criterion]].concat().join("\n"))
 }
 
 fn row(place: usize, step: &Step, most: f64) -> Vec<String> {

@@ -15,8 +15,8 @@ use iotbench_core::{
     Signal, TableSpec, ValueType,
 };
 use iotbench_engine::{
-    ClientFigures, ClientLoad, DataDisk, GroupPlan, Load, Measured, OperationPlan, Others, Outcome, Part, Payload,
-    Phase, PhasesPlan, Plan, ReadCounts, Reason, SecondFigures, StopPlan, Verdict, parse_profile,
+    ClientFigures, ClientLoad, DataDisk, Emptied, GroupPlan, Load, Measured, OperationPlan, Others, Outcome, Part,
+    Payload, Phase, PhasesPlan, Plan, RampState, ReadCounts, Reason, SecondFigures, StopPlan, Verdict, parse_profile,
 };
 use iotbench_recorder::{LatencyHistogram, OperationKind, PointCounts, Recorder, Recording, Requests, Timing, Window};
 use iotbench_report::{Environment, Filesystem, Provenance, Tool};
@@ -116,6 +116,7 @@ pub fn plan() -> Plan {
             others_cpu: 0.05,
         },
         ramp: None,
+        state: RampState::Keep,
         sweep: None,
         scenario: vec![],
         stop: StopPlan {
@@ -266,6 +267,7 @@ pub fn fixed(ok: u64, fail: u64, unknown: u64) -> Outcome {
         preloaded_points: 0,
         empty_transaction_ns: None,
         stored: Some(Counts { points: points.acked, values: points.acked * VALUES_PER_POINT }),
+        emptied: Emptied::default(),
         ledger: None,
         audit: None,
         reads: ReadCounts::default(),

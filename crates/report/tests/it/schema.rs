@@ -4,9 +4,9 @@
 
 use crate::outcomes;
 use iotbench_engine::{
-    Backlog, GroupPlan, Limit, Load, Move, Outcome, Payload, Purpose, Quantity, SecondOfQueue, Verdict,
+    Backlog, Emptied, GroupPlan, Limit, Load, Move, Outcome, Payload, Purpose, Quantity, RampState, SecondOfQueue, Verdict,
 };
-use iotbench_report::{Document, SCHEMA, Status};
+use iotbench_report::{Document, SCHEMA, State, Status};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -122,6 +122,24 @@ fn numbers_that_are_none_become_null() {
     ] {
         assert_eq!(json.pointer(place), Some(&Value::Null), "{place}");
     }
+}
+
+#[test]
+fn a_ramp_says_what_its_steps_began_with_and_what_is_left_is_divided_by_what_wrote_it() {
+    let mut fresh = outcomes::ramp();
+    let kept = json(&fresh);
+    fresh.plan.state = RampState::Fresh;
+    fresh.emptied = Emptied { times: 6, acked: fresh.points.acked / 2, ..Emptied::default() };
+    let fresh = json(&fresh);
+    assert_eq!((&kept["capacity"]["state"], &fresh["capacity"]["state"]), (&"keep".into(), &"fresh".into()));
+    let per_point = |json: &Value| json["storage"]["bytes_per_point"].as_f64().unwrap();
+    assert!((per_point(&kept) - 80.0).abs() < 0.1, "{}", per_point(&kept));
+    assert!((per_point(&fresh) - 160.0).abs() < 0.1, "{}", per_point(&fresh));
+    assert_eq!(errors(&fresh), Vec::<String>::new());
+    let mut before = kept;
+    before["capacity"].as_object_mut().unwrap().remove("state");
+    let before: Document = serde_json::from_value(before).unwrap();
+    assert_eq!(before.capacity.unwrap().state, State::Keep, "documents of before knew nothing else");
 }
 
 /// The peak of X(N) = 20 N / (1 + 0.05 (N − 1) + 0.0005 N (N − 1)) is at √(0.95 / 0.0005) = 43.6 users.

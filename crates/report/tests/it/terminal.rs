@@ -189,7 +189,7 @@ fn poison(value: &mut Value, text: &str) {
         Value::Array(items) => items.iter_mut().for_each(|item| poison(item, text)),
         Value::Object(map) => {
             for (key, child) in map.iter_mut().filter(|(key, _)| {
-                !["schema", "status", "purpose", "limit", "limits", "method"].contains(&key.as_str())
+                !["schema", "status", "purpose", "state", "limit", "limits", "method"].contains(&key.as_str())
             }) {
                 let _ = key;
                 poison(child, text);

@@ -8,10 +8,9 @@ use crate::{
     plan_text,
     progress::grouped,
 };
-use iotbench_engine::{Forecast, MOST_REPEATS, Plan, Planned, Span};
-use rustix::fs::statvfs;
+use iotbench_engine::{Forecast, LEAST_FREE_BYTES, MOST_REPEATS, Plan, Planned, RampRoom, Span, free_bytes};
 use serde::Serialize;
-use std::{path::Path, time::Duration};
+use std::time::Duration;
 
 /// What is expected of a run.
 #[derive(Clone, Debug, Serialize)]
@@ -82,7 +81,7 @@ impl Expected {
             load_s: Duration::from_nanos(forecast.load_ns).as_secs_f64(),
             points_at_most: forecast.points(),
             time: time(&planned.plan, &forecast),
-            disk: disk(job, &planned.plan, &forecast, arguments),
+            disk: disk(job, planned, &forecast, arguments),
             requests: plan_text::requests(&planned.plan),
         }
     }
@@ -129,13 +128,14 @@ fn time(plan: &Plan, forecast: &Forecast) -> String {
     )
 }
 
-fn disk(job: &Job, plan: &Plan, forecast: &Forecast, arguments: &RunArguments) -> String {
+fn disk(job: &Job, planned: &Planned, forecast: &Forecast, arguments: &RunArguments) -> String {
+    let plan = &planned.plan;
     if !job.backend.capabilities().stores {
         return format!("{} stores nothing", plan.backend);
     }
     let room = room(job, arguments);
-    let room =
-        room.map_or_else(|| "how much room there is, its machine knows".into(), |free| format!("{free} are free"));
+    let room = room
+        .map_or_else(|| "how much room there is, its machine knows".into(), |free| format!("{} are free", size(free)));
     let data =
         |points: u64| format!("{} datapoints, {} as plain values", grouped(points), size(forecast.bytes(points)));
     let own = "what the database adds (indexes, logs) is its own";
@@ -143,10 +143,8 @@ fn disk(job: &Job, plan: &Plan, forecast: &Forecast, arguments: &RunArguments) -
         (Some(0), ..) => "nothing is written".into(),
         (Some(points), ..) => format!("at most {}; {own}, not bounded here; {room}", data(points)),
         (None, Some(rate), Some(_)) => {
-            format!(
-                "not bounded: the answer decides; at its greatest load a second has at most {}; {own}; {room}",
-                data(second(rate))
-            )
+            let needed = plan.ramp_room(&*planned.dataset).map(of_ramp).unwrap_or_default();
+            format!("{needed}; at its greatest load a second has at most {}; {room}", data(second(rate)))
         }
         _ => format!("not bounded: a closed loop without think time writes as fast as the database takes it; {room}"),
     }
@@ -157,22 +155,53 @@ fn second(points_per_s: f64) -> u64 {
     points_per_s.ceil() as u64
 }
 
+/// What the steps of a ramp may store.
+fn of_ramp(RampRoom { certain, at_once }: RampRoom) -> String {
+    let at_once = match at_once {
+        Some(most) => format!("at most {} at once", size(most)),
+        None => "it grows until the answer is known".into(),
+    };
+    format!(
+        "{at_once}, the first steps up to {}, estimated by 64 bytes a datapoint and 24 a value (40 in a document, 100 as a row of \
+         its own); it ends before less than {} are free",
+        size(certain),
+        size(LEAST_FREE_BYTES)
+    )
+}
+
+/// Refuses what is not run to its end: a ramp whose certain steps have no room where the database lies.
+pub(super) fn refuse_without_room(jobs: &[Job], arguments: &RunArguments) -> Result<(), CliError> {
+    for job in jobs {
+        let Some(free) = room(job, arguments) else { continue };
+        let nowhere = Place::nowhere();
+        for planned in job.plans("room", &nowhere) {
+            let planned = planned?;
+            let needed = planned.plan.ramp_room(&*planned.dataset).map(|needed| needed.certain);
+            let least = needed.unwrap_or(0).saturating_add(LEAST_FREE_BYTES);
+            if planned.plan.ramp.is_some() && free < least {
+                return Err(CliError::local_io(format!(
+                    "{}: {} are free where the database will lie, and its first steps may need {}, of which {} are to stay free: make room, \
+                     or name another folder with --out or TMPDIR",
+                    job.title(),
+                    size(free),
+                    size(least),
+                    size(LEAST_FREE_BYTES)
+                )));
+            }
+        }
+    }
+    Ok(())
+}
+
 /// What is free where its database lies, if that is here and ours.
-fn room(job: &Job, arguments: &RunArguments) -> Option<String> {
+fn room(job: &Job, arguments: &RunArguments) -> Option<u64> {
     let is_elsewhere = arguments.agents.server_at_name().is_some();
     match job.server {
         Some(_) if is_elsewhere => None,
-        Some(_) => free(&std::env::temp_dir()),
-        None if job.needs_folder() => free(&arguments.out),
-        None => None,
+        Some(_) => free_bytes(&std::env::temp_dir()),
+        None if job.needs_folder() => free_bytes(&arguments.out),
+        None => free_bytes(&job.own_folder()?),
     }
-}
-
-/// The room where a folder is, or will be made.
-fn free(folder: &Path) -> Option<String> {
-    let folder = std::path::absolute(folder).ok()?;
-    let system = folder.ancestors().find_map(|folder| statvfs(folder).ok())?;
-    Some(size(system.f_bavail.saturating_mul(system.f_frsize)))
 }
 
 /// A size for people, such as `12.30 MB`.

@@ -15,8 +15,8 @@ use clap::{
 use iotbench_broker::Via;
 use iotbench_core::{Endpoint, Layout};
 use iotbench_engine::{
-    Arrival, ArrivalOverride, Auto, Bytes, Count, Datapoints, OperationKind, Overrides, Profile, Rate, ScenarioAction,
-    SearchOverride, Span, Strategy, VerifyMode,
+    Arrival, ArrivalOverride, Auto, Bytes, Count, Datapoints, OperationKind, Overrides, Profile, RampState, Rate,
+    ScenarioAction, SearchOverride, Span, Strategy, VerifyMode,
 };
 use iotbench_launcher::DEFAULT_MEMORY_BYTES;
 use std::path::{Path, PathBuf};
@@ -102,6 +102,10 @@ pub(crate) struct RunArguments {
     /// What starts an operation
     #[arg(long, env = "IOTBENCH_ARRIVAL", value_enum)]
     arrival: Option<ArrivalWord>,
+    /// What each step of a search begins with: fresh (an empty database) or keep (what the steps before it left); without it
+    /// fresh where the profile only writes, without a history, and the database can be emptied under its writers
+    #[arg(long, env = "IOTBENCH_STATE", value_name = "fresh|keep")]
+    state: Option<RampState>,
     /// Connections of the first group
     #[arg(long, short, env = "IOTBENCH_CONNECTIONS", value_name = "N")]
     connections: Option<Count>,
@@ -238,6 +242,7 @@ impl RunArguments {
             scenario: self.scenario.clone(),
             seed: self.seed,
             search: self.search,
+            state: self.state,
         }
     }
 

@@ -154,6 +154,44 @@ fn all_fates_come_back() {
     assert!(reserved >= 18);
 }
 
+/// Three datapoints acknowledged and one unknown, dropped, then two more acknowledged.
+fn emptied() -> (Arc<MemoryLedger>, Journal) {
+    let store = Arc::new(MemoryLedger::default());
+    let mut journal = Journal::begin(store.clone(), &HEAD).unwrap();
+    let mut fates = Fates::default();
+    fates.note(Fate::Acked, [Run { device: 1, first: 0, count: 3 }]);
+    fates.note(Fate::Unknown, [Run { device: 1, first: 3, count: 1 }]);
+    journal.note(&mut fates).unwrap();
+    journal.dropping().unwrap();
+    journal.dropped().unwrap();
+    fates.note(Fate::Acked, [Run { device: 1, first: 4, count: 2 }]);
+    journal.note(&mut fates).unwrap();
+    (store, journal)
+}
+
+#[test]
+fn what_was_dropped_on_purpose_is_not_owed_any_more() {
+    let (store, mut journal) = emptied();
+    journal.end().unwrap();
+    let ledger = Ledger::new(store);
+    let ranges = ledger.ranges(&|_| true, 10).unwrap().unwrap();
+    let listed = |ranges: &PointRanges| ranges.iter().collect::<Vec<_>>();
+    assert_eq!(listed(ranges.of(Fate::Acked)), [(1, 4..6)]);
+    assert_eq!(listed(ranges.of(Fate::Unknown)), [(1, 3..4)], "it may still land");
+    assert_eq!(listed(ranges.dropped()), [(1, 0..3)]);
+    assert_eq!(ledger.summary().unwrap().points, [5, 0, 1], "the sums are those of the whole run");
+}
+
+/// Killed while it drops: what was to be dropped may be there or not.
+#[test]
+fn what_is_being_dropped_is_unknown() {
+    let (store, mut journal) = emptied();
+    journal.dropping().unwrap();
+    let ranges = Ledger::new(store).ranges(&|_| true, 10).unwrap().unwrap();
+    assert_eq!(ranges.of(Fate::Acked).len(), 0);
+    assert_eq!(ranges.of(Fate::Unknown).iter().collect::<Vec<_>>(), [(1, 3..6)]);
+}
+
 /// A process that is killed leaves the beginning of what it would have written.
 #[test]
 fn a_ledger_that_was_cut_off_is_one_that_has_not_ended() {

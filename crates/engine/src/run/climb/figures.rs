@@ -71,6 +71,7 @@ impl Counted {
             others: None,
             disturbed_before: 0,
             followed_ns: self.followed_ns,
+            storage_bytes: None,
             passed: failure.is_none(),
             limit: failed_by,
             margin: margin(&trial, failed_by, &plan.stop, users),

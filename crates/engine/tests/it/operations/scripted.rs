@@ -35,6 +35,17 @@ pub struct Script {
     pub commit: fn(u64) -> Act,
 }
 
+/// What goes wrong with the first write of a table, unseen by its writer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// It is acknowledged and not stored.
+    Lost,
+    /// It is stored twice.
+    Doubled,
+    /// It has no answer, and is stored with the first write of the table after it.
+    Late,
+}
+
 /// What the database did.
 #[derive(Default)]
 pub struct State {
@@ -48,6 +59,12 @@ pub struct State {
     pub dropping_takes: Duration,
     /// How often that came to its end.
     pub drops: u64,
+    /// How many datapoints were stored each time that the table was created.
+    pub replaced: Vec<u64>,
+    /// What goes wrong in the table of this number, from 1.
+    pub fault: Option<(usize, Fault)>,
+    /// What is stored late, and the number of the table after which it is.
+    late: (usize, Vec<Run>),
 }
 
 impl State {
@@ -93,6 +110,7 @@ impl Scripted {
             blocking,
             embedded: true,
             stores: true,
+            empties: true,
         };
         Box::leak(Box::new(Self { script, state: Arc::default(), capabilities }))
     }
@@ -138,7 +156,12 @@ impl Database for Table {
         })
     }
     async fn create(&self) -> Result<(), Error> {
-        self.drop_created().await
+        self.drop_created().await?;
+        let mut state = self.state.lock().unwrap();
+        let points = state.points();
+        state.replaced.push(points);
+        state.stored.clear();
+        Ok(())
     }
     async fn settle(&self) -> Result<Settled, Error> {
         Ok(Settled::Yes)
@@ -178,6 +201,34 @@ impl Connection {
             None => self.table.state.lock().unwrap().stored.extend(runs),
         }
     }
+
+    /// Stores a write, unless it is the one that goes wrong.
+    fn store_or_fail(&mut self, runs: &[Run]) -> Result<(), Error> {
+        let mut state = self.table.state.lock().unwrap();
+        let is_first = state.stored.is_empty();
+        if state.replaced.len() > state.late.0 {
+            let late = std::mem::take(&mut state.late.1);
+            state.stored.extend(late);
+        }
+        let fault = state.fault.filter(|&(table, _)| is_first && table == state.replaced.len()).map(|(_, fault)| fault);
+        let (times, held) = match fault {
+            None => (1, false),
+            Some(Fault::Lost) => (0, false),
+            Some(Fault::Doubled) => (2, false),
+            Some(Fault::Late) => (0, true),
+        };
+        if fault.is_some() {
+            state.fault = None;
+        }
+        drop(state);
+        (0..times).for_each(|_| self.store(runs.iter().copied()));
+        if held {
+            let mut state = self.table.state.lock().unwrap();
+            state.late = (state.replaced.len(), runs.to_vec());
+            return Err(Error::new(Cause::TimedOut, "no answer").applied(Applied::Maybe));
+        }
+        Ok(())
+    }
 }
 
 #[async_trait]
@@ -193,7 +244,7 @@ impl Writer for Connection {
                 if !after.is_zero() {
                     tokio::time::sleep(after).await;
                 }
-                self.store(batch.runs().iter().copied());
+                self.store_or_fail(batch.runs())?;
                 Ok(Acknowledged { points: batch.len() as u64, bytes: 1 })
             }
             Act::Fail(error) => {

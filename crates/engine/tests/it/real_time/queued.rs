@@ -6,7 +6,7 @@ use iotbench_core::{
     OpenRequest, Promise, PromiseLevel, PromiseSource, Query, Reader, Reply, ServerFacts, Setting, SettingError,
     Settled, Sink, Value, ValueType, Writer,
 };
-use iotbench_engine::{Bounds, Event, Limit, Outcome, Reason, RunOptions, StopSignal, VerifyMode, run};
+use iotbench_engine::{Bounds, Event, Limit, Outcome, RampState, Reason, RunOptions, StopSignal, VerifyMode, run};
 use iotbench_oracle_server::backend::OracleBackend;
 use std::{
     collections::BTreeMap,
@@ -95,6 +95,8 @@ impl Database for QueueDatabase {
         })
     }
     async fn create(&self) -> Result<(), Error> {
+        let mut level = self.level();
+        (level.acked, level.to_store, level.stored) = (0, 0.0, 0.0);
         Ok(())
     }
     async fn settle(&self) -> Result<Settled, Error> {
@@ -190,6 +192,27 @@ fn a_rate_is_sustained_only_if_what_is_acknowledged_becomes_visible_as_fast() {
         findings.expect(is_told, || format!("{overloaded:?}"));
         let left_s = after.visibility.unwrap().lag_first_s;
         findings.expect(left_s < 0.5, || format!("the queue of the step before: {left_s} s: {after:?}"));
+        findings
+    });
+}
+
+/// What is visible is counted from each emptying on; before it all that was queued is waited for.
+#[test]
+fn in_a_database_that_was_emptied_only_what_came_since_is_to_become_visible() {
+    experiment(|| {
+        let ramp = "[ramp]\nsteps = [200, 250, 200]\nstep = \"4s\"\n[stop]\nmean_response = \"500ms\"\n";
+        let mut planned = Request::new(&format!("{OPEN}\n{ramp}"), &["rate=auto"]).plan(([127, 0, 0, 1], 1).into());
+        planned.plan.state = RampState::Fresh;
+        let options = RunOptions { verify: VerifyMode::None, ..RunOptions::default() };
+        let outcome = run(planned, Queue::new(300.0, None), options, &mut (), &StopSignal::default());
+        assert_eq!((outcome.emptied.times, outcome.stored.unwrap().points), (2, outcome.points.acked));
+        let mut findings = Findings::of(&outcome);
+        findings.expect(nothing_is_missing(&outcome), || format!("{:?}", outcome.verdict.reasons));
+        for step in &outcome.capacity.as_ref().unwrap().steps {
+            // What the steps before had acknowledged would be a lag of 4 s and more.
+            let lag_s = step.visibility.map(|seen| seen.lag_first_s);
+            findings.expect(step.passed && lag_s.is_some_and(|s| s < 0.5), || format!("{step:#?}"));
+        }
         findings
     });
 }

@@ -50,6 +50,7 @@ pub fn ramp() -> Outcome {
             others: None,
             disturbed_before: 0,
             followed_ns: 120_000_000,
+            storage_bytes: Some(20_480 + place * 52_000_000),
             passed: failure.is_none(),
             limit: failure.map(|_| Limit::Latency),
             margin: Some(((mean_s + 1.0) / 2.0).ln()),

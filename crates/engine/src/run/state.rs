@@ -1,0 +1,131 @@
+//! What each step of a ramp begins with: an empty database, or what the steps before it left.
+
+use super::{
+    Session,
+    load::{Running, Waited},
+    visible::VisibleSeries,
+};
+use crate::{outcome::Emptied, profile::RampState, verdict::Reason, visibility::VisibleWatch};
+use iotbench_core::Counts;
+use iotbench_recorder::PointCounts;
+use std::sync::Arc;
+
+impl Session<'_> {
+    /// Before a step, also before one that is run again. The first one finds the table that the run has made.
+    pub(super) fn begin_with(&mut self, running: &mut Running) -> Result<Waited, Reason> {
+        let is_first = running.control.generation().number == 0;
+        if self.planned.plan.state == RampState::Fresh && !is_first && self.empty(running)? == Waited::Over {
+            return Ok(Waited::Over);
+        }
+        running.storage_bytes = match (is_first, self.planned.plan.state) {
+            (true, _) => self.outcome.storage_bytes_before,
+            // A server under load is asked nothing.
+            (false, RampState::Keep) if !self.outcome.embedded => None,
+            (false, _) => {
+                let database = Arc::clone(&self.database);
+                self.control_plane(self.deadline(), database.storage_bytes())?
+            }
+        };
+        Ok(Waited::Reached)
+    }
+
+    /// Pauses the load, counts what is stored and holds it against what was acknowledged since the database was last empty,
+    /// and drops it.
+    fn empty(&mut self, running: &mut Running) -> Result<Waited, Reason> {
+        if !self.pause_until_answered(running)? {
+            self.outcome.plan.remarks.push(
+                "a step began with what the step before it had left: not all of that was answered when twice the deadline \
+                 had passed"
+                    .into(),
+            );
+            return Ok(Waited::Reached);
+        }
+        if self.is_over(running)? || !self.wait_for_backlog(running)? {
+            return Ok(Waited::Over);
+        }
+        let points = running.totals.counts.points;
+        let awaited = points.acked.saturating_sub(self.outcome.emptied.acked);
+        let Some(stored) = self.settled_count(awaited)? else { return Ok(Waited::Over) };
+        self.judge_trial(stored, points);
+        self.drop_trial(running)?;
+        let emptied = self.outcome.emptied;
+        self.outcome.emptied = Emptied {
+            times: emptied.times + 1,
+            acked: points.acked,
+            stored: sum(emptied.stored, stored),
+            accounted: emptied.accounted + stored.points.min(self.most_stored(points)),
+        };
+        if let Some(series) = &mut running.visible {
+            let watch = VisibleWatch::start(Arc::clone(&self.database), running.clock, self.deadline());
+            let watch = watch.map_err(|e| Reason::Target { cause: e.cause, message: e.message })?;
+            series.begin_empty(watch, points.acked);
+        }
+        Ok(Waited::Reached)
+    }
+
+    /// Whether everything that was sent is answered, and handed over: there is no load meanwhile.
+    fn pause_until_answered(&mut self, running: &mut Running) -> Result<bool, Reason> {
+        running.control.set_users(0);
+        running.control.set_load(0, 0);
+        let now_ns = running.clock.now_ns();
+        let paused = running.control.begin_generation(now_ns);
+        let goes_on = self.wait_for_answers(running, paused, now_ns)?;
+        let is_answered = running.control.all_settled(paused);
+        // The answers that came in the pause are handed over with its end.
+        let counted = running.control.begin_generation(running.clock.now_ns());
+        self.wait_for_slices(running, counted)?;
+        running.totals.forget(paused);
+        running.totals.forget(counted);
+        // What is over is not waited for.
+        Ok(!goes_on || (is_answered && running.control.all_informed(counted)))
+    }
+
+    /// The first trial with something wrong is told; those after it may be wrong for the same reason.
+    fn judge_trial(&mut self, stored: Counts, points: PointCounts) {
+        if self.of_trials.is_none() {
+            let trial = self.outcome.emptied.times + 1;
+            let wrong = self.judge_stored(stored, points).err();
+            self.of_trials = wrong.map(|reason| Reason::OfTrial { trial, reason: Box::new(reason) });
+        }
+    }
+
+    /// Makes the table anew. Whenever the process is killed, the ledger says what may be stored.
+    fn drop_trial(&mut self, running: &mut Running) -> Result<(), Reason> {
+        self.journal_dropping()?;
+        // A count must not ask for a table that is not there at the moment.
+        running.visible.iter_mut().for_each(VisibleSeries::pause);
+        let database = Arc::clone(&self.database);
+        self.control_plane(self.patience(), database.create())?;
+        self.journal_dropped()
+    }
+}
+
+impl Session<'_> {
+    /// Holds what is stored against what was acknowledged since the database was last empty. `points`: of the whole run.
+    pub(super) fn judge_stored(&self, stored: Counts, points: PointCounts) -> Result<(), Reason> {
+        let acked = (self.outcome.preloaded_points + points.acked).saturating_sub(self.outcome.emptied.acked);
+        let most = self.most_stored(points);
+        let is_lost = stored.points < acked && !self.may_be_lost();
+        let is_more = stored.points > most && !self.outcome.lost_an_agent();
+        if is_lost || is_more {
+            let unknown = most.saturating_sub(acked);
+            return Err(Reason::Stored { acked, unknown, stored: stored.points });
+        }
+        let expected = stored.points * self.planned.dataset.schema().width() as u64;
+        if stored.values != expected {
+            return Err(Reason::StoredValues { stored: stored.values, expected });
+        }
+        Ok(())
+    }
+
+    /// The most that may be stored now: what was sent and not found before may have landed since.
+    fn most_stored(&self, points: PointCounts) -> u64 {
+        let sent = self.outcome.preloaded_points + points.acked + points.unknown;
+        sent.saturating_sub(self.outcome.emptied.accounted)
+    }
+}
+
+/// What was counted at different times.
+pub(super) fn sum(one: Counts, other: Counts) -> Counts {
+    Counts { points: one.points + other.points, values: one.values + other.values }
+}
