@@ -215,6 +215,11 @@ pub(super) const TABLES: &[Table] = &[
                 "search: at most so many steps near the limit, from 12 to 300, however wide the interval is by then; 0: none, so that the limit is only bracketed",
             ),
             key(
+                "state",
+                "`auto`, `fresh` or `keep`",
+                "what each step begins with: an empty database, or what the steps before it left; `auto`: fresh where the profile is one group that only writes, without a history and a scenario, and the database can be emptied under its writers",
+            ),
+            key(
                 "writes_alone",
                 "boolean",
                 "then the writes of the greatest load that was sustained, without its reads",
