@@ -4,7 +4,8 @@
 
 use crate::outcomes;
 use iotbench_engine::{
-    Backlog, Emptied, GroupPlan, Limit, Load, Move, Outcome, Payload, Purpose, Quantity, RampState, SecondOfQueue, Verdict,
+    Backlog, Emptied, GroupPlan, Limit, Load, Move, Outcome, Payload, Purpose, Quantity, RampState, SecondOfQueue,
+    Verdict,
 };
 use iotbench_report::{Document, SCHEMA, State, Status};
 use serde_json::Value;

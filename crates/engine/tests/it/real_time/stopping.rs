@@ -70,7 +70,7 @@ const RAMP: &[&str] = &["groups.0.load.think_time=100ms"];
 fn in_a_ramp() {
     let server = serve(Duration::from_millis(5), Discipline::Queue, vec![]);
     let ramp = format!(
-        "{CLOSED}\n[ramp]\nfirst = 8\ngrowth = 2\nmost = 64\nstep = \"1s\"\nresolution = \"5%\"\nconfirm = true\n\
+        "{CLOSED}\n[ramp]\nfirst = 8\ngrowth = 2\nmost = 64\nstep = \"1s\"\nresolution = \"5%\"\n\
          [stop]\nmean_response = \"300ms\"\n"
     );
     let account = stopped_in(&server, &ramp, RAMP, Phase::Measure, 3);
