@@ -307,7 +307,7 @@ pub struct StepFigures {
     pub passed: bool,
     /// What it failed by, if it did.
     pub limit: Option<Limit>,
-    /// How far it was from its limit, a logarithm; see [`margin`](crate::margin). `None`: not known.
+    /// How far it was from its limit: 0 at it, below 0 less, by about the logarithm of the load over it. `None`: not known.
     #[serde(default)]
     pub margin: Option<f64>,
     /// Why it was not sustained.
