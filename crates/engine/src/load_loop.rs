@@ -96,6 +96,9 @@ pub struct LoadLoopParts {
     pub reached: Option<Arc<Reached>>,
     /// Whether the pacer counts what is offered.
     pub pacer_offers: bool,
+    /// Whether intended starts are those of a schedule, which no answer moves: then what waits for a late operation is late
+    /// with it.
+    pub has_schedule: bool,
     /// Whether how late it sends counts as the client's: beside schedules that of closed loops does not, which have none.
     pub has_pacing_error: bool,
     /// Which watch it stands under, when its calls block.
@@ -351,7 +354,7 @@ impl LoadLoop {
     /// A connection has answered.
     fn free(&mut self, mut lane: Lane, answered_ns: u64, own_delay_ns: u64) {
         lane.exchange.openings = 0;
-        self.make_idle(lane, FreeSince::answered(answered_ns, own_delay_ns));
+        self.make_idle(lane, FreeSince::answered(answered_ns, own_delay_ns, self.parts.has_schedule));
     }
 
     fn make_idle(&mut self, lane: Lane, since: FreeSince) {

@@ -301,6 +301,7 @@ fn drive(shared: &Shared, plans: Vec<LoopPlan>, blocking_thread: Option<usize>, 
                 trace: shared.trace,
                 reached: shared.reached.clone(),
                 pacer_offers: plan.pacer_offers,
+                has_schedule: plan.has_schedule,
                 has_pacing_error: plan.has_pacing_error,
                 blocking_thread,
             })

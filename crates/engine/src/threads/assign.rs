@@ -32,6 +32,8 @@ pub(super) struct LoopPlan {
     pub(super) pauses: Option<Arc<Alarm>>,
     /// Whether the pacer counts what is offered.
     pub(super) pacer_offers: bool,
+    /// Whether intended starts are those of a schedule.
+    pub(super) has_schedule: bool,
     pub(super) has_pacing_error: bool,
 }
 
@@ -97,6 +99,7 @@ pub(super) fn assign(
                 connections: u32::try_from(share).unwrap_or(1),
                 source,
                 pacer_offers: matches!(group.load, Load::Open { .. } | Load::Interval { .. }),
+                has_schedule: matches!(group.load, Load::Open { .. } | Load::Interval { .. }),
                 // Behind a broker it is the devices that keep a schedule.
                 has_pacing_error: account.is_none() && (all_closed || !is_closed(group)),
             };
