@@ -1,6 +1,6 @@
 //! What a run had its disk write, whenever the disk wrote it.
 
-use crate::end_to_end::program::{Run, run};
+use crate::end_to_end::program::{Run, run_in};
 use serde_json::Value;
 use std::path::Path;
 
@@ -9,7 +9,9 @@ fn filled(synchronous: &str, more: &[&str]) -> Run {
     let set = format!("backend.sqlite.synchronous={synchronous:?}");
     let load = ["-p", "compressor_insert", "-b", "sqlite", "--arrival", "closed", "--vus", "1", "--batch", "1000"];
     let length = ["--operations", "200", "-d", "60s", "--warmup", "0", "--set", &set];
-    let run = run(&[&load[..], &length, more].concat());
+    // On a disk, wherever temporary files lie.
+    let out = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let run = run_in(out, &[&load[..], &length, more].concat());
     run.assert_sound();
     run
 }

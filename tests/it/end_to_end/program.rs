@@ -45,7 +45,11 @@ impl Run {
 
 /// `iotbench run …` with its one JSON document.
 pub fn run(arguments: &[&str]) -> Run {
-    let out = tempfile::tempdir().unwrap();
+    run_in(tempfile::tempdir().unwrap(), arguments)
+}
+
+/// The same with results in a folder that goes with them.
+pub fn run_in(out: TempDir, arguments: &[&str]) -> Run {
     let output = iotbench(out.path(), &[&["run", "--output-format", "json"], arguments].concat()).output().unwrap();
     let document = document(&output);
     let folder = only_folder(out.path());

@@ -12,7 +12,7 @@ fn who_never_waits_for_the_disk_is_told_with_all_that_it_writes() {
     if !is_here("postgres") {
         return;
     }
-    let (place, settings) = (Place::new(), ["fsync", "wal_init_zero"]);
+    let (place, settings) = (Place::on_disk(), ["fsync", "wal_init_zero"]);
     let settings = settings.map(|name| format!("backend.postgres.server.{name}=\"off\""));
     let load =
         ["run", "-p", "compressor_insert", "-b", "postgres", "--arrival", "closed", "--vus", "1", "--batch", "1000"];

@@ -136,7 +136,15 @@ pub struct Place {
 
 impl Place {
     pub fn new() -> Self {
-        let root = tempfile::tempdir().unwrap();
+        Self::at(tempfile::tempdir().unwrap())
+    }
+
+    /// One on a disk, wherever temporary files lie.
+    pub fn on_disk() -> Self {
+        Self::at(tempfile::tempdir_in("/var/tmp").unwrap())
+    }
+
+    fn at(root: TempDir) -> Self {
         for folder in ["servers", "runtime", "results"] {
             fs::create_dir(root.path().join(folder)).unwrap();
         }
