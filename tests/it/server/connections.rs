@@ -86,11 +86,12 @@ fn a_soft_limit_is_raised_and_ten_thousand_connections_are_opened() {
     let start = [&["server", "start", "influxdb"][..], &settings].concat();
     let url: Url = place.started(&start).trim().parse().unwrap();
     let (results, users) = (place.results(), CONNECTIONS.to_string());
-    let load = ["--vus", &users, "--connections", &users, "--batch", "1", "--set", "think_time=3s", "-d", "3s"];
-    let target = ["--url", url.as_str(), "--out", results.to_str().unwrap()];
-    let ended = limited(&place, "ulimit -Sn 256", &arguments("influxdb", &[&load[..], &target].concat()));
-    ended.assert_sound("");
+    let load = ["--vus", &users, "--connections", &users, "--batch", "1", "--set", "think_time=3s"];
     // Users start spread over their think time: not all of them before the end.
+    let length = ["--operations", "6000", "-d", "60s"];
+    let target = ["--url", url.as_str(), "--out", results.to_str().unwrap()];
+    let ended = limited(&place, "ulimit -Sn 256", &arguments("influxdb", &[&load[..], &length, &target].concat()));
+    ended.assert_sound("");
     assert!(ended.count("/load/ok") > CONNECTIONS / 2, "{:#}", ended.document["load"]);
     assert_eq!(ended.document.pointer("/load/groups/0/connections").unwrap(), CONNECTIONS);
     place.out(&["server", "stop", "influxdb"]);
@@ -103,9 +104,10 @@ fn ten_thousand_users_share_few_connections() {
         let place = Place::new();
         let url: Url = place.started(&["server", "start", backend]).trim().parse().unwrap();
         let (results, users) = (place.results(), 10_000.to_string());
-        let load = ["--vus", &users, "--connections", "8", "--batch", "1", "--set", "think_time=60s", "-d", "2s"];
+        let load = ["--vus", &users, "--connections", "8", "--batch", "1", "--set", "think_time=60s"];
+        let length = ["--operations", "200", "-d", "60s"];
         let target = ["--url", url.as_str(), "--out", results.to_str().unwrap()];
-        let ended = Ended::of(&place, &arguments(backend, &[&load[..], &target].concat()));
+        let ended = Ended::of(&place, &arguments(backend, &[&load[..], &length, &target].concat()));
         ended.assert_sound(backend);
         assert_eq!(ended.document.pointer("/load/groups/0/users").unwrap(), 10_000);
         assert!(ended.count("/load/ok") > 100, "{:#}", ended.document["load"]);

@@ -15,9 +15,10 @@ fn a_server_at_an_address_of_this_machine_is_found_and_sampled() {
     let results = place.results();
     let load =
         ["run", "-p", "compressor_insert", "-b", "postgres", "--arrival", "closed", "--vus", "4", "--batch", "100"];
-    let rest =
-        ["-d", "3s", "--warmup", "0", "--output-format", "json", "--out", results.to_str().unwrap(), "--url", &url];
-    let ended = Ended::of(&place, &[&load[..], &rest].concat());
+    let rest = ["--warmup", "0", "--output-format", "json", "--out", results.to_str().unwrap(), "--url", &url];
+    // Some seconds of work for the server, however few processors it is left.
+    let length = ["--operations", "3000", "-d", "120s"];
+    let ended = Ended::of(&place, &[&load[..], &length, &rest].concat());
     ended.assert_sound("postgres");
     let cpu_s = |role| ended.of_role(role)["cpu_s"].as_f64().unwrap();
     let (client, server, machine) = (cpu_s("client"), cpu_s("server"), cpu_s("machine"));

@@ -53,10 +53,11 @@ pub fn arguments<'a>(backend: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     [&load[..], more].concat()
 }
 
-/// Runs for two seconds, in each of which every user starts once, on the server at `url`, with so many users and as many connections.
+/// Runs until every user may have written twice, which takes two seconds where the machine keeps up, on the server at `url`, with
+/// so many users and as many connections.
 pub fn run(place: &Place, backend: &str, url: &Url, users: usize, more: &[&str]) -> Ended {
-    let (results, users) = (place.results(), users.to_string());
-    let load = ["-d", "2s", "--vus", &users, "--connections", &users];
+    let (results, operations, users) = (place.results(), (2 * users).to_string(), users.to_string());
+    let load = ["--operations", &operations, "-d", "60s", "--vus", &users, "--connections", &users];
     let target = ["--url", url.as_str(), "--out", results.to_str().unwrap()];
     Ended::of(place, &arguments(backend, &[&load[..], &target, more].concat()))
 }

@@ -20,7 +20,7 @@ fn run(place: &Place, backend: &str, more: &[&str]) -> Value {
     sound(place, &[&arguments[..], &target, more].concat())
 }
 
-const MEANS: [&str; 6] = ["-p", "compressor_mean", "-d", "1s", "--set", "devices=20"];
+const MEANS: [&str; 8] = ["-p", "compressor_mean", "--operations", "400", "-d", "60s", "--set", "devices=20"];
 
 fn assert_right(run: &Value, what: &str) {
     let answers = &run["answers"];
