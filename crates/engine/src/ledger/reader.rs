@@ -150,6 +150,8 @@ impl Ledger {
                     continue;
                 }
                 Kind::Dropping => {
+                    // What comes after it may have a history anew.
+                    summary.history = None;
                     tell(Told::Dropping);
                     continue;
                 }

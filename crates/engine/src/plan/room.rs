@@ -45,14 +45,14 @@ impl Plan {
         };
         let longest_ns = ramp.afterwards.soak_ns.max(ramp.afterwards.overload_ns).max(ramp.step_ns);
         let greatest = of_step(ramp.most(), longest_ns);
-        Some(match (&ramp.course, self.state) {
-            (Course::Search(_), RampState::Fresh) => {
+        let room = match (&ramp.course, self.state) {
+            (Course::Search(_), RampState::Fresh | RampState::Preloaded) => {
                 RampRoom { certain: of_step(ramp.first(), ramp.step_ns), at_once: Some(greatest) }
             }
             (Course::Search(_), RampState::Keep) => {
                 RampRoom { certain: of_step(ramp.first(), ramp.step_ns), at_once: None }
             }
-            (Course::Steps(_), RampState::Fresh) => {
+            (Course::Steps(_), RampState::Fresh | RampState::Preloaded) => {
                 RampRoom { certain: of_step(ramp.most(), ramp.step_ns), at_once: Some(greatest) }
             }
             (Course::Steps(loads), RampState::Keep) => {
@@ -61,7 +61,17 @@ impl Plan {
                 let all = afterwards.map(|(step, ns)| of_step(step.load, ns)).fold(certain, u64::saturating_add);
                 RampRoom { certain, at_once: Some(all) }
             }
+        };
+        let history = self.history_bytes(dataset);
+        Some(RampRoom {
+            certain: room.certain.saturating_add(history),
+            at_once: room.at_once.map(|bytes| bytes.saturating_add(history)),
         })
+    }
+
+    fn history_bytes(&self, dataset: &dyn Dataset) -> u64 {
+        let points = self.phases.preload.saturating_mul(self.phases.preload_devices.into());
+        points.saturating_mul(self.stored_point_bytes(dataset))
     }
 
     /// What a datapoint is taken to need on disk.

@@ -10,34 +10,48 @@ use iotbench_core::Backend;
 /// What the steps of a ramp begin with, and what the result has to say of it.
 ///
 /// # Errors
-/// An empty database is asked for where that cannot be: the key, and why.
+/// An empty database, or a history written anew, is asked for where that cannot be: the key, and why.
 pub(super) fn of_ramp(
     profile: &Profile,
     phases: &PhasesPlan,
     backend: &dyn Backend,
 ) -> Result<(RampState, Option<String>), (String, String)> {
     let Some(ramp) = &profile.ramp else { return Ok((RampState::Keep, None)) };
-    let (by_profile, by_backend) = (hinders(profile, phases), cannot(backend));
-    match (ramp.state, by_profile.or(by_backend.as_deref())) {
-        (Auto::Set(RampState::Keep), _) => Ok((RampState::Keep, None)),
-        (Auto::Set(RampState::Fresh), Some(why)) => {
-            Err(("ramp.state".into(), format!("no step can begin with an empty database: {why}; write keep")))
+    let has_history = phases.preload > 0 && phases.preload_devices > 0;
+    let by_backend = cannot(backend);
+    let anew = |what: &str| {
+        let why = hinders(profile).or(by_backend.as_deref())?;
+        Some(("ramp.state".to_owned(), format!("no step can begin with {what}: {why}; write keep")))
+    };
+    match ramp.state {
+        Auto::Set(RampState::Keep) => Ok((RampState::Keep, None)),
+        Auto::Set(RampState::Fresh) if has_history => {
+            let why =
+                "the profile has a history, which would be dropped too; write preloaded, which writes it anew, or keep";
+            Err(("ramp.state".into(), format!("no step can begin with an empty database: {why}")))
         }
-        (Auto::Auto, Some(why)) => {
-            // What reads, or has a history, is meant to keep it; where nothing is stored there is nothing to keep.
-            let is_news = by_profile.is_none() && backend.capabilities().stores;
-            Ok((RampState::Keep, is_news.then(|| format!("each step began with what those before it left: {why}"))))
+        Auto::Set(RampState::Fresh) => anew("an empty database").map_or(Ok((RampState::Fresh, None)), Err),
+        Auto::Set(RampState::Preloaded) if !has_history => {
+            let why = "the profile has no history: say how much with preload, history or --history, or write fresh";
+            Err(("ramp.state".into(), format!("no step can begin with a history: {why}")))
         }
-        (_, None) => Ok((RampState::Fresh, None)),
+        Auto::Set(RampState::Preloaded) => anew("a new history").map_or(Ok((RampState::Preloaded, None)), Err),
+        Auto::Auto if has_history || hinders(profile).is_some() => Ok((RampState::Keep, None)),
+        Auto::Auto => Ok(match by_backend {
+            // Where nothing is stored there is nothing to keep.
+            Some(why) if backend.capabilities().stores => {
+                (RampState::Keep, Some(format!("each step began with what those before it left: {why}")))
+            }
+            Some(_) => (RampState::Keep, None),
+            None => (RampState::Fresh, None),
+        }),
     }
 }
 
 /// What of the profile speaks against it.
-fn hinders(profile: &Profile, phases: &PhasesPlan) -> Option<&'static str> {
+fn hinders(profile: &Profile) -> Option<&'static str> {
     let why = if profile.groups.iter().flat_map(|group| &group.operations).any(OperationConfig::is_read) {
         "what this profile reads is what is stored"
-    } else if phases.preload > 0 && phases.preload_devices > 0 {
-        "the profile has a history, which would be dropped too"
     } else if profile.groups.len() > 1 {
         "only the first group pauses between steps, and the others go on writing"
     } else if !profile.scenario.is_empty() {

@@ -57,6 +57,8 @@ words! {
     RampState {
         /// An empty database: what the steps before it wrote is counted and dropped.
         Fresh = "fresh",
+        /// The history (`preload`), written anew: what the steps before it wrote is counted and dropped.
+        Preloaded = "preloaded",
         /// What the steps before it left.
         Keep = "keep",
     }
@@ -66,7 +68,9 @@ impl FromStr for RampState {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
         let found = Self::ALL.iter().find(|state| state.name() == text);
-        found.copied().ok_or_else(|| format!("{text:?}: write fresh (an empty database for each step) or keep"))
+        found.copied().ok_or_else(|| {
+            format!("{text:?}: write fresh (an empty database for each step), preloaded (the history anew) or keep")
+        })
     }
 }
 
@@ -91,8 +95,9 @@ pub struct Ramp {
     /// Search: at most so many steps near the limit, however wide the interval is by then; 0: none, so that the limit
     /// is only bracketed.
     pub trials: Count,
-    /// What each step begins with, `fresh` (an empty database) or `keep` (what the steps before it left); `auto`: fresh where
-    /// the profile is one group that only writes, without a history, and the database can be emptied under its writers.
+    /// What each step begins with, `fresh` (an empty database), `preloaded` (the history of `preload` or `history`, written
+    /// anew) or `keep` (what the steps before it left); `auto`: fresh where the profile is one group that only writes, without a
+    /// history, and the database can be emptied under its writers.
     pub state: Auto<RampState>,
     /// Then the writes of the greatest load that was sustained, without its reads: do the reads slow them down?
     pub writes_alone: bool,

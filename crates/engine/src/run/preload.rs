@@ -3,7 +3,7 @@
 use super::{Session, prepare::CONNECT};
 use crate::{observer::Event, outcome::Phase, plan::PhasesPlan, source::Filler, verdict::Reason};
 use futures_util::stream::{FuturesUnordered, StreamExt};
-use iotbench_core::{Batch, Cause, Error, Writer};
+use iotbench_core::{Acknowledgement, Batch, Cause, Error, Writer};
 use std::{sync::Arc, time::Duration};
 
 /// Datapoints in a request.
@@ -12,9 +12,25 @@ const BATCH: u32 = 1000;
 const WRITERS: u32 = 4;
 
 impl Session<'_> {
-    /// Writes the history, on several connections where the backend takes them.
+    /// Writes the history and waits until nothing of it is left to be done while others are measured.
     pub(super) fn preload(&mut self) -> Result<(), Reason> {
         self.begin_phase(Phase::Preload, None)?;
+        self.outcome.preloaded_points = self.write_history()?;
+        self.settle_history(self.outcome.preloaded_points)?;
+        Ok(())
+    }
+
+    /// What is read has to be there, and what was not settled would be a load. False: the user does not wait.
+    pub(super) fn settle_history(&mut self, written: u64) -> Result<bool, Reason> {
+        if self.outcome.acknowledgement < Acknowledgement::Applied {
+            return Ok(self.settled_count(written)?.is_some());
+        }
+        self.settle()
+    }
+
+    /// Writes the history, on several connections where the backend takes them; says how much of it was acknowledged, which is
+    /// all unless the user ended the run.
+    pub(super) fn write_history(&mut self) -> Result<u64, Reason> {
         let capabilities = self.backend.capabilities();
         // Calls that block would only wait for one another on this thread.
         let most = if capabilities.blocking { 1 } else { capabilities.most_writers.unwrap_or(WRITERS) };
@@ -28,6 +44,7 @@ impl Session<'_> {
         let total = blocks.total();
         let mut filler = Filler::new(Arc::clone(&self.planned.dataset), 0);
         let deadline = self.deadline();
+        let mut written = 0;
         let mut under_way = FuturesUnordered::new();
         loop {
             while !self.stop.ends()
@@ -45,11 +62,14 @@ impl Session<'_> {
             let next = self.runtime.block_on(under_way.next());
             let Some((writer, batch, result)) = next else { break };
             result.map_err(|e| Reason::Target { cause: e.cause, message: e.message })?;
-            self.outcome.preloaded_points += batch.len() as u64;
+            written += batch.len() as u64;
             idle.push((writer, batch));
-            self.tell(&Event::Preloaded { points: self.outcome.preloaded_points, total })?;
+            self.tell(&Event::Preloaded { points: written, total })?;
         }
-        if self.outcome.preloaded_points == total { self.journal_history() } else { Ok(()) }
+        if written == total {
+            self.journal_history()?;
+        }
+        Ok(written)
     }
 }
 

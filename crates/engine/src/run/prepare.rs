@@ -2,7 +2,7 @@
 
 use super::Session;
 use crate::{descriptors::reserve_descriptors, outcome::Phase, plan::GroupPlan, verdict::Reason};
-use iotbench_core::{Acknowledgement, Cause, Error, Writer};
+use iotbench_core::{Cause, Error, Writer};
 use std::{
     sync::Arc,
     time::{Duration, Instant},
@@ -40,12 +40,6 @@ impl Session<'_> {
         self.checkpoint()?;
         if !is_there && self.planned.plan.phases.preload > 0 {
             self.preload()?;
-            // Nothing of the history is left to be done while others are measured, and what is read has to be there.
-            if self.outcome.acknowledgement < Acknowledgement::Applied {
-                self.settled_count(self.outcome.preloaded_points)?;
-            } else {
-                self.settle()?;
-            }
             self.hand_history_on()?;
             self.checkpoint()?;
         }

@@ -1,4 +1,4 @@
-//! What each step of a ramp begins with: an empty database, or what the steps before it left.
+//! What each step of a ramp begins with: an empty database, the history written anew, or what the steps before it left.
 
 use super::{
     Session,
@@ -14,7 +14,7 @@ impl Session<'_> {
     /// Before a step, also before one that is run again. The first one finds the table that the run has made.
     pub(super) fn begin_with(&mut self, running: &mut Running) -> Result<Waited, Reason> {
         let is_first = running.control.generation().number == 0;
-        if self.planned.plan.state == RampState::Fresh && !is_first && self.empty(running)? == Waited::Over {
+        if self.planned.plan.state != RampState::Keep && !is_first && self.begin_anew_with(running)? == Waited::Over {
             return Ok(Waited::Over);
         }
         running.storage_bytes = match (is_first, self.planned.plan.state) {
@@ -30,8 +30,8 @@ impl Session<'_> {
     }
 
     /// Pauses the load, counts what is stored and holds it against what was acknowledged since the database was last empty,
-    /// and drops it.
-    fn empty(&mut self, running: &mut Running) -> Result<Waited, Reason> {
+    /// and drops it; then writes the history, if each step is to begin with one.
+    fn begin_anew_with(&mut self, running: &mut Running) -> Result<Waited, Reason> {
         if !self.pause_until_answered(running)? {
             self.outcome.plan.remarks.push(
                 "a step began with what the step before it had left: not all of that was answered when twice the deadline \
@@ -44,7 +44,8 @@ impl Session<'_> {
             return Ok(Waited::Over);
         }
         let points = running.totals.counts.points;
-        let awaited = points.acked.saturating_sub(self.outcome.emptied.acked);
+        let history = self.outcome.preloaded_points;
+        let awaited = history + points.acked.saturating_sub(self.outcome.emptied.acked);
         let Some(stored) = self.settled_count(awaited)? else { return Ok(Waited::Over) };
         self.judge_trial(stored, points);
         self.drop_trial(running)?;
@@ -52,13 +53,16 @@ impl Session<'_> {
         self.outcome.emptied = Emptied {
             times: emptied.times + 1,
             acked: points.acked,
-            stored: sum(emptied.stored, stored),
-            accounted: emptied.accounted + stored.points.min(self.most_stored(points)),
+            stored: sum(emptied.stored, self.without_history(stored)),
+            accounted: emptied.accounted + stored.points.min(self.most_stored(points)).saturating_sub(history),
         };
+        if self.planned.plan.state == RampState::Preloaded && !self.write_history_anew()? {
+            return Ok(Waited::Over);
+        }
         if let Some(series) = &mut running.visible {
             let watch = VisibleWatch::start(Arc::clone(&self.database), running.clock, self.deadline());
             let watch = watch.map_err(|e| Reason::Target { cause: e.cause, message: e.message })?;
-            series.begin_empty(watch, points.acked);
+            series.begin_anew(watch, points.acked, history);
         }
         Ok(Waited::Reached)
     }
@@ -87,6 +91,19 @@ impl Session<'_> {
             let wrong = self.judge_stored(stored, points).err();
             self.of_trials = wrong.map(|reason| Reason::OfTrial { trial, reason: Box::new(reason) });
         }
+    }
+
+    /// The history once more, in an empty table, and settled. False: the user ended the run meanwhile.
+    fn write_history_anew(&mut self) -> Result<bool, Reason> {
+        let written = self.write_history()?;
+        Ok(written == self.outcome.preloaded_points && self.settle_history(written)?)
+    }
+
+    /// What is stored beside the history, as far as it is stored.
+    fn without_history(&self, stored: Counts) -> Counts {
+        let points = self.outcome.preloaded_points;
+        let values = points * self.planned.dataset.schema().width() as u64;
+        Counts { points: stored.points.saturating_sub(points), values: stored.values.saturating_sub(values) }
     }
 
     /// Makes the table anew. Whenever the process is killed, the ledger says what may be stored.

@@ -58,17 +58,18 @@ impl VisibleSeries {
 }
 
 impl VisibleSeries {
-    /// Counts no more until [`begin_empty`](Self::begin_empty).
+    /// Counts no more until [`begin_anew`](Self::begin_anew).
     pub(super) fn pause(&mut self) {
         self.watch.end();
     }
 
-    /// The database is empty: all that was acknowledged so far is dropped. Counts go on, on a new connection.
-    pub(super) fn begin_empty(&mut self, watch: VisibleWatch, acked: u64) {
+    /// All that was acknowledged so far is dropped, and the database holds so much of a history. Counts go on, on a new
+    /// connection.
+    pub(super) fn begin_anew(&mut self, watch: VisibleWatch, acked: u64, history: u64) {
         self.watch = watch;
         #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
-        let acked = acked as f64;
-        self.offset = -acked;
+        let [acked, history] = [acked as f64, history as f64];
+        self.offset = history - acked;
     }
 }
 

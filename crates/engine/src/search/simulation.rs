@@ -24,6 +24,22 @@ enum Course {
     Switches(f64),
     /// Loads of 55 to 65 % of the limit are not sustained either.
     Hole,
+    /// Falls with what is stored: by a hundredth for each trial at the limit.
+    Fills(Begins),
+}
+
+/// What each trial begins with.
+#[derive(Clone, Copy, PartialEq)]
+enum Begins {
+    /// So many trials at the limit: 0 for `fresh`, the history for `preloaded`.
+    With(f64),
+    /// What all before it have written: `keep`.
+    WithAllBefore,
+}
+
+/// The limit of a database that falls with what is stored, in the middle of a trial that writes as much as one at the limit.
+fn filled(trials: f64) -> f64 {
+    LIMIT / (1.0 + 0.01 * (trials + 0.5))
 }
 
 #[derive(Clone, Copy)]
@@ -70,6 +86,11 @@ impl Server {
                 * match self.course {
                     Course::Drifts(part, over) => 1.0 - part * levels.len() as f64 / over,
                     Course::Switches(factor) if switched => factor,
+                    Course::Fills(Begins::With(trials)) => filled(trials) / LIMIT,
+                    Course::Fills(Begins::WithAllBefore) => {
+                        let before: f64 = loads.iter().rev().skip(1).map(|&load| f64::from(load) / LIMIT).sum();
+                        filled(before) / LIMIT
+                    }
                     _ => 1.0,
                 };
             levels.push(limit);
@@ -173,4 +194,29 @@ fn of_a_response_that_is_not_monotone_the_least_limit_that_was_seen_is_held() {
     };
     let right = server.right("CV 1 %, 55 to 65 % of the limit not sustained", is_right);
     assert!(right >= 0.9, "{right}");
+}
+
+/// Of a database that slows down as it fills, a search whose trials begin alike finds the limit of one trial; one that keeps what
+/// all of them wrote finds another one, which depends on how many trials there were.
+#[test]
+fn the_limit_of_a_database_that_fills_is_found_where_trials_begin_alike() {
+    let error = |begins, truth: f64| {
+        let server = Server { noise: 0.03, course: Course::Fills(begins), tells: true };
+        let estimates = (0..SEARCHES).filter_map(|number| Some(server.search(number).bounds.estimate?.load.ln()));
+        let logs: Vec<f64> = estimates.collect();
+        (logs.iter().sum::<f64>() / logs.len() as f64).exp() / truth - 1.0
+    };
+    for (name, begins, truth) in [
+        ("fresh", Begins::With(0.0), filled(0.0)),
+        ("preloaded, as much as ten trials write", Begins::With(10.0), filled(10.0)),
+        ("keep", Begins::WithAllBefore, filled(0.0)),
+    ] {
+        let error = error(begins, truth);
+        println!("| {name} | {:+.1} % |", 100.0 * error);
+        if begins == Begins::WithAllBefore {
+            assert!(error < -0.05, "{error}");
+        } else {
+            assert!(error.abs() < 0.01, "{name}: {error}");
+        }
+    }
 }

@@ -43,6 +43,8 @@ pub struct Capacity {
 pub enum State {
     /// An empty database: what the steps before it had written was counted and dropped.
     Fresh,
+    /// The history, written anew: what the steps before it had written was counted and dropped.
+    Preloaded,
     /// What the steps before it had left; also of documents that do not say it.
     #[default]
     Keep,
@@ -52,6 +54,7 @@ impl From<RampState> for State {
     fn from(state: RampState) -> Self {
         match state {
             RampState::Fresh => Self::Fresh,
+            RampState::Preloaded => Self::Preloaded,
             RampState::Keep => Self::Keep,
         }
     }
@@ -174,6 +177,10 @@ impl Capacity {
         let text = match self.state {
             State::Fresh => {
                 "each step began with an empty database; what it had stored was counted before it was dropped"
+            }
+            State::Preloaded => {
+                "each step began with the same history, written anew; what the steps before it had stored was counted and \
+                 dropped"
             }
             State::Keep => "the steps share one database: each began with what those before it had left",
         };

@@ -67,6 +67,36 @@ fn each_step_begins_with_an_empty_database_and_all_is_counted() {
 }
 
 #[test]
+fn each_step_begins_with_the_same_history_written_anew() {
+    let backend = scripted();
+    let outcome = run_on(backend, &["ramp.state=preloaded", "preload=25"]);
+    let state = backend.state.lock().unwrap();
+    let history = outcome.preloaded_points;
+    assert_eq!((history > 0 && history.is_multiple_of(25), outcome.emptied.times), (true, 2));
+    // What is there when the run creates its table is nothing; then each trial has added to the history.
+    assert_eq!((state.replaced.len(), state.replaced[0]), (3, 0));
+    assert!(state.replaced[1..].iter().all(|&points| points > history), "{:?}", state.replaced);
+    let of_load = state.replaced[1..].iter().map(|points| points - history).sum::<u64>();
+    assert_eq!((outcome.emptied.acked, outcome.emptied.stored.points), (of_load, of_load));
+    assert_eq!(state.points() - history, outcome.points.acked - of_load);
+    assert_eq!(outcome.stored.unwrap().points, outcome.points.acked + history, "the history counts once");
+    assert!(wrong(&outcome).is_empty(), "{:?}", outcome.verdict);
+    let ledger = outcome.ledger.unwrap();
+    let summary = ledger.summary().unwrap();
+    assert!(summary.history.is_some_and(|(devices, positions)| u64::from(devices) * positions == history));
+    assert_eq!(ledger.acked().unwrap().len() + history, state.points(), "the ledger owes what is there");
+}
+
+#[test]
+fn what_is_lost_of_a_history_that_was_written_anew_is_found() {
+    let backend = scripted();
+    backend.state.lock().unwrap().fault = Some((2, Fault::Lost));
+    let outcome = run_on(backend, &["ramp.state=preloaded", "preload=25"]);
+    let [Reason::OfTrial { trial: 2, reason }] = wrong(&outcome)[..] else { panic!("{:?}", outcome.verdict) };
+    assert!(matches!(**reason, Reason::Stored { acked, stored, .. } if stored < acked), "{reason:?}");
+}
+
+#[test]
 fn a_state_that_is_kept_is_what_it_was() {
     let backend = scripted();
     let outcome = run_on(backend, &["ramp.state=keep"]);
@@ -140,7 +170,7 @@ fn state_of(backend: &str, text: &str, set: &[&str]) -> Result<(RampState, bool)
 
 #[test]
 fn what_only_writes_begins_anew_and_what_reads_or_has_a_history_keeps() {
-    use RampState::{Fresh, Keep};
+    use RampState::{Fresh, Keep, Preloaded};
     let mixed = RAMP.replace("datapoints = 10 }", "datapoints = 10 }, { kind = \"read_newest\" }");
     let group = RAMP.split("[[groups]]").nth(1).unwrap().split("[phases]").next().unwrap();
     let devices = |group: &str| group.replace("name =", "devices = 4\nname =");
@@ -156,6 +186,16 @@ fn what_only_writes_begins_anew_and_what_reads_or_has_a_history_keeps() {
     ] {
         assert_eq!(state_of("sqlite", text, &[set]), Ok((Keep, false)), "{why}");
         let refused = state_of("sqlite", text, &[set, "ramp.state=fresh"]).unwrap_err();
+        assert!(refused.contains("ramp.state") && refused.contains(why), "{refused}");
+    }
+    assert_eq!(state_of("sqlite", RAMP, &["preload=5", "ramp.state=preloaded"]), Ok((Preloaded, false)));
+    for (backend, text, set, why) in [
+        ("sqlite", RAMP, "seed=1", "no history"),
+        ("sqlite", &*mixed, "preload=5", "what this profile reads"),
+        ("sqlite", &*two, "preload=5", "only the first group"),
+        ("blackhole", RAMP, "preload=5", "blackhole"),
+    ] {
+        let refused = state_of(backend, text, &[set, "ramp.state=preloaded"]).unwrap_err();
         assert!(refused.contains("ramp.state") && refused.contains(why), "{refused}");
     }
     let refused = state_of("blackhole", RAMP, &["ramp.state=fresh"]).unwrap_err();
