@@ -146,7 +146,7 @@ fn run_id(folder: &Path) -> String {
 fn provenance(arguments: &RunArguments, results: &Path, database: Option<&Path>, managed: bool) -> Provenance {
     Provenance {
         tool: Tool::this(BACKENDS.iter().map(|b| b.name().to_owned()).collect()),
-        command: arguments.command.clone().unwrap_or_else(command::command),
+        command: arguments.command.as_deref().map_or_else(command::command, command::without_secrets),
         environment: Environment::collect(results, database),
         managed,
     }

@@ -1,80 +1,271 @@
-//! The command as given, for results: without secrets.
+//! The command as given, for results: only values that are known to hold no secret are kept.
 
-use crate::addresses;
+use crate::{addresses, arguments::Arguments};
+use clap::{Arg, Command, CommandFactory};
 
+/// Options whose values hold no secret, whatever they are. The value of any other is hidden.
+const HARMLESS: &[&str] = &[
+    "agents",
+    "arrival",
+    "backend",
+    "baseline",
+    "batch",
+    "clock-limit",
+    "connections",
+    "criterion",
+    "duration",
+    "first",
+    "history",
+    "layout",
+    "metric",
+    "metrics",
+    "most",
+    "nats-ca",
+    "nats-credentials",
+    "on-agent-loss",
+    "operations",
+    "out",
+    "output-format",
+    "profile",
+    "rate",
+    "resume",
+    "runs",
+    "sample",
+    "scenario",
+    "seed",
+    "server-at",
+    "server-memory",
+    "state",
+    "strategy",
+    "threshold",
+    "trial",
+    "trials",
+    "variant",
+    "verify",
+    "vus",
+    "warmup",
+    "width",
+];
 /// Words in a key whose value is a secret.
-const SECRET_WORDS: [&str; 4] = ["password", "passwd", "token", "secret"];
+const SECRET_WORDS: [&str; 5] = ["pass", "token", "secret", "credential", "auth"];
+/// Of what follows the address in `--via`, the keys that are iotbench's own.
+const VIA_KEYS: [&str; 2] = ["qos", "payload"];
 const HIDDEN: &str = "***";
+/// A longer word may be more than the name of a choice.
+const LONGEST_WORD: usize = 16;
 
 /// The arguments of this process without secrets.
 pub(super) fn command() -> Vec<String> {
-    let arguments: Vec<String> = std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect();
-    without_secrets(&arguments)
+    let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    without_secrets(&words)
 }
 
-fn without_secrets(arguments: &[String]) -> Vec<String> {
-    let mut shown = Vec::with_capacity(arguments.len());
-    let mut before = "";
-    for argument in arguments {
-        let with_address = ["--url", "--via"].into_iter().find_map(|option| {
-            let url = argument.strip_prefix(option)?.strip_prefix('=')?;
-            Some(format!("{option}={}", shown_address(option, url)))
-        });
-        shown.push(match with_address {
-            Some(shown) => shown,
-            None if matches!(before, "--url" | "--via") => shown_address(before, argument),
-            None => shown_assignment(argument),
-        });
-        before = argument;
+/// A command of the program, its own name first, without secrets.
+pub(super) fn without_secrets(words: &[String]) -> Vec<String> {
+    let root = Arguments::command();
+    let mut command = &root;
+    let mut shown = Vec::with_capacity(words.len());
+    let mut words = words.iter();
+    shown.extend(words.next().cloned());
+    while let Some(word) = words.next() {
+        let Some(Written { name, option, value }) = Written::of(word, command) else {
+            command = command.find_subcommand(word).unwrap_or(command);
+            shown.push(word.clone());
+            continue;
+        };
+        match (option, value) {
+            (option, Some(value)) => shown.push(format!("{name}{}", shown_value(option, value))),
+            (Some(option), None) if option.get_action().takes_values() => {
+                shown.push(word.clone());
+                shown.extend(words.next().map(|value| shown_value(Some(option), value)));
+            }
+            _ => shown.push(word.clone()),
+        }
     }
     shown
 }
 
-/// An address without secrets. What `--via` asks of a broker is none.
-fn shown_address(option: &str, text: &str) -> String {
-    let (place, query) = text.split_once('?').unwrap_or((text, ""));
-    match option {
-        "--via" if place == "mqtt" => text.into(),
-        "--via" if !query.is_empty() => format!("{}?{query}", addresses::shown(place)),
-        _ => addresses::shown(text),
+/// A word that is an option.
+struct Written<'a> {
+    /// What stands before its value in the same word, or all of the word.
+    name: &'a str,
+    /// `None`: the command has no such option.
+    option: Option<&'a Arg>,
+    /// `None`: it stands in the next word, or there is none.
+    value: Option<&'a str>,
+}
+
+impl<'a> Written<'a> {
+    /// `None`: the word is no option.
+    fn of(word: &'a str, command: &'a Command) -> Option<Self> {
+        let option_by = |is: &dyn Fn(&Arg) -> bool| command.get_arguments().find(|option| is(option));
+        if let Some(long) = word.strip_prefix("--") {
+            let (long, value) = long.split_once('=').map_or((long, None), |(long, value)| (long, Some(value)));
+            let name = value.map_or(word, |value| &word[..word.len() - value.len()]);
+            return Some(Self { name, option: option_by(&|option| option.get_long() == Some(long)), value });
+        }
+        let short = word.strip_prefix('-')?.chars().next()?;
+        let option = option_by(&|option| option.get_short() == Some(short))?;
+        let (name, value) = word.split_at(1 + short.len_utf8());
+        let value = Some(value).filter(|value| !value.is_empty() && option.get_action().takes_values());
+        Some(Self { name: value.map_or(word, |_| name), option: Some(option), value })
     }
 }
 
-/// `key=value` with a hidden value when the key sounds like a secret.
-fn shown_assignment(argument: &str) -> String {
-    match argument.rsplit_once('=') {
-        Some((key, _)) if SECRET_WORDS.iter().any(|word| key.to_lowercase().contains(word)) => {
-            format!("{key}={HIDDEN}")
-        }
-        _ => argument.into(),
+fn shown_value(option: Option<&Arg>, value: &str) -> String {
+    match option.and_then(Arg::get_long) {
+        Some("url") => addresses::shown(value),
+        Some("via") => shown_way(value),
+        Some("nats") => value.split(',').map(shown_broker).collect::<Vec<_>>().join(","),
+        Some("set" | "with") => shown_assignment(value),
+        Some(name) if HARMLESS.contains(&name) => value.into(),
+        _ => HIDDEN.into(),
     }
+}
+
+/// What `--via` says, without user and password, and of what is asked of a broker only what is plain.
+fn shown_way(text: &str) -> String {
+    let (place, query) = text.split_once('?').unwrap_or((text, ""));
+    let place = if place == "mqtt" { place.into() } else { addresses::shown(place) };
+    if query.is_empty() {
+        return place;
+    }
+    let pair = |pair: &str| match pair.split_once('=') {
+        Some((key, _)) if VIA_KEYS.contains(&key) => pair.into(),
+        _ => shown_assignment(pair),
+    };
+    format!("{place}?{}", query.split('&').map(pair).collect::<Vec<_>>().join("&"))
+}
+
+/// A NATS server without what stands before the `@`, which is a token or a user with a password.
+fn shown_broker(text: &str) -> String {
+    let Some((scheme, rest)) = text.split_once("://") else { return HIDDEN.into() };
+    let host = rest.rsplit('@').next().unwrap_or_default();
+    let is_host =
+        !host.is_empty() && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-:[]_".contains(&byte));
+    let host = if is_host { host } else { HIDDEN };
+    format!("{scheme}://{host}")
+}
+
+/// `key=value` with its value where that is a number, a list of them or one of a choice of words, and the key does not sound like
+/// a secret.
+fn shown_assignment(text: &str) -> String {
+    let Some((key, value)) = text.split_once('=') else { return HIDDEN.into() };
+    let is_secret = SECRET_WORDS.iter().any(|word| key.to_lowercase().contains(word));
+    if !is_secret && is_plain(value) { text.into() } else { format!("{key}={HIDDEN}") }
+}
+
+fn is_plain(value: &str) -> bool {
+    let value = value.trim().trim_matches('"');
+    let is_word = value.len() <= LONGEST_WORD && value.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'_');
+    // 60s, 1e6, 4KiB, 10%, [1, 2, 4]: at most a unit's letters beside figures.
+    let of_number = |byte: u8| byte.is_ascii_digit() || b".,-+%_ []\"".contains(&byte);
+    let letters = value.bytes().filter(|&byte| !of_number(byte)).count();
+    let is_number = value.starts_with(|first: char| first.is_ascii_digit() || "[-.".contains(first));
+    let items = value.split(',').count();
+    is_word || (is_number && letters <= 3 * items)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const CANARY: &str = "c4n4ry-7f";
+
+    fn shown(words: &[&str]) -> Vec<String> {
+        without_secrets(&words.iter().map(ToString::to_string).collect::<Vec<_>>())
+    }
+
     #[test]
-    fn no_secret_is_kept() {
-        let given = [
-            "iotbench",
-            "--url",
-            "postgres://me:s3cret@h/db",
-            "--url=http://h/?token=s3cret",
-            "--url=not a url s3cret",
-            "--via=mqtt://me:s3cret@h?qos=1",
-            "--via",
-            "mqtt?qos=0",
-            "--set",
-            "backend.x.password=s3cret",
-            "--set=backend.x.api_token=s3cret",
-            "-d",
-            "10s",
+    fn what_is_known_to_be_harmless_is_an_option() {
+        let root = Arguments::command();
+        let is_option = |name: &str| {
+            let mut options = root.get_subcommands().flat_map(Command::get_arguments);
+            options.any(|option| option.get_long() == Some(name))
+        };
+        let gone: Vec<_> = HARMLESS.iter().filter(|name| !is_option(name)).collect();
+        assert!(gone.is_empty(), "{gone:?}");
+    }
+
+    /// Every option of every command, written in both ways: a value is kept where it is known to be harmless and nowhere else.
+    #[test]
+    fn an_option_that_is_not_known_to_be_harmless_keeps_no_value() {
+        let root = Arguments::command();
+        let mut hidden = 0;
+        for command in root.get_subcommands() {
+            for option in command.get_arguments().filter(|option| option.get_action().takes_values()) {
+                let Some(long) = option.get_long() else { continue };
+                let (name, joined) = (command.get_name(), format!("--{long}={CANARY}"));
+                let both = [vec!["iotbench", name, &joined], vec!["iotbench", name, &joined[..long.len() + 2], CANARY]];
+                for words in both {
+                    let is_kept = shown(&words).concat().contains(CANARY);
+                    assert_eq!(is_kept, HARMLESS.contains(&long), "{words:?}");
+                    hidden += usize::from(!is_kept);
+                }
+            }
+        }
+        assert!(hidden > 20, "{hidden}");
+        let unknown = format!("--no-such={CANARY}");
+        assert!(!shown(&["iotbench", "run", &unknown]).concat().contains(CANARY));
+    }
+
+    #[test]
+    fn wherever_an_address_or_a_setting_holds_a_secret_it_is_not_kept() {
+        let ways = [
+            "--url=postgres://me:CANARY@h/db",
+            "--url=http://h/?token=CANARY",
+            "--url=http://CANARY@h/",
+            "--url=http://me:CANARY/@.../",
+            "--url=not a url CANARY",
+            "--via=mqtt://me:CANARY@h?qos=1",
+            "--via=mqtt?qos=0&server.password_file=/CANARY",
+            "--via=mqtt?qos=0&server.x=CANARY",
+            "--nats=nats://CANARY@h:4222",
+            "--nats=nats://me:CANARY@a,nats://me:CANARY@b",
+            "--nats=tls://me:a@CANARY@h",
+            "--nats=CANARY@h",
+            "--set=backend.x.password=CANARY",
+            "--set=backend.x.password=CANARY=a",
+            "--set=backend.x.password=a=CANARY",
+            "--set=backend.x.api_token=123456",
+            "--set=backend.x.user=CANARY",
+            "--set=CANARY",
         ];
-        let shown = without_secrets(&given.map(String::from));
-        assert!(!shown.concat().contains("s3cret"), "{shown:?}");
-        assert_eq!(shown[5..8], ["--via=mqtt://h?qos=1", "--via", "mqtt?qos=0"]);
-        assert_eq!(shown[9], "backend.x.password=***");
-        assert_eq!(shown[11..], ["-d", "10s"]);
+        for way in ways {
+            let way = way.replace("CANARY", CANARY);
+            let (option, value) = way.split_once('=').unwrap();
+            for words in [vec!["iotbench", "run", &way], vec!["iotbench", "run", option, value]] {
+                let shown = shown(&words).concat();
+                assert!(!shown.contains(CANARY) && !shown.contains("123456"), "{way}: {shown}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_tells_how_a_run_was_made_is_kept_as_it_was_written() {
+        let kept = [
+            "target/iotbench",
+            "run",
+            "-p",
+            "pmu_write",
+            "-bsqlite:bulk",
+            "-d=10s",
+            "--set",
+            "ramp.steps=[4, 20000]",
+            "--set=think_time=0.5s",
+            "--set=backend.sqlite.synchronous=OFF",
+            "--set",
+            "backend.sqlite.synchronous=\"NORMAL\"",
+            "--keep",
+            "--via",
+            "mqtt?qos=0&payload=json64&server.max_queued_messages=100",
+            "--nats=nats://a.example:4222,nats://[::1]:4222",
+        ];
+        assert_eq!(shown(&kept), kept);
+        let addresses =
+            shown(&["iotbench", "run", "--url", "postgres://me:s3cret@h/db", "--via=mqtt://me:s3cret@h?qos=1"]);
+        assert_eq!(addresses[3..], ["postgres://h/db", "--via=mqtt://h?qos=1"]);
+        let positional = ["iotbench", "suite", "hof", "--runs", "5"];
+        assert_eq!(shown(&positional), positional);
     }
 }
