@@ -17,8 +17,8 @@ Exit codes:
   11  result invalid (client-limited,     24  server died or is full
       overloaded, lost samples)           30  results or files cannot be written
   12  data lost, duplicated or corrupt    31  not ours, or in use by another
-  13  regression found                   130, 143  interrupted, results saved
-Of several runs the gravest decides: 1, 2, 143, 130, 31, 30, 21, 22, 23, 20, 24, 12, 11, 13, 10.";
+  13  regression found                   129, 130, 143  interrupted, results saved
+Of several runs the gravest decides: 1, 2, 143, 130, 129, 31, 30, 21, 22, 23, 20, 24, 12, 11, 13, 10.";
 
 const EXAMPLES: &str = "\
 Examples:

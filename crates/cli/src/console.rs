@@ -1,6 +1,10 @@
 //! Standard output and standard error, which may be closed at any time.
 
 use crate::error::CliError;
+use rustix::{
+    fs::{FileType, fstat},
+    io::Errno,
+};
 use std::io::{self, ErrorKind, Write};
 
 /// Prints a result. A reader that has gone away is no error.
@@ -13,9 +17,15 @@ pub(crate) fn print_bytes(bytes: &[u8]) -> Result<(), CliError> {
     let mut stdout = io::stdout().lock();
     let written = stdout.write_all(bytes).and_then(|()| stdout.flush());
     match written {
-        Err(e) if e.kind() == ErrorKind::BrokenPipe => Ok(()),
+        Err(e) if e.kind() == ErrorKind::BrokenPipe || is_closed_terminal(&e) => Ok(()),
         written => written.map_err(|e| CliError::local_io(format!("standard output cannot be written: {e}"))),
     }
+}
+
+/// Whether standard output was a terminal that is no more. (A file on a broken disk fails alike.)
+fn is_closed_terminal(error: &io::Error) -> bool {
+    let is_device = || fstat(io::stdout()).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode).is_char_device());
+    error.raw_os_error() == Some(Errno::IO.raw_os_error()) && is_device()
 }
 
 /// Prints a part of a result; false when nobody can read it any more.

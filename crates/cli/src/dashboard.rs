@@ -9,6 +9,7 @@ pub(crate) use screen::Screen;
 use crate::error::CliError;
 use iotbench_engine::{Event, Observer, Plan, StopSignal};
 use ratatui::crossterm::event::{self, KeyCode, KeyEventKind, KeyModifiers};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use signal_hook::{consts::SIGINT, low_level::raise};
 use state::State;
 use std::{
@@ -18,11 +19,13 @@ use std::{
         atomic::{AtomicBool, Ordering},
     },
     thread::JoinHandle,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 /// How often keys are looked for and the picture is drawn.
-const TICK: Duration = Duration::from_millis(100);
+const TICK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+/// A terminal that was closed while it was read keeps its reader, which then ends with the program.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// An observer that draws. The terminal is taken as long as it lives.
 pub(crate) struct Dashboard {
@@ -51,8 +54,10 @@ impl Dashboard {
                 let ending = stop.requested().is_some();
                 // A terminal that is gone is no reason to end a run.
                 let _ = terminal.draw(|frame| draw::draw(frame, &now, ending));
-                if event::poll(TICK).unwrap_or_else(|_| no_keys()) {
-                    follow(&stop);
+                match keys() {
+                    Keys::Gone => break,
+                    Keys::None => {}
+                    Keys::Some => follow(&stop),
                 }
             }
         };
@@ -62,20 +67,36 @@ impl Dashboard {
     }
 }
 
-/// Without keys it is only drawn.
-fn no_keys() -> bool {
-    std::thread::sleep(TICK);
-    false
+/// What the terminal has for who reads its keys.
+enum Keys {
+    Some,
+    None,
+    /// It was closed.
+    Gone,
+}
+
+/// Waits for keys, a tick at most. Only a terminal that is there is read: of one that was closed crossterm reads for ever.
+fn keys() -> Keys {
+    let stderr = io::stderr();
+    let mut terminal = [PollFd::new(&stderr, PollFlags::IN)];
+    match poll(&mut terminal, Some(&TICK)) {
+        Err(_) => Keys::None,
+        Ok(_) if terminal[0].revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) => Keys::Gone,
+        Ok(_) if terminal[0].revents().contains(PollFlags::IN) => Keys::Some,
+        Ok(_) => Keys::None,
+    }
 }
 
 /// Takes what was pressed. The terminal makes no signals of keys while it is taken.
 fn follow(stop: &StopSignal) {
-    let Ok(event::Event::Key(key)) = event::read() else { return };
-    let is_ctrl_c = key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL);
-    let quits = key.code == KeyCode::Char('q') && stop.requested().is_none();
-    if key.kind == KeyEventKind::Press && (is_ctrl_c || quits) {
-        // As if it came from the terminal: once to end in order, twice to end at once.
-        let _ = raise(SIGINT);
+    while event::poll(Duration::ZERO).unwrap_or(false) {
+        let Ok(event::Event::Key(key)) = event::read() else { continue };
+        let is_ctrl_c = key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL);
+        let quits = key.code == KeyCode::Char('q') && stop.requested().is_none();
+        if key.kind == KeyEventKind::Press && (is_ctrl_c || quits) {
+            // As if it came from the terminal: once to end in order, twice to end at once.
+            let _ = raise(SIGINT);
+        }
     }
 }
 
@@ -89,9 +110,9 @@ impl Observer for Dashboard {
 impl Drop for Dashboard {
     fn drop(&mut self) {
         self.ended.store(true, Ordering::Relaxed);
-        if let Some(thread) = self.thread.take() {
-            // What it panicked with was told.
-            let _ = thread.join();
+        let since = Instant::now();
+        while self.thread.as_ref().is_some_and(|thread| !thread.is_finished()) && since.elapsed() < PATIENCE {
+            std::thread::sleep(Duration::from_millis(5));
         }
         self.screen.leave();
     }

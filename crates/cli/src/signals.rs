@@ -1,4 +1,4 @@
-//! Ctrl-C and `kill`: once to end in order, twice to end at once.
+//! Ctrl-C, `kill` and a terminal that is closed: once to end in order, twice to end at once.
 
 use crate::{console, dashboard::Screen, error::CliError};
 use iotbench_engine::StopSignal;
@@ -22,11 +22,17 @@ pub(crate) fn stop_in_order_on(
     announcement: &'static str,
 ) -> Result<(), CliError> {
     let fail = |e: std::io::Error| CliError::internal(format!("signals cannot be received: {e}"));
-    let others: &[i32] = if screen.is_some() { &[SIGHUP, SIGQUIT] } else { &[] };
-    let mut signals = Signals::new([SIGINT, SIGTERM].iter().chain(others)).map_err(fail)?;
+    // Whoever calls with nohup wants what runs to outlive the terminal.
+    let hang_up = (!is_ignored(SIGHUP)).then_some(SIGHUP);
+    let quit = screen.as_ref().map(|_| SIGQUIT);
+    let mut signals = Signals::new([SIGINT, SIGTERM].into_iter().chain(hang_up).chain(quit)).map_err(fail)?;
     let wait = move || {
         for signal in signals.forever() {
-            if others.contains(&signal) {
+            if signal == SIGHUP {
+                // There is no terminal to draw on any more.
+                screen.iter().for_each(Screen::leave);
+            }
+            if signal == SIGQUIT {
                 screen.iter().for_each(Screen::leave);
                 // Only what cannot be emulated comes back from this.
                 let _ = emulate_default_handler(signal);
@@ -52,4 +58,12 @@ pub(crate) fn stop_in_order_on(
 fn end_at_once(signal: i32) -> ! {
     console::say("");
     std::process::exit(128 + signal)
+}
+
+/// Whether this process was started with the signal ignored.
+fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    mask & (1 << (signal - 1)) != 0
 }

@@ -236,6 +236,7 @@ impl std::fmt::Display for Reason {
             }
             Self::ServerDied(how) => write!(f, "the server died during the run: {how}"),
             Self::LocalIo(message) => write!(f, "results: {message}"),
+            Self::Signal(1) => f.write_str("its terminal was closed"),
             Self::Signal(2) => f.write_str("interrupted by the user"),
             Self::Signal(n) => write!(f, "ended by signal {n}"),
             Self::Internal(message) => write!(f, "internal error: {message}"),
@@ -253,7 +254,7 @@ pub struct Verdict {
 }
 
 /// Exit codes from the gravest on: the first of these that any reason has is the run's.
-pub const SEVERITY: [u8; 15] = [1, 2, 143, 130, 31, 30, 21, 22, 23, 20, 24, 12, 11, 13, 10];
+pub const SEVERITY: [u8; 16] = [1, 2, 143, 130, 129, 31, 30, 21, 22, 23, 20, 24, 12, 11, 13, 10];
 
 impl Verdict {
     /// A run that goes on.

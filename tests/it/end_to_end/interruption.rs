@@ -41,7 +41,7 @@ fn signal(child: &Child, signal: Signal) {
 
 #[test]
 fn once_saves_and_says_aborted() {
-    for (number, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
+    for (number, code) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)] {
         let out = tempfile::tempdir().unwrap();
         let child = measuring(out.path());
         signal(&child, number);

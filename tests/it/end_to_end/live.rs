@@ -2,7 +2,7 @@
 
 use crate::end_to_end::{
     interruption::wait_for,
-    program::{iotbench, only_folder},
+    program::{document, iotbench, only_folder, said},
     pseudo_terminal::PseudoTerminal,
 };
 use rustix::process::{Pid, Signal, kill_process};
@@ -56,13 +56,26 @@ fn the_terminal_is_given_back_whichever_way_the_program_ends() {
     assert_eq!(terminal.child.wait().unwrap().code(), Some(130), "Ctrl-C twice, as keys");
     terminal.assert_given_back();
 
-    for signal in [Signal::QUIT, Signal::HUP] {
+    for (signal, code) in [(Signal::QUIT, None), (Signal::HUP, Some(129))] {
         let out = tempfile::tempdir().unwrap();
         let mut terminal = shown(out.path());
         kill_process(Pid::from_child(&terminal.child), signal).unwrap();
-        assert_eq!(terminal.child.wait().unwrap().signal(), Some(signal.as_raw()));
+        let ended = terminal.child.wait().unwrap();
+        assert_eq!((ended.code(), ended.signal()), (code, code.is_none().then_some(signal.as_raw())));
         terminal.assert_given_back();
     }
+}
+
+/// On a closed terminal nothing is drawn and no key is read: the run ends in order all the same.
+#[test]
+fn a_terminal_that_is_closed_ends_the_run_and_its_results_are_saved() {
+    let out = tempfile::tempdir().unwrap();
+    let ended = shown(out.path()).close().wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(129), "{}", said(&ended));
+    let document = document(&ended);
+    assert_eq!(document["verdict"]["status"], "aborted");
+    assert_eq!(document["points"]["acked"], document["points"]["stored"]);
+    assert!(only_folder(out.path()).join("manifest.json").exists());
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! A program in a terminal that is a program too.
 
 use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
     fs::{Mode, OFlags, open},
     pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt},
     termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize},
@@ -9,7 +10,11 @@ use std::{
     fs::File,
     io::{Read, Write},
     process::{Child, Command, Stdio},
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread::JoinHandle,
     time::{Duration, Instant},
 };
 
@@ -17,6 +22,8 @@ pub struct PseudoTerminal {
     pub child: Child,
     user: File,
     parser: Arc<Mutex<vt100::Parser>>,
+    closes: Arc<AtomicBool>,
+    reader: JoinHandle<()>,
     /// Its settings last as long as somebody has it open.
     _terminal: File,
 }
@@ -48,13 +55,29 @@ impl PseudoTerminal {
         drop(command);
         let parser = Arc::new(Mutex::new(vt100::Parser::new(rows, columns, 0)));
         let (mut read, parsed) = (user.try_clone().unwrap(), Arc::clone(&parser));
-        std::thread::spawn(move || {
+        let closes = Arc::new(AtomicBool::new(false));
+        let closed = Arc::clone(&closes);
+        let reader = std::thread::spawn(move || {
             let mut bytes = [0; 4096];
-            while let Ok(read @ 1..) = read.read(&mut bytes) {
+            while !closed.load(Ordering::Relaxed) {
+                let look = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
+                if poll(&mut [PollFd::new(&read, PollFlags::IN)], Some(&look)).unwrap_or(0) == 0 {
+                    continue;
+                }
+                let Ok(read @ 1..) = read.read(&mut bytes) else { break };
                 parsed.lock().unwrap().process(&bytes[..read]);
             }
         });
-        Self { child, user, parser, _terminal: terminal }
+        Self { child, user, parser, closes, reader, _terminal: terminal }
+    }
+
+    /// Closes it, as one does a window, under the program that runs in it.
+    pub fn close(self) -> Child {
+        let Self { child, user, closes, reader, _terminal: terminal, .. } = self;
+        closes.store(true, Ordering::Relaxed);
+        reader.join().unwrap();
+        drop((user, terminal));
+        child
     }
 
     pub fn press(&mut self, keys: &str) {

@@ -118,7 +118,7 @@ fn devices_report_by_intervals() {
 #[test]
 fn ctrl_c_and_sigkill_leave_no_server() {
     for backend in some_servers() {
-        for (signal, code) in [(Signal::INT, Some(130)), (Signal::TERM, Some(143)), (Signal::KILL, None)] {
+        for (signal, code) in [(Signal::INT, Some(130)), (Signal::HUP, Some(129)), (Signal::KILL, None)] {
             let place = Place::new();
             let child = measuring(&place, backend);
             kill_process(Pid::from_child(&child), signal).unwrap();

@@ -114,7 +114,7 @@ pub(super) fn new_folder(job: &Job, out: &Path, layout: &str) -> Result<ResultsF
 
 /// What ended a run before it had begun, noted in its document: none stays that says it goes on.
 fn not_begun(folder: &ResultsFolder, mut document: Document, error: CliError) -> CliError {
-    // 130 and 143 are signals.
+    // 129, 130 and 143 are signals.
     let status = if error.code() > 128 { Status::Aborted } else { Status::Failed };
     document.verdict = Verdict { status, reasons: vec![error.to_string()], exit_code: error.code() };
     if let Err(unwritten) = folder.give_up(&document) {
