@@ -73,6 +73,12 @@ impl Endpoint {
         Self { begins, holds: "", answer, programmed: Some(Points::Each(mark)) }
     }
 
+    /// The same, with these lines in the answer's head, and the connection closed after it.
+    #[must_use]
+    pub fn closing(self, headers: &str) -> Self {
+        Self { answer: self.answer.closing(headers), ..self }
+    }
+
     /// Requests that are answered at once, whatever is programmed, and are not recorded.
     #[must_use]
     pub fn at_once(begins: &'static str, answer: Answer) -> Self {

@@ -1,9 +1,11 @@
 //! One HTTP/1.1 connection, driven by whoever waits for its answer: it has no task of its own, so that an answer wakes
-//! the one who asked and nobody else.
+//! the one who asked and nobody else. A server may close it after any answer (RFC 9112, section 9.3): what then could not be
+//! sent is sent on a new one. What was sent is never sent again.
 
 use super::{
     error,
     limits::{MOST_HEAD_BYTES, MOST_HEADERS},
+    server::Way,
 };
 use http_body_util::{BodyExt, Full};
 use hyper::{
@@ -27,13 +29,21 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
 type Driver = http1::Connection<TokioIo<Box<dyn Stream>>, Full<Bytes>>;
 
-/// A connection to a server, with what every request to it carries.
+/// A connection to a server.
 pub(crate) struct Connection {
     sender: http1::SendRequest<Full<Bytes>>,
     /// `None` once the connection has ended.
     driver: Option<Pin<Box<Driver>>>,
-    host: HeaderValue,
-    authorization: Option<HeaderValue>,
+    way: Way,
+    /// A server that closes a connection without one answer wants no other.
+    has_answered: bool,
+}
+
+/// A request that has no answer.
+struct Unanswered {
+    why: Error,
+    /// Where nothing of it was sent: the request.
+    unsent: Option<Request<Full<Bytes>>>,
 }
 
 /// What a request's body is.
@@ -48,18 +58,16 @@ pub(crate) struct Content {
 const PRODUCT: HeaderValue = HeaderValue::from_static(concat!("iotbench/", env!("CARGO_PKG_VERSION")));
 
 impl Connection {
-    /// Speaks HTTP/1.1 over an open stream.
-    pub(crate) async fn open(
-        stream: impl Stream + 'static,
-        host: HeaderValue,
-        authorization: Option<HeaderValue>,
-    ) -> Result<Self, Error> {
-        let stream: Box<dyn Stream> = Box::new(stream);
+    /// A new one on this way, with small requests sent at once.
+    ///
+    /// # Errors
+    /// As [`Way::stream`].
+    pub(crate) async fn open(way: Way) -> Result<Self, Error> {
         let mut builder = http1::Builder::new();
         builder.max_buf_size(MOST_HEAD_BYTES).max_headers(MOST_HEADERS);
-        let opened = builder.handshake(TokioIo::new(stream)).await;
+        let opened = builder.handshake(TokioIo::new(way.stream().await?)).await;
         let (sender, driver) = opened.map_err(|e| error::of_exchange(&e, Applied::No))?;
-        Ok(Self { sender, driver: Some(Box::pin(driver)), host, authorization })
+        Ok(Self { sender, driver: Some(Box::pin(driver)), way, has_answered: false })
     }
 
     /// Posts a body and returns the head of the answer. Redirects are answers like any other.
@@ -107,23 +115,53 @@ impl Connection {
 
     async fn send(&mut self, mut request: Request<Full<Bytes>>) -> Result<Response<Incoming>, Error> {
         let headers = request.headers_mut();
-        headers.insert(HOST, self.host.clone());
+        headers.insert(HOST, self.way.host_header.clone());
         headers.insert(USER_AGENT, PRODUCT);
-        if let Some(authorization) = &self.authorization {
+        if let Some(authorization) = &self.way.authorization {
             headers.insert(AUTHORIZATION, authorization.clone());
         }
-        let sender = &mut self.sender;
-        let exchange = async {
-            sender.ready().await.map_err(|e| error::of_exchange(&e, Applied::No))?;
-            sender.send_request(request).await.map_err(|e| error::of_exchange(&e, Applied::Maybe))
+        self.look().await;
+        let response = match self.exchange(request).await {
+            Err(Unanswered { unsent: Some(request), .. }) if self.has_answered => {
+                *self = Self::open(self.way.clone()).await?;
+                self.exchange(request).await.map_err(|unanswered| unanswered.why)?
+            }
+            answered => answered.map_err(|unanswered| unanswered.why)?,
         };
-        let response = drive(&mut self.driver, exchange).await?;
+        self.has_answered = true;
         // We never offer to take a compressed answer.
         if response.headers().contains_key(CONTENT_ENCODING) {
             return Err(Error::new(Cause::Protocol, "the answer is compressed, and we did not ask for that")
                 .applied(Applied::Maybe));
         }
         Ok(response)
+    }
+
+    /// Takes note of an end that has come since the last answer, before anything is sent into it.
+    async fn look(&mut self) {
+        let driver = &mut self.driver;
+        poll_fn(|context| {
+            if driver.as_mut().is_some_and(|driver| driver.as_mut().poll(context).is_ready()) {
+                *driver = None;
+            }
+            Poll::Ready(())
+        })
+        .await;
+    }
+
+    async fn exchange(&mut self, request: Request<Full<Bytes>>) -> Result<Response<Incoming>, Unanswered> {
+        let sender = &mut self.sender;
+        let exchange = async {
+            if let Err(e) = sender.ready().await {
+                return Err(Unanswered { why: error::of_exchange(&e, Applied::No), unsent: Some(request) });
+            }
+            sender.try_send_request(request).await.map_err(|mut e| {
+                let unsent = e.take_message();
+                let applied = if unsent.is_some() { Applied::No } else { Applied::Maybe };
+                Unanswered { why: error::of_exchange(&e.into_error(), applied), unsent }
+            })
+        };
+        drive(&mut self.driver, exchange).await
     }
 
     /// The next piece of an answer's body; `None` at its end.

@@ -1,6 +1,9 @@
 //! The server: where it is, whom to trust there, who we are, and a new connection to it.
 
-use super::{connection::Connection, error, tls};
+use super::{
+    connection::{Connection, Stream},
+    error, tls,
+};
 use base64::Engine as _;
 use hyper::header::HeaderValue;
 use iotbench_core::{Action, Cause, Error};
@@ -53,6 +56,35 @@ struct Prepared {
     tls: Option<Arc<ClientConfig>>,
 }
 
+/// The way to a server: all that a new connection takes, and what every request on it carries.
+#[derive(Clone, Debug)]
+pub(crate) struct Way {
+    host: String,
+    port: u16,
+    /// `None`: not encrypted.
+    tls: Option<Arc<ClientConfig>>,
+    pub(super) host_header: HeaderValue,
+    pub(super) authorization: Option<HeaderValue>,
+}
+
+impl Way {
+    /// A byte stream to the server, on which small requests are sent at once.
+    ///
+    /// # Errors
+    /// Dns, Connect, Tls.
+    pub(super) async fn stream(&self) -> Result<Box<dyn Stream>, Error> {
+        let failed = |e: &io::Error| error::of_connect(e, &self.host, self.port);
+        let addresses = resolve(&self.host, self.port).await?;
+        let tcp = TcpStream::connect(addresses.as_slice()).await.map_err(|e| failed(&e))?;
+        tcp.set_nodelay(true).map_err(|e| failed(&e))?;
+        let Some(config) = &self.tls else { return Ok(Box::new(tcp)) };
+        let name = ServerName::try_from(self.host.clone())
+            .map_err(|e| Error::new(Cause::Tls, format!("{}: {e}", self.host)))?;
+        let tls = TlsConnector::from(Arc::clone(config)).connect(name, tcp).await;
+        Ok(Box::new(tls.map_err(|e| error::of_handshake(&e, &self.host))?))
+    }
+}
+
 /// A server.
 #[derive(Debug)]
 pub(crate) struct Server {
@@ -77,27 +109,20 @@ impl Server {
         Self { host, port, base_path, trust, credentials, prepared: OnceLock::new() }
     }
 
-    /// A new connection, with small requests sent at once.
+    /// A new connection.
     ///
     /// # Errors
-    /// Dns, Connect, Tls; Client when our own files cannot be read.
+    /// As [`Way::stream`]; Client when our own files cannot be read.
     pub(crate) async fn connect(&self) -> Result<Connection, Error> {
-        let prepared = self.prepared()?;
-        let failed = |e: &io::Error| error::of_connect(e, &self.host, self.port);
-        let addresses = resolve(&self.host, self.port).await?;
-        let tcp = TcpStream::connect(addresses.as_slice()).await.map_err(|e| failed(&e))?;
-        tcp.set_nodelay(true).map_err(|e| failed(&e))?;
-        let (host, authorization) = (self.host_header()?, prepared.authorization.clone());
-        match &prepared.tls {
-            None => Connection::open(tcp, host, authorization).await,
-            Some(config) => {
-                let name = ServerName::try_from(self.host.clone())
-                    .map_err(|e| Error::new(Cause::Tls, format!("{}: {e}", self.host)))?;
-                let tls = TlsConnector::from(Arc::clone(config)).connect(name, tcp).await;
-                let tls = tls.map_err(|e| error::of_handshake(&e, &self.host))?;
-                Connection::open(tls, host, authorization).await
-            }
-        }
+        let Prepared { authorization, tls } = self.prepared()?;
+        let way = Way {
+            host: self.host.clone(),
+            port: self.port,
+            tls: tls.clone(),
+            host_header: self.host_header()?,
+            authorization: authorization.clone(),
+        };
+        Connection::open(way).await
     }
 
     fn host_header(&self) -> Result<HeaderValue, Error> {

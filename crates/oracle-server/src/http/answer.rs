@@ -105,12 +105,19 @@ impl Answer {
     pub(crate) fn of(&self, points: u32) -> Self {
         let Some((head, body)) = split(&self.bytes) else { return self.clone() };
         let told = |name: &str| head.to_ascii_lowercase().contains(name);
-        if self.then != Then::Wait || told("content-length:") || told("transfer-encoding:") {
+        let is_whole = matches!(self.then, Then::Wait | Then::Close);
+        if !is_whole || told("content-length:") || told("transfer-encoding:") {
             return self.clone();
         }
         let body = body.replace(POINTS, &points.to_string());
         let length = if head.starts_with("HTTP/1.1 204") { String::new() } else { length(&body) };
-        Self::raw(format!("{head}{length}\r\n{body}"), Then::Wait)
+        Self::raw(format!("{head}{length}\r\n{body}"), self.then.clone())
+    }
+
+    /// The same, with these lines in its head, and then the end of the connection.
+    pub(crate) fn closing(&self, headers: &str) -> Self {
+        let Some((head, body)) = split(&self.bytes) else { return self.clone() };
+        Self::raw(format!("{head}{headers}\r\n{body}"), Then::Close)
     }
 }
 

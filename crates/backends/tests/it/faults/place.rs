@@ -27,9 +27,18 @@ pub const ON_THE_WAY_BYTES: u64 = 24 << 20;
 
 /// A server that serves at once what a product serves, and has these answers for faults.
 pub fn serve(product: &Product, answers: Vec<Answer>) -> Server {
-    let service = ServiceTime::Constant(Duration::ZERO);
-    let program = Program { service, discipline: Discipline::Parallel, faults: vec![] };
-    let protocol = Protocol::Http(Service::new(product.endpoints()).with_faults(answers));
+    start(Service::new(product.endpoints()).with_faults(answers))
+}
+
+/// A server that closes the connection after each sound answer, with these lines in its head.
+pub fn serve_and_close(product: &Product, headers: &str) -> Server {
+    start(Service::new(product.endpoints().into_iter().map(|endpoint| endpoint.closing(headers)).collect()))
+}
+
+fn start(service: Service) -> Server {
+    let time = ServiceTime::Constant(Duration::ZERO);
+    let program = Program { service: time, discipline: Discipline::Parallel, faults: vec![] };
+    let protocol = Protocol::Http(service);
     let settings = ServerSettings { protocol, ledger_capacity: 1000, ..ServerSettings::new(program, Instant::now()) };
     Server::start(settings).unwrap()
 }

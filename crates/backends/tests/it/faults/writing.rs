@@ -1,7 +1,7 @@
 //! A batch, and every way in which its answer can be wrong or missing.
 
 use crate::faults::{
-    place::{Client, ON_THE_WAY_BYTES, assert_harmless, ended, given_up, serve},
+    place::{Client, ON_THE_WAY_BYTES, assert_harmless, ended, given_up, serve, serve_and_close},
     products::{DATABUS, INFLUXDB, INFLUXDB2, KAIROSDB, OPENTSDB, Product, QUESTDB, VICTORIAMETRICS},
 };
 use iotbench_core::{Action, Applied, Cause, Writer};
@@ -210,6 +210,34 @@ async fn matrix(product: &Product) {
     strike(product, &client, &server, &reset, Fault::ResetAfterStoring { every: NonZeroU64::MIN }).await;
     assert!(elsewhere.accept().is_err(), "{}: somebody followed the redirect", product.name);
     assert_eq!(server.ledger().strays, 0, "{}: the stub knows all that is asked", product.name);
+}
+
+/// A server may close a connection after any answer. What it was told beforehand costs nothing; of what it was not, a request may
+/// have been on its way, and nothing is said of one that was not.
+async fn closed_after_each_answer(product: &Product, is_told: bool) {
+    let server = serve_and_close(product, if is_told { "connection: close\r\n" } else { "" });
+    let client = Client::of(product, &server.address());
+    let (batch, mut writer) = (client.batch(), writer(&client).await);
+    let before = server.ledger().entries.len();
+    for write in 1..=5 {
+        let what = format!("{}, told: {is_told}: write {write}", product.name);
+        match ended(&what, writer.write(&batch)).await {
+            Ok(acknowledged) => assert_eq!(acknowledged.points, 3, "{what}"),
+            Err(error) => {
+                assert!(!is_told && error.applied == Applied::Maybe, "{what}: {error:?}");
+                writer = self::writer(&client).await;
+            }
+        }
+        assert!(!is_told || server.ledger().entries.len() == before + write, "{what}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_closes_its_connections_costs_no_operation() {
+    for product in [&INFLUXDB, &INFLUXDB2, &KAIROSDB, &OPENTSDB, &QUESTDB, &VICTORIAMETRICS, &DATABUS] {
+        closed_after_each_answer(product, true).await;
+        closed_after_each_answer(product, false).await;
+    }
 }
 
 #[tokio::test]
