@@ -51,6 +51,14 @@ fn once_saves_and_says_aborted() {
         assert_eq!(document["verdict"]["status"], "aborted");
         assert_eq!(document["points"]["acked"], document["points"]["stored"]);
         assert!(document["load"]["ok"].as_u64().is_some_and(|n| n > 0), "{}", document["load"]);
+        let (mean, greatest) = (
+            &document["throughput"]["operations_per_s"],
+            &document["throughput"]["windows"]["operations_per_s"]["max"],
+        );
+        assert!(
+            mean.as_f64() <= greatest.as_f64(),
+            "answers of the drain are not the measured part's: {mean} {greatest}"
+        );
         assert!(only_folder(out.path()).join("manifest.json").exists());
     }
 }

@@ -129,6 +129,8 @@ impl Session<'_> {
         if running.control.is_spent() {
             // The last answer is the end, not when somebody noticed it.
             to_ns = running.control.ended_ns().clamp(from_ns, to_ns);
+        } else if waited == Waited::Over && !self.has_ended_by_itself(running) {
+            to_ns = counted_until_ns(from_ns, to_ns, running.clock.now_ns());
         }
         self.outcome.measured = running.totals.measured(generation, from_ns, to_ns.max(from_ns + 1));
         if let Some(measured) = &mut self.outcome.measured {
@@ -180,6 +182,11 @@ impl Session<'_> {
             }
             self.look(running)?;
         }
+    }
+
+    /// Whether the load had nothing more to send, and nobody ended it.
+    fn has_ended_by_itself(&self, running: &Running) -> bool {
+        !(running.overran || running.free_bytes_at_end.is_some() || self.stop.ends())
     }
 
     pub(super) fn is_over(&self, running: &mut Running) -> Result<bool, Reason> {
@@ -256,6 +263,13 @@ impl Session<'_> {
     }
 }
 
+/// The end of what was counted of a load that was ended at `to_ns`, and whose last answers came at `now_ns` at the latest. The loops
+/// count by whole seconds and hear of the end after it: the second in which it lies holds answers that came later.
+fn counted_until_ns(from_ns: u64, to_ns: u64, now_ns: u64) -> u64 {
+    let whole_ns = to_ns / WINDOW_NS * WINDOW_NS;
+    if whole_ns > from_ns { whole_ns } else { now_ns.min(whole_ns + WINDOW_NS).max(to_ns) }
+}
+
 /// Announced so long ahead, a whole second is where a generation begins.
 pub(super) fn next_start_ns(now_ns: u64) -> u64 {
     (now_ns + ANNOUNCE_NS).div_ceil(WINDOW_NS) * WINDOW_NS
@@ -274,5 +288,19 @@ impl Running {
     /// What others had of the machine over a stretch.
     pub(super) fn others_between(&self, from_ns: u64, to_ns: u64) -> Option<OthersShare> {
         self.others.lock().unwrap_or_else(PoisonError::into_inner).between(from_ns, to_ns)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::counted_until_ns;
+
+    #[test]
+    fn what_was_ended_within_a_second_is_counted_to_the_last_whole_one_or_to_its_last_answer() {
+        const S: u64 = 1_000_000_000;
+        assert_eq!(counted_until_ns(0, 6 * S + S / 2, 7 * S), 6 * S);
+        assert_eq!(counted_until_ns(2 * S, 6 * S, 7 * S), 6 * S);
+        assert_eq!(counted_until_ns(6 * S, 6 * S + S / 4, 6 * S + S / 2), 6 * S + S / 2, "no whole second");
+        assert_eq!(counted_until_ns(6 * S, 6 * S + S / 4, 9 * S), 7 * S, "what came after it counts in another second");
     }
 }

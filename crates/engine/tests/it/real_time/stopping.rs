@@ -56,6 +56,18 @@ fn in_the_measured_part() {
     assert!(account.outcome.load.ok > 0);
 }
 
+/// Forty operations are under way when the run is ended, and are answered afterwards.
+#[test]
+fn answers_that_come_after_the_end_are_no_throughput() {
+    let server = parallel(400);
+    let set = ["duration=20s", "groups.0.load.users=40", "groups.0.load.think_time=0s", "connections=40"];
+    let account = stopped_in(&server, CLOSED, &set, Phase::Measure, 2);
+    let measured = account.outcome.measured.as_ref().unwrap();
+    let of_seconds: u64 = measured.seconds.iter().map(|second| second.ok).sum();
+    assert!(account.outcome.load.ok >= of_seconds + 40, "{:?}", account.outcome.load);
+    assert_eq!((measured.counts.ok, measured.to_ns % 1_000_000_000), (of_seconds, 0), "{:?}", measured.seconds);
+}
+
 #[test]
 fn in_the_drain() {
     let server = serve(Duration::from_millis(1), Discipline::Parallel, vec![Fault::Hang { after: 100 }]);
