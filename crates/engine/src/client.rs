@@ -97,6 +97,15 @@ impl ClientLoad {
         [spoiling, told]
     }
 
+    /// By how much an answer that came while it could not run was seen too late, at most: by its longest hiccup. Where the
+    /// database shares the process, only what came from outside counts.
+    #[must_use]
+    pub fn seen_late(&self) -> Duration {
+        let is_shared = self.cpu.is_none();
+        let counts = self.hiccups.longest.iter().filter(|hiccup| !is_shared || hiccup.cause.is_from_outside());
+        counts.map(|hiccup| hiccup.length).max().unwrap_or_default()
+    }
+
     fn stalled(&self, response: &LatencyHistogram, shared: bool) -> Option<Limitation> {
         let Hiccups { count, stalled, stalled_from_outside, longest } = &self.hiccups;
         let of = Duration::from_nanos(self.length_ns);
@@ -268,6 +277,17 @@ mod tests {
         assert_eq!(found.iter().map(ToString::to_string).collect::<Vec<_>>(), [text]);
         assert!(limits(&load(600), 2_000) && !limits(&load(599), 2_000), "1 % of the time: p99");
         assert!(limits(&load(250), 20_000) && !limits(&load(249), 20_000));
+    }
+
+    #[test]
+    fn an_answer_is_seen_late_by_the_longest_stop() {
+        let ms = Duration::from_millis;
+        let mut load = stalled(10, 300, HiccupCause::Stopped);
+        let longer = Hiccup { length: ms(400), cause: HiccupCause::RunQueue, ..load.hiccups.longest[0] };
+        load.hiccups.longest.push(longer);
+        assert_eq!(load.seen_late(), ms(300), "of a process that is the database too only what came from outside");
+        load.cpu = Some(CpuShares::default());
+        assert_eq!((load.seen_late(), ClientLoad::default().seen_late()), (ms(400), Duration::ZERO));
     }
 
     #[test]

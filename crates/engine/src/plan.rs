@@ -153,7 +153,8 @@ pub struct StopPlan {
     pub errors: f64,
     /// The greatest share of operations that time out.
     pub timeouts: f64,
-    /// The greatest share of datapoints that are lost before they are sent; `None`: no limit.
+    /// The greatest share of datapoints that are lost before they are sent; `None`: no limit. Of the sensors of a paced
+    /// load it holds without a ramp too.
     #[serde(default)]
     pub max_loss: Option<f64>,
 }

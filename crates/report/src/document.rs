@@ -25,6 +25,7 @@ mod provenance;
 mod resources;
 mod scenario;
 mod search;
+mod seen_late;
 mod steady;
 mod sweep;
 mod target;
@@ -206,6 +207,7 @@ impl Document {
     pub fn from_outcome(outcome: &Outcome, provenance: &Provenance) -> Self {
         let plan = &outcome.plan;
         let measured = outcome.measured.as_ref();
+        let seen_late = seen_late::seen_late(outcome);
         let mut document = Self {
             schema: SCHEMA.into(),
             tool: provenance.tool.clone(),
@@ -234,7 +236,7 @@ impl Document {
             visibility: outcome.measured.as_ref().and_then(|m| m.visibility.as_ref()).map(Visibility::from),
             measured: measured.map(MeasuredPart::from),
             throughput: measured.map(Throughput::from),
-            latency: measured.map(|m| Latency::from(&m.recording)),
+            latency: measured.map(|m| Latency::of(m, seen_late)),
             resources: Resources::of_run(&outcome.resources, outcome.data_disk, Datagrams::of(outcome)),
             others: Some(Others::new(outcome)),
             storage: Storage::new(outcome),
@@ -253,6 +255,7 @@ impl Document {
             document.steady = Some(steady);
             document.remarks.extend(remarks);
         }
+        document.remarks.extend(seen_late::remark(document.latency.as_ref(), seen_late));
         if let Some(others) = &document.others {
             others.remarks(&mut document.remarks);
         }

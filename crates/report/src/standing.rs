@@ -224,6 +224,10 @@ fn place(contender: &Contender<'_>, measure: Measure) -> Result<Place, String> {
     let Some(figures) = figures else {
         return Err(match measure {
             Measure::Capacity => "not even the least load that was tried was sustained".into(),
+            Measure::ResponseP99 | Measure::ResponseMean if valid.iter().any(|document| is_bound(document)) => {
+                "operations had no answer, or were never started: only a lower bound of the mean response is known"
+                    .into()
+            }
             Measure::Throughput | Measure::ResponseP99 | Measure::ResponseMean => {
                 "no operation was acknowledged".into()
             }
@@ -240,6 +244,11 @@ fn place(contender: &Contender<'_>, measure: Measure) -> Result<Place, String> {
         best: 1,
         worst: 1,
     })
+}
+
+/// Whether of its response times only bounds are known.
+fn is_bound(document: &Document) -> bool {
+    document.latency.as_ref().is_some_and(|latency| latency.by_operation.response.at_least.is_some())
 }
 
 fn range(valid: &[&Document], figures: &[f64], measure: Measure) -> Option<Range> {

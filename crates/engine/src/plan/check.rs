@@ -258,8 +258,13 @@ pub(super) fn stop(profile: &Profile) -> StopPlan {
         quantile_response: stop.quantile_response.set().map(|s| (stop.quantile.0, s.as_ns())),
         errors: stop.errors.0,
         timeouts: stop.timeouts.0,
-        max_loss: stop.max_loss.set().map(|share| share.0),
+        max_loss: stop.max_loss.set().map(|share| share.0).or_else(|| has_sensors(profile).then_some(0.0)),
     }
+}
+
+/// Whether there are sensors that go on measuring whatever becomes of their datapoints.
+fn has_sensors(profile: &Profile) -> bool {
+    profile.groups.iter().any(|group| group.load.model == LoadModel::Paced)
 }
 
 pub(super) fn remarks(profile: &Profile, backend: &dyn Backend, insecure: bool) -> Vec<String> {

@@ -151,7 +151,8 @@ pub struct Stop {
     pub errors: Share,
     /// More than this share of the operations time out.
     pub timeouts: Share,
-    /// More than this share of the datapoints are lost because their device could not send them in time; `auto`: no limit.
+    /// More than this share of the datapoints are lost because their device could not send them in time; `auto`: 0 where the
+    /// sensors of a paced load measure, also of a load without a ramp; else no limit.
     pub max_loss: Auto<Share>,
 }
 

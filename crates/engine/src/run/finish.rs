@@ -216,7 +216,9 @@ fn overloaded(outcome: &Outcome) -> Option<Reason> {
     } else {
         None
     };
-    let found = found.or_else(|| has_sensors.then(|| overload::of_sensors(&measured.counts.points)).flatten());
+    let max_loss = outcome.plan.stop.max_loss.unwrap_or_default();
+    let of_sensors = || overload::of_sensors(&measured.counts.points, max_loss);
+    let found = found.or_else(|| has_sensors.then(of_sensors).flatten());
     found.map(Reason::Overloaded)
 }
 

@@ -1,10 +1,17 @@
 //! Whether an open loop of a fixed load, or its sensors, offered more than was carried. Pure.
 
 use super::backlog::{ACHIEVED_PART, Backlog, EXCLUDED_OPERATIONS, SecondOfQueue};
+use crate::units::Share;
 use iotbench_recorder::{LoadCounts, PointCounts};
 
 /// Seconds from the beginning whose queue is not judged: operations fill the way through the server.
 const SETTLING_S: usize = 1;
+
+/// Of a load that is too short for a trend, so many seconds tell it.
+const LEAST_SECONDS: usize = 2;
+
+/// More than chance makes of so many operations, in standard deviations of a Poisson count.
+const BEYOND_CHANCE: f64 = 4.0;
 
 /// Why what was offered was too much; `None`: it was carried, or the load is too short to tell.
 ///
@@ -14,17 +21,35 @@ pub fn of_operations(load: &LoadCounts, seconds: &[SecondOfQueue]) -> Option<Str
     if let Some(share) = too_much(never, load.offered) {
         return Some(format!("{never} of {} operations ({share}) were due and never started", load.offered));
     }
-    let backlog = Backlog::of(seconds, SETTLING_S).filter(Backlog::fell_behind)?;
-    Some(format!("only {:.1} % of the offered rate was achieved", 100.0 * backlog.achieved_ratio))
+    let achieved_ratio = match Backlog::of(seconds, SETTLING_S) {
+        Some(backlog) => Some(backlog.achieved_ratio).filter(|_| backlog.fell_behind()),
+        None => fell_behind_each_second(seconds),
+    };
+    Some(format!("only {:.1} % of the offered rate was achieved", 100.0 * achieved_ratio?))
 }
 
-/// The same of sensors whose queues were full.
-pub fn of_sensors(points: &PointCounts) -> Option<String> {
+/// What part of what was offered ended, in seconds that are too few for a trend, where it was less than 99 % in each of them, and
+/// by more than chance.
+#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+fn fell_behind_each_second(seconds: &[SecondOfQueue]) -> Option<f64> {
+    let judged = seconds.get(SETTLING_S..).filter(|judged| judged.len() >= LEAST_SECONDS)?;
+    let sum = |of: fn(&SecondOfQueue) -> u64| judged.iter().map(of).sum::<u64>() as f64;
+    let (offered, ended) = (sum(|s| s.offered), sum(|s| s.ended));
+    let is_less = |second: &SecondOfQueue| (second.ended as f64) < ACHIEVED_PART * second.offered as f64;
+    let is_certain = offered - ended > EXCLUDED_OPERATIONS.max(BEYOND_CHANCE * offered.sqrt());
+    (judged.iter().all(is_less) && is_certain).then(|| ended / offered)
+}
+
+/// The same of sensors whose queues were full, which may lose so much of their datapoints.
+#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+pub fn of_sensors(points: &PointCounts, max_loss: f64) -> Option<String> {
     let PointCounts { dropped, generated, .. } = *points;
-    let share = too_much(dropped, generated)?;
-    Some(format!(
-        "{dropped} of {generated} datapoints ({share}) were lost, because the queues of their sensors were full"
-    ))
+    let most = Share(max_loss);
+    (dropped as f64 > max_loss * generated as f64).then(|| {
+        format!(
+            "{dropped} of {generated} datapoints were lost, because the queues of their sensors were full, and {most} may be"
+        )
+    })
 }
 
 /// The share of what is missing, where it is more than may be.
@@ -60,6 +85,20 @@ mod tests {
         assert!(carried(1_000, |second| if second >= 17 { 0 } else { 1_000 }).is_some());
     }
 
+    /// Too few seconds for a trend: each has to tell it.
+    #[test]
+    fn a_short_load_is_judged_by_each_of_its_seconds() {
+        let carried = |ended: &[u64]| {
+            let seconds: Vec<_> = ended.iter().map(|&ended| SecondOfQueue { offered: 1_000, ended }).collect();
+            of_operations(&LoadCounts { offered: 4_000, ..LoadCounts::default() }, &seconds)
+        };
+        assert_eq!(carried(&[500, 500, 500]).as_deref(), Some("only 50.0 % of the offered rate was achieved"));
+        assert!(carried(&[600, 850, 850, 850, 850]).is_some());
+        assert_eq!(carried(&[500, 500]), None, "one second may be a stall");
+        assert_eq!(carried(&[1_000, 300, 1_700, 1_000]), None, "a stall that is made up for");
+        assert_eq!(carried(&[1_000, 980, 970]), None, "by chance");
+    }
+
     #[test]
     fn what_was_never_started_is_an_overload_however_short_the_load_is() {
         let load = |dropped, pending| LoadCounts { offered: 1_000, dropped, pending, ..LoadCounts::default() };
@@ -69,10 +108,11 @@ mod tests {
     }
 
     #[test]
-    fn sensors_may_lose_one_datapoint_in_a_hundred() {
+    fn sensors_may_lose_what_their_limit_says() {
         let points = |dropped| PointCounts { generated: 2_000, dropped, ..PointCounts::default() };
-        assert_eq!(of_sensors(&points(20)), None);
-        let why = "21 of 2000 datapoints (1.1 %) were lost, because the queues of their sensors were full";
-        assert_eq!(of_sensors(&points(21)).as_deref(), Some(why));
+        assert_eq!([of_sensors(&points(0), 0.0), of_sensors(&points(20), 0.01)], [None, None]);
+        let why = "1 of 2000 datapoints were lost, because the queues of their sensors were full, and 0% may be";
+        assert_eq!(of_sensors(&points(1), 0.0).as_deref(), Some(why));
+        assert!(of_sensors(&points(21), 0.01).is_some_and(|why| why.ends_with("and 1% may be")));
     }
 }

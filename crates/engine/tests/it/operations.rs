@@ -13,6 +13,7 @@ mod groups;
 mod mixes;
 mod ramps;
 mod room;
+mod sensors;
 mod tracing;
 mod transactions;
 

@@ -90,7 +90,7 @@ pub struct Figures {
     #[serde(default)]
     pub at_least: Option<AtLeast>,
     /// The figures that are null because the client's own delay is more than 5 % and more than 100 µs of them: from what they
-    /// are without it to what they are with it.
+    /// are without it to what they are with it. Of the greatest, what the client saw late because it could not run is a part.
     #[serde(default)]
     pub ranges: BTreeMap<String, Interval>,
 }
@@ -292,7 +292,7 @@ impl Figures {
         figures
     }
 
-    fn give_range(&mut self, name: &str, OwnDelayRange { without_ns, with_ns }: OwnDelayRange) {
+    pub(super) fn give_range(&mut self, name: &str, OwnDelayRange { without_ns, with_ns }: OwnDelayRange) {
         let figure = match name {
             "mean" => {
                 self.std_dev = None;

@@ -33,10 +33,7 @@ fn of_capacity(target: &str, capacity: &Capacity) -> String {
             let found = found(target, capacity, sustained);
             let best = last_of(capacity, capacity.sustained, true);
             let rates = best.map(rates).unwrap_or_default();
-            let lost = match best.map(|step| step.points_dropped) {
-                Some(lost) if lost > 0 => format!(" It lost {} datapoints that came too late to be sent.", count(lost)),
-                _ => String::new(),
-            };
+            let lost = lost(best.map_or(0, |step| step.points_dropped));
             let is_clients = capacity.search.as_ref().is_some_and(|search| search.client_limited);
             let next = match upper.and(failed) {
                 Some(failed) if is_clients => format!(
@@ -140,5 +137,14 @@ fn of_load(target: &str, document: &Document) -> String {
         0 => String::new(),
         _ => format!(" {} of {} operations were not acknowledged.", count(missing), count(load.offered)),
     };
-    format!("{target} acknowledged {}.{missing}", parts.join(", "))
+    let lost = lost(document.points.dropped);
+    format!("{target} acknowledged {}.{missing}{lost}", parts.join(", "))
+}
+
+/// Datapoints that their devices could not send in time, where there are any.
+fn lost(points: u64) -> String {
+    match points {
+        0 => String::new(),
+        points => format!(" It lost {} datapoints that came too late to be sent.", count(points)),
+    }
 }

@@ -36,7 +36,7 @@ pub(super) fn section(document: &Document, columns: u16) -> Option<String> {
         ));
     }
     if all().any(|figures| !figures.ranges.is_empty()) {
-        notes.push(paragraph("a to b: without the client's own delay, and with it; the figure lies between", columns));
+        notes.push(paragraph("a to b: without what the client added, and with it; the figure lies between", columns));
     }
     let why: Vec<_> = lacks(all()).into_iter().collect();
     if !why.is_empty() {

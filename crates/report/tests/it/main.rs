@@ -1,5 +1,6 @@
 //! Documents, folders and what people see of them.
 
+mod bounds;
 mod folder;
 mod outcomes;
 mod schema;

@@ -250,7 +250,7 @@ pub(super) const TABLES: &[Table] = &[
             key(
                 "max_loss",
                 "`auto` or share",
-                "more than this share of the datapoints are lost because their device could not send them in time; `auto`: no limit",
+                "more than this share of the datapoints are lost because their device could not send them in time; `auto`: 0 of a paced load, where it holds without a ramp too; else no limit",
             ),
         ],
     },
