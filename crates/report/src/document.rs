@@ -26,6 +26,7 @@ mod resources;
 mod scenario;
 mod search;
 mod steady;
+mod storage_probes;
 mod sweep;
 mod target;
 mod throughput;
@@ -55,6 +56,7 @@ pub use resources::Resources;
 pub use scenario::{Mark, Scenario, Stretch};
 pub use search::{BoundTrials, Limit, Search};
 pub use steady::{Steady, SteadyFigure};
+pub use storage_probes::{StorageProbeFigures, StorageProbes};
 pub use sweep::Swept;
 pub use target::{Durability, Target};
 pub(crate) use throughput::spread;
@@ -77,7 +79,7 @@ use std::time::SystemTime;
 
 /// Name and version of the format. The major number changes when a field changes its meaning or goes, the minor one when
 /// a field comes.
-pub const SCHEMA: &str = "iotbench-run/3.0";
+pub const SCHEMA: &str = "iotbench-run/3.1";
 const SCHEMA_OF_THIS_MAJOR: &str = "iotbench-run/3.";
 
 /// The results document of a run. `docs/results.md` describes every field, `docs/run.schema.json` is its JSON Schema.
