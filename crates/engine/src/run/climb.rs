@@ -10,7 +10,7 @@ use crate::{
     observer::Event,
     others::MOST_REPEATS,
     outcome::{Capacity, Measured, Phase, StepFigures},
-    plan::StopPlan,
+    plan::{Load, Plan, StopPlan},
     ramp::{Bounds, Purpose, Quantity, RampPlan, RampPolicy, Step},
     storage_probe::MOST_DRIFT_REPEATS,
     trial::span,
@@ -177,6 +177,7 @@ impl Session<'_> {
             return Ok(None);
         }
         let changed_ns = running.clock.now_ns();
+        let joined_ns = changed_ns + joining_ns(ramp, &self.planned.plan, running.control.users() < step.load);
         match ramp.quantity {
             // Users stay in place: those of the step before go on.
             Quantity::Users => running.control.set_users(step.load),
@@ -188,7 +189,7 @@ impl Session<'_> {
             return Ok(None);
         }
         running.control.take_late();
-        let from_ns = next_start_ns(running.clock.now_ns());
+        let from_ns = next_start_ns(running.clock.now_ns()).max(joined_ns.div_ceil(WINDOW_NS) * WINDOW_NS);
         if ramp.quantity != Quantity::Users {
             // It begins with the counting: what is counted of an interval is the whole of it.
             running.control.set_load(step.load, from_ns);
@@ -327,6 +328,15 @@ impl Session<'_> {
             }
         }
         self.take_slices(running)
+    }
+}
+
+/// How long users who join take to begin, all of them: what counts before that meets a load that is not whole. Not longer than
+/// a step.
+fn joining_ns(ramp: &RampPlan, plan: &Plan, some_join: bool) -> u64 {
+    match (ramp.quantity, plan.groups.first().map(|group| &group.load)) {
+        (Quantity::Users, Some(&Load::Closed { think_ns, .. })) if some_join => think_ns.min(ramp.step_ns),
+        _ => 0,
     }
 }
 
