@@ -48,6 +48,7 @@ mod slice;
 mod source;
 mod steady;
 mod stop;
+mod storage_probe;
 mod sweep;
 mod threads;
 mod totals;
@@ -82,7 +83,7 @@ pub use observer::{Event, Observer, OperationRecord, Second};
 pub use others::{MOST_REPEATS, OthersSecond, OthersShare, OthersWatch};
 pub use outcome::{
     Capacity, ClientFigures, DataDisk, Emptied, Measured, NoQuantile, NotValid, Others, Outcome, Phase, SecondFigures,
-    StepFigures,
+    StepFigures, StorageProbing,
 };
 pub use overrides::{ArrivalOverride, Overrides, SearchOverride};
 pub use plan::{
@@ -96,12 +97,13 @@ pub use profile::{
 pub use profile_file::{MAX_PROFILE_BYTES, ProfileError, parse_profile, read_profile};
 pub use ramp::{Afterwards, Bounds, Course, Decision, OtherStep, Purpose, Quantity, RampPlan, RampPolicy, Step};
 pub use roles::{BROKER_ROLE, CLIENT_ROLE, MACHINE_ROLE, SERVER_ROLE, SHARED_ROLE};
-pub use run::{RunOptions, ServerProcesses, begun, free_bytes, run};
+pub use run::{ProbeFile, RunOptions, ServerProcesses, StorageProber, begun, free_bytes, run};
 pub use scenario::{Mark, Scenario, Stretch};
 pub use search::{Estimate, Method, Move, SearchPlan, TrialReport, TrialVerdict};
 pub use slice::{NotOurSlice, ReadCounts, SentSlice};
 pub use steady::{Steadiness, SteadySeries};
 pub use stop::StopSignal;
+pub use storage_probe::{MOST_DRIFT_REPEATS, PROBE_APPENDS, PROBE_BYTES, STORAGE_DRIFT, StorageLevels, StorageProbe};
 pub use sweep::SweptValue;
 pub use trial::{Backlog, Limit, SecondOfQueue};
 pub use units::{Auto, Bytes, Count, Rate, Share, Span, UnitError};

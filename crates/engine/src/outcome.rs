@@ -15,6 +15,7 @@ use crate::{
     scenario::Scenario,
     search::TrialReport,
     slice::ReadCounts,
+    storage_probe::StorageProbe,
     trial::{Backlog, Limit},
     verdict::Verdict,
     verify::{Answers, Freshness},
@@ -121,6 +122,8 @@ pub struct Outcome {
     pub data_disk: DataDisk,
     /// What others had of the machine over the measured part; with a ramp, over the step that is its answer.
     pub others: Others,
+    /// How the storage under the database was probed.
+    pub storage_probing: StorageProbing,
     /// CPU time that the sampler took, in % of one core.
     pub sampler_cpu_pct: f64,
     /// Bytes on disk before the load.
@@ -153,6 +156,17 @@ pub struct Others {
     pub share: Option<OthersShare>,
     /// Why it is not judged; `None`: it is.
     pub not_judged: Option<String>,
+}
+
+/// How the storage under the database was probed between the steps of a ramp. What the probes found is with the steps.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StorageProbing {
+    /// Why it was not probed, or not to the end; `None`: it was, or there is no ramp.
+    pub not_probed: Option<String>,
+    /// How long this process's probes took, in nanoseconds.
+    pub spent_ns: u64,
+    /// From the first one's beginning to the last one's end, in nanoseconds.
+    pub elapsed_ns: u64,
 }
 
 /// What the database's files lie on.
@@ -297,6 +311,16 @@ pub struct StepFigures {
     /// So many times it was run before, and disturbed by them: those do not count.
     #[serde(default)]
     pub disturbed_before: u32,
+    /// Probes of the storage under the database since the step before ended, with those of runs of this one that do not
+    /// count. The last one came right after this step, where `storage_drifted` is known.
+    #[serde(default)]
+    pub storage_probes: Vec<StorageProbe>,
+    /// Whether the storage drifted meanwhile; `None`: not known.
+    #[serde(default)]
+    pub storage_drifted: Option<bool>,
+    /// So many times it was run before, and the storage drifted: those do not count.
+    #[serde(default)]
+    pub drifted_before: u32,
     /// How long after its end its operations were followed to their answers, or until they had failed it.
     #[serde(default)]
     pub followed_ns: u64,

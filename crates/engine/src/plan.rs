@@ -8,6 +8,7 @@ mod interval;
 mod length;
 mod operation;
 mod parts;
+mod probe;
 mod question;
 mod room;
 mod scenario;
@@ -86,6 +87,9 @@ pub struct Plan {
     /// What each of its steps begins with.
     #[serde(default = "keep")]
     pub state: RampState,
+    /// Why the storage is not probed between them; `None`: it is, where the database's files are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_probed: Option<String>,
     /// When a load is too much.
     pub stop: StopPlan,
     /// What is done to processes of the server, by time.
@@ -237,6 +241,7 @@ pub fn plan(request: PlanRequest<'_>, backend: &dyn Backend) -> Result<Planned, 
     let context = Context { profile: &profile, dataset: &*dataset, backend, layout, phases: &phases };
     let groups = group::plans(context).map_err(|(key, message)| fail(&key, message))?;
     let (state, of_state) = state::of_ramp(&profile, &phases, backend).map_err(|(key, message)| fail(&key, message))?;
+    let not_probed = probe::of_ramp(&profile, backend).map_err(|(key, message)| fail(&key, message))?;
     let mut remarks = check::remarks(&profile, backend, open.target.insecure);
     remarks.extend(of_state);
     let plan = Plan {
@@ -252,6 +257,7 @@ pub fn plan(request: PlanRequest<'_>, backend: &dyn Backend) -> Result<Planned, 
         phases,
         ramp: profile.ramp.as_ref().map(|ramp| check::ramp(&profile, ramp)),
         state,
+        not_probed,
         stop: check::stop(&profile),
         scenario,
         sweep,

@@ -15,12 +15,14 @@ mod prepare;
 mod room;
 mod start;
 mod state;
+mod storage;
 mod visible;
 mod whose;
 mod write_back;
 
 pub use acting::ServerProcesses;
 pub use room::free_bytes;
+pub use storage::{ProbeFile, StorageProber};
 
 use crate::{
     ceiling::NullBackend,
@@ -28,7 +30,7 @@ use crate::{
     ledger::{Journal, LedgerStore},
     loading::Loaders,
     observer::{Event, Observer},
-    outcome::{ClientFigures, DataDisk, Emptied, Others, Outcome, Phase, StepFigures},
+    outcome::{ClientFigures, DataDisk, Emptied, Others, Outcome, Phase, StepFigures, StorageProbing},
     plan::Planned,
     slice::ReadCounts,
     stop::StopSignal,
@@ -68,6 +70,8 @@ pub struct RunOptions {
     pub resumed: Vec<StepFigures>,
     /// Where the database has its files on this machine; `None`: not known, but of an embedded one in the target's folder.
     pub files: Option<PathBuf>,
+    /// On what the storage under them is probed; `None`: on files of this machine.
+    pub storage_prober: Option<Arc<dyn StorageProber>>,
     /// What carries datapoints from devices to writers; `None`: they write themselves.
     pub via: Option<Via>,
 }
@@ -102,6 +106,7 @@ pub fn run(
                 journal: None,
                 carrying: None,
                 of_trials: None,
+                probing: None,
             };
             let reasons = session.phases();
             outcome = session.outcome;
@@ -128,6 +133,8 @@ struct Session<'a> {
     carrying: Option<carried::Carrying>,
     /// What was wrong with the data of the first trial that had something wrong, when they were dropped.
     of_trials: Option<Reason>,
+    /// Probes of the storage under the database; `None`: there are none.
+    probing: Option<storage::Probing>,
 }
 
 impl Session<'_> {
@@ -228,6 +235,7 @@ pub fn begun(planned: &Planned, backend: &dyn Backend) -> Outcome {
         resources: Vec::new(),
         data_disk: DataDisk::default(),
         others: Others::default(),
+        storage_probing: StorageProbing::default(),
         sampler_cpu_pct: 0.0,
         storage_bytes_before: None,
         storage_bytes_after: None,

@@ -73,6 +73,9 @@ impl<'de> Deserialize<'de> for Written {
             fn visit_str<E>(self, text: &str) -> Result<Written, E> {
                 Ok(Written(text.into()))
             }
+            fn visit_bool<E>(self, value: bool) -> Result<Written, E> {
+                Ok(Written(value.to_string()))
+            }
             fn visit_i64<E>(self, number: i64) -> Result<Written, E> {
                 Ok(Written(number.to_string()))
             }

@@ -27,6 +27,7 @@ mod scenario;
 mod search;
 mod seen_late;
 mod steady;
+mod storage_probes;
 mod sweep;
 mod target;
 mod throughput;
@@ -56,6 +57,7 @@ pub use resources::Resources;
 pub use scenario::{Mark, Scenario, Stretch};
 pub use search::{BoundTrials, Limit, Search};
 pub use steady::{Steady, SteadyFigure};
+pub use storage_probes::{StorageProbeFigures, StorageProbes};
 pub use sweep::Swept;
 pub use target::{Durability, Target};
 pub(crate) use throughput::spread;
@@ -78,7 +80,7 @@ use std::time::SystemTime;
 
 /// Name and version of the format. The major number changes when a field changes its meaning or goes, the minor one when
 /// a field comes.
-pub const SCHEMA: &str = "iotbench-run/3.0";
+pub const SCHEMA: &str = "iotbench-run/3.1";
 const SCHEMA_OF_THIS_MAJOR: &str = "iotbench-run/3.";
 
 /// The results document of a run. `docs/results.md` describes every field, `docs/run.schema.json` is its JSON Schema.

@@ -16,6 +16,7 @@ mod quantity;
 mod ranking;
 mod run;
 mod setting;
+mod storage;
 mod study;
 mod summary;
 mod table;

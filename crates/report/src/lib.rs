@@ -81,8 +81,8 @@ pub use document::{
     DocumentError, Durability, Durations, ErrorsOfCause, Estimate, EstimateMethod, Figures, Freshness, Group, Hiccup,
     Inconsistency, Interval, KindLatency, LateTicks, Latency, Limit, LimitMove, Load, LoadTrials, MeasuredPart,
     Operation, OperationCounts, PacingError, Points, Provenance, Purpose, Resources, SCHEMA, Search, Spread, Stages,
-    State, Status, Steady, SteadyFigure, Step, Storage, Swept, Target, Throughput, Tool, Verdict, Via, WatchLateness,
-    Windows,
+    State, Status, Steady, SteadyFigure, Step, Storage, StorageProbeFigures, StorageProbes, Swept, Target, Throughput,
+    Tool, Verdict, Via, WatchLateness, Windows,
 };
 pub use environment::{Environment, Filesystem, StealMeter, filesystem_of};
 pub use folder::{

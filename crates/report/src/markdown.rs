@@ -34,7 +34,9 @@ fn verdict(document: &Document) -> String {
     let reasons: String = verdict.reasons.iter().map(|reason| format!("\n- {}", plain(reason))).collect();
     let title = format!("{} on {}", document.profile_title(), target(document));
     let name = verdict.status.name().to_uppercase();
-    format!("**{name}** {}{reasons}\n\n{}", plain(&title), plain(&sentence(document)))
+    let probes = document.capacity.as_ref().and_then(|capacity| capacity.storage_probes.as_ref()?.said());
+    let probes: String = probes.iter().map(|probes| format!("\n\n{}", plain(probes))).collect();
+    format!("**{name}** {}{reasons}\n\n{}{probes}", plain(&title), plain(&sentence(document)))
 }
 
 fn order(field: &Field<'_>) -> String {

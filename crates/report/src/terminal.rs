@@ -41,6 +41,8 @@ pub fn render(document: &Document, folder: Option<&Path>, columns: u16) -> Strin
     // A document always makes a printable one; should it not, the last line of this function still holds the promise.
     let document = &document.printable().unwrap_or_else(|_| document.clone());
     let mut sections = vec![headline(document, columns), answer::answer(document, columns)];
+    let probes = document.capacity.as_ref().and_then(|capacity| capacity.storage_probes.as_ref()?.said());
+    sections.extend(probes.map(|probes| paragraph(&probes, columns)));
     sections.extend(load::sections(document, columns));
     sections.extend(latency::section(document, columns));
     sections.extend(agents::section(document, columns));

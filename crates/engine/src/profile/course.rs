@@ -99,6 +99,10 @@ pub struct Ramp {
     /// anew) or `keep` (what the steps before it left); `auto`: fresh where the profile is one group that only writes, without a
     /// history, and the database can be emptied under its writers.
     pub state: Auto<RampState>,
+    /// Whether the storage under the database is probed before the search, between its steps and after it: a step during
+    /// which it drifted is run again, and the answer says what it was. `auto`: where the database's files are known and the
+    /// load can pause.
+    pub probe: Auto<bool>,
     /// Then the writes of the greatest load that was sustained, without its reads: do the reads slow them down?
     pub writes_alone: bool,
     /// Then the greatest load that was sustained, for so long.
@@ -121,6 +125,7 @@ impl Default for Ramp {
             resolution: Share(0.05),
             trials: Count(24),
             state: Auto::Auto,
+            probe: Auto::Auto,
             writes_alone: false,
             soak: Span::from_secs(0),
             overload: Span::from_secs(0),

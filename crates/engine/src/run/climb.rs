@@ -10,8 +10,9 @@ use crate::{
     observer::Event,
     others::MOST_REPEATS,
     outcome::{Capacity, Measured, Phase, StepFigures},
-    plan::StopPlan,
+    plan::{Load, Plan, StopPlan},
     ramp::{Bounds, Purpose, Quantity, RampPlan, RampPolicy, Step},
+    storage_probe::MOST_DRIFT_REPEATS,
     trial::span,
     verdict::Reason,
 };
@@ -51,7 +52,8 @@ impl Session<'_> {
             if was_too_much && !self.begin_anew(running, ramp)? {
                 break policy.bounds();
             }
-            let Some((figures, measured)) = self.undisturbed_step(running, step, ramp, ramp.step_ns)? else {
+            let coming = policy.left().0.saturating_sub(1);
+            let Some((figures, measured)) = self.undisturbed_step(running, step, ramp, coming)? else {
                 break policy.bounds();
             };
             self.tell(&Event::StepEnded { figures: &figures, measured: Some(&measured) })?;
@@ -134,23 +136,29 @@ impl Session<'_> {
         self.wait_for_backlog(running)
     }
 
-    /// A step of the search, run again where others disturbed it, as often as that may be.
+    /// A step of the search, run again where others disturbed it or the storage drifted meanwhile, as often as that may be.
+    /// `coming`: so many follow it at the least.
     fn undisturbed_step(
         &mut self,
         running: &mut Running,
         step: Step,
         ramp: &RampPlan,
-        length_ns: u64,
+        coming: u32,
     ) -> Result<Option<(StepFigures, Measured)>, Reason> {
-        let mut disturbed_before = 0;
+        let (mut disturbed_before, mut drifted_before) = (0, 0);
         loop {
-            let Some((mut figures, measured)) = self.step(running, step, ramp, length_ns)? else { return Ok(None) };
-            figures.disturbed_before = disturbed_before;
+            let Some((mut figures, measured)) = self.step(running, step, ramp, ramp.step_ns)? else { return Ok(None) };
+            figures.storage_drifted = self.probe_after_step(running, ramp, coming)?;
+            (figures.disturbed_before, figures.drifted_before) = (disturbed_before, drifted_before);
             let is_disturbed = figures.others.is_some_and(|others| others.is_disturbed());
-            if !is_disturbed || disturbed_before == MOST_REPEATS {
+            if is_disturbed && disturbed_before < MOST_REPEATS {
+                disturbed_before += 1;
+            } else if figures.storage_drifted == Some(true) && drifted_before < MOST_DRIFT_REPEATS {
+                drifted_before += 1;
+            } else {
+                figures.storage_probes = self.take_probes();
                 return Ok(Some((figures, measured)));
             }
-            disturbed_before += 1;
             if !figures.passed && !self.begin_anew(running, ramp)? {
                 return Ok(None);
             }
@@ -169,6 +177,7 @@ impl Session<'_> {
             return Ok(None);
         }
         let changed_ns = running.clock.now_ns();
+        let joined_ns = changed_ns + joining_ns(ramp, &self.planned.plan, running.control.users() < step.load);
         match ramp.quantity {
             // Users stay in place: those of the step before go on.
             Quantity::Users => running.control.set_users(step.load),
@@ -180,7 +189,7 @@ impl Session<'_> {
             return Ok(None);
         }
         running.control.take_late();
-        let from_ns = next_start_ns(running.clock.now_ns());
+        let from_ns = next_start_ns(running.clock.now_ns()).max(joined_ns.div_ceil(WINDOW_NS) * WINDOW_NS);
         if ramp.quantity != Quantity::Users {
             // It begins with the counting: what is counted of an interval is the whole of it.
             running.control.set_load(step.load, from_ns);
@@ -319,6 +328,15 @@ impl Session<'_> {
             }
         }
         self.take_slices(running)
+    }
+}
+
+/// How long users who join take to begin, all of them: what counts before that meets a load that is not whole. Not longer than
+/// a step.
+fn joining_ns(ramp: &RampPlan, plan: &Plan, some_join: bool) -> u64 {
+    match (ramp.quantity, plan.groups.first().map(|group| &group.load)) {
+        (Quantity::Users, Some(&Load::Closed { think_ns, .. })) if some_join => think_ns.min(ramp.step_ns),
+        _ => 0,
     }
 }
 

@@ -59,6 +59,7 @@ impl Session<'_> {
         let elsewhere = self.sampling_elsewhere().map_err(target)?;
         let loading = self.connect(&control, sender, reached.clone(), witness, account.clone()).map_err(target)?;
         self.write_back_before();
+        self.begin_probing();
         let plan = &self.planned.plan;
         let start_utc_ns = plan.start_utc_ns.or_else(|| self.options.loaders.as_ref().map(|_| common_start_utc_ns()));
         let clock = RunClock::starting_at(epoch(start_utc_ns));

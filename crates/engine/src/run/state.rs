@@ -68,7 +68,7 @@ impl Session<'_> {
     }
 
     /// Whether everything that was sent is answered, and handed over: there is no load meanwhile.
-    fn pause_until_answered(&mut self, running: &mut Running) -> Result<bool, Reason> {
+    pub(super) fn pause_until_answered(&mut self, running: &mut Running) -> Result<bool, Reason> {
         running.control.set_users(0);
         running.control.set_load(0, 0);
         let now_ns = running.clock.now_ns();

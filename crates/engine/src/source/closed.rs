@@ -162,7 +162,7 @@ impl ClosedSource {
         if self.settings.operations.gathers() {
             // A device measures from its joining on; it has something to send one period later.
             user.position = self.filler.positions_by(number % self.settings.devices, now_ns);
-            start_ns = start_ns.max(now_ns + period_ns);
+            start_ns += period_ns;
         }
         self.wait(local, start_ns);
     }

@@ -11,6 +11,7 @@ mod failures;
 mod fresh;
 mod groups;
 mod mixes;
+mod probing;
 mod ramps;
 mod room;
 mod sensors;

@@ -1,6 +1,9 @@
 //! The answer of a ramp.
 
-use super::{Backlog, Estimate, Limit, OperationCounts, Search, Usl, Visibility, mean_us, rounded, seconds, us};
+use super::{
+    Backlog, Estimate, Limit, OperationCounts, Search, StorageProbeFigures, StorageProbes, Usl, Visibility, mean_us,
+    rounded, seconds, us,
+};
 use crate::terminal::figure::bytes;
 use iotbench_engine::{Outcome, RampState, StepFigures};
 use serde::{Deserialize, Serialize};
@@ -27,6 +30,9 @@ pub struct Capacity {
     /// What each step began with.
     #[serde(default)]
     pub state: State,
+    /// The storage under the database, probed between the steps; null: an older iotbench did not probe it.
+    #[serde(default)]
+    pub storage_probes: Option<StorageProbes>,
     /// How a search came to them; null: the loads were listed.
     #[serde(default)]
     pub search: Option<Search>,
@@ -149,6 +155,16 @@ pub struct Step {
     /// So many times it was run before, and disturbed: those count for nothing.
     #[serde(default)]
     pub disturbed_before: u32,
+    /// Probes of the storage under the database since the step before: of the first one also that before the search, and those
+    /// after each time that it was run.
+    #[serde(default)]
+    pub storage_probes: Vec<StorageProbeFigures>,
+    /// Whether the storage drifted meanwhile: the median append changed by more than 1.25 times; null: not known.
+    #[serde(default)]
+    pub storage_drifted: Option<bool>,
+    /// So many times it was run before, and the storage drifted: those count for nothing.
+    #[serde(default)]
+    pub drifted_before: u32,
     /// Bytes on disk before it; null: not known, or not asked for while a load was on.
     #[serde(default)]
     pub storage_bytes_before: Option<u64>,
@@ -204,6 +220,7 @@ impl Capacity {
             estimate: capacity.bounds.estimate.as_ref().map(|estimate| Estimate::new(estimate, &capacity.steps)),
             criterion: capacity.criterion.clone(),
             state: outcome.plan.state.into(),
+            storage_probes: Some(StorageProbes::new(outcome, &capacity.steps)),
             search: Search::new(outcome),
             usl: Usl::new(outcome),
             steps: capacity.steps.iter().map(Step::from).collect(),
@@ -244,6 +261,9 @@ impl From<&StepFigures> for Step {
             others_cpu_pct: figures.others.and_then(|others| rounded(others.cpu_mean * 100.0)),
             disturbed: figures.others.is_some_and(|others| others.is_disturbed()),
             disturbed_before: figures.disturbed_before,
+            storage_probes: figures.storage_probes.iter().map(StorageProbeFigures::from).collect(),
+            storage_drifted: figures.storage_drifted,
+            drifted_before: figures.drifted_before,
             storage_bytes_before: figures.storage_bytes,
             passed: figures.passed,
             limit: figures.limit.map(Limit::from),

@@ -3,11 +3,12 @@
 use super::{
     chart::{Axis, Chart, Line, Shape, Unit},
     quantity::Scale,
+    storage,
     table::Table,
 };
 use crate::{
-    document::{BoundTrials, Capacity, Step},
-    terminal::figure::{count, or_none, significant},
+    document::{BoundTrials, Capacity, Step, StorageProbes},
+    terminal::figure::{TIE, count, or_none, significant},
 };
 use maud::{Markup, html};
 
@@ -23,9 +24,13 @@ pub(super) fn section(capacity: &Capacity, colour: usize) -> Markup {
             h2 { "Capacity" }
             p { (certainty(capacity)) }
             p.dim { "Stop criterion: " (capacity.criterion) ". State: " (capacity.state_said()) "." }
+            @if let Some(probes) = capacity.storage_probes.as_ref().and_then(StorageProbes::said) {
+                p.dim { (probes.replace(TIE, "\u{a0}")) }
+            }
             div.charts {
                 (response.figure("Response time by load", NOTE, &table))
                 (throughput.figure("Throughput by load", NOTE, &table))
+                @if let Some(storage) = storage::figure(capacity, colour) { (storage) }
             }
         }
     }

@@ -44,14 +44,22 @@ fn of_capacity(target: &str, capacity: &Capacity) -> String {
                 None => "No load that was tried failed: the limit lies higher.".into(),
             };
             let sustained = count(sustained.into());
+            let drifted = drifted(capacity);
             let below = format!("Throughput and latency below are those of {sustained} {quantity}.");
-            format!("{found}{rates}.{lost} {next} {below}")
+            format!("{found}{rates}.{lost}{drifted} {next} {below}")
         }
         (None, Some(upper)) => {
-            format!("{target} did not sustain even the least load tried, {} {quantity}{why}.", count(upper.into()))
+            let (upper, drifted) = (count(upper.into()), drifted(capacity));
+            format!("{target} did not sustain even the least load tried, {upper} {quantity}{why}.{drifted}")
         }
         (None, None) => format!("The search on {target} ended before any load was judged."),
     }
+}
+
+/// That the storage was not one and the same over the search.
+fn drifted(capacity: &Capacity) -> String {
+    let drifted = capacity.storage_probes.as_ref().and_then(|probes| probes.drifted.as_ref());
+    drifted.map(|drifted| format!(" {drifted}")).unwrap_or_default()
 }
 
 fn last_of(capacity: &Capacity, load: Option<u32>, passed: bool) -> Option<&Step> {

@@ -8,7 +8,7 @@ mod ramps;
 
 pub use findings::{with_agents, with_audit, with_hiccups, with_reads, with_via};
 pub use kinds::{disturbed, swept, transactions, unreached};
-pub use ramps::{mixed, past_the_peak, queued, ramp};
+pub use ramps::{drifting, mixed, past_the_peak, queued, ramp};
 
 use iotbench_core::{
     Acknowledgement, Counts, Layout, Marker, Name, Promise, PromiseLevel, PromiseSource, Schema, ServerFacts, Settings,
@@ -16,7 +16,8 @@ use iotbench_core::{
 };
 use iotbench_engine::{
     ClientFigures, ClientLoad, DataDisk, Emptied, GroupPlan, Load, Measured, OperationPlan, Others, Outcome, Part,
-    Payload, Phase, PhasesPlan, Plan, RampState, ReadCounts, Reason, SecondFigures, StopPlan, Verdict, parse_profile,
+    Payload, Phase, PhasesPlan, Plan, RampState, ReadCounts, Reason, SecondFigures, StopPlan, StorageProbing, Verdict,
+    parse_profile,
 };
 use iotbench_recorder::{LatencyHistogram, OperationKind, PointCounts, Recorder, Recording, Requests, Timing, Window};
 use iotbench_report::{Environment, Filesystem, Provenance, Tool};
@@ -117,6 +118,7 @@ pub fn plan() -> Plan {
         },
         ramp: None,
         state: RampState::Keep,
+        not_probed: None,
         sweep: None,
         scenario: vec![],
         stop: StopPlan {
@@ -280,6 +282,7 @@ pub fn fixed(ok: u64, fail: u64, unknown: u64) -> Outcome {
         writes_alone: None,
         resources: vec![client_summary()],
         others: Others::default(),
+        storage_probing: StorageProbing::default(),
         data_disk: DataDisk { medium: Some(Medium::Device), written_back: Some(Duration::from_millis(40)) },
         sampler_cpu_pct: 0.125,
         storage_bytes_before: Some(4_096),

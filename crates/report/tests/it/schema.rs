@@ -82,6 +82,7 @@ fn every_kind_of_run_meets_the_schema() {
         ("all sorts", outcomes::fixed(20_000, 40, 10)),
         ("a ramp", outcomes::ramp()),
         ("past the peak", outcomes::past_the_peak()),
+        ("drifting", outcomes::drifting()),
         ("queued", outcomes::queued()),
         ("disturbed", outcomes::disturbed()),
         ("reads", reads),
@@ -193,6 +194,41 @@ fn the_scalability_law_is_fitted_to_the_users_of_a_ramp_or_refused_with_the_reas
     let mut rate = outcomes::past_the_peak();
     rate.capacity.as_mut().unwrap().quantity = Quantity::OperationsPerSecond;
     assert!(usl(&rate).is_null());
+}
+
+#[test]
+fn the_storage_stands_beside_a_ramp_probe_by_probe_and_in_all() {
+    let steady = json(&outcomes::ramp());
+    let probes = &steady["capacity"]["storage_probes"];
+    assert_eq!(
+        (&probes["probes"], &probes["appends"], &probes["steps_judged"]),
+        (&11.into(), &2_200.into(), &10.into())
+    );
+    assert_eq!(
+        (&probes["drifted"], &probes["not_probed"], &probes["time_pct"]),
+        (&Value::Null, &Value::Null, &0.639.into())
+    );
+    // The 100th and the 198th of 200 appends.
+    let first = &steady["capacity"]["steps"][0]["storage_probes"][0];
+    assert_eq!((first["p50_us"].as_f64(), first["p99_us"].as_f64()), (Some(204.0), Some(253.0)));
+    let rate = 200.0 / (200.0 * (204e-6 + 0.5 * 0.5e-6));
+    assert!((first["appends_per_s"].as_f64().unwrap() - rate).abs() < 0.001, "{first}");
+    let drifting = json(&outcomes::drifting());
+    let probes = &drifting["capacity"]["storage_probes"];
+    assert_eq!((&probes["steps_repeated"], &probes["steps_drifted"]), (&3.into(), &1.into()));
+    assert_eq!((probes["p50_us_least"].as_f64(), probes["p50_us_most"].as_f64()), (Some(206.0), Some(310.0)));
+    let said = "The storage under it drifted meanwhile: an append of 8 KiB took 206 µs at its fastest and 310 µs at its \
+                slowest (p50); it changed during 1 of the trials each time they were run.";
+    assert_eq!(probes["drifted"], said);
+    let mut few = outcomes::ramp();
+    few.capacity.as_mut().unwrap().steps.truncate(3);
+    assert_eq!(json(&few)["capacity"]["storage_probes"]["p99_us"], Value::Null, "of 800 appends");
+    let mut before = steady.clone();
+    before["schema"] = "iotbench-run/3.0".into();
+    before["capacity"].as_object_mut().unwrap().remove("storage_probes");
+    before["capacity"]["steps"][0].as_object_mut().unwrap().remove("storage_probes");
+    let before = Document::from_json(&before.to_string()).unwrap().capacity.unwrap();
+    assert_eq!((before.storage_probes, before.steps[0].storage_probes.len()), (None, 0));
 }
 
 #[test]

@@ -4,8 +4,8 @@
 
 use crate::outcomes;
 use iotbench_report::{
-    Across, Audit, Cell, CompareOptions, Cost, Detectable, Document, ReportedRun, compare, render, render_audit,
-    render_comparison, render_markdown,
+    Across, Audit, Cell, CompareOptions, Cost, Detectable, Document, HtmlOptions, ReportedRun, compare, render,
+    render_audit, render_comparison, render_html, render_markdown,
 };
 use proptest::prelude::*;
 use serde_json::Value;
@@ -22,6 +22,34 @@ fn shown(outcome: &iotbench_engine::Outcome) -> String {
 #[test]
 fn a_ramp_of_a_database_that_falls_behind() {
     insta::assert_snapshot!(shown(&outcomes::queued()));
+}
+
+#[test]
+fn a_search_on_storage_that_drifted_says_so_with_its_answer() {
+    let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let (steady, drifting) = (outcomes::ramp(), outcomes::drifting());
+    let said = "mean response 934 ms. The storage under it drifted meanwhile: an append of 8 KiB took 206 µs at its fastest and \
+                310 µs at its slowest (p50); it changed during 1 of the trials each time they were run. 50 failed";
+    let figures = "Storage under it: p50 206 µs, p99 256 µs, 4,850 appends/s (11 probes of the database's file system, 2,200 \
+                   appends of 8 KiB, each with fdatasync); p50 from 206 µs to 206 µs over the search.";
+    let markdown = |outcome| render_markdown(&[ReportedRun::of_document(document(outcome))], &[], false);
+    for (steady, drifting) in [(shown(&steady), shown(&drifting)), (markdown(&steady), markdown(&drifting))]
+        .map(|(a, b)| (flat(&a), flat(&b)))
+    {
+        assert!(steady.contains(figures) && !steady.contains("drifted"), "{steady}");
+        assert!(drifting.contains(said), "{drifting}");
+        assert!(drifting.contains("; 3 trials were run again, because it drifted meanwhile."), "{drifting}");
+    }
+    let page = render_html(&[ReportedRun::of_document(document(&drifting))], &HtmlOptions::default());
+    assert!(page.contains("Storage over the trials"));
+}
+
+#[test]
+fn storage_that_was_not_probed_is_told_with_the_reason() {
+    let mut outcome = outcomes::ramp();
+    outcome.capacity.as_mut().unwrap().steps.iter_mut().for_each(|step| step.storage_probes.clear());
+    outcome.storage_probing.not_probed = Some("agents make the load".into());
+    assert!(shown(&outcome).contains("The storage under it was not probed: agents make the load."));
 }
 
 #[test]

@@ -220,6 +220,11 @@ pub(super) const TABLES: &[Table] = &[
                 "what each step begins with: an empty database, or what the steps before it left; `auto`: fresh where the profile is one group that only writes, without a history and a scenario, and the database can be emptied under its writers",
             ),
             key(
+                "probe",
+                "`auto` or boolean",
+                "whether the storage under the database is probed before the search, between its steps and after it: a step during which it drifted is run again, and the answer says what it was; `auto`: where the database's files are known and the load can pause",
+            ),
+            key(
                 "writes_alone",
                 "boolean",
                 "then the writes of the greatest load that was sustained, without its reads",

@@ -217,6 +217,7 @@ pub(super) fn carry_out_in(
         elsewhere: elsewhere(arguments, servers.database),
         resumed,
         files: files.map(Path::to_owned).or_else(|| job.own_folder()),
+        storage_prober: None,
         via: servers.broker.map(Broker::via),
     };
     let outcome = run_on_a_thread(planned, job.backend, options, &mut watchers, stop)

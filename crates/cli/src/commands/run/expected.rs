@@ -8,7 +8,9 @@ use crate::{
     plan_text,
     progress::grouped,
 };
-use iotbench_engine::{Forecast, LEAST_FREE_BYTES, MOST_REPEATS, Plan, Planned, RampRoom, Span, free_bytes};
+use iotbench_engine::{
+    Forecast, LEAST_FREE_BYTES, MOST_DRIFT_REPEATS, MOST_REPEATS, Plan, Planned, RampRoom, Span, free_bytes,
+};
 use serde::Serialize;
 use std::time::Duration;
 
@@ -97,11 +99,14 @@ fn span(ns: u64) -> Span {
 }
 
 /// That a step may be run again.
-fn again(others_cpu: f64) -> String {
-    if others_cpu >= 1.0 {
-        return String::new();
-    }
-    format!(", and each up to {MOST_REPEATS} times again where other programs disturb it")
+fn again(plan: &Plan) -> String {
+    let disturbed = (plan.phases.others_cpu < 1.0)
+        .then(|| format!(", and each up to {MOST_REPEATS} times again where other programs disturb it"));
+    let drifted = plan
+        .not_probed
+        .is_none()
+        .then(|| format!(", and up to {MOST_DRIFT_REPEATS} times where the storage drifts meanwhile"));
+    disturbed.into_iter().chain(drifted).collect()
 }
 
 fn time(plan: &Plan, forecast: &Forecast) -> String {
@@ -113,7 +118,7 @@ fn time(plan: &Plan, forecast: &Forecast) -> String {
             "load about {load}, at most {steps} steps of {} and before each {} for the answers of the one before{}",
             span(step_ns),
             span(phases.deadline_ns.saturating_mul(2)),
-            again(phases.others_cpu),
+            again(plan),
         ),
         (None, _) => format!("load at most {load}"),
     };

@@ -27,6 +27,7 @@ deadline = "20s"
 [ramp]
 steps = [1, 3, 2]
 step = "1s"
+probe = false
 "#;
 
 fn run_on(backend: &'static dyn Backend, set: &[&str]) -> Outcome {

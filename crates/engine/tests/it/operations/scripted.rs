@@ -61,6 +61,8 @@ pub struct State {
     pub drops: u64,
     /// How many datapoints were stored each time that the table was created.
     pub replaced: Vec<u64>,
+    /// Bytes on disk; none where it has no files.
+    pub bytes: Option<u64>,
     /// What goes wrong in the table of this number, from 1.
     pub fault: Option<(usize, Fault)>,
     /// What is stored late, and the number of the table after which it is.
@@ -171,7 +173,7 @@ impl Database for Table {
         Ok(Counts { points: state.points(), values: state.points() * state.values_per_point })
     }
     async fn storage_bytes(&self) -> Result<Option<u64>, Error> {
-        Ok(None)
+        Ok(self.state.lock().unwrap().bytes)
     }
     async fn drop_created(&self) -> Result<(), Error> {
         let takes = self.state.lock().unwrap().dropping_takes;

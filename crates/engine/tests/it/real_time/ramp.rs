@@ -1,8 +1,8 @@
 //! The search for the greatest load finds the one that the server's capacity implies.
 
 use crate::real_time::oracle::{CLOSED, Findings, OPEN, Request, experiment, serve};
-use iotbench_engine::{Bounds, Method, Purpose};
-use iotbench_oracle_server::Discipline;
+use iotbench_engine::{Bounds, Method, Purpose, RampState, RunOptions, StopSignal, run};
+use iotbench_oracle_server::{Discipline, backend::OracleBackend};
 use std::time::Duration;
 
 const THINK_S: f64 = 0.3;
@@ -65,6 +65,30 @@ fn the_mean_of_a_step_is_the_whole_response_time_however_short_the_step_is() {
                 .expect((mean_s / truth_s - 1.0).abs() <= 0.02, || format!("{mean_s} s for {truth_s} s: {figures:?}"));
             assert_eq!(figures.load.pending, 0, "each was followed to its answer: {figures:?}");
         }
+        findings
+    });
+}
+
+/// Before each step but the first all users pause and join anew, spread over a think time of 1 s. A saturated server of 100 a
+/// second has R = N / 100 − Z = 0.7 s as soon as all have begun; its queue still grows before that.
+#[test]
+fn a_step_after_a_pause_counts_from_when_all_users_have_begun() {
+    experiment(|| {
+        let server = serve(Duration::from_millis(10), Discipline::Queue, vec![]);
+        let profile = format!("{CLOSED}\n[ramp]\nsteps = [170, 170, 170]\nstep = \"1s\"\n");
+        let set = ["think_time=1s", "operations.0.datapoints=1", "connections=170"];
+        let mut planned = Request::new(&profile, &set).plan(server.address());
+        planned.plan.state = RampState::Fresh;
+        let outcome = run(planned, &OracleBackend, RunOptions::default(), &mut (), &StopSignal::default());
+        let mut findings = Findings::of(&outcome);
+        let steps = &outcome.capacity.as_ref().unwrap().steps;
+        for figures in &steps[1..] {
+            let mean_s = figures.mean_response_ns.unwrap_or(0.0) / 1e9;
+            findings.expect((mean_s / 0.7 - 1.0).abs() <= 0.05, || format!("{mean_s} s for 0.7 s: {figures:?}"));
+            let told = figures.littles_ratio.unwrap_or(0.0);
+            findings.expect((told - 1.0).abs() <= 0.01, || format!("Little's ratio {told}: {figures:?}"));
+        }
+        assert_eq!(steps.len(), 3);
         findings
     });
 }

@@ -3,7 +3,7 @@
 use super::{POINTS_PER_OPERATION, fixed};
 use iotbench_engine::{
     Afterwards, Bounds, Capacity, Course, Estimate, Limit, Load, Method, Outcome, Payload, Purpose, Quantity, RampPlan,
-    SearchPlan, Step, StepFigures, Visibility,
+    SearchPlan, Step, StepFigures, StorageProbe, StorageProbing, Visibility,
 };
 use iotbench_recorder::LoadCounts;
 
@@ -49,6 +49,9 @@ pub fn ramp() -> Outcome {
             littles_ratio: failure.is_none().then_some(rate * (mean_s + 1.0) / f64::from(users)),
             others: None,
             disturbed_before: 0,
+            storage_probes: if place == 0 { vec![storage(204_000), storage(208_000)] } else { vec![storage(206_000)] },
+            storage_drifted: Some(false),
+            drifted_before: 0,
             followed_ns: 120_000_000,
             storage_bytes: Some(20_480 + place * 52_000_000),
             passed: failure.is_none(),
@@ -89,7 +92,25 @@ pub fn ramp() -> Outcome {
         course: Course::Search(search),
         afterwards: Afterwards::default(),
     });
-    Outcome { capacity: Some(capacity), ..outcome }
+    let storage_probing = StorageProbing { not_probed: None, spent_ns: 454_000_000, elapsed_ns: 71_000_000_000 };
+    Outcome { capacity: Some(capacity), storage_probing, ..outcome }
+}
+
+/// A probe of 200 appends with this median, in nanoseconds.
+fn storage(median_ns: u64) -> StorageProbe {
+    StorageProbe::new((1..=200).map(|place| median_ns + 500 * place - 50_000).collect())
+}
+
+/// The same search, on storage that was slower from its seventh trial on: that one was run again, and the eighth three times.
+pub fn drifting() -> Outcome {
+    let mut outcome = ramp();
+    let steps = &mut outcome.capacity.as_mut().unwrap().steps;
+    for step in &mut steps[6..] {
+        step.storage_probes = vec![storage(310_000)];
+    }
+    (steps[6].drifted_before, steps[6].storage_probes) = (1, vec![storage(310_000); 2]);
+    (steps[7].drifted_before, steps[7].storage_drifted) = (2, Some(true));
+    outcome
 }
 
 /// Listed steps of up to twice the users of the peak, with a throughput of the Universal Scalability Law to within 1 %.

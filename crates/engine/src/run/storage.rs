@@ -1,0 +1,240 @@
+//! Probes of the database's storage before, between and after the steps of a ramp, while there is no load.
+
+use super::{Session, load::Running};
+use crate::{
+    ramp::{RampPlan, RampPolicy},
+    storage_probe::{PROBE_BYTES, ProbeBudget, ProbeLimit, StorageProbe},
+    verdict::Reason,
+};
+use iotbench_sampler::Medium;
+use rustix::{
+    fs::{AtFlags, CWD, Mode, OFlags, fdatasync, openat, unlinkat},
+    io::Errno,
+};
+use std::{
+    fmt,
+    fs::File,
+    hash::{BuildHasher, RandomState},
+    io::{self, Write},
+    os::fd::OwnedFd,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+/// Where probes are made.
+pub trait StorageProber: fmt::Debug + Send + Sync {
+    /// A new file in a folder, for one probe.
+    ///
+    /// # Errors
+    /// It cannot be made there.
+    fn file(&self, folder: &Path) -> io::Result<Box<dyn ProbeFile>>;
+}
+
+/// The file of one probe. It goes with its owner.
+pub trait ProbeFile {
+    /// Appends a block of [`PROBE_BYTES`]; how long that took until it was on the disk.
+    ///
+    /// # Errors
+    /// The disk is full, or broken.
+    fn append(&mut self) -> io::Result<Duration>;
+}
+
+/// Probes of a search under way.
+#[derive(Debug)]
+pub(super) struct Probing {
+    prober: Arc<dyn StorageProber>,
+    folder: PathBuf,
+    /// When the first one began.
+    began: Instant,
+    budget: ProbeBudget,
+    /// The last one, if it was made since the last step ended.
+    last: Option<StorageProbe>,
+    /// Those that no step has taken yet.
+    made: Vec<StorageProbe>,
+}
+
+impl Session<'_> {
+    /// The probe before the search, if there are to be any.
+    pub(super) fn begin_probing(&mut self) {
+        let Some(ramp) = self.planned.plan.ramp.clone() else { return };
+        let folder = match self.probed_folder() {
+            Ok(folder) => folder,
+            Err(why) => {
+                self.outcome.storage_probing.not_probed = Some(why);
+                return;
+            }
+        };
+        let prober = self.options.storage_prober.clone().unwrap_or_else(|| Arc::new(FilesOfThisMachine));
+        let (budget, began) = (ProbeBudget::default(), Instant::now());
+        self.probing = Some(Probing { prober, folder, began, budget, last: None, made: Vec::new() });
+        let (least, _) = RampPolicy::new(&ramp).left();
+        let made = u32::try_from(self.options.resumed.len()).unwrap_or(u32::MAX);
+        self.probe_storage(&ramp, least.saturating_sub(made).max(1));
+    }
+
+    /// The probe after a step, with the load paused: whether the storage drifted while it ran. `None`: not known. `coming`: so
+    /// many steps follow at the least.
+    pub(super) fn probe_after_step(
+        &mut self,
+        running: &mut Running,
+        ramp: &RampPlan,
+        coming: u32,
+    ) -> Result<Option<bool>, Reason> {
+        if self.probing.is_none() || self.is_over(running)? {
+            return Ok(None);
+        }
+        let before = self.probing.as_mut().and_then(|probing| probing.last.take());
+        // Under a load it would probe the load, and be one.
+        if !self.pause_until_answered(running)? || self.is_over(running)? || !self.wait_for_backlog(running)? {
+            return Ok(None);
+        }
+        self.probe_storage(ramp, coming);
+        let after = self.probing.as_ref().and_then(|probing| probing.last.as_ref());
+        Ok(before.zip(after).and_then(|(before, after)| before.has_drifted_to(after)))
+    }
+
+    /// The probes that were made since this was asked last.
+    pub(super) fn take_probes(&mut self) -> Vec<StorageProbe> {
+        self.probing.as_mut().map(|probing| std::mem::take(&mut probing.made)).unwrap_or_default()
+    }
+
+    fn probe_storage(&mut self, ramp: &RampPlan, coming: u32) {
+        let Some(probing) = &mut self.probing else { return };
+        let Some(limit) = probing.budget.limit(probing.elapsed_ns(), coming, ramp.step_ns) else { return };
+        let is_to_end = || self.stop.ends();
+        if let Err(error) = probing.probe(limit, is_to_end) {
+            let folder = probing.folder.display();
+            let why = format!("its file in {folder} failed: {error}");
+            self.outcome.storage_probing.not_probed = Some(why);
+        }
+        let (spent_ns, elapsed_ns) = (probing.budget.spent_ns(), probing.elapsed_ns());
+        (self.outcome.storage_probing.spent_ns, self.outcome.storage_probing.elapsed_ns) = (spent_ns, elapsed_ns);
+        if self.outcome.storage_probing.not_probed.is_some() {
+            probing.last = None;
+        }
+    }
+
+    /// Where the database has its files, or why its storage is not probed.
+    fn probed_folder(&self) -> Result<PathBuf, String> {
+        if let Some(why) = &self.planned.plan.not_probed {
+            return Err(why.clone());
+        }
+        if self.options.loaders.is_some() {
+            return Err("agents make the load".into());
+        }
+        if self.options.elsewhere.is_some() {
+            return Err("the server runs on another machine".into());
+        }
+        if self.outcome.embedded && self.outcome.storage_bytes_before.is_none() {
+            return Err("the database does not say that it has files".into());
+        }
+        let folder = self.files().ok_or("it is not known where on this machine the database has its files")?;
+        // What a test injects is not the folder's.
+        if self.options.storage_prober.is_none() && self.outcome.data_disk.medium == Some(Medium::Memory) {
+            return Err("the database's files lie in memory".into());
+        }
+        Ok(folder)
+    }
+}
+
+impl Probing {
+    fn elapsed_ns(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    fn probe(&mut self, limit: ProbeLimit, is_to_end: impl Fn() -> bool) -> io::Result<()> {
+        let began = Instant::now();
+        let mut file = self.prober.file(&self.folder)?;
+        let (mut appends_ns, mut took_ns, mut appends) = (Vec::new(), 0, 0);
+        while limit.goes_on(appends, took_ns) && !is_to_end() {
+            let append_ns = u64::try_from(file.append()?.as_nanos()).unwrap_or(u64::MAX);
+            appends_ns.push(append_ns);
+            (took_ns, appends) = (took_ns.saturating_add(append_ns), appends + 1);
+        }
+        drop(file);
+        let probe = StorageProbe::new(appends_ns);
+        let in_all_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.budget.note(&probe, in_all_ns.max(took_ns), self.elapsed_ns());
+        self.made.push(probe.clone());
+        self.last = Some(probe);
+        Ok(())
+    }
+}
+
+/// Real files, each under a name of its own that nobody can foresee.
+#[derive(Debug)]
+struct FilesOfThisMachine;
+
+impl StorageProber for FilesOfThisMachine {
+    fn file(&self, folder: &Path) -> io::Result<Box<dyn ProbeFile>> {
+        Ok(Box::new(RandomFile::in_folder(folder)?))
+    }
+}
+
+#[derive(Debug)]
+struct RandomFile {
+    folder: OwnedFd,
+    name: String,
+    file: File,
+}
+
+impl RandomFile {
+    fn in_folder(folder: &Path) -> io::Result<Self> {
+        let folder = openat(CWD, folder, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        loop {
+            // Its keys are the system's own randomness, and others each time.
+            let name = format!("iotbench-probe-{:016x}", RandomState::new().hash_one(0));
+            match openat(&folder, &name, flags, Mode::RUSR | Mode::WUSR) {
+                Ok(file) => return Ok(Self { folder, name, file: File::from(file) }),
+                Err(Errno::EXIST) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+}
+
+impl ProbeFile for RandomFile {
+    fn append(&mut self) -> io::Result<Duration> {
+        // Not zeros: some storage does not write them.
+        let block = [0xa5; PROBE_BYTES];
+        let began = Instant::now();
+        self.file.write_all(&block)?;
+        fdatasync(&self.file)?;
+        Ok(began.elapsed())
+    }
+}
+
+impl Drop for RandomFile {
+    fn drop(&mut self) {
+        let _ = unlinkat(&self.folder, &self.name, AtFlags::empty());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::MetadataExt;
+
+    #[test]
+    fn a_probes_file_is_its_owners_alone_and_goes_with_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut files = [(); 2].map(|()| RandomFile::in_folder(folder.path()).unwrap());
+        assert_ne!(files[0].name, files[1].name);
+        for _ in 0..3 {
+            assert!(files[0].append().unwrap() > Duration::ZERO);
+        }
+        let written = std::fs::metadata(folder.path().join(&files[0].name)).unwrap();
+        assert_eq!((written.len(), written.mode() & 0o777), (3 * PROBE_BYTES as u64, 0o600));
+        drop(files);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is left");
+    }
+
+    #[test]
+    fn where_no_file_can_be_made_the_reason_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = RandomFile::in_folder(&folder.path().join("missing")).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+    }
+}

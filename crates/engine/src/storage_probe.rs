@@ -1,0 +1,213 @@
+//! The storage under a database, probed between the trials of a search: what a probe found, drift, and what probing may cost.
+//! Pure.
+//!
+//! A probe appends blocks to a file of its own and waits for each until it is on the disk, as a log of a database does. The
+//! figures of a search are those of the storage that it had: where that drifts, so does the answer (SNIA Solid State Storage
+//! Performance Test Specification 2.0 asks for a steady state for the same reason).
+
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// A probe has at most so many appends.
+pub const PROBE_APPENDS: u32 = 200;
+/// Of so many bytes each.
+pub const PROBE_BYTES: usize = 8192;
+/// The storage has drifted when one median is more than so many times another.
+pub const STORAGE_DRIFT: f64 = 1.25;
+/// So often a step is run again during which the storage drifted.
+pub const MOST_DRIFT_REPEATS: u32 = 2;
+
+/// Of fewer appends the interval of a median has no ends.
+const LEAST_APPENDS: u32 = 16;
+/// Half the width of that interval, in standard deviations of the median's rank: 99.7 %.
+const SIGMAS: f64 = 3.0;
+/// A level of the storage is the median over so many probes, one after the other.
+const LEVEL_PROBES: usize = 5;
+/// Probes take at most this part of a search's time; it is below 1 % by what the last append of each may take longer.
+const SHARE: f64 = 0.008;
+
+/// How long appends to a file took until they were on the disk.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StorageProbe {
+    /// In nanoseconds, ascending.
+    appends_ns: Vec<u64>,
+}
+
+impl StorageProbe {
+    /// A probe whose appends took so long each.
+    #[must_use]
+    pub fn new(mut appends_ns: Vec<u64>) -> Self {
+        appends_ns.sort_unstable();
+        Self { appends_ns }
+    }
+
+    /// The appends of several probes as one sample.
+    #[must_use]
+    pub fn pooled<'a>(probes: impl IntoIterator<Item = &'a Self>) -> Self {
+        Self::new(probes.into_iter().flat_map(|probe| &probe.appends_ns).copied().collect())
+    }
+
+    /// How many appends it had.
+    #[must_use]
+    pub fn appends(&self) -> u64 {
+        self.appends_ns.len() as u64
+    }
+
+    /// How long they took together.
+    #[must_use]
+    pub fn took_ns(&self) -> u64 {
+        self.appends_ns.iter().sum()
+    }
+
+    /// The least time that this share of its appends, above 0 and at most 1, did not exceed: of the sample, not an estimate.
+    #[must_use]
+    pub fn quantile_ns(&self, share: f64) -> Option<u64> {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rank of some thousands")]
+        let rank = (share * self.appends_ns.len() as f64).ceil() as usize;
+        self.appends_ns.get(rank.max(1) - 1).copied()
+    }
+
+    /// Appends a second, one after the other.
+    #[must_use]
+    pub fn per_s(&self) -> Option<f64> {
+        let took_s = Duration::from_nanos(self.took_ns()).as_secs_f64();
+        (took_s > 0.0).then(|| self.appends_ns.len() as f64 / took_s)
+    }
+
+    /// Its median, if there were enough appends to judge by it.
+    #[must_use]
+    pub fn median_ns(&self) -> Option<u64> {
+        self.interval().and_then(|_| self.quantile_ns(0.5))
+    }
+
+    /// Whether the storage is another one after a trial, of which this is the probe before. One median is more than 1.25
+    /// times the other, and the intervals of both, by order statistics, do not overlap: few appends convict of a great
+    /// change only. `None`: there were too few to judge.
+    #[must_use]
+    pub fn has_drifted_to(&self, after: &Self) -> Option<bool> {
+        let ([low, high], [low_after, high_after]) = (self.interval()?, after.interval()?);
+        let ratio = ratio(self.median_ns()?, after.median_ns()?);
+        Some(ratio > STORAGE_DRIFT && (high < low_after || high_after < low))
+    }
+
+    /// Between which the median of all such appends lies with 99.7 %, by the ranks that a binomial count has.
+    fn interval(&self) -> Option<[u64; 2]> {
+        let appends = self.appends_ns.len();
+        if appends < LEAST_APPENDS as usize {
+            return None;
+        }
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "far fewer than the appends")]
+        let reach = (SIGMAS / 2.0 * (appends as f64).sqrt()).ceil() as usize;
+        let [low, high] = [(appends / 2).saturating_sub(reach), (appends / 2 + reach).min(appends - 1)];
+        Some([*self.appends_ns.get(low)?, *self.appends_ns.get(high)?])
+    }
+}
+
+fn ratio(one_ns: u64, other_ns: u64) -> f64 {
+    one_ns.max(other_ns) as f64 / one_ns.min(other_ns).max(1) as f64
+}
+
+/// How the storage was over a search. A level is the median of the medians of five probes, one after the other, at its ends of
+/// three: what a single probe finds is no drift, and a slow one is seen that no two probes tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StorageLevels {
+    /// The median append at its fastest, in nanoseconds.
+    pub least_ns: u64,
+    /// And at its slowest.
+    pub most_ns: u64,
+}
+
+impl StorageLevels {
+    /// Over these probes, in their order; `None`: none had enough appends.
+    #[must_use]
+    pub fn of<'a>(probes: impl IntoIterator<Item = &'a StorageProbe>) -> Option<Self> {
+        let medians: Vec<u64> = probes.into_iter().filter_map(StorageProbe::median_ns).collect();
+        let reach = LEVEL_PROBES / 2;
+        let level = |place: usize| {
+            let near = medians.get(place.saturating_sub(reach)..(place + reach + 1).min(medians.len()))?;
+            StorageProbe::new(near.to_vec()).quantile_ns(0.5)
+        };
+        let levels = || (0..medians.len()).filter_map(level);
+        Some(Self { least_ns: levels().min()?, most_ns: levels().max()? })
+    }
+
+    /// How many times as long an append took at its slowest.
+    #[must_use]
+    pub fn ratio(self) -> f64 {
+        ratio(self.least_ns, self.most_ns)
+    }
+
+    /// Whether it drifted over the search.
+    #[must_use]
+    pub fn have_drifted(self) -> bool {
+        self.ratio() > STORAGE_DRIFT
+    }
+}
+
+/// What the probes of a search may cost: less than 1 % of its time, spread over all of them.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ProbeBudget {
+    spent_ns: u64,
+    /// When the last probe ended, since the first one began.
+    last_ns: u64,
+    /// What the appends of the last probe took in the mean.
+    append_ns: Option<u64>,
+}
+
+/// How long a probe may go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProbeLimit {
+    /// After this it ends, if it has enough appends to be judged.
+    share_ns: u64,
+    /// After this it ends however many it has.
+    most_ns: u64,
+}
+
+impl ProbeBudget {
+    /// What a probe may take that begins so long after the first one, with so many trials of this length still to come;
+    /// `None`: nothing, or too little to judge by.
+    #[must_use]
+    pub fn limit(&self, elapsed_ns: u64, coming: u32, trial_ns: u64) -> Option<ProbeLimit> {
+        let time_ns = elapsed_ns as f64 + f64::from(coming) * trial_ns as f64;
+        let left_ns = SHARE * time_ns - self.spent_ns as f64;
+        // Storage that is slow is probed after every few trials only: what has come together since the last probe must do.
+        let since_ns = SHARE * elapsed_ns.saturating_sub(self.last_ns) as f64;
+        let needed_ns = self.append_ns.map_or(0, |ns| ns.saturating_mul(LEAST_APPENDS.into())) as f64;
+        if left_ns < 1.0 || (coming > 0 && needed_ns > since_ns) {
+            return None;
+        }
+        // The last one may have the rest, and one before it not what all after it need.
+        let most_ns = if coming == 0 { left_ns } else { left_ns / 2.0 };
+        Some(ProbeLimit { share_ns: whole(left_ns / (f64::from(coming) + 1.0)), most_ns: whole(most_ns) })
+    }
+
+    /// A probe was made that ended so long after the first one began, and took this long in all.
+    pub fn note(&mut self, probe: &StorageProbe, took_ns: u64, ended_ns: u64) {
+        self.spent_ns = self.spent_ns.saturating_add(took_ns);
+        self.last_ns = ended_ns;
+        self.append_ns = probe.took_ns().checked_div(probe.appends()).or(self.append_ns);
+    }
+
+    /// How long all probes took.
+    #[must_use]
+    pub fn spent_ns(&self) -> u64 {
+        self.spent_ns
+    }
+}
+
+impl ProbeLimit {
+    /// Whether a probe goes on that has made so many appends in this time.
+    #[must_use]
+    pub fn goes_on(&self, appends: u32, took_ns: u64) -> bool {
+        let end_ns = if appends < LEAST_APPENDS { self.most_ns } else { self.share_ns };
+        appends < PROBE_APPENDS && took_ns < end_ns
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not negative, and the cast saturates")]
+fn whole(ns: f64) -> u64 {
+    ns as u64
+}
+
+#[cfg(test)]
+mod tests;

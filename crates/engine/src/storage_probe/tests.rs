@@ -1,0 +1,125 @@
+//! Drift, levels and what probing costs, without a disk.
+
+use super::*;
+
+const US: u64 = 1_000;
+const MS: u64 = 1_000_000;
+const S: u64 = 1_000_000_000;
+
+/// A probe of so many appends with this median, which vary by a third around it as those of a disk do.
+fn probe(appends: u64, median_ns: u64) -> StorageProbe {
+    let around = |place: u64| median_ns * 2 / 3 + median_ns * 2 / 3 * place / (appends - 1).max(1);
+    StorageProbe::new((0..appends).map(around).collect())
+}
+
+#[test]
+fn the_figures_of_a_probe_are_those_of_its_sample() {
+    let probe = StorageProbe::new((1..=200).rev().map(|n| n * 10 * US).collect());
+    assert_eq!((probe.appends(), probe.median_ns()), (200, Some(1000 * US)));
+    assert_eq!((probe.quantile_ns(0.99), probe.quantile_ns(1.0)), (Some(1980 * US), Some(2000 * US)));
+    // The sum is 200 · 201 / 2 · 10 µs.
+    assert_eq!(probe.took_ns(), 201 * MS);
+    assert!((probe.per_s().unwrap() - 200.0 / 0.201).abs() < 1e-9);
+    let none = StorageProbe::default();
+    assert_eq!((none.quantile_ns(0.5), none.per_s(), none.median_ns()), (None, None, None));
+    let both = StorageProbe::pooled([&StorageProbe::new(vec![3, 1]), &StorageProbe::new(vec![2])]);
+    assert_eq!(both, StorageProbe::new(vec![1, 2, 3]));
+}
+
+#[test]
+fn storage_has_drifted_when_its_median_changed_by_more_than_a_quarter() {
+    let before = probe(200, 300 * US);
+    let drifted = |after_us: u64| before.has_drifted_to(&probe(200, after_us * US));
+    assert_eq!((drifted(370), drifted(380)), (Some(false), Some(true)));
+    assert_eq!((drifted(245), drifted(235)), (Some(false), Some(true)), "faster is another storage too");
+    assert_eq!(drifted(1200), Some(true));
+}
+
+#[test]
+fn few_appends_convict_of_a_great_change_only_and_fewer_of_none() {
+    let drifted = |appends, after_us: u64| probe(200, 300 * US).has_drifted_to(&probe(appends, after_us * US));
+    assert_eq!((drifted(16, 400), drifted(16, 1200)), (Some(false), Some(true)));
+    assert_eq!((drifted(15, 1200), probe(15, 300).median_ns()), (None, None));
+}
+
+/// Medians of probes as they are found in a search, in microseconds.
+fn levels(medians_us: &[u64]) -> StorageLevels {
+    let probes: Vec<StorageProbe> = medians_us.iter().map(|&us| probe(200, us * US)).collect();
+    StorageLevels::of(&probes).unwrap()
+}
+
+#[test]
+fn a_slow_drift_is_seen_that_no_two_probes_tell() {
+    let medians: Vec<u64> = (0..24).map(|n| 300 + 6 * n).collect();
+    let neighbours = medians.windows(2).map(|two| probe(200, two[0] * US).has_drifted_to(&probe(200, two[1] * US)));
+    assert!(neighbours.into_iter().all(|drifted| drifted == Some(false)));
+    let levels = levels(&medians);
+    assert!(levels.have_drifted(), "{levels:?}");
+}
+
+#[test]
+fn a_change_is_seen_wherever_it_is_and_a_single_slow_probe_is_none() {
+    let (trials, slow) = (20, 4 * 300);
+    // The last trial was run again: two probes.
+    for changed in 2..trials - 1 {
+        let medians: Vec<u64> = (0..trials).map(|n| if n < changed { 300 } else { slow }).collect();
+        assert!(levels(&medians).ratio() > 3.9, "from {changed} on");
+    }
+    for changed in 0..trials {
+        let medians: Vec<u64> = (0..trials).map(|n| if n == changed { slow } else { 300 }).collect();
+        assert!(!levels(&medians).have_drifted(), "{changed} alone");
+    }
+    assert_eq!(StorageLevels::of(&[probe(15, 300 * US)]), None);
+}
+
+/// A search of trials that take two seconds more than they count, whose appends take so long by the trial. Gives how many
+/// appends each probe had, none where there was no probe, and the share of the search's time.
+fn search(trials: u32, trial_ns: u64, append_ns: impl Fn(u32) -> u64) -> (Vec<Option<u32>>, f64) {
+    let (mut budget, mut now_ns, mut made) = (ProbeBudget::default(), 0, Vec::new());
+    for done in 0..=trials {
+        let limit = budget.limit(now_ns, trials - done, trial_ns);
+        made.push(limit.map(|limit| {
+            let (mut appends, mut took_ns) = (Vec::new(), 0);
+            while limit.goes_on(u32::try_from(appends.len()).unwrap(), took_ns) {
+                appends.push(append_ns(done));
+                took_ns += append_ns(done);
+            }
+            now_ns += took_ns;
+            let count = u32::try_from(appends.len()).unwrap();
+            budget.note(&StorageProbe::new(appends), took_ns, now_ns);
+            count
+        }));
+        if done < trials {
+            now_ns += trial_ns + 2 * S;
+        }
+    }
+    (made, budget.spent_ns() as f64 / now_ns as f64)
+}
+
+#[test]
+fn probes_take_less_than_a_hundredth_of_the_search_however_slow_the_storage_is() {
+    for append_us in [20, 100, 300, 1_000, 3_000, 7_000, 30_000] {
+        for (trials, trial_ns) in [(24, 5 * S), (24, 60 * S), (3, S), (60, S), (300, 5 * S)] {
+            let (made, share) = search(trials, trial_ns, |_| append_us * US);
+            assert!(share < 0.01, "{append_us} µs, {trials} trials of {trial_ns} ns: {share}, {made:?}");
+        }
+    }
+}
+
+#[test]
+fn fast_storage_is_probed_whole_and_slow_storage_as_often_as_it_can_be_judged() {
+    let (fast, _) = search(24, 5 * S, |_| 150 * US);
+    assert!(fast.iter().all(|appends| *appends == Some(PROBE_APPENDS)), "{fast:?}");
+    let (slow, _) = search(24, 5 * S, |_| 7 * MS);
+    let judged = slow.iter().filter(|appends| appends.is_some_and(|appends| appends >= LEAST_APPENDS)).count();
+    assert!((8..=16).contains(&judged) && slow[0].is_some_and(|appends| appends >= LEAST_APPENDS), "{slow:?}");
+}
+
+#[test]
+fn storage_that_becomes_slow_in_mid_search_is_still_judged() {
+    for append_us in [300, 1_000, 3_000] {
+        let (made, share) = search(24, 5 * S, |done| if done < 12 { append_us * US } else { 4 * append_us * US });
+        assert!(made[12].is_some_and(|appends| appends >= LEAST_APPENDS), "{append_us} µs: {made:?}");
+        assert!(share < 0.01, "{append_us} µs: {share}");
+    }
+}

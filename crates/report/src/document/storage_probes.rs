@@ -1,0 +1,134 @@
+//! The storage under the database, probed between the trials of a search.
+
+use super::{rounded, us};
+use crate::terminal::figure::{TIE, count, duration, significant};
+use iotbench_engine::{Outcome, PROBE_BYTES, StepFigures, StorageLevels, StorageProbe};
+use iotbench_recorder::Level;
+use serde::{Deserialize, Serialize};
+
+/// What the probes of the database's storage found over a search.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StorageProbes {
+    /// How many there were.
+    pub probes: u64,
+    /// Appends of all of them, each with fdatasync.
+    pub appends: u64,
+    /// Bytes of an append.
+    pub append_bytes: u64,
+    /// The median time of an append; null: there was none.
+    pub p50_us: Option<f64>,
+    /// The 99th percentile; null: there were less than 1,000.
+    pub p99_us: Option<f64>,
+    /// Appends a second, one after the other.
+    pub appends_per_s: Option<f64>,
+    /// The median where the storage was at its fastest, over five probes; null: no probe had enough appends.
+    pub p50_us_least: Option<f64>,
+    /// And at its slowest.
+    pub p50_us_most: Option<f64>,
+    /// Steps of which it is known whether the storage drifted meanwhile.
+    pub steps_judged: u64,
+    /// Steps that were run again because it did: they count for nothing.
+    pub steps_repeated: u64,
+    /// Steps during which it drifted as often as they may be run again, and that count.
+    pub steps_drifted: u64,
+    /// What part of the search's time the probes took, in percent.
+    pub time_pct: Option<f64>,
+    /// What is said of it with the answer; null: it did not drift as far as is known.
+    pub drifted: Option<String>,
+    /// Why it was not probed, or not to the end; null: it was.
+    pub not_probed: Option<String>,
+}
+
+/// A probe: appends to a file of its own in the database's file system, each with fdatasync.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StorageProbeFigures {
+    /// How many; fewer than 16 are not judged.
+    pub appends: u64,
+    /// The time that half of them did not exceed.
+    pub p50_us: Option<f64>,
+    /// The time that 99 % of them did not exceed: of 200 the third greatest.
+    pub p99_us: Option<f64>,
+    /// Appends a second, one after the other.
+    pub appends_per_s: Option<f64>,
+}
+
+impl StorageProbes {
+    /// Of a ramp.
+    pub(super) fn new(outcome: &Outcome, steps: &[StepFigures]) -> Self {
+        let made: Vec<&StorageProbe> = steps.iter().flat_map(|step| &step.storage_probes).collect();
+        let all = StorageProbe::pooled(made.iter().copied());
+        let is_enough = all.appends() >= Level::P99.samples_needed();
+        let levels = StorageLevels::of(made.iter().copied());
+        let probing = &outcome.storage_probing;
+        let mut probes = Self {
+            probes: made.len() as u64,
+            appends: all.appends(),
+            append_bytes: PROBE_BYTES as u64,
+            p50_us: all.quantile_ns(0.5).map(us),
+            p99_us: all.quantile_ns(0.99).filter(|_| is_enough).map(us),
+            appends_per_s: all.per_s().and_then(rounded),
+            p50_us_least: levels.map(|levels| us(levels.least_ns)),
+            p50_us_most: levels.map(|levels| us(levels.most_ns)),
+            steps_judged: steps.iter().filter(|step| step.storage_drifted.is_some()).count() as u64,
+            steps_repeated: steps.iter().map(|step| u64::from(step.drifted_before)).sum(),
+            steps_drifted: steps.iter().filter(|step| step.storage_drifted == Some(true)).count() as u64,
+            time_pct: (probing.elapsed_ns > 0)
+                .then(|| 100.0 * probing.spent_ns as f64 / probing.elapsed_ns as f64)
+                .and_then(rounded),
+            drifted: None,
+            not_probed: probing.not_probed.clone(),
+        };
+        probes.drifted = probes.drift(levels);
+        probes
+    }
+
+    /// What drifted, in a sentence.
+    fn drift(&self, levels: Option<StorageLevels>) -> Option<String> {
+        let over_all = levels.filter(|levels| levels.have_drifted()).map(|levels| {
+            let [least, most] = [levels.least_ns, levels.most_ns].map(|ns| duration(us(ns)).replace(TIE, " "));
+            format!("an append of 8 KiB took {least} at its fastest and {most} at its slowest (p50)")
+        });
+        let in_steps = (self.steps_drifted > 0)
+            .then(|| format!("it changed during {} of the trials each time they were run", count(self.steps_drifted)));
+        let parts: Vec<String> = over_all.into_iter().chain(in_steps).collect();
+        (!parts.is_empty()).then(|| format!("The storage under it drifted meanwhile: {}.", parts.join("; ")))
+    }
+
+    /// What it was, in sentences; `None`: there is nothing to tell.
+    #[must_use]
+    pub(crate) fn said(&self) -> Option<String> {
+        let not_probed = |why: &String| format!("The storage under it was not probed: {why}.");
+        if self.appends == 0 {
+            return self.not_probed.as_ref().map(not_probed);
+        }
+        let figure = |name: &str, us: Option<f64>| us.map(|us| format!("{name} {}", duration(us)));
+        let per_s = self.appends_per_s.map(|rate| format!("{} appends/s", significant(rate)));
+        let figures = [figure("p50", self.p50_us), figure("p99", self.p99_us), per_s];
+        let figures: Vec<String> = figures.into_iter().flatten().collect();
+        let mut text = format!(
+            "Storage under it: {} ({} probes of the database's file system, {} appends of 8 KiB, each with fdatasync)",
+            figures.join(", "),
+            count(self.probes),
+            count(self.appends)
+        );
+        if let (Some(least), Some(most)) = (self.p50_us_least, self.p50_us_most) {
+            text += &format!("; p50 from {} to {} over the search", duration(least), duration(most));
+        }
+        if self.steps_repeated > 0 {
+            text += &format!("; {} trials were run again, because it drifted meanwhile", count(self.steps_repeated));
+        }
+        let ended = self.not_probed.iter().map(|why| format!(" It was not probed to the end: {why}."));
+        Some(text + "." + &ended.collect::<String>())
+    }
+}
+
+impl From<&StorageProbe> for StorageProbeFigures {
+    fn from(probe: &StorageProbe) -> Self {
+        Self {
+            appends: probe.appends(),
+            p50_us: probe.quantile_ns(0.5).map(us),
+            p99_us: probe.quantile_ns(0.99).map(us),
+            appends_per_s: probe.per_s().and_then(rounded),
+        }
+    }
+}
