@@ -15,6 +15,9 @@ use std::{sync::Arc, time::Duration, time::Instant};
 
 /// How often a database that has not settled is looked at again.
 const SETTLE_LOOK: Duration = Duration::from_millis(200);
+/// So often datapoints and values are counted again that do not fit together: they are not counted at one instant, and a write
+/// that had no answer may land between the two.
+const MOST_RECOUNTS: u32 = 25;
 
 impl Session<'_> {
     /// Counts what is stored and holds it against what was acknowledged. `None`: it is not known.
@@ -70,7 +73,7 @@ impl Session<'_> {
             let looked = Instant::now();
             let settled = self.control_plane(patience, database.settle())?;
             if settled != Settled::NotYet || is_late {
-                let stored = self.control_plane(patience, database.count())?;
+                let stored = self.whole_count(patience)?;
                 let may_come = settled == Settled::CannotTell && is_queued && !is_late;
                 if !may_come || counts.note(stored.points, awaited, began.elapsed()) != Settling::Going {
                     return Ok(Some(stored));
@@ -82,6 +85,21 @@ impl Session<'_> {
             }
             // Looking must not keep the database from what it does.
             std::thread::sleep(SETTLE_LOOK.max(looked.elapsed()));
+        }
+    }
+
+    /// What is stored, as soon as each datapoint is counted with all its values; or as it was after the last count.
+    fn whole_count(&self, patience: Duration) -> Result<Counts, Reason> {
+        let width = self.planned.dataset.schema().width() as u64;
+        let mut recounts = 0;
+        loop {
+            let database = Arc::clone(&self.database);
+            let stored = self.control_plane(patience, database.count())?;
+            if stored.values == stored.points * width || recounts == MOST_RECOUNTS || self.stop.requested().is_some() {
+                return Ok(stored);
+            }
+            recounts += 1;
+            std::thread::sleep(SETTLE_LOOK);
         }
     }
 

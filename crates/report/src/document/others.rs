@@ -30,6 +30,9 @@ pub struct Others {
     pub not_judged: Option<String>,
 }
 
+/// The machine is looked at once a second, and judged between two looks: a shorter part may have none.
+const LEAST_LOOKED_AT_S: f64 = 2.0;
+
 impl Others {
     pub(super) fn new(outcome: &Outcome) -> Self {
         let steps = outcome.capacity.iter().flat_map(|capacity| &capacity.steps);
@@ -38,8 +41,11 @@ impl Others {
         let share = outcome.others.share;
         let percent = |figure: fn(&OthersShare) -> f64| share.as_ref().map(figure).and_then(|s| rounded(s * 100.0));
         let not_judged = outcome.others.not_judged.clone().or_else(|| {
-            let is_measured = share.is_none() && outcome.measured.is_some();
-            is_measured.then(|| "not all processes of the machine are to be seen".to_owned())
+            let measured = outcome.measured.as_ref().filter(|_| share.is_none())?;
+            let is_short = measured.seconds_long() < LEAST_LOOKED_AT_S;
+            let why =
+                if is_short { "it measured for too short" } else { "not all processes of the machine are to be seen" };
+            Some(why.to_owned())
         });
         let mut others = Self {
             cpu_pct_mean: percent(|share| share.cpu_mean),

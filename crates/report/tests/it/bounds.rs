@@ -126,3 +126,15 @@ fn a_regression_of_sides_that_did_not_take_turns_may_be_the_machines_drift() {
     let by_turns = said(Cell { base: side(1_000.0, |n| 2 * n), new: side(900.0, |n| 2 * n + 1) });
     assert!(!by_turns.contains("drift"), "{by_turns}");
 }
+
+/// Two looks at the machine lie a second apart.
+#[test]
+fn why_others_were_not_judged_is_the_shortness_of_what_was_measured() {
+    for (seconds, why) in [(1, "it measured for too short"), (10, "not all processes of the machine are to be seen")] {
+        let mut outcome = outcomes::fixed(100, 0, 0);
+        let measured = outcome.measured.as_mut().unwrap();
+        measured.to_ns = measured.from_ns + seconds * 1_000_000_000;
+        let remarks = document(&outcome, "sqlite").remarks.join("\n");
+        assert!(remarks.contains(&format!("was not judged: {why}")), "{remarks}");
+    }
+}

@@ -126,6 +126,18 @@ fn what_goes_wrong_in_a_trial_in_the_middle_is_found_although_its_data_are_dropp
     }
 }
 
+/// Datapoints and values are not counted at one instant.
+#[test]
+fn a_datapoint_that_lands_between_two_counts_is_whole_and_one_that_stays_half_is_not() {
+    for (counts_while_landing, is_wrong) in [(3, false), (u32::MAX, true)] {
+        let backend = scripted();
+        backend.state.lock().unwrap().counts_while_landing = counts_while_landing;
+        let outcome = run_on(backend, &["ramp.state=keep"]);
+        let found = outcome.verdict.reasons.iter().any(|reason| matches!(reason, Reason::StoredValues { .. }));
+        assert_eq!(found, is_wrong, "{:?}", outcome.verdict);
+    }
+}
+
 #[test]
 fn a_write_without_an_answer_may_land_after_the_table_was_made_anew() {
     let backend = scripted();

@@ -65,6 +65,8 @@ pub struct State {
     pub bytes: Option<u64>,
     /// What goes wrong in the table of this number, from 1.
     pub fault: Option<(usize, Fault)>,
+    /// So many counts find a datapoint of which a value is not there yet.
+    pub counts_while_landing: u32,
     /// What is stored late, and the number of the table after which it is.
     late: (usize, Vec<Run>),
 }
@@ -169,8 +171,11 @@ impl Database for Table {
         Ok(Settled::Yes)
     }
     async fn count(&self) -> Result<Counts, Error> {
-        let state = self.state.lock().unwrap();
-        Ok(Counts { points: state.points(), values: state.points() * state.values_per_point })
+        let mut state = self.state.lock().unwrap();
+        let landing = u64::from(state.counts_while_landing > 0);
+        state.counts_while_landing = state.counts_while_landing.saturating_sub(1);
+        let values = (state.points() * state.values_per_point).saturating_sub(landing);
+        Ok(Counts { points: state.points(), values })
     }
     async fn storage_bytes(&self) -> Result<Option<u64>, Error> {
         Ok(self.state.lock().unwrap().bytes)
