@@ -3,6 +3,7 @@
 mod folder;
 mod outcomes;
 mod schema;
+mod sessions;
 mod steadiness;
 mod studies;
 mod sweep;
