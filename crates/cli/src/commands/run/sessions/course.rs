@@ -35,8 +35,7 @@ pub(super) fn hold_all(
             break;
         }
         let (now, begins) = (clock.now(), schedule.begins(entry.session));
-        let is_first = place == 0 || record.entries.get(place - 1).is_some_and(|before| before.session < entry.session);
-        if is_first && begins > now {
+        if begins > now {
             sittings.waiting(&entry, begins, now);
             clock.wait_until(begins, stop);
             if stop.requested().is_some() {
