@@ -25,6 +25,7 @@ mod repetitions;
 mod report;
 mod results;
 mod score;
+mod sessions;
 mod suite;
 mod tampered;
 mod verify;

@@ -14,6 +14,7 @@ mod extensions;
 mod failures;
 mod found;
 mod full_disk;
+mod going_on;
 mod harm;
 mod held_up;
 mod inheriting;

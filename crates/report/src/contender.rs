@@ -31,6 +31,12 @@ impl Contender<'_> {
         self.runs.iter().map(|run| &run.document).filter(|document| document.verdict.status == Status::Valid)
     }
 
+    /// Whether its valid runs are sittings, each with a time of its own: how far they lie apart tells how far another would.
+    pub(crate) fn has_sittings(&self) -> bool {
+        let mut valid = self.runs.iter().filter(|run| run.document.verdict.status == Status::Valid);
+        self.valid().nth(1).is_some() && valid.all(|run| run.is_sitting)
+    }
+
     /// What its acknowledged writes survive.
     pub(crate) fn promise(&self) -> String {
         self.runs.first().map_or_else(String::new, |run| promise(&run.document))

@@ -41,7 +41,7 @@ pub use agents::Agent;
 pub use answers::{Answers, Cycles};
 pub use audit::{Audit, AuditExample, Detectable};
 pub use backlog::Backlog;
-pub use capacity::{Capacity, Purpose, State, Step};
+pub use capacity::{Capacity, EarlierSittings, Purpose, State, Step};
 pub use check::Inconsistency;
 pub use client::{Client, Hiccup, LateTicks, PacingError, WatchLateness};
 pub use errors::ErrorsOfCause;

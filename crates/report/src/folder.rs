@@ -4,12 +4,15 @@ mod appender;
 mod ledger;
 mod manifest;
 mod name;
+mod sessions;
 mod suite;
 
 pub(crate) use appender::Appender;
 pub use ledger::open_ledger;
 pub use manifest::{Manifest, ManifestError, ManifestFile, check_manifest};
 pub use name::FolderName;
+pub(crate) use sessions::has_sessions;
+pub use sessions::{open_sessions, read_sessions};
 pub use suite::read_suite;
 
 use crate::{
@@ -46,6 +49,10 @@ pub const SWEEP_FILE: &str = "sweep.json";
 pub const SUITE_DOCUMENT: &str = "suite.json";
 /// The suite as written, beside it.
 pub const SUITE_FILE: &str = "suite.toml";
+/// Sittings and what became of each, in the folder of their runs.
+pub const SESSIONS_DOCUMENT: &str = "sessions.json";
+/// The same for people, beside it.
+pub const SESSIONS_TEXT: &str = "sessions.txt";
 /// The run as a page for people.
 pub const REPORT_FILE: &str = "report.html";
 /// Digests of the other files.
@@ -56,7 +63,7 @@ pub const DATABASE_FOLDER: &str = "database";
 const LOCK_FILE: &str = ".iotbench.lock";
 
 /// Free space that a run must find: a long series and log fit.
-const LEAST_FREE_BYTES: u64 = 16 << 20;
+pub const LEAST_FREE_BYTES: u64 = 16 << 20;
 /// Larger files are no documents of ours.
 const MOST_DOCUMENT_BYTES: u64 = 256 << 20;
 
@@ -345,7 +352,7 @@ pub fn read_document(path: &Path) -> Result<Document, FolderError> {
     Document::from_json(&text).map_err(|source| FolderError::Document { path: shown(&file), source })
 }
 
-/// Reads the document of a run, as [`read_document`], or those of all runs of a sweep: `path` is the sweep's folder.
+/// Reads the document of a run, as [`read_document`], or those of all runs of a sweep or of sittings: `path` is their folder.
 ///
 /// # Errors
 /// There is none, or one that is none of this version.
@@ -353,10 +360,14 @@ pub fn read_documents(path: &Path) -> Result<Vec<Document>, FolderError> {
     run_folders(path)?.iter().map(|run| read_document(run)).collect()
 }
 
-/// Where the documents are: `path` itself, or of a sweep's folder the folders in it.
+/// Where the documents are: `path` itself, or of a sweep's folder the folders in it; of sittings those of the runs that came to
+/// their end.
 pub(crate) fn run_folders(path: &Path) -> Result<Vec<PathBuf>, FolderError> {
     if !path.is_dir() || path.join(RUN_FILE).exists() {
         return Ok(vec![path.to_owned()]);
+    }
+    if has_sessions(path) {
+        return sessions::folders_of_sittings(path);
     }
     let failed = |source| FolderError::Read { path: shown(path), source };
     let mut runs = Vec::new();

@@ -36,6 +36,7 @@ mod comparison;
 mod contender;
 mod cost;
 mod document;
+mod earlier_sittings;
 mod environment;
 mod folder;
 mod heat_map;
@@ -57,6 +58,7 @@ mod reported_run;
 mod robustness;
 mod score;
 mod series;
+mod sessions;
 mod standing;
 mod study;
 mod suite;
@@ -78,18 +80,18 @@ pub use comparison::render_comparison;
 pub use cost::{Cost, Price};
 pub use document::{
     Agent, Answers, AtLeast, Audit, AuditExample, Backlog, BoundTrials, Capacity, Client, Cycles, Detectable, Document,
-    DocumentError, Durability, Durations, ErrorsOfCause, Estimate, EstimateMethod, Figures, Freshness, Group, Hiccup,
-    Inconsistency, Interval, KindLatency, LateTicks, Latency, Limit, LimitMove, Load, LoadTrials, MeasuredPart,
-    Operation, OperationCounts, PacingError, Points, Provenance, Purpose, Resources, SCHEMA, Search, Spread, Stages,
-    State, Status, Steady, SteadyFigure, Step, Storage, StorageProbeFigures, StorageProbes, Swept, Target, Throughput,
-    Tool, Verdict, Via, WatchLateness, Windows,
+    DocumentError, Durability, Durations, EarlierSittings, ErrorsOfCause, Estimate, EstimateMethod, Figures, Freshness,
+    Group, Hiccup, Inconsistency, Interval, KindLatency, LateTicks, Latency, Limit, LimitMove, Load, LoadTrials,
+    MeasuredPart, Operation, OperationCounts, PacingError, Points, Provenance, Purpose, Resources, SCHEMA, Search,
+    Spread, Stages, State, Status, Steady, SteadyFigure, Step, Storage, StorageProbeFigures, StorageProbes, Swept,
+    Target, Throughput, Tool, Verdict, Via, WatchLateness, Windows,
 };
 pub use environment::{Environment, Filesystem, StealMeter, filesystem_of};
 pub use folder::{
-    DATABASE_FOLDER, FolderError, FolderName, JOURNAL_FILE, LATENCY_FILE, LEDGER_FILE, MANIFEST_FILE, Manifest,
-    ManifestError, ManifestFile, OPERATIONS_FILE, PROFILE_FILE, REPORT_FILE, RUN_FILE, ResultsFolder, SERIES_FILE,
-    SUITE_DOCUMENT, SUITE_FILE, SWEEP_FILE, check_manifest, open_ledger, read_document, read_documents, read_suite,
-    write_file,
+    DATABASE_FOLDER, FolderError, FolderName, JOURNAL_FILE, LATENCY_FILE, LEAST_FREE_BYTES, LEDGER_FILE, MANIFEST_FILE,
+    Manifest, ManifestError, ManifestFile, OPERATIONS_FILE, PROFILE_FILE, REPORT_FILE, RUN_FILE, ResultsFolder,
+    SERIES_FILE, SESSIONS_DOCUMENT, SESSIONS_TEXT, SUITE_DOCUMENT, SUITE_FILE, SWEEP_FILE, check_manifest, open_ledger,
+    open_sessions, read_document, read_documents, read_sessions, read_suite, write_file,
 };
 pub use heat_map::{HeatColumn, HeatMap, HeatMapError};
 pub use history::{History, HistoryChange, MetricHistory, Series, history, render_history};
@@ -106,11 +108,14 @@ pub use repetitions::{RepeatedFigure, Repetitions, render_repetitions};
 pub use reported_run::ReportedRun;
 pub use robustness::render_robustness;
 pub use score::{scored_run, unequal};
+pub use sessions::{
+    SESSIONS_SCHEMA, SessionEnd, SessionEntry, SessionsFigure, SessionsRecord, SessionsSummary, render_sessions,
+};
 pub use study::{SCORES, SuiteRun, is_curve_figure, is_study_figure, render_study, study, study_figure};
 pub use suite::{render_suite_state, title_of_run};
 pub use sweep::render_sweep;
 pub use sweep_table::{SWEEP_SCHEMA, SweepRow, SweepTable};
-pub use terminal::{render, render_audit};
+pub use terminal::{answer_in_a_sentence, render, render_audit};
 pub use tidy::{render_parquet, render_tidy};
 pub use timeline::{Timeline, TimelineError};
 pub use trials::{SavedSearch, SavedSearchError, SearchHead, TRIALS_FILE, TrialRecord, read_search};

@@ -68,9 +68,10 @@ fn order(field: &Field<'_>) -> String {
         standing.unranked.iter().map(|(name, reason)| format!("\n\nNot ranked: {} ({})", plain(name), plain(reason)));
     let is_open = standing.places.iter().any(|place| place.best != place.worst);
     let sitting = match standing.measure {
-        Measure::Capacity if is_open => format!(
-            "\n\nOne sitting each: order not established where ranks are ranges. Sittings of one system may lie \
-             {SPREAD_OF_SITTINGS} times apart."
+        Measure::Capacity if is_open && !standing.is_of_sittings() => format!(
+            "\n\n{}: order not established where ranks are ranges. Sittings of one system may lie \
+             {SPREAD_OF_SITTINGS} times apart.",
+            standing.sittings_lacking()
         ),
         _ => String::new(),
     };

@@ -2,6 +2,7 @@
 
 use crate::{
     document::{Document, Provenance},
+    earlier_sittings::earlier_sittings,
     environment::StealMeter,
     folder::{Appender, Flush, FolderError, JOURNAL_FILE, LATENCY_FILE, OPERATIONS_FILE, ResultsFolder, SERIES_FILE},
     journal::Line,
@@ -97,7 +98,9 @@ impl FolderObserver {
     /// Writes the last document, the page and the manifest, and waits until all is on the disk. The document is given
     /// back even if it could not be written, so that nothing measured is lost.
     pub fn finish(mut self, outcome: &Outcome) -> (Document, Result<(), FolderError>) {
-        let document = self.document(outcome);
+        let mut document = self.document(outcome);
+        let earlier = earlier_sittings(self.folder.path(), &document);
+        document.capacity.iter_mut().for_each(|capacity| capacity.earlier.clone_from(&earlier));
         let written = self.write_end(&document);
         (document, written)
     }

@@ -64,35 +64,56 @@ impl Repetitions {
     /// left out too: a mean of the rest would be that of the luckier runs.
     #[must_use]
     pub fn of(documents: &[Document], order_seed: u64) -> Self {
-        let mut targets: Vec<String> = Vec::new();
-        for document in documents {
-            let target = title_of_run(document);
-            if !targets.contains(&target) {
-                targets.push(target);
-            }
-        }
-        let is_valid = |document: &&Document| document.verdict.status == Status::Valid;
-        let of_target = |name: &String| {
-            let runs: Vec<_> = documents.iter().filter(is_valid).filter(|d| title_of_run(d) == *name).collect();
-            let known = |(figure, of): Figure| {
-                let values: Vec<f64> = runs.iter().filter_map(|run| of(run)).collect();
-                (!values.is_empty() && values.len() == runs.len()).then(|| repeated(name.clone(), figure, &values))
-            };
-            FIGURES.into_iter().filter_map(known).collect::<Vec<_>>()
+        let of_target = |(target, runs): (String, Vec<&Document>)| {
+            let figures = shared_figures(&runs).into_iter();
+            figures.map(|(figure, values)| repeated(target.clone(), figure, &values)).collect::<Vec<_>>()
         };
-        let left_out = documents.iter().filter(|document| !is_valid(document)).map(|document| {
-            let reasons = document.verdict.reasons.join("; ");
-            format!("{} ({}: {reasons})", document.run_id, document.verdict.status.name())
-        });
         let valid = documents.iter().filter(is_valid);
         Self {
             remarks: remarks_of_upper_ends(&valid, FIGURES.into_iter().map(|(name, _)| name)),
             method: METHOD,
             order_seed,
-            figures: targets.iter().flat_map(of_target).collect(),
-            left_out: left_out.collect(),
+            figures: valid_by_target(documents).into_iter().flat_map(of_target).collect(),
+            left_out: left_out(documents),
         }
     }
+}
+
+fn is_valid(document: &&Document) -> bool {
+    document.verdict.status == Status::Valid
+}
+
+/// The valid runs of each target, in the order in which targets are first named.
+pub(crate) fn valid_by_target(documents: &[Document]) -> Vec<(String, Vec<&Document>)> {
+    let mut targets: Vec<(String, Vec<&Document>)> = Vec::new();
+    for document in documents {
+        let name = title_of_run(document);
+        let valid = Some(document).filter(is_valid);
+        match targets.iter_mut().find(|(target, _)| *target == name) {
+            Some((_, runs)) => runs.extend(valid),
+            None => targets.push((name, valid.into_iter().collect())),
+        }
+    }
+    targets
+}
+
+/// The figures that each of these runs has, and their values: of the others a mean would be that of the luckier runs.
+pub(crate) fn shared_figures(runs: &[&Document]) -> Vec<(&'static str, Vec<f64>)> {
+    let shared = |(figure, of): Figure| {
+        let values: Vec<f64> = runs.iter().filter_map(|run| of(run)).collect();
+        (!values.is_empty() && values.len() == runs.len()).then_some((figure, values))
+    };
+    FIGURES.into_iter().filter_map(shared).collect()
+}
+
+/// The runs that are not valid, and why.
+pub(crate) fn left_out(documents: &[Document]) -> Vec<String> {
+    let invalid = documents.iter().filter(|document| !is_valid(document));
+    let reason = |document: &Document| {
+        let reasons = document.verdict.reasons.join("; ");
+        format!("{} ({}: {reasons})", document.run_id, document.verdict.status.name())
+    };
+    invalid.map(reason).collect()
 }
 
 fn repeated(target: String, figure: &'static str, values: &[f64]) -> RepeatedFigure {
@@ -127,14 +148,19 @@ pub fn render_repetitions(repetitions: &Repetitions, columns: u16) -> String {
     finished(&sections.join("\n\n"))
 }
 
-fn row(figure: &RepeatedFigure) -> Vec<String> {
-    let (name, show): (&str, fn(f64) -> String) = match figure.figure {
+/// A figure's name for people, and how it is shown.
+pub(crate) fn in_words(figure: &str) -> (&str, fn(f64) -> String) {
+    match figure {
         "operations_per_s" => ("operations/s", significant),
         "values_per_s" => ("values/s", significant),
         "response_mean_us" => ("mean response", duration),
         "response_p99_us" => ("p99 response", duration),
         other => (other, significant),
-    };
+    }
+}
+
+fn row(figure: &RepeatedFigure) -> Vec<String> {
+    let (name, show) = in_words(figure.figure);
     let end = |end: Option<f64>| or_none(end, show);
     let interval = figure.ci95.as_ref();
     vec![

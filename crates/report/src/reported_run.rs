@@ -2,7 +2,7 @@
 
 use crate::{
     document::Document,
-    folder::{FolderError, LATENCY_FILE, SERIES_FILE, read_document, run_folders},
+    folder::{FolderError, LATENCY_FILE, SERIES_FILE, has_sessions, read_document, run_folders},
     heat_map::HeatMap,
     timeline::Timeline,
 };
@@ -23,16 +23,19 @@ pub struct ReportedRun {
     pub heat_map: Option<HeatMap>,
     /// What is missing of it, and why: a run that was killed can lack the end of a file.
     pub missing: Vec<String>,
+    /// Whether it is one of several sittings, which differ as another sitting would.
+    pub is_sitting: bool,
 }
 
 impl ReportedRun {
     /// A document alone.
     #[must_use]
     pub fn of_document(document: Document) -> Self {
-        Self { document, timeline: None, heat_map: None, missing: Vec::new() }
+        Self { document, timeline: None, heat_map: None, missing: Vec::new(), is_sitting: false }
     }
 
-    /// Reads the run in a results folder, or in the `run.json` of one; of a sweep's folder, all its runs by the time at
+    /// Reads the run in a results folder, or in the `run.json` of one; of a sweep's folder or that of
+    /// sittings, all its runs by the time at
     /// which they began. A file beside the document that cannot be used is told in [`missing`](Self::missing).
     ///
     /// # Errors
@@ -65,6 +68,7 @@ impl ReportedRun {
             timeline: series.ok().filter(|series| !series.is_empty()),
             heat_map: log.ok().filter(|map| !map.columns.is_empty()),
             missing,
+            is_sitting: folder.parent().is_some_and(has_sessions),
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::{
     contender::{Contender, Field},
     document::{Document, Interval},
 };
-use iotbench_statistics::{MeanInterval, t_interval};
+use iotbench_statistics::{MeanInterval, sittings_interval, t_interval};
 
 /// What contenders are ranked by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +37,8 @@ pub(crate) struct Place {
     pub(crate) promise: String,
     /// Valid runs.
     pub(crate) runs: usize,
+    /// Whether they are sittings, whose interval tells where another one would lie.
+    pub(crate) has_sittings: bool,
     /// Users, operations/s or devices; microseconds.
     pub(crate) estimate: f64,
     /// Whether it is the upper end of a range, of one run at the least: the client's own delay is a part of it.
@@ -132,7 +134,9 @@ impl Measure {
 
     /// Gives each its ranks.
     fn order(self, places: &mut [Place]) {
+        let sittings = places.iter().all(|place| place.has_sittings);
         let range = |place: &Place| match self {
+            Self::Capacity if sittings => place.range,
             Self::Capacity => place.range.map(Range::with_sittings),
             Self::Throughput | Self::ResponseP99 | Self::ResponseMean => place.range.filter(|_| self.tells(place)),
         };
@@ -143,7 +147,7 @@ impl Measure {
     }
 
     /// Whether a contender's interval tells where another run of it would lie. That of a single run's figure does not; that of
-    /// a capacity is widened by what sittings may lie apart.
+    /// a capacity is one over sittings, or is widened by what sittings may lie apart.
     pub(crate) fn tells(self, place: &Place) -> bool {
         self == Self::Capacity || place.runs > 1
     }
@@ -152,12 +156,15 @@ impl Measure {
         matches!(self, Self::Capacity | Self::Throughput)
     }
 
-    /// How ranges are made, in a sentence.
-    pub(crate) fn method(self) -> &'static str {
+    /// How ranges are made, in a sentence; `sittings`: each contender has several.
+    fn method(self, sittings: bool) -> &'static str {
         match self {
+            Self::Capacity if sittings => {
+                "The interval is the 90 % confidence interval over sittings: Student's t over the logarithms of what each found."
+            }
             Self::Capacity => {
                 "The interval reaches from the greatest load that was sustained to the least that was not; that of several \
-                 runs spans those of each. It is of one sitting: only what lies more than 3.5 times apart is in an order."
+                 runs spans those of each. Not all have several sittings: only what lies more than 3.5 times apart is in an order."
             }
             Self::ResponseP99 => {
                 "The interval is the 95 % confidence interval: of one run that of the quantile for independent operations, \
@@ -194,6 +201,25 @@ impl Standing {
         }
         measure.order(&mut places);
         Self { measure, places, unranked }
+    }
+
+    /// Whether each contender has several sittings, so that their intervals order them.
+    pub(crate) fn is_of_sittings(&self) -> bool {
+        self.places.iter().all(|place| place.has_sittings)
+    }
+
+    /// Why sustained loads are in no order, where they are not.
+    pub(crate) fn sittings_lacking(&self) -> &'static str {
+        if self.places.iter().any(|place| place.has_sittings) {
+            "Not all have several sittings"
+        } else {
+            "One sitting each"
+        }
+    }
+
+    /// How ranges are made, in a sentence.
+    pub(crate) fn method(&self) -> &'static str {
+        self.measure.method(self.is_of_sittings())
     }
 }
 
@@ -233,14 +259,21 @@ fn place(contender: &Contender<'_>, measure: Measure) -> Result<Place, String> {
             }
         });
     };
+    let sittings =
+        if measure == Measure::Capacity && contender.has_sittings() { sittings_interval(&figures) } else { None };
+    let is_open_above =
+        || valid.iter().filter_map(|document| measure.range(document)).any(|range| range.high.is_none());
+    let of_sittings =
+        |found: MeanInterval| Range { low: found.low, high: Some(found.high).filter(|_| !is_open_above()) };
     Ok(Place {
         place: contender.place,
         name: contender.name.clone(),
         promise: contender.promise(),
         runs: valid.len(),
-        estimate: figures.iter().sum::<f64>() / figures.len() as f64,
+        has_sittings: sittings.is_some(),
+        estimate: sittings.map_or_else(|| figures.iter().sum::<f64>() / figures.len() as f64, |found| found.mean),
         is_upper_end: valid.iter().any(|document| measure.own_delay(document).is_some()),
-        range: range(&valid, &figures, measure),
+        range: sittings.map(of_sittings).or_else(|| range(&valid, &figures, measure)),
         best: 1,
         worst: 1,
     })
@@ -267,90 +300,4 @@ fn range(valid: &[&Document], figures: &[f64], measure: Measure) -> Option<Range
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn range(low: f64, high: f64) -> Option<Range> {
-        Some(Range { low, high: Some(high) })
-    }
-
-    #[test]
-    fn only_what_does_not_overlap_is_in_an_order() {
-        let ranges = [range(1.0, 2.0), range(1.5, 3.0), range(4.0, 5.0)];
-        assert_eq!(ranks(&ranges, false), [(1, 2), (1, 2), (3, 3)]);
-        assert_eq!(ranks(&ranges, true), [(2, 3), (2, 3), (1, 1)]);
-    }
-
-    /// Capacities of one sitting each of two systems that are the same: what they sustain differs from sitting to sitting by a
-    /// factor with this standard deviation, and each is found within an interval of 5 %.
-    #[test]
-    fn systems_that_are_the_same_are_seldom_put_in_an_order() {
-        const COMPARISONS: u32 = 4_000;
-        let mut random = Uniform(1);
-        for deviation in [0.05_f64, 0.15, 0.45] {
-            let log_deviation = (1.0 + deviation * deviation).ln().sqrt();
-            let mut ordered = 0;
-            for _ in 0..COMPARISONS {
-                let mut places = [0, 1].map(|place| {
-                    let capacity = 3_000.0 * (log_deviation * random.normal()).exp();
-                    let low = capacity * (1.0 - 0.05 * random.next());
-                    Place { range: range(low, low * 1.05), ..named(place, 1) }
-                });
-                Measure::Capacity.order(&mut places);
-                ordered += u32::from(places[0].best == places[0].worst);
-            }
-            assert!(ordered <= COMPARISONS / 20, "{ordered} of {COMPARISONS} with {deviation}");
-        }
-        let mut places = [named(0, 1), named(1, 1)];
-        (places[0].range, places[1].range) = (range(1_000.0, 1_050.0), range(3_700.0, 3_900.0));
-        Measure::Capacity.order(&mut places);
-        assert_eq!(places.map(|place| place.best), [2, 1], "what lies further apart is in an order");
-    }
-
-    /// Numbers from 0 to 1 (SplitMix64, Steele 2014).
-    struct Uniform(u64);
-
-    impl Uniform {
-        fn next(&mut self) -> f64 {
-            self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let mut z = self.0;
-            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
-        }
-
-        /// Box and Muller.
-        fn normal(&mut self) -> f64 {
-            let (radius, angle) = ((-2.0 * (1.0 - self.next()).ln()).sqrt(), std::f64::consts::TAU * self.next());
-            radius * angle.cos()
-        }
-    }
-
-    fn named(place: usize, runs: usize) -> Place {
-        let (name, promise) = (format!("system {place}"), String::new());
-        Place {
-            place,
-            name,
-            promise,
-            runs,
-            estimate: 1.0,
-            is_upper_end: false,
-            range: range(0.9, 1.1),
-            best: 1,
-            worst: 1,
-        }
-    }
-
-    #[test]
-    fn one_run_does_not_tell_where_another_would_lie() {
-        let of = |runs| named(0, runs);
-        assert_eq!((Measure::ResponseP99.tells(&of(1)), Measure::ResponseMean.tells(&of(2))), (false, true));
-    }
-
-    #[test]
-    fn what_is_not_known_can_be_anywhere() {
-        let above = Some(Range { low: 4.0, high: None });
-        assert_eq!(ranks(&[range(1.0, 2.0), None, range(4.0, 5.0)], false), [(1, 2), (1, 3), (2, 3)]);
-        assert_eq!(ranks(&[range(1.0, 2.0), above, range(5.0, 6.0)], true), [(3, 3), (1, 2), (1, 2)]);
-    }
-}
+mod tests;

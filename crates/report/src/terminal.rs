@@ -17,6 +17,7 @@ mod usl;
 pub(crate) mod via;
 mod writes_alone;
 
+pub use answer::sentence as answer_in_a_sentence;
 pub use audit::render_audit;
 
 use crate::{

@@ -1,6 +1,6 @@
 //! A mean and how exact it is.
 
-/// A mean with its 95 % confidence interval.
+/// A mean with its confidence interval: of 95 %, unless who makes it says otherwise.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeanInterval {
     /// The mean.
@@ -11,7 +11,7 @@ pub struct MeanInterval {
     pub high: f64,
 }
 
-/// The level of every interval of this crate.
+/// The level of an interval that says no other.
 pub(crate) const CONFIDENCE: f64 = 0.95;
 
 /// The level that each of an interval's ends leaves beyond it.

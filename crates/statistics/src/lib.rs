@@ -5,6 +5,7 @@
 //! | when was the warm-up over, and was the rest steady? | [`judge`] | `steady.rs`, from `mser.rs`, `trend.rs`, `change_point.rs` |
 //! | how exact is a mean of one run, whose seconds resemble their neighbours? | [`batch_means`] | `batch_means.rs`, `autocorrelation.rs` |
 //! | how exact is a mean over several runs? | [`t_interval`], [`bootstrap_t_interval`] | `repetitions.rs` |
+//! | how exact is a figure over several sittings, each with a time of its own? | [`sittings_interval`] | `sittings.rs` |
 //! | how exact is what is made of several means? | [`interval_of_parts`] | `parts.rs` |
 //! | in which order are several things repeated? | [`interleaved`] | `interleaving.rs` |
 //! | what limits throughput as the load grows, and where is its peak? | [`fit_usl`] | `usl.rs` |
@@ -47,6 +48,7 @@ mod regression;
 mod repetitions;
 mod sample;
 mod shift;
+mod sittings;
 mod steady;
 mod student;
 mod threshold;
@@ -69,6 +71,7 @@ pub use parts::{interval_of_parts, p_of_parts};
 pub use regression::{Direction, Judged, MOST_RUNS, Test, Verdict, judge_family};
 pub use repetitions::{PUBLISHABLE_REPETITIONS, bootstrap_t_interval, t_interval};
 pub use shift::{Shift, shift};
+pub use sittings::{SITTINGS_CONFIDENCE, sittings_interval};
 pub use steady::{Judgement, LEAST_WINDOWS, State, judge};
 pub use threshold::{Attempt, Threshold, threshold};
 pub use trend::{Trend, trend};

@@ -1,11 +1,16 @@
 //! Student's t distribution.
 
-use crate::interval::TAIL;
+use crate::interval::CONFIDENCE;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// What half of a 95 % interval is in standard errors; infinite without a degree of freedom.
 pub(crate) fn half_width(degrees: f64) -> f64 {
-    StudentsT::new(0.0, 1.0, degrees).map_or(f64::INFINITY, |t| t.inverse_cdf(1.0 - TAIL))
+    half_width_at(CONFIDENCE, degrees)
+}
+
+/// The same of an interval of another level.
+pub(crate) fn half_width_at(confidence: f64, degrees: f64) -> f64 {
+    StudentsT::new(0.0, 1.0, degrees).map_or(f64::INFINITY, |t| t.inverse_cdf((1.0 + confidence) / 2.0))
 }
 
 /// How likely a t at least as far from 0 is by chance; 1 without a degree of freedom.

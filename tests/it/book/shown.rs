@@ -27,6 +27,7 @@ fn depth(call: &Call) -> Depth {
         Some("check" | "profiles" | "backends" | "datasets") => Depth::Whole,
         // What a shell would fill in, a suite of the user's own, and one that is gone on with are not here.
         _ if call.words.iter().any(|word| word.contains('$')) => Depth::Arguments,
+        Some("run") if has("--resume") => Depth::Arguments,
         Some("suite") if has("--resume") || call.words.iter().any(|word| word.ends_with(".toml")) => Depth::Arguments,
         Some("run" | "suite") => Depth::DryRun,
         _ => Depth::Arguments,

@@ -112,6 +112,7 @@ fn a_search_that_was_killed_goes_on_where_it_stopped() {
     let loads: Vec<_> = steps.iter().map(|step| step["offered_load"].as_u64().unwrap()).collect();
     assert_eq!(loads, [2, 4, 4], "as if it had not been interrupted");
     assert_eq!((&capacity["lower"], &capacity["sustained"]), (&4.into(), &4.into()));
+    assert_eq!(capacity["state"], "fresh", "each trial began with an empty database, before the kill and after it");
     let is_of_another: Vec<_> = steps.iter().map(|step| step["from_s"].is_null()).collect();
     assert_eq!(is_of_another, [0, 1, 2].map(|place| place < made));
     assert!(

@@ -2,9 +2,8 @@
 
 use super::run::{self, RunArguments};
 use crate::{arguments::EXIT_CODES, error::CliError};
-use clap::{Args, builder::ArgPredicate};
+use clap::Args;
 use iotbench_engine::{Count, Criterion, SearchOverride, Share, Span};
-use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -15,6 +14,7 @@ Examples:
   iotbench capacity -p pmu_write --first 1k --most 5k --dry-run what it would do
   iotbench capacity --resume results/20260105T100000Z-pmu_write-sqlite-wide-abcd
                                                                 goes on after the last trial of a search that was killed
+  iotbench capacity -p pmu_write --sessions 5 --over 2h         five sittings in two hours: what another one finds
 
 The answer is the load that half of the trials sustain, with its 90 % interval. A trial is sustained when the criterion
 holds and, of an open loop, at least 99 % of the offered rate is achieved and the backlog does not grow. The load doubles
@@ -30,9 +30,7 @@ enough. Ctrl-C ends the search with the interval known so far.";
     mut_arg("operations", |arg| arg.hide(true)),
     mut_arg("rate", |arg| arg.hide(true)),
     mut_arg("vus", |arg| arg.hide(true)),
-    mut_arg("profile", |arg| {
-        arg.required(false).required_unless_present("resume").default_value_if("resume", ArgPredicate::IsPresent, "")
-    }),
+    mut_arg("resume", |arg| arg.conflicts_with_all(BEGUN)),
 )]
 pub(crate) struct CapacityArguments {
     /// When a load is too much, such as p99<50ms or mean<1s,errors<=1%; without it by the profile
@@ -53,50 +51,17 @@ pub(crate) struct CapacityArguments {
     /// A greater load is not tried
     #[arg(long, env = "IOTBENCH_MOST", value_name = "N")]
     most: Option<Count>,
-    /// Go on with a search that was interrupted or killed: its results folder. All that decides the result is as it was;
-    /// an address is to be given again where it needs a login
-    #[arg(long, value_name = "FOLDER", conflicts_with_all = FIXED)]
-    resume: Option<PathBuf>,
     #[command(flatten)]
     run: RunArguments,
 }
 
-/// What a search that goes on has from where it began.
-const FIXED: [&str; 28] = [
-    "via",
-    "profile",
-    "backend",
-    "layout",
-    "duration",
-    "operations",
-    "warmup",
-    "rate",
-    "vus",
-    "arrival",
-    "state",
-    "connections",
-    "batch",
-    "strategy",
-    "variant",
-    "history",
-    "scenario",
-    "seed",
-    "set",
-    "full",
-    "runs",
-    "dry_run",
-    "criterion",
-    "width",
-    "trial",
-    "trials",
-    "first",
-    "most",
-];
+/// What a search that goes on has from where it began, besides what a run has.
+const BEGUN: [&str; 6] = ["criterion", "width", "trial", "trials", "first", "most"];
 
 pub(super) fn capacity(arguments: CapacityArguments) -> Result<u8, CliError> {
-    let CapacityArguments { criterion, width, trial, trials, first, most, resume, run } = arguments;
-    if let Some(folder) = resume {
-        return run::resume(&folder, run);
+    let CapacityArguments { criterion, width, trial, trials, first, most, run } = arguments;
+    if run.is_resumed() {
+        return run::run(&run);
     }
     let search = SearchOverride { criterion, width: Some(width), trial, trials: Some(trials), first, most };
     run::run(&run.searching(search)?)

@@ -12,10 +12,10 @@ mod options;
 mod output;
 mod repetitions;
 mod resume;
+mod sessions;
 mod sweep;
 
 pub(crate) use options::RunArguments;
-pub(crate) use resume::resume;
 
 use super::comparing::REGRESSION;
 use crate::{
@@ -29,14 +29,20 @@ use baseline::Baseline;
 pub(crate) use carry_out::{Done, Finished, carry_out};
 use iotbench_engine::{Overrides, StopSignal, gravest};
 use options::OutputFormat;
+use resume::Resumed;
 
 pub(crate) const ANNOUNCEMENT: &str =
     "\nending: answers under way are awaited and the results saved; once more ends at once";
 
 pub(super) fn run(arguments: &RunArguments) -> Result<u8, CliError> {
+    if let Some(folder) = &arguments.sessions.resume {
+        return resume::resume(folder, arguments);
+    }
     repetitions::check(arguments)?;
+    sessions::check(arguments)?;
     agents::check_server_at(arguments)?;
     let jobs = jobs(arguments)?;
+    sessions::check_jobs(&jobs, arguments)?;
     if arguments.dry_run {
         agents::check(&jobs, arguments)?;
         return output::print_plans(&expected::plans(&jobs, arguments)?, arguments.output_format).map(|()| 0);
@@ -62,6 +68,9 @@ fn run_jobs(jobs: &[Job], arguments: &RunArguments) -> Result<u8, CliError> {
     let _locks = lock_targets(jobs.iter().flat_map(Job::addresses))?;
     let stop = StopSignal::default();
     signals::stop_in_order_on(views.screen().cloned(), stop.clone(), ANNOUNCEMENT)?;
+    if arguments.sessions.wanted().is_some() {
+        return sessions::carry_out_all(jobs, arguments, arguments.kept.as_ref(), &stop);
+    }
     let order = repetitions::order(jobs, arguments);
     let mut done = Vec::with_capacity(order.len());
     let ended = run_all(jobs, &order, arguments, &stop, &mut done);

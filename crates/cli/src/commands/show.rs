@@ -2,7 +2,7 @@
 
 use crate::{console, error::CliError};
 use clap::Args;
-use iotbench_report::{read_documents, render, render_sweep};
+use iotbench_report::{SESSIONS_DOCUMENT, read_documents, read_sessions, render, render_sessions, render_sweep};
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ShowArguments {
-    /// The results folder of a run or of a sweep, or the run.json in it
+    /// The results folder of a run, of a sweep or of sittings, or the run.json in it
     run: PathBuf,
     /// The document instead of a text
     #[arg(long)]
@@ -23,6 +23,12 @@ pub(crate) struct ShowArguments {
 
 pub(super) fn show(arguments: &ShowArguments) -> Result<u8, CliError> {
     let documents = read_documents(&arguments.run)?;
+    if arguments.run.join(SESSIONS_DOCUMENT).is_file() {
+        let record = read_sessions(&arguments.run)?;
+        let json = || serde_json::to_string_pretty(&record).map(|text| text + "\n").map_err(CliError::internal);
+        let text = if arguments.json { json()? } else { render_sessions(&record, &documents, 100) };
+        return console::print(&text).map(|()| 0);
+    }
     let text = match (documents.as_slice(), arguments.json) {
         ([one], true) => one.to_json().map_err(CliError::internal)?,
         ([one], false) => render(one, None, 100),

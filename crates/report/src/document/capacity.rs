@@ -25,6 +25,9 @@ pub struct Capacity {
     /// What the trials near the limit say of it; null: there were none, and the bounds are those of single trials.
     #[serde(default)]
     pub estimate: Option<Estimate>,
+    /// What earlier runs in the same results folder found; null: none did, or it could not be looked at.
+    #[serde(default)]
+    pub earlier: Option<EarlierSittings>,
     /// When a load is too much.
     pub criterion: String,
     /// What each step began with.
@@ -41,6 +44,18 @@ pub struct Capacity {
     pub usl: Option<Usl>,
     /// Every step, in the order it was run.
     pub steps: Vec<Step>,
+}
+
+/// Valid runs of the same job in the same results folder: same workload, database with version, settings and durability, machine
+/// and iotbench.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EarlierSittings {
+    /// How many, of the latest hundred at most.
+    pub count: u64,
+    /// The least load that one of them found to be sustained.
+    pub least: f64,
+    /// The greatest.
+    pub greatest: f64,
 }
 
 /// What each step of a ramp began with.
@@ -218,6 +233,7 @@ impl Capacity {
             upper: capacity.bounds.upper,
             sustained: capacity.bounds.sustained,
             estimate: capacity.bounds.estimate.as_ref().map(|estimate| Estimate::new(estimate, &capacity.steps)),
+            earlier: None,
             criterion: capacity.criterion.clone(),
             state: outcome.plan.state.into(),
             storage_probes: Some(StorageProbes::new(outcome, &capacity.steps)),

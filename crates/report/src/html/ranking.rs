@@ -22,7 +22,7 @@ pub(super) fn section(field: &Field<'_>, fields: usize) -> Markup {
             @if let Some(answer) = answer(&standing, field) { p.answer { (answer) } }
             @if !standing.places.is_empty() {
                 (table(&standing, field))
-                p.note { (standing.measure.method()) " Where intervals overlap, ranks do too." }
+                p.note { (standing.method()) " Where intervals overlap, ranks do too." }
                 @if standing.places.iter().any(|place| place.is_upper_end) {
                     p.note { "≤: the upper end of a range, because the client sent operations late." }
                 }
@@ -181,9 +181,10 @@ fn answer(standing: &Standing, field: &Field<'_>) -> Option<String> {
             second.name
         ));
     }
-    if standing.measure == Measure::Capacity && first.worst > 1 {
+    if standing.measure == Measure::Capacity && first.worst > 1 && !standing.is_of_sittings() {
+        let lacking = standing.sittings_lacking();
         return Some(format!(
-            "One sitting each: order not established. {name} sustained the most: {figure}{interval}, {ratio} times what {} \
+            "{lacking}: order not established. {name} sustained the most: {figure}{interval}, {ratio} times what {} \
              did, and sittings of one system may lie {SPREAD_OF_SITTINGS} times apart.",
             second.name
         ));

@@ -4,6 +4,7 @@ mod bounds;
 mod folder;
 mod outcomes;
 mod schema;
+mod sessions;
 mod steadiness;
 mod studies;
 mod sweep;

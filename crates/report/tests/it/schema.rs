@@ -58,6 +58,7 @@ fn full() -> Value {
     full["latency"]["kinds"] = json(&outcomes::transactions())["latency"]["kinds"].clone();
     full["latency"]["kinds"].as_array_mut().unwrap().truncate(1);
     full["capacity"]["usl"] = json(&outcomes::past_the_peak())["capacity"]["usl"].clone();
+    full["capacity"]["earlier"] = serde_json::json!({ "count": 3, "least": 2_304.0, "greatest": 3_584.5 });
     full["steady"] = json(&outcomes::fixed(20_000, 1_500, 1_500))["steady"].clone();
     full["steady"]["operations_per_s"]["ci95"] = serde_json::json!({ "low": 1_900.0, "high": 2_100.0 });
     full

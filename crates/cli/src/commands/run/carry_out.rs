@@ -245,10 +245,14 @@ fn keep_trials(
     if planned.plan.ramp.is_none() {
         return Ok(folder);
     }
+    folder.searching(&head(job, planned, arguments), earlier)
+}
+
+/// What is needed to go on with it.
+pub(super) fn head(job: &Job, planned: &Planned, arguments: &RunArguments) -> SearchHead {
     let endpoints = job.addresses().map(|(_, endpoint)| endpoint.to_string()).collect();
     let base = std::path::absolute(&planned.base).unwrap_or_else(|_| planned.base.clone());
-    let head = SearchHead::new(planned.plan.clone(), base, endpoints, arguments.server_memory.0);
-    folder.searching(&head, earlier)
+    SearchHead::new(planned.plan.clone(), base, endpoints, arguments.server_memory.0)
 }
 
 /// Whether all is on the disk. What is not is shown, so that nothing measured is lost.

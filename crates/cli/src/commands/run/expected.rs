@@ -54,14 +54,14 @@ pub(super) fn say(jobs: &[Job], arguments: &RunArguments) -> Result<(), CliError
     if arguments.is_quiet() {
         return Ok(());
     }
-    let repeated = arguments.runs as usize;
+    let repeated = arguments.rounds() as usize;
     let (mut runs, mut load_s) = (0, 0.0);
     for job in jobs {
         let nowhere = Place::nowhere();
         let expected = job.plans("expected", &nowhere).map(|planned| Ok(Expected::new(job, &planned?, arguments)));
         let expected = expected.collect::<Result<Vec<_>, CliError>>()?;
         runs += repeated * expected.len();
-        load_s += f64::from(arguments.runs) * expected.iter().map(|one| one.load_s).sum::<f64>();
+        load_s += f64::from(arguments.rounds()) * expected.iter().map(|one| one.load_s).sum::<f64>();
         let which = match (expected.len(), repeated) {
             (1, 1) => String::new(),
             (1, n) => format!(", each of {n} runs"),

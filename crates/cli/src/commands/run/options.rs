@@ -3,6 +3,7 @@
 use super::{
     agents::{Agents, AgentsArguments},
     resume::Resumed,
+    sessions::{Kept, SessionsArguments},
 };
 use crate::{
     addresses, arguments::EXIT_CODES, commands::comparing::ComparisonArguments, error::CliError,
@@ -10,7 +11,7 @@ use crate::{
 };
 use clap::{
     Args, CommandFactory, Parser, ValueEnum,
-    builder::{FalseyValueParser, PossibleValuesParser, TypedValueParser},
+    builder::{ArgPredicate, FalseyValueParser, PossibleValuesParser, TypedValueParser},
 };
 use iotbench_broker::Via;
 use iotbench_core::{Endpoint, Layout};
@@ -30,6 +31,9 @@ Examples:
   iotbench run -p pmu_write --vus 50 -b sqlite -b mariadb --runs 5
                                                                 five runs of each, and means with 95 % intervals
   iotbench run -p pmu_write -b mongodb --url mongodb://a:27017,b:27017/
+  iotbench run -p pmu_write --sessions 5 --over 2h              five sittings in two hours, and their interval
+  iotbench run --resume results/20260105T100000Z-pmu_write-sqlite-sessions-abcd
+                                                                goes on after the last whole sitting
   iotbench run -p machine_write -d 20s --runs 5 --baseline results-of-main
                                                                 is it slower than those runs? Exit code 13 if so
   iotbench run -p machine_write -b mariadb:bulk                 on a private server, started for the run and removed
@@ -53,10 +57,21 @@ the profile.
 Standard output carries the result only; progress goes to standard error.";
 
 #[derive(Clone, Debug, Args)]
-#[command(after_help = format!("{EXAMPLES}\n\n{EXIT_CODES}"))]
+#[command(
+    override_usage = "iotbench run [OPTIONS] --profile <NAME|FILE>\n       iotbench run [OPTIONS] --resume <FOLDER>",
+    after_help = format!("{EXAMPLES}\n\n{EXIT_CODES}")
+)]
 pub(crate) struct RunArguments {
     /// The workload: a built-in name (`iotbench profiles`), or a file (with a / or ending with .toml)
-    #[arg(long, short, env = "IOTBENCH_PROFILE", value_name = "NAME|FILE")]
+    #[arg(
+        long,
+        short,
+        env = "IOTBENCH_PROFILE",
+        value_name = "NAME|FILE",
+        required = false,
+        required_unless_present = "resume",
+        default_value_if("resume", ArgPredicate::IsPresent, "")
+    )]
     pub(super) profile: String,
     /// The database and its layout (`iotbench backends`); repeatable
     #[arg(
@@ -140,6 +155,8 @@ pub(crate) struct RunArguments {
     /// So many runs of each, in rounds of a random order, each with a fresh state; at the end means with intervals
     #[arg(long, env = "IOTBENCH_RUNS", value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(super) runs: u32,
+    #[command(flatten)]
+    pub(super) sessions: SessionsArguments,
     /// Where results folders are made
     #[arg(long, env = "IOTBENCH_OUT", value_name = "FOLDER", default_value = "./results")]
     pub(super) out: PathBuf,
@@ -187,9 +204,12 @@ pub(crate) struct RunArguments {
     pub(super) agents: AgentsArguments,
     #[command(flatten, next_help_heading = "With --baseline")]
     pub(super) comparison: ComparisonArguments,
-    /// Set by `iotbench capacity --resume`.
+    /// Set by `--resume`: the trials of the search that goes on.
     #[arg(skip)]
     pub(super) resumed: Option<Resumed>,
+    /// Set by `--resume`: the sittings that go on.
+    #[arg(skip)]
+    pub(super) kept: Option<Kept>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -208,7 +228,7 @@ pub(super) enum OutputFormat {
     /// The result for people
     Text,
     /// One JSON document: the run, or {"runs":[…]} for several, with {"repetitions":…} beside for --runs and
-    /// {"comparisons":…} for --baseline
+    /// {"comparisons":…} for --baseline; of sittings their sessions.json
     Json,
     /// The results folder's path; no progress either
     Quiet,
@@ -264,6 +284,11 @@ impl RunArguments {
             )));
         }
         let agents = run.agents.without();
+        if run.sessions.wanted().is_some() || run.is_resumed() {
+            return Err(CliError::usage(
+                "a suite makes its runs itself: leave --sessions and --resume out of its file, and give --runs N to `iotbench suite`",
+            ));
+        }
         let command = ["iotbench", "run"].into_iter().map(String::from).chain(options.iter().cloned()).collect();
         Ok(Self { server_memory, agents, command: Some(command), ..run })
     }
@@ -326,8 +351,33 @@ impl RunArguments {
     }
 
     /// The same options for a search that goes on.
-    pub(super) fn resuming(self, resumed: Resumed, server_memory: Bytes) -> Self {
-        Self { resumed: Some(resumed), server_memory, ..self }
+    pub(super) fn resuming(&self, resumed: Resumed, server_memory: Bytes) -> Self {
+        Self { server_memory, ..self.going_on(Some(resumed)) }
+    }
+
+    /// The same options for a run that goes on, if there is something of it.
+    pub(super) fn going_on(&self, resumed: Option<Resumed>) -> Self {
+        Self { resumed, ..self.clone() }
+    }
+
+    /// The same options for so many sittings that go on.
+    pub(super) fn going_on_with(&self, kept: Kept, sessions: u32, server_memory: Bytes) -> Self {
+        Self { kept: Some(kept), sessions: SessionsArguments::of_kept(sessions), server_memory, ..self.clone() }
+    }
+
+    /// Whether it goes on with what was interrupted.
+    pub(crate) fn is_resumed(&self) -> bool {
+        self.sessions.resume.is_some()
+    }
+
+    /// How often everything is run.
+    pub(super) fn rounds(&self) -> u32 {
+        self.sessions.wanted().unwrap_or(self.runs)
+    }
+
+    /// Whether devices publish to a broker.
+    pub(super) fn has_via(&self) -> bool {
+        self.via.is_some()
     }
 
     /// The ways in which a profile's machine cycles are read, a run for each; of a profile that searches none, or says

@@ -7,7 +7,7 @@ use iotbench_statistics::interleaved;
 
 /// Which job comes when. Once is in the order of the command line; several times in rounds, each in an order of its own.
 pub(super) fn order(jobs: &[Job], arguments: &RunArguments) -> Vec<usize> {
-    match arguments.runs {
+    match arguments.rounds() {
         0 | 1 => (0..jobs.len()).collect(),
         rounds => interleaved(jobs.len(), rounds as usize, seed(jobs)),
     }

@@ -1,6 +1,6 @@
-//! `iotbench capacity --resume`: a search that was interrupted, as a job that goes on with it.
+//! `--resume`: a search that was interrupted, as a job that goes on with it, or sittings.
 
-use super::{RunArguments, baseline, run_jobs};
+use super::{RunArguments, baseline, run_jobs, sessions};
 use crate::{
     diagnostics::Source,
     error::CliError,
@@ -10,7 +10,7 @@ use crate::{
 use iotbench_backends::BACKENDS;
 use iotbench_core::{Endpoint, Registry};
 use iotbench_engine::{Bytes, Overrides, Plan, RampPolicy};
-use iotbench_report::{SavedSearch, SavedSearchError, TrialRecord, read_search};
+use iotbench_report::{SavedSearch, SavedSearchError, SearchHead, TrialRecord, read_search};
 use serde_json::{Map, Value};
 use std::path::Path;
 
@@ -32,17 +32,14 @@ impl From<SavedSearchError> for CliError {
     }
 }
 
-/// Goes on with the search in a results folder, in a folder of its own.
-pub(crate) fn resume(folder: &Path, arguments: RunArguments) -> Result<u8, CliError> {
-    baseline::check(&arguments)?;
+/// Goes on with the sittings in a folder, there; or with the search in a results folder, in a folder of its own.
+pub(super) fn resume(folder: &Path, arguments: &RunArguments) -> Result<u8, CliError> {
+    baseline::check(arguments)?;
+    if let Some(ended) = sessions::goes_on(folder, arguments) {
+        return ended;
+    }
     let SavedSearch { head, trials } = read_search(folder)?;
-    let backend = Registry::new(BACKENDS).find(&head.plan.backend).map_err(CliError::usage)?;
-    let endpoints = addresses(&head.endpoints, arguments.endpoints()?)?;
-    let source = Source { file: "the search's profile".into(), text: String::new() };
-    let written = WrittenProfile { profile: head.plan.profile.clone(), source, base: head.base };
-    // The profile has the layout too, as it was asked for.
-    let word = BackendWord { backend, layout: None };
-    let job = Job::new(&written, word, &Overrides::default(), &endpoints, arguments.insecure)?;
+    let job = job_of(&head, arguments.endpoints()?, arguments.insecure)?;
     if job.is_sweep() {
         return Err(CliError::usage("the search is one of a sweep: run the sweep anew"));
     }
@@ -51,6 +48,17 @@ pub(crate) fn resume(folder: &Path, arguments: RunArguments) -> Result<u8, CliEr
     }
     let resumed = Resumed { of: head.plan.run_id, trials };
     run_jobs(&[job], &arguments.resuming(resumed, Bytes(head.server_memory_bytes)))
+}
+
+/// The job that was begun, on the database that it had; `given`: as the user names it again.
+pub(super) fn job_of(head: &SearchHead, given: Vec<Endpoint>, insecure: bool) -> Result<Job, CliError> {
+    let backend = Registry::new(BACKENDS).find(&head.plan.backend).map_err(CliError::usage)?;
+    let endpoints = addresses(&head.endpoints, given)?;
+    let source = Source { file: "the profile that was begun".into(), text: String::new() };
+    let written = WrittenProfile { profile: head.plan.profile.clone(), source, base: head.base.clone() };
+    // The profile has the layout too, as it was asked for.
+    let word = BackendWord { backend, layout: None };
+    Job::new(&written, word, &Overrides::default(), &endpoints, insecure)
 }
 
 /// Checks that the search is the one that was begun, and that these trials are its first.
@@ -80,7 +88,7 @@ fn addresses(written: &[String], given: Vec<Endpoint>) -> Result<Vec<Endpoint>, 
 }
 
 /// Where two plans of one run differ, as a key; what belongs to a single run is left out.
-fn difference(one: &Plan, other: &Plan) -> Option<String> {
+pub(super) fn difference(one: &Plan, other: &Plan) -> Option<String> {
     let value = |plan: &Plan| {
         let mut value = serde_json::to_value(plan).unwrap_or_default();
         for key in ["remarks", "run_id"] {
