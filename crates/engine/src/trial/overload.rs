@@ -72,6 +72,8 @@ mod tests {
     fn sensors_may_lose_one_datapoint_in_a_hundred() {
         let points = |dropped| PointCounts { generated: 2_000, dropped, ..PointCounts::default() };
         assert_eq!(of_sensors(&points(20)), None);
+        let of_few = |dropped| of_sensors(&PointCounts { generated: 100, ..points(dropped) }).is_some();
+        assert_eq!([of_few(10), of_few(11)], [false, true], "ten are the grain of counting");
         let why = "21 of 2000 datapoints (1.1 %) were lost, because the queues of their sensors were full";
         assert_eq!(of_sensors(&points(21)).as_deref(), Some(why));
     }

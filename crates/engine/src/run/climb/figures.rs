@@ -183,3 +183,6 @@ fn think_ns(ramp: &RampPlan, plan: &Plan) -> Option<u64> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests;
