@@ -230,6 +230,23 @@ fn a_bound_of_no_load_is_none() {
     assert!(found.lower != Some(0) && found.estimate.is_some(), "{found:?}");
 }
 
+#[test]
+fn a_blocks_loads_lie_around_what_is_known_and_are_two() {
+    let loads = |lower, upper, most, known: Option<&Estimate>| {
+        let mut blocks = Blocks::around(lower, upper);
+        blocks.begin(SearchPlan { most, ..PLAN }, known);
+        let of = |purpose| blocks.left.iter().find(|step| step.purpose == purpose).unwrap().load;
+        [of(Purpose::Sentinel), of(Purpose::Below), of(Purpose::Above)]
+    };
+    // The middle is 1,095.4, the first reach 5 %.
+    assert_eq!(loads(1_000, 1_200, 100_000, None), [822, 1_043, 1_151]);
+    assert_eq!(loads(1, 1, 1, None), [1, 1, 2], "also where no more may be tried");
+    let (method, moved) = (Method::Threshold, None);
+    let tiny = Estimate { load: 0.5, low: 0.1, high: 1.0, method, spread: 0.05, trials: 12, settled: true, moved };
+    assert_eq!(loads(1, 2, 100_000, Some(&tiny)), [1, 1, 2]);
+    assert_eq!((SearchPlan { growth: 1.01, ..PLAN }.grown(10), PLAN.grown(10)), (11, 20));
+}
+
 proptest! {
     #[test]
     fn the_truth_lies_within_the_bounds(truth in 1_u32..50_000, first in 1_u32..5_000, seed in any::<u64>()) {
