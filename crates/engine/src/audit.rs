@@ -68,3 +68,56 @@ impl Audit {
             && (may_be_lost || self.findings.count(FindingKind::Lost) == 0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn audit(kinds: &[FindingKind]) -> Audit {
+        let mut findings = Findings::default();
+        kinds.iter().for_each(|&kind| findings.note(kind, 0, 0, ""));
+        let scope = AuditScope::Full;
+        Audit {
+            scope,
+            devices: 1,
+            of_devices: 1,
+            rows: 1,
+            findings,
+            shows_duplicates: true,
+            ended: true,
+            cut_short: None,
+        }
+    }
+
+    #[test]
+    fn an_audit_is_clean_with_what_may_be_lost_and_with_what_is_unknown_and_with_nothing_else() {
+        for kind in FindingKind::ALL {
+            let is_clean = [true, false].map(|may_be_lost| audit(&[kind]).is_clean(may_be_lost));
+            let expected = match kind {
+                FindingKind::Duplicate | FindingKind::Corrupt | FindingKind::Alien => [false, false],
+                FindingKind::Lost => [true, false],
+                FindingKind::UnknownPresent | FindingKind::UnknownAbsent => [true, true],
+            };
+            assert_eq!(is_clean, expected, "{kind:?}");
+        }
+        assert!(audit(&[]).is_clean(false) && !audit(&[FindingKind::Alien, FindingKind::Lost]).is_clean(true));
+    }
+
+    /// Of 100 to 110 that may be there so many were counted.
+    #[test]
+    fn what_is_counted_may_be_less_only_where_it_may_be_lost() {
+        let again = |counted, may_lose| AuditedAgain { audit: audit(&[]), counted, expected: 100..=110, may_lose };
+        let is_clean = |counted, may_lose| again(counted, may_lose).is_clean();
+        assert_eq!([99, 100, 110, 111].map(|counted| is_clean(counted, false)), [false, true, true, false]);
+        assert_eq!([99, 100, 110, 111].map(|counted| is_clean(counted, true)), [true, true, true, false]);
+        assert!(!AuditedAgain { audit: audit(&[FindingKind::Corrupt]), ..again(100, true) }.is_clean());
+        assert_eq!((again(50, true).delivered(), again(50, false).delivered()), (Some(0.5), None));
+        let of_nothing = AuditedAgain { expected: 0..=0, ..again(0, true) };
+        assert_eq!(of_nothing.delivered(), None);
+    }
+
+    #[test]
+    fn scopes_have_their_words() {
+        assert_eq!([AuditScope::Sample, AuditScope::Full].map(|scope| scope.to_string()), ["sample", "full"]);
+    }
+}

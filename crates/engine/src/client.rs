@@ -299,4 +299,38 @@ mod tests {
         assert_eq!((found(HiccupCause::Stopped), found(HiccupCause::Steal)), (1, 1));
         assert_eq!((found(HiccupCause::RunQueue), found(HiccupCause::CpuQuota)), (0, 0));
     }
+
+    /// What may be may be; a little more may not.
+    #[test]
+    fn limits_of_processor_and_ceiling_are_not_exceeded_by_what_meets_them() {
+        let found = |cores, busiest, ratio| {
+            let cpu = CpuShares { cores, allowed_cores: 2.0, busiest_thread: Some(busiest), ..CpuShares::default() };
+            let load = ClientLoad { cpu: Some(cpu), ceiling_ratio: Some(ratio), ..ClientLoad::default() };
+            load.limitations(&responses(10), false).iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        assert!(found(MOST_CPU * 2.0, MOST_CPU, MOST_OF_CEILING).is_empty());
+        let told = [
+            "its busiest thread used 90 % of a core, and 80 % may be",
+            "it used 1.70 of the 2.00 cores that it may use, and 80 % may be",
+            "the load is 60 % of the most that this client can make on a backend that does nothing, and 50 % may be",
+        ];
+        assert_eq!(found(1.7, 0.9, 0.6), told);
+    }
+
+    #[test]
+    fn of_a_shared_process_the_longest_stall_that_came_from_outside_is_told() {
+        let hiccup = |s, ms, cause| {
+            let length = Duration::from_millis(ms);
+            Hiccup { from: Duration::from_secs(s), length, stalled: length, cause }
+        };
+        let longest = vec![hiccup(1, 90, HiccupCause::Stopped), hiccup(2, 600, HiccupCause::RunQueue)];
+        let (stalled, stalled_from_outside) = (Duration::from_millis(690), Duration::from_millis(90));
+        let hiccups = Hiccups { count: 2, stalled, stalled_from_outside, longest };
+        let load = ClientLoad { length_ns: 10_000_000_000, hiccups, ..ClientLoad::default() };
+        let told = |shared| load.limitations(&responses(20_000), shared)[0].to_string();
+        let outside = "it could not run for 0.090 s of 10.0 s, in several stretches, the longest of 0.090 s at 1.0 s: ";
+        assert!(told(true).starts_with(outside), "{}", told(true));
+        let all = "it could not run for 0.690 s of 10.0 s, in several stretches, the longest of 0.600 s at 2.0 s: ";
+        assert!(told(false).starts_with(all), "{}", told(false));
+    }
 }

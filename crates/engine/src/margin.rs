@@ -140,4 +140,20 @@ mod tests {
             "a longer trial would have a longer response"
         );
     }
+
+    #[test]
+    fn of_an_open_loop_with_a_limit_on_the_mean_it_is_that_of_the_mean() {
+        let slow = trial(&histogram(1000, 4_000_000_000), None);
+        assert!(near(margin(&slow, Some(Limit::Latency), &STOP, None), 2.0 * (1.0 - 0.5)));
+        assert!(near(margin(&slow, Some(Limit::Unsteady), &STOP, None), 1.0), "it has a response all the same");
+        let nothing = StopPlan { mean_response_ns: None, ..STOP };
+        assert_eq!(margin(&slow, None, &nothing, None), None, "there is no limit");
+        let unknown = Trial { response: Bounded::default(), ..slow };
+        let both = StopPlan { quantile_response: Some((0.99, 1_000_000)), ..STOP };
+        assert_eq!(margin(&unknown, None, &both, None), None, "of a quantile of nothing");
+        // Users with a limit on a quantile too are judged as an open loop is.
+        let answered = trial(&histogram(1000, 4_000_000_000), None);
+        let quantile = StopPlan { quantile_response: Some((0.99, 1_000_000_000)), ..STOP };
+        assert!(near(margin(&answered, Some(Limit::Latency), &quantile, Some(USERS)), 1.0));
+    }
 }

@@ -178,4 +178,30 @@ mod tests {
         let share = watch.between(0, 2 * S).unwrap();
         assert_eq!((share.cpu_mean, share.is_disturbed()), (1.0, false));
     }
+
+    #[test]
+    fn what_may_be_may_be_and_a_little_more_may_not() {
+        let three = watch(&[(0.0, 0.0, 0.0), (3.0, 3.0, 0.3)]).between(0, 3 * S).unwrap();
+        assert_eq!((three.seconds, three.cpu_mean, three.disturbed), (3, 0.5, 3));
+        assert!((three.steal_mean - 0.05).abs() < 1e-12, "{three:?}");
+        assert_eq!(watch(&[(0.0, 0.0, 0.0), (3.001, 3.0, 0.0)]).between(0, 3 * S), None, "too far apart");
+        assert_eq!(watch(&[(0.0, 0.0, 0.0), (0.0, 0.5, 0.0)]).between(0, S), None, "at one time");
+        let limit = |cpu_s, steal_s| watch(&[(0.0, 0.0, 0.0), (1.0, cpu_s, steal_s)]).second(0).unwrap().disturbed;
+        assert_eq!([limit(0.1, 0.04), limit(0.100_001, 0.0), limit(0.0, 0.040_001)], [false, true, true]);
+        let mut all = OthersWatch::new(2, 1.0);
+        for n in 0..2_u32 {
+            let (at, of_others) = (Duration::from_secs(n.into()), Some(2.0 * f64::from(n)));
+            all.add(Sample { at, others_cpu_s: of_others, steal_s: of_others, ..Sample::default() });
+        }
+        assert_eq!(all.between(0, S).map(|share| share.disturbed), Some(0), "nothing is judged at a limit of all");
+    }
+
+    #[test]
+    fn the_mean_and_the_worst_second_are_those_of_the_stretch() {
+        let watch = watch(&[(0.0, 0.0, 0.0), (1.0, 0.2, 0.0), (2.0, 0.8, 0.1), (3.0, 2.8, 0.1)]);
+        let near = |found: f64, expected: f64| (found - expected).abs() < 1e-12;
+        let two = watch.between(0, 2 * S).unwrap();
+        assert!(near(two.cpu_mean, 0.2) && near(two.cpu_max, 0.3) && near(two.steal_mean, 0.025), "{two:?}");
+        assert_eq!(watch.between(S, 2 * S + 1).unwrap().seconds, 2, "a second that has begun is one");
+    }
 }

@@ -98,4 +98,18 @@ mod tests {
         assert_eq!((found(2_000_000).ranges, found(2_000_000).is_nothing_left), (vec!["mean"], true));
         assert!(!found(500_000).is_nothing_left);
     }
+
+    #[test]
+    fn a_bound_is_good_below_1_ms_and_within_a_factor_of_2() {
+        let is_nothing_left =
+            |response_ns, by_ns| delayed_of(response_ns, 2_000, 2_000, by_ns).unwrap().is_nothing_left;
+        assert!(is_nothing_left(10_000, 990_000) && !is_nothing_left(10_000, 989_999), "1 ms is too much");
+        assert!(!is_nothing_left(10_000_000, 10_000_000) && is_nothing_left(10_000_000, 10_000_001));
+    }
+
+    #[test]
+    fn the_figures_that_are_ranges_are_named() {
+        let told = delayed(60, 50_000_000).unwrap().to_string();
+        assert!(told.starts_with("told as ranges, of the response times: p99, mean. "), "{told}");
+    }
 }

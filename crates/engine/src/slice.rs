@@ -136,3 +136,6 @@ impl ReadCounts {
         self.first_rows_ns += other.first_rows_ns;
     }
 }
+
+#[cfg(test)]
+mod tests;

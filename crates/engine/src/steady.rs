@@ -100,6 +100,8 @@ mod tests {
         let seconds = [second(10, 100), second(0, 0), second(30, 500)];
         let windows = mean_responses(&seconds);
         assert!((windows.iter().sum::<f64>() / 3.0 - 400.0).abs() < 1e-9, "{windows:?}");
+        let near = windows.iter().zip([175.0, 400.0, 625.0]).all(|(window, expected)| (window - expected).abs() < 1e-9);
+        assert!(near, "400 + (S − 400 C) / 13.3: {windows:?}");
         let alike = mean_responses(&[second(7, 250); 4]);
         assert!(alike.iter().all(|window| (window - 250.0).abs() < 1e-9), "{alike:?}");
     }

@@ -62,7 +62,7 @@ mod tests {
     #[test]
     fn a_line_is_found_without_error() {
         let line = Line::through(&points(|x| 3.0 + 2.0 * x)).unwrap();
-        assert_eq!((line.slope, line.error, line.at(100.0)), (2.0, 0.0, 203.0));
+        assert_eq!((line.slope, line.error, line.at(100.0), line.correlation), (2.0, 0.0, 203.0, 0.0));
     }
 
     #[test]
@@ -78,5 +78,21 @@ mod tests {
     fn too_few_points_and_those_at_one_place_have_no_line() {
         assert_eq!(Line::through(&points(|x| x)[..3]), None);
         assert_eq!(Line::through(&[(1.0, 2.0); 9]), None);
+    }
+
+    /// By hand: x̄ = 2.5, ȳ = 3; Σ(x − x̄)² = 5, Σ(x − x̄)(y − ȳ) = 7; residuals 0.1, 0.7, −1.7, 0.9, squared 4.2.
+    #[test]
+    fn the_least_points_tell_slope_error_and_correlation() {
+        let line = Line::through(&[(1.0, 1.0), (2.0, 3.0), (3.0, 2.0), (4.0, 6.0)]).unwrap();
+        let is = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-12, "{line:?}");
+        is(line.slope, 1.4);
+        is(line.at(0.0), -0.5);
+        is(line.error, (4.2_f64 / 2.0 / 5.0).sqrt());
+        is(line.correlation, (0.1 * 0.7 - 0.7 * 1.7 - 1.7 * 0.9) / 4.2);
+        is(line.error_of_a_course(), line.error);
+        let alike = Line { correlation: 0.5, ..line };
+        is(alike.error_of_a_course(), line.error * 3.0_f64.sqrt());
+        let very = Line { correlation: 0.95, ..line };
+        is(very.error_of_a_course(), line.error * 19.0_f64.sqrt());
     }
 }

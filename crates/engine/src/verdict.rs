@@ -337,4 +337,21 @@ mod tests {
         assert_eq!(gravest([0, 10, 20]), 20);
         assert_eq!(gravest([12, 31, 11]), 31);
     }
+
+    #[test]
+    fn reasons_are_told_in_words() {
+        let told = |reason: &Reason| reason.to_string();
+        assert_eq!(told(&Reason::Signal(2)), "interrupted by the user");
+        assert_eq!(told(&Reason::Signal(15)), "ended by signal 15");
+        let audit = Reason::Audit { lost: 3, duplicate: 0, corrupt: 0, alien: 1 };
+        assert_eq!(told(&audit), "read back, datapoints are not what was acknowledged: 3 lost, 1 never sent");
+        let in_trial = Reason::OfTrial { trial: 4, reason: Box::new(audit) };
+        assert_eq!((in_trial.exit_code(), told(&in_trial).starts_with("trial 4, ")), (12, true));
+        let room = told(&Reason::NoRoom { free_bytes: 300 << 20 });
+        assert!(
+            room.contains(": 300 MiB are free")
+                && room.contains(&format!("{} MiB or more", LEAST_FREE_BYTES / 1_048_576)),
+            "{room}"
+        );
+    }
 }

@@ -187,4 +187,34 @@ mod tests {
             assert!(found >= 0.9, "{growth} with batches of {period_s} s: {found}");
         }
     }
+
+    #[test]
+    fn a_lag_may_grow_by_a_hundredth_and_by_what_is_not_certain() {
+        let visibility = |lag_growth, lag_growth_error, lag_last_s| Visibility {
+            acked_per_s: 1000.0,
+            visible_per_s: 900.0,
+            lag_first_s: 0.5,
+            lag_last_s,
+            lag_growth,
+            lag_growth_error,
+        };
+        let fails = |growth, error, last_s| visibility(growth, error, last_s).failure().is_some();
+        assert!(fails(0.05, 0.0, 1.0));
+        assert!(!fails(1.0 - VISIBLE_PART, 0.0, 1.0) && !fails(0.05, 0.025, 1.0) && !fails(0.05, 0.0, 0.0));
+    }
+
+    /// Counts from the tenth second on, one a second, at 1,000 acknowledged a second.
+    #[test]
+    fn the_way_from_acknowledged_to_visible_fills_for_its_mean_lag_and_half_of_the_stretch_at_most() {
+        let counts = |count: u32, backlog| (0..count).map(|s| (10.0 + f64::from(s), backlog)).collect::<Vec<_>>();
+        let since = |backlogs: &[(f64, f64)]| {
+            let others = after_filling(backlogs, 1000.0);
+            (others[0].0, others.len())
+        };
+        assert_eq!(since(&counts(11, 2_000.0)), (12.0, 9), "two seconds of lag");
+        assert_eq!(since(&counts(11, 100_000.0)), (15.0, 6), "half of ten seconds");
+        assert_eq!(since(&counts(7, 100_000.0)), (13.0, 4), "the least that has a line");
+        assert_eq!(since(&counts(5, 100_000.0)), (10.0, 5), "three have none");
+        assert_eq!(since(&counts(11, -5_000.0)), (10.0, 11), "nothing waits");
+    }
 }

@@ -255,3 +255,53 @@ impl PartialEq for LatencyHistogram {
         self.exact() == other.exact() && self.buckets.recorded() == other.buckets.recorded()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(durations: &[u64]) -> LatencyHistogram {
+        let mut histogram = LatencyHistogram::new();
+        durations.iter().for_each(|&duration_ns| histogram.record(duration_ns));
+        histogram
+    }
+
+    #[test]
+    fn two_durations_have_a_standard_deviation() {
+        assert_eq!((of(&[1, 3]).std_dev_ns(), of(&[1]).std_dev_ns()), (Some(2.0_f64.sqrt()), None));
+        // The mean is 2 / 4: what is left of the sum beyond whole means counts by its square.
+        assert_eq!(of(&[0, 0, 0, 2]).std_dev_ns(), Some(1.0));
+    }
+
+    /// {1, 5, 6} and {2, 3, 7} have the same sum and the same sum of squares.
+    #[test]
+    fn histograms_are_equal_by_their_exact_figures_and_by_their_buckets() {
+        assert_eq!(of(&[0, 1, 5, 6, 10]).exact(), of(&[0, 2, 3, 7, 10]).exact());
+        assert_ne!(of(&[0, 1, 5, 6, 10]), of(&[0, 2, 3, 7, 10]));
+        let (near, nearer) = (of(&[1_000_000_000]), of(&[1_000_000_001]));
+        assert_eq!(near.buckets().recorded(), nearer.buckets().recorded());
+        assert_ne!(near, nearer);
+        assert_eq!(of(&[7, 5]), of(&[5, 7]));
+    }
+
+    /// Two durations of 1,000 ns, which is a bucket of its own.
+    #[test]
+    fn exact_figures_that_cannot_belong_to_the_buckets_are_refused() {
+        let with = |overflow, min_ns, max_ns, sum_ns| {
+            of(&[1_000, 1_000]).with_exact(Exact { overflow, min_ns, max_ns, sum_ns, sum_squares: 0 }).is_some()
+        };
+        assert!(with(0, 1_000, 1_000, 2_000));
+        assert!(!with(0, 999, 1_000, 1_999) && !with(0, 1_000, 1_001, 2_001), "beyond the bucket");
+        assert!(!with(0, 1_000, 1_000, 1_999) && !with(0, 1_000, 1_000, 2_001), "no sum of two such");
+        let beyond = HIGHEST_NS + 1;
+        assert!(with(1, 1_000, beyond, 2_000 + u128::from(beyond)));
+        assert!(!with(1, 1_000, HIGHEST_NS, 2_000 + u128::from(HIGHEST_NS)), "the longest that does not overflow");
+    }
+
+    #[test]
+    fn the_last_rank_is_rounded_down_to_its_bucket_too() {
+        let histogram = of(&[100, 200, 1_000_000_123]);
+        assert_eq!((histogram.value_at_rank(3), histogram.lowest_at_rank(3)), (1_000_000_123, 999_817_216));
+        assert_eq!(histogram.lowest_at_rank(2), 200);
+    }
+}

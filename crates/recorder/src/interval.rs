@@ -76,4 +76,11 @@ mod tests {
             assert!(read_interval_line(bad).is_err(), "{bad}");
         }
     }
+
+    #[test]
+    fn headings_and_empty_lines_hold_no_interval() {
+        for line in ["", " \n", "\"Start of something", "\"StartTimestamp\",\"Interval_Length\""] {
+            assert!(matches!(read_interval_line(line), Ok(None)), "{line:?}");
+        }
+    }
 }

@@ -156,3 +156,29 @@ impl Latency {
         self.response.count()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_lag_at_most_all_is_the_clients_own() {
+        let timing = Timing::new(100, 110, 150).unwrap();
+        assert_eq!((timing.intended_ns(), timing.sent_ns(), timing.replied_ns()), (100, 110, 150));
+        let undelayed = |own_ns| timing.with_own_delay(own_ns).undelayed_ns();
+        assert_eq!([0, 4, 10, 20].map(undelayed), [50, 46, 40, 40]);
+        assert_eq!(timing.with_own_delay(4).response_ns(), 50, "the response stays what it was");
+    }
+
+    #[test]
+    fn distributions_that_were_recorded_elsewhere_keep_their_places() {
+        let of = |ns| {
+            let mut histogram = LatencyHistogram::new();
+            histogram.record(ns);
+            histogram
+        };
+        let latency = Latency::from_parts(of(1), of(2), of(3), of(4));
+        let all = [latency.lag(), latency.service(), latency.response(), latency.undelayed()];
+        assert_eq!(all.map(LatencyHistogram::max_ns), [1, 2, 3, 4].map(Some));
+    }
+}

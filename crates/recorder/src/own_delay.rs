@@ -91,4 +91,19 @@ mod tests {
         response.record_many(1_000_000, 2_000);
         assert_eq!(Bounded::from(&response).quantile_range(&Bounded::default(), Level::P99), None);
     }
+
+    #[test]
+    fn the_greatest_is_a_range_too_and_what_is_at_the_bound_is_none() {
+        assert_eq!(OwnDelayRange::of(300_000.0, 400_000.0), None);
+        let of = |ns| {
+            Bounded::from(&{
+                let mut histogram = crate::LatencyHistogram::new();
+                histogram.record_many(ns, 2);
+                histogram
+            })
+        };
+        let range = OwnDelayRange { without_ns: 300_000.0, with_ns: 400_001.0 };
+        assert_eq!(of(400_001).max_range(&of(300_000)), Some(range));
+        assert_eq!(of(400_001).max_range(&Bounded::default()), None, "not known");
+    }
 }

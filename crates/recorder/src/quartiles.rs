@@ -73,4 +73,11 @@ mod tests {
         assert_eq!(Quartiles::of(&[1.0, f64::NAN]), None);
         assert_eq!(Quartiles::of(&[1.0, f64::INFINITY]), None);
     }
+
+    #[test]
+    fn the_parts_between_two_values_are_quarters() {
+        // statistics.quantiles([1, 2, 3, 10], n=4, method="inclusive") is [1.75, 2.5, 4.75].
+        let quartiles = Quartiles::of(&[1.0, 2.0, 3.0, 10.0]).unwrap();
+        assert_eq!([quartiles.q1, quartiles.median, quartiles.q3, quartiles.mean], [1.75, 2.5, 4.75, 4.0]);
+    }
 }

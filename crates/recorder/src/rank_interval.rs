@@ -130,4 +130,12 @@ mod tests {
             assert!(exact.0.abs_diff(normal.0) <= 3 && exact.1.abs_diff(normal.1) <= 3, "{exact:?} {normal:?}");
         }
     }
+
+    /// Of 20 samples all lie below p99 with 81.8 %, and all or all but one with 98.3 %; of the first percentile the same above.
+    #[test]
+    fn at_the_ends_the_range_grows_to_the_one_side_that_there_is() {
+        assert_eq!(rank_interval(20, Level::P99), RankInterval { low: 19, high: 20 });
+        let first = Level::from_parts_per_million(10_000).unwrap();
+        assert_eq!(rank_interval(20, first), RankInterval { low: 1, high: 2 });
+    }
 }

@@ -303,3 +303,23 @@ impl Recorder {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recording::Requests;
+
+    fn kinds(name: &str) -> Arc<[OperationKind]> {
+        [OperationKind { name: name.into(), requests: Requests::One }].into()
+    }
+
+    #[test]
+    fn windows_come_back_as_far_as_they_are_needed_and_of_its_own_kinds() {
+        let mut recorder = Recorder::new(kinds("write"));
+        assert_eq!(recorder.spare.len(), READY_WINDOWS);
+        recorder.recycle(Window::new(kinds("read"), 0, 0));
+        assert_eq!(recorder.spare.len(), READY_WINDOWS, "of other kinds");
+        (0..9).for_each(|second| recorder.recycle(Window::new(kinds("write"), 0, second)));
+        assert_eq!(recorder.spare.len(), OPEN_WINDOWS);
+    }
+}

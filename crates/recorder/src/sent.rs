@@ -244,4 +244,17 @@ mod tests {
             assert!(received(value).is_none(), "{place}");
         }
     }
+
+    #[test]
+    fn as_many_as_are_few_travel_as_a_list_and_one_more_does_not() {
+        for count in [MOST_FEW, MOST_FEW + 1] {
+            let mut histogram = LatencyHistogram::new();
+            (0..count as u64).for_each(|ns| histogram.record(ns));
+            let text = serde_json::to_string(&histogram).unwrap();
+            assert_eq!(text.starts_with('['), count == MOST_FEW);
+            assert!(serde_json::from_str::<LatencyHistogram>(&text).unwrap() == histogram, "{count}");
+        }
+        let more = serde_json::to_string(&vec![7; MOST_FEW + 1]).unwrap();
+        assert!(serde_json::from_str::<LatencyHistogram>(&more).is_err());
+    }
 }

@@ -204,3 +204,43 @@ impl Window {
         self.recording.clear();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_term_of_a_windows_counts_is_added() {
+        let of = |k: u64| WindowCounts {
+            offered: k,
+            started: 2 * k,
+            ok: 3 * k,
+            fail: 4 * k,
+            unknown: 5 * k,
+            dropped: 6 * k,
+            carried: 7 * k,
+            late: 8 * k,
+            points: PointCounts { sent: 9 * k, ..PointCounts::default() },
+            values_acked: 10 * k,
+            rows_read: 11 * k,
+            bytes: 12 * k,
+        };
+        let mut sum = of(1);
+        sum.merge(&of(100));
+        assert_eq!(sum, of(101));
+    }
+
+    #[test]
+    fn what_an_operation_carried_is_counted_by_its_outcome() {
+        let empty = Payload { bytes: 7, ..Payload::default() };
+        let payload = |outcome| Payload::undivided(outcome, 3, 5, 7);
+        assert_eq!(payload(Outcome::Ok), Payload { points_acked: 3, values_acked: 5, ..empty });
+        assert_eq!(payload(Outcome::Fail), Payload { points_failed: 3, ..empty });
+        assert_eq!(payload(Outcome::Expired), payload(Outcome::Fail));
+        assert_eq!(payload(Outcome::Unknown), Payload { points_unknown: 3, ..empty });
+        let mut counts = WindowCounts::default();
+        let read = Payload { rows_read: 11, ..payload(Outcome::Ok) };
+        (0..2).for_each(|_| counts.complete(Outcome::Ok, &read));
+        assert_eq!((counts.ok, counts.rows_read, counts.values_acked, counts.bytes), (2, 22, 10, 14));
+    }
+}

@@ -161,3 +161,84 @@ fn told(signal: &str, stored: Option<Value<'_>>, sent: Option<Value<'_>>) -> Str
     use crate::verify::shown;
     format!("{signal} is {} and was sent as {}", shown(stored), shown(sent))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledger::{Fates, Journal, Ledger, MemoryLedger};
+    use iotbench_simulator::DatasetConfig;
+    use std::path::Path;
+
+    /// Device 1 with these ranges of each fate, after a history of its first ten datapoints.
+    fn ledger(fates: &[(Fate, u64, u32)], ends: bool) -> Ledger {
+        let store = Arc::new(MemoryLedger::default());
+        let mut journal = Journal::begin(store.clone(), &"head").unwrap();
+        journal.history(2, 10).unwrap();
+        let mut noted = Fates::default();
+        for &(fate, first, count) in fates {
+            noted.note(fate, [Run { device: 1, first, count }]);
+        }
+        journal.note(&mut noted).unwrap();
+        journal.flush().unwrap();
+        if ends {
+            journal.end().unwrap();
+        }
+        Ledger::new(store)
+    }
+
+    fn segments(ledger: &Ledger, reserved: u64, may_come_late: bool) -> Vec<(Range<u64>, Fate)> {
+        let dataset = DatasetConfig::named("pmu").unwrap().open(1, 0, 3, Path::new(".")).unwrap();
+        let history = History { dataset, devices: 2, positions: 10 };
+        let summary = LedgerSummary { reserved, ..ledger.summary().unwrap() };
+        let ranges = ledger.ranges(&|_| true, 100).unwrap().unwrap();
+        let account = Account { history: &history, summary, ranges: &ranges, may_come_late };
+        account.segments(1).into_iter().map(|segment| (segment.indices, segment.fate)).collect()
+    }
+
+    const FATES: [(Fate, u64, u32); 4] =
+        [(Fate::Acked, 10, 5), (Fate::Unknown, 15, 2), (Fate::Failed, 20, 1), (Fate::Acked, 21, 3)];
+
+    #[test]
+    fn of_a_run_that_ended_each_datapoint_has_the_fate_that_was_told() {
+        let expected = [(0..15, Fate::Acked), (15..17, Fate::Unknown), (20..21, Fate::Failed), (21..24, Fate::Acked)];
+        assert_eq!(segments(&ledger(&FATES, true), 100, false), expected);
+    }
+
+    #[test]
+    fn of_a_run_that_did_not_end_all_that_was_reserved_is_unknown_unless_it_was_told() {
+        let expected = [
+            (0..15, Fate::Acked),
+            (15..20, Fate::Unknown),
+            (20..21, Fate::Failed),
+            (21..24, Fate::Acked),
+            (24..30, Fate::Unknown),
+        ];
+        assert_eq!(segments(&ledger(&FATES, false), 30, false), expected);
+        assert_eq!(segments(&ledger(&FATES, false), 22, false)[..4], expected[..4], "less than was told");
+        assert_eq!(segments(&ledger(&FATES, false), 22, false).len(), 4);
+    }
+
+    /// Should a ledger name a datapoint twice, the first of its fates counts.
+    #[test]
+    fn no_datapoint_has_two_fates() {
+        let twice = [(Fate::Acked, 10, 5), (Fate::Unknown, 12, 6)];
+        assert_eq!(segments(&ledger(&twice, true), 0, false), [(0..15, Fate::Acked), (15..18, Fate::Unknown)]);
+        let within = [(Fate::Acked, 10, 5), (Fate::Unknown, 12, 1)];
+        assert_eq!(segments(&ledger(&within, true), 0, false), [(0..15, Fate::Acked)]);
+    }
+
+    #[test]
+    fn what_was_dropped_on_purpose_is_expected_only_where_it_may_come_late() {
+        let store = Arc::new(MemoryLedger::default());
+        let mut journal = Journal::begin(store.clone(), &"head").unwrap();
+        let mut fates = Fates::default();
+        fates.note(Fate::Acked, [Run { device: 1, first: 0, count: 5 }]);
+        journal.note(&mut fates).unwrap();
+        journal.dropping().unwrap();
+        journal.dropped().unwrap();
+        journal.end().unwrap();
+        let ledger = Ledger::new(store);
+        assert_eq!(segments(&ledger, 0, false), []);
+        assert_eq!(segments(&ledger, 0, true), [(0..5, Fate::Unknown)]);
+    }
+}

@@ -136,3 +136,53 @@ impl Findings {
         self.shown.iter().filter(|stretch| stretch.kind == kind).count() < SHOWN
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_follows_on_one_device_is_one_stretch_until_something_else_comes() {
+        let mut findings = Findings::default();
+        for ns in [10, 20, 20, 30] {
+            findings.note(Kind::Lost, 1, ns, "first");
+        }
+        findings.note(Kind::Lost, 1, 25, "earlier than the last");
+        findings.note(Kind::Lost, 2, 26, "another device");
+        findings.note(Kind::Corrupt, 2, 27, "another kind");
+        findings.note_right();
+        findings.note(Kind::Corrupt, 2, 28, "after what is right");
+        let told: Vec<_> =
+            findings.stretches().map(|s| (s.device, s.from_ns, s.to_ns, s.points, s.detail.as_str())).collect();
+        let expected = [
+            (Some(1), 10, 30, 4, "first"),
+            (Some(1), 25, 25, 1, "earlier than the last"),
+            (Some(2), 26, 26, 1, "another device"),
+            (Some(2), 27, 27, 1, "another kind"),
+            (Some(2), 28, 28, 1, "after what is right"),
+        ];
+        assert_eq!(told, expected);
+        let counts = Kind::ALL.map(|kind| findings.count(kind));
+        assert_eq!((findings.right(), counts), (1, [6, 0, 2, 0, 0, 0]));
+    }
+
+    #[test]
+    fn five_stretches_of_a_kind_are_shown_and_all_are_counted() {
+        let mut findings = Findings::default();
+        for number in 0..7 {
+            findings.note(Kind::Alien, 0, 10 * number, "");
+            let shown = findings.stretches().filter(|stretch| stretch.kind == Kind::Alien).count();
+            assert_eq!(shown as i64, (number + 1).min(5), "the one that may go on is shown too");
+            findings.note(Kind::Duplicate, 0, 10 * number, "");
+        }
+        findings.note_elsewhere(30, "of nobody");
+        assert_eq!((findings.count(Kind::Alien), findings.count(Kind::Duplicate)), (37, 7));
+        assert_eq!(findings.stretches().count(), 10);
+        let mut elsewhere = Findings::default();
+        elsewhere.note_elsewhere(30, "of nobody");
+        let told: Vec<_> = elsewhere.stretches().map(|s| (s.kind, s.device, s.points, s.detail.as_str())).collect();
+        assert_eq!(told, [(Kind::Alien, None, 30, "of nobody")]);
+        let words = ["lost", "duplicate", "corrupt", "alien", "unknown, stored", "unknown, not stored"];
+        assert_eq!(Kind::ALL.map(Kind::name), words);
+    }
+}

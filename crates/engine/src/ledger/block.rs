@@ -153,3 +153,55 @@ impl<R: Read> Blocks<R> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A file of these bytes whose disk then fails.
+    struct Failing<'a>(&'a [u8]);
+
+    impl Read for Failing<'_> {
+        fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+            match self.0.read(out)? {
+                0 => Err(io::Error::other("the disk is gone")),
+                read => Ok(read),
+            }
+        }
+    }
+
+    fn file(kind: Kind, content: &[u8]) -> Vec<u8> {
+        let mut bytes = begin();
+        put(kind, &mut bytes, |out| out.extend_from_slice(content));
+        bytes
+    }
+
+    #[test]
+    fn the_longest_block_is_read_and_a_longer_one_is_damage() {
+        let bytes = file(Kind::Acked, &vec![7; MOST_BYTES]);
+        let mut blocks = Blocks::new(&bytes[..]).unwrap();
+        let (kind, content) = blocks.next_block().unwrap().unwrap();
+        assert_eq!((kind, content.len()), (Kind::Acked, MOST_BYTES));
+        assert!(blocks.next_block().unwrap().is_none());
+        let longer = file(Kind::Acked, &vec![7; MOST_BYTES + 1]);
+        let found = Blocks::new(&longer[..]).unwrap().next_block().unwrap_err();
+        assert!(matches!(found, LedgerError::Damaged(why) if why == format!("a block of {} bytes", MOST_BYTES + 1)));
+    }
+
+    /// Half a block is the end of a run that was killed; a disk that fails is not.
+    #[test]
+    fn an_end_is_no_error_and_an_error_is_no_end() {
+        let bytes = file(Kind::End, b"sums");
+        for end in 10..bytes.len() {
+            assert!(Blocks::new(&bytes[..end]).unwrap().next_block().unwrap().is_none(), "{end}");
+            let failing = Blocks::new(Failing(&bytes[..end])).unwrap().next_block().is_err();
+            assert!(failing, "{end}");
+        }
+        assert!(matches!(Blocks::new(&bytes[..9]), Err(LedgerError::NoLedger)));
+        assert!(matches!(Blocks::new(Failing(&bytes[..9])), Err(LedgerError::Io(_))));
+        for (version, is_read) in [(0, false), (OLDEST, true), (VERSION, true), (VERSION + 1, false)] {
+            let start = [&MAGIC[..], &version.to_le_bytes()].concat();
+            assert_eq!(Blocks::new(&start[..]).is_ok(), is_read, "version {version}");
+        }
+    }
+}

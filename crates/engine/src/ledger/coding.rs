@@ -230,6 +230,17 @@ mod tests {
         assert!(decoded(&most).is_err(), "the second range would end beyond 64 bits");
     }
 
+    #[test]
+    fn a_block_has_no_more_ranges_than_are_ever_written() {
+        // A range, and as many of the same distance as a byte repeats, again and again.
+        let mut bytes = vec![0x01];
+        bytes.extend(vec![REPEAT | MOST_REPEATS; MOST_RANGES / 128 - 1]);
+        bytes.push(REPEAT | (MOST_REPEATS - 1));
+        assert_eq!(decoded(&bytes).unwrap().len(), MOST_RANGES as u64);
+        *bytes.last_mut().unwrap() += 1;
+        assert!(decoded(&bytes).is_err(), "one more");
+    }
+
     proptest! {
         #[test]
         fn what_was_coded_comes_back(

@@ -68,3 +68,24 @@ impl Fates {
         self.by_fate.iter().map(Vec::len).sum()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_continues_the_datapoints_before_is_joined_to_them_and_no_other_is() {
+        let mut fates = Fates::default();
+        let run = |device, first, count| Run { device, first, count };
+        fates.note(Fate::Acked, [run(1, 0, 3), run(1, 3, 2), run(1, 6, 1), run(2, 7, 1), run(2, 7, 1)]);
+        fates.note(Fate::Failed, [run(2, 8, 1)]);
+        fates.note(Fate::Unknown, [run(0, 0, u32::MAX / 2), run(0, u64::from(u32::MAX / 2), 1)]);
+        assert_eq!(fates.runs(), 4 + 1 + 2, "no run is longer than can be counted");
+        let acked = [(1, 0, 5), (1, 6, 1), (2, 7, 1), (2, 7, 1)];
+        assert!(fates.of(Fate::Acked).iter().map(|run| (run.device, run.first, run.count)).eq(acked));
+        let mut others = Fates::default();
+        others.note(Fate::Failed, [run(5, 0, 1)]);
+        fates.append(&mut others);
+        assert_eq!((fates.of(Fate::Failed).len(), fates.runs(), others.runs()), (2, 8, 0));
+    }
+}

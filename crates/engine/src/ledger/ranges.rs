@@ -92,6 +92,8 @@ mod tests {
             acked.add(Run { device: 7, first, count });
         }
         assert_eq!(acked.iter().collect::<Vec<_>>(), [(7, 0..6), (7, 10..11)]);
+        assert_eq!((acked.ranges(), acked.is_empty()), (2, false));
+        assert_eq!((PointRanges::default().ranges(), PointRanges::default().is_empty()), (0, true));
     }
 
     proptest! {

@@ -71,4 +71,12 @@ mod tests {
         }
         assert!(reservations <= 1_000_000 / (AHEAD / 2) + 2, "{reservations}");
     }
+
+    #[test]
+    fn what_others_have_reached_counts() {
+        let reached = Reached::default();
+        reached.reach(70_000);
+        reached.reach(5_000);
+        assert_eq!(reached.get(), 70_000);
+    }
 }

@@ -109,3 +109,24 @@ fn is_settled(residuals: &[f64]) -> bool {
     let deviation = (squares / before.len().saturating_sub(1).max(1) as f64).sqrt();
     last.iter().all(|value| (value - mean).abs() <= APART * deviation + LEAST_APART)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_is_as_wide_as_a_part_of_its_upper_end() {
+        let (method, moved) = (Method::Crossing, None);
+        let estimate =
+            Estimate { load: 95.0, low: 90.0, high: 100.0, method, spread: 0.01, trials: 12, settled: true, moved };
+        assert_eq!(estimate.width(), 0.1);
+    }
+
+    /// The ones before vary by 0.01 around 1: the last block may be 0.035 away.
+    #[test]
+    fn a_last_block_within_three_deviations_of_those_before_it_is_settled() {
+        let settled = |last: [f64; 3]| is_settled(&[&[1.01, 0.99, 1.0][..], &last].concat());
+        assert!(settled([1.034, 0.966, 1.0]));
+        assert!(!settled([1.0, 1.036, 1.0]) && !settled([1.0, 1.0, 0.964]));
+    }
+}

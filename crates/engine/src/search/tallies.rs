@@ -89,3 +89,33 @@ impl Tallies {
         below.or_else(|| self.0.range(load..).find(is_sustained)).map(|(&load, _)| load)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tally(sustained: u32, failed: u32, by_client: u32) -> Tally {
+        Tally { sustained, failed, by_client }
+    }
+
+    #[test]
+    fn most_trials_decide_and_of_a_tie_the_client_where_it_was_the_limit_often_or_alone() {
+        let told = |(sustained, failed, by_client)| tally(sustained, failed, by_client).is_sustained();
+        assert_eq!([(0, 0, 0), (1, 1, 0), (1, 1, 1), (1, 1, 4)].map(told), [None; 4]);
+        assert_eq!([(0, 0, 1), (1, 1, 5), (1, 2, 0), (0, 1, 5)].map(told), [Some(false); 4]);
+        assert_eq!([(2, 1, 0), (1, 0, 9)].map(told), [Some(true); 2]);
+    }
+
+    #[test]
+    fn a_load_is_decided_when_no_further_trial_can_change_it() {
+        assert!(!tally(2, 0, 0).is_decided(5) && tally(3, 2, 0).is_decided(5));
+        assert!(!tally(1, 0, 4).is_decided(3) && tally(1, 0, 5).is_decided(3) && tally(0, 0, 2).is_decided(3));
+    }
+
+    #[test]
+    fn a_load_is_sustained_above_another_where_a_greater_one_was() {
+        let mut tallies = Tallies::default();
+        tallies.note(10, TrialVerdict::Sustained);
+        assert!(tallies.is_sustained_above(5) && !tallies.is_sustained_above(11));
+    }
+}

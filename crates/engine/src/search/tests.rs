@@ -186,6 +186,67 @@ fn what_only_the_client_failed_is_no_vote() {
     assert_eq!(ends(&found), (Some(100), Some(101)));
 }
 
+/// With growth from 1 to 128 and a limit of 100: ten trials of it, another between, and four blocks of three.
+#[test]
+fn what_is_left_is_told_at_each_trial() {
+    let (mut search, mut truth, mut told) = (CapacitySearch::new(PLAN), up_to(100), Vec::new());
+    loop {
+        told.push((search.step().load, search.left(), search.is_near()));
+        if let Decision::Done(_) = search.decide(truth(search.step(), 0)) {
+            break;
+        }
+    }
+    assert_eq!(told.len(), 11 + 12);
+    // If the first fails it is run again, and there is nothing below it.
+    assert_eq!(told[0], (1, (2 + 12, 2 + 24), false));
+    // If 128 fails it is run again, then come 96 and 112, which is near enough when they are sustained.
+    assert_eq!(told[7], (128, (4 + 12, 4 + 24), false));
+    for (place, &(_, left, is_near)) in told[11..].iter().enumerate() {
+        let made = u32::try_from(place).unwrap();
+        assert_eq!((left, is_near), ((12 - made, 24 - made), true));
+    }
+    let bracketed = CapacitySearch::new(SearchPlan { trials: 0, ..PLAN });
+    assert_eq!(bracketed.left(), (2, 2), "no blocks");
+}
+
+#[test]
+fn a_trial_is_near_the_limit_or_a_sentinel_unless_it_says_nothing_of_the_database() {
+    let of = |purpose, verdict| {
+        let made = Made { step: Step { load: 1, purpose }, report: only(verdict) };
+        (made.is_near(), made.is_sentinel())
+    };
+    for verdict in [Sustained, TooMuch] {
+        assert_eq!([Purpose::Below, Purpose::Above].map(|purpose| of(purpose, verdict)), [(true, false); 2]);
+        assert_eq!(of(Purpose::Sentinel, verdict), (false, true));
+        assert_eq!([Purpose::Grow, Purpose::Retest].map(|purpose| of(purpose, verdict)), [(false, false); 2]);
+    }
+    let all = [Purpose::Below, Purpose::Above, Purpose::Sentinel, Purpose::Grow];
+    assert_eq!(all.map(|purpose| of(purpose, TooMuchForClient)), [(false, false); 4]);
+}
+
+#[test]
+fn a_bound_of_no_load_is_none() {
+    let (found, _) = search(PLAN, |step, _| only(if step.load <= 1 { Sustained } else { TooMuch }));
+    assert!(found.lower != Some(0) && found.estimate.is_some(), "{found:?}");
+}
+
+#[test]
+fn a_blocks_loads_lie_around_what_is_known_and_are_two() {
+    let loads = |lower, upper, most, known: Option<&Estimate>| {
+        let mut blocks = Blocks::around(lower, upper);
+        blocks.begin(SearchPlan { most, ..PLAN }, known);
+        let of = |purpose| blocks.left.iter().find(|step| step.purpose == purpose).unwrap().load;
+        [of(Purpose::Sentinel), of(Purpose::Below), of(Purpose::Above)]
+    };
+    // The middle is 1,095.4, the first reach 5 %.
+    assert_eq!(loads(1_000, 1_200, 100_000, None), [822, 1_043, 1_151]);
+    assert_eq!(loads(1, 1, 1, None), [1, 1, 2], "also where no more may be tried");
+    let (method, moved) = (Method::Threshold, None);
+    let tiny = Estimate { load: 0.5, low: 0.1, high: 1.0, method, spread: 0.05, trials: 12, settled: true, moved };
+    assert_eq!(loads(1, 2, 100_000, Some(&tiny)), [1, 1, 2]);
+    assert_eq!((SearchPlan { growth: 1.01, ..PLAN }.grown(10), PLAN.grown(10)), (11, 20));
+}
+
 proptest! {
     #[test]
     fn the_truth_lies_within_the_bounds(truth in 1_u32..50_000, first in 1_u32..5_000, seed in any::<u64>()) {

@@ -69,3 +69,43 @@ fn attempt(made: &Made) -> Attempt {
 fn agree(line: &Crossing, by_verdicts: &Threshold) -> bool {
     by_verdicts.interval.contains(line.interval.mean)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        ramp::{Purpose, Step},
+        search::TrialReport,
+    };
+
+    fn made(load: u32, verdict: TrialVerdict, margin: Option<f64>) -> Made {
+        Made { step: Step { load, purpose: Purpose::Below }, report: TrialReport { verdict, margin } }
+    }
+
+    fn told(mean: f64, spread: f64, slope: Option<f64>) -> Told {
+        Told { interval: MeanInterval { mean, low: mean, high: mean }, method: Method::Crossing, spread, slope }
+    }
+
+    /// A margin of 0.2 at a slope of 2 is a tenth of the load.
+    #[test]
+    fn a_trials_own_limit_is_told_by_its_margin() {
+        let residual =
+            |margin, slope| told(100_f64.ln(), 0.1, slope).residual(&made(100, TrialVerdict::Sustained, margin));
+        assert!((residual(Some(-0.2), Some(2.0)) - 0.1).abs() < 1e-12, "it would have sustained 10 % more");
+        assert!((residual(Some(0.2), Some(2.0)) + 0.1).abs() < 1e-12);
+        assert!(
+            (residual(None, Some(2.0)) - 0.5).abs() < 1e-12,
+            "half of the trials at the limit fail, and it did not"
+        );
+        assert!((residual(Some(0.2), None) - 0.5).abs() < 1e-12);
+    }
+
+    /// A logistic curve as wide as a normal one is at 1 / (1 + exp(−π / √3)) = 0.8598 one spread above its middle.
+    #[test]
+    fn by_pass_and_fail_it_is_how_much_less_than_expected_it_failed() {
+        let above = told(100_f64.ln() - 0.05, 0.05, None);
+        let residual = |verdict| above.residual(&made(100, verdict, None));
+        assert!((residual(TrialVerdict::Sustained) - 0.859_8).abs() < 1e-4);
+        assert!((residual(TrialVerdict::TooMuch) + 0.140_2).abs() < 1e-4);
+    }
+}

@@ -206,4 +206,68 @@ mod tests {
             prop_assert!(falls.failure().is_some(), "{:?}", falls);
         }
     }
+
+    /// A queue of so many offered in 20 seconds, with what else a backlog is judged by.
+    fn judged(offered: f64, achieved_ratio: f64, growth_per_s: f64, growth_error_per_s: f64) -> Backlog {
+        Backlog { achieved_ratio, growth_per_s, growth_error_per_s, seconds: 20.0, offered }
+    }
+
+    #[test]
+    fn what_a_queue_may_be_it_may_be_to_the_last_operation() {
+        let failure = |backlog: Backlog| backlog.failure();
+        assert_eq!(failure(judged(1_000.0, ACHIEVED_PART, 0.0, 0.0)), None, "99 % may be");
+        let lacking = failure(judged(1_000.0, 0.989, 0.0, 0.0));
+        assert_eq!(lacking.as_deref(), Some("only 98.9 % of the offered rate was achieved"));
+        assert_eq!(failure(judged(200.0, 0.99, 0.0, 0.0)), None);
+        assert_eq!(failure(judged(128.0, 0.984_375, 0.0, 0.0)), None, "two operations are the grain of counting");
+        assert!(failure(judged(128.0, 0.976_562_5, 0.0, 0.0)).is_some(), "three are not");
+        // 0.1 a second are two operations in all, and of 4,000 offered four are a thousandth.
+        assert_eq!(failure(judged(100.0, 1.0, 0.1, 0.0)), None);
+        let grew = failure(judged(100.0, 1.0, 0.125, 0.0));
+        assert_eq!(grew.as_deref(), Some("the backlog grew by 0.1 ± 0.0 operations/s at 5.0 offered"));
+        assert_eq!(failure(judged(4_000.0, 1.0, 0.2, 0.0)), None);
+        assert!(failure(judged(4_000.0, 1.0, 0.25, 0.0)).is_some());
+        assert_eq!(failure(judged(100.0, 1.0, 0.125, 0.0625)), None, "two standard errors are no proof");
+        // Ten operations, or a hundredth, have to be excluded.
+        assert_eq!(failure(judged(100.0, 1.0, 0.0, 0.25)), None);
+        let unclear = failure(judged(100.0, 1.0, 0.0, 0.255)).unwrap();
+        assert!(
+            unclear.ends_with("± 0.5 operations/s at 5.0 offered, which may be too much: a longer trial tells"),
+            "{unclear}"
+        );
+        assert_eq!(failure(judged(2_000.0, 1.0, 0.25, 0.375)), None, "0.25 + 0.75 a second are twenty of two thousand");
+        assert!(failure(judged(2_000.0, 1.0, 0.25, 0.4)).is_some());
+    }
+
+    #[test]
+    fn a_load_falls_behind_by_more_than_a_grain_while_its_queue_grows_or_by_more_than_a_second() {
+        let behind = |offered, ratio, growth, error| judged(offered, ratio, growth, error).fell_behind();
+        assert!(behind(20_000.0, 0.98, 1.0, 0.25));
+        assert!(!behind(20_000.0, ACHIEVED_PART, 1.0, 0.25), "99 % are carried");
+        assert!(!behind(640.0, 0.984_375, 1.0, 0.25) && behind(704.0, 0.984_375, 1.0, 0.25), "ten, and eleven");
+        assert!(!behind(20_000.0, 0.96, 1.0, 0.5), "no proof that it grew, and less than a second's");
+        // Of sixteen seconds a sixteenth is a second's.
+        let sixteen = |ratio| Backlog { seconds: 16.0, ..judged(16_000.0, ratio, 0.0, 0.0) };
+        assert!(!sixteen(0.9375).fell_behind() && sixteen(0.9365).fell_behind());
+    }
+
+    #[test]
+    fn a_trial_settles_for_as_long_as_its_longest_limit() {
+        let stop = |mean_response_ns, quantile_ns: Option<u64>| StopPlan {
+            mean_response_ns,
+            quantile_response: quantile_ns.map(|ns| (0.99, ns)),
+            errors: 0.0,
+            timeouts: 0.0,
+            max_loss: None,
+        };
+        assert_eq!(stop(None, None).settling_s(), 1);
+        assert_eq!(stop(Some(WINDOW_NS), Some(2 * WINDOW_NS + 1)).settling_s(), 3);
+        assert_eq!(stop(Some(5 * WINDOW_NS), Some(1)).least_trial_s(), 5 + LEAST_POINTS);
+    }
+
+    #[test]
+    fn all_that_ended_in_a_second_counts_however_it_did() {
+        let second = SecondFigures { offered: 40, ok: 5, errors: 7, dropped: 11, ..SecondFigures::default() };
+        assert_eq!(SecondOfQueue::from(&second), SecondOfQueue { offered: 40, ended: 23 });
+    }
 }

@@ -62,6 +62,9 @@ mod tests {
         let mut course = AckedCourse::default();
         (0..2 * MOST_SECONDS).for_each(|_| course.push(1));
         assert_eq!((course.sums.len(), course.at(0)), (MOST_SECONDS, None));
+        let first = MOST_SECONDS as u64;
+        let begins = [first, first + 1].map(|second| course.at(second * WINDOW_NS));
+        assert_eq!(begins, [None, Some(first as f64 + 1.0)], "of the first that is kept the end is known");
         let most = 2 * MOST_SECONDS as u64;
         assert_eq!((course.at(most * WINDOW_NS), course.at(most * WINDOW_NS + 1)), (Some(most as f64), None));
     }

@@ -31,6 +31,8 @@ fn a_histogram_comes_back() {
     let (mean, original_mean) = (back.mean_ns().unwrap(), original.mean_ns().unwrap());
     assert!((mean / original_mean - 1.0).abs() < 1e-3, "{mean} {original_mean}");
     assert_eq!(back.to_v2_deflate().unwrap(), original.to_v2_deflate().unwrap());
+    let (deviation, original) = (back.std_dev_ns().unwrap(), original.std_dev_ns().unwrap());
+    assert!((deviation / original - 1.0).abs() < 1e-3, "{deviation} {original}");
 }
 
 #[test]
@@ -135,4 +137,29 @@ fn an_interval_log_comes_back() {
 fn a_tag_that_would_break_the_log_is_refused() {
     let result = interval_line("write, response", Duration::ZERO, Duration::ZERO, &LatencyHistogram::new());
     assert!(matches!(result, Err(ExportError::Tag(tag)) if tag == "write, response"));
+}
+
+/// What a histogram may claim, and one more.
+#[test]
+fn the_greatest_claims_that_are_believed() {
+    let zigzag = |count: u64| {
+        let (mut rest, mut bytes) = (count << 1, Vec::new());
+        while rest >= 0x80 {
+            bytes.push(u8::try_from(rest & 0x7f).unwrap() | 0x80);
+            rest >>= 7;
+        }
+        bytes.push(u8::try_from(rest).unwrap());
+        bytes
+    };
+    let of_count = |count| {
+        let payload = zigzag(count);
+        LatencyHistogram::from_v2_deflate(&forged(u32::try_from(payload.len()).unwrap(), &payload))
+    };
+    assert_eq!(of_count(1 << 52).unwrap().count(), 1 << 52);
+    assert!(matches!(of_count((1 << 52) + 1), Err(ExportError::Implausible(_))));
+    let layout = hdrhistogram::Histogram::<u64>::new_with_bounds(1, HIGHEST_NS, 3).unwrap();
+    let longest = u32::try_from(layout.distinct_values() * 9).unwrap();
+    let of_length = |length| LatencyHistogram::from_v2_deflate(&forged(length, &[14])).unwrap_err();
+    assert!(matches!(of_length(longest), ExportError::Decode(_)), "it is only not there");
+    assert!(matches!(of_length(longest + 1), ExportError::Implausible(_)));
 }

@@ -244,3 +244,9 @@ fn busy_time_is_kept_for_kinds_with_pauses_and_follows_its_operation() {
     paused.clear();
     assert_eq!(paused.kind(0).busy().unwrap().count(), 0);
 }
+
+#[test]
+fn of_nothing_there_are_no_bounds() {
+    assert_eq!(Bounded::default().bounds(Level::P50), None);
+    assert_eq!((Bounded::default().count(), Bounded::default().is_known()), (0, true));
+}

@@ -110,16 +110,16 @@ fn what_is_late_is_of_the_phase_before_and_of_no_other() {
     recorder.offer(0, 300, 1);
     recorder.start(0, 300, 300, 2);
     let _ = recorder.begin_phase(WINDOW_NS);
-    recorder.offer(0, WINDOW_NS + 1, 1);
+    recorder.offer(0, WINDOW_NS, 1);
     let _ = recorder.begin_phase(2 * WINDOW_NS);
-    recorder.start(0, WINDOW_NS + 1, 2 * WINDOW_NS + 5, 2);
-    for intended_ns in [300, WINDOW_NS + 1] {
+    recorder.start(0, WINDOW_NS, 2 * WINDOW_NS + 5, 2);
+    for intended_ns in [300, WINDOW_NS] {
         let timing = Timing::new(intended_ns, 2 * WINDOW_NS + 5, 2 * WINDOW_NS + 9).unwrap();
         recorder.complete(0, Outcome::Ok, &timing, &Payload::undivided(Outcome::Ok, 2, 30, 100));
     }
     let late = recorder.take_late().unwrap();
     let load = late.recording().load();
-    assert_eq!((late.phase(), load.started, load.ok), (1, 1, 1));
+    assert_eq!((late.phase(), late.first_second(), load.started, load.ok), (1, 1, 1, 1));
     let counts: Vec<_> = recorder.finish().iter().map(|window| (window.counts().ok, window.counts().carried)).collect();
     assert_eq!(counts, [(2, 2)]);
 }

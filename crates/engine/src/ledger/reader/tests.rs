@@ -232,3 +232,68 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn what_a_caller_sends_itself_is_reserved_before() {
+    let store = Arc::new(MemoryLedger::default());
+    let mut journal = Journal::begin(store.clone(), &HEAD).unwrap();
+    let run = |first, count| Run { device: 3, first, count };
+    journal.sends(&[run(7, 2), run(5_000_000, 40), run(9, 1)]).unwrap();
+    assert!(Ledger::new(store).summary().unwrap().reserved >= 5_000_040);
+}
+
+/// A ledger of one device whose runs were written block by block, so that they are joined only as they are read.
+fn block_by_block(runs: &[(u64, u32)]) -> Ledger {
+    let store = Arc::new(MemoryLedger::default());
+    let mut journal = Journal::begin(store.clone(), &HEAD).unwrap();
+    for &(first, count) in runs {
+        let mut fates = Fates::default();
+        fates.note(Fate::Acked, [Run { device: 0, first, count }]);
+        journal.note(&mut fates).unwrap();
+        journal.flush().unwrap();
+    }
+    Ledger::new(store)
+}
+
+#[test]
+fn more_ranges_than_may_be_held_are_none_and_those_that_were_joined_do_not_count() {
+    let is_held = |runs: &[(u64, u32)]| block_by_block(runs).ranges(&|_| true, 10).unwrap().is_some();
+    let apart: Vec<_> = (0..11).map(|number| (10 * number, 1)).collect();
+    assert!(is_held(&apart[..10]) && !is_held(&apart));
+    // Five ranges, each of them twice as long by and by, and one longer still.
+    let five: Vec<_> = (0..5).map(|n| (10 * n, 1)).chain((0..5).map(|n| (10 * n + 1, 1))).chain([(2, 1)]).collect();
+    assert!(is_held(&five), "half of what may be held");
+    let one: Vec<_> = (0..11).map(|first| (first, 1)).collect();
+    assert!(is_held(&one));
+}
+
+#[test]
+fn so_much_as_is_noted_at_once_is_written_and_in_blocks_that_can_be_read() {
+    let store = Arc::new(MemoryLedger::default());
+    let mut journal = Journal::begin(store.clone(), &HEAD).unwrap();
+    let mut note = |ranges: usize, from: u64| {
+        let mut fates = Fates::default();
+        fates.note(Fate::Acked, (from..from + ranges as u64).map(|n| Run { device: 0, first: 2 * n, count: 1 }));
+        journal.note(&mut fates).unwrap();
+        Ledger::new(store.clone()).summary().unwrap().points[0]
+    };
+    let most = crate::ledger::MOST_RANGES;
+    assert_eq!(note(most / 2 - 1, 0), 0, "it waits");
+    assert_eq!(note(1, 1 << 20), most as u64 / 2);
+    assert_eq!(note(2 * most + 5, 1 << 21), 2 * most as u64 + 5 + most as u64 / 2);
+}
+
+#[test]
+fn blocks_stand_in_their_places() {
+    let store = Arc::new(MemoryLedger::default());
+    let mut journal = Journal::begin(store.clone(), &HEAD).unwrap();
+    assert!(Ledger::new(store.clone()).head().unwrap_err().to_string().contains("its head: "), "it is another's");
+    journal.end().unwrap();
+    assert!(Ledger::new(store.clone()).summary().unwrap().ended);
+    journal.history(1, 1).unwrap();
+    assert!(Ledger::new(store.clone()).summary().is_err(), "nothing follows the end");
+    let mut headless = crate::ledger::block::begin();
+    crate::ledger::block::put(Kind::Reserved, &mut headless, |out| out.push(7));
+    assert!(Ledger::new(Arc::new(Bytes(headless))).summary().is_err());
+    assert_eq!(format!("{store:?}"), "MemoryLedger(..)");
+}

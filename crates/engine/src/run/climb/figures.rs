@@ -188,4 +188,6 @@ fn think_ns(ramp: &RampPlan, plan: &Plan) -> Option<u64> {
 }
 
 #[cfg(test)]
+mod recorded;
+#[cfg(test)]
 mod tests;
