@@ -9,14 +9,15 @@ use tokio::{
 };
 use url::Url;
 
-/// Runs `client` against a server that gives these answers one after the other on one connection, and then closes it.
+/// Runs `client` against a server that gives these answers one after the other on one connection, and then is gone.
 /// Returns the requests too. A ping, by which a writer begins, is answered and not counted.
 async fn against<T>(answers: Vec<Vec<u8>>, client: impl AsyncFnOnce(Arc<dyn Database>) -> T) -> (T, Vec<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url: Url = format!("http://me:s3cret@{}/", listener.local_addr().unwrap()).parse().unwrap();
     let database = open(&url, of_database("x"), table(Layout::Wide, "r"));
     let requests = RefCell::new(Vec::new());
-    let serve = async {
+    let noted = &requests;
+    let serve = async move {
         let (mut stream, _) = listener.accept().await.unwrap();
         for reply in answers {
             let mut asked = request(&mut stream).await;
@@ -24,11 +25,11 @@ async fn against<T>(answers: Vec<Vec<u8>>, client: impl AsyncFnOnce(Arc<dyn Data
                 stream.write_all(&answer("204 No Content", "", "")).await.unwrap();
                 asked = request(&mut stream).await;
             }
-            requests.borrow_mut().push(asked);
+            noted.borrow_mut().push(asked);
             // The client may have seen enough before the end.
             let _ = stream.write_all(&reply).await;
         }
-        drop(stream);
+        drop((stream, listener));
         std::future::pending::<()>().await;
     };
     let given = tokio::select! {
