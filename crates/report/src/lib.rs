@@ -109,7 +109,8 @@ pub use reported_run::ReportedRun;
 pub use robustness::render_robustness;
 pub use score::{scored_run, unequal};
 pub use sessions::{
-    SESSIONS_SCHEMA, SessionEnd, SessionEntry, SessionsFigure, SessionsRecord, SessionsSummary, render_sessions,
+    SESSIONS_SCHEMA, SessionEnd, SessionEntry, SessionsFigure, SessionsRecord, SessionsSummary, render_over_sittings,
+    render_sessions,
 };
 pub use study::{SCORES, SuiteRun, is_curve_figure, is_study_figure, render_study, study, study_figure};
 pub use suite::{render_suite_state, title_of_run};
