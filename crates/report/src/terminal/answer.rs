@@ -4,7 +4,7 @@ use super::{
     figure::{count, duration, figure_of, or_none, significant},
     table::paragraph,
 };
-use crate::document::{Capacity, Document, EarlierSittings, Step};
+use crate::document::{Capacity, Document, EarlierSittings, Status, Step};
 
 pub(super) fn answer(document: &Document, columns: u16) -> String {
     paragraph(&sentence(document), columns)
@@ -15,6 +15,9 @@ pub(super) fn answer(document: &Document, columns: u16) -> String {
 pub fn sentence(document: &Document) -> String {
     let target = document.target.name();
     match (&document.capacity, &document.throughput) {
+        (Some(capacity), _) if document.verdict.status == Status::Aborted => {
+            format!("{} The search was interrupted: this is what it knew by then.", of_capacity(&target, capacity))
+        }
         (Some(capacity), _) => of_capacity(&target, capacity),
         (None, Some(_)) => of_load(&target, document),
         (None, None) => {
