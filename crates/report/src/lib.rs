@@ -82,9 +82,9 @@ pub use document::{
     Agent, Answers, AtLeast, Audit, AuditExample, Backlog, BoundTrials, Capacity, Client, Cycles, Detectable, Document,
     DocumentError, Durability, Durations, EarlierSittings, ErrorsOfCause, Estimate, EstimateMethod, Figures, Freshness,
     Group, Hiccup, Inconsistency, Interval, KindLatency, LateTicks, Latency, Limit, LimitMove, Load, LoadTrials,
-    MeasuredPart, Operation, OperationCounts, PacingError, Points, Provenance, Purpose, Resources, SCHEMA, Search,
-    Spread, Stages, State, Status, Steady, SteadyFigure, Step, Storage, StorageProbeFigures, StorageProbes, Swept,
-    Target, Throughput, Tool, Verdict, Via, WatchLateness, Windows,
+    MeasuredPart, Operation, OperationCounts, PacingError, Points, Preconditioning, Provenance, Purpose, Resources,
+    SCHEMA, Search, Spread, Stages, State, Status, Steady, SteadyFigure, Step, Storage, StorageProbeFigures,
+    StorageProbes, Swept, Target, Throughput, Tool, Verdict, Via, WatchLateness, Windows,
 };
 pub use environment::{Environment, Filesystem, StealMeter, filesystem_of};
 pub use folder::{
