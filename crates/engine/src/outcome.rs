@@ -327,6 +327,9 @@ pub struct StepFigures {
     /// Bytes on disk before it; `None`: not known, or asking would have been a load.
     #[serde(default)]
     pub storage_bytes: Option<u64>,
+    /// The rounds that it was preconditioned in; `None`: it was not.
+    #[serde(default)]
+    pub preconditioning: Option<Preconditioning>,
     /// Whether the load was sustained.
     pub passed: bool,
     /// What it failed by, if it did.
@@ -336,6 +339,15 @@ pub struct StepFigures {
     pub margin: Option<f64>,
     /// Why it was not sustained.
     pub failure: Option<String>,
+}
+
+/// The rounds of a step's load before it counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Preconditioning {
+    /// How many there were.
+    pub rounds: u32,
+    /// Whether the rate was steady by then.
+    pub steady: bool,
 }
 
 impl StepFigures {

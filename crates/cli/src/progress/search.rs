@@ -15,12 +15,14 @@ pub(super) struct Search {
     step: Duration,
     ended: u32,
     done: bool,
+    /// How many steps were run here, not by an earlier process, and when the last of them ended.
+    timed: (u32, Duration),
 }
 
 impl Search {
     pub(super) fn new(plan: &RampPlan) -> Self {
         let (policy, step) = (RampPolicy::new(plan), Duration::from_nanos(plan.step_ns));
-        Self { policy, quantity: plan.quantity, step, ended: 0, done: false }
+        Self { policy, quantity: plan.quantity, step, ended: 0, done: false, timed: (0, Duration::ZERO) }
     }
 
     fn decide(&mut self, report: TrialReport) {
@@ -58,18 +60,22 @@ impl Search {
         between.unwrap_or_default()
     }
 
-    /// What a step found out of its load.
-    pub(super) fn end_step(&mut self, figures: &StepFigures) -> String {
+    /// What a step found out of its load. `after`: so long after the search began here; none: it was run by an earlier process.
+    pub(super) fn end_step(&mut self, figures: &StepFigures, after: Option<Duration>) -> String {
         self.decide(figures.report());
+        if let Some(after) = after {
+            self.timed = (self.timed.0 + 1, after);
+        }
         self.step_line(figures)
     }
 
-    /// The time of the steps that are left.
+    /// The time of the steps that are left, if they take as long as those before them, with all that lies between two of them.
     pub(super) fn time_left(&self) -> String {
         let (least, most) = if self.done { (0, 0) } else { self.policy.left() };
+        let step = self.timed.1.checked_div(self.timed.0).map_or(self.step, |step| step.max(self.step));
         match least == most {
-            true => format!("about {} left", clock(self.step * least)),
-            false => format!("{} to {} left", clock(self.step * least), clock(self.step * most)),
+            true => format!("about {} left", clock(step * least)),
+            false => format!("{} to {} left", clock(step * least), clock(step * most)),
         }
     }
 
@@ -163,5 +169,16 @@ mod tests {
         assert_eq!(search.time_left(), "about 0:18 left");
         search.decide(report(false));
         assert_eq!(search.time_left(), "about 0:12 left");
+    }
+
+    #[test]
+    fn the_time_left_goes_by_what_steps_take_with_all_that_lies_between_them() {
+        let mut search = Search::new(&RampPlan { course: Course::Steps(vec![1, 2, 3, 4]), ..plan() });
+        search.decide(report(true));
+        assert_eq!(search.time_left(), "about 0:18 left", "none was run here");
+        // Two steps of 6 s within 18 s.
+        search.decide(report(true));
+        search.timed = (2, Duration::from_secs(18));
+        assert_eq!(search.time_left(), "about 0:18 left", "two of 9 s");
     }
 }

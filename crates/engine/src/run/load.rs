@@ -14,7 +14,7 @@ use crate::{
     loading::Loading,
     observer::{Event, Second},
     others::{OthersShare, OthersWatch},
-    outcome::Phase,
+    outcome::{Phase, Preconditioning},
     slice::Slice,
     totals::Totals,
     verdict::Reason,
@@ -69,6 +69,8 @@ pub(super) struct Running {
     pub(super) free_bytes_at_end: Option<u64>,
     /// Bytes on disk before the present step of a ramp; `None`: not known.
     pub(super) storage_bytes: Option<u64>,
+    /// The rounds before it, if it had any.
+    pub(super) preconditioning: Option<Preconditioning>,
 }
 
 /// Why waiting ended.

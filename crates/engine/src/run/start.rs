@@ -107,6 +107,7 @@ impl Session<'_> {
             overran: false,
             free_bytes_at_end: None,
             storage_bytes: None,
+            preconditioning: None,
         })
     }
 

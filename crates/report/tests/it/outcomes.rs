@@ -119,6 +119,7 @@ pub fn plan() -> Plan {
         ramp: None,
         state: RampState::Keep,
         not_probed: None,
+        disk_bound: None,
         sweep: None,
         scenario: vec![],
         stop: StopPlan {

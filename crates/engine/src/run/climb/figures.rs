@@ -75,6 +75,7 @@ impl Counted {
             drifted_before: 0,
             followed_ns: self.followed_ns,
             storage_bytes: None,
+            preconditioning: None,
             passed: failure.is_none(),
             limit: failed_by,
             margin: margin(&trial, failed_by, &plan.stop, users),

@@ -54,6 +54,7 @@ pub fn ramp() -> Outcome {
             drifted_before: 0,
             followed_ns: 120_000_000,
             storage_bytes: Some(20_480 + place * 52_000_000),
+            preconditioning: None,
             passed: failure.is_none(),
             limit: failure.map(|_| Limit::Latency),
             margin: Some(((mean_s + 1.0) / 2.0).ln()),
