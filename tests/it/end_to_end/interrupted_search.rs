@@ -43,8 +43,8 @@ fn interrupted_in(purpose: &str) -> (TempDir, Output, PathBuf) {
     let child = iotbench(&out, &["run", "-p", file.to_str().unwrap(), "-b", "memory"]).spawn().unwrap();
     wait_for(&format!("a trial of the kind {purpose}"), || {
         let purposes = out.is_dir().then(|| purposes(&out)).flatten().unwrap_or_default();
-        // The second of its kind: an interval may be of two.
-        purposes.iter().filter(|other| *other == purpose).count() >= 2
+        // Of four users any machine has answers in time; in the bracket and in blocks the second of its kind.
+        purposes.iter().filter(|other| *other == purpose).count() >= if purpose == "grow" { 1 } else { 2 }
     });
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
     let output = child.wait_with_output().unwrap();

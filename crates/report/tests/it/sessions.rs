@@ -65,6 +65,7 @@ fn runs_of_a_suite_are_told_over_sittings_target_by_target() {
     };
     let runs = [sitting(2_304.0), other(100.0), sitting(3_072.0), other(100.0), sitting(4_096.0)];
     let text = render_over_sittings(&runs, Some(3_840.0), 200);
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     for words in [
         "sqlite:wide sustains 3,072 virtual users (90 % interval 1,891 to 4,989 over 3 sittings within 1.07 h).",
         "sqlite:bulk sustains 100 virtual users (90 % interval 100 to 100 over 2 sittings within 1.07 h).",
