@@ -67,7 +67,7 @@ pub use audit::{
     Stretch as AuditStretch, audit_again,
 };
 pub use ceiling::NullBackend;
-pub use client::{ClientLoad, Limitation};
+pub use client::{ClientLoad, Limitation, SeenLate};
 pub use criterion::{Criterion, CriterionError};
 pub use descriptors::{TooFewDescriptors, reserve_descriptors};
 pub use iotbench_cycle_finder::Strategy;

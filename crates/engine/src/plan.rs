@@ -113,6 +113,12 @@ impl Plan {
     pub fn devices_of(&self, group: &GroupPlan) -> Range<u32> {
         group.devices.clone().unwrap_or(0..self.table.devices)
     }
+
+    /// The connections of all groups: so many operations can be under way.
+    #[must_use]
+    pub fn connections(&self) -> u64 {
+        self.groups.iter().map(|group| u64::from(group.connections)).sum()
+    }
 }
 
 /// How long each part of a run takes.

@@ -238,7 +238,7 @@ impl Document {
             visibility: outcome.measured.as_ref().and_then(|m| m.visibility.as_ref()).map(Visibility::from),
             measured: measured.map(MeasuredPart::from),
             throughput: measured.map(Throughput::from),
-            latency: measured.map(|m| Latency::of(m, seen_late)),
+            latency: measured.map(|m| Latency::of(m, &seen_late)),
             resources: Resources::of_run(&outcome.resources, outcome.data_disk, Datagrams::of(outcome)),
             others: Some(Others::new(outcome)),
             storage: Storage::new(outcome),
@@ -257,7 +257,7 @@ impl Document {
             document.steady = Some(steady);
             document.remarks.extend(remarks);
         }
-        document.remarks.extend(seen_late::remark(document.latency.as_ref(), seen_late));
+        document.remarks.extend(seen_late::remark(document.latency.as_ref(), &seen_late));
         if let Some(others) = &document.others {
             others.remarks(&mut document.remarks);
         }

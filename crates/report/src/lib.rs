@@ -47,6 +47,7 @@ mod latency_log;
 mod lines;
 mod lock;
 mod markdown;
+mod network;
 mod price;
 mod printable;
 mod query_jitter;

@@ -5,7 +5,7 @@
 mod recovering;
 
 use crate::outcomes;
-use iotbench_engine::{Event, LedgerStore, Observer, OperationRecord, Outcome, Phase, Second};
+use iotbench_engine::{Event, LedgerStore, Observer, OperationRecord, OthersSecond, Outcome, Phase, Second};
 use iotbench_recorder::{Timing, Window};
 use iotbench_report::{
     Document, FolderName, FolderObserver, JOURNAL_FILE, LATENCY_FILE, LEDGER_FILE, MANIFEST_FILE, ManifestError,
@@ -27,7 +27,16 @@ fn observer(out: &Path) -> FolderObserver {
 }
 
 fn second(window: &Window, readings: &[Reading], observer: &mut FolderObserver) -> Result<(), String> {
-    observer.event(&Event::Second(Second { window, phase: Phase::WarmUp, users: 16, readings, others: None }))
+    second_beside(window, readings, None, observer)
+}
+
+fn second_beside(
+    window: &Window,
+    readings: &[Reading],
+    others: Option<OthersSecond>,
+    observer: &mut FolderObserver,
+) -> Result<(), String> {
+    observer.event(&Event::Second(Second { window, phase: Phase::WarmUp, users: 16, readings, others }))
 }
 
 fn reading(at_s: u64) -> Reading {
@@ -49,6 +58,8 @@ fn reading(at_s: u64) -> Reading {
         steal_s: None,
         net_rx_bytes: None,
         net_tx_bytes: None,
+        net_doubtful_bytes: 0,
+        net_missed: 0,
         energy_uj: None,
     };
     Reading { role: "client".into(), node: 0, observation: Observation::Sampled(sample) }

@@ -238,6 +238,7 @@ fn client_summary() -> Summary {
         writes: Writes::default(),
         net_rx_bytes: None,
         net_tx_bytes: None,
+        net_is_least: false,
         energy_uj: None,
     }
 }
