@@ -76,7 +76,7 @@ impl Client {
     /// In front of the server at a host and port.
     pub fn of(product: &Product, address: &dyn Display) -> Self {
         let token = NamedTempFile::new().unwrap();
-        std::fs::write(token.path(), "s3cret").unwrap();
+        fs::write(token.path(), "s3cret").unwrap();
         let mut settings = (product.settings)();
         let mut url: Url = format!("http://{address}/").parse().unwrap();
         if product.name == "influxdb2" {
