@@ -23,58 +23,9 @@ pub use closure::Closure;
 
 use iotbench_core::Backend;
 
-#[cfg(any(
-    feature = "sqlite",
-    feature = "mariadb",
-    feature = "postgres",
-    feature = "mongodb",
-    feature = "_http",
-    feature = "memory"
-))]
-mod answer;
-#[cfg(any(feature = "influxdb", feature = "questdb"))]
-mod cell;
 #[cfg(test)]
 #[cfg(any(feature = "sqlite", feature = "mariadb", feature = "postgres", feature = "mongodb"))]
 mod explained;
-#[cfg(any(feature = "mariadb", feature = "postgres", feature = "mongodb", feature = "_http"))]
-mod handshake;
-#[cfg(feature = "_http")]
-mod http;
-#[cfg(any(feature = "sqlite", feature = "mariadb", feature = "postgres"))]
-mod json;
-#[cfg(feature = "_line_protocol")]
-mod line_protocol;
-#[cfg(any(feature = "kairosdb", feature = "opentsdb"))]
-mod metrics;
-#[cfg(any(
-    feature = "sqlite",
-    feature = "mariadb",
-    feature = "postgres",
-    feature = "_line_protocol",
-    feature = "mongodb",
-    feature = "kairosdb",
-    feature = "opentsdb",
-    feature = "databus",
-    feature = "memory",
-    feature = "blackhole"
-))]
-mod refuse;
-
-#[cfg(any(feature = "sqlite", feature = "mariadb", feature = "postgres", feature = "mongodb"))]
-mod second;
-#[cfg(any(feature = "kairosdb", feature = "databus"))]
-mod series;
-#[cfg(any(
-    feature = "sqlite",
-    feature = "mariadb",
-    feature = "postgres",
-    feature = "mongodb",
-    feature = "questdb",
-    feature = "influxdb2",
-    feature = "databus"
-))]
-mod span;
 
 #[cfg(feature = "blackhole")]
 mod blackhole;

@@ -1,7 +1,7 @@
 //! A target that acknowledges at once and keeps nothing: what a run against it costs is the cost of the tool itself.
 
-use crate::refuse::refuse;
 use async_trait::async_trait;
+use iotbench_backend_kit::refuse::refuse;
 use iotbench_core::{
     Acknowledged, Acknowledgement, Backend, Batch, Capabilities, ComputedBy, Counts, Database, Domain, Duplicates,
     Error, Layout, OpenRequest, Promise, PromiseLevel, PromiseSource, Query, Reader, Reply, ServerFacts, Setting,

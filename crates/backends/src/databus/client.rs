@@ -5,12 +5,12 @@ use super::{
     error::{is_absent, of_status},
     names::CATALOG,
 };
-use crate::http::{
+use hyper::{HeaderMap, Method, StatusCode, body::Bytes};
+use iotbench_backend_kit::http::{
     Connection, Content, Server,
     connection::{given_up, uri},
     limits::MOST_SHORT_BYTES,
 };
-use hyper::{HeaderMap, Method, StatusCode, body::Bytes};
 use iotbench_core::Error;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
 //! The settings of Databus, and what its address says.
 
-use crate::http::{
+use iotbench_backend_kit::http::{
     Server,
     address::{Access, Known, only_one, refuse, server},
 };
@@ -79,7 +79,7 @@ impl Config {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::http::server::{Credentials, Password};
+    use iotbench_backend_kit::http::server::{Credentials, Password};
     use iotbench_core::Endpoint;
 
     fn config(urls: &[&str], settings: &str) -> Result<Config, SettingError> {

@@ -1,7 +1,7 @@
 //! What the errors of Databus mean.
 
-use crate::http::error::{elsewhere, full, retry_after, shown};
 use hyper::{HeaderMap, StatusCode};
+use iotbench_backend_kit::http::error::{elsewhere, full, retry_after, shown};
 use iotbench_core::{Action, Applied, Cause, Error};
 
 /// An answer to a write that is no acknowledgement. The documentation has it that one bad row fails all of a request; the

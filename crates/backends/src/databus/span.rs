@@ -1,6 +1,6 @@
 //! A stretch of whole milliseconds with both ends within.
 
-use crate::span;
+use iotbench_backend_kit::span;
 use iotbench_core::TimeRange;
 
 /// One millisecond.

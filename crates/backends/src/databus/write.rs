@@ -8,7 +8,9 @@ use super::{
     names::stream,
     span::{LATEST_MS, NS_PER_MS},
 };
-use crate::{
+use async_trait::async_trait;
+use hyper::{StatusCode, Uri, body::Bytes};
+use iotbench_backend_kit::{
     http::{
         Connection, Server,
         connection::{given_up, uri},
@@ -16,8 +18,6 @@ use crate::{
     },
     refuse::refuse,
 };
-use async_trait::async_trait;
-use hyper::{StatusCode, Uri, body::Bytes};
 use iotbench_core::{Acknowledged, Batch, Cause, Column, Error, SignalId, TableSpec, Writer};
 use std::{mem, sync::Arc};
 

@@ -1,6 +1,6 @@
 //! One chunk of an answer to InfluxQL: a JSON document whose rows lie flat behind one another.
 
-use crate::cell::Cell;
+use iotbench_backend_kit::cell::Cell;
 use serde::{
     Deserialize, Deserializer,
     de::{DeserializeSeed, Error as _, SeqAccess, Visitor},

@@ -4,12 +4,12 @@ use super::{
     chunk::{Document, Series},
     error,
 };
-use crate::http::{
+use hyper::{Method, StatusCode, Uri, body::Bytes, body::Incoming, header::HeaderName};
+use iotbench_backend_kit::http::{
     Connection, Content, Server,
     connection::{given_up, uri},
     limits::{MOST_PART_BYTES, MOST_REFUSAL_BYTES},
 };
-use hyper::{Method, StatusCode, Uri, body::Bytes, body::Incoming, header::HeaderName};
 use iotbench_core::{Cause, Error, Name};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 

@@ -1,6 +1,6 @@
 //! The settings of InfluxDB, and what its address says.
 
-use crate::http::{
+use iotbench_backend_kit::http::{
     Server,
     address::{Access, Known, one_of, only_one, refuse, server},
 };
@@ -171,7 +171,7 @@ fn udp_address(text: &str, host: &str) -> Result<(String, u16), SettingError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::http::server::{Password, Trust};
+    use iotbench_backend_kit::http::server::{Password, Trust};
 
     fn config_with(url: &str, settings: &str, environment: Option<&str>) -> Result<Config, SettingError> {
         let target = Target { endpoints: vec![url.parse().unwrap()], ..Target::default() };

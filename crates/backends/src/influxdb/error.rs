@@ -1,7 +1,7 @@
 //! What the errors of InfluxDB mean.
 
-use crate::http::error::{cause_of_io, elsewhere, full, retry_after, shown};
 use hyper::{HeaderMap, StatusCode};
+use iotbench_backend_kit::http::error::{cause_of_io, elsewhere, full, retry_after, shown};
 use iotbench_core::{Action, Applied, Cause, Error};
 use std::io;
 

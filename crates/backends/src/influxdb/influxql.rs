@@ -1,6 +1,6 @@
 //! The words of InfluxQL: names, texts, numbers, stretches of time.
 
-use crate::line_protocol::{DEVICE, SIGNAL, VALUE, device_digits};
+use iotbench_backend_kit::line_protocol::{DEVICE, SIGNAL, VALUE, device_digits};
 use iotbench_core::{Devices, Layout, Predicate, SignalId, TableSpec, TimeRange};
 use std::{fmt::Write, ops::Bound};
 

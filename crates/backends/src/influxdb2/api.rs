@@ -1,12 +1,12 @@
 //! The JSON interface of InfluxDB 2.x: setting up, organisations, buckets.
 
 use super::error;
-use crate::http::{
+use hyper::{Method, StatusCode, body::Bytes};
+use iotbench_backend_kit::http::{
     Connection, Content, Server,
     connection::{given_up, uri},
     limits::MOST_SHORT_BYTES,
 };
-use hyper::{Method, StatusCode, body::Bytes};
 use iotbench_core::{Cause, Error};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;

@@ -47,7 +47,7 @@ struct Bucket {
 /// A name that is too long.
 pub(crate) fn name_of(config: &Config, table: &Name) -> Result<Name, iotbench_core::SettingError> {
     let name = Name::new(&format!("{}_{table}", config.bucket));
-    name.map_err(|e| crate::http::address::refuse("bucket", e))
+    name.map_err(|e| iotbench_backend_kit::http::address::refuse("bucket", e))
 }
 
 /// Sets up a private server that nobody has set up yet: organisation, user and token.

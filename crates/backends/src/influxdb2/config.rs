@@ -1,6 +1,6 @@
 //! The settings of InfluxDB 2.x, and what its address says.
 
-use crate::http::{
+use iotbench_backend_kit::http::{
     Server,
     address::{Access, Known, one_of, only_one, refuse, server},
     server::{Credentials, Password},

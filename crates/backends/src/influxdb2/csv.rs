@@ -3,7 +3,7 @@
 //! Source: <https://docs.influxdata.com/influxdb/v2/reference/syntax/annotated-csv/>.
 
 use super::api::improper;
-use crate::http::limits::MOST_SHORT_BYTES;
+use iotbench_backend_kit::http::limits::MOST_SHORT_BYTES;
 use iotbench_core::Error;
 
 /// One record as its fields, quotes taken off.
@@ -159,7 +159,10 @@ impl Tables {
                 let row = Row { names: &self.names, types: &self.types, fields: record };
                 if self.names.iter().any(|name| name == "error") {
                     let text = row.get("error").unwrap_or_default();
-                    return Err(Error::new(iotbench_core::Cause::Server, crate::http::error::shown(text)));
+                    return Err(Error::new(
+                        iotbench_core::Cause::Server,
+                        iotbench_backend_kit::http::error::shown(text),
+                    ));
                 }
                 return Ok(Some(row));
             }

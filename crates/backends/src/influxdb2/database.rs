@@ -9,16 +9,16 @@ use super::{
     error,
     read::FluxReader,
 };
-use crate::{
-    http::connection::uri,
-    influxdb::{
-        DIALECT,
-        client::Client,
-        read::{InfluxReader, count},
-    },
-    line_protocol::{Encoder, HttpWriter},
+use crate::influxdb::{
+    DIALECT,
+    client::Client,
+    read::{InfluxReader, count},
 };
 use async_trait::async_trait;
+use iotbench_backend_kit::{
+    http::connection::uri,
+    line_protocol::{Encoder, HttpWriter},
+};
 use iotbench_core::{
     Acknowledgement, Action, Cause, Counts, Database, Error, Name, OwnedObject, Promise, PromiseLevel, PromiseSource,
     Reader, ServerFacts, SettingError, Settled, TableSpec, Writer,

@@ -1,7 +1,7 @@
 //! What the answers of InfluxDB 2.x that are no success mean: `{"code":"…","message":"…"}`.
 
-use crate::http::error::{elsewhere, full, retry_after, shown};
 use hyper::{HeaderMap, StatusCode};
+use iotbench_backend_kit::http::error::{elsewhere, full, retry_after, shown};
 use iotbench_core::{Action, Applied, Cause, Error};
 use serde::Deserialize;
 

@@ -1,7 +1,7 @@
 //! The Flux of a table in its layout. Whatever is asked, all rows come in one table, in the order that is wanted, and
 //! the time of each as a whole number in the column `ns`.
 
-use crate::{
+use iotbench_backend_kit::{
     line_protocol::{DEVICE, SIGNAL, VALUE, device_digits},
     span::Span,
 };

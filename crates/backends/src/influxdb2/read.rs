@@ -9,7 +9,9 @@ use super::{
     error,
     flux::{Flux, ONE_VALUE, TIME, signal_column, signal_name},
 };
-use crate::{
+use async_trait::async_trait;
+use hyper::{StatusCode, Uri, body::Bytes};
+use iotbench_backend_kit::{
     answer::Answer,
     http::{
         Connection, Content,
@@ -20,8 +22,6 @@ use crate::{
     refuse::refuse_unknown_signals,
     span::Span,
 };
-use async_trait::async_trait;
-use hyper::{StatusCode, Uri, body::Bytes};
 use iotbench_core::{
     Aggregate, Cause, ComputedBy, Counts, Devices, Direction, Error, Name, Query, Reader, Reply, ReplyColumn, SignalId,
     Sink, TableSpec, TimeRange, Value, ValueType,

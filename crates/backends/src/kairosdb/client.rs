@@ -5,14 +5,14 @@ use super::{
     document::Document,
     error::{improper, of_status, of_write},
 };
-use crate::http::{
-    Connection, Content, Server,
-    connection::{given_up, uri},
-    limits::{MOST_SHORT_BYTES, MOST_WHOLE_BYTES},
-};
 use hyper::{
     HeaderMap, Method, Response, StatusCode, Uri,
     body::{Bytes, Incoming},
+};
+use iotbench_backend_kit::http::{
+    Connection, Content, Server,
+    connection::{given_up, uri},
+    limits::{MOST_SHORT_BYTES, MOST_WHOLE_BYTES},
 };
 use iotbench_core::{Cause, Error, Name};
 use serde::Deserialize;

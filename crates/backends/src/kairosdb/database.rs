@@ -8,8 +8,8 @@ use super::{
     read::{KairosReader, count},
     write::{HttpWriter, TelnetWriter},
 };
-use crate::metrics::Queued;
 use async_trait::async_trait;
+use iotbench_backend_kit::metrics::Queued;
 use iotbench_core::{
     Action, Cause, Counts, Database, Error, OwnedObject, Reader, ServerFacts, Settled, TableSpec, Writer,
 };

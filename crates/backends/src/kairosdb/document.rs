@@ -1,6 +1,6 @@
 //! An answer to a question: for each metric that was asked about, its groups with their values.
 
-use crate::metrics::Datapoint;
+use iotbench_backend_kit::metrics::Datapoint;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -30,7 +30,7 @@ pub(crate) struct Group<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metrics::Cell;
+    use iotbench_backend_kit::metrics::Cell;
 
     #[test]
     fn an_answer_is_read_as_the_server_writes_it() {

@@ -1,7 +1,7 @@
 //! What the errors of KairosDB mean.
 
-use crate::http::error::{elsewhere, full, retry_after, shown};
 use hyper::{HeaderMap, StatusCode};
+use iotbench_backend_kit::http::error::{elsewhere, full, retry_after, shown};
 use iotbench_core::{Action, Applied, Cause, Error};
 
 /// An answer to a write that is no acknowledgement. What stands before and after a bad metric is stored all the same, and

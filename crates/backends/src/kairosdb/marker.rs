@@ -10,7 +10,7 @@ use super::{
     names::{OBJECT, marker, markers},
     question::question_about,
 };
-use crate::metrics::{Cell, prefix};
+use iotbench_backend_kit::metrics::{Cell, prefix};
 use iotbench_core::{Action, Cause, Error, Marker, Name, OwnedObject, TableSpec};
 use serde::{Deserialize, Serialize};
 use serde_json::json;

@@ -1,6 +1,6 @@
 //! The names of what marks our tables.
 
-use crate::metrics::PREFIX;
+use iotbench_backend_kit::metrics::PREFIX;
 use iotbench_core::Name;
 
 /// The table's name that would meet the markers.

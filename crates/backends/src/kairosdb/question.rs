@@ -1,6 +1,6 @@
 //! Questions in the server's JSON. Pure.
 
-use crate::metrics::{DEVICE, Span, metric};
+use iotbench_backend_kit::metrics::{DEVICE, Span, metric};
 use iotbench_core::{Devices, Predicate, SignalId, TableSpec};
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! What errors of the driver and of the server mean.
 
-use crate::handshake::with_way_out;
+use iotbench_backend_kit::handshake::with_way_out;
 use iotbench_core::{Action, Applied, Cause, Error};
 use sqlx::mysql::MySqlDatabaseError;
 use std::io;

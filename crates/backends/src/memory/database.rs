@@ -1,8 +1,8 @@
 //! The control plane of the vector, its writers and its readers.
 
 use super::store::{Point, Store};
-use crate::refuse::refuse;
 use async_trait::async_trait;
+use iotbench_backend_kit::refuse::refuse;
 use iotbench_core::{
     Acknowledged, Acknowledgement, Batch, Cause, Counts, Database, Error, Promise, PromiseLevel, PromiseSource, Query,
     Reader, Reply, ServerFacts, Settled, Sink, TableSpec, Writer,

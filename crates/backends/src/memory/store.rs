@@ -1,6 +1,6 @@
 //! The vector of datapoints, and what each query means.
 
-use crate::answer::Answer;
+use iotbench_backend_kit::answer::Answer;
 use iotbench_core::{
     Aggregate, Batch, ComputedBy, Counts, Devices, Direction, Error, Query, Reply, Schema, SignalId, Sink, TimeRange,
     Value, ValueType,

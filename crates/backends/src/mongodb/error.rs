@@ -1,6 +1,6 @@
 //! What the errors of MongoDB, and of the way to it, mean.
 
-use crate::handshake::with_way_out;
+use iotbench_backend_kit::handshake::with_way_out;
 use iotbench_core::{Action, Applied, Cause, Error};
 use mongodb::error::{Error as DriverError, ErrorKind};
 use std::io;

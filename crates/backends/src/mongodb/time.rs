@@ -1,7 +1,7 @@
 //! Times as fields of documents: a coarse one and the nanoseconds beside it.
 
 use super::config::Precision;
-use crate::{second, span::Span};
+use iotbench_backend_kit::{second, span::Span};
 use mongodb::bson::{Bson, DateTime, Document, RawBsonRef, RawDocument, doc};
 
 const MILLISECOND_NS: i64 = 1_000_000;

@@ -6,7 +6,8 @@ use super::{
     facts::{Told, Version},
     question::{Asked, deletion, question},
 };
-use crate::{
+use hyper::{HeaderMap, Method, Response, StatusCode, Uri, body::Bytes, body::Incoming};
+use iotbench_backend_kit::{
     http::{
         Connection, Content, Server,
         connection::{given_up, uri},
@@ -14,7 +15,6 @@ use crate::{
     },
     metrics::Span,
 };
-use hyper::{HeaderMap, Method, Response, StatusCode, Uri, body::Bytes, body::Incoming};
 use iotbench_core::{Devices, Error};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};

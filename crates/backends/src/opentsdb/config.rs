@@ -1,6 +1,6 @@
 //! The settings of OpenTSDB, and what its addresses say.
 
-use crate::http::{
+use iotbench_backend_kit::http::{
     Server,
     address::{Access, Known, refuse, server},
 };

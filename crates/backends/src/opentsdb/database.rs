@@ -8,8 +8,8 @@ use super::{
     read::{OpenTsdbReader, count},
     write::HttpWriter,
 };
-use crate::{http::Server, metrics::Queued};
 use async_trait::async_trait;
+use iotbench_backend_kit::{http::Server, metrics::Queued};
 use iotbench_core::{Cause, Counts, Database, Error, OwnedObject, Reader, ServerFacts, Settled, TableSpec, Writer};
 use std::sync::{
     Arc,

@@ -1,7 +1,7 @@
 //! An answer to a question: the series that were found, with their values as far as was asked.
 
 use super::{error::improper, question::Asked};
-use crate::metrics::{Cell, DEVICE, Datapoint, Series, Span, device_number};
+use iotbench_backend_kit::metrics::{Cell, DEVICE, Datapoint, Series, Span, device_number};
 use iotbench_core::{Devices, Error};
 use serde::Deserialize;
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! What the errors of OpenTSDB mean.
 
-use crate::http::error::{elsewhere, full, retry_after, shown};
 use hyper::{HeaderMap, StatusCode};
+use iotbench_backend_kit::http::error::{elsewhere, full, retry_after, shown};
 use iotbench_core::{Action, Applied, Cause, Error};
 use serde::Deserialize;
 

@@ -8,7 +8,7 @@ use super::{
     client::Client,
     question::{ALL, Asked},
 };
-use crate::{
+use iotbench_backend_kit::{
     http::Server,
     metrics::{DEVICE, metric, prefix},
 };

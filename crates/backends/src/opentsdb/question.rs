@@ -1,6 +1,6 @@
 //! Questions in the server's JSON. Pure.
 
-use crate::metrics::{DEVICE, Span, metric};
+use iotbench_backend_kit::metrics::{DEVICE, Span, metric};
 use iotbench_core::{Aggregate, Devices, SignalId, TableSpec};
 use serde_json::{Value, json};
 
@@ -32,7 +32,7 @@ impl Asked {
 
     /// One figure of each series.
     pub(crate) fn figure(self, aggregate: Aggregate) -> Self {
-        Self { figure: Some(format!("0all-{}", crate::metrics::name_of(aggregate))), ..self }
+        Self { figure: Some(format!("0all-{}", iotbench_backend_kit::metrics::name_of(aggregate))), ..self }
     }
 
     /// The number of values of each series.

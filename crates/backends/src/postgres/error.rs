@@ -1,6 +1,6 @@
 //! What PostgreSQL's and the driver's errors mean.
 
-use crate::handshake::with_way_out;
+use iotbench_backend_kit::handshake::with_way_out;
 use iotbench_core::{Action, Applied, Cause, Error};
 use sqlx::postgres::{PgDatabaseError, PgSeverity};
 use std::io::{self, ErrorKind};

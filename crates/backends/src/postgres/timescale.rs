@@ -5,7 +5,7 @@ use super::{
     layout::{Table, literal},
     own_database,
 };
-use crate::second::SECOND_NS;
+use iotbench_backend_kit::second::SECOND_NS;
 use iotbench_core::{Action, Cause, Error};
 use sqlx::{Executor, PgConnection};
 

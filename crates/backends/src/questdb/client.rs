@@ -1,7 +1,8 @@
 //! Asks QuestDB on a connection of its own.
 
 use super::{error, rows::Rows};
-use crate::{
+use hyper::{Method, StatusCode};
+use iotbench_backend_kit::{
     cell::Cell,
     http::{
         Connection, Server,
@@ -9,7 +10,6 @@ use crate::{
         limits::MOST_REFUSAL_BYTES,
     },
 };
-use hyper::{Method, StatusCode};
 use iotbench_core::Error;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 

@@ -9,8 +9,8 @@ use super::{
     sql::text,
     write,
 };
-use crate::cell::Cell;
 use async_trait::async_trait;
+use iotbench_backend_kit::cell::Cell;
 use iotbench_core::{Counts, Database, Error, OwnedObject, Reader, ServerFacts, Settled, TableSpec, Writer};
 use std::sync::Arc;
 

@@ -7,7 +7,7 @@ use super::{
     rows::improper,
     sql::{create_table, quoted, text},
 };
-use crate::cell::Cell;
+use iotbench_backend_kit::cell::Cell;
 use iotbench_core::{Cause, Error, Name, OwnedObject, TableSpec};
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
 //! Takes an answer of `/exec` apart as it comes: `{"dataset":[[1,"a"],[2,null]],"count":2}`, row by row.
 
-use crate::{cell::Cell, http::limits::MOST_PART_BYTES};
+use iotbench_backend_kit::{cell::Cell, http::limits::MOST_PART_BYTES};
 use iotbench_core::{Cause, Error};
 
 /// What stands before the first row.

@@ -1,7 +1,7 @@
 //! The SQL of a table in its layout.
 
 use super::config::Partition;
-use crate::{
+use iotbench_backend_kit::{
     line_protocol::{DEVICE, SIGNAL, VALUE, device_digits},
     span::Span,
 };

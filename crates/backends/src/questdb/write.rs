@@ -1,7 +1,7 @@
 //! Writes lines.
 
 use super::{config::Config, error};
-use crate::{
+use iotbench_backend_kit::{
     http::connection::uri,
     line_protocol::{Dialect, Encoder, HttpWriter, TimeRule},
 };

@@ -1,6 +1,6 @@
 //! The settings of VictoriaMetrics, and what its address says.
 
-use crate::http::{
+use iotbench_backend_kit::http::{
     Server,
     address::{Access, Known, only_one, refuse, server},
 };

@@ -1,7 +1,7 @@
 //! What the answers of VictoriaMetrics that are no success mean.
 
-use crate::http::error::{elsewhere, full, retry_after, shown};
 use hyper::{HeaderMap, StatusCode};
+use iotbench_backend_kit::http::error::{elsewhere, full, retry_after, shown};
 use iotbench_core::{Action, Applied, Cause, Error};
 
 /// An answer to `/write` that is no acknowledgement. What is refused with a 4xx was not read to its end, and lines

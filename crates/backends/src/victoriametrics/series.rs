@@ -1,6 +1,6 @@
 //! Which series are ours, how they are named, and the words that choose some of them.
 
-use crate::line_protocol::{DEVICE, SIGNAL, VALUE, device_digits};
+use iotbench_backend_kit::line_protocol::{DEVICE, SIGNAL, VALUE, device_digits};
 use iotbench_core::{Devices, Layout, Name, SignalId, TableSpec, TimeRange};
 use std::ops::Bound;
 

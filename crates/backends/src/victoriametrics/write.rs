@@ -7,8 +7,8 @@ use super::{
     error,
     series::{EARLIEST_MS, OWN_LABEL, Own},
 };
-use crate::http::connection::uri;
-use crate::line_protocol::{Dialect, Encoder, HttpWriter, TimeRule};
+use iotbench_backend_kit::http::connection::uri;
+use iotbench_backend_kit::line_protocol::{Dialect, Encoder, HttpWriter, TimeRule};
 use iotbench_core::{Batch, Cause, Column, Error, TableSpec, TimeUnit};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use std::sync::Arc;

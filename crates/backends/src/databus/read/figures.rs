@@ -2,11 +2,8 @@
 //! point, and it has no module for several figures at once.
 
 use super::{devices_of, walk::Walk};
-use crate::{
-    answer::Answer,
-    databus::{client::Client, document::Number, span::Span},
-    series::Series,
-};
+use crate::databus::{client::Client, document::Number, span::Span};
+use iotbench_backend_kit::{answer::Answer, series::Series};
 use iotbench_core::{Aggregate, ComputedBy, Devices, Error, Reply, SignalId, Sink, TableSpec, Value, ValueType};
 use std::ops::ControlFlow;
 

@@ -11,9 +11,9 @@ use super::{
     names::stream,
     span::{NS_PER_MS, Span},
 };
-use crate::{answer::Answer, refuse::refuse_unknown_signals};
 use async_trait::async_trait;
 use figures::Wish;
+use iotbench_backend_kit::{answer::Answer, refuse::refuse_unknown_signals};
 use iotbench_core::{
     ComputedBy, Counts, Devices, Direction, Error, Predicate, Query, Reader, Reply, ReplyColumn, SignalId, Sink,
     TableSpec, TimeRange, Value, ValueType,

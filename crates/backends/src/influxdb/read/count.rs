@@ -1,9 +1,9 @@
 //! Counts what is stored.
 
 use super::decode::device_of;
-use crate::cell::Cell;
 use crate::influxdb::{client::Client, influxql::Select, marker::no_mark};
-use crate::line_protocol::{DEVICE, SIGNAL};
+use iotbench_backend_kit::cell::Cell;
+use iotbench_backend_kit::line_protocol::{DEVICE, SIGNAL};
 use iotbench_core::{Cause, Counts, Error, Layout, TableSpec};
 use std::collections::BTreeMap;
 

@@ -1,6 +1,7 @@
 //! Times and devices of an answer.
 
-use crate::{cell::Cell, influxdb::chunk::Series, line_protocol::DEVICE};
+use crate::influxdb::chunk::Series;
+use iotbench_backend_kit::{cell::Cell, line_protocol::DEVICE};
 use iotbench_core::{Cause, Error};
 
 /// The time of a row: its first cell.

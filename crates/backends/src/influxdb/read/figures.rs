@@ -4,14 +4,14 @@ use super::{
     decode::device_of,
     points::{Order, Wanted, stream},
 };
-use crate::{
+use crate::influxdb::{
+    chunk::Series,
+    client::Client,
+    influxql::{Select, Span, field, signal_name, signals_condition},
+};
+use iotbench_backend_kit::{
     answer::Answer,
     cell::{Cell, number, value},
-    influxdb::{
-        chunk::Series,
-        client::Client,
-        influxql::{Select, Span, field, signal_name, signals_condition},
-    },
     line_protocol::{DEVICE, SIGNAL},
 };
 use iotbench_core::{Aggregate, ComputedBy, Error, Layout, Reply, SignalId, Sink, TableSpec, Value, ValueType};

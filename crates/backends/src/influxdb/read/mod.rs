@@ -12,15 +12,15 @@ use super::{
     client::Client,
     influxql::{Select, Span, devices_condition, quoted},
 };
-use crate::{
+use async_trait::async_trait;
+use decode::time;
+use figures::Wish;
+use iotbench_backend_kit::{
     answer::Answer,
     cell::{Cell, value},
     line_protocol::VALUE,
     refuse::refuse_unknown_signals,
 };
-use async_trait::async_trait;
-use decode::time;
-use figures::Wish;
 use iotbench_core::{
     Cause, ComputedBy, Counts, Devices, Error, Layout, Query, Reader, Reply, SignalId, Sink, TableSpec, TimeRange,
     Value, ValueType,

@@ -1,13 +1,13 @@
 //! Datapoints as they are stored: a row each in layout wide, a row a value in layout narrow.
 
 use super::decode::{device, device_of, time};
-use crate::cell::Cell;
 use crate::influxdb::{
     chunk::Series,
     client::Client,
     influxql::{Select, Span, field, quoted, signal_name, signals_condition},
 };
-use crate::line_protocol::{DEVICE, SIGNAL, VALUE};
+use iotbench_backend_kit::cell::Cell;
+use iotbench_backend_kit::line_protocol::{DEVICE, SIGNAL, VALUE};
 use iotbench_core::{Cause, Error, Layout, SignalId, TableSpec};
 use std::collections::{BTreeMap, HashMap};
 

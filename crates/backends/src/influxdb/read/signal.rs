@@ -1,11 +1,11 @@
 //! One signal of one device: the first or last that meets a predicate, the least, the greatest, the newest.
 
 use super::decode::time;
-use crate::cell::{Cell, number, value};
 use crate::influxdb::{
     client::Client,
     influxql::{Select, Span, condition, devices_condition, field, signals_condition},
 };
+use iotbench_backend_kit::cell::{Cell, number, value};
 use iotbench_core::{Devices, Direction, Error, Predicate, SignalId, TableSpec, TimeRange, ValueType};
 use std::{ops::Bound, slice::from_ref};
 

@@ -9,8 +9,8 @@ use super::{
     error,
     influxql::{EARLIEST_NS, LATEST_NS},
 };
-use crate::http::Server;
-use crate::line_protocol::{Dialect, Encoder, HttpWriter, TimeRule};
+use iotbench_backend_kit::http::Server;
+use iotbench_backend_kit::line_protocol::{Dialect, Encoder, HttpWriter, TimeRule};
 use iotbench_core::{Error, Name, TableSpec, TimeUnit};
 use std::sync::Arc;
 

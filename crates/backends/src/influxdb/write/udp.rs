@@ -1,12 +1,12 @@
 //! Writes in datagrams: nothing is acknowledged.
 
 use super::DIALECT;
-use crate::{
+use crate::influxdb::{config::Datagram, error, settle::Datagrams};
+use async_trait::async_trait;
+use iotbench_backend_kit::{
     http::{error::of_connect, server::resolve},
-    influxdb::{config::Datagram, error, settle::Datagrams},
     line_protocol::Encoder,
 };
-use async_trait::async_trait;
 use iotbench_core::{Acknowledged, Batch, Cause, Error, TableSpec, Writer};
 use std::{net::Ipv4Addr, net::Ipv6Addr, net::SocketAddr, ops::Range, sync::Arc};
 use tokio::net::UdpSocket;

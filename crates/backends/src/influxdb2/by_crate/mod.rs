@@ -8,9 +8,9 @@ pub(crate) use read::ask;
 pub(crate) use write::CrateWriter;
 
 use super::{config::Config, error};
-use crate::http::error::shown;
 use ::influxdb2::{Client, ClientBuilder, RequestError};
 use hyper::{HeaderMap, StatusCode};
+use iotbench_backend_kit::http::error::shown;
 use iotbench_core::{Action, Applied, Cause, Error};
 use std::error::Error as _;
 

@@ -2,16 +2,14 @@
 //! body as a piece of its own.
 
 use super::of_request;
-use crate::{
-    influxdb::DIALECT,
-    line_protocol::{DEVICE, Encoder, SIGNAL, VALUE, device_digits},
-};
+use crate::influxdb::DIALECT;
 use ::influxdb2::{
     Client,
     models::{DataPoint, FieldValue},
 };
 use async_trait::async_trait;
 use futures_util::stream;
+use iotbench_backend_kit::line_protocol::{DEVICE, Encoder, SIGNAL, VALUE, device_digits};
 use iotbench_core::{Acknowledged, Batch, Cause, Column, Error, Layout, Name, TableSpec, Writer};
 use std::sync::Arc;
 

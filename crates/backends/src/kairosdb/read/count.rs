@@ -1,15 +1,13 @@
 //! Counts what is stored.
 
 use super::points::device_of;
-use crate::{
-    kairosdb::{
-        client::Client,
-        document::Document,
-        error::improper,
-        question::{ALL, Asked, question},
-    },
-    metrics::{self, Cell},
+use crate::kairosdb::{
+    client::Client,
+    document::Document,
+    error::improper,
+    question::{ALL, Asked, question},
 };
+use iotbench_backend_kit::metrics::{self, Cell};
 use iotbench_core::{Counts, Error, TableSpec};
 
 /// Datapoints and values of the first `signals` signals, and the bytes of the answer. The server counts values.

@@ -1,13 +1,13 @@
 //! Figures of signals, device by device: worked out by the server, and by us where texts are read as numbers.
 
 use super::points::points;
-use crate::{
-    kairosdb::{
-        client::Client,
-        document::Document,
-        error::improper,
-        question::{Asked, question},
-    },
+use crate::kairosdb::{
+    client::Client,
+    document::Document,
+    error::improper,
+    question::{Asked, question},
+};
+use iotbench_backend_kit::{
     metrics::{Figures, Span, name_of, number},
     series::Series,
 };

@@ -12,13 +12,13 @@ use super::{
     document::Document,
     question::{ALL, Asked, question},
 };
-use crate::{
+use async_trait::async_trait;
+use figures::Wish;
+use iotbench_backend_kit::{
     answer::Answer,
     metrics::{Cell, DEVICE, NOTHING, Span, counts_row, device_number, number, one_point, push, types},
     refuse::refuse_unknown_signals,
 };
-use async_trait::async_trait;
-use figures::Wish;
 use iotbench_core::{
     ComputedBy, Devices, Error, Query, Reader, Reply, SignalId, Sink, TableSpec, TimeRange, ValueType,
 };

@@ -1,12 +1,10 @@
 //! The series of an answer. Each metric that was asked about is a signal.
 
-use crate::{
-    kairosdb::{
-        document::{Document, Group},
-        error::improper,
-    },
-    metrics::{self, DEVICE, Series, Take, device_number},
+use crate::kairosdb::{
+    document::{Document, Group},
+    error::improper,
 };
+use iotbench_backend_kit::metrics::{self, DEVICE, Series, Take, device_number};
 use iotbench_core::Error;
 
 /// Gives the datapoints of an answer, by device and time, to `take`.

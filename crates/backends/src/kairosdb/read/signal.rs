@@ -1,15 +1,13 @@
 //! Questions about one signal of one device. The server compares numbers; texts are compared here.
 
 use super::points::points;
-use crate::{
-    kairosdb::{
-        client::Client,
-        document::Document,
-        error::improper,
-        question::{ALL, Asked, question},
-    },
-    metrics::{Found, Span, ns, number},
+use crate::kairosdb::{
+    client::Client,
+    document::Document,
+    error::improper,
+    question::{ALL, Asked, question},
 };
+use iotbench_backend_kit::metrics::{Found, Span, ns, number};
 use iotbench_core::{Devices, Direction, Error, Predicate, SignalId, TableSpec, TimeRange, ValueType};
 use std::ops::Bound;
 

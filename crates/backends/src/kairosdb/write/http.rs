@@ -1,16 +1,16 @@
 //! Writes over HTTP: one request a batch.
 
 use super::{json::JsonEncoder, refuse_batch};
-use crate::{
-    http::{Connection, Content, Gzip, Server, connection::given_up, limits::MOST_REFUSAL_BYTES},
-    kairosdb::{
-        client::{JSON, write_uri},
-        error::of_write,
-    },
-    metrics::Queued,
+use crate::kairosdb::{
+    client::{JSON, write_uri},
+    error::of_write,
 };
 use async_trait::async_trait;
 use hyper::{StatusCode, Uri, body::Bytes};
+use iotbench_backend_kit::{
+    http::{Connection, Content, Gzip, Server, connection::given_up, limits::MOST_REFUSAL_BYTES},
+    metrics::Queued,
+};
 use iotbench_core::{Acknowledged, Batch, Error, TableSpec, Writer};
 use std::{mem, sync::Arc};
 
@@ -40,7 +40,7 @@ impl HttpWriter {
             encoder: JsonEncoder::new(&table),
             table,
             text: Vec::new(),
-            gzip: gzip.then(Gzip::new),
+            gzip: gzip.then(Gzip::fastest),
             compressed: Vec::new(),
             queued,
         })

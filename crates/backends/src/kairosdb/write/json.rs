@@ -1,6 +1,6 @@
 //! A batch as JSON: for each run of a device and each signal one object with all its values.
 
-use crate::metrics::{DEVICE, NS_PER_MS, metric, push_value};
+use iotbench_backend_kit::metrics::{DEVICE, NS_PER_MS, metric, push_value};
 use iotbench_core::{Batch, SignalId, TableSpec, ValueType};
 
 /// Encodes batches. Nothing is allocated per datapoint once the buffer has its size.

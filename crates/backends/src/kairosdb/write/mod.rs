@@ -8,7 +8,7 @@ pub(crate) use http::HttpWriter;
 pub(crate) use telnet::TelnetWriter;
 
 use super::question::ALL;
-use crate::refuse::refuse;
+use iotbench_backend_kit::refuse::refuse;
 use iotbench_core::{Batch, Cause, Column, Error, TableSpec};
 
 /// A text is stored with two bytes of length in an encoding that doubles some characters.

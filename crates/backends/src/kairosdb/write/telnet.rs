@@ -1,11 +1,11 @@
 //! Writes lines over TCP: `putm METRIC MILLISECONDS VALUE device=NUMBER`, one a value. Nothing is acknowledged.
 
 use super::refuse_batch;
-use crate::{
+use async_trait::async_trait;
+use iotbench_backend_kit::{
     http::{error::of_connect, server::resolve},
     metrics::{DEVICE, NS_PER_MS, Queued, metric},
 };
-use async_trait::async_trait;
 use iotbench_core::{
     Acknowledged, Action, Applied, Batch, Cause, Column, Error, SignalId, TableSpec, ValueType, Writer,
 };

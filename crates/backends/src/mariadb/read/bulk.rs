@@ -6,8 +6,8 @@ use super::{
     points::{Figures, Points, Shape, Stretch, Values, cell, out_of_range, types},
     selection::{Order, Selection, Statement},
 };
-use crate::span::Span;
-use crate::{
+use iotbench_backend_kit::span::Span;
+use iotbench_backend_kit::{
     json::read_second,
     second::{SECOND_NS, join, split},
 };

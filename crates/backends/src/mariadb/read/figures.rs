@@ -6,7 +6,8 @@ use super::{
     selection::{Order, Selection},
     stream::each,
 };
-use crate::{answer::Answer, mariadb::error::classify, span::Span};
+use crate::mariadb::error::classify;
+use iotbench_backend_kit::{answer::Answer, span::Span};
 use iotbench_core::{Aggregate, Devices, Error, Reply, SignalId, Sink, Value, ValueType};
 use std::ops::ControlFlow;
 

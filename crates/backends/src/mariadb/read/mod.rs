@@ -17,9 +17,9 @@ use super::{
     layout::{index_name, qualified, quoted},
     server::execute,
 };
-use crate::{answer::Answer, span::Span};
 use async_trait::async_trait;
 use bulk::BulkShape;
+use iotbench_backend_kit::{answer::Answer, span::Span};
 use iotbench_core::{
     Cause, Chunk, ComputedBy, Counts, Devices, Direction, Error, Layout, Predicate, Query, Reader, Reply, SignalId,
     Sink, TableSpec, Value, ValueType,

@@ -8,8 +8,8 @@ use super::{
     },
     selection::{Order, Selection, Statement},
 };
-use crate::second::join;
-use crate::span::Span;
+use iotbench_backend_kit::second::join;
+use iotbench_backend_kit::span::Span;
 use iotbench_core::{ComputedBy, Error, ReplyColumn, SignalId, ValueType};
 use sqlx::mysql::MySqlRow;
 use std::sync::Arc;

@@ -6,7 +6,7 @@ use super::{
     points::{Values, types},
     selection::{Order, Selection},
 };
-use crate::{answer::Answer, span::Span};
+use iotbench_backend_kit::{answer::Answer, span::Span};
 use iotbench_core::{ComputedBy, Devices, Error, Reply, SignalId, Sink};
 use std::{cmp::Reverse, collections::BinaryHeap, ops::ControlFlow};
 

@@ -6,8 +6,9 @@ use super::{
     selection::{Order, Selection},
     stream::ChunkRow,
 };
-use crate::{mariadb::error::classify, span::Span};
+use crate::mariadb::error::classify;
 use futures_util::TryStreamExt;
+use iotbench_backend_kit::span::Span;
 use iotbench_core::{Chunk, Error, Schema, SignalId};
 use sqlx::MySqlConnection;
 

@@ -2,7 +2,7 @@
 
 use super::selection::{Selection, Statement};
 use crate::mariadb::error::classify;
-use crate::span::Span;
+use iotbench_backend_kit::span::Span;
 use iotbench_core::{Cause, ComputedBy, Error, ReplyColumn, Schema, SignalId, Value, ValueType};
 use sqlx::{Row, mysql::MySqlRow};
 

@@ -5,8 +5,9 @@ use super::{
     points::{Figures, Points, Shape, Stretch, Values, cell, decode, figures_at, figures_sql, number_sql, rank_sql},
     selection::{Order, Selection, Statement},
 };
-use crate::span::Span;
-use crate::{json::read_object, mariadb::layout::quoted};
+use crate::mariadb::layout::quoted;
+use iotbench_backend_kit::json::read_object;
+use iotbench_backend_kit::span::Span;
 use iotbench_core::{Cause, ComputedBy, Error, Layout, ReplyColumn, SignalId, ValueType};
 use sqlx::mysql::MySqlRow;
 use std::sync::Arc;

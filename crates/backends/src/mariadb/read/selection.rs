@@ -1,6 +1,6 @@
 //! Which datapoints are wanted, and the SQL and the parameters that select them.
 
-use crate::{second::split, span::Span};
+use iotbench_backend_kit::{second::split, span::Span};
 use iotbench_core::{Cause, Error, Predicate, SignalId};
 use sqlx::{Arguments, mysql::MySqlArguments};
 

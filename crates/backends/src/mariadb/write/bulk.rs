@@ -5,7 +5,7 @@ use super::{
     document::JsonTexts,
     records::{Places, Records, with_device},
 };
-use crate::{json::push_second, second::split};
+use iotbench_backend_kit::{json::push_second, second::split};
 use iotbench_core::{Batch, TableSpec};
 use sqlx::error::BoxDynError;
 

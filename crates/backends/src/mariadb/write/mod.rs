@@ -13,10 +13,10 @@ use super::{
     layout::qualified,
     server::execute,
 };
-use crate::refuse::refuse;
 use async_trait::async_trait;
 use bulk::BulkRecords;
 use document::DocumentRecords;
+use iotbench_backend_kit::refuse::refuse;
 use iotbench_core::{Acknowledged, Action, Applied, Batch, Cause, Error, Layout, TableSpec, Writer};
 use narrow::NarrowRecords;
 use records::{Places, Records};

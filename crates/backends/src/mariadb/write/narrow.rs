@@ -1,7 +1,7 @@
 //! Writes layout narrow: one row a value, as Table I of the Hof study.
 
 use super::records::{Places, Records, bytes_of_value, devices_of, with_device};
-use crate::second::split;
+use iotbench_backend_kit::second::split;
 use iotbench_core::{Batch, TableSpec};
 use sqlx::error::BoxDynError;
 

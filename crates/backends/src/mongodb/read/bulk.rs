@@ -5,7 +5,8 @@ use super::{
     points::{Points, time},
     shape::Shape,
 };
-use crate::{answer::Answer, mongodb::time::TimeFields, span::Span};
+use crate::mongodb::time::TimeFields;
+use iotbench_backend_kit::{answer::Answer, span::Span};
 use iotbench_core::{Cause, Chunk, Error, SignalId};
 use mongodb::bson::RawDocument;
 

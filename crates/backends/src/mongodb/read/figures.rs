@@ -5,7 +5,7 @@ use super::{
     shape::Shape,
     wanted::Asked,
 };
-use crate::{answer::Answer, span::Span};
+use iotbench_backend_kit::{answer::Answer, span::Span};
 use iotbench_core::{Aggregate, Cause, Error, Layout, SignalId, Value};
 use mongodb::bson::{Bson, Document, RawBsonRef, RawDocument, doc};
 

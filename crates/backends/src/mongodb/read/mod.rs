@@ -11,13 +11,13 @@ mod shape;
 mod wanted;
 
 use super::{error::classify, layout::Table};
-use crate::{answer::Answer, span::Span};
 use async_trait::async_trait;
 use bulk::BulkPoints;
 use count::count_stages;
 use decode::{integer, number};
 use figures::{FigureRows, Figures};
 use futures_util::TryStreamExt;
+use iotbench_backend_kit::{answer::Answer, span::Span};
 use iotbench_core::{Cause, ComputedBy, Counts, Error, Layout, Query, Reader, Reply, SignalId, Sink, Value, ValueType};
 use mongodb::{
     Collection, Database,

@@ -4,7 +4,8 @@ use super::{
     decode::{device, element, value},
     shape::Shape,
 };
-use crate::{answer::Answer, mongodb::time::TimeFields};
+use crate::mongodb::time::TimeFields;
+use iotbench_backend_kit::answer::Answer;
 use iotbench_core::{Cause, Chunk, Error, SignalId};
 use mongodb::bson::{RawBsonRef, RawDocument};
 

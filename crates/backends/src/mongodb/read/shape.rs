@@ -1,10 +1,8 @@
 //! What pipelines must know of a layout.
 
 use super::wanted::{Asked, Order, Wanted};
-use crate::{
-    mongodb::{layout::Table, time::TimeFields},
-    span::Span,
-};
+use crate::mongodb::{layout::Table, time::TimeFields};
+use iotbench_backend_kit::span::Span;
 use iotbench_core::{Devices, Layout, Predicate, SignalId, ValueType};
 use mongodb::bson::{Bson, Document, doc};
 use std::sync::Arc;

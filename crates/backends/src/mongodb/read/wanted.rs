@@ -1,6 +1,6 @@
 //! Which datapoints a query is about. Pure.
 
-use crate::{
+use iotbench_backend_kit::{
     second::{join, split},
     span::Span,
 };

@@ -1,10 +1,8 @@
 //! Layout bulk: a document for all datapoints of one device in one second and one send, as Listing 3 of the Hof study.
 
 use super::{document::encode_time, documents::Documents};
-use crate::{
-    mongodb::{config::Precision, encode::Encoder, layout::Table},
-    second::split,
-};
+use crate::mongodb::{config::Precision, encode::Encoder, layout::Table};
+use iotbench_backend_kit::second::split;
 use iotbench_core::{Applied, Batch};
 use std::ops::Range;
 

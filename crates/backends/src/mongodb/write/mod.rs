@@ -14,11 +14,11 @@ use super::{
     ownership::uuid_of,
     shards::is_router,
 };
-use crate::refuse::refuse;
 use async_trait::async_trait;
 use bulk::BulkDocuments;
 use document::PointDocuments;
 use documents::Documents;
+use iotbench_backend_kit::refuse::refuse;
 use iotbench_core::{Acknowledged, Action, Applied, Batch, Cause, Error, Layout, Writer};
 use mongodb::{
     Database,

@@ -4,10 +4,8 @@ use super::{
     document::note_devices,
     documents::{Documents, places},
 };
-use crate::{
-    mongodb::{encode::Encoder, layout::Table},
-    second::split,
-};
+use crate::mongodb::{encode::Encoder, layout::Table};
+use iotbench_backend_kit::second::split;
 use iotbench_core::{Applied, Batch};
 
 /// `{ device, second, nanosecond, number, measurement }`.

@@ -1,13 +1,11 @@
 //! Counts what is stored.
 
-use crate::{
-    metrics::counts,
-    opentsdb::{
-        client::Client,
-        document::{Document, count_of},
-        question::{ALL, Asked},
-    },
+use crate::opentsdb::{
+    client::Client,
+    document::{Document, count_of},
+    question::{ALL, Asked},
 };
+use iotbench_backend_kit::metrics::counts;
 use iotbench_core::{Counts, Devices, Error, SignalId, TableSpec};
 
 /// So many metrics are counted at once: the server holds what it counts.

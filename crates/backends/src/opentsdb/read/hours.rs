@@ -1,14 +1,12 @@
 //! In which hours there is something, and how much: the server has no limit for an answer, and holds it whole. So where it is
 //! not known how much an answer would be, it is asked first, and then for pieces of bounded length.
 
-use crate::{
-    metrics::Span,
-    opentsdb::{
-        client::Client,
-        document::{Document, count_of},
-        question::{Asked, HOUR_MS},
-    },
+use crate::opentsdb::{
+    client::Client,
+    document::{Document, count_of},
+    question::{Asked, HOUR_MS},
 };
+use iotbench_backend_kit::metrics::Span;
 use iotbench_core::{Devices, Error, SignalId, TableSpec};
 use std::collections::BTreeMap;
 

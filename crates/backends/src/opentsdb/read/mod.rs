@@ -11,13 +11,13 @@ use super::{
     document::Document,
     question::{ALL, Asked},
 };
-use crate::{
+use async_trait::async_trait;
+use hours::{Hours, MOST_VALUES};
+use iotbench_backend_kit::{
     answer::Answer,
     metrics::{Cell, Figures, NOTHING, Span, counts_row, number, one_point, points, push, types},
     refuse::refuse_unknown_signals,
 };
-use async_trait::async_trait;
-use hours::{Hours, MOST_VALUES};
 use iotbench_core::{
     Aggregate, ComputedBy, Devices, Error, Query, Reader, Reply, SignalId, Sink, TableSpec, TimeRange, ValueType,
 };

@@ -2,15 +2,13 @@
 //! here.
 
 use super::hours::{Hours, MOST_VALUES};
-use crate::{
-    metrics::{Cell, Found, Span, ns, number},
-    opentsdb::{
-        client::Client,
-        document::Document,
-        error::improper,
-        question::{ALL, Asked},
-    },
+use crate::opentsdb::{
+    client::Client,
+    document::Document,
+    error::improper,
+    question::{ALL, Asked},
 };
+use iotbench_backend_kit::metrics::{Cell, Found, Span, ns, number};
 use iotbench_core::{Devices, Direction, Error, Predicate, SignalId, TableSpec, TimeRange, ValueType};
 use std::ops::{Bound, ControlFlow};
 

@@ -1,10 +1,8 @@
 //! What became of the values of one request, by the server's account of it. Pure.
 
-use crate::{
-    metrics::{DEVICE, NS_PER_MS, prefix},
-    opentsdb::error::{of_value, of_write},
-};
+use crate::opentsdb::error::{of_value, of_write};
 use hyper::{HeaderMap, StatusCode};
+use iotbench_backend_kit::metrics::{DEVICE, NS_PER_MS, prefix};
 use iotbench_core::{Applied, Batch, Error, TableSpec};
 use serde::Deserialize;
 use std::{

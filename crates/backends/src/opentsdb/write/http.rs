@@ -5,20 +5,20 @@ use super::{
     json::JsonEncoder,
     refuse_batch,
 };
-use crate::{
+use crate::opentsdb::{
+    client::{Client, JSON},
+    config::Method,
+};
+use async_trait::async_trait;
+use hyper::{Uri, body::Bytes};
+use iotbench_backend_kit::{
     http::{
         Connection, Content, Gzip, Server,
         connection::{given_up, uri},
         limits::MOST_PART_BYTES,
     },
     metrics::Queued,
-    opentsdb::{
-        client::{Client, JSON},
-        config::Method,
-    },
 };
-use async_trait::async_trait;
-use hyper::{Uri, body::Bytes};
 use iotbench_core::{Acknowledged, Batch, Cause, Error, TableSpec, Writer};
 use std::{mem, ops::Range, sync::Arc};
 
@@ -54,7 +54,7 @@ impl HttpWriter {
             table,
             most_body_bytes,
             text: Vec::new(),
-            gzip: method.gzip.then(Gzip::new),
+            gzip: method.gzip.then(Gzip::fastest),
             compressed: Vec::new(),
             queued,
         })

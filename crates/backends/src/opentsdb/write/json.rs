@@ -1,6 +1,6 @@
 //! Rows of a batch as JSON: an object a value.
 
-use crate::metrics::{DEVICE, NS_PER_MS, metric, push_value};
+use iotbench_backend_kit::metrics::{DEVICE, NS_PER_MS, metric, push_value};
 use iotbench_core::{Batch, SignalId, TableSpec};
 use std::ops::Range;
 

@@ -7,7 +7,7 @@ mod json;
 pub(crate) use http::HttpWriter;
 
 use super::question::ALL;
-use crate::refuse::refuse;
+use iotbench_backend_kit::refuse::refuse;
 use iotbench_core::{Batch, Cause, Error, TableSpec};
 
 /// Refuses what cannot be stored as it is: times between milliseconds, or out of range.

@@ -4,7 +4,7 @@ use super::{
     points::{Cells, Points},
     shape::Shape,
 };
-use crate::{answer::Answer, json::read_second, second::join, span::Span};
+use iotbench_backend_kit::{answer::Answer, json::read_second, second::join, span::Span};
 use iotbench_core::{Cause, Chunk, Error, SignalId};
 use sqlx::postgres::PgRow;
 

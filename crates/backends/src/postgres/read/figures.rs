@@ -4,7 +4,7 @@ use super::{
     shape::{Asked, Shape},
     statement::Statement,
 };
-use crate::span::Span;
+use iotbench_backend_kit::span::Span;
 use iotbench_core::{Aggregate, Error, Layout, SignalId};
 
 /// What is asked for.

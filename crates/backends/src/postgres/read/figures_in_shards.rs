@@ -64,10 +64,8 @@ fn joined(tables: &[String], columns: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        postgres::{layout::tests::table, read::shape::Asked},
-        span::Span,
-    };
+    use crate::postgres::{layout::tests::table, read::shape::Asked};
+    use iotbench_backend_kit::span::Span;
     use iotbench_core::{Aggregate, Layout, ValueType};
     use std::sync::Arc;
 

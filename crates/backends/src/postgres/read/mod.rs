@@ -12,12 +12,12 @@ mod shape;
 mod statement;
 
 use super::{error::classify, layout::Table};
-use crate::{answer::Answer, span::Span};
 use async_trait::async_trait;
 use bulk::BulkPoints;
 use count::count_sql;
 use figures::Figures;
 use futures_util::TryStreamExt;
+use iotbench_backend_kit::{answer::Answer, span::Span};
 use iotbench_core::{Cause, ComputedBy, Counts, Error, Layout, Query, Reader, Reply, SignalId, Sink, Value, ValueType};
 use points::{Cells, NarrowPoints, Points, RowPoints};
 use select::Wanted;

@@ -1,7 +1,7 @@
 //! Datapoints out of the rows of an answer.
 
 use super::shape::Shape;
-use crate::{answer::Answer, second::join};
+use iotbench_backend_kit::{answer::Answer, second::join};
 use iotbench_core::{Cause, Chunk, Error, SignalId, Value, ValueType};
 use sqlx::{Row, ValueRef, postgres::PgRow};
 

@@ -4,7 +4,7 @@ use super::{
     shape::{Asked, Shape},
     statement::Statement,
 };
-use crate::span::Span;
+use iotbench_backend_kit::span::Span;
 use iotbench_core::{Direction, Error, Layout, Predicate, Query, SignalId};
 use std::slice::from_ref;
 

@@ -1,14 +1,11 @@
 //! What the SQL of queries must know of a layout.
 
 use super::statement::Statement;
-use crate::{
-    postgres::{
-        config::{Division, Indexes},
-        layout::{ColumnType, Table, literal, quoted},
-    },
-    second::split,
-    span::Span,
+use crate::postgres::{
+    config::{Division, Indexes},
+    layout::{ColumnType, Table, literal, quoted},
 };
+use iotbench_backend_kit::{second::split, span::Span};
 use iotbench_core::{Devices, Error, Layout, Predicate, Query, SignalId, ValueType};
 use std::sync::Arc;
 

@@ -5,7 +5,7 @@ use super::{
     Layout,
     records::{Records, device_number},
 };
-use crate::{json::push_second, second::split};
+use iotbench_backend_kit::{json::push_second, second::split};
 use iotbench_core::Batch;
 
 /// One document a device and second.

@@ -4,7 +4,7 @@ use super::{
     Layout,
     records::{Records, put_devices},
 };
-use crate::json::ObjectWriter;
+use iotbench_backend_kit::json::ObjectWriter;
 use iotbench_core::{Batch, Schema};
 
 /// One object a datapoint.

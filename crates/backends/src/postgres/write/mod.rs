@@ -14,12 +14,12 @@ use super::{
     error::classify,
     layout::Table,
 };
-use crate::refuse::refuse;
 use async_trait::async_trait;
 use bulk::BulkRecords;
 use copy::Copy;
 use document::DocumentRecords;
 use insert::Insert;
+use iotbench_backend_kit::refuse::refuse;
 use iotbench_core::{self as core, Acknowledged, Action, Applied, Batch, Cause, Column, Error, TableSpec, Writer};
 use narrow::NarrowRecords;
 use records::{Portion, Records};

@@ -4,7 +4,7 @@ use super::{
     Layout,
     records::{Records, put_devices},
 };
-use crate::second::split;
+use iotbench_backend_kit::second::split;
 use iotbench_core::Batch;
 
 /// One record a value; the values of a datapoint follow one another in the order of their numbers.

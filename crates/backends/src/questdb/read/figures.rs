@@ -1,14 +1,14 @@
 //! Counts, and last, least, mean and greatest of signals, device by device.
 
 use super::device_of;
-use crate::{
+use crate::questdb::{
+    client::Client,
+    rows::improper,
+    sql::{self, Select, signal_name},
+};
+use iotbench_backend_kit::{
     answer::Answer,
     cell::{Cell, number},
-    questdb::{
-        client::Client,
-        rows::improper,
-        sql::{self, Select, signal_name},
-    },
 };
 use iotbench_core::{Aggregate, ComputedBy, Counts, Error, Layout, Reply, SignalId, Sink, TableSpec, Value, ValueType};
 

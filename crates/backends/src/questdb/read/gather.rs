@@ -1,6 +1,7 @@
 //! Layout narrow: the values of one device and time become one datapoint again.
 
-use crate::{cell::Cell, questdb::sql::signal_name};
+use crate::questdb::sql::signal_name;
+use iotbench_backend_kit::cell::Cell;
 use iotbench_core::{Error, SignalId, TableSpec};
 use std::collections::{BTreeMap, HashMap};
 

@@ -10,14 +10,14 @@ use super::{
     rows::improper,
     sql::{Order, Select},
 };
-use crate::{
+use async_trait::async_trait;
+use gather::{Gather, Take};
+use iotbench_backend_kit::{
     answer::Answer,
     cell::{Cell, number, value},
     refuse::refuse_unknown_signals,
     span::Span,
 };
-use async_trait::async_trait;
-use gather::{Gather, Take};
 use iotbench_core::{
     Cause, ComputedBy, Counts, Devices, Direction, Error, Layout, Query, Reader, Reply, SignalId, Sink, TableSpec,
     TimeRange, Value, ValueType,

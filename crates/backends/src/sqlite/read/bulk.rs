@@ -6,7 +6,8 @@ use super::{
     record::{present, text_of},
     selection::{Order, Selection, of_device},
 };
-use crate::{json::read_second, second::join, span::Span, sqlite::error::classify};
+use crate::sqlite::error::classify;
+use iotbench_backend_kit::{json::read_second, second::join, span::Span};
 use iotbench_core::{Cause, Chunk, ComputedBy, Error, ReplyColumn, Schema, SignalId, TableSpec};
 use rusqlite::{Rows, fallible_streaming_iterator::FallibleStreamingIterator};
 use std::{ops::ControlFlow, sync::Arc};

@@ -9,9 +9,9 @@ mod record;
 mod selection;
 
 use super::{error::classify, interrupt::Interruption};
-use crate::{answer::Answer, span::Span};
 use async_trait::async_trait;
 use bulk::BulkShape;
+use iotbench_backend_kit::{answer::Answer, span::Span};
 use iotbench_core::{
     Aggregate, Cause, Chunk, ComputedBy, Counts, Devices, Direction, Error, Interrupt, Layout, Predicate, Query,
     Reader, Reply, SignalId, Sink, TableSpec, Value, ValueType,

@@ -5,7 +5,8 @@ use super::{
     record::query_one,
     selection::{Order, Selection, bind, condition, of_device},
 };
-use crate::{second::join, span::Span, sqlite::error::classify};
+use crate::sqlite::error::classify;
+use iotbench_backend_kit::{second::join, span::Span};
 use iotbench_core::{Cause, ComputedBy, Error, ReplyColumn, Schema, SignalId, TableSpec, ValueType};
 use rusqlite::{Row, Rows, fallible_streaming_iterator::FallibleStreamingIterator, types};
 use std::sync::Arc;

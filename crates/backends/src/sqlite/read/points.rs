@@ -1,8 +1,8 @@
 //! Datapoints of one device as they are read, and what a layout must know to read them.
 
 use super::selection::{Order, Selection, bind};
-use crate::span::Span;
 use crate::sqlite::error::classify;
+use iotbench_backend_kit::span::Span;
 use iotbench_core::{Action, Cause, Chunk, ComputedBy, Error, ReplyColumn, Schema, SignalId, Value, ValueType};
 use rusqlite::{Connection, Rows, types::ValueRef};
 use std::ops::ControlFlow;

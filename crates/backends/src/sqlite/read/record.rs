@@ -4,11 +4,9 @@ use super::{
     points::{Figures, Points, Shape, Stretch, decode, order_by},
     selection::{Order, Selection, bind, condition, of_device},
 };
-use crate::span::Span;
-use crate::{
-    json::read_object,
-    sqlite::{error::classify, layout::quoted},
-};
+use crate::sqlite::{error::classify, layout::quoted};
+use iotbench_backend_kit::json::read_object;
+use iotbench_backend_kit::span::Span;
 use iotbench_core::{Cause, ComputedBy, Counts, Error, Layout, ReplyColumn, Schema, SignalId, TableSpec, ValueType};
 use rusqlite::{Connection, Row, Rows, types::ValueRef};
 use std::sync::Arc;

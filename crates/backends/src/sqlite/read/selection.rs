@@ -1,6 +1,6 @@
 //! Which datapoints of one device are wanted, and the parameters of the SQL that selects them.
 
-use crate::{second::split, span::Span};
+use iotbench_backend_kit::{second::split, span::Span};
 use iotbench_core::{Predicate, SignalId, TableSpec};
 use rusqlite::Statement;
 

@@ -2,7 +2,7 @@
 //! study.
 
 use super::{Insert, bind::JsonText};
-use crate::{json::push_second, second::split};
+use iotbench_backend_kit::{json::push_second, second::split};
 use iotbench_core::{Batch, TableSpec};
 use rusqlite::Connection;
 

@@ -1,7 +1,7 @@
 //! Writes layout document: one row a datapoint, its values as a JSON object.
 
 use super::{Insert, bind::JsonText};
-use crate::json::ObjectWriter;
+use iotbench_backend_kit::json::ObjectWriter;
 use iotbench_core::{Batch, TableSpec};
 use rusqlite::Connection;
 

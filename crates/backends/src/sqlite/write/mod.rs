@@ -10,10 +10,10 @@ use super::{
     error::{applied_by_failed_commit, classify},
     interrupt::Interruption,
 };
-use crate::refuse::refuse;
 use async_trait::async_trait;
 use bulk::BulkInsert;
 use document::DocumentInsert;
+use iotbench_backend_kit::refuse::refuse;
 use iotbench_core::{Acknowledged, Action, Applied, Batch, Cause, Error, Interrupt, Layout, TableSpec, Writer};
 use narrow::NarrowInsert;
 use rusqlite::Connection;

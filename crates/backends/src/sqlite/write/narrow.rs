@@ -4,7 +4,7 @@ use super::{
     Insert,
     bind::{bind, bytes_of},
 };
-use crate::second::split;
+use iotbench_backend_kit::second::split;
 use iotbench_core::{Batch, TableSpec};
 use rusqlite::Connection;
 

@@ -1,12 +1,12 @@
 //! What the server works out: counts, and last, least, mean and greatest of signals, device by device.
 
-use crate::{
+use crate::victoriametrics::{
+    client::{Client, Figure, improper},
+    series::{Millis, Own, signal_of},
+};
+use iotbench_backend_kit::{
     answer::Answer,
     line_protocol::{DEVICE, SIGNAL},
-    victoriametrics::{
-        client::{Client, Figure, improper},
-        series::{Millis, Own, signal_of},
-    },
 };
 use iotbench_core::{
     Aggregate, ComputedBy, Counts, Devices, Error, Reply, SignalId, Sink, TableSpec, Value, ValueType,

@@ -1,12 +1,10 @@
 //! Puts exported series together: the values of one device and time become one datapoint.
 
-use crate::{
-    line_protocol::{DEVICE, SIGNAL},
-    victoriametrics::{
-        client::{Client, Samples, improper},
-        series::{Millis, Own, signal_of},
-    },
+use crate::victoriametrics::{
+    client::{Client, Samples, improper},
+    series::{Millis, Own, signal_of},
 };
+use iotbench_backend_kit::line_protocol::{DEVICE, SIGNAL};
 use iotbench_core::{Devices, Error, SignalId, TableSpec};
 use std::{collections::BTreeMap, ops::ControlFlow};
 

@@ -12,8 +12,8 @@ use super::{
     client::{Client, improper},
     series::{Millis, Own},
 };
-use crate::{answer::Answer, refuse::refuse_unknown_signals};
 use async_trait::async_trait;
+use iotbench_backend_kit::{answer::Answer, refuse::refuse_unknown_signals};
 use iotbench_core::{
     Cause, ComputedBy, Counts, Devices, Direction, Error, Query, Reader, Reply, ReplyColumn, SignalId, Sink, TableSpec,
     TimeRange, Value, ValueType,

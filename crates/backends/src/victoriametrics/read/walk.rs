@@ -1,13 +1,11 @@
 //! Goes over datapoints in bounded memory: an export that is too large is asked for again in parts.
 
 use super::gather::{Gathered, gather};
-use crate::{
-    line_protocol::DEVICE,
-    victoriametrics::{
-        client::{Client, Figure, improper},
-        series::{Millis, Own},
-    },
+use crate::victoriametrics::{
+    client::{Client, Figure, improper},
+    series::{Millis, Own},
 };
+use iotbench_backend_kit::line_protocol::DEVICE;
 use iotbench_core::{Devices, Error, SignalId, TableSpec};
 use serde::Deserialize;
 use std::cmp::Reverse;

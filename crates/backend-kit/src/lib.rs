@@ -1,0 +1,35 @@
+//! What backends share: a database's own folder says only what is its own.
+//!
+//! | question | answer | feature |
+//! |---|---|---|
+//! | what is refused before anything is sent? | [`refuse`] | |
+//! | how do rows become an answer in bounded chunks? | [`answer`] | |
+//! | how is a cell of a JSON answer a value of the schema? | [`cell`] | |
+//! | which times does a range hold, which second has a time? | [`span`], [`second`] | |
+//! | what are the figures of values that come one after the other? | [`series`] | |
+//! | what can be done where encryption was refused? | [`handshake`] | |
+//! | how is an HTTP server reached and talked to? | [`http`] | `http` |
+//! | how are datapoints written in the line protocol? | [`line_protocol`] | `line_protocol` |
+//! | how are datapoints written as JSON text, and read? | [`json`] | `json` |
+//! | what if values are stored metric by metric? | [`metrics`] | `metrics` |
+//!
+//! # Invariants
+//! - It never knows a database by name.
+//! - It never times, retries, sleeps, spawns, counts operations, logs or prints, as no backend does.
+//! - It never holds what a server sends without a limit.
+
+pub mod answer;
+pub mod cell;
+pub mod handshake;
+#[cfg(feature = "http")]
+pub mod http;
+#[cfg(feature = "json")]
+pub mod json;
+#[cfg(feature = "line_protocol")]
+pub mod line_protocol;
+#[cfg(feature = "metrics")]
+pub mod metrics;
+pub mod refuse;
+pub mod second;
+pub mod series;
+pub mod span;

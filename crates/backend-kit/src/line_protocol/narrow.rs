@@ -1,0 +1,45 @@
+//! Writes layout narrow: one line a value, the signal as a tag.
+
+use super::{
+    Dialect, Encode,
+    lines::{Lines, push_series, push_value},
+    names::{SIGNAL, VALUE},
+};
+use iotbench_core::{Batch, TableSpec};
+use std::sync::Arc;
+
+/// Encodes one line a value; the values of a datapoint follow one another in the order of their signals.
+pub struct NarrowLines {
+    table: Arc<TableSpec>,
+    /// `,signal=name v=` of every signal.
+    keys: Vec<Vec<u8>>,
+    /// What every line of a device begins with.
+    start: Vec<u8>,
+}
+
+impl NarrowLines {
+    pub fn new(table: Arc<TableSpec>) -> Self {
+        let signals = table.schema.signals().iter();
+        let keys = signals.map(|signal| format!(",{SIGNAL}={} {VALUE}=", signal.name).into_bytes()).collect();
+        Self { table, keys, start: Vec::new() }
+    }
+}
+
+impl Encode for NarrowLines {
+    fn encode(&mut self, batch: &Batch, dialect: Dialect, lines: &mut Lines) {
+        let mut digits = itoa::Buffer::new();
+        for run_rows in batch.run_rows() {
+            self.start.clear();
+            push_series(&mut self.start, &self.table, run_rows.run.device);
+            for row in run_rows.rows {
+                let time = digits.format(dialect.times.in_unit(batch.timestamps_ns()[row]));
+                for (key, column) in self.keys.iter().zip(batch.columns()) {
+                    lines.bytes.extend_from_slice(&self.start);
+                    lines.bytes.extend_from_slice(key);
+                    push_value(&mut lines.bytes, column, row, dialect.escapes_newlines);
+                    lines.end(time);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! What databases need alike that store values metric by metric and know no datapoints: each signal has a metric of its own,
+//! the device is a tag, and a datapoint is put together again from the values of one device and time.
+
+mod counts;
+mod datapoint;
+mod figures;
+mod json;
+mod names;
+mod points;
+mod queued;
+mod rows;
+mod span;
+
+pub use counts::counts;
+pub use datapoint::{Cell, Datapoint, number};
+pub use figures::{Figures, name_of};
+pub use json::push_value;
+pub use names::PREFIX;
+pub use names::{DEVICE, metric, prefix};
+pub use points::Take;
+pub use points::{Series, device_number, points};
+pub use queued::Queued;
+pub use rows::{Found, NOTHING, counts_row, one_point, push, types};
+pub use span::{NS_PER_MS, Span, ns};

@@ -1,0 +1,61 @@
+//! What every backend refuses before it sends anything.
+
+use iotbench_core::{Batch, Cause, Column, Error, TableSpec};
+use iotbench_core::{Query, SignalId};
+use std::slice::from_ref;
+
+/// Checks that a batch can be stored in this table: its columns are the schema's, its devices the table's, and all its
+/// numbers finite.
+///
+/// # Errors
+/// [`Cause::Data`] with nothing applied, naming the first value that cannot be stored.
+pub fn refuse(batch: &Batch, table: &TableSpec) -> Result<(), Error> {
+    let signals = table.schema.signals();
+    let types_agree = batch.columns().iter().map(Column::value_type).eq(signals.iter().map(|s| s.value_type));
+    if !types_agree {
+        return Err(Error::new(Cause::Data, "the batch's columns are not those of the table's schema"));
+    }
+    if let Some(run) = batch.runs().iter().find(|run| run.device >= table.devices) {
+        let message = format!("device {} is none of the table's {} devices", run.device, table.devices);
+        return Err(Error::new(Cause::Data, message));
+    }
+    for (signal, column) in signals.iter().zip(batch.columns()) {
+        let bad_row = match column {
+            // Whether there is one is asked of all at once, which costs a fraction of asking each.
+            Column::F32(values) if values.iter().fold(false, |bad, v| bad | !v.is_finite()) => {
+                values.iter().position(|v| !v.is_finite())
+            }
+            Column::F64(values) if values.iter().fold(false, |bad, v| bad | !v.is_finite()) => {
+                values.iter().position(|v| !v.is_finite())
+            }
+            Column::F32(_) | Column::F64(_) => None,
+            Column::I64(_) | Column::U16(_) | Column::Text(_) => None,
+        };
+        if let Some(row) = bad_row {
+            let message = format!("signal {} of row {row} is not a finite number", signal.name);
+            return Err(Error::new(Cause::Data, message));
+        }
+    }
+    Ok(())
+}
+
+/// Checks that a query names signals of this table.
+///
+/// # Errors
+/// [`Cause::Client`] for a signal that the table does not have, and for none at all.
+pub fn refuse_unknown_signals(query: &Query, table: &TableSpec) -> Result<(), Error> {
+    let asked: &[SignalId] = match query {
+        Query::Range { signals, .. } | Query::Aggregates { signals, .. } => signals,
+        Query::Nearest { signal, .. }
+        | Query::Minimum { signal, .. }
+        | Query::MaxOfFirst { signal, .. }
+        | Query::NewestVisible { signal, .. } => from_ref(signal),
+        Query::Records { .. } | Query::Newest { .. } | Query::Count | Query::Scan => return Ok(()),
+    };
+    let width = table.schema.width();
+    match asked.iter().find(|&&signal| usize::from(signal) >= width) {
+        _ if asked.is_empty() => Err(Error::new(Cause::Client, "a query names at least one signal")),
+        Some(signal) => Err(Error::new(Cause::Client, format!("signal {signal} is none of the table's {width}"))),
+        None => Ok(()),
+    }
+}
