@@ -1,3 +1,4 @@
 //! Estimates on samples whose truth is known.
 
+mod oracle;
 mod simulated;
