@@ -280,7 +280,11 @@ mod tests {
             let is_over = std::sync::atomic::AtomicBool::new(false);
             let probes: Vec<_> = std::thread::scope(|scope| {
                 for _ in 0..loops {
-                    scope.spawn(|| while !is_over.load(std::sync::atomic::Ordering::Relaxed) {});
+                    scope.spawn(|| {
+                        while !is_over.load(std::sync::atomic::Ordering::Relaxed) {
+                            std::hint::spin_loop();
+                        }
+                    });
                 }
                 let probes = (0..PROBES).map(|_| (probe(), std::thread::sleep(Duration::from_millis(100))).0).collect();
                 is_over.store(true, std::sync::atomic::Ordering::Relaxed);
