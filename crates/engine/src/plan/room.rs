@@ -1,6 +1,6 @@
 //! How much disk the steps of a ramp may need: an estimate, from what a datapoint commonly takes; and what a search may take.
 
-use super::Plan;
+use super::{Plan, check::STEP_OF_A_STUDY};
 use crate::{
     profile::RampState,
     ramp::{Course, RampPlan},
@@ -27,7 +27,8 @@ pub struct RampRoom {
     pub at_once: Option<u64>,
 }
 
-/// What a search whose database lies beside its results may take of the disk at once, unless the profile says otherwise.
+/// What a search in short steps, whose database lies beside its results, may take of the disk at once, unless the profile says
+/// otherwise. Whoever asks for the steps of a study asks for what they take.
 const MOST_DISK_BYTES: u64 = 2 << 30;
 
 /// What bounds the greatest load of a search before its profile does.
@@ -47,9 +48,10 @@ pub(super) fn bound(plan: &mut Plan, dataset: &dyn Dataset, backend: &dyn Backen
     let Some(written) = plan.profile.ramp.as_ref().map(|ramp| ramp.most_disk) else { return Ok(()) };
     let refused = |why: String| Err(("ramp.most_disk".to_owned(), why));
     let capabilities = backend.capabilities();
+    let is_short = plan.ramp.as_ref().is_some_and(|ramp| ramp.step_ns < STEP_OF_A_STUDY.as_ns());
     let bytes = match written {
         Auto::Set(bytes) => bytes.0,
-        Auto::Auto if capabilities.embedded && capabilities.stores => MOST_DISK_BYTES,
+        Auto::Auto if capabilities.embedded && capabilities.stores && is_short => MOST_DISK_BYTES,
         Auto::Auto => return Ok(()),
     };
     let is_asked_for = written != Auto::Auto;

@@ -106,7 +106,7 @@ pub struct Ramp {
     /// history, and the database can be emptied under its writers.
     pub state: Auto<RampState>,
     /// Search: no load is tried of which a step may need more disk at once, by the estimate that is said beforehand; `auto`: 2 GiB
-    /// where the database is embedded, and no bound elsewhere.
+    /// where the database is embedded and steps are shorter than a minute, and no bound elsewhere.
     pub most_disk: Auto<Bytes>,
     /// Whether the storage under the database is probed before the search, between its steps and after it: a step during
     /// which it drifted is run again, and the answer says what it was. `auto`: where the database's files are known and the

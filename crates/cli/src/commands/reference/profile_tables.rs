@@ -222,7 +222,7 @@ pub(super) const TABLES: &[Table] = &[
             key(
                 "most_disk",
                 "`auto` or size",
-                "search: no load is tried of which a step may need more disk at once, by the estimate that is said beforehand; `auto`: 2 GiB where the database is embedded, and no bound elsewhere",
+                "search: no load is tried of which a step may need more disk at once, by the estimate that is said beforehand; `auto`: 2 GiB where the database is embedded and steps are shorter than a minute, and no bound elsewhere",
             ),
             key(
                 "probe",

@@ -269,7 +269,7 @@ mod tests {
     #[test]
     fn at_the_length_of_the_study_the_main_job_may_take_what_all_its_loads_need() {
         let (_, bytes, most) = at_once(&[&MAIN[..], &["--full"]].concat());
-        assert!(most == 16_384 && (16 << 30..32 << 30).contains(&bytes), "{bytes} bytes at {most} users");
+        assert!(most == 16_384 && (16_u64 << 30..32 << 30).contains(&bytes), "{bytes} bytes at {most} users");
     }
 
     #[test]
