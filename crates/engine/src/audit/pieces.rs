@@ -120,7 +120,7 @@ mod tests {
     use super::*;
     use crate::ledger::Fate;
     use iotbench_simulator::DatasetConfig;
-    use std::{ops::Range, path::Path};
+    use std::{ops::Range, path::Path, slice::from_ref};
 
     fn segment(device: u32, indices: Range<u64>) -> Segment {
         Segment { device, indices, fate: Fate::Acked }
@@ -231,9 +231,9 @@ mod tests {
             };
             ranges.iter().filter_map(from).collect::<Vec<_>>()
         };
-        assert_eq!(cuts(&[5..PIECE + 5]), [0; 0], "just as many");
-        assert_eq!(cuts(&[5..PIECE + 6]), [PIECE + 5]);
-        assert_eq!(cuts(&[5..3 * PIECE + 5]), [PIECE + 5, 2 * PIECE + 5]);
+        assert_eq!(cuts(from_ref(&(5..PIECE + 5))), [0; 0], "just as many");
+        assert_eq!(cuts(from_ref(&(5..PIECE + 6))), [PIECE + 5]);
+        assert_eq!(cuts(from_ref(&(5..3 * PIECE + 5))), [PIECE + 5, 2 * PIECE + 5]);
         // 15,000 of the first segment leave room for 5,000 of the next.
         assert_eq!(cuts(&[10..15_010, 20_000..40_000]), [25_000]);
         assert_eq!(cuts(&[10..15_010, 20_000..25_000, 30_000..30_001]), [30_000]);
