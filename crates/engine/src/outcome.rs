@@ -294,6 +294,9 @@ pub struct StepFigures {
     /// What it is at least, where of some only that is known; `None`: it is known, or there is none.
     #[serde(default)]
     pub mean_response_at_least_ns: Option<f64>,
+    /// What it is at most, where all were answered and the client's own delay is a part of it.
+    #[serde(default)]
+    pub mean_response_at_most_ns: Option<f64>,
     /// The 99th percentile of it, where the sample supports it and all were answered.
     pub p99_response_ns: Option<u64>,
     /// Datapoints lost because their user could not send in time.

@@ -81,16 +81,7 @@ impl Search {
 
     /// What a step found out.
     fn step_line(&self, figures: &StepFigures) -> String {
-        let is_bound = figures.mean_response_ns.is_none();
-        let mean = figures.mean_response_ns.or(figures.mean_response_at_least_ns).map_or("no answer".into(), |ns| {
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "a mean response time is positive and far below 2^64 ns"
-            )]
-            let ns = ns as u64;
-            format!("mean response {}{}", if is_bound { "at least " } else { "" }, duration(ns))
-        });
+        let mean = mean_response(figures).map_or("no answer".into(), |mean| format!("mean response {mean}"));
         let p99 = figures.p99_response_ns.map(|ns| format!(", p99 {}", duration(ns))).unwrap_or_default();
         #[expect(
             clippy::cast_possible_truncation,
@@ -124,6 +115,22 @@ impl Search {
             grouped(operations),
             grouped(values),
         )
+    }
+}
+
+/// The mean response of a step, a range or a lower bound; `None`: there was no answer.
+fn mean_response(figures: &StepFigures) -> Option<String> {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a mean response time is positive and far below 2^64 ns"
+    )]
+    let show = |ns: f64| duration(ns as u64);
+    match (figures.mean_response_ns, figures.mean_response_at_least_ns, figures.mean_response_at_most_ns) {
+        (Some(mean), ..) => Some(show(mean)),
+        (None, Some(least), Some(most)) => Some(format!("{} to {}", show(least), show(most))),
+        (None, Some(least), None) => Some(format!("at least {}", show(least))),
+        (None, None, _) => None,
     }
 }
 

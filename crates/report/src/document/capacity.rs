@@ -159,6 +159,10 @@ pub struct Step {
     /// What it is at least, where of some operations only that is known; null: it is known, or nothing is.
     #[serde(default)]
     pub mean_response_at_least_us: Option<f64>,
+    /// What it is at most, where all were answered and the client's own delay is more than 5 % and 100 µs of it, which
+    /// `mean_response_at_least_us` leaves out. A step is judged by this one.
+    #[serde(default)]
+    pub mean_response_at_most_us: Option<f64>,
     /// Its 99th percentile; null when the sample does not support it, some operations had no answer, or the
     /// client's own delay is more than 5 % and 100 µs of it.
     pub p99_response_us: Option<f64>,
@@ -294,6 +298,7 @@ impl From<&StepFigures> for Step {
             values_per_s: rounded(figures.values_per_s),
             mean_response_us: figures.mean_response_ns.and_then(mean_us),
             mean_response_at_least_us: figures.mean_response_at_least_ns.and_then(mean_us),
+            mean_response_at_most_us: figures.mean_response_at_most_ns.and_then(mean_us),
             p99_response_us: figures.p99_response_ns.map(us),
             points_dropped: figures.points_dropped,
             visibility: figures.visibility.as_ref().map(Visibility::from),

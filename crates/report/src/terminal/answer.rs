@@ -1,7 +1,8 @@
 //! The answer in a sentence.
 
 use super::{
-    figure::{bytes, count, duration, figure_of, or_none, significant},
+    figure::{bytes, count, figure_of, or_none, significant},
+    ramp::mean_response,
     table::paragraph,
 };
 use crate::document::{Capacity, Document, EarlierSittings, Status, Step};
@@ -131,7 +132,7 @@ fn rates(step: &Step) -> String {
     let parts = [
         step.operations_per_s.map(|rate| format!("{} operations/s", significant(rate))),
         step.values_per_s.filter(|&rate| rate > 0.0).map(|rate| format!("{} values/s", significant(rate))),
-        step.mean_response_us.map(|us| format!("mean response {}", duration(us))),
+        mean_response(step).map(|mean| format!("mean response {mean}")),
     ];
     let parts: Vec<_> = parts.into_iter().flatten().collect();
     if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) }

@@ -42,6 +42,7 @@ pub fn ramp() -> Outcome {
             values_per_s: rate * 750.0,
             mean_response_ns: failure.is_none().then_some(mean_s * 1e9),
             mean_response_at_least_ns: failure.is_some().then_some(mean_s * 1e9),
+            mean_response_at_most_ns: None,
             p99_response_ns: (mean_s < 0.01).then_some(11_000_000),
             points_dropped: pending * POINTS_PER_OPERATION,
             visibility: None,
