@@ -3,7 +3,7 @@
 use iotbench_statistics::{
     Attempt, Direction, Level, MeanInterval, NoPeak, Refusal, Sides, Slope, State, Test, Truncation, Verdict,
     change_point, correlation_time, crossing, difference, fit_usl, interval_of_parts, judge, judge_family,
-    level_changes, mser5, p_of_parts, rounds_are_steady, shift, threshold,
+    level_changes, mser5, noise_floor, p_of_parts, rounds_are_steady, shift, sittings_interval, threshold,
 };
 
 #[test]
@@ -280,4 +280,16 @@ fn a_short_series_moves_where_its_sides_lie_farthest_apart() {
 #[test]
 fn a_warm_up_is_apart_by_what_the_settled_values_spread() {
     assert_eq!(mser5(&stretches(&[(25, 0.625), (75, 1.0)])), Some(Truncation::After(25)));
+}
+
+#[test]
+fn equals_that_do_not_differ_raise_no_alarm_even_without_a_threshold() {
+    assert_eq!(noise_floor(&[2.0; 6], 0.0, 1).map(|found| found.alarms), Some(0.0));
+}
+
+/// Logarithms 0 and 1: the standard error is 1/2, and Student's t of one degree of freedom at 0.95 is 6.314.
+#[test]
+fn two_sittings_have_an_interval() {
+    let found = sittings_interval(&[1.0, 1.0_f64.exp()]).unwrap();
+    assert!((found.low.ln() - (0.5 - 3.1569)).abs() < 1e-3 && (found.high.ln() - 3.6569).abs() < 1e-3, "{found:?}");
 }
