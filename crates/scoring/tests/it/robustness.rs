@@ -119,6 +119,19 @@ fn random_weights_divide_an_even_contest_evenly() {
     }
 }
 
+/// The first loses 1, 1 and 0 of the greatest losses and the second 3/4, 3/4 and 1, so that the first is ahead where a quarter of the
+/// first two weights is less than the third: where that is more than a fifth of all, for which the chance is (4/5)².
+#[test]
+fn random_weights_are_as_likely_wherever_they_lie() {
+    let runs = [run(0, 0, [4.0, 4.0, 0.0]), run(1, 0, [3.0, 3.0, 1.0])];
+    let ranking = ranked([1.0; 3], &runs);
+    let ranks = robustness(&ranking, &runs, 4).write.unwrap().ranks;
+    // Three standard errors of 10,000 draws.
+    assert!((ranks[0].first_pct - 64.0).abs() < 1.5 && (ranks[1].first_pct - 36.0).abs() < 1.5, "{ranks:?}");
+    assert!((ranks[0].mean_rank - 1.36).abs() < 0.015, "{ranks:?}");
+    assert_eq!((ranks[0].best, ranks[0].worst), (1, 2));
+}
+
 /// Runs whose criteria rise and fall together, around means that are known.
 fn simulated(random: &mut fastrand::Rng, count: usize) -> Vec<Run> {
     let mut normal = || {
@@ -236,6 +249,21 @@ fn the_interval_of_a_score_is_that_of_the_delta_method() {
         (found.reference, found.pareto_front),
         (vec!["0:wide".to_owned(), "1:wide".into()], vec!["0:wide".into()])
     );
+}
+
+/// With the figures above over three weights instead of two, of which one is of a criterion that nobody loses anything of: two
+/// thirds of the interval.
+#[test]
+fn a_criterion_without_a_loss_makes_no_score_uncertain() {
+    let runs: Vec<Run> = [[10.0, 12.0, 14.0], [20.0, 24.0, 28.0]]
+        .into_iter()
+        .enumerate()
+        .flat_map(|(backend, cpu)| (0..3).map(move |number| run(backend, number, [cpu[number], 0.0, 1.0])))
+        .collect();
+    let ranking = ranked([1.0; 3], &runs);
+    let scores = robustness(&ranking, &runs, 1).write.unwrap().uncertainty.scores;
+    assert!((scores[0].score_pct - 50.0).abs() < 1e-9, "{scores:?}");
+    assert!((scores[0].low_pct.unwrap() - (50.0 - 6.2971)).abs() < 1e-3, "{scores:?}");
 }
 
 /// Nobody scores less than 0 or more than 100 %, whatever the runs spread by.

@@ -226,3 +226,21 @@ fn a_window_is_widened_up_to_the_horizon_on_the_side_that_lacks_a_mark() {
         assert_eq!((asked, reason), (back.clone(), expected), "{first}");
     }
 }
+
+/// The channels in another order, so that two come before the abscissa.
+#[test]
+fn the_abscissa_may_be_any_of_the_channels() {
+    let mut machine = Machine::new(STUDY, 4);
+    let t_ns = machine.time_ns(2_000);
+    let first = machine.store.search(&mut machine.search(Strategy::Bulk, t_ns)).0.unwrap();
+    machine.store.0.iter_mut().for_each(|row| row.values.rotate_right(2));
+    let mut sums = first.sums.clone();
+    sums.rotate_right(2);
+    for strategy in Strategy::ALL {
+        let spec = SearchSpec { strategy, signals: vec![0, 1, 2, 3, 4], abscissa: 2, amplitude: AMPLITUDE };
+        let found = machine.store.search(&mut CycleSearch::new(spec, 0, t_ns).unwrap()).0.unwrap();
+        assert_eq!((found.start_ns, found.end_ns, found.points), (first.start_ns, first.end_ns, first.points));
+        let near = |(one, other): (&f64, &f64)| (one - other).abs() < 1e-6;
+        assert!(found.sums.len() == 5 && found.sums.iter().zip(&sums).all(near), "{strategy}: {found:?} {sums:?}");
+    }
+}
