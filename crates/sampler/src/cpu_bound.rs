@@ -80,6 +80,13 @@ mod tests {
         assert_eq!(busy.iter().map(|s| s[0]).collect::<Vec<_>>(), [0.0, 2.0, 4.0, 6.0]);
     }
 
+    /// What was cut off of one second does not make the next one longer than it was.
+    #[test]
+    fn what_was_cut_off_is_told_within_what_the_processors_had_then() {
+        let busy = told(&[(0, 0.0, 0.0), (1_000, 2.04, 0.0), (2_000, 4.04, 0.0), (3_000, 5.0, 0.0)]);
+        assert_eq!(busy.iter().map(|s| s[0]).collect::<Vec<_>>(), [0.0, 2.0, 4.0, 5.0]);
+    }
+
     #[test]
     fn what_is_possible_is_told_as_it_was_read() {
         assert_eq!(told(&[(0, 1.0, 1.0), (1_000, 2.0, 1.99)]), [[2.0, 1.0, 1.0], [3.99, 2.0, 1.99]]);

@@ -302,24 +302,29 @@ mod tests {
 
     #[test]
     fn traffic_that_is_not_all_known_is_a_lower_bound() {
-        let of = |rx_bytes: u64, doubtful_bytes: u64, missed: u64| {
+        let of = |both_bytes: u64, doubtful_bytes: u64, missed: u64| {
             let (first, last) = (sample(10, 5.0, None), sample(11, 5.0, None));
             let last = Sample {
-                net_rx_bytes: Some(rx_bytes),
-                net_tx_bytes: Some(0),
+                net_rx_bytes: Some(5_000 + both_bytes / 4),
+                net_tx_bytes: Some(9_000 + both_bytes / 4 * 3),
                 net_doubtful_bytes: 70 + doubtful_bytes,
                 net_missed: 3 + missed,
                 ..last
             };
-            let before =
-                Sample { net_rx_bytes: Some(0), net_tx_bytes: Some(0), net_doubtful_bytes: 70, net_missed: 3, ..first };
+            let before = Sample {
+                net_rx_bytes: Some(5_000),
+                net_tx_bytes: Some(9_000),
+                net_doubtful_bytes: 70,
+                net_missed: 3,
+                ..first
+            };
             let summary = summary_of(&[before, last]);
-            (summary.net_rx_bytes, summary.net_is_least)
+            (summary.net_rx_bytes.zip(summary.net_tx_bytes), summary.net_is_least)
         };
-        assert_eq!(of(1_000, 10, 0), (Some(1_000), false), "1 % does not matter, nor what was before");
-        assert_eq!(of(1_000, 11, 0), (Some(1_000), true));
-        assert_eq!(of(1_000, 0, 1), (Some(1_000), true));
-        assert_eq!(of(0, 0, 0), (Some(0), false));
+        assert_eq!(of(1_000, 10, 0), (Some((250, 750)), false), "1 % does not matter, nor what was before");
+        assert_eq!(of(1_000, 11, 0), (Some((250, 750)), true));
+        assert_eq!(of(1_000, 0, 1), (Some((250, 750)), true));
+        assert_eq!(of(0, 0, 0), (Some((0, 0)), false));
     }
 
     #[test]

@@ -170,3 +170,45 @@ fn a_socket_is_foreign_only_at_the_second_listing() {
     assert!(account.knows_all(&row));
     assert_eq!(account.counted(), counted(0, 0));
 }
+
+/// The kernel may tell less of a socket that is being closed than it told before.
+#[test]
+fn what_was_seen_of_a_connection_never_becomes_less() {
+    let mut account = account_of(&[socket(1, 11, 500, 700), socket(2, 12, 30, 40)], &[11, 12]);
+    account.update(&[socket(1, 0, 5, 7), socket(2, 12, 30, 40)], None);
+    assert_eq!(account.counted(), counted(530, 740), "while it is listed");
+    account.end(&[ended(socket(2, 0, 3, 4))]);
+    assert_eq!(account.counted(), counted(530, 740), "and at its end");
+}
+
+/// Others connect where the target does: what ends of theirs is not in doubt for that.
+#[test]
+fn the_end_of_somebody_elses_that_was_listed_says_nothing() {
+    let mut account = account_of(&[socket(1, 11, 1, 1), socket(2, 12, 4, 2)], &[11]);
+    account.end(&[ended(socket(2, 0, 8, 2))]);
+    assert_eq!(account.counted(), counted(1, 1));
+}
+
+#[test]
+fn a_port_that_somebody_else_listens_on_no_more_is_the_targets() {
+    let mut account = account_of(&[listener(1, 11)], &[]);
+    account.update(&[listener(2, 12)], Some(&HashSet::from([12])));
+    account.end(&[ended(accepted(9, 0, 1_000, 500))]);
+    assert_eq!(account.counted(), counted(1_000, 500));
+}
+
+/// Where the target's clients come from is no place that it connects to.
+#[test]
+fn what_a_server_accepted_says_nothing_of_whereto_it_connects() {
+    let mut account = account_of(&[listener(1, 11), accepted(2, 12, 0, 0)], &[11, 12]);
+    account.end(&[ended(to(40_000, socket(8, 0, 500, 1_000)))]);
+    assert_eq!(account.counted(), Counted { doubtful_bytes: 1_500, ..counted(0, 0) });
+}
+
+#[test]
+fn what_was_not_told_is_counted_each_time() {
+    let mut account = account_of(&[socket(1, 11, 5, 7)], &[11]);
+    account.miss();
+    account.miss();
+    assert_eq!(account.counted(), Counted { missed: 2, ..counted(5, 7) });
+}

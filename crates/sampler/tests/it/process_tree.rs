@@ -326,6 +326,45 @@ fn what_short_connections_carried_is_told() {
     end(hasty);
 }
 
+/// This process has a connection to the same place, so that of those of the target that nobody saw it is not known whose they
+/// were: what they carried is in doubt, unless the kernel did not tell of them at all.
+#[test]
+fn what_may_have_been_somebody_elses_is_told_as_in_doubt() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().map_while(Result::ok) {
+            std::thread::spawn(move || std::io::copy(&mut stream, &mut std::io::sink()));
+        }
+    });
+    let ours = std::net::TcpStream::connect(address).unwrap();
+    let mut hasty = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "process_tree::hasty", "--ignored", "--nocapture"])
+        .env("SAMPLER_TEST_ADDRESS", address.to_string())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(hasty.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let mut is_ready = || lines.find(|line| line.contains("ready")).unwrap();
+    is_ready();
+    let mut probe = tree(&hasty);
+    // Somebody else's is known as such at the second listing.
+    probe.sample(Duration::ZERO).unwrap();
+    let before = probe.sample(Duration::from_secs(100)).unwrap();
+    if probe.method().network != Some(NetworkMethod::Socket) {
+        eprintln!("SKIPPED: this kernel lists no TCP sockets");
+        return end(hasty);
+    }
+    hasty.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
+    is_ready();
+    let after = probe.sample(Duration::from_secs(200)).unwrap();
+    let in_doubt = after.net_doubtful_bytes - before.net_doubtful_bytes;
+    assert!(in_doubt >= 10 * (100 << 10) || after.net_missed > before.net_missed, "{before:?} {after:?}");
+    drop(ours);
+    end(hasty);
+}
+
 /// Not a test of its own: the process that `loopback_traffic_is_told_by_socket` measures. It sends 8 MiB, receives
 /// 1 MiB, and keeps its connection until its standard input ends.
 #[test]
