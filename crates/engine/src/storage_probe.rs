@@ -20,6 +20,8 @@ pub const PROBE_BYTES: usize = 8192;
 pub const STORAGE_DRIFT: f64 = 1.25;
 /// So often a step is run again during which the storage drifted.
 pub const MOST_DRIFT_REPEATS: u32 = 2;
+/// And all steps of a search together, or a search on storage that always drifts takes three times as long.
+pub const MOST_DRIFT_REPEATS_OF_A_SEARCH: u32 = 4;
 
 /// Of a probe whose thread waited for processors for more than this part of its time, the median alone tells no drift.
 const BUSY: f64 = 0.1;

@@ -13,7 +13,7 @@ use crate::{
     outcome::{Capacity, Measured, Phase, StepFigures},
     plan::{Load, Plan, StopPlan},
     ramp::{Bounds, Purpose, Quantity, RampPlan, RampPolicy, Step},
-    storage_probe::MOST_DRIFT_REPEATS,
+    storage_probe::{MOST_DRIFT_REPEATS, MOST_DRIFT_REPEATS_OF_A_SEARCH},
     trial::span,
     verdict::Reason,
 };
@@ -54,7 +54,9 @@ impl Session<'_> {
                 break policy.bounds();
             }
             let coming = policy.left().0.saturating_sub(1);
-            let Some((figures, measured)) = self.undisturbed_step(running, step, ramp, coming)? else {
+            let drift_repeats =
+                MOST_DRIFT_REPEATS_OF_A_SEARCH.saturating_sub(steps.iter().map(|s| s.drifted_before).sum());
+            let Some((figures, measured)) = self.undisturbed_step(running, step, ramp, coming, drift_repeats)? else {
                 break policy.bounds();
             };
             self.tell(&Event::StepEnded { figures: &figures, measured: Some(&measured) })?;
@@ -138,14 +140,16 @@ impl Session<'_> {
     }
 
     /// A step of the search, run again where others disturbed it or the storage drifted meanwhile, as often as that may be.
-    /// `coming`: so many follow it at the least.
+    /// `coming`: so many follow it at the least. `drift_repeats`: so many are left to the search for storage that drifts.
     fn undisturbed_step(
         &mut self,
         running: &mut Running,
         step: Step,
         ramp: &RampPlan,
         coming: u32,
+        drift_repeats: u32,
     ) -> Result<Option<(StepFigures, Measured)>, Reason> {
+        let most_drifted = drift_repeats.min(MOST_DRIFT_REPEATS);
         let (mut disturbed_before, mut drifted_before) = (0, 0);
         loop {
             let Some((mut figures, measured)) = self.step(running, step, ramp, ramp.step_ns)? else { return Ok(None) };
@@ -154,7 +158,10 @@ impl Session<'_> {
             let is_disturbed = figures.others.is_some_and(|others| others.is_disturbed());
             if is_disturbed && disturbed_before < MOST_REPEATS {
                 disturbed_before += 1;
-            } else if figures.storage_drifted == Some(true) && drifted_before < MOST_DRIFT_REPEATS {
+            } else if says_of_the_limit(&figures)
+                && figures.storage_drifted == Some(true)
+                && drifted_before < most_drifted
+            {
                 drifted_before += 1;
             } else {
                 figures.storage_probes = self.take_probes();
@@ -352,6 +359,11 @@ fn end_ns(ramp: &RampPlan, from_ns: u64, length_ns: u64, least_ns: u64) -> u64 {
         Quantity::Users | Quantity::OperationsPerSecond => to_ns,
         Quantity::Devices => from_ns + (to_ns - from_ns).div_ceil(ramp.step_ns).max(1) * ramp.step_ns,
     }
+}
+
+/// Whether a step has to do with where the limit lies: while the load grows, one that passes only leads to the next.
+fn says_of_the_limit(figures: &StepFigures) -> bool {
+    !(figures.step.purpose == Purpose::Grow && figures.passed)
 }
 
 /// What a step beyond the search says of the database.

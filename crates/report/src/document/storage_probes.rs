@@ -97,7 +97,7 @@ impl StorageProbes {
             format!("an append of 8 KiB took {least} at its fastest and {most} at its slowest (p50)")
         });
         let in_steps = (self.steps_drifted > 0)
-            .then(|| format!("it changed during {} of the trials each time they were run", count(self.steps_drifted)));
+            .then(|| format!("it changed during {} of the trials that count", count(self.steps_drifted)));
         let parts: Vec<String> = over_all.into_iter().chain(in_steps).collect();
         (!parts.is_empty()).then(|| format!("The storage under it drifted meanwhile: {}.", parts.join("; ")))
     }

@@ -254,7 +254,7 @@ fn the_storage_stands_beside_a_ramp_probe_by_probe_and_in_all() {
     assert_eq!((&probes["steps_repeated"], &probes["steps_drifted"]), (&3.into(), &1.into()));
     assert_eq!((probes["p50_us_least"].as_f64(), probes["p50_us_most"].as_f64()), (Some(206.0), Some(310.0)));
     let said = "The storage under it drifted meanwhile: an append of 8 KiB took 206 µs at its fastest and 310 µs at its \
-                slowest (p50); it changed during 1 of the trials each time they were run.";
+                slowest (p50); it changed during 1 of the trials that count.";
     assert_eq!(probes["drifted"], said);
     let mut few = outcomes::ramp();
     few.capacity.as_mut().unwrap().steps.truncate(3);

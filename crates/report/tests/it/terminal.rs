@@ -29,7 +29,7 @@ fn a_search_on_storage_that_drifted_says_so_with_its_answer() {
     let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let (steady, drifting) = (outcomes::ramp(), outcomes::drifting());
     let said = "mean response 934 ms. The storage under it drifted meanwhile: an append of 8 KiB took 206 µs at its fastest and \
-                310 µs at its slowest (p50); it changed during 1 of the trials each time they were run. 50 failed";
+                310 µs at its slowest (p50); it changed during 1 of the trials that count. 50 failed";
     let figures = "Storage under it: p50 206 µs, p99 256 µs, 4,850 appends/s (11 probes of the database's file system, 2,200 \
                    appends of 8 KiB, each with fdatasync); p50 from 206 µs to 206 µs over the search.";
     let markdown = |outcome| render_markdown(&[ReportedRun::of_document(document(outcome))], &[], false);
