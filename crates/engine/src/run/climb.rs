@@ -11,7 +11,7 @@ use crate::{
     observer::Event,
     others::MOST_REPEATS,
     outcome::{Capacity, Measured, Phase, StepFigures},
-    plan::{Load, Plan, StopPlan},
+    plan::StopPlan,
     ramp::{Bounds, Purpose, Quantity, RampPlan, RampPolicy, Step},
     storage_probe::{MOST_DRIFT_REPEATS, MOST_DRIFT_REPEATS_OF_A_SEARCH},
     trial::span,
@@ -188,7 +188,7 @@ impl Session<'_> {
             return Ok(None);
         }
         let changed_ns = running.clock.now_ns();
-        let joined_ns = changed_ns + joining_ns(ramp, &self.planned.plan, running.control.users() < step.load);
+        let joined_ns = changed_ns + self.joining_ns(running, step);
         match ramp.quantity {
             // Users stay in place: those of the step before go on.
             Quantity::Users => running.control.set_users(step.load),
@@ -245,6 +245,11 @@ impl Session<'_> {
         figures.storage_bytes = running.storage_bytes;
         figures.preconditioning = running.preconditioning;
         Ok(Some((figures, measured)))
+    }
+
+    /// How long those take to begin who join for a step.
+    fn joining_ns(&self, running: &Running, step: Step) -> u64 {
+        if running.control.users() < step.load { self.planned.plan.joining_ns() } else { 0 }
     }
 
     /// Waits until the machine was looked at when the step ended. The next one begins at a whole second, so that nothing is lost.
@@ -340,15 +345,6 @@ impl Session<'_> {
             }
         }
         self.take_slices(running)
-    }
-}
-
-/// How long users who join take to begin, all of them: what counts before that meets a load that is not whole. Not longer than
-/// a step.
-fn joining_ns(ramp: &RampPlan, plan: &Plan, some_join: bool) -> u64 {
-    match (ramp.quantity, plan.groups.first().map(|group| &group.load)) {
-        (Quantity::Users, Some(&Load::Closed { think_ns, .. })) if some_join => think_ns.min(ramp.step_ns),
-        _ => 0,
     }
 }
 

@@ -205,14 +205,22 @@ impl ProbeFile for RandomFile {
     fn append(&mut self) -> io::Result<ProbeAppend> {
         // Not zeros: some storage does not write them.
         let block = [0xa5; PROBE_BYTES];
+        let looked = Instant::now();
         let before = self.waited();
         let began = Instant::now();
         self.file.write_all(&block)?;
         fdatasync(&self.file)?;
         let took = began.elapsed();
         let waited = before.zip(self.waited()).map(|(before, after)| after.saturating_sub(before));
-        Ok(ProbeAppend { took, waited: waited.unwrap_or_default() })
+        Ok(of_append(took, looked.elapsed(), waited.unwrap_or_default()))
     }
+}
+
+/// An append, of which is known for how long the thread waited for a processor between two looks, and how long they are apart. It
+/// may have waited beside the append: what it waited in it is the least that it can be.
+fn of_append(took: Duration, between_looks: Duration, waited: Duration) -> ProbeAppend {
+    let beside = between_looks.saturating_sub(took);
+    ProbeAppend { took, waited: waited.saturating_sub(beside).min(took) }
 }
 
 impl RandomFile {
@@ -254,6 +262,15 @@ mod tests {
         assert_eq!((written.len(), written.mode() & 0o777), (3 * PROBE_BYTES as u64, 0o600));
         drop(files);
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is left");
+    }
+
+    #[test]
+    fn what_was_waited_beside_an_append_is_no_part_of_it() {
+        let us = Duration::from_micros;
+        let waited = |between, waited| of_append(us(200), us(between), us(waited)).waited;
+        assert_eq!((waited(200, 150), waited(203, 150), waited(203, 2)), (us(150), us(147), us(0)));
+        assert_eq!(waited(700, 450), us(0), "the thread lost its processor after the append, or before it");
+        assert_eq!(waited(200, 450), us(200), "never more than it took");
     }
 
     #[test]
