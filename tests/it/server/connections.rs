@@ -87,8 +87,8 @@ fn a_soft_limit_is_raised_and_ten_thousand_connections_are_opened() {
     let url: Url = place.started(&start).trim().parse().unwrap();
     let (results, users) = (place.results(), CONNECTIONS.to_string());
     let load = ["--vus", &users, "--connections", &users, "--batch", "1", "--set", "think_time=3s"];
-    // Users start spread over their think time: not all of them before the end.
-    let length = ["--operations", "6000", "-d", "60s"];
+    // Users start spread over their think time: not all of them before the end. The operations end it, however busy the machine is.
+    let length = ["--operations", "6000", "-d", "600s"];
     let target = ["--url", url.as_str(), "--out", results.to_str().unwrap()];
     let ended = limited(&place, "ulimit -Sn 256", &arguments("influxdb", &[&load[..], &length, &target].concat()));
     ended.assert_sound("");

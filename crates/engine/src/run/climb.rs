@@ -21,7 +21,7 @@ use figures::Counted;
 use iotbench_core::Acknowledgement;
 use iotbench_recorder::WINDOW_NS;
 use iotbench_sampler::CpuShares;
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 /// Waiting for the answers of the step before is looked at this often.
 const SETTLING_LOOK_NS: u64 = 50_000_000;
@@ -209,7 +209,7 @@ impl Session<'_> {
         if self.wait_until(running, from_ns)? == Waited::Over {
             return Ok(None);
         }
-        running.sampler().begin_window();
+        running.sampler().begin_window(Duration::from_nanos(from_ns));
         running.client.begin();
         // Its end is fixed while it runs, so that nobody's delay lengthens it; but not before every loop knows of it.
         self.wait_for_slices(running, counting)?;
@@ -218,7 +218,7 @@ impl Session<'_> {
         if self.wait_until(running, to_ns)? == Waited::Over {
             return Ok(None);
         }
-        running.sampler().end_window();
+        running.sampler().end_window(Duration::from_nanos(to_ns));
         let cpu = running.client.cpu();
         self.wait_for_slices(running, after)?;
         // Who was lost before all had told what they did in it has left a gap in it.

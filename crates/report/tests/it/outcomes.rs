@@ -223,6 +223,7 @@ fn client_summary() -> Summary {
         to: Some(Duration::from_secs(10)),
         samples: 11,
         elsewhere: false,
+        is_part: false,
         gone_at: None,
         cpu_s: Some(4.25),
         user_s: Some(3.0),
