@@ -28,7 +28,7 @@ const BUSY: f64 = 0.1;
 /// The fastest appends: this part of them took no longer.
 const FASTEST: f64 = 0.05;
 /// Of fewer appends the interval of a median has no ends.
-const LEAST_APPENDS: u32 = 16;
+pub(crate) const LEAST_APPENDS: u32 = 16;
 /// Half the width of that interval, in standard deviations of the rank: 99.7 %.
 const SIGMAS: f64 = 3.0;
 /// A level of the storage is the median over so many probes, one after the other.

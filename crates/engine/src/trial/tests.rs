@@ -71,6 +71,36 @@ fn a_quantile_is_held_to_its_limit() {
     assert_eq!(found, Some((Limit::Latency, message.into())));
 }
 
+/// 1.000 s is not above 1 s, and 0.000 s is no time.
+#[test]
+fn a_time_that_is_too_long_is_told_apart_from_its_limit() {
+    let told = [
+        (1_000_400_000, 1_000_000_000, "1.0004 s"),
+        (1_011_999_999, 1_000_000_000, "1.011 s"),
+        (312_000, 200_000, "0.000312 s"),
+        (1_249_000, 1_000_000, "0.001249 s"),
+        (51_999_000, 50_000_000, "0.0519 s"),
+        (12_000_000_001, 12_000_000_000, "12.000000001 s"),
+    ];
+    for (ns, limit_ns, text) in told {
+        assert_eq!(told_above(ns, limit_ns), text);
+    }
+    let slow = |t: &mut Trial| {
+        (t.mean_response_ns, t.undelayed) = (Some(1.000_4e9), Bounded::from(&histogram([1_100_000_000])));
+    };
+    assert_eq!(failure(slow).map(|(_, why)| why).as_deref(), Some("mean response 1.0004 s > 1s"));
+    let (stop, response) = (
+        StopPlan { mean_response_ns: None, quantile_response: Some((0.99, 200_000)), ..STOP },
+        Bounded::from(&histogram([300_000; 1_000])),
+    );
+    let mut found = None;
+    failure(|t| {
+        (t.response, t.undelayed) = (response.clone(), response.clone());
+        found = t.failure(&stop);
+    });
+    assert_eq!(found.map(|f| f.message).as_deref(), Some("p99 of the response 0.0003 s > 200us"));
+}
+
 /// 990 of a thousand are answered within 1 ms; the limit of p99.9 is 50 ms.
 #[test]
 fn what_has_no_answer_may_fail_a_quantile_and_never_passes_it() {

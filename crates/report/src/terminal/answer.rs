@@ -5,7 +5,7 @@ use super::{
     ramp::mean_response,
     table::paragraph,
 };
-use crate::document::{Capacity, Document, EarlierSittings, Status, Step};
+use crate::document::{BoundTrials, Capacity, Document, EarlierSittings, Status, Step};
 
 pub(super) fn answer(document: &Document, columns: u16) -> String {
     paragraph(&sentence(document), columns)
@@ -29,8 +29,8 @@ pub fn sentence(document: &Document) -> String {
 
 fn of_capacity(target: &str, capacity: &Capacity) -> String {
     let quantity = &capacity.quantity;
-    let failed = capacity.search.as_ref().and_then(|search| search.at_failed.as_ref()).map(|trials| trials.load);
-    let failed = failed.or(capacity.upper);
+    let trials = capacity.search.as_ref().and_then(|search| search.at_failed.as_ref());
+    let failed = trials.map(|trials| trials.load).or(capacity.upper);
     let why = last_of(capacity, failed, false).and_then(|step| step.failure.as_deref());
     let why = why.map(|failure| format!(": {failure}")).unwrap_or_default();
     match (capacity.sustained, capacity.upper) {
@@ -45,13 +45,18 @@ fn of_capacity(target: &str, capacity: &Capacity) -> String {
                     "The database sustains at least that: at {}, the client was the limit{why}.",
                     count(failed.into())
                 ),
-                Some(failed) => format!("{} failed{why}.", count(failed.into())),
+                Some(failed) => {
+                    format!("{} failed{}{why}.", count(failed.into()), trials.map(how_often).unwrap_or_default())
+                }
                 None => match capacity.search.as_ref().and_then(|search| search.disk_bound_bytes) {
                     Some(most) => format!(
                         "It sustains at least that: no greater load was tried, because it might have needed more than {} of disk at \
                          once (ramp.most_disk).",
                         bytes(most)
                     ),
+                    None if trials.is_some() => {
+                        "No load that was tried failed more often than it passed: the limit lies higher.".into()
+                    }
                     None => "No load that was tried failed: the limit lies higher.".into(),
                 },
             };
@@ -66,6 +71,12 @@ fn of_capacity(target: &str, capacity: &Capacity) -> String {
         }
         (None, None) => format!("The search on {target} ended before any load was judged."),
     }
+}
+
+/// ` 1 of 3 times`, where some of a load's trials sustained it.
+fn how_often(trials: &BoundTrials) -> String {
+    let BoundTrials { sustained, failed, .. } = *trials;
+    if sustained == 0 { String::new() } else { format!(" {} of {} times", count(failed), count(failed + sustained)) }
 }
 
 /// That the storage was not one and the same over the search.

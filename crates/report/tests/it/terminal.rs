@@ -44,6 +44,43 @@ fn a_search_on_storage_that_drifted_says_so_with_its_answer() {
     assert!(page.contains("Storage over the trials"));
 }
 
+/// Four of ten million are not stored.
+#[test]
+fn what_was_delivered_is_all_only_where_nothing_lacks() {
+    let mut outcome = outcomes::fixed(450, 0, 0);
+    outcomes::with_audit(&mut outcome);
+    let told = |outcome: &iotbench_engine::Outcome| {
+        let text = shown(outcome).split_whitespace().collect::<Vec<_>>().join(" ");
+        let part = text.split_once("Delivered: ").and_then(|(_, rest)| rest.split_once(" %")).map(|(part, _)| part);
+        (document(outcome).audit.unwrap().delivered, part.unwrap().to_owned())
+    };
+    (outcome.preloaded_points, outcome.points.generated, outcome.points.pending) = (0, 10_000_000, 0);
+    outcome.points.dropped = 4;
+    outcome.stored = Some(iotbench_core::Counts { points: 9_999_996, values: 9_999_996 });
+    assert_eq!(told(&outcome), (Some(0.999_999_6), "99.999".into()));
+    outcome.stored = Some(iotbench_core::Counts { points: 9_994_005, values: 9_994_005 });
+    assert_eq!(told(&outcome), (Some(0.999_400_5), "99.940".into()));
+}
+
+/// Of two trials of 50 users the first is sustained.
+#[test]
+fn a_load_that_failed_some_of_its_trials_is_told_with_how_many() {
+    let flat = |outcome: &iotbench_engine::Outcome| shown(outcome).split_whitespace().collect::<Vec<_>>().join(" ");
+    let always = flat(&outcomes::ramp());
+    assert!(always.contains(" 50 failed: mean response at least 1.04 s > 1 s. "), "{always}");
+    let mut once = outcomes::ramp();
+    let capacity = once.capacity.as_mut().unwrap();
+    let first = &mut capacity.steps[5];
+    (first.passed, first.limit, first.failure) = (true, None, None);
+    let told = flat(&once);
+    assert!(told.contains(" 50 failed 1 of 2 times: mean response at least 1.04 s > 1 s. "), "{told}");
+    // One that was outvoted is no upper bound, and did fail.
+    once.capacity.as_mut().unwrap().bounds = iotbench_engine::Bounds::of_loads(Some(50), None);
+    let told = flat(&once);
+    let open = " No load that was tried failed more often than it passed: the limit lies higher. ";
+    assert!(told.contains(open), "{told}");
+}
+
 #[test]
 fn storage_that_was_not_probed_is_told_with_the_reason() {
     let mut outcome = outcomes::ramp();
