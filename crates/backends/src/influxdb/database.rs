@@ -4,13 +4,14 @@ use super::{
     client::Client,
     config::{Config, Datagram, Transport},
     diagnostics::{Part, disk_bytes, parts},
-    marker,
+    marker::{self, Measurements},
     promise::{acknowledgement, promise},
     read::{InfluxReader, count},
     settle::{Datagrams, rest},
     write::{UdpWriter, over_http},
 };
 use async_trait::async_trait;
+use iotbench_backend_kit::ownership;
 use iotbench_core::{
     Action, Cause, Counts, Database, Error, OwnedObject, Reader, ServerFacts, Settled, TableSpec, Writer,
 };
@@ -32,13 +33,17 @@ impl InfluxDatabase {
         Client::connect(&self.config.server, &self.config.database).await
     }
 
-    /// A client for changes: what is on its way in datagrams arrives before them.
-    async fn client_after_datagrams(&self) -> Result<Client, Error> {
-        let mut client = self.client().await?;
+    async fn ours(&self) -> Result<Measurements<'_>, Error> {
+        Ok(Measurements { client: self.client().await?, database: &self.config.database, table: &self.table })
+    }
+
+    /// The same for changes: what is on its way in datagrams arrives before them.
+    async fn ours_after_datagrams(&self) -> Result<Measurements<'_>, Error> {
+        let mut ours = self.ours().await?;
         if let Transport::Udp { port, .. } = &self.config.transport {
-            rest(&mut client, *port).await?;
+            rest(&mut ours.client, *port).await?;
         }
-        Ok(client)
+        Ok(ours)
     }
 
     /// Counts the datagrams of this run from here on.
@@ -94,16 +99,16 @@ impl Database for InfluxDatabase {
     }
 
     async fn create(&self) -> Result<(), Error> {
-        let mut client = self.client_after_datagrams().await?;
-        marker::create(&mut client, &self.config.database, &self.table).await?;
-        self.begin_datagrams(&mut client).await
+        let mut ours = self.ours_after_datagrams().await?;
+        ownership::create(&mut ours).await?;
+        self.begin_datagrams(&mut ours.client).await
     }
 
     async fn adopt(&self) -> Result<bool, Error> {
-        let mut client = self.client_after_datagrams().await?;
-        let is_adopted = marker::adopt(&mut client, &self.config.database, &self.table).await?;
+        let mut ours = self.ours_after_datagrams().await?;
+        let is_adopted = ownership::adopt(&mut ours).await?.is_some();
         if is_adopted {
-            self.begin_datagrams(&mut client).await?;
+            self.begin_datagrams(&mut ours.client).await?;
         }
         Ok(is_adopted)
     }
@@ -127,15 +132,15 @@ impl Database for InfluxDatabase {
     }
 
     async fn drop_created(&self) -> Result<(), Error> {
-        marker::drop_own(&mut self.client_after_datagrams().await?, &self.config.database, &self.table).await
+        ownership::drop_own(&mut self.ours_after_datagrams().await?).await
     }
 
     async fn owned(&self) -> Result<Vec<OwnedObject>, Error> {
-        marker::owned(&mut self.client().await?, &self.config.database).await
+        ownership::owned(&mut self.ours().await?).await
     }
 
     async fn drop_owned(&self, object: &OwnedObject) -> Result<(), Error> {
-        marker::drop_owned(&mut self.client_after_datagrams().await?, &self.config.database, object).await
+        ownership::drop_owned(&mut self.ours_after_datagrams().await?, object).await
     }
 
     async fn writer(&self) -> Result<Box<dyn Writer>, Error> {

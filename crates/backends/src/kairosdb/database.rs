@@ -3,13 +3,13 @@
 use super::{
     client::Client,
     config::{Config, Node, Store, Transport},
-    marker,
+    marker::{self, Tables},
     promise::{acknowledgement, promise},
     read::{KairosReader, count},
     write::{HttpWriter, TelnetWriter},
 };
 use async_trait::async_trait;
-use iotbench_backend_kit::metrics::Queued;
+use iotbench_backend_kit::{metrics::Queued, ownership};
 use iotbench_core::{
     Action, Cause, Counts, Database, Error, OwnedObject, Reader, ServerFacts, Settled, TableSpec, Writer,
 };
@@ -40,6 +40,10 @@ impl KairosDatabase {
 
     async fn client(&self) -> Result<Client, Error> {
         Client::of_any(&self.config.nodes).await
+    }
+
+    async fn ours(&self) -> Result<Tables<'_>, Error> {
+        Ok(Tables { nodes: &self.config.nodes, client: self.client().await?, table: &self.table })
     }
 
     fn next_node(&self) -> &Node {
@@ -76,16 +80,16 @@ impl Database for KairosDatabase {
     }
 
     async fn create(&self) -> Result<(), Error> {
-        marker::create(&self.config.nodes, &mut self.client().await?, &self.table).await?;
+        ownership::create(&mut self.ours().await?).await?;
         self.queued.begin(0);
         Ok(())
     }
 
     async fn adopt(&self) -> Result<bool, Error> {
-        let mut client = self.client().await?;
-        let is_adopted = marker::adopt(&mut client, &self.table).await?;
+        let mut ours = self.ours().await?;
+        let is_adopted = ownership::adopt(&mut ours).await?.is_some();
         if is_adopted {
-            self.queued.begin(self.counts(&mut client).await?.values);
+            self.queued.begin(self.counts(&mut ours.client).await?.values);
         }
         Ok(is_adopted)
     }
@@ -107,15 +111,15 @@ impl Database for KairosDatabase {
     }
 
     async fn drop_created(&self) -> Result<(), Error> {
-        marker::drop_own(&self.config.nodes, &mut self.client().await?, &self.table).await
+        ownership::drop_own(&mut self.ours().await?).await
     }
 
     async fn owned(&self) -> Result<Vec<OwnedObject>, Error> {
-        marker::owned(&mut self.client().await?).await
+        ownership::owned(&mut self.ours().await?).await
     }
 
     async fn drop_owned(&self, object: &OwnedObject) -> Result<(), Error> {
-        marker::drop_owned(&self.config.nodes, &mut self.client().await?, object).await
+        ownership::drop_owned(&mut self.ours().await?, object).await
     }
 
     async fn writer(&self) -> Result<Box<dyn Writer>, Error> {

@@ -10,9 +10,12 @@ use super::{
     names::{OBJECT, marker, markers},
     question::question_about,
 };
-use iotbench_backend_kit::metrics::{Cell, prefix};
+use iotbench_backend_kit::{
+    marker::{self, Mark},
+    metrics::{Cell, prefix},
+    ownership::{Found, Owned, Ownership},
+};
 use iotbench_core::{Action, Cause, Error, Marker, Name, OwnedObject, TableSpec};
-use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 /// The times of the two values of a marker.
@@ -22,54 +25,71 @@ const FENCE_MS: i64 = 1;
 const MOST_LOOKS: u32 = 20_000;
 /// So often a metric is deleted again.
 const MOST_REPEATS: u32 = 5;
-const OURS: &str = "iotbench ";
-const CREATED_BY: &str = concat!("iotbench ", env!("CARGO_PKG_VERSION"));
-
-/// A mark as it is stored.
-#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Mark {
-    created_by: String,
-    run_id: String,
-    fingerprint: String,
-}
 
 /// The two values of a marker.
 #[derive(Debug, Default)]
-struct Found {
-    mark: Option<Mark>,
+struct Values {
+    mark: Option<Marker>,
     fence: i64,
 }
 
-/// Marks a new table in the place of an earlier one of ours, and waits until the mark is visible.
-///
-/// # Errors
-/// [`Cause::NotOurs`] where there are metrics of its names without our mark.
-pub(crate) async fn create(nodes: &[Node], client: &mut Client, table: &TableSpec) -> Result<(), Error> {
-    if look(client, &table.name).await?.mark.is_some() {
-        remove(nodes, &table.name).await?;
-        return put_mark(&mut Client::of_any(nodes).await?, table).await;
-    }
-    if !client.metrics(&prefix(&table.name)).await?.is_empty() {
-        let message = format!("{} exist without our marker: choose another table name", of_table(&table.name));
-        return Err(Error::new(Cause::NotOurs, message));
-    }
-    put_mark(client, table).await
+/// The tables of ours on servers over one store.
+pub(crate) struct Tables<'a> {
+    pub(crate) nodes: &'a [Node],
+    pub(crate) client: Client,
+    pub(crate) table: &'a TableSpec,
 }
 
-/// Makes this run the owner of a table that an earlier run left with the same fingerprint; else changes nothing.
-pub(crate) async fn adopt(client: &mut Client, table: &TableSpec) -> Result<bool, Error> {
-    let is_same = look(client, &table.name).await?.mark.is_some_and(|m| m.fingerprint == table.marker.fingerprint);
-    if is_same {
-        put_mark(client, table).await?;
-    }
-    Ok(is_same)
-}
+impl Ownership for Tables<'_> {
+    type Handle = ();
 
-/// Deletes the table if this run made it; everything else is left alone.
-pub(crate) async fn drop_own(nodes: &[Node], client: &mut Client, table: &TableSpec) -> Result<(), Error> {
-    match look(client, &table.name).await?.mark {
-        Some(mark) if mark.run_id == table.marker.run_id => remove(nodes, &table.name).await,
-        _ => Ok(()),
+    fn name(&self) -> &Name {
+        &self.table.name
+    }
+
+    fn marker(&self) -> &Marker {
+        &self.table.marker
+    }
+
+    async fn find(&mut self, name: &Name) -> Result<Found, Error> {
+        let mark = look(&mut self.client, name).await?.mark;
+        Ok(mark.map_or(Found::Nothing, |marker| Found::Ours(Owned { marker, exists: true, handle: () })))
+    }
+
+    /// Waits until the mark is visible.
+    async fn make(&mut self, earlier: Option<Owned>) -> Result<(), Error> {
+        let name = &self.table.name;
+        if earlier.is_some() {
+            remove(self.nodes, name).await?;
+            self.client = Client::of_any(self.nodes).await?;
+        } else if !self.client.metrics(&prefix(name)).await?.is_empty() {
+            let message = format!("{} exist without our marker: choose another table name", of_table(name));
+            return Err(Error::new(Cause::NotOurs, message));
+        }
+        put_mark(&mut self.client, self.table).await
+    }
+
+    async fn take_over(&mut self, _: Owned) -> Result<bool, Error> {
+        put_mark(&mut self.client, self.table).await.map(|()| true)
+    }
+
+    async fn remove(&mut self, name: &Name, _: Owned) -> Result<(), Error> {
+        remove(self.nodes, name).await
+    }
+
+    async fn list(&mut self) -> Result<Vec<OwnedObject>, Error> {
+        let mut objects = Vec::new();
+        let markers = markers();
+        for metric in self.client.metrics(&markers).await? {
+            let Some(name) = metric.strip_prefix(&markers).and_then(|name| Name::new(name).ok()) else { continue };
+            match look(&mut self.client, &name).await {
+                Ok(values) => objects.extend(values.mark.map(|mark| OwnedObject { name, run_id: mark.run_id })),
+                // Somebody else's metric of such a name.
+                Err(e) if e.cause == Cause::NotOurs => {}
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(objects)
     }
 }
 
@@ -82,36 +102,6 @@ pub(crate) async fn check_exists(client: &mut Client, table: &Name) -> Result<()
             format!("{} are not there, or their mark: somebody deleted it", of_table(table)),
         )),
     }
-}
-
-/// Our tables of all runs, by name.
-pub(crate) async fn owned(client: &mut Client) -> Result<Vec<OwnedObject>, Error> {
-    let mut objects = Vec::new();
-    let markers = markers();
-    for metric in client.metrics(&markers).await? {
-        let Some(name) = metric.strip_prefix(&markers).and_then(|name| Name::new(name).ok()) else { continue };
-        match look(client, &name).await {
-            Ok(Found { mark: Some(mark), .. }) => objects.push(OwnedObject { name, run_id: mark.run_id }),
-            Ok(_) => {}
-            // Somebody else's metric of such a name.
-            Err(e) if e.cause == Cause::NotOurs => {}
-            Err(e) => return Err(e),
-        }
-    }
-    objects.sort_unstable_by(|a, b| a.name.as_str().cmp(b.name.as_str()));
-    Ok(objects)
-}
-
-/// Deletes a table if it still carries the mark of that run.
-///
-/// # Errors
-/// [`Cause::NotOurs`] where it does not.
-pub(crate) async fn drop_owned(nodes: &[Node], client: &mut Client, object: &OwnedObject) -> Result<(), Error> {
-    if look(client, &object.name).await?.mark.is_none_or(|mark| mark.run_id != object.run_id) {
-        let message = format!("{} do not carry the marker of run {}", of_table(&object.name), object.run_id);
-        return Err(Error::new(Cause::NotOurs, message));
-    }
-    remove(nodes, &object.name).await
 }
 
 /// Deletes the metrics of a table that is ours, and its mark last: what is left half-way can be found again. Each step has a
@@ -148,11 +138,10 @@ async fn delete(node: &Node, table: &Name, metric: &str) -> Result<(), Error> {
 }
 
 async fn put_mark(client: &mut Client, table: &TableSpec) -> Result<(), Error> {
-    let Marker { run_id, fingerprint } = table.marker.clone();
-    let mark = Mark { created_by: CREATED_BY.into(), run_id, fingerprint };
+    let mark = Mark::new(&table.marker, marker::Nothing {});
     let text = serde_json::to_string(&mark).map_err(|e| Error::new(Cause::Client, e))?;
     client.write(value(&table.name, MARK_MS, &text)).await?;
-    wait_until(client, &table.name, |found| found.mark.as_ref() == Some(&mark)).await
+    wait_until(client, &table.name, |found| found.mark.as_ref() == Some(&table.marker)).await
 }
 
 async fn put_fence(client: &mut Client, table: &Name) -> Result<(), Error> {
@@ -161,7 +150,7 @@ async fn put_fence(client: &mut Client, table: &Name) -> Result<(), Error> {
     wait_until(client, table, |found| found.fence == fence).await
 }
 
-async fn wait_until(client: &mut Client, table: &Name, is_so: impl Fn(&Found) -> bool) -> Result<(), Error> {
+async fn wait_until(client: &mut Client, table: &Name, is_so: impl Fn(&Values) -> bool) -> Result<(), Error> {
     for _ in 0..MOST_LOOKS {
         if is_so(&look(client, table).await?) {
             return Ok(());
@@ -177,10 +166,10 @@ fn value(table: &Name, ms: i64, text: &str) -> String {
     json!([{ "name": marker(table), "type": "string", "timestamp": ms, "value": text, "tags": tags }]).to_string()
 }
 
-async fn look(client: &mut Client, table: &Name) -> Result<Found, Error> {
+async fn look(client: &mut Client, table: &Name) -> Result<Values, Error> {
     let (found, _) = client
         .ask(question_about(&marker(table)), |document| {
-            let mut found = Found::default();
+            let mut found = Values::default();
             for value in document.queries.iter().flat_map(|m| &m.results).flat_map(|group| &group.values) {
                 match (value.ms, &value.cell) {
                     (MARK_MS, Cell::Text(text)) => found.mark = Some(read_mark(table, text)?),
@@ -194,9 +183,9 @@ async fn look(client: &mut Client, table: &Name) -> Result<Found, Error> {
     Ok(found)
 }
 
-fn read_mark(table: &Name, text: &str) -> Result<Mark, Error> {
-    let mark: Result<Mark, _> = serde_json::from_str(text);
-    mark.ok().filter(|mark| mark.created_by.starts_with(OURS)).ok_or_else(|| not_ours(table))
+fn read_mark(table: &Name, text: &str) -> Result<Marker, Error> {
+    let mark = serde_json::from_str(text).ok().and_then(Mark::<marker::Nothing>::if_ours);
+    mark.map(|mark| mark.marker).ok_or_else(|| not_ours(table))
 }
 
 fn not_ours(table: &Name) -> Error {

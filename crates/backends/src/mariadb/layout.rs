@@ -1,9 +1,7 @@
 //! The table and its index in each layout.
 
-use super::{
-    config::{Config, Indexes},
-    marker::comment,
-};
+use super::config::{Config, Indexes};
+use iotbench_backend_kit::marker::comment;
 use iotbench_core::{Layout, Schema, TableSpec, ValueType};
 
 /// Texts of at most this many bytes, in all columns together, stand in the row; longer ones beside it.
@@ -94,6 +92,7 @@ fn declared_type(value_type: ValueType, most_bytes: u32, in_row: bool) -> String
 #[cfg(test)]
 mod tests {
     use super::*;
+    use iotbench_backend_kit::marker::comment;
     use iotbench_core::{Marker, Name, Signal};
 
     fn table(layout: Layout, devices: u32, types: &[(ValueType, u32)]) -> TableSpec {

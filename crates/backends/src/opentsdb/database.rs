@@ -4,12 +4,12 @@ use super::{
     client::Client,
     config::Config,
     facts::facts,
-    marker,
+    marker::{self, Tables},
     read::{OpenTsdbReader, count},
     write::HttpWriter,
 };
 use async_trait::async_trait;
-use iotbench_backend_kit::{http::Server, metrics::Queued};
+use iotbench_backend_kit::{http::Server, metrics::Queued, ownership};
 use iotbench_core::{Cause, Counts, Database, Error, OwnedObject, Reader, ServerFacts, Settled, TableSpec, Writer};
 use std::sync::{
     Arc,
@@ -45,6 +45,10 @@ impl OpenTsdbDatabase {
         Client::connect(last).await
     }
 
+    async fn ours(&self) -> Result<Tables<'_>, Error> {
+        Ok(Tables { servers: &self.config.servers, client: self.client().await?, table: &self.table })
+    }
+
     fn next_server(&self) -> &Server {
         let servers = &self.config.servers;
         &servers[self.opened.fetch_add(1, Ordering::Relaxed) % servers.len()]
@@ -67,16 +71,18 @@ impl Database for OpenTsdbDatabase {
     }
 
     async fn create(&self) -> Result<(), Error> {
-        marker::create(&self.config.servers, &mut self.client().await?, &self.table).await?;
+        let mut ours = self.ours().await?;
+        ours.client.told().await?.check()?;
+        ownership::create(&mut ours).await?;
         self.queued.begin(0);
         Ok(())
     }
 
     async fn adopt(&self) -> Result<bool, Error> {
-        let mut client = self.client().await?;
-        let is_adopted = marker::adopt(&mut client, &self.table).await?;
+        let mut ours = self.ours().await?;
+        let is_adopted = ownership::adopt(&mut ours).await?.is_some();
         if is_adopted {
-            self.queued.begin(self.counts(&mut client).await?.values);
+            self.queued.begin(self.counts(&mut ours.client).await?.values);
         }
         Ok(is_adopted)
     }
@@ -99,15 +105,15 @@ impl Database for OpenTsdbDatabase {
     }
 
     async fn drop_created(&self) -> Result<(), Error> {
-        marker::drop_own(&self.config.servers, &mut self.client().await?, &self.table).await
+        ownership::drop_own(&mut self.ours().await?).await
     }
 
     async fn owned(&self) -> Result<Vec<OwnedObject>, Error> {
-        marker::owned(&mut self.client().await?).await
+        ownership::owned(&mut self.ours().await?).await
     }
 
     async fn drop_owned(&self, object: &OwnedObject) -> Result<(), Error> {
-        marker::drop_owned(&self.config.servers, &mut self.client().await?, object).await
+        ownership::drop_owned(&mut self.ours().await?, object).await
     }
 
     async fn writer(&self) -> Result<Box<dyn Writer>, Error> {
