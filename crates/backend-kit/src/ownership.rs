@@ -2,7 +2,8 @@
 //!
 //! A backend says by [`Ownership`] how it looks, makes, marks and removes; the order, and what is refused, stands here alone.
 
-use iotbench_core::{Cause, Error, Marker, Name, OwnedObject};
+use crate::looks::{Looks, Work};
+use iotbench_core::{Cause, Error, Marker, Name, OwnedObject, Settled};
 use std::future::{Future, ready};
 
 /// What carries our marker, and what else the backend knows of it.
@@ -32,7 +33,7 @@ pub enum Found<H = ()> {
 /// A database as the protocol sees it, with one table that a run makes.
 pub trait Ownership: Send {
     /// What the backend knows of an object beside its marker.
-    type Handle: Send;
+    type Handle: Send + Sync;
 
     /// The name of the run's own object.
     fn name(&self) -> &Name;
@@ -158,6 +159,68 @@ pub async fn owned<O: Ownership>(database: &mut O) -> Result<Vec<OwnedObject>, E
     objects.sort_unstable_by(|a, b| (a.name.as_str(), &a.run_id).cmp(&(b.name.as_str(), &b.run_id)));
     Ok(objects)
 }
+
+/// Changes of what is ours that go on look by look ([`crate::looks`]), one after the other.
+#[derive(Debug, Default)]
+pub struct Changes(Work<bool>);
+
+impl Changes {
+    /// What a change says it by that it has looked.
+    #[must_use]
+    pub fn looks(&self) -> Looks {
+        self.0.looks()
+    }
+
+    /// Begins [`create`].
+    ///
+    /// # Errors
+    /// As [`create`]; those of later looks are [`Self::proceed`]'s.
+    pub async fn create<O: Ownership + 'static>(&self, opened: impl Opened<O>) -> Result<(), Error> {
+        self.0.begin(async move { create(&mut opened.await?).await.map(|()| true) }).await.map(drop)
+    }
+
+    /// Begins [`adopt`], of which only what follows on taking over may have to look; true: the object is taken over.
+    ///
+    /// # Errors
+    /// As [`adopt`]; those of later looks are [`Self::proceed`]'s.
+    pub async fn adopt<O: Ownership + 'static>(&self, opened: impl Opened<O>) -> Result<bool, Error> {
+        let adopted = self.0.begin(async move { Ok(adopt(&mut opened.await?).await?.is_some()) }).await;
+        adopted.map(|adopted| adopted.unwrap_or(true))
+    }
+
+    /// Begins [`drop_own`].
+    ///
+    /// # Errors
+    /// As [`drop_own`]; those of later looks are [`Self::proceed`]'s.
+    pub async fn drop_own<O: Ownership + 'static>(&self, opened: impl Opened<O>) -> Result<(), Error> {
+        self.0.begin(async move { drop_own(&mut opened.await?).await.map(|()| true) }).await.map(drop)
+    }
+
+    /// Begins [`drop_owned`].
+    ///
+    /// # Errors
+    /// As [`drop_owned`]; those of later looks are [`Self::proceed`]'s.
+    pub async fn drop_owned<O: Ownership + 'static>(
+        &self,
+        opened: impl Opened<O>,
+        object: &OwnedObject,
+    ) -> Result<(), Error> {
+        let object = object.clone();
+        self.0.begin(async move { drop_owned(&mut opened.await?, &object).await.map(|()| true) }).await.map(drop)
+    }
+
+    /// The next look.
+    ///
+    /// # Errors
+    /// The change's own.
+    pub async fn proceed(&self) -> Result<Settled, Error> {
+        self.0.proceed().await
+    }
+}
+
+/// A database that is being connected to.
+pub trait Opened<O>: Future<Output = Result<O, Error>> + Send + 'static {}
+impl<O, F: Future<Output = Result<O, Error>> + Send + 'static> Opened<O> for F {}
 
 /// Removes what carries the marker of that run; else returns what there is instead.
 async fn remove_of_run<O: Ownership>(

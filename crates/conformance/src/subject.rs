@@ -82,7 +82,7 @@ impl<'a> Subject<'a> {
     }
 
     pub(crate) fn open(&self, table: &TableSpec) -> Result<Session, Failure> {
-        let database = self.fixture.backend().open(self.fixture.request(table.clone()))?;
+        let database = patient(self.fixture.backend().open(self.fixture.request(table.clone()))?);
         Ok(Session { database, stores: self.capabilities().stores })
     }
 }

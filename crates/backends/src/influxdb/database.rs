@@ -7,7 +7,7 @@ use super::{
     marker::{self, Measurements},
     promise::{acknowledgement, promise},
     read::{InfluxReader, count},
-    settle::{Datagrams, rest},
+    settle::Datagrams,
     write::{UdpWriter, over_http},
 };
 use async_trait::async_trait;
@@ -35,15 +35,6 @@ impl InfluxDatabase {
 
     async fn ours(&self) -> Result<Measurements<'_>, Error> {
         Ok(Measurements { client: self.client().await?, database: &self.config.database, table: &self.table })
-    }
-
-    /// The same for changes: what is on its way in datagrams arrives before them.
-    async fn ours_after_datagrams(&self) -> Result<Measurements<'_>, Error> {
-        let mut ours = self.ours().await?;
-        if let Transport::Udp { port, .. } = &self.config.transport {
-            rest(&mut ours.client, *port).await?;
-        }
-        Ok(ours)
     }
 
     /// Counts the datagrams of this run from here on.
@@ -99,18 +90,26 @@ impl Database for InfluxDatabase {
     }
 
     async fn create(&self) -> Result<(), Error> {
-        let mut ours = self.ours_after_datagrams().await?;
+        let mut ours = self.ours().await?;
         ownership::create(&mut ours).await?;
         self.begin_datagrams(&mut ours.client).await
     }
 
     async fn adopt(&self) -> Result<bool, Error> {
-        let mut ours = self.ours_after_datagrams().await?;
+        let mut ours = self.ours().await?;
         let is_adopted = ownership::adopt(&mut ours).await?.is_some();
         if is_adopted {
             self.begin_datagrams(&mut ours.client).await?;
         }
         Ok(is_adopted)
+    }
+
+    /// What is on its way in datagrams arrives before a change.
+    async fn proceed(&self) -> Result<Settled, Error> {
+        match &self.config.transport {
+            Transport::Http { .. } => Ok(Settled::Yes),
+            Transport::Udp { port, .. } => self.datagrams.rest(&mut self.client().await?, *port).await,
+        }
     }
 
     /// What was acknowledged over HTTP is visible. Over UDP this is a look at how far the listener is.
@@ -132,7 +131,7 @@ impl Database for InfluxDatabase {
     }
 
     async fn drop_created(&self) -> Result<(), Error> {
-        ownership::drop_own(&mut self.ours_after_datagrams().await?).await
+        ownership::drop_own(&mut self.ours().await?).await
     }
 
     async fn owned(&self) -> Result<Vec<OwnedObject>, Error> {
@@ -140,7 +139,7 @@ impl Database for InfluxDatabase {
     }
 
     async fn drop_owned(&self, object: &OwnedObject) -> Result<(), Error> {
-        ownership::drop_owned(&mut self.ours_after_datagrams().await?, object).await
+        ownership::drop_owned(&mut self.ours().await?, object).await
     }
 
     async fn writer(&self) -> Result<Box<dyn Writer>, Error> {

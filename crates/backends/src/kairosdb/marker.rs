@@ -1,28 +1,28 @@
 //! What is ours: a metric `iotbench_marker.TABLE` for each table, whose one value names the run. A server has no databases:
 //! only metrics whose names begin as ours do, and whose table has this mark, are ever deleted.
 //!
-//! A value that was acknowledged is visible later, and so is a mark: who writes one waits for it, look by look. A second
+//! A value that was acknowledged is visible later, and so is a mark: who writes one goes on once it is, look by look. A second
 //! value of that metric is a *fence*: when it is visible, what was queued before it on that server is stored.
 
 use super::{
     client::{Client, of_table},
-    config::Node,
+    config::{Config, Node},
     names::{OBJECT, marker, markers},
     question::question_about,
 };
 use iotbench_backend_kit::{
+    looks::Looks,
     marker::{self, Mark},
     metrics::{Cell, prefix},
     ownership::{Found, Owned, Ownership},
 };
 use iotbench_core::{Action, Cause, Error, Marker, Name, OwnedObject, TableSpec};
 use serde_json::json;
+use std::sync::Arc;
 
 /// The times of the two values of a marker.
 const MARK_MS: i64 = 0;
 const FENCE_MS: i64 = 1;
-/// So many looks are enough for a queue that moves: each is a round trip.
-const MOST_LOOKS: u32 = 20_000;
 /// So often a metric is deleted again.
 const MOST_REPEATS: u32 = 5;
 
@@ -34,13 +34,14 @@ struct Values {
 }
 
 /// The tables of ours on servers over one store.
-pub(crate) struct Tables<'a> {
-    pub(crate) nodes: &'a [Node],
+pub(crate) struct Tables {
+    pub(crate) config: Arc<Config>,
     pub(crate) client: Client,
-    pub(crate) table: &'a TableSpec,
+    pub(crate) table: Arc<TableSpec>,
+    pub(crate) looks: Looks,
 }
 
-impl Ownership for Tables<'_> {
+impl Ownership for Tables {
     type Handle = ();
 
     fn name(&self) -> &Name {
@@ -56,25 +57,25 @@ impl Ownership for Tables<'_> {
         Ok(mark.map_or(Found::Nothing, |marker| Found::Ours(Owned { marker, exists: true, handle: () })))
     }
 
-    /// Waits until the mark is visible.
+    /// It is made once its mark is visible.
     async fn make(&mut self, earlier: Option<Owned>) -> Result<(), Error> {
         let name = &self.table.name;
         if earlier.is_some() {
-            remove(self.nodes, name).await?;
-            self.client = Client::of_any(self.nodes).await?;
+            remove(&self.config.nodes, name, &self.looks).await?;
+            self.client = Client::of_any(&self.config.nodes).await?;
         } else if !self.client.metrics(&prefix(name)).await?.is_empty() {
             let message = format!("{} exist without our marker: choose another table name", of_table(name));
             return Err(Error::new(Cause::NotOurs, message));
         }
-        put_mark(&mut self.client, self.table).await
+        put_mark(&mut self.client, &self.table, &self.looks).await
     }
 
     async fn take_over(&mut self, _: Owned) -> Result<bool, Error> {
-        put_mark(&mut self.client, self.table).await.map(|()| true)
+        put_mark(&mut self.client, &self.table, &self.looks).await.map(|()| true)
     }
 
     async fn remove(&mut self, name: &Name, _: Owned) -> Result<(), Error> {
-        remove(self.nodes, name).await
+        remove(&self.config.nodes, name, &self.looks).await
     }
 
     async fn list(&mut self) -> Result<Vec<OwnedObject>, Error> {
@@ -106,58 +107,61 @@ pub(crate) async fn check_exists(client: &mut Client, table: &Name) -> Result<()
 
 /// Deletes the metrics of a table that is ours, and its mark last: what is left half-way can be found again. Each step has a
 /// connection of its own: fences and deletions may take longer than a server leaves an idle one open.
-async fn remove(nodes: &[Node], table: &Name) -> Result<(), Error> {
+async fn remove(nodes: &[Node], table: &Name, looks: &Looks) -> Result<(), Error> {
     // What is still queued would come back after it was deleted. Each server has a queue of its own.
     for node in nodes {
-        put_fence(&mut Client::connect(&node.server).await?, table).await?;
+        put_fence(&mut Client::connect(&node.server).await?, table, looks).await?;
     }
     for prefix in [prefix(table), marker(table)] {
         for metric in Client::of_any(nodes).await?.metrics(&prefix).await? {
             // Each server remembers which series it has put into the index, and forgets them when it deletes them.
             for node in nodes {
-                delete(node, table, &metric).await?;
+                delete(node, table, &metric, looks).await?;
             }
         }
     }
-    wait_until(&mut Client::of_any(nodes).await?, table, |found| found.mark.is_none()).await
+    visible(&mut Client::of_any(nodes).await?, table, looks, |found| found.mark.is_none()).await
 }
 
 /// Deletes a metric on one server. What that stores at the same time may be in the way, as of a run that was killed: then its
 /// store refuses, and takes it once that is stored, which another fence tells.
-async fn delete(node: &Node, table: &Name, metric: &str) -> Result<(), Error> {
+async fn delete(node: &Node, table: &Name, metric: &str, looks: &Looks) -> Result<(), Error> {
     let mut repeats = 0;
     loop {
         match Client::connect(&node.server).await?.delete(metric).await {
             Err(error) if error.cause == Cause::Server && error.action != Action::Stop && repeats < MOST_REPEATS => {
                 repeats += 1;
-                put_fence(&mut Client::connect(&node.server).await?, table).await?;
+                put_fence(&mut Client::connect(&node.server).await?, table, looks).await?;
             }
             deleted => return deleted,
         }
     }
 }
 
-async fn put_mark(client: &mut Client, table: &TableSpec) -> Result<(), Error> {
+async fn put_mark(client: &mut Client, table: &TableSpec, looks: &Looks) -> Result<(), Error> {
     let mark = Mark::new(&table.marker, marker::Nothing {});
     let text = serde_json::to_string(&mark).map_err(|e| Error::new(Cause::Client, e))?;
     client.write(value(&table.name, MARK_MS, &text)).await?;
-    wait_until(client, &table.name, |found| found.mark.as_ref() == Some(&table.marker)).await
+    visible(client, &table.name, looks, |found| found.mark.as_ref() == Some(&table.marker)).await
 }
 
-async fn put_fence(client: &mut Client, table: &Name) -> Result<(), Error> {
+async fn put_fence(client: &mut Client, table: &Name, looks: &Looks) -> Result<(), Error> {
     let fence = look(client, table).await?.fence + 1;
     client.write(value(table, FENCE_MS, &fence.to_string())).await?;
-    wait_until(client, table, |found| found.fence == fence).await
+    visible(client, table, looks, |found| found.fence == fence).await
 }
 
-async fn wait_until(client: &mut Client, table: &Name, is_so: impl Fn(&Values) -> bool) -> Result<(), Error> {
-    for _ in 0..MOST_LOOKS {
-        if is_so(&look(client, table).await?) {
-            return Ok(());
-        }
+/// Looks until what was written is seen.
+async fn visible(
+    client: &mut Client,
+    table: &Name,
+    looks: &Looks,
+    is_so: impl Fn(&Values) -> bool,
+) -> Result<(), Error> {
+    while !is_so(&look(client, table).await?) {
+        looks.not_yet().await;
     }
-    let message = format!("what was acknowledged of {} is not visible after {MOST_LOOKS} looks", marker(table));
-    Err(Error::new(Cause::Server, message))
+    Ok(())
 }
 
 /// One value of a marker as it is written.

@@ -9,7 +9,11 @@ use super::{
     write::HttpWriter,
 };
 use async_trait::async_trait;
-use iotbench_backend_kit::{http::Server, metrics::Queued, ownership};
+use iotbench_backend_kit::{
+    http::Server,
+    metrics::Queued,
+    ownership::{self, Changes},
+};
 use iotbench_core::{Cause, Counts, Database, Error, OwnedObject, Reader, ServerFacts, Settled, TableSpec, Writer};
 use std::sync::{
     Arc,
@@ -21,32 +25,36 @@ const QUIET_LOOKS: u32 = 3;
 
 /// The servers, and the metrics on them that are ours.
 pub(crate) struct OpenTsdbDatabase {
-    config: Config,
+    config: Arc<Config>,
     table: Arc<TableSpec>,
     queued: Arc<Queued>,
+    changes: Changes,
     /// How many writers and readers there were: each next one is another server's.
     opened: AtomicUsize,
 }
 
 impl OpenTsdbDatabase {
     pub(crate) fn new(config: Config, table: TableSpec) -> Self {
-        Self { config, table: Arc::new(table), queued: Arc::new(Queued::new(QUIET_LOOKS)), opened: AtomicUsize::new(0) }
-    }
-
-    /// The first server that can be reached: they share one HBase.
-    async fn client(&self) -> Result<Client, Error> {
-        let (last, others) = self.config.servers.split_last().ok_or_else(|| Error::new(Cause::Client, "no server"))?;
-        for server in others {
-            match Client::connect(server).await {
-                Err(e) if e.cause == Cause::Connect => {}
-                connected => return connected,
-            }
+        Self {
+            config: Arc::new(config),
+            table: Arc::new(table),
+            queued: Arc::new(Queued::new(QUIET_LOOKS)),
+            changes: Changes::default(),
+            opened: AtomicUsize::new(0),
         }
-        Client::connect(last).await
     }
 
-    async fn ours(&self) -> Result<Tables<'_>, Error> {
-        Ok(Tables { servers: &self.config.servers, client: self.client().await?, table: &self.table })
+    async fn client(&self) -> Result<Client, Error> {
+        client(&self.config.servers).await
+    }
+
+    /// What is ours, for calls that outlive this one.
+    fn ours(&self) -> impl Future<Output = Result<Tables, Error>> + Send + use<> {
+        let (config, table, looks) = (Arc::clone(&self.config), Arc::clone(&self.table), self.changes.looks());
+        async move {
+            let client = client(&config.servers).await?;
+            Ok(Tables { config, client, table, looks })
+        }
     }
 
     fn next_server(&self) -> &Server {
@@ -57,6 +65,18 @@ impl OpenTsdbDatabase {
     async fn counts(&self, client: &mut Client) -> Result<Counts, Error> {
         count(client, &self.table, self.table.schema.width()).await.map(|(counts, _)| counts)
     }
+}
+
+/// The first server that can be reached: they share one HBase.
+async fn client(servers: &[Server]) -> Result<Client, Error> {
+    let (last, others) = servers.split_last().ok_or_else(|| Error::new(Cause::Client, "no server"))?;
+    for server in others {
+        match Client::connect(server).await {
+            Err(e) if e.cause == Cause::Connect => {}
+            connected => return connected,
+        }
+    }
+    Client::connect(last).await
 }
 
 #[async_trait]
@@ -71,20 +91,22 @@ impl Database for OpenTsdbDatabase {
     }
 
     async fn create(&self) -> Result<(), Error> {
-        let mut ours = self.ours().await?;
-        ours.client.told().await?.check()?;
-        ownership::create(&mut ours).await?;
+        self.client().await?.told().await?.check()?;
+        self.changes.create(self.ours()).await?;
         self.queued.begin(0);
         Ok(())
     }
 
     async fn adopt(&self) -> Result<bool, Error> {
-        let mut ours = self.ours().await?;
-        let is_adopted = ownership::adopt(&mut ours).await?.is_some();
+        let is_adopted = self.changes.adopt(self.ours()).await?;
         if is_adopted {
-            self.queued.begin(self.counts(&mut ours.client).await?.values);
+            self.queued.begin(self.counts(&mut self.client().await?).await?.values);
         }
         Ok(is_adopted)
+    }
+
+    async fn proceed(&self) -> Result<Settled, Error> {
+        self.changes.proceed().await
     }
 
     async fn settle(&self) -> Result<Settled, Error> {
@@ -105,7 +127,7 @@ impl Database for OpenTsdbDatabase {
     }
 
     async fn drop_created(&self) -> Result<(), Error> {
-        ownership::drop_own(&mut self.ours().await?).await
+        self.changes.drop_own(self.ours()).await
     }
 
     async fn owned(&self) -> Result<Vec<OwnedObject>, Error> {
@@ -113,7 +135,7 @@ impl Database for OpenTsdbDatabase {
     }
 
     async fn drop_owned(&self, object: &OwnedObject) -> Result<(), Error> {
-        ownership::drop_owned(&mut self.ours().await?, object).await
+        self.changes.drop_owned(self.ours(), object).await
     }
 
     async fn writer(&self) -> Result<Box<dyn Writer>, Error> {

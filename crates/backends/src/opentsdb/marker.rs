@@ -6,10 +6,12 @@
 
 use super::{
     client::Client,
+    config::Config,
     question::{ALL, Asked},
 };
 use iotbench_backend_kit::{
     http::Server,
+    looks::Looks,
     marker::Mark,
     metrics::{DEVICE, metric, prefix},
     ownership::{Found, Owned, Ownership},
@@ -17,12 +19,11 @@ use iotbench_backend_kit::{
 use iotbench_core::{Cause, Devices, Error, Marker, Name, OwnedObject, TableSpec};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use std::sync::Arc;
 
 /// The seconds of the notes: from 1971 to 2099.
 const FIRST_SECOND: u32 = 31_536_000;
 const LAST_SECOND: u32 = 4_102_444_799;
-/// So many looks are enough until nothing is left: each is a round trip.
-const MOST_LOOKS: u32 = 20_000;
 /// The end of the name of a table's metric that only carries what is waited for: no signal has such a name.
 const QUEUE: &str = "/queue";
 const DESCRIPTION: &str = "marks a table of iotbench";
@@ -48,13 +49,14 @@ impl Note {
 }
 
 /// The tables of ours on servers over one HBase.
-pub(crate) struct Tables<'a> {
-    pub(crate) servers: &'a [Server],
+pub(crate) struct Tables {
+    pub(crate) config: Arc<Config>,
     pub(crate) client: Client,
-    pub(crate) table: &'a TableSpec,
+    pub(crate) table: Arc<TableSpec>,
+    pub(crate) looks: Looks,
 }
 
-impl Ownership for Tables<'_> {
+impl Ownership for Tables {
     type Handle = ();
 
     fn name(&self) -> &Name {
@@ -74,20 +76,20 @@ impl Ownership for Tables<'_> {
     async fn make(&mut self, earlier: Option<Owned>) -> Result<(), Error> {
         let (client, name) = (&mut self.client, &self.table.name);
         if earlier.is_some() {
-            clear(self.servers, client, name).await?;
+            clear(&self.config.servers, client, name, &self.looks).await?;
         } else if are_there_values(client, name).await? {
             let message = format!("{} exist without our marker: choose another table name", of_table(name));
             return Err(Error::new(Cause::NotOurs, message));
         }
-        put_mark(client, self.table).await
+        put_mark(client, &self.table).await
     }
 
     async fn take_over(&mut self, _: Owned) -> Result<bool, Error> {
-        put_mark(&mut self.client, self.table).await.map(|()| true)
+        put_mark(&mut self.client, &self.table).await.map(|()| true)
     }
 
     async fn remove(&mut self, name: &Name, _: Owned) -> Result<(), Error> {
-        clear(self.servers, &mut self.client, name).await?;
+        clear(&self.config.servers, &mut self.client, name, &self.looks).await?;
         self.client.delete_note(second(name)).await
     }
 
@@ -110,18 +112,15 @@ pub(crate) async fn check_exists(client: &mut Client, table: &Name) -> Result<()
 }
 
 /// Deletes the values of a table that is ours.
-async fn clear(servers: &[Server], client: &mut Client, table: &Name) -> Result<(), Error> {
+async fn clear(servers: &[Server], client: &mut Client, table: &Name, looks: &Looks) -> Result<(), Error> {
     flush(servers, table).await?;
     for metric in client.metrics(&prefix(table)).await? {
         client.delete(&metric).await?;
     }
-    for _ in 0..MOST_LOOKS {
-        if !are_there_values(client, table).await? {
-            return Ok(());
-        }
+    while are_there_values(client, table).await? {
+        looks.not_yet().await;
     }
-    let message = format!("{} are still there after {MOST_LOOKS} looks", of_table(table));
-    Err(Error::new(Cause::Server, message))
+    Ok(())
 }
 
 /// Waits until what each server took before is stored: what is queued goes before, or with, a value that is waited for. That one

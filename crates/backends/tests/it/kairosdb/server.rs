@@ -1,6 +1,7 @@
 //! The server of the tests, and a look at it from outside.
 
 use iotbench_backends::BACKENDS;
+use iotbench_conformance::patient;
 use iotbench_core::{
     Backend, Batch, Database, Endpoint, Layout, Marker, Name, OpenRequest, Registry, Run, Schema, Settings, Signal,
     TableSpec, Target, Value, ValueType,
@@ -41,7 +42,7 @@ pub fn backend() -> &'static dyn Backend {
 pub fn open(url: &Url, settings: serde_json::Value, table: TableSpec) -> Arc<dyn Database> {
     let target = Target { endpoints: vec![Endpoint::new(url.clone())], ..Target::default() };
     let settings = Settings(serde_json::from_value(settings).unwrap());
-    backend().open(OpenRequest { target, settings, table }).unwrap()
+    patient(backend().open(OpenRequest { target, settings, table }).unwrap())
 }
 
 /// A table of two signals on two devices.
