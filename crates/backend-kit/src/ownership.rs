@@ -35,11 +35,8 @@ pub trait Ownership: Send {
     /// What the backend knows of an object beside its marker.
     type Handle: Send + Sync;
 
-    /// The name of the run's own object.
-    fn name(&self) -> &Name;
-
-    /// The marker of the run's own object.
-    fn marker(&self) -> &Marker;
+    /// Name and marker of the run's own object.
+    fn own(&self) -> (&Name, &Marker);
 
     /// Comes before a look that a change may follow: takes a lock, opens a transaction, or waits for what is on its way.
     fn begin(&mut self) -> impl Future<Output = Result<(), Error>> + Send {
@@ -83,7 +80,7 @@ pub trait Ownership: Send {
 /// [`Cause::NotOurs`] where something of its name does not carry our marker: nothing was changed then.
 pub async fn create<O: Ownership>(database: &mut O) -> Result<(), Error> {
     database.begin().await?;
-    let name = database.name().clone();
+    let name = database.own().0.clone();
     let earlier = match meant(database, &name, |_| true).await? {
         Found::Nothing => None,
         Found::Ours(earlier) => Some(earlier),
@@ -100,7 +97,7 @@ pub async fn create<O: Ownership>(database: &mut O) -> Result<(), Error> {
 /// The server's own; what does not carry our marker is left alone without one.
 pub async fn adopt<O: Ownership>(database: &mut O) -> Result<Option<Marker>, Error> {
     database.begin().await?;
-    let (name, fingerprint) = (database.name().clone(), database.marker().fingerprint.clone());
+    let (name, Marker { fingerprint, .. }) = own(database);
     let is_same = |found: &Owned<O::Handle>| found.exists && found.marker.fingerprint == fingerprint;
     let found = match meant(database, &name, is_same).await {
         Err(error) if error.cause == Cause::NotOurs => return Ok(None),
@@ -123,7 +120,7 @@ pub async fn adopt<O: Ownership>(database: &mut O) -> Result<Option<Marker>, Err
 /// # Errors
 /// [`Cause::NotOurs`] where something else has taken its place: that is left as it is.
 pub async fn drop_own<O: Ownership>(database: &mut O) -> Result<(), Error> {
-    let (name, run_id) = (database.name().clone(), database.marker().run_id.clone());
+    let (name, Marker { run_id, .. }) = own(database);
     match remove_of_run(database, &name, &run_id).await? {
         Some(Found::Replaced(object, error)) if object.marker.run_id == run_id => {
             database.forget(&name).await?;
@@ -237,6 +234,11 @@ async fn remove_of_run<O: Ownership>(
         }
         found => Ok(Some(found)),
     }
+}
+
+fn own<O: Ownership>(database: &O) -> (Name, Marker) {
+    let (name, marker) = database.own();
+    (name.clone(), marker.clone())
 }
 
 /// What there is under a name; what is of ours and meant is held, and looked at again.

@@ -19,12 +19,8 @@ struct Book {
 impl Ownership for Book {
     type Handle = ();
 
-    fn name(&self) -> &Name {
-        &self.name
-    }
-
-    fn marker(&self) -> &Marker {
-        &self.marker
+    fn own(&self) -> (&Name, &Marker) {
+        (&self.name, &self.marker)
     }
 
     async fn begin(&mut self) -> Result<(), Error> {

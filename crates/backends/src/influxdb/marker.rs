@@ -67,12 +67,8 @@ pub(crate) struct Measurements<'a> {
 impl Ownership for Measurements<'_> {
     type Handle = Contents;
 
-    fn name(&self) -> &Name {
-        &self.table.name
-    }
-
-    fn marker(&self) -> &Marker {
-        &self.table.marker
+    fn own(&self) -> (&Name, &Marker) {
+        (&self.table.name, &self.table.marker)
     }
 
     async fn find(&mut self, name: &Name) -> Result<Found<Contents>, Error> {

@@ -47,12 +47,8 @@ pub(crate) struct Buckets<'a> {
 impl Ownership for Buckets<'_> {
     type Handle = Bucket;
 
-    fn name(&self) -> &Name {
-        self.bucket
-    }
-
-    fn marker(&self) -> &Marker {
-        self.marker
+    fn own(&self) -> (&Name, &Marker) {
+        (self.bucket, self.marker)
     }
 
     async fn find(&mut self, name: &Name) -> Result<Found<Bucket>, Error> {

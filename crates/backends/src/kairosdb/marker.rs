@@ -44,12 +44,8 @@ pub(crate) struct Tables {
 impl Ownership for Tables {
     type Handle = ();
 
-    fn name(&self) -> &Name {
-        &self.table.name
-    }
-
-    fn marker(&self) -> &Marker {
-        &self.table.marker
+    fn own(&self) -> (&Name, &Marker) {
+        (&self.table.name, &self.table.marker)
     }
 
     async fn find(&mut self, name: &Name) -> Result<Found, Error> {

@@ -37,12 +37,8 @@ impl<'a> Tables<'a> {
 impl Ownership for Tables<'_> {
     type Handle = ();
 
-    fn name(&self) -> &Name {
-        &self.table.name
-    }
-
-    fn marker(&self) -> &Marker {
-        &self.table.marker
+    fn own(&self) -> (&Name, &Marker) {
+        (&self.table.name, &self.table.marker)
     }
 
     async fn begin(&mut self) -> Result<(), Error> {

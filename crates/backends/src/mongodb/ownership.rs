@@ -33,12 +33,8 @@ pub(crate) struct Collections<'a> {
 impl Ownership for Collections<'_> {
     type Handle = ();
 
-    fn name(&self) -> &Name {
-        &self.table.spec.name
-    }
-
-    fn marker(&self) -> &Marker {
-        &self.table.spec.marker
+    fn own(&self) -> (&Name, &Marker) {
+        (&self.table.spec.name, &self.table.spec.marker)
     }
 
     async fn find(&mut self, name: &Name) -> Result<Found, Error> {

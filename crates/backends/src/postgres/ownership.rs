@@ -29,12 +29,8 @@ impl Tables<'_> {
 impl Ownership for Tables<'_> {
     type Handle = ();
 
-    fn name(&self) -> &Name {
-        &self.table.spec.name
-    }
-
-    fn marker(&self) -> &Marker {
-        &self.table.spec.marker
+    fn own(&self) -> (&Name, &Marker) {
+        (&self.table.spec.name, &self.table.spec.marker)
     }
 
     async fn begin(&mut self) -> Result<(), Error> {

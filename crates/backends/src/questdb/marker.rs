@@ -50,12 +50,8 @@ pub(crate) struct Tables<'a> {
 impl Ownership for Tables<'_> {
     type Handle = i64;
 
-    fn name(&self) -> &Name {
-        &self.table.name
-    }
-
-    fn marker(&self) -> &Marker {
-        &self.table.marker
+    fn own(&self) -> (&Name, &Marker) {
+        (&self.table.name, &self.table.marker)
     }
 
     async fn find(&mut self, name: &Name) -> Result<Found<i64>, Error> {

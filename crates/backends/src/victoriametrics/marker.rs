@@ -40,12 +40,8 @@ impl Ownership for Tables<'_> {
     /// All marks of the table, the one of the run that is looked for at the front.
     type Handle = Vec<Marked>;
 
-    fn name(&self) -> &Name {
-        &self.table.name
-    }
-
-    fn marker(&self) -> &Marker {
-        &self.table.marker
+    fn own(&self) -> (&Name, &Marker) {
+        (&self.table.name, &self.table.marker)
     }
 
     async fn begin(&mut self) -> Result<(), Error> {
