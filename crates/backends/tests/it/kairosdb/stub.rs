@@ -1,13 +1,13 @@
 //! Answers that a real server gives only in trouble, from a stub that gives them at once.
 
-use crate::kairosdb::server::{batch, open, table};
+use crate::{
+    harness::{answer, text_of},
+    kairosdb::server::{batch, open, table},
+};
 use iotbench_core::{Action, Applied, Cause, Database, Error};
 use serde_json::{Value, json};
 use std::sync::Arc;
-use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::{TcpListener, TcpStream},
-};
+use tokio::{io::AsyncWriteExt, net::TcpListener};
 
 /// Runs `client` against a server that answers one request so, and gives what it was asked.
 async fn against<T>(answer: String, client: impl AsyncFnOnce(Arc<dyn Database>) -> T) -> (T, String) {
@@ -17,7 +17,7 @@ async fn against<T>(answer: String, client: impl AsyncFnOnce(Arc<dyn Database>) 
     let mut asked = String::new();
     let serve = async {
         let (mut stream, _) = listener.accept().await.unwrap();
-        asked = request(&mut stream).await;
+        asked = text_of(&mut stream).await;
         stream.write_all(answer.as_bytes()).await.unwrap();
         drop(stream);
         std::future::pending::<()>().await;
@@ -27,26 +27,6 @@ async fn against<T>(answer: String, client: impl AsyncFnOnce(Arc<dyn Database>) 
         () = serve => unreachable!("it waits for ever"),
     };
     (given, asked)
-}
-
-/// One request: its head and its body.
-async fn request(stream: &mut TcpStream) -> String {
-    let mut text = Vec::new();
-    loop {
-        let read = stream.read_buf(&mut text).await.unwrap();
-        let shown = String::from_utf8_lossy(&text);
-        if let Some((head, body)) = shown.split_once("\r\n\r\n") {
-            let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).unwrap_or("0");
-            if body.len() >= length.parse().unwrap() {
-                return shown.into_owned();
-            }
-        }
-        assert!(read > 0, "the client closed in the middle of a request");
-    }
-}
-
-fn answer(status: &str, body: &str) -> String {
-    format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\n\r\n{body}", body.len())
 }
 
 async fn write_answered(reply: String) -> (Result<u64, Error>, String) {
@@ -162,7 +142,7 @@ async fn a_table_is_dropped_by_a_server_that_closes_idle_connections_and_refuses
                 Ok(()) = stream.readable() => {
                     let mut first = [0];
                     if stream.peek(&mut first).await.is_ok_and(|bytes| bytes > 0) {
-                        let asked = request(&mut stream).await;
+                        let asked = text_of(&mut stream).await;
                         stream.write_all(marked.answer(&asked).as_bytes()).await.unwrap();
                     } else {
                         stream = listener.accept().await.unwrap().0;

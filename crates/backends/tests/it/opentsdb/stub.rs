@@ -1,13 +1,13 @@
 //! Answers that a real server gives only in trouble, from a stub that gives them at once.
 
-use crate::opentsdb::server::{batch, open, table};
+use crate::{
+    harness::{answer, request_of},
+    opentsdb::server::{batch, open, table},
+};
 use iotbench_core::{Action, Applied, Cause, Database, Error};
 use serde_json::{Value, json};
 use std::sync::Arc;
-use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::{TcpListener, TcpStream},
-};
+use tokio::{io::AsyncWriteExt, net::TcpListener};
 
 /// Runs `client` against a server that answers the requests of one connection so, one after the other, and gives what it was
 /// asked.
@@ -23,7 +23,7 @@ async fn against<T>(
     let serve = async {
         let (mut stream, _) = listener.accept().await.unwrap();
         for answer in answers {
-            asked.push(request(&mut stream).await);
+            asked.push(request_of(&mut stream).await);
             stream.write_all(answer.as_bytes()).await.unwrap();
         }
         drop(stream);
@@ -34,26 +34,6 @@ async fn against<T>(
         () = serve => unreachable!("it waits for ever"),
     };
     (given, asked)
-}
-
-/// One request: its head and its body.
-async fn request(stream: &mut TcpStream) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    loop {
-        let read = stream.read_buf(&mut bytes).await.unwrap();
-        if let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
-            let head = String::from_utf8_lossy(&bytes[..end]);
-            let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).unwrap_or("0");
-            if bytes.len() - end - 4 >= length.parse().unwrap() {
-                return bytes;
-            }
-        }
-        assert!(read > 0, "the client closed in the middle of a request");
-    }
-}
-
-fn answer(status: &str, body: &str) -> String {
-    format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\n\r\n{body}", body.len())
 }
 
 /// What a server says of itself that takes bodies of so many bytes.
