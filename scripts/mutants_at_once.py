@@ -28,24 +28,34 @@ RUST = tree_sitter.Parser(tree_sitter.Language(tree_sitter_rust.language()))
 # Operators bind with those around them: a branch holds the whole of such an expression.
 BOUND = {"binary_expression", "unary_expression", "type_cast_expression"}
 OPERATORS = BOUND | {"compound_assignment_expr"}
-# Tests that take longer than this, in seconds, are run one by one, the shortest first.
-SHORT_S = 1.0
+# Tests that take less of a processor than this, in seconds, are run together, and those that take less than the next; the others
+# one by one, the shortest first.
+SHORT_S = (0.02, 0.2)
+# Tests that take more than this, in seconds, are left out: simulations that would be repeated for each mutant that nothing else notices.
+LONG_S = float(os.environ.get("MUTANTS_LONG_S", "15"))
+# A mutant is ended that takes so many times what its tests take without it, and so many seconds.
+MOST_TIMES, MOST_S = 5, 3
+# A test that still runs so many seconds after it should have ended is ended.
+WAIT_S = 30.0
+# A crate of which a build without optimisation is worth more than what it costs its tests.
+LARGE = {"engine"}
 MODULE = f'''//! Which mutant is on, and which were met.
-use std::{{collections::BTreeSet, fs::File, io::Write, sync::{{LazyLock, Mutex, PoisonError}}}};
+use std::{{fs::File, io::Write, sync::{{LazyLock, Mutex, PoisonError, atomic::{{AtomicBool, Ordering}}}}}};
 
 static ON: LazyLock<u32> =
     LazyLock::new(|| std::env::var("MUTANT_ON").ok().and_then(|n| n.parse().ok()).unwrap_or(u32::MAX));
-static MET: LazyLock<Option<Mutex<(BTreeSet<u32>, File)>>> = LazyLock::new(|| {{
+static MET: LazyLock<Option<(Vec<AtomicBool>, Mutex<File>)>> = LazyLock::new(|| {{
     let path = std::env::var("MUTANTS_MET").ok()?;
-    Some(Mutex::new((BTreeSet::new(), File::create(path).ok()?)))
+    Some(((0..1 << 14).map(|_| AtomicBool::new(false)).collect(), Mutex::new(File::create(path).ok()?)))
 }});
 
 /// Whether this one is on.
 pub fn on(number: u32) -> bool {{
-    if let Some(met) = &*MET {{
-        let mut met = met.lock().unwrap_or_else(PoisonError::into_inner);
-        if met.0.insert(number) {{
-            let _ = writeln!(met.1, "{{number}}");
+    if let Some((met, file)) = &*MET {{
+        // A look costs less than a change, and most calls meet what was met before.
+        let met = &met[number as usize];
+        if !met.load(Ordering::Relaxed) && !met.swap(true, Ordering::Relaxed) {{
+            let _ = writeln!(file.lock().unwrap_or_else(PoisonError::into_inner), "{{number}}");
         }}
     }}
     *ON == number
@@ -207,8 +217,8 @@ class AtOnce:
 
     def cargo(self, *arguments):
         environment = {**os.environ, "CARGO_TARGET_DIR": str(Path("target/mutants/built").resolve()), "CARGO_PROFILE_DEV_DEBUG": "0"}
-        level = f"profile.dev.package.iotbench-{self.crate}.opt-level=0"
-        command = ["cargo", *arguments, "--package", f"iotbench-{self.crate}", "--config", level, "--message-format=json"]
+        level = ["--config", f"profile.dev.package.iotbench-{self.crate}.opt-level=0"] if self.crate in LARGE else []
+        command = ["cargo", *arguments, "--package", f"iotbench-{self.crate}", *level, "--message-format=json"]
         done = subprocess.run(command, cwd=self.tree, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         messages = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
         return done.returncode == 0, messages
@@ -257,6 +267,11 @@ class AtOnce:
                     yield number
 
 
+def workers():
+    """As many as there are processors that this program may use."""
+    return concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0)))
+
+
 def first_error(messages):
     errors = (message["message"]["rendered"] for message in messages if message.get("reason") == "compiler-message" and message["message"]["level"] == "error")
     return next(errors, "?")
@@ -265,9 +280,9 @@ def first_error(messages):
 class Tests:
     """The tests of some programs, with what each takes and which mutants it meets."""
 
-    def __init__(self, crate, programs):
-        self.folder, self.scratch = f"crates/{crate}", Path("target/mutants")
-        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+    def __init__(self, folder, programs):
+        self.folder, self.scratch = folder, Path("target/mutants")
+        with workers() as pool:
             found = list(pool.map(self.probe, [test for program in programs for test in self.listed(program)]))
         self.of_mutant = {}
         for test, took_s, met in sorted(found, key=lambda one: one[1]):
@@ -280,33 +295,39 @@ class Tests:
 
     def probe(self, test):
         told = self.scratch / f"met-{abs(hash(test))}"
-        passes, took_s = self.run(test[0], [test[1]], 600, MUTANTS_MET=str(told.resolve()))
+        passes, took_s = self.run(test[0], [test[1]], LONG_S + 1, MUTANTS_MET=str(told.resolve()))
         met = [int(line) for line in told.read_text().split()] if told.exists() else []
         told.unlink(missing_ok=True)
-        if passes != 0:
-            print(f"fails by itself, and is left out: {test[1]}")
+        if took_s > LONG_S or passes != 0:
+            print(f"{'takes too long' if took_s > LONG_S else 'fails by itself'}, and is left out: {test[1]}", flush=True)
             return test, took_s, []
         return test, took_s, met
 
     def run(self, program, names, most_cpu_s, **environment):
         def limits():
-            resource.setrlimit(resource.RLIMIT_CPU, (most_cpu_s, most_cpu_s))
+            resource.setrlimit(resource.RLIMIT_CPU, (int(most_cpu_s), int(most_cpu_s)))
             resource.setrlimit(resource.RLIMIT_AS, (6 << 30, 6 << 30))
 
-        command, began = [program, "--exact", *names, "--test-threads", "1"], time.monotonic()
+        command = [program, "--exact", *names, "--test-threads", "1"]
         silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        done = subprocess.run(command, cwd=self.folder, env={**os.environ, **environment}, preexec_fn=limits, **silent)
-        return done.returncode, time.monotonic() - began
+        started = subprocess.Popen(command, cwd=self.folder, env={**os.environ, **environment}, preexec_fn=limits, **silent)
+        # Processor time is what it costs whatever else runs; what only waits, for a thread that is gone, is ended too.
+        ends = time.monotonic() + WAIT_S + 4 * most_cpu_s
+        while (ended := os.wait4(started.pid, os.WNOHANG))[0] == 0:
+            if time.monotonic() > ends:
+                started.kill()
+            time.sleep(0.005)
+        started.returncode = os.waitstatus_to_exitcode(ended[1])
+        return started.returncode, ended[2].ru_utime + ended[2].ru_stime
 
     def fate(self, number):
-        tests = self.of_mutant.get(number, [])
-        at_once = {}
-        for (program, name), took_s in tests:
-            if took_s < SHORT_S:
-                at_once.setdefault(program, []).append(name)
-        runs = [(program, names, 30) for program, names in at_once.items()]
-        runs += [(program, [name], 20 + int(10 * took_s)) for (program, name), took_s in tests if took_s >= SHORT_S]
-        for program, names, most_cpu_s in runs:
+        runs = {}  # The shortest first, as the tests are.
+        for (program, name), took_s in self.of_mutant.get(number, []):
+            together = next((most_s for most_s in SHORT_S if took_s < most_s), name)
+            names, all_s = runs.get((together, program), ([], 0.0))
+            runs[together, program] = [*names, name], all_s + took_s
+        for (_, program), (names, all_s) in runs.items():
+            most_cpu_s = MOST_S + MOST_TIMES * all_s
             code, _ = self.run(program, names, most_cpu_s, MUTANT_ON=str(number))
             if code != 0:
                 # It was ended for its processor time: an endless loop is noticed too, and told apart as cargo-mutants does.
@@ -317,15 +338,26 @@ class Tests:
 def main():
     crate, mutants = sys.argv[1], json.loads(Path(sys.argv[2]).read_text())
     at_once = AtOnce(crate, mutants)
-    tests = Tests(crate, at_once.build())
+    # In the copy: what tests leave behind, such as what proptest will try again, is left there.
+    tests = Tests(at_once.tree / "crates" / crate, at_once.build())
     tried = [number for number in range(len(mutants)) if number not in at_once.without]
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        fates = dict(zip(tried, pool.map(tests.fate, tried), strict=True))
+    of_file = {}
+    for number in tried:
+        of_file.setdefault(mutants[number]["file"], []).append(number)
+    fates = {}
+    # The greatest files first.
+    for path, numbers in sorted(of_file.items(), key=lambda item: -len(item[1])):
+        with workers() as pool:
+            for number, fate in zip(numbers, pool.map(tests.fate, numbers), strict=True):
+                fates[number] = fate
+                if fate != "caught":
+                    print(f"{fate}: {mutants[number]['name']}", flush=True)
+        print(f"{path} is done", flush=True)
     fates |= {number: "unviable" if why == "does not compile" else f"left to cargo-mutants ({why})" for number, why in at_once.without.items()}
     by_file = {}
     for number, fate in fates.items():
         by_file.setdefault(mutants[number]["file"], Counter())[fate.split(" (")[0]] += 1
-        if fate != "caught" and fate != "unviable":
+        if fate.startswith("left"):
             print(f"{fate}: {mutants[number]['name']}")
     for path, counts in sorted(by_file.items()):
         print(path, dict(counts))

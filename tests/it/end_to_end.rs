@@ -12,6 +12,7 @@ mod disk_written;
 mod embedded;
 mod exit_codes;
 mod held_up;
+mod interrupted_search;
 mod interruption;
 mod live;
 mod load_models;

@@ -7,4 +7,5 @@ mod end_to_end;
 mod library;
 mod profiles;
 mod server;
+mod small_search;
 mod soundness;

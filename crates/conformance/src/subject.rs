@@ -7,7 +7,7 @@ use iotbench_core::{
 };
 use std::sync::Arc;
 
-use crate::compare::Rows;
+use crate::{compare::Rows, patient};
 
 /// What only the test of a backend knows: where its database is and how to look at it from outside.
 #[async_trait]

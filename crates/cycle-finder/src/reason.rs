@@ -30,3 +30,15 @@ pub enum Reason {
     )]
     TooMuchData,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mark_that_is_missing_is_named() {
+        let marks = [Mark::T1, Mark::T2, Mark::T3, Mark::T4, Mark::T5];
+        let begins = marks.map(|mark| Reason::EdgeOfData(mark).to_string()[..26].to_owned());
+        assert_eq!(begins, ["t1", "t2", "t3", "t4", "t5"].map(|mark| format!("no datapoint can be {mark}: th")));
+    }
+}

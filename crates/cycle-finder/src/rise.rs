@@ -154,3 +154,123 @@ impl Steps {
         (self.least_ns as f64 + self.most_ns as f64) > STEPS_OF_A_GAP * mean_ns
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// With an amplitude of 32, a rise of 32 datapoints 10 ns apart has the values 0 to 31, and its line is at i after i of them.
+    const A: f64 = 32.0;
+
+    fn marks(t3: i64, t5: i64) -> Marks {
+        Marks { t3, t4: 0, t5, ..Marks::default() }
+    }
+
+    /// What is said of these datapoints.
+    fn verdict(marks: Marks, points: impl IntoIterator<Item = (i64, f64)>) -> Result<(), Reason> {
+        let mut rise = Rise::new(marks, A);
+        points.into_iter().for_each(|(time_ns, value)| {
+            assert_eq!(rise.push(time_ns, Some(value)), (0..marks.t5).contains(&time_ns));
+        });
+        rise.verdict()
+    }
+
+    /// A rise of 32 datapoints, some of which have other values.
+    fn with_values(value: impl Fn(u32) -> f64) -> Result<(), Reason> {
+        let points = (0..32).map(|i| (10 * i64::from(i), value(i)));
+        verdict(marks(-10, 320), [(-10, 31.0)].into_iter().chain(points))
+    }
+
+    #[test]
+    fn a_rise_may_fall_back_and_climb_so_far_and_no_farther() {
+        // The fall is from 9, and the climb to what comes after it.
+        let with = |fallen, climbed| {
+            with_values(|i| match i {
+                10 => fallen,
+                11 => climbed,
+                _ => f64::from(i),
+            })
+        };
+        assert_eq!(with(9.0 - MOST_FALL * A, 10.0), Ok(()));
+        assert_eq!(with(9.0 - MOST_FALL * A - 0.01, 9.9), Err(Reason::Noise));
+        assert_eq!(with(4.0, 4.0 + MOST_CLIMB * A), Ok(()));
+        assert_eq!(with(4.0, 4.0 + MOST_CLIMB * A + 0.01), Err(Reason::Noise));
+        // What comes before the cycle is no part of its climb.
+        let points = (0..32).map(|i| (10 * i64::from(i), f64::from(i)));
+        assert_eq!(verdict(marks(-10, 320), [(-10, -20.0)].into_iter().chain(points)), Ok(()));
+    }
+
+    #[test]
+    fn a_rise_comes_so_high_and_strays_so_little_from_a_straight_line() {
+        let up_to = |peak: f64| {
+            let value = |i: u32| peak * f64::from(i) / 31.0;
+            // A fall of 1 lets it stray by 2 more.
+            with_values(|i| if i == 10 { value(9) - 1.0 } else { value(i) })
+        };
+        assert_eq!((up_to(LEAST_PEAK * A), up_to(LEAST_PEAK * A - 0.01)), (Ok(()), Err(Reason::Noise)));
+        let apart = |by: f64| with_values(|i| f64::from(i) + by);
+        assert_eq!((apart(MOST_STRAY * A), apart(MOST_STRAY * A + 0.01)), (Ok(()), Err(Reason::Standstill)));
+        assert_eq!((apart(-MOST_STRAY * A), apart(-MOST_STRAY * A - 0.01)), (Ok(()), Err(Reason::Standstill)));
+        // From the end of the cycle before to the start.
+        let waits = |t3: i64| {
+            let before = (t3 / 10..0).map(|i| (10 * i, if 10 * i == t3 { 31.0 } else { 5.0 }));
+            verdict(marks(t3, 320), before.chain((0..32).map(|i| (10 * i, i as f64))))
+        };
+        assert_eq!((waits(-20), waits(-30)), (Ok(()), Err(Reason::Standstill)));
+    }
+
+    #[test]
+    fn a_rise_has_so_many_datapoints() {
+        let of = |count: i64| {
+            let points = (0..count).map(|i| (10 * i, A * i as f64 / count as f64));
+            verdict(marks(-10, 10 * count), [(-10, 31.0)].into_iter().chain(points))
+        };
+        let least = i64::try_from(LEAST_POINTS).unwrap();
+        assert_eq!((of(least), of(least - 1)), (Ok(()), Err(Reason::Noise)));
+    }
+
+    /// 33 steps of 10 ns, the last one longer: together the least and the greatest are 2.25 times the mean at 12.7 ns.
+    #[test]
+    fn a_step_that_is_too_long_is_a_gap() {
+        let points = || [(-10, 31.0)].into_iter().chain((0..32).map(|i| (10 * i64::from(i), f64::from(i))));
+        assert_eq!(verdict(marks(-10, 322), points()), Ok(()));
+        assert_eq!(verdict(marks(-10, 323), points()), Err(Reason::Gap));
+        // And the first one: it is longer by as much.
+        let from = |t3| [(t3, 31.0)].into_iter().chain((0..32).map(|i| (10 * i64::from(i), f64::from(i))));
+        assert_eq!(
+            (verdict(marks(-12, 320), from(-12)), verdict(marks(-13, 320), from(-13))),
+            (Ok(()), Err(Reason::Gap))
+        );
+    }
+
+    #[test]
+    fn what_is_expected_and_not_there_is_a_gap_and_what_comes_twice_is_named() {
+        let all: Vec<(i64, f64)> =
+            [(-10, 31.0)].into_iter().chain((0..32).map(|i| (10 * i64::from(i), f64::from(i)))).collect();
+        let without = |place: usize| {
+            let mut points = all.clone();
+            points.remove(place);
+            verdict(marks(-10, 320), points)
+        };
+        assert_eq!(verdict(marks(-10, 320), []), Err(Reason::Gap));
+        assert_eq!((without(0), without(1), without(20)), (Err(Reason::Gap), Err(Reason::Gap), Err(Reason::Gap)));
+        let mut twice = all.clone();
+        twice.insert(12, all[12]);
+        assert_eq!(verdict(marks(-10, 320), twice), Err(Reason::Repeated));
+        for missing in [None, Some(f64::NAN), Some(f64::INFINITY)] {
+            let mut rise = Rise::new(marks(-10, 320), A);
+            all.iter().for_each(|&(time_ns, value)| {
+                rise.push(time_ns, Some(value));
+            });
+            assert_eq!((rise.verdict(), rise.points()), (Ok(()), 32));
+            assert!(!rise.push(315, missing));
+            assert_eq!(rise.verdict(), Err(Reason::Gap));
+        }
+        let mut rise = Rise::new(marks(-10, 320), A);
+        all.iter().for_each(|&(time_ns, value)| {
+            rise.push(time_ns, Some(value));
+        });
+        rise.lacks();
+        assert_eq!(rise.verdict(), Err(Reason::Gap));
+    }
+}

@@ -145,3 +145,28 @@ impl Window {
         self.values.get(row * self.width + self.abscissa).copied()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use iotbench_core::{Value, ValueType};
+
+    /// A time and a value each: half as many datapoints as numbers.
+    #[test]
+    fn a_window_takes_as_many_numbers_as_it_may_hold_and_no_more() {
+        let chunk = |rows: usize| {
+            let mut chunk = Chunk::new([ValueType::F64]);
+            for time_ns in 0..i64::try_from(rows).unwrap() {
+                chunk.devices.push(0);
+                chunk.timestamps_ns.push(time_ns);
+                chunk.columns[0].push(Some(Value::F64(0.0))).unwrap();
+            }
+            chunk
+        };
+        let mut window = Window::new(1, 0);
+        window.take(&chunk(MOST_NUMBERS / 2));
+        assert!(!window.full);
+        window.take(&chunk(1));
+        assert!(window.full);
+    }
+}

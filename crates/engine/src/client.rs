@@ -1,7 +1,7 @@
 //! Whether the client was the limit, by what was measured of it. Pure.
 
 use iotbench_recorder::{LatencyHistogram, Level};
-use iotbench_sampler::{CpuShares, Hiccup, Hiccups};
+use iotbench_sampler::{CpuShares, Hiccup, HiccupMeter, Hiccups};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -16,6 +16,33 @@ pub struct ClientLoad {
     pub cpu: Option<CpuShares>,
     /// The operations acknowledged a second over the most that this client can make; `None`: not measured.
     pub ceiling_ratio: Option<f64>,
+    /// How many operations it can have under way; 0: not known.
+    #[serde(default)]
+    pub connections: u64,
+}
+
+/// How late whoever made the load may have seen answers, because it could not run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SeenLate {
+    /// One answer, at most: the longest time for which it could not run.
+    pub longest: Duration,
+    /// All answers of one connection together: it has one operation under way at a time.
+    pub altogether: Duration,
+    /// How many connections it had; 0: not known.
+    pub connections: u64,
+}
+
+impl SeenLate {
+    /// Of two that made a load together.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        let is_known = self.connections > 0 && other.connections > 0;
+        Self {
+            longest: self.longest.max(other.longest),
+            altogether: self.altogether.max(other.altogether),
+            connections: if is_known { self.connections + other.connections } else { 0 },
+        }
+    }
 }
 
 /// Why figures are the client's and not the database's.
@@ -97,13 +124,21 @@ impl ClientLoad {
         [spoiling, told]
     }
 
-    /// By how much an answer that came while it could not run was seen too late, at most: by its longest hiccup. Where the
-    /// database shares the process, only what came from outside counts.
+    /// By how much answers that came while it could not run were seen too late, at most: one by its longest hiccup, those of a
+    /// connection by all of them. Where the database shares the process, only what came from outside counts.
     #[must_use]
-    pub fn seen_late(&self) -> Duration {
+    pub fn seen_late(&self) -> SeenLate {
         let is_shared = self.cpu.is_none();
-        let counts = self.hiccups.longest.iter().filter(|hiccup| !is_shared || hiccup.cause.is_from_outside());
-        counts.map(|hiccup| hiccup.length).max().unwrap_or_default()
+        let Hiccups { stalled, stalled_from_outside, longest, .. } = &self.hiccups;
+        let counts = longest.iter().filter(|hiccup| !is_shared || hiccup.cause.is_from_outside());
+        let told: Duration = counts.clone().map(|hiccup| hiccup.stalled).sum();
+        // Of the others the mean over all threads of the detector is known: one of them was late for as often as much.
+        let untold = if is_shared { stalled_from_outside } else { stalled }.saturating_sub(told);
+        SeenLate {
+            longest: counts.clone().map(|hiccup| hiccup.length).max().unwrap_or_default(),
+            altogether: counts.map(|hiccup| hiccup.length).sum::<Duration>() + untold * HiccupMeter::MOST_THREADS,
+            connections: self.connections,
+        }
     }
 
     fn stalled(&self, response: &LatencyHistogram, shared: bool) -> Option<Limitation> {
@@ -285,9 +320,27 @@ mod tests {
         let mut load = stalled(10, 300, HiccupCause::Stopped);
         let longer = Hiccup { length: ms(400), cause: HiccupCause::RunQueue, ..load.hiccups.longest[0] };
         load.hiccups.longest.push(longer);
-        assert_eq!(load.seen_late(), ms(300), "of a process that is the database too only what came from outside");
+        load.hiccups.stalled = ms(300 + 300 + 10);
+        let seen_late = |load: &ClientLoad| (load.seen_late().longest, load.seen_late().altogether);
+        let from_outside = (ms(300), ms(300));
+        assert_eq!(seen_late(&load), from_outside, "of a process that is the database too only what came from outside");
         load.cpu = Some(CpuShares::default());
-        assert_eq!((load.seen_late(), ClientLoad::default().seen_late()), (ms(400), Duration::ZERO));
+        assert_eq!(
+            seen_late(&load),
+            (ms(400), ms(300 + 400 + 4 * 10)),
+            "of those not told one of four threads was late"
+        );
+        assert_eq!(ClientLoad::default().seen_late(), SeenLate::default());
+    }
+
+    #[test]
+    fn of_agents_each_has_its_own_connections_and_stops() {
+        let of = |ms, connections| {
+            let stop = Duration::from_millis(ms);
+            SeenLate { longest: stop, altogether: 2 * stop, connections }
+        };
+        assert_eq!(of(10, 3).and(of(20, 4)), of(20, 7));
+        assert_eq!(of(10, 3).and(of(20, 0)), of(20, 0), "of one it is not known");
     }
 
     #[test]

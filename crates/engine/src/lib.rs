@@ -69,7 +69,7 @@ pub use audit::{
 };
 pub use ceiling::NullBackend;
 pub use change::changed;
-pub use client::{ClientLoad, Limitation};
+pub use client::{ClientLoad, Limitation, SeenLate};
 pub use criterion::{Criterion, CriterionError};
 pub use descriptors::{TooFewDescriptors, reserve_descriptors};
 pub use iotbench_cycle_finder::Strategy;
@@ -84,13 +84,13 @@ pub use loading::{Clients, Desk, Loaders, Loading, Orders, PartDesk, PartLoad, P
 pub use observer::{Event, Observer, OperationRecord, Second};
 pub use others::{MOST_REPEATS, OthersSecond, OthersShare, OthersWatch};
 pub use outcome::{
-    Capacity, ClientFigures, DataDisk, Emptied, Measured, NoQuantile, NotValid, Others, Outcome, Phase, SecondFigures,
-    StepFigures, StorageProbing,
+    Capacity, ClientFigures, DataDisk, Emptied, Measured, NoQuantile, NotValid, Others, Outcome, Phase,
+    Preconditioning, SecondFigures, StepFigures, StorageProbing,
 };
 pub use overrides::{ArrivalOverride, Overrides, SearchOverride};
 pub use plan::{
-    ActionPlan, Forecast, GroupPlan, LEAST_FREE_BYTES, Load, OperationPlan, Part, PartsError, Payload, PhasesPlan,
-    Plan, PlanError, PlanRequest, Planned, Question, RampRoom, RequestKind, StopPlan, plan,
+    ActionPlan, DiskBound, Forecast, GroupPlan, LEAST_FREE_BYTES, Load, OperationPlan, Part, PartsError, Payload,
+    PhasesPlan, Plan, PlanError, PlanRequest, Planned, Question, RampRoom, RequestKind, Rounds, StopPlan, plan,
 };
 pub use profile::{
     Arrival, Datapoints, Group, LoadConfig, LoadModel, OperationConfig, OperationKind, Overflow, Phases, Profile, Ramp,
@@ -105,7 +105,9 @@ pub use search::{Estimate, Method, Move, SearchPlan, TrialReport, TrialVerdict};
 pub use slice::{NotOurSlice, ReadCounts, SentSlice};
 pub use steady::{Steadiness, SteadySeries};
 pub use stop::StopSignal;
-pub use storage_probe::{MOST_DRIFT_REPEATS, PROBE_APPENDS, PROBE_BYTES, STORAGE_DRIFT, StorageLevels, StorageProbe};
+pub use storage_probe::{
+    MOST_DRIFT_REPEATS, PROBE_APPENDS, PROBE_BYTES, ProbeAppend, STORAGE_DRIFT, StorageLevels, StorageProbe,
+};
 pub use sweep::SweptValue;
 pub use trial::{Backlog, Limit, SecondOfQueue};
 pub use units::{Auto, Bytes, Count, Rate, Share, Span, UnitError};

@@ -294,6 +294,9 @@ pub struct StepFigures {
     /// What it is at least, where of some only that is known; `None`: it is known, or there is none.
     #[serde(default)]
     pub mean_response_at_least_ns: Option<f64>,
+    /// What it is at most, where all were answered and the client's own delay is a part of it.
+    #[serde(default)]
+    pub mean_response_at_most_ns: Option<f64>,
     /// The 99th percentile of it, where the sample supports it and all were answered.
     pub p99_response_ns: Option<u64>,
     /// Datapoints lost because their user could not send in time.
@@ -327,6 +330,9 @@ pub struct StepFigures {
     /// Bytes on disk before it; `None`: not known, or asking would have been a load.
     #[serde(default)]
     pub storage_bytes: Option<u64>,
+    /// The rounds that it was preconditioned in; `None`: it was not.
+    #[serde(default)]
+    pub preconditioning: Option<Preconditioning>,
     /// Whether the load was sustained.
     pub passed: bool,
     /// What it failed by, if it did.
@@ -336,6 +342,15 @@ pub struct StepFigures {
     pub margin: Option<f64>,
     /// Why it was not sustained.
     pub failure: Option<String>,
+}
+
+/// The rounds of a step's load before it counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Preconditioning {
+    /// How many there were.
+    pub rounds: u32,
+    /// Whether the rate was steady by then.
+    pub steady: bool,
 }
 
 impl StepFigures {

@@ -1,27 +1,19 @@
 //! Changes to a profile from the command line or the environment: `--set step=60s`, `--rate`, `--vus`, …
 
+mod arrival;
 mod search;
 
+pub use arrival::ArrivalOverride;
 pub use search::SearchOverride;
 
 use crate::{
-    profile::{Arrival, Datapoints, LoadModel, OperationKind, Profile, RampState, ScenarioAction},
+    profile::{Datapoints, LoadModel, OperationKind, Profile, RampState, ScenarioAction},
     profile_file::{ProfileError, misspelt},
     units::{Auto, Count, Rate, Span},
 };
 use iotbench_core::{Layout, closest};
 use iotbench_cycle_finder::Strategy;
-use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
-
-/// How the operations of all groups arrive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum ArrivalOverride {
-    /// A closed loop.
-    Closed,
-    /// An open loop.
-    Open(Arrival),
-}
 
 /// What a user changes in a profile. Applied in this order: `variant`, `full`, `set`, then the rest.
 #[derive(Clone, Debug, Default)]
@@ -118,7 +110,7 @@ fn apply_options(profile: &mut Profile, overrides: &Overrides) -> Result<(), Pro
         profile.layout = Auto::Set(layout);
     }
     if let Some(arrival) = overrides.arrival {
-        set_arrival(profile, arrival);
+        arrival.apply(profile, overrides)?;
     }
     // After the arrival: whether there are virtual users is for it to say.
     if let Some(users) = overrides.users {
@@ -163,19 +155,6 @@ fn set_state(profile: &mut Profile, state: RampState) -> Result<(), ProfileError
     };
     ramp.state = Auto::Set(state);
     Ok(())
-}
-
-fn set_arrival(profile: &mut Profile, arrival: ArrivalOverride) {
-    profile.ramp = None;
-    for group in &mut profile.groups {
-        match arrival {
-            ArrivalOverride::Closed => group.load.model = LoadModel::Closed,
-            ArrivalOverride::Open(arrival) => {
-                group.load.model = LoadModel::Open;
-                group.load.arrival = arrival;
-            }
-        }
-    }
 }
 
 fn set_users(profile: &mut Profile, users: Count) -> Result<(), ProfileError> {

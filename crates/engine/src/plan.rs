@@ -8,6 +8,7 @@ mod interval;
 mod length;
 mod operation;
 mod parts;
+mod precondition;
 mod probe;
 mod question;
 mod room;
@@ -19,8 +20,9 @@ pub use forecast::Forecast;
 pub use group::{GroupPlan, Load, Part};
 pub use operation::{OperationPlan, Payload, RequestKind};
 pub use parts::PartsError;
+pub use precondition::Rounds;
 pub use question::Question;
-pub use room::{LEAST_FREE_BYTES, RampRoom};
+pub use room::{DiskBound, LEAST_FREE_BYTES, RampRoom};
 pub use scenario::ActionPlan;
 
 use crate::{
@@ -90,6 +92,9 @@ pub struct Plan {
     /// Why the storage is not probed between them; `None`: it is, where the database's files are known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_probed: Option<String>,
+    /// Where the disk bounds the greatest load of its search, and not the profile: by how much.
+    #[serde(default)]
+    pub disk_bound: Option<DiskBound>,
     /// When a load is too much.
     pub stop: StopPlan,
     /// What is done to processes of the server, by time.
@@ -107,6 +112,12 @@ impl Plan {
     #[must_use]
     pub fn devices_of(&self, group: &GroupPlan) -> Range<u32> {
         group.devices.clone().unwrap_or(0..self.table.devices)
+    }
+
+    /// The connections of all groups: so many operations can be under way.
+    #[must_use]
+    pub fn connections(&self) -> u64 {
+        self.groups.iter().map(|group| u64::from(group.connections)).sum()
     }
 }
 
@@ -244,7 +255,7 @@ pub fn plan(request: PlanRequest<'_>, backend: &dyn Backend) -> Result<Planned, 
     let not_probed = probe::of_ramp(&profile, backend).map_err(|(key, message)| fail(&key, message))?;
     let mut remarks = check::remarks(&profile, backend, open.target.insecure);
     remarks.extend(of_state);
-    let plan = Plan {
+    let mut plan = Plan {
         run_id,
         seed,
         origin_ns,
@@ -258,12 +269,14 @@ pub fn plan(request: PlanRequest<'_>, backend: &dyn Backend) -> Result<Planned, 
         ramp: profile.ramp.as_ref().map(|ramp| check::ramp(&profile, ramp)),
         state,
         not_probed,
+        disk_bound: None,
         stop: check::stop(&profile),
         scenario,
         sweep,
         remarks,
         profile,
     };
+    room::bound(&mut plan, &*dataset, backend).map_err(|(key, message)| fail(&key, message))?;
     Ok(Planned { plan, dataset, open, base: base.to_owned() })
 }
 

@@ -16,6 +16,7 @@ mod room;
 mod start;
 mod state;
 mod storage;
+mod telling;
 mod visible;
 mod whose;
 mod write_back;

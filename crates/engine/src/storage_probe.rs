@@ -4,9 +4,13 @@
 //! A probe appends blocks to a file of its own and waits for each until it is on the disk, as a log of a database does. The
 //! figures of a search are those of the storage that it had: where that drifts, so does the answer (SNIA Solid State Storage
 //! Performance Test Specification 2.0 asks for a steady state for the same reason).
+//!
+//! Processors that are busy are no drift of the storage. For how long the probing thread waited for one is known, and taken
+//! out; for how long the kernel's own threads did, between the parts of a write, is not. Where processors were that busy, the
+//! fastest appends, which waited for nobody, have to tell a drift too.
 
 use serde::{Deserialize, Serialize};
-use std::time::Duration;
+use std::{cmp::Ordering, time::Duration};
 
 /// A probe has at most so many appends.
 pub const PROBE_APPENDS: u32 = 200;
@@ -17,20 +21,36 @@ pub const STORAGE_DRIFT: f64 = 1.25;
 /// So often a step is run again during which the storage drifted.
 pub const MOST_DRIFT_REPEATS: u32 = 2;
 
+/// Of a probe whose thread waited for processors for more than this part of its time, the median alone tells no drift.
+const BUSY: f64 = 0.1;
+/// The fastest appends: this part of them took no longer.
+const FASTEST: f64 = 0.05;
 /// Of fewer appends the interval of a median has no ends.
 const LEAST_APPENDS: u32 = 16;
-/// Half the width of that interval, in standard deviations of the median's rank: 99.7 %.
+/// Half the width of that interval, in standard deviations of the rank: 99.7 %.
 const SIGMAS: f64 = 3.0;
 /// A level of the storage is the median over so many probes, one after the other.
 const LEVEL_PROBES: usize = 5;
 /// Probes take at most this part of a search's time; it is below 1 % by what the last append of each may take longer.
 const SHARE: f64 = 0.008;
 
+/// An append of a probe.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ProbeAppend {
+    /// How long it took until it was on the disk.
+    pub took: Duration,
+    /// For how long of that the thread was ready to go on and had no processor; zero where the system does not tell.
+    pub waited: Duration,
+}
+
 /// How long appends to a file took until they were on the disk.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StorageProbe {
-    /// In nanoseconds, ascending.
+    /// In nanoseconds, ascending, without what the thread waited for a processor.
     appends_ns: Vec<u64>,
+    /// What it waited, of all of them together.
+    #[serde(default)]
+    waited_ns: u64,
 }
 
 impl StorageProbe {
@@ -38,13 +58,27 @@ impl StorageProbe {
     #[must_use]
     pub fn new(mut appends_ns: Vec<u64>) -> Self {
         appends_ns.sort_unstable();
-        Self { appends_ns }
+        Self { appends_ns, waited_ns: 0 }
+    }
+
+    /// A probe of these appends.
+    #[must_use]
+    pub fn of(appends: &[ProbeAppend]) -> Self {
+        let without_wait = |append: &ProbeAppend| ns(append.took.saturating_sub(append.waited));
+        let waited_ns = appends.iter().map(|append| ns(append.waited.min(append.took))).sum();
+        Self { waited_ns, ..Self::new(appends.iter().map(without_wait).collect()) }
     }
 
     /// The appends of several probes as one sample.
     #[must_use]
     pub fn pooled<'a>(probes: impl IntoIterator<Item = &'a Self>) -> Self {
-        Self::new(probes.into_iter().flat_map(|probe| &probe.appends_ns).copied().collect())
+        let mut all = Self::default();
+        for probe in probes {
+            all.appends_ns.extend(&probe.appends_ns);
+            all.waited_ns += probe.waited_ns;
+        }
+        all.appends_ns.sort_unstable();
+        all
     }
 
     /// How many appends it had.
@@ -53,10 +87,21 @@ impl StorageProbe {
         self.appends_ns.len() as u64
     }
 
-    /// How long they took together.
+    /// How long they took together, without what the thread waited for a processor.
     #[must_use]
     pub fn took_ns(&self) -> u64 {
         self.appends_ns.iter().sum()
+    }
+
+    /// For what part of its time the thread waited for a processor; `None`: it had no appends.
+    #[must_use]
+    pub fn waiting_share(&self) -> Option<f64> {
+        let in_all_ns = self.took_ns() + self.waited_ns;
+        (in_all_ns > 0).then(|| self.waited_ns as f64 / in_all_ns as f64)
+    }
+
+    fn is_of_busy_processors(&self) -> bool {
+        self.waiting_share().is_some_and(|share| share > BUSY)
     }
 
     /// The least time that this share of its appends, above 0 and at most 1, did not exceed: of the sample, not an estimate.
@@ -77,34 +122,54 @@ impl StorageProbe {
     /// Its median, if there were enough appends to judge by it.
     #[must_use]
     pub fn median_ns(&self) -> Option<u64> {
-        self.interval().and_then(|_| self.quantile_ns(0.5))
+        self.judged_ns(0.5)
+    }
+
+    fn judged_ns(&self, share: f64) -> Option<u64> {
+        (self.appends() >= u64::from(LEAST_APPENDS)).then(|| self.quantile_ns(share)).flatten()
     }
 
     /// Whether the storage is another one after a trial, of which this is the probe before. One median is more than 1.25
     /// times the other, and the intervals of both, by order statistics, do not overlap: few appends convict of a great
-    /// change only. `None`: there were too few to judge.
+    /// change only. Where processors were busy, the same has to hold of the fastest appends. `None`: there were too few to
+    /// judge.
     #[must_use]
     pub fn has_drifted_to(&self, after: &Self) -> Option<bool> {
-        let ([low, high], [low_after, high_after]) = (self.interval()?, after.interval()?);
-        let ratio = ratio(self.median_ns()?, after.median_ns()?);
-        Some(ratio > STORAGE_DRIFT && (high < low_after || high_after < low))
+        let change = |share: f64| self.change_to(after, share);
+        let by_median = change(0.5)?;
+        let is_busy = self.is_of_busy_processors() || after.is_of_busy_processors();
+        Some(by_median != Ordering::Equal && (!is_busy || change(FASTEST)? == by_median))
     }
 
-    /// Between which the median of all such appends lies with 99.7 %, by the ranks that a binomial count has.
-    fn interval(&self) -> Option<[u64; 2]> {
+    /// How the time changed that this share of the appends did not exceed: `Equal` where it did not, as far as one can tell.
+    fn change_to(&self, after: &Self, share: f64) -> Option<Ordering> {
+        let ([low, high], [low_after, high_after]) = (self.interval(share)?, after.interval(share)?);
+        let (before_ns, after_ns) = (self.judged_ns(share)?, after.judged_ns(share)?);
+        let is_apart = high < low_after || high_after < low;
+        let is_change = is_apart && ratio(before_ns, after_ns) > STORAGE_DRIFT;
+        Some(if is_change { before_ns.cmp(&after_ns) } else { Ordering::Equal })
+    }
+
+    /// Between which this quantile of all such appends lies with 99.7 %, by the ranks that a binomial count has.
+    fn interval(&self, share: f64) -> Option<[u64; 2]> {
         let appends = self.appends_ns.len();
         if appends < LEAST_APPENDS as usize {
             return None;
         }
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "far fewer than the appends")]
-        let reach = (SIGMAS / 2.0 * (appends as f64).sqrt()).ceil() as usize;
-        let [low, high] = [(appends / 2).saturating_sub(reach), (appends / 2 + reach).min(appends - 1)];
+        let (middle, reach) = (share * appends as f64, SIGMAS * (share * (1.0 - share) * appends as f64).sqrt());
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most the appends")]
+        let (middle, reach) = (middle as usize, reach.ceil() as usize);
+        let [low, high] = [middle.saturating_sub(reach), (middle + reach).min(appends - 1)];
         Some([*self.appends_ns.get(low)?, *self.appends_ns.get(high)?])
     }
 }
 
 fn ratio(one_ns: u64, other_ns: u64) -> f64 {
     one_ns.max(other_ns) as f64 / one_ns.min(other_ns).max(1) as f64
+}
+
+fn ns(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// How the storage was over a search. A level is the median of the medians of five probes, one after the other, at its ends of
@@ -115,20 +180,18 @@ pub struct StorageLevels {
     pub least_ns: u64,
     /// And at its slowest.
     pub most_ns: u64,
+    /// The same of the fastest appends, where processors were busy during some probe.
+    fastest_ns: Option<[u64; 2]>,
 }
 
 impl StorageLevels {
     /// Over these probes, in their order; `None`: none had enough appends.
     #[must_use]
     pub fn of<'a>(probes: impl IntoIterator<Item = &'a StorageProbe>) -> Option<Self> {
-        let medians: Vec<u64> = probes.into_iter().filter_map(StorageProbe::median_ns).collect();
-        let reach = LEVEL_PROBES / 2;
-        let level = |place: usize| {
-            let near = medians.get(place.saturating_sub(reach)..(place + reach + 1).min(medians.len()))?;
-            StorageProbe::new(near.to_vec()).quantile_ns(0.5)
-        };
-        let levels = || (0..medians.len()).filter_map(level);
-        Some(Self { least_ns: levels().min()?, most_ns: levels().max()? })
+        let probes: Vec<&StorageProbe> = probes.into_iter().collect();
+        let [least_ns, most_ns] = levels(&probes, 0.5)?;
+        let is_busy = probes.iter().any(|probe| probe.is_of_busy_processors());
+        Some(Self { least_ns, most_ns, fastest_ns: levels(&probes, FASTEST).filter(|_| is_busy) })
     }
 
     /// How many times as long an append took at its slowest.
@@ -140,8 +203,20 @@ impl StorageLevels {
     /// Whether it drifted over the search.
     #[must_use]
     pub fn have_drifted(self) -> bool {
-        self.ratio() > STORAGE_DRIFT
+        self.ratio() > STORAGE_DRIFT && self.fastest_ns.is_none_or(|[least, most]| ratio(least, most) > STORAGE_DRIFT)
     }
+}
+
+/// The least and the greatest level of the time that this share of the appends did not exceed.
+fn levels(probes: &[&StorageProbe], share: f64) -> Option<[u64; 2]> {
+    let times: Vec<u64> = probes.iter().filter_map(|probe| probe.judged_ns(share)).collect();
+    let reach = LEVEL_PROBES / 2;
+    let level = |place: usize| {
+        let near = times.get(place.saturating_sub(reach)..(place + reach + 1).min(times.len()))?;
+        StorageProbe::new(near.to_vec()).quantile_ns(0.5)
+    };
+    let levels = || (0..times.len()).filter_map(level);
+    Some([levels().min()?, levels().max()?])
 }
 
 /// What the probes of a search may cost: less than 1 % of its time, spread over all of them.
@@ -150,7 +225,7 @@ pub struct ProbeBudget {
     spent_ns: u64,
     /// When the last probe ended, since the first one began.
     last_ns: u64,
-    /// What the appends of the last probe took in the mean.
+    /// What the appends of the last probe took in the mean, with what was waited.
     append_ns: Option<u64>,
 }
 
@@ -185,7 +260,7 @@ impl ProbeBudget {
     pub fn note(&mut self, probe: &StorageProbe, took_ns: u64, ended_ns: u64) {
         self.spent_ns = self.spent_ns.saturating_add(took_ns);
         self.last_ns = ended_ns;
-        self.append_ns = probe.took_ns().checked_div(probe.appends()).or(self.append_ns);
+        self.append_ns = (probe.took_ns() + probe.waited_ns).checked_div(probe.appends()).or(self.append_ns);
     }
 
     /// How long all probes took.

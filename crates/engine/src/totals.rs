@@ -222,16 +222,36 @@ impl Totals {
         }
     }
 
-    /// The seconds before this one, in order, without gaps; each is given once.
+    /// The seconds before this one, in order, without gaps; each is given once. Seconds that a thread has not kept apart are one
+    /// window, of all threads.
     pub fn take_seconds(&mut self, before: u64) -> Vec<Window> {
         let mut seconds = Vec::new();
         while self.next_second < before {
-            let second = self.next_second;
-            let window = self.seconds.remove(&second);
-            seconds.push(window.unwrap_or_else(|| Window::new(Arc::clone(&self.kinds), 0, second)));
+            let mut window = self.take_second(self.next_second);
+            while window.last_second() > self.next_second && self.next_second + 1 < before {
+                self.next_second += 1;
+                let merged = window.merge(&self.take_second(self.next_second));
+                debug_assert!(merged.is_ok(), "recorders of one run have different kinds");
+            }
+            if window.last_second() > self.next_second {
+                // Its end is still to come, and with it what others did until then.
+                self.next_second = window.first_second();
+                self.seconds.insert(self.next_second, window);
+                break;
+            }
             self.next_second += 1;
+            seconds.push(window);
         }
         seconds
+    }
+
+    /// What is kept of a second.
+    fn take_second(&mut self, second: u64) -> Window {
+        let window = self.seconds.remove(&second);
+        let mut window = window.unwrap_or_else(|| Window::new(Arc::clone(&self.kinds), 0, second));
+        // What comes too late is told with the present second, and covers nothing that was told before.
+        window.cover_from(second);
+        window
     }
 
     /// The operations that were due in a generation, once all have told what they did in it.

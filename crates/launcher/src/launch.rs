@@ -199,7 +199,7 @@ pub fn start(launch: &Launch, cancelled: &dyn Fn() -> bool) -> Result<PrivateSer
     let account = to_become(launch.recipe.user)
         .map_err(|source| StartError::Io { what: "no user to run the server as".into(), source })?;
     let kept = launch.kept.as_ref().map(|kept| what_is_kept(launch, kept, account.as_ref())).transpose()?;
-    let prefix = account.as_ref().map(become_user).transpose()?.unwrap_or_default();
+    let prefix = standing_before(account.as_ref())?;
     let place = Place { launch, programs, supervisor, account, prefix, kept };
     // Processes that know one another start again where they were.
     let fixed = place.kept.as_ref().filter(|kept| kept.nodes > 1 || launch.recipe.roles.len() > 1);
@@ -244,7 +244,7 @@ struct Place<'a> {
     programs: Programs,
     supervisor: PathBuf,
     account: Option<Account>,
-    /// What stands before a command so that it runs as the account.
+    /// What stands before a command so that it runs as the account and ends with its supervisor.
     prefix: Vec<String>,
     /// What the folder remembers that an earlier server left.
     kept: Option<Marker>,
@@ -313,9 +313,17 @@ impl Place<'_> {
     }
 }
 
-fn become_user(account: &Account) -> Result<Vec<String>, StartError> {
-    let setpriv = in_path("setpriv").ok_or(StartError::NoSetpriv)?;
-    let user = [format!("--reuid={}", account.uid), format!("--regid={}", account.gid)];
-    let [reuid, regid] = user;
-    Ok(vec![setpriv.display().to_string(), reuid, regid, "--clear-groups".into(), "--no-new-privs".into(), "--".into()])
+/// What stands before a command so that it ends with its supervisor, by the kernel's hand should that be killed, and runs as the
+/// account. Without `setpriv` whoever kills the supervisor and its caller leaves the server.
+fn standing_before(account: Option<&Account>) -> Result<Vec<String>, StartError> {
+    let Some(setpriv) = in_path("setpriv") else {
+        return if account.is_some() { Err(StartError::NoSetpriv) } else { Ok(Vec::new()) };
+    };
+    let mut words = vec![setpriv.display().to_string(), "--pdeathsig=KILL".into()];
+    if let Some(Account { uid, gid, .. }) = account {
+        words.extend([format!("--reuid={uid}"), format!("--regid={gid}")]);
+        words.extend(["--clear-groups".into(), "--no-new-privs".into()]);
+    }
+    words.push("--".into());
+    Ok(words)
 }

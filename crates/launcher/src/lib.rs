@@ -40,7 +40,8 @@
 //!
 //! # Limits
 //! - Linux, with `setpriv` (util-linux) where the caller is root: a server never runs as root.
-//! - Who kills the supervisor *and* the program that started it leaves the server running.
+//! - Who kills the supervisor *and* the program that started it leaves the server's folder, and, where `setpriv` is missing, the
+//!   server running. What a process of the server has started ends then by itself, as PostgreSQL's children do, or not.
 //! - Nodes are addresses of one machine: its cores, memory and disk are theirs together. 127.0.0.0/8 must be its own.
 //! - The processes of a server all run as one user.
 

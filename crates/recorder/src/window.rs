@@ -155,6 +155,13 @@ impl Window {
         self.first_second + (self.seconds - 1)
     }
 
+    /// Covers nothing before this second: what happened then is told with it.
+    pub fn cover_from(&mut self, second: u64) {
+        let last = self.last_second().max(second);
+        self.first_second = self.first_second.max(second);
+        self.seconds = last - self.first_second + 1;
+    }
+
     /// Events of these seconds.
     #[must_use]
     pub fn counts(&self) -> &WindowCounts {

@@ -2,6 +2,7 @@
 
 use crate::{
     document::{Document, Durability, Resources, Status},
+    network::{received_of_all, sent_of_all},
     terminal::{
         figure::{NONE, bytes, count, figure_of, or_none, significant},
         finished,
@@ -71,8 +72,8 @@ fn costs(document: &Document) -> Vec<String> {
         or_none(cpu_pct, |pct| format!("{} %", significant(pct))),
         or_none(total(|r| r.rss_bytes_mean), bytes),
         written_of_all(&database),
-        or_none(total(|r| r.net_rx_bytes), bytes),
-        or_none(total(|r| r.net_tx_bytes), bytes),
+        received_of_all(&database),
+        sent_of_all(&database),
         or_none(document.storage.bytes_per_point, significant),
         or_none(document.target.durability.as_ref(), survived),
     ]

@@ -41,7 +41,7 @@ pub use agents::Agent;
 pub use answers::{Answers, Cycles};
 pub use audit::{Audit, AuditExample, Detectable};
 pub use backlog::Backlog;
-pub use capacity::{Capacity, EarlierSittings, Purpose, State, Step};
+pub use capacity::{Capacity, EarlierSittings, Preconditioning, Purpose, State, Step};
 pub use check::Inconsistency;
 pub use client::{Client, Hiccup, LateTicks, PacingError, WatchLateness};
 pub use errors::ErrorsOfCause;
@@ -80,7 +80,7 @@ use std::time::SystemTime;
 
 /// Name and version of the format. The major number changes when a field changes its meaning or goes, the minor one when
 /// a field comes.
-pub const SCHEMA: &str = "iotbench-run/3.1";
+pub const SCHEMA: &str = "iotbench-run/3.3";
 const SCHEMA_OF_THIS_MAJOR: &str = "iotbench-run/3.";
 
 /// The results document of a run. `docs/results.md` describes every field, `docs/run.schema.json` is its JSON Schema.
@@ -238,7 +238,7 @@ impl Document {
             visibility: outcome.measured.as_ref().and_then(|m| m.visibility.as_ref()).map(Visibility::from),
             measured: measured.map(MeasuredPart::from),
             throughput: measured.map(Throughput::from),
-            latency: measured.map(|m| Latency::of(m, seen_late)),
+            latency: measured.map(|m| Latency::of(m, &seen_late)),
             resources: Resources::of_run(&outcome.resources, outcome.data_disk, Datagrams::of(outcome)),
             others: Some(Others::new(outcome)),
             storage: Storage::new(outcome),
@@ -257,7 +257,7 @@ impl Document {
             document.steady = Some(steady);
             document.remarks.extend(remarks);
         }
-        document.remarks.extend(seen_late::remark(document.latency.as_ref(), seen_late));
+        document.remarks.extend(seen_late::remark(document.latency.as_ref(), &seen_late));
         if let Some(others) = &document.others {
             others.remarks(&mut document.remarks);
         }

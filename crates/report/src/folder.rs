@@ -4,6 +4,7 @@ mod appender;
 mod ledger;
 mod manifest;
 mod name;
+mod replacing;
 mod sessions;
 mod suite;
 
@@ -11,6 +12,8 @@ pub(crate) use appender::Appender;
 pub use ledger::open_ledger;
 pub use manifest::{Manifest, ManifestError, ManifestFile, check_manifest};
 pub use name::FolderName;
+pub(crate) use replacing::Flush;
+use replacing::replace;
 pub(crate) use sessions::has_sessions;
 pub use sessions::{open_sessions, read_sessions};
 pub use suite::read_suite;
@@ -23,7 +26,7 @@ use crate::{
     sweep_table::SweepTable,
 };
 use std::{
-    fs::{self, DirBuilder, File},
+    fs::{self, DirBuilder},
     io::{self, Write},
     os::unix::fs::DirBuilderExt,
     path::{Path, PathBuf},
@@ -140,15 +143,6 @@ impl FolderError {
             _ => 30,
         }
     }
-}
-
-/// When a replaced file has to be on the disk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Flush {
-    /// Whenever the system likes: nothing disturbs a database on the same disk.
-    Later,
-    /// Before it takes its name.
-    Now,
 }
 
 /// The folder of one run, which nobody else writes to meanwhile. Nothing outside it is ever written.
@@ -278,12 +272,7 @@ impl ResultsFolder {
 
     /// Removes what was written half of a file that was to replace another.
     pub(crate) fn remove_partial(&self, name: &str) {
-        // What cannot be removed is replaced when it is written again; its name says what it is.
-        let _ = fs::remove_file(self.partial(name));
-    }
-
-    fn partial(&self, name: &str) -> PathBuf {
-        self.path.join(format!(".{name}.partial"))
+        replacing::remove_partial(&self.path, name);
     }
 
     fn shown(&self, name: &str) -> String {
@@ -312,28 +301,6 @@ pub fn write_file(path: &Path, content: &[u8]) -> Result<(), FolderError> {
         return Err(fail(io::ErrorKind::IsADirectory.into()));
     };
     replace(folder, &name.to_string_lossy(), Flush::Later, |file| file.write_all(content)).map_err(fail)
-}
-
-fn replace(
-    folder: &Path,
-    name: &str,
-    flush: Flush,
-    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> io::Result<()> {
-    let partial = folder.join(format!(".{name}.partial"));
-    let written = write_whole(&partial, flush, write).and_then(|()| fs::rename(&partial, folder.join(name)));
-    if written.is_err() {
-        // If it cannot be removed either, there is nothing left to try; its name says what it is.
-        let _ = fs::remove_file(&partial);
-    }
-    written
-}
-
-fn write_whole(path: &Path, flush: Flush, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    let mut file = io::BufWriter::new(File::create(path)?);
-    write(&mut file)?;
-    let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
-    if flush == Flush::Now { file.sync_all() } else { Ok(()) }
 }
 
 /// Reads the document of a run: `path` is its folder, or the file itself.

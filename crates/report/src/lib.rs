@@ -47,6 +47,7 @@ mod latency_log;
 mod lines;
 mod lock;
 mod markdown;
+mod network;
 mod price;
 mod printable;
 mod query_jitter;
@@ -82,9 +83,9 @@ pub use document::{
     Agent, Answers, AtLeast, Audit, AuditExample, Backlog, BoundTrials, Capacity, Client, Cycles, Detectable, Document,
     DocumentError, Durability, Durations, EarlierSittings, ErrorsOfCause, Estimate, EstimateMethod, Figures, Freshness,
     Group, Hiccup, Inconsistency, Interval, KindLatency, LateTicks, Latency, Limit, LimitMove, Load, LoadTrials,
-    MeasuredPart, Operation, OperationCounts, PacingError, Points, Provenance, Purpose, Resources, SCHEMA, Search,
-    Spread, Stages, State, Status, Steady, SteadyFigure, Step, Storage, StorageProbeFigures, StorageProbes, Swept,
-    Target, Throughput, Tool, Verdict, Via, WatchLateness, Windows,
+    MeasuredPart, Operation, OperationCounts, PacingError, Points, Preconditioning, Provenance, Purpose, Resources,
+    SCHEMA, Search, Spread, Stages, State, Status, Steady, SteadyFigure, Step, Storage, StorageProbeFigures,
+    StorageProbes, Swept, Target, Throughput, Tool, Verdict, Via, WatchLateness, Windows,
 };
 pub use environment::{Environment, Filesystem, StealMeter, filesystem_of};
 pub use folder::{
@@ -109,7 +110,8 @@ pub use reported_run::ReportedRun;
 pub use robustness::render_robustness;
 pub use score::{scored_run, unequal};
 pub use sessions::{
-    SESSIONS_SCHEMA, SessionEnd, SessionEntry, SessionsFigure, SessionsRecord, SessionsSummary, render_sessions,
+    SESSIONS_SCHEMA, SessionEnd, SessionEntry, SessionsFigure, SessionsRecord, SessionsSummary, render_over_sittings,
+    render_sessions,
 };
 pub use study::{SCORES, SuiteRun, is_curve_figure, is_study_figure, render_study, study, study_figure};
 pub use suite::{render_suite_state, title_of_run};

@@ -5,9 +5,10 @@
 //! that is in the journal.
 
 mod journaled;
+mod series;
 
 use crate::{
-    document::{Document, MeasuredPart, OperationCounts, Status, Step, Verdict},
+    document::{Document, MeasuredPart, OperationCounts, Others, Status, Step, Verdict},
     folder::{
         Flush, FolderError, JOURNAL_FILE, LATENCY_FILE, MANIFEST_FILE, OPERATIONS_FILE, PROFILE_FILE, RUN_FILE,
         ResultsFolder, SERIES_FILE, read_document,
@@ -130,8 +131,12 @@ fn fill(document: &mut Document, path: &Path, notes: &mut Vec<String>) -> Result
         document.phase.clone_from(phase);
     }
     document.points.preloaded = document.points.preloaded.max(journaled.preloaded);
-    if !is_load_known && journaled.to_ns > 0 {
-        fill_load(document, path, &journaled, notes)?;
+    if !is_load_known {
+        document.client.forget_what_was_lost();
+        if journaled.to_ns > 0 {
+            fill_load(document, path, &journaled, notes)?;
+        }
+        fill_others(document, path, &journaled)?;
     }
     document.remarks.push(format!(
         "recovered: iotbench was killed in the phase {}, {} s after the load had begun",
@@ -179,8 +184,29 @@ fn fill_load(
     document.latency = Some(latency);
     document.errors = part.errors();
     notes.push(
-        "resources and the pacing error went with the process; series.csv has the resources of each second".into(),
+        "resources, the pacing error, when the client could not run, what its sampling cost and how many measurements were lost went \
+         with the process; series.csv has the resources of each second"
+            .into(),
     );
+    Ok(())
+}
+
+/// What others had of the machine in the measured part.
+fn fill_others(document: &mut Document, path: &Path, journaled: &Journaled) -> Result<(), FolderError> {
+    let Some(others) = &mut document.others else { return Ok(()) };
+    let span = journaled.measured.as_ref().map(|part| part.span);
+    others.recover(match span {
+        Some(Span { from_ns, to_ns }) => {
+            series::others(&path.join(SERIES_FILE), &(from_ns / WINDOW_NS..to_ns.div_ceil(WINDOW_NS)))?
+        }
+        None => None,
+    });
+    let mut remarks = Vec::new();
+    others.remarks(&mut remarks);
+    // What was said of it before is of less.
+    document.remarks.retain(|remark| !Others::is_of_disturbance(remark) && !remarks.contains(remark));
+    remarks.append(&mut document.remarks);
+    document.remarks = remarks;
     Ok(())
 }
 

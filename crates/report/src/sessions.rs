@@ -4,7 +4,7 @@ mod summary;
 mod text;
 
 pub use summary::{SessionsFigure, SessionsSummary};
-pub use text::render_sessions;
+pub use text::{render_over_sittings, render_sessions};
 
 use crate::trials::SearchHead;
 use jiff::Timestamp;

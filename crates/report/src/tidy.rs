@@ -157,6 +157,8 @@ fn resources(resources: &Resources) -> Vec<Figure> {
         ("disk_written_most_bytes", bytes(resources.disk_written_most_bytes)),
         ("net_rx_bytes", bytes(resources.net_rx_bytes)),
         ("net_tx_bytes", bytes(resources.net_tx_bytes)),
+        ("net_rx_least_bytes", bytes(resources.net_rx_least_bytes)),
+        ("net_tx_least_bytes", bytes(resources.net_tx_least_bytes)),
     ];
     figures.into_iter().map(|(name, value)| Figure::new(format!("{role}_{name}"), value)).collect()
 }

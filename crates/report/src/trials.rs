@@ -64,7 +64,7 @@ impl TrialRecord {
         let part = figures.passed.then(|| TrialPart {
             measured: MeasuredPart::from(measured),
             throughput: Throughput::from(measured),
-            latency: Latency::of(measured, measured.client.seen_late()),
+            latency: Latency::of(measured, &measured.client.seen_late()),
             errors: errors_by_cause(measured.recording.errors()),
             visibility: measured.visibility.as_ref().map(Visibility::from),
         });

@@ -78,6 +78,11 @@ impl Cgroup {
         self.pss.set_share(share);
     }
 
+    /// See [`NetworkProbe::be_exact`] and [`NetworkProbe::follow`].
+    pub fn network(&mut self) -> &mut NetworkProbe {
+        &mut self.network
+    }
+
     pub fn method(&self) -> Method {
         let source = match self.version {
             Version::V1 => Source::CgroupV1,
@@ -111,8 +116,10 @@ impl Cgroup {
             disk_dirty_bytes: None,
             others_cpu_s: None,
             steal_s: None,
-            net_rx_bytes: network.map(|bytes| bytes.rx),
-            net_tx_bytes: network.map(|bytes| bytes.tx),
+            net_rx_bytes: network.map(|counted| counted.bytes.rx),
+            net_tx_bytes: network.map(|counted| counted.bytes.tx),
+            net_doubtful_bytes: network.map_or(0, |counted| counted.doubtful_bytes),
+            net_missed: network.map_or(0, |counted| counted.missed),
             energy_uj: None,
         })
     }

@@ -22,7 +22,7 @@ use self::ticker::Ticker;
 /// A ticker that is late by this much has met a stall. Shorter ones are counted only.
 const STALL: Duration = Duration::from_millis(50);
 /// More tickers would tell no more of a process and cost more.
-const MOST_TICKERS: usize = 4;
+const MOST_TICKERS: u32 = 4;
 
 /// Watches this process on threads of its own: one a core, at most four. Dropping it ends them within a millisecond.
 #[derive(Debug)]
@@ -45,13 +45,16 @@ impl Shared {
 }
 
 impl HiccupMeter {
+    /// It has at most so many threads.
+    pub const MOST_THREADS: u32 = MOST_TICKERS;
+
     /// Starts watching. Times are told since `epoch`, also those before it, as 0.
     ///
     /// # Errors
     /// The system gives no thread.
     pub fn start(epoch: Instant) -> std::io::Result<Self> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let count = cores.min(MOST_TICKERS);
+        let count = cores.min(usize::try_from(MOST_TICKERS).unwrap_or(usize::MAX));
         let shared = Arc::new(Shared { stops: AtomicBool::new(false), stalls: Mutex::new(Stalls::new(count, cores)) });
         let mut meter = Self { shared: Arc::clone(&shared), threads: Vec::with_capacity(count) };
         for number in 0..count {

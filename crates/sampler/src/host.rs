@@ -75,6 +75,8 @@ impl Host {
             steal_s: cpu.steal.map(seconds),
             net_rx_bytes: network.map(|bytes| bytes.rx),
             net_tx_bytes: network.map(|bytes| bytes.tx),
+            net_doubtful_bytes: 0,
+            net_missed: 0,
             energy_uj: self.energy.used_uj(),
         })
     }

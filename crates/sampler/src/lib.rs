@@ -33,11 +33,12 @@
 //! - A child that starts and ends between two samples counts only if its parent waits for it; a child that ends
 //!   without being waited for inside the tree counts up to its last sample.
 //! - CPU times of process trees have the kernel's resolution of one clock tick (10 ms) per process.
-//! - Network by socket is TCP payload in this network namespace: Unix sockets and UDP are not in it, nor what a
-//!   connection carried between the last sample and its end.
+//! - Network by socket is TCP payload in this network namespace: Unix sockets and UDP are not in it. A connection that was never
+//!   seen counts by its ends; what cannot be told apart so makes the figure a lower bound.
 //! - What each figure means, and from which file it comes, is in the README.
 
 mod cgroup;
+mod cpu_bound;
 mod cpu_credit;
 mod disk;
 mod energy;
@@ -56,6 +57,7 @@ mod pss;
 mod sample;
 mod sampler;
 mod sock_diag;
+mod socket_account;
 mod summary;
 mod tcp_sockets;
 mod told;

@@ -8,6 +8,7 @@ use procfs::FromRead;
 use procfs::net::InterfaceDeviceStatus;
 
 use crate::sample::NetworkMethod;
+use crate::socket_account::Counted;
 use crate::tcp_sockets::TcpSockets;
 use crate::tree_account::ProcessId;
 
@@ -30,7 +31,7 @@ impl NetworkBytes {
 pub(crate) enum NetworkProbe {
     /// No process was seen so far.
     Undecided,
-    Sockets(TcpSockets),
+    Sockets(Box<TcpSockets>),
     Interfaces(Interfaces),
     Unavailable,
 }
@@ -45,25 +46,43 @@ impl NetworkProbe {
     }
 
     /// The bytes of these processes and of those given before. The first processes decide the method.
-    pub fn read(&mut self, processes: &[ProcessId], at: Duration) -> Option<NetworkBytes> {
+    pub fn read(&mut self, processes: &[ProcessId], at: Duration) -> Option<Counted> {
         let first = processes.first().map(|id| id.pid);
         if let (Self::Undecided, Some(pid)) = (&*self, first) {
             let own_namespace = shares_our_namespace(pid);
             *self = match TcpSockets::of_processes(processes).filter(|_| own_namespace) {
-                Some(sockets) => Self::Sockets(sockets),
+                Some(sockets) => Self::Sockets(Box::new(sockets)),
                 None => Self::Interfaces(Interfaces::new(own_namespace)),
             };
         }
-        let bytes = match self {
+        let counted = match self {
             Self::Undecided => return None,
             Self::Sockets(sockets) => sockets.read(processes, at),
-            Self::Interfaces(interfaces) => interfaces.read(first.map(|pid| pid.to_string()).as_deref()),
+            Self::Interfaces(interfaces) => {
+                let bytes = interfaces.read(first.map(|pid| pid.to_string()).as_deref());
+                bytes.map(|bytes| Counted { bytes, ..Counted::default() })
+            }
             Self::Unavailable => None,
         };
-        if bytes.is_none() {
+        if counted.is_none() {
             *self = Self::Unavailable;
         }
-        bytes
+        counted
+    }
+
+    /// What the next look tells is held against another.
+    pub fn be_exact(&mut self) {
+        if let Self::Sockets(sockets) = self {
+            sockets.be_exact();
+        }
+    }
+
+    /// Takes what has ended between two looks, where it may be too much otherwise; whether that is to be done often.
+    pub fn follow(&mut self) -> bool {
+        match self {
+            Self::Sockets(sockets) => sockets.follow(),
+            Self::Undecided | Self::Interfaces(_) | Self::Unavailable => false,
+        }
     }
 }
 

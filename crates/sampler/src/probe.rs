@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::cgroup::Cgroup;
-use crate::host::Host;
+use crate::cpu_bound::CpuBound;
+use crate::host::{Host, processors};
+use crate::network::NetworkProbe;
 use crate::process_tree::ProcessTree;
 use crate::sample::{Method, Sample};
 use crate::told::Told;
@@ -104,7 +106,10 @@ impl ProbeError {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub struct Probe(Kind);
+pub struct Probe {
+    kind: Kind,
+    cpu: CpuBound,
+}
 
 #[derive(Debug)]
 enum Kind {
@@ -120,19 +125,22 @@ impl Probe {
     /// # Errors
     /// The target does not exist or cannot be read.
     pub fn new(target: &Target) -> Result<Self, ProbeError> {
-        Ok(Self(match target {
+        let kind = match target {
             Target::ProcessTree { pid } => Kind::ProcessTree(ProcessTree::new(*pid, DEFAULT_CPU_SHARE)?),
             Target::Cgroup { path } => Kind::Cgroup(Cgroup::new(path, DEFAULT_CPU_SHARE)?),
             Target::Host => Kind::Host(Host::new()),
             Target::Told(told) => Kind::Told(told.clone()),
-        }))
+        };
+        // Who tells of another machine keeps to its processors.
+        let processors = if matches!(kind, Kind::Told(_)) { None } else { processors() };
+        Ok(Self { kind, cpu: CpuBound::of(processors) })
     }
 
     /// Sets the part of one core (0.01 = 1 %) that samples may use on average. Proportional set sizes are read less
     /// often to keep to it.
     #[must_use]
     pub fn with_cpu_share(mut self, share: f64) -> Self {
-        match &mut self.0 {
+        match &mut self.kind {
             Kind::ProcessTree(tree) => tree.set_cpu_share(share),
             Kind::Cgroup(group) => group.set_cpu_share(share),
             Kind::Host(_) | Kind::Told(_) => {}
@@ -147,7 +155,7 @@ impl Probe {
     /// # Errors
     /// The process cannot be read.
     pub fn without(mut self, pid: i32) -> Result<Self, ProbeError> {
-        if let Kind::ProcessTree(tree) = &mut self.0 {
+        if let Kind::ProcessTree(tree) = &mut self.kind {
             tree.exclude(pid)?;
         }
         Ok(self)
@@ -159,7 +167,7 @@ impl Probe {
     /// # Errors
     /// There is no such process, or it cannot be read: all stays as it was.
     pub fn follow(&mut self, pid: i32) -> Result<(), ProbeError> {
-        match &mut self.0 {
+        match &mut self.kind {
             Kind::ProcessTree(tree) => tree.follow(pid),
             Kind::Host(host) => {
                 host.follow(pid);
@@ -173,7 +181,7 @@ impl Probe {
     /// as they are.
     #[must_use]
     pub fn beside(mut self, roots: &[i32]) -> Self {
-        if let Kind::Host(host) = &mut self.0 {
+        if let Kind::Host(host) = &mut self.kind {
             host.beside(roots);
         }
         self
@@ -185,26 +193,47 @@ impl Probe {
     /// [`ProbeError::Gone`] when nothing is left of the target; a tree whose last processes are zombies gives its final
     /// figures once before that. Other errors when the system refuses or surprises.
     pub fn sample(&mut self, at: Duration) -> Result<Sample, ProbeError> {
-        match &mut self.0 {
+        let sample = match &mut self.kind {
             Kind::ProcessTree(tree) => tree.sample(at),
             Kind::Cgroup(group) => group.sample(at),
             Kind::Host(host) => host.sample(at),
             Kind::Told(told) => told.sample(at),
+        };
+        sample.map(|sample| self.cpu.keep(sample))
+    }
+
+    fn network(&mut self) -> Option<&mut NetworkProbe> {
+        match &mut self.kind {
+            Kind::ProcessTree(tree) => Some(tree.network()),
+            Kind::Cgroup(group) => Some(group.network()),
+            Kind::Host(_) | Kind::Told(_) => None,
         }
     }
 
+    /// The next sample begins or ends a stretch that is told.
+    pub(crate) fn be_exact(&mut self) {
+        if let Some(network) = self.network() {
+            network.be_exact();
+        }
+    }
+
+    /// To be called between two samples: takes what would get lost until the next. Whether to do so often.
+    pub(crate) fn follow_connections(&mut self) -> bool {
+        self.network().is_some_and(NetworkProbe::follow)
+    }
+
     pub(crate) fn is_host(&self) -> bool {
-        matches!(self.0, Kind::Host(_))
+        matches!(self.kind, Kind::Host(_))
     }
 
     /// Whether somebody on another machine takes the figures.
     pub(crate) fn is_elsewhere(&self) -> bool {
-        matches!(self.0, Kind::Told(_))
+        matches!(self.kind, Kind::Told(_))
     }
 
     /// How the figures are taken. The network method is decided at the first sample.
     pub fn method(&self) -> Method {
-        match &self.0 {
+        match &self.kind {
             Kind::ProcessTree(tree) => tree.method(),
             Kind::Cgroup(group) => group.method(),
             Kind::Host(host) => host.method(),

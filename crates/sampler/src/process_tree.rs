@@ -75,6 +75,11 @@ impl ProcessTree {
         Ok(())
     }
 
+    /// See [`NetworkProbe::be_exact`] and [`NetworkProbe::follow`].
+    pub fn network(&mut self) -> &mut NetworkProbe {
+        &mut self.network
+    }
+
     pub fn method(&self) -> Method {
         Method { source: Source::ProcessTree, network: self.network.method() }
     }
@@ -113,8 +118,10 @@ impl ProcessTree {
             disk_dirty_bytes: None,
             others_cpu_s: None,
             steal_s: None,
-            net_rx_bytes: network.map(|bytes| bytes.rx),
-            net_tx_bytes: network.map(|bytes| bytes.tx),
+            net_rx_bytes: network.map(|counted| counted.bytes.rx),
+            net_tx_bytes: network.map(|counted| counted.bytes.tx),
+            net_doubtful_bytes: network.map_or(0, |counted| counted.doubtful_bytes),
+            net_missed: network.map_or(0, |counted| counted.missed),
             energy_uj: None,
         })
     }

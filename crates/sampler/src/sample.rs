@@ -49,6 +49,13 @@ pub struct Sample {
     pub net_rx_bytes: Option<u64>,
     /// Bytes sent.
     pub net_tx_bytes: Option<u64>,
+    /// Bytes, received and sent, of connections that ended unseen and may have been the target's; they are in neither figure.
+    #[serde(default)]
+    pub net_doubtful_bytes: u64,
+    /// How often connections may have ended of which it is not known what they carried last. Where this grows, the figures are
+    /// lower bounds.
+    #[serde(default)]
+    pub net_missed: u64,
     /// What processors and memory consumed, in microjoules. Known for the host only, where its counters can be read.
     pub energy_uj: Option<u64>,
 }

@@ -13,6 +13,9 @@ use crate::summary::{Accumulator, Summary};
 /// Orders waiting for the thread. More than one is rare.
 const ORDERS: usize = 8;
 
+/// Connections that end are taken so often where there are many.
+const FOLLOW: Duration = Duration::from_millis(50);
+
 /// Something to sample, under the caller's names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subject {
@@ -317,7 +320,10 @@ impl Run {
     /// Carries out orders until the next tick is due; false when told to stop.
     fn obey_until(&mut self, due: Instant, orders: &Receiver<Order>) -> bool {
         loop {
-            match orders.recv_timeout(due.saturating_duration_since(Instant::now())) {
+            let left = due.saturating_duration_since(Instant::now());
+            let wait = if self.follow_connections() { left.min(FOLLOW) } else { left };
+            match orders.recv_timeout(wait) {
+                Err(RecvTimeoutError::Timeout) if wait < left => {}
                 Err(RecvTimeoutError::Timeout) => return true,
                 Ok(Order::BeginWindow) => {
                     for watched in &mut self.watched {
@@ -325,10 +331,10 @@ impl Run {
                     }
                     self.window = Window::Open;
                     (self.from, self.to) = (self.epoch.elapsed(), None);
-                    self.read();
+                    self.read_exactly();
                 }
                 Ok(Order::EndWindow) => {
-                    self.read();
+                    self.read_exactly();
                     self.window = Window::Closed;
                     self.to = Some(self.epoch.elapsed());
                 }
@@ -352,12 +358,25 @@ impl Run {
                 }
                 Ok(Order::Stop) | Err(RecvTimeoutError::Disconnected) => {
                     if self.window == Window::Open {
-                        self.read();
+                        self.read_exactly();
                     }
                     return false;
                 }
             }
         }
+    }
+
+    /// Whether any subject has connections that end so often that they are to be followed.
+    fn follow_connections(&mut self) -> bool {
+        // Each is followed, also after the first.
+        let many = self.watched.iter_mut().filter_map(|watched| watched.probe.follow_connections().then_some(()));
+        many.count() > 0
+    }
+
+    /// Reads at the beginning and at the end of a window.
+    fn read_exactly(&mut self) {
+        self.watched.iter_mut().for_each(|watched| watched.probe.be_exact());
+        self.read();
     }
 
     /// Reads all subjects into `readings`, and into the summaries while the window is open.

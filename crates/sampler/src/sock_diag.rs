@@ -1,11 +1,16 @@
-//! Lists TCP sockets with their byte counters by the kernel's socket diagnostics: sock_diag(7), `struct tcp_info`.
+//! Lists TCP sockets with their byte counters by the kernel's socket diagnostics, and hears of those that end: sock_diag(7),
+//! `struct tcp_info`.
 
 use std::io::{Error, ErrorKind, Result};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-use rustix::net::sockopt::{Timeout, set_socket_timeout};
-use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netlink, recv, send, socket_with};
+use rustix::io::Errno;
+use rustix::net::sockopt::{Timeout, set_socket_recv_buffer_size, set_socket_timeout};
+use rustix::net::{
+    AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, bind, netlink, recv, send, socket_with,
+};
 
 use crate::network::NetworkBytes;
 
@@ -19,8 +24,14 @@ const TCP: u8 = 6;
 /// Bit of the attribute INET_DIAG_INFO in a request's extensions, and its type in a reply.
 const INFO_EXTENSION: u8 = 1 << 1;
 const INFO_TYPE: u16 = 2;
-/// All states but TIME_WAIT (6), LISTEN (10) and half-open (3, 12), which carry no bytes.
-const STATES: u32 = 0xfff & !(1 << 6 | 1 << 10 | 1 << 3);
+const LISTEN: u8 = 10;
+/// All states but TIME_WAIT (6) and half-open (3, 12), which carry no bytes.
+const STATES: u32 = 0xfff & !(1 << 6 | 1 << 3);
+/// Whoever is in these groups hears of each TCP socket that ends: SKNLGRP_INET_TCP_DESTROY and SKNLGRP_INET6_TCP_DESTROY.
+const ENDINGS: u32 = 1 | 1 << 2;
+/// Room for what ends between two looks; the kernel gives as much of it as `net.core.rmem_max` allows.
+const ENDINGS_BYTES: usize = 2 * 1024 * 1024;
+const IPV4: u8 = 2;
 /// The kernel fills at most this much per datagram.
 const BUFFER_BYTES: usize = 32 * 1024;
 /// The kernel answers at once; a silent one must not stop the caller.
@@ -34,6 +45,10 @@ pub(crate) struct TcpSocket {
     /// 0 for a socket that no process holds.
     pub inode: u32,
     pub bytes: NetworkBytes,
+    pub listens: bool,
+    pub local_port: u16,
+    /// Where it is connected to.
+    pub remote: SocketAddr,
 }
 
 /// An open diagnostics socket. Needs no privilege.
@@ -63,6 +78,39 @@ impl SockDiag {
             }
         }
         Ok(sockets)
+    }
+}
+
+/// What is told of each TCP socket of this network namespace that ends: its last counts. Needs no privilege; since Linux 4.2.
+#[derive(Debug)]
+pub(crate) struct Endings {
+    fd: OwnedFd,
+    buffer: Vec<u8>,
+}
+
+impl Endings {
+    pub fn open() -> Result<Self> {
+        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+        let fd = socket_with(AddressFamily::NETLINK, SocketType::RAW, flags, Some(netlink::SOCK_DIAG))?;
+        set_socket_recv_buffer_size(&fd, ENDINGS_BYTES)?;
+        bind(&fd, &netlink::SocketAddrNetlink::new(0, ENDINGS))?;
+        Ok(Self { fd, buffer: vec![0; BUFFER_BYTES] })
+    }
+
+    /// Those that have ended since the last call; `false` where some are missing, because they were more than there is room for.
+    pub fn take(&mut self, sockets: &mut Vec<TcpSocket>) -> Result<bool> {
+        let mut are_all = true;
+        loop {
+            match recv(&self.fd, self.buffer.as_mut_slice(), RecvFlags::empty()) {
+                Ok((length, _)) => {
+                    decode(self.buffer.get(..length).unwrap_or_default(), sockets)?;
+                }
+                Err(Errno::AGAIN) => return Ok(are_all),
+                Err(Errno::NOBUFS) => are_all = false,
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
     }
 }
 
@@ -103,6 +151,9 @@ fn decode(mut datagram: &[u8], sockets: &mut Vec<TcpSocket>) -> Result<Dump> {
 /// `struct inet_diag_msg` and its attributes; `None` without tcp_info.
 fn decode_socket(message: &[u8]) -> Option<TcpSocket> {
     let (cookie, inode) = (u64_at(message, 44)?, u32_at(message, 68)?);
+    let (&family, &state) = (message.first()?, message.get(1)?);
+    let (local_port, remote) =
+        (port_at(message, 4)?, SocketAddr::new(address_at(message, 24, family)?, port_at(message, 6)?));
     let mut attributes = message.get(72..)?;
     loop {
         let length = usize::from(u16_at(attributes, 0)?);
@@ -116,6 +167,9 @@ fn decode_socket(message: &[u8]) -> Option<TcpSocket> {
                 cookie,
                 inode,
                 bytes: NetworkBytes { tx: u64_at(info, 120)?, rx: u64_at(info, 128)? },
+                listens: state == LISTEN,
+                local_port,
+                remote,
             });
         }
         attributes = attributes.get(length.next_multiple_of(4)..)?;
@@ -124,6 +178,21 @@ fn decode_socket(message: &[u8]) -> Option<TcpSocket> {
 
 fn cut() -> Error {
     Error::new(ErrorKind::UnexpectedEof, "a socket diagnostics message is cut off")
+}
+
+/// A port, which is told in the order of bytes of the network.
+fn port_at(bytes: &[u8], at: usize) -> Option<u16> {
+    Some(u16::from_be_bytes(bytes.get(at..at + 2)?.try_into().ok()?))
+}
+
+/// An address; that of version 4 in one of version 6 is the former.
+fn address_at(bytes: &[u8], at: usize, family: u8) -> Option<IpAddr> {
+    if family == IPV4 {
+        let octets: [u8; 4] = bytes.get(at..at + 4)?.try_into().ok()?;
+        return Some(Ipv4Addr::from(octets).into());
+    }
+    let octets: [u8; 16] = bytes.get(at..at + 16)?.try_into().ok()?;
+    Some(IpAddr::from(Ipv6Addr::from(octets)).to_canonical())
 }
 
 fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
@@ -154,6 +223,10 @@ mod tests {
 
     fn socket_body() -> Vec<u8> {
         let mut body = vec![0; 72];
+        body[..2].copy_from_slice(&[10, LISTEN]);
+        body[4..6].copy_from_slice(&8_086_u16.to_be_bytes());
+        body[6..8].copy_from_slice(&40_000_u16.to_be_bytes());
+        body[24..40].copy_from_slice(&Ipv4Addr::new(10, 0, 0, 7).to_ipv6_mapped().octets());
         body[44..52].copy_from_slice(&77_u64.to_ne_bytes());
         body[68..72].copy_from_slice(&1214_u32.to_ne_bytes());
         body.extend([5_u16.to_ne_bytes(), 8_u16.to_ne_bytes()].concat());
@@ -172,7 +245,8 @@ mod tests {
         let datagram = [message(SOCK_DIAG_BY_FAMILY, &socket_body()), message(DONE, &[0; 4])].concat();
         assert_eq!(decode(&datagram, &mut sockets).unwrap(), Dump::Done);
         let bytes = NetworkBytes { rx: 2_000, tx: 1_000 };
-        assert_eq!(sockets, [TcpSocket { cookie: 77, inode: 1214, bytes }]);
+        let remote = "10.0.0.7:40000".parse().unwrap();
+        assert_eq!(sockets, [TcpSocket { cookie: 77, inode: 1214, bytes, listens: true, local_port: 8_086, remote }]);
     }
 
     #[test]

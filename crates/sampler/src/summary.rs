@@ -51,16 +51,20 @@ pub struct Summary {
     pub disk_written_bytes: Option<u64>,
     /// What else bounds that.
     pub writes: Writes,
-    /// Bytes received.
+    /// Bytes received; where they [may be more](Summary::net_is_least), at least so many.
     pub net_rx_bytes: Option<u64>,
-    /// Bytes sent.
+    /// Bytes sent; the same.
     pub net_tx_bytes: Option<u64>,
+    /// Whether connections ended of which it is not known what they carried, or whether they were the subject's.
+    pub net_is_least: bool,
     /// What processors and memory consumed, in microjoules (the host only).
     pub energy_uj: Option<u64>,
 }
 
 /// So far from the ends of a window the first and last sample from elsewhere may be.
 const NEAR: Duration = Duration::from_secs(2);
+/// What may have been somebody else's traffic does not matter up to this part of what was counted: 1 %.
+const DOUBTFUL: u64 = 100;
 
 impl Summary {
     /// Of a subject of which nothing is known.
@@ -86,6 +90,7 @@ impl Summary {
             writes: Writes::default(),
             net_rx_bytes: None,
             net_tx_bytes: None,
+            net_is_least: false,
             energy_uj: None,
             ..self
         }
@@ -173,9 +178,18 @@ impl Accumulator {
             writes: self.writes(),
             net_rx_bytes: growth(|sample| sample.net_rx_bytes),
             net_tx_bytes: growth(|sample| sample.net_tx_bytes),
+            net_is_least: pair.is_some_and(|(first, last)| net_is_least(&first, &last)),
             energy_uj: growth(|sample| sample.energy_uj),
         }
     }
+}
+
+/// Whether the network's figures between two samples are lower bounds.
+fn net_is_least(first: &Sample, last: &Sample) -> bool {
+    let all = |sample: &Sample| sample.net_rx_bytes.unwrap_or(0) + sample.net_tx_bytes.unwrap_or(0);
+    let counted_bytes = all(last).saturating_sub(all(first));
+    let doubtful_bytes = last.net_doubtful_bytes.saturating_sub(first.net_doubtful_bytes);
+    last.net_missed > first.net_missed || doubtful_bytes > counted_bytes / DOUBTFUL
 }
 
 /// A size over time: its mean weighs each pair of neighbouring samples by the time between them.
@@ -231,6 +245,8 @@ mod tests {
             steal_s: None,
             net_rx_bytes: None,
             net_tx_bytes: None,
+            net_doubtful_bytes: 0,
+            net_missed: 0,
             energy_uj: Some(at_s * 7),
         }
     }
@@ -282,6 +298,33 @@ mod tests {
         let part = summary.without_differences();
         assert_eq!((part.cpu_s, part.disk_written_bytes, part.cpu_pct_mean), (None, None, Some(40.0)));
         assert!(!summary_of(&[]).covers(at(0), None));
+    }
+
+    #[test]
+    fn traffic_that_is_not_all_known_is_a_lower_bound() {
+        let of = |both_bytes: u64, doubtful_bytes: u64, missed: u64| {
+            let (first, last) = (sample(10, 5.0, None), sample(11, 5.0, None));
+            let last = Sample {
+                net_rx_bytes: Some(5_000 + both_bytes / 4),
+                net_tx_bytes: Some(9_000 + both_bytes / 4 * 3),
+                net_doubtful_bytes: 70 + doubtful_bytes,
+                net_missed: 3 + missed,
+                ..last
+            };
+            let before = Sample {
+                net_rx_bytes: Some(5_000),
+                net_tx_bytes: Some(9_000),
+                net_doubtful_bytes: 70,
+                net_missed: 3,
+                ..first
+            };
+            let summary = summary_of(&[before, last]);
+            (summary.net_rx_bytes.zip(summary.net_tx_bytes), summary.net_is_least)
+        };
+        assert_eq!(of(1_000, 10, 0), (Some((250, 750)), false), "1 % does not matter, nor what was before");
+        assert_eq!(of(1_000, 11, 0), (Some((250, 750)), true));
+        assert_eq!(of(1_000, 0, 1), (Some((250, 750)), true));
+        assert_eq!(of(0, 0, 0), (Some((0, 0)), false));
     }
 
     #[test]

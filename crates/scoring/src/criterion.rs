@@ -100,3 +100,18 @@ impl Criterion {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Criterion::{self, *};
+
+    #[test]
+    fn each_has_a_title_and_a_unit_of_its_own() {
+        let titles: std::collections::BTreeSet<_> = Criterion::ALL.iter().map(|criterion| criterion.title()).collect();
+        assert_eq!((titles.len(), ResponseP99Us.title(), CapacityInverse.title()), (10, "response p99", "1/capacity"));
+        let units = [ServerCpuPct, DiskGrowthBytes, ServerIoKbPerS, NetworkKbitPerS, Difficulty, ResponseMeanUs];
+        let expected = ["%", "bytes", "kB/s", "kbit/s", "1 to 5", "µs"];
+        assert_eq!(units.map(Criterion::unit), expected);
+        assert_eq!([ThroughputInverse, CapacityInverse].map(Criterion::unit), ["µs/op", "10⁻⁶"]);
+    }
+}

@@ -157,6 +157,8 @@ mod tests {
     fn equal_scores_share_a_rank_and_the_next_is_further_down() {
         assert_eq!(ranks(&[39.0, 59.0, 39.0, 15.0, 39.0]), [2, 1, 2, 5, 2]);
         assert_eq!(ranks(&[]), Vec::<usize>::new());
+        // What differs by rounding only is equal.
+        assert_eq!((ranks(&[0.0, EQUAL_PCT]), ranks(&[0.0, 2.0 * EQUAL_PCT])), (vec![1, 1], vec![2, 1]));
     }
 
     fn table() -> impl Strategy<Value = (Vec<f64>, Vec<Vec<f64>>)> {

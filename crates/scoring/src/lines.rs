@@ -85,4 +85,30 @@ mod tests {
         let [below, above] = crossings(&lines, 0.5, &[0]);
         assert_eq!((below.map(|c| c.share), above), (Some(0.5), None));
     }
+
+    /// A difference of 1e-12 is rounding, and a greater one is none.
+    #[test]
+    fn lines_that_meet_at_an_end_of_the_scale_do_not_cross_there() {
+        let with = |own: (f64, f64), other: (f64, f64), share: f64| {
+            let line = |(rest, slope)| Line { rest, slope };
+            crossings(&[line(own), line(other)], share, &[0]).map(|found| found.map(|found| found.share))
+        };
+        assert_eq!(with((5.0, 1.0), (5.0, 0.0), 0.5), [None, None]);
+        assert_eq!(with((6.0, -1.0), (5.0, 0.0), 0.5), [None, None]);
+        assert_eq!(with((0.0, 1.0), (EQUAL, 0.0), 0.5), [None, None]);
+        assert_eq!(with((1.0, -1.0), (EQUAL, 0.0), 0.5), [None, None]);
+        // Behind by as much they are equal, and by more they are not.
+        assert_eq!(with((0.0, -1.0), (EQUAL, 0.0), 0.0), [None, Some(0.0)]);
+        assert_eq!(with((0.0, -1.0), (2.0 * EQUAL, 0.0), 0.0), [None, None]);
+    }
+
+    #[test]
+    fn of_two_who_overtake_at_one_share_the_first_is_named() {
+        let (own, other) = (Line { rest: 6.0, slope: -4.0 }, Line { rest: 5.0, slope: 0.0 });
+        let found = crossings(&[own, other, other], 0.0, &[0]);
+        assert_eq!(found[1].map(|found| (found.share, found.by)), Some((0.25, 1)));
+        let (own, other) = (Line { rest: 4.0, slope: 4.0 }, Line { rest: 5.0, slope: 0.0 });
+        let found = crossings(&[own, other, other], 1.0, &[0]);
+        assert_eq!(found[0].map(|found| (found.share, found.by)), Some((0.25, 1)));
+    }
 }

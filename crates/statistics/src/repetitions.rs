@@ -78,6 +78,14 @@ mod tests {
         }
     }
 
+    /// Three quarters of the way from the first of four values to the second.
+    #[test]
+    fn a_quantile_lies_between_its_neighbours() {
+        let values = [10.0, 20.0, 30.0, 40.0];
+        let found = [0.0, 0.25, 0.5, 0.95, 1.0].map(|level| quantile(&values, level));
+        assert!(found.iter().zip([10.0, 17.5, 25.0, 38.5, 40.0]).all(|(f, e)| (f - e).abs() < 1e-12), "{found:?}");
+    }
+
     #[test]
     fn too_few_or_equal_figures_have_no_interval() {
         assert_eq!(t_interval(&[1.0]), None);

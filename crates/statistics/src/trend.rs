@@ -63,5 +63,7 @@ mod tests {
         assert!(flat.change.abs() < 1e-12 && (flat.p_value - 1.0).abs() < 1e-12);
         assert_eq!(trend(&[0.0; 10]), None);
         assert_eq!(trend(&[1.0, 2.0, 3.0]), None);
+        // 7 / 5 a place, over three places, of a mean of 3.
+        assert!((trend(&[1.0, 2.0, 4.0, 5.0]).unwrap().change - 1.4).abs() < 1e-12);
     }
 }

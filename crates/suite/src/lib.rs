@@ -19,7 +19,7 @@ pub use agreement::Agreement;
 pub use file::{Cell, Score, SuiteFile, SuiteFileError};
 pub use hypotheses::{AnsweredHypothesis, Evidence, Failure, Hypothesis, MixedWrites, StudyHypothesis};
 pub use printed::{Curve, FigureKind, Over, Table, TableColumn, TableFigure};
-pub use record::{Entry, Record, SCHEMA, State};
+pub use record::{Entry, Record, SCHEMA, Sittings, State};
 pub use scaling::{ClusterSize, Scaling, scaling};
 pub use study::Study;
 pub use study_curve::{StudyCurve, StudyLine};

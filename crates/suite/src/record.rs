@@ -17,8 +17,24 @@ pub struct Record {
     pub suite: String,
     /// Whether the study's own lengths are run.
     pub full: bool,
+    /// When the rounds of repetitions are held, if each is a sitting with a time of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sittings: Option<Sittings>,
     /// The runs.
     pub entries: Vec<Entry>,
+}
+
+/// Rounds of repetitions as sittings: the n-th has the n-th run of each.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sittings {
+    /// The time that they are spread over, in seconds; none: one follows the other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub over_s: Option<f64>,
+    /// How long the loads of one take, in seconds, as planned.
+    pub expected_s: f64,
+    /// When the first was to begin, RFC 3339.
+    pub began: String,
 }
 
 /// A run of a suite.
@@ -85,8 +101,15 @@ impl Record {
             schema: SCHEMA.into(),
             suite: suite.into(),
             full,
+            sittings: None,
             entries: order.into_iter().filter_map(&mut entry).collect(),
         }
+    }
+
+    /// How many runs of each there are.
+    #[must_use]
+    pub fn rounds(&self) -> u32 {
+        self.entries.iter().map(|entry| entry.run).max().unwrap_or(0)
     }
 
     /// The next run to do.
@@ -182,7 +205,7 @@ mod tests {
         let states = [("p", ended(10.0)), ("p", ended(20.0)), ("q", ended(60.0))];
         let mut entries: Vec<Entry> = states.map(|(profile, state)| entry(profile, "a", state)).into();
         entries.extend(["p", "q", "r"].map(|profile| entry(profile, "b", State::Waiting)));
-        let mut record = Record { schema: SCHEMA.into(), suite: "s".into(), full: false, entries };
+        let mut record = Record { schema: SCHEMA.into(), suite: "s".into(), full: false, sittings: None, entries };
         assert_eq!(record.seconds_left(), Some(15.0 + 60.0 + 30.0));
         record.entries.drain(..3);
         assert_eq!(record.seconds_left(), None);

@@ -66,7 +66,7 @@ fn what_cannot_be_bounded_beforehand_is_said_with_its_reason() {
     );
     let search = dry_run(&["-p", "pmu_write"]);
     let time = search["expected"]["time"].as_str().unwrap();
-    assert!(time.contains("at most 124 steps of 6s"), "{time}");
+    assert!(time.contains("at most 112 steps of 6s"), "{time}");
     let room = search["expected"]["disk"].as_str().unwrap();
     assert!(room.contains(" at once, the first steps up to ") && room.contains("at its greatest load"), "{search}");
     let kept = disk(&["-p", "pmu_write", "--set", "ramp.state=keep"]);

@@ -72,6 +72,21 @@ fn a_disk_that_fills_keeps_the_last_good_document() {
 }
 
 #[test]
+fn sittings_without_room_for_their_results_are_refused_before_anything_is_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(mounted) = Mounted::tmpfs(folder.path(), "256m") else {
+        eprintln!("skipped: no file system can be mounted here (needs root)");
+        return;
+    };
+    for arguments in [&[&SHORT[..], &["-b", "blackhole"]].concat()[..], &["suite", "quick"]] {
+        let output = iotbench(mounted.0, &[arguments, &["--sessions", "1000"]].concat()).output().unwrap();
+        assert_eq!(output.status.code(), Some(30), "{}", said(&output));
+        assert!(said(&output).contains("make room"), "{}", said(&output));
+        assert_eq!(mounted.0.read_dir().unwrap().count(), 0);
+    }
+}
+
+#[test]
 fn a_ramp_without_room_for_its_first_step_is_refused_before_anything_is_made() {
     let folder = tempfile::tempdir().unwrap();
     let Some(mounted) = Mounted::tmpfs(folder.path(), "256m") else {

@@ -4,6 +4,7 @@ use crate::end_to_end::{
     interruption::wait_for,
     program::{document, iotbench, only_folder, said},
 };
+use crate::small_search::SMALL_SEARCH;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::{
@@ -17,26 +18,7 @@ use std::{
 const LOAD: [&str; 12] =
     ["run", "-p", "pmu_write", "-b", "sqlite", "--vus", "2", "-d", "1s", "--warmup", "0s", "--sessions"];
 
-/// A search of three trials, [2, 4, 4], which any machine carries.
-const SEARCH: [&str; 17] = [
-    "capacity",
-    "-p",
-    "pmu_write",
-    "-b",
-    "sqlite",
-    "--trial",
-    "3s",
-    "--first",
-    "2",
-    "--most",
-    "4",
-    "--trials",
-    "12",
-    "--criterion",
-    "mean<1s,errors<=5%",
-    "--set",
-    "others_cpu=100%",
-];
+const SEARCH: [&str; 5] = ["capacity", "-p", "pmu_write", "-b", "sqlite"];
 
 fn read(folder: &Path, file: &str) -> String {
     fs::read_to_string(folder.join(file)).unwrap_or_else(|e| panic!("{file}: {e}"))
@@ -171,7 +153,7 @@ fn sittings_that_were_killed_while_they_waited_go_on_with_the_next() {
 #[test]
 fn a_sitting_that_was_killed_goes_on_after_its_last_whole_trial() {
     let out = tempfile::tempdir().unwrap();
-    let mut child = iotbench(out.path(), &[&SEARCH[..], &["--sessions", "2"]].concat()).spawn().unwrap();
+    let mut child = iotbench(out.path(), &[&SEARCH[..], &SMALL_SEARCH, &["--sessions", "2"]].concat()).spawn().unwrap();
     let _lines = read_until(&mut child, "2 users");
     let folder = only_folder(out.path());
     let runs = || -> Vec<PathBuf> {
@@ -208,7 +190,7 @@ fn a_sitting_that_was_killed_goes_on_after_its_last_whole_trial() {
 #[test]
 fn a_search_tells_what_earlier_sittings_here_found() {
     let out = tempfile::tempdir().unwrap();
-    let search = [&SEARCH[..], &["--output-format", "json"]].concat();
+    let search = [&SEARCH[..], &SMALL_SEARCH, &["--output-format", "json"]].concat();
     let run = || document(&iotbench(out.path(), &search).output().unwrap());
     let first = run();
     assert_eq!(first["capacity"]["earlier"], Value::Null, "{first:#}");

@@ -9,6 +9,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::{
     fs,
+    io::{BufRead, BufReader},
     path::{Path, PathBuf},
     process::{Command, Output},
     time::{Duration, Instant},
@@ -173,6 +174,37 @@ fn what_was_interrupted_goes_on_where_it_stopped() {
     let output = resumed(&folder);
     assert_eq!(output.status.code(), Some(2), "other runs are not mixed in: {}", said(&output));
     assert_eq!(record(&folder), after);
+}
+
+/// Whether its runs are valid is the machine's affair, and no matter here.
+#[test]
+fn sittings_of_a_suite_wait_for_their_time_and_its_tables_are_over_sittings() {
+    let (_place, file, out) = written(SUITE);
+    let mut child =
+        iotbench(&out, &["suite", file.to_str().unwrap(), "--sessions", "2", "--over", "10h"]).spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+    assert!(lines.by_ref().any(|line| line.contains("sitting 2 begins in 35")), "nine hours and some are left");
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    lines.for_each(drop);
+    let interrupted = child.wait_with_output().unwrap();
+    assert_eq!(interrupted.status.code(), Some(130), "{}", said(&interrupted));
+    let method = "Means are geometric. Intervals: Student's t over the logarithms of the sittings' figures, 90 %";
+    let words = |output: &Output| text(output).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words(&interrupted).contains(method), "{}", text(&interrupted));
+    let folder = only_folder(&out);
+    let mut before = record(&folder);
+    assert_eq!((count(&before, "ended"), count(&before, "waiting")), (2, 2), "{before:#}");
+    assert_eq!(before["sittings"]["over_s"], 36_000.0);
+    // The time of the second has come.
+    before["sittings"]["began"] = "2020-01-01T00:00:00Z".into();
+    fs::write(folder.join("suite.json"), before.to_string()).unwrap();
+    let output = resumed(&folder);
+    let after = record(&folder);
+    assert_eq!(count(&after, "ended"), 4, "{}", said(&output));
+    for (was, is) in before["entries"].as_array().unwrap().iter().zip(after["entries"].as_array().unwrap()) {
+        assert!(was["state"] == "waiting" || was == is, "what had ended is not done again: {is:#}");
+    }
+    assert!(words(&output).contains(method), "{}", text(&output));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! What was killed goes on after its last whole trial, on another private server.
 
 use crate::server::place::{Place, is_here, output, wait_for};
+use crate::small_search::SMALL_SEARCH;
 use serde_json::Value;
 use std::{
     fs,
@@ -8,28 +9,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// A search of three trials, [2, 4, 4], which any machine carries; each begins with an empty database.
-const SEARCH: [&str; 19] = [
-    "capacity",
-    "-p",
-    "pmu_write",
-    "-b",
-    "postgres",
-    "--state",
-    "fresh",
-    "--trial",
-    "3s",
-    "--first",
-    "2",
-    "--most",
-    "4",
-    "--trials",
-    "12",
-    "--criterion",
-    "mean<1s,errors<=5%",
-    "--set",
-    "others_cpu=100%",
-];
+/// Each trial begins with an empty database.
+const SEARCH: [&str; 7] = ["capacity", "-p", "pmu_write", "-b", "postgres", "--state", "fresh"];
 
 fn folders(path: &Path) -> Vec<PathBuf> {
     let entries = path.read_dir().map(|entries| entries.map(|entry| entry.unwrap().path()).collect::<Vec<_>>());
@@ -44,7 +25,7 @@ fn sittings_of_a_search_with_a_fresh_state_go_on_with_another_server() {
     let place = Place::new();
     let out = place.results();
     let options = ["--sessions", "2", "--output-format", "json", "--out", out.to_str().unwrap()];
-    let mut child = place.iotbench(&[&SEARCH[..], &options].concat()).spawn().unwrap();
+    let mut child = place.iotbench(&[&SEARCH[..], &SMALL_SEARCH, &options].concat()).spawn().unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
     assert!(lines.any(|line| line.contains("4 users")), "no second trial was told");
     let sessions = folders(&out).remove(0);

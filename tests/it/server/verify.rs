@@ -63,7 +63,9 @@ fn of_datagrams_the_part_that_was_delivered_is_told() {
     assert!(stored > 0.0 && (delivered - stored / generated).abs() < 2e-3, "{points:#} {:#}", run["audit"]);
     let sent = run["throughput"]["bytes_per_s"].as_f64().unwrap() * run["measured"]["length_s"].as_f64().unwrap();
     let client = run["resources"].as_array().unwrap().iter().find(|of| of["role"] == "client").unwrap();
-    assert!(sent > 0.0 && client["net_tx_bytes"].as_f64() >= Some(0.999 * sent), "{client:#}");
+    // On a busy machine the last counts of a connection that ended may be missed: then it is a bound.
+    let told = client["net_tx_bytes"].as_f64().or(client["net_tx_least_bytes"].as_f64());
+    assert!(sent > 0.0 && told >= Some(0.999 * sent), "{client:#}");
 
     let url: Url = address.parse().unwrap();
     let delete = "db=iotbench&q=DELETE+FROM+iotbench_pmu_write+WHERE+device+%3D+%270%27";

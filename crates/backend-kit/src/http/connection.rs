@@ -61,7 +61,7 @@ impl Connection {
     /// A new one on this way, with small requests sent at once.
     ///
     /// # Errors
-    /// As [`Way::stream`].
+    /// Dns, Connect, Tls.
     pub async fn open(way: Way) -> Result<Self, Error> {
         let mut builder = http1::Builder::new();
         builder.max_buf_size(MOST_HEAD_BYTES).max_headers(MOST_HEADERS);

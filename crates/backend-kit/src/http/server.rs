@@ -119,7 +119,7 @@ impl Server {
     /// A new connection.
     ///
     /// # Errors
-    /// As [`Way::stream`]; Client when our own files cannot be read.
+    /// Dns, Connect, Tls; Client when our own files cannot be read.
     pub async fn connect(&self) -> Result<Connection, Error> {
         let Prepared { authorization, tls } = self.prepared()?;
         let way = Way {

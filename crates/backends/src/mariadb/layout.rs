@@ -92,7 +92,6 @@ fn declared_type(value_type: ValueType, most_bytes: u32, in_row: bool) -> String
 #[cfg(test)]
 mod tests {
     use super::*;
-    use iotbench_backend_kit::marker::comment;
     use iotbench_core::{Marker, Name, Signal};
 
     fn table(layout: Layout, devices: u32, types: &[(ValueType, u32)]) -> TableSpec {

@@ -122,6 +122,9 @@ fn parse(endpoint: &Endpoint) -> Result<ConnectedAs, SettingError> {
     if url.fragment().is_some() {
         return Err(refuse("url", "write # in a password or name as %23"));
     }
+    if url.query_pairs().any(|(key, value)| key == "compressors" && value.to_lowercase().contains("zstd")) {
+        return Err(refuse("url", "compressors=zstd is not built in (it is a library in C): write zlib or snappy"));
+    }
     let connection = ConnectionString::parse(url.as_str()).map_err(|e| refuse("url", e))?;
     if connection.write_concern.is_some() {
         return Err(refuse("url", "leave w, journal and wtimeoutMS out: the settings w and j say it"));
@@ -269,6 +272,15 @@ mod tests {
         assert_eq!(unchecked.encryption(), "on, certificate not checked");
         assert_eq!(address("mongodb://db.example/?tls=false", "{}").unwrap().encryption(), "off");
         assert_eq!(address("mongodb://h/admin", r#"{"database":"d"}"#).unwrap().database.as_str(), "d");
+    }
+
+    #[test]
+    fn what_compresses_is_what_is_built_in() {
+        let of = |names: &str| address(&format!("mongodb://h/?compressors={names}"), "{}").unwrap().options().unwrap();
+        let names = |options: ClientOptions| options.compressors.map(|all| all.len());
+        assert_eq!([names(of("zlib,snappy")), names(of("snappy"))], [Some(2), Some(1)]);
+        let refused = address("mongodb://h/?compressors=snappy,ZSTD", "{}").unwrap_err();
+        assert!(refused.message.contains("write zlib or snappy"), "{refused}");
     }
 
     #[test]

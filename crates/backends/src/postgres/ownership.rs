@@ -34,7 +34,11 @@ impl Ownership for Tables<'_> {
     }
 
     async fn begin(&mut self) -> Result<(), Error> {
-        self.run("BEGIN").await
+        self.run("BEGIN").await?;
+        if self.table.division == Division::Shards {
+            self.run(citus::ONE_BY_ONE).await?;
+        }
+        Ok(())
     }
 
     /// What stands there without our marker is found by what is to be made in its place.
@@ -50,9 +54,6 @@ impl Ownership for Tables<'_> {
 
     async fn make(&mut self, earlier: Option<Owned>) -> Result<(), Error> {
         let table = self.table;
-        if table.division == Division::Shards {
-            self.run(citus::ONE_BY_ONE).await?;
-        }
         if let Some(earlier) = earlier {
             self.remove(&table.spec.name, earlier).await?;
         }

@@ -12,7 +12,7 @@ mod options;
 mod output;
 mod repetitions;
 mod resume;
-mod sessions;
+pub(super) mod sessions;
 mod sweep;
 
 pub(crate) use options::RunArguments;

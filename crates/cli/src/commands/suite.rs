@@ -1,6 +1,7 @@
 //! `iotbench suite`.
 
 mod cells;
+mod sittings;
 mod summary;
 mod written;
 
@@ -8,14 +9,16 @@ use super::run::{
     ANNOUNCEMENT, Done,
     agents::{Agents, AgentsArguments, gather},
     carry_out,
+    sessions::{Clock, WallClock},
 };
 use crate::{arguments::EXIT_CODES, console, error::CliError, metrics::MetricsAddress, signals, views::Views};
 use cells::{Target, targets};
 use clap::{Args, builder::FalseyValueParser};
-use iotbench_engine::{Bytes, StopSignal, gravest};
+use iotbench_engine::{Bytes, Span, StopSignal, gravest};
 use iotbench_launcher::DEFAULT_MEMORY_BYTES;
 use iotbench_report::{FolderName, ResultsFolder, read_suite};
 use iotbench_suite::{Record, State};
+use sittings::SittingTimes;
 use std::{
     path::{Path, PathBuf},
     time::{Instant, SystemTime},
@@ -28,6 +31,7 @@ Examples:
   iotbench suite quick                     which of the databases here? a first look in three minutes
   iotbench suite hof                       a study's runs in a short form, its tables with both figures, and its score
   iotbench suite hof --full --runs 5       at the study's own lengths, five times
+  iotbench suite quick --sessions 5 --over 10h   five times within ten hours, for an answer that others find again
   iotbench suite ./mine.toml --dry-run     what it would run, in which order
   iotbench suite hof --agents 2            its loads made by two processes of this machine (docs/agents.md)
   iotbench suite --resume results/20261122T101500Z-suite-hof-short-abcd
@@ -42,7 +46,7 @@ pub(crate) struct SuiteArguments {
     #[arg(value_name = "NAME|FILE", required_unless_present = "resume", conflicts_with = "resume")]
     suite: Option<String>,
     /// Go on with a suite that was interrupted: its folder
-    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["full", "runs", "out"])]
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["full", "runs", "sessions", "over", "out"])]
     resume: Option<PathBuf>,
     /// The study's own lengths instead of the short form
     #[arg(long, env = "IOTBENCH_FULL", value_parser = FalseyValueParser::new())]
@@ -50,6 +54,12 @@ pub(crate) struct SuiteArguments {
     /// So many runs of each, instead of the suite's own number
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     runs: Option<u32>,
+    /// So many sittings, each of which runs the whole suite once with fresh servers; the tables have 90 % intervals over sittings
+    #[arg(long, value_name = "N", conflicts_with = "runs", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    sessions: Option<u32>,
+    /// The time that the sittings are spread over, such as 10h; without it one follows the other
+    #[arg(long, value_name = "TIME", requires = "sessions")]
+    over: Option<Span>,
     /// Where the suite's folder is made
     #[arg(long, env = "IOTBENCH_OUT", value_name = "FOLDER", default_value = "./results")]
     out: PathBuf,
@@ -80,7 +90,8 @@ pub(super) fn suite(arguments: &SuiteArguments) -> Result<u8, CliError> {
     let full = kept.as_ref().map_or(arguments.full, |(_, record)| record.full);
     let found = targets(&written, full, arguments.server_memory, &arguments.agents)?;
     let entries: Vec<_> = found.iter().map(Target::entry).collect();
-    let runs = arguments.runs.unwrap_or(written.file.runs);
+    let runs = arguments.sessions.or(arguments.runs).unwrap_or(written.file.runs);
+    let new_sittings = sittings::wanted(arguments.sessions, arguments.over, &found, &arguments.out)?;
     let fresh = |runs| Record::new(&written.file.name, full, &entries, runs, written.file.seed);
     if arguments.agents.wanted().is_some() {
         say_made_by_agents(&found);
@@ -92,8 +103,7 @@ pub(super) fn suite(arguments: &SuiteArguments) -> Result<u8, CliError> {
     let views = Views::open(arguments.ui, arguments.metrics)?;
     let (folder, mut record) = match kept {
         Some((folder, record)) => {
-            let rounds = record.entries.iter().map(|entry| entry.run).max().unwrap_or(1);
-            if !record.has_runs_of(&fresh(rounds)) {
+            if !record.has_runs_of(&fresh(record.rounds().max(1))) {
                 return Err(CliError::usage(format!(
                     "{}: these are not the runs of its suite.toml on this machine: begin anew",
                     console::printable(&folder.path().display().to_string())
@@ -101,7 +111,7 @@ pub(super) fn suite(arguments: &SuiteArguments) -> Result<u8, CliError> {
             }
             (folder, record)
         }
-        None => (new_folder(&written, arguments)?, fresh(runs)),
+        None => (new_folder(&written, arguments)?, Record { sittings: new_sittings, ..fresh(runs) }),
     };
     if record.next().is_none() && record.entries.iter().all(|e| matches!(e.state, State::NotAvailable { .. })) {
         console::say(&iotbench_report::render_suite_state(&record, false, 100));
@@ -113,7 +123,11 @@ pub(super) fn suite(arguments: &SuiteArguments) -> Result<u8, CliError> {
     folder.write_suite_record(&record)?;
     let stop = StopSignal::default();
     signals::stop_in_order_on(views.screen().cloned(), stop.clone(), ANNOUNCEMENT)?;
+    let times = SittingTimes::of(&record, WallClock.now());
     while let Some(place) = record.next().filter(|_| stop.requested().is_none()) {
+        if !times.wait_for(&record.entries[place], &WallClock, &stop) {
+            break;
+        }
         let (among, entry) = (progress(&record), &record.entries[place]);
         console::say(&format!("\n{among}; now {} on {}, run {}", entry.profile, entry.target, entry.run));
         let target = found.iter().find(|target| target.is(entry));

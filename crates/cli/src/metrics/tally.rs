@@ -209,6 +209,8 @@ mod tests {
             steal_s: None,
             net_rx_bytes: None,
             net_tx_bytes: None,
+            net_doubtful_bytes: 0,
+            net_missed: 0,
             energy_uj: None,
         };
         Reading { role: "server".into(), node: 0, observation: Observation::Sampled(sample) }

@@ -1,7 +1,7 @@
 //! Where a run is.
 
 use super::{figures::grouped, search::Search};
-use iotbench_engine::{Event, Phase, Plan, Step, StepFigures};
+use iotbench_engine::{Event, Phase, Plan, Step};
 use std::time::{Duration, Instant};
 
 /// The phase and the step that a run is in, and how long they take.
@@ -43,14 +43,13 @@ impl Course {
                 self.length = length_ns.map(Duration::from_nanos);
             }
             Event::Step(step) => self.step = Some(*step),
-            Event::StepEnded { figures, .. } => return self.end_step(figures),
+            Event::StepEnded { figures, measured } => {
+                let after = measured.map(|_| self.began.elapsed());
+                return self.search.as_mut().map(|search| search.end_step(figures, after));
+            }
             _ => {}
         }
         None
-    }
-
-    fn end_step(&mut self, figures: &StepFigures) -> Option<String> {
-        self.search.as_mut().map(|search| search.end_step(figures))
     }
 
     /// Phase, step, users if there are any, and time.

@@ -15,12 +15,14 @@ pub(super) struct Search {
     step: Duration,
     ended: u32,
     done: bool,
+    /// How many steps were run here, not by an earlier process, and when the last of them ended.
+    timed: (u32, Duration),
 }
 
 impl Search {
     pub(super) fn new(plan: &RampPlan) -> Self {
         let (policy, step) = (RampPolicy::new(plan), Duration::from_nanos(plan.step_ns));
-        Self { policy, quantity: plan.quantity, step, ended: 0, done: false }
+        Self { policy, quantity: plan.quantity, step, ended: 0, done: false, timed: (0, Duration::ZERO) }
     }
 
     fn decide(&mut self, report: TrialReport) {
@@ -58,33 +60,28 @@ impl Search {
         between.unwrap_or_default()
     }
 
-    /// What a step found out of its load.
-    pub(super) fn end_step(&mut self, figures: &StepFigures) -> String {
+    /// What a step found out of its load. `after`: so long after the search began here; none: it was run by an earlier process.
+    pub(super) fn end_step(&mut self, figures: &StepFigures, after: Option<Duration>) -> String {
         self.decide(figures.report());
+        if let Some(after) = after {
+            self.timed = (self.timed.0 + 1, after);
+        }
         self.step_line(figures)
     }
 
-    /// The time of the steps that are left.
+    /// The time of the steps that are left, if they take as long as those before them, with all that lies between two of them.
     pub(super) fn time_left(&self) -> String {
         let (least, most) = if self.done { (0, 0) } else { self.policy.left() };
+        let step = self.timed.1.checked_div(self.timed.0).map_or(self.step, |step| step.max(self.step));
         match least == most {
-            true => format!("about {} left", clock(self.step * least)),
-            false => format!("{} to {} left", clock(self.step * least), clock(self.step * most)),
+            true => format!("about {} left", clock(step * least)),
+            false => format!("{} to {} left", clock(step * least), clock(step * most)),
         }
     }
 
     /// What a step found out.
     fn step_line(&self, figures: &StepFigures) -> String {
-        let is_bound = figures.mean_response_ns.is_none();
-        let mean = figures.mean_response_ns.or(figures.mean_response_at_least_ns).map_or("no answer".into(), |ns| {
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "a mean response time is positive and far below 2^64 ns"
-            )]
-            let ns = ns as u64;
-            format!("mean response {}{}", if is_bound { "at least " } else { "" }, duration(ns))
-        });
+        let mean = mean_response(figures).map_or("no answer".into(), |mean| format!("mean response {mean}"));
         let p99 = figures.p99_response_ns.map(|ns| format!(", p99 {}", duration(ns))).unwrap_or_default();
         #[expect(
             clippy::cast_possible_truncation,
@@ -118,6 +115,22 @@ impl Search {
             grouped(operations),
             grouped(values),
         )
+    }
+}
+
+/// The mean response of a step, a range or a lower bound; `None`: there was no answer.
+fn mean_response(figures: &StepFigures) -> Option<String> {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a mean response time is positive and far below 2^64 ns"
+    )]
+    let show = |ns: f64| duration(ns as u64);
+    match (figures.mean_response_ns, figures.mean_response_at_least_ns, figures.mean_response_at_most_ns) {
+        (Some(mean), ..) => Some(show(mean)),
+        (None, Some(least), Some(most)) => Some(format!("{} to {}", show(least), show(most))),
+        (None, Some(least), None) => Some(format!("at least {}", show(least))),
+        (None, None, _) => None,
     }
 }
 
@@ -163,5 +176,16 @@ mod tests {
         assert_eq!(search.time_left(), "about 0:18 left");
         search.decide(report(false));
         assert_eq!(search.time_left(), "about 0:12 left");
+    }
+
+    #[test]
+    fn the_time_left_goes_by_what_steps_take_with_all_that_lies_between_them() {
+        let mut search = Search::new(&RampPlan { course: Course::Steps(vec![1, 2, 3, 4]), ..plan() });
+        search.decide(report(true));
+        assert_eq!(search.time_left(), "about 0:18 left", "none was run here");
+        // Two steps of 6 s within 18 s.
+        search.decide(report(true));
+        search.timed = (2, Duration::from_secs(18));
+        assert_eq!(search.time_left(), "about 0:18 left", "two of 9 s");
     }
 }

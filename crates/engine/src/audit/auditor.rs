@@ -18,12 +18,8 @@ use iotbench_core::{
     Action, Capabilities, Cause, Chunk, Devices, Duplicates, Error, Query, Reader, SignalId, TimeRange,
 };
 use iotbench_simulator::Dataset;
-use std::{
-    collections::BTreeSet,
-    ops::Range,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{collections::BTreeSet, ops::Range, sync::Arc, time::Duration};
+use tokio::time::Instant;
 
 /// Devices that a sample looks at.
 const SAMPLE_DEVICES: u32 = 32;
@@ -303,3 +299,6 @@ fn damaged(error: &crate::ledger::LedgerError) -> Error {
 fn too_scattered() -> Error {
     Error::new(Cause::Client, "what was acknowledged of the devices is in too many pieces to be held in memory")
 }
+
+#[cfg(test)]
+mod tests;

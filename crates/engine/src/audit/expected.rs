@@ -241,4 +241,86 @@ mod tests {
         assert_eq!(segments(&ledger, 0, false), []);
         assert_eq!(segments(&ledger, 0, true), [(0..5, Fate::Unknown)]);
     }
+
+    fn pmu() -> Arc<dyn Dataset> {
+        DatasetConfig::named("pmu").unwrap().open(1, 0, 3, Path::new(".")).unwrap()
+    }
+
+    fn exact() -> Exactness {
+        Exactness { domain: |_| iotbench_core::Domain::Full, decimal: false }
+    }
+
+    /// What comes until there is nothing more, and at most so many.
+    fn all(rows: &mut ExpectedRows, most: usize) -> Vec<Expected> {
+        let next = || {
+            let found = rows.peek();
+            rows.advance();
+            found
+        };
+        std::iter::from_fn(next).take(most).collect()
+    }
+
+    /// Datapoints that are made again block by block come each once, across the seams of blocks and of segments.
+    #[test]
+    fn blocks_and_segments_follow_each_other_without_a_seam() {
+        let (dataset, mut rows) = (pmu(), ExpectedRows::new(pmu(), exact()));
+        let parts =
+            [(3..3 + BLOCK, Fate::Acked), (5_000..5_001 + 2 * BLOCK, Fate::Unknown), (9_000..9_001, Fate::Failed)];
+        let segments = parts.clone().map(|(indices, fate)| Segment { device: 1, indices, fate });
+        let expected: Vec<Expected> = parts
+            .into_iter()
+            .flat_map(|(indices, fate)| indices.map(move |index| (index, fate)))
+            .map(|(index, fate)| Expected { device: 1, timestamp_ns: dataset.timestamp_ns(1, index), fate })
+            .collect();
+        rows.begin(segments.clone(), TimeRange::ALL);
+        assert_eq!(rows.peek(), rows.peek(), "a look does not go on");
+        assert_eq!(all(&mut rows, 10_000), expected);
+        // Begun again in the middle, with what lies in a stretch of time alone.
+        rows.begin(segments.clone(), TimeRange::ALL);
+        all(&mut rows, 700);
+        let [from, to] = [1_000, 5_001].map(|index| dataset.timestamp_ns(1, index));
+        rows.begin(segments, TimeRange::half_open(from, to));
+        let inside: Vec<_> = expected.iter().filter(|row| (from..to).contains(&row.timestamp_ns)).copied().collect();
+        assert_eq!((all(&mut rows, 10_000), inside.len()), (inside, 3 + 1024 - 1000 + 1));
+    }
+
+    /// A ledger that names more datapoints than a recording has.
+    #[test]
+    fn beyond_the_end_of_a_recording_nothing_is_expected() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("r.csv"), "time,level\n0,1\n1000000000,2\n2000000000,3\n").unwrap();
+        let config = serde_json::json!({ "name": "replay", "file": "r.csv" });
+        let config: DatasetConfig = serde_json::from_value(config).unwrap();
+        let mut rows = ExpectedRows::new(config.open(1, 0, 1, folder.path()).unwrap(), exact());
+        rows.begin([Segment { device: 0, indices: 1..u64::from(u32::MAX), fate: Fate::Acked }], TimeRange::ALL);
+        assert_eq!(all(&mut rows, 10).len(), 2);
+    }
+
+    #[test]
+    fn a_difference_says_what_is_stored_and_what_was_sent() {
+        let (dataset, mut rows) = (pmu(), ExpectedRows::new(pmu(), exact()));
+        rows.begin([Segment { device: 1, indices: 7..8, fate: Fate::Acked }], TimeRange::ALL);
+        rows.peek().unwrap();
+        let mut batch = Batch::new(dataset.schema());
+        dataset.fill(Run { device: 1, first: 7, count: 1 }, &mut batch);
+        let (names, sent) = (dataset.schema().signals(), |place| crate::verify::shown(batch.value(place, 0)));
+        let difference = |change: &dyn Fn(usize, f32) -> Option<f32>| {
+            let mut chunk = Chunk::new(batch.columns().iter().map(iotbench_core::Column::value_type));
+            for (place, column) in chunk.columns.iter_mut().enumerate() {
+                let Some(Value::F32(value)) = batch.value(place, 0) else { panic!("numbers of 32 bits") };
+                column.push(change(place, value).map(Value::F32)).unwrap();
+            }
+            rows.difference(&chunk, 0)
+        };
+        assert_eq!(difference(&|_, value| Some(value)), None);
+        let lacks = |place: usize| format!("{} is nothing and was sent as {}", names[place].name, sent(place));
+        assert_eq!(
+            difference(&|place, value| (place < 1).then_some(value)),
+            Some(Difference::Missing(lacks(1))),
+            "the first"
+        );
+        let other = format!("{} is 9.5 and was sent as {}", names[2].name, sent(2));
+        let both = difference(&|place, value| if place == 2 { Some(9.5) } else { (place != 0).then_some(value) });
+        assert_eq!(both, Some(Difference::Value(other)), "another value is worse than a missing one");
+    }
 }

@@ -120,7 +120,7 @@ mod tests {
     use super::*;
     use crate::ledger::Fate;
     use iotbench_simulator::DatasetConfig;
-    use std::{ops::Range, path::Path};
+    use std::{ops::Range, path::Path, slice::from_ref};
 
     fn segment(device: u32, indices: Range<u64>) -> Segment {
         Segment { device, indices, fate: Fate::Acked }
@@ -195,5 +195,77 @@ mod tests {
             }
         }
         assert!(between.contains(&(2, TimeRange::ALL)));
+    }
+
+    fn pmu() -> std::sync::Arc<dyn Dataset> {
+        DatasetConfig::named("pmu").unwrap().open(1, 0, 3, Path::new(".")).unwrap()
+    }
+
+    #[test]
+    fn a_piece_is_full_when_one_datapoint_more_would_be_too_many() {
+        let mut piece = Piece::default();
+        assert!(piece.add(0, &[segment(0, 10..PIECE / 2 + 10)]) && piece.add(1, &[segment(1, 5..PIECE / 2 + 5)]));
+        assert!(!piece.add(2, &[segment(2, 7..8)]), "it holds {PIECE}");
+        assert_eq!((piece.devices.as_slice(), piece.segments.len()), ([0, 1].as_slice(), 2));
+        piece.clear();
+        assert!(piece.add(0, &[segment(0, 3..10 * PIECE)]), "a device that alone is too many");
+        assert!(!piece.add(1, &[segment(1, 0..1)]));
+    }
+
+    /// The stretches that a device's segments are asked for in, told by the index that each of them begins with.
+    #[test]
+    fn a_stretch_ends_where_it_holds_as_many_as_are_asked_for_at_once() {
+        let dataset = pmu();
+        let cuts = |segments: &[Range<u64>]| {
+            let mut piece = Piece::default();
+            piece.add(1, &segments.iter().map(|indices| segment(1, indices.clone())).collect::<Vec<_>>());
+            let ranges = piece.ranges(&*dataset);
+            let joined = ranges.windows(2).all(|pair| match (pair[0].to, pair[1].from) {
+                (Excluded(end), Included(from)) => end == from,
+                _ => false,
+            });
+            assert!(joined, "{ranges:?}");
+            let from = |range: &TimeRange| match range.from {
+                Included(ns) => Some(dataset.index_at(1, ns)),
+                _ => None,
+            };
+            ranges.iter().filter_map(from).collect::<Vec<_>>()
+        };
+        assert_eq!(cuts(from_ref(&(5..PIECE + 5))), [0; 0], "just as many");
+        assert_eq!(cuts(from_ref(&(5..PIECE + 6))), [PIECE + 5]);
+        assert_eq!(cuts(from_ref(&(5..3 * PIECE + 5))), [PIECE + 5, 2 * PIECE + 5]);
+        // 15,000 of the first segment leave room for 5,000 of the next.
+        assert_eq!(cuts(&[10..15_010, 20_000..40_000]), [25_000]);
+        assert_eq!(cuts(&[10..15_010, 20_000..25_000, 30_000..30_001]), [30_000]);
+        assert_eq!(cuts(&[10..15_010, 20_000..25_001, 30_000..49_999]), [25_000]);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_halved_by_devices_and_then_by_datapoints() {
+        let (dataset, mut piece) = (pmu(), Piece::default());
+        (0..3).for_each(|device| assert!(piece.add(device, &[segment(device, 4..9), segment(device, 20..21)])));
+        let parts = piece.parts(TimeRange::ALL, &*dataset);
+        let [(first, _), (second, range)] = parts.as_slice() else { panic!("{parts:?}") };
+        assert_eq!((first.devices.as_slice(), second.devices.as_slice()), ([0].as_slice(), [1, 2].as_slice()));
+        assert_eq!((first.segments.len(), second.segments.len(), *range), (2, 4, TimeRange::ALL));
+        let mut again = second.clone();
+        assert!(
+            again.add(0, &[segment(0, 0..PIECE - 12)]) && !again.add(3, &[segment(3, 0..1)]),
+            "its own are counted"
+        );
+        // Of the six datapoints 4, 5, 6, 7, 8 and 20 the fourth begins the second half.
+        let halves = first.parts(TimeRange::ALL, &*dataset);
+        let [(_, early), (_, late)] = halves.as_slice() else { panic!("{halves:?}") };
+        let cut_ns = dataset.timestamp_ns(0, 7);
+        assert_eq!((early.to, late.from), (Excluded(cut_ns), Included(cut_ns)));
+        assert_eq!((early.from, late.to), (Bound::Unbounded, Bound::Unbounded));
+    }
+
+    #[test]
+    fn a_sample_looks_at_one_stretch_of_any_and_at_the_last() {
+        let ranges: Vec<TimeRange> = (0..4).map(|place| TimeRange::half_open(10 * place, 10 * place + 10)).collect();
+        assert_eq!(sampled(ranges.clone(), 6), [ranges[2], ranges[3]]);
+        assert_eq!(sampled(ranges.clone(), 7), [ranges[3]]);
+        assert_eq!(sampled(Vec::new(), 7), []);
     }
 }

@@ -30,6 +30,7 @@ pub struct PartLoad {
     reached: Arc<Reached>,
     threads: LoadThreads,
     database: Arc<dyn Database>,
+    connections: u64,
     /// How long the database may take to drop what was created.
     patience: Duration,
     late_ns: u64,
@@ -80,7 +81,8 @@ impl PartLoad {
         let phases = &plan.phases;
         let patience = Duration::from_nanos(phases.settle_ns.max(phases.deadline_ns));
         let told = Progress::default();
-        Ok(Self { control, slices, reached, threads, database, patience, late_ns: 0, watch: None, told })
+        let connections = plan.connections();
+        Ok(Self { control, slices, reached, threads, database, connections, patience, late_ns: 0, watch: None, told })
     }
 
     /// Begins the load at this instant.
@@ -89,7 +91,7 @@ impl PartLoad {
         self.threads.start(clock);
         self.late_ns = u64::try_from(epoch.elapsed().as_nanos()).unwrap_or(u64::MAX);
         // Without a thread for it nobody watches, and the result says so.
-        let client = ClientWatch::start(epoch, false, None).ok();
+        let client = ClientWatch::start(epoch, false, None, self.connections).ok();
         self.watch = client.map(|mut client| {
             client.begin();
             Watch { clock, client, generation: Some(Generation { number: 0, start_ns: 0 }) }

@@ -21,7 +21,7 @@ const MOST_TRIALS: u64 = 300;
 /// An operation of more requests, or a request over more devices, is a slip.
 const MOST_A_REQUEST: u64 = 1_000_000;
 const DEFAULT_DURATION: Span = Span::from_secs(30);
-const STEP_OF_A_STUDY: Span = Span::from_secs(60);
+pub(super) const STEP_OF_A_STUDY: Span = Span::from_secs(60);
 /// A step shows nothing about a limit on the response time unless it lasts several times as long.
 const STEP_OVER_CRITERION: u64 = 3;
 const DEADLINE_OVER_CRITERION: u64 = 2;

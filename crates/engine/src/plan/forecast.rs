@@ -66,6 +66,15 @@ impl Plan {
     }
 }
 
+impl Plan {
+    /// The most datapoints that its load, with a ramp at its greatest, sends in so long; `None`: as many as the database takes.
+    pub(super) fn most_points_in(&self, dataset: &dyn Dataset, ns: u64) -> Option<f64> {
+        let writers = self.groups.iter().filter(|group| group.operations().any(writes));
+        let sources = writers.map(|group| Source { plan: self, group, period_s: period_s(dataset) });
+        sources.map(|source| source.most_points_in(seconds(ns))).sum()
+    }
+}
+
 /// A group that writes.
 struct Source<'a> {
     plan: &'a Plan,
@@ -99,21 +108,43 @@ impl Source<'_> {
     /// What it sends in a second, with a ramp at its greatest load.
     fn points_per_s(&self) -> Option<f64> {
         let operation = self.most();
-        let ramp = |of: Quantity| {
-            let ramp: Option<&RampPlan> = self.plan.ramp.as_ref().filter(|ramp| ramp.quantity == of);
-            ramp.filter(|_| self.group.part.ramped).map(|ramp| f64::from(ramp.most()))
-        };
         match self.group.load {
             Load::Closed { think_ns: 0, .. } => None,
             Load::Closed { users, think_ns } => {
-                Some(ramp(Quantity::Users).unwrap_or(users.into()) * operation / seconds(think_ns))
+                Some(self.ramped(Quantity::Users, users.into()) * operation / seconds(think_ns))
             }
-            Load::Open { rate, .. } => Some(ramp(Quantity::OperationsPerSecond).unwrap_or(rate) * operation),
+            Load::Open { rate, .. } => Some(self.ramped(Quantity::OperationsPerSecond, rate) * operation),
             Load::Interval { devices, interval_ns, .. } => {
-                Some(ramp(Quantity::Devices).unwrap_or(devices.into()) * self.most_of_device() / seconds(interval_ns))
+                let devices = self.ramped(Quantity::Devices, devices.into());
+                Some(devices * self.most_of_device() / seconds(interval_ns))
             }
             Load::Paced { rate, .. } => Some(f64::from(self.devices()) * rate),
         }
+    }
+
+    /// What it sends in so many seconds at most, with a ramp at its greatest load.
+    fn most_points_in(&self, seconds: f64) -> Option<f64> {
+        let by_rate = self.points_per_s()? * seconds;
+        Some(self.gathered_in(seconds).map_or(by_rate, |gathered| gathered.min(by_rate)))
+    }
+
+    /// Where each user sends what its own device has measured since it last sent: no more than that measures meanwhile, and
+    /// had gathered before.
+    fn gathered_in(&self, so_many_s: f64) -> Option<f64> {
+        let Load::Closed { users, .. } = self.group.load else { return None };
+        let window_s = |operation: &OperationPlan| match operation.payload {
+            Payload::SinceLast { window_ns } => Some(seconds(window_ns)),
+            Payload::Count(_) | Payload::Second => None,
+        };
+        let windows_s: Vec<f64> = self.writing().map(window_s).collect::<Option<_>>()?;
+        let before_s = windows_s.into_iter().fold(0.0, f64::max);
+        Some(self.ramped(Quantity::Users, users.into()) * ((so_many_s + before_s) / self.period_s + 1.0))
+    }
+
+    /// The greatest load of the ramp, where it changes this group's.
+    fn ramped(&self, of: Quantity, otherwise: f64) -> f64 {
+        let ramp: Option<&RampPlan> = self.plan.ramp.as_ref().filter(|ramp| ramp.quantity == of);
+        ramp.filter(|_| self.group.part.ramped).map_or(otherwise, |ramp| f64::from(ramp.most()))
     }
 
     fn users(&self) -> u32 {

@@ -11,26 +11,32 @@ const LIMITS: u32 = 64;
 
 impl Plan {
     /// The longest that its load takes, in nanoseconds: warm-up and measured part, or the steps of its ramp on a database that
-    /// does not contradict itself. Filling, draining, settling and checking come on top.
+    /// does not contradict itself, with the rounds before them. Filling, draining, settling and checking come on top.
     #[must_use]
     pub fn longest_load_ns(&self) -> u64 {
         match &self.ramp {
-            Some(ramp) => self.phases.warmup_ns.saturating_add(ramp.longest_ns()),
+            Some(ramp) => {
+                let rounds_ns = ramp.most_trials().saturating_mul(self.longest_rounds_ns());
+                self.phases.warmup_ns.saturating_add(ramp.longest_ns()).saturating_add(rounds_ns)
+            }
             None => self.phases.warmup_ns.saturating_add(self.phases.duration_ns),
         }
     }
 }
 
 impl RampPlan {
-    fn longest_ns(&self) -> u64 {
-        let trials = match &self.course {
+    fn most_trials(&self) -> u64 {
+        match &self.course {
             Course::Search(search) => u64::from(search.most_trials()),
             Course::Steps(loads) => loads.len() as u64,
-        };
+        }
+    }
+
+    fn longest_ns(&self) -> u64 {
         let afterwards = self.afterwards.steps(self.first(), self.most(), self.step_ns);
         let afterwards_ns =
             afterwards.iter().map(|(_, length_ns)| *length_ns).fold(self.afterwards.rest_ns, u64::saturating_add);
-        trials.saturating_mul(self.step_ns).saturating_add(afterwards_ns)
+        self.most_trials().saturating_mul(self.step_ns).saturating_add(afterwards_ns)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::PhasesPlan;
 use crate::{
-    profile::{OperationConfig, Profile, RampState},
+    profile::{LoadModel, OperationConfig, Profile, RampState},
     units::Auto,
 };
 use iotbench_core::Backend;
@@ -23,14 +23,21 @@ pub(super) fn of_ramp(
         let why = hinders(profile).or(by_backend.as_deref())?;
         Some(("ramp.state".to_owned(), format!("no step can begin with {what}: {why}; write keep")))
     };
+    let is_in_intervals = profile.groups.first().is_some_and(|group| group.load.model == LoadModel::Interval);
     match ramp.state {
         Auto::Set(RampState::Keep) => Ok((RampState::Keep, None)),
-        Auto::Set(RampState::Fresh) if has_history => {
+        Auto::Set(RampState::Preconditioned) if is_in_intervals => {
+            let why = "devices that report in intervals have the rate that the plan gives them; write fresh";
+            Err(("ramp.state".into(), format!("no step can begin when its rate is steady: {why}")))
+        }
+        Auto::Set(RampState::Fresh | RampState::Preconditioned) if has_history => {
             let why =
                 "the profile has a history, which would be dropped too; write preloaded, which writes it anew, or keep";
             Err(("ramp.state".into(), format!("no step can begin with an empty database: {why}")))
         }
-        Auto::Set(RampState::Fresh) => anew("an empty database").map_or(Ok((RampState::Fresh, None)), Err),
+        Auto::Set(state @ (RampState::Fresh | RampState::Preconditioned)) => {
+            anew("an empty database").map_or(Ok((state, None)), Err)
+        }
         Auto::Set(RampState::Preloaded) if !has_history => {
             let why = "the profile has no history: say how much with preload, history or --history, or write fresh";
             Err(("ramp.state".into(), format!("no step can begin with a history: {why}")))

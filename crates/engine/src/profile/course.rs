@@ -1,6 +1,6 @@
 //! How long a run takes, how its load changes, and when it is too much, as written.
 
-use crate::units::{Auto, Count, Share, Span};
+use crate::units::{Auto, Bytes, Count, Share, Span};
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
@@ -59,6 +59,8 @@ words! {
         Fresh = "fresh",
         /// The history (`preload`), written anew: what the steps before it wrote is counted and dropped.
         Preloaded = "preloaded",
+        /// An empty database under the load of the step itself, until its rate is steady: then the step counts.
+        Preconditioned = "preconditioned",
         /// What the steps before it left.
         Keep = "keep",
     }
@@ -69,7 +71,10 @@ impl FromStr for RampState {
     fn from_str(text: &str) -> Result<Self, String> {
         let found = Self::ALL.iter().find(|state| state.name() == text);
         found.copied().ok_or_else(|| {
-            format!("{text:?}: write fresh (an empty database for each step), preloaded (the history anew) or keep")
+            format!(
+                "{text:?}: write fresh (an empty database for each step), preloaded (the history anew), preconditioned (the \
+                 step's own load until its rate is steady) or keep"
+            )
         })
     }
 }
@@ -96,9 +101,13 @@ pub struct Ramp {
     /// is only bracketed.
     pub trials: Count,
     /// What each step begins with, `fresh` (an empty database), `preloaded` (the history of `preload` or `history`, written
-    /// anew) or `keep` (what the steps before it left); `auto`: fresh where the profile is one group that only writes, without a
+    /// anew), `preconditioned` (an empty database under the step's own load, in rounds until its rate is steady) or `keep` (what
+    /// the steps before it left); `auto`: fresh where the profile is one group that only writes, without a
     /// history, and the database can be emptied under its writers.
     pub state: Auto<RampState>,
+    /// Search: no load is tried of which a step may need more disk at once, by the estimate that is said beforehand; `auto`: 2 GiB
+    /// where the database is embedded and steps are shorter than a minute, and no bound elsewhere.
+    pub most_disk: Auto<Bytes>,
     /// Whether the storage under the database is probed before the search, between its steps and after it: a step during
     /// which it drifted is run again, and the answer says what it was. `auto`: where the database's files are known and the
     /// load can pause.
@@ -125,6 +134,7 @@ impl Default for Ramp {
             resolution: Share(0.05),
             trials: Count(24),
             state: Auto::Auto,
+            most_disk: Auto::Auto,
             probe: Auto::Auto,
             writes_alone: false,
             soak: Span::from_secs(0),

@@ -14,13 +14,20 @@ pub(crate) struct ClientWatch {
     cpu: Option<OwnCpu>,
     /// The most operations a second that it can make; `None`: not measured.
     ceiling_per_s: Option<f64>,
+    /// How many operations it can have under way; 0: not known.
+    connections: u64,
 }
 
 impl ClientWatch {
     /// Begins to watch. Times are told since `epoch`.
-    pub(crate) fn start(epoch: Instant, shared: bool, ceiling_per_s: Option<f64>) -> std::io::Result<Self> {
+    pub(crate) fn start(
+        epoch: Instant,
+        shared: bool,
+        ceiling_per_s: Option<f64>,
+        connections: u64,
+    ) -> std::io::Result<Self> {
         let cpu = (!shared).then(|| OwnCpu::start(LOAD_THREADS));
-        Ok(Self { meter: HiccupMeter::start(epoch)?, cpu, ceiling_per_s })
+        Ok(Self { meter: HiccupMeter::start(epoch)?, cpu, ceiling_per_s, connections })
     }
 
     /// A stretch of the run begins whose CPU is asked for later.
@@ -48,7 +55,13 @@ impl ClientWatch {
         #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
         let per_s = ok as f64 / Duration::from_nanos(length_ns.max(1)).as_secs_f64();
         let ceiling_ratio = self.ceiling_per_s.map(|ceiling_per_s| per_s / ceiling_per_s);
-        ClientLoad { length_ns, hiccups: self.hiccups(from_ns, to_ns), cpu, ceiling_ratio }
+        ClientLoad {
+            length_ns,
+            hiccups: self.hiccups(from_ns, to_ns),
+            cpu,
+            ceiling_ratio,
+            connections: self.connections,
+        }
     }
 
     /// When the client could not run.

@@ -1,6 +1,7 @@
 //! The steps of a ramp, as the policy wants them.
 
 mod figures;
+mod precondition;
 
 use super::{
     Session,
@@ -176,6 +177,9 @@ impl Session<'_> {
         if self.begin_with(running)? == Waited::Over {
             return Ok(None);
         }
+        if self.precondition(running, step, ramp)? == Waited::Over {
+            return Ok(None);
+        }
         let changed_ns = running.clock.now_ns();
         let joined_ns = changed_ns + joining_ns(ramp, &self.planned.plan, running.control.users() < step.load);
         match ramp.quantity {
@@ -232,6 +236,7 @@ impl Session<'_> {
         let mut figures = counted.figures(ramp, &self.planned.plan, &measured);
         figures.others = running.others_between(from_ns, to_ns).filter(|_| self.outcome.others.not_judged.is_none());
         figures.storage_bytes = running.storage_bytes;
+        figures.preconditioning = running.preconditioning;
         Ok(Some((figures, measured)))
     }
 

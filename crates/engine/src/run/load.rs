@@ -4,6 +4,7 @@ use super::{
     Session,
     acting::{Acting, Successor},
     client_watch::ClientWatch,
+    telling::Telling,
     visible::VisibleSeries,
 };
 use crate::{
@@ -14,7 +15,7 @@ use crate::{
     loading::Loading,
     observer::{Event, Second},
     others::{OthersShare, OthersWatch},
-    outcome::Phase,
+    outcome::{Phase, Preconditioning},
     slice::Slice,
     totals::Totals,
     verdict::Reason,
@@ -59,7 +60,7 @@ pub(super) struct Running {
     pub(super) client: ClientWatch,
     pub(super) readings: Arc<Mutex<Vec<Reading>>>,
     pub(super) others: Arc<Mutex<OthersWatch>>,
-    pub(super) phase: Phase,
+    pub(super) telling: Telling,
     pub(super) drain_until_ns: Option<u64>,
     /// What becomes of messages, where a broker carries them.
     pub(super) account: Option<Arc<Account>>,
@@ -69,6 +70,8 @@ pub(super) struct Running {
     pub(super) free_bytes_at_end: Option<u64>,
     /// Bytes on disk before the present step of a ramp; `None`: not known.
     pub(super) storage_bytes: Option<u64>,
+    /// The rounds before it, if it had any.
+    pub(super) preconditioning: Option<Preconditioning>,
 }
 
 /// Why waiting ended.
@@ -111,7 +114,7 @@ impl Session<'_> {
             if self.wait_until(running, phases.warmup_ns)? == Waited::Over {
                 return Ok(());
             }
-            running.phase = Phase::Measure;
+            running.telling.begin(Phase::Measure, phases.warmup_ns);
         }
         running.sampler.begin_window();
         running.client.begin();
@@ -143,11 +146,11 @@ impl Session<'_> {
 
     /// Ends the load and waits for answers, at most as long as the plan allows.
     pub(super) fn drain(&mut self, running: &mut Running) -> Result<(), Reason> {
-        if running.phase == Phase::Drain {
+        if running.telling.phase() == Some(Phase::Drain) {
             return Ok(());
         }
-        running.phase = Phase::Drain;
         let now_ns = running.clock.now_ns();
+        running.telling.begin(Phase::Drain, now_ns.min(running.control.stops_at_ns()));
         let is_failed = running.control.failure().is_some() || self.stop.death().is_some();
         // What a fixed load has begun is followed to its answers; steps have been.
         if is_failed || running.overran || self.stop.ends() || self.planned.plan.ramp.is_some() {
@@ -222,7 +225,8 @@ impl Session<'_> {
         let deadline_ns = self.planned.plan.phases.deadline_ns;
         running.control.interrupt_older_than(now_ns.saturating_sub(deadline_ns));
         let grace_ns = if self.options.loaders.is_some() { GRACE_ELSEWHERE_NS } else { GRACE_NS };
-        self.tell_seconds(running, now_ns.saturating_sub(grace_ns) / WINDOW_NS)
+        let before_ns = running.telling.before_ns(now_ns, grace_ns);
+        self.tell_seconds(running, before_ns / WINDOW_NS)
     }
 
     /// Takes every slice that has come.
@@ -254,9 +258,12 @@ impl Session<'_> {
             let users = running.control.users();
             if let Some(visible) = &mut running.visible {
                 visible.course.push(window.counts().points.acked);
+                // It has a place for each second.
+                (1..window.seconds()).for_each(|_| visible.course.push(0));
             }
             let others = running.others.lock().unwrap_or_else(PoisonError::into_inner).second(window.first_second());
-            let second = Second { window: &window, phase: running.phase, users, readings: &readings, others };
+            let phase = running.telling.phase_at(window.first_second() * WINDOW_NS);
+            let second = Second { window: &window, phase, users, readings: &readings, others };
             self.tell(&Event::Second(second))?;
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! Before the first operation: connections, clocks, and all that watches the load.
 
-use super::{Session, acting::Acting, client_watch::ClientWatch, load::Running, whose::ServersFound};
+use super::{Session, acting::Acting, client_watch::ClientWatch, load::Running, telling::Telling, whose::ServersFound};
 use crate::{
     ceiling::ceiling_per_s,
     clock::RunClock,
@@ -72,7 +72,7 @@ impl Session<'_> {
         self.outcome.plan.remarks.extend(named);
         let seen = (Arc::clone(&readings), Arc::clone(&others));
         let sampler = self.sampler(clock, elsewhere.as_deref(), servers, seen).map_err(|e| not_sampled(&e))?;
-        let client = ClientWatch::start(clock.epoch(), shared, ceiling_per_s)
+        let client = ClientWatch::start(clock.epoch(), shared, ceiling_per_s, plan.connections())
             .map_err(|e| Reason::Internal(format!("cannot start a thread: {e}")))?;
         let totals = Totals::new(kinds(plan));
         let warm_up = plan.phases.warmup_ns > 0 && plan.ramp.is_none();
@@ -101,12 +101,13 @@ impl Session<'_> {
             client,
             readings,
             others,
-            phase,
+            telling: Telling::new(phase),
             drain_until_ns: None,
             account,
             overran: false,
             free_bytes_at_end: None,
             storage_bytes: None,
+            preconditioning: None,
         })
     }
 

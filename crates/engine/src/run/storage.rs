@@ -3,7 +3,7 @@
 use super::{Session, load::Running};
 use crate::{
     ramp::{RampPlan, RampPolicy},
-    storage_probe::{PROBE_BYTES, ProbeBudget, ProbeLimit, StorageProbe},
+    storage_probe::{PROBE_BYTES, ProbeAppend, ProbeBudget, ProbeLimit, StorageProbe},
     verdict::Reason,
 };
 use iotbench_sampler::Medium;
@@ -16,7 +16,7 @@ use std::{
     fs::File,
     hash::{BuildHasher, RandomState},
     io::{self, Write},
-    os::fd::OwnedFd,
+    os::{fd::OwnedFd, unix::fs::FileExt},
     path::{Path, PathBuf},
     sync::Arc,
     time::{Duration, Instant},
@@ -33,11 +33,11 @@ pub trait StorageProber: fmt::Debug + Send + Sync {
 
 /// The file of one probe. It goes with its owner.
 pub trait ProbeFile {
-    /// Appends a block of [`PROBE_BYTES`]; how long that took until it was on the disk.
+    /// Appends a block of [`PROBE_BYTES`], and waits until it is on the disk.
     ///
     /// # Errors
     /// The disk is full, or broken.
-    fn append(&mut self) -> io::Result<Duration>;
+    fn append(&mut self) -> io::Result<ProbeAppend>;
 }
 
 /// Probes of a search under way.
@@ -146,14 +146,15 @@ impl Probing {
     fn probe(&mut self, limit: ProbeLimit, is_to_end: impl Fn() -> bool) -> io::Result<()> {
         let began = Instant::now();
         let mut file = self.prober.file(&self.folder)?;
-        let (mut appends_ns, mut took_ns, mut appends) = (Vec::new(), 0, 0);
-        while limit.goes_on(appends, took_ns) && !is_to_end() {
-            let append_ns = u64::try_from(file.append()?.as_nanos()).unwrap_or(u64::MAX);
-            appends_ns.push(append_ns);
-            (took_ns, appends) = (took_ns.saturating_add(append_ns), appends + 1);
+        let (mut appends, mut took_ns, mut count) = (Vec::new(), 0_u64, 0);
+        while limit.goes_on(count, took_ns) && !is_to_end() {
+            let append = file.append()?;
+            appends.push(append);
+            took_ns = took_ns.saturating_add(u64::try_from(append.took.as_nanos()).unwrap_or(u64::MAX));
+            count += 1;
         }
         drop(file);
-        let probe = StorageProbe::new(appends_ns);
+        let probe = StorageProbe::of(&appends);
         let in_all_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.budget.note(&probe, in_all_ns.max(took_ns), self.elapsed_ns());
         self.made.push(probe.clone());
@@ -177,6 +178,8 @@ struct RandomFile {
     folder: OwnedFd,
     name: String,
     file: File,
+    /// What the kernel says of the thread's scheduling; none where it does not.
+    schedstat: Option<File>,
 }
 
 impl RandomFile {
@@ -187,7 +190,10 @@ impl RandomFile {
             // Its keys are the system's own randomness, and others each time.
             let name = format!("iotbench-probe-{:016x}", RandomState::new().hash_one(0));
             match openat(&folder, &name, flags, Mode::RUSR | Mode::WUSR) {
-                Ok(file) => return Ok(Self { folder, name, file: File::from(file) }),
+                Ok(file) => {
+                    let schedstat = File::open("/proc/thread-self/schedstat").ok();
+                    return Ok(Self { folder, name, file: File::from(file), schedstat });
+                }
                 Err(Errno::EXIST) => {}
                 Err(error) => return Err(error.into()),
             }
@@ -196,14 +202,32 @@ impl RandomFile {
 }
 
 impl ProbeFile for RandomFile {
-    fn append(&mut self) -> io::Result<Duration> {
+    fn append(&mut self) -> io::Result<ProbeAppend> {
         // Not zeros: some storage does not write them.
         let block = [0xa5; PROBE_BYTES];
+        let before = self.waited();
         let began = Instant::now();
         self.file.write_all(&block)?;
         fdatasync(&self.file)?;
-        Ok(began.elapsed())
+        let took = began.elapsed();
+        let waited = before.zip(self.waited()).map(|(before, after)| after.saturating_sub(before));
+        Ok(ProbeAppend { took, waited: waited.unwrap_or_default() })
     }
+}
+
+impl RandomFile {
+    /// For how long this thread was ready since it began and had no processor.
+    fn waited(&self) -> Option<Duration> {
+        let mut text = [0; 96];
+        let length = self.schedstat.as_ref()?.read_at(&mut text, 0).ok()?;
+        waited_in(text.get(..length)?)
+    }
+}
+
+/// Of `/proc/PID/schedstat`: time on a processor, time waiting for one, and how often it had one (Documentation/scheduler/sched-stats).
+fn waited_in(schedstat: &[u8]) -> Option<Duration> {
+    let second = std::str::from_utf8(schedstat).ok()?.split_whitespace().nth(1)?;
+    second.parse().ok().map(Duration::from_nanos)
 }
 
 impl Drop for RandomFile {
@@ -223,12 +247,66 @@ mod tests {
         let mut files = [(); 2].map(|()| RandomFile::in_folder(folder.path()).unwrap());
         assert_ne!(files[0].name, files[1].name);
         for _ in 0..3 {
-            assert!(files[0].append().unwrap() > Duration::ZERO);
+            let append = files[0].append().unwrap();
+            assert!(append.took > Duration::ZERO && append.waited <= append.took, "{append:?}");
         }
         let written = std::fs::metadata(folder.path().join(&files[0].name)).unwrap();
         assert_eq!((written.len(), written.mode() & 0o777), (3 * PROBE_BYTES as u64, 0o600));
         drop(files);
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is left");
+    }
+
+    #[test]
+    fn what_a_thread_waited_for_a_processor_is_the_second_figure_of_its_schedstat() {
+        assert_eq!(waited_in(b"59384 1215 3\n"), Some(Duration::from_nanos(1215)));
+        assert_eq!((waited_in(b"59384\n"), waited_in(b"")), (None, None));
+    }
+
+    /// Pairs of neighbouring probes of this machine's disk that are told as drift, with and without two busy loops beside them: by
+    /// whole times, and as they are judged. For the figures in docs/method/capacity.md.
+    #[test]
+    #[ignore = "measures the machine"]
+    fn pairs_of_probes_that_are_told_as_drift_beside_busy_loops() {
+        const PROBES: u16 = 40;
+        let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+        let probe = || -> Vec<ProbeAppend> {
+            let mut file = RandomFile::in_folder(folder.path()).unwrap();
+            (0..crate::PROBE_APPENDS).map(|_| file.append().unwrap()).collect()
+        };
+        let whole = |appends: &Vec<ProbeAppend>| {
+            StorageProbe::of(&appends.iter().map(|a| ProbeAppend { waited: Duration::ZERO, ..*a }).collect::<Vec<_>>())
+        };
+        for loops in [0, 2] {
+            let is_over = std::sync::atomic::AtomicBool::new(false);
+            let probes: Vec<_> = std::thread::scope(|scope| {
+                for _ in 0..loops {
+                    scope.spawn(|| {
+                        while !is_over.load(std::sync::atomic::Ordering::Relaxed) {
+                            std::hint::spin_loop();
+                        }
+                    });
+                }
+                let probes = (0..PROBES).map(|_| (probe(), std::thread::sleep(Duration::from_millis(100))).0).collect();
+                is_over.store(true, std::sync::atomic::Ordering::Relaxed);
+                probes
+            });
+            let drifts = |probes: Vec<StorageProbe>| {
+                let pairs = probes.windows(2).filter(|two| two[0].has_drifted_to(&two[1]) == Some(true));
+                (pairs.count(), crate::StorageLevels::of(&probes).unwrap())
+            };
+            let judged: Vec<StorageProbe> = probes.iter().map(|appends| StorageProbe::of(appends)).collect();
+            let waiting = StorageProbe::pooled(&judged).waiting_share().unwrap();
+            let ((by_whole, levels), (told, judged)) = (drifts(probes.iter().map(whole).collect()), drifts(judged));
+            println!(
+                "{loops} busy loops, {:.0} % of the time waited: of {} pairs {by_whole} by whole times, {told} as judged; over all of \
+                 them {:.2} and {:.2} times, drifted: {}",
+                100.0 * waiting,
+                PROBES - 1,
+                levels.ratio(),
+                judged.ratio(),
+                judged.have_drifted(),
+            );
+        }
     }
 
     #[test]

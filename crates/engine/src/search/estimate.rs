@@ -113,6 +113,10 @@ fn is_settled(residuals: &[f64]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{
+        ramp::{Purpose, Step},
+        search::{TrialReport, TrialVerdict},
+    };
 
     #[test]
     fn an_interval_is_as_wide_as_a_part_of_its_upper_end() {
@@ -128,5 +132,69 @@ mod tests {
         let settled = |last: [f64; 3]| is_settled(&[&[1.01, 0.99, 1.0][..], &last].concat());
         assert!(settled([1.034, 0.966, 1.0]));
         assert!(!settled([1.0, 1.036, 1.0]) && !settled([1.0, 1.0, 0.964]));
+    }
+
+    fn made(load: u32, purpose: Purpose, margin: f64) -> Made {
+        let verdict = if margin > 0.0 { TrialVerdict::TooMuch } else { TrialVerdict::Sustained };
+        Made { step: Step { load, purpose }, report: TrialReport { verdict, margin: Some(margin) } }
+    }
+
+    /// A trial of a server with such a limit, which it misses by so much.
+    fn near(load: u32, limit: f64, by: f64) -> Made {
+        let purpose = if f64::from(load) < limit { Purpose::Below } else { Purpose::Above };
+        made(load, purpose, (f64::from(load) / limit).ln() + by)
+    }
+
+    /// Sentinels lie 0.4 above what the line says, one of them 0.1 more than the other: that tenth alone is told of them.
+    #[test]
+    fn of_a_sentinel_only_what_sets_it_apart_from_the_others_counts() {
+        let trials: Vec<Made> = (0..4).flat_map(|_| [near(95, 100.0, 0.0), near(105, 100.0, 0.0)]).collect();
+        let told = Told::of(&trials, (90.0, 110.0), Slope::AtLeast(1.0)).unwrap();
+        let at = (75_f64 / 100.0).ln();
+        let watched = [
+            near(95, 100.0, 0.01),
+            made(75, Purpose::Sentinel, at - 0.35),
+            near(105, 100.0, -0.02),
+            made(75, Purpose::Sentinel, at - 0.45),
+        ];
+        let watched: Vec<(usize, &Made)> = watched.iter().enumerate().collect();
+        let found = residuals(&told, &watched);
+        for (found, expected) in found.iter().zip([-0.01, -0.05, 0.02, 0.05]) {
+            assert!((found - expected).abs() < 1e-9, "{found}");
+        }
+    }
+
+    /// Three trials of the growth, six at a limit of 1,000 and eight at one of 700, with a sentinel each second.
+    #[test]
+    fn a_move_is_told_with_the_trial_at_which_the_new_level_begins() {
+        let wobble = |place: usize| if place.is_multiple_of(2) { 0.004 } else { -0.004 };
+        let of = |place: usize| {
+            let limit = if place < 6 { 1_000.0 } else { 700.0 };
+            let load = if (place / 2).is_multiple_of(2) { 850 } else { 820 };
+            near(load, limit, wobble(place))
+        };
+        let grown = [100, 200, 400].map(|load| made(load, Purpose::Grow, -1.0));
+        let trials: Vec<Made> = grown.into_iter().chain((0..14).map(of)).collect();
+        let estimate = Estimate::of(&trials, (400.0, 1_200.0), Slope::AtLeast(1.0), 1).unwrap();
+        let moved = estimate.moved.unwrap();
+        assert_eq!((moved.at_trial, estimate.trials), (10, 14));
+        let (before, after) = (moved.before.unwrap(), moved.after.unwrap());
+        assert!((before / 1_000.0 - 1.0).abs() < 0.01 && (after / 700.0 - 1.0).abs() < 0.01, "{moved:?}");
+        assert!(estimate.low <= after && before <= estimate.high, "both are held: {estimate:?}");
+    }
+
+    /// Sentinels tell a move although they are no trials near the limit.
+    #[test]
+    fn sentinels_tell_whether_the_limit_moved() {
+        let at = |place: usize| if place < 8 { 1_000.0 } else { 800.0 };
+        let wobble = |place: usize| f64::from(u32::try_from(place * 7 % 5).unwrap()) * 0.001;
+        let sentinel = |place: usize| made(700, Purpose::Sentinel, (700_f64 / at(place)).ln() + wobble(place));
+        let close: Vec<Made> =
+            (0..8).map(|place| near(if place % 2 == 0 { 990 } else { 1_010 }, 1_000.0, wobble(place))).collect();
+        let trials: Vec<Made> = (0..16).map(sentinel).chain(close.iter().copied()).collect();
+        let estimate = Estimate::of(&trials, (900.0, 1_100.0), Slope::AtLeast(1.0), 1).unwrap();
+        assert_eq!((estimate.moved.map(|moved| moved.at_trial), estimate.trials), (Some(9), 8));
+        let alone = Estimate::of(&close, (900.0, 1_100.0), Slope::AtLeast(1.0), 1).unwrap();
+        assert_eq!(alone.moved, None);
     }
 }

@@ -247,6 +247,76 @@ fn a_blocks_loads_lie_around_what_is_known_and_are_two() {
     assert_eq!((SearchPlan { growth: 1.01, ..PLAN }.grown(10), PLAN.grown(10)), (11, 20));
 }
 
+/// A search whose blocks are begun and that has run these trials.
+fn near(begun: u32, trials: &[(Purpose, TrialVerdict)]) -> CapacitySearch {
+    let made =
+        trials.iter().map(|&(purpose, verdict)| Made { step: Step { load: 100, purpose }, report: only(verdict) });
+    let blocks = Blocks { begun, ..Blocks::around(95, 105) };
+    CapacitySearch { made: made.collect(), blocks: Some(blocks), ..CapacitySearch::new(PLAN) }
+}
+
+fn estimate(low: f64, high: f64, settled: bool, moved: bool) -> Estimate {
+    let moved = moved.then_some(Move { at_trial: 9, before: None, after: None });
+    Estimate { load: low, low, high, method: Method::Crossing, spread: 0.01, trials: 12, settled, moved }
+}
+
+#[test]
+fn it_is_enough_when_the_interval_is_narrow_and_the_last_block_agrees_or_there_were_enough_trials() {
+    let is_enough = |begun, trials: usize, of| near(begun, &vec![(Purpose::Below, Sustained); trials]).is_enough(&of);
+    assert!(is_enough(4, 12, estimate(950.0, 1_000.0, true, false)), "as narrow as the resolution");
+    assert!(!is_enough(3, 12, estimate(950.0, 1_000.0, true, false)), "too few blocks");
+    assert!(!is_enough(4, 12, estimate(949.0, 1_000.0, true, false)), "too wide");
+    assert!(!is_enough(4, 12, estimate(950.0, 1_000.0, false, false)), "not settled");
+    assert!(is_enough(4, 12, estimate(950.0, 1_000.0, false, true)), "the limit moved, and that is told");
+    // Between two whole loads next to each other there is none.
+    assert!(is_enough(4, 12, estimate(10.1, 10.9, true, false)));
+    assert!(!is_enough(4, 12, estimate(10.1, 11.1, true, false)));
+    // As many trials as are meant.
+    assert!(is_enough(4, 24, estimate(500.0, 1_000.0, false, false)));
+    assert!(!is_enough(4, 23, estimate(500.0, 1_000.0, false, false)));
+    assert!(!is_enough(3, 24, estimate(500.0, 1_000.0, false, false)));
+}
+
+#[test]
+fn trials_of_all_three_kinds_of_a_block_are_counted_and_no_others() {
+    use Purpose::{Above, Below, Bisect, Grow, Retest, Sentinel};
+    let all = [Grow, Retest, Bisect, Below, Above, Sentinel, Above].map(|purpose| (purpose, TooMuch));
+    assert_eq!(near(1, &all).trials_near(), 4);
+}
+
+#[test]
+fn a_client_that_was_the_limit_of_five_trials_above_is_the_answer() {
+    let is_clients = |trials: &[(Purpose, TrialVerdict)]| near(4, trials).is_clients();
+    let above = (Purpose::Above, TooMuchForClient);
+    assert!(!is_clients(&[above; 4]) && is_clients(&[above; 5]));
+    assert!(!is_clients(&[(Purpose::Below, TooMuchForClient); 9]), "a load that the client should make");
+    assert!(!is_clients(&[(Purpose::Above, TooMuch); 9]), "the database's limit");
+    let (found, steps) =
+        search(
+            PLAN,
+            |step, before| {
+                if step.purpose == Purpose::Above { only(TooMuchForClient) } else { up_to(100)(step, before) }
+            },
+        );
+    assert_eq!(steps.iter().filter(|step| step.purpose == Purpose::Above).count(), 5);
+    assert_eq!(found.estimate, None, "no interval of the database's limit");
+}
+
+/// What is quoted is the sentinel only where it was sustained by most of its trials and lies within the interval.
+#[test]
+fn a_sentinel_is_quoted_where_most_of_its_trials_sustained_it() {
+    let of = |verdicts: &[TrialVerdict]| {
+        let mut search = near(4, &[]);
+        let load = search.blocks.as_ref().unwrap().sentinel;
+        verdicts.iter().for_each(|&verdict| search.tallies.note(load, verdict));
+        (load, search.sustained_sentinel())
+    };
+    assert_eq!(of(&[Sustained, Sustained, TooMuch]), (75, Some(75)));
+    assert_eq!(of(&[Sustained, TooMuch]).1, None);
+    assert_eq!(of(&[TooMuch]).1, None);
+    assert_eq!(CapacitySearch::new(PLAN).sustained_sentinel(), None);
+}
+
 proptest! {
     #[test]
     fn the_truth_lies_within_the_bounds(truth in 1_u32..50_000, first in 1_u32..5_000, seed in any::<u64>()) {

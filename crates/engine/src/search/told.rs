@@ -108,4 +108,45 @@ mod tests {
         assert!((residual(TrialVerdict::Sustained) - 0.859_8).abs() < 1e-4);
         assert!((residual(TrialVerdict::TooMuch) + 0.140_2).abs() < 1e-4);
     }
+
+    /// Trials at the limit of 50 by pass and fail, whose margins say that it is at `by_margins`.
+    fn trials(by_margins: f64) -> Vec<Made> {
+        let loads = [48, 52, 47, 53, 49, 51, 46, 54];
+        let of = |load: u32| {
+            let verdict = if load <= 50 { TrialVerdict::Sustained } else { TrialVerdict::TooMuch };
+            made(load, verdict, Some((f64::from(load) / by_margins).ln()))
+        };
+        loads.into_iter().map(of).collect()
+    }
+
+    /// A line through margins that are not what trials fail by, such as a response that jumps at the limit.
+    #[test]
+    fn a_line_that_crosses_elsewhere_than_trials_pass_and_fail_is_not_believed() {
+        let of = |trials: &[Made]| Told::of(trials, (40.0, 60.0), Slope::AtLeast(1.0)).unwrap();
+        let agreeing = of(&trials(50.2));
+        assert_eq!(agreeing.method, Method::Crossing);
+        assert!((agreeing.interval.mean.exp() - 50.2).abs() < 1e-9);
+        let contradicting = of(&trials(80.0));
+        assert_eq!(contradicting.method, Method::Threshold);
+        assert!((45.0..55.0).contains(&contradicting.interval.mean.exp()), "{}", contradicting.interval.mean.exp());
+        assert_eq!(contradicting.slope, Some(1.0), "what is known of it beforehand");
+        let unknown = Told::of(&trials(80.0), (40.0, 60.0), Slope::Unknown).unwrap();
+        assert_eq!((unknown.method, unknown.slope), (Method::Threshold, None));
+    }
+
+    /// What the client could not make says nothing of the database, and what is far from the bracket nothing of its limit.
+    #[test]
+    fn pass_and_fail_of_the_client_and_from_afar_are_left_out() {
+        let of = |trials: &[Made]| Told::of(trials, (40.0, 60.0), Slope::Unknown).unwrap().interval;
+        let own: Vec<Made> =
+            trials(80.0).into_iter().map(|one| made(one.step.load, one.report.verdict, None)).collect();
+        let alone = of(&own);
+        let with = |more: &[Made]| of(&[own.as_slice(), more].concat());
+        assert_eq!(with(&[made(58, TrialVerdict::TooMuchForClient, None); 5]), alone);
+        let grow = |load, verdict| Made { step: Step { load, purpose: Purpose::Grow }, ..made(load, verdict, None) };
+        assert_eq!(with(&[grow(24, TrialVerdict::TooMuch); 5]), alone, "40 / 24 is more than e to the half");
+        assert_eq!(with(&[grow(99, TrialVerdict::Sustained); 5]), alone);
+        assert_ne!(with(&[grow(26, TrialVerdict::TooMuch); 5]), alone, "and this one is within");
+        assert_ne!(with(&[grow(98, TrialVerdict::Sustained); 5]), alone);
+    }
 }

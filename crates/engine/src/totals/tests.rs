@@ -46,8 +46,26 @@ fn what_comes_too_late_is_told_with_the_next_second_and_measured_in_its_own() {
     totals.add(slice(1, windows(0, &[(7, 8), (9, 10)])));
     let told = totals.take_seconds(3);
     assert_eq!(told.iter().map(|w| w.counts().ok).collect::<Vec<_>>(), [2], "nothing is lost");
+    assert_eq!(told.iter().map(|w| (w.first_second(), w.seconds())).collect::<Vec<_>>(), [(2, 1)], "nothing overlaps");
     let measured = totals.measured(1, 0, 2 * S).unwrap();
     assert_eq!(measured.seconds.iter().map(|s| s.ok).collect::<Vec<_>>(), [3, 0]);
+}
+
+/// What a thread told that was behind is one window of several seconds, and the others' windows lie within it.
+#[test]
+fn seconds_that_were_not_kept_apart_are_told_as_one_when_all_have_ended() {
+    let mut totals = Totals::new(kinds());
+    let mut behind = windows(0, &[(S, S + 1), (3 * S, 3 * S + 1)]);
+    let later = behind.split_off(1);
+    behind[0].merge(&later[0]).unwrap();
+    totals.add(slice(0, behind));
+    totals.add(slice(0, windows(0, &[(0, 1), (2 * S, 2 * S + 1), (4 * S, 4 * S + 1)])));
+    let mut told = |before| {
+        let seconds = totals.take_seconds(before);
+        seconds.iter().map(|w| (w.first_second(), w.seconds(), w.counts().ok)).collect::<Vec<_>>()
+    };
+    assert_eq!(told(3), [(0, 1, 1)], "the third second of it is not over");
+    assert_eq!(told(5), [(1, 3, 3), (4, 1, 1)]);
 }
 
 #[test]

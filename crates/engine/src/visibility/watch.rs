@@ -121,32 +121,43 @@ fn watch(
 ) -> Result<(), Error> {
     let failed = |e| Error::new(Cause::Client, format!("no runtime: {e}"));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
-    runtime.block_on(async {
-        let (mut reader, mut late, mut number) = (database.reader().await?, 0, 0);
-        while !stop.load(Ordering::Relaxed) {
-            let from_ns = clock.now_ns();
-            let counting = tokio::time::timeout(deadline, reader.visible_points());
-            let Some(counted) = unless_stopped(stop, counting).await else { break };
-            if let Ok(points) = counted {
-                keep(looks, Look { from_ns, to_ns: clock.now_ns(), points: points? });
-                late = 0;
-            } else {
-                late += 1;
-                if late == MOST_LATE {
-                    let message = format!("no count within {} s, {late} times in a row", deadline.as_secs_f64());
-                    return Err(Error::new(Cause::TimedOut, message));
-                }
-                // What was asked for on that connection may still come.
-                reader = database.reader().await?;
+    let now_ns = || clock.now_ns();
+    runtime.block_on(look_on(database, now_ns, deadline, looks, stop, unloaded))
+}
+
+/// Counts until it is stopped, by the runtime's time.
+async fn look_on(
+    database: &dyn Database,
+    now_ns: impl Fn() -> u64,
+    deadline: Duration,
+    looks: &Mutex<Looks>,
+    stop: &AtomicBool,
+    unloaded: &AtomicBool,
+) -> Result<(), Error> {
+    let (mut reader, mut late, mut number) = (database.reader().await?, 0, 0);
+    while !stop.load(Ordering::Relaxed) {
+        let from_ns = now_ns();
+        let counting = tokio::time::timeout(deadline, reader.visible_points());
+        let Some(counted) = unless_stopped(stop, counting).await else { break };
+        if let Ok(points) = counted {
+            keep(looks, Look { from_ns, to_ns: now_ns(), points: points? });
+            late = 0;
+        } else {
+            late += 1;
+            if late == MOST_LATE {
+                let message = format!("no count within {} s, {late} times in a row", deadline.as_secs_f64());
+                return Err(Error::new(Cause::TimedOut, message));
             }
-            let took = Duration::from_nanos(clock.now_ns() - from_ns);
-            unless_stopped(stop, tokio::time::sleep(pause(number, Duration::ZERO))).await;
-            let rest = pause(number, took).saturating_sub(pause(number, Duration::ZERO));
-            unless_set([stop, unloaded], tokio::time::sleep(rest)).await;
-            number += 1;
+            // What was asked for on that connection may still come.
+            reader = database.reader().await?;
         }
-        Ok(())
-    })
+        let took = Duration::from_nanos(now_ns() - from_ns);
+        unless_stopped(stop, tokio::time::sleep(pause(number, Duration::ZERO))).await;
+        let rest = pause(number, took).saturating_sub(pause(number, Duration::ZERO));
+        unless_set([stop, unloaded], tokio::time::sleep(rest)).await;
+        number += 1;
+    }
+    Ok(())
 }
 
 fn keep(looks: &Mutex<Looks>, look: Look) {
@@ -173,3 +184,6 @@ async fn unless_set<const N: usize, T>(flags: [&AtomicBool; N], future: impl Fut
         () = set => None,
     }
 }
+
+#[cfg(test)]
+mod tests;

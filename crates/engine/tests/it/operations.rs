@@ -5,12 +5,37 @@
 
 mod scripted;
 
+/// A ramp of a user and more, who write ten datapoints each 20 ms, with these keys of its own.
+macro_rules! ramp {
+    ($keys:literal) => {
+        concat!(
+            r#"
+name = "ramp"
+summary = "test"
+[dataset]
+name = "pmu"
+[[groups]]
+name = "pmus"
+load = { model = "closed", users = 1, think_time = "20ms" }
+operations = [{ kind = "write", datapoints = 10 }]
+[phases]
+others_cpu = "100%"
+deadline = "20s"
+[ramp]
+step = "1s"
+"#,
+            $keys
+        )
+    };
+}
+
 mod deadline;
 mod devices;
 mod failures;
 mod fresh;
 mod groups;
 mod mixes;
+mod preconditioned;
 mod probing;
 mod ramps;
 mod room;
@@ -67,6 +92,20 @@ fn planned(backend: &dyn Backend, folder: &Path, text: &str, set: &[&str]) -> Pl
         now_ns: 0,
     };
     plan(request, backend).unwrap()
+}
+
+/// The plan of a profile with these assignments on a backend that has no files yet; or why it is refused.
+fn planned_on(backend: &str, text: &str, set: &[&str]) -> Result<Planned, String> {
+    let overrides = Overrides { set: set.iter().map(ToString::to_string).collect(), ..Overrides::default() };
+    let request = PlanRequest {
+        profile: parse_profile("test.toml", text).unwrap().with(&overrides).map_err(|e| e.to_string())?,
+        profile_file: "test.toml".into(),
+        base: Path::new("."),
+        run_id: "test".into(),
+        target: Target { folder: Some("database".into()), ..Target::default() },
+        now_ns: 0,
+    };
+    plan(request, Registry::new(BACKENDS).find(backend).unwrap()).map_err(|e| e.to_string())
 }
 
 /// Runs a profile with these assignments, with a trace. Whatever else a run is, its counts balance, and what is stored

@@ -26,6 +26,7 @@ pub const ALL: &[(&str, fn())] = &[
     ("one_that_is_joined_later_is_not_waited_for_and_its_address_is_known", one_that_is_joined_later),
     ("a_killed_parent_leaves_nothing", a_killed_parent_leaves_nothing),
     ("a_killed_supervisor_is_replaced_by_its_caller", a_killed_supervisor),
+    ("who_is_killed_with_the_supervisor_leaves_no_server", killed_with_its_supervisor),
     ("a_kept_cluster_starts_again_where_it_was", a_kept_cluster),
     ("a_cluster_runs_on_until_it_is_stopped", a_cluster_runs_on),
 ];
@@ -213,6 +214,29 @@ fn a_killed_supervisor() {
     place.assert_nothing_is_left(&backend);
 }
 
+/// Neither gets the time to notice that the other is gone.
+fn killed_with_its_supervisor() {
+    for is_supervisor_first in [true, false] {
+        let (place, backend) = (Place::new(), backend(if is_supervisor_first { "orphan" } else { "orphan-too" }));
+        let (mut parent, _) = child(&place, &backend, "hold");
+        let servers = place.pids();
+        assert!(servers.len() == 6 && servers.iter().all(|&pid| place.is_alive(pid)));
+        let supervisor = procfs::process::Process::new(servers[0]).unwrap().stat().unwrap().ppid;
+        let mut both = [supervisor, i32::try_from(parent.id()).unwrap()];
+        if !is_supervisor_first {
+            both.reverse();
+        }
+        send(both[1], Signal::STOP);
+        both.iter().for_each(|&pid| kill(pid));
+        parent.wait().unwrap();
+        wait_for("the end of the servers", || servers.iter().all(|&pid| !place.is_alive(pid)));
+        assert!(place.noted("stop ").is_empty(), "nobody was left to ask them");
+        for folder in folders_of(&backend) {
+            fs::remove_dir_all(folder).unwrap();
+        }
+    }
+}
+
 fn a_kept_cluster() {
     let (place, backend) = (Place::new(), backend("kept"));
     let server = place.start(&backend);
@@ -249,7 +273,11 @@ fn a_cluster_runs_on() {
 }
 
 fn kill(pid: i32) {
-    kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL).unwrap();
+    send(pid, Signal::KILL);
+}
+
+fn send(pid: i32, signal: Signal) {
+    kill_process(Pid::from_raw(pid).unwrap(), signal).unwrap();
 }
 
 /// Another program, which has done `what` when it says something; and what it says.

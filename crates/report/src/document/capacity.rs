@@ -66,6 +66,9 @@ pub enum State {
     Fresh,
     /// The history, written anew: what the steps before it had written was counted and dropped.
     Preloaded,
+    /// An empty database under the step's own load, until its rate was steady; what the steps before it had written was counted
+    /// and dropped.
+    Preconditioned,
     /// What the steps before it had left; also of documents that do not say it.
     #[default]
     Keep,
@@ -76,9 +79,19 @@ impl From<RampState> for State {
         match state {
             RampState::Fresh => Self::Fresh,
             RampState::Preloaded => Self::Preloaded,
+            RampState::Preconditioned => Self::Preconditioned,
             RampState::Keep => Self::Keep,
         }
     }
+}
+
+/// The rounds of a step's load before it counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Preconditioning {
+    /// How many there were.
+    pub rounds: u32,
+    /// Whether the rate was steady by then: by as many operations in each of the last five.
+    pub steady: bool,
 }
 
 /// Why a step was run.
@@ -146,6 +159,10 @@ pub struct Step {
     /// What it is at least, where of some operations only that is known; null: it is known, or nothing is.
     #[serde(default)]
     pub mean_response_at_least_us: Option<f64>,
+    /// What it is at most, where all were answered and the client's own delay is more than 5 % and 100 µs of it, which
+    /// `mean_response_at_least_us` leaves out. A step is judged by this one.
+    #[serde(default)]
+    pub mean_response_at_most_us: Option<f64>,
     /// Its 99th percentile; null when the sample does not support it, some operations had no answer, or the
     /// client's own delay is more than 5 % and 100 µs of it.
     pub p99_response_us: Option<f64>,
@@ -183,6 +200,9 @@ pub struct Step {
     /// Bytes on disk before it; null: not known, or not asked for while a load was on.
     #[serde(default)]
     pub storage_bytes_before: Option<u64>,
+    /// The rounds of its load before it counted; null: there were none.
+    #[serde(default)]
+    pub preconditioning: Option<Preconditioning>,
     /// Whether the load was sustained.
     pub passed: bool,
     /// What it failed by.
@@ -213,8 +233,17 @@ impl Capacity {
                 "each step began with the same history, written anew; what the steps before it had stored was counted and \
                  dropped"
             }
+            State::Preconditioned => {
+                "each trial began with an empty database under its own load, once the rate was steady; what it had stored was \
+                 counted before it was dropped"
+            }
             State::Keep => "the steps share one database: each began with what those before it had left",
         };
+        let unsteady =
+            self.steps.iter().filter(|step| step.preconditioning.is_some_and(|rounds| !rounds.steady)).count();
+        if unsteady > 0 {
+            return format!("{text}; of {unsteady} the rate was not steady within the rounds that it has");
+        }
         let before = || self.steps.iter().filter_map(|step| step.storage_bytes_before);
         match (before().min(), before().max()) {
             (Some(least), Some(most)) if self.state == State::Keep && most > least => {
@@ -269,6 +298,7 @@ impl From<&StepFigures> for Step {
             values_per_s: rounded(figures.values_per_s),
             mean_response_us: figures.mean_response_ns.and_then(mean_us),
             mean_response_at_least_us: figures.mean_response_at_least_ns.and_then(mean_us),
+            mean_response_at_most_us: figures.mean_response_at_most_ns.and_then(mean_us),
             p99_response_us: figures.p99_response_ns.map(us),
             points_dropped: figures.points_dropped,
             visibility: figures.visibility.as_ref().map(Visibility::from),
@@ -281,6 +311,7 @@ impl From<&StepFigures> for Step {
             storage_drifted: figures.storage_drifted,
             drifted_before: figures.drifted_before,
             storage_bytes_before: figures.storage_bytes,
+            preconditioning: figures.preconditioning.map(|of| Preconditioning { rounds: of.rounds, steady: of.steady }),
             passed: figures.passed,
             limit: figures.limit.map(Limit::from),
             margin: figures.margin.and_then(rounded),

@@ -12,7 +12,7 @@ pub struct Client {
     /// How late operations were sent after they were due and a connection was free, in the measured part; without one, in all.
     pub pacing_error_us: PacingError,
     /// The longest stretches in which the client could not run, in the order of time: of the measured part, of a search of
-    /// all its steps; null: an earlier version that did not look.
+    /// all its steps; null: an earlier version that did not look, or a run that was killed.
     #[serde(default)]
     pub hiccups: Option<Vec<Hiccup>>,
     /// How many there were; null: as before.
@@ -46,8 +46,8 @@ pub struct Client {
     /// Why processor and ceiling are not held against the result; null: they are.
     #[serde(default)]
     pub exempt: Option<String>,
-    /// Measurements that were lost.
-    pub samples_dropped: u64,
+    /// Measurements that were lost; null: not known of a run that was killed.
+    pub samples_dropped: Option<u64>,
 }
 
 /// A stretch in which the client could not run.
@@ -152,8 +152,16 @@ impl Client {
             ceiling_per_s: client.ceiling_per_s.and_then(rounded),
             ceiling_ratio: measured.and_then(|measured| part(measured.ceiling_ratio?)),
             exempt: exempt(outcome),
-            samples_dropped: client.samples_dropped,
+            samples_dropped: Some(client.samples_dropped),
         }
+    }
+}
+
+impl Client {
+    /// What only the process knew that was killed is not known.
+    pub(crate) fn forget_what_was_lost(&mut self) {
+        (self.hiccups, self.hiccup_count, self.stalled_ms, self.lateness) = (None, None, None, None);
+        (self.sampler_cpu_pct, self.samples_dropped) = (None, None);
     }
 }
 

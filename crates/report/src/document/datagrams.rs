@@ -35,15 +35,17 @@ impl Datagrams {
         let note = match self {
             Self::No => return,
             _ if !resources.is_of_client() => {
-                resources.net_rx_bytes = None;
+                (resources.net_rx_bytes, resources.net_rx_least_bytes) = (None, None);
                 RECEIVED
             }
             Self::Sent(bytes) => {
-                resources.net_tx_bytes = resources.net_tx_bytes.map(|of_connections| of_connections + bytes);
+                for sent in [&mut resources.net_tx_bytes, &mut resources.net_tx_least_bytes] {
+                    *sent = sent.map(|of_connections| of_connections + bytes);
+                }
                 SENT
             }
             Self::Unknown => {
-                resources.net_tx_bytes = None;
+                (resources.net_tx_bytes, resources.net_tx_least_bytes) = (None, None);
                 "bytes sent not known: they went in datagrams, which were not counted apart"
             }
         };

@@ -30,6 +30,9 @@ pub struct Others {
     pub not_judged: Option<String>,
 }
 
+/// How it is said that a run was disturbed.
+const DISTURBED: &str = "disturbed: ";
+
 /// The machine is looked at once a second, and judged between two looks: a shorter part may have none.
 const LEAST_LOOKED_AT_S: f64 = 2.0;
 
@@ -64,10 +67,27 @@ impl Others {
         others
     }
 
+    /// Of a run that was killed, by what is known of the seconds of its measured part, if anything.
+    pub(crate) fn recover(&mut self, share: Option<OthersShare>) {
+        let percent = |figure: fn(&OthersShare) -> f64| share.as_ref().map(figure).and_then(|s| rounded(s * 100.0));
+        self.cpu_pct_mean = percent(|share| share.cpu_mean);
+        self.cpu_pct_max = percent(|share| share.cpu_max);
+        self.steal_pct_mean = percent(|share| share.steal_mean);
+        self.seconds = share.map_or(0, |share| share.seconds);
+        self.seconds_disturbed = share.map_or(0, |share| share.disturbed);
+        if share.is_none() {
+            self.not_judged.get_or_insert_with(|| {
+                "iotbench was killed before the machine was looked at in its measured part".into()
+            });
+        }
+        let is_disturbed = share.is_some_and(|share| share.is_disturbed()) || self.steps_disturbed > 0;
+        self.disturbed = (is_disturbed && self.not_judged.is_none()).then(|| self.sentence());
+    }
+
     fn sentence(&self) -> String {
         let percent = |pct: Option<f64>| significant(pct.unwrap_or_default());
         let mut text = format!(
-            "disturbed: other programs had {} % of the machine's processors, at most {} %, and its hypervisor took {} %; above {} % or 2 % a second is disturbed: {} of {} were",
+            "{DISTURBED}other programs had {} % of the machine's processors, at most {} %, and its hypervisor took {} %; above {} % or 2 % a second is disturbed: {} of {} were",
             percent(self.cpu_pct_mean),
             percent(self.cpu_pct_max),
             percent(self.steal_pct_mean),
@@ -81,8 +101,13 @@ impl Others {
         text
     }
 
+    /// Whether a remark is that a run was disturbed.
+    pub(crate) fn is_of_disturbance(remark: &str) -> bool {
+        remark.starts_with(DISTURBED)
+    }
+
     /// What a reader has to know of it: what disturbed it first, or that nobody judged.
-    pub(super) fn remarks(&self, remarks: &mut Vec<String>) {
+    pub(crate) fn remarks(&self, remarks: &mut Vec<String>) {
         if let Some(disturbed) = &self.disturbed {
             remarks.insert(0, disturbed.clone());
         }

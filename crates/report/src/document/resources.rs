@@ -37,10 +37,16 @@ pub struct Resources {
     /// Of those, at least so many after the measured part.
     #[serde(default)]
     pub disk_written_later_bytes: Option<u64>,
-    /// Bytes received; null where datagrams came, of which some may have been dropped.
+    /// Bytes received; null where datagrams came, of which some may have been dropped, and where only a lower bound is known.
     pub net_rx_bytes: Option<u64>,
-    /// Bytes sent, those of datagrams included.
+    /// Bytes sent, those of datagrams included; null where only a lower bound is known.
     pub net_tx_bytes: Option<u64>,
+    /// At least so many received.
+    #[serde(default)]
+    pub net_rx_least_bytes: Option<u64>,
+    /// At least so many sent.
+    #[serde(default)]
+    pub net_tx_least_bytes: Option<u64>,
     /// What the machine's processors and memory consumed, in joules, where its counters can be read.
     pub energy_j: Option<f64>,
     /// Most processes alive at a sample.
@@ -57,6 +63,8 @@ pub struct Resources {
 
 const SHARED: &str = "the database runs inside the client's process: the figures are those of both together";
 const ELSEWHERE: &str = "sampled by an agent beside it";
+const NETWORK: &str = "network: at least, because connections ended of which it is not known what they carried, or \
+                       whose they were";
 const IN_MEMORY: &str = "nothing is written to disk: the database's files are in memory (tmpfs)";
 const MACHINE: &str = "all that ran on it, this run and others";
 
@@ -70,6 +78,9 @@ impl Resources {
             resources.add_written(summary, machine, disk.medium);
             if summary.elsewhere {
                 resources.add_note(ELSEWHERE);
+            }
+            if summary.net_is_least {
+                resources.add_note(NETWORK);
             }
             if summary.method.network == Some(NetworkMethod::Socket) {
                 datagrams.complete(&mut resources);
@@ -132,8 +143,10 @@ impl From<&Summary> for Resources {
             disk_written_least_bytes: None,
             disk_written_most_bytes: None,
             disk_written_later_bytes: None,
-            net_rx_bytes: summary.net_rx_bytes,
-            net_tx_bytes: summary.net_tx_bytes,
+            net_rx_bytes: summary.net_rx_bytes.filter(|_| !summary.net_is_least),
+            net_tx_bytes: summary.net_tx_bytes.filter(|_| !summary.net_is_least),
+            net_rx_least_bytes: summary.net_rx_bytes,
+            net_tx_least_bytes: summary.net_tx_bytes,
             energy_j: summary.energy_uj.and_then(|energy_uj| rounded(energy_uj as f64 / 1e6)),
             processes_max: summary.processes_max,
             samples: summary.samples,
@@ -151,6 +164,7 @@ impl From<&Summary> for Resources {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::network::{sent, sent_of_all};
     use crate::written::{written, written_later, written_of_all};
     use iotbench_sampler::{Method, Source, WithWriteBack, Writes};
 
@@ -210,6 +224,28 @@ mod tests {
         let told = Resources::of_run(&all, on(Medium::Memory), Datagrams::No);
         assert_eq!((told[1].disk_written_most_bytes, told[1].note.as_deref()), (None, Some(IN_MEMORY)));
         assert_eq!((told[0].disk_written_most_bytes, told[0].note.as_deref()), (Some(20), None));
+    }
+
+    /// It has no place where one number is needed: a run whose connections ended unseen would win by that.
+    #[test]
+    fn traffic_that_is_not_all_known_is_told_as_a_bound() {
+        let client = |net_is_least| Summary {
+            net_rx_bytes: Some(10),
+            net_tx_bytes: Some(2_048),
+            net_is_least,
+            ..summary("client", TREE, None)
+        };
+        let told =
+            |net_is_least| Resources::of_run(&[client(net_is_least)], on(Medium::Device), Datagrams::No).remove(0);
+        let all = told(false);
+        assert_eq!((all.net_rx_bytes, all.net_tx_bytes, all.net_tx_least_bytes), (Some(10), Some(2_048), Some(2_048)));
+        assert_eq!((sent(&all), all.note.as_deref()), ("2.00\u{a0}KiB".into(), None));
+        let least = told(true);
+        assert_eq!((least.net_rx_bytes, least.net_tx_bytes), (None, None));
+        assert_eq!((least.net_rx_least_bytes, least.net_tx_least_bytes), (Some(10), Some(2_048)));
+        assert_eq!((sent(&least), least.note.as_deref()), ("≥ 2.00\u{a0}KiB".into(), Some(NETWORK)));
+        assert_eq!(sent_of_all(&[&all, &least]), "≥ 4.00\u{a0}KiB");
+        assert_eq!(sent_of_all(&[&all, &all]), "4.00\u{a0}KiB");
     }
 
     /// TCP connections alone would say that who writes in datagrams needs no network.

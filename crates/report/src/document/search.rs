@@ -29,6 +29,10 @@ pub struct Search {
     pub at_failed: Option<BoundTrials>,
     /// Whether the client was the limit at the upper bound: the database's lies there or higher.
     pub client_limited: bool,
+    /// No greater load than the one that was sustained was tried, because it may have needed more disk at once than this, in
+    /// bytes; null: the disk did not bound the answer.
+    #[serde(default)]
+    pub disk_bound_bytes: Option<u64>,
     /// Users that the greatest throughput C of any trial serves at the limit L on the mean, by Little's law: C (L + Z) with
     /// the think time Z. Null: not the users of one closed loop with such a limit.
     pub littles_users: Option<f64>,
@@ -121,9 +125,17 @@ impl Search {
             at_sustained: bounds.sustained.map(|load| BoundTrials::of(&steps, load, true)),
             at_failed: from_upper.or(failed().max()).map(|load| BoundTrials::of(&steps, load, false)),
             client_limited: bounds.client_limited,
+            disk_bound_bytes: disk_bound(outcome, plan.most),
             littles_users: littles_users(outcome, &steps).and_then(rounded),
         })
     }
+}
+
+/// The bound on the disk, where the greatest load that it leaves was sustained.
+fn disk_bound(outcome: &Outcome, most: u32) -> Option<u64> {
+    let bounds = outcome.capacity.as_ref()?.bounds;
+    let is_bound = bounds.upper.is_none() && bounds.sustained == Some(most);
+    outcome.plan.disk_bound.filter(|_| is_bound).map(|bound| bound.bytes)
 }
 
 impl BoundTrials {

@@ -6,6 +6,9 @@ use iotbench_engine::{Outcome, PROBE_BYTES, StepFigures, StorageLevels, StorageP
 use iotbench_recorder::Level;
 use serde::{Deserialize, Serialize};
 
+/// That appends waited for a processor for less than this is not said.
+const TOLD_PCT: f64 = 10.0;
+
 /// What the probes of the database's storage found over a search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StorageProbes {
@@ -21,6 +24,10 @@ pub struct StorageProbes {
     pub p99_us: Option<f64>,
     /// Appends a second, one after the other.
     pub appends_per_s: Option<f64>,
+    /// For what part of their time the appends waited for a processor, in percent: it is in none of their times; null: there was
+    /// none, or an older iotbench did not tell.
+    #[serde(default)]
+    pub processor_wait_pct: Option<f64>,
     /// The median where the storage was at its fastest, over five probes; null: no probe had enough appends.
     pub p50_us_least: Option<f64>,
     /// And at its slowest.
@@ -67,6 +74,7 @@ impl StorageProbes {
             p50_us: all.quantile_ns(0.5).map(us),
             p99_us: all.quantile_ns(0.99).filter(|_| is_enough).map(us),
             appends_per_s: all.per_s().and_then(rounded),
+            processor_wait_pct: all.waiting_share().and_then(|share| rounded(100.0 * share)),
             p50_us_least: levels.map(|levels| us(levels.least_ns)),
             p50_us_most: levels.map(|levels| us(levels.most_ns)),
             steps_judged: steps.iter().filter(|step| step.storage_drifted.is_some()).count() as u64,
@@ -113,6 +121,10 @@ impl StorageProbes {
         );
         if let (Some(least), Some(most)) = (self.p50_us_least, self.p50_us_most) {
             text += &format!("; p50 from {} to {} over the search", duration(least), duration(most));
+        }
+        if let Some(share) = self.processor_wait_pct.filter(|&share| share >= TOLD_PCT) {
+            text +=
+                &format!("; {} % of the time they waited for a busy processor, which is left out", significant(share));
         }
         if self.steps_repeated > 0 {
             text += &format!("; {} trials were run again, because it drifted meanwhile", count(self.steps_repeated));

@@ -53,7 +53,7 @@ impl WriteFigures {
     fn new(measured: &Measured, kind: usize) -> Self {
         let recording = measured.recording.kind(kind);
         let mut durations = Durations::with_bounds(recording.by_operation(), recording.never_started());
-        durations.see_late(measured.client.seen_late().as_secs_f64() * 1e6);
+        durations.see_late(&measured.client.seen_late());
         Self {
             operations_per_s: rounded(durations.response.count as f64 / measured.seconds_long()),
             response: durations.response,

@@ -1,8 +1,10 @@
 //! A file that grows by whole records.
 
+use rustix::fs::OFlags;
 use std::{
     fs::{File, OpenOptions},
     io::{self, Read, Seek, SeekFrom, Write},
+    os::unix::fs::OpenOptionsExt,
     path::Path,
 };
 
@@ -47,11 +49,17 @@ impl Appender {
 
 /// Cuts a file after its last line break; how many bytes that took. A file that is not there is whole.
 pub(super) fn cut_torn_line(path: &Path) -> io::Result<u64> {
-    let mut file = match OpenOptions::new().read(true).write(true).open(path) {
+    // No link that was planted is followed, and no pipe waited for.
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
+    let mut file = match OpenOptions::new().read(true).write(true).custom_flags(flags).open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
         opened => opened?,
     };
-    let length = file.metadata()?.len();
+    let found = file.metadata()?;
+    if !found.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "this is no file of a run"));
+    }
+    let length = found.len();
     let mut end = length;
     while end > 0 {
         let from = end.saturating_sub(CHUNK_BYTES);
@@ -68,4 +76,23 @@ pub(super) fn cut_torn_line(path: &Path) -> io::Result<u64> {
         file.set_len(end)?;
     }
     Ok(length - end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn a_planted_link_is_not_followed_and_a_device_not_cut() {
+        let folder = tempfile::tempdir().unwrap();
+        let (precious, planted) = (folder.path().join("precious"), folder.path().join("series.csv"));
+        fs::write(&precious, "whole\ntorn").unwrap();
+        std::os::unix::fs::symlink(&precious, &planted).unwrap();
+        assert!(cut_torn_line(&planted).is_err());
+        assert_eq!(fs::read_to_string(&precious).unwrap(), "whole\ntorn");
+        assert!(cut_torn_line(Path::new("/dev/null")).is_err());
+        assert_eq!(cut_torn_line(&precious).unwrap(), 4, "a file is cut after its last whole line");
+        assert_eq!(fs::read_to_string(&precious).unwrap(), "whole\n");
+    }
 }

@@ -120,9 +120,10 @@ fn table(steps: &[&Step]) -> Table {
         vec![
             count(step.offered_load.into()),
             or_none(step.operations_per_s, significant),
-            match (step.mean_response_us, step.mean_response_at_least_us) {
-                (None, bound @ Some(_)) => format!("≥ {}", unit.show(bound)),
-                (mean, _) => unit.show(mean),
+            match (step.mean_response_us, step.mean_response_at_least_us, step.mean_response_at_most_us) {
+                (None, least @ Some(_), most @ Some(_)) => format!("{} to {}", unit.show(least), unit.show(most)),
+                (None, least @ Some(_), None) => format!("≥ {}", unit.show(least)),
+                (mean, ..) => unit.show(mean),
             },
             unit.show(step.p99_response_us),
             if step.passed { "yes" } else { "no" }.into(),

@@ -3,6 +3,7 @@
 use super::table::Table;
 use crate::{
     document::{Document, Resources},
+    network::{received, sent},
     terminal::{
         figure::{NONE, TIE, bytes, count, or_none, significant},
         machine,
@@ -71,7 +72,7 @@ fn resources(document: &Document) -> Markup {
         let cpu = [or_none(r.cpu_pct_mean, significant), or_none(r.cpu_s, significant)];
         let sizes = [r.rss_bytes_mean, r.rss_bytes_max, r.disk_read_bytes];
         let sizes = sizes.map(|size| or_none(size, bytes));
-        let network = [r.net_rx_bytes, r.net_tx_bytes].map(|size| or_none(size, bytes));
+        let network = [received(r), sent(r)];
         std::iter::once(name).chain(cpu).chain(sizes).chain([written(r)]).chain(network).collect()
     };
     let heads =

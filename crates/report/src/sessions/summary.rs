@@ -64,7 +64,11 @@ impl SessionsSummary {
     /// target has is left out, and so is a capacity where a sitting found none: the others would be the luckier ones.
     #[must_use]
     pub fn of(record: &SessionsRecord, documents: &[Document]) -> Self {
-        let within_s = within_s(record);
+        Self::over(documents, within_s(record))
+    }
+
+    /// The same of runs that were made within so long.
+    pub(super) fn over(documents: &[Document], within_s: Option<f64>) -> Self {
         let mut summary = Self {
             method: METHOD.into(),
             within_s,

@@ -1,7 +1,7 @@
 //! Sittings as text for people. Pure.
 
 use super::{
-    SessionsFigure, SessionsRecord,
+    SessionsFigure, SessionsRecord, SessionsSummary,
     summary::{CAPACITY, whole},
 };
 use crate::{
@@ -27,14 +27,32 @@ pub fn render_sessions(record: &SessionsRecord, documents: &[Document], columns:
     if !documents.is_empty() {
         sections.push(sittings(record, documents, columns));
     }
-    if !record.summary.figures.is_empty() {
-        let rows = record.summary.figures.iter().map(row).collect();
+    sections.extend(over_sittings(&record.summary, columns));
+    finished(&sections.join("\n\n"))
+}
+
+/// What runs of several targets, each in every sitting, tell together: the answers, then the figures with their intervals.
+/// `within_s`: from the beginning of the first to the end of the last, in seconds.
+#[must_use]
+pub fn render_over_sittings(documents: &[Document], within_s: Option<f64>, columns: u16) -> String {
+    let (summary, columns) = (SessionsSummary::over(documents, within_s), usable(columns));
+    let mut sections: Vec<String> =
+        summary.answers.iter().map(|answer| paragraph(&printable(answer), columns)).collect();
+    sections.extend(over_sittings(&summary, columns));
+    finished(&sections.join("\n\n"))
+}
+
+/// The figures with their intervals, and what must be known of them.
+fn over_sittings(summary: &SessionsSummary, columns: u16) -> Vec<String> {
+    let mut sections = Vec::new();
+    if !summary.figures.is_empty() {
+        let rows = summary.figures.iter().map(row).collect();
         let heads = ["sittings", "mean", "90 % from", "to", "least", "greatest"];
         sections.push(table("Over sittings", &heads, rows, Right, columns));
     }
-    let notes = notes(record).into_iter().map(|note| paragraph(&printable(&note), columns));
+    let notes = notes(summary).into_iter().map(|note| paragraph(&printable(&note), columns));
     sections.push(notes.collect::<Vec<_>>().join("\n"));
-    finished(&sections.join("\n\n"))
+    sections
 }
 
 /// `SESSIONS  pmu_write: 3 of 5 sittings, over 7200 s`
@@ -87,8 +105,7 @@ fn row(figure: &SessionsFigure) -> Vec<String> {
     ]
 }
 
-fn notes(record: &SessionsRecord) -> Vec<String> {
-    let summary = &record.summary;
+fn notes(summary: &SessionsSummary) -> Vec<String> {
     let mut notes = vec![format!(
         "Means are geometric. Intervals: {}, each sitting with a fresh server and an empty database.",
         summary.method

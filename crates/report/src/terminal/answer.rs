@@ -1,10 +1,11 @@
 //! The answer in a sentence.
 
 use super::{
-    figure::{count, duration, figure_of, or_none, significant},
+    figure::{bytes, count, figure_of, or_none, significant},
+    ramp::mean_response,
     table::paragraph,
 };
-use crate::document::{Capacity, Document, EarlierSittings, Step};
+use crate::document::{Capacity, Document, EarlierSittings, Status, Step};
 
 pub(super) fn answer(document: &Document, columns: u16) -> String {
     paragraph(&sentence(document), columns)
@@ -15,6 +16,9 @@ pub(super) fn answer(document: &Document, columns: u16) -> String {
 pub fn sentence(document: &Document) -> String {
     let target = document.target.name();
     match (&document.capacity, &document.throughput) {
+        (Some(capacity), _) if document.verdict.status == Status::Aborted => {
+            format!("{} The search was interrupted: this is what it knew by then.", of_capacity(&target, capacity))
+        }
         (Some(capacity), _) => of_capacity(&target, capacity),
         (None, Some(_)) => of_load(&target, document),
         (None, None) => {
@@ -42,7 +46,14 @@ fn of_capacity(target: &str, capacity: &Capacity) -> String {
                     count(failed.into())
                 ),
                 Some(failed) => format!("{} failed{why}.", count(failed.into())),
-                None => "No load that was tried failed: the limit lies higher.".into(),
+                None => match capacity.search.as_ref().and_then(|search| search.disk_bound_bytes) {
+                    Some(most) => format!(
+                        "It sustains at least that: no greater load was tried, because it might have needed more than {} of disk at \
+                         once (ramp.most_disk).",
+                        bytes(most)
+                    ),
+                    None => "No load that was tried failed: the limit lies higher.".into(),
+                },
             };
             let sustained = count(sustained.into());
             let drifted = drifted(capacity);
@@ -121,7 +132,7 @@ fn rates(step: &Step) -> String {
     let parts = [
         step.operations_per_s.map(|rate| format!("{} operations/s", significant(rate))),
         step.values_per_s.filter(|&rate| rate > 0.0).map(|rate| format!("{} values/s", significant(rate))),
-        step.mean_response_us.map(|us| format!("mean response {}", duration(us))),
+        mean_response(step).map(|mean| format!("mean response {mean}")),
     ];
     let parts: Vec<_> = parts.into_iter().flatten().collect();
     if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) }

@@ -6,6 +6,7 @@ use super::{
 };
 use crate::{
     document::{Document, Durability, Hiccup, Resources},
+    network::{received, sent},
     written::{written, written_later},
 };
 use comfy_table::CellAlignment::Right;
@@ -51,7 +52,7 @@ fn resources(document: &Document, columns: u16) -> Option<String> {
         let percent = or_none(r.cpu_pct_mean, |pct| format!("{} %", significant(pct)));
         let sizes = [r.rss_bytes_mean, r.rss_bytes_max, r.pss_bytes_mean, r.disk_read_bytes];
         let sizes = sizes.map(|size| or_none(size, bytes));
-        let network = [r.net_rx_bytes, r.net_tx_bytes].map(|size| or_none(size, bytes));
+        let network = [received(r), sent(r)];
         [name, percent].into_iter().chain(sizes).chain([written(r)]).chain(network).collect::<Vec<_>>()
     };
     let heads = ["CPU", "RSS mean", "RSS max", "PSS mean", "disk read", "written", "net in", "net out"];
@@ -128,7 +129,7 @@ pub(crate) fn client(document: &Document) -> String {
         or_none(error.max, duration),
         count(error.count),
         or_none(client.sampler_cpu_pct, significant),
-        count(client.samples_dropped)
+        or_none(client.samples_dropped, count)
     )
 }
 

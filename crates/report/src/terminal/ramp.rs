@@ -64,14 +64,21 @@ fn row(place: usize, step: &Step, most: f64) -> Vec<String> {
         count(step.offered_load.into()),
         or_none(step.operations_per_s, significant),
         or_none(step.values_per_s, significant),
-        match (step.mean_response_us, step.mean_response_at_least_us) {
-            (None, Some(bound)) => format!("≥ {}", duration(bound)),
-            (mean, _) => or_none(mean, duration),
-        },
+        mean_response(step).unwrap_or_else(|| or_none(None, duration)),
         or_none(step.p99_response_us, duration),
         if step.passed { "ok".into() } else { "failed".into() },
         bar(step.operations_per_s.unwrap_or_default(), most),
     ]
+}
+
+/// The mean response of a step as `1.31 s`, `1.31 s to 1.50 s` or `≥ 1.31 s`.
+pub(super) fn mean_response(step: &Step) -> Option<String> {
+    match (step.mean_response_us, step.mean_response_at_least_us, step.mean_response_at_most_us) {
+        (Some(mean), ..) => Some(duration(mean)),
+        (None, Some(least), Some(most)) => Some(format!("{} to {}", duration(least), duration(most))),
+        (None, Some(least), None) => Some(format!("≥ {}", duration(least))),
+        (None, None, _) => None,
+    }
 }
 
 fn bar(rate: f64, most: f64) -> String {

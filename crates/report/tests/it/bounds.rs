@@ -66,6 +66,26 @@ fn capacities_of_one_sitting_each_are_in_an_order_only_far_apart() {
     assert!(!text(4).contains(UNKNOWN) && text(4).contains("| 1 | mariadb:wide"), "{}", text(4));
 }
 
+/// A step that is judged by the upper end of a range does not show its lower one alone.
+#[test]
+fn the_mean_of_a_step_that_holds_the_clients_own_delay_is_a_range() {
+    let mut outcome = outcomes::ramp();
+    let step = &mut outcome.capacity.as_mut().unwrap().steps[0];
+    step.mean_response_ns = None;
+    step.mean_response_at_least_ns = Some(1.4e6);
+    step.mean_response_at_most_ns = Some(1.62e6);
+    let document = document(&outcome, "sqlite");
+    let json = serde_json::to_value(&document).unwrap();
+    let written = &json["capacity"]["steps"][0];
+    let range =
+        ["mean_response_us", "mean_response_at_least_us", "mean_response_at_most_us"].map(|key| written[key].as_f64());
+    assert_eq!(range, [None, Some(1_400.0), Some(1_620.0)]);
+    let text = render(&document, None, 120).replace('\u{a0}', " ");
+    assert!(text.contains("1.40 ms to 1.62 ms") && !text.contains("≥ 1.40 ms"), "{text}");
+    let page = page([document]);
+    assert!(page.contains(">1.40 to 1.62<") || page.contains(">0.00140 to 0.00162<"), "{page}");
+}
+
 /// What devices could not send is in no other figure of the first lines.
 #[test]
 fn the_headline_says_what_was_lost() {

@@ -5,7 +5,7 @@
 mod recovering;
 
 use crate::outcomes;
-use iotbench_engine::{Event, LedgerStore, Observer, OperationRecord, Outcome, Phase, Second};
+use iotbench_engine::{Event, LedgerStore, Observer, OperationRecord, OthersSecond, Outcome, Phase, Second};
 use iotbench_recorder::{Timing, Window};
 use iotbench_report::{
     Document, FolderName, FolderObserver, JOURNAL_FILE, LATENCY_FILE, LEDGER_FILE, MANIFEST_FILE, ManifestError,
@@ -27,7 +27,16 @@ fn observer(out: &Path) -> FolderObserver {
 }
 
 fn second(window: &Window, readings: &[Reading], observer: &mut FolderObserver) -> Result<(), String> {
-    observer.event(&Event::Second(Second { window, phase: Phase::WarmUp, users: 16, readings, others: None }))
+    second_beside(window, readings, None, observer)
+}
+
+fn second_beside(
+    window: &Window,
+    readings: &[Reading],
+    others: Option<OthersSecond>,
+    observer: &mut FolderObserver,
+) -> Result<(), String> {
+    observer.event(&Event::Second(Second { window, phase: Phase::WarmUp, users: 16, readings, others }))
 }
 
 fn reading(at_s: u64) -> Reading {
@@ -49,6 +58,8 @@ fn reading(at_s: u64) -> Reading {
         steal_s: None,
         net_rx_bytes: None,
         net_tx_bytes: None,
+        net_doubtful_bytes: 0,
+        net_missed: 0,
         energy_uj: None,
     };
     Reading { role: "client".into(), node: 0, observation: Observation::Sampled(sample) }
@@ -186,11 +197,12 @@ fn the_last_good_document_stays_when_a_new_one_cannot_be_written() {
     let mut observer = observer(out.path());
     let folder = observer.folder().path().to_owned();
     observer.event(&Event::Checkpoint(&outcomes::fixed(100, 0, 0))).unwrap();
-    // A folder in its place: even the superuser cannot write the file.
-    fs::create_dir(folder.join(".run.json.partial")).unwrap();
+    // The folder away from its place: even the superuser cannot write the file.
+    let away = out.path().join("away");
+    fs::rename(&folder, &away).unwrap();
     let error = observer.event(&Event::Checkpoint(&outcomes::fixed(200, 0, 0))).unwrap_err();
     assert!(error.contains("run.json"), "{error}");
-    assert_eq!(read_document(&folder).unwrap().load.ok, 100);
+    assert_eq!(read_document(&away).unwrap().load.ok, 100);
     let (document, written) = observer.finish(&outcomes::fixed(300, 0, 0));
     assert_eq!(written.unwrap_err().exit_code(), 30);
     assert_eq!(document.load.ok, 300, "what was measured is given back all the same");

@@ -119,6 +119,7 @@ pub fn plan() -> Plan {
         ramp: None,
         state: RampState::Keep,
         not_probed: None,
+        disk_bound: None,
         sweep: None,
         scenario: vec![],
         stop: StopPlan {
@@ -237,6 +238,7 @@ fn client_summary() -> Summary {
         writes: Writes::default(),
         net_rx_bytes: None,
         net_tx_bytes: None,
+        net_is_least: false,
         energy_uj: None,
     }
 }

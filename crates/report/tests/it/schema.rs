@@ -4,12 +4,12 @@
 
 use crate::outcomes;
 use iotbench_engine::{
-    Backlog, Emptied, GroupPlan, Limit, Load, Move, Outcome, Payload, Purpose, Quantity, RampState, SecondOfQueue,
-    Verdict,
+    Backlog, Bounds, Course, DiskBound, Emptied, GroupPlan, Limit, Load, Move, Outcome, Payload, ProbeAppend, Purpose,
+    Quantity, RampPlan, RampState, SecondOfQueue, StorageProbe, Verdict,
 };
-use iotbench_report::{Document, SCHEMA, State, Status};
+use iotbench_report::{Document, SCHEMA, State, Status, render};
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, time::Duration};
 
 fn committed(file: &str) -> String {
     std::fs::read_to_string(format!("{}/../../docs/{file}", env!("CARGO_MANIFEST_DIR"))).unwrap()
@@ -46,7 +46,7 @@ fn full() -> Value {
     outcome.scenario = outcomes::disturbed().scenario;
     outcome.plan.sweep = Some(outcomes::swept(100));
     outcome.empty_transaction_ns = Some(90_000.0);
-    outcome.resources[0].gone_at = Some(std::time::Duration::from_secs(5));
+    outcome.resources[0].gone_at = Some(Duration::from_secs(5));
     outcomes::with_reads(&mut outcome);
     outcome.writes_alone.clone_from(&outcome.measured);
     outcomes::with_audit(&mut outcome);
@@ -198,6 +198,29 @@ fn the_scalability_law_is_fitted_to_the_users_of_a_ramp_or_refused_with_the_reas
 }
 
 #[test]
+fn that_the_disk_bounded_the_answer_is_said_with_it() {
+    let bound = |most: u32, sustained: u32, upper: Option<u32>| {
+        let mut outcome = outcomes::ramp();
+        outcome.plan.disk_bound = Some(DiskBound { bytes: 2 << 30, most: 16_384 });
+        let Some(RampPlan { course: Course::Search(search), .. }) = &mut outcome.plan.ramp else { panic!("a search") };
+        search.most = most;
+        let bounds =
+            Bounds { sustained: Some(sustained), lower: Some(sustained), upper, ..Bounds::of_loads(None, None) };
+        outcome.capacity.as_mut().unwrap().bounds = bounds;
+        let text = render(&Document::from_json(&json(&outcome).to_string()).unwrap(), None, 120);
+        let is_said = text
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
+            .contains("more than 2.00 GiB of disk at once (ramp.most_disk)");
+        (json(&outcome)["capacity"]["search"]["disk_bound_bytes"].as_u64(), is_said)
+    };
+    assert_eq!(bound(46, 46, None), (Some(2 << 30), true));
+    assert_eq!(bound(46, 46, Some(48)), (None, false), "something else was the limit");
+    assert_eq!(bound(50, 46, None), (None, false), "it ended before");
+}
+
+#[test]
 fn the_storage_stands_beside_a_ramp_probe_by_probe_and_in_all() {
     let steady = json(&outcomes::ramp());
     let probes = &steady["capacity"]["storage_probes"];
@@ -214,6 +237,18 @@ fn the_storage_stands_beside_a_ramp_probe_by_probe_and_in_all() {
     assert_eq!((first["p50_us"].as_f64(), first["p99_us"].as_f64()), (Some(204.0), Some(253.0)));
     let rate = 200.0 / (200.0 * (204e-6 + 0.5 * 0.5e-6));
     assert!((first["appends_per_s"].as_f64().unwrap() - rate).abs() < 0.001, "{first}");
+    assert_eq!(probes["processor_wait_pct"].as_f64(), Some(0.0), "{probes}");
+    // Of each append the time without the wait is told, and the wait once.
+    let append = ProbeAppend { took: Duration::from_micros(500), waited: Duration::from_micros(125) };
+    let mut busy = outcomes::ramp();
+    let steps = &mut busy.capacity.as_mut().unwrap().steps;
+    steps.iter_mut().for_each(|step| step.storage_probes = vec![StorageProbe::of(&[append; 200])]);
+    let busy = json(&busy);
+    let probes = &busy["capacity"]["storage_probes"];
+    assert_eq!((probes["p50_us"].as_f64(), probes["processor_wait_pct"].as_f64()), (Some(375.0), Some(25.0)));
+    let text = render(&Document::from_json(&busy.to_string()).unwrap(), None, 120);
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("25.0 % of the time they waited for a busy processor, which is left out"), "{text}");
     let drifting = json(&outcomes::drifting());
     let probes = &drifting["capacity"]["storage_probes"];
     assert_eq!((&probes["steps_repeated"], &probes["steps_drifted"]), (&3.into(), &1.into()));

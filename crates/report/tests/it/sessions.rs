@@ -6,7 +6,7 @@ use crate::outcomes;
 use iotbench_engine::{Outcome, Reason, Verdict};
 use iotbench_report::{
     Document, FolderName, ReportedRun, ResultsFolder, SessionEnd, SessionsRecord, SessionsSummary, open_sessions,
-    read_documents, read_sessions, render_html, render_sessions,
+    read_documents, read_sessions, render_html, render_over_sittings, render_sessions,
 };
 use jiff::Timestamp;
 use std::{fs, path::Path};
@@ -52,6 +52,26 @@ fn the_answer_is_the_geometric_mean_with_its_interval_and_the_time_that_it_took(
     for words in
         ["SESSIONS", "3 of 5 sittings", "sqlite:wide sustains 3,072", "47 to 50", "2026-01-05 10:30:00", "run-2"]
     {
+        assert!(text.contains(words), "{words} is missing in\n{text}");
+    }
+}
+
+#[test]
+fn runs_of_a_suite_are_told_over_sittings_target_by_target() {
+    let other = |limit| {
+        let mut document = sitting(limit);
+        document.target.layout = "bulk".into();
+        document
+    };
+    let runs = [sitting(2_304.0), other(100.0), sitting(3_072.0), other(100.0), sitting(4_096.0)];
+    let text = render_over_sittings(&runs, Some(3_840.0), 200);
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for words in [
+        "sqlite:wide sustains 3,072 virtual users (90 % interval 1,891 to 4,989 over 3 sittings within 1.07 h).",
+        "sqlite:bulk sustains 100 virtual users (90 % interval 100 to 100 over 2 sittings within 1.07 h).",
+        "Over sittings",
+        "Means are geometric.",
+    ] {
         assert!(text.contains(words), "{words} is missing in\n{text}");
     }
 }

@@ -258,6 +258,118 @@ fn what_does_not_exist_is_refused_with_its_name() {
     assert!(Sampler::start(Instant::now(), Duration::ZERO, Vec::new(), |_| {}).is_err());
 }
 
+/// Not a test of its own: the process that `what_short_connections_carried_is_told` measures. At each line it sends 1 MiB on the
+/// connection that it has, ends that and ten shorter ones, of 100 KiB each, and opens another.
+#[test]
+#[ignore = "run by another test in a process of its own"]
+fn hasty() {
+    let Ok(address) = std::env::var("SAMPLER_TEST_ADDRESS") else { return };
+    let connect = || std::net::TcpStream::connect(&address).unwrap();
+    let say_and_end = |mut stream: std::net::TcpStream, bytes: u64| {
+        stream.write_all(&vec![7; usize::try_from(bytes).unwrap()]).unwrap();
+        stream.shutdown(std::net::Shutdown::Write).unwrap();
+        std::io::Read::read_to_end(&mut stream, &mut Vec::new()).unwrap();
+    };
+    let mut stream = connect();
+    println!("\nready");
+    for _ in std::io::stdin().lines().map_while(Result::ok) {
+        say_and_end(stream, MIB);
+        (0..10).for_each(|_| say_and_end(connect(), 100 << 10));
+        stream = connect();
+        println!("\nready");
+    }
+}
+
+/// Where whatever is sent is taken and thrown away.
+fn sink() -> std::net::SocketAddr {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().map_while(Result::ok) {
+            std::thread::spawn(move || std::io::copy(&mut stream, &mut std::io::sink()));
+        }
+    });
+    address
+}
+
+fn start_hasty(address: std::net::SocketAddr) -> Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "process_tree::hasty", "--ignored", "--nocapture"])
+        .env("SAMPLER_TEST_ADDRESS", address.to_string())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+/// Counts that are read from sockets hold nothing of those that are gone; the kernel tells what they carried.
+#[test]
+fn what_short_connections_carried_is_told() {
+    let address = sink();
+    let mut hasty = start_hasty(address);
+    let mut lines = BufReader::new(hasty.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let mut is_ready = || lines.find(|line| line.contains("ready")).unwrap();
+    is_ready();
+    let mut probe = tree(&hasty);
+    let mut before = probe.sample(Duration::ZERO).unwrap();
+    if probe.method().network != Some(NetworkMethod::Socket) {
+        eprintln!("SKIPPED: this kernel lists no TCP sockets");
+        return end(hasty);
+    }
+    let truth = MIB + 10 * (100 << 10);
+    let mut exact = 0;
+    for round in 1..=5 {
+        hasty.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
+        is_ready();
+        let after = probe.sample(Duration::from_secs(round)).unwrap();
+        let sent = after.net_tx_bytes.unwrap() - before.net_tx_bytes.unwrap();
+        // The opening and the end of a connection are counted as a byte each.
+        let is_exact = (truth..=truth + 40).contains(&sent);
+        let in_doubt = after.net_doubtful_bytes - before.net_doubtful_bytes;
+        let is_marked = after.net_missed > before.net_missed || in_doubt >= truth / 100;
+        assert!(is_exact || (sent < truth && is_marked), "{sent} of {truth}, in doubt {in_doubt}");
+        exact += u32::from(is_exact);
+        before = after;
+    }
+    // A busy machine may be late to tell of one or another.
+    assert!(exact > 0, "never all of it");
+    end(hasty);
+}
+
+/// This process has a connection to the same place, so that of those of the target that nobody saw it is not known whose they
+/// were: what they carried is in doubt, unless the kernel did not tell of them at all.
+#[test]
+fn what_may_have_been_somebody_elses_is_told_as_in_doubt() {
+    let address = sink();
+    let ours = std::net::TcpStream::connect(address).unwrap();
+    let mut hasty = start_hasty(address);
+    let mut lines = BufReader::new(hasty.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let mut is_ready = || lines.find(|line| line.contains("ready")).unwrap();
+    is_ready();
+    let mut probe = tree(&hasty);
+    // Somebody else's is known as such at the second listing.
+    probe.sample(Duration::ZERO).unwrap();
+    let before = probe.sample(Duration::from_secs(100)).unwrap();
+    if probe.method().network != Some(NetworkMethod::Socket) {
+        eprintln!("SKIPPED: this kernel lists no TCP sockets");
+        return end(hasty);
+    }
+    hasty.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
+    is_ready();
+    // A connection may outlive its process for a moment; the limit only ends a test that would hang.
+    let began = Instant::now();
+    for second in 200.. {
+        let after = probe.sample(Duration::from_secs(second)).unwrap();
+        let in_doubt = after.net_doubtful_bytes - before.net_doubtful_bytes;
+        if in_doubt >= 10 * (100 << 10) || after.net_missed > before.net_missed {
+            break;
+        }
+        assert!(began.elapsed() < Duration::from_secs(60), "{before:?} {after:?}");
+    }
+    drop(ours);
+    end(hasty);
+}
+
 /// Not a test of its own: the process that `loopback_traffic_is_told_by_socket` measures. It sends 8 MiB, receives
 /// 1 MiB, and keeps its connection until its standard input ends.
 #[test]

@@ -12,6 +12,7 @@ use iotbench_oracle_server::{
 };
 use std::{
     fmt::Display,
+    fs,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -22,8 +23,15 @@ use url::Url;
 const ENDED: Duration = Duration::from_secs(100);
 /// A server that writes nothing for so long has nobody to write to.
 const STANDSTILL: Duration = Duration::from_millis(10);
-/// What sockets hold on their way, which a client has not read.
-pub const ON_THE_WAY_BYTES: u64 = 24 << 20;
+
+/// What the sockets of both ends hold at most, which a client has not read: how far this kernel lets their buffers grow.
+pub fn on_the_way_bytes() -> u64 {
+    let greatest = |buffers: &str| -> u64 {
+        let text = fs::read_to_string(format!("/proc/sys/net/ipv4/{buffers}")).unwrap();
+        text.split_whitespace().last().unwrap().parse().unwrap()
+    };
+    greatest("tcp_rmem") + greatest("tcp_wmem")
+}
 
 /// A server that serves at once what a product serves, and has these answers for faults.
 pub fn serve(product: &Product, answers: Vec<Answer>) -> Server {
@@ -68,7 +76,7 @@ impl Client {
     /// In front of the server at a host and port.
     pub fn of(product: &Product, address: &dyn Display) -> Self {
         let token = NamedTempFile::new().unwrap();
-        std::fs::write(token.path(), "s3cret").unwrap();
+        fs::write(token.path(), "s3cret").unwrap();
         let mut settings = (product.settings)();
         let mut url: Url = format!("http://{address}/").parse().unwrap();
         if product.name == "influxdb2" {

@@ -1,7 +1,7 @@
 //! A question, and every way in which its answer can be wrong or missing.
 
 use crate::faults::{
-    place::{Client, ON_THE_WAY_BYTES, assert_harmless, ended, given_up, serve, written_bytes},
+    place::{Client, assert_harmless, ended, given_up, on_the_way_bytes, serve, written_bytes},
     products::{DATABUS, INFLUXDB, INFLUXDB2, KAIROSDB, OPENTSDB, Product, QUESTDB, VICTORIAMETRICS},
 };
 use iotbench_core::{Action, Cause, Chunk, Query, Reader};
@@ -88,7 +88,7 @@ async fn strike(product: &Product, client: &Client, server: &Server, query: &Que
     }
     assert_eq!(rows, 0, "{what}: rows out of nothing");
     let read_bytes = server.ledger().written_bytes - before_bytes;
-    assert!(read_bytes <= WHOLE + ON_THE_WAY_BYTES, "{what}: {read_bytes} bytes were taken");
+    assert!(read_bytes <= WHOLE + on_the_way_bytes(), "{what}: {read_bytes} bytes were taken");
     server.heal();
     again(&what, reader, query).await;
 }

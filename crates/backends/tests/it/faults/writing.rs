@@ -1,7 +1,7 @@
 //! A batch, and every way in which its answer can be wrong or missing.
 
 use crate::faults::{
-    place::{Client, ON_THE_WAY_BYTES, assert_harmless, ended, given_up, serve, serve_and_close},
+    place::{Client, assert_harmless, ended, given_up, on_the_way_bytes, serve, serve_and_close},
     products::{DATABUS, INFLUXDB, INFLUXDB2, KAIROSDB, OPENTSDB, Product, QUESTDB, VICTORIAMETRICS},
 };
 use iotbench_core::{Action, Applied, Cause, Writer};
@@ -135,7 +135,7 @@ fn ruins(product: &Product) -> Vec<Case> {
         case(
             "endless 1xx",
             raw("", Then::Repeat(b"HTTP/1.1 100 Continue\r\n\r\n".repeat(100))),
-            Comes::ToNothing(ON_THE_WAY_BYTES),
+            Comes::ToNothing(on_the_way_bytes()),
         ),
     ]
 }
@@ -187,7 +187,7 @@ async fn strike(product: &Product, client: &Client, server: &Server, case: &Case
     // What is given up is read for as long as it is waited for, and not held.
     if matches!(case.comes, Comes::To(..)) {
         let read_bytes = after.written_bytes - before.written_bytes;
-        assert!(read_bytes <= case.most_bytes + ON_THE_WAY_BYTES, "{what}: {read_bytes} bytes were taken");
+        assert!(read_bytes <= case.most_bytes + on_the_way_bytes(), "{what}: {read_bytes} bytes were taken");
     }
 }
 

@@ -216,8 +216,13 @@ pub(super) const TABLES: &[Table] = &[
             ),
             key(
                 "state",
-                "`auto`, `fresh` or `keep`",
-                "what each step begins with: an empty database, or what the steps before it left; `auto`: fresh where the profile is one group that only writes, without a history and a scenario, and the database can be emptied under its writers",
+                "`auto`, `fresh`, `preloaded`, `preconditioned` or `keep`",
+                "what each step begins with: an empty database, the history written anew, an empty database under the step's own load until its rate is steady, or what the steps before it left; `auto`: fresh where the profile is one group that only writes, without a history and a scenario, and the database can be emptied under its writers",
+            ),
+            key(
+                "most_disk",
+                "`auto` or size",
+                "search: no load is tried of which a step may need more disk at once, by the estimate that is said beforehand; `auto`: 2 GiB where the database is embedded and steps are shorter than a minute, and no bound elsewhere",
             ),
             key(
                 "probe",

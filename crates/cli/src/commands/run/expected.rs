@@ -9,7 +9,8 @@ use crate::{
     progress::grouped,
 };
 use iotbench_engine::{
-    Forecast, LEAST_FREE_BYTES, MOST_DRIFT_REPEATS, MOST_REPEATS, Plan, Planned, RampRoom, Span, free_bytes,
+    DiskBound, Forecast, LEAST_FREE_BYTES, MOST_DRIFT_REPEATS, MOST_REPEATS, Plan, Planned, RampPlan, RampRoom, Rounds,
+    Span, free_bytes,
 };
 use serde::Serialize;
 use std::time::Duration;
@@ -98,6 +99,14 @@ fn span(ns: u64) -> Span {
     Span(Duration::from_nanos(ns))
 }
 
+/// What comes before a step counts.
+fn rounds(plan: &Plan) -> String {
+    let rounds = plan.rounds();
+    let said =
+        |rounds: Rounds| format!(" and up to {} rounds of {} until its rate is steady", rounds.most, rounds.length());
+    rounds.map(said).unwrap_or_default()
+}
+
 /// That a step may be run again.
 fn again(plan: &Plan) -> String {
     let disturbed = (plan.phases.others_cpu < 1.0)
@@ -115,9 +124,10 @@ fn time(plan: &Plan, forecast: &Forecast) -> String {
     let load = match (forecast.steps, phases.run_deadline_ns) {
         (Some(_), Some(most)) => format!("load about {load}, at most {}", span(most)),
         (Some((steps, step_ns)), None) => format!(
-            "load about {load}, at most {steps} steps of {} and before each {} for the answers of the one before{}",
+            "load about {load}, at most {steps} steps of {} and before each {} for the answers of the one before{}{}",
             span(step_ns),
             span(phases.deadline_ns.saturating_mul(2)),
+            rounds(plan),
             again(plan),
         ),
         (None, _) => format!("load at most {load}"),
@@ -149,6 +159,7 @@ fn disk(job: &Job, planned: &Planned, forecast: &Forecast, arguments: &RunArgume
         (Some(points), ..) => format!("at most {}; {own}, not bounded here; {room}", data(points)),
         (None, Some(rate), Some(_)) => {
             let needed = plan.ramp_room(&*planned.dataset).map(of_ramp).unwrap_or_default();
+            let needed = format!("{needed}{}", bound(plan));
             format!("{needed}; at its greatest load a second has at most {}; {room}", data(second(rate)))
         }
         _ => format!("not bounded: a closed loop without think time writes as fast as the database takes it; {room}"),
@@ -172,6 +183,15 @@ fn of_ramp(RampRoom { certain, at_once }: RampRoom) -> String {
         size(certain),
         size(LEAST_FREE_BYTES)
     )
+}
+
+/// That greater loads are not tried because of the disk.
+fn bound(plan: &Plan) -> String {
+    let said = |(bound, ramp): (DiskBound, &RampPlan)| {
+        let (most, quantity, disk) = (grouped(ramp.most().into()), ramp.quantity.name(), size(bound.bytes));
+        format!("; more than {most} {quantity} are not tried, because they may need more than {disk} (ramp.most_disk)")
+    };
+    plan.disk_bound.zip(plan.ramp.as_ref()).map(said).unwrap_or_default()
 }
 
 /// Refuses what is not run to its end: a ramp whose certain steps have no room where the database lies.
@@ -212,4 +232,51 @@ fn room(job: &Job, arguments: &RunArguments) -> Option<u64> {
 /// A size for people, such as `12.30 MB`.
 fn size(bytes: u64) -> String {
     indicatif::DecimalBytes(bytes).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::run::jobs;
+    use iotbench_engine::{Bytes, RampState};
+
+    /// What a built-in profile on a database needs at once, and the greatest load that its search may try.
+    fn at_once(options: &[&str]) -> (RampState, u64, u32) {
+        let options: Vec<String> = options.iter().map(ToString::to_string).collect();
+        let arguments = RunArguments::of_suite(&options, Bytes(1 << 30)).unwrap();
+        let job = &jobs(&arguments).unwrap()[0];
+        let planned = job.plans("test", &Place::nowhere()).next().unwrap().unwrap();
+        let room = planned.plan.ramp_room(&*planned.dataset).unwrap();
+        (planned.plan.state, room.at_once.unwrap(), planned.plan.ramp.unwrap().most())
+    }
+
+    const MAIN: [&str; 4] = ["--profile", "pmu_write", "--backend", "sqlite"];
+
+    #[test]
+    fn the_main_job_takes_at_most_two_gib_of_disk_at_once() {
+        for more in [&[][..], &["--state", "preconditioned"]] {
+            let (state, bytes, most) = at_once(&[&MAIN[..], more].concat());
+            assert!(state != RampState::Keep && bytes <= 2 << 30, "{more:?}: {bytes} bytes at {most} users");
+            assert!(
+                bytes > (2 << 30) - (4 << 20),
+                "{more:?}: no more is given up than has to be: {bytes} bytes at {most}"
+            );
+        }
+        // Of a unit 50 datapoints a second at 424 bytes, in 6 s, 2 s around them and 2 s that it had gathered, and one more.
+        assert_eq!(at_once(&MAIN).2, (1 << 31) / (424 * 501));
+    }
+
+    #[test]
+    fn at_the_length_of_the_study_the_main_job_may_take_what_all_its_loads_need() {
+        let (_, bytes, most) = at_once(&[&MAIN[..], &["--full"]].concat());
+        assert!(most == 16_384 && (16_u64 << 30..32 << 30).contains(&bytes), "{bytes} bytes at {most} users");
+    }
+
+    #[test]
+    fn more_is_taken_only_where_it_is_written() {
+        let (_, bytes, most) = at_once(&[&MAIN[..], &["--set", "ramp.most_disk=8GiB"]].concat());
+        assert!(most == 16_384 && bytes > 2 << 30, "{bytes} bytes at {most} users");
+        let (_, bytes, most) = at_once(&[&MAIN[..], &["--set", "ramp.most_disk=100MiB"]].concat());
+        assert!((400..500).contains(&most) && bytes <= 100 << 20, "{bytes} bytes at {most} users");
+    }
 }

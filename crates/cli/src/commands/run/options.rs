@@ -117,10 +117,11 @@ pub(crate) struct RunArguments {
     /// What starts an operation
     #[arg(long, env = "IOTBENCH_ARRIVAL", value_enum)]
     arrival: Option<ArrivalWord>,
-    /// What each step of a search begins with: fresh (an empty database), preloaded (the history of --history, written anew) or
-    /// keep (what the steps before it left); without it fresh where the profile only writes, without a history, and the
+    /// What each step of a search begins with: fresh (an empty database), preloaded (the history of --history, written anew),
+    /// preconditioned (an empty database under the step's own load until its rate is steady) or keep (what the steps before it
+    /// left); without it fresh where the profile only writes, without a history, and the
     /// database can be emptied under its writers
-    #[arg(long, env = "IOTBENCH_STATE", value_name = "fresh|preloaded|keep")]
+    #[arg(long, env = "IOTBENCH_STATE", value_name = "fresh|preloaded|preconditioned|keep")]
     state: Option<RampState>,
     /// Connections of the first group
     #[arg(long, short, env = "IOTBENCH_CONNECTIONS", value_name = "N")]

@@ -9,6 +9,11 @@ mod schedule;
 
 pub(super) use kept::{Kept, goes_on};
 pub(super) use options::SessionsArguments;
+pub(in crate::commands) use {
+    clock::{Clock, WallClock},
+    options::check_time,
+    schedule::{Schedule, Spread},
+};
 
 use super::{
     Resumed,
@@ -21,7 +26,6 @@ use crate::{
     error::CliError,
     job::{Job, Place},
 };
-use clock::WallClock;
 use course::{Sittings, hold_all};
 use iotbench_engine::{StopSignal, free_bytes, gravest};
 use iotbench_report::{
@@ -63,9 +67,14 @@ pub(super) fn check_jobs(jobs: &[Job], arguments: &RunArguments) -> Result<(), C
             "--sessions repeats one load, and this profile is a sweep: set sweep.only to one of its values",
         ));
     }
-    arguments.sessions.check_time(expected_s(jobs)?)?;
-    let needed = LEAST_FREE_BYTES.saturating_mul(u64::from(sessions)).saturating_mul(jobs.len() as u64);
-    refuse_without_room(free_bytes(&arguments.out), needed)
+    check_time(Some(sessions), arguments.sessions.over, expected_s(jobs)?)?;
+    check_room(sessions, jobs.len(), &arguments.out)
+}
+
+/// Checks that the results of so many sittings, of so many runs each, have room.
+pub(in crate::commands) fn check_room(sessions: u32, runs: usize, out: &Path) -> Result<(), CliError> {
+    let needed = LEAST_FREE_BYTES.saturating_mul(u64::from(sessions)).saturating_mul(runs as u64);
+    refuse_without_room(free_bytes(out), needed)
 }
 
 /// Refuses sittings whose results would not have room.
@@ -149,8 +158,14 @@ fn head_of(job: &Job, arguments: &RunArguments) -> Result<SearchHead, CliError> 
     Ok(head(job, &planned, arguments))
 }
 
+/// That a sitting begins later.
+pub(in crate::commands) fn waiting_line(session: u32, begins: SystemTime, left_s: f64) -> String {
+    let begins = timestamp(begins);
+    format!("sitting {session} begins in {left_s:.0} s, at {begins}; Ctrl-C ends, and --resume goes on")
+}
+
 /// The time to the second.
-fn timestamp(time: SystemTime) -> Timestamp {
+pub(in crate::commands) fn timestamp(time: SystemTime) -> Timestamp {
     let time = Timestamp::try_from(time).unwrap_or_default();
     time.round(Unit::Second).unwrap_or(time)
 }
@@ -169,10 +184,7 @@ impl Sittings for Sitter<'_> {
     fn waiting(&mut self, entry: &SessionEntry, begins: SystemTime, now: SystemTime) {
         if !self.arguments.is_quiet() {
             let left = begins.duration_since(now).unwrap_or_default().as_secs_f64();
-            let (begins, session) = (timestamp(begins), entry.session);
-            console::say(&format!(
-                "sitting {session} begins in {left:.0} s, at {begins}; Ctrl-C ends, and --resume goes on"
-            ));
+            console::say(&waiting_line(entry.session, begins, left));
         }
     }
 

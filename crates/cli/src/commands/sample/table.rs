@@ -100,8 +100,9 @@ pub(super) fn total(report: &SamplerReport) -> String {
         let cpu =
             s.cpu_s.zip(s.cpu_pct_mean).map_or("unknown".into(), |(s, pct)| format!("{s:.2} s, {pct:.1} % of a core"));
         let figure = |f: Option<u64>| f.map_or("unknown".into(), bytes);
+        let least = if s.net_is_least { "at least " } else { "" };
         text.push_str(&format!(
-            "total: CPU {cpu}; PSS at most {}; read {}, written {}; received {}, sent {}; sampling itself took {:.2} % of a core\n",
+            "total: CPU {cpu}; PSS at most {}; read {}, written {}; received {least}{}, sent {least}{}; sampling itself took {:.2} % of a core\n",
             figure(s.pss_bytes_max),
             figure(s.disk_read_bytes),
             figure(s.disk_written_bytes),
@@ -142,6 +143,8 @@ mod tests {
             steal_s: None,
             net_rx_bytes: None,
             net_tx_bytes: None,
+            net_doubtful_bytes: 0,
+            net_missed: 0,
             energy_uj: None,
         })
     }

@@ -4,12 +4,13 @@
 use crate::{console, error::CliError};
 use iotbench_report::{
     Document, HtmlOptions, REPORT_FILE, Repetitions, ReportedRun, SuiteRun, render_comparison, render_html,
-    render_ranking, render_repetitions, render_study, render_suite_state, render_sweep, scored_run, study,
-    title_of_run, unequal, write_file,
+    render_over_sittings, render_ranking, render_repetitions, render_study, render_suite_state, render_sweep,
+    scored_run, study, title_of_run, unequal, write_file,
 };
 use iotbench_scoring::{Ranking, ScoreFile, rank};
 use iotbench_suite::{Record, Score, State, Study, SuiteFile};
 use iotbench_workloads::HOF_SCORE;
+use jiff::Timestamp;
 use std::path::{Path, PathBuf};
 
 const COLUMNS: u16 = 100;
@@ -22,32 +23,38 @@ pub(super) struct Summary<'a> {
     runs: Vec<ReportedRun>,
     /// Whose each run is.
     contenders: Vec<String>,
+    /// From the beginning of the first run to the end of the last, in seconds.
+    within_s: Option<f64>,
     ranking: Option<Result<Ranking, String>>,
 }
 
 impl<'a> Summary<'a> {
     /// Reads what the runs left in the suite's folder.
     pub(super) fn read(suite: &'a SuiteFile, record: &'a Record, folder: &'a Path) -> Result<Self, CliError> {
-        let (mut runs, mut contenders) = (Vec::new(), Vec::new());
+        let (mut runs, mut contenders, mut times) = (Vec::new(), Vec::new(), Vec::new());
         for entry in &record.entries {
-            let State::Ended { folders, .. } = &entry.state else { continue };
+            let State::Ended { folders, seconds, .. } = &entry.state else { continue };
             for own in folders {
                 for mut run in ReportedRun::read(&folder.join(own))? {
                     run.document.target.form.clone_from(&entry.form);
+                    times.extend(run.document.started.parse().ok().map(|began: Timestamp| (began, *seconds)));
                     runs.push(run);
                     contenders.push(entry.target.clone());
                 }
             }
         }
         let ranking = ranking(suite, runs.iter().map(|run| &run.document));
-        Ok(Self { suite, record, folder, runs, contenders, ranking })
+        Ok(Self { suite, record, folder, runs, contenders, within_s: within_s(&times), ranking })
     }
 
     /// For the terminal.
     pub(super) fn text(&self) -> String {
         let documents: Vec<Document> = self.runs.iter().map(|run| run.document.clone()).collect();
         let mut sections = vec![render_suite_state(self.record, self.suite.first_look, COLUMNS)];
-        let of_profile = |profile: &String| profile_section(profile, &documents, self.suite.seed);
+        let of_profile = |profile: &String| match &self.record.sittings {
+            Some(_) => sittings_section(profile, &documents, self.within_s),
+            None => profile_section(profile, &documents, self.suite.seed),
+        };
         sections.extend(profiles(&documents).iter().map(of_profile));
         sections.extend(self.ranking.iter().map(|ranking| score_section(ranking, &documents)));
         sections
@@ -88,6 +95,17 @@ fn profiles(documents: &[Document]) -> Vec<String> {
     }
     names.sort_unstable();
     names
+}
+
+/// From the first beginning to the last end of runs that took so many seconds.
+fn within_s(times: &[(Timestamp, f64)]) -> Option<f64> {
+    let first = times.iter().map(|(began, _)| *began).min()?;
+    times.iter().map(|(began, seconds)| began.duration_since(first).as_secs_f64() + seconds).reduce(f64::max)
+}
+
+fn sittings_section(profile: &str, documents: &[Document], within_s: Option<f64>) -> String {
+    let own: Vec<Document> = documents.iter().filter(|d| d.profile == profile).cloned().collect();
+    format!("── {profile}\n{}", render_over_sittings(&own, within_s, COLUMNS))
 }
 
 fn profile_section(profile: &str, documents: &[Document], seed: u64) -> String {
@@ -162,6 +180,13 @@ mod tests {
         assert_eq!(shell_word("phases.duration=10s"), "phases.duration=10s");
         assert_eq!(shell_word("values=[2,10]"), "'values=[2,10]'");
         assert_eq!(shell_word("it's"), r"'it'\''s'");
+    }
+
+    #[test]
+    fn runs_were_made_within_the_time_from_the_first_beginning_to_the_last_end() {
+        let at = |text: &str| text.parse::<Timestamp>().unwrap();
+        let times = [(at("2026-01-01T00:01:00Z"), 100.0), (at("2026-01-01T00:00:00Z"), 200.0)];
+        assert_eq!((within_s(&times), within_s(&[])), (Some(200.0), None));
     }
 
     #[test]

@@ -273,3 +273,59 @@ fn an_answer_out_of_order_is_no_finding() {
     let taken = Merge::new(&mut expected, &mut findings, false).take(&stored.chunks[0]);
     assert!(taken.unwrap_err().message.contains("not in order"));
 }
+
+/// At the time of one datapoint lie two rows: one that lacks a value, and one of which another value is.
+#[test]
+fn of_two_rows_at_a_datapoints_time_one_stands_for_it_and_the_other_is_alien() {
+    let (dataset, mut batch) = (dataset(), Batch::new(dataset().schema()));
+    dataset.fill(Run { device: 2, first: 0, count: 1 }, &mut batch);
+    let mut stored = Stored::new();
+    let ns = batch.timestamps_ns()[0];
+    stored.push(&batch, 0, 2, ns, |place, value| (place != 1).then_some(value));
+    stored.push(&batch, 0, 2, ns, |_, value| Some(value + 1.0));
+    let other = |kind| (kind, "beside the right one of its time".to_owned());
+    for (fate, may_lose, one) in [
+        (Fate::Unknown, false, Kind::UnknownPresent),
+        (Fate::Unknown, true, Kind::UnknownPresent),
+        (Fate::Acked, true, Kind::Lost),
+        (Fate::Acked, false, Kind::Corrupt),
+    ] {
+        let (findings, rows) = merged(segments(2, &[(0..1, fate)]), &stored, exact(), may_lose);
+        let counted = Kind::ALL.map(|kind| (kind, findings.count(kind)));
+        assert!(
+            counted.iter().all(|&(kind, count)| count == u64::from(kind == one || kind == Kind::Alien)),
+            "{fate:?}, {may_lose}: {counted:?}"
+        );
+        assert_eq!((rows, findings.right()), (2, 0));
+        let details: Vec<_> = findings.stretches().map(|stretch| (stretch.kind, stretch.detail.clone())).collect();
+        assert!(details.contains(&other(Kind::Alien)), "{details:?}");
+        let sent = shown_value(&batch, 1);
+        let lacks = format!("{} is nothing and was sent as {sent}", dataset.schema().signals()[1].name);
+        assert!(details.contains(&(one, lacks)), "{details:?}");
+    }
+}
+
+fn shown_value(batch: &Batch, place: usize) -> String {
+    crate::verify::shown(batch.value(place, 0))
+}
+
+/// 1,500 datapoints are more than are made again at once: what is missing on both sides of the seam is named, and nothing else.
+#[test]
+fn what_lies_on_both_sides_of_a_seam_of_blocks_is_expected_once() {
+    for gone in [[1022, 1023], [1023, 1024], [1024, 1025]] {
+        let harms = gone.map(|index| ((1, index), Harm::Deleted)).into();
+        let (stored, named) = harmed(&harms);
+        let (findings, _) = merged(all_segments(), &stored, exact(), false);
+        let whole = segments(1, &[(0..POINTS, Fate::Acked)]);
+        let (alone, rows) = merged(whole, &harmed(&harms).0, exact(), false);
+        let lost = |(kind, ..): &&(Kind, u32, i64)| *kind == Kind::Lost;
+        assert_eq!((findings.count(Kind::Lost), named.keys().filter(lost).count()), (2, 2));
+        assert_eq!(findings.count(Kind::Alien), 0);
+        // Of a device whose datapoints are one segment: all that is stored of it was sent, and what is not stored is lost.
+        let absent = (0..POINTS).filter(|&index| {
+            fate_of(index) == Fate::Failed || (fate_of(index) == Fate::Unknown && index.is_multiple_of(2))
+        });
+        assert_eq!(alone.count(Kind::Lost), 2 + absent.count() as u64);
+        assert_eq!(alone.right() + alone.count(Kind::Alien), rows);
+    }
+}

@@ -44,9 +44,10 @@ impl Counted {
         let pooled = measured.recording.pooled();
         let trial = self.trial(ramp, plan, measured, &pooled);
         let failure = trial.failure(&plan.stop).or_else(|| self.missing_visibility());
-        let is_bound = !trial.response.is_known();
-        // What the client's own delay is a part of is a bound: what it is without that.
-        let is_bound = is_bound || trial.response.mean_range(&trial.undelayed).is_some();
+        // What the client's own delay is a part of lies between what it is without that and with it.
+        let is_range = trial.response.mean_range(&trial.undelayed).is_some();
+        let is_bound = is_range || !trial.response.is_known();
+        let most = trial.mean_response_ns.filter(|_| is_range && trial.response.is_known());
         let p99 = trial.response.quantile(Level::P99).ns();
         let is_p99_range = trial.response.quantile_range(&trial.undelayed, Level::P99).is_some();
         let seconds = measured.seconds_long();
@@ -63,6 +64,7 @@ impl Counted {
             values_per_s: rate(measured.counts.values_acked),
             mean_response_ns: trial.mean_response_ns.filter(|_| !is_bound),
             mean_response_at_least_ns: trial.undelayed.at_least().mean_ns().filter(|_| is_bound),
+            mean_response_at_most_ns: most,
             p99_response_ns: p99.filter(|_| !is_p99_range),
             points_dropped: measured.counts.points.dropped,
             visibility: trial.visibility,
@@ -75,6 +77,7 @@ impl Counted {
             drifted_before: 0,
             followed_ns: self.followed_ns,
             storage_bytes: None,
+            preconditioning: None,
             passed: failure.is_none(),
             limit: failed_by,
             margin: margin(&trial, failed_by, &plan.stop, users),

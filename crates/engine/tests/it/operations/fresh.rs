@@ -1,34 +1,16 @@
 //! Steps of a ramp that each begin with an empty database: nothing of what was dropped is forgotten.
 
 use crate::operations::{
-    planned,
+    planned, planned_on,
     scripted::{Fault, SUCCEED, Script, Scripted},
 };
 use iotbench_backends::BACKENDS;
-use iotbench_core::{Backend, Registry, Target};
+use iotbench_core::{Backend, Registry};
 use iotbench_engine::{
-    Auto, Fate, Outcome, Overrides, PlanRequest, RampState, Reason, RunOptions, StopSignal, VerifyMode, parse_profile,
-    plan, run,
+    Auto, Fate, Outcome, Overrides, RampState, Reason, RunOptions, StopSignal, VerifyMode, parse_profile, run,
 };
-use std::path::Path;
 
-const RAMP: &str = r#"
-name = "fresh"
-summary = "test"
-[dataset]
-name = "pmu"
-[[groups]]
-name = "pmus"
-load = { model = "closed", users = 1, think_time = "20ms" }
-operations = [{ kind = "write", datapoints = 10 }]
-[phases]
-others_cpu = "100%"
-deadline = "20s"
-[ramp]
-steps = [1, 3, 2]
-step = "1s"
-probe = false
-"#;
+const RAMP: &str = ramp!("steps = [1, 3, 2]\nprobe = false\n");
 
 fn run_on(backend: &'static dyn Backend, set: &[&str]) -> Outcome {
     let folder = tempfile::tempdir().unwrap();
@@ -167,23 +149,14 @@ fn a_trial_of_sqlite_finds_a_small_file_and_what_is_left_is_read_back() {
 
 /// What the steps of a profile begin with on a backend, and what the result says of it; or why it is refused.
 fn state_of(backend: &str, text: &str, set: &[&str]) -> Result<(RampState, bool), String> {
-    let overrides = Overrides { set: set.iter().map(ToString::to_string).collect(), ..Overrides::default() };
-    let request = PlanRequest {
-        profile: parse_profile("test.toml", text).unwrap().with(&overrides).map_err(|e| e.to_string())?,
-        profile_file: "test.toml".into(),
-        base: Path::new("."),
-        run_id: "test".into(),
-        target: Target { folder: Some("database".into()), ..Target::default() },
-        now_ns: 0,
-    };
-    let planned = plan(request, Registry::new(BACKENDS).find(backend).unwrap()).map_err(|e| e.to_string())?;
+    let planned = planned_on(backend, text, set)?;
     let is_remarked = planned.plan.remarks.iter().any(|remark| remark.contains("began with"));
     Ok((planned.plan.state, is_remarked))
 }
 
 #[test]
 fn what_only_writes_begins_anew_and_what_reads_or_has_a_history_keeps() {
-    use RampState::{Fresh, Keep, Preloaded};
+    use RampState::{Fresh, Keep, Preconditioned, Preloaded};
     let mixed = RAMP.replace("datapoints = 10 }", "datapoints = 10 }, { kind = \"read_newest\" }");
     let group = RAMP.split("[[groups]]").nth(1).unwrap().split("[phases]").next().unwrap();
     let devices = |group: &str| group.replace("name =", "devices = 4\nname =");
@@ -198,9 +171,17 @@ fn what_only_writes_begins_anew_and_what_reads_or_has_a_history_keeps() {
         (&two, "seed=1", "only the first group"),
     ] {
         assert_eq!(state_of("sqlite", text, &[set]), Ok((Keep, false)), "{why}");
-        let refused = state_of("sqlite", text, &[set, "ramp.state=fresh"]).unwrap_err();
-        assert!(refused.contains("ramp.state") && refused.contains(why), "{refused}");
+        for state in ["ramp.state=fresh", "ramp.state=preconditioned"] {
+            let refused = state_of("sqlite", text, &[set, state]).unwrap_err();
+            assert!(refused.contains("ramp.state") && refused.contains(why), "{refused}");
+        }
     }
+    assert_eq!(state_of("sqlite", RAMP, &["ramp.state=preconditioned"]), Ok((Preconditioned, false)));
+    let intervals =
+        RAMP.replace("model = \"closed\", users = 1, think_time = \"20ms\"", "model = \"interval\", interval = \"1s\"");
+    assert_eq!(state_of("sqlite", &intervals, &["ramp.state=fresh"]), Ok((Fresh, false)));
+    let refused = state_of("sqlite", &intervals, &["ramp.state=preconditioned"]).unwrap_err();
+    assert!(refused.contains("ramp.state") && refused.contains("in intervals"), "{refused}");
     assert_eq!(state_of("sqlite", RAMP, &["preload=5", "ramp.state=preloaded"]), Ok((Preloaded, false)));
     for (backend, text, set, why) in [
         ("sqlite", RAMP, "seed=1", "no history"),

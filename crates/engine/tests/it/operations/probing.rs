@@ -2,13 +2,13 @@
 //! the test's own, with latencies that nobody waits for.
 
 use crate::operations::{
-    planned,
+    planned, planned_on,
     scripted::{SUCCEED, Script, Scripted},
 };
-use iotbench_core::{Backend, Registry, Target};
+use iotbench_core::Registry;
 use iotbench_engine::{
-    Event, Observer, Outcome, Overrides, PROBE_APPENDS, PlanRequest, ProbeFile, RunOptions, StepFigures, StopSignal,
-    StorageLevels, StorageProbe, StorageProber, parse_profile, plan, run,
+    Event, Observer, Outcome, PROBE_APPENDS, ProbeAppend, ProbeFile, RunOptions, StepFigures, StopSignal,
+    StorageLevels, StorageProbe, StorageProber, run,
 };
 use std::{
     io,
@@ -17,22 +17,7 @@ use std::{
     time::Duration,
 };
 
-const RAMP: &str = r#"
-name = "probing"
-summary = "test"
-[dataset]
-name = "pmu"
-[[groups]]
-name = "pmus"
-load = { model = "closed", users = 1, think_time = "20ms" }
-operations = [{ kind = "write", datapoints = 10 }]
-[phases]
-others_cpu = "100%"
-deadline = "20s"
-[ramp]
-steps = [1, 3, 2, 4]
-step = "1s"
-"#;
+const RAMP: &str = ramp!("steps = [1, 3, 2, 4]\n");
 
 const FAST: Duration = Duration::from_micros(20);
 const SLOW: Duration = Duration::from_micros(80);
@@ -41,12 +26,14 @@ const SLOW: Duration = Duration::from_micros(80);
 #[derive(Clone, Debug)]
 struct Storage {
     append: fn(usize) -> io::Result<Duration>,
+    /// And so long more, for which its thread has no processor.
+    waited: fn(usize) -> Duration,
     probes: Arc<Mutex<usize>>,
 }
 
 impl Storage {
     fn new(append: fn(usize) -> io::Result<Duration>) -> Self {
-        Self { append, probes: Arc::default() }
+        Self { append, waited: |_| Duration::ZERO, probes: Arc::default() }
     }
 }
 
@@ -61,8 +48,9 @@ impl StorageProber for Storage {
 struct File(Storage, usize);
 
 impl ProbeFile for File {
-    fn append(&mut self) -> io::Result<Duration> {
-        (self.0.append)(self.1)
+    fn append(&mut self) -> io::Result<ProbeAppend> {
+        let waited = (self.0.waited)(self.1);
+        Ok(ProbeAppend { took: (self.0.append)(self.1)? + waited, waited })
     }
 }
 
@@ -120,6 +108,17 @@ fn a_trial_in_which_storage_becomes_four_times_as_slow_is_run_again_and_the_chan
     assert_eq!((levels.least_ns, levels.most_ns), (20_000, 80_000));
     let probing = &outcome.storage_probing;
     assert!(probing.spent_ns * 100 < probing.elapsed_ns, "{probing:?}");
+}
+
+#[test]
+fn processors_that_become_busy_in_mid_search_are_no_drift_of_the_storage() {
+    let waited = |probe| if probe < 2 { Duration::ZERO } else { SLOW };
+    let outcome = run_on(&Storage { waited, ..Storage::new(|_| Ok(FAST)) }, &[], vec![], &mut ());
+    assert_eq!(told(&outcome), [(1, 2, 0, STEADY), (3, 1, 0, STEADY), (2, 1, 0, STEADY), (4, 1, 0, STEADY)]);
+    let levels = levels(&outcome);
+    assert_eq!((levels.least_ns, levels.most_ns, levels.have_drifted()), (20_000, 20_000, false));
+    let shares = steps(&outcome).iter().flat_map(|s| &s.storage_probes).map(|probe| probe.waiting_share().unwrap());
+    assert_eq!(shares.collect::<Vec<_>>(), [0.0, 0.0, 0.8, 0.8, 0.8]);
 }
 
 #[test]
@@ -195,17 +194,7 @@ fn sqlite_is_probed_in_its_own_folder_and_nothing_is_left_there() {
 
 /// Why a profile's storage is not probed on a backend; or why it is refused.
 fn not_probed(backend: &str, text: &str, set: &[&str]) -> Result<Option<String>, String> {
-    let overrides = Overrides { set: set.iter().map(ToString::to_string).collect(), ..Overrides::default() };
-    let request = PlanRequest {
-        profile: parse_profile("test.toml", text).unwrap().with(&overrides).map_err(|e| e.to_string())?,
-        profile_file: "test.toml".into(),
-        base: Path::new("."),
-        run_id: "test".into(),
-        target: Target { folder: Some("database".into()), ..Target::default() },
-        now_ns: 0,
-    };
-    let backend: &dyn Backend = Registry::new(iotbench_backends::BACKENDS).find(backend).unwrap();
-    Ok(plan(request, backend).map_err(|e| e.to_string())?.plan.not_probed)
+    Ok(planned_on(backend, text, set)?.plan.not_probed)
 }
 
 #[test]

@@ -9,21 +9,7 @@ use std::{
     process::Command,
 };
 
-const RAMP: &str = r#"
-name = "room"
-summary = "test"
-[dataset]
-name = "pmu"
-[[groups]]
-name = "pmus"
-load = { model = "closed", users = 1, think_time = "20ms" }
-operations = [{ kind = "write", datapoints = 10 }]
-[phases]
-others_cpu = "100%"
-[ramp]
-steps = [1, 2, 3, 4, 5, 6]
-step = "1s"
-"#;
+const RAMP: &str = ramp!("steps = [1, 2, 3, 4, 5, 6]\n");
 
 /// A small disk in place of a folder; it goes with its owner.
 struct SmallDisk(PathBuf);

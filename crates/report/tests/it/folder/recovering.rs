@@ -1,8 +1,8 @@
 //! A run that was killed comes back as it stood, whatever became of its files.
 
-use super::{observer, second};
+use super::{observer, second_beside};
 use crate::outcomes;
-use iotbench_engine::{Event, Observer, Outcome, Phase, Verdict};
+use iotbench_engine::{Event, Observer, OthersSecond, Outcome, Phase, Verdict};
 use iotbench_report::{
     Document, FolderError, JOURNAL_FILE, LATENCY_FILE, LockError, MANIFEST_FILE, PROFILE_FILE, RUN_FILE, RecoverError,
     Recovered, SERIES_FILE, Status, check_manifest, read_document, recover,
@@ -17,6 +17,11 @@ use tempfile::TempDir;
 
 /// What a run of 20 000 operations leaves that is killed while it drains.
 fn killed(out: &Path, ok: u64, fail: u64, unknown: u64) -> PathBuf {
+    killed_beside(out, [ok, fail, unknown], |_| None)
+}
+
+/// The same of a machine that others used so in each second.
+fn killed_beside(out: &Path, [ok, fail, unknown]: [u64; 3], others: impl Fn(u64) -> Option<OthersSecond>) -> PathBuf {
     let mut observer = observer(out);
     let path = observer.folder().path().to_owned();
     let before = Outcome { verdict: Verdict::running(), phase: Phase::Create, ..outcomes::unreached() };
@@ -25,7 +30,7 @@ fn killed(out: &Path, ok: u64, fail: u64, unknown: u64) -> PathBuf {
         observer.event(&Event::Phase { phase, length_ns: None }).unwrap();
     }
     for window in outcomes::windows(ok, fail, unknown) {
-        second(&window, &[], &mut observer).unwrap();
+        second_beside(&window, &[], others(window.first_second()), &mut observer).unwrap();
     }
     path
 }
@@ -72,6 +77,30 @@ fn a_killed_run_has_the_figures_that_it_would_have_had_at_its_end() {
         assert_eq!(check_manifest(&folder).unwrap(), []);
         assert_eq!(read_document(&folder).unwrap(), recovered);
     }
+}
+
+/// They were told as 0, and the run as undisturbed.
+#[test]
+fn what_went_with_the_process_is_not_known_and_what_the_series_has_is_read_from_it() {
+    let out = tempfile::tempdir().unwrap();
+    let used = |second| {
+        let cpu = if second == 4 { 0.5 } else { 0.1 };
+        Some(OthersSecond { cpu, steal: 0.01, disturbed: true })
+    };
+    let document = recover(&killed_beside(out.path(), [20_000, 40, 10], used)).unwrap().document;
+    assert_is_sound(&document);
+    let client = &document.client;
+    assert_eq!((&client.hiccups, client.hiccup_count, client.stalled_ms, &client.lateness), (&None, None, None, &None));
+    assert_eq!((client.sampler_cpu_pct, client.samples_dropped), (None, None));
+    let others = document.others.clone().unwrap();
+    assert!(others.seconds >= 9 && others.seconds_disturbed == others.seconds, "{others:?}");
+    assert_eq!((others.cpu_pct_max, others.steal_pct_mean), (Some(50.0), Some(1.0)));
+    assert!(others.disturbed.as_ref().is_some_and(|told| document.remarks[0] == *told), "{:?}", document.remarks);
+    let out = tempfile::tempdir().unwrap();
+    let of_nothing = recover(&killed(out.path(), 100, 0, 0)).unwrap().document;
+    let others = of_nothing.others.unwrap();
+    assert_eq!((others.seconds, others.disturbed), (0, None));
+    assert!(others.not_judged.is_some_and(|why| why.contains("killed")));
 }
 
 #[test]

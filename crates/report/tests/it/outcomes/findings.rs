@@ -23,7 +23,7 @@ pub fn with_hiccups(outcome: &mut Outcome) {
     outcome.embedded = false;
     let measured = outcome.measured.as_mut().unwrap();
     let cpu = Some(CpuShares { cores: 0.62, allowed_cores: 2.0, busiest_thread: Some(0.41), ..CpuShares::default() });
-    measured.client = ClientLoad { length_ns: LENGTH_NS, hiccups, cpu, ceiling_ratio: Some(0.021) };
+    measured.client = ClientLoad { length_ns: LENGTH_NS, hiccups, cpu, ceiling_ratio: Some(0.021), connections: 1 };
     let limits = measured.client.limitations(measured.recording.pooled().by_operation().ok().response(), false);
     outcome.verdict = Verdict::of(limits.iter().map(|limit| Reason::ClientLimited(limit.to_string())).collect());
 }

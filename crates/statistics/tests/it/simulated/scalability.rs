@@ -41,22 +41,27 @@ fn the_law_without_noise_is_found_exactly() {
 #[test]
 fn the_peak_is_found_through_noise() {
     let mut noise = Noise::with_seed(2);
-    let (mut loads, mut throughputs, mut covered) = (Vec::new(), Vec::new(), 0);
+    let (mut loads, mut throughputs, mut covered, mut above) = (Vec::new(), Vec::new(), 0, 0);
     for seed in 0..300 {
         let fit = fit_usl(&levels(14, 2.0, KAPPA, 0.02, &mut noise), seed).unwrap();
         let peak = fit.peak.unwrap();
         loads.push((peak.load.value / peak_load() - 1.0).abs());
         throughputs.push((peak.throughput.value / law(peak_load(), KAPPA) - 1.0).abs());
         covered += u32::from(peak.load.low <= peak_load() && peak_load() <= peak.load.high);
+        above += u32::from(peak_load() < peak.load.low);
     }
     let p95 = |mut errors: Vec<f64>| {
         errors.sort_by(f64::total_cmp);
         errors[errors.len() * 95 / 100]
     };
     let (load, throughput) = (p95(loads), p95(throughputs));
-    println!("N* within {load:.4}, Xmax within {throughput:.4}, {covered} of 300 intervals hold N*");
+    println!(
+        "N* within {load:.4}, Xmax within {throughput:.4}, {covered} of 300 intervals hold N*, {above} lie above it"
+    );
     assert!(load <= 0.05 && throughput <= 0.03, "{load} {throughput}");
     assert!(covered >= 264, "{covered}");
+    // Of 300 intervals 7.5 are to lie on either side.
+    assert!((5..=15).contains(&above) && (5..=15).contains(&(300 - covered - above)), "{covered} {above}");
 }
 
 /// From such loads N* would be half wrong.

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 const LOOK: Duration = Duration::from_millis(100);
 
 /// What tells the time, and lets it pass.
-pub(super) trait Clock {
+pub(in crate::commands) trait Clock {
     /// The time by the wall: it goes on between two processes.
     fn now(&self) -> SystemTime;
     /// Waits until then, or until `stop` is requested.
@@ -15,7 +15,7 @@ pub(super) trait Clock {
 }
 
 /// The machine's.
-pub(super) struct WallClock;
+pub(in crate::commands) struct WallClock;
 
 impl Clock for WallClock {
     fn now(&self) -> SystemTime {

@@ -1,6 +1,9 @@
 //! One sitting after the other, each in its time. No I/O of its own.
 
-use super::{clock::Clock, schedule::Schedule};
+use super::{
+    clock::Clock,
+    schedule::{Schedule, Spread},
+};
 use crate::error::CliError;
 use iotbench_engine::StopSignal;
 use iotbench_report::{SessionEnd, SessionEntry, SessionsRecord};
@@ -29,7 +32,9 @@ pub(super) fn hold_all(
     clock: &dyn Clock,
     stop: &StopSignal,
 ) -> Result<(), CliError> {
-    let schedule = Schedule::of(record, clock.now());
+    let next = record.next().and_then(|place| record.entries.get(place)).map_or(1, |entry| entry.session);
+    let SessionsRecord { sessions, over_s, expected_s, ref began, .. } = *record;
+    let schedule = Schedule::of(Spread { sessions, over_s, expected_s, began }, next, clock.now());
     while let Some((place, entry)) = record.next().and_then(|place| Some((place, record.entries.get(place)?.clone()))) {
         if stop.requested().is_some() {
             break;

@@ -58,25 +58,27 @@ impl SessionsArguments {
     pub(crate) fn of_kept(sessions: u32) -> Self {
         Self { sessions: Some(sessions), ..Self::default() }
     }
+}
 
-    /// Checks that the sittings fit the time that they are spread over; each takes `expected_s`.
-    pub(super) fn check_time(&self, expected_s: f64) -> Result<(), CliError> {
-        let (Some(sessions), Some(over)) = (self.sessions, self.over) else { return Ok(()) };
-        if sessions < 2 {
-            return Err(CliError::usage(
-                "--over spreads several sittings: give --sessions 2 or more, or leave --over out",
-            ));
-        }
-        let needed_s = expected_s * f64::from(sessions);
-        if over.0.as_secs_f64() < needed_s {
-            return Err(CliError::usage(format!(
-                "--over {over} is too short for {sessions} sittings: the load of each may take {expected_s:.0} s, and of all \
-                 {needed_s:.0} s; give --over {}m or more, or fewer sittings",
-                (needed_s / 60.0).ceil()
-            )));
-        }
-        Ok(())
+/// Checks that so many sittings fit the time that they are spread over; each takes `expected_s`.
+pub(in crate::commands) fn check_time(
+    sessions: Option<u32>,
+    over: Option<Span>,
+    expected_s: f64,
+) -> Result<(), CliError> {
+    let (Some(sessions), Some(over)) = (sessions, over) else { return Ok(()) };
+    if sessions < 2 {
+        return Err(CliError::usage("--over spreads several sittings: give --sessions 2 or more, or leave --over out"));
     }
+    let needed_s = expected_s * f64::from(sessions);
+    if over.0.as_secs_f64() < needed_s {
+        return Err(CliError::usage(format!(
+            "--over {over} is too short for {sessions} sittings: the load of each may take {expected_s:.0} s, and of all \
+             {needed_s:.0} s; give --over {}m or more, or fewer sittings",
+            (needed_s / 60.0).ceil()
+        )));
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -87,13 +89,12 @@ mod tests {
     #[test]
     fn the_time_must_do_for_all_sittings() {
         let check = |sessions, over_s, expected_s| {
-            let over = Some(Span(Duration::from_secs(over_s)));
-            SessionsArguments { sessions: Some(sessions), over, resume: None }.check_time(expected_s)
+            check_time(Some(sessions), Some(Span(Duration::from_secs(over_s))), expected_s)
         };
         assert!(check(5, 1_000, 200.0).is_ok());
         let said = check(5, 999, 200.0).unwrap_err().to_string();
         assert!(said.contains("too short for 5 sittings") && said.contains("1000 s") && said.contains("17m"), "{said}");
         assert!(check(1, 1_000, 200.0).unwrap_err().to_string().contains("--sessions 2"));
-        assert!(SessionsArguments::of_kept(5).check_time(1e9).is_ok());
+        assert!(check_time(Some(5), None, 1e9).is_ok(), "one follows the other, as long as it takes");
     }
 }

@@ -137,6 +137,7 @@ fn what_has_no_answer_yet_has_waited_for_as_long_as_is_known() {
     let waiting = Counted { due: Due { all: 100, unoffered: 0, unanswered: 20 }, waited_ns: 4 * S, ..counted(0) };
     let figures = waiting.figures(&ramp, &plan, &measured(&[(80, Outcome::Ok, 0, 250 * MS)]));
     assert_eq!((figures.mean_response_ns, figures.mean_response_at_least_ns), (None, Some(1e9)));
+    assert_eq!(figures.mean_response_at_most_ns, None, "nobody knows how long the rest takes");
     assert_eq!((figures.load.started, figures.load.pending, figures.load.offered), (80, 20, 100));
     assert_eq!((figures.passed, figures.limit), (false, Some(Limit::Errors)), "they never had an answer");
     let longer = Counted { waited_ns: 5 * S, ..waiting };
@@ -145,14 +146,15 @@ fn what_has_no_answer_yet_has_waited_for_as_long_as_is_known() {
 
 /// What the client's own delay is a part of is told without it, as a bound.
 #[test]
-fn figures_that_are_ranges_are_told_as_what_they_are_at_least() {
+fn figures_that_are_ranges_are_told_from_what_they_are_at_least_to_what_they_are_at_most() {
     let (plan, ramp) = (planned(OPEN), ramp(Quantity::OperationsPerSecond));
     let of = |late_ns| {
         let figures = counted(2_000).figures(&ramp, &plan, &measured(&[(2_000, Outcome::Ok, late_ns, 300 * MS)]));
-        (figures.mean_response_ns, figures.mean_response_at_least_ns, figures.p99_response_ns.is_some())
+        let mean = (figures.mean_response_ns, figures.mean_response_at_least_ns, figures.mean_response_at_most_ns);
+        (mean, figures.p99_response_ns.is_some())
     };
-    assert_eq!(of(0), (Some(3e8), None, true));
-    assert_eq!(of(100 * MS), (None, Some(2e8), false));
+    assert_eq!(of(0), ((Some(3e8), None, None), true));
+    assert_eq!(of(100 * MS), ((None, Some(2e8), Some(3e8)), false));
 }
 
 /// 80 a second are offered and end; at the end 30 more were due, which no second counts.
