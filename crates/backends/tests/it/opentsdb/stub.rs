@@ -1,10 +1,10 @@
 //! Answers that a real server gives only in trouble, from a stub that gives them at once.
 
 use crate::{
-    harness::{answer, request_of},
-    opentsdb::server::{batch, open, table},
+    harness::{answer, request_of, request_to_open, text_of},
+    opentsdb::server::{backend, batch, open, table},
 };
-use iotbench_core::{Action, Applied, Cause, Database, Error};
+use iotbench_core::{Action, Applied, Cause, Database, Error, Settled};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use tokio::{io::AsyncWriteExt, net::TcpListener};
@@ -169,4 +169,81 @@ async fn a_server_that_keeps_what_is_deleted_is_refused() {
     let error = against(json!({}), &[answer("200 OK", &told.to_string())], create).await.0.unwrap_err();
     assert_eq!((error.cause, error.action), (Cause::Server, Action::Stop));
     assert!(error.message.contains("tsd.http.query.allow_delete"), "{error}");
+}
+
+/// A server with a table of run `r`, whose values it deletes some looks after it has answered that.
+struct Deleting {
+    /// So many looks still show a value.
+    unseen: u32,
+    looks: u32,
+    is_marked: bool,
+}
+
+impl Deleting {
+    fn answer(&mut self, asked: &str) -> String {
+        let (line, _) = asked.split_once(" HTTP/").unwrap();
+        match line.split_once("/api/").unwrap() {
+            ("GET ", path) if path.starts_with("annotation?") => {
+                let mark =
+                    json!({ "created_by": "iotbench 0.1.0", "table": "stub", "run_id": "r", "fingerprint": "f" });
+                answer("200 OK", &json!({ "custom": mark }).to_string())
+            }
+            ("DELETE ", path) if path.starts_with("annotation?") => {
+                self.is_marked = false;
+                answer("204 No Content", "")
+            }
+            ("DELETE ", _) => answer("200 OK", "[]"),
+            ("GET ", path) if path.starts_with("suggest?") => answer("200 OK", r#"["iotbench_stub.a"]"#),
+            ("POST ", path) if path.starts_with("put?") => all_taken(1),
+            ("POST ", path) if path.starts_with("query?") => {
+                self.looks += 1;
+                let left = self.unseen.checked_sub(1);
+                self.unseen = left.unwrap_or_default();
+                let series =
+                    json!({ "tags": { "device": "1" }, "query": { "index": 0 }, "dps": [[31_536_000_000_u64, 1]] });
+                answer("200 OK", &json!(left.map(|_| series).as_slice()).to_string())
+            }
+            _ => unreachable!("{asked}"),
+        }
+    }
+}
+
+/// Whoever asks for the next look waits before it: a database that is looked at without a pause is a load of its own.
+#[tokio::test]
+async fn what_is_not_deleted_yet_is_looked_at_once_and_then_once_each_time_it_is_asked_for() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap()).parse().unwrap();
+    let database = backend().open(request_to_open(&url, json!({}), table("stub", "r"))).unwrap();
+    let mut deleting = Deleting { unseen: 3, looks: 0, is_marked: true };
+    let client = async {
+        database.drop_created().await.unwrap();
+        for look in 1..=3 {
+            assert_eq!(database.proceed().await.unwrap(), if look < 3 { Settled::NotYet } else { Settled::Yes });
+        }
+        assert_eq!(database.proceed().await.unwrap(), Settled::Yes, "nothing is left to do");
+    };
+    // What waits for the queue has a connection of its own.
+    let serve = async {
+        let mut streams = vec![listener.accept().await.unwrap().0];
+        loop {
+            let last = streams.last_mut().unwrap();
+            tokio::select! {
+                next = listener.accept() => streams.push(next.unwrap().0),
+                Ok(()) = last.readable() => {
+                    let mut first = [0];
+                    if last.peek(&mut first).await.is_ok_and(|bytes| bytes > 0) {
+                        let asked = text_of(last).await;
+                        last.write_all(deleting.answer(&asked).as_bytes()).await.unwrap();
+                    } else {
+                        streams.pop();
+                    }
+                }
+            }
+        }
+    };
+    tokio::select! {
+        () = client => {}
+        () = serve => unreachable!("it serves for ever"),
+    }
+    assert_eq!((deleting.is_marked, deleting.looks), (false, 4), "three looks too early and one in time");
 }
