@@ -1,6 +1,39 @@
 //! Puts the rows of an answer into bounded chunks.
 
-use iotbench_core::{CHUNK_ROWS, Chunk, ComputedBy, Error, Reply, ReplyColumn, Sink, ValueType};
+use iotbench_core::{
+    CHUNK_ROWS, Cause, Chunk, ComputedBy, Counts, Error, Reply, ReplyColumn, Schema, SignalId, Sink, Value, ValueType,
+};
+
+/// The answer to a question about nothing, where the server works out answers.
+pub const NOTHING: Reply = Reply { rows: 0, bytes: 0, computed_by: ComputedBy::Server };
+/// The same where the client works them out.
+pub const NOTHING_BY_CLIENT: Reply = Reply { computed_by: ComputedBy::Client, ..NOTHING };
+
+/// The types of these signals.
+#[must_use]
+pub fn types(schema: &Schema, signals: &[SignalId]) -> Vec<ValueType> {
+    signals.iter().map(|&signal| schema.signals()[usize::from(signal)].value_type).collect()
+}
+
+/// Answers with counts.
+///
+/// # Errors
+/// Protocol for more than a column holds; the sink's own.
+pub fn counts_row(
+    Counts { points, values }: Counts,
+    bytes: u64,
+    computed_by: ComputedBy,
+    sink: &mut dyn Sink,
+) -> Result<Reply, Error> {
+    let mut answer = Answer::new(sink, [ValueType::I64; 2]);
+    answer.row(0, 0, |columns| {
+        columns.iter_mut().zip([points, values]).try_for_each(|(column, count)| {
+            let count = i64::try_from(count).map_err(|e| Error::new(Cause::Protocol, e))?;
+            column.push(Some(Value::I64(count)))
+        })
+    })?;
+    answer.finish(bytes, computed_by)
+}
 
 /// An answer under way: rows in, full chunks out to the sink.
 pub struct Answer<'a> {
@@ -47,7 +80,28 @@ impl<'a> Answer<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use iotbench_core::Value;
+
+    #[test]
+    fn counts_are_a_row_of_two_columns() {
+        let mut seen = Vec::new();
+        let mut sink = |chunk: &Chunk| {
+            let of = |column: &ReplyColumn| match column.get(0) {
+                Some(Value::I64(count)) => count,
+                other => panic!("{other:?}"),
+            };
+            seen.extend(chunk.columns.iter().map(of));
+            Ok(())
+        };
+        let counts = Counts { points: 3, values: 5 };
+        let reply = counts_row(counts, 7, ComputedBy::Client, &mut sink).unwrap();
+        assert_eq!(reply, Reply { rows: 1, bytes: 7, computed_by: ComputedBy::Client });
+        assert_eq!(seen, [3, 5]);
+        let beyond = Counts { points: u64::MAX, values: 0 };
+        assert_eq!(
+            counts_row(beyond, 0, ComputedBy::Server, &mut |_: &Chunk| Ok(())).unwrap_err().cause,
+            Cause::Protocol
+        );
+    }
 
     #[test]
     fn chunks_are_bounded_and_nothing_is_lost_between_them() {

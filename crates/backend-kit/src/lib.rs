@@ -3,6 +3,9 @@
 //! | question | answer | feature |
 //! |---|---|---|
 //! | what is refused before anything is sent? | [`refuse`] | |
+//! | what is ours, and what may be replaced or dropped? | [`ownership`] | |
+//! | how does work go on that waits for what becomes visible later? | [`looks`] | |
+//! | how is a marker written and read? | [`marker`] | |
 //! | how do rows become an answer in bounded chunks? | [`answer`] | |
 //! | how is a cell of a JSON answer a value of the schema? | [`cell`] | |
 //! | which times does a range hold, which second has a time? | [`span`], [`second`] | |
@@ -27,8 +30,11 @@ pub mod http;
 pub mod json;
 #[cfg(feature = "line_protocol")]
 pub mod line_protocol;
+pub mod looks;
+pub mod marker;
 #[cfg(feature = "metrics")]
 pub mod metrics;
+pub mod ownership;
 pub mod refuse;
 pub mod second;
 pub mod series;

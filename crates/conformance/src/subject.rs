@@ -7,7 +7,7 @@ use iotbench_core::{
 };
 use std::sync::Arc;
 
-use crate::compare::Rows;
+use crate::{compare::Rows, patient};
 
 /// What only the test of a backend knows: where its database is and how to look at it from outside.
 #[async_trait]
@@ -82,7 +82,7 @@ impl<'a> Subject<'a> {
     }
 
     pub(crate) fn open(&self, table: &TableSpec) -> Result<Session, Failure> {
-        let database = self.fixture.backend().open(self.fixture.request(table.clone()))?;
+        let database = patient(self.fixture.backend().open(self.fixture.request(table.clone()))?);
         Ok(Session { database, stores: self.capabilities().stores })
     }
 }

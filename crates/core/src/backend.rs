@@ -6,7 +6,7 @@ use crate::{
 };
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 /// Everything a backend needs to open a database.
 #[derive(Clone, Debug)]
@@ -119,6 +119,9 @@ pub struct OwnedObject {
     pub run_id: String,
 }
 
+/// The least time between two looks at what is not yet so.
+pub const LOOK_PAUSE: Duration = Duration::from_millis(50);
+
 /// How far a database has come with what it acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Settled {
@@ -153,6 +156,14 @@ pub trait Database: Send + Sync {
     /// this run's. False where there is none, and nothing was changed. Whether it holds what it should, the caller counts.
     async fn adopt(&self) -> Result<bool, Error> {
         Ok(false)
+    }
+
+    /// One look whether the database is ready for a change of what is ours ([`Database::create`], [`Database::adopt`],
+    /// [`Database::drop_created`], [`Database::drop_owned`]), and whether the last one is done; and what it takes to go on with
+    /// it. Whoever changes something looks before it and after it until this is not [`Settled::NotYet`], leaves [`LOOK_PAUSE`]
+    /// between two looks, and keeps the deadline.
+    async fn proceed(&self) -> Result<Settled, Error> {
+        Ok(Settled::Yes)
     }
 
     /// One flush or one look at how far the database is; the caller repeats it and keeps the deadline.

@@ -13,6 +13,7 @@
 mod agents;
 mod audit;
 mod ceiling;
+mod change;
 mod client;
 mod clock;
 mod connection;
@@ -67,6 +68,7 @@ pub use audit::{
     Stretch as AuditStretch, audit_again,
 };
 pub use ceiling::NullBackend;
+pub use change::changed;
 pub use client::{ClientLoad, Limitation, SeenLate};
 pub use criterion::{Criterion, CriterionError};
 pub use descriptors::{TooFewDescriptors, reserve_descriptors};

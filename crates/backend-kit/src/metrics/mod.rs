@@ -20,5 +20,5 @@ pub use names::{DEVICE, metric, prefix};
 pub use points::Take;
 pub use points::{Series, device_number, points};
 pub use queued::Queued;
-pub use rows::{Found, NOTHING, counts_row, one_point, push, types};
+pub use rows::{Found, one_point, push};
 pub use span::{NS_PER_MS, Span, ns};

@@ -3,11 +3,12 @@
 use super::{
     client::Client,
     config::Config,
-    marker,
+    marker::{self, Tables},
     read::{DatabusReader, count},
     write::DatabusWriter,
 };
 use async_trait::async_trait;
+use iotbench_backend_kit::ownership;
 use iotbench_core::{
     Acknowledgement, Counts, Database, Error, OwnedObject, Promise, PromiseLevel, PromiseSource, Reader, ServerFacts,
     Settled, TableSpec, Writer,
@@ -28,13 +29,17 @@ impl DatabusDatabase {
     async fn client(&self) -> Result<Client, Error> {
         Client::connect(&self.config.server).await
     }
+
+    async fn ours(&self) -> Result<Tables<'_>, Error> {
+        Ok(Tables { client: self.client().await?, database: &self.config.database, table: &self.table })
+    }
 }
 
 #[async_trait]
 impl Database for DatabusDatabase {
     /// It tells neither its version nor its settings: a look at the catalog tells whether it is there and takes the key.
     async fn ping(&self) -> Result<ServerFacts, Error> {
-        marker::owned(&mut self.client().await?).await?;
+        self.owned().await?;
         Ok(ServerFacts {
             product: "Databus".into(),
             version: "unknown: it does not tell".into(),
@@ -47,11 +52,11 @@ impl Database for DatabusDatabase {
     }
 
     async fn create(&self) -> Result<(), Error> {
-        marker::create(&mut self.client().await?, &self.config.database, &self.table).await
+        ownership::create(&mut self.ours().await?).await
     }
 
     async fn adopt(&self) -> Result<bool, Error> {
-        marker::adopt(&mut self.client().await?, &self.table).await
+        Ok(ownership::adopt(&mut self.ours().await?).await?.is_some())
     }
 
     /// What was acknowledged is visible: a request is answered after its rows went to the store.
@@ -71,15 +76,15 @@ impl Database for DatabusDatabase {
     }
 
     async fn drop_created(&self) -> Result<(), Error> {
-        marker::drop_own(&mut self.client().await?, &self.table).await
+        ownership::drop_own(&mut self.ours().await?).await
     }
 
     async fn owned(&self) -> Result<Vec<OwnedObject>, Error> {
-        marker::owned(&mut self.client().await?).await
+        ownership::owned(&mut self.ours().await?).await
     }
 
     async fn drop_owned(&self, object: &OwnedObject) -> Result<(), Error> {
-        marker::drop_owned(&mut self.client().await?, object).await
+        ownership::drop_owned(&mut self.ours().await?, object).await
     }
 
     async fn writer(&self) -> Result<Box<dyn Writer>, Error> {

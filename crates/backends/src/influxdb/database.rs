@@ -4,13 +4,14 @@ use super::{
     client::Client,
     config::{Config, Datagram, Transport},
     diagnostics::{Part, disk_bytes, parts},
-    marker,
+    marker::{self, Measurements},
     promise::{acknowledgement, promise},
     read::{InfluxReader, count},
-    settle::{Datagrams, rest},
+    settle::Datagrams,
     write::{UdpWriter, over_http},
 };
 use async_trait::async_trait;
+use iotbench_backend_kit::ownership;
 use iotbench_core::{
     Action, Cause, Counts, Database, Error, OwnedObject, Reader, ServerFacts, Settled, TableSpec, Writer,
 };
@@ -32,13 +33,8 @@ impl InfluxDatabase {
         Client::connect(&self.config.server, &self.config.database).await
     }
 
-    /// A client for changes: what is on its way in datagrams arrives before them.
-    async fn client_after_datagrams(&self) -> Result<Client, Error> {
-        let mut client = self.client().await?;
-        if let Transport::Udp { port, .. } = &self.config.transport {
-            rest(&mut client, *port).await?;
-        }
-        Ok(client)
+    async fn ours(&self) -> Result<Measurements<'_>, Error> {
+        Ok(Measurements { client: self.client().await?, database: &self.config.database, table: &self.table })
     }
 
     /// Counts the datagrams of this run from here on.
@@ -94,18 +90,26 @@ impl Database for InfluxDatabase {
     }
 
     async fn create(&self) -> Result<(), Error> {
-        let mut client = self.client_after_datagrams().await?;
-        marker::create(&mut client, &self.config.database, &self.table).await?;
-        self.begin_datagrams(&mut client).await
+        let mut ours = self.ours().await?;
+        ownership::create(&mut ours).await?;
+        self.begin_datagrams(&mut ours.client).await
     }
 
     async fn adopt(&self) -> Result<bool, Error> {
-        let mut client = self.client_after_datagrams().await?;
-        let is_adopted = marker::adopt(&mut client, &self.config.database, &self.table).await?;
+        let mut ours = self.ours().await?;
+        let is_adopted = ownership::adopt(&mut ours).await?.is_some();
         if is_adopted {
-            self.begin_datagrams(&mut client).await?;
+            self.begin_datagrams(&mut ours.client).await?;
         }
         Ok(is_adopted)
+    }
+
+    /// What is on its way in datagrams arrives before a change.
+    async fn proceed(&self) -> Result<Settled, Error> {
+        match &self.config.transport {
+            Transport::Http { .. } => Ok(Settled::Yes),
+            Transport::Udp { port, .. } => self.datagrams.rest(&mut self.client().await?, *port).await,
+        }
     }
 
     /// What was acknowledged over HTTP is visible. Over UDP this is a look at how far the listener is.
@@ -127,15 +131,15 @@ impl Database for InfluxDatabase {
     }
 
     async fn drop_created(&self) -> Result<(), Error> {
-        marker::drop_own(&mut self.client_after_datagrams().await?, &self.config.database, &self.table).await
+        ownership::drop_own(&mut self.ours().await?).await
     }
 
     async fn owned(&self) -> Result<Vec<OwnedObject>, Error> {
-        marker::owned(&mut self.client().await?, &self.config.database).await
+        ownership::owned(&mut self.ours().await?).await
     }
 
     async fn drop_owned(&self, object: &OwnedObject) -> Result<(), Error> {
-        marker::drop_owned(&mut self.client_after_datagrams().await?, &self.config.database, object).await
+        ownership::drop_owned(&mut self.ours().await?, object).await
     }
 
     async fn writer(&self) -> Result<Box<dyn Writer>, Error> {

@@ -6,13 +6,15 @@ use super::{
     client::Client,
     influxql::{quoted, text},
 };
+use iotbench_backend_kit::{
+    marker::{self, CREATED_BY},
+    ownership::{Found, Owned, Ownership},
+};
 use iotbench_core::{Cause, Error, Marker, Name, OwnedObject, TableSpec};
 use std::collections::{BTreeSet, HashMap};
 
 /// The measurement that names what is ours.
 pub(crate) const MARKER: &str = "iotbench_marker";
-const CREATED_BY: &str = concat!("iotbench ", env!("CARGO_PKG_VERSION"));
-const OURS: &str = "iotbench ";
 const DATABASE: &str = "database";
 const TABLE: &str = "table";
 /// The tag of a measurement's own mark, which no datapoint has.
@@ -22,8 +24,7 @@ const OWN_RUN: &str = "iotbench_run";
 
 /// What a database holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Contents {
-    exists: bool,
+pub(crate) struct Contents {
     measurements: BTreeSet<String>,
     /// We made the database itself.
     is_ours: bool,
@@ -56,41 +57,66 @@ fn not_ours(object: &str, way_out: &str) -> Error {
     Error::new(Cause::NotOurs, format!("{object} exists and does not carry our marker: {way_out}"))
 }
 
-/// Creates and marks a measurement in the place of an earlier one of ours, and the database where there is none.
-///
-/// # Errors
-/// [`Cause::NotOurs`] where the measurement, or all that is in the database, does not carry our marker.
-pub(crate) async fn create(client: &mut Client, database: &Name, table: &TableSpec) -> Result<(), Error> {
-    let mut found = look(client, database).await?;
-    found.refuse_foreign(database, &table.name)?;
-    if found.tables.contains_key(&table.name) {
-        remove(client, database, &found, &table.name).await?;
-        found = look(client, database).await?;
-    }
-    let mut marks = String::new();
-    if !found.exists {
-        client.ask(&format!("CREATE DATABASE {}", quoted(database.as_str())), |_| Ok(())).await?;
-        marks = mark(DATABASE, database, table);
-    }
-    client.write(marks + &mark(TABLE, &table.name, table) + &own_mark(table)).await
+/// The measurements of ours in a database.
+pub(crate) struct Measurements<'a> {
+    pub(crate) client: Client,
+    pub(crate) database: &'a Name,
+    pub(crate) table: &'a TableSpec,
 }
 
-/// Makes this run the owner of a measurement that an earlier run left, if it is there with the same fingerprint; else
-/// changes nothing. The marks are points of the same series and time: they take the place of the earlier ones.
-///
-/// # Errors
-/// The server's own; what does not carry our marker is left alone without an error.
-pub(crate) async fn adopt(client: &mut Client, database: &Name, table: &TableSpec) -> Result<bool, Error> {
-    let found = match look(client, database).await {
-        Err(e) if e.cause == Cause::NotOurs => return Ok(false),
-        found => found?,
-    };
-    let is_same = found.measurements.contains(table.name.as_str())
-        && found.tables.get(&table.name).is_some_and(|marker| marker.fingerprint == table.marker.fingerprint);
-    if is_same {
-        client.write(mark(TABLE, &table.name, table) + &own_mark(table)).await?;
+impl Ownership for Measurements<'_> {
+    type Handle = Contents;
+
+    fn own(&self) -> (&Name, &Marker) {
+        (&self.table.name, &self.table.marker)
     }
-    Ok(is_same)
+
+    async fn find(&mut self, name: &Name) -> Result<Found<Contents>, Error> {
+        let mut found = look(&mut self.client, self.database).await?;
+        if let Some(marker) = found.replaced.remove(name) {
+            let handle = Contents::default();
+            return Ok(Found::Replaced(Owned { marker, exists: true, handle }, replaced(name, "it is left as it is")));
+        }
+        Ok(match found.tables.get(name).cloned() {
+            Some(marker) => {
+                let exists = found.measurements.contains(name.as_str());
+                Found::Ours(Owned { marker, exists, handle: found })
+            }
+            None => found.refuse_foreign(self.database, name).map_or_else(Found::Foreign, |()| Found::Nothing),
+        })
+    }
+
+    /// The database as well, where there is none.
+    async fn make(&mut self, earlier: Option<Owned<Contents>>) -> Result<(), Error> {
+        let (database, table) = (self.database, self.table);
+        if let Some(earlier) = earlier {
+            remove(&mut self.client, database, &earlier.handle, &table.name).await?;
+        }
+        let mut marks = String::new();
+        if !names(&mut self.client, "SHOW DATABASES").await?.contains(database.as_str()) {
+            self.client.ask(&format!("CREATE DATABASE {}", quoted(database.as_str())), |_| Ok(())).await?;
+            marks = mark(DATABASE, database, table);
+        }
+        self.client.write(marks + &mark(TABLE, &table.name, table) + &own_mark(table)).await
+    }
+
+    /// The marks are points of the same series and time: they take the place of the earlier ones.
+    async fn take_over(&mut self, _: Owned<Contents>) -> Result<bool, Error> {
+        self.client.write(mark(TABLE, &self.table.name, self.table) + &own_mark(self.table)).await.map(|()| true)
+    }
+
+    async fn remove(&mut self, name: &Name, object: Owned<Contents>) -> Result<(), Error> {
+        remove(&mut self.client, self.database, &object.handle, name).await
+    }
+
+    async fn forget(&mut self, name: &Name) -> Result<(), Error> {
+        forget(&mut self.client, name).await
+    }
+
+    async fn list(&mut self) -> Result<Vec<OwnedObject>, Error> {
+        let tables = look(&mut self.client, self.database).await?.tables.into_iter();
+        Ok(tables.map(|(name, marker)| OwnedObject { name, run_id: marker.run_id }).collect())
+    }
 }
 
 /// The condition that leaves out a measurement's own mark.
@@ -116,22 +142,6 @@ fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', " ")
 }
 
-/// Drops the measurement that this run made, if it is there; everything else is left alone.
-///
-/// # Errors
-/// [`Cause::NotOurs`] where another has taken its place.
-pub(crate) async fn drop_own(client: &mut Client, database: &Name, table: &TableSpec) -> Result<(), Error> {
-    let found = look(client, database).await?;
-    let is_of_run = |marker: &Marker| marker.run_id == table.marker.run_id;
-    if found.tables.get(&table.name).is_some_and(is_of_run) {
-        remove(client, database, &found, &table.name).await?;
-    } else if found.replaced.get(&table.name).is_some_and(is_of_run) {
-        forget(client, &table.name).await?;
-        return Err(replaced(&table.name, "it is left as it is"));
-    }
-    Ok(())
-}
-
 /// Refuses a measurement that is not there, or no longer ours, whichever run made it.
 ///
 /// # Errors
@@ -153,28 +163,6 @@ fn replaced(table: &Name, what_then: &str) -> Error {
          {what_then}"
     );
     Error::new(Cause::NotOurs, message)
-}
-
-/// Our measurements of all runs, by name.
-pub(crate) async fn owned(client: &mut Client, database: &Name) -> Result<Vec<OwnedObject>, Error> {
-    let tables = look(client, database).await?.tables;
-    let mut objects: Vec<_> =
-        tables.into_iter().map(|(name, marker)| OwnedObject { name, run_id: marker.run_id }).collect();
-    objects.sort_unstable_by(|a, b| a.name.as_str().cmp(b.name.as_str()));
-    Ok(objects)
-}
-
-/// Drops a measurement if it still carries the marker of that run.
-///
-/// # Errors
-/// [`Cause::NotOurs`] where it does not.
-pub(crate) async fn drop_owned(client: &mut Client, database: &Name, object: &OwnedObject) -> Result<(), Error> {
-    let found = look(client, database).await?;
-    if found.tables.get(&object.name).is_none_or(|marker| marker.run_id != object.run_id) {
-        let message = format!("{} does not carry the marker of run {}", object.name, object.run_id);
-        return Err(Error::new(Cause::NotOurs, message));
-    }
-    remove(client, database, &found, &object.name).await
 }
 
 /// Drops the whole database where it is ours and holds nothing else: that frees its disk at once, while a dropped
@@ -225,7 +213,7 @@ async fn look(client: &mut Client, database: &Name) -> Result<Contents, Error> {
         !measurements.contains(name.as_str()) || own_marks.get(name.as_str()).is_some_and(|own| *own == marker.run_id)
     };
     let (tables, replaced) = listed.into_iter().partition(|(name, marker)| is_ours_still(name, marker));
-    Ok(Contents { exists: true, measurements, is_ours, tables, replaced })
+    Ok(Contents { measurements, is_ours, tables, replaced })
 }
 
 /// The runs whose marks these measurements hold themselves.
@@ -261,10 +249,10 @@ async fn marks(client: &mut Client, database: &Name) -> Result<(bool, HashMap<Na
                 let [_, kind, name, run_id, fingerprint, created_by] = row else { continue };
                 let name = name.text().and_then(|name| Name::new(name).ok());
                 match (kind.text(), name, run_id.text(), created_by.text()) {
-                    (Some(DATABASE), Some(name), Some(_), Some(by)) if by.starts_with(OURS) => {
+                    (Some(DATABASE), Some(name), Some(_), Some(by)) if marker::is_ours(by) => {
                         is_ours |= name == *database;
                     }
-                    (Some(TABLE), Some(name), Some(run_id), Some(by)) if by.starts_with(OURS) => {
+                    (Some(TABLE), Some(name), Some(run_id), Some(by)) if marker::is_ours(by) => {
                         let fingerprint = fingerprint.text().unwrap_or_default().to_owned();
                         tables.insert(name, Marker { run_id: run_id.to_owned(), fingerprint });
                     }
@@ -291,7 +279,6 @@ mod tests {
 
     fn contents(is_ours: bool, measurements: &[&str], tables: &[&str]) -> Contents {
         Contents {
-            exists: true,
             is_ours,
             measurements: measurements.iter().map(ToString::to_string).collect(),
             tables: tables.iter().map(|table| (name(table), marker())).collect(),

@@ -4,23 +4,34 @@ use super::{
     client::Client,
     diagnostics::{Part, figure, parts},
 };
-use iotbench_core::{Cause, Error, Settled};
-use std::sync::{
-    Mutex, PoisonError,
-    atomic::{AtomicU64, Ordering},
+use iotbench_core::{Cause, Error, LOOK_PAUSE, Settled};
+use std::{
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
 };
 
 /// So many looks in a row that find nothing new and nothing waiting mean that nothing more comes.
 const QUIET_LOOKS: u32 = 10;
-/// A listener that failed to write some of its points never comes to rest: so many looks are enough. Each is a round
-/// trip, so that together they take longer than the listener holds points back (1 s by default).
-const MOST_LOOKS: u32 = 3000;
+/// A listener that failed to write some of its points holds them for ever: so long it is looked at, twice as long as it
+/// holds points back by default.
+const MOST_HELD: Duration = Duration::from_secs(2);
 
 /// What was sent to the listener, and how far it has come with it.
 #[derive(Debug, Default)]
 pub(crate) struct Datagrams {
     lines_sent: AtomicU64,
     progress: Mutex<Progress>,
+    resting: Mutex<Resting>,
+}
+
+/// Since when the listener has stood still.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Resting {
+    last: Listener,
+    still_looks: u32,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -61,19 +72,25 @@ impl Datagrams {
         let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(progress.note(listener, sent))
     }
+
+    /// One look whether the listener rests: a point that it writes after its measurement was dropped would make that anew,
+    /// without our marker.
+    pub(crate) async fn rest(&self, client: &mut Client, port: u16) -> Result<Settled, Error> {
+        let Some(listener) = look(client, port).await? else { return Ok(Settled::Yes) };
+        Ok(self.resting.lock().unwrap_or_else(PoisonError::into_inner).note(listener))
+    }
 }
 
-/// Looks until the listener rests: a point that it writes after its measurement was dropped would make that anew,
-/// without our marker.
-pub(crate) async fn rest(client: &mut Client, port: u16) -> Result<(), Error> {
-    let mut progress = Progress::default();
-    for _ in 0..MOST_LOOKS {
-        match look(client, port).await? {
-            Some(listener) if progress.note(listener, u64::MAX) == Settled::NotYet => {}
-            _ => break,
-        }
+impl Resting {
+    fn note(&mut self, listener: Listener) -> Settled {
+        self.still_looks = if listener == self.last { self.still_looks.saturating_add(1) } else { 0 };
+        self.last = listener;
+        let is_enough = match listener.received > listener.written {
+            true => LOOK_PAUSE.saturating_mul(self.still_looks) >= MOST_HELD,
+            false => self.still_looks >= QUIET_LOOKS,
+        };
+        if is_enough { Settled::Yes } else { Settled::NotYet }
     }
-    Ok(())
 }
 
 impl Progress {
@@ -124,6 +141,21 @@ mod tests {
         }
         assert_eq!(progress.note(at(115, 110), 11), Settled::CannotTell);
         assert_eq!(progress.note(at(116, 110), 11), Settled::NotYet, "one is still waiting");
+    }
+
+    #[test]
+    fn the_listener_rests_once_it_stands_still_with_nothing_held_back_or_for_long() {
+        let looks_until_rest = |resting: &mut Resting, listener| {
+            (1_u32..).find(|_| resting.note(listener) == Settled::Yes).unwrap_or_default()
+        };
+        let mut resting = Resting::default();
+        let written = Listener { received: 5, written: 5 };
+        assert_eq!(looks_until_rest(&mut resting, written), 1 + QUIET_LOOKS);
+        assert_eq!(looks_until_rest(&mut resting, written), 1, "and it still does");
+        let held = Listener { received: 9, written: 5 };
+        let looks = looks_until_rest(&mut resting, held);
+        assert_eq!(LOOK_PAUSE * (looks - 1), MOST_HELD, "{looks} looks");
+        assert_eq!(resting.note(Listener { received: 9, written: 9 }), Settled::NotYet, "it has moved");
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use super::by_crate;
 use super::{
     api::{Api, escaped, improper},
-    bucket,
+    bucket::{self, Buckets},
     config::{Client as WhoSpeaks, Config, Language},
     error,
     read::FluxReader,
@@ -18,6 +18,7 @@ use async_trait::async_trait;
 use iotbench_backend_kit::{
     http::connection::uri,
     line_protocol::{Encoder, HttpWriter},
+    ownership,
 };
 use iotbench_core::{
     Acknowledgement, Action, Cause, Counts, Database, Error, Name, OwnedObject, Promise, PromiseLevel, PromiseSource,
@@ -40,6 +41,11 @@ impl Influx2Database {
 
     async fn api(&self) -> Result<Api<'_>, Error> {
         Api::connect(&self.config.server).await
+    }
+
+    async fn ours(&self) -> Result<Buckets<'_>, Error> {
+        let (api, marker) = (self.api().await?, &self.table.marker);
+        Ok(Buckets { api, config: &self.config, bucket: &self.bucket, marker })
     }
 
     /// The bucket as InfluxQL sees it: a database of the same name.
@@ -77,11 +83,11 @@ impl Database for Influx2Database {
     }
 
     async fn create(&self) -> Result<(), Error> {
-        bucket::create(&mut self.api().await?, &self.config, &self.bucket, &self.table).await
+        ownership::create(&mut self.ours().await?).await
     }
 
     async fn adopt(&self) -> Result<bool, Error> {
-        bucket::adopt(&mut self.api().await?, &self.config, &self.bucket, &self.table).await
+        Ok(ownership::adopt(&mut self.ours().await?).await?.is_some())
     }
 
     /// What was acknowledged is visible.
@@ -100,15 +106,15 @@ impl Database for Influx2Database {
     }
 
     async fn drop_created(&self) -> Result<(), Error> {
-        bucket::drop_own(&mut self.api().await?, &self.config, &self.bucket, &self.table.marker.run_id).await
+        ownership::drop_own(&mut self.ours().await?).await
     }
 
     async fn owned(&self) -> Result<Vec<OwnedObject>, Error> {
-        bucket::owned(&mut self.api().await?, &self.config).await
+        ownership::owned(&mut self.ours().await?).await
     }
 
     async fn drop_owned(&self, object: &OwnedObject) -> Result<(), Error> {
-        bucket::drop_owned(&mut self.api().await?, &self.config, object).await
+        ownership::drop_owned(&mut self.ours().await?, object).await
     }
 
     async fn writer(&self) -> Result<Box<dyn Writer>, Error> {

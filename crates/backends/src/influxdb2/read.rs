@@ -12,7 +12,7 @@ use super::{
 use async_trait::async_trait;
 use hyper::{StatusCode, Uri, body::Bytes};
 use iotbench_backend_kit::{
-    answer::Answer,
+    answer::{Answer, NOTHING, counts_row},
     http::{
         Connection, Content,
         connection::{given_up, uri},
@@ -23,8 +23,8 @@ use iotbench_backend_kit::{
     span::Span,
 };
 use iotbench_core::{
-    Aggregate, Cause, ComputedBy, Counts, Devices, Direction, Error, Name, Query, Reader, Reply, ReplyColumn, SignalId,
-    Sink, TableSpec, TimeRange, Value, ValueType,
+    Aggregate, ComputedBy, Counts, Devices, Direction, Error, Name, Query, Reader, Reply, ReplyColumn, SignalId, Sink,
+    TableSpec, TimeRange, Value, ValueType,
 };
 use std::{collections::BTreeMap, ops::Bound, slice::from_ref, sync::Arc};
 
@@ -61,9 +61,6 @@ impl Asker {
         }
     }
 }
-
-/// What is known to be nothing without asking.
-const NOTHING: Reply = Reply { rows: 0, bytes: 0, computed_by: ComputedBy::Server };
 
 impl FluxReader {
     pub(crate) async fn connect(config: &Config, bucket: Name, table: Arc<TableSpec>) -> Result<Self, Error> {
@@ -226,14 +223,7 @@ impl FluxReader {
         };
         let bytes = self.ask(&flux.count(), take).await?;
         let counts = Counts { points: points_of.values().sum(), values };
-        let mut answer = Answer::new(sink, [ValueType::I64; 2]);
-        answer.row(0, 0, |columns| {
-            columns.iter_mut().zip([counts.points, counts.values]).try_for_each(|(column, count)| {
-                let count = i64::try_from(count).map_err(|e| Error::new(Cause::Protocol, e))?;
-                column.push(Some(Value::I64(count)))
-            })
-        })?;
-        answer.finish(bytes, ComputedBy::Server)
+        counts_row(counts, bytes, ComputedBy::Server, sink)
     }
 }
 

@@ -3,13 +3,16 @@
 use super::{
     client::Client,
     config::{Config, Node, Store, Transport},
-    marker,
+    marker::{self, Tables},
     promise::{acknowledgement, promise},
     read::{KairosReader, count},
     write::{HttpWriter, TelnetWriter},
 };
 use async_trait::async_trait;
-use iotbench_backend_kit::metrics::Queued;
+use iotbench_backend_kit::{
+    metrics::Queued,
+    ownership::{self, Changes},
+};
 use iotbench_core::{
     Action, Cause, Counts, Database, Error, OwnedObject, Reader, ServerFacts, Settled, TableSpec, Writer,
 };
@@ -26,20 +29,36 @@ const QUIET_LOOKS: u32 = 50;
 
 /// The servers, and the metrics on them that are ours.
 pub(crate) struct KairosDatabase {
-    config: Config,
+    config: Arc<Config>,
     table: Arc<TableSpec>,
     queued: Arc<Queued>,
+    changes: Changes,
     /// How many writers and readers there were: each next one is another server's.
     opened: AtomicUsize,
 }
 
 impl KairosDatabase {
     pub(crate) fn new(config: Config, table: TableSpec) -> Self {
-        Self { config, table: Arc::new(table), queued: Arc::new(Queued::new(QUIET_LOOKS)), opened: AtomicUsize::new(0) }
+        Self {
+            config: Arc::new(config),
+            table: Arc::new(table),
+            queued: Arc::new(Queued::new(QUIET_LOOKS)),
+            changes: Changes::default(),
+            opened: AtomicUsize::new(0),
+        }
     }
 
     async fn client(&self) -> Result<Client, Error> {
         Client::of_any(&self.config.nodes).await
+    }
+
+    /// What is ours, for calls that outlive this one.
+    fn ours(&self) -> impl Future<Output = Result<Tables, Error>> + Send + use<> {
+        let (config, table, looks) = (Arc::clone(&self.config), Arc::clone(&self.table), self.changes.looks());
+        async move {
+            let client = Client::of_any(&config.nodes).await?;
+            Ok(Tables { config, client, table, looks })
+        }
     }
 
     fn next_node(&self) -> &Node {
@@ -63,7 +82,7 @@ impl Database for KairosDatabase {
                 return Err(Error::new(Cause::Server, message).action(Action::Stop));
             }
         }
-        let &Config { transport, store, .. } = &self.config;
+        let &Config { transport, store, .. } = &*self.config;
         Ok(ServerFacts {
             product: "KairosDB".into(),
             version,
@@ -76,18 +95,21 @@ impl Database for KairosDatabase {
     }
 
     async fn create(&self) -> Result<(), Error> {
-        marker::create(&self.config.nodes, &mut self.client().await?, &self.table).await?;
+        self.changes.create(self.ours()).await?;
         self.queued.begin(0);
         Ok(())
     }
 
     async fn adopt(&self) -> Result<bool, Error> {
-        let mut client = self.client().await?;
-        let is_adopted = marker::adopt(&mut client, &self.table).await?;
+        let is_adopted = self.changes.adopt(self.ours()).await?;
         if is_adopted {
-            self.queued.begin(self.counts(&mut client).await?.values);
+            self.queued.begin(self.counts(&mut self.client().await?).await?.values);
         }
         Ok(is_adopted)
+    }
+
+    async fn proceed(&self) -> Result<Settled, Error> {
+        self.changes.proceed().await
     }
 
     async fn settle(&self) -> Result<Settled, Error> {
@@ -107,15 +129,15 @@ impl Database for KairosDatabase {
     }
 
     async fn drop_created(&self) -> Result<(), Error> {
-        marker::drop_own(&self.config.nodes, &mut self.client().await?, &self.table).await
+        self.changes.drop_own(self.ours()).await
     }
 
     async fn owned(&self) -> Result<Vec<OwnedObject>, Error> {
-        marker::owned(&mut self.client().await?).await
+        ownership::owned(&mut self.ours().await?).await
     }
 
     async fn drop_owned(&self, object: &OwnedObject) -> Result<(), Error> {
-        marker::drop_owned(&self.config.nodes, &mut self.client().await?, object).await
+        self.changes.drop_owned(self.ours(), object).await
     }
 
     async fn writer(&self) -> Result<Box<dyn Writer>, Error> {

@@ -1,75 +1,92 @@
 //! What is ours: a metric `iotbench_marker.TABLE` for each table, whose one value names the run. A server has no databases:
 //! only metrics whose names begin as ours do, and whose table has this mark, are ever deleted.
 //!
-//! A value that was acknowledged is visible later, and so is a mark: who writes one waits for it, look by look. A second
+//! A value that was acknowledged is visible later, and so is a mark: who writes one goes on once it is, look by look. A second
 //! value of that metric is a *fence*: when it is visible, what was queued before it on that server is stored.
 
 use super::{
     client::{Client, of_table},
-    config::Node,
+    config::{Config, Node},
     names::{OBJECT, marker, markers},
     question::question_about,
 };
-use iotbench_backend_kit::metrics::{Cell, prefix};
+use iotbench_backend_kit::{
+    looks::Looks,
+    marker::{self, Mark},
+    metrics::{Cell, prefix},
+    ownership::{Found, Owned, Ownership},
+};
 use iotbench_core::{Action, Cause, Error, Marker, Name, OwnedObject, TableSpec};
-use serde::{Deserialize, Serialize};
 use serde_json::json;
+use std::sync::Arc;
 
 /// The times of the two values of a marker.
 const MARK_MS: i64 = 0;
 const FENCE_MS: i64 = 1;
-/// So many looks are enough for a queue that moves: each is a round trip.
-const MOST_LOOKS: u32 = 20_000;
 /// So often a metric is deleted again.
 const MOST_REPEATS: u32 = 5;
-const OURS: &str = "iotbench ";
-const CREATED_BY: &str = concat!("iotbench ", env!("CARGO_PKG_VERSION"));
-
-/// A mark as it is stored.
-#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Mark {
-    created_by: String,
-    run_id: String,
-    fingerprint: String,
-}
 
 /// The two values of a marker.
 #[derive(Debug, Default)]
-struct Found {
-    mark: Option<Mark>,
+struct Values {
+    mark: Option<Marker>,
     fence: i64,
 }
 
-/// Marks a new table in the place of an earlier one of ours, and waits until the mark is visible.
-///
-/// # Errors
-/// [`Cause::NotOurs`] where there are metrics of its names without our mark.
-pub(crate) async fn create(nodes: &[Node], client: &mut Client, table: &TableSpec) -> Result<(), Error> {
-    if look(client, &table.name).await?.mark.is_some() {
-        remove(nodes, &table.name).await?;
-        return put_mark(&mut Client::of_any(nodes).await?, table).await;
-    }
-    if !client.metrics(&prefix(&table.name)).await?.is_empty() {
-        let message = format!("{} exist without our marker: choose another table name", of_table(&table.name));
-        return Err(Error::new(Cause::NotOurs, message));
-    }
-    put_mark(client, table).await
+/// The tables of ours on servers over one store.
+pub(crate) struct Tables {
+    pub(crate) config: Arc<Config>,
+    pub(crate) client: Client,
+    pub(crate) table: Arc<TableSpec>,
+    pub(crate) looks: Looks,
 }
 
-/// Makes this run the owner of a table that an earlier run left with the same fingerprint; else changes nothing.
-pub(crate) async fn adopt(client: &mut Client, table: &TableSpec) -> Result<bool, Error> {
-    let is_same = look(client, &table.name).await?.mark.is_some_and(|m| m.fingerprint == table.marker.fingerprint);
-    if is_same {
-        put_mark(client, table).await?;
-    }
-    Ok(is_same)
-}
+impl Ownership for Tables {
+    type Handle = ();
 
-/// Deletes the table if this run made it; everything else is left alone.
-pub(crate) async fn drop_own(nodes: &[Node], client: &mut Client, table: &TableSpec) -> Result<(), Error> {
-    match look(client, &table.name).await?.mark {
-        Some(mark) if mark.run_id == table.marker.run_id => remove(nodes, &table.name).await,
-        _ => Ok(()),
+    fn own(&self) -> (&Name, &Marker) {
+        (&self.table.name, &self.table.marker)
+    }
+
+    async fn find(&mut self, name: &Name) -> Result<Found, Error> {
+        let mark = look(&mut self.client, name).await?.mark;
+        Ok(mark.map_or(Found::Nothing, |marker| Found::Ours(Owned { marker, exists: true, handle: () })))
+    }
+
+    /// It is made once its mark is visible.
+    async fn make(&mut self, earlier: Option<Owned>) -> Result<(), Error> {
+        let name = &self.table.name;
+        if earlier.is_some() {
+            remove(&self.config.nodes, name, &self.looks).await?;
+            self.client = Client::of_any(&self.config.nodes).await?;
+        } else if !self.client.metrics(&prefix(name)).await?.is_empty() {
+            let message = format!("{} exist without our marker: choose another table name", of_table(name));
+            return Err(Error::new(Cause::NotOurs, message));
+        }
+        put_mark(&mut self.client, &self.table, &self.looks).await
+    }
+
+    async fn take_over(&mut self, _: Owned) -> Result<bool, Error> {
+        put_mark(&mut self.client, &self.table, &self.looks).await.map(|()| true)
+    }
+
+    async fn remove(&mut self, name: &Name, _: Owned) -> Result<(), Error> {
+        remove(&self.config.nodes, name, &self.looks).await
+    }
+
+    async fn list(&mut self) -> Result<Vec<OwnedObject>, Error> {
+        let mut objects = Vec::new();
+        let markers = markers();
+        for metric in self.client.metrics(&markers).await? {
+            let Some(name) = metric.strip_prefix(&markers).and_then(|name| Name::new(name).ok()) else { continue };
+            match look(&mut self.client, &name).await {
+                Ok(values) => objects.extend(values.mark.map(|mark| OwnedObject { name, run_id: mark.run_id })),
+                // Somebody else's metric of such a name.
+                Err(e) if e.cause == Cause::NotOurs => {}
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(objects)
     }
 }
 
@@ -84,91 +101,63 @@ pub(crate) async fn check_exists(client: &mut Client, table: &Name) -> Result<()
     }
 }
 
-/// Our tables of all runs, by name.
-pub(crate) async fn owned(client: &mut Client) -> Result<Vec<OwnedObject>, Error> {
-    let mut objects = Vec::new();
-    let markers = markers();
-    for metric in client.metrics(&markers).await? {
-        let Some(name) = metric.strip_prefix(&markers).and_then(|name| Name::new(name).ok()) else { continue };
-        match look(client, &name).await {
-            Ok(Found { mark: Some(mark), .. }) => objects.push(OwnedObject { name, run_id: mark.run_id }),
-            Ok(_) => {}
-            // Somebody else's metric of such a name.
-            Err(e) if e.cause == Cause::NotOurs => {}
-            Err(e) => return Err(e),
-        }
-    }
-    objects.sort_unstable_by(|a, b| a.name.as_str().cmp(b.name.as_str()));
-    Ok(objects)
-}
-
-/// Deletes a table if it still carries the mark of that run.
-///
-/// # Errors
-/// [`Cause::NotOurs`] where it does not.
-pub(crate) async fn drop_owned(nodes: &[Node], client: &mut Client, object: &OwnedObject) -> Result<(), Error> {
-    if look(client, &object.name).await?.mark.is_none_or(|mark| mark.run_id != object.run_id) {
-        let message = format!("{} do not carry the marker of run {}", of_table(&object.name), object.run_id);
-        return Err(Error::new(Cause::NotOurs, message));
-    }
-    remove(nodes, &object.name).await
-}
-
 /// Deletes the metrics of a table that is ours, and its mark last: what is left half-way can be found again. Each step has a
 /// connection of its own: fences and deletions may take longer than a server leaves an idle one open.
-async fn remove(nodes: &[Node], table: &Name) -> Result<(), Error> {
+async fn remove(nodes: &[Node], table: &Name, looks: &Looks) -> Result<(), Error> {
     // What is still queued would come back after it was deleted. Each server has a queue of its own.
     for node in nodes {
-        put_fence(&mut Client::connect(&node.server).await?, table).await?;
+        put_fence(&mut Client::connect(&node.server).await?, table, looks).await?;
     }
     for prefix in [prefix(table), marker(table)] {
         for metric in Client::of_any(nodes).await?.metrics(&prefix).await? {
             // Each server remembers which series it has put into the index, and forgets them when it deletes them.
             for node in nodes {
-                delete(node, table, &metric).await?;
+                delete(node, table, &metric, looks).await?;
             }
         }
     }
-    wait_until(&mut Client::of_any(nodes).await?, table, |found| found.mark.is_none()).await
+    visible(&mut Client::of_any(nodes).await?, table, looks, |found| found.mark.is_none()).await
 }
 
 /// Deletes a metric on one server. What that stores at the same time may be in the way, as of a run that was killed: then its
 /// store refuses, and takes it once that is stored, which another fence tells.
-async fn delete(node: &Node, table: &Name, metric: &str) -> Result<(), Error> {
+async fn delete(node: &Node, table: &Name, metric: &str, looks: &Looks) -> Result<(), Error> {
     let mut repeats = 0;
     loop {
         match Client::connect(&node.server).await?.delete(metric).await {
             Err(error) if error.cause == Cause::Server && error.action != Action::Stop && repeats < MOST_REPEATS => {
                 repeats += 1;
-                put_fence(&mut Client::connect(&node.server).await?, table).await?;
+                put_fence(&mut Client::connect(&node.server).await?, table, looks).await?;
             }
             deleted => return deleted,
         }
     }
 }
 
-async fn put_mark(client: &mut Client, table: &TableSpec) -> Result<(), Error> {
-    let Marker { run_id, fingerprint } = table.marker.clone();
-    let mark = Mark { created_by: CREATED_BY.into(), run_id, fingerprint };
+async fn put_mark(client: &mut Client, table: &TableSpec, looks: &Looks) -> Result<(), Error> {
+    let mark = Mark::new(&table.marker, marker::Nothing {});
     let text = serde_json::to_string(&mark).map_err(|e| Error::new(Cause::Client, e))?;
     client.write(value(&table.name, MARK_MS, &text)).await?;
-    wait_until(client, &table.name, |found| found.mark.as_ref() == Some(&mark)).await
+    visible(client, &table.name, looks, |found| found.mark.as_ref() == Some(&table.marker)).await
 }
 
-async fn put_fence(client: &mut Client, table: &Name) -> Result<(), Error> {
+async fn put_fence(client: &mut Client, table: &Name, looks: &Looks) -> Result<(), Error> {
     let fence = look(client, table).await?.fence + 1;
     client.write(value(table, FENCE_MS, &fence.to_string())).await?;
-    wait_until(client, table, |found| found.fence == fence).await
+    visible(client, table, looks, |found| found.fence == fence).await
 }
 
-async fn wait_until(client: &mut Client, table: &Name, is_so: impl Fn(&Found) -> bool) -> Result<(), Error> {
-    for _ in 0..MOST_LOOKS {
-        if is_so(&look(client, table).await?) {
-            return Ok(());
-        }
+/// Looks until what was written is seen.
+async fn visible(
+    client: &mut Client,
+    table: &Name,
+    looks: &Looks,
+    is_so: impl Fn(&Values) -> bool,
+) -> Result<(), Error> {
+    while !is_so(&look(client, table).await?) {
+        looks.not_yet().await;
     }
-    let message = format!("what was acknowledged of {} is not visible after {MOST_LOOKS} looks", marker(table));
-    Err(Error::new(Cause::Server, message))
+    Ok(())
 }
 
 /// One value of a marker as it is written.
@@ -177,10 +166,10 @@ fn value(table: &Name, ms: i64, text: &str) -> String {
     json!([{ "name": marker(table), "type": "string", "timestamp": ms, "value": text, "tags": tags }]).to_string()
 }
 
-async fn look(client: &mut Client, table: &Name) -> Result<Found, Error> {
+async fn look(client: &mut Client, table: &Name) -> Result<Values, Error> {
     let (found, _) = client
         .ask(question_about(&marker(table)), |document| {
-            let mut found = Found::default();
+            let mut found = Values::default();
             for value in document.queries.iter().flat_map(|m| &m.results).flat_map(|group| &group.values) {
                 match (value.ms, &value.cell) {
                     (MARK_MS, Cell::Text(text)) => found.mark = Some(read_mark(table, text)?),
@@ -194,9 +183,9 @@ async fn look(client: &mut Client, table: &Name) -> Result<Found, Error> {
     Ok(found)
 }
 
-fn read_mark(table: &Name, text: &str) -> Result<Mark, Error> {
-    let mark: Result<Mark, _> = serde_json::from_str(text);
-    mark.ok().filter(|mark| mark.created_by.starts_with(OURS)).ok_or_else(|| not_ours(table))
+fn read_mark(table: &Name, text: &str) -> Result<Marker, Error> {
+    let mark = serde_json::from_str(text).ok().and_then(Mark::<marker::Nothing>::if_ours);
+    mark.map(|mark| mark.marker).ok_or_else(|| not_ours(table))
 }
 
 fn not_ours(table: &Name) -> Error {

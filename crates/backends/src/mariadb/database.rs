@@ -5,12 +5,13 @@ use super::{
     error::classify,
     facts::facts,
     layout::qualified,
-    marker,
+    marker::{self, Tables},
     read::{MariaDbReader, Place},
     server::{Server, execute, text_at},
     write::MariaDbWriter,
 };
 use async_trait::async_trait;
+use iotbench_backend_kit::ownership;
 use iotbench_core::{Cause, Counts, Database, Error, OwnedObject, Reader, ServerFacts, Settled, TableSpec, Writer};
 use sqlx::MySqlConnection;
 use std::sync::Arc;
@@ -38,6 +39,10 @@ impl MariaDbDatabase {
         Ok(MariaDbReader::new(connection, place))
     }
 
+    async fn ours(&self) -> Result<Tables<'_>, Error> {
+        Tables::connect(&self.server, &self.table).await
+    }
+
     /// Writes what the engine holds in memory of our table to its files.
     async fn flush(&self, connection: &mut MySqlConnection) -> Result<(), Error> {
         match self.server.config.engine {
@@ -59,11 +64,11 @@ impl Database for MariaDbDatabase {
     }
 
     async fn create(&self) -> Result<(), Error> {
-        marker::create(&self.server, &self.table).await
+        ownership::create(&mut self.ours().await?).await
     }
 
     async fn adopt(&self) -> Result<bool, Error> {
-        marker::adopt(&self.server, &self.table).await
+        Ok(ownership::adopt(&mut self.ours().await?).await?.is_some())
     }
 
     /// What the server has acknowledged is visible, but under bulk load, where nobody tells. This moves it from memory
@@ -95,19 +100,15 @@ impl Database for MariaDbDatabase {
     }
 
     async fn drop_created(&self) -> Result<(), Error> {
-        marker::drop_of_run(&self.server, &self.table.name, &self.table.marker.run_id).await.map(|_| ())
+        ownership::drop_own(&mut self.ours().await?).await
     }
 
     async fn owned(&self) -> Result<Vec<OwnedObject>, Error> {
-        marker::owned(&self.server).await
+        ownership::owned(&mut self.ours().await?).await
     }
 
     async fn drop_owned(&self, object: &OwnedObject) -> Result<(), Error> {
-        if marker::drop_of_run(&self.server, &object.name, &object.run_id).await? {
-            return Ok(());
-        }
-        let message = format!("{} does not carry our marker of run {}", object.name, object.run_id);
-        Err(Error::new(Cause::NotOurs, message))
+        ownership::drop_owned(&mut self.ours().await?, object).await
     }
 
     async fn writer(&self) -> Result<Box<dyn Writer>, Error> {

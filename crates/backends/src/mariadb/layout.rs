@@ -1,9 +1,7 @@
 //! The table and its index in each layout.
 
-use super::{
-    config::{Config, Indexes},
-    marker::comment,
-};
+use super::config::{Config, Indexes};
+use iotbench_backend_kit::marker::comment;
 use iotbench_core::{Layout, Schema, TableSpec, ValueType};
 
 /// Texts of at most this many bytes, in all columns together, stand in the row; longer ones beside it.

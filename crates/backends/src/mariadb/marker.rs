@@ -6,12 +6,13 @@ use super::{
     layout::{create_sql, index_name, qualified, quoted},
     server::{Server, execute, text_at},
 };
+use iotbench_backend_kit::{
+    marker::{comment, of_comment},
+    ownership::{Found, Owned, Ownership},
+};
 use iotbench_core::{Action, Cause, Error, Marker, Name, OwnedObject, TableSpec};
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use sqlx::MySqlConnection;
 
-/// What a comment may hold as it is: neither a quote nor a blank.
-const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.');
 /// Stands in the comment of a database that we created.
 const DATABASE_COMMENT: &str = "iotbench";
 /// Two runs neither create nor drop at the same time.
@@ -20,35 +21,86 @@ const LOCK: &str = "SELECT GET_LOCK('iotbench', 10)";
 /// MyRocks copies a table to change its comment, and a transaction may not lock as many rows as a table may have.
 const COPY_IN_PARTS: &str = "SET SESSION rocksdb_commit_in_the_middle = 1";
 
-/// The comment of a table of this marker.
-pub(crate) fn comment(marker: &Marker) -> String {
-    let run_id = utf8_percent_encode(&marker.run_id, ENCODED);
-    format!("iotbench run={run_id} fingerprint={}", utf8_percent_encode(&marker.fingerprint, ENCODED))
+/// The tables of ours in a database.
+pub(crate) struct Tables<'a> {
+    server: &'a Server,
+    connection: MySqlConnection,
+    table: &'a TableSpec,
 }
 
-/// The marker of a comment that [`comment`] wrote, and of no other.
-pub(crate) fn parse(text: &str) -> Option<Marker> {
-    let (run_id, fingerprint) = text.strip_prefix("iotbench run=")?.split_once(" fingerprint=")?;
-    let decoded = |part: &str| percent_decode_str(part).decode_utf8().ok().map(std::borrow::Cow::into_owned);
-    let marker = Marker { run_id: decoded(run_id)?, fingerprint: decoded(fingerprint)? };
-    (comment(&marker) == text).then_some(marker)
+impl<'a> Tables<'a> {
+    pub(crate) async fn connect(server: &'a Server, table: &'a TableSpec) -> Result<Self, Error> {
+        Ok(Self { server, connection: server.connect().await?, table })
+    }
 }
 
-/// Creates and marks a table, in the place of an earlier one of ours.
-///
-/// # Errors
-/// [`Cause::NotOurs`] where something of its name does not carry our marker.
-pub(crate) async fn create(server: &Server, table: &TableSpec) -> Result<(), Error> {
-    let mut connection = server.connect().await?;
-    lock(&mut connection).await?;
-    let address = &server.address;
-    if address.is_default_database {
-        create_database(&mut connection, &address.database).await?;
+impl Ownership for Tables<'_> {
+    type Handle = ();
+
+    fn own(&self) -> (&Name, &Marker) {
+        (&self.table.name, &self.table.marker)
     }
-    if let Found::Ours(_) = find(&mut connection, &address.database, &table.name).await?.or_refuse(&table.name)? {
-        drop_table(&mut connection, &address.database, &table.name).await?;
+
+    async fn begin(&mut self) -> Result<(), Error> {
+        lock(&mut self.connection).await
     }
-    create_table(&mut connection, &address.database, table, &server.config).await
+
+    async fn find(&mut self, name: &Name) -> Result<Found, Error> {
+        let sql = "SELECT table_type, table_comment FROM information_schema.tables \
+                   WHERE table_schema = ? AND table_name = ?";
+        let query = sqlx::query(sql).bind(&self.server.address.database).bind(name.as_str());
+        let row = query.fetch_optional(&mut self.connection).await.map_err(|e| classify(&e))?;
+        let Some(row) = row else { return Ok(Found::Nothing) };
+        let kind = text_at(&row, 0)?.unwrap_or_default();
+        let marker = text_at(&row, 1)?.and_then(|comment| of_comment(&comment));
+        Ok(match marker.filter(|_| kind == "BASE TABLE") {
+            Some(marker) => Found::Ours(Owned { marker, exists: true, handle: () }),
+            None => Found::Foreign(not_ours(name, &kind.to_lowercase())),
+        })
+    }
+
+    async fn make(&mut self, earlier: Option<Owned>) -> Result<(), Error> {
+        let (connection, address) = (&mut self.connection, &self.server.address);
+        if address.is_default_database {
+            create_database(connection, &address.database).await?;
+        }
+        if earlier.is_some() {
+            drop_table(connection, &address.database, &self.table.name).await?;
+        }
+        create_table(connection, &address.database, self.table, &self.server.config).await
+    }
+
+    async fn take_over(&mut self, _: Owned) -> Result<bool, Error> {
+        if self.server.config.engine == Engine::MyRocks {
+            execute(&mut self.connection, COPY_IN_PARTS).await?;
+        }
+        let name = qualified(&self.server.address.database, self.table);
+        let mark = format!("ALTER TABLE {name} COMMENT='{}'", comment(&self.table.marker));
+        execute(&mut self.connection, &mark).await.map(|()| true)
+    }
+
+    /// Our database goes with the last of our tables.
+    async fn remove(&mut self, name: &Name, _: Owned) -> Result<(), Error> {
+        let address = &self.server.address;
+        drop_table(&mut self.connection, &address.database, name).await?;
+        if address.is_default_database {
+            drop_empty_database(&mut self.connection, &address.database).await?;
+        }
+        Ok(())
+    }
+
+    async fn list(&mut self) -> Result<Vec<OwnedObject>, Error> {
+        let sql = "SELECT table_name, table_comment FROM information_schema.tables \
+                   WHERE table_schema = ? AND table_type = 'BASE TABLE'";
+        let rows = sqlx::query(sql).bind(&self.server.address.database).fetch_all(&mut self.connection).await;
+        let mut owned = Vec::new();
+        for row in rows.map_err(|e| classify(&e))? {
+            let name = text_at(&row, 0)?.and_then(|name| Name::new(&name).ok());
+            let marker = text_at(&row, 1)?.and_then(|comment| of_comment(&comment));
+            owned.extend(name.zip(marker).map(|(name, marker)| OwnedObject { name, run_id: marker.run_id }));
+        }
+        Ok(owned)
+    }
 }
 
 async fn create_table(
@@ -61,95 +113,6 @@ async fn create_table(
         // Somebody else created it in the meantime.
         let is_there = e.message.starts_with("error 1050:");
         if is_there { not_ours(&table.name, "an object of that name") } else { e }
-    })
-}
-
-/// Makes this run the owner of a table that an earlier run left, if it is there with the same fingerprint; else changes
-/// nothing.
-///
-/// # Errors
-/// The server's own; what does not carry our marker is left alone without an error.
-pub(crate) async fn adopt(server: &Server, table: &TableSpec) -> Result<bool, Error> {
-    let mut connection = server.connect().await?;
-    lock(&mut connection).await?;
-    let database = &server.address.database;
-    let is_same = match find(&mut connection, database, &table.name).await? {
-        Found::Ours(marker) => marker.fingerprint == table.marker.fingerprint,
-        Found::Nothing | Found::Foreign(_) => false,
-    };
-    if is_same {
-        if server.config.engine == Engine::MyRocks {
-            execute(&mut connection, COPY_IN_PARTS).await?;
-        }
-        let mark = format!("ALTER TABLE {} COMMENT='{}'", qualified(database, table), comment(&table.marker));
-        execute(&mut connection, &mark).await?;
-    }
-    Ok(is_same)
-}
-
-/// Drops a table of the run with this marker, if it is there, and our database with the last of ours.
-///
-/// # Errors
-/// The server's own; a table of another owner or of another run is left alone without an error.
-pub(crate) async fn drop_of_run(server: &Server, name: &Name, run_id: &str) -> Result<bool, Error> {
-    let mut connection = server.connect().await?;
-    lock(&mut connection).await?;
-    let database = &server.address.database;
-    let is_of_run = match find(&mut connection, database, name).await? {
-        Found::Ours(marker) => marker.run_id == run_id,
-        Found::Nothing | Found::Foreign(_) => false,
-    };
-    if is_of_run {
-        drop_table(&mut connection, database, name).await?;
-        if server.address.is_default_database {
-            drop_empty_database(&mut connection, database).await?;
-        }
-    }
-    Ok(is_of_run)
-}
-
-/// The tables of a database that carry our marker.
-pub(crate) async fn owned(server: &Server) -> Result<Vec<OwnedObject>, Error> {
-    let mut connection = server.connect().await?;
-    let sql = "SELECT table_name, table_comment FROM information_schema.tables \
-               WHERE table_schema = ? AND table_type = 'BASE TABLE' ORDER BY table_name";
-    let rows = sqlx::query(sql).bind(&server.address.database).fetch_all(&mut connection).await;
-    let mut owned = Vec::new();
-    for row in rows.map_err(|e| classify(&e))? {
-        let name = text_at(&row, 0)?.and_then(|name| Name::new(&name).ok());
-        let marker = text_at(&row, 1)?.and_then(|comment| parse(&comment));
-        owned.extend(name.zip(marker).map(|(name, marker)| OwnedObject { name, run_id: marker.run_id }));
-    }
-    Ok(owned)
-}
-
-/// What there is under a table's name.
-enum Found {
-    Nothing,
-    Ours(Marker),
-    /// The kind of object.
-    Foreign(String),
-}
-
-impl Found {
-    fn or_refuse(self, name: &Name) -> Result<Self, Error> {
-        match self {
-            Self::Foreign(kind) => Err(not_ours(name, &kind)),
-            found => Ok(found),
-        }
-    }
-}
-
-async fn find(connection: &mut MySqlConnection, database: &str, name: &Name) -> Result<Found, Error> {
-    let sql = "SELECT table_type, table_comment FROM information_schema.tables \
-               WHERE table_schema = ? AND table_name = ?";
-    let row = sqlx::query(sql).bind(database).bind(name.as_str()).fetch_optional(connection).await;
-    let Some(row) = row.map_err(|e| classify(&e))? else { return Ok(Found::Nothing) };
-    let kind = text_at(&row, 0)?.unwrap_or_default();
-    let marker = text_at(&row, 1)?.and_then(|comment| parse(&comment));
-    Ok(match marker.filter(|_| kind == "BASE TABLE") {
-        Some(marker) => Found::Ours(marker),
-        None => Found::Foreign(kind.to_lowercase()),
     })
 }
 
@@ -223,38 +186,4 @@ async fn lock(connection: &mut MySqlConnection) -> Result<(), Error> {
         return Ok(());
     }
     Err(Error::new(Cause::Server, "another run holds the lock 'iotbench' of this server").action(Action::Stop))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn every_marker_comes_back_from_a_comment_that_needs_no_quoting(run_id in any::<String>(), print in any::<String>()) {
-            let marker = Marker { run_id, fingerprint: print };
-            let text = comment(&marker);
-            prop_assert!(text.bytes().all(|b| b.is_ascii_alphanumeric() || b" =%-_.".contains(&b)), "{}", text);
-            prop_assert_eq!(parse(&text), Some(marker));
-        }
-    }
-
-    #[test]
-    fn what_we_did_not_write_is_no_marker() {
-        for text in [
-            "",
-            "iotbench",
-            "iotbench run=a",
-            "iotbench run=a fingerprint=b ",
-            "iotbench run=a b fingerprint=c",
-            "Iotbench run=a fingerprint=b",
-            "iotbench run=%61 fingerprint=b",
-            "iotbench run=a fingerprint=b c",
-            "a table for iotbench run=a fingerprint=b",
-        ] {
-            assert_eq!(parse(text), None, "{text}");
-        }
-        assert!(parse("iotbench run=a fingerprint=b").is_some());
-    }
 }

@@ -1,10 +1,17 @@
 //! The control plane of a MongoDB database.
 
 use super::{
-    clients::Clients, config::Config, error::classify, facts, layout::Table, ownership, read::MongoReader,
+    clients::Clients,
+    config::Config,
+    error::classify,
+    facts,
+    layout::Table,
+    ownership::{self as own, Collections},
+    read::MongoReader,
     write::MongoWriter,
 };
 use async_trait::async_trait;
+use iotbench_backend_kit::ownership;
 use iotbench_core::{Cause, Counts, Database, Error, OwnedObject, Reader, ServerFacts, Settled, Writer};
 use mongodb::bson::{Bson, doc};
 use std::sync::Arc;
@@ -21,6 +28,10 @@ impl MongoDatabase {
         Self { clients, table: Arc::new(table), config }
     }
 
+    async fn ours(&self) -> Result<Collections<'_>, Error> {
+        Ok(Collections { database: self.clients.control().await?, table: &self.table })
+    }
+
     fn open_reader(&self, database: &mongodb::Database) -> MongoReader {
         MongoReader::new(database, Arc::clone(&self.table))
     }
@@ -34,11 +45,11 @@ impl Database for MongoDatabase {
     }
 
     async fn create(&self) -> Result<(), Error> {
-        ownership::create(&self.clients.control().await?, &self.table).await
+        ownership::create(&mut self.ours().await?).await
     }
 
     async fn adopt(&self) -> Result<bool, Error> {
-        ownership::adopt(&self.clients.control().await?, &self.table).await
+        Ok(ownership::adopt(&mut self.ours().await?).await?.is_some())
     }
 
     /// What MongoDB has acknowledged is visible on the primary; this writes it to its files, where we may.
@@ -54,7 +65,7 @@ impl Database for MongoDatabase {
     async fn count(&self) -> Result<Counts, Error> {
         let database = self.clients.control().await?;
         // A collection that is not there would be counted as empty.
-        if ownership::uuid_of(&database, self.table.name()).await?.is_none() {
+        if own::uuid_of(&database, self.table.name()).await?.is_none() {
             let message = format!("there is no collection {}: somebody dropped it", self.table.name());
             return Err(Error::new(Cause::Server, message));
         }
@@ -63,7 +74,7 @@ impl Database for MongoDatabase {
 
     async fn storage_bytes(&self) -> Result<Option<u64>, Error> {
         let database = self.clients.control().await?;
-        let reply = ownership::run(&database, doc! { "collStats": self.table.name() }).await?;
+        let reply = own::run(&database, doc! { "collStats": self.table.name() }).await?;
         let bytes = match reply.get("totalSize") {
             Some(Bson::Int32(bytes)) => u64::try_from(*bytes).ok(),
             Some(Bson::Int64(bytes)) => u64::try_from(*bytes).ok(),
@@ -75,21 +86,15 @@ impl Database for MongoDatabase {
     }
 
     async fn drop_created(&self) -> Result<(), Error> {
-        let database = self.clients.control().await?;
-        ownership::drop_of_run(&database, self.table.name(), &self.table.spec.marker.run_id).await.map(drop)
+        ownership::drop_own(&mut self.ours().await?).await
     }
 
     async fn owned(&self) -> Result<Vec<OwnedObject>, Error> {
-        ownership::owned(&self.clients.control().await?).await
+        ownership::owned(&mut self.ours().await?).await
     }
 
     async fn drop_owned(&self, object: &OwnedObject) -> Result<(), Error> {
-        let database = self.clients.control().await?;
-        if ownership::drop_of_run(&database, object.name.as_str(), &object.run_id).await? {
-            return Ok(());
-        }
-        let message = format!("{} does not carry our marker of run {}", object.name, object.run_id);
-        Err(Error::new(Cause::NotOurs, message))
+        ownership::drop_owned(&mut self.ours().await?, object).await
     }
 
     async fn writer(&self) -> Result<Box<dyn Writer>, Error> {

@@ -8,6 +8,10 @@ use super::{
     layout::Table,
     shards,
 };
+use iotbench_backend_kit::{
+    marker::{self, CREATED_BY},
+    ownership::{Found, Owned, Ownership},
+};
 use iotbench_core::{Action, Applied, Cause, Error, Marker, Name, OwnedObject};
 use mongodb::{
     Database,
@@ -18,87 +22,69 @@ use mongodb::{
 const OF_MARKERS: &str = ".iotbench";
 /// The `_id` of the one document there.
 const ID: &str = "marker";
-const CREATED_BY: &str = concat!("iotbench ", env!("CARGO_PKG_VERSION"));
-const OURS: &str = "iotbench ";
 const NAMESPACE_EXISTS: i32 = 48;
 
-/// What is there under a name.
-#[derive(Debug)]
-enum Found {
-    Nothing,
-    /// Ours; `exists` is false where only the marker is left.
-    Ours {
-        marker: Marker,
-        exists: bool,
-    },
-    /// What stands there without our marker.
-    Foreign(String),
+/// The collections of ours in a database.
+pub(crate) struct Collections<'a> {
+    pub(crate) database: Database,
+    pub(crate) table: &'a Table,
 }
 
-/// Creates and marks a collection, in the place of an earlier one of ours. Its UUID is returned.
-///
-/// # Errors
-/// [`Cause::NotOurs`] where something of its name does not carry our marker.
-pub(crate) async fn create(database: &Database, table: &Table) -> Result<(), Error> {
-    let name = table.name();
-    match find(database, name).await? {
-        Found::Nothing => {}
-        Found::Ours { .. } => drop_both(database, name).await?,
-        Found::Foreign(what) => return Err(not_ours(database, &what)),
-    }
-    mark(database, name, &table.spec.marker, None).await?;
-    if let Err(error) = run(database, table.create_command()).await {
-        drop_collection(database, &marker_name(name)).await?;
-        let is_there = error.message.contains(&format!("({NAMESPACE_EXISTS} "));
-        return Err(if is_there { not_ours(database, &format!("collection {name}")) } else { error });
-    }
-    let uuid = uuid_of(database, name).await?;
-    mark(database, name, &table.spec.marker, uuid).await?;
-    if let Some(keys) = table.index_keys() {
-        let index = doc! { "key": keys, "name": "iotbench_time" };
-        run(database, doc! { "createIndexes": name, "indexes": [index] }).await?;
-    }
-    shards::divide(database, table).await
-}
+impl Ownership for Collections<'_> {
+    type Handle = ();
 
-/// Makes this run the owner of a collection that an earlier run left, if it is there with the same fingerprint; else changes
-/// nothing.
-pub(crate) async fn adopt(database: &Database, table: &Table) -> Result<bool, Error> {
-    let (name, marker) = (table.name(), &table.spec.marker);
-    match find(database, name).await? {
-        Found::Ours { marker: found, exists: true } if found.fingerprint == marker.fingerprint => {
-            // Only from the run that was found: another may be taking it over at the same time.
-            let filter = doc! { "_id": ID, "run_id": found.run_id };
-            let update = doc! { "$set": { "run_id": &marker.run_id } };
-            let changed = database.collection::<Document>(&marker_name(name)).update_one(filter, update).await;
-            Ok(changed.map_err(|e| classify(&e))?.matched_count == 1)
+    fn own(&self) -> (&Name, &Marker) {
+        (&self.table.spec.name, &self.table.spec.marker)
+    }
+
+    async fn find(&mut self, name: &Name) -> Result<Found, Error> {
+        find(&self.database, name.as_str()).await
+    }
+
+    async fn make(&mut self, earlier: Option<Owned>) -> Result<(), Error> {
+        let (database, table, name) = (&self.database, self.table, self.table.name());
+        if earlier.is_some() {
+            drop_both(database, name).await?;
         }
-        _ => Ok(false),
-    }
-}
-
-/// Drops a collection that carries the marker of this run, and nothing else. False when there is no such collection.
-pub(crate) async fn drop_of_run(database: &Database, name: &str, run_id: &str) -> Result<bool, Error> {
-    match find(database, name).await? {
-        Found::Ours { marker, .. } if marker.run_id == run_id => drop_both(database, name).await.map(|()| true),
-        _ => Ok(false),
-    }
-}
-
-/// All collections that carry our marker.
-pub(crate) async fn owned(database: &Database) -> Result<Vec<OwnedObject>, Error> {
-    let filter = doc! { "name": { "$regex": "\\.iotbench$" } };
-    let mut names = list(database, filter).await?;
-    names.sort_by_key(|entry| entry.get_str("name").map(ToOwned::to_owned).unwrap_or_default());
-    let mut owned = Vec::new();
-    for entry in names {
-        let of_marker = entry.get_str("name").ok().and_then(|name| name.strip_suffix(OF_MARKERS));
-        let Some(name) = of_marker.and_then(|name| Name::new(name).ok()) else { continue };
-        if let Found::Ours { marker, .. } = find(database, name.as_str()).await? {
-            owned.push(OwnedObject { name, run_id: marker.run_id });
+        mark(database, name, &table.spec.marker, None).await?;
+        if let Err(error) = run(database, table.create_command()).await {
+            drop_collection(database, &marker_name(name)).await?;
+            let is_there = error.message.contains(&format!("({NAMESPACE_EXISTS} "));
+            return Err(if is_there { not_ours(database, &format!("collection {name}")) } else { error });
         }
+        let uuid = uuid_of(database, name).await?;
+        mark(database, name, &table.spec.marker, uuid).await?;
+        if let Some(keys) = table.index_keys() {
+            let index = doc! { "key": keys, "name": "iotbench_time" };
+            run(database, doc! { "createIndexes": name, "indexes": [index] }).await?;
+        }
+        shards::divide(database, table).await
     }
-    Ok(owned)
+
+    /// Only from the run that was found: another may be taking it over at the same time.
+    async fn take_over(&mut self, earlier: Owned) -> Result<bool, Error> {
+        let filter = doc! { "_id": ID, "run_id": earlier.marker.run_id };
+        let update = doc! { "$set": { "run_id": &self.table.spec.marker.run_id } };
+        let markers = self.database.collection::<Document>(&marker_name(self.table.name()));
+        let changed = markers.update_one(filter, update).await.map_err(|e| classify(&e))?;
+        Ok(changed.matched_count == 1)
+    }
+
+    async fn remove(&mut self, name: &Name, _: Owned) -> Result<(), Error> {
+        drop_both(&self.database, name.as_str()).await
+    }
+
+    async fn list(&mut self) -> Result<Vec<OwnedObject>, Error> {
+        let mut owned = Vec::new();
+        for entry in list(&self.database, doc! { "name": { "$regex": "\\.iotbench$" } }).await? {
+            let of_marker = entry.get_str("name").ok().and_then(|name| name.strip_suffix(OF_MARKERS));
+            let Some(name) = of_marker.and_then(|name| Name::new(name).ok()) else { continue };
+            if let Found::Ours(Owned { marker, .. }) = find(&self.database, name.as_str()).await? {
+                owned.push(OwnedObject { name, run_id: marker.run_id });
+            }
+        }
+        Ok(owned)
+    }
 }
 
 /// The UUID of a collection, where there is one: what an insert asks to find, so that it goes into no other.
@@ -114,32 +100,33 @@ pub(crate) async fn uuid_of(database: &Database, name: &str) -> Result<Option<Uu
 }
 
 async fn find(database: &Database, name: &str) -> Result<Found, Error> {
+    let foreign = |what: &str| Found::Foreign(not_ours(database, &format!("collection {what}")));
     let marker_name = marker_name(name);
     let there = list(database, doc! { "name": { "$in": [name, &marker_name] } }).await?;
     let is_there = |name: &str| there.iter().any(|entry| entry.get_str("name").is_ok_and(|found| found == name));
     let exists = is_there(name);
     if !is_there(&marker_name) {
-        return Ok(if exists { Found::Foreign(format!("collection {name}")) } else { Found::Nothing });
+        return Ok(if exists { foreign(name) } else { Found::Nothing });
     }
     let found = database.collection::<Document>(&marker_name).find_one(doc! { "_id": ID }).await;
     let Some(found) = found.map_err(|e| classify(&e))? else {
-        return Ok(Found::Foreign(format!("collection {marker_name}")));
+        return Ok(foreign(&marker_name));
     };
     let (Ok(run_id), Ok(fingerprint), Ok(by)) =
         (found.get_str("run_id"), found.get_str("fingerprint"), found.get_str("created_by"))
     else {
-        return Ok(Found::Foreign(format!("collection {marker_name}")));
+        return Ok(foreign(&marker_name));
     };
     let marked = match found.get("uuid") {
         Some(Bson::Binary(binary)) => binary.to_uuid().ok(),
         _ => None,
     };
     let is_same = !exists || (marked.is_some() && marked == uuid_of(database, name).await?);
-    if !by.starts_with(OURS) || !is_same {
-        return Ok(Found::Foreign(format!("collection {name}")));
+    if !marker::is_ours(by) || !is_same {
+        return Ok(foreign(name));
     }
     let marker = Marker { run_id: run_id.to_owned(), fingerprint: fingerprint.to_owned() };
-    Ok(Found::Ours { marker, exists })
+    Ok(Found::Ours(Owned { marker, exists, handle: () }))
 }
 
 async fn mark(database: &Database, name: &str, marker: &Marker, uuid: Option<Uuid>) -> Result<(), Error> {

@@ -4,12 +4,16 @@ use super::{
     client::Client,
     config::Config,
     facts::facts,
-    marker,
+    marker::{self, Tables},
     read::{OpenTsdbReader, count},
     write::HttpWriter,
 };
 use async_trait::async_trait;
-use iotbench_backend_kit::{http::Server, metrics::Queued};
+use iotbench_backend_kit::{
+    http::Server,
+    metrics::Queued,
+    ownership::{self, Changes},
+};
 use iotbench_core::{Cause, Counts, Database, Error, OwnedObject, Reader, ServerFacts, Settled, TableSpec, Writer};
 use std::sync::{
     Arc,
@@ -21,28 +25,36 @@ const QUIET_LOOKS: u32 = 3;
 
 /// The servers, and the metrics on them that are ours.
 pub(crate) struct OpenTsdbDatabase {
-    config: Config,
+    config: Arc<Config>,
     table: Arc<TableSpec>,
     queued: Arc<Queued>,
+    changes: Changes,
     /// How many writers and readers there were: each next one is another server's.
     opened: AtomicUsize,
 }
 
 impl OpenTsdbDatabase {
     pub(crate) fn new(config: Config, table: TableSpec) -> Self {
-        Self { config, table: Arc::new(table), queued: Arc::new(Queued::new(QUIET_LOOKS)), opened: AtomicUsize::new(0) }
+        Self {
+            config: Arc::new(config),
+            table: Arc::new(table),
+            queued: Arc::new(Queued::new(QUIET_LOOKS)),
+            changes: Changes::default(),
+            opened: AtomicUsize::new(0),
+        }
     }
 
-    /// The first server that can be reached: they share one HBase.
     async fn client(&self) -> Result<Client, Error> {
-        let (last, others) = self.config.servers.split_last().ok_or_else(|| Error::new(Cause::Client, "no server"))?;
-        for server in others {
-            match Client::connect(server).await {
-                Err(e) if e.cause == Cause::Connect => {}
-                connected => return connected,
-            }
+        client(&self.config.servers).await
+    }
+
+    /// What is ours, for calls that outlive this one.
+    fn ours(&self) -> impl Future<Output = Result<Tables, Error>> + Send + use<> {
+        let (config, table, looks) = (Arc::clone(&self.config), Arc::clone(&self.table), self.changes.looks());
+        async move {
+            let client = client(&config.servers).await?;
+            Ok(Tables { config, client, table, looks })
         }
-        Client::connect(last).await
     }
 
     fn next_server(&self) -> &Server {
@@ -53,6 +65,18 @@ impl OpenTsdbDatabase {
     async fn counts(&self, client: &mut Client) -> Result<Counts, Error> {
         count(client, &self.table, self.table.schema.width()).await.map(|(counts, _)| counts)
     }
+}
+
+/// The first server that can be reached: they share one HBase.
+async fn client(servers: &[Server]) -> Result<Client, Error> {
+    let (last, others) = servers.split_last().ok_or_else(|| Error::new(Cause::Client, "no server"))?;
+    for server in others {
+        match Client::connect(server).await {
+            Err(e) if e.cause == Cause::Connect => {}
+            connected => return connected,
+        }
+    }
+    Client::connect(last).await
 }
 
 #[async_trait]
@@ -67,18 +91,22 @@ impl Database for OpenTsdbDatabase {
     }
 
     async fn create(&self) -> Result<(), Error> {
-        marker::create(&self.config.servers, &mut self.client().await?, &self.table).await?;
+        self.client().await?.told().await?.check()?;
+        self.changes.create(self.ours()).await?;
         self.queued.begin(0);
         Ok(())
     }
 
     async fn adopt(&self) -> Result<bool, Error> {
-        let mut client = self.client().await?;
-        let is_adopted = marker::adopt(&mut client, &self.table).await?;
+        let is_adopted = self.changes.adopt(self.ours()).await?;
         if is_adopted {
-            self.queued.begin(self.counts(&mut client).await?.values);
+            self.queued.begin(self.counts(&mut self.client().await?).await?.values);
         }
         Ok(is_adopted)
+    }
+
+    async fn proceed(&self) -> Result<Settled, Error> {
+        self.changes.proceed().await
     }
 
     async fn settle(&self) -> Result<Settled, Error> {
@@ -99,15 +127,15 @@ impl Database for OpenTsdbDatabase {
     }
 
     async fn drop_created(&self) -> Result<(), Error> {
-        marker::drop_own(&self.config.servers, &mut self.client().await?, &self.table).await
+        self.changes.drop_own(self.ours()).await
     }
 
     async fn owned(&self) -> Result<Vec<OwnedObject>, Error> {
-        marker::owned(&mut self.client().await?).await
+        ownership::owned(&mut self.ours().await?).await
     }
 
     async fn drop_owned(&self, object: &OwnedObject) -> Result<(), Error> {
-        marker::drop_owned(&self.config.servers, &mut self.client().await?, object).await
+        self.changes.drop_owned(self.ours(), object).await
     }
 
     async fn writer(&self) -> Result<Box<dyn Writer>, Error> {

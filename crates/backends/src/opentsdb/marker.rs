@@ -6,34 +6,32 @@
 
 use super::{
     client::Client,
+    config::Config,
     question::{ALL, Asked},
 };
 use iotbench_backend_kit::{
     http::Server,
+    looks::Looks,
+    marker::Mark,
     metrics::{DEVICE, metric, prefix},
+    ownership::{Found, Owned, Ownership},
 };
-use iotbench_core::{Cause, Devices, Error, Name, OwnedObject, TableSpec};
+use iotbench_core::{Cause, Devices, Error, Marker, Name, OwnedObject, TableSpec};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use std::sync::Arc;
 
 /// The seconds of the notes: from 1971 to 2099.
 const FIRST_SECOND: u32 = 31_536_000;
 const LAST_SECOND: u32 = 4_102_444_799;
-/// So many looks are enough until nothing is left: each is a round trip.
-const MOST_LOOKS: u32 = 20_000;
 /// The end of the name of a table's metric that only carries what is waited for: no signal has such a name.
 const QUEUE: &str = "/queue";
-const OURS: &str = "iotbench ";
-const CREATED_BY: &str = concat!("iotbench ", env!("CARGO_PKG_VERSION"));
 const DESCRIPTION: &str = "marks a table of iotbench";
 
-/// A mark as it is stored.
+/// What stands beside a marker: whose second it is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Mark {
-    created_by: String,
+struct Of {
     table: Name,
-    run_id: String,
-    fingerprint: String,
 }
 
 /// A note of anybody's.
@@ -45,42 +43,56 @@ struct Note {
 }
 
 impl Note {
-    fn mark(self) -> Option<Mark> {
-        let mark: Mark = serde_json::from_value(self.custom?).ok()?;
-        mark.created_by.starts_with(OURS).then_some(mark)
+    fn mark(self) -> Option<Mark<Of>> {
+        serde_json::from_value(self.custom?).ok().and_then(Mark::if_ours)
     }
 }
 
-/// Marks a new table in the place of an earlier one of ours.
-///
-/// # Errors
-/// [`Cause::NotOurs`] where there are values of its names without our mark.
-pub(crate) async fn create(servers: &[Server], client: &mut Client, table: &TableSpec) -> Result<(), Error> {
-    client.told().await?.check()?;
-    if look(client, &table.name).await?.is_some() {
-        clear(servers, client, &table.name).await?;
-    } else if are_there_values(client, &table.name).await? {
-        let message = format!("{} exist without our marker: choose another table name", of_table(&table.name));
-        return Err(Error::new(Cause::NotOurs, message));
-    }
-    put_mark(client, table).await
+/// The tables of ours on servers over one HBase.
+pub(crate) struct Tables {
+    pub(crate) config: Arc<Config>,
+    pub(crate) client: Client,
+    pub(crate) table: Arc<TableSpec>,
+    pub(crate) looks: Looks,
 }
 
-/// Makes this run the owner of a table that an earlier run left with the same fingerprint; else changes nothing.
-pub(crate) async fn adopt(client: &mut Client, table: &TableSpec) -> Result<bool, Error> {
-    let found = look(client, &table.name).await?;
-    let is_same = found.is_some_and(|mark| mark.fingerprint == table.marker.fingerprint);
-    if is_same {
-        put_mark(client, table).await?;
-    }
-    Ok(is_same)
-}
+impl Ownership for Tables {
+    type Handle = ();
 
-/// Deletes the table if this run made it; everything else is left alone.
-pub(crate) async fn drop_own(servers: &[Server], client: &mut Client, table: &TableSpec) -> Result<(), Error> {
-    match look(client, &table.name).await? {
-        Some(mark) if mark.run_id == table.marker.run_id => remove(servers, client, &table.name).await,
-        _ => Ok(()),
+    fn own(&self) -> (&Name, &Marker) {
+        (&self.table.name, &self.table.marker)
+    }
+
+    async fn find(&mut self, name: &Name) -> Result<Found, Error> {
+        let found = look(&mut self.client, name).await?;
+        let ours = |mark: Mark<Of>| Found::Ours(Owned { marker: mark.marker, exists: true, handle: () });
+        Ok(found.map_or(Found::Nothing, ours))
+    }
+
+    async fn make(&mut self, earlier: Option<Owned>) -> Result<(), Error> {
+        let (client, name) = (&mut self.client, &self.table.name);
+        if earlier.is_some() {
+            clear(&self.config.servers, client, name, &self.looks).await?;
+        } else if are_there_values(client, name).await? {
+            let message = format!("{} exist without our marker: choose another table name", of_table(name));
+            return Err(Error::new(Cause::NotOurs, message));
+        }
+        put_mark(client, &self.table).await
+    }
+
+    async fn take_over(&mut self, _: Owned) -> Result<bool, Error> {
+        put_mark(&mut self.client, &self.table).await.map(|()| true)
+    }
+
+    async fn remove(&mut self, name: &Name, _: Owned) -> Result<(), Error> {
+        clear(&self.config.servers, &mut self.client, name, &self.looks).await?;
+        self.client.delete_note(second(name)).await
+    }
+
+    async fn list(&mut self) -> Result<Vec<OwnedObject>, Error> {
+        let notes: Vec<Note> = self.client.notes(FIRST_SECOND, LAST_SECOND).await?;
+        let marks = notes.into_iter().filter_map(Note::mark);
+        Ok(marks.map(|mark| OwnedObject { name: mark.beside.table, run_id: mark.marker.run_id }).collect())
     }
 }
 
@@ -95,46 +107,16 @@ pub(crate) async fn check_exists(client: &mut Client, table: &Name) -> Result<()
     }
 }
 
-/// Our tables of all runs, by name.
-pub(crate) async fn owned(client: &mut Client) -> Result<Vec<OwnedObject>, Error> {
-    let notes: Vec<Note> = client.notes(FIRST_SECOND, LAST_SECOND).await?;
-    let marks = notes.into_iter().filter_map(Note::mark);
-    let mut objects: Vec<_> = marks.map(|mark| OwnedObject { name: mark.table, run_id: mark.run_id }).collect();
-    objects.sort_unstable_by(|a, b| a.name.as_str().cmp(b.name.as_str()));
-    Ok(objects)
-}
-
-/// Deletes a table if it still carries the mark of that run.
-///
-/// # Errors
-/// [`Cause::NotOurs`] where it does not.
-pub(crate) async fn drop_owned(servers: &[Server], client: &mut Client, object: &OwnedObject) -> Result<(), Error> {
-    if look(client, &object.name).await?.is_none_or(|mark| mark.run_id != object.run_id) {
-        let message = format!("{} do not carry the marker of run {}", of_table(&object.name), object.run_id);
-        return Err(Error::new(Cause::NotOurs, message));
-    }
-    remove(servers, client, &object.name).await
-}
-
-/// Deletes the values of a table that is ours, and its mark last: what is left half-way can be found again.
-async fn remove(servers: &[Server], client: &mut Client, table: &Name) -> Result<(), Error> {
-    clear(servers, client, table).await?;
-    client.delete_note(second(table)).await
-}
-
 /// Deletes the values of a table that is ours.
-async fn clear(servers: &[Server], client: &mut Client, table: &Name) -> Result<(), Error> {
+async fn clear(servers: &[Server], client: &mut Client, table: &Name, looks: &Looks) -> Result<(), Error> {
     flush(servers, table).await?;
     for metric in client.metrics(&prefix(table)).await? {
         client.delete(&metric).await?;
     }
-    for _ in 0..MOST_LOOKS {
-        if !are_there_values(client, table).await? {
-            return Ok(());
-        }
+    while are_there_values(client, table).await? {
+        looks.not_yet().await;
     }
-    let message = format!("{} are still there after {MOST_LOOKS} looks", of_table(table));
-    Err(Error::new(Cause::Server, message))
+    Ok(())
 }
 
 /// Waits until what each server took before is stored: what is queued goes before, or with, a value that is waited for. That one
@@ -167,12 +149,7 @@ async fn are_there_values(client: &mut Client, table: &Name) -> Result<bool, Err
 async fn put_mark(client: &mut Client, table: &TableSpec) -> Result<(), Error> {
     let signals = (0..).take(table.schema.width()).map(|signal| metric(table, signal));
     client.assign(&signals.chain([queue(&table.name)]).collect::<Vec<_>>(), DEVICE).await?;
-    let mark = Mark {
-        created_by: CREATED_BY.into(),
-        table: table.name.clone(),
-        run_id: table.marker.run_id.clone(),
-        fingerprint: table.marker.fingerprint.clone(),
-    };
+    let mark = Mark::new(&table.marker, Of { table: table.name.clone() });
     let note = json!({ "startTime": second(&table.name), "description": DESCRIPTION, "custom": &mark });
     // It answers with what it has read again.
     let kept: Option<Note> = client.put_note(&note).await?;
@@ -186,10 +163,10 @@ async fn put_mark(client: &mut Client, table: &TableSpec) -> Result<(), Error> {
 ///
 /// # Errors
 /// [`Cause::NotOurs`] where another note is in its place.
-async fn look(client: &mut Client, table: &Name) -> Result<Option<Mark>, Error> {
+async fn look(client: &mut Client, table: &Name) -> Result<Option<Mark<Of>>, Error> {
     let Some(note) = client.note::<Note>(second(table)).await? else { return Ok(None) };
     match note.mark() {
-        Some(mark) if mark.table == *table => Ok(Some(mark)),
+        Some(mark) if mark.beside.table == *table => Ok(Some(mark)),
         _ => {
             let message = format!(
                 "the note of second {}, where the mark of {table} belongs, is another: choose another table name",
@@ -223,7 +200,7 @@ mod tests {
     fn only_a_mark_of_ours_is_read_as_one() {
         let mark = |text: &str| serde_json::from_str::<Note>(text).unwrap().mark();
         let ours = r#"{"tsuid":"","startTime":5,"custom":{"created_by":"iotbench 0.1.0","table":"t","run_id":"r","fingerprint":"f"}}"#;
-        assert_eq!(mark(ours).unwrap().run_id, "r");
+        assert_eq!(mark(ours).unwrap().marker.run_id, "r");
         for theirs in [
             "{}",
             r#"{"custom":null}"#,

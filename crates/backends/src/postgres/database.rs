@@ -7,12 +7,14 @@ use super::{
     error::classify,
     facts,
     layout::Table,
-    own_database, ownership,
+    own_database,
+    ownership::Tables,
     read::PostgresReader,
     timescale,
     write::PostgresWriter,
 };
 use async_trait::async_trait;
+use iotbench_backend_kit::ownership;
 use iotbench_core::{Counts, Database, Error, OwnedObject, Reader, ServerFacts, Settled, Writer};
 use sqlx::Executor;
 use std::sync::Arc;
@@ -33,11 +35,10 @@ impl PostgresDatabase {
         Ok(PostgresReader::new(self.connector.connect().await?, Arc::clone(&self.table)))
     }
 
-    async fn drop_table(&self, name: &str, run_id: &str) -> Result<bool, Error> {
-        let Some(mut connection) = self.connector.connect_if_exists().await? else { return Ok(false) };
-        let is_dropped = ownership::drop_of_run(&mut connection, &self.table.schema_name, name, run_id).await?;
-        own_database::drop_if_empty(&self.connector, connection, run_id).await?;
-        Ok(is_dropped)
+    /// Our database, if it is there; that is dropped with the last of what is ours in it.
+    async fn ours(&self) -> Result<Option<Tables<'_>>, Error> {
+        let connection = self.connector.connect_if_exists().await?;
+        Ok(connection.map(|connection| Tables { connection, table: &self.table }))
     }
 }
 
@@ -53,13 +54,14 @@ impl Database for PostgresDatabase {
         if let Division::Chunks(_) = self.table.division {
             timescale::ensure(&mut connection).await?;
         }
-        ownership::create(&mut connection, &self.table).await
+        ownership::create(&mut Tables { connection, table: &self.table }).await
     }
 
     async fn adopt(&self) -> Result<bool, Error> {
-        let Some(mut connection) = self.connector.connect_if_exists().await? else { return Ok(false) };
-        let Some(run_id) = ownership::adopt(&mut connection, &self.table).await? else { return Ok(false) };
-        own_database::adopt(&self.connector, &mut connection, &run_id, &self.table.spec.marker).await?;
+        let Some(mut ours) = self.ours().await? else { return Ok(false) };
+        let Some(earlier) = ownership::adopt(&mut ours).await? else { return Ok(false) };
+        let marker = &self.table.spec.marker;
+        own_database::adopt(&self.connector, &mut ours.connection, &earlier.run_id, marker).await?;
         Ok(true)
     }
 
@@ -101,23 +103,22 @@ impl Database for PostgresDatabase {
     }
 
     async fn drop_created(&self) -> Result<(), Error> {
-        let spec = &self.table.spec;
-        self.drop_table(spec.name.as_str(), &spec.marker.run_id).await.map(|_| ())
+        let Some(mut ours) = self.ours().await? else { return Ok(()) };
+        ownership::drop_own(&mut ours).await?;
+        own_database::drop_if_empty(&self.connector, ours.connection, &self.table.spec.marker.run_id).await
     }
 
     async fn owned(&self) -> Result<Vec<OwnedObject>, Error> {
-        match self.connector.connect_if_exists().await? {
-            Some(mut connection) => ownership::owned(&mut connection, &self.table.schema_name).await,
+        match self.ours().await? {
+            Some(mut ours) => ownership::owned(&mut ours).await,
             None => Ok(Vec::new()),
         }
     }
 
     async fn drop_owned(&self, object: &OwnedObject) -> Result<(), Error> {
-        if self.drop_table(object.name.as_str(), &object.run_id).await? {
-            return Ok(());
-        }
-        let message = format!("{} does not carry our marker of run {}", object.name, object.run_id);
-        Err(Error::new(iotbench_core::Cause::NotOurs, message))
+        let Some(mut ours) = self.ours().await? else { return Err(ownership::not_of_run(object)) };
+        ownership::drop_owned(&mut ours, object).await?;
+        own_database::drop_if_empty(&self.connector, ours.connection, &object.run_id).await
     }
 
     async fn writer(&self) -> Result<Box<dyn Writer>, Error> {

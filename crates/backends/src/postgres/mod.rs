@@ -9,7 +9,6 @@ mod database;
 mod error;
 mod facts;
 mod layout;
-mod marker;
 mod own_database;
 mod ownership;
 mod promise;

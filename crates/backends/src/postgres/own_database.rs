@@ -5,8 +5,8 @@ use super::{
     connector::Connector,
     error::classify,
     layout::{literal, quoted},
-    marker,
 };
+use iotbench_backend_kit::marker::{comment, of_comment};
 use iotbench_core::{Error, Marker};
 use sqlx::{Connection, Executor, PgConnection};
 
@@ -23,7 +23,7 @@ pub(crate) async fn connect_or_create(connector: &Connector, marker: &Marker) ->
     let created = maintenance.execute(format!("CREATE DATABASE {database}").as_str()).await;
     match created {
         Ok(_) => {
-            let comment = literal(&marker::comment(marker));
+            let comment = literal(&comment(marker));
             let mark = format!("COMMENT ON DATABASE {database} IS {comment}");
             maintenance.execute(mark.as_str()).await.map_err(|e| classify(&e))?;
         }
@@ -52,7 +52,7 @@ pub(crate) async fn adopt(
     if !connector.is_database_ours() || run_of(connection).await?.is_none_or(|found| found != run_id) {
         return Ok(());
     }
-    let mark = format!("COMMENT ON DATABASE {} IS {}", quoted(OWN_DATABASE), literal(&marker::comment(marker)));
+    let mark = format!("COMMENT ON DATABASE {} IS {}", quoted(OWN_DATABASE), literal(&comment(marker)));
     connection.execute(mark.as_str()).await.map(|_| ()).map_err(|e| classify(&e))
 }
 
@@ -65,7 +65,7 @@ pub(crate) async fn is_marked(connection: &mut PgConnection) -> Result<bool, Err
 async fn run_of(connection: &mut PgConnection) -> Result<Option<String>, Error> {
     let sql = "SELECT shobj_description(oid, 'pg_database') FROM pg_database WHERE datname = current_database()";
     let comment: Option<String> = sqlx::query_scalar(sql).fetch_one(connection).await.map_err(|e| classify(&e))?;
-    Ok(comment.and_then(|comment| marker::parse(&comment)).map(|marker| marker.run_id))
+    Ok(comment.and_then(|comment| of_comment(&comment)).map(|marker| marker.run_id))
 }
 
 /// Drops the database if this run created it, nothing is left in it and nobody uses it; else leaves it alone.
@@ -93,7 +93,7 @@ pub(crate) async fn drop_if_empty(
         sqlx::query_as(sql).fetch_one(&mut connection).await.map_err(|e| classify(&e))?;
     // Nobody is told why it could not be closed: the server closes it as well.
     let _ = connection.close().await;
-    let is_of_run = comment.and_then(|comment| marker::parse(&comment)).is_some_and(|marker| marker.run_id == run_id);
+    let is_of_run = comment.and_then(|comment| of_comment(&comment)).is_some_and(|marker| marker.run_id == run_id);
     if !(is_of_run && is_empty) {
         return Ok(());
     }

@@ -5,102 +5,96 @@ use super::{
     config::Division,
     error::classify,
     layout::{Table, literal, qualified, quoted},
-    marker::{self, BEGINNING},
+};
+use iotbench_backend_kit::{
+    marker::{BEGINNING, comment, of_comment},
+    ownership::{Found, Owned, Ownership},
 };
 use iotbench_core::{Cause, Error, Marker, Name, OwnedObject};
-use sqlx::{Connection, Executor, PgConnection};
+use sqlx::{Executor, PgConnection};
 
-/// Creates and marks a table, in the place of an earlier one of ours, in one transaction.
-///
-/// # Errors
-/// [`Cause::NotOurs`] where something of its name does not carry our marker.
-pub(crate) async fn create(connection: &mut PgConnection, table: &Table) -> Result<(), Error> {
-    let mut transaction = connection.begin().await.map_err(|e| classify(&e))?;
-    if table.division == Division::Shards {
-        transaction.execute(citus::ONE_BY_ONE).await.map_err(|e| classify(&e))?;
+/// The tables of ours in a schema. What is changed is changed in one transaction, which ends with the connection where it
+/// was not made to last.
+pub(crate) struct Tables<'a> {
+    pub(crate) connection: PgConnection,
+    pub(crate) table: &'a Table,
+}
+
+impl Tables<'_> {
+    async fn run(&mut self, statement: &str) -> Result<(), Error> {
+        self.connection.execute(statement).await.map(|_| ()).map_err(|e| classify(&e))
     }
-    let name = table.spec.name.as_str();
-    drop_marked(&mut transaction, &table.schema_name, name, None).await?;
-    refuse_foreign(&mut transaction, table).await?;
-    let comment = literal(&marker::comment(&table.spec.marker));
-    let mut statements = table.create_sql();
-    statements.push(format!("COMMENT ON TABLE {} IS {comment}", table.qualified));
-    for statement in &statements {
-        transaction.execute(statement.as_str()).await.map_err(|e| classify(&e))?;
+}
+
+impl Ownership for Tables<'_> {
+    type Handle = ();
+
+    fn own(&self) -> (&Name, &Marker) {
+        (&self.table.spec.name, &self.table.spec.marker)
     }
-    transaction.commit().await.map_err(|e| classify(&e))
-}
 
-/// Makes this run the owner of a table that an earlier run left, if it is there with the same fingerprint; else changes
-/// nothing. The run that it belonged to is returned.
-pub(crate) async fn adopt(connection: &mut PgConnection, table: &Table) -> Result<Option<String>, Error> {
-    let mut transaction = connection.begin().await.map_err(|e| classify(&e))?;
-    let (schema, name, marker) = (&table.schema_name, table.spec.name.as_str(), &table.spec.marker);
-    let is_meant = |found: &Marker| found.fingerprint == marker.fingerprint;
-    let Some(found) = marker_under_lock(&mut transaction, schema, name, is_meant).await? else { return Ok(None) };
-    let mark = format!("COMMENT ON TABLE {} IS {}", table.qualified, literal(&marker::comment(marker)));
-    transaction.execute(mark.as_str()).await.map_err(|e| classify(&e))?;
-    transaction.commit().await.map_err(|e| classify(&e))?;
-    Ok(Some(found.run_id))
-}
-
-/// Drops a table that carries the marker of this run, and nothing else. False when there is no such table.
-pub(crate) async fn drop_of_run(
-    connection: &mut PgConnection,
-    schema: &str,
-    name: &str,
-    run_id: &str,
-) -> Result<bool, Error> {
-    let mut transaction = connection.begin().await.map_err(|e| classify(&e))?;
-    let is_dropped = drop_marked(&mut transaction, schema, name, Some(run_id)).await?;
-    transaction.commit().await.map_err(|e| classify(&e))?;
-    Ok(is_dropped)
-}
-
-/// All tables of a schema that carry our marker.
-pub(crate) async fn owned(connection: &mut PgConnection, schema: &str) -> Result<Vec<OwnedObject>, Error> {
-    let sql = "SELECT c.relname::text, obj_description(c.oid, 'pg_class') FROM pg_class c \
-               JOIN pg_namespace n ON n.oid = c.relnamespace \
-               WHERE n.nspname = $1 AND c.relkind IN ('r', 'p') AND starts_with(obj_description(c.oid, 'pg_class'), $2) \
-               ORDER BY c.relname";
-    let found: Vec<(String, String)> =
-        sqlx::query_as(sql).bind(schema).bind(BEGINNING).fetch_all(connection).await.map_err(|e| classify(&e))?;
-    let object = |(name, comment): (String, String)| {
-        Some(OwnedObject { name: Name::new(&name).ok()?, run_id: marker::parse(&comment)?.run_id })
-    };
-    Ok(found.into_iter().filter_map(object).collect())
-}
-
-/// Drops a marked table of this name, of one run or of any. Never cascades: a view of somebody else's on it is an error.
-async fn drop_marked(
-    transaction: &mut PgConnection,
-    schema: &str,
-    name: &str,
-    run_id: Option<&str>,
-) -> Result<bool, Error> {
-    let is_meant = |found: &Marker| run_id.is_none_or(|run_id| run_id == found.run_id);
-    if marker_under_lock(transaction, schema, name, is_meant).await?.is_none() {
-        return Ok(false);
+    async fn begin(&mut self) -> Result<(), Error> {
+        self.run("BEGIN").await?;
+        if self.table.division == Division::Shards {
+            self.run(citus::ONE_BY_ONE).await?;
+        }
+        Ok(())
     }
-    let drop = format!("DROP TABLE {}", qualified(schema, name));
-    transaction.execute(drop.as_str()).await.map_err(|e| classify(&e))?;
-    Ok(true)
+
+    /// What stands there without our marker is found by what is to be made in its place.
+    async fn find(&mut self, name: &Name) -> Result<Found, Error> {
+        let marker = marker_of(&mut self.connection, &self.table.schema_name, name.as_str()).await?;
+        Ok(marker.map_or(Found::Nothing, |marker| Found::Ours(Owned { marker, exists: true, handle: () })))
+    }
+
+    async fn hold(&mut self, name: &Name) -> Result<bool, Error> {
+        let name = qualified(&self.table.schema_name, name.as_str());
+        self.run(&format!("LOCK TABLE {name} IN ACCESS EXCLUSIVE MODE")).await.map(|()| true)
+    }
+
+    async fn make(&mut self, earlier: Option<Owned>) -> Result<(), Error> {
+        let table = self.table;
+        if let Some(earlier) = earlier {
+            self.remove(&table.spec.name, earlier).await?;
+        }
+        refuse_foreign(&mut self.connection, table).await?;
+        for statement in &table.create_sql() {
+            self.run(statement).await?;
+        }
+        self.mark().await
+    }
+
+    async fn take_over(&mut self, _: Owned) -> Result<bool, Error> {
+        self.mark().await.map(|()| true)
+    }
+
+    /// Never cascades: a view of somebody else's on it is an error.
+    async fn remove(&mut self, name: &Name, _: Owned) -> Result<(), Error> {
+        self.run(&format!("DROP TABLE {}", qualified(&self.table.schema_name, name.as_str()))).await
+    }
+
+    async fn commit(&mut self) -> Result<(), Error> {
+        self.run("COMMIT").await
+    }
+
+    async fn list(&mut self) -> Result<Vec<OwnedObject>, Error> {
+        let sql = "SELECT c.relname::text, obj_description(c.oid, 'pg_class') FROM pg_class c \
+                   JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relkind IN ('r', 'p') \
+                   AND starts_with(obj_description(c.oid, 'pg_class'), $2)";
+        let query = sqlx::query_as(sql).bind(&self.table.schema_name).bind(BEGINNING);
+        let found: Vec<(String, String)> = query.fetch_all(&mut self.connection).await.map_err(|e| classify(&e))?;
+        let object = |(name, comment): (String, String)| {
+            Some(OwnedObject { name: Name::new(&name).ok()?, run_id: of_comment(&comment)?.run_id })
+        };
+        Ok(found.into_iter().filter_map(object).collect())
+    }
 }
 
-/// The marker of a table of this name if it is one that is meant; the table is then locked. The marker is looked at again
-/// once it is.
-async fn marker_under_lock(
-    transaction: &mut PgConnection,
-    schema: &str,
-    name: &str,
-    is_meant: impl Fn(&Marker) -> bool,
-) -> Result<Option<Marker>, Error> {
-    if !marker_of(transaction, schema, name).await?.is_some_and(|found| is_meant(&found)) {
-        return Ok(None);
+impl Tables<'_> {
+    async fn mark(&mut self) -> Result<(), Error> {
+        let comment = literal(&comment(&self.table.spec.marker));
+        self.run(&format!("COMMENT ON TABLE {} IS {comment}", self.table.qualified)).await
     }
-    let lock = format!("LOCK TABLE {} IN ACCESS EXCLUSIVE MODE", qualified(schema, name));
-    transaction.execute(lock.as_str()).await.map_err(|e| classify(&e))?;
-    Ok(marker_of(transaction, schema, name).await?.filter(is_meant))
 }
 
 /// The marker of a table of this name, where it carries one.
@@ -109,7 +103,7 @@ async fn marker_of(connection: &mut PgConnection, schema: &str, name: &str) -> R
                WHERE n.nspname = $1 AND c.relname = $2 AND c.relkind IN ('r', 'p')";
     let comment: Option<Option<String>> =
         sqlx::query_scalar(sql).bind(schema).bind(name).fetch_optional(connection).await.map_err(|e| classify(&e))?;
-    Ok(comment.flatten().and_then(|comment| marker::parse(&comment)))
+    Ok(comment.flatten().and_then(|comment| of_comment(&comment)))
 }
 
 /// An error where a relation or a type has a name that we are about to use: ours is gone by now.

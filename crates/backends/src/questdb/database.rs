@@ -3,14 +3,15 @@
 use super::{
     client::Client,
     config::Config,
-    error, facts, marker,
+    error, facts,
+    marker::{self, Tables},
     read::{QuestReader, count},
     rows::improper,
     sql::text,
     write,
 };
 use async_trait::async_trait;
-use iotbench_backend_kit::cell::Cell;
+use iotbench_backend_kit::{cell::Cell, ownership};
 use iotbench_core::{Counts, Database, Error, OwnedObject, Reader, ServerFacts, Settled, TableSpec, Writer};
 use std::sync::Arc;
 
@@ -28,6 +29,11 @@ impl QuestDatabase {
     async fn client(&self) -> Result<Client, Error> {
         Client::connect(&self.config.server).await
     }
+
+    async fn ours(&self) -> Result<Tables<'_>, Error> {
+        let (client, partition_by) = (self.client().await?, self.config.partition_by);
+        Ok(Tables { client, table: &self.table, partition_by })
+    }
 }
 
 #[async_trait]
@@ -37,11 +43,11 @@ impl Database for QuestDatabase {
     }
 
     async fn create(&self) -> Result<(), Error> {
-        marker::create(&mut self.client().await?, &self.table, self.config.partition_by).await
+        ownership::create(&mut self.ours().await?).await
     }
 
     async fn adopt(&self) -> Result<bool, Error> {
-        marker::adopt(&mut self.client().await?, &self.table).await
+        Ok(ownership::adopt(&mut self.ours().await?).await?.is_some())
     }
 
     /// One look: settled when all transactions of the table's log have been applied.
@@ -85,15 +91,15 @@ impl Database for QuestDatabase {
     }
 
     async fn drop_created(&self) -> Result<(), Error> {
-        marker::drop_own(&mut self.client().await?, &self.table).await
+        ownership::drop_own(&mut self.ours().await?).await
     }
 
     async fn owned(&self) -> Result<Vec<OwnedObject>, Error> {
-        marker::owned(&mut self.client().await?).await
+        ownership::owned(&mut self.ours().await?).await
     }
 
     async fn drop_owned(&self, object: &OwnedObject) -> Result<(), Error> {
-        marker::drop_owned(&mut self.client().await?, object).await
+        ownership::drop_owned(&mut self.ours().await?, object).await
     }
 
     async fn writer(&self) -> Result<Box<dyn Writer>, Error> {

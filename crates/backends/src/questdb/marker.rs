@@ -7,68 +7,97 @@ use super::{
     rows::improper,
     sql::{create_table, quoted, text},
 };
-use iotbench_backend_kit::cell::Cell;
-use iotbench_core::{Cause, Error, Name, OwnedObject, TableSpec};
+use iotbench_backend_kit::{
+    cell::Cell,
+    marker::{self, CREATED_BY},
+    ownership::{Found, Owned, Ownership},
+};
+use iotbench_core::{Cause, Error, Marker, Name, OwnedObject, TableSpec};
 use std::collections::BTreeMap;
 
 /// What the names of our marks begin with.
 pub(crate) const MARKER: &str = "iotbench_mark_";
-const CREATED_BY: &str = concat!("iotbench ", env!("CARGO_PKG_VERSION"));
 
-/// A mark, and what holds of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Mark {
-    table_id: i64,
-    run_id: String,
-    fingerprint: String,
-}
-
-/// A table and its mark, as far as they are there.
+/// A table and its mark, as far as they are there, each with the number of the table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Found {
+struct Pair {
     table_id: Option<i64>,
-    mark: Option<Mark>,
+    mark: Option<(i64, Marker)>,
 }
 
-impl Found {
-    /// Whether the table is there and ours.
-    fn is_ours(&self) -> bool {
-        self.mark.as_ref().is_some_and(|mark| self.table_id == Some(mark.table_id))
-    }
-
-    /// Whether it belongs to this run: the table itself, or what is left of it.
-    fn is_of_run(&self, run_id: &str) -> bool {
-        self.mark.as_ref().is_some_and(|mark| mark.run_id == run_id) && (self.table_id.is_none() || self.is_ours())
+impl Pair {
+    /// What it is; the handle is the number of the table.
+    fn found(self, name: &Name) -> Found<i64> {
+        match (self.table_id, self.mark) {
+            (None, None) => Found::Nothing,
+            (Some(_), None) => Found::Foreign(not_ours(name)),
+            (there, Some((id, marker))) => {
+                let object = Owned { marker, exists: there.is_some(), handle: id };
+                let is_another = there.is_some_and(|there| there != id);
+                if is_another { Found::Replaced(object, not_ours(name)) } else { Found::Ours(object) }
+            }
+        }
     }
 }
 
-/// Creates and marks a table in the place of an earlier one of ours.
-///
-/// # Errors
-/// [`Cause::NotOurs`] where a table of that name does not carry our marker.
-pub(crate) async fn create(client: &mut Client, table: &TableSpec, partition_by: Partition) -> Result<(), Error> {
-    let found = find(client, &table.name).await?;
-    if found.table_id.is_some() && !found.is_ours() {
-        return Err(not_ours(&table.name));
-    }
-    remove(client, &table.name, &found).await?;
-    client.run(&create_table(table, partition_by)).await?;
-    let made = find(client, &table.name).await?;
-    let id = made.table_id.ok_or_else(|| improper(&"a table that was made is not listed"))?;
-    mark(client, table, id).await
+/// The tables of ours on a server.
+pub(crate) struct Tables<'a> {
+    pub(crate) client: Client,
+    pub(crate) table: &'a TableSpec,
+    pub(crate) partition_by: Partition,
 }
 
-/// Makes this run the owner of a table that an earlier run left, if it is there with the same fingerprint; else changes
-/// nothing.
-pub(crate) async fn adopt(client: &mut Client, table: &TableSpec) -> Result<bool, Error> {
-    let found = find(client, &table.name).await?;
-    let is_same = |mark: &&Mark| mark.fingerprint == table.marker.fingerprint;
-    let Some(old) = found.mark.as_ref().filter(|_| found.is_ours()).filter(is_same) else { return Ok(false) };
-    if old.run_id != table.marker.run_id {
-        client.run(&format!("DROP TABLE {}", quoted(&mark_of(&table.name)))).await?;
-        mark(client, table, old.table_id).await?;
+impl Ownership for Tables<'_> {
+    type Handle = i64;
+
+    fn own(&self) -> (&Name, &Marker) {
+        (&self.table.name, &self.table.marker)
     }
-    Ok(true)
+
+    async fn find(&mut self, name: &Name) -> Result<Found<i64>, Error> {
+        Ok(find(&mut self.client, name).await?.found(name))
+    }
+
+    async fn make(&mut self, earlier: Option<Owned<i64>>) -> Result<(), Error> {
+        let (name, table) = (&self.table.name, self.table);
+        if let Some(earlier) = earlier {
+            self.remove(name, earlier).await?;
+        }
+        self.client.run(&create_table(table, self.partition_by)).await?;
+        let made = find(&mut self.client, name).await?;
+        let id = made.table_id.ok_or_else(|| improper(&"a table that was made is not listed"))?;
+        mark(&mut self.client, table, id).await
+    }
+
+    async fn take_over(&mut self, earlier: Owned<i64>) -> Result<bool, Error> {
+        if earlier.marker.run_id != self.table.marker.run_id {
+            self.forget(&self.table.name).await?;
+            mark(&mut self.client, self.table, earlier.handle).await?;
+        }
+        Ok(true)
+    }
+
+    async fn remove(&mut self, name: &Name, object: Owned<i64>) -> Result<(), Error> {
+        if object.exists {
+            drop_table(&mut self.client, name.as_str()).await?;
+        }
+        self.forget(name).await
+    }
+
+    async fn forget(&mut self, name: &Name) -> Result<(), Error> {
+        drop_table(&mut self.client, &mark_of(name)).await
+    }
+
+    async fn list(&mut self) -> Result<Vec<OwnedObject>, Error> {
+        let mut objects = Vec::new();
+        for listed in tables(&mut self.client).await?.keys() {
+            let Some(Ok(name)) = listed.strip_prefix(MARKER).map(Name::new) else { continue };
+            if let Found::Ours(Owned { marker, .. }) = self.find(&name).await? {
+                objects.push(OwnedObject { name, run_id: marker.run_id });
+            }
+        }
+        Ok(objects)
+    }
 }
 
 /// Refuses a table that is not there, or no longer ours, whichever run made it.
@@ -76,57 +105,13 @@ pub(crate) async fn adopt(client: &mut Client, table: &TableSpec) -> Result<bool
 /// # Errors
 /// [`Cause::Server`].
 pub(crate) async fn check_exists(client: &mut Client, table: &Name) -> Result<(), Error> {
-    let found = find(client, table).await?;
-    if found.is_ours() {
+    if matches!(find(client, table).await?.found(table), Found::Ours(Owned { exists: true, .. })) {
         return Ok(());
     }
     Err(Error::new(
         Cause::Server,
         format!("table {table} is not there, or not the one that was made: somebody dropped it"),
     ))
-}
-
-/// Drops the table that this run made, if it is there; everything else is left alone.
-///
-/// # Errors
-/// [`Cause::NotOurs`] where another has taken its place.
-pub(crate) async fn drop_own(client: &mut Client, table: &TableSpec) -> Result<(), Error> {
-    let found = find(client, &table.name).await?;
-    if found.is_of_run(&table.marker.run_id) {
-        return remove(client, &table.name, &found).await;
-    }
-    let was_ours = found.mark.as_ref().is_some_and(|mark| mark.run_id == table.marker.run_id);
-    if was_ours {
-        client.run(&format!("DROP TABLE {}", quoted(&mark_of(&table.name)))).await?;
-        return Err(not_ours(&table.name));
-    }
-    Ok(())
-}
-
-/// Our tables of all runs, by name.
-pub(crate) async fn owned(client: &mut Client) -> Result<Vec<OwnedObject>, Error> {
-    let mut objects = Vec::new();
-    for listed in tables(client).await?.keys() {
-        let Some(Ok(name)) = listed.strip_prefix(MARKER).map(Name::new) else { continue };
-        let found = find(client, &name).await?;
-        if let Some(mark) = found.mark.as_ref().filter(|mark| found.is_of_run(&mark.run_id)) {
-            objects.push(OwnedObject { name, run_id: mark.run_id.clone() });
-        }
-    }
-    Ok(objects)
-}
-
-/// Drops a table if it still carries the marker of that run.
-///
-/// # Errors
-/// [`Cause::NotOurs`] where it does not.
-pub(crate) async fn drop_owned(client: &mut Client, object: &OwnedObject) -> Result<(), Error> {
-    let found = find(client, &object.name).await?;
-    if !found.is_of_run(&object.run_id) {
-        let message = format!("{} does not carry the marker of run {}", object.name, object.run_id);
-        return Err(Error::new(Cause::NotOurs, message));
-    }
-    remove(client, &object.name, &found).await
 }
 
 fn not_ours(table: &Name) -> Error {
@@ -137,15 +122,8 @@ fn mark_of(table: &Name) -> String {
     format!("{MARKER}{table}")
 }
 
-/// Drops the table first: what is interrupted between the two can be dropped again.
-async fn remove(client: &mut Client, table: &Name, found: &Found) -> Result<(), Error> {
-    if found.is_ours() {
-        client.run(&format!("DROP TABLE {}", quoted(table.as_str()))).await?;
-    }
-    if found.mark.is_some() {
-        client.run(&format!("DROP TABLE {}", quoted(&mark_of(table)))).await?;
-    }
-    Ok(())
+async fn drop_table(client: &mut Client, name: &str) -> Result<(), Error> {
+    client.run(&format!("DROP TABLE {}", quoted(name))).await
 }
 
 async fn mark(client: &mut Client, table: &TableSpec, table_id: i64) -> Result<(), Error> {
@@ -175,19 +153,19 @@ async fn tables(client: &mut Client) -> Result<BTreeMap<String, i64>, Error> {
     Ok(tables)
 }
 
-async fn find(client: &mut Client, table: &Name) -> Result<Found, Error> {
+async fn find(client: &mut Client, table: &Name) -> Result<Pair, Error> {
     let tables = tables(client).await?;
     let mark = mark_of(table);
-    let mut found = Found { table_id: tables.get(table.as_str()).copied(), mark: None };
+    let mut found = Pair { table_id: tables.get(table.as_str()).copied(), mark: None };
     if !tables.contains_key(&mark) {
         return Ok(found);
     }
     let note = |row: &[Cell<'_>]| {
         if let [Cell::Integer(table_id), Cell::Text(run_id), Cell::Text(fingerprint), Cell::Text(by)] = row
-            && by.starts_with("iotbench ")
+            && marker::is_ours(by)
         {
             let (run_id, fingerprint) = (run_id.to_string(), fingerprint.to_string());
-            found.mark = Some(Mark { table_id: *table_id, run_id, fingerprint });
+            found.mark = Some((*table_id, Marker { run_id, fingerprint }));
         }
         Ok(())
     };
@@ -206,12 +184,14 @@ mod tests {
 
     #[test]
     fn only_the_table_that_was_marked_is_ours() {
-        let mark = || Some(Mark { table_id: 7, run_id: "r".into(), fingerprint: "f".into() });
-        let found = |table_id, mark| Found { table_id, mark };
-        assert!(found(Some(7), mark()).is_ours() && found(Some(7), mark()).is_of_run("r"));
-        assert!(!found(Some(7), mark()).is_of_run("s"));
-        assert!(!found(Some(8), mark()).is_ours() && !found(Some(8), mark()).is_of_run("r"), "it was made anew");
-        assert!(!found(None, mark()).is_ours() && found(None, mark()).is_of_run("r"), "the mark is left");
-        assert!(!found(Some(7), None).is_ours() && !found(Some(7), None).is_of_run("r"));
+        let name = Name::new("t").unwrap();
+        let marker = || Marker { run_id: "r".into(), fingerprint: "f".into() };
+        let found = |table_id, mark: Option<i64>| Pair { table_id, mark: mark.map(|id| (id, marker())) }.found(&name);
+        let ours = |exists| Owned { marker: marker(), exists, handle: 7 };
+        assert_eq!(found(Some(7), Some(7)), Found::Ours(ours(true)));
+        assert_eq!(found(Some(8), Some(7)), Found::Replaced(ours(true), not_ours(&name)), "it was made anew");
+        assert_eq!(found(None, Some(7)), Found::Ours(ours(false)), "the mark is left");
+        assert_eq!(found(Some(7), None), Found::Foreign(not_ours(&name)));
+        assert_eq!(found(None, None), Found::Nothing);
     }
 }

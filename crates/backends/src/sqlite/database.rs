@@ -4,12 +4,13 @@ use super::{
     config::Indexes,
     error::classify,
     file::DatabaseFile,
-    marker,
+    marker::Tables,
     promise::{promise, synchronous_name},
     read::SqliteReader,
     write::SqliteWriter,
 };
 use async_trait::async_trait;
+use iotbench_backend_kit::ownership;
 use iotbench_core::{
     Acknowledgement, Counts, Database, Error, OwnedObject, Reader, ServerFacts, Settled, TableSpec, Writer,
 };
@@ -28,6 +29,10 @@ impl SqliteDatabase {
         Self { file, table: Arc::new(table), indexes }
     }
 
+    fn ours(&self) -> Result<Tables<'_>, Error> {
+        Ok(Tables::new(self.file.connect()?, &self.table, self.indexes))
+    }
+
     fn open_reader(&self) -> Result<SqliteReader, Error> {
         SqliteReader::new(self.file.connect_to_read()?, Arc::clone(&self.table))
     }
@@ -41,18 +46,16 @@ impl Database for SqliteDatabase {
     }
 
     async fn create(&self) -> Result<(), Error> {
-        let mut connection = self.file.connect()?;
-        if marker::create(&mut connection, &self.table, self.indexes)? {
-            self.file.shrink_if_ours(&connection)?;
-        }
-        Ok(())
+        let mut ours = self.ours()?;
+        ownership::create(&mut ours).await?;
+        if ours.has_replaced { self.file.shrink_if_ours(&ours.into_connection()?) } else { Ok(()) }
     }
 
     async fn adopt(&self) -> Result<bool, Error> {
         if !self.file.exists()? {
             return Ok(false);
         }
-        marker::adopt(&mut self.file.connect()?, &self.table)
+        Ok(ownership::adopt(&mut self.ours()?).await?.is_some())
     }
 
     /// What SQLite has acknowledged is visible; this moves it from the write-ahead log to its place, as far as other
@@ -75,22 +78,22 @@ impl Database for SqliteDatabase {
         if !self.file.exists()? {
             return Ok(());
         }
-        let mut connection = self.file.connect()?;
-        marker::drop_own(&mut connection, &self.table)?;
-        self.file.delete_if_ours_and_empty(connection)
+        let mut ours = self.ours()?;
+        ownership::drop_own(&mut ours).await?;
+        self.file.delete_if_ours_and_empty(ours.into_connection()?)
     }
 
     async fn owned(&self) -> Result<Vec<OwnedObject>, Error> {
         if !self.file.exists()? {
             return Ok(Vec::new());
         }
-        marker::owned(&self.file.connect_to_read()?)
+        ownership::owned(&mut Tables::new(self.file.connect_to_read()?, &self.table, self.indexes)).await
     }
 
     async fn drop_owned(&self, object: &OwnedObject) -> Result<(), Error> {
-        let mut connection = self.file.connect()?;
-        marker::drop_owned(&mut connection, object)?;
-        self.file.delete_if_ours_and_empty(connection)
+        let mut ours = self.ours()?;
+        ownership::drop_owned(&mut ours, object).await?;
+        self.file.delete_if_ours_and_empty(ours.into_connection()?)
     }
 
     async fn writer(&self) -> Result<Box<dyn Writer>, Error> {

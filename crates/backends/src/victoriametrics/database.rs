@@ -3,12 +3,14 @@
 use super::{
     client::Client,
     config::Config,
-    facts, marker,
+    facts,
+    marker::{self, Tables},
     read::{VictoriaReader, count},
     series::Own,
     write,
 };
 use async_trait::async_trait;
+use iotbench_backend_kit::ownership;
 use iotbench_core::{Counts, Database, Error, OwnedObject, Reader, ServerFacts, Settled, TableSpec, Writer};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -27,6 +29,16 @@ impl VictoriaDatabase {
 
     async fn client(&self) -> Result<Client, Error> {
         Client::connect(&self.config.server).await
+    }
+
+    /// Our tables, for what is done to one of this run.
+    async fn tables_of<'a>(&'a self, run_id: &'a str) -> Result<Tables<'a>, Error> {
+        let (client, database) = (self.client().await?, &self.config.database);
+        Ok(Tables { client, database, table: &self.table, run_id, own: None })
+    }
+
+    async fn ours(&self) -> Result<Tables<'_>, Error> {
+        self.tables_of(&self.table.marker.run_id).await
     }
 
     fn keep(&self, own: Option<Own>) {
@@ -56,16 +68,17 @@ impl Database for VictoriaDatabase {
     }
 
     async fn create(&self) -> Result<(), Error> {
-        let own = marker::create(&mut self.client().await?, &self.config.database, &self.table).await?;
-        self.keep(Some(own));
+        let mut ours = self.ours().await?;
+        ownership::create(&mut ours).await?;
+        self.keep(ours.own);
         Ok(())
     }
 
     async fn adopt(&self) -> Result<bool, Error> {
-        let own = marker::adopt(&mut self.client().await?, &self.config.database, &self.table).await?;
-        let is_adopted = own.is_some();
+        let mut ours = self.ours().await?;
+        let is_adopted = ownership::adopt(&mut ours).await?.is_some();
         if is_adopted {
-            self.keep(own);
+            self.keep(ours.own);
         }
         Ok(is_adopted)
     }
@@ -88,15 +101,15 @@ impl Database for VictoriaDatabase {
 
     async fn drop_created(&self) -> Result<(), Error> {
         self.keep(None);
-        marker::drop_own(&mut self.client().await?, &self.config.database, &self.table).await
+        ownership::drop_own(&mut self.ours().await?).await
     }
 
     async fn owned(&self) -> Result<Vec<OwnedObject>, Error> {
-        marker::owned(&mut self.client().await?, &self.config.database).await
+        ownership::owned(&mut self.ours().await?).await
     }
 
     async fn drop_owned(&self, object: &OwnedObject) -> Result<(), Error> {
-        marker::drop_owned(&mut self.client().await?, &self.config.database, object).await
+        ownership::drop_owned(&mut self.tables_of(&object.run_id).await?, object).await
     }
 
     async fn writer(&self) -> Result<Box<dyn Writer>, Error> {

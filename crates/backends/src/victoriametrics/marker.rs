@@ -6,53 +6,89 @@ use super::{
     client::{Client, Samples},
     series::{Millis, Own, quoted, unmarked},
 };
-use iotbench_core::{Cause, Error, Name, OwnedObject, TableSpec};
+use iotbench_backend_kit::{
+    marker::{self, CREATED_BY},
+    ownership::{Found, Owned, Ownership},
+};
+use iotbench_core::{Cause, Error, Marker, Name, OwnedObject, TableSpec};
 use std::{collections::BTreeMap, ops::ControlFlow};
 
 /// The series that name what is ours.
 pub(crate) const MARKER: &str = "iotbench_marker";
-const CREATED_BY: &str = concat!("iotbench ", env!("CARGO_PKG_VERSION"));
 
 /// A table of ours.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Marked {
     table: Name,
-    run_id: String,
-    fingerprint: String,
+    marker: Marker,
     /// The label of its series. It keeps the run that made them when another takes them over.
     own: Own,
 }
 
-/// Creates and marks a table in the place of an earlier one of ours.
-///
-/// # Errors
-/// [`Cause::NotOurs`] where series of that name do not carry our marker.
-pub(crate) async fn create(client: &mut Client, database: &Name, table: &TableSpec) -> Result<Own, Error> {
-    client.flush().await?;
-    refuse_foreign(client, database, table).await?;
-    for marked in marks(client, database).await?.iter().filter(|marked| marked.table == table.name) {
-        remove(client, marked).await?;
-    }
-    let own = Own::new(database, &table.name, &table.marker.run_id);
-    mark(client, table, &own).await?;
-    Ok(own)
+/// The tables of ours in a database.
+pub(crate) struct Tables<'a> {
+    pub(crate) client: Client,
+    pub(crate) database: &'a Name,
+    pub(crate) table: &'a TableSpec,
+    /// The run whose table is looked for: while one takes over another's, a table has two marks.
+    pub(crate) run_id: &'a str,
+    /// The series of the run's own table, once they are made or taken over.
+    pub(crate) own: Option<Own>,
 }
 
-/// Makes this run the owner of a table that an earlier run left, if it is there with the same fingerprint; else changes
-/// nothing.
-pub(crate) async fn adopt(client: &mut Client, database: &Name, table: &TableSpec) -> Result<Option<Own>, Error> {
-    client.flush().await?;
-    let marks = marks(client, database).await?;
-    let of_table: Vec<_> = marks.into_iter().filter(|marked| marked.table == table.name).collect();
-    let [marked] = of_table.as_slice() else { return Ok(None) };
-    if marked.fingerprint != table.marker.fingerprint {
-        return Ok(None);
+impl Ownership for Tables<'_> {
+    /// All marks of the table, the one of the run that is looked for at the front.
+    type Handle = Vec<Marked>;
+
+    fn own(&self) -> (&Name, &Marker) {
+        (&self.table.name, &self.table.marker)
     }
-    if marked.run_id != table.marker.run_id {
-        mark(client, table, &marked.own).await?;
-        delete(client, &marker_selector(marked)).await?;
+
+    async fn begin(&mut self) -> Result<(), Error> {
+        self.client.flush().await
     }
-    Ok(Some(marked.own.clone()))
+
+    /// What stands there without our marker is found by what is to be made in its place.
+    async fn find(&mut self, name: &Name) -> Result<Found<Vec<Marked>>, Error> {
+        let mut marks = marks(&mut self.client, self.database).await?;
+        marks.retain(|marked| marked.table == *name);
+        marks.sort_by_key(|marked| marked.marker.run_id != self.run_id);
+        let Some(marker) = marks.first().map(|marked| marked.marker.clone()) else { return Ok(Found::Nothing) };
+        Ok(Found::Ours(Owned { marker, exists: true, handle: marks }))
+    }
+
+    async fn make(&mut self, earlier: Option<Owned<Vec<Marked>>>) -> Result<(), Error> {
+        refuse_foreign(&mut self.client, self.database, self.table).await?;
+        for marked in earlier.iter().flat_map(|earlier| &earlier.handle) {
+            remove(&mut self.client, marked).await?;
+        }
+        let own = Own::new(self.database, &self.table.name, &self.table.marker.run_id);
+        mark(&mut self.client, self.table, &own).await?;
+        self.own = Some(own);
+        Ok(())
+    }
+
+    async fn take_over(&mut self, earlier: Owned<Vec<Marked>>) -> Result<bool, Error> {
+        let [marked] = earlier.handle.as_slice() else { return Ok(false) };
+        if marked.marker.run_id != self.table.marker.run_id {
+            mark(&mut self.client, self.table, &marked.own).await?;
+            delete(&mut self.client, &marker_selector(marked)).await?;
+        }
+        self.own = Some(marked.own.clone());
+        Ok(true)
+    }
+
+    async fn remove(&mut self, _: &Name, object: Owned<Vec<Marked>>) -> Result<(), Error> {
+        match object.handle.first() {
+            Some(marked) => remove(&mut self.client, marked).await,
+            None => Ok(()),
+        }
+    }
+
+    async fn list(&mut self) -> Result<Vec<OwnedObject>, Error> {
+        let marks = marks(&mut self.client, self.database).await?.into_iter();
+        Ok(marks.map(|marked| OwnedObject { name: marked.table, run_id: marked.marker.run_id }).collect())
+    }
 }
 
 /// The series of a table, whichever run made it.
@@ -63,39 +99,6 @@ pub(crate) async fn find(client: &mut Client, database: &Name, table: &Name) -> 
     let found = marks(client, database).await?.into_iter().find(|marked| marked.table == *table);
     let missing = || Error::new(Cause::Server, format!("table {table} is not there, or its mark: somebody dropped it"));
     found.map(|marked| marked.own).ok_or_else(missing)
-}
-
-/// Drops the table that this run made, if it is there; everything else is left alone.
-pub(crate) async fn drop_own(client: &mut Client, database: &Name, table: &TableSpec) -> Result<(), Error> {
-    client.flush().await?;
-    let marks = marks(client, database).await?;
-    let is_own = |marked: &&Marked| marked.table == table.name && marked.run_id == table.marker.run_id;
-    for marked in marks.iter().filter(is_own) {
-        remove(client, marked).await?;
-    }
-    Ok(())
-}
-
-/// Our tables of all runs, by name.
-pub(crate) async fn owned(client: &mut Client, database: &Name) -> Result<Vec<OwnedObject>, Error> {
-    let marks = marks(client, database).await?.into_iter();
-    let mut objects: Vec<_> = marks.map(|marked| OwnedObject { name: marked.table, run_id: marked.run_id }).collect();
-    objects.sort_unstable_by(|a, b| (a.name.as_str(), &a.run_id).cmp(&(b.name.as_str(), &b.run_id)));
-    Ok(objects)
-}
-
-/// Drops a table if it still carries the marker of that run.
-///
-/// # Errors
-/// [`Cause::NotOurs`] where it does not.
-pub(crate) async fn drop_owned(client: &mut Client, database: &Name, object: &OwnedObject) -> Result<(), Error> {
-    client.flush().await?;
-    let marks = marks(client, database).await?;
-    let Some(marked) = marks.iter().find(|m| m.table == object.name && m.run_id == object.run_id) else {
-        let message = format!("{} does not carry the marker of run {}", object.name, object.run_id);
-        return Err(Error::new(Cause::NotOurs, message));
-    };
-    remove(client, marked).await
 }
 
 /// Refuses a table name under which somebody else has series in our database.
@@ -140,7 +143,7 @@ async fn remove(client: &mut Client, marked: &Marked) -> Result<(), Error> {
 
 fn marker_selector(marked: &Marked) -> String {
     let (db, table, run) =
-        (quoted(marked.own.database.as_str()), quoted(marked.table.as_str()), quoted(&marked.run_id));
+        (quoted(marked.own.database.as_str()), quoted(marked.table.as_str()), quoted(&marked.marker.run_id));
     format!("{{__name__=\"{MARKER}\",db={db},table={table},run_id={run}}}")
 }
 
@@ -153,12 +156,11 @@ async fn marks(client: &mut Client, database: &Name) -> Result<Vec<Marked>, Erro
     let mut marks = Vec::new();
     let take = |samples: Samples<'_>| {
         let label = |name: &str| samples.metric.get(name).map_or("", |value| value.as_ref());
-        let is_ours = label("created_by").starts_with("iotbench ");
+        let is_ours = marker::is_ours(label("created_by"));
         if let (Ok(table), true) = (Name::new(label("table")), is_ours) {
             marks.push(Marked {
                 table,
-                run_id: label("run_id").to_owned(),
-                fingerprint: label("fingerprint").to_owned(),
+                marker: Marker { run_id: label("run_id").to_owned(), fingerprint: label("fingerprint").to_owned() },
                 own: Own { database: database.clone(), label: label("series").to_owned() },
             });
         }

@@ -3,6 +3,7 @@
 mod conformance;
 mod databus;
 mod faults;
+mod harness;
 mod influxdb;
 mod influxdb2;
 mod kairosdb;

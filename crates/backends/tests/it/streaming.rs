@@ -7,8 +7,8 @@
 #![cfg(all(feature = "sqlite", feature = "mariadb", feature = "postgres", feature = "influxdb"))]
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
-#![expect(clippy::disallowed_macros, clippy::print_stderr, reason = "a test that is skipped says so")]
 
+use crate::harness;
 use iotbench_backends::BACKENDS;
 use iotbench_core::{
     Batch, Chunk, Database, Devices, Endpoint, Layout, Marker, Name, OpenRequest, Query, Registry, Run, Schema,
@@ -94,17 +94,6 @@ async fn streams(backend: &str, url: Url, settings: serde_json::Value) {
     assert!(grown_kib <= MOST_KIB, "{backend}: {grown_kib} KiB more than the {before_kib} KiB before");
 }
 
-/// The server's address; `None` skips the test.
-fn url(variable: &str) -> Option<Url> {
-    if let Ok(url) = std::env::var(variable) {
-        return Some(url.parse().unwrap());
-    }
-    let is_required = std::env::var("IOTBENCH_REQUIRE_SERVERS").is_ok_and(|value| value == "1");
-    assert!(!is_required, "{variable} is not set, and IOTBENCH_REQUIRE_SERVERS=1 demands it");
-    eprintln!("skipped: {variable} is not set (scripts/test starts the servers)");
-    None
-}
-
 #[tokio::test]
 async fn what_is_hoarded_would_show() {
     let before_kib = rss_kib();
@@ -122,19 +111,19 @@ async fn sqlite_streams() {
 
 #[tokio::test]
 async fn mariadb_streams() {
-    let Some(url) = url("IOTBENCH_TEST_MARIADB_URL") else { return };
+    let Some(url) = harness::url("mariadb") else { return };
     streams("mariadb", url, json!({})).await;
 }
 
 #[tokio::test]
 async fn postgres_streams() {
-    let Some(mut url) = url("IOTBENCH_TEST_POSTGRES_URL") else { return };
+    let Some(mut url) = harness::url("postgres") else { return };
     url.set_path("postgres");
     streams("postgres", url, json!({"method": "copy", "unlogged": true})).await;
 }
 
 #[tokio::test]
 async fn influxdb_streams() {
-    let Some(url) = url("IOTBENCH_TEST_INFLUXDB_URL") else { return };
+    let Some(url) = harness::url("influxdb") else { return };
     streams("influxdb", url, json!({"database": "streamed"})).await;
 }

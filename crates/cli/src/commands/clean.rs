@@ -13,7 +13,7 @@ use iotbench_core::{
     Backend, Database, Error, Layout, Marker, Name, OpenRequest, OwnedObject, Registry, Schema, Settings, Signal,
     TableSpec, Target, ValueType,
 };
-use iotbench_engine::cause_exit_code;
+use iotbench_engine::{cause_exit_code, changed};
 use iotbench_launcher::{KeptServer, Records};
 use std::{sync::Arc, time::Duration};
 
@@ -71,7 +71,8 @@ pub(super) fn clean(arguments: &CleanArguments) -> Result<(), CliError> {
                 console::print(&format!("{name}, of run {}\n", printable(run_id)))?;
                 continue;
             }
-            let dropped = tokio::time::timeout(DROPPED_WITHIN, database.drop_owned(object)).await;
+            let dropping = changed(&*database, database.drop_owned(object));
+            let dropped = tokio::time::timeout(DROPPED_WITHIN, dropping).await;
             dropped.map_err(|_| late(DROPPED_WITHIN))?.map_err(call)?;
             console::print(&format!("dropped {name}, of run {}\n", printable(run_id)))?;
         }

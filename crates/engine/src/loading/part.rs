@@ -2,6 +2,7 @@
 
 use super::{Orders, Progress, Told};
 use crate::{
+    change::changed,
     client::ClientLoad,
     clock::RunClock,
     control::{Control, Generation},
@@ -194,8 +195,8 @@ impl PartLoad {
     pub fn drop_created(&self) -> Result<(), Error> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|e| Error::new(Cause::Client, format!("no runtime: {e}")))?;
-        let dropped =
-            runtime.block_on(async { tokio::time::timeout(self.patience, self.database.drop_created()).await });
+        let dropping = changed(&*self.database, self.database.drop_created());
+        let dropped = runtime.block_on(async { tokio::time::timeout(self.patience, dropping).await });
         dropped.map_err(|_| Error::new(Cause::TimedOut, "no answer in time"))?
     }
 

@@ -2,6 +2,7 @@
 
 use super::{Session, state::sum};
 use crate::{
+    change::changed,
     observer::Event,
     outcome::{Capacity, Outcome, Phase},
     own_delay::Delayed,
@@ -122,7 +123,7 @@ impl Session<'_> {
         self.begin_phase(Phase::Drop, None)?;
         let database = Arc::clone(&self.database);
         let within = if answers { self.patience() } else { self.deadline() };
-        self.control_plane(within, database.drop_created()).map_err(|reason| match reason {
+        self.control_plane(within, changed(&*database, database.drop_created())).map_err(|reason| match reason {
             Reason::Target { cause, message } => {
                 Reason::Target { cause, message: format!("what the run created is not dropped: {message}") }
             }

@@ -5,7 +5,7 @@
 //! read as it is, and what is wrong with it is the result.
 
 use super::Session;
-use crate::{plan::GroupPlan, verdict::Reason};
+use crate::{change::changed, plan::GroupPlan, verdict::Reason};
 use iotbench_core::{Counts, OpenRequest, ServerFacts};
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ impl Session<'_> {
             self.remark(format!("run {run_id} ended before its history was whole, so it was written anew"));
             return Ok(false);
         }
-        if !self.control_plane(self.deadline(), database.adopt())? {
+        if !self.control_plane(self.deadline(), changed(&*database, database.adopt()))? {
             return Ok(false);
         }
         self.created = true;
@@ -68,7 +68,7 @@ impl Session<'_> {
         let of_begun = Arc::clone(&self.database);
         self.reopen(self.planned.open.clone())?;
         let database = Arc::clone(&self.database);
-        if !self.control_plane(self.deadline(), database.adopt())? {
+        if !self.control_plane(self.deadline(), changed(&*database, database.adopt()))? {
             // Nothing outlives a run there.
             self.database = of_begun;
         }

@@ -1,7 +1,7 @@
 //! Before the load: connect, create, or take over what an earlier run left.
 
 use super::Session;
-use crate::{descriptors::reserve_descriptors, outcome::Phase, plan::GroupPlan, verdict::Reason};
+use crate::{change::changed, descriptors::reserve_descriptors, outcome::Phase, plan::GroupPlan, verdict::Reason};
 use iotbench_core::{Cause, Error, Writer};
 use std::{
     sync::Arc,
@@ -32,7 +32,7 @@ impl Session<'_> {
             self.begin_history()?;
             let database = Arc::clone(&self.database);
             // It drops what an earlier run left, however much that is.
-            self.control_plane(self.patience(), database.create())?;
+            self.control_plane(self.patience(), changed(&*database, database.create()))?;
             self.created = true;
         }
         let database = Arc::clone(&self.database);

@@ -5,7 +5,7 @@ use super::{
     load::{Running, Waited},
     visible::VisibleSeries,
 };
-use crate::{outcome::Emptied, profile::RampState, verdict::Reason, visibility::VisibleWatch};
+use crate::{change::changed, outcome::Emptied, profile::RampState, verdict::Reason, visibility::VisibleWatch};
 use iotbench_core::Counts;
 use iotbench_recorder::PointCounts;
 use std::sync::Arc;
@@ -112,7 +112,7 @@ impl Session<'_> {
         // A count must not ask for a table that is not there at the moment.
         running.visible.iter_mut().for_each(VisibleSeries::pause);
         let database = Arc::clone(&self.database);
-        self.control_plane(self.patience(), database.create())?;
+        self.control_plane(self.patience(), changed(&*database, database.create()))?;
         self.journal_dropped()
     }
 }

@@ -13,10 +13,13 @@ use super::{
 };
 use async_trait::async_trait;
 use figures::Wish;
-use iotbench_backend_kit::{answer::Answer, refuse::refuse_unknown_signals};
+use iotbench_backend_kit::{
+    answer::{Answer, NOTHING, counts_row, types},
+    refuse::refuse_unknown_signals,
+};
 use iotbench_core::{
     ComputedBy, Counts, Devices, Direction, Error, Predicate, Query, Reader, Reply, ReplyColumn, SignalId, Sink,
-    TableSpec, TimeRange, Value, ValueType,
+    TableSpec, TimeRange, ValueType,
 };
 use std::{
     cmp::Reverse,
@@ -33,9 +36,6 @@ pub(crate) struct DatabusReader {
     table: Arc<TableSpec>,
     all_signals: Vec<SignalId>,
 }
-
-/// What is known to be nothing without asking.
-const NOTHING: Reply = Reply { rows: 0, bytes: 0, computed_by: ComputedBy::Server };
 
 /// The time and the value of the datapoint that was found, and the bytes of the answers.
 type Found = (Option<(i64, Number)>, u64);
@@ -67,10 +67,6 @@ impl DatabusReader {
         Self { client, stem, table, all_signals }
     }
 
-    fn types(&self, signals: &[SignalId]) -> Vec<ValueType> {
-        signals.iter().map(|&signal| self.type_of(signal)).collect()
-    }
-
     fn type_of(&self, signal: SignalId) -> ValueType {
         self.table.schema.signals()[usize::from(signal)].value_type
     }
@@ -83,7 +79,7 @@ impl DatabusReader {
         limit: u64,
         sink: &mut dyn Sink,
     ) -> Result<Reply, Error> {
-        let types = self.types(signals);
+        let types = types(&self.table.schema, signals);
         let mut answer = Answer::new(sink, types.iter().copied());
         let mut bytes = 0;
         for device in devices_of(devices, &self.table) {
@@ -99,7 +95,7 @@ impl DatabusReader {
 
     /// The newest of each device hold the newest of all.
     async fn newest(&mut self, devices: &Devices, limit: u64, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        let (signals, types) = (self.all_signals.clone(), self.types(&self.all_signals));
+        let (signals, types) = (self.all_signals.clone(), types(&self.table.schema, &self.all_signals));
         let mut rows: Vec<(i64, u32, Vec<Option<Number>>)> = Vec::new();
         let mut bytes = 0;
         for device in devices_of(devices, &self.table) {
@@ -216,15 +212,8 @@ impl DatabusReader {
     }
 
     async fn count_row(&mut self, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        let (Counts { points, values }, bytes) = count(&mut self.client, &self.stem, &self.table).await?;
-        let mut answer = Answer::new(sink, [ValueType::I64; 2]);
-        answer.row(0, 0, |columns| {
-            columns
-                .iter_mut()
-                .zip([points, values])
-                .try_for_each(|(column, count)| column.push(Some(Value::I64(i64::try_from(count).map_err(improper)?))))
-        })?;
-        answer.finish(bytes, ComputedBy::Client)
+        let (counts, bytes) = count(&mut self.client, &self.stem, &self.table).await?;
+        counts_row(counts, bytes, ComputedBy::Client, sink)
     }
 }
 

@@ -16,14 +16,13 @@ use async_trait::async_trait;
 use decode::time;
 use figures::Wish;
 use iotbench_backend_kit::{
-    answer::Answer,
+    answer::{Answer, NOTHING, counts_row, types},
     cell::{Cell, value},
     line_protocol::VALUE,
     refuse::refuse_unknown_signals,
 };
 use iotbench_core::{
-    Cause, ComputedBy, Counts, Devices, Error, Layout, Query, Reader, Reply, SignalId, Sink, TableSpec, TimeRange,
-    Value, ValueType,
+    ComputedBy, Devices, Error, Layout, Query, Reader, Reply, SignalId, Sink, TableSpec, TimeRange, ValueType,
 };
 use points::{Order, Wanted, rows_of, stream};
 use signal::{Found, OneSignal};
@@ -36,9 +35,6 @@ pub(crate) struct InfluxReader {
     all_signals: Vec<SignalId>,
 }
 
-/// What is known to be nothing without asking.
-const NOTHING: Reply = Reply { rows: 0, bytes: 0, computed_by: ComputedBy::Server };
-
 impl InfluxReader {
     pub(crate) fn new(client: Client, table: Arc<TableSpec>) -> Self {
         let all_signals = (0..).take(table.schema.width()).collect();
@@ -47,7 +43,7 @@ impl InfluxReader {
 
     /// Datapoints in order, at most `limit`.
     async fn points(&mut self, wanted: Wanted<'_>, limit: u64, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        let types = types(&self.table, wanted.signals);
+        let types = types(&self.table.schema, wanted.signals);
         let mut answer = Answer::new(sink, types.iter().copied());
         let mut left = limit;
         let bytes = stream(&mut self.client, &self.table, &wanted, &mut |device, time, cells| {
@@ -125,15 +121,8 @@ impl InfluxReader {
     }
 
     async fn count_row(&mut self, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        let (Counts { points, values }, bytes) = count(&mut self.client, &self.table).await?;
-        let mut answer = Answer::new(sink, [ValueType::I64; 2]);
-        answer.row(0, 0, |columns| {
-            columns.iter_mut().zip([points, values]).try_for_each(|(column, count)| {
-                let count = i64::try_from(count).map_err(|e| Error::new(Cause::Protocol, e))?;
-                column.push(Some(Value::I64(count)))
-            })
-        })?;
-        answer.finish(bytes, ComputedBy::Server)
+        let (counts, bytes) = count(&mut self.client, &self.table).await?;
+        counts_row(counts, bytes, ComputedBy::Server, sink)
     }
 
     /// The questions about one signal of one device.
@@ -185,11 +174,6 @@ fn one_point(
         answer.row(device, time, |columns| columns[0].push(value(&cell, value_type)?))?;
     }
     answer.finish(bytes, computed_by)
-}
-
-/// The types of these signals.
-fn types(table: &TableSpec, signals: &[SignalId]) -> Vec<ValueType> {
-    signals.iter().map(|&signal| table.schema.signals()[usize::from(signal)].value_type).collect()
 }
 
 #[async_trait]

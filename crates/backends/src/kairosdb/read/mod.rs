@@ -15,8 +15,8 @@ use super::{
 use async_trait::async_trait;
 use figures::Wish;
 use iotbench_backend_kit::{
-    answer::Answer,
-    metrics::{Cell, DEVICE, NOTHING, Span, counts_row, device_number, number, one_point, push, types},
+    answer::{Answer, NOTHING, counts_row, types},
+    metrics::{Cell, DEVICE, Span, device_number, number, one_point, push},
     refuse::refuse_unknown_signals,
 };
 use iotbench_core::{
@@ -76,7 +76,7 @@ impl KairosReader {
         let Some(span) = ALL.within(range).filter(|_| *devices != Devices::Some(Vec::new())) else {
             return Ok(NOTHING);
         };
-        let (types, asked) = (types(&self.table, signals), self.asked(devices, signals));
+        let (types, asked) = (types(&self.table.schema, signals), self.asked(devices, signals));
         let mut answer = Answer::new(sink, types.iter().copied());
         let bytes = self.points(span, &asked, &types, u64::MAX, &mut answer).await?;
         answer.finish(bytes, ComputedBy::Server)
@@ -85,7 +85,7 @@ impl KairosReader {
     /// Everything, one device after the other: an answer is held whole.
     async fn scan(&mut self, sink: &mut dyn Sink) -> Result<Reply, Error> {
         let signals = self.all_signals.clone();
-        let (types, all) = (types(&self.table, &signals), self.asked(&Devices::All, &signals));
+        let (types, all) = (types(&self.table.schema, &signals), self.asked(&Devices::All, &signals));
         let (tags, mut bytes) = self.client.ask_tag(question(ALL, &all), DEVICE).await?;
         let devices: BTreeSet<u32> = tags.iter().map(|tag| device_number(tag)).collect::<Result<_, _>>()?;
         let mut answer = Answer::new(sink, types.iter().copied());
@@ -100,7 +100,7 @@ impl KairosReader {
     async fn records(&mut self, device: u32, from_ns: i64, limit: u64, sink: &mut dyn Sink) -> Result<Reply, Error> {
         let (Some(span), 1..) = (ALL.from(from_ns), limit) else { return Ok(NOTHING) };
         let signals = self.all_signals.clone();
-        let types = types(&self.table, &signals);
+        let types = types(&self.table.schema, &signals);
         let asked = self.asked(&Devices::Some(vec![device]), &signals).into_iter().map(|asked| asked.limit(limit));
         let mut answer = Answer::new(sink, types.iter().copied());
         let bytes = self.points(span, &asked.collect::<Vec<_>>(), &types, limit, &mut answer).await?;
@@ -113,7 +113,7 @@ impl KairosReader {
             return Ok(NOTHING);
         }
         let signals = self.all_signals.clone();
-        let types = types(&self.table, &signals);
+        let types = types(&self.table.schema, &signals);
         let asked: Vec<_> =
             self.asked(devices, &signals).into_iter().map(|asked| asked.latest_first().limit(limit)).collect();
         let mut answer = Answer::new(sink, types.iter().copied());
@@ -195,7 +195,7 @@ impl Reader for KairosReader {
             }
             Query::Count => {
                 let (counts, bytes) = count(&mut self.client, &self.table, self.all_signals.len()).await?;
-                counts_row(counts, bytes, sink)
+                counts_row(counts, bytes, ComputedBy::Server, sink)
             }
         }
     }

@@ -3,10 +3,10 @@
 
 use super::{
     Place,
-    points::{Figures, Points, Shape, Stretch, Values, cell, out_of_range, types},
+    points::{Figures, Points, Shape, Stretch, Values, cell, out_of_range},
     selection::{Order, Selection, Statement},
 };
-use iotbench_backend_kit::span::Span;
+use iotbench_backend_kit::{answer::types, span::Span};
 use iotbench_backend_kit::{
     json::read_second,
     second::{SECOND_NS, join, split},

@@ -2,12 +2,15 @@
 
 use super::{
     MariaDbReader,
-    points::{Figures, Stretch, Values, cell, types},
+    points::{Figures, Stretch, Values, cell},
     selection::{Order, Selection},
     stream::each,
 };
 use crate::mariadb::error::classify;
-use iotbench_backend_kit::{answer::Answer, span::Span};
+use iotbench_backend_kit::{
+    answer::{Answer, types},
+    span::Span,
+};
 use iotbench_core::{Aggregate, Devices, Error, Reply, SignalId, Sink, Value, ValueType};
 use std::ops::ControlFlow;
 

@@ -19,14 +19,17 @@ use super::{
 };
 use async_trait::async_trait;
 use bulk::BulkShape;
-use iotbench_backend_kit::{answer::Answer, span::Span};
+use iotbench_backend_kit::{
+    answer::{Answer, NOTHING_BY_CLIENT, counts_row, types},
+    span::Span,
+};
 use iotbench_core::{
     Cause, Chunk, ComputedBy, Counts, Devices, Direction, Error, Layout, Predicate, Query, Reader, Reply, SignalId,
-    Sink, TableSpec, Value, ValueType,
+    Sink, TableSpec, Value,
 };
 use narrow::NarrowShape;
 use pager::Pager;
-use points::{Shape, Values, cell, types};
+use points::{Shape, Values, cell};
 use record::RecordShape;
 use selection::{Order, Selection};
 use sqlx::MySqlConnection;
@@ -88,7 +91,7 @@ impl MariaDbReader {
         match query {
             Query::Range { devices, signals, range } => match Span::of(*range) {
                 Some(span) => self.range(devices, signals, span, sink).await,
-                None => Ok(NOTHING),
+                None => Ok(NOTHING_BY_CLIENT),
             },
             Query::Scan => self.range(&Devices::All, &all_signals, Span::ALL, sink).await,
             Query::Records { device, from_ns, limit } => self.records(*device, *from_ns, *limit, sink).await,
@@ -97,7 +100,7 @@ impl MariaDbReader {
             }
             Query::Minimum { device, signal, range } => match Span::of(*range) {
                 Some(span) => self.minimum(*device, *signal, span, sink).await,
-                None => Ok(NOTHING),
+                None => Ok(NOTHING_BY_CLIENT),
             },
             Query::Newest { devices, limit } => self.newest(devices, &all_signals, *limit, sink).await,
             Query::NewestVisible { device, signal } => {
@@ -108,7 +111,7 @@ impl MariaDbReader {
             }
             Query::Aggregates { devices, signals, aggregates, range } => match Span::of(*range) {
                 Some(span) => self.aggregates(devices, signals, aggregates, span, sink).await,
-                None => Ok(NOTHING),
+                None => Ok(NOTHING_BY_CLIENT),
             },
             Query::Count => self.count_row(sink).await,
         }
@@ -244,7 +247,7 @@ impl MariaDbReader {
                 (Order::Descending, time.checked_sub(1).map(|last| Span { last, ..Span::ALL }))
             }
         };
-        let Some(span) = span else { return Ok(NOTHING) };
+        let Some(span) = span else { return Ok(NOTHING_BY_CLIENT) };
         let signals = [signal];
         let is_tested_by_server = self.shape.computed_by() == ComputedBy::Server;
         let limit = if is_tested_by_server { 1 } else { u64::MAX };
@@ -269,7 +272,7 @@ impl MariaDbReader {
         sink: &mut dyn Sink,
     ) -> Result<Reply, Error> {
         if !self.may_hold(device) {
-            return Ok(NOTHING);
+            return Ok(NOTHING_BY_CLIENT);
         }
         let signals = [signal];
         let selection = Selection {
@@ -303,16 +306,9 @@ impl MariaDbReader {
     }
 
     async fn count_row(&mut self, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        let Counts { points, values } = self.count().await?;
-        let mut answer = Answer::new(sink, [ValueType::I64; 2]);
-        answer.row(0, 0, |columns| {
-            columns
-                .iter_mut()
-                .zip([points, values])
-                .try_for_each(|(column, count)| column.push(Some(Value::I64(i64::try_from(count).unwrap_or(i64::MAX)))))
-        })?;
+        let counts = self.count().await?;
         let is_server = self.place.table.layout == Layout::Wide;
-        answer.finish(16, if is_server { ComputedBy::Server } else { ComputedBy::Client })
+        counts_row(counts, 16, if is_server { ComputedBy::Server } else { ComputedBy::Client }, sink)
     }
 
     /// Counts what is stored: by the server where a record is a datapoint and no column can be empty, else by reading
@@ -349,9 +345,6 @@ impl MariaDbReader {
         }
     }
 }
-
-/// The answer to a query about no time at all.
-const NOTHING: Reply = Reply { rows: 0, bytes: 0, computed_by: ComputedBy::Client };
 
 /// Puts a datapoint in the place of what a chunk holds.
 fn take_point(chunk: &mut Chunk, device: u32, time: i64, point: &mut dyn Values) -> Result<(), Error> {

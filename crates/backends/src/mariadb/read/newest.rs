@@ -3,10 +3,13 @@
 use super::{
     FIRST_ROWS, MariaDbReader,
     pager::Pager,
-    points::{Values, types},
+    points::Values,
     selection::{Order, Selection},
 };
-use iotbench_backend_kit::{answer::Answer, span::Span};
+use iotbench_backend_kit::{
+    answer::{Answer, types},
+    span::Span,
+};
 use iotbench_core::{ComputedBy, Devices, Error, Reply, SignalId, Sink};
 use std::{cmp::Reverse, collections::BinaryHeap, ops::ControlFlow};
 

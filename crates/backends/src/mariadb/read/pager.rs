@@ -2,13 +2,13 @@
 //! statement that is not read to its end must be all the same before the connection does anything else.
 
 use super::{
-    points::{Shape, types},
+    points::Shape,
     selection::{Order, Selection},
     stream::ChunkRow,
 };
 use crate::mariadb::error::classify;
 use futures_util::TryStreamExt;
-use iotbench_backend_kit::span::Span;
+use iotbench_backend_kit::{answer::types, span::Span};
 use iotbench_core::{Chunk, Error, Schema, SignalId};
 use sqlx::MySqlConnection;
 

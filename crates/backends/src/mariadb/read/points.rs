@@ -3,7 +3,7 @@
 use super::selection::{Selection, Statement};
 use crate::mariadb::error::classify;
 use iotbench_backend_kit::span::Span;
-use iotbench_core::{Cause, ComputedBy, Error, ReplyColumn, Schema, SignalId, Value, ValueType};
+use iotbench_core::{Cause, ComputedBy, Error, ReplyColumn, SignalId, Value, ValueType};
 use sqlx::{Row, mysql::MySqlRow};
 
 /// The values of one datapoint.
@@ -64,11 +64,6 @@ pub(crate) trait Shape: Send + Sync {
 
     /// The query for the greatest number of a signal over the first `points`; `None` where the server cannot tell.
     fn max_of_first(&self, of: Stretch, signal: SignalId, points: u64) -> Result<Option<Statement>, Error>;
-}
-
-/// The types of these signals.
-pub(crate) fn types(schema: &Schema, signals: &[SignalId]) -> Vec<ValueType> {
-    signals.iter().map(|&signal| schema.signals()[usize::from(signal)].value_type).collect()
 }
 
 /// A cell as what it is known to hold.

@@ -17,7 +17,10 @@ use count::count_stages;
 use decode::{integer, number};
 use figures::{FigureRows, Figures};
 use futures_util::TryStreamExt;
-use iotbench_backend_kit::{answer::Answer, span::Span};
+use iotbench_backend_kit::{
+    answer::{Answer, NOTHING_BY_CLIENT, counts_row},
+    span::Span,
+};
 use iotbench_core::{Cause, ComputedBy, Counts, Error, Layout, Query, Reader, Reply, SignalId, Sink, Value, ValueType};
 use mongodb::{
     Collection, Database,
@@ -34,9 +37,6 @@ pub(crate) struct MongoReader {
     shape: Shape,
     all_signals: Arc<[SignalId]>,
 }
-
-/// The answer to a query about nothing.
-const NOTHING: Reply = Reply { rows: 0, bytes: 0, computed_by: ComputedBy::Client };
 
 impl MongoReader {
     pub(crate) fn new(database: &Database, table: Arc<Table>) -> Self {
@@ -57,13 +57,13 @@ impl MongoReader {
                     (Some(devices), Some(span)) => {
                         self.figures(&Figures { devices, signals, aggregates, span }, sink).await
                     }
-                    _ => Ok(NOTHING),
+                    _ => Ok(NOTHING_BY_CLIENT),
                 }
             }
             Query::Count => self.count_row(sink).await,
             _ => match Wanted::of(query, &all) {
                 Some(wanted) => self.datapoints(wanted, sink).await,
-                None => Ok(NOTHING),
+                None => Ok(NOTHING_BY_CLIENT),
             },
         }
     }
@@ -85,7 +85,7 @@ impl MongoReader {
     }
 
     async fn datapoints(&self, wanted: Wanted<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        let Some(wanted) = self.bounded(wanted).await? else { return Ok(NOTHING) };
+        let Some(wanted) = self.bounded(wanted).await? else { return Ok(NOTHING_BY_CLIENT) };
         let types = wanted.signals.iter().map(|&signal| self.shape.value_type(signal));
         let mut answer = Answer::new(sink, types);
         let is_united_here = self.shape.layout() == Layout::Bulk && wanted.is_whole_stretch();
@@ -142,9 +142,9 @@ impl MongoReader {
     }
 
     async fn max_of(&self, wanted: Option<Wanted<'_>>, signal: SignalId, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        let Some(wanted) = wanted else { return Ok(NOTHING) };
+        let Some(wanted) = wanted else { return Ok(NOTHING_BY_CLIENT) };
         let device = wanted.device();
-        let Some(wanted) = self.bounded(wanted).await? else { return Ok(NOTHING) };
+        let Some(wanted) = self.bounded(wanted).await? else { return Ok(NOTHING_BY_CLIENT) };
         let mut answer = Answer::new(sink, [ValueType::F64]);
         let bytes = self
             .each(self.shape.greatest(&wanted, signal), |document| match number(document, "greatest")? {
@@ -165,15 +165,8 @@ impl MongoReader {
     }
 
     async fn count_row(&self, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        let Counts { points, values } = self.count().await?;
-        let mut answer = Answer::new(sink, [ValueType::I64; 2]);
-        answer.row(0, 0, |columns| {
-            columns
-                .iter_mut()
-                .zip([points, values])
-                .try_for_each(|(column, count)| column.push(Some(Value::I64(i64::try_from(count).unwrap_or(i64::MAX)))))
-        })?;
-        answer.finish(16, ComputedBy::Server)
+        let counts = self.count().await?;
+        counts_row(counts, 16, ComputedBy::Server, sink)
     }
 
     /// Counts what is stored: by the server in every layout.

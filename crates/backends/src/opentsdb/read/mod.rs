@@ -14,8 +14,8 @@ use super::{
 use async_trait::async_trait;
 use hours::{Hours, MOST_VALUES};
 use iotbench_backend_kit::{
-    answer::Answer,
-    metrics::{Cell, Figures, NOTHING, Span, counts_row, number, one_point, points, push, types},
+    answer::{Answer, NOTHING, counts_row, types},
+    metrics::{Cell, Figures, Span, number, one_point, points, push},
     refuse::refuse_unknown_signals,
 };
 use iotbench_core::{
@@ -48,7 +48,7 @@ impl OpenTsdbReader {
         limit: &mut u64,
         answer: &mut Answer<'_>,
     ) -> Result<u64, Error> {
-        let (asked, types) = (asked(&self.table, signals), types(&self.table, signals));
+        let (asked, types) = (asked(&self.table, signals), types(&self.table.schema, signals));
         let hand_over = |document: &Document<'_>| {
             points(signals.len(), document.series(), &mut |device, time, cells| {
                 if *limit == 0 {
@@ -71,7 +71,7 @@ impl OpenTsdbReader {
         let Some(span) = ALL.within(range).filter(|_| *devices != Devices::Some(Vec::new())) else {
             return Ok(NOTHING);
         };
-        let (mut answer, mut limit) = (Answer::new(sink, types(&self.table, signals)), u64::MAX);
+        let (mut answer, mut limit) = (Answer::new(sink, types(&self.table.schema, signals)), u64::MAX);
         let bytes = self.points((span, devices), signals, &mut limit, &mut answer).await?;
         answer.finish(bytes, ComputedBy::Server)
     }
@@ -87,7 +87,7 @@ impl OpenTsdbReader {
         let signals = self.all_signals.clone();
         let hours = Hours::ask(&mut self.client, &self.table, devices, &signals, span).await?;
         let span = if limit == u64::MAX { span } else { hours.first(span, limit) };
-        let (mut answer, mut bytes) = (Answer::new(sink, types(&self.table, &signals)), hours.bytes);
+        let (mut answer, mut bytes) = (Answer::new(sink, types(&self.table.schema, &signals)), hours.bytes);
         for piece in hours.pieces(span, MOST_VALUES) {
             bytes += self.points((piece.span, &piece.devices), &signals, &mut limit, &mut answer).await?;
         }
@@ -100,7 +100,7 @@ impl OpenTsdbReader {
             return Ok(NOTHING);
         }
         let signals = self.all_signals.clone();
-        let (asked, types) = (asked(&self.table, &signals), types(&self.table, &signals));
+        let (asked, types) = (asked(&self.table, &signals), types(&self.table.schema, &signals));
         let hours = Hours::ask(&mut self.client, &self.table, devices, &signals, ALL).await?;
         let mut answer = Answer::new(sink, types.iter().copied());
         let hand_over = |document: &Document<'_>| {
@@ -222,7 +222,7 @@ impl Reader for OpenTsdbReader {
             }
             Query::Count => {
                 let (counts, bytes) = count(&mut self.client, &self.table, self.all_signals.len()).await?;
-                counts_row(counts, bytes, sink)
+                counts_row(counts, bytes, ComputedBy::Server, sink)
             }
         }
     }

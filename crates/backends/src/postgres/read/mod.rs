@@ -17,7 +17,10 @@ use bulk::BulkPoints;
 use count::count_sql;
 use figures::Figures;
 use futures_util::TryStreamExt;
-use iotbench_backend_kit::{answer::Answer, span::Span};
+use iotbench_backend_kit::{
+    answer::{Answer, NOTHING_BY_CLIENT, counts_row},
+    span::Span,
+};
 use iotbench_core::{Cause, ComputedBy, Counts, Error, Layout, Query, Reader, Reply, SignalId, Sink, Value, ValueType};
 use points::{Cells, NarrowPoints, Points, RowPoints};
 use select::Wanted;
@@ -33,9 +36,6 @@ pub(crate) struct PostgresReader {
     all_signals: Arc<[SignalId]>,
 }
 
-/// The answer to a query about no time at all.
-const NOTHING: Reply = Reply { rows: 0, bytes: 0, computed_by: ComputedBy::Client };
-
 impl PostgresReader {
     pub(crate) fn new(connection: PgConnection, table: Arc<Table>) -> Self {
         let all_signals = (0..).take(table.spec.schema.width()).collect();
@@ -45,7 +45,7 @@ impl PostgresReader {
     async fn answer(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
         self.refuse_unknown_signals(query)?;
         if !self.shape.may_hold(query) {
-            return Ok(NOTHING);
+            return Ok(NOTHING_BY_CLIENT);
         }
         let all = Arc::clone(&self.all_signals);
         match query {
@@ -56,12 +56,12 @@ impl PostgresReader {
                 Some(span) => {
                     self.figures(Figures { devices: Asked::of(devices), signals, aggregates, span }, sink).await
                 }
-                None => Ok(NOTHING),
+                None => Ok(NOTHING_BY_CLIENT),
             },
             Query::Count => self.count_row(sink).await,
             _ => match self.shape.wanted(query, &all) {
                 Some(wanted) => self.datapoints(wanted, sink).await,
-                None => Ok(NOTHING),
+                None => Ok(NOTHING_BY_CLIENT),
             },
         }
     }
@@ -154,15 +154,8 @@ impl PostgresReader {
     }
 
     async fn count_row(&mut self, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        let Counts { points, values } = self.count().await?;
-        let mut answer = Answer::new(sink, [ValueType::I64; 2]);
-        answer.row(0, 0, |columns| {
-            columns
-                .iter_mut()
-                .zip([points, values])
-                .try_for_each(|(column, count)| column.push(Some(Value::I64(i64::try_from(count).unwrap_or(i64::MAX)))))
-        })?;
-        answer.finish(16, ComputedBy::Server)
+        let counts = self.count().await?;
+        counts_row(counts, 16, ComputedBy::Server, sink)
     }
 
     /// Counts what is stored: by the server in every layout.

@@ -13,14 +13,14 @@ use super::{
 use async_trait::async_trait;
 use gather::{Gather, Take};
 use iotbench_backend_kit::{
-    answer::Answer,
+    answer::{Answer, NOTHING, counts_row},
     cell::{Cell, number, value},
     refuse::refuse_unknown_signals,
     span::Span,
 };
 use iotbench_core::{
-    Cause, ComputedBy, Counts, Devices, Direction, Error, Layout, Query, Reader, Reply, SignalId, Sink, TableSpec,
-    TimeRange, Value, ValueType,
+    ComputedBy, Devices, Direction, Error, Layout, Query, Reader, Reply, SignalId, Sink, TableSpec, TimeRange, Value,
+    ValueType,
 };
 use std::{ops::Bound, sync::Arc};
 
@@ -30,9 +30,6 @@ pub(crate) struct QuestReader {
     table: Arc<TableSpec>,
     all_signals: Vec<SignalId>,
 }
-
-/// What is known to be nothing without asking.
-const NOTHING: Reply = Reply { rows: 0, bytes: 0, computed_by: ComputedBy::Server };
 
 impl QuestReader {
     pub(crate) fn new(client: Client, table: Arc<TableSpec>) -> Self {
@@ -192,15 +189,8 @@ impl QuestReader {
     }
 
     async fn count_row(&mut self, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        let (Counts { points, values }, bytes) = count(&mut self.client, &self.table).await?;
-        let mut answer = Answer::new(sink, [ValueType::I64; 2]);
-        answer.row(0, 0, |columns| {
-            columns.iter_mut().zip([points, values]).try_for_each(|(column, count)| {
-                let count = i64::try_from(count).map_err(|e| Error::new(Cause::Protocol, e))?;
-                column.push(Some(Value::I64(count)))
-            })
-        })?;
-        answer.finish(bytes, ComputedBy::Server)
+        let (counts, bytes) = count(&mut self.client, &self.table).await?;
+        counts_row(counts, bytes, ComputedBy::Server, sink)
     }
 }
 

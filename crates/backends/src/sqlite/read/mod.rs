@@ -11,13 +11,16 @@ mod selection;
 use super::{error::classify, interrupt::Interruption};
 use async_trait::async_trait;
 use bulk::BulkShape;
-use iotbench_backend_kit::{answer::Answer, span::Span};
+use iotbench_backend_kit::{
+    answer::{Answer, NOTHING_BY_CLIENT, counts_row, types},
+    span::Span,
+};
 use iotbench_core::{
-    Aggregate, Cause, Chunk, ComputedBy, Counts, Devices, Direction, Error, Interrupt, Layout, Predicate, Query,
-    Reader, Reply, SignalId, Sink, TableSpec, Value, ValueType,
+    Aggregate, Cause, Chunk, Counts, Devices, Direction, Error, Interrupt, Layout, Predicate, Query, Reader, Reply,
+    SignalId, Sink, TableSpec, Value, ValueType,
 };
 use narrow::NarrowShape;
-use points::{Points, Shape, Stretch, for_each, types};
+use points::{Points, Shape, Stretch, for_each};
 use record::RecordShape;
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Transaction};
 use selection::{Order, Selection, bind, widened};
@@ -47,9 +50,8 @@ impl SqliteReader {
     fn answer(&self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
         self.refuse_unknown_signals(query)?;
         match query {
-            Query::Range { devices, signals, range } => {
-                Span::of(*range).map_or(Ok(NOTHING), |span| self.range(devices, signals, span, u64::MAX, sink))
-            }
+            Query::Range { devices, signals, range } => Span::of(*range)
+                .map_or(Ok(NOTHING_BY_CLIENT), |span| self.range(devices, signals, span, u64::MAX, sink)),
             Query::Scan => self.range(&Devices::All, &self.all_signals, Span::ALL, u64::MAX, sink),
             Query::Records { device, from_ns, limit } => {
                 let device = Devices::Some(vec![*device]);
@@ -59,7 +61,7 @@ impl SqliteReader {
                 self.nearest(*device, *signal, *predicate, *direction, sink)
             }
             Query::Minimum { device, signal, range } => {
-                Span::of(*range).map_or(Ok(NOTHING), |span| self.minimum(*device, *signal, span, sink))
+                Span::of(*range).map_or(Ok(NOTHING_BY_CLIENT), |span| self.minimum(*device, *signal, span, sink))
             }
             Query::Newest { devices, limit } => self.newest(devices, &self.all_signals, *limit, sink),
             Query::NewestVisible { device, signal } => {
@@ -68,9 +70,8 @@ impl SqliteReader {
             Query::MaxOfFirst { device, signal, from_ns, limit } => {
                 self.max_of_first(*device, *signal, *from_ns, *limit, sink)
             }
-            Query::Aggregates { devices, signals, aggregates, range } => {
-                Span::of(*range).map_or(Ok(NOTHING), |span| self.aggregates(devices, signals, aggregates, span, sink))
-            }
+            Query::Aggregates { devices, signals, aggregates, range } => Span::of(*range)
+                .map_or(Ok(NOTHING_BY_CLIENT), |span| self.aggregates(devices, signals, aggregates, span, sink)),
             Query::Count => self.count_row(sink),
         }
     }
@@ -176,7 +177,7 @@ impl SqliteReader {
                 (Order::Descending, time.checked_sub(1).map(|last| Span { last, ..Span::ALL }))
             }
         };
-        let Some(span) = span else { return Ok(NOTHING) };
+        let Some(span) = span else { return Ok(NOTHING_BY_CLIENT) };
         let is_decimal_f32 =
             self.table.layout == Layout::Document && types(&self.table.schema, &[signal]) == [ValueType::F32];
         let in_sql = if is_decimal_f32 { widened(predicate) } else { predicate };
@@ -335,15 +336,8 @@ impl SqliteReader {
     }
 
     fn count_row(&self, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        let Counts { points, values } = self.count()?;
-        let mut answer = Answer::new(sink, [ValueType::I64; 2]);
-        answer.row(0, 0, |columns| {
-            columns
-                .iter_mut()
-                .zip([points, values])
-                .try_for_each(|(column, count)| column.push(Some(Value::I64(i64::try_from(count).unwrap_or(i64::MAX)))))
-        })?;
-        answer.finish(16, self.shape.computed_by())
+        let counts = self.count()?;
+        counts_row(counts, 16, self.shape.computed_by(), sink)
     }
 
     /// Counts what is stored: by SQLite where a record is a datapoint and a column a value, else by reading it.
@@ -363,9 +357,6 @@ impl SqliteReader {
         Ok(counts)
     }
 }
-
-/// The answer to a query about no time at all.
-const NOTHING: Reply = Reply { rows: 0, bytes: 0, computed_by: ComputedBy::Client };
 
 /// Whether a point's only value is less than that of another, or there is no other.
 fn is_less(point: &Chunk, other: Option<&Chunk>) -> bool {

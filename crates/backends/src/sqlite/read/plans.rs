@@ -3,7 +3,7 @@
 use super::{points::Figures, *};
 use crate::explained::{batch, queries, table};
 use crate::sqlite::{config::Indexes, layout::create_sql, write::SqliteWriter};
-use iotbench_core::{Schema, Writer};
+use iotbench_core::{ComputedBy, Schema, Writer};
 use std::sync::{Mutex, PoisonError};
 
 /// Keeps every statement for datapoints that is asked of a layout.

@@ -2,7 +2,7 @@
 
 use super::selection::{Order, Selection, bind};
 use crate::sqlite::error::classify;
-use iotbench_backend_kit::span::Span;
+use iotbench_backend_kit::{answer::types, span::Span};
 use iotbench_core::{Action, Cause, Chunk, ComputedBy, Error, ReplyColumn, Schema, SignalId, Value, ValueType};
 use rusqlite::{Connection, Rows, types::ValueRef};
 use std::ops::ControlFlow;
@@ -60,11 +60,6 @@ pub(crate) trait Shape: Send + Sync {
         limit: u64,
         bytes: &mut u64,
     ) -> Result<Option<f64>, Error>;
-}
-
-/// The types of these signals.
-pub(crate) fn types(schema: &Schema, signals: &[SignalId]) -> Vec<ValueType> {
-    signals.iter().map(|&signal| schema.signals()[usize::from(signal)].value_type).collect()
 }
 
 /// Gives each datapoint, as a chunk of one row, to `take` until that breaks.

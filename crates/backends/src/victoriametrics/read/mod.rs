@@ -13,10 +13,13 @@ use super::{
     series::{Millis, Own},
 };
 use async_trait::async_trait;
-use iotbench_backend_kit::{answer::Answer, refuse::refuse_unknown_signals};
+use iotbench_backend_kit::{
+    answer::{Answer, NOTHING, counts_row, types},
+    refuse::refuse_unknown_signals,
+};
 use iotbench_core::{
-    Cause, ComputedBy, Counts, Devices, Direction, Error, Query, Reader, Reply, ReplyColumn, SignalId, Sink, TableSpec,
-    TimeRange, Value, ValueType,
+    ComputedBy, Devices, Direction, Error, Query, Reader, Reply, ReplyColumn, SignalId, Sink, TableSpec, TimeRange,
+    Value, ValueType,
 };
 use std::{ops::Bound, slice::from_ref, sync::Arc};
 use walk::{Go, Order, Wanted, walk};
@@ -29,17 +32,10 @@ pub(crate) struct VictoriaReader {
     all_signals: Vec<SignalId>,
 }
 
-/// What is known to be nothing without asking.
-const NOTHING: Reply = Reply { rows: 0, bytes: 0, computed_by: ComputedBy::Server };
-
 impl VictoriaReader {
     pub(crate) fn new(client: Client, own: Own, table: Arc<TableSpec>) -> Self {
         let all_signals = (0..).take(table.schema.width()).collect();
         Self { client, own, table, all_signals }
-    }
-
-    fn types(&self, signals: &[SignalId]) -> Vec<ValueType> {
-        signals.iter().map(|&signal| self.table.schema.signals()[usize::from(signal)].value_type).collect()
     }
 
     /// At most `limit` datapoints, by device and time.
@@ -52,7 +48,7 @@ impl VictoriaReader {
         sink: &mut dyn Sink,
     ) -> Result<Reply, Error> {
         let (Some(span), 1..) = (span, limit) else { return Ok(NOTHING) };
-        let types = self.types(signals);
+        let types = types(&self.table.schema, signals);
         let mut answer = Answer::new(sink, types.iter().copied());
         let mut left = limit;
         let order = if limit == u64::MAX { Order::ByDevice } else { Order::FirstOnes };
@@ -71,7 +67,7 @@ impl VictoriaReader {
             return Ok(NOTHING);
         }
         let signals = self.all_signals.clone();
-        let types = self.types(&signals);
+        let types = types(&self.table.schema, &signals);
         let mut answer = Answer::new(sink, types.iter().copied());
         let mut left = limit;
         let wanted = Wanted { devices, signals: &signals, span: Millis::ALL, order: Order::LatestFirst };
@@ -103,7 +99,7 @@ impl VictoriaReader {
         })
         .await?;
         let is_figure = matches!(query, Query::MaxOfFirst { .. });
-        let value_type = if is_figure { ValueType::F64 } else { self.types(from_ref(&signal))[0] };
+        let value_type = if is_figure { ValueType::F64 } else { types(&self.table.schema, from_ref(&signal))[0] };
         let mut answer = Answer::new(sink, [value_type]);
         if let Some((ms, value)) = found {
             let time = if is_figure { 0 } else { ms * 1_000_000 };
@@ -114,15 +110,8 @@ impl VictoriaReader {
     }
 
     async fn count_row(&mut self, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        let (Counts { points, values }, bytes) = count(&mut self.client, &self.own).await?;
-        let mut answer = Answer::new(sink, [ValueType::I64; 2]);
-        answer.row(0, 0, |columns| {
-            columns.iter_mut().zip([points, values]).try_for_each(|(column, count)| {
-                let count = i64::try_from(count).map_err(|e| Error::new(Cause::Protocol, e))?;
-                column.push(Some(Value::I64(count)))
-            })
-        })?;
-        answer.finish(bytes, ComputedBy::Server)
+        let (counts, bytes) = count(&mut self.client, &self.own).await?;
+        counts_row(counts, bytes, ComputedBy::Server, sink)
     }
 }
 

@@ -1,33 +1,22 @@
 //! Tables, datapoints, and what the server holds.
 
-use crate::databus::stub::Stub;
-use iotbench_backends::BACKENDS;
-use iotbench_core::{
-    Backend, Batch, Database, Endpoint, Layout, Marker, Name, OpenRequest, Registry, Run, Schema, Settings, Signal,
-    TableSpec, Target, Value, ValueType,
-};
+use crate::{databus::stub::Stub, harness};
+use iotbench_core::{Backend, Batch, Database, Layout, Run, TableSpec, Value, ValueType};
+use serde_json::json;
 use std::sync::Arc;
 use url::Url;
 
 pub fn backend() -> &'static dyn Backend {
-    Registry::new(BACKENDS).find("databus").unwrap()
+    harness::backend("databus")
 }
 
 pub fn open(url: &Url, table: TableSpec) -> Arc<dyn Database> {
-    let target = Target { endpoints: vec![Endpoint::new(url.clone())], ..Target::default() };
-    backend().open(OpenRequest { target, settings: Settings::default(), table }).unwrap()
+    harness::open("databus", url, json!({}), table)
 }
 
 /// A table of two signals on two devices.
 pub fn table(name: &str, run_id: &str) -> TableSpec {
-    let signal = |name: &str, value_type| Signal { name: name.into(), value_type, max_text_bytes: 0 };
-    TableSpec {
-        name: Name::new(name).unwrap(),
-        layout: Layout::Wide,
-        schema: Schema::new(vec![signal("a", ValueType::F64), signal("b", ValueType::I64)]).unwrap(),
-        devices: 2,
-        marker: Marker { run_id: run_id.into(), fingerprint: "f".into() },
-    }
+    harness::table(name, Layout::Wide, &[("a", ValueType::F64), ("b", ValueType::I64)], run_id)
 }
 
 /// Datapoints of device 1, a millisecond apart.

@@ -1,59 +1,27 @@
 //! The server of the tests, and a look at it from outside.
 
-use iotbench_backends::BACKENDS;
-use iotbench_core::{
-    Backend, Batch, Database, Endpoint, Layout, Marker, Name, OpenRequest, Registry, Run, Schema, Settings, Signal,
-    TableSpec, Target, Value, ValueType,
-};
+use crate::harness::{self, request};
+use iotbench_core::{Backend, Batch, Database, Layout, Run, TableSpec, Value, ValueType};
 use serde_json::json;
-use std::{
-    io::{Read, Write},
-    net::TcpStream,
-    sync::Arc,
-};
+use std::sync::Arc;
 use url::Url;
-
-const VARIABLE: &str = "IOTBENCH_TEST_INFLUXDB_URL";
 
 /// The server's address; `None` where there is none, which is told.
 pub fn url() -> Option<Url> {
-    match std::env::var(VARIABLE) {
-        Ok(url) => Some(url.parse().unwrap()),
-        Err(_) if std::env::var("IOTBENCH_REQUIRE_SERVERS").is_ok_and(|value| value == "1") => {
-            panic!("{VARIABLE} is not set, and IOTBENCH_REQUIRE_SERVERS=1")
-        }
-        Err(_) => {
-            skipped();
-            None
-        }
-    }
-}
-
-#[expect(clippy::print_stdout, clippy::disallowed_macros, reason = "a test that is skipped says so")]
-fn skipped() {
-    println!("skipped: {VARIABLE} is not set (scripts/test starts the servers)");
+    harness::url("influxdb")
 }
 
 pub fn backend() -> &'static dyn Backend {
-    Registry::new(BACKENDS).find("influxdb").unwrap()
+    harness::backend("influxdb")
 }
 
 pub fn open(url: &Url, settings: serde_json::Value, table: TableSpec) -> Arc<dyn Database> {
-    let target = Target { endpoints: vec![Endpoint::new(url.clone())], ..Target::default() };
-    let settings = Settings(serde_json::from_value(settings).unwrap());
-    backend().open(OpenRequest { target, settings, table }).unwrap()
+    harness::open("influxdb", url, settings, table)
 }
 
 /// A table of two signals on two devices.
 pub fn table(layout: Layout, run_id: &str) -> TableSpec {
-    let signal = |name: &str| Signal { name: name.into(), value_type: ValueType::F64, max_text_bytes: 0 };
-    TableSpec {
-        name: Name::new("readings").unwrap(),
-        layout,
-        schema: Schema::new(vec![signal("select"), signal("signal")]).unwrap(),
-        devices: 2,
-        marker: Marker { run_id: run_id.into(), fingerprint: "f".into() },
-    }
+    harness::table("readings", layout, &[("select", ValueType::F64), ("signal", ValueType::F64)], run_id)
 }
 
 pub fn batch(table: &TableSpec, first: u64, count: u32) -> Batch {
@@ -82,13 +50,13 @@ pub fn ask(url: &Url, database: &str, statement: &str) -> serde_json::Value {
         .append_pair("epoch", "ns")
         .append_pair("q", statement)
         .finish();
-    let body = post(url, "/query", "application/x-www-form-urlencoded", &form);
+    let body = request(url, "POST", "/query", "application/x-www-form-urlencoded", &form);
     serde_json::from_str(&body).unwrap_or_else(|e| panic!("{e}: {body}"))
 }
 
 /// Writes lines from outside.
 pub fn write(url: &Url, database: &str, lines: &str) {
-    let body = post(url, &format!("/write?db={database}"), "text/plain", lines);
+    let body = request(url, "POST", &format!("/write?db={database}"), "text/plain", lines);
     assert_eq!(body, "", "{lines}");
 }
 
@@ -121,18 +89,4 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         ask(&self.url, &self.name, &format!("DROP DATABASE \"{}\"", self.name));
     }
-}
-
-fn post(url: &Url, path: &str, content_type: &str, body: &str) -> String {
-    let (host, port) = (url.host_str().unwrap(), url.port().unwrap());
-    let mut stream = TcpStream::connect((host, port)).unwrap();
-    let head = format!(
-        "POST {path} HTTP/1.0\r\nHost: {host}\r\nContent-Type: {content_type}\r\nContent-Length: {}\r\n\r\n",
-        body.len()
-    );
-    stream.write_all(head.as_bytes()).unwrap();
-    stream.write_all(body.as_bytes()).unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
-    answer.split_once("\r\n\r\n").unwrap().1.to_owned()
 }

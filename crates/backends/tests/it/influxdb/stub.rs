@@ -1,12 +1,12 @@
 //! Answers that a real server gives only in trouble, from a stub that gives them at once.
 
-use crate::influxdb::server::{batch, of_database, open, table};
+use crate::{
+    harness::{answer_with, text_of},
+    influxdb::server::{batch, of_database, open, table},
+};
 use iotbench_core::{Action, Applied, Cause, Chunk, Database, Error, Layout, Query};
 use std::{cell::RefCell, sync::Arc, time::Duration};
-use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::{TcpListener, TcpStream},
-};
+use tokio::{io::AsyncWriteExt, net::TcpListener};
 use url::Url;
 
 /// Runs `client` against a server that gives these answers one after the other on one connection, and then is gone.
@@ -20,10 +20,10 @@ async fn against<T>(answers: Vec<Vec<u8>>, client: impl AsyncFnOnce(Arc<dyn Data
     let serve = async move {
         let (mut stream, _) = listener.accept().await.unwrap();
         for reply in answers {
-            let mut asked = request(&mut stream).await;
+            let mut asked = text_of(&mut stream).await;
             if asked.starts_with("GET /ping ") {
                 stream.write_all(&answer("204 No Content", "", "")).await.unwrap();
-                asked = request(&mut stream).await;
+                asked = text_of(&mut stream).await;
             }
             noted.borrow_mut().push(asked);
             // The client may have seen enough before the end.
@@ -39,24 +39,8 @@ async fn against<T>(answers: Vec<Vec<u8>>, client: impl AsyncFnOnce(Arc<dyn Data
     (given, requests.into_inner())
 }
 
-/// One request: its head and its body.
-async fn request(stream: &mut TcpStream) -> String {
-    let mut text = Vec::new();
-    loop {
-        let read = stream.read_buf(&mut text).await.unwrap();
-        let shown = String::from_utf8_lossy(&text);
-        if let Some((head, body)) = shown.split_once("\r\n\r\n") {
-            let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).unwrap_or("0");
-            if body.len() >= length.parse().unwrap() {
-                return shown.into_owned();
-            }
-        }
-        assert!(read > 0, "the client closed in the middle of a request");
-    }
-}
-
 fn answer(status: &str, headers: &str, body: &str) -> Vec<u8> {
-    format!("HTTP/1.1 {status}\r\n{headers}content-length: {}\r\n\r\n{body}", body.len()).into_bytes()
+    answer_with(status, headers, body).into_bytes()
 }
 
 /// The error of one write that is answered so.

@@ -1,36 +1,14 @@
 //! The backend, its table, and the servers of the tests.
 
-use iotbench_backends::BACKENDS;
-use iotbench_core::{
-    Backend, Batch, Database, Endpoint, Layout, Marker, Name, OpenRequest, Registry, Run, Schema, Settings, Signal,
-    TableSpec, Target, Value, ValueType,
-};
-use std::{
-    fs,
-    io::{Read, Write},
-    net::TcpStream,
-    sync::Arc,
-};
+use crate::harness;
+pub(crate) use crate::harness::address;
+use iotbench_core::{Backend, Batch, Database, Layout, Run, TableSpec, Value, ValueType};
+use std::{fs, sync::Arc};
 use tempfile::NamedTempFile;
 use url::Url;
 
-/// The address in a variable; `None` where it is not set, which is told. `is_needed`: this server can always be had.
-#[expect(clippy::print_stdout, clippy::disallowed_macros, reason = "a test that is skipped says so")]
-pub fn address(variable: &str, is_needed: bool) -> Option<Url> {
-    match std::env::var(variable) {
-        Ok(url) => Some(url.parse().unwrap()),
-        Err(_) if is_needed && std::env::var("IOTBENCH_REQUIRE_SERVERS").is_ok_and(|value| value == "1") => {
-            panic!("{variable} is not set, and IOTBENCH_REQUIRE_SERVERS=1")
-        }
-        Err(_) => {
-            println!("skipped: {variable} is not set (scripts/test starts the servers that there are)");
-            None
-        }
-    }
-}
-
 pub fn backend() -> &'static dyn Backend {
-    Registry::new(BACKENDS).find("influxdb2").unwrap()
+    harness::backend("influxdb2")
 }
 
 /// A file with a token, which goes with the test.
@@ -41,21 +19,12 @@ pub fn token_file(token: &str) -> NamedTempFile {
 }
 
 pub fn open(url: &Url, settings: serde_json::Value, table: TableSpec) -> Arc<dyn Database> {
-    let target = Target { endpoints: vec![Endpoint::new(url.clone())], ..Target::default() };
-    let settings = Settings(serde_json::from_value(settings).unwrap());
-    backend().open(OpenRequest { target, settings, table }).unwrap()
+    harness::open("influxdb2", url, settings, table)
 }
 
 /// A table of two signals on two devices.
 pub fn table(name: &str, layout: Layout) -> TableSpec {
-    let signal = |name: &str| Signal { name: name.into(), value_type: ValueType::F64, max_text_bytes: 0 };
-    TableSpec {
-        name: Name::new(name).unwrap(),
-        layout,
-        schema: Schema::new(vec![signal("a"), signal("b")]).unwrap(),
-        devices: 2,
-        marker: Marker { run_id: "r".into(), fingerprint: "f".into() },
-    }
+    harness::table(name, layout, &[("a", ValueType::F64), ("b", ValueType::F64)], "r")
 }
 
 /// So many datapoints of the second device, a second each.
@@ -74,10 +43,5 @@ pub fn batch(table: &TableSpec, count: u32) -> Batch {
 
 /// The whole of an answer to a request that a server ends by closing the connection.
 pub fn get(url: &Url, path: &str) -> String {
-    let (host, port) = (url.host_str().unwrap(), url.port().unwrap());
-    let mut stream = TcpStream::connect((host, port)).unwrap();
-    stream.write_all(format!("GET {path} HTTP/1.0\r\nHost: {host}\r\n\r\n").as_bytes()).unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
-    answer.split_once("\r\n\r\n").unwrap().1.to_owned()
+    harness::request(url, "GET", path, "text/plain", "")
 }

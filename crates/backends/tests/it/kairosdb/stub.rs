@@ -1,13 +1,13 @@
 //! Answers that a real server gives only in trouble, from a stub that gives them at once.
 
-use crate::kairosdb::server::{batch, open, table};
-use iotbench_core::{Action, Applied, Cause, Database, Error};
+use crate::{
+    harness::{answer, request_to_open, text_of},
+    kairosdb::server::{backend, batch, open, table},
+};
+use iotbench_core::{Action, Applied, Cause, Database, Error, Settled};
 use serde_json::{Value, json};
 use std::sync::Arc;
-use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::{TcpListener, TcpStream},
-};
+use tokio::{io::AsyncWriteExt, net::TcpListener};
 
 /// Runs `client` against a server that answers one request so, and gives what it was asked.
 async fn against<T>(answer: String, client: impl AsyncFnOnce(Arc<dyn Database>) -> T) -> (T, String) {
@@ -17,7 +17,7 @@ async fn against<T>(answer: String, client: impl AsyncFnOnce(Arc<dyn Database>) 
     let mut asked = String::new();
     let serve = async {
         let (mut stream, _) = listener.accept().await.unwrap();
-        asked = request(&mut stream).await;
+        asked = text_of(&mut stream).await;
         stream.write_all(answer.as_bytes()).await.unwrap();
         drop(stream);
         std::future::pending::<()>().await;
@@ -27,26 +27,6 @@ async fn against<T>(answer: String, client: impl AsyncFnOnce(Arc<dyn Database>) 
         () = serve => unreachable!("it waits for ever"),
     };
     (given, asked)
-}
-
-/// One request: its head and its body.
-async fn request(stream: &mut TcpStream) -> String {
-    let mut text = Vec::new();
-    loop {
-        let read = stream.read_buf(&mut text).await.unwrap();
-        let shown = String::from_utf8_lossy(&text);
-        if let Some((head, body)) = shown.split_once("\r\n\r\n") {
-            let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).unwrap_or("0");
-            if body.len() >= length.parse().unwrap() {
-                return shown.into_owned();
-            }
-        }
-        assert!(read > 0, "the client closed in the middle of a request");
-    }
-}
-
-fn answer(status: &str, body: &str) -> String {
-    format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\n\r\n{body}", body.len())
 }
 
 async fn write_answered(reply: String) -> (Result<u64, Error>, String) {
@@ -104,14 +84,39 @@ async fn another_server_or_version_is_no_kairosdb_1() {
 }
 
 /// What a server keeps of the table's marker.
+#[derive(Default)]
 struct Marked {
     mark: Option<String>,
     fence: Option<String>,
+    /// A fence that was written and is not visible yet.
+    queued: Option<String>,
     /// So many deletions are refused first.
     refusals: u32,
+    /// So many looks do not show yet what was written.
+    unseen: u32,
+    /// So often the marker was looked at.
+    looks: u32,
 }
 
 impl Marked {
+    /// A server with a table of run `r`.
+    fn of_run() -> Self {
+        let mark = json!({ "created_by": "iotbench 0.1.0", "run_id": "r", "fingerprint": "f" }).to_string();
+        Self { mark: Some(mark), ..Self::default() }
+    }
+
+    fn look(&mut self) -> String {
+        self.looks += 1;
+        match self.unseen.checked_sub(u32::from(self.queued.is_some())) {
+            Some(left) => self.unseen = left,
+            None => self.fence = self.queued.take(),
+        }
+        let values = [(0, &self.mark), (1, &self.fence)];
+        let values: Vec<_> = values.iter().filter_map(|(ms, text)| Some(json!([ms, text.as_ref()?]))).collect();
+        let group = json!({ "name": "iotbench_marker.stub", "tags": {}, "values": values });
+        answer("200 OK", &json!({ "queries": [{ "sample_size": 1, "results": [group] }] }).to_string())
+    }
+
     /// The answer to a request.
     fn answer(&mut self, asked: &str) -> String {
         let (head, body) = asked.split_once("\r\n\r\n").unwrap();
@@ -133,15 +138,31 @@ impl Marked {
             return answer("200 OK", r#"{"results":["iotbench_stub.a","iotbench_stub.b"]}"#);
         }
         if line.contains("/datapoints/query") {
-            let values = [(0, &self.mark), (1, &self.fence)];
-            let values: Vec<_> = values.iter().filter_map(|(ms, text)| Some(json!([ms, text.as_ref()?]))).collect();
-            let group = json!({ "name": "iotbench_marker.stub", "tags": {}, "values": values });
-            return answer("200 OK", &json!({ "queries": [{ "sample_size": 1, "results": [group] }] }).to_string());
+            return self.look();
         }
         let written: Value = serde_json::from_str(body).unwrap();
         assert_eq!(written[0]["timestamp"], 1, "only a fence is written: {body}");
-        self.fence = Some(written[0]["value"].as_str().unwrap().into());
+        self.queued = Some(written[0]["value"].as_str().unwrap().into());
         answer("204 No Content", "")
+    }
+}
+
+/// Serves one connection after the other: it closes one as soon as there is another.
+async fn serve(listener: TcpListener, marked: &mut Marked) {
+    let (mut stream, _) = listener.accept().await.unwrap();
+    loop {
+        tokio::select! {
+            next = listener.accept() => stream = next.unwrap().0,
+            Ok(()) = stream.readable() => {
+                let mut first = [0];
+                if stream.peek(&mut first).await.is_ok_and(|bytes| bytes > 0) {
+                    let asked = text_of(&mut stream).await;
+                    stream.write_all(marked.answer(&asked).as_bytes()).await.unwrap();
+                } else {
+                    stream = listener.accept().await.unwrap().0;
+                }
+            }
+        }
     }
 }
 
@@ -152,28 +173,32 @@ async fn a_table_is_dropped_by_a_server_that_closes_idle_connections_and_refuses
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap()).parse().unwrap();
     let database = open(&url, json!({}), table("stub", "r"));
-    let mark = json!({ "created_by": "iotbench 0.1.0", "run_id": "r", "fingerprint": "f" }).to_string();
-    let mut marked = Marked { mark: Some(mark), fence: None, refusals: 2 };
-    let serve = async {
-        let (mut stream, _) = listener.accept().await.unwrap();
-        loop {
-            tokio::select! {
-                next = listener.accept() => stream = next.unwrap().0,
-                Ok(()) = stream.readable() => {
-                    let mut first = [0];
-                    if stream.peek(&mut first).await.is_ok_and(|bytes| bytes > 0) {
-                        let asked = request(&mut stream).await;
-                        stream.write_all(marked.answer(&asked).as_bytes()).await.unwrap();
-                    } else {
-                        stream = listener.accept().await.unwrap().0;
-                    }
-                }
-            }
-        }
-    };
+    let mut marked = Marked { refusals: 2, ..Marked::of_run() };
     tokio::select! {
         dropped = database.drop_created() => dropped.unwrap(),
-        () = serve => unreachable!("it serves for ever"),
+        () = serve(listener, &mut marked) => unreachable!("it serves for ever"),
     }
     assert_eq!(marked.mark, None);
+}
+
+/// Whoever asks for the next look waits before it: a database that is looked at without a pause is a load of its own.
+#[tokio::test]
+async fn what_is_not_visible_yet_is_looked_at_once_and_then_once_each_time_it_is_asked_for() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap()).parse().unwrap();
+    let database = backend().open(request_to_open(&url, json!({}), table("stub", "r"))).unwrap();
+    let mut marked = Marked { unseen: 3, ..Marked::of_run() };
+    let client = async {
+        database.drop_created().await.unwrap();
+        for look in 1..=3 {
+            assert_eq!(database.proceed().await.unwrap(), if look < 3 { Settled::NotYet } else { Settled::Yes });
+        }
+        assert_eq!(database.proceed().await.unwrap(), Settled::Yes, "nothing is left to do");
+    };
+    tokio::select! {
+        () = client => {}
+        () = serve(listener, &mut marked) => unreachable!("it serves for ever"),
+    }
+    // Whose it is, how far the fences are, three looks too early and one in time, and that the mark is gone.
+    assert_eq!((marked.mark, marked.looks), (None, 7));
 }

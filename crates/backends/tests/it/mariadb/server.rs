@@ -1,9 +1,9 @@
 //! The real server, a database of the test's own on it, and batches.
 
-use iotbench_backends::BACKENDS;
+use crate::harness;
 use iotbench_core::{
-    Backend, Batch, Database, Endpoint, Layout, Marker, Name, OpenRequest, Registry, Run, Schema, SettingError,
-    Settings, Signal, TableSpec, Target, Value, ValueType,
+    Backend, Batch, Database, Layout, Marker, Name, Run, Schema, SettingError, Settings, Signal, TableSpec, Value,
+    ValueType,
 };
 use serde_json::{Value as Json, json};
 use sqlx::{Connection, Executor, MySqlConnection, Row, mysql::MySqlRow};
@@ -15,21 +15,7 @@ pub(crate) fn backend() -> &'static dyn Backend {
 }
 
 pub(crate) fn named(backend: &str) -> &'static dyn Backend {
-    Registry::new(BACKENDS).find(backend).unwrap()
-}
-
-/// The address of the real server of a backend; `None` skips the test.
-pub(crate) fn url(backend: &str) -> Option<Url> {
-    let variable = format!("IOTBENCH_TEST_{}_URL", backend.to_uppercase());
-    match std::env::var(&variable) {
-        Ok(url) => Some(url.parse().unwrap()),
-        Err(_) => {
-            let is_required = std::env::var("IOTBENCH_REQUIRE_SERVERS").is_ok_and(|v| v == "1");
-            assert!(!is_required, "{variable} is not set and IOTBENCH_REQUIRE_SERVERS=1");
-            eprintln!("skipped: {variable} is not set (scripts/test starts the servers)");
-            None
-        }
-    }
+    harness::backend(backend)
 }
 
 /// A database of one test's own on the real server, empty.
@@ -46,7 +32,7 @@ impl Place {
 
     /// The same on the server of that backend.
     pub(crate) async fn on(backend: &str, test: &str) -> Option<Self> {
-        let mut url = url(backend)?;
+        let mut url = harness::url(backend)?;
         let database = format!("iotbench_test_{test}");
         url.set_path(&database);
         let place = Self { url, database };
@@ -97,8 +83,7 @@ fn text_of(row: &MySqlRow) -> String {
 }
 
 pub(crate) fn open(url: &Url, settings: Json, table: TableSpec) -> Result<Arc<dyn Database>, SettingError> {
-    let target = Target { endpoints: vec![Endpoint::new(url.clone())], ..Target::default() };
-    backend().open(OpenRequest { target, settings: settings_of(settings), table })
+    backend().open(harness::request_to_open(url, settings, table))
 }
 
 pub(crate) fn settings_of(settings: Json) -> Settings {

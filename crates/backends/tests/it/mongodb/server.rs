@@ -1,10 +1,7 @@
 //! The server that the tests use, and a database of each test's own on it.
 
-use iotbench_backends::BACKENDS;
-use iotbench_core::{
-    Backend, Batch, Database, Endpoint, Layout, Marker, Name, OpenRequest, Registry, Run, Schema, Settings, Signal,
-    TableSpec, Target, Value, ValueType,
-};
+use crate::harness;
+use iotbench_core::{Backend, Batch, Database, Layout, OpenRequest, Run, TableSpec, Value, ValueType};
 use mongodb::{
     Client,
     bson::{Document, doc},
@@ -17,22 +14,11 @@ use url::Url;
 
 /// The URL of a server; `None` where there is none and none is demanded.
 pub(crate) fn url() -> Option<Url> {
-    if let Ok(url) = std::env::var("IOTBENCH_TEST_MONGODB_URL") {
-        return Some(url.parse().unwrap());
-    }
-    let is_required = std::env::var("IOTBENCH_REQUIRE_SERVERS").is_ok_and(|value| value == "1");
-    assert!(!is_required, "IOTBENCH_TEST_MONGODB_URL is not set, and IOTBENCH_REQUIRE_SERVERS=1 demands it");
-    skipped("IOTBENCH_TEST_MONGODB_URL is not set (scripts/test starts the servers)");
-    None
-}
-
-#[expect(clippy::print_stdout, clippy::disallowed_macros, reason = "a test that is skipped says so")]
-pub(crate) fn skipped(reason: &str) {
-    println!("skipped: {reason}");
+    harness::url("mongodb")
 }
 
 pub(crate) fn backend() -> &'static dyn Backend {
-    Registry::new(BACKENDS).find("mongodb").unwrap()
+    harness::backend("mongodb")
 }
 
 /// A database that one test may do with as it likes.
@@ -90,14 +76,7 @@ impl OwnDatabase {
 
 /// A table of one number.
 pub(crate) fn table(layout: Layout, run_id: &str) -> TableSpec {
-    let signal = Signal { name: "a".into(), value_type: ValueType::F64, max_text_bytes: 0 };
-    TableSpec {
-        name: Name::new("points").unwrap(),
-        layout,
-        schema: Schema::new(vec![signal]).unwrap(),
-        devices: 2,
-        marker: Marker { run_id: run_id.into(), fingerprint: "f".into() },
-    }
+    harness::table("points", layout, &[("a", ValueType::F64)], run_id)
 }
 
 /// So many datapoints of that table: their number is their value, and they are half a second apart.
@@ -113,8 +92,7 @@ pub(crate) fn batch(count: u32) -> Batch {
 }
 
 pub(crate) fn request(url: &Url, settings: &str, table: TableSpec) -> OpenRequest {
-    let target = Target { endpoints: vec![Endpoint::new(url.clone())], ..Target::default() };
-    OpenRequest { target, settings: Settings(serde_json::from_str(settings).unwrap()), table }
+    harness::request_to_open(url, serde_json::from_str(settings).unwrap(), table)
 }
 
 pub(crate) fn open(url: &Url, settings: &str, table: TableSpec) -> Arc<dyn Database> {

@@ -1,59 +1,27 @@
 //! The server of the tests, and a look at it from outside.
 
-use iotbench_backends::BACKENDS;
-use iotbench_core::{
-    Backend, Batch, Database, Endpoint, Layout, Marker, Name, OpenRequest, Registry, Run, Schema, Settings, Signal,
-    TableSpec, Target, Value, ValueType,
-};
+use crate::harness;
+use iotbench_core::{Backend, Batch, Database, Layout, Run, TableSpec, Value, ValueType};
 use serde_json::json;
-use std::{
-    io::{Read, Write},
-    net::TcpStream,
-    sync::Arc,
-};
+use std::sync::Arc;
 use url::Url;
-
-const VARIABLE: &str = "IOTBENCH_TEST_OPENTSDB_URL";
 
 /// The server's address; `None` where there is none, which is told.
 pub fn url() -> Option<Url> {
-    match std::env::var(VARIABLE) {
-        Ok(url) => Some(url.parse().unwrap()),
-        Err(_) if std::env::var("IOTBENCH_REQUIRE_SERVERS").is_ok_and(|value| value == "1") => {
-            panic!("{VARIABLE} is not set, and IOTBENCH_REQUIRE_SERVERS=1")
-        }
-        Err(_) => {
-            skipped();
-            None
-        }
-    }
-}
-
-#[expect(clippy::print_stdout, clippy::disallowed_macros, reason = "a test that is skipped says so")]
-fn skipped() {
-    println!("skipped: {VARIABLE} is not set (scripts/long opentsdb starts the server)");
+    harness::url("opentsdb")
 }
 
 pub fn backend() -> &'static dyn Backend {
-    Registry::new(BACKENDS).find("opentsdb").unwrap()
+    harness::backend("opentsdb")
 }
 
 pub fn open(url: &Url, settings: serde_json::Value, table: TableSpec) -> Arc<dyn Database> {
-    let target = Target { endpoints: vec![Endpoint::new(url.clone())], ..Target::default() };
-    let settings = Settings(serde_json::from_value(settings).unwrap());
-    backend().open(OpenRequest { target, settings, table }).unwrap()
+    harness::open("opentsdb", url, settings, table)
 }
 
 /// A table of two signals on two devices.
 pub fn table(name: &str, run_id: &str) -> TableSpec {
-    let signal = |name: &str, value_type| Signal { name: name.into(), value_type, max_text_bytes: 0 };
-    TableSpec {
-        name: Name::new(name).unwrap(),
-        layout: Layout::Wide,
-        schema: Schema::new(vec![signal("a", ValueType::F64), signal("b", ValueType::U16)]).unwrap(),
-        devices: 2,
-        marker: Marker { run_id: run_id.into(), fingerprint: "f".into() },
-    }
+    harness::table(name, Layout::Wide, &[("a", ValueType::F64), ("b", ValueType::U16)], run_id)
 }
 
 /// Datapoints of device 1, a millisecond apart.
@@ -106,15 +74,5 @@ pub fn delete(url: &Url, metric: &str) {
 }
 
 pub fn request(url: &Url, method: &str, path: &str, body: &str) -> String {
-    let (host, port) = (url.host_str().unwrap(), url.port().unwrap());
-    let mut stream = TcpStream::connect((host, port)).unwrap();
-    let head = format!(
-        "{method} {path} HTTP/1.0\r\nHost: {host}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
-        body.len()
-    );
-    stream.write_all(head.as_bytes()).unwrap();
-    stream.write_all(body.as_bytes()).unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
-    answer.split_once("\r\n\r\n").unwrap().1.to_owned()
+    harness::request(url, method, path, "application/json", body)
 }

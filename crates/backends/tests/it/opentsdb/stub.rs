@@ -1,13 +1,13 @@
 //! Answers that a real server gives only in trouble, from a stub that gives them at once.
 
-use crate::opentsdb::server::{batch, open, table};
-use iotbench_core::{Action, Applied, Cause, Database, Error};
+use crate::{
+    harness::{answer, request_of, request_to_open, text_of},
+    opentsdb::server::{backend, batch, open, table},
+};
+use iotbench_core::{Action, Applied, Cause, Database, Error, Settled};
 use serde_json::{Value, json};
 use std::sync::Arc;
-use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::{TcpListener, TcpStream},
-};
+use tokio::{io::AsyncWriteExt, net::TcpListener};
 
 /// Runs `client` against a server that answers the requests of one connection so, one after the other, and gives what it was
 /// asked.
@@ -23,7 +23,7 @@ async fn against<T>(
     let serve = async {
         let (mut stream, _) = listener.accept().await.unwrap();
         for answer in answers {
-            asked.push(request(&mut stream).await);
+            asked.push(request_of(&mut stream).await);
             stream.write_all(answer.as_bytes()).await.unwrap();
         }
         drop(stream);
@@ -34,26 +34,6 @@ async fn against<T>(
         () = serve => unreachable!("it waits for ever"),
     };
     (given, asked)
-}
-
-/// One request: its head and its body.
-async fn request(stream: &mut TcpStream) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    loop {
-        let read = stream.read_buf(&mut bytes).await.unwrap();
-        if let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
-            let head = String::from_utf8_lossy(&bytes[..end]);
-            let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).unwrap_or("0");
-            if bytes.len() - end - 4 >= length.parse().unwrap() {
-                return bytes;
-            }
-        }
-        assert!(read > 0, "the client closed in the middle of a request");
-    }
-}
-
-fn answer(status: &str, body: &str) -> String {
-    format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\n\r\n{body}", body.len())
 }
 
 /// What a server says of itself that takes bodies of so many bytes.
@@ -189,4 +169,81 @@ async fn a_server_that_keeps_what_is_deleted_is_refused() {
     let error = against(json!({}), &[answer("200 OK", &told.to_string())], create).await.0.unwrap_err();
     assert_eq!((error.cause, error.action), (Cause::Server, Action::Stop));
     assert!(error.message.contains("tsd.http.query.allow_delete"), "{error}");
+}
+
+/// A server with a table of run `r`, whose values it deletes some looks after it has answered that.
+struct Deleting {
+    /// So many looks still show a value.
+    unseen: u32,
+    looks: u32,
+    is_marked: bool,
+}
+
+impl Deleting {
+    fn answer(&mut self, asked: &str) -> String {
+        let (line, _) = asked.split_once(" HTTP/").unwrap();
+        match line.split_once("/api/").unwrap() {
+            ("GET ", path) if path.starts_with("annotation?") => {
+                let mark =
+                    json!({ "created_by": "iotbench 0.1.0", "table": "stub", "run_id": "r", "fingerprint": "f" });
+                answer("200 OK", &json!({ "custom": mark }).to_string())
+            }
+            ("DELETE ", path) if path.starts_with("annotation?") => {
+                self.is_marked = false;
+                answer("204 No Content", "")
+            }
+            ("DELETE ", _) => answer("200 OK", "[]"),
+            ("GET ", path) if path.starts_with("suggest?") => answer("200 OK", r#"["iotbench_stub.a"]"#),
+            ("POST ", path) if path.starts_with("put?") => all_taken(1),
+            ("POST ", path) if path.starts_with("query?") => {
+                self.looks += 1;
+                let left = self.unseen.checked_sub(1);
+                self.unseen = left.unwrap_or_default();
+                let series =
+                    json!({ "tags": { "device": "1" }, "query": { "index": 0 }, "dps": [[31_536_000_000_u64, 1]] });
+                answer("200 OK", &json!(left.map(|_| series).as_slice()).to_string())
+            }
+            _ => unreachable!("{asked}"),
+        }
+    }
+}
+
+/// Whoever asks for the next look waits before it: a database that is looked at without a pause is a load of its own.
+#[tokio::test]
+async fn what_is_not_deleted_yet_is_looked_at_once_and_then_once_each_time_it_is_asked_for() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap()).parse().unwrap();
+    let database = backend().open(request_to_open(&url, json!({}), table("stub", "r"))).unwrap();
+    let mut deleting = Deleting { unseen: 3, looks: 0, is_marked: true };
+    let client = async {
+        database.drop_created().await.unwrap();
+        for look in 1..=3 {
+            assert_eq!(database.proceed().await.unwrap(), if look < 3 { Settled::NotYet } else { Settled::Yes });
+        }
+        assert_eq!(database.proceed().await.unwrap(), Settled::Yes, "nothing is left to do");
+    };
+    // What waits for the queue has a connection of its own.
+    let serve = async {
+        let mut streams = vec![listener.accept().await.unwrap().0];
+        loop {
+            let last = streams.last_mut().unwrap();
+            tokio::select! {
+                next = listener.accept() => streams.push(next.unwrap().0),
+                Ok(()) = last.readable() => {
+                    let mut first = [0];
+                    if last.peek(&mut first).await.is_ok_and(|bytes| bytes > 0) {
+                        let asked = text_of(last).await;
+                        last.write_all(deleting.answer(&asked).as_bytes()).await.unwrap();
+                    } else {
+                        streams.pop();
+                    }
+                }
+            }
+        }
+    };
+    tokio::select! {
+        () = client => {}
+        () = serve => unreachable!("it serves for ever"),
+    }
+    assert_eq!((deleting.is_marked, deleting.looks), (false, 4), "three looks too early and one in time");
 }

@@ -1,10 +1,8 @@
 //! The server of the tests, and a look at it from outside.
 
-use iotbench_backends::BACKENDS;
-use iotbench_core::{
-    Backend, Batch, Database, Endpoint, Layout, Marker, Name, OpenRequest, Registry, Run, Schema, Settings, Signal,
-    TableSpec, Target, Value, ValueType,
-};
+use crate::harness;
+use iotbench_core::{Backend, Batch, Database, Layout, Run, TableSpec, Value, ValueType};
+use serde_json::json;
 use std::{
     io::{BufRead, BufReader, Read, Write},
     net::TcpStream,
@@ -12,46 +10,26 @@ use std::{
 };
 use url::Url;
 
-const VARIABLE: &str = "IOTBENCH_TEST_QUESTDB_URL";
-
 pub struct Server {
     pub url: Url,
 }
 
-/// The server's address; `None` where there is none, which is told.
-#[expect(clippy::print_stdout, clippy::disallowed_macros, reason = "a test that is skipped says so")]
+/// The server; `None` where there is none, which is told.
 pub fn server() -> Option<Server> {
-    match std::env::var(VARIABLE) {
-        Ok(url) => Some(Server { url: url.parse().unwrap() }),
-        Err(_) if std::env::var("IOTBENCH_REQUIRE_SERVERS").is_ok_and(|value| value == "1") => {
-            panic!("{VARIABLE} is not set, and IOTBENCH_REQUIRE_SERVERS=1")
-        }
-        Err(_) => {
-            println!("skipped: {VARIABLE} is not set (scripts/test starts the servers)");
-            None
-        }
-    }
+    harness::url("questdb").map(|url| Server { url })
 }
 
 pub fn backend() -> &'static dyn Backend {
-    Registry::new(BACKENDS).find("questdb").unwrap()
+    harness::backend("questdb")
 }
 
 pub fn open(server: &Server, table: TableSpec) -> Arc<dyn Database> {
-    let target = Target { endpoints: vec![Endpoint::new(server.url.clone())], ..Target::default() };
-    backend().open(OpenRequest { target, settings: Settings::default(), table }).unwrap()
+    harness::open("questdb", &server.url, json!({}), table)
 }
 
 /// A table of two signals on two devices.
 pub fn table(name: &str, layout: Layout, run_id: &str) -> TableSpec {
-    let signal = |name: &str| Signal { name: name.into(), value_type: ValueType::F64, max_text_bytes: 0 };
-    TableSpec {
-        name: Name::new(name).unwrap(),
-        layout,
-        schema: Schema::new(vec![signal("select"), signal("signal")]).unwrap(),
-        devices: 2,
-        marker: Marker { run_id: run_id.into(), fingerprint: "f".into() },
-    }
+    harness::table(name, layout, &[("select", ValueType::F64), ("signal", ValueType::F64)], run_id)
 }
 
 /// Datapoints of the second device, a millisecond each, with these values.

@@ -1,58 +1,30 @@
 //! The server of the tests, and a look at it from outside.
 
-use iotbench_backends::BACKENDS;
-use iotbench_core::{
-    Backend, Batch, Database, Endpoint, Layout, Marker, Name, OpenRequest, Registry, Run, Schema, Settings, Signal,
-    TableSpec, Target, Value, ValueType,
-};
-use std::{
-    io::{Read, Write},
-    net::TcpStream,
-    sync::Arc,
-};
+use crate::harness;
+use iotbench_core::{Backend, Batch, Database, Layout, Run, TableSpec, Value, ValueType};
+use std::sync::Arc;
 use url::Url;
-
-const VARIABLE: &str = "IOTBENCH_TEST_VICTORIAMETRICS_URL";
 
 pub struct Server {
     pub url: Url,
 }
 
-/// The server's address; `None` where there is none, which is told.
-#[expect(clippy::print_stdout, clippy::disallowed_macros, reason = "a test that is skipped says so")]
+/// The server; `None` where there is none, which is told.
 pub fn server() -> Option<Server> {
-    match std::env::var(VARIABLE) {
-        Ok(url) => Some(Server { url: url.parse().unwrap() }),
-        Err(_) if std::env::var("IOTBENCH_REQUIRE_SERVERS").is_ok_and(|value| value == "1") => {
-            panic!("{VARIABLE} is not set, and IOTBENCH_REQUIRE_SERVERS=1")
-        }
-        Err(_) => {
-            println!("skipped: {VARIABLE} is not set (scripts/test starts the servers)");
-            None
-        }
-    }
+    harness::url("victoriametrics").map(|url| Server { url })
 }
 
 pub fn backend() -> &'static dyn Backend {
-    Registry::new(BACKENDS).find("victoriametrics").unwrap()
+    harness::backend("victoriametrics")
 }
 
 pub fn open(server: &Server, settings: serde_json::Value, table: TableSpec) -> Arc<dyn Database> {
-    let target = Target { endpoints: vec![Endpoint::new(server.url.clone())], ..Target::default() };
-    let settings = Settings(serde_json::from_value(settings).unwrap());
-    backend().open(OpenRequest { target, settings, table }).unwrap()
+    harness::open("victoriametrics", &server.url, settings, table)
 }
 
 /// A table of two signals on two devices.
 pub fn table(layout: Layout, run_id: &str) -> TableSpec {
-    let signal = |name: &str| Signal { name: name.into(), value_type: ValueType::F64, max_text_bytes: 0 };
-    TableSpec {
-        name: Name::new("readings").unwrap(),
-        layout,
-        schema: Schema::new(vec![signal("select"), signal("signal")]).unwrap(),
-        devices: 2,
-        marker: Marker { run_id: run_id.into(), fingerprint: "f".into() },
-    }
+    harness::table("readings", layout, &[("select", ValueType::F64), ("signal", ValueType::F64)], run_id)
 }
 
 /// Datapoints of the second device, a millisecond each, with these values.
@@ -92,13 +64,6 @@ impl Server {
     }
 
     fn post(&self, path: &str, body: &str) -> String {
-        let (host, port) = (self.url.host_str().unwrap(), self.url.port().unwrap());
-        let mut stream = TcpStream::connect((host, port)).unwrap();
-        let head = format!("POST {path} HTTP/1.0\r\nHost: {host}\r\nContent-Length: {}\r\n\r\n", body.len());
-        stream.write_all(head.as_bytes()).unwrap();
-        stream.write_all(body.as_bytes()).unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        answer.split_once("\r\n\r\n").unwrap().1.to_owned()
+        harness::request(&self.url, "POST", path, "text/plain", body)
     }
 }
