@@ -66,6 +66,7 @@ impl Queue {
         for start in Schedule::new(self.arrival, load.into(), seed).take_while(|start| start.at_ns < end_ns) {
             if start.at_ns >= handed_over_ns {
                 totals.add(Slice { generation, windows: recorder.take_windows(start.at_ns), ..Slice::default() });
+                totals.take_seconds(start.at_ns / SECOND_NS);
                 handed_over_ns += SECOND_NS;
             }
             free_ns = free_ns.max(start.at_ns) + self.service.of_request_ns(start.number ^ seed.rotate_left(40));
