@@ -117,6 +117,9 @@ const PACING_FLOOR_NS: u64 = 2_000_000;
 /// Part of the median response time that a pacing error may reach.
 const PACING_PART: u64 = 20;
 
+/// All that a number of 64 bits has near 1.
+const MOST_DECIMALS: usize = 16;
+
 /// Decimals of a second that are nanoseconds.
 const NS_DECIMALS: u32 = 9;
 
@@ -170,8 +173,10 @@ impl Trial {
     /// A mean that throughput and users contradict is no figure to rely on.
     fn by_littles_law(&self) -> Option<Failure> {
         let ratio = self.littles_ratio.filter(|ratio| (ratio - 1.0).abs() > LITTLES_TOLERANCE)?;
+        let limit = 1.0 + LITTLES_TOLERANCE.copysign(ratio - 1.0);
         let message = format!(
-            "its figures do not fit together: X (R + Z) / N is {ratio:.3}, and Little's law wants 1 within {} %",
+            "its figures do not fit together: X (R + Z) / N is {}, and Little's law wants 1 within {} %",
+            beyond(ratio, limit, 3),
             LITTLES_TOLERANCE * 100.0
         );
         Some(Failure::new(Limit::Unsteady, message))
@@ -286,6 +291,13 @@ fn told_above(ns: u64, limit_ns: u64) -> String {
     let (seconds, rest_ns) = (ns / 10_u64.pow(NS_DECIMALS), ns % 10_u64.pow(NS_DECIMALS));
     let rest = rest_ns / 10_u64.pow(NS_DECIMALS - decimals);
     format!("{seconds}.{rest:0width$} s", width = decimals as usize)
+}
+
+/// A figure beyond a limit, with so many decimals, or with as many more as tell it from the limit.
+fn beyond(figure: f64, limit: f64, decimals: usize) -> String {
+    let told = |figure: f64, places: usize| format!("{figure:.places$}");
+    let is_apart = |&places: &usize| told(figure, places) != told(limit, places);
+    told(figure, (decimals..MOST_DECIMALS).find(is_apart).unwrap_or(MOST_DECIMALS))
 }
 
 /// For people.

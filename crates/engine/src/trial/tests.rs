@@ -56,6 +56,9 @@ fn what_a_load_failed_by_is_named() {
     assert_eq!(failure(|t| t.lost[0] = 10), None, "a thousandth may");
     assert_eq!(named(|t| t.littles_ratio = Some(0.975)).0, Limit::Unsteady);
     assert_eq!(failure(|t| t.littles_ratio = Some(1.019)), None);
+    let told = |(_, message): (Limit, String)| message.split_once(" / N is ").unwrap().1[..8].to_owned();
+    assert_eq!(told(named(|t| t.littles_ratio = Some(1.020_04))), "1.02004,", "beyond its limit");
+    assert_eq!(told(named(|t| t.littles_ratio = Some(0.979_96))), "0.97996,");
     let growing = |t: &mut Trial| {
         let seconds: Vec<_> = (0..10).map(|_| SecondOfQueue { offered: 100, ended: 90 }).collect();
         t.backlog = Backlog::of(&seconds, 1);
