@@ -8,6 +8,9 @@
 //! Processors that are busy are no drift of the storage. For how long the probing thread waited for one is known, and taken
 //! out; for how long the kernel's own threads did, between the parts of a write, is not. Where processors were that busy, the
 //! fastest appends, which waited for nobody, have to tell a drift too.
+//!
+//! Beside the appends a probe times a fixed piece of a processor's work, since a guest is not told that the processors of its host
+//! are shared by others or slower than before.
 
 use serde::{Deserialize, Serialize};
 use std::{cmp::Ordering, time::Duration};
@@ -23,6 +26,11 @@ pub const MOST_DRIFT_REPEATS: u32 = 2;
 /// And all steps of a search together, or a search on storage that always drifts takes three times as long.
 pub const MOST_DRIFT_REPEATS_OF_A_SEARCH: u32 = 4;
 
+/// Pieces of work of a probe.
+pub const PROBE_PIECES: u32 = 20;
+/// The processors have changed when the same piece of work took more than so many times as long.
+pub const PROCESSOR_DRIFT: f64 = 1.15;
+
 /// Of a probe whose thread waited for processors for more than this part of its time, the median alone tells no drift.
 const BUSY: f64 = 0.1;
 /// The fastest appends: this part of them took no longer.
@@ -36,10 +44,10 @@ const LEVEL_PROBES: usize = 5;
 /// Probes take at most this part of a search's time; it is below 1 % by what the last append of each may take longer.
 const SHARE: f64 = 0.008;
 
-/// An append of a probe.
+/// An append of a probe, or a piece of work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProbeAppend {
-    /// How long it took until it was on the disk.
+    /// How long it took; of an append until it was on the disk.
     pub took: Duration,
     /// For how long of that the thread was ready to go on and had no processor; zero where the system does not tell.
     pub waited: Duration,
@@ -53,6 +61,9 @@ pub struct StorageProbe {
     /// What it waited, of all of them together.
     #[serde(default)]
     waited_ns: u64,
+    /// The median piece of work; `None`: there was none.
+    #[serde(default)]
+    work_ns: Option<u64>,
 }
 
 impl StorageProbe {
@@ -60,15 +71,27 @@ impl StorageProbe {
     #[must_use]
     pub fn new(mut appends_ns: Vec<u64>) -> Self {
         appends_ns.sort_unstable();
-        Self { appends_ns, waited_ns: 0 }
+        Self { appends_ns, waited_ns: 0, work_ns: None }
     }
 
     /// A probe of these appends.
     #[must_use]
     pub fn of(appends: &[ProbeAppend]) -> Self {
-        let without_wait = |append: &ProbeAppend| ns(append.took.saturating_sub(append.waited));
         let waited_ns = appends.iter().map(|append| ns(append.waited.min(append.took))).sum();
         Self { waited_ns, ..Self::new(appends.iter().map(without_wait).collect()) }
+    }
+
+    /// The same probe with these pieces of work.
+    #[must_use]
+    pub fn beside(self, pieces: &[ProbeAppend]) -> Self {
+        let times = Self::new(pieces.iter().map(without_wait).collect());
+        Self { work_ns: times.quantile_ns(0.5), ..self }
+    }
+
+    /// How long the median piece of work took, without what the thread waited for a processor; `None`: there was none.
+    #[must_use]
+    pub fn work_ns(&self) -> Option<u64> {
+        self.work_ns
     }
 
     /// The appends of several probes as one sample.
@@ -166,6 +189,10 @@ impl StorageProbe {
     }
 }
 
+fn without_wait(part: &ProbeAppend) -> u64 {
+    ns(part.took.saturating_sub(part.waited))
+}
+
 fn ratio(one_ns: u64, other_ns: u64) -> f64 {
     one_ns.max(other_ns) as f64 / one_ns.min(other_ns).max(1) as f64
 }
@@ -209,9 +236,19 @@ impl StorageLevels {
     }
 }
 
+/// How long a piece of work took at its fastest and at its slowest over these probes, in their order, in nanoseconds: levels as
+/// [`StorageLevels`] has them. `None`: there was none.
+#[must_use]
+pub fn work_levels<'a>(probes: impl IntoIterator<Item = &'a StorageProbe>) -> Option<[u64; 2]> {
+    levels_of(&probes.into_iter().filter_map(StorageProbe::work_ns).collect::<Vec<_>>())
+}
+
 /// The least and the greatest level of the time that this share of the appends did not exceed.
 fn levels(probes: &[&StorageProbe], share: f64) -> Option<[u64; 2]> {
-    let times: Vec<u64> = probes.iter().filter_map(|probe| probe.judged_ns(share)).collect();
+    levels_of(&probes.iter().filter_map(|probe| probe.judged_ns(share)).collect::<Vec<_>>())
+}
+
+fn levels_of(times: &[u64]) -> Option<[u64; 2]> {
     let reach = LEVEL_PROBES / 2;
     let level = |place: usize| {
         let near = times.get(place.saturating_sub(reach)..(place + reach + 1).min(times.len()))?;

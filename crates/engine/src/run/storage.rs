@@ -1,9 +1,12 @@
 //! Probes of the database's storage before, between and after the steps of a ramp, while there is no load.
 
+mod stopwatch;
+mod work;
+
 use super::{Session, load::Running};
 use crate::{
     ramp::{RampPlan, RampPolicy},
-    storage_probe::{PROBE_BYTES, ProbeAppend, ProbeBudget, StorageProbe},
+    storage_probe::{PROBE_BYTES, PROBE_PIECES, ProbeAppend, ProbeBudget, StorageProbe},
     verdict::Reason,
 };
 use iotbench_sampler::Medium;
@@ -16,11 +19,13 @@ use std::{
     fs::File,
     hash::{BuildHasher, RandomState},
     io::{self, Write},
-    os::{fd::OwnedFd, unix::fs::FileExt},
+    os::fd::OwnedFd,
     path::{Path, PathBuf},
-    sync::Arc,
-    time::{Duration, Instant},
+    sync::{Arc, Mutex, PoisonError},
+    time::Instant,
 };
+use stopwatch::Stopwatch;
+use work::Work;
 
 /// Where probes are made.
 pub trait StorageProber: fmt::Debug + Send + Sync {
@@ -29,6 +34,11 @@ pub trait StorageProber: fmt::Debug + Send + Sync {
     /// # Errors
     /// It cannot be made there.
     fn file(&self, folder: &Path) -> io::Result<Box<dyn ProbeFile>>;
+
+    /// So many equal pieces of a processor's work; none where the processors are not to be probed.
+    fn work(&self, _pieces: u32) -> Vec<ProbeAppend> {
+        Vec::new()
+    }
 
     /// The time that appends, and what passes between probes, are a part of.
     fn now(&self) -> Instant {
@@ -70,7 +80,7 @@ impl Session<'_> {
                 return;
             }
         };
-        let prober = self.options.storage_prober.clone().unwrap_or_else(|| Arc::new(FilesOfThisMachine));
+        let prober = self.options.storage_prober.clone().unwrap_or_else(|| Arc::<ThisMachine>::default());
         self.probing = Some(Probing::new(prober, folder));
         let (least, _) = RampPolicy::new(&ramp).left();
         let made = u32::try_from(self.options.resumed.len()).unwrap_or(u32::MAX);
@@ -172,7 +182,7 @@ impl Probing {
             count += 1;
         }
         drop(file);
-        let probe = StorageProbe::of(&appends);
+        let probe = StorageProbe::of(&appends).beside(&self.prober.work(PROBE_PIECES));
         self.budget.note(&probe, self.ns_since(began).max(took_ns), self.elapsed_ns());
         self.made.push(probe.clone());
         self.last = Some(probe);
@@ -180,13 +190,21 @@ impl Probing {
     }
 }
 
-/// Real files, each under a name of its own that nobody can foresee.
-#[derive(Debug)]
-struct FilesOfThisMachine;
+/// This machine's processors, and real files, each under a name of its own that nobody can foresee.
+#[derive(Debug, Default)]
+struct ThisMachine(Mutex<Option<Work>>);
 
-impl StorageProber for FilesOfThisMachine {
+impl StorageProber for ThisMachine {
     fn file(&self, folder: &Path) -> io::Result<Box<dyn ProbeFile>> {
         Ok(Box::new(RandomFile::in_folder(folder)?))
+    }
+
+    fn work(&self, pieces: u32) -> Vec<ProbeAppend> {
+        let mut work = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (work, stopwatch) = (work.get_or_insert_with(Work::new), Stopwatch::new());
+        // The first one brings back to the caches what a load has displaced.
+        work.piece();
+        (0..pieces).map(|_| stopwatch.time(|| work.piece()).1).collect()
     }
 }
 
@@ -195,8 +213,7 @@ struct RandomFile {
     folder: OwnedFd,
     name: String,
     file: File,
-    /// What the kernel says of the thread's scheduling; none where it does not.
-    schedstat: Option<File>,
+    stopwatch: Stopwatch,
 }
 
 impl RandomFile {
@@ -207,10 +224,7 @@ impl RandomFile {
             // Its keys are the system's own randomness, and others each time.
             let name = format!("iotbench-probe-{:016x}", RandomState::new().hash_one(0));
             match openat(&folder, &name, flags, Mode::RUSR | Mode::WUSR) {
-                Ok(file) => {
-                    let schedstat = File::open("/proc/thread-self/schedstat").ok();
-                    return Ok(Self { folder, name, file: File::from(file), schedstat });
-                }
+                Ok(file) => return Ok(Self { folder, name, file: file.into(), stopwatch: Stopwatch::new() }),
                 Err(Errno::EXIST) => {}
                 Err(error) => return Err(error.into()),
             }
@@ -222,37 +236,13 @@ impl ProbeFile for RandomFile {
     fn append(&mut self) -> io::Result<ProbeAppend> {
         // Not zeros: some storage does not write them.
         let block = [0xa5; PROBE_BYTES];
-        let looked = Instant::now();
-        let before = self.waited();
-        let began = Instant::now();
-        self.file.write_all(&block)?;
-        fdatasync(&self.file)?;
-        let took = began.elapsed();
-        let waited = before.zip(self.waited()).map(|(before, after)| after.saturating_sub(before));
-        Ok(of_append(took, looked.elapsed(), waited.unwrap_or_default()))
+        let (done, took) = self.stopwatch.time(|| {
+            self.file.write_all(&block)?;
+            fdatasync(&self.file).map_err(io::Error::from)
+        });
+        done?;
+        Ok(took)
     }
-}
-
-/// An append, of which is known for how long the thread waited for a processor between two looks, and how long they are apart. It
-/// may have waited beside the append: what it waited in it is the least that it can be.
-fn of_append(took: Duration, between_looks: Duration, waited: Duration) -> ProbeAppend {
-    let beside = between_looks.saturating_sub(took);
-    ProbeAppend { took, waited: waited.saturating_sub(beside).min(took) }
-}
-
-impl RandomFile {
-    /// For how long this thread was ready since it began and had no processor.
-    fn waited(&self) -> Option<Duration> {
-        let mut text = [0; 96];
-        let length = self.schedstat.as_ref()?.read_at(&mut text, 0).ok()?;
-        waited_in(text.get(..length)?)
-    }
-}
-
-/// Of `/proc/PID/schedstat`: time on a processor, time waiting for one, and how often it had one (Documentation/scheduler/sched-stats).
-fn waited_in(schedstat: &[u8]) -> Option<Duration> {
-    let second = std::str::from_utf8(schedstat).ok()?.split_whitespace().nth(1)?;
-    second.parse().ok().map(Duration::from_nanos)
 }
 
 impl Drop for RandomFile {

@@ -119,3 +119,15 @@ fn a_change_is_seen_wherever_it_is_and_a_single_slow_probe_is_none() {
     }
     assert_eq!(StorageLevels::of(&[probe(15, 300 * US)]), None);
 }
+
+#[test]
+fn work_is_told_without_what_was_waited_and_by_levels() {
+    let piece = |took, waited| ProbeAppend { took: Duration::from_micros(took), waited: Duration::from_micros(waited) };
+    let of = |us: u64| StorageProbe::default().beside(&[piece(us, 0), piece(us + 900, 899), piece(us, 0)]);
+    assert_eq!((of(500).work_ns(), StorageProbe::default().work_ns()), (Some(500_000), None));
+    assert_eq!(StorageProbe::default().beside(&[]).work_ns(), None);
+    let levels = |us: &[u64]| work_levels(&us.iter().map(|&us| of(us)).collect::<Vec<_>>());
+    assert_eq!(levels(&[500, 510, 505, 900, 502, 508]), Some([505_000, 508_000]), "one slow probe is no level");
+    assert_eq!(levels(&[500, 500, 500, 500, 700, 700, 700, 700]), Some([500_000, 700_000]));
+    assert_eq!(work_levels(&[StorageProbe::new(vec![1])]), None);
+}

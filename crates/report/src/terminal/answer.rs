@@ -5,7 +5,8 @@ use super::{
     ramp::mean_response,
     table::paragraph,
 };
-use crate::document::{BoundTrials, Capacity, Document, EarlierSittings, Status, Step};
+use crate::document::{BoundTrials, Capacity, Document, EarlierSittings, Status, Step, StorageProbes};
+use iotbench_engine::{PROCESSOR_DRIFT, STORAGE_DRIFT};
 
 pub(super) fn answer(document: &Document, columns: u16) -> String {
     paragraph(&sentence(document), columns)
@@ -119,16 +120,35 @@ fn found(target: &str, capacity: &Capacity, sustained: u32) -> String {
         "{target} sustains {} {quantity} (90 % interval {lower} to {upper}; one sitting, the spread between sittings is not \
          known{}).{held_up} At {sustained}",
         or_none(estimate.load, whole),
-        capacity.earlier.as_ref().map(earlier).unwrap_or_default()
+        capacity
+            .earlier
+            .as_ref()
+            .map(|sittings| earlier(sittings, capacity.storage_probes.as_ref()))
+            .unwrap_or_default()
     )
 }
 
-/// `; 3 earlier sittings here: 2,304 to 3,584`
-fn earlier(sittings: &EarlierSittings) -> String {
+/// `; 3 earlier sittings here: 2,304 to 3,584, with processors 1.25 times as fast`
+fn earlier(sittings: &EarlierSittings, probes: Option<&StorageProbes>) -> String {
     let range = |low: String, high: String| if low == high { low } else { format!("{low} to {high}") };
     let (plural, found) =
         (if sittings.count == 1 { "" } else { "s" }, range(whole(sittings.least), whole(sittings.greatest)));
-    format!("; {} earlier sitting{plural} here: {found}", count(sittings.count))
+    let unlike = |what: &str, now: Option<f64>, least: Option<f64>, most: Option<f64>, limit: f64| {
+        let (now, least, most) = (now?, least?, most?);
+        let times = |ratio: f64, how: &str| Some(format!("{what} {} times as {how}", significant(ratio)));
+        match (now / most > limit, least / now > limit) {
+            (true, _) => times(now / most, "fast"),
+            (_, true) => times(least / now, "slow"),
+            _ => None,
+        }
+    };
+    let work = probes.and_then(|probes| probes.work_us);
+    let append = probes.and_then(|probes| probes.p50_us);
+    let processors = unlike("processors", work, sittings.work_us_least, sittings.work_us_most, PROCESSOR_DRIFT);
+    let storage = unlike("storage", append, sittings.append_us_least, sittings.append_us_most, STORAGE_DRIFT);
+    let unlike: Vec<String> = [processors, storage].into_iter().flatten().collect();
+    let unlike = if unlike.is_empty() { String::new() } else { format!(", with {}", unlike.join(" and ")) };
+    format!("; {} earlier sitting{plural} here: {found}{unlike}", count(sittings.count))
 }
 
 /// A load that may be none that was tried.

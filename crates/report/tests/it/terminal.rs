@@ -31,7 +31,8 @@ fn a_search_on_storage_that_drifted_says_so_with_its_answer() {
     let said = "mean response 934 ms. The storage under it drifted meanwhile: an append of 8 KiB took 206 µs at its fastest and \
                 310 µs at its slowest (p50); it changed during 1 of the trials that count. 50 failed";
     let figures = "Storage under it: p50 206 µs, p99 256 µs, 4,850 appends/s (11 probes of the database's file system, 2,200 \
-                   appends of 8 KiB, each with fdatasync); p50 from 206 µs to 206 µs over the search.";
+                   appends of 8 KiB, each with fdatasync); p50 from 206 µs to 206 µs over the search; the same work of a \
+                   processor took 500 µs.";
     let markdown = |outcome| render_markdown(&[ReportedRun::of_document(document(outcome))], &[], false);
     for (steady, drifting) in [(shown(&steady), shown(&drifting)), (markdown(&steady), markdown(&drifting))]
         .map(|(a, b)| (flat(&a), flat(&b)))
@@ -41,7 +42,7 @@ fn a_search_on_storage_that_drifted_says_so_with_its_answer() {
         assert!(drifting.contains("; 3 trials were run again, because it drifted meanwhile."), "{drifting}");
     }
     let page = render_html(&[ReportedRun::of_document(document(&drifting))], &HtmlOptions::default());
-    assert!(page.contains("Storage over the trials"));
+    assert!(page.contains("Storage over the trials") && page.contains("Processors over the trials"));
 }
 
 /// Four of ten million are not stored.
