@@ -26,8 +26,10 @@ pub const MOST_DRIFT_REPEATS: u32 = 2;
 /// And all steps of a search together, or a search on storage that always drifts takes three times as long.
 pub const MOST_DRIFT_REPEATS_OF_A_SEARCH: u32 = 4;
 
-/// Pieces of work of a probe.
+/// A probe has at most so many pieces of work.
 pub const PROBE_PIECES: u32 = 20;
+/// Fewer of them are no median to go by.
+pub const LEAST_PIECES: usize = 5;
 /// The processors have changed when the same piece of work took more than so many times as long.
 pub const PROCESSOR_DRIFT: f64 = 1.15;
 
@@ -41,6 +43,8 @@ pub(crate) const LEAST_APPENDS: u32 = 16;
 const SIGMAS: f64 = 3.0;
 /// A level of the storage is the median over so many probes, one after the other.
 const LEVEL_PROBES: usize = 5;
+/// What all pieces of work of a probe may take, where it may take at least three times as long.
+const WORK_NS: u64 = 20_000_000;
 /// Probes take at most this part of a search's time; it is below 1 % by what the last append of each may take longer.
 const SHARE: f64 = 0.008;
 
@@ -61,7 +65,7 @@ pub struct StorageProbe {
     /// What it waited, of all of them together.
     #[serde(default)]
     waited_ns: u64,
-    /// The median piece of work; `None`: there was none.
+    /// The median piece of work; `None`: there were none, or too few.
     #[serde(default)]
     work_ns: Option<u64>,
 }
@@ -85,7 +89,7 @@ impl StorageProbe {
     #[must_use]
     pub fn beside(self, pieces: &[ProbeAppend]) -> Self {
         let times = Self::new(pieces.iter().map(without_wait).collect());
-        Self { work_ns: times.quantile_ns(0.5), ..self }
+        Self { work_ns: times.quantile_ns(0.5).filter(|_| pieces.len() >= LEAST_PIECES), ..self }
     }
 
     /// How long the median piece of work took, without what the thread waited for a processor; `None`: there was none.
@@ -310,6 +314,14 @@ impl ProbeBudget {
 }
 
 impl ProbeLimit {
+    /// The limit of the appends, and the time for work; zero where there is too little for both.
+    #[must_use]
+    pub fn divided(self) -> (Self, Duration) {
+        let work_ns = if self.share_ns >= 3 * WORK_NS { WORK_NS } else { 0 };
+        let appends = Self { share_ns: self.share_ns - work_ns, most_ns: self.most_ns.saturating_sub(work_ns) };
+        (appends, Duration::from_nanos(work_ns))
+    }
+
     /// Whether a probe goes on that has made so many appends in this time.
     #[must_use]
     pub fn goes_on(&self, appends: u32, took_ns: u64) -> bool {

@@ -95,7 +95,7 @@ fn devices_report_by_intervals() {
             "--set",
             "interval=3s",
             "--set",
-            "window=2s",
+            "groups.0.load.window=2s",
             "--set",
             "ramp.steps=[2500]",
             "--set",

@@ -22,7 +22,7 @@ use std::{
     os::fd::OwnedFd,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
-    time::Instant,
+    time::{Duration, Instant},
 };
 use stopwatch::Stopwatch;
 use work::Work;
@@ -35,8 +35,8 @@ pub trait StorageProber: fmt::Debug + Send + Sync {
     /// It cannot be made there.
     fn file(&self, folder: &Path) -> io::Result<Box<dyn ProbeFile>>;
 
-    /// So many equal pieces of a processor's work; none where the processors are not to be probed.
-    fn work(&self, _pieces: u32) -> Vec<ProbeAppend> {
+    /// Equal pieces of a processor's work, as many as can be begun in this time; none where the processors are not to be probed.
+    fn work(&self, _within: Duration) -> Vec<ProbeAppend> {
         Vec::new()
     }
 
@@ -172,6 +172,7 @@ impl Probing {
     /// A probe with so many steps of this length still to come; false: it would cost too much, and none was made.
     fn probe(&mut self, coming: u32, step_ns: u64, is_to_end: impl Fn() -> bool) -> io::Result<bool> {
         let Some(limit) = self.budget.limit(self.elapsed_ns(), coming, step_ns) else { return Ok(false) };
+        let (limit, for_work) = limit.divided();
         let began = self.prober.now();
         let mut file = self.prober.file(&self.folder)?;
         let (mut appends, mut took_ns, mut count) = (Vec::new(), 0_u64, 0);
@@ -182,7 +183,8 @@ impl Probing {
             count += 1;
         }
         drop(file);
-        let probe = StorageProbe::of(&appends).beside(&self.prober.work(PROBE_PIECES));
+        let pieces = if for_work.is_zero() { Vec::new() } else { self.prober.work(for_work) };
+        let probe = StorageProbe::of(&appends).beside(&pieces);
         self.budget.note(&probe, self.ns_since(began).max(took_ns), self.elapsed_ns());
         self.made.push(probe.clone());
         self.last = Some(probe);
@@ -199,12 +201,14 @@ impl StorageProber for ThisMachine {
         Ok(Box::new(RandomFile::in_folder(folder)?))
     }
 
-    fn work(&self, pieces: u32) -> Vec<ProbeAppend> {
+    fn work(&self, within: Duration) -> Vec<ProbeAppend> {
+        let began = Instant::now();
         let mut work = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (work, stopwatch) = (work.get_or_insert_with(Work::new), Stopwatch::new());
         // The first one brings back to the caches what a load has displaced.
         work.piece();
-        (0..pieces).map(|_| stopwatch.time(|| work.piece()).1).collect()
+        let piece = |_| (began.elapsed() < within).then(|| stopwatch.time(|| work.piece()).1);
+        (0..PROBE_PIECES).map_while(piece).collect()
     }
 }
 

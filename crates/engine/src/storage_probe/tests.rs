@@ -123,9 +123,12 @@ fn a_change_is_seen_wherever_it_is_and_a_single_slow_probe_is_none() {
 #[test]
 fn work_is_told_without_what_was_waited_and_by_levels() {
     let piece = |took, waited| ProbeAppend { took: Duration::from_micros(took), waited: Duration::from_micros(waited) };
-    let of = |us: u64| StorageProbe::default().beside(&[piece(us, 0), piece(us + 900, 899), piece(us, 0)]);
+    let of = |us: u64| {
+        let pieces = [piece(us, 0), piece(us + 900, 899), piece(us, 0), piece(us - 9, 0), piece(us + 9, 0)];
+        StorageProbe::default().beside(&pieces)
+    };
     assert_eq!((of(500).work_ns(), StorageProbe::default().work_ns()), (Some(500_000), None));
-    assert_eq!(StorageProbe::default().beside(&[]).work_ns(), None);
+    assert_eq!(StorageProbe::default().beside(&[piece(500, 0); 4]).work_ns(), None, "too few");
     let levels = |us: &[u64]| work_levels(&us.iter().map(|&us| of(us)).collect::<Vec<_>>());
     assert_eq!(levels(&[500, 510, 505, 900, 502, 508]), Some([505_000, 508_000]), "one slow probe is no level");
     assert_eq!(levels(&[500, 500, 500, 500, 700, 700, 700, 700]), Some([500_000, 700_000]));

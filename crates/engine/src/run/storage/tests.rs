@@ -34,6 +34,22 @@ fn where_no_file_can_be_made_the_reason_is_told() {
     assert_eq!(error.kind(), io::ErrorKind::NotFound);
 }
 
+fn ns(time: Duration) -> u64 {
+    time.as_nanos().try_into().unwrap()
+}
+
+#[test]
+fn work_is_probed_where_a_probe_has_time_for_it() {
+    let machine = ThisMachine::default();
+    assert_eq!(machine.work(Duration::from_secs(60)).len(), usize::try_from(PROBE_PIECES).unwrap());
+    assert!(machine.work(Duration::ZERO).is_empty(), "none is begun after its time");
+    let times = |trials: u32, trial_ns: u64| {
+        let (limit, for_work) = ProbeBudget::default().limit(0, trials, trial_ns).unwrap().divided();
+        (ns(for_work) / MS, limit.goes_on(0, 0))
+    };
+    assert_eq!((times(24, 8 * S), times(24, 5 * S), times(1, S)), ((20, true), (0, true), (0, true)));
+}
+
 /// Storage whose appends take so long, and whose time passes by them and by what is said.
 #[derive(Debug)]
 struct Virtual {
@@ -51,6 +67,12 @@ impl Virtual {
 impl StorageProber for Arc<Virtual> {
     fn file(&self, _: &Path) -> io::Result<Box<dyn ProbeFile>> {
         Ok(Box::new(Self::clone(self)))
+    }
+
+    /// All that it may take.
+    fn work(&self, within: Duration) -> Vec<ProbeAppend> {
+        self.pass(ns(within));
+        Vec::new()
     }
 
     fn now(&self) -> Instant {
