@@ -44,7 +44,7 @@ const SIGMAS: f64 = 3.0;
 /// A level of the storage is the median over so many probes, one after the other.
 const LEVEL_PROBES: usize = 5;
 /// What all pieces of work of a probe may take, where it may take at least three times as long.
-const WORK_NS: u64 = 20_000_000;
+const WORK_NS: u64 = 6_000_000;
 /// Probes take at most this part of a search's time; it is below 1 % by what the last append of each may take longer.
 const SHARE: f64 = 0.008;
 
@@ -320,6 +320,12 @@ impl ProbeLimit {
         let work_ns = if self.share_ns >= 3 * WORK_NS { WORK_NS } else { 0 };
         let appends = Self { share_ns: self.share_ns - work_ns, most_ns: self.most_ns.saturating_sub(work_ns) };
         (appends, Duration::from_nanos(work_ns))
+    }
+
+    /// What appends have taken beyond their limit.
+    #[must_use]
+    pub fn exceeded_by(&self, took_ns: u64) -> Duration {
+        Duration::from_nanos(took_ns.saturating_sub(self.share_ns))
     }
 
     /// Whether a probe goes on that has made so many appends in this time.

@@ -183,7 +183,8 @@ impl Probing {
             count += 1;
         }
         drop(file);
-        let pieces = if for_work.is_zero() { Vec::new() } else { self.prober.work(for_work) };
+        let for_work = for_work.saturating_sub(limit.exceeded_by(took_ns));
+        let pieces = if for_work.is_zero() || is_to_end() { Vec::new() } else { self.prober.work(for_work) };
         let probe = StorageProbe::of(&appends).beside(&pieces);
         self.budget.note(&probe, self.ns_since(began).max(took_ns), self.elapsed_ns());
         self.made.push(probe.clone());

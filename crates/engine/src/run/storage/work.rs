@@ -5,8 +5,8 @@
 
 /// 4 MiB.
 const WORDS: usize = 1 << 19;
-/// About half a millisecond.
-const STEPS: u32 = 16_384;
+/// A fifth of a millisecond or so.
+const STEPS: u32 = 4_096;
 
 #[derive(Debug)]
 pub(super) struct Work {
