@@ -1,11 +1,11 @@
 //! A fixed piece of a processor's work: how long it takes tells how fast the processors are that a search has.
 //!
 //! Half of it is arithmetic and half is reading: each step mixes the bits of a word (the finalizer of SplitMix64) and reads next
-//! where they point to, in a table that is larger than a core's own caches. No step can begin before the one before it has ended.
+//! where they point to, in a table that a core's second cache holds. No step can begin before the one before it has ended.
 
-/// 4 MiB.
-const WORDS: usize = 1 << 19;
-/// A fifth of a millisecond or so.
+/// 256 KiB: read again after a load within the first piece, of which a larger one would take all.
+const WORDS: usize = 1 << 15;
+/// Some 30 µs.
 const STEPS: u32 = 4_096;
 
 #[derive(Debug)]
