@@ -48,9 +48,9 @@ const WORK_NS: u64 = 6_000_000;
 /// Probes take at most this part of a search's time; it is below 1 % by what the last append of each may take longer.
 const SHARE: f64 = 0.008;
 
-/// An append of a probe, or a piece of work.
+/// How long an append of a probe took, or a piece of work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ProbeAppend {
+pub struct ProbeTime {
     /// How long it took; of an append until it was on the disk.
     pub took: Duration,
     /// For how long of that the thread was ready to go on and had no processor; zero where the system does not tell.
@@ -80,14 +80,14 @@ impl StorageProbe {
 
     /// A probe of these appends.
     #[must_use]
-    pub fn of(appends: &[ProbeAppend]) -> Self {
+    pub fn of(appends: &[ProbeTime]) -> Self {
         let waited_ns = appends.iter().map(|append| ns(append.waited.min(append.took))).sum();
         Self { waited_ns, ..Self::new(appends.iter().map(without_wait).collect()) }
     }
 
     /// The same probe with these pieces of work.
     #[must_use]
-    pub fn beside(self, pieces: &[ProbeAppend]) -> Self {
+    pub fn beside(self, pieces: &[ProbeTime]) -> Self {
         let times = Self::new(pieces.iter().map(without_wait).collect());
         Self { work_ns: times.quantile_ns(0.5).filter(|_| pieces.len() >= LEAST_PIECES), ..self }
     }
@@ -193,7 +193,7 @@ impl StorageProbe {
     }
 }
 
-fn without_wait(part: &ProbeAppend) -> u64 {
+fn without_wait(part: &ProbeTime) -> u64 {
     ns(part.took.saturating_sub(part.waited))
 }
 

@@ -23,8 +23,8 @@ pub const SERVERS: [&str; 4] = ["mariadb", "postgres", "influxdb", "mongodb"];
 /// Servers without a client program of their own: the tests speak HTTP to them.
 pub const OVER_HTTP: [&str; 3] = ["kairosdb", "questdb", "victoriametrics"];
 
-/// Those of the first list that are here, and of the second where `scripts/test --full` sets `IOTBENCH_FULL`: they have one
-/// client, that of InfluxDB, and conformance shows what each leaves alone and drops.
+/// Those of the first list that are here, and of the second where `scripts/test --full` sets `IOTBENCH_FULL`: they speak
+/// HTTP by the same code as InfluxDB, and conformance shows what each leaves alone and drops.
 pub fn known_servers() -> impl Iterator<Item = &'static str> {
     let over_http = OVER_HTTP.into_iter().filter(|_| is_full());
     SERVERS.into_iter().chain(over_http).filter(|b| is_here(b))

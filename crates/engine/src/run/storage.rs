@@ -6,7 +6,7 @@ mod work;
 use super::{Session, load::Running};
 use crate::{
     ramp::{RampPlan, RampPolicy},
-    storage_probe::{PROBE_BYTES, PROBE_PIECES, ProbeAppend, ProbeBudget, StorageProbe},
+    storage_probe::{PROBE_BYTES, PROBE_PIECES, ProbeBudget, ProbeTime, StorageProbe},
     verdict::Reason,
 };
 use iotbench_sampler::Medium;
@@ -36,7 +36,7 @@ pub trait StorageProber: fmt::Debug + Send + Sync {
     fn file(&self, folder: &Path) -> io::Result<Box<dyn ProbeFile>>;
 
     /// Equal pieces of a processor's work, as many as can be begun in this time; none where the processors are not to be probed.
-    fn work(&self, _within: Duration) -> Vec<ProbeAppend> {
+    fn work(&self, _within: Duration) -> Vec<ProbeTime> {
         Vec::new()
     }
 
@@ -52,7 +52,7 @@ pub trait ProbeFile {
     ///
     /// # Errors
     /// The disk is full, or broken.
-    fn append(&mut self) -> io::Result<ProbeAppend>;
+    fn append(&mut self) -> io::Result<ProbeTime>;
 }
 
 /// Probes of a search under way.
@@ -202,7 +202,7 @@ impl StorageProber for ThisMachine {
         Ok(Box::new(RandomFile::in_folder(folder)?))
     }
 
-    fn work(&self, within: Duration) -> Vec<ProbeAppend> {
+    fn work(&self, within: Duration) -> Vec<ProbeTime> {
         let began = Instant::now();
         let mut work = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (work, stopwatch) = (work.get_or_insert_with(Work::new), Stopwatch::new());
@@ -238,7 +238,7 @@ impl RandomFile {
 }
 
 impl ProbeFile for RandomFile {
-    fn append(&mut self) -> io::Result<ProbeAppend> {
+    fn append(&mut self) -> io::Result<ProbeTime> {
         // Not zeros: some storage does not write them.
         let block = [0xa5; PROBE_BYTES];
         let (done, took) = self.stopwatch.time(|| {

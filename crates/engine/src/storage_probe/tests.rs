@@ -48,7 +48,7 @@ fn beside_others(median_ns: u64, waits: u64, own_ns: u64, kernels_ns: u64) -> St
         let is_waiting = place * 7 % 20 < waits;
         let (own_ns, kernels_ns) = if is_waiting { (own_ns, kernels_ns) } else { (0, 0) };
         let [took, waited] = [append_ns + own_ns + kernels_ns, own_ns].map(Duration::from_nanos);
-        ProbeAppend { took, waited }
+        ProbeTime { took, waited }
     };
     StorageProbe::of(&(0..).zip(probe(200, median_ns).appends_ns).map(append).collect::<Vec<_>>())
 }
@@ -63,7 +63,7 @@ fn what_the_thread_waits_for_a_processor_is_no_time_of_the_storage() {
     let pooled = StorageProbe::pooled([&alone, &busy]).waiting_share().unwrap();
     assert!((pooled - 0.6).abs() < 0.01, "900 of 1,500: {pooled}");
     // A longer wait than the append would be one of another time.
-    let append = ProbeAppend { took: Duration::from_micros(3), waited: Duration::from_micros(4) };
+    let append = ProbeTime { took: Duration::from_micros(3), waited: Duration::from_micros(4) };
     assert_eq!(StorageProbe::of(&[append]).waiting_share(), Some(1.0));
 }
 
@@ -122,7 +122,7 @@ fn a_change_is_seen_wherever_it_is_and_a_single_slow_probe_is_none() {
 
 #[test]
 fn work_is_told_without_what_was_waited_and_by_levels() {
-    let piece = |took, waited| ProbeAppend { took: Duration::from_micros(took), waited: Duration::from_micros(waited) };
+    let piece = |took, waited| ProbeTime { took: Duration::from_micros(took), waited: Duration::from_micros(waited) };
     let of = |us: u64| {
         let pieces = [piece(us, 0), piece(us + 900, 899), piece(us, 0), piece(us - 9, 0), piece(us + 9, 0)];
         StorageProbe::default().beside(&pieces)

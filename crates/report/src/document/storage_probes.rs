@@ -67,7 +67,7 @@ pub struct StorageProbeFigures {
     pub p99_us: Option<f64>,
     /// Appends a second, one after the other.
     pub appends_per_s: Option<f64>,
-    /// How long the median of twenty equal pieces of a processor's work took, without waiting for one.
+    /// How long the median of up to twenty equal pieces of a processor's work took, without waiting for one.
     #[serde(default)]
     pub work_us: Option<f64>,
 }

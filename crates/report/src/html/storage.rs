@@ -36,7 +36,7 @@ pub(super) fn figure(capacity: &Capacity, colour: usize) -> Option<Markup> {
     })
 }
 
-const WORK_NOTE: &str = "Twenty equal pieces of work at each probe, without load and without what they waited for a processor: longer is \
+const WORK_NOTE: &str = "Up to twenty equal pieces of work at each probe, without load and without what they waited for a processor: longer is \
                          slower.";
 
 fn work_table(probes: &[(f64, &StorageProbeFigures)]) -> Table {

@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot get what it needs has failed")]
 
 use crate::outcomes::{self, json};
-use iotbench_engine::{Outcome, ProbeAppend, StorageProbe};
+use iotbench_engine::{Outcome, ProbeTime, StorageProbe};
 use iotbench_report::{Document, EarlierSittings, answer_in_a_sentence, render};
 use serde_json::Value;
 use std::time::Duration;
@@ -27,7 +27,7 @@ fn the_storage_stands_beside_a_ramp_probe_by_probe_and_in_all() {
     assert!((first["appends_per_s"].as_f64().unwrap() - rate).abs() < 0.001, "{first}");
     assert_eq!(probes["processor_wait_pct"].as_f64(), Some(0.0), "{probes}");
     // Of each append the time without the wait is told, and the wait once.
-    let append = ProbeAppend { took: Duration::from_micros(500), waited: Duration::from_micros(125) };
+    let append = ProbeTime { took: Duration::from_micros(500), waited: Duration::from_micros(125) };
     let mut busy = outcomes::ramp();
     let steps = &mut busy.capacity.as_mut().unwrap().steps;
     steps.iter_mut().for_each(|step| step.storage_probes = vec![StorageProbe::of(&[append; 200])]);
@@ -59,7 +59,7 @@ fn the_storage_stands_beside_a_ramp_probe_by_probe_and_in_all() {
 fn worked(us: impl Fn(usize) -> u64) -> Outcome {
     let mut outcome = outcomes::ramp();
     for (trial, step) in outcome.capacity.as_mut().unwrap().steps.iter_mut().enumerate() {
-        let piece = ProbeAppend { took: Duration::from_micros(us(trial)), waited: Duration::ZERO };
+        let piece = ProbeTime { took: Duration::from_micros(us(trial)), waited: Duration::ZERO };
         step.storage_probes = vec![StorageProbe::new(vec![200_000; 200]).beside(&[piece; 20])];
     }
     outcome

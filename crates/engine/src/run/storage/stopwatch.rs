@@ -1,6 +1,6 @@
 //! How long something took this thread, and for how long of that it waited for a processor.
 
-use crate::storage_probe::ProbeAppend;
+use crate::storage_probe::ProbeTime;
 use std::{
     fs::File,
     os::unix::fs::FileExt,
@@ -19,7 +19,7 @@ impl Stopwatch {
         Self { schedstat: File::open("/proc/thread-self/schedstat").ok() }
     }
 
-    pub(super) fn time<T>(&self, what: impl FnOnce() -> T) -> (T, ProbeAppend) {
+    pub(super) fn time<T>(&self, what: impl FnOnce() -> T) -> (T, ProbeTime) {
         let looked = Instant::now();
         let before = self.waited();
         let began = Instant::now();
@@ -39,9 +39,9 @@ impl Stopwatch {
 
 /// What took so long, of which is known for how long the thread waited for a processor between two looks, and how long they are
 /// apart. It may have waited beside it: what it waited meanwhile is the least that it can be.
-fn of_part(took: Duration, between_looks: Duration, waited: Duration) -> ProbeAppend {
+fn of_part(took: Duration, between_looks: Duration, waited: Duration) -> ProbeTime {
     let beside = between_looks.saturating_sub(took);
-    ProbeAppend { took, waited: waited.saturating_sub(beside).min(took) }
+    ProbeTime { took, waited: waited.saturating_sub(beside).min(took) }
 }
 
 /// Of `/proc/PID/schedstat`: time on a processor, time waiting for one, and how often it had one (Documentation/scheduler/sched-stats).

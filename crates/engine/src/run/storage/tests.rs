@@ -70,7 +70,7 @@ impl StorageProber for Arc<Virtual> {
     }
 
     /// All that it may take.
-    fn work(&self, within: Duration) -> Vec<ProbeAppend> {
+    fn work(&self, within: Duration) -> Vec<ProbeTime> {
         self.pass(ns(within));
         Vec::new()
     }
@@ -81,10 +81,10 @@ impl StorageProber for Arc<Virtual> {
 }
 
 impl ProbeFile for Arc<Virtual> {
-    fn append(&mut self) -> io::Result<ProbeAppend> {
+    fn append(&mut self) -> io::Result<ProbeTime> {
         let append_ns = self.append_ns.load(Ordering::Relaxed);
         self.pass(append_ns);
-        Ok(ProbeAppend { took: Duration::from_nanos(append_ns), waited: Duration::ZERO })
+        Ok(ProbeTime { took: Duration::from_nanos(append_ns), waited: Duration::ZERO })
     }
 }
 
@@ -167,12 +167,12 @@ fn slow_storage_is_probed_again_when_enough_time_has_passed_since_the_last_probe
 fn pairs_of_probes_that_are_told_as_drift_beside_busy_loops() {
     const PROBES: u16 = 40;
     let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
-    let probe = || -> Vec<ProbeAppend> {
+    let probe = || -> Vec<ProbeTime> {
         let mut file = RandomFile::in_folder(folder.path()).unwrap();
         (0..PROBE_APPENDS).map(|_| file.append().unwrap()).collect()
     };
-    let whole = |appends: &Vec<ProbeAppend>| {
-        StorageProbe::of(&appends.iter().map(|a| ProbeAppend { waited: Duration::ZERO, ..*a }).collect::<Vec<_>>())
+    let whole = |appends: &Vec<ProbeTime>| {
+        StorageProbe::of(&appends.iter().map(|a| ProbeTime { waited: Duration::ZERO, ..*a }).collect::<Vec<_>>())
     };
     for loops in [0, 2] {
         let is_over = AtomicBool::new(false);

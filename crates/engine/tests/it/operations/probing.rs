@@ -7,8 +7,8 @@ use crate::operations::{
 };
 use iotbench_core::Registry;
 use iotbench_engine::{
-    Event, Observer, Outcome, PROBE_APPENDS, ProbeAppend, ProbeFile, RunOptions, StepFigures, StopSignal,
-    StorageLevels, StorageProbe, StorageProber, run,
+    Event, Observer, Outcome, PROBE_APPENDS, ProbeFile, ProbeTime, RunOptions, StepFigures, StopSignal, StorageLevels,
+    StorageProbe, StorageProber, run,
 };
 use std::{
     io,
@@ -48,9 +48,9 @@ impl StorageProber for Storage {
 struct File(Storage, usize);
 
 impl ProbeFile for File {
-    fn append(&mut self) -> io::Result<ProbeAppend> {
+    fn append(&mut self) -> io::Result<ProbeTime> {
         let waited = (self.0.waited)(self.1);
-        Ok(ProbeAppend { took: (self.0.append)(self.1)? + waited, waited })
+        Ok(ProbeTime { took: (self.0.append)(self.1)? + waited, waited })
     }
 }
 

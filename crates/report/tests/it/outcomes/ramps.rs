@@ -2,7 +2,7 @@
 
 use super::{POINTS_PER_OPERATION, fixed};
 use iotbench_engine::{
-    Afterwards, Bounds, Capacity, Course, Estimate, Limit, Load, Method, Outcome, Payload, ProbeAppend, Purpose,
+    Afterwards, Bounds, Capacity, Course, Estimate, Limit, Load, Method, Outcome, Payload, ProbeTime, Purpose,
     Quantity, RampPlan, SearchPlan, Step, StepFigures, StorageProbe, StorageProbing, Visibility,
 };
 use iotbench_recorder::LoadCounts;
@@ -101,7 +101,7 @@ pub fn ramp() -> Outcome {
 
 /// A probe of 200 appends with this median, in nanoseconds, beside work that takes 500 µs.
 fn storage(median_ns: u64) -> StorageProbe {
-    let piece = ProbeAppend { took: Duration::from_micros(500), waited: Duration::ZERO };
+    let piece = ProbeTime { took: Duration::from_micros(500), waited: Duration::ZERO };
     StorageProbe::new((1..=200).map(|place| median_ns + 500 * place - 50_000).collect()).beside(&[piece; 20])
 }
 
