@@ -77,3 +77,14 @@ fn beside(folder: &Path, document: &Document) -> Vec<PathBuf> {
     found.truncate(MOST_FOLDERS);
     found
 }
+
+#[cfg(test)]
+mod tests {
+    use super::range;
+
+    #[test]
+    fn a_range_is_from_the_least_to_the_greatest() {
+        assert_eq!(range([2.0, 1.0, 3.0].into_iter()), Some((1.0, 3.0)));
+        assert_eq!((range([5.0].into_iter()), range(std::iter::empty())), (Some((5.0, 5.0)), None));
+    }
+}

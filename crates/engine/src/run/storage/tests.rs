@@ -48,6 +48,12 @@ fn work_is_probed_where_a_probe_has_time_for_it() {
         (ns(for_work) / MS, limit.goes_on(0, 0))
     };
     assert_eq!((times(24, 5 * S), times(3, 2 * S), times(1, S)), ((6, true), (0, true), (0, true)));
+    // 0.8 % of two minutes for 25 probes, less the work.
+    let (appends, _) = ProbeBudget::default().limit(0, 24, 5 * S).unwrap().divided();
+    assert_eq!(
+        (appends.exceeded_by(33_400 * US), appends.exceeded_by(32_000 * US)),
+        (Duration::from_millis(1), Duration::ZERO)
+    );
 }
 
 /// Storage whose appends take so long, and whose time passes by them and by what is said.

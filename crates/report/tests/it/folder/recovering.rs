@@ -170,8 +170,19 @@ fn each_remark_is_said_once() {
     let others = document.others.unwrap();
     let disturbed: Vec<_> = document.remarks.iter().filter(|remark| remark.contains("a second is disturbed")).collect();
     assert_eq!(disturbed, [others.disturbed.as_ref().unwrap()]);
-    for remark in &document.remarks {
-        assert_eq!(document.remarks.iter().filter(|other| *other == remark).count(), 1, "{:#?}", document.remarks);
+    assert_each_once(&document.remarks);
+    assert_eq!(document.client.sampler_cpu_pct, None, "it went with the process");
+    let out = tempfile::tempdir().unwrap();
+    let others = Others { share: None, not_judged: Some("not all processes are to be seen".into()) };
+    let before = Outcome { others, ..before };
+    let document = recover(&killed_after(&before, observer(out.path()), [20_000, 0, 0], |_| None)).unwrap().document;
+    assert!(document.remarks.iter().any(|remark| remark.ends_with("was not judged: not all processes are to be seen")));
+    assert_each_once(&document.remarks);
+}
+
+fn assert_each_once(remarks: &[String]) {
+    for remark in remarks {
+        assert_eq!(remarks.iter().filter(|other| *other == remark).count(), 1, "{remarks:#?}");
     }
 }
 
