@@ -54,7 +54,7 @@ fn busy_programs_beside_a_run_are_told_first_and_in_each_second() {
 #[test]
 fn a_step_that_others_disturb_is_run_again_and_marked() {
     let busy = Busy::on_some_processors();
-    let steps = ["--set", "ramp.steps=[2]", "--set", "ramp.step=2s", "--set", "ramp.probe=false"];
+    let steps = ["--set", "ramp.steps=[2]", "--set", "ramp.step=3s", "--set", "ramp.probe=false"];
     let disturbed = run(&[&LOAD[..], &steps].concat());
     let allowed = run(&[&LOAD[..], &steps, &["--set", "others_cpu=100%"]].concat());
     drop(busy);

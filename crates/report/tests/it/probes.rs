@@ -34,7 +34,7 @@ fn the_storage_stands_beside_a_ramp_probe_by_probe_and_in_all() {
     let busy = outcomes::json(&busy);
     let probes = &busy["capacity"]["storage_probes"];
     assert_eq!((probes["p50_us"].as_f64(), probes["processor_wait_pct"].as_f64()), (Some(375.0), Some(25.0)));
-    let text = render(&Document::from_outcomes::json(&busy.to_string()).unwrap(), None, 120);
+    let text = render(&Document::from_json(&busy.to_string()).unwrap(), None, 120);
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("25.0 % of the time they waited for a busy processor, which is left out"), "{text}");
     let drifting = outcomes::json(&outcomes::drifting());
@@ -51,7 +51,7 @@ fn the_storage_stands_beside_a_ramp_probe_by_probe_and_in_all() {
     before["schema"] = "iotbench-run/3.0".into();
     before["capacity"].as_object_mut().unwrap().remove("storage_probes");
     before["capacity"]["steps"][0].as_object_mut().unwrap().remove("storage_probes");
-    let before = Document::from_outcomes::json(&before.to_string()).unwrap().capacity.unwrap();
+    let before = Document::from_json(&before.to_string()).unwrap().capacity.unwrap();
     assert_eq!((before.storage_probes, before.steps[0].storage_probes.len()), (None, 0));
 }
 
@@ -76,7 +76,7 @@ fn processors_that_are_slower_over_some_trials_are_told_beside_the_answer() {
     assert_eq!((probes["work_us_least"].as_f64(), probes["work_us_most"].as_f64()), (Some(500.0), Some(620.0)));
     let said = "Its processors drifted: the same work took 500 µs at their fastest and 620 µs at their slowest.";
     assert_eq!(probes["drifted"], said);
-    let document = Document::from_outcomes::json(&slower.to_string()).unwrap();
+    let document = Document::from_json(&slower.to_string()).unwrap();
     assert!(answer_in_a_sentence(&document).contains(said), "{}", answer_in_a_sentence(&document));
     let text = render(&document, None, 120).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("; the same work of a processor took 500 µs to 620 µs."), "{text}");
@@ -86,7 +86,7 @@ fn processors_that_are_slower_over_some_trials_are_told_beside_the_answer() {
 #[test]
 fn earlier_sittings_on_another_speed_of_processors_or_storage_are_told_as_such() {
     let text = outcomes::json(&worked(|_| 500)).to_string();
-    let mut document = Document::from_outcomes::json(&text).unwrap();
+    let mut document = Document::from_json(&text).unwrap();
     let mut said = |work: [f64; 2], append: [f64; 2]| {
         document.capacity.as_mut().unwrap().earlier = Some(EarlierSittings {
             count: 3,
@@ -115,6 +115,6 @@ fn earlier_sittings_are_told_beside_a_limit_that_moved() {
     let mut moved = outcomes::json(&worked(|_| 500));
     moved["capacity"]["estimate"]["moved"] = json!({"at_trial": 9, "before": 48.0, "after": 40.0});
     moved["capacity"]["earlier"] = json!({"count": 2, "least": 39.0, "greatest": 51.0});
-    let sentence = answer_in_a_sentence(&Document::from_outcomes::json(&moved.to_string()).unwrap());
+    let sentence = answer_in_a_sentence(&Document::from_json(&moved.to_string()).unwrap());
     assert!(sentence.contains("is all that is known; 2 earlier sittings here: 39 to 51."), "{sentence}");
 }
