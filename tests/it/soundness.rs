@@ -26,6 +26,13 @@ pub fn at_most_us(figures: &Value, name: &str) -> Option<f64> {
     figures[name].as_f64().or_else(|| figures["ranges"][name]["high"].as_f64())
 }
 
+/// Whether it is not known what a part of the run used: a machine that is busy looks at a short run too late.
+pub fn is_looked_at_late(resources: &Value) -> bool {
+    let is_late = resources["note"].as_str().is_some_and(|note| note.contains("looked at too long after"));
+    assert!(!is_late || resources["cpu_s"].is_null(), "{resources:#}");
+    is_late
+}
+
 /// Whether a run is invalid, and for what the machine did to its client alone.
 pub fn is_disturbed(run: &Value) -> bool {
     let reasons = run["verdict"]["reasons"].as_array().map_or(&[][..], Vec::as_slice);

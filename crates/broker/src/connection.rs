@@ -9,8 +9,8 @@ use std::{
     time::Duration,
 };
 
-/// The most that the protocol can carry.
-const MOST_BYTES: usize = 268_435_455;
+/// A message of more is neither sent nor taken: a broker could else have us keep 256 MiB for each, the most that MQTT carries.
+const MOST_BYTES: usize = 32 << 20;
 /// Messages that wait for the connection, besides those that wait for the broker's acknowledgement.
 const WAITING: usize = 100;
 /// Messages of QoS 1 and 2 that wait for the broker's acknowledgement.
@@ -97,6 +97,10 @@ fn words(error: &ConnectionError) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::{
+        io::{Read, Write},
+        net::TcpListener,
+    };
 
     #[test]
     fn errors_are_told_apart() {
@@ -120,5 +124,34 @@ mod tests {
         let via: Via = "mqtt://me:s3cret@h".parse().unwrap();
         let error = refused(&via, &ConnectionError::ConnectionRefused(ConnectReturnCode::BadUserNamePassword));
         assert!(!error.message.contains("s3cret") && error.message.contains("mqtt://h:1883"), "{error}");
+    }
+
+    /// A broker that takes a client and then begins a message of so many bytes, which never comes.
+    fn begins_a_message_of(length: [u8; 4]) -> Via {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let via = format!("mqtt://{}", listener.local_addr().unwrap()).parse().unwrap();
+        std::thread::spawn(move || {
+            let (mut client, _) = listener.accept().unwrap();
+            let _ = client.read(&mut [0; 1024]).unwrap();
+            client.write_all(&[0x20, 2, 0, 0]).unwrap();
+            client.write_all(&[0x30, length[0], length[1], length[2], length[3], 0, 1, b't']).unwrap();
+            // Until the client goes.
+            let _ = client.read_to_end(&mut Vec::new());
+        });
+        via
+    }
+
+    #[tokio::test]
+    async fn a_message_of_more_than_we_take_ends_the_connection_as_soon_as_its_length_is_known() {
+        // 268,435,455 bytes: the most that the protocol's four bytes of seven bits can say.
+        let via = begins_a_message_of([0xff, 0xff, 0xff, 0x7f]);
+        let (_client, mut events) = connect(&via).await.unwrap();
+        let error = loop {
+            match events.poll().await {
+                Ok(_) => {}
+                Err(error) => break lost(&via, &error),
+            }
+        };
+        assert!(error.message.contains("268435455"), "{error}");
     }
 }

@@ -13,6 +13,12 @@ pub(crate) fn endpoints(texts: &[String]) -> Result<Vec<Endpoint>, CliError> {
     let written = whole(texts)?;
     let endpoints = written.iter().flat_map(|text| each_host(text)).map(|url| url.parse().map_err(wrong));
     let endpoints = endpoints.collect::<Result<Vec<_>, _>>()?;
+    if endpoints.iter().any(Endpoint::is_cut_off) {
+        return Err(CliError::usage(
+            "--url has an @ behind its host: where it belongs to user or password, write / as %2F, ? as %3F, # as %23 and \
+             @ as %40 in them",
+        ));
+    }
     if endpoints.is_empty() && !texts.is_empty() {
         return Err(CliError::usage("--url is empty: give an address, or leave it out"));
     }
@@ -104,6 +110,9 @@ mod tests {
         );
         assert_eq!(urls(&["http://a/", "", " http://b/\n"]), ["http://a/", "http://b/"]);
         assert!(endpoints(&[]).unwrap().is_empty() && endpoints(&[String::new()]).is_err());
+        let cut_off = endpoints(&["http://me:12/s3cret@h:8086/".into()]).unwrap_err();
+        let cut_off = format!("{cut_off:?}");
+        assert!(cut_off.contains("%2F") && !cut_off.contains("s3cret"), "{cut_off}");
         // Commas elsewhere mean nothing.
         for one in ["http://h/a,b?c=d,e", "sqlite:/tmp/a,b", "sqlite:///tmp/a,b"] {
             assert_eq!(urls(&[one]), [one]);

@@ -2,7 +2,7 @@
 
 use crate::{hold::Hold, message::Served};
 use iotbench_core::{Backend, Endpoint, Settings, Target};
-use iotbench_launcher::{Launch, PrivateServer, ServerSettings, start};
+use iotbench_launcher::{Launch, PrivateLog, PrivateServer, ServerSettings, start};
 use std::{
     net::Ipv4Addr,
     path::PathBuf,
@@ -74,8 +74,11 @@ fn serve(
     started: oneshot::Sender<Result<Served, String>>,
     stopped: &Receiver<()>,
 ) {
-    let log = log();
-    match begin(wish, is_unwanted, log.clone()) {
+    let log = match PrivateLog::new() {
+        Ok(log) => log,
+        Err(error) => return drop(started.send(Err(format!("no folder for the server's log: {error}")))),
+    };
+    match begin(wish, is_unwanted, log.path()) {
         Ok(server) => {
             if started.send(Ok(served(&server, wish))).is_ok() {
                 // Ends when its sender is dropped.
@@ -83,9 +86,12 @@ fn serve(
             }
             // What cannot be removed `iotbench clean` removes.
             let _ = server.stop();
-            let _ = std::fs::remove_file(log);
         }
-        Err(why) => drop(started.send(Err(why))),
+        Err(why) => {
+            // What is said names it.
+            log.keep();
+            drop(started.send(Err(why)));
+        }
     }
 }
 
@@ -121,8 +127,4 @@ fn address(endpoint: &Endpoint, wish: &ServerWish) -> Url {
         address.query_pairs_mut().append_pair(option, value);
     }
     address
-}
-
-fn log() -> PathBuf {
-    std::env::temp_dir().join(format!("iotbench-agent-{}.log", std::process::id()))
 }

@@ -1,10 +1,14 @@
 //! What an agent samples, as a user names it, and which process or group of its machine that is.
 
 use iotbench_sampler::Target;
+use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 use std::{
     convert::Infallible,
     fmt,
+    fs::OpenOptions,
+    io::{self, Read},
+    os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
     str::FromStr,
 };
@@ -13,6 +17,8 @@ use std::{
 const CGROUPS: &str = "/sys/fs/cgroup";
 /// How deep below it a unit's group may lie.
 const DEPTH: usize = 6;
+/// So much of a file is read for the process number in its first line.
+const PID_BYTES: u64 = 64;
 /// The kernel keeps so many bytes of a process's name.
 const NAME: usize = 15;
 
@@ -103,11 +109,20 @@ fn of_pid(pid: i32, processes: &[Process]) -> Result<Found, String> {
     Ok(Found { target: Target::ProcessTree { pid }, what })
 }
 
+/// Whoever asks names the file: it may be a pipe that nobody fills or a device that never ends.
 fn pid_in(file: &Path) -> Result<i32, String> {
-    let text = std::fs::read_to_string(file).map_err(|e| format!("cannot read {}: {e}", file.display()))?;
+    let cannot = |e: io::Error| format!("cannot read {}: {e}", file.display());
+    let flags = i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or_default();
+    let opened = OpenOptions::new().read(true).custom_flags(flags).open(file).map_err(cannot)?;
+    if !opened.metadata().map_err(cannot)?.is_file() {
+        return Err(format!("{} is no regular file", file.display()));
+    }
+    let mut text = Vec::new();
+    opened.take(PID_BYTES).read_to_end(&mut text).map_err(cannot)?;
     // PostgreSQL writes more lines below the number.
-    let first = text.lines().next().unwrap_or_default().trim();
-    first.parse().map_err(|_| format!("{}: its first line is no process number", file.display()))
+    let first = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let number = std::str::from_utf8(first).ok().and_then(|first| first.trim().parse().ok());
+    number.ok_or_else(|| format!("{}: its first line is no process number", file.display()))
 }
 
 /// The process of a name that is no child of another of that name: a server's processes often share one.
@@ -204,5 +219,18 @@ mod tests {
         let pid = i32::try_from(std::process::id()).unwrap();
         assert_eq!(What::PidFile(file).find().unwrap().target, Target::ProcessTree { pid });
         assert!(What::Pid(i32::MAX).find().is_err());
+    }
+
+    #[test]
+    fn what_is_no_regular_file_or_never_ends_holds_no_process_number() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RUSR).unwrap();
+        for file in [pipe, "/dev/zero".into(), folder.path().to_owned()] {
+            assert!(What::PidFile(file).find().unwrap_err().contains("no regular file"));
+        }
+        let file = folder.path().join("endless.pid");
+        std::fs::File::create(&file).unwrap().set_len(1 << 40).unwrap();
+        assert!(What::PidFile(file).find().unwrap_err().contains("no process number"));
     }
 }

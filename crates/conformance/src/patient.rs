@@ -1,11 +1,13 @@
 //! A database whose changes are done when they are answered.
 
 use async_trait::async_trait;
-use iotbench_core::{Cause, Counts, Database, Error, LOOK_PAUSE, OwnedObject, Reader, ServerFacts, Settled, Writer};
-use std::{sync::Arc, thread};
+use iotbench_core::{Cause, Counts, Database, Error, OwnedObject, Reader, ServerFacts, Settled, Writer};
+use std::{sync::Arc, thread, time::Duration};
 
+/// Shorter than an engine's: nothing is measured meanwhile, and what was sent has been seen before it is changed.
+const PAUSE: Duration = Duration::from_millis(5);
 /// More are not made at a change that is not done.
-const MOST_LOOKS: u32 = 2000;
+const MOST_LOOKS: u32 = 20_000;
 
 /// The same database; what changes something in it waits until it is ready, and until it is done, as the engine does.
 #[must_use]
@@ -21,7 +23,7 @@ impl Patient {
             if self.0.proceed().await? != Settled::NotYet {
                 return Ok(());
             }
-            thread::sleep(LOOK_PAUSE);
+            thread::sleep(PAUSE);
         }
         Err(Error::new(Cause::TimedOut, format!("a change was not done after {MOST_LOOKS} looks")))
     }

@@ -24,6 +24,13 @@ impl Endpoint {
         self.port
     }
 
+    /// Whether a `/` that is not escaped ends the user or password too soon: what follows, up to the `@`, looks like a path.
+    /// What follows a `?` or `#` is never shown.
+    #[must_use]
+    pub fn is_cut_off(&self) -> bool {
+        self.url.host_str().is_some_and(|host| !host.is_empty()) && self.url.path().contains('@')
+    }
+
     /// The whole URL, credentials included: for the driver only.
     #[must_use]
     pub fn expose(&self) -> &Url {
@@ -48,6 +55,9 @@ impl fmt::Display for Endpoint {
         let cleared = shown.set_password(None).and_then(|()| shown.set_username("")).is_ok();
         shown.set_query(None);
         shown.set_fragment(None);
+        if self.is_cut_off() {
+            return write!(f, "{}://***", self.url.scheme());
+        }
         if !cleared && (!self.url.username().is_empty() || self.url.password().is_some()) {
             return write!(f, "{}:***", self.url.scheme());
         }
@@ -126,6 +136,19 @@ mod tests {
             let endpoint: Endpoint = text.parse().unwrap();
             assert_eq!((endpoint.port(), endpoint.to_string().as_str()), (port, shown));
             assert_eq!(shown.parse::<Endpoint>().unwrap().port(), port, "what is shown can be given again");
+        }
+    }
+
+    #[test]
+    fn what_a_password_that_is_cut_off_leaves_is_not_shown() {
+        for text in ["http://me:12/s3cret@h/", "http://me:12/@s3cret", "postgres://h:12/s3/cret@h"] {
+            let endpoint: Endpoint = text.parse().unwrap();
+            assert!(endpoint.is_cut_off(), "{text}");
+            let scheme = text.split(':').next().unwrap();
+            assert_eq!(endpoint.to_string(), format!("{scheme}://***"));
+        }
+        for whole in ["http://me:a%2Fb%40@h/x", "http://h/?token=a@b", "sqlite:/tmp/a@b.db", "sqlite:///tmp/a@b.db"] {
+            assert!(!whole.parse::<Endpoint>().unwrap().is_cut_off(), "{whole}");
         }
     }
 

@@ -106,7 +106,8 @@ pub use slice::{NotOurSlice, ReadCounts, SentSlice};
 pub use steady::{Steadiness, SteadySeries};
 pub use stop::StopSignal;
 pub use storage_probe::{
-    MOST_DRIFT_REPEATS, PROBE_APPENDS, PROBE_BYTES, ProbeAppend, STORAGE_DRIFT, StorageLevels, StorageProbe,
+    MOST_DRIFT_REPEATS, MOST_DRIFT_REPEATS_OF_A_SEARCH, PROBE_APPENDS, PROBE_BYTES, PROCESSOR_DRIFT, ProbeTime,
+    STORAGE_DRIFT, StorageLevels, StorageProbe, work_levels,
 };
 pub use sweep::SweptValue;
 pub use trial::{Backlog, Limit, SecondOfQueue};

@@ -13,8 +13,6 @@ mod tallies;
 #[cfg(test)]
 mod tests;
 mod told;
-#[cfg(test)]
-mod virtual_time;
 
 pub use estimate::{Estimate, Method, Move};
 pub use tallies::Tallies;

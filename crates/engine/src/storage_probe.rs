@@ -8,6 +8,9 @@
 //! Processors that are busy are no drift of the storage. For how long the probing thread waited for one is known, and taken
 //! out; for how long the kernel's own threads did, between the parts of a write, is not. Where processors were that busy, the
 //! fastest appends, which waited for nobody, have to tell a drift too.
+//!
+//! Beside the appends a probe times a fixed piece of a processor's work, since a guest is not told that the processors of its host
+//! are shared by others or slower than before.
 
 use serde::{Deserialize, Serialize};
 use std::{cmp::Ordering, time::Duration};
@@ -20,24 +23,35 @@ pub const PROBE_BYTES: usize = 8192;
 pub const STORAGE_DRIFT: f64 = 1.25;
 /// So often a step is run again during which the storage drifted.
 pub const MOST_DRIFT_REPEATS: u32 = 2;
+/// And all steps of a search together, or a search on storage that always drifts takes three times as long.
+pub const MOST_DRIFT_REPEATS_OF_A_SEARCH: u32 = 4;
+
+/// A probe has at most so many pieces of work.
+pub const PROBE_PIECES: u32 = 20;
+/// Fewer of them are no median to go by.
+pub const LEAST_PIECES: usize = 5;
+/// The processors have changed when the same piece of work took more than so many times as long.
+pub const PROCESSOR_DRIFT: f64 = 1.15;
 
 /// Of a probe whose thread waited for processors for more than this part of its time, the median alone tells no drift.
 const BUSY: f64 = 0.1;
 /// The fastest appends: this part of them took no longer.
 const FASTEST: f64 = 0.05;
 /// Of fewer appends the interval of a median has no ends.
-const LEAST_APPENDS: u32 = 16;
+pub(crate) const LEAST_APPENDS: u32 = 16;
 /// Half the width of that interval, in standard deviations of the rank: 99.7 %.
 const SIGMAS: f64 = 3.0;
 /// A level of the storage is the median over so many probes, one after the other.
 const LEVEL_PROBES: usize = 5;
+/// What all pieces of work of a probe may take, where it may take at least three times as long.
+const WORK_NS: u64 = 6_000_000;
 /// Probes take at most this part of a search's time; it is below 1 % by what the last append of each may take longer.
 const SHARE: f64 = 0.008;
 
-/// An append of a probe.
+/// How long an append of a probe took, or a piece of work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ProbeAppend {
-    /// How long it took until it was on the disk.
+pub struct ProbeTime {
+    /// How long it took; of an append until it was on the disk.
     pub took: Duration,
     /// For how long of that the thread was ready to go on and had no processor; zero where the system does not tell.
     pub waited: Duration,
@@ -51,6 +65,9 @@ pub struct StorageProbe {
     /// What it waited, of all of them together.
     #[serde(default)]
     waited_ns: u64,
+    /// The median piece of work; `None`: there were none, or too few.
+    #[serde(default)]
+    work_ns: Option<u64>,
 }
 
 impl StorageProbe {
@@ -58,15 +75,27 @@ impl StorageProbe {
     #[must_use]
     pub fn new(mut appends_ns: Vec<u64>) -> Self {
         appends_ns.sort_unstable();
-        Self { appends_ns, waited_ns: 0 }
+        Self { appends_ns, waited_ns: 0, work_ns: None }
     }
 
     /// A probe of these appends.
     #[must_use]
-    pub fn of(appends: &[ProbeAppend]) -> Self {
-        let without_wait = |append: &ProbeAppend| ns(append.took.saturating_sub(append.waited));
+    pub fn of(appends: &[ProbeTime]) -> Self {
         let waited_ns = appends.iter().map(|append| ns(append.waited.min(append.took))).sum();
         Self { waited_ns, ..Self::new(appends.iter().map(without_wait).collect()) }
+    }
+
+    /// The same probe with these pieces of work.
+    #[must_use]
+    pub fn beside(self, pieces: &[ProbeTime]) -> Self {
+        let times = Self::new(pieces.iter().map(without_wait).collect());
+        Self { work_ns: times.quantile_ns(0.5).filter(|_| pieces.len() >= LEAST_PIECES), ..self }
+    }
+
+    /// How long the median piece of work took, without what the thread waited for a processor; `None`: there was none.
+    #[must_use]
+    pub fn work_ns(&self) -> Option<u64> {
+        self.work_ns
     }
 
     /// The appends of several probes as one sample.
@@ -164,6 +193,10 @@ impl StorageProbe {
     }
 }
 
+fn without_wait(part: &ProbeTime) -> u64 {
+    ns(part.took.saturating_sub(part.waited))
+}
+
 fn ratio(one_ns: u64, other_ns: u64) -> f64 {
     one_ns.max(other_ns) as f64 / one_ns.min(other_ns).max(1) as f64
 }
@@ -207,9 +240,19 @@ impl StorageLevels {
     }
 }
 
+/// How long a piece of work took at its fastest and at its slowest over these probes, in their order, in nanoseconds: levels as
+/// [`StorageLevels`] has them. `None`: there was none.
+#[must_use]
+pub fn work_levels<'a>(probes: impl IntoIterator<Item = &'a StorageProbe>) -> Option<[u64; 2]> {
+    levels_of(&probes.into_iter().filter_map(StorageProbe::work_ns).collect::<Vec<_>>())
+}
+
 /// The least and the greatest level of the time that this share of the appends did not exceed.
 fn levels(probes: &[&StorageProbe], share: f64) -> Option<[u64; 2]> {
-    let times: Vec<u64> = probes.iter().filter_map(|probe| probe.judged_ns(share)).collect();
+    levels_of(&probes.iter().filter_map(|probe| probe.judged_ns(share)).collect::<Vec<_>>())
+}
+
+fn levels_of(times: &[u64]) -> Option<[u64; 2]> {
     let reach = LEVEL_PROBES / 2;
     let level = |place: usize| {
         let near = times.get(place.saturating_sub(reach)..(place + reach + 1).min(times.len()))?;
@@ -271,6 +314,20 @@ impl ProbeBudget {
 }
 
 impl ProbeLimit {
+    /// The limit of the appends, and the time for work; zero where there is too little for both.
+    #[must_use]
+    pub fn divided(self) -> (Self, Duration) {
+        let work_ns = if self.share_ns >= 3 * WORK_NS { WORK_NS } else { 0 };
+        let appends = Self { share_ns: self.share_ns - work_ns, most_ns: self.most_ns.saturating_sub(work_ns) };
+        (appends, Duration::from_nanos(work_ns))
+    }
+
+    /// What appends have taken beyond their limit.
+    #[must_use]
+    pub fn exceeded_by(&self, took_ns: u64) -> Duration {
+        Duration::from_nanos(took_ns.saturating_sub(self.share_ns))
+    }
+
     /// Whether a probe goes on that has made so many appends in this time.
     #[must_use]
     pub fn goes_on(&self, appends: u32, took_ns: u64) -> bool {

@@ -117,6 +117,12 @@ const PACING_FLOOR_NS: u64 = 2_000_000;
 /// Part of the median response time that a pacing error may reach.
 const PACING_PART: u64 = 20;
 
+/// All that a number of 64 bits has near 1.
+const MOST_DECIMALS: usize = 16;
+
+/// Decimals of a second that are nanoseconds.
+const NS_DECIMALS: u32 = 9;
+
 impl BrokenPacing {
     /// Whether operations were sent later than the response times allow. `None`: they were not, or there are too few.
     pub fn of(pacing_error: &LatencyHistogram, response: &LatencyHistogram) -> Option<Self> {
@@ -167,8 +173,10 @@ impl Trial {
     /// A mean that throughput and users contradict is no figure to rely on.
     fn by_littles_law(&self) -> Option<Failure> {
         let ratio = self.littles_ratio.filter(|ratio| (ratio - 1.0).abs() > LITTLES_TOLERANCE)?;
+        let limit = 1.0 + LITTLES_TOLERANCE.copysign(ratio - 1.0);
         let message = format!(
-            "its figures do not fit together: X (R + Z) / N is {ratio:.3}, and Little's law wants 1 within {} %",
+            "its figures do not fit together: X (R + Z) / N is {}, and Little's law wants 1 within {} %",
+            beyond(ratio, limit, 3),
             LITTLES_TOLERANCE * 100.0
         );
         Some(Failure::new(Limit::Unsteady, message))
@@ -196,7 +204,13 @@ impl Trial {
         #[expect(clippy::cast_precision_loss, reason = "limits are far below 2^53 ns")]
         if let Some(limit_ns) = stop.mean_response_ns.filter(|&limit| mean_ns > limit as f64) {
             let bound = if self.response.is_known() { "" } else { "at least " };
-            let message = format!("mean response {bound}{:.3} s > {}", mean_ns / 1e9, span(limit_ns));
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "above a limit, far below 2^64 ns"
+            )]
+            let told = told_above(mean_ns as u64, limit_ns);
+            let message = format!("mean response {bound}{told} > {}", span(limit_ns));
             let is_met = self.undelayed.at_least().mean_ns().is_some_and(|mean_ns| mean_ns <= limit_ns as f64);
             return Some(own_or_latency(is_met && !self.embedded, message));
         }
@@ -205,8 +219,8 @@ impl Trial {
             Some(value_ns) => ("", value_ns),
             None => ("at least ", found.at_least_ns),
         };
-        let value_s = Duration::from_nanos(value_ns).as_secs_f64();
-        let message = || format!("p{} of the response {bound}{value_s:.3} s > {}", q * 100.0, span(limit_ns));
+        let told = || told_above(value_ns, limit_ns);
+        let message = || format!("p{} of the response {bound}{} > {}", q * 100.0, told(), span(limit_ns));
         let without = || quantile(&self.undelayed, stop).filter(|_| !self.embedded);
         let is_met = || without().is_some_and(|(.., without)| without.at_least_ns <= limit_ns);
         (value_ns > limit_ns).then(|| own_or_latency(is_met(), message()))
@@ -266,6 +280,24 @@ fn own_or_latency(is_met_without: bool, message: String) -> Failure {
         return Failure::new(Limit::Client, format!("{message}, and without the client's own delay it is met"));
     }
     Failure::new(Limit::Latency, message)
+}
+
+/// A time above a limit in seconds, cut off after three decimals, or after as many more as tell it to within 0.5 % and from the
+/// limit.
+fn told_above(ns: u64, limit_ns: u64) -> String {
+    let cut_off = |decimals: u32| ns - ns % 10_u64.pow(NS_DECIMALS - decimals);
+    let tells = |&decimals: &u32| cut_off(decimals) > limit_ns && ns % 10_u64.pow(NS_DECIMALS - decimals) <= ns / 200;
+    let decimals = (3..NS_DECIMALS).find(tells).unwrap_or(NS_DECIMALS);
+    let (seconds, rest_ns) = (ns / 10_u64.pow(NS_DECIMALS), ns % 10_u64.pow(NS_DECIMALS));
+    let rest = rest_ns / 10_u64.pow(NS_DECIMALS - decimals);
+    format!("{seconds}.{rest:0width$} s", width = decimals as usize)
+}
+
+/// A figure beyond a limit, with so many decimals, or with as many more as tell it from the limit.
+fn beyond(figure: f64, limit: f64, decimals: usize) -> String {
+    let told = |figure: f64, places: usize| format!("{figure:.places$}");
+    let is_apart = |&places: &usize| told(figure, places) != told(limit, places);
+    told(figure, (decimals..MOST_DECIMALS).find(is_apart).unwrap_or(MOST_DECIMALS))
 }
 
 /// For people.

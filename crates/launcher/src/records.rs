@@ -2,10 +2,11 @@
 
 use crate::{
     folder::{FolderError, ServerFolder},
+    own_folder::{PRIVATE, is_ours, own_folder},
     process::ProcessId,
     server::{Ended, ServerProcess, end_without_supervisor},
 };
-use rustix::process::{Signal, geteuid};
+use rustix::process::Signal;
 use serde::{Deserialize, Serialize};
 use std::{
     env,
@@ -13,7 +14,7 @@ use std::{
     io::{self, Write},
     os::unix::{
         ffi::OsStrExt,
-        fs::{DirBuilderExt, MetadataExt, OpenOptionsExt},
+        fs::{DirBuilderExt, OpenOptionsExt},
     },
     path::{Path, PathBuf},
     time::Duration,
@@ -22,6 +23,8 @@ use std::{
 /// A supervisor that was asked to end has done so by then, for each process: it kills what does not stop.
 const END_WITHIN: Duration = Duration::from_secs(60);
 const RUNTIME_VARIABLE: &str = "XDG_RUNTIME_DIR";
+/// Where everybody may make a folder.
+const SHARED: &str = "/tmp";
 
 /// The servers that a user keeps running: of each backend one for each folder that one was started from.
 #[derive(Clone, Debug)]
@@ -97,7 +100,7 @@ impl Record {
 }
 
 impl Records {
-    /// The records of this user: in XDG_RUNTIME_DIR, or in /tmp.
+    /// The records of this user: in XDG_RUNTIME_DIR, or in a folder of the user's own in /tmp.
     ///
     /// # Errors
     /// The folder cannot be made, or is not the user's alone.
@@ -105,7 +108,7 @@ impl Records {
         let runtime = env::var_os(RUNTIME_VARIABLE).map(PathBuf::from).filter(|f| f.is_absolute() && f.is_dir());
         let folder = match runtime {
             Some(runtime) => runtime.join("iotbench"),
-            None => PathBuf::from(format!("/tmp/iotbench-{}", geteuid().as_raw())),
+            None => own_folder(Path::new(SHARED)).map_err(|source| RecordError::Io { path: SHARED.into(), source })?,
         };
         Self::in_folder(&folder)
     }
@@ -118,12 +121,11 @@ impl Records {
 
     pub(crate) fn in_folder(folder: &Path) -> Result<Self, RecordError> {
         let fail = |source| RecordError::Io { path: folder.into(), source };
-        match DirBuilder::new().mode(0o700).create(folder) {
+        match DirBuilder::new().mode(PRIVATE).create(folder) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(fail(error)),
             _ => {}
         }
-        let found = fs::symlink_metadata(folder).map_err(fail)?;
-        if !found.is_dir() || found.uid() != geteuid().as_raw() || found.mode() & 0o077 != 0 {
+        if !is_ours(folder).map_err(fail)? {
             return Err(RecordError::NotOurs(folder.into()));
         }
         Ok(Self { folder: folder.into() })

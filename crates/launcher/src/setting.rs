@@ -7,6 +7,10 @@ use serde_json::Value;
 const LONGEST_KEY: usize = 80;
 const LONGEST_VALUE: usize = 200;
 
+/// Names of settings with which a server runs what they name end or begin so.
+const RUNNING_ENDS: [&str; 4] = ["_command", "_library", "_libraries", "library_path"];
+const RUNNING_BEGINNINGS: [&str; 5] = ["plugin", "early_plugin", "init_f", "jit_provider", "wsrep"];
+
 /// How many nodes the server has: a setting of ours.
 const NODES: &str = "nodes";
 
@@ -113,6 +117,9 @@ fn setting(key: &str, value: String, recipe: &'static Recipe) -> Result<(&'stati
     if role.reserved.iter().any(|reserved| capitals(reserved) == capitals(name)) {
         return Err(wrong(key, "iotbench sets this itself"));
     }
+    if lets_run(name) {
+        return Err(wrong(key, "not taken: the server would run a program or load code of the setting's choice"));
+    }
     if !plain_key(name) {
         return Err(wrong(key, "write letters, digits, _, - and ., a letter first"));
     }
@@ -131,6 +138,14 @@ fn of_role<'k>(key: &'k str, recipe: &'static Recipe) -> Result<(&'static Role, 
         key.split_once('.').and_then(|(role, name)| Some((recipe.roles.iter().find(|r| r.name == role)?, name)));
     let roles = || recipe.roles.iter().map(|role| role.name).collect::<Vec<_>>().join(", ");
     named.ok_or_else(|| wrong(key, format!("write ROLE.KEY with one of the roles {}", roles())))
+}
+
+/// Whether a database runs a program, a script or a library that such a setting names: as PostgreSQL's `archive_command` and
+/// MariaDB's `plugin-load`. MariaDB takes `-` for `_`, a prefix `loose`, and names that are cut short.
+fn lets_run(key: &str) -> bool {
+    let key = key.to_ascii_lowercase().replace('-', "_");
+    let key = key.strip_prefix("loose_").unwrap_or(&key);
+    RUNNING_ENDS.iter().any(|end| key.ends_with(end)) || RUNNING_BEGINNINGS.iter().any(|word| key.starts_with(word))
 }
 
 fn plain_key(key: &str) -> bool {
@@ -214,6 +229,32 @@ mod tests {
         // As `--set` makes them of a key with dots.
         let nested = take(&json!({"wal": {"level": "minimal"}, "max_connections": 50, "fsync": false})).unwrap();
         assert_eq!(nested.filled(&RECIPE.roles[0]).unwrap().concat().matches("X_WAL_LEVEL").count(), 1);
+    }
+
+    #[test]
+    fn what_would_have_the_server_run_a_program_or_load_code_is_refused_in_every_spelling() {
+        for bad in [
+            "archive_command",
+            "Restore-Command",
+            "ssl_passphrase_command",
+            "shared_preload_libraries",
+            "archive_library",
+            "dynamic_library_path",
+            "jit_provider",
+            "init-file",
+            "init_fil",
+            "loose-init-file",
+            "plugin-load-add",
+            "plugin_dir",
+            "early-plugin-load",
+            "wsrep_notify_cmd",
+        ] {
+            let error = take(&json!({ bad: "x" })).unwrap_err();
+            assert!(error.message.contains("run a program"), "{bad}: {error}");
+        }
+        for good in ["init_connect", "max_connections", "command_timeout", "library"] {
+            assert!(take(&json!({ good: "1" })).is_ok(), "{good}");
+        }
     }
 
     #[test]

@@ -22,6 +22,8 @@ use std::{
 /// Names the `iotbench` binary.
 pub(crate) const VARIABLE: &str = "IOTBENCH_BIN";
 const PROGRAM: &str = "iotbench";
+/// What a supervisor gets of its caller's environment. Its servers get what its order says.
+const HANDED_ON: [&str; 6] = ["PATH", "HOME", "TMPDIR", "LANG", "RUST_BACKTRACE", "LLVM_PROFILE_FILE"];
 /// Reports waiting while a server starts, beside one for each of its processes.
 const REPORTS: usize = 8;
 /// A supervisor that has not ended so long after its server had to is stuck.
@@ -72,6 +74,8 @@ impl Supervisor {
     pub(crate) fn start(program: &PathBuf, order: &Order, log: File) -> io::Result<Self> {
         let mut command = Command::new(program);
         command.arg("supervise").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(log);
+        // It outlives its caller, whose environment may hold passwords.
+        command.env_clear().envs(HANDED_ON.iter().filter_map(|name| Some((name, env::var_os(name)?))));
         let mut child = command.spawn()?;
         let (Some(mut input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(io::Error::other("the supervisor has no pipes"));

@@ -34,6 +34,8 @@ pub fn read_interval_line(line: &str) -> Result<Option<LoggedInterval>, ExportEr
     match IntervalLogIterator::new(whole.as_bytes()).next() {
         None => Ok(None),
         Some(Ok(LogEntry::Interval(interval))) => {
+            // Whoever reads the line adds the two.
+            interval.start_timestamp().checked_add(interval.duration()).ok_or_else(bad)?;
             let bytes = BASE64_STANDARD.decode(interval.encoded_histogram()).map_err(|_| bad())?;
             Ok(Some(LoggedInterval {
                 tag: interval.tag().map(|tag| tag.as_str().to_owned()).unwrap_or_default(),
@@ -74,6 +76,19 @@ mod tests {
         assert!(head.lines().all(|line| read_interval_line(line).unwrap().is_none()), "{head}");
         for bad in ["Tag=response,1.0,1.0,2.0,HISTF", "Tag=response,1.0", "nothing", "1.0,1.0,2.0,****"] {
             assert!(read_interval_line(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn an_interval_that_ends_after_all_time_is_damaged() {
+        let line = interval_line("", Duration::ZERO, Duration::from_secs(1), &LatencyHistogram::new()).unwrap();
+        let (head, rest) = line.split_once(",0.000,").unwrap();
+        let at = |start: &str| read_interval_line(&format!("{head},{start},{rest}")).map(|read| read.unwrap().start);
+        assert_eq!(at("18446744073709551614.0").unwrap(), Duration::from_secs(u64::MAX - 1));
+        for late in
+            ["18446744073709551615.0", "18446744073709551615.9999999999", "18446744073709551616.0", "1e30", "inf"]
+        {
+            assert!(at(late).is_err(), "{late}");
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::{
     compare::unlike,
-    document::{Document, EarlierSittings, Status},
+    document::{Capacity, Document, EarlierSittings, Status, StorageProbes},
     folder::{RUN_FILE, has_sessions, read_document, read_sessions},
 };
 use std::{
@@ -24,14 +24,36 @@ pub(crate) fn earlier_sittings(folder: &Path, document: &Document) -> Option<Ear
             && earlier.started < document.started
             && unlike(earlier, document).is_empty()
     };
-    let found: Vec<f64> = beside(folder, document)
+    let found: Vec<Capacity> = beside(folder, document)
         .iter()
         .filter_map(|path| read_document(path).ok())
         .filter(of_same)
-        .filter_map(|earlier| earlier.capacity.as_ref()?.limit())
+        .filter_map(|earlier| earlier.capacity.filter(|capacity| capacity.limit().is_some()))
         .collect();
-    let (least, greatest) = found.iter().fold((f64::INFINITY, 0.0_f64), |(a, b), f| (a.min(*f), b.max(*f)));
-    (!found.is_empty()).then_some(EarlierSittings { count: found.len() as u64, least, greatest })
+    let (least, greatest) = range(found.iter().filter_map(Capacity::limit)).unzip();
+    let probed = |figure: fn(&StorageProbes) -> Option<f64>| {
+        range(found.iter().filter_map(|capacity| figure(capacity.storage_probes.as_ref()?))).unzip()
+    };
+    let (work_us_least, work_us_most) = probed(|probes| probes.work_us);
+    let (append_us_least, append_us_most) = probed(|probes| probes.p50_us);
+    let count = found.len() as u64;
+    Some(EarlierSittings {
+        count,
+        least: least?,
+        greatest: greatest?,
+        work_us_least,
+        work_us_most,
+        append_us_least,
+        append_us_most,
+    })
+}
+
+/// The least and the greatest; `None`: there are none.
+fn range(figures: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
+    figures.fold(None, |range, figure| {
+        let (least, greatest) = range.unwrap_or((figure, figure));
+        Some((least.min(figure), greatest.max(figure)))
+    })
 }
 
 /// The folders of runs of this name beside a run's folder, and in the folders of sittings there, the latest first.
@@ -54,4 +76,15 @@ fn beside(folder: &Path, document: &Document) -> Vec<PathBuf> {
     found.sort_unstable_by(|a, b| b.file_name().cmp(&a.file_name()));
     found.truncate(MOST_FOLDERS);
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::range;
+
+    #[test]
+    fn a_range_is_from_the_least_to_the_greatest() {
+        assert_eq!(range([2.0, 1.0, 3.0].into_iter()), Some((1.0, 3.0)));
+        assert_eq!((range([5.0].into_iter()), range(std::iter::empty())), (Some((5.0, 5.0)), None));
+    }
 }

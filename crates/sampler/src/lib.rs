@@ -8,12 +8,13 @@
 //! use std::time::{Duration, Instant};
 //! use iotbench_sampler::{Sampler, Subject, Target};
 //!
+//! let epoch = Instant::now();
 //! let pid = i32::try_from(std::process::id())?;
 //! let client = Subject { role: "client".to_owned(), node: 0, target: Target::ProcessTree { pid } };
-//! let sampler = Sampler::start(Instant::now(), Duration::from_secs(1), vec![client], |_readings| {})?;
-//! sampler.begin_window();
+//! let sampler = Sampler::start(epoch, Duration::from_secs(1), vec![client], |_readings| {})?;
+//! sampler.begin_window(epoch.elapsed());
 //! // … what is to be measured …
-//! sampler.end_window();
+//! sampler.end_window(epoch.elapsed());
 //! let report = sampler.stop();
 //! assert!(report.subjects[0].rss_bytes_max.is_some());
 //! # Ok::<(), Box<dyn std::error::Error>>(())

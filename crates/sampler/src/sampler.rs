@@ -38,6 +38,15 @@ pub struct Reading {
     pub observation: Observation,
 }
 
+impl Reading {
+    /// Of a subject that no tick has seen yet.
+    #[must_use]
+    pub fn before_first_tick(subject: &Subject) -> Self {
+        let observation = Observation::Unreadable("not looked at yet".into());
+        Self { role: subject.role.as_str().into(), node: subject.node, observation }
+    }
+}
+
 /// A subject at one instant.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(clippy::large_enum_variant, reason = "there is one a second and subject, and most are samples")]
@@ -95,8 +104,8 @@ pub struct Sampler {
 
 #[derive(Debug)]
 enum Order {
-    BeginWindow,
-    EndWindow,
+    BeginWindow(Duration),
+    EndWindow(Duration),
     WrittenBack,
     Tell(SyncSender<Vec<Summary>>),
     Follow { role: String, node: u32, pid: i32 },
@@ -134,14 +143,15 @@ impl Sampler {
         Ok(Self { orders, thread: Some(thread) })
     }
 
-    /// Restarts the summaries with a sample taken now, for example at the end of a warm-up. Returns at once.
-    pub fn begin_window(&self) {
-        self.order(Order::BeginWindow);
+    /// Restarts the summaries with a sample taken now, for example at the end of a warm-up. Returns at once. `at`: when the window
+    /// began, since the epoch; where the sample comes much later ([`Summary::is_part`]), what was used is not told.
+    pub fn begin_window(&self, at: Duration) {
+        self.order(Order::BeginWindow(at));
     }
 
-    /// Closes the summaries with a sample taken now. Ticks go on. Returns at once.
-    pub fn end_window(&self) {
-        self.order(Order::EndWindow);
+    /// Closes the summaries with a sample taken now. Ticks go on. Returns at once. `at`: when the window ended, since the epoch.
+    pub fn end_window(&self, at: Duration) {
+        self.order(Order::EndWindow(at));
     }
 
     /// The summaries of the window as it is, in the order of the subjects; none if the thread has ended.
@@ -252,13 +262,18 @@ impl Watched {
         }
     }
 
-    fn summary(&self, from: Duration, to: Option<Duration>) -> Summary {
+    /// Of a window with these ends, as far as they are known; `now`: that of one that is open.
+    fn summary(&self, from: Option<Duration>, to: Option<Duration>, now: Duration) -> Summary {
         let summary = self.accumulator.summary(Arc::clone(&self.role), self.node, self.probe.method(), self.gone_at);
-        if !self.probe.is_elsewhere() {
-            return summary;
+        if self.probe.is_elsewhere() {
+            let summary = Summary { elsewhere: true, ..summary };
+            let covers = summary.covers(from.unwrap_or_default(), to.or(Some(now)));
+            return if covers { summary } else { summary.without_differences() };
         }
-        let summary = Summary { elsewhere: true, ..summary };
-        if summary.covers(from, to) { summary } else { summary.without_differences() }
+        match from.zip(to) {
+            Some((from, to)) if !summary.fits(from, to) => Summary { is_part: true, ..summary.without_differences() },
+            _ => summary,
+        }
     }
 }
 
@@ -276,8 +291,8 @@ struct Run {
     watched: Vec<Watched>,
     readings: Vec<Reading>,
     window: Window,
-    /// When the window was opened, and closed.
-    from: Duration,
+    /// When the window began, and ended; none was begun yet.
+    from: Option<Duration>,
     to: Option<Duration>,
     samples: u64,
     missed: u64,
@@ -291,7 +306,7 @@ impl Run {
             watched,
             readings: Vec::new(),
             window: Window::Open,
-            from: Duration::ZERO,
+            from: None,
             to: None,
             samples: 0,
             missed: 0,
@@ -325,18 +340,21 @@ impl Run {
             match orders.recv_timeout(wait) {
                 Err(RecvTimeoutError::Timeout) if wait < left => {}
                 Err(RecvTimeoutError::Timeout) => return true,
-                Ok(Order::BeginWindow) => {
+                Ok(Order::BeginWindow(at)) => {
                     for watched in &mut self.watched {
-                        watched.accumulator = Accumulator::default();
+                        // A first sample that was taken when the window began is its beginning, however late this order is.
+                        if self.from.is_some() || !watched.accumulator.has_just_begun(at) {
+                            watched.accumulator = Accumulator::default();
+                        }
                     }
                     self.window = Window::Open;
-                    (self.from, self.to) = (self.epoch.elapsed(), None);
+                    (self.from, self.to) = (Some(at), None);
                     self.read_exactly();
                 }
-                Ok(Order::EndWindow) => {
+                Ok(Order::EndWindow(at)) => {
                     self.read_exactly();
                     self.window = Window::Closed;
-                    self.to = Some(self.epoch.elapsed());
+                    self.to = Some(at);
                 }
                 Ok(Order::WrittenBack) => {
                     self.read();
@@ -406,8 +424,8 @@ impl Run {
     }
 
     fn summaries(&self) -> Vec<Summary> {
-        let to = self.to.or_else(|| Some(self.epoch.elapsed()));
-        self.watched.iter().map(|watched| watched.summary(self.from, to)).collect()
+        let now = self.epoch.elapsed();
+        self.watched.iter().map(|watched| watched.summary(self.from, self.to, now)).collect()
     }
 
     fn report(self, started: Instant) -> SamplerReport {

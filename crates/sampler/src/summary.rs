@@ -18,6 +18,9 @@ pub struct Summary {
     pub method: Method,
     /// Whether it was sampled on another machine.
     pub elsewhere: bool,
+    /// Whether the first sample came so long after the window's beginning, or the last one so long after its end, that what lies
+    /// between them is not the window: what was used in it is `None` then.
+    pub is_part: bool,
     /// When the first sample was taken, since the caller's epoch; `None` without any.
     pub from: Option<Duration>,
     /// When the last sample was taken.
@@ -63,6 +66,9 @@ pub struct Summary {
 
 /// So far from the ends of a window the first and last sample from elsewhere may be.
 const NEAR: Duration = Duration::from_secs(2);
+/// A sample on this machine may be late by so much, or by this part of its window.
+const LATE: Duration = Duration::from_millis(20);
+const LATE_PART: u32 = 20;
 /// What may have been somebody else's traffic does not matter up to this part of what was counted: 1 %.
 const DOUBTFUL: u64 = 100;
 
@@ -77,6 +83,14 @@ impl Summary {
     pub(crate) fn covers(&self, from: Duration, to: Option<Duration>) -> bool {
         let begins = self.from.is_some_and(|first| first <= from + NEAR);
         begins && to.is_none_or(|to| self.to.is_some_and(|last| last + NEAR >= to))
+    }
+
+    /// Whether its samples lie at the ends of a window: late by a twentieth of it in all, or by [`LATE`], at most.
+    pub(crate) fn fits(&self, from: Duration, to: Duration) -> bool {
+        // Who has ended was not looked at afterwards, and one look has no differences.
+        let (Some(first), Some(last), None) = (self.from, self.to, self.gone_at) else { return true };
+        let late = first.saturating_sub(from) + last.saturating_sub(to);
+        late <= LATE.max(to.saturating_sub(from) / LATE_PART)
     }
 
     /// Without what was used from the first sample to the last: of a part of a window it would be too little.
@@ -124,6 +138,11 @@ impl Accumulator {
         self.pss.add(sample.at, sample.pss_bytes);
     }
 
+    /// Whether it has one sample, and that of this moment. All before the epoch are of the epoch.
+    pub fn has_just_begun(&self, at: Duration) -> bool {
+        self.samples == 1 && self.first.is_some_and(|first| first.at == at)
+    }
+
     /// What the window left to be written has been.
     pub fn written_back(&mut self, sample: &Sample) {
         self.written_back = Some(*sample);
@@ -160,6 +179,7 @@ impl Accumulator {
             node,
             method,
             elsewhere: false,
+            is_part: false,
             from: self.first.map(|sample| sample.at),
             to: self.last.map(|sample| sample.at),
             samples: self.samples,
@@ -268,6 +288,21 @@ mod tests {
         assert_eq!(summary.energy_uj, Some(70));
         assert_eq!(summary.pss_bytes_mean, Some(195));
         assert_eq!((summary.pss_bytes_max, summary.rss_bytes_mean), (Some(200), Some(100)));
+    }
+
+    #[test]
+    fn a_window_is_fitted_by_samples_that_are_late_by_a_twentieth_of_it() {
+        let ms = Duration::from_millis;
+        let between =
+            |first, last, gone_at| Summary { from: Some(ms(first)), to: Some(ms(last)), gone_at, ..summary_of(&[]) };
+        let fits = |first, last, to| between(first, last, None).fits(ms(1_000), ms(to));
+        assert!(fits(1_000, 11_000, 11_000) && fits(1_500, 11_000, 11_000) && fits(1_250, 11_250, 11_000));
+        assert!(!fits(1_501, 11_000, 11_000) && !fits(1_000, 11_501, 11_000) && !fits(1_300, 11_300, 11_000));
+        // Of a short one by what a look may take.
+        assert!(fits(1_020, 1_200, 1_200) && !fits(1_021, 1_200, 1_200));
+        // Looked at before it began, as with a run's first window.
+        assert!(fits(0, 11_000, 11_000));
+        assert!(between(1_000, 3_000, Some(ms(4_000))).fits(ms(1_000), ms(11_000)), "who ended is told as gone");
     }
 
     #[test]

@@ -36,10 +36,11 @@ fn every_command_that_is_shown_exists() {
 /// What stands between backticks as `file.rs::function`.
 #[test]
 fn every_test_that_is_named_as_a_proof_exists() {
-    const ROBUSTNESS: &str = include_str!("../../../docs/robustness.md");
+    const PROOFS: [&str; 2] = [include_str!("../../../docs/robustness.md"), include_str!("../../../SECURITY.md")];
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let named: Vec<_> = ROBUSTNESS.split('`').skip(1).step_by(2).filter_map(|span| span.split_once(".rs::")).collect();
-    assert!(named.len() >= 50, "{named:?}");
+    let spans = PROOFS.iter().flat_map(|page| page.split('`').skip(1).step_by(2));
+    let named: Vec<_> = spans.filter_map(|span| span.split_once(".rs::")).collect();
+    assert!(named.len() >= 70, "{named:?}");
     for (file, function) in named {
         let text =
             std::fs::read_to_string(root.join(format!("{file}.rs"))).unwrap_or_else(|e| panic!("{file}.rs: {e}"));

@@ -87,12 +87,14 @@ fn a_soft_limit_is_raised_and_ten_thousand_connections_are_opened() {
     let url: Url = place.started(&start).trim().parse().unwrap();
     let (results, users) = (place.results(), CONNECTIONS.to_string());
     let load = ["--vus", &users, "--connections", &users, "--batch", "1", "--set", "think_time=3s"];
-    // Users start spread over their think time: not all of them before the end.
-    let length = ["--operations", "6000", "-d", "60s"];
+    // Users start spread over their think time: not all of them before the end. The operations end it, however busy the machine is.
+    let length = ["--operations", "6000", "-d", "600s"];
     let target = ["--url", url.as_str(), "--out", results.to_str().unwrap()];
     let ended = limited(&place, "ulimit -Sn 256", &arguments("influxdb", &[&load[..], &length, &target].concat()));
     ended.assert_sound("");
-    assert!(ended.count("/load/ok") > CONNECTIONS / 2, "{:#}", ended.document["load"]);
+    // A connection that is not opened is a failure; how many answers come in time is the machine's.
+    let [ok, fail] = ["/load/ok", "/load/fail"].map(|fate| ended.count(fate));
+    assert!(ok > 0 && fail == 0, "{:#}", ended.document["load"]);
     assert_eq!(ended.document.pointer("/load/groups/0/connections").unwrap(), CONNECTIONS);
     place.out(&["server", "stop", "influxdb"]);
     place.assert_nothing_is_left();

@@ -23,9 +23,15 @@ pub const SERVERS: [&str; 4] = ["mariadb", "postgres", "influxdb", "mongodb"];
 /// Servers without a client program of their own: the tests speak HTTP to them.
 pub const OVER_HTTP: [&str; 3] = ["kairosdb", "questdb", "victoriametrics"];
 
-/// Those of both lists that are here.
+/// Those of the first list that are here, and of the second where `scripts/test --full` sets `IOTBENCH_FULL`: they speak
+/// HTTP by the same code as InfluxDB, and conformance shows what each leaves alone and drops.
 pub fn known_servers() -> impl Iterator<Item = &'static str> {
-    SERVERS.into_iter().chain(OVER_HTTP).filter(|b| is_here(b))
+    let over_http = OVER_HTTP.into_iter().filter(|_| is_full());
+    SERVERS.into_iter().chain(over_http).filter(|b| is_here(b))
+}
+
+fn is_full() -> bool {
+    std::env::var_os("IOTBENCH_FULL").is_some()
 }
 
 /// Every server of which iotbench starts one of its own, as far as its programs are here; without those of the long set.
@@ -37,8 +43,7 @@ pub fn every_server() -> impl Iterator<Item = &'static str> {
 /// For what iotbench does alike with each: one of many processes, one of documents, one over HTTP; every server where
 /// `scripts/test --full` sets `IOTBENCH_FULL`.
 pub fn some_servers() -> impl Iterator<Item = &'static str> {
-    let is_full = std::env::var_os("IOTBENCH_FULL").is_some();
-    every_server().filter(move |name| is_full || ["postgres", "mongodb", "influxdb"].contains(name))
+    every_server().filter(|name| is_full() || ["postgres", "mongodb", "influxdb"].contains(name))
 }
 
 /// They take a minute to start: tests of the long set alone start them.

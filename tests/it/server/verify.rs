@@ -1,10 +1,13 @@
 //! A run that is over is read back from its server: from one that is started again on the folder that the run kept, and over a
 //! transport that may lose what it carries.
 
-use crate::server::{
-    client::http,
-    on_a_server::sound,
-    place::{Place, is_here},
+use crate::{
+    server::{
+        client::http,
+        on_a_server::sound,
+        place::{Place, is_here},
+    },
+    soundness::is_looked_at_late,
 };
 use serde_json::Value;
 use url::Url;
@@ -65,7 +68,7 @@ fn of_datagrams_the_part_that_was_delivered_is_told() {
     let client = run["resources"].as_array().unwrap().iter().find(|of| of["role"] == "client").unwrap();
     // On a busy machine the last counts of a connection that ended may be missed: then it is a bound.
     let told = client["net_tx_bytes"].as_f64().or(client["net_tx_least_bytes"].as_f64());
-    assert!(sent > 0.0 && told >= Some(0.999 * sent), "{client:#}");
+    assert!(sent > 0.0 && (told >= Some(0.999 * sent) || is_looked_at_late(client)), "{client:#}");
 
     let url: Url = address.parse().unwrap();
     let delete = "db=iotbench&q=DELETE+FROM+iotbench_pmu_write+WHERE+device+%3D+%270%27";

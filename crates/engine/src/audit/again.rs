@@ -168,3 +168,6 @@ async fn in_time<T>(within: Duration, call: impl Future<Output = Result<T, Error
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

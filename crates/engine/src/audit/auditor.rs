@@ -301,4 +301,4 @@ fn too_scattered() -> Error {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -141,7 +141,9 @@ mod tests {
         assert_eq!(steps(&listed(OPEN, ArrivalOverride::Closed, users).unwrap()), None);
         let search = Overrides { search: Some(SearchOverride::default()), ..Overrides::default() };
         assert_eq!(steps(&listed(CLOSED, POISSON, search).unwrap()), Some(Vec::new()));
-        let anew = Overrides { set: vec!["ramp.steps=[100, 200]".into()], ..Overrides::default() };
-        assert_eq!(steps(&listed(CLOSED, POISSON, anew).unwrap()), Some(vec![100, 200]));
+        for anew in ["ramp.steps=[100, 200]", "steps=[100, 200]", " ramp.steps = [100, 200]"] {
+            let overrides = Overrides { set: vec![anew.into()], ..Overrides::default() };
+            assert_eq!(steps(&listed(CLOSED, POISSON, overrides).unwrap()), Some(vec![100, 200]), "{anew}");
+        }
     }
 }

@@ -1,25 +1,39 @@
 //! How long the load of a plan takes, if all goes as planned.
 
-use super::Plan;
+use super::{Load, Plan};
 use crate::{
-    ramp::{Course, Decision, RampPlan},
+    ramp::{Course, Decision, Quantity, RampPlan},
     search::{CapacitySearch, SearchPlan, TrialReport, TrialVerdict},
 };
+use iotbench_recorder::WINDOW_NS;
 
 /// So many limits between the least load and the most are tried out.
 const LIMITS: u32 = 64;
 
 impl Plan {
     /// The longest that its load takes, in nanoseconds: warm-up and measured part, or the steps of its ramp on a database that
-    /// does not contradict itself, with the rounds before them. Filling, draining, settling and checking come on top.
+    /// does not contradict itself, with what comes before each of them: rounds, users who join, and the next whole second.
+    /// Filling, draining, settling and checking come on top.
     #[must_use]
     pub fn longest_load_ns(&self) -> u64 {
         match &self.ramp {
             Some(ramp) => {
-                let rounds_ns = ramp.most_trials().saturating_mul(self.longest_rounds_ns());
-                self.phases.warmup_ns.saturating_add(ramp.longest_ns()).saturating_add(rounds_ns)
+                let before_ns = self.longest_rounds_ns() + self.joining_ns() + WINDOW_NS;
+                let all_before_ns = ramp.most_trials().saturating_mul(before_ns);
+                self.phases.warmup_ns.saturating_add(ramp.longest_ns()).saturating_add(all_before_ns)
             }
             None => self.phases.warmup_ns.saturating_add(self.phases.duration_ns),
+        }
+    }
+
+    /// How long users who join for a step take to begin, all of them: what counts before that meets a load that is not whole. Not
+    /// longer than a step.
+    pub(crate) fn joining_ns(&self) -> u64 {
+        match (&self.ramp, self.groups.first().map(|group| &group.load)) {
+            (Some(ramp), Some(&Load::Closed { think_ns, .. })) if ramp.quantity == Quantity::Users => {
+                think_ns.min(ramp.step_ns)
+            }
+            _ => 0,
         }
     }
 }
@@ -70,7 +84,7 @@ impl SearchPlan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ramp::{Afterwards, Quantity};
+    use crate::ramp::Afterwards;
 
     fn search(most: u32) -> SearchPlan {
         SearchPlan { first: 16, growth: 2.0, most, resolution: 0.5, trials: 14, closed: true, seed: 1 }

@@ -11,9 +11,9 @@ use crate::{
     observer::Event,
     others::MOST_REPEATS,
     outcome::{Capacity, Measured, Phase, StepFigures},
-    plan::{Load, Plan, StopPlan},
+    plan::StopPlan,
     ramp::{Bounds, Purpose, Quantity, RampPlan, RampPolicy, Step},
-    storage_probe::MOST_DRIFT_REPEATS,
+    storage_probe::{MOST_DRIFT_REPEATS, MOST_DRIFT_REPEATS_OF_A_SEARCH},
     trial::span,
     verdict::Reason,
 };
@@ -21,7 +21,7 @@ use figures::Counted;
 use iotbench_core::Acknowledgement;
 use iotbench_recorder::WINDOW_NS;
 use iotbench_sampler::CpuShares;
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 /// Waiting for the answers of the step before is looked at this often.
 const SETTLING_LOOK_NS: u64 = 50_000_000;
@@ -54,7 +54,9 @@ impl Session<'_> {
                 break policy.bounds();
             }
             let coming = policy.left().0.saturating_sub(1);
-            let Some((figures, measured)) = self.undisturbed_step(running, step, ramp, coming)? else {
+            let drift_repeats =
+                MOST_DRIFT_REPEATS_OF_A_SEARCH.saturating_sub(steps.iter().map(|s| s.drifted_before).sum());
+            let Some((figures, measured)) = self.undisturbed_step(running, step, ramp, coming, drift_repeats)? else {
                 break policy.bounds();
             };
             self.tell(&Event::StepEnded { figures: &figures, measured: Some(&measured) })?;
@@ -138,14 +140,16 @@ impl Session<'_> {
     }
 
     /// A step of the search, run again where others disturbed it or the storage drifted meanwhile, as often as that may be.
-    /// `coming`: so many follow it at the least.
+    /// `coming`: so many follow it at the least. `drift_repeats`: so many are left to the search for storage that drifts.
     fn undisturbed_step(
         &mut self,
         running: &mut Running,
         step: Step,
         ramp: &RampPlan,
         coming: u32,
+        drift_repeats: u32,
     ) -> Result<Option<(StepFigures, Measured)>, Reason> {
+        let most_drifted = drift_repeats.min(MOST_DRIFT_REPEATS);
         let (mut disturbed_before, mut drifted_before) = (0, 0);
         loop {
             let Some((mut figures, measured)) = self.step(running, step, ramp, ramp.step_ns)? else { return Ok(None) };
@@ -154,7 +158,10 @@ impl Session<'_> {
             let is_disturbed = figures.others.is_some_and(|others| others.is_disturbed());
             if is_disturbed && disturbed_before < MOST_REPEATS {
                 disturbed_before += 1;
-            } else if figures.storage_drifted == Some(true) && drifted_before < MOST_DRIFT_REPEATS {
+            } else if says_of_the_limit(&figures)
+                && figures.storage_drifted == Some(true)
+                && drifted_before < most_drifted
+            {
                 drifted_before += 1;
             } else {
                 figures.storage_probes = self.take_probes();
@@ -181,7 +188,7 @@ impl Session<'_> {
             return Ok(None);
         }
         let changed_ns = running.clock.now_ns();
-        let joined_ns = changed_ns + joining_ns(ramp, &self.planned.plan, running.control.users() < step.load);
+        let joined_ns = changed_ns + self.joining_ns(running, step);
         match ramp.quantity {
             // Users stay in place: those of the step before go on.
             Quantity::Users => running.control.set_users(step.load),
@@ -202,7 +209,7 @@ impl Session<'_> {
         if self.wait_until(running, from_ns)? == Waited::Over {
             return Ok(None);
         }
-        running.sampler().begin_window();
+        running.sampler().begin_window(Duration::from_nanos(from_ns));
         running.client.begin();
         // Its end is fixed while it runs, so that nobody's delay lengthens it; but not before every loop knows of it.
         self.wait_for_slices(running, counting)?;
@@ -211,7 +218,7 @@ impl Session<'_> {
         if self.wait_until(running, to_ns)? == Waited::Over {
             return Ok(None);
         }
-        running.sampler().end_window();
+        running.sampler().end_window(Duration::from_nanos(to_ns));
         let cpu = running.client.cpu();
         self.wait_for_slices(running, after)?;
         // Who was lost before all had told what they did in it has left a gap in it.
@@ -238,6 +245,11 @@ impl Session<'_> {
         figures.storage_bytes = running.storage_bytes;
         figures.preconditioning = running.preconditioning;
         Ok(Some((figures, measured)))
+    }
+
+    /// How long those take to begin who join for a step.
+    fn joining_ns(&self, running: &Running, step: Step) -> u64 {
+        if running.control.users() < step.load { self.planned.plan.joining_ns() } else { 0 }
     }
 
     /// Waits until the machine was looked at when the step ended. The next one begins at a whole second, so that nothing is lost.
@@ -336,15 +348,6 @@ impl Session<'_> {
     }
 }
 
-/// How long users who join take to begin, all of them: what counts before that meets a load that is not whole. Not longer than
-/// a step.
-fn joining_ns(ramp: &RampPlan, plan: &Plan, some_join: bool) -> u64 {
-    match (ramp.quantity, plan.groups.first().map(|group| &group.load)) {
-        (Quantity::Users, Some(&Load::Closed { think_ns, .. })) if some_join => think_ns.min(ramp.step_ns),
-        _ => 0,
-    }
-}
-
 /// When a step ends that began at `from_ns`: not before `least_ns`. Intervals are whole.
 fn end_ns(ramp: &RampPlan, from_ns: u64, length_ns: u64, least_ns: u64) -> u64 {
     let to_ns = (from_ns + length_ns).max(least_ns);
@@ -352,6 +355,11 @@ fn end_ns(ramp: &RampPlan, from_ns: u64, length_ns: u64, least_ns: u64) -> u64 {
         Quantity::Users | Quantity::OperationsPerSecond => to_ns,
         Quantity::Devices => from_ns + (to_ns - from_ns).div_ceil(ramp.step_ns).max(1) * ramp.step_ns,
     }
+}
+
+/// Whether a step has to do with where the limit lies: while the load grows, one that passes only leads to the next.
+fn says_of_the_limit(figures: &StepFigures) -> bool {
+    !(figures.step.purpose == Purpose::Grow && figures.passed)
 }
 
 /// What a step beyond the search says of the database.

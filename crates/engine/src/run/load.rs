@@ -116,14 +116,14 @@ impl Session<'_> {
             }
             running.telling.begin(Phase::Measure, phases.warmup_ns);
         }
-        running.sampler.begin_window();
+        running.sampler.begin_window(Duration::from_nanos(from_ns));
         running.client.begin();
         self.begin_phase(Phase::Measure, Some(phases.duration_ns))?;
         let waited = self.wait_until(running, planned_end_ns)?;
         let mut to_ns =
             if waited == Waited::Over { running.clock.now_ns().min(planned_end_ns) } else { planned_end_ns };
         running.control.stop_at(to_ns);
-        running.sampler.end_window();
+        running.sampler.end_window(Duration::from_nanos(to_ns));
         let cpu = running.client.cpu();
         self.drain(running)?;
         if self.write_back_after() {

@@ -226,7 +226,11 @@ impl Session<'_> {
             node,
             target: Target::ProcessTree { pid },
         });
-        let subjects = std::iter::once(own).chain(nodes).chain(found).chain(elsewhere).chain([machine]).collect();
+        let subjects: Vec<_> =
+            std::iter::once(own).chain(nodes).chain(found).chain(elsewhere).chain([machine]).collect();
+        // On a busy machine the first second may be told before the first tick, and says whose figures all seconds have.
+        *readings.lock().unwrap_or_else(PoisonError::into_inner) =
+            subjects.iter().map(Reading::before_first_tick).collect();
         Sampler::start(clock.epoch(), Duration::from_secs(1), subjects, move |tick| {
             let host = tick.iter().find(|reading| &*reading.role == MACHINE_ROLE);
             if let Some(Observation::Sampled(sample)) = host.map(|reading| &reading.observation) {

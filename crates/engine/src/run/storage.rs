@@ -1,9 +1,12 @@
 //! Probes of the database's storage before, between and after the steps of a ramp, while there is no load.
 
+mod stopwatch;
+mod work;
+
 use super::{Session, load::Running};
 use crate::{
     ramp::{RampPlan, RampPolicy},
-    storage_probe::{PROBE_BYTES, ProbeAppend, ProbeBudget, ProbeLimit, StorageProbe},
+    storage_probe::{PROBE_BYTES, PROBE_PIECES, ProbeBudget, ProbeTime, StorageProbe},
     verdict::Reason,
 };
 use iotbench_sampler::Medium;
@@ -16,11 +19,13 @@ use std::{
     fs::File,
     hash::{BuildHasher, RandomState},
     io::{self, Write},
-    os::{fd::OwnedFd, unix::fs::FileExt},
+    os::fd::OwnedFd,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
+use stopwatch::Stopwatch;
+use work::Work;
 
 /// Where probes are made.
 pub trait StorageProber: fmt::Debug + Send + Sync {
@@ -29,6 +34,16 @@ pub trait StorageProber: fmt::Debug + Send + Sync {
     /// # Errors
     /// It cannot be made there.
     fn file(&self, folder: &Path) -> io::Result<Box<dyn ProbeFile>>;
+
+    /// Equal pieces of a processor's work, as many as can be begun in this time; none where the processors are not to be probed.
+    fn work(&self, _within: Duration) -> Vec<ProbeTime> {
+        Vec::new()
+    }
+
+    /// The time that appends, and what passes between probes, are a part of.
+    fn now(&self) -> Instant {
+        Instant::now()
+    }
 }
 
 /// The file of one probe. It goes with its owner.
@@ -37,7 +52,7 @@ pub trait ProbeFile {
     ///
     /// # Errors
     /// The disk is full, or broken.
-    fn append(&mut self) -> io::Result<ProbeAppend>;
+    fn append(&mut self) -> io::Result<ProbeTime>;
 }
 
 /// Probes of a search under way.
@@ -65,9 +80,8 @@ impl Session<'_> {
                 return;
             }
         };
-        let prober = self.options.storage_prober.clone().unwrap_or_else(|| Arc::new(FilesOfThisMachine));
-        let (budget, began) = (ProbeBudget::default(), Instant::now());
-        self.probing = Some(Probing { prober, folder, began, budget, last: None, made: Vec::new() });
+        let prober = self.options.storage_prober.clone().unwrap_or_else(|| Arc::<ThisMachine>::default());
+        self.probing = Some(Probing::new(prober, folder));
         let (least, _) = RampPolicy::new(&ramp).left();
         let made = u32::try_from(self.options.resumed.len()).unwrap_or(u32::MAX);
         self.probe_storage(&ramp, least.saturating_sub(made).max(1));
@@ -101,12 +115,15 @@ impl Session<'_> {
 
     fn probe_storage(&mut self, ramp: &RampPlan, coming: u32) {
         let Some(probing) = &mut self.probing else { return };
-        let Some(limit) = probing.budget.limit(probing.elapsed_ns(), coming, ramp.step_ns) else { return };
         let is_to_end = || self.stop.ends();
-        if let Err(error) = probing.probe(limit, is_to_end) {
-            let folder = probing.folder.display();
-            let why = format!("its file in {folder} failed: {error}");
-            self.outcome.storage_probing.not_probed = Some(why);
+        match probing.probe(coming, ramp.step_ns, is_to_end) {
+            Ok(false) => return,
+            Ok(true) => {}
+            Err(error) => {
+                let folder = probing.folder.display();
+                let why = format!("its file in {folder} failed: {error}");
+                self.outcome.storage_probing.not_probed = Some(why);
+            }
         }
         let (spent_ns, elapsed_ns) = (probing.budget.spent_ns(), probing.elapsed_ns());
         (self.outcome.storage_probing.spent_ns, self.outcome.storage_probing.elapsed_ns) = (spent_ns, elapsed_ns);
@@ -139,12 +156,24 @@ impl Session<'_> {
 }
 
 impl Probing {
-    fn elapsed_ns(&self) -> u64 {
-        u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    fn new(prober: Arc<dyn StorageProber>, folder: PathBuf) -> Self {
+        let began = prober.now();
+        Self { prober, folder, began, budget: ProbeBudget::default(), last: None, made: Vec::new() }
     }
 
-    fn probe(&mut self, limit: ProbeLimit, is_to_end: impl Fn() -> bool) -> io::Result<()> {
-        let began = Instant::now();
+    fn elapsed_ns(&self) -> u64 {
+        self.ns_since(self.began)
+    }
+
+    fn ns_since(&self, began: Instant) -> u64 {
+        u64::try_from(self.prober.now().saturating_duration_since(began).as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    /// A probe with so many steps of this length still to come; false: it would cost too much, and none was made.
+    fn probe(&mut self, coming: u32, step_ns: u64, is_to_end: impl Fn() -> bool) -> io::Result<bool> {
+        let Some(limit) = self.budget.limit(self.elapsed_ns(), coming, step_ns) else { return Ok(false) };
+        let (limit, for_work) = limit.divided();
+        let began = self.prober.now();
         let mut file = self.prober.file(&self.folder)?;
         let (mut appends, mut took_ns, mut count) = (Vec::new(), 0_u64, 0);
         while limit.goes_on(count, took_ns) && !is_to_end() {
@@ -154,22 +183,33 @@ impl Probing {
             count += 1;
         }
         drop(file);
-        let probe = StorageProbe::of(&appends);
-        let in_all_ns = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        self.budget.note(&probe, in_all_ns.max(took_ns), self.elapsed_ns());
+        let for_work = for_work.saturating_sub(limit.exceeded_by(took_ns));
+        let pieces = if for_work.is_zero() || is_to_end() { Vec::new() } else { self.prober.work(for_work) };
+        let probe = StorageProbe::of(&appends).beside(&pieces);
+        self.budget.note(&probe, self.ns_since(began).max(took_ns), self.elapsed_ns());
         self.made.push(probe.clone());
         self.last = Some(probe);
-        Ok(())
+        Ok(true)
     }
 }
 
-/// Real files, each under a name of its own that nobody can foresee.
-#[derive(Debug)]
-struct FilesOfThisMachine;
+/// This machine's processors, and real files, each under a name of its own that nobody can foresee.
+#[derive(Debug, Default)]
+struct ThisMachine(Mutex<Option<Work>>);
 
-impl StorageProber for FilesOfThisMachine {
+impl StorageProber for ThisMachine {
     fn file(&self, folder: &Path) -> io::Result<Box<dyn ProbeFile>> {
         Ok(Box::new(RandomFile::in_folder(folder)?))
+    }
+
+    fn work(&self, within: Duration) -> Vec<ProbeTime> {
+        let began = Instant::now();
+        let mut work = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (work, stopwatch) = (work.get_or_insert_with(Work::new), Stopwatch::new());
+        // The first one brings back to the caches what a load has displaced.
+        work.piece();
+        let piece = |_| (began.elapsed() < within).then(|| stopwatch.time(|| work.piece()).1);
+        (0..PROBE_PIECES).map_while(piece).collect()
     }
 }
 
@@ -178,8 +218,7 @@ struct RandomFile {
     folder: OwnedFd,
     name: String,
     file: File,
-    /// What the kernel says of the thread's scheduling; none where it does not.
-    schedstat: Option<File>,
+    stopwatch: Stopwatch,
 }
 
 impl RandomFile {
@@ -190,10 +229,7 @@ impl RandomFile {
             // Its keys are the system's own randomness, and others each time.
             let name = format!("iotbench-probe-{:016x}", RandomState::new().hash_one(0));
             match openat(&folder, &name, flags, Mode::RUSR | Mode::WUSR) {
-                Ok(file) => {
-                    let schedstat = File::open("/proc/thread-self/schedstat").ok();
-                    return Ok(Self { folder, name, file: File::from(file), schedstat });
-                }
+                Ok(file) => return Ok(Self { folder, name, file: file.into(), stopwatch: Stopwatch::new() }),
                 Err(Errno::EXIST) => {}
                 Err(error) => return Err(error.into()),
             }
@@ -202,32 +238,16 @@ impl RandomFile {
 }
 
 impl ProbeFile for RandomFile {
-    fn append(&mut self) -> io::Result<ProbeAppend> {
+    fn append(&mut self) -> io::Result<ProbeTime> {
         // Not zeros: some storage does not write them.
         let block = [0xa5; PROBE_BYTES];
-        let before = self.waited();
-        let began = Instant::now();
-        self.file.write_all(&block)?;
-        fdatasync(&self.file)?;
-        let took = began.elapsed();
-        let waited = before.zip(self.waited()).map(|(before, after)| after.saturating_sub(before));
-        Ok(ProbeAppend { took, waited: waited.unwrap_or_default() })
+        let (done, took) = self.stopwatch.time(|| {
+            self.file.write_all(&block)?;
+            fdatasync(&self.file).map_err(io::Error::from)
+        });
+        done?;
+        Ok(took)
     }
-}
-
-impl RandomFile {
-    /// For how long this thread was ready since it began and had no processor.
-    fn waited(&self) -> Option<Duration> {
-        let mut text = [0; 96];
-        let length = self.schedstat.as_ref()?.read_at(&mut text, 0).ok()?;
-        waited_in(text.get(..length)?)
-    }
-}
-
-/// Of `/proc/PID/schedstat`: time on a processor, time waiting for one, and how often it had one (Documentation/scheduler/sched-stats).
-fn waited_in(schedstat: &[u8]) -> Option<Duration> {
-    let second = std::str::from_utf8(schedstat).ok()?.split_whitespace().nth(1)?;
-    second.parse().ok().map(Duration::from_nanos)
 }
 
 impl Drop for RandomFile {
@@ -237,82 +257,4 @@ impl Drop for RandomFile {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::os::unix::fs::MetadataExt;
-
-    #[test]
-    fn a_probes_file_is_its_owners_alone_and_goes_with_it() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut files = [(); 2].map(|()| RandomFile::in_folder(folder.path()).unwrap());
-        assert_ne!(files[0].name, files[1].name);
-        for _ in 0..3 {
-            let append = files[0].append().unwrap();
-            assert!(append.took > Duration::ZERO && append.waited <= append.took, "{append:?}");
-        }
-        let written = std::fs::metadata(folder.path().join(&files[0].name)).unwrap();
-        assert_eq!((written.len(), written.mode() & 0o777), (3 * PROBE_BYTES as u64, 0o600));
-        drop(files);
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is left");
-    }
-
-    #[test]
-    fn what_a_thread_waited_for_a_processor_is_the_second_figure_of_its_schedstat() {
-        assert_eq!(waited_in(b"59384 1215 3\n"), Some(Duration::from_nanos(1215)));
-        assert_eq!((waited_in(b"59384\n"), waited_in(b"")), (None, None));
-    }
-
-    /// Pairs of neighbouring probes of this machine's disk that are told as drift, with and without two busy loops beside them: by
-    /// whole times, and as they are judged. For the figures in docs/method/capacity.md.
-    #[test]
-    #[ignore = "measures the machine"]
-    fn pairs_of_probes_that_are_told_as_drift_beside_busy_loops() {
-        const PROBES: u16 = 40;
-        let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
-        let probe = || -> Vec<ProbeAppend> {
-            let mut file = RandomFile::in_folder(folder.path()).unwrap();
-            (0..crate::PROBE_APPENDS).map(|_| file.append().unwrap()).collect()
-        };
-        let whole = |appends: &Vec<ProbeAppend>| {
-            StorageProbe::of(&appends.iter().map(|a| ProbeAppend { waited: Duration::ZERO, ..*a }).collect::<Vec<_>>())
-        };
-        for loops in [0, 2] {
-            let is_over = std::sync::atomic::AtomicBool::new(false);
-            let probes: Vec<_> = std::thread::scope(|scope| {
-                for _ in 0..loops {
-                    scope.spawn(|| {
-                        while !is_over.load(std::sync::atomic::Ordering::Relaxed) {
-                            std::hint::spin_loop();
-                        }
-                    });
-                }
-                let probes = (0..PROBES).map(|_| (probe(), std::thread::sleep(Duration::from_millis(100))).0).collect();
-                is_over.store(true, std::sync::atomic::Ordering::Relaxed);
-                probes
-            });
-            let drifts = |probes: Vec<StorageProbe>| {
-                let pairs = probes.windows(2).filter(|two| two[0].has_drifted_to(&two[1]) == Some(true));
-                (pairs.count(), crate::StorageLevels::of(&probes).unwrap())
-            };
-            let judged: Vec<StorageProbe> = probes.iter().map(|appends| StorageProbe::of(appends)).collect();
-            let waiting = StorageProbe::pooled(&judged).waiting_share().unwrap();
-            let ((by_whole, levels), (told, judged)) = (drifts(probes.iter().map(whole).collect()), drifts(judged));
-            println!(
-                "{loops} busy loops, {:.0} % of the time waited: of {} pairs {by_whole} by whole times, {told} as judged; over all of \
-                 them {:.2} and {:.2} times, drifted: {}",
-                100.0 * waiting,
-                PROBES - 1,
-                levels.ratio(),
-                judged.ratio(),
-                judged.have_drifted(),
-            );
-        }
-    }
-
-    #[test]
-    fn where_no_file_can_be_made_the_reason_is_told() {
-        let folder = tempfile::tempdir().unwrap();
-        let error = RandomFile::in_folder(&folder.path().join("missing")).unwrap_err();
-        assert_eq!(error.kind(), io::ErrorKind::NotFound);
-    }
-}
+mod tests;

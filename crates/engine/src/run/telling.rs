@@ -70,6 +70,8 @@ mod tests {
         let mut before = |now_ns| telling.before_ns(now_ns, GRACE_NS);
         assert_eq!(before(S / 10), 0);
         assert_eq!(before(S / 5), S / 20);
+        assert_eq!(before(S / 5 + GRACE_NS), S / 5, "it has looked in time");
+        assert_eq!(before(S / 5 + 2 * GRACE_NS + 1), 0, "and a little too late");
         assert_eq!(before(7 * S), 0, "the others have just begun to run again");
         assert_eq!(before(7 * S + GRACE_NS - 1), 0);
         assert_eq!(before(7 * S + GRACE_NS), 7 * S);

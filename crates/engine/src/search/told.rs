@@ -134,6 +134,16 @@ mod tests {
         assert_eq!((unknown.method, unknown.slope), (Method::Threshold, None));
     }
 
+    /// They passed and failed, far apart: where between them the limit is, no trial was run to tell.
+    #[test]
+    fn without_a_trial_near_the_limit_nothing_is_told() {
+        let grow = |load, verdict| Made { step: Step { load, purpose: Purpose::Grow }, ..made(load, verdict, None) };
+        let grown = [grow(40, TrialVerdict::Sustained), grow(60, TrialVerdict::TooMuch)];
+        assert!(Told::of(&grown, (40.0, 60.0), Slope::Unknown).is_none());
+        let with_near: Vec<Made> = grown.into_iter().chain(trials(50.0)).collect();
+        assert!(Told::of(&with_near, (40.0, 60.0), Slope::Unknown).is_some());
+    }
+
     /// What the client could not make says nothing of the database, and what is far from the bracket nothing of its limit.
     #[test]
     fn pass_and_fail_of_the_client_and_from_afar_are_left_out() {

@@ -4,7 +4,6 @@ use super::*;
 
 const US: u64 = 1_000;
 const MS: u64 = 1_000_000;
-const S: u64 = 1_000_000_000;
 
 /// A probe of so many appends with this median, which vary by a third around it as those of a disk do.
 fn probe(appends: u64, median_ns: u64) -> StorageProbe {
@@ -49,7 +48,7 @@ fn beside_others(median_ns: u64, waits: u64, own_ns: u64, kernels_ns: u64) -> St
         let is_waiting = place * 7 % 20 < waits;
         let (own_ns, kernels_ns) = if is_waiting { (own_ns, kernels_ns) } else { (0, 0) };
         let [took, waited] = [append_ns + own_ns + kernels_ns, own_ns].map(Duration::from_nanos);
-        ProbeAppend { took, waited }
+        ProbeTime { took, waited }
     };
     StorageProbe::of(&(0..).zip(probe(200, median_ns).appends_ns).map(append).collect::<Vec<_>>())
 }
@@ -64,7 +63,7 @@ fn what_the_thread_waits_for_a_processor_is_no_time_of_the_storage() {
     let pooled = StorageProbe::pooled([&alone, &busy]).waiting_share().unwrap();
     assert!((pooled - 0.6).abs() < 0.01, "900 of 1,500: {pooled}");
     // A longer wait than the append would be one of another time.
-    let append = ProbeAppend { took: Duration::from_micros(3), waited: Duration::from_micros(4) };
+    let append = ProbeTime { took: Duration::from_micros(3), waited: Duration::from_micros(4) };
     assert_eq!(StorageProbe::of(&[append]).waiting_share(), Some(1.0));
 }
 
@@ -121,54 +120,17 @@ fn a_change_is_seen_wherever_it_is_and_a_single_slow_probe_is_none() {
     assert_eq!(StorageLevels::of(&[probe(15, 300 * US)]), None);
 }
 
-/// A search of trials that take two seconds more than they count, whose appends take so long by the trial. Gives how many
-/// appends each probe had, none where there was no probe, and the share of the search's time.
-fn search(trials: u32, trial_ns: u64, append_ns: impl Fn(u32) -> u64) -> (Vec<Option<u32>>, f64) {
-    let (mut budget, mut now_ns, mut made) = (ProbeBudget::default(), 0, Vec::new());
-    for done in 0..=trials {
-        let limit = budget.limit(now_ns, trials - done, trial_ns);
-        made.push(limit.map(|limit| {
-            let (mut appends, mut took_ns) = (Vec::new(), 0);
-            while limit.goes_on(u32::try_from(appends.len()).unwrap(), took_ns) {
-                appends.push(append_ns(done));
-                took_ns += append_ns(done);
-            }
-            now_ns += took_ns;
-            let count = u32::try_from(appends.len()).unwrap();
-            budget.note(&StorageProbe::new(appends), took_ns, now_ns);
-            count
-        }));
-        if done < trials {
-            now_ns += trial_ns + 2 * S;
-        }
-    }
-    (made, budget.spent_ns() as f64 / now_ns as f64)
-}
-
 #[test]
-fn probes_take_less_than_a_hundredth_of_the_search_however_slow_the_storage_is() {
-    for append_us in [20, 100, 300, 1_000, 3_000, 7_000, 30_000] {
-        for (trials, trial_ns) in [(24, 5 * S), (24, 60 * S), (3, S), (60, S), (300, 5 * S)] {
-            let (made, share) = search(trials, trial_ns, |_| append_us * US);
-            assert!(share < 0.01, "{append_us} µs, {trials} trials of {trial_ns} ns: {share}, {made:?}");
-        }
-    }
-}
-
-#[test]
-fn fast_storage_is_probed_whole_and_slow_storage_as_often_as_it_can_be_judged() {
-    let (fast, _) = search(24, 5 * S, |_| 150 * US);
-    assert!(fast.iter().all(|appends| *appends == Some(PROBE_APPENDS)), "{fast:?}");
-    let (slow, _) = search(24, 5 * S, |_| 7 * MS);
-    let judged = slow.iter().filter(|appends| appends.is_some_and(|appends| appends >= LEAST_APPENDS)).count();
-    assert!((8..=16).contains(&judged) && slow[0].is_some_and(|appends| appends >= LEAST_APPENDS), "{slow:?}");
-}
-
-#[test]
-fn storage_that_becomes_slow_in_mid_search_is_still_judged() {
-    for append_us in [300, 1_000, 3_000] {
-        let (made, share) = search(24, 5 * S, |done| if done < 12 { append_us * US } else { 4 * append_us * US });
-        assert!(made[12].is_some_and(|appends| appends >= LEAST_APPENDS), "{append_us} µs: {made:?}");
-        assert!(share < 0.01, "{append_us} µs: {share}");
-    }
+fn work_is_told_without_what_was_waited_and_by_levels() {
+    let piece = |took, waited| ProbeTime { took: Duration::from_micros(took), waited: Duration::from_micros(waited) };
+    let of = |us: u64| {
+        let pieces = [piece(us, 0), piece(us + 900, 899), piece(us, 0), piece(us - 9, 0), piece(us + 9, 0)];
+        StorageProbe::default().beside(&pieces)
+    };
+    assert_eq!((of(500).work_ns(), StorageProbe::default().work_ns()), (Some(500_000), None));
+    assert_eq!(StorageProbe::default().beside(&[piece(500, 0); 4]).work_ns(), None, "too few");
+    let levels = |us: &[u64]| work_levels(&us.iter().map(|&us| of(us)).collect::<Vec<_>>());
+    assert_eq!(levels(&[500, 510, 505, 900, 502, 508]), Some([505_000, 508_000]), "one slow probe is no level");
+    assert_eq!(levels(&[500, 500, 500, 500, 700, 700, 700, 700]), Some([500_000, 700_000]));
+    assert_eq!(work_levels(&[StorageProbe::new(vec![1])]), None);
 }

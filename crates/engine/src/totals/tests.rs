@@ -235,3 +235,19 @@ fn seconds_are_put_away_from_the_first_of_their_generation_on() {
         "only whole seconds have figures"
     );
 }
+
+/// A thread that was behind hands over a second that was told and two that were not: what is told of it begins with those, and ends
+/// where they end.
+#[test]
+fn of_seconds_that_come_too_late_together_those_that_were_not_told_are_covered() {
+    let mut totals = Totals::new(kinds());
+    totals.add(slice(0, windows(0, &[(0, 1)])));
+    assert_eq!(totals.take_seconds(2).len(), 2);
+    let mut behind = windows(0, &[(S, S + 1), (3 * S, 3 * S + 1)]);
+    let later = behind.split_off(1);
+    behind[0].merge(&later[0]).unwrap();
+    totals.add(slice(0, behind));
+    let told = totals.take_seconds(5);
+    let told: Vec<_> = told.iter().map(|w| (w.first_second(), w.seconds(), w.counts().ok)).collect();
+    assert_eq!(told, [(2, 2, 2), (4, 1, 0)]);
+}

@@ -4,6 +4,7 @@
 //! (λ/C − 1) T/2: a limit on the response alone passes 102 % of the capacity for a minute. So a load is sustained only if at
 //! least 99 % of what is offered ends, and if the queue's length has no upward trend.
 
+use super::beyond;
 use crate::{
     outcome::SecondFigures,
     plan::StopPlan,
@@ -109,7 +110,7 @@ impl Backlog {
         let rate = self.offered / self.seconds;
         let lacking = self.offered * (1.0 - self.achieved_ratio);
         if self.achieved_ratio < ACHIEVED_PART && lacking > PROVEN_OPERATIONS {
-            return Some(format!("only {:.1} % of the offered rate was achieved", 100.0 * self.achieved_ratio));
+            return Some(told_achieved(self.achieved_ratio));
         }
         let margin = STANDARD_ERRORS * self.growth_error_per_s;
         let over_all = |growth_per_s: f64| growth_per_s * self.seconds;
@@ -122,6 +123,11 @@ impl Backlog {
         let is_unclear = over_all(self.growth_per_s + margin) > most;
         is_unclear.then(|| format!("{grew} at {rate:.1} offered, which may be too much: a longer trial tells"))
     }
+}
+
+/// Less than enough of the offered rate, and told as less.
+pub(super) fn told_achieved(ratio: f64) -> String {
+    format!("only {} % of the offered rate was achieved", beyond(100.0 * ratio, 100.0 * ACHIEVED_PART, 1))
 }
 
 #[cfg(test)]
@@ -218,6 +224,7 @@ mod tests {
         assert_eq!(failure(judged(1_000.0, ACHIEVED_PART, 0.0, 0.0)), None, "99 % may be");
         let lacking = failure(judged(1_000.0, 0.989, 0.0, 0.0));
         assert_eq!(lacking.as_deref(), Some("only 98.9 % of the offered rate was achieved"));
+        assert_eq!(told_achieved(0.989_98), "only 98.998 % of the offered rate was achieved", "less than 99 %");
         assert_eq!(failure(judged(200.0, 0.99, 0.0, 0.0)), None);
         assert_eq!(failure(judged(128.0, 0.984_375, 0.0, 0.0)), None, "two operations are the grain of counting");
         assert!(failure(judged(128.0, 0.976_562_5, 0.0, 0.0)).is_some(), "three are not");

@@ -1,6 +1,6 @@
 //! Whether an open loop of a fixed load, or its sensors, offered more than was carried. Pure.
 
-use super::backlog::{ACHIEVED_PART, Backlog, EXCLUDED_OPERATIONS, SecondOfQueue};
+use super::backlog::{ACHIEVED_PART, Backlog, EXCLUDED_OPERATIONS, SecondOfQueue, told_achieved};
 use crate::units::Share;
 use iotbench_recorder::{LoadCounts, PointCounts};
 
@@ -25,7 +25,7 @@ pub fn of_operations(load: &LoadCounts, seconds: &[SecondOfQueue]) -> Option<Str
         Some(backlog) => Some(backlog.achieved_ratio).filter(|_| backlog.fell_behind()),
         None => fell_behind_each_second(seconds),
     };
-    Some(format!("only {:.1} % of the offered rate was achieved", 100.0 * achieved_ratio?))
+    achieved_ratio.map(told_achieved)
 }
 
 /// What part of what was offered ended, in seconds that are too few for a trend, where it was less than 99 % in each of them, and

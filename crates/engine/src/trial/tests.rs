@@ -56,6 +56,9 @@ fn what_a_load_failed_by_is_named() {
     assert_eq!(failure(|t| t.lost[0] = 10), None, "a thousandth may");
     assert_eq!(named(|t| t.littles_ratio = Some(0.975)).0, Limit::Unsteady);
     assert_eq!(failure(|t| t.littles_ratio = Some(1.019)), None);
+    let told = |(_, message): (Limit, String)| message.split_once(" / N is ").unwrap().1[..8].to_owned();
+    assert_eq!(told(named(|t| t.littles_ratio = Some(1.020_04))), "1.02004,", "beyond its limit");
+    assert_eq!(told(named(|t| t.littles_ratio = Some(0.979_96))), "0.97996,");
     let growing = |t: &mut Trial| {
         let seconds: Vec<_> = (0..10).map(|_| SecondOfQueue { offered: 100, ended: 90 }).collect();
         t.backlog = Backlog::of(&seconds, 1);
@@ -69,6 +72,36 @@ fn a_quantile_is_held_to_its_limit() {
     let message = "p99.9 of the response 0.060 s > 50ms";
     let found = failure(|t| (t.response, t.undelayed) = (Bounded::from(&slow), Bounded::from(&slow)));
     assert_eq!(found, Some((Limit::Latency, message.into())));
+}
+
+/// 1.000 s is not above 1 s, and 0.000 s is no time.
+#[test]
+fn a_time_that_is_too_long_is_told_apart_from_its_limit() {
+    let told = [
+        (1_000_400_000, 1_000_000_000, "1.0004 s"),
+        (1_011_999_999, 1_000_000_000, "1.011 s"),
+        (312_000, 200_000, "0.000312 s"),
+        (1_249_000, 1_000_000, "0.001249 s"),
+        (51_999_000, 50_000_000, "0.0519 s"),
+        (12_000_000_001, 12_000_000_000, "12.000000001 s"),
+    ];
+    for (ns, limit_ns, text) in told {
+        assert_eq!(told_above(ns, limit_ns), text);
+    }
+    let slow = |t: &mut Trial| {
+        (t.mean_response_ns, t.undelayed) = (Some(1.000_4e9), Bounded::from(&histogram([1_100_000_000])));
+    };
+    assert_eq!(failure(slow).map(|(_, why)| why).as_deref(), Some("mean response 1.0004 s > 1s"));
+    let (stop, response) = (
+        StopPlan { mean_response_ns: None, quantile_response: Some((0.99, 200_000)), ..STOP },
+        Bounded::from(&histogram([300_000; 1_000])),
+    );
+    let mut found = None;
+    failure(|t| {
+        (t.response, t.undelayed) = (response.clone(), response.clone());
+        found = t.failure(&stop);
+    });
+    assert_eq!(found.map(|f| f.message).as_deref(), Some("p99 of the response 0.0003 s > 200us"));
 }
 
 /// 990 of a thousand are answered within 1 ms; the limit of p99.9 is 50 ms.

@@ -57,6 +57,7 @@ impl Server {
         assert!(fs::exists("data").unwrap(), "it starts in its own folder, which was filled");
         assert!(reaches(&self.needs), "it needs {}", self.needs);
         let listener = TcpListener::bind(address).unwrap();
+        self.note("listen");
         let listening = self.clone();
         // It ends with this process.
         std::thread::spawn(move || listening.answer_all(&listener));

@@ -23,6 +23,17 @@ pub struct Place {
     _own: Option<TempDir>,
 }
 
+/// A test that failed says what its servers did.
+#[expect(clippy::print_stderr, reason = "it is for who reads why a test failed")]
+impl Drop for Place {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let log = fs::read_to_string(self.folder.join("server.log")).unwrap_or_default();
+            eprintln!("events:\n{}\nthe servers' log:\n{log}", self.all_events().join("\n"));
+        }
+    }
+}
+
 impl Place {
     pub fn new() -> Self {
         let own = tempfile::tempdir().unwrap();
@@ -56,9 +67,15 @@ impl Place {
         self.folder.join("events")
     }
 
-    /// What was noted so far.
-    pub fn events(&self) -> Vec<String> {
+    fn all_events(&self) -> Vec<String> {
         fs::read_to_string(self.events_file()).unwrap().lines().map(str::to_owned).collect()
+    }
+
+    /// What was noted so far, of the latest start: one whose port another program took meanwhile is made anew with others.
+    pub fn events(&self) -> Vec<String> {
+        let mut events = self.all_events();
+        let latest = events.iter().rposition(|line| line == "init store-0").unwrap_or_default();
+        events.split_off(latest)
     }
 
     /// The names of all that noted this, in order.
@@ -68,9 +85,12 @@ impl Place {
         words.map(str::to_owned).collect()
     }
 
-    /// Every fake server that was started.
+    /// The fake servers of the latest start.
     pub fn pids(&self) -> Vec<i32> {
-        let events = self.events();
+        Self::started(&self.events())
+    }
+
+    fn started(events: &[String]) -> Vec<i32> {
         let started = events.iter().filter(|line| line.starts_with("start "));
         started.map(|line| line.split_whitespace().nth(2).unwrap().parse().unwrap()).collect()
     }
@@ -159,7 +179,8 @@ impl Place {
 
     pub fn assert_nothing_is_left(&self, backend: &str) {
         wait_for("the end of all", || {
-            self.pids().into_iter().all(|pid| !self.is_alive(pid)) && folders_of(backend).is_empty()
+            let all = Self::started(&self.all_events());
+            all.into_iter().all(|pid| !self.is_alive(pid)) && folders_of(backend).is_empty()
         });
     }
 

@@ -6,6 +6,7 @@ use iotbench_launcher::{Ended, Records, StartError, start};
 use rustix::process::{Pid, Signal, kill_process};
 use std::{
     collections::{BTreeMap, BTreeSet},
+    ffi::OsStr,
     fs,
     io::{self, BufRead, BufReader, Read},
     net::TcpStream,
@@ -27,10 +28,13 @@ pub const ALL: &[(&str, fn())] = &[
     ("a_killed_parent_leaves_nothing", a_killed_parent_leaves_nothing),
     ("a_killed_supervisor_is_replaced_by_its_caller", a_killed_supervisor),
     ("who_is_killed_with_the_supervisor_leaves_no_server", killed_with_its_supervisor),
+    ("nobody_gets_the_callers_environment", nobody_gets_the_callers_environment),
     ("a_kept_cluster_starts_again_where_it_was", a_kept_cluster),
     ("a_cluster_runs_on_until_it_is_stopped", a_cluster_runs_on),
 ];
 
+/// As one that holds a password.
+const SECRET_VARIABLE: &str = "IOTBENCH_TEST_SECRET";
 const STORES: [&str; 3] = ["store-0", "store-1", "store-2"];
 const FRONTS: [&str; 3] = ["front-0", "front-1", "front-2"];
 
@@ -180,7 +184,8 @@ fn single_processes() {
     for (role, node, stopped) in [("store", 2, false), ("front", 0, true), ("store", 0, true)] {
         let (name, before) = (format!("{role}-{node}"), pid(role, node));
         actor.act(ProcessAction::Restart, role, node).unwrap();
-        wait_for("it to start", || place.noted("start ").iter().filter(|n| **n == name).count() == 2);
+        // Until it listens it dies of a store that is restarted.
+        wait_for("it to listen", || place.noted("listen ").iter().filter(|n| **n == name).count() == 2);
         assert!(!place.is_alive(before) && server.is_alive(), "{name}");
         assert_eq!(place.noted("stop ").contains(&name) || place.noted("orphan ").contains(&name), stopped, "{name}");
     }
@@ -237,6 +242,21 @@ fn killed_with_its_supervisor() {
     }
 }
 
+fn nobody_gets_the_callers_environment() {
+    let (place, backend) = (Place::new(), backend("environment"));
+    let (mut parent, _) = child(&place, &backend, "hold");
+    let environment_of = |pid: i32| procfs::process::Process::new(pid).unwrap().environ().unwrap();
+    let is_secret_in = |pid: i32| environment_of(pid).contains_key(OsStr::new(SECRET_VARIABLE));
+    assert!(is_secret_in(i32::try_from(parent.id()).unwrap()));
+    let mut pids = place.pids();
+    pids.push(procfs::process::Process::new(pids[0]).unwrap().stat().unwrap().ppid);
+    assert!(pids.len() == 7 && !pids.into_iter().any(is_secret_in));
+    // The end of its input is its end.
+    drop(parent.stdin.take());
+    assert!(parent.wait().unwrap().success());
+    place.assert_nothing_is_left(&backend);
+}
+
 fn a_kept_cluster() {
     let (place, backend) = (Place::new(), backend("kept"));
     let server = place.start(&backend);
@@ -284,7 +304,11 @@ fn send(pid: i32, signal: Signal) {
 fn child(place: &Place, backend: &str, what: &str) -> (Child, String) {
     let mut command = Command::new(place.program());
     command.args(["parent", what, backend]).arg(place.folder());
-    command.env("XDG_RUNTIME_DIR", place.folder()).stdin(Stdio::piped()).stdout(Stdio::piped());
+    command
+        .env(SECRET_VARIABLE, "c4n4ry")
+        .env("XDG_RUNTIME_DIR", place.folder())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut said = String::new();
     BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut said).unwrap();

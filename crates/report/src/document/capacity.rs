@@ -56,6 +56,18 @@ pub struct EarlierSittings {
     pub least: f64,
     /// The greatest.
     pub greatest: f64,
+    /// How long the same piece of a processor's work took in the median of each, the least of them; null: not known.
+    #[serde(default)]
+    pub work_us_least: Option<f64>,
+    /// The greatest.
+    #[serde(default)]
+    pub work_us_most: Option<f64>,
+    /// The median append to the storage of each, the least of them; null: not known.
+    #[serde(default)]
+    pub append_us_least: Option<f64>,
+    /// The greatest.
+    #[serde(default)]
+    pub append_us_most: Option<f64>,
 }
 
 /// What each step of a ramp began with.

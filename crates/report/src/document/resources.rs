@@ -63,6 +63,8 @@ pub struct Resources {
 
 const SHARED: &str = "the database runs inside the client's process: the figures are those of both together";
 const ELSEWHERE: &str = "sampled by an agent beside it";
+const PART: &str = "what was used is not known: the machine was so busy that it was looked at too long after the measured part began \
+                    or ended";
 const NETWORK: &str = "network: at least, because connections ended of which it is not known what they carried, or \
                        whose they were";
 const IN_MEMORY: &str = "nothing is written to disk: the database's files are in memory (tmpfs)";
@@ -78,6 +80,9 @@ impl Resources {
             resources.add_written(summary, machine, disk.medium);
             if summary.elsewhere {
                 resources.add_note(ELSEWHERE);
+            }
+            if summary.is_part {
+                resources.add_note(PART);
             }
             if summary.net_is_least {
                 resources.add_note(NETWORK);

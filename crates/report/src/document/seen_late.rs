@@ -132,7 +132,8 @@ impl Figures {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use iotbench_recorder::LatencyHistogram;
+    use iotbench_recorder::{Bounded, OperationKind, Payload, Recorder, Recording, Requests};
+    use std::sync::Arc;
 
     /// A client with two connections that could not run once, for so many milliseconds.
     fn stopped(ms: u64) -> SeenLate {
@@ -199,6 +200,93 @@ mod tests {
         assert!(durations.lag.mean.is_some(), "what is sent is sent");
     }
 
+    /// 4 ms after their time: when the answer was seen does not change when it was sent.
+    #[test]
+    fn what_was_sent_late_was_not_seen_late() {
+        let mut latency = iotbench_recorder::Latency::default();
+        let mut record = |answered_ns| {
+            let timing = iotbench_recorder::Timing::new(0, 4_000_000, answered_ns).unwrap();
+            latency.record(&timing);
+        };
+        (0..799).for_each(|_| record(7_000_000));
+        record(1_007_000_000);
+        let mut durations = Durations::from(&latency);
+        durations.see_late(&SeenLate { connections: 1, ..stopped(1_000) });
+        assert!(durations.service.range("mean").is_some());
+        assert_eq!((durations.lag.mean, durations.lag.range("mean")), (Some(4_000.0), None));
+    }
+
+    /// A hundred answers after 3 ms, and one operation that had none after 5 s: the bounds are of all 101.
+    #[test]
+    fn the_bounds_of_what_was_not_answered_are_lowered_too() {
+        let mut known = LatencyHistogram::new();
+        known.record_many(3_000_000, 100);
+        let mut all = known.clone();
+        all.record(5_000_000_000);
+        let mut figures = Figures::from(&Bounded::from_parts(known, Some(all)).unwrap());
+        figures.see_late(&stopped(1_000), 1e6);
+        let at_least = figures.at_least.unwrap();
+        let mean_us = at_least.mean.unwrap();
+        assert!((mean_us - (5_300_000.0 - 1e6) / 101.0).abs() < 1.0, "{mean_us}");
+        assert_eq!(at_least.max, Some(4_000_000.0));
+    }
+
+    #[test]
+    fn no_mean_is_less_than_nothing() {
+        let mut durations = LatencyHistogram::new();
+        durations.record_many(3_000_000, 10);
+        let mut figures = Figures::from(&durations);
+        figures.see_late(&stopped(1_000), 1e6);
+        assert_eq!(figures.range("mean"), Some((0.0, 3_000.0)));
+    }
+
+    /// Of operations that end so by turns, the first of each takes 900 ms and the others 3; so do its request and what it kept busy.
+    fn one_slow_of_each(outcomes: &[iotbench_recorder::Outcome]) -> Latency {
+        let kind = OperationKind { name: "g".into(), requests: Requests::Paused };
+        let kinds: Arc<[OperationKind]> = [kind].into();
+        let mut recorder = Recorder::new(Arc::clone(&kinds));
+        for (number, &outcome) in (0..).zip(outcomes.iter().cycle().take(800 * outcomes.len())) {
+            let due_ns = number * 1_000_000;
+            let took_ns = if number < outcomes.len() as u64 { 900_000_000 } else { 3_000_000 };
+            let timing = iotbench_recorder::Timing::new(due_ns, due_ns, due_ns + took_ns).unwrap();
+            recorder.offer(0, due_ns, 1);
+            recorder.start(0, due_ns, due_ns, 1);
+            recorder.complete_request(0, due_ns, outcome, &timing);
+            recorder.record_busy(0, due_ns, timing.replied_ns(), took_ns);
+            recorder.complete(0, outcome, &timing, &Payload::undivided(outcome, 1, 1, 0));
+        }
+        let mut recording = Recording::new(kinds);
+        recorder.finish().iter().for_each(|window| recording.merge(window.recording()).unwrap());
+        let measured = Measured {
+            from_ns: 0,
+            to_ns: 10_000_000_000,
+            recording,
+            counts: iotbench_recorder::WindowCounts::default(),
+            seconds: Vec::new(),
+            pacing_error: LatencyHistogram::new(),
+            visibility: None,
+            client: ClientLoad::default(),
+            resources: Vec::new(),
+        };
+        Latency::of(&measured, &SeenLate { connections: 1, ..stopped(1_000) })
+    }
+
+    #[test]
+    fn answers_may_have_been_seen_late_wherever_they_are_told() {
+        use iotbench_recorder::Outcome::{Fail, Ok, Unknown};
+        let is_range = |figures: &Figures| figures.range("max").is_some_and(|(low, _)| (low - 3_000.0).abs() < 10.0);
+        let ok = one_slow_of_each(&[Ok]);
+        let [kind] = ok.kinds.as_slice() else { panic!("one kind") };
+        for durations in [&ok.by_operation, &ok.by_request, &kind.by_operation, &kind.by_request] {
+            assert!(is_range(&durations.service) && is_range(&durations.response), "{durations:?}");
+        }
+        assert!(kind.busy.as_ref().is_some_and(is_range), "{kind:?}");
+        let failed = one_slow_of_each(&[Ok, Fail]).failed;
+        assert!(failed.as_ref().is_some_and(|durations| is_range(&durations.service)), "{failed:?}");
+        let unknown = one_slow_of_each(&[Ok, Unknown]).unknown;
+        assert!(unknown.as_ref().is_some_and(|durations| is_range(&durations.service)), "{unknown:?}");
+    }
+
     /// Where all operations take longer than a stop can be short, no more are late than there are connections.
     #[test]
     fn no_more_were_under_way_than_there_are_connections() {
@@ -216,5 +304,8 @@ mod tests {
         figures.record_many(51_000_000, 2);
         figures.record_many(3_000_000_000, 1);
         assert!((of_slow_us(&figures, 1e6) - 1_102_000.0).abs() < 200.0);
+        figures.record(u64::MAX);
+        assert_eq!(figures.overflow(), 1);
+        assert!((of_slow_us(&figures, 1e6) - 2_102_000.0).abs() < 200.0, "longer than can be told apart");
     }
 }

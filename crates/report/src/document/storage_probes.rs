@@ -2,7 +2,7 @@
 
 use super::{rounded, us};
 use crate::terminal::figure::{TIE, count, duration, significant};
-use iotbench_engine::{Outcome, PROBE_BYTES, StepFigures, StorageLevels, StorageProbe};
+use iotbench_engine::{Outcome, PROBE_BYTES, PROCESSOR_DRIFT, StepFigures, StorageLevels, StorageProbe, work_levels};
 use iotbench_recorder::Level;
 use serde::{Deserialize, Serialize};
 
@@ -32,6 +32,16 @@ pub struct StorageProbes {
     pub p50_us_least: Option<f64>,
     /// And at its slowest.
     pub p50_us_most: Option<f64>,
+    /// How long the same piece of a processor's work took, without waiting for one; null: there was none, or an older iotbench had
+    /// none.
+    #[serde(default)]
+    pub work_us: Option<f64>,
+    /// The same where the processors were at their fastest, over five probes.
+    #[serde(default)]
+    pub work_us_least: Option<f64>,
+    /// And at their slowest.
+    #[serde(default)]
+    pub work_us_most: Option<f64>,
     /// Steps of which it is known whether the storage drifted meanwhile.
     pub steps_judged: u64,
     /// Steps that were run again because it did: they count for nothing.
@@ -57,6 +67,9 @@ pub struct StorageProbeFigures {
     pub p99_us: Option<f64>,
     /// Appends a second, one after the other.
     pub appends_per_s: Option<f64>,
+    /// How long the median of up to twenty equal pieces of a processor's work took, without waiting for one.
+    #[serde(default)]
+    pub work_us: Option<f64>,
 }
 
 impl StorageProbes {
@@ -66,6 +79,8 @@ impl StorageProbes {
         let all = StorageProbe::pooled(made.iter().copied());
         let is_enough = all.appends() >= Level::P99.samples_needed();
         let levels = StorageLevels::of(made.iter().copied());
+        let work = work_levels(made.iter().copied());
+        let work_ns: Vec<u64> = made.iter().filter_map(|probe| probe.work_ns()).collect();
         let probing = &outcome.storage_probing;
         let mut probes = Self {
             probes: made.len() as u64,
@@ -77,6 +92,9 @@ impl StorageProbes {
             processor_wait_pct: all.waiting_share().and_then(|share| rounded(100.0 * share)),
             p50_us_least: levels.map(|levels| us(levels.least_ns)),
             p50_us_most: levels.map(|levels| us(levels.most_ns)),
+            work_us: StorageProbe::new(work_ns).quantile_ns(0.5).map(us),
+            work_us_least: work.map(|[least, _]| us(least)),
+            work_us_most: work.map(|[_, most]| us(most)),
             steps_judged: steps.iter().filter(|step| step.storage_drifted.is_some()).count() as u64,
             steps_repeated: steps.iter().map(|step| u64::from(step.drifted_before)).sum(),
             steps_drifted: steps.iter().filter(|step| step.storage_drifted == Some(true)).count() as u64,
@@ -97,9 +115,24 @@ impl StorageProbes {
             format!("an append of 8 KiB took {least} at its fastest and {most} at its slowest (p50)")
         });
         let in_steps = (self.steps_drifted > 0)
-            .then(|| format!("it changed during {} of the trials each time they were run", count(self.steps_drifted)));
+            .then(|| format!("it changed during {} of the trials that count", count(self.steps_drifted)));
         let parts: Vec<String> = over_all.into_iter().chain(in_steps).collect();
-        (!parts.is_empty()).then(|| format!("The storage under it drifted meanwhile: {}.", parts.join("; ")))
+        let storage =
+            (!parts.is_empty()).then(|| format!("The storage under it drifted meanwhile: {}.", parts.join("; ")));
+        let sentences: Vec<String> = storage.into_iter().chain(self.processors_drifted()).collect();
+        (!sentences.is_empty()).then(|| sentences.join(" "))
+    }
+
+    /// That the processors were not as fast all the time, in a sentence.
+    fn processors_drifted(&self) -> Option<String> {
+        let (least, most) = self.work_us_least.zip(self.work_us_most)?;
+        let [told_least, told_most] = [least, most].map(|us| duration(us).replace(TIE, " "));
+        let drifted = || {
+            format!(
+                "Its processors drifted: the same work took {told_least} at their fastest and {told_most} at their slowest."
+            )
+        };
+        (most > PROCESSOR_DRIFT * least).then(drifted)
     }
 
     /// What it was, in sentences; `None`: there is nothing to tell.
@@ -126,6 +159,11 @@ impl StorageProbes {
             text +=
                 &format!("; {} % of the time they waited for a busy processor, which is left out", significant(share));
         }
+        if let Some((least, most)) = self.work_us_least.zip(self.work_us_most) {
+            let [least, most] = [duration(least), duration(most)];
+            let took = if least == most { least } else { format!("{least} to {most}") };
+            text += &format!("; the same work of a processor took {took}");
+        }
         if self.steps_repeated > 0 {
             text += &format!("; {} trials were run again, because it drifted meanwhile", count(self.steps_repeated));
         }
@@ -141,6 +179,7 @@ impl From<&StorageProbe> for StorageProbeFigures {
             p50_us: probe.quantile_ns(0.5).map(us),
             p99_us: probe.quantile_ns(0.99).map(us),
             appends_per_s: probe.per_s().and_then(rounded),
+            work_us: probe.work_ns().map(us),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! How fast the storage under the database was, over the trials of a search.
+//! How fast the storage under the database and its processors were, over the trials of a search.
 
 use super::{
     chart::{Axis, Chart, Line, Shape, Unit},
@@ -24,8 +24,26 @@ pub(super) fn figure(capacity: &Capacity, colour: usize) -> Option<Markup> {
     let x = Axis::linear("trials, in their order", Unit::Number);
     let y = Axis::log("an append of 8 KiB with fdatasync", Unit::Microseconds);
     let lines = vec![line("p50", Shape::Solid, |probe| probe.p50_us), line("p99", Shape::Dashed, |probe| probe.p99_us)];
-    let chart = Chart { lines, ..Chart::new(x, y, probes.iter().map(|(at, _)| *at).collect()) };
-    Some(html! { (chart.figure("Storage over the trials", NOTE, &table(&probes))) })
+    let places = || probes.iter().map(|(at, _)| *at).collect();
+    let chart = Chart { lines, ..Chart::new(x, y, places()) };
+    let y = Axis::linear("the same piece of work", Unit::Microseconds);
+    let lines = vec![line("median", Shape::Solid, |probe| probe.work_us)];
+    let work = Chart { lines, ..Chart::new(Axis::linear("trials, in their order", Unit::Number), y, places()) };
+    let is_worked = probes.iter().any(|(_, probe)| probe.work_us.is_some());
+    Some(html! {
+        (chart.figure("Storage over the trials", NOTE, &table(&probes)))
+        @if is_worked { (work.figure("Processors over the trials", WORK_NOTE, &work_table(&probes))) }
+    })
+}
+
+const WORK_NOTE: &str = "Up to twenty equal pieces of work at each probe, without load and without what they waited for a processor: longer is \
+                         slower.";
+
+fn work_table(probes: &[(f64, &StorageProbeFigures)]) -> Table {
+    let unit = Scale::of_microseconds(probes.iter().filter_map(|(_, probe)| probe.work_us));
+    let heads = ["trial".into(), format!("work, {}", unit.name)];
+    let row = |(at, probe): &(f64, &StorageProbeFigures)| vec![significant(*at), unit.show(probe.work_us)];
+    Table { heads: heads.into(), rows: probes.iter().map(row).collect(), words: vec![], all_in: "run.json" }
 }
 
 const NOTE: &str = "Probes of the database's file system without load: before the search, after each trial, and after each run of a \

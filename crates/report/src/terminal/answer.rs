@@ -5,7 +5,8 @@ use super::{
     ramp::mean_response,
     table::paragraph,
 };
-use crate::document::{Capacity, Document, EarlierSittings, Status, Step};
+use crate::document::{BoundTrials, Capacity, Document, EarlierSittings, Status, Step, StorageProbes};
+use iotbench_engine::{PROCESSOR_DRIFT, STORAGE_DRIFT};
 
 pub(super) fn answer(document: &Document, columns: u16) -> String {
     paragraph(&sentence(document), columns)
@@ -29,8 +30,8 @@ pub fn sentence(document: &Document) -> String {
 
 fn of_capacity(target: &str, capacity: &Capacity) -> String {
     let quantity = &capacity.quantity;
-    let failed = capacity.search.as_ref().and_then(|search| search.at_failed.as_ref()).map(|trials| trials.load);
-    let failed = failed.or(capacity.upper);
+    let trials = capacity.search.as_ref().and_then(|search| search.at_failed.as_ref());
+    let failed = trials.map(|trials| trials.load).or(capacity.upper);
     let why = last_of(capacity, failed, false).and_then(|step| step.failure.as_deref());
     let why = why.map(|failure| format!(": {failure}")).unwrap_or_default();
     match (capacity.sustained, capacity.upper) {
@@ -45,13 +46,18 @@ fn of_capacity(target: &str, capacity: &Capacity) -> String {
                     "The database sustains at least that: at {}, the client was the limit{why}.",
                     count(failed.into())
                 ),
-                Some(failed) => format!("{} failed{why}.", count(failed.into())),
+                Some(failed) => {
+                    format!("{} failed{}{why}.", count(failed.into()), trials.map(how_often).unwrap_or_default())
+                }
                 None => match capacity.search.as_ref().and_then(|search| search.disk_bound_bytes) {
                     Some(most) => format!(
                         "It sustains at least that: no greater load was tried, because it might have needed more than {} of disk at \
                          once (ramp.most_disk).",
                         bytes(most)
                     ),
+                    None if trials.is_some() => {
+                        "No load that was tried failed more often than it passed: the limit lies higher.".into()
+                    }
                     None => "No load that was tried failed: the limit lies higher.".into(),
                 },
             };
@@ -66,6 +72,12 @@ fn of_capacity(target: &str, capacity: &Capacity) -> String {
         }
         (None, None) => format!("The search on {target} ended before any load was judged."),
     }
+}
+
+/// ` 1 of 3 times`, where some of a load's trials sustained it.
+fn how_often(trials: &BoundTrials) -> String {
+    let BoundTrials { sustained, failed, .. } = *trials;
+    if sustained == 0 { String::new() } else { format!(" {} of {} times", count(failed), count(failed + sustained)) }
 }
 
 /// That the storage was not one and the same over the search.
@@ -108,16 +120,35 @@ fn found(target: &str, capacity: &Capacity, sustained: u32) -> String {
         "{target} sustains {} {quantity} (90 % interval {lower} to {upper}; one sitting, the spread between sittings is not \
          known{}).{held_up} At {sustained}",
         or_none(estimate.load, whole),
-        capacity.earlier.as_ref().map(earlier).unwrap_or_default()
+        capacity
+            .earlier
+            .as_ref()
+            .map(|sittings| earlier(sittings, capacity.storage_probes.as_ref()))
+            .unwrap_or_default()
     )
 }
 
-/// `; 3 earlier sittings here: 2,304 to 3,584`
-fn earlier(sittings: &EarlierSittings) -> String {
+/// `; 3 earlier sittings here: 2,304 to 3,584, with processors 1.25 times as fast`
+fn earlier(sittings: &EarlierSittings, probes: Option<&StorageProbes>) -> String {
     let range = |low: String, high: String| if low == high { low } else { format!("{low} to {high}") };
     let (plural, found) =
         (if sittings.count == 1 { "" } else { "s" }, range(whole(sittings.least), whole(sittings.greatest)));
-    format!("; {} earlier sitting{plural} here: {found}", count(sittings.count))
+    let unlike = |what: &str, now: Option<f64>, least: Option<f64>, most: Option<f64>, limit: f64| {
+        let (now, least, most) = (now?, least?, most?);
+        let times = |ratio: f64, how: &str| Some(format!("{what} {} times as {how}", significant(ratio)));
+        match (now / most > limit, least / now > limit) {
+            (true, _) => times(now / most, "fast"),
+            (_, true) => times(least / now, "slow"),
+            _ => None,
+        }
+    };
+    let work = probes.and_then(|probes| probes.work_us);
+    let append = probes.and_then(|probes| probes.p50_us);
+    let processors = unlike("processors", work, sittings.work_us_least, sittings.work_us_most, PROCESSOR_DRIFT);
+    let storage = unlike("storage", append, sittings.append_us_least, sittings.append_us_most, STORAGE_DRIFT);
+    let unlike: Vec<String> = [processors, storage].into_iter().flatten().collect();
+    let unlike = if unlike.is_empty() { String::new() } else { format!(", with {}", unlike.join(" and ")) };
+    format!("; {} earlier sitting{plural} here: {found}{unlike}", count(sittings.count))
 }
 
 /// A load that may be none that was tried.

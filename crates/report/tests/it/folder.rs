@@ -5,7 +5,7 @@
 mod recovering;
 
 use crate::outcomes;
-use iotbench_engine::{Event, LedgerStore, Observer, OperationRecord, OthersSecond, Outcome, Phase, Second};
+use iotbench_engine::{Event, LedgerStore, Observer, OperationRecord, OthersSecond, Outcome, Phase, Plan, Second};
 use iotbench_recorder::{Timing, Window};
 use iotbench_report::{
     Document, FolderName, FolderObserver, JOURNAL_FILE, LATENCY_FILE, LEDGER_FILE, MANIFEST_FILE, ManifestError,
@@ -21,9 +21,13 @@ use std::{
 };
 
 fn observer(out: &Path) -> FolderObserver {
+    observer_of(out, &outcomes::plan())
+}
+
+fn observer_of(out: &Path, plan: &Plan) -> FolderObserver {
     let name = FolderName::new(outcomes::started(), "pmu_write", "sqlite", "wide").unwrap();
     let folder = ResultsFolder::create(out, &name).unwrap();
-    FolderObserver::new(folder, &outcomes::plan(), outcomes::started(), outcomes::provenance()).unwrap()
+    FolderObserver::new(folder, plan, outcomes::started(), outcomes::provenance()).unwrap()
 }
 
 fn second(window: &Window, readings: &[Reading], observer: &mut FolderObserver) -> Result<(), String> {

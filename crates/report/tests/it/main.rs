@@ -3,6 +3,7 @@
 mod bounds;
 mod folder;
 mod outcomes;
+mod probes;
 mod schema;
 mod sessions;
 mod steadiness;

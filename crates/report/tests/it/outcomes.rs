@@ -20,8 +20,9 @@ use iotbench_engine::{
     parse_profile,
 };
 use iotbench_recorder::{LatencyHistogram, OperationKind, PointCounts, Recorder, Recording, Requests, Timing, Window};
-use iotbench_report::{Environment, Filesystem, Provenance, Tool};
+use iotbench_report::{Document, Environment, Filesystem, Provenance, Tool};
 use iotbench_sampler::{Medium, Method, NetworkMethod, Source, Summary, Writes};
+use serde_json::Value;
 use std::{
     sync::Arc,
     time::{Duration, SystemTime},
@@ -223,6 +224,7 @@ fn client_summary() -> Summary {
         to: Some(Duration::from_secs(10)),
         samples: 11,
         elsewhere: false,
+        is_part: false,
         gone_at: None,
         cpu_s: Some(4.25),
         user_s: Some(3.0),
@@ -241,6 +243,12 @@ fn client_summary() -> Summary {
         net_is_least: false,
         energy_uj: None,
     }
+}
+
+/// The document of an outcome.
+pub fn json(outcome: &Outcome) -> Value {
+    let document = Document::from_outcome(outcome, &provenance());
+    serde_json::from_str(&document.to_json().unwrap()).unwrap()
 }
 
 /// A run of a fixed load in which so many operations ended well, badly and not at all.

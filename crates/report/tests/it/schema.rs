@@ -2,10 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot get what it needs has failed")]
 
-use crate::outcomes;
+use crate::outcomes::{self, json};
 use iotbench_engine::{
-    Backlog, Bounds, Course, DiskBound, Emptied, GroupPlan, Limit, Load, Move, Outcome, Payload, ProbeAppend, Purpose,
-    Quantity, RampPlan, RampState, SecondOfQueue, StorageProbe, Verdict,
+    Backlog, Bounds, Course, DiskBound, Emptied, GroupPlan, Limit, Load, Move, Outcome, Payload, Purpose, Quantity,
+    RampPlan, RampState, SecondOfQueue, Verdict,
 };
 use iotbench_report::{Document, SCHEMA, State, Status, render};
 use serde_json::Value;
@@ -22,11 +22,6 @@ fn schema() -> Value {
 fn errors(value: &Value) -> Vec<String> {
     let validator = jsonschema::options().should_validate_formats(true).build(&schema()).unwrap();
     validator.iter_errors(value).map(|e| format!("{}: {e}", e.instance_path())).collect()
-}
-
-fn json(outcome: &Outcome) -> Value {
-    let document = Document::from_outcome(outcome, &outcomes::provenance());
-    serde_json::from_str(&document.to_json().unwrap()).unwrap()
 }
 
 /// A document in which nothing is null or empty that can be otherwise.
@@ -58,7 +53,10 @@ fn full() -> Value {
     full["latency"]["kinds"] = json(&outcomes::transactions())["latency"]["kinds"].clone();
     full["latency"]["kinds"].as_array_mut().unwrap().truncate(1);
     full["capacity"]["usl"] = json(&outcomes::past_the_peak())["capacity"]["usl"].clone();
-    full["capacity"]["earlier"] = serde_json::json!({ "count": 3, "least": 2_304.0, "greatest": 3_584.5 });
+    full["capacity"]["earlier"] = serde_json::json!({
+        "count": 3, "least": 2_304.0, "greatest": 3_584.5, "work_us_least": 500.0, "work_us_most": 512.5,
+        "append_us_least": 201.5, "append_us_most": 260.0,
+    });
     full["steady"] = json(&outcomes::fixed(20_000, 1_500, 1_500))["steady"].clone();
     full["steady"]["operations_per_s"]["ci95"] = serde_json::json!({ "low": 1_900.0, "high": 2_100.0 });
     full
@@ -218,53 +216,6 @@ fn that_the_disk_bounded_the_answer_is_said_with_it() {
     assert_eq!(bound(46, 46, None), (Some(2 << 30), true));
     assert_eq!(bound(46, 46, Some(48)), (None, false), "something else was the limit");
     assert_eq!(bound(50, 46, None), (None, false), "it ended before");
-}
-
-#[test]
-fn the_storage_stands_beside_a_ramp_probe_by_probe_and_in_all() {
-    let steady = json(&outcomes::ramp());
-    let probes = &steady["capacity"]["storage_probes"];
-    assert_eq!(
-        (&probes["probes"], &probes["appends"], &probes["steps_judged"]),
-        (&11.into(), &2_200.into(), &10.into())
-    );
-    assert_eq!(
-        (&probes["drifted"], &probes["not_probed"], &probes["time_pct"]),
-        (&Value::Null, &Value::Null, &0.639.into())
-    );
-    // The 100th and the 198th of 200 appends.
-    let first = &steady["capacity"]["steps"][0]["storage_probes"][0];
-    assert_eq!((first["p50_us"].as_f64(), first["p99_us"].as_f64()), (Some(204.0), Some(253.0)));
-    let rate = 200.0 / (200.0 * (204e-6 + 0.5 * 0.5e-6));
-    assert!((first["appends_per_s"].as_f64().unwrap() - rate).abs() < 0.001, "{first}");
-    assert_eq!(probes["processor_wait_pct"].as_f64(), Some(0.0), "{probes}");
-    // Of each append the time without the wait is told, and the wait once.
-    let append = ProbeAppend { took: Duration::from_micros(500), waited: Duration::from_micros(125) };
-    let mut busy = outcomes::ramp();
-    let steps = &mut busy.capacity.as_mut().unwrap().steps;
-    steps.iter_mut().for_each(|step| step.storage_probes = vec![StorageProbe::of(&[append; 200])]);
-    let busy = json(&busy);
-    let probes = &busy["capacity"]["storage_probes"];
-    assert_eq!((probes["p50_us"].as_f64(), probes["processor_wait_pct"].as_f64()), (Some(375.0), Some(25.0)));
-    let text = render(&Document::from_json(&busy.to_string()).unwrap(), None, 120);
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(text.contains("25.0 % of the time they waited for a busy processor, which is left out"), "{text}");
-    let drifting = json(&outcomes::drifting());
-    let probes = &drifting["capacity"]["storage_probes"];
-    assert_eq!((&probes["steps_repeated"], &probes["steps_drifted"]), (&3.into(), &1.into()));
-    assert_eq!((probes["p50_us_least"].as_f64(), probes["p50_us_most"].as_f64()), (Some(206.0), Some(310.0)));
-    let said = "The storage under it drifted meanwhile: an append of 8 KiB took 206 µs at its fastest and 310 µs at its \
-                slowest (p50); it changed during 1 of the trials each time they were run.";
-    assert_eq!(probes["drifted"], said);
-    let mut few = outcomes::ramp();
-    few.capacity.as_mut().unwrap().steps.truncate(3);
-    assert_eq!(json(&few)["capacity"]["storage_probes"]["p99_us"], Value::Null, "of 800 appends");
-    let mut before = steady.clone();
-    before["schema"] = "iotbench-run/3.0".into();
-    before["capacity"].as_object_mut().unwrap().remove("storage_probes");
-    before["capacity"]["steps"][0].as_object_mut().unwrap().remove("storage_probes");
-    let before = Document::from_json(&before.to_string()).unwrap().capacity.unwrap();
-    assert_eq!((before.storage_probes, before.steps[0].storage_probes.len()), (None, 0));
 }
 
 #[test]

@@ -76,6 +76,45 @@ fn runs_of_a_suite_are_told_over_sittings_target_by_target() {
     }
 }
 
+/// The lines of the table over sittings of these runs, and what stands beneath it.
+fn over(runs: &[Document]) -> Vec<String> {
+    let text = render_over_sittings(runs, None, 200);
+    text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
+}
+
+#[test]
+fn the_table_over_sittings_has_the_mean_its_interval_and_the_ends_of_each_figure() {
+    let lines = over(&[sitting(3_072.0), sitting(4_096.0), sitting(2_304.0)]);
+    let row = " 3 3,072 1,891 4,989 2,304 4,096";
+    assert!(lines.iter().any(|line| line.ends_with(row)), "{lines:?}");
+    let mut open = outcomes::ramp();
+    open.verdict = Verdict::of(vec![]);
+    open.capacity.as_mut().unwrap().bounds.client_limited = true;
+    let open = Document::from_outcome(&open, &outcomes::provenance());
+    let lines = over(&[sitting(48.6), open]);
+    assert!(lines.iter().any(|line| line.ends_with(" 2 ≥ 49 49 – 49 49")), "the client was the limit: {lines:?}");
+}
+
+#[test]
+fn what_a_reader_of_sittings_has_to_know_stands_beneath_their_table() {
+    let mut moved = outcomes::ramp();
+    moved.verdict = Verdict::of(vec![]);
+    let estimate = moved.capacity.as_mut().unwrap().bounds.estimate.as_mut().unwrap();
+    estimate.moved = Some(iotbench_engine::Move { at_trial: 5, before: Some(60.0), after: Some(48.0) });
+    let moved = Document::from_outcome(&moved, &outcomes::provenance());
+    let mut none = outcomes::ramp();
+    none.capacity.as_mut().unwrap().bounds = iotbench_engine::Bounds::of_loads(None, Some(16));
+    none.verdict = Verdict::of(vec![Reason::NoSustainedLoad]);
+    let mut none = Document::from_outcome(&none, &outcomes::provenance());
+    none.target.layout = "bulk".into();
+    let lines = over(&[sitting(48.0), moved, none]);
+    let said = "remark: sqlite:wide: in 1 of 2 sittings the limit moved while it was searched for";
+    assert!(lines.iter().any(|line| line == said), "{lines:?}");
+    assert!(lines.iter().any(|line| line.starts_with("left out: ")), "{lines:?}");
+    let answer = lines.iter().find(|line| line.starts_with("sqlite:wide sustains ")).unwrap();
+    assert!(answer.contains("over 2 sittings"), "what fails on another target is not this one's: {answer}");
+}
+
 #[test]
 fn one_sitting_claims_no_spread() {
     let ended = [sitting(2_304.0)];

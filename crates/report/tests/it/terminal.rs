@@ -29,9 +29,10 @@ fn a_search_on_storage_that_drifted_says_so_with_its_answer() {
     let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let (steady, drifting) = (outcomes::ramp(), outcomes::drifting());
     let said = "mean response 934 ms. The storage under it drifted meanwhile: an append of 8 KiB took 206 µs at its fastest and \
-                310 µs at its slowest (p50); it changed during 1 of the trials each time they were run. 50 failed";
+                310 µs at its slowest (p50); it changed during 1 of the trials that count. 50 failed";
     let figures = "Storage under it: p50 206 µs, p99 256 µs, 4,850 appends/s (11 probes of the database's file system, 2,200 \
-                   appends of 8 KiB, each with fdatasync); p50 from 206 µs to 206 µs over the search.";
+                   appends of 8 KiB, each with fdatasync); p50 from 206 µs to 206 µs over the search; the same work of a \
+                   processor took 500 µs.";
     let markdown = |outcome| render_markdown(&[ReportedRun::of_document(document(outcome))], &[], false);
     for (steady, drifting) in [(shown(&steady), shown(&drifting)), (markdown(&steady), markdown(&drifting))]
         .map(|(a, b)| (flat(&a), flat(&b)))
@@ -41,7 +42,44 @@ fn a_search_on_storage_that_drifted_says_so_with_its_answer() {
         assert!(drifting.contains("; 3 trials were run again, because it drifted meanwhile."), "{drifting}");
     }
     let page = render_html(&[ReportedRun::of_document(document(&drifting))], &HtmlOptions::default());
-    assert!(page.contains("Storage over the trials"));
+    assert!(page.contains("Storage over the trials") && page.contains("Processors over the trials"));
+}
+
+/// Four of ten million are not stored.
+#[test]
+fn what_was_delivered_is_all_only_where_nothing_lacks() {
+    let mut outcome = outcomes::fixed(450, 0, 0);
+    outcomes::with_audit(&mut outcome);
+    let told = |outcome: &iotbench_engine::Outcome| {
+        let text = shown(outcome).split_whitespace().collect::<Vec<_>>().join(" ");
+        let part = text.split_once("Delivered: ").and_then(|(_, rest)| rest.split_once(" %")).map(|(part, _)| part);
+        (document(outcome).audit.unwrap().delivered, part.unwrap().to_owned())
+    };
+    (outcome.preloaded_points, outcome.points.generated, outcome.points.pending) = (0, 10_000_000, 0);
+    outcome.points.dropped = 4;
+    outcome.stored = Some(iotbench_core::Counts { points: 9_999_996, values: 9_999_996 });
+    assert_eq!(told(&outcome), (Some(0.999_999_6), "99.999".into()));
+    outcome.stored = Some(iotbench_core::Counts { points: 9_994_005, values: 9_994_005 });
+    assert_eq!(told(&outcome), (Some(0.999_400_5), "99.940".into()));
+}
+
+/// Of two trials of 50 users the first is sustained.
+#[test]
+fn a_load_that_failed_some_of_its_trials_is_told_with_how_many() {
+    let flat = |outcome: &iotbench_engine::Outcome| shown(outcome).split_whitespace().collect::<Vec<_>>().join(" ");
+    let always = flat(&outcomes::ramp());
+    assert!(always.contains(" 50 failed: mean response at least 1.04 s > 1 s. "), "{always}");
+    let mut once = outcomes::ramp();
+    let capacity = once.capacity.as_mut().unwrap();
+    let first = &mut capacity.steps[5];
+    (first.passed, first.limit, first.failure) = (true, None, None);
+    let told = flat(&once);
+    assert!(told.contains(" 50 failed 1 of 2 times: mean response at least 1.04 s > 1 s. "), "{told}");
+    // One that was outvoted is no upper bound, and did fail.
+    once.capacity.as_mut().unwrap().bounds = iotbench_engine::Bounds::of_loads(Some(50), None);
+    let told = flat(&once);
+    let open = " No load that was tried failed more often than it passed: the limit lies higher. ";
+    assert!(told.contains(open), "{told}");
 }
 
 #[test]

@@ -238,9 +238,9 @@ fn a_window_excludes_what_was_before_and_after() {
     let tick = || ticks.recv().unwrap();
     tick();
     let begun_after = epoch.elapsed();
-    sampler.begin_window();
+    sampler.begin_window(epoch.elapsed());
     (0..3).for_each(|_| tick());
-    sampler.end_window();
+    sampler.end_window(epoch.elapsed());
     (0..3).for_each(|_| tick());
     let ended_before = epoch.elapsed();
     let report = sampler.stop();
@@ -248,6 +248,20 @@ fn a_window_excludes_what_was_before_and_after() {
     assert!(summary.from.unwrap() >= begun_after && summary.to.unwrap() <= ended_before);
     assert!(summary.samples >= 2 && summary.samples <= report.samples + 2);
     assert_eq!(summary.method.source, Source::ProcessTree);
+}
+
+/// What one core can do in a second is not done in ten: that is told, and no tenth of the use.
+#[test]
+fn what_was_used_in_a_window_whose_first_look_came_late_is_not_known() {
+    let me = i32::try_from(std::process::id()).unwrap();
+    let subject = Subject { role: "client".to_owned(), node: 0, target: Target::ProcessTree { pid: me } };
+    let began = Instant::now().checked_sub(Duration::from_secs(9)).unwrap();
+    let sampler = Sampler::start(began, Duration::from_secs(3600), vec![subject], |_| {}).unwrap();
+    sampler.begin_window(Duration::ZERO);
+    sampler.end_window(Duration::from_secs(9));
+    let late = sampler.stop().subjects.remove(0);
+    assert!(late.is_part && late.cpu_s.is_none() && late.disk_written_bytes.is_none(), "{late:?}");
+    assert!(late.rss_bytes_max.is_some(), "a size is what it was");
 }
 
 #[test]

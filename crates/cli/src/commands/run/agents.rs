@@ -10,7 +10,7 @@ use crate::{
 use clap::{Args, ValueEnum};
 use iotbench_cluster::{Broker, Fleet, Observers, OnLoss, RECIPE, TOKEN, Wanted, Wish};
 use iotbench_engine::{Loaders, Span};
-use iotbench_launcher::{Launch, PrivateServer, ServerSettings, start};
+use iotbench_launcher::{Launch, PrivateLog, PrivateServer, ServerSettings, start};
 use std::{
     fs::File,
     io::Read,
@@ -231,12 +231,19 @@ pub(crate) fn check(jobs: &[Job], arguments: &RunArguments) -> Result<(), CliErr
 impl Started {
     fn start(wanted: &Wanted) -> Result<(Broker, Self), CliError> {
         let token = token()?;
-        let log = std::env::temp_dir().join(format!("iotbench-nats-{}.log", std::process::id()));
+        let log = PrivateLog::new().map_err(|e| CliError::internal(format!("no folder for the broker's log: {e}")))?;
         let settings = ServerSettings::new([(TOKEN.to_owned(), token.clone())], &RECIPE).map_err(CliError::internal)?;
-        let server = start(&Launch::new("nats", &RECIPE, log.clone()).settings(settings), &|| false);
-        // Its last lines are in the error where it did not start. Afterwards nobody reads it, and a killed run leaves no file.
-        let _ = std::fs::remove_file(log);
-        let server = server?;
+        let server = start(&Launch::new("nats", &RECIPE, log.path()).settings(settings), &|| false);
+        let server = match server {
+            Ok(server) => server,
+            Err(error) => {
+                // The error names it.
+                log.keep();
+                return Err(error.into());
+            }
+        };
+        // Nobody reads it from here on, and a killed run leaves no file.
+        drop(log);
         let address = server.endpoints().first().map(|endpoint| endpoint.expose().clone());
         let mut address = address.ok_or_else(|| CliError::internal("the NATS server has no address"))?;
         // The environment is not seen by other users, and neither is a token in it.

@@ -9,8 +9,8 @@ use crate::{
     progress::grouped,
 };
 use iotbench_engine::{
-    DiskBound, Forecast, LEAST_FREE_BYTES, MOST_DRIFT_REPEATS, MOST_REPEATS, Plan, Planned, RampPlan, RampRoom, Rounds,
-    Span, free_bytes,
+    DiskBound, Forecast, LEAST_FREE_BYTES, MOST_DRIFT_REPEATS_OF_A_SEARCH, MOST_REPEATS, Plan, Planned, RampPlan,
+    RampRoom, Rounds, Span, free_bytes,
 };
 use serde::Serialize;
 use std::time::Duration;
@@ -114,7 +114,7 @@ fn again(plan: &Plan) -> String {
     let drifted = plan
         .not_probed
         .is_none()
-        .then(|| format!(", and up to {MOST_DRIFT_REPEATS} times where the storage drifts meanwhile"));
+        .then(|| format!(", and {MOST_DRIFT_REPEATS_OF_A_SEARCH} of them again where the storage drifts meanwhile"));
     disturbed.into_iter().chain(drifted).collect()
 }
 

@@ -17,17 +17,30 @@ pub(super) struct Which {
 }
 
 impl Which {
-    /// The server of this name that is meant, where `here` is the working folder.
+    /// The server of this name that is meant, where `here` is the working folder. One that ended elsewhere, left by a program
+    /// that was killed, is not mistaken for a running one or one of here: it is meant only if it is named, or alone.
     pub(super) fn of(self, backend: &str, records: &[Record], here: &Path) -> Result<Record, CliError> {
+        let is_candidate = |record: &&Record| record.is_alive() || is_of(record, here);
+        let candidates: Vec<_> = records.iter().filter(is_candidate).cloned().collect();
+        match self.is_named() || candidates.is_empty() {
+            true => self.among(backend, records, here),
+            false => self.among(backend, &candidates, here),
+        }
+    }
+
+    fn is_named(self) -> bool {
+        self.port.is_some() || self.process.is_some()
+    }
+
+    fn among(self, backend: &str, records: &[Record], here: &Path) -> Result<Record, CliError> {
         let fits = |record: &&Record| {
             self.port.is_none_or(|port| ports(record).any(|of| of == port))
                 && self.process.is_none_or(|pid| record.processes.iter().any(|process| process.id.pid == pid))
         };
-        let is_named = self.port.is_some() || self.process.is_some();
         let fitting: Vec<_> = records.iter().filter(fits).collect();
         match (records, fitting.as_slice()) {
             ([], _) => Err(CliError::usage(format!("no server of {backend} was started here"))),
-            (_, [one]) if is_named || is_of(one, here) => Ok((*one).clone()),
+            (_, [one]) if self.is_named() || is_of(one, here) => Ok((*one).clone()),
             (_, []) => Err(CliError::usage(format!("no server of {backend} is that one:\n{}", list(records)))),
             ([_], _) => {
                 let message = format!("the server of {backend} was started elsewhere. If that one is meant:");
@@ -70,10 +83,23 @@ fn list(records: &[Record]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
-    fn record(port: u16, pid: i32, started_in: &str) -> Record {
-        let id = json!({"pid": pid, "start_ticks": 0});
+    /// Of a server that has ended: no process has this id.
+    fn ended(port: u16, pid: i32, started_in: &str) -> Record {
+        record(port, json!({"pid": pid, "start_ticks": 0}), started_in)
+    }
+
+    /// Of a server that runs: its process is this one.
+    fn running(port: u16, started_in: &str) -> Record {
+        let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
+        let (_, after_name) = stat.rsplit_once(") ").unwrap();
+        // Field 22 of proc(5), and after the name stands field 3.
+        let start_ticks: u64 = after_name.split(' ').nth(19).unwrap().parse().unwrap();
+        record(port, json!({"pid": std::process::id(), "start_ticks": start_ticks}), started_in)
+    }
+
+    fn record(port: u16, id: Value, started_in: &str) -> Record {
         let process = json!({"role": "server", "node": 0, "id": id, "log": "l", "address": null});
         let record = json!({
             "backend": "postgres", "urls": [format!("postgres://postgres@127.0.0.1:{port}/postgres")],
@@ -92,16 +118,18 @@ mod tests {
 
     #[test]
     fn the_only_one_of_this_folder_needs_no_more_words() {
-        assert!(chosen(NONE, &[record(5001, 7, "/a")]).unwrap().contains(":5001"));
-        assert!(chosen(NONE, &[record(5001, 7, "")]).is_ok());
+        for here in ["/a", ""] {
+            assert!(chosen(NONE, &[ended(5001, 7, here)]).unwrap().contains(":5001"));
+            assert!(chosen(NONE, &[running(5001, here)]).unwrap().contains(":5001"));
+        }
         assert!(chosen(NONE, &[]).is_err());
     }
 
     #[test]
     fn several_and_another_folders_are_asked_for_with_what_to_type() {
-        let both = [record(5001, 7, "/a"), record(5002, 8, "/b")];
+        let both = [ended(5001, 7, "/a"), running(5002, "/b")];
         let asked = chosen(NONE, &both).unwrap_err();
-        for line in ["2 servers of postgres", "stop postgres --port 5001    of /a", "--port 5002    of /b, ended"] {
+        for line in ["2 servers of postgres", "stop postgres --port 5001    of /a, ended", "--port 5002    of /b"] {
             assert!(asked.contains(line), "{asked}");
         }
         let asked = chosen(NONE, &both[1..]).unwrap_err();
@@ -110,5 +138,18 @@ mod tests {
         assert!(chosen(Which { process: Some(7), ..NONE }, &both).unwrap().contains(":5001"));
         assert!(chosen(Which { port: Some(5003), ..NONE }, &both).unwrap_err().contains("is that one"));
         assert!(chosen(Which { port: Some(5001), process: Some(8) }, &both).is_err());
+    }
+
+    #[test]
+    fn one_that_ended_elsewhere_is_meant_only_if_it_is_named() {
+        let left = ended(5003, 7, "/b");
+        for here in [running(5001, "/a"), ended(5001, 8, "/a")] {
+            let both = [left.clone(), here];
+            assert!(chosen(NONE, &both).unwrap().contains(":5001"));
+            assert!(chosen(Which { port: Some(5003), ..NONE }, &both).unwrap().contains(":5003"));
+        }
+        assert!(chosen(NONE, std::slice::from_ref(&left)).unwrap_err().contains("started elsewhere"));
+        assert!(chosen(NONE, &[left.clone(), ended(5004, 8, "/c")]).unwrap_err().contains("2 servers"));
+        assert!(chosen(NONE, &[left, running(5001, "/a"), running(5002, "/a")]).unwrap_err().contains("2 servers"));
     }
 }

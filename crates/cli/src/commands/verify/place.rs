@@ -12,7 +12,7 @@ use crate::{
 };
 use iotbench_core::{Backend, Endpoint, Target};
 use iotbench_engine::{LedgerHead, Overrides, StopSignal};
-use iotbench_launcher::{Launch, PrivateServer, Records, start};
+use iotbench_launcher::{Launch, PrivateLog, PrivateServer, Records, start};
 use iotbench_report::{DATABASE_FOLDER, read_document};
 use std::path::PathBuf;
 use url::Url;
@@ -23,7 +23,7 @@ pub(super) struct Place {
     folder: Option<PathBuf>,
     insecure: bool,
     /// The server that was started for it.
-    server: Option<(PrivateServer, PathBuf)>,
+    server: Option<(PrivateServer, PrivateLog)>,
 }
 
 impl Place {
@@ -67,12 +67,10 @@ impl Place {
 
     /// Stops what was started. It stays on its folder, where the next run finds it.
     pub(super) fn leave(self) {
-        let Some((server, log)) = self.server else { return };
+        let Some((server, _log)) = self.server else { return };
         if let Err(error) = server.stop() {
             console::say(&format!("warning: {error}"));
         }
-        // Left in the folder for temporary files, it harms nobody.
-        let _ = std::fs::remove_file(log);
     }
 }
 
@@ -81,7 +79,7 @@ fn kept_server(
     head: &LedgerHead,
     backend: &'static dyn Backend,
     stop: &StopSignal,
-) -> Result<(PrivateServer, PathBuf), CliError> {
+) -> Result<(PrivateServer, PrivateLog), CliError> {
     let source = Source { file: "the run's profile".into(), text: String::new() };
     let written = WrittenProfile { profile: head.plan.profile.clone(), source, base: head.base.clone() };
     let word = BackendWord { backend, layout: Some(head.plan.table.layout) };
@@ -93,9 +91,16 @@ fn kept_server(
     let wanted = job.server.as_ref().ok_or_else(none)?;
     let kept = Records::open()?.find_kept(backend.name(), wanted.recipe, &wanted.settings)?.ok_or_else(none)?;
     console::say(&format!("starting {} on what a run kept in {} …", backend.name(), kept.folder.display()));
-    let log = std::env::temp_dir().join(format!("iotbench-verify-{}.log", std::process::id()));
-    let launch = Launch::new(backend.name(), wanted.recipe, log.clone()).settings(wanted.settings.clone());
-    let server = start(&launch.on_kept_folder(kept.folder), &|| stop.ends())?;
+    let log = PrivateLog::new().map_err(|e| CliError::internal(format!("no folder for the server's log: {e}")))?;
+    let launch = Launch::new(backend.name(), wanted.recipe, log.path()).settings(wanted.settings.clone());
+    let server = match start(&launch.on_kept_folder(kept.folder), &|| stop.ends()) {
+        Ok(server) => server,
+        Err(error) => {
+            // The error names it.
+            log.keep();
+            return Err(error.into());
+        }
+    };
     join(backend, &server)?;
     Ok((server, log))
 }

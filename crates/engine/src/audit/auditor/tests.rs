@@ -12,9 +12,9 @@ use std::path::Path;
 
 /// What a database holds, and how it answers.
 #[derive(Default)]
-struct Stored {
+pub(in crate::audit) struct Stored {
     /// Device and time of each row, in order.
-    rows: Vec<(u32, i64)>,
+    pub(in crate::audit) rows: Vec<(u32, i64)>,
     /// Those whose answer ends with an error.
     unreadable: BTreeSet<(u32, i64)>,
     /// How long each answer takes.
@@ -26,10 +26,16 @@ struct Stored {
     asked: u32,
 }
 
+impl Stored {
+    pub(in crate::audit) fn of(rows: Vec<(u32, i64)>) -> Self {
+        Self { rows, ..Self::default() }
+    }
+}
+
 /// A reader of it that knows what was sent.
-struct Script<'a> {
-    dataset: Arc<dyn Dataset>,
-    stored: &'a mut Stored,
+pub(in crate::audit) struct Script<'a> {
+    pub(in crate::audit) dataset: Arc<dyn Dataset>,
+    pub(in crate::audit) stored: &'a mut Stored,
 }
 
 #[async_trait::async_trait]
@@ -77,9 +83,9 @@ impl Script<'_> {
 }
 
 /// A run of so many devices, with what its ledger says of them.
-struct Written {
-    planned: Planned,
-    ledger: Ledger,
+pub(in crate::audit) struct Written {
+    pub(in crate::audit) planned: Planned,
+    pub(in crate::audit) ledger: Ledger,
 }
 
 impl Written {
@@ -108,7 +114,7 @@ impl Written {
     }
 
     /// All of these devices with the datapoints 0 to `points`, acknowledged.
-    fn whole(devices: u32, points: u32) -> (Self, Stored) {
+    pub(in crate::audit) fn whole(devices: u32, points: u32) -> (Self, Stored) {
         let runs: Vec<_> = (0..devices).map(|device| (Fate::Acked, Run { device, first: 0, count: points })).collect();
         let written = Self::new(devices, &runs);
         let row = |device| (0..u64::from(points)).map(move |index| (device, index));

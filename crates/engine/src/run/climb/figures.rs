@@ -194,3 +194,5 @@ fn think_ns(ramp: &RampPlan, plan: &Plan) -> Option<u64> {
 mod recorded;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod virtual_time;

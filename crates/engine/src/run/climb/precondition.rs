@@ -1,7 +1,6 @@
 //! The rounds before a step of a ramp counts: its own load on its own database, until the rate is steady (SNIA Solid State
 //! Storage Performance Test Specification 2.0).
 
-use super::joining_ns;
 use crate::{
     outcome::Preconditioning,
     ramp::{Quantity, RampPlan, Step},
@@ -64,7 +63,7 @@ impl Session<'_> {
     /// The load of the first round, which begins when all have joined: its generation and its start.
     fn begin_rounds(&self, running: &mut Running, step: Step, ramp: &RampPlan) -> (u32, u64) {
         let now_ns = running.clock.now_ns();
-        let joined_ns = now_ns + joining_ns(ramp, &self.planned.plan, running.control.users() < step.load);
+        let joined_ns = now_ns + self.joining_ns(running, step);
         let from_ns = next_start_ns(now_ns).max(joined_ns.div_ceil(WINDOW_NS) * WINDOW_NS);
         match ramp.quantity {
             Quantity::Users => running.control.set_users(step.load),

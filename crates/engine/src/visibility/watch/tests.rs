@@ -89,7 +89,10 @@ fn watched(script: Script, most: u64, is_unloaded: bool) -> (Vec<Look>, u64, Res
     let ended = runtime.block_on(async {
         let began = Instant::now();
         let now_ns = || u64::try_from(began.elapsed().as_nanos()).unwrap();
-        look_on(&database, now_ns, DEADLINE, &looks, &stop, &unloaded).await
+        let ended = look_on(&database, now_ns, DEADLINE, &looks, &stop, &unloaded).await;
+        let last_ns = lock(&looks).seen.last().filter(|_| ended.is_ok()).map(|look| look.to_ns);
+        assert!(last_ns.is_none_or(|last_ns| now_ns() - last_ns < 8_000_000), "who stops it does not wait for a pause");
+        ended
     });
     (std::mem::take(&mut lock(&looks).seen), database.readers.load(Ordering::Relaxed), ended)
 }

@@ -59,7 +59,8 @@ fn shares_are_kept_and_each_operation_has_its_name_and_its_figures() {
             let load = recording.kind(kind).load();
             let (n, done) = (3000.0_f64, load.ok as f64);
             let sd = (n * share * (1.0 - share)).sqrt();
-            assert!((done - n * share).abs() <= 3.0 * sd, "operation {kind}: {done} of 3000");
+            // How many each user has done of its own sequence is the machine's: one of a million runs is beyond five.
+            assert!((done - n * share).abs() <= 5.0 * sd, "operation {kind}: {done} of 3000");
             assert_eq!((load.check(), load.started), (Ok(()), load.ok));
             let of_kind = || trace.iter().filter(|o| usize::from(o.operation) == kind);
             assert_eq!(of_kind().count() as u64, load.ok);

@@ -7,8 +7,8 @@ use crate::operations::{
 };
 use iotbench_core::Registry;
 use iotbench_engine::{
-    Event, Observer, Outcome, PROBE_APPENDS, ProbeAppend, ProbeFile, RunOptions, StepFigures, StopSignal,
-    StorageLevels, StorageProbe, StorageProber, run,
+    Event, Observer, Outcome, PROBE_APPENDS, ProbeFile, ProbeTime, RunOptions, StepFigures, StopSignal, StorageLevels,
+    StorageProbe, StorageProber, run,
 };
 use std::{
     io,
@@ -48,9 +48,9 @@ impl StorageProber for Storage {
 struct File(Storage, usize);
 
 impl ProbeFile for File {
-    fn append(&mut self) -> io::Result<ProbeAppend> {
+    fn append(&mut self) -> io::Result<ProbeTime> {
         let waited = (self.0.waited)(self.1);
-        Ok(ProbeAppend { took: (self.0.append)(self.1)? + waited, waited })
+        Ok(ProbeTime { took: (self.0.append)(self.1)? + waited, waited })
     }
 }
 
@@ -81,6 +81,7 @@ fn levels(outcome: &Outcome) -> StorageLevels {
 }
 
 const STEADY: Option<bool> = Some(false);
+const DRIFTED: Option<bool> = Some(true);
 
 #[test]
 fn storage_is_probed_before_a_search_between_its_trials_and_after_it_for_less_than_a_hundredth_of_its_time() {
@@ -122,10 +123,20 @@ fn processors_that_become_busy_in_mid_search_are_no_drift_of_the_storage() {
 }
 
 #[test]
-fn a_trial_is_run_again_twice_at_most_and_then_counts_as_one_with_drift() {
+fn a_trial_is_run_again_twice_at_most_all_together_four_times_and_then_counts_as_one_with_drift() {
     let storage = Storage::new(|probe| Ok(if probe.is_multiple_of(2) { FAST } else { SLOW }));
-    let outcome = run_on(&storage, &["ramp.steps=[1, 2]"], vec![], &mut ());
-    assert_eq!(told(&outcome), [(1, 4, 2, Some(true)), (2, 3, 2, Some(true))]);
+    let outcome = run_on(&storage, &["ramp.steps=[1, 2, 3]"], vec![], &mut ());
+    assert_eq!(told(&outcome), [(1, 4, 2, DRIFTED), (2, 3, 2, DRIFTED), (3, 1, 0, DRIFTED)]);
+}
+
+#[test]
+fn a_trial_that_passes_while_the_load_grows_is_not_run_again_for_drift() {
+    let storage = Storage::new(|probe| Ok(if probe.is_multiple_of(2) { FAST } else { SLOW }));
+    let grow =
+        ["ramp.steps=[]", "ramp.first=1", "ramp.trials=0", "ramp.most=4", "ramp.step=3s", "stop.mean_response=1s"];
+    let outcome = run_on(&storage, &grow, vec![], &mut ());
+    // The last one, of the greatest load that may be tried, is the answer.
+    assert_eq!(told(&outcome), [(1, 2, 0, DRIFTED), (2, 1, 0, DRIFTED), (4, 1, 0, DRIFTED), (4, 3, 2, DRIFTED)]);
 }
 
 /// Notes each step.

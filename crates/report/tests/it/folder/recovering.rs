@@ -1,11 +1,11 @@
 //! A run that was killed comes back as it stood, whatever became of its files.
 
-use super::{observer, second_beside};
+use super::{observer, observer_of, second_beside};
 use crate::outcomes;
-use iotbench_engine::{Event, Observer, OthersSecond, Outcome, Phase, Verdict};
+use iotbench_engine::{Event, Observer, Others, OthersSecond, OthersShare, Outcome, Phase, Verdict};
 use iotbench_report::{
-    Document, FolderError, JOURNAL_FILE, LATENCY_FILE, LockError, MANIFEST_FILE, PROFILE_FILE, RUN_FILE, RecoverError,
-    Recovered, SERIES_FILE, Status, check_manifest, read_document, recover,
+    Document, FolderError, FolderObserver, JOURNAL_FILE, LATENCY_FILE, LockError, MANIFEST_FILE, PROFILE_FILE,
+    RUN_FILE, RecoverError, Recovered, SERIES_FILE, Status, check_manifest, read_document, recover,
 };
 use proptest::{prelude::*, sample::Index};
 use std::{
@@ -21,11 +21,20 @@ fn killed(out: &Path, ok: u64, fail: u64, unknown: u64) -> PathBuf {
 }
 
 /// The same of a machine that others used so in each second.
-fn killed_beside(out: &Path, [ok, fail, unknown]: [u64; 3], others: impl Fn(u64) -> Option<OthersSecond>) -> PathBuf {
-    let mut observer = observer(out);
-    let path = observer.folder().path().to_owned();
+fn killed_beside(out: &Path, counts: [u64; 3], others: impl Fn(u64) -> Option<OthersSecond>) -> PathBuf {
     let before = Outcome { verdict: Verdict::running(), phase: Phase::Create, ..outcomes::unreached() };
-    observer.event(&Event::Checkpoint(&before)).unwrap();
+    killed_after(&before, observer(out), counts, others)
+}
+
+/// The same of which this was written last.
+fn killed_after(
+    checkpoint: &Outcome,
+    mut observer: FolderObserver,
+    [ok, fail, unknown]: [u64; 3],
+    others: impl Fn(u64) -> Option<OthersSecond>,
+) -> PathBuf {
+    let path = observer.folder().path().to_owned();
+    observer.event(&Event::Checkpoint(checkpoint)).unwrap();
     for phase in [Phase::Create, Phase::Measure, Phase::Drain] {
         observer.event(&Event::Phase { phase, length_ns: None }).unwrap();
     }
@@ -101,6 +110,80 @@ fn what_went_with_the_process_is_not_known_and_what_the_series_has_is_read_from_
     let others = of_nothing.others.unwrap();
     assert_eq!((others.seconds, others.disturbed), (0, None));
     assert!(others.not_judged.is_some_and(|why| why.contains("killed")));
+}
+
+#[test]
+fn others_and_rates_are_those_of_the_measured_part_alone() {
+    let out = tempfile::tempdir().unwrap();
+    let mut plan = outcomes::plan();
+    (plan.phases.warmup_ns, plan.phases.duration_ns) = (2_000_000_000, 6_000_000_000);
+    let before = Outcome { verdict: Verdict::running(), ..outcomes::unreached() };
+    // Two seconds of warm-up, six of the measured part, and two after it.
+    let used = |second| {
+        let cpu = if (2..8).contains(&second) { 0.1 } else { 0.9 };
+        Some(OthersSecond { cpu, steal: 0.0, disturbed: cpu > 0.5 })
+    };
+    let folder = killed_after(&before, observer_of(out.path(), &plan), [20_000, 0, 0], used);
+    let document = recover(&folder).unwrap().document;
+    assert_is_sound(&document);
+    let part = document.measured.unwrap();
+    assert_eq!((part.from_s, part.to_s), (Some(2.0), Some(8.0)));
+    let others = document.others.unwrap();
+    assert_eq!((others.seconds, others.seconds_disturbed), (6, 0), "{others:?}");
+    assert_eq!((others.cpu_pct_mean, others.cpu_pct_max), (Some(10.0), Some(10.0)));
+    let per_s = document.throughput.unwrap().operations_per_s.unwrap();
+    assert!((per_s / 2_000.0 - 1.0).abs() < 0.001, "{per_s}");
+}
+
+/// What `run.json` says of the load is whole by then, and the journal may say less.
+#[test]
+fn what_was_known_after_the_load_stays_as_it_is() {
+    for phase in [Phase::Drain, Phase::Verify, Phase::Drop] {
+        let out = tempfile::tempdir().unwrap();
+        let known = Outcome { verdict: Verdict::running(), phase, ..outcomes::fixed(20_000, 40, 10) };
+        let folder = killed_after(&known, observer(out.path()), [300, 0, 0], |_| None);
+        let document = recover(&folder).unwrap().document;
+        assert_is_sound(&document);
+        let whole = Document::from_outcome(&known, &outcomes::provenance());
+        assert_eq!(document.load, whole.load, "{phase:?}");
+        assert_eq!((document.points, document.throughput), (whole.points, whole.throughput), "{phase:?}");
+        assert_eq!((document.latency, document.errors), (whole.latency, whole.errors), "{phase:?}");
+        assert_eq!((document.client, document.others), (whole.client, whole.others), "{phase:?}");
+        let said = |remarks: &[String]| {
+            let of_load = remarks.iter().filter(|remark| !remark.starts_with("recovered: "));
+            of_load.cloned().collect::<Vec<_>>()
+        };
+        assert_eq!(said(&document.remarks), said(&whole.remarks), "{phase:?}");
+    }
+}
+
+/// A document that was written while others disturbed the run, and of which the end is known better.
+#[test]
+fn each_remark_is_said_once() {
+    let out = tempfile::tempdir().unwrap();
+    let used = |_| Some(OthersSecond { cpu: 0.3, steal: 0.0, disturbed: true });
+    let share = OthersShare { cpu_mean: 0.2, cpu_max: 0.4, steal_mean: 0.0, seconds: 5, disturbed: 5 };
+    let others = Others { share: Some(share), not_judged: None };
+    let told = outcomes::fixed(20_000, 0, 0);
+    let before = Outcome { verdict: Verdict::running(), phase: Phase::Measure, others, ..told };
+    let document = recover(&killed_after(&before, observer(out.path()), [20_000, 0, 0], used)).unwrap().document;
+    let others = document.others.unwrap();
+    let disturbed: Vec<_> = document.remarks.iter().filter(|remark| remark.contains("a second is disturbed")).collect();
+    assert_eq!(disturbed, [others.disturbed.as_ref().unwrap()]);
+    assert_each_once(&document.remarks);
+    assert_eq!(document.client.sampler_cpu_pct, None, "it went with the process");
+    let out = tempfile::tempdir().unwrap();
+    let others = Others { share: None, not_judged: Some("not all processes are to be seen".into()) };
+    let before = Outcome { others, ..before };
+    let document = recover(&killed_after(&before, observer(out.path()), [20_000, 0, 0], |_| None)).unwrap().document;
+    assert!(document.remarks.iter().any(|remark| remark.ends_with("was not judged: not all processes are to be seen")));
+    assert_each_once(&document.remarks);
+}
+
+fn assert_each_once(remarks: &[String]) {
+    for remark in remarks {
+        assert_eq!(remarks.iter().filter(|other| *other == remark).count(), 1, "{remarks:#?}");
+    }
 }
 
 #[test]

@@ -2,10 +2,11 @@
 
 use super::{POINTS_PER_OPERATION, fixed};
 use iotbench_engine::{
-    Afterwards, Bounds, Capacity, Course, Estimate, Limit, Load, Method, Outcome, Payload, Purpose, Quantity, RampPlan,
-    SearchPlan, Step, StepFigures, StorageProbe, StorageProbing, Visibility,
+    Afterwards, Bounds, Capacity, Course, Estimate, Limit, Load, Method, Outcome, Payload, ProbeTime, Purpose,
+    Quantity, RampPlan, SearchPlan, Step, StepFigures, StorageProbe, StorageProbing, Visibility,
 };
 use iotbench_recorder::LoadCounts;
+use std::time::Duration;
 
 /// A ramp of a mixed load whose writes were run alone too.
 pub fn mixed() -> Outcome {
@@ -98,9 +99,10 @@ pub fn ramp() -> Outcome {
     Outcome { capacity: Some(capacity), storage_probing, ..outcome }
 }
 
-/// A probe of 200 appends with this median, in nanoseconds.
+/// A probe of 200 appends with this median, in nanoseconds, beside work that takes 500 µs.
 fn storage(median_ns: u64) -> StorageProbe {
-    StorageProbe::new((1..=200).map(|place| median_ns + 500 * place - 50_000).collect())
+    let piece = ProbeTime { took: Duration::from_micros(500), waited: Duration::ZERO };
+    StorageProbe::new((1..=200).map(|place| median_ns + 500 * place - 50_000).collect()).beside(&[piece; 20])
 }
 
 /// The same search, on storage that was slower from its seventh trial on: that one was run again, and the eighth three times.

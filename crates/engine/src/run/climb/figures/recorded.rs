@@ -17,7 +17,7 @@ const S: u64 = 1_000_000_000;
 /// Users that take 1 s for an operation and think for 1 s, and start at the beginning of a step of 10 s.
 const USERS: u32 = 9;
 
-fn planned() -> Planned {
+pub(super) fn planned() -> Planned {
     let text = "name = \"t\"\nsummary = \"t\"\n[dataset]\nname = \"pmu\"\n[[groups]]\nname = \"g\"\n\
                 load = { model = \"closed\", users = 9, think_time = \"1s\" }\n\
                 operations = [{ kind = \"write\", datapoints = 1 }]\n\

@@ -1,26 +1,32 @@
-//! The search against servers whose capacity is known, in virtual time: schedule, queue, verdict and search are the real ones,
-//! only the clock is not.
+//! Searches against servers whose capacity is known, in virtual time: schedule, counting, figures, verdict and search are the
+//! program's own. The server and the clock are not: each operation is answered when a queue's rule says.
 
-use super::{CapacitySearch, SearchPlan, TrialReport};
+use super::{Counted, recorded::planned};
 use crate::{
-    margin::margin,
-    plan::StopPlan,
+    outcome::StepFigures,
+    plan::{Plan, StopPlan},
     profile::Arrival,
-    ramp::{Bounds, Decision},
+    ramp::{Afterwards, Bounds, Course, Decision, Purpose, Quantity, RampPlan, RampPolicy, Step},
     schedule::Schedule,
-    trial::{Backlog, Failure, Limit, SecondOfQueue, Trial},
+    search::SearchPlan,
+    slice::Slice,
+    totals::Totals,
+    trial::Limit,
 };
 use iotbench_oracle_server::{
     ServiceTime,
     analytic::{mm1_arrivals_within_per_s, mm1_quantile_s},
 };
-use iotbench_recorder::{Bounded, LatencyHistogram, LoadCounts};
-use std::time::Duration;
+use iotbench_recorder::{OperationKind, Outcome, Payload, Recorder, Requests, Timing};
+use std::{sync::Arc, time::Duration};
 
 const SECOND_NS: u64 = 1_000_000_000;
 const CAPACITY_PER_S: f64 = 400.0;
 const SERVICE: Duration = Duration::from_micros(2_500);
-const SEARCHES: u64 = 200;
+/// Each counts a million operations, one by one.
+const SEARCHES: u64 = 20;
+/// Of one load.
+const TRIALS: u64 = 200;
 const NO_LIMIT: StopPlan =
     StopPlan { mean_response_ns: None, quantile_response: None, errors: 0.0, timeouts: 0.0, max_loss: None };
 const MEAN_1_S: StopPlan = StopPlan { mean_response_ns: Some(SECOND_NS), ..NO_LIMIT };
@@ -33,75 +39,69 @@ struct Queue {
     trial_s: u64,
 }
 
-/// What was counted of a trial.
-struct Counted {
-    load: LoadCounts,
-    response: LatencyHistogram,
-    mean_response_ns: f64,
-    seconds: Vec<SecondOfQueue>,
+/// What is meant by a search that has this limit.
+struct Meant {
+    plan: Plan,
+    ramp: RampPlan,
+}
+
+impl Meant {
+    fn new(search: SearchPlan, stop: &StopPlan, trial_s: u64) -> Self {
+        let (quantity, course) = (Quantity::OperationsPerSecond, Course::Search(search));
+        let ramp = RampPlan { quantity, step_ns: trial_s * SECOND_NS, course, afterwards: Afterwards::default() };
+        Self { plan: Plan { stop: *stop, ..planned().plan }, ramp }
+    }
 }
 
 impl Queue {
     const CONSTANT: Self = Self { arrival: Arrival::Constant, service: ServiceTime::Constant(SERVICE), trial_s: 60 };
 
-    /// The requests of a trial by the rule of Lindley: each begins when it arrives, or when the one before it ends.
-    fn run(self, rate: f64, seed: u64) -> Counted {
-        let end_ns = self.trial_s * SECOND_NS;
-        let mut seconds = vec![SecondOfQueue::default(); usize::try_from(self.trial_s).unwrap()];
-        let (mut response, mut load) = (LatencyHistogram::new(), LoadCounts::default());
-        let mut free_ns = 0_u64;
-        for start in Schedule::new(self.arrival, rate, seed).take_while(|start| start.at_ns < end_ns) {
-            load.offered += 1;
-            seconds[usize::try_from(start.at_ns / SECOND_NS).unwrap()].offered += 1;
-            free_ns = free_ns.max(start.at_ns) + self.service.of_request_ns(start.number ^ seed.rotate_left(40));
-            if let Some(second) = seconds.get_mut(usize::try_from(free_ns / SECOND_NS).unwrap()) {
-                second.ended += 1;
+    /// A trial's operations by the rule of Lindley: each begins when it arrives, or when the one before it ends. They are told
+    /// to the recorder as a load loop tells them.
+    fn trial(self, load: u32, seed: u64, meant: &Meant) -> StepFigures {
+        let (end_ns, generation) = (self.trial_s * SECOND_NS, 1);
+        let kinds: Arc<[_]> = [OperationKind { name: "g".into(), requests: Requests::One }].into();
+        let (mut recorder, mut totals) = (Recorder::new(Arc::clone(&kinds)), Totals::new(kinds));
+        let (mut free_ns, mut handed_over_ns) = (0_u64, SECOND_NS);
+        for start in Schedule::new(self.arrival, load.into(), seed).take_while(|start| start.at_ns < end_ns) {
+            if start.at_ns >= handed_over_ns {
+                totals.add(Slice { generation, windows: recorder.take_windows(start.at_ns), ..Slice::default() });
+                totals.take_seconds(start.at_ns / SECOND_NS);
+                handed_over_ns += SECOND_NS;
             }
-            load.ok += 1;
-            response.record(free_ns - start.at_ns);
+            free_ns = free_ns.max(start.at_ns) + self.service.of_request_ns(start.number ^ seed.rotate_left(40));
+            recorder.offer(0, start.at_ns, 1);
+            recorder.start(0, start.at_ns, start.at_ns, 1);
+            let timing = Timing::new(start.at_ns, start.at_ns, free_ns).unwrap();
+            recorder.complete(0, Outcome::Ok, &timing, &Payload::undivided(Outcome::Ok, 1, 1, 0));
         }
-        load.started = load.ok;
-        let mean_response_ns = response.sum_ns() as f64 / load.offered as f64;
-        Counted { load, mean_response_ns, response, seconds }
-    }
-
-    fn failure(self, rate: f64, seed: u64, stop: &StopPlan) -> Option<Failure> {
-        self.trial(rate, seed, stop).failure(stop)
-    }
-
-    fn report(self, rate: f64, seed: u64, stop: &StopPlan) -> TrialReport {
-        let trial = self.trial(rate, seed, stop);
-        let limit = trial.failure(stop).map(|failure| failure.limit);
-        TrialReport { verdict: Limit::verdict(limit), margin: margin(&trial, limit, stop, None) }
-    }
-
-    fn trial(self, rate: f64, seed: u64, stop: &StopPlan) -> Trial {
-        let Counted { load, response, mean_response_ns, seconds } = self.run(rate, seed);
-        Trial {
-            load,
-            lost: [0, 0],
-            mean_response_ns: Some(mean_response_ns),
-            response: Bounded::from(&response),
-            undelayed: Bounded::from(&response),
-            embedded: false,
-            backlog: Backlog::of(&seconds, stop.settling_s()),
-            littles_ratio: None,
+        totals.add(Slice { generation, windows: recorder.finish(), ..Slice::default() });
+        let measured = totals.measured(generation, 0, end_ns).unwrap();
+        let followed_ns = free_ns.saturating_sub(end_ns);
+        let counted = Counted {
+            step: Step { load, purpose: Purpose::Grow },
+            due: totals.due(generation),
+            followed_ns,
+            waited_ns: followed_ns,
+            user_times: [0, generation].map(|number| totals.user_time(number)),
             late: 0,
-            visibility: None,
-            client: None,
-            pacing: None,
-        }
+            is_visibility_missing: false,
+            embedded: false,
+            clients: Vec::new(),
+        };
+        counted.figures(&meant.ramp, &meant.plan, &measured)
     }
 
     /// A search of this number: each has other arrivals and service times in each trial, and begins elsewhere.
     fn search(self, plan: SearchPlan, number: u64, stop: &StopPlan) -> (Bounds, u64) {
         let first = plan.first + u32::try_from(number % 37).unwrap();
-        let mut search = CapacitySearch::new(SearchPlan { first, ..plan });
+        let meant = Meant::new(SearchPlan { first, ..plan }, stop, self.trial_s);
+        let mut policy = RampPolicy::new(&meant.ramp);
         let mut trials = 0;
         loop {
             trials += 1;
-            let report = self.report(f64::from(search.step().load), number << 20 | trials << 8, stop);
-            if let Decision::Done(bounds) = search.decide(report) {
+            let figures = self.trial(policy.step().load, number << 20 | trials << 8, &meant);
+            if let Decision::Done(bounds) = policy.decide(figures.report()) {
                 return (bounds, trials);
             }
         }
@@ -177,15 +177,17 @@ fn with_poisson_arrivals_its_capacity_is_the_same_but_for_chance() {
 /// 102 % of the capacity for a minute: the limit on the mean is not reached, and the queue grows all the while.
 #[test]
 fn an_overload_of_two_percent_is_not_sustained_although_its_mean_stays_below_the_limit() {
-    let queue = Queue::CONSTANT;
-    let counted = queue.run(408.0, 0);
-    assert!((counted.mean_response_ns / 0.6e9 - 1.0).abs() < 0.02, "(λ/C − 1) T/2: {}", counted.mean_response_ns);
-    assert_eq!(queue.failure(408.0, 0, &MEAN_1_S).map(|f| f.limit), Some(Limit::Backlog));
-    assert_eq!(queue.failure(392.0, 0, &MEAN_1_S), None, "98 % of it are sustained");
+    let (queue, meant) = (Queue::CONSTANT, Meant::new(PLAN, &MEAN_1_S, 60));
+    let overload = queue.trial(408, 0, &meant);
+    let mean_ns = overload.mean_response_ns.unwrap();
+    assert!((mean_ns / 0.6e9 - 1.0).abs() < 0.02, "(λ/C − 1) T/2: {mean_ns}");
+    assert_eq!((overload.passed, overload.limit), (false, Some(Limit::Backlog)));
+    let sustained = queue.trial(392, 0, &meant);
+    assert_eq!((sustained.passed, sustained.failure), (true, None), "98 % of it are sustained");
     let poisson = Queue { arrival: Arrival::Poisson, ..queue };
-    let fails = |rate: f64| (0..SEARCHES).filter(|&seed| poisson.failure(rate, seed, &MEAN_1_S).is_some()).count();
-    assert_eq!(fails(408.0), 200, "of 200 trials");
-    assert!(fails(388.0) <= 10, "of 200 trials at 97 % of the capacity {}", fails(388.0));
+    let fails = |load: u32| (0..TRIALS).filter(|&seed| !poisson.trial(load, seed, &meant).passed).count();
+    assert_eq!(fails(408), 200, "of 200 trials");
+    assert!(fails(388) <= 10, "of 200 trials at 97 % of the capacity {}", fails(388));
 }
 
 /// M/M/1: the p99 of the response is ln 100 / (400 − λ), which is 100 ms at 353.9 a second.
