@@ -6,7 +6,9 @@
 //! | what is ours, and what may be replaced or dropped? | [`ownership`] | |
 //! | how does work go on that waits for what becomes visible later? | [`looks`] | |
 //! | how is a marker written and read? | [`marker`] | |
+//! | what does a query ask of a database? | [`ask`] | |
 //! | how do rows become an answer in bounded chunks? | [`answer`] | |
+//! | how do rows that are no datapoint each become one? | [`assemble`] | |
 //! | how is a cell of a JSON answer a value of the schema? | [`cell`] | |
 //! | which times does a range hold, which second has a time? | [`span`], [`second`] | |
 //! | what are the figures of values that come one after the other? | [`series`] | |
@@ -22,6 +24,8 @@
 //! - It never holds what a server sends without a limit.
 
 pub mod answer;
+pub mod ask;
+pub mod assemble;
 pub mod cell;
 pub mod handshake;
 #[cfg(feature = "http")]

@@ -44,18 +44,31 @@ pub fn refuse(batch: &Batch, table: &TableSpec) -> Result<(), Error> {
 /// # Errors
 /// [`Cause::Client`] for a signal that the table does not have, and for none at all.
 pub fn refuse_unknown_signals(query: &Query, table: &TableSpec) -> Result<(), Error> {
-    let asked: &[SignalId] = match query {
-        Query::Range { signals, .. } | Query::Aggregates { signals, .. } => signals,
+    match signals_of(query) {
+        Some([]) => Err(Error::new(Cause::Client, "a query names at least one signal")),
+        _ => refuse_signals_beyond(query, table.schema.width()),
+    }
+}
+
+/// Checks that a query names no signal beyond the first so many; it may name none.
+///
+/// # Errors
+/// [`Cause::Client`] for a signal that the table does not have.
+pub fn refuse_signals_beyond(query: &Query, width: usize) -> Result<(), Error> {
+    match signals_of(query).unwrap_or_default().iter().find(|&&signal| usize::from(signal) >= width) {
+        Some(signal) => Err(Error::new(Cause::Client, format!("signal {signal} is none of the table's {width}"))),
+        None => Ok(()),
+    }
+}
+
+/// The signals that a query names; `None` where it is about all of them.
+fn signals_of(query: &Query) -> Option<&[SignalId]> {
+    match query {
+        Query::Range { signals, .. } | Query::Aggregates { signals, .. } => Some(signals),
         Query::Nearest { signal, .. }
         | Query::Minimum { signal, .. }
         | Query::MaxOfFirst { signal, .. }
-        | Query::NewestVisible { signal, .. } => from_ref(signal),
-        Query::Records { .. } | Query::Newest { .. } | Query::Count | Query::Scan => return Ok(()),
-    };
-    let width = table.schema.width();
-    match asked.iter().find(|&&signal| usize::from(signal) >= width) {
-        _ if asked.is_empty() => Err(Error::new(Cause::Client, "a query names at least one signal")),
-        Some(signal) => Err(Error::new(Cause::Client, format!("signal {signal} is none of the table's {width}"))),
-        None => Ok(()),
+        | Query::NewestVisible { signal, .. } => Some(from_ref(signal)),
+        Query::Records { .. } | Query::Newest { .. } | Query::Count | Query::Scan => None,
     }
 }

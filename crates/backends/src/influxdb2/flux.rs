@@ -2,10 +2,11 @@
 //! the time of each as a whole number in the column `ns`.
 
 use iotbench_backend_kit::{
+    ask::Asked,
     line_protocol::{DEVICE, SIGNAL, VALUE, device_digits},
     span::Span,
 };
-use iotbench_core::{Aggregate, Devices, Layout, Name, Predicate, SignalId, TableSpec};
+use iotbench_core::{Aggregate, Layout, Name, Predicate, SignalId, TableSpec};
 use std::fmt::Write;
 
 /// The column of the time in nanoseconds.
@@ -40,24 +41,15 @@ impl<'a> Flux<'a> {
     pub(crate) fn new(
         bucket: &Name,
         table: &'a TableSpec,
-        devices: &Devices,
+        devices: Asked<'_>,
         signals: &[SignalId],
         span: Span,
     ) -> Option<Self> {
         let mut conditions = vec![format!("r._measurement == {}", quoted(table.name.as_str()))];
-        match devices {
-            Devices::All => {}
-            Devices::Some(list) if !table.has_device_column() => {
-                if !list.contains(&0) {
-                    return None;
-                }
-            }
-            Devices::Some(list) if list.is_empty() => return None,
-            Devices::Some(list) => {
-                let width = device_digits(table);
-                let one_of = list.iter().map(|device| format!("r.{DEVICE} == \"{device:0width$}\""));
-                conditions.push(format!("({})", one_of.collect::<Vec<_>>().join(" or ")));
-            }
+        if let Some(list) = devices.in_table(table)?.list() {
+            let width = device_digits(table);
+            let one_of = list.iter().map(|device| format!("r.{DEVICE} == \"{device:0width$}\""));
+            conditions.push(format!("({})", one_of.collect::<Vec<_>>().join(" or ")));
         }
         if table.layout == Layout::Narrow {
             conditions.push(format!("r._field == {}", quoted(VALUE)));
@@ -85,7 +77,7 @@ impl<'a> Flux<'a> {
     }
 
     /// Rows of time, device and a column a signal, by device and time, or the latest first; at most `limit`.
-    pub(crate) fn points(self, signals: &[SignalId], is_latest_first: bool, limit: Option<u64>) -> String {
+    pub(crate) fn points(self, signals: &[SignalId], is_latest_first: bool, limit: u64) -> String {
         let column = signal_column(self.table);
         let pivot = format!("pivot(rowKey: [\"_time\"], columnKey: [{}], valueColumn: \"_value\")", quoted(column));
         let mut columns = vec![quoted(TIME), quoted("_time")];
@@ -100,9 +92,9 @@ impl<'a> Flux<'a> {
         };
         // In layout narrow the field is one more column of the group, the same for all.
         let all = self.then(&pivot).with_time().then("group()").then(&keep).then(&order);
-        match limit.filter(|&limit| i64::try_from(limit).is_ok()) {
-            Some(limit) => all.then(&format!("limit(n: {limit})")).text,
-            None => all.text,
+        match i64::try_from(limit) {
+            Ok(limit) => all.then(&format!("limit(n: {limit})")).text,
+            Err(_) => all.text,
         }
     }
 
@@ -198,9 +190,9 @@ mod tests {
         let start = "from(bucket: \"iotbench_t\") |> range(start: time(v: 5), stop: time(v: 10)) |> filter(fn: (r) => \
                      r._measurement == \"t\"";
         let ns = "map(fn: (r) => ({r with ns: int(v: r._time)}))";
-        let of = |table, signals: &[SignalId]| Flux::new(&bucket, table, &Devices::All, signals, SPAN).unwrap();
+        let of = |table, signals: &[SignalId]| Flux::new(&bucket, table, Asked::All, signals, SPAN).unwrap();
         assert_eq!(
-            of(&wide, &[0, 1]).points(&[0, 1], false, Some(3)),
+            of(&wide, &[0, 1]).points(&[0, 1], false, 3),
             format!(
                 "{start}) |> pivot(rowKey: [\"_time\"], columnKey: [\"_field\"], valueColumn: \"_value\") |> {ns} |> group() \
                  |> keep(columns: [\"ns\", \"_time\", \"device\", \"a\", \"b\"]) |> sort(columns: [\"device\", \"_time\"]) |> limit(n: 3)"
@@ -230,11 +222,11 @@ mod tests {
     fn devices_are_chosen_by_their_tag() {
         let bucket = Name::new("b").unwrap();
         let wide = table(Layout::Wide, 11);
-        let text = Flux::new(&bucket, &wide, &Devices::Some(vec![3, 10]), &[0, 1], Span::ALL).unwrap().count();
+        let text = Flux::new(&bucket, &wide, Asked::Some(&[3, 10]), &[0, 1], Span::ALL).unwrap().count();
         assert!(text.contains("(r.device == \"03\" or r.device == \"10\")"), "{text}");
         assert!(text.contains("stop: time(v: 9223372036854775807)"), "{text}");
-        assert!(Flux::new(&bucket, &wide, &Devices::Some(vec![]), &[0], Span::ALL).is_none());
-        assert!(Flux::new(&bucket, &table(Layout::Wide, 1), &Devices::Some(vec![1]), &[0], Span::ALL).is_none());
+        assert!(Flux::new(&bucket, &wide, Asked::Some(&[]), &[0], Span::ALL).is_none());
+        assert!(Flux::new(&bucket, &table(Layout::Wide, 1), Asked::One(1), &[0], Span::ALL).is_none());
     }
 
     #[test]

@@ -12,7 +12,8 @@ use super::{
 use async_trait::async_trait;
 use hyper::{StatusCode, Uri, body::Bytes};
 use iotbench_backend_kit::{
-    answer::{Answer, NOTHING, counts_row},
+    answer::{Answer, NOTHING, counts_row, types},
+    ask::{Ask, Order, What},
     http::{
         Connection, Content,
         connection::{given_up, uri},
@@ -20,13 +21,12 @@ use iotbench_backend_kit::{
     },
     line_protocol::DEVICE,
     refuse::refuse_unknown_signals,
-    span::Span,
 };
 use iotbench_core::{
-    Aggregate, ComputedBy, Counts, Devices, Direction, Error, Name, Query, Reader, Reply, ReplyColumn, SignalId, Sink,
-    TableSpec, TimeRange, Value, ValueType,
+    Aggregate, ComputedBy, Counts, Error, Name, Query, Reader, Reply, ReplyColumn, SignalId, Sink, TableSpec, Value,
+    ValueType,
 };
-use std::{collections::BTreeMap, ops::Bound, slice::from_ref, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc};
 
 const JSON: Content = Content { media_type: Some("application/json"), gzip: false };
 
@@ -103,23 +103,9 @@ impl FluxReader {
         Ok(bytes)
     }
 
-    fn type_of(&self, signal: SignalId) -> ValueType {
-        self.table.schema.signals()[usize::from(signal)].value_type
-    }
-
-    async fn points(
-        &mut self,
-        devices: &Devices,
-        signals: &[SignalId],
-        span: Option<Span>,
-        (is_latest_first, limit): (bool, Option<u64>),
-        sink: &mut dyn Sink,
-    ) -> Result<Reply, Error> {
-        let table = Arc::clone(&self.table);
-        let bucket = self.bucket.clone();
-        let flux = span.and_then(|span| Flux::new(&bucket, &table, devices, signals, span));
-        let (Some(flux), false) = (flux, limit == Some(0)) else { return Ok(NOTHING) };
-        let types: Vec<ValueType> = signals.iter().map(|&signal| self.type_of(signal)).collect();
+    async fn points(&mut self, flux: Flux<'_>, ask: &Ask<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        let (table, signals) = (Arc::clone(&self.table), ask.signals);
+        let types = types(&table.schema, signals);
         let names: Vec<&str> = signals.iter().map(|&signal| signal_name(&table, signal)).collect();
         let mut answer = Answer::new(sink, types.iter().copied());
         let take = |row: &Row<'_>| {
@@ -128,46 +114,23 @@ impl FluxReader {
                 columns.try_for_each(|(column, (name, &value_type))| push(column, row.get(name), value_type))
             })
         };
-        let bytes = self.ask(&flux.points(signals, is_latest_first, limit), take).await?;
+        let bytes = self.ask(&flux.points(signals, ask.order == Order::Newest, ask.limit), take).await?;
         answer.finish(bytes, ComputedBy::Server)
     }
 
-    async fn of_one_signal(
-        &mut self,
-        query: &Query,
-        device: u32,
-        signal: SignalId,
-        sink: &mut dyn Sink,
-    ) -> Result<Reply, Error> {
-        let span = match query {
-            Query::Nearest { direction: Direction::FirstAfter(time), .. } => {
-                Span::of(TimeRange { from: Bound::Excluded(*time), to: Bound::Unbounded })
-            }
-            Query::Nearest { direction: Direction::LastBefore(time), .. } => {
-                Span::of(TimeRange { from: Bound::Unbounded, to: Bound::Excluded(*time) })
-            }
-            Query::Minimum { range, .. } => Span::of(*range),
-            Query::MaxOfFirst { limit: 0, .. } => None,
-            Query::MaxOfFirst { from_ns, .. } => Some(Span::from(*from_ns)),
-            _ => Some(Span::ALL),
+    async fn of_one_signal(&mut self, flux: Flux<'_>, ask: &Ask<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        let is_figure = ask.what == What::Greatest;
+        let text = match ask.order {
+            _ if is_figure => flux.max_of_first(ask.limit),
+            Order::Least => flux.minimum(),
+            order => flux.nearest(ask.predicate, order == Order::Before),
         };
-        let (table, bucket, devices) = (Arc::clone(&self.table), self.bucket.clone(), Devices::Some(vec![device]));
-        let flux = span.and_then(|span| Flux::new(&bucket, &table, &devices, from_ref(&signal), span));
-        let Some(flux) = flux else { return Ok(NOTHING) };
-        let text = match *query {
-            Query::Nearest { predicate, direction, .. } => {
-                flux.nearest(Some(predicate), matches!(direction, Direction::LastBefore(_)))
-            }
-            Query::Minimum { .. } => flux.minimum(),
-            Query::MaxOfFirst { limit, .. } => flux.max_of_first(limit),
-            _ => flux.nearest(None, true),
-        };
-        let is_figure = matches!(query, Query::MaxOfFirst { .. });
-        let value_type = if is_figure { ValueType::F64 } else { self.type_of(signal) };
+        let of_signal = self.table.schema.signals()[usize::from(ask.signal())].value_type;
+        let value_type = if is_figure { ValueType::F64 } else { of_signal };
         let mut answer = Answer::new(sink, [value_type]);
         let take = |row: &Row<'_>| {
             let time = if is_figure { 0 } else { time_of(row)? };
-            answer.row(device, time, |columns| push(&mut columns[0], row.get(ONE_VALUE), value_type))
+            answer.row(ask.device(), time, |columns| push(&mut columns[0], row.get(ONE_VALUE), value_type))
         };
         let bytes = self.ask(&text, take).await?;
         answer.finish(bytes, ComputedBy::Server)
@@ -176,14 +139,12 @@ impl FluxReader {
     /// A row a device and aggregate: one question an aggregate.
     async fn figures(
         &mut self,
-        devices: &Devices,
-        (signals, aggregates): (&[SignalId], &[Aggregate]),
-        span: Option<Span>,
+        flux: Flux<'_>,
+        signals: &[SignalId],
+        aggregates: &[Aggregate],
         sink: &mut dyn Sink,
     ) -> Result<Reply, Error> {
-        let (table, bucket, width) = (Arc::clone(&self.table), self.bucket.clone(), signals.len());
-        let flux = span.and_then(|span| Flux::new(&bucket, &table, devices, signals, span));
-        let Some(flux) = flux else { return Ok(NOTHING) };
+        let (table, width) = (Arc::clone(&self.table), signals.len());
         let mut of_device: BTreeMap<u32, Vec<Option<f64>>> = BTreeMap::new();
         let mut bytes = 0;
         for (number, &aggregate) in aggregates.iter().enumerate() {
@@ -211,9 +172,7 @@ impl FluxReader {
     }
 
     /// A device has as many datapoints as its fullest signal has values.
-    async fn count(&mut self, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        let (table, bucket, signals) = (Arc::clone(&self.table), self.bucket.clone(), self.all_signals.clone());
-        let Some(flux) = Flux::new(&bucket, &table, &Devices::All, &signals, Span::ALL) else { return Ok(NOTHING) };
+    async fn count(&mut self, flux: Flux<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
         let (mut points_of, mut values) = (BTreeMap::<u32, u64>::new(), 0);
         let take = |row: &Row<'_>| {
             let count: u64 = row.get(ONE_VALUE).map_or(Ok(0), parsed)?;
@@ -256,33 +215,16 @@ fn push(column: &mut ReplyColumn, field: Option<&str>, value_type: ValueType) ->
 impl Reader for FluxReader {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
         refuse_unknown_signals(query, &self.table)?;
-        match query {
-            Query::Range { devices, signals, range } => {
-                self.points(devices, signals, Span::of(*range), (false, None), sink).await
-            }
-            Query::Scan => {
-                let signals = self.all_signals.clone();
-                self.points(&Devices::All, &signals, Some(Span::ALL), (false, None), sink).await
-            }
-            Query::Records { device, from_ns, limit } => {
-                let (signals, devices) = (self.all_signals.clone(), Devices::Some(vec![*device]));
-                self.points(&devices, &signals, Some(Span::from(*from_ns)), (false, Some(*limit)), sink).await
-            }
-            Query::Newest { devices, limit } => {
-                let signals = self.all_signals.clone();
-                self.points(devices, &signals, Some(Span::ALL), (true, Some(*limit)), sink).await
-            }
-            Query::Nearest { device, signal, .. }
-            | Query::Minimum { device, signal, .. }
-            | Query::MaxOfFirst { device, signal, .. }
-            | Query::NewestVisible { device, signal } => self.of_one_signal(query, *device, *signal, sink).await,
-            Query::Aggregates { devices, signals, aggregates, range } => {
-                if aggregates.is_empty() {
-                    return Ok(NOTHING);
-                }
-                self.figures(devices, (signals, aggregates), Span::of(*range), sink).await
-            }
-            Query::Count => self.count(sink).await,
+        let (table, bucket, all) = (Arc::clone(&self.table), self.bucket.clone(), self.all_signals.clone());
+        let ask = Ask::of(query, &all).filter(|ask| ask.limit > 0 && ask.what != What::Figures(&[]));
+        let Some(ask) = ask else { return Ok(NOTHING) };
+        let flux = Flux::new(&bucket, &table, ask.devices, ask.signals, ask.span);
+        let Some(flux) = flux else { return Ok(NOTHING) };
+        match (ask.what, ask.order) {
+            (What::Count, _) => self.count(flux, sink).await,
+            (What::Figures(aggregates), _) => self.figures(flux, ask.signals, aggregates, sink).await,
+            (What::Datapoints, Order::Stretch | Order::Oldest | Order::Newest) => self.points(flux, &ask, sink).await,
+            _ => self.of_one_signal(flux, &ask, sink).await,
         }
     }
 }

@@ -2,10 +2,11 @@
 
 use super::config::Partition;
 use iotbench_backend_kit::{
+    ask::{Asked, Order},
     line_protocol::{DEVICE, SIGNAL, VALUE, device_digits},
     span::Span,
 };
-use iotbench_core::{Aggregate, Devices, Layout, Predicate, SignalId, TableSpec, ValueType};
+use iotbench_core::{Aggregate, Layout, Predicate, SignalId, TableSpec, ValueType};
 
 /// The column of the time.
 const TIME: &str = "ts";
@@ -59,21 +60,12 @@ pub(crate) struct Select<'a> {
 
 impl<'a> Select<'a> {
     /// `None` where there is nothing that could be asked for.
-    pub(crate) fn new(table: &'a TableSpec, devices: &Devices, span: Span) -> Option<Self> {
+    pub(crate) fn new(table: &'a TableSpec, devices: Asked<'_>, span: Span) -> Option<Self> {
         let mut conditions = Vec::new();
-        match devices {
-            Devices::All => {}
-            Devices::Some(list) if !table.has_device_column() => {
-                if !list.contains(&0) {
-                    return None;
-                }
-            }
-            Devices::Some(list) if list.is_empty() => return None,
-            Devices::Some(list) => {
-                let width = device_digits(table);
-                let list: Vec<_> = list.iter().map(|device| format!("'{device:0width$}'")).collect();
-                conditions.push(format!("{DEVICE} IN ({})", list.join(", ")));
-            }
+        if let Some(list) = devices.in_table(table)?.list() {
+            let width = device_digits(table);
+            let list: Vec<_> = list.iter().map(|device| format!("'{device:0width$}'")).collect();
+            conditions.push(format!("{DEVICE} IN ({})", list.join(", ")));
         }
         if span.last < 0 {
             return None;
@@ -130,7 +122,7 @@ impl<'a> Select<'a> {
     }
 
     /// Rows of time, device and the values of these signals; in layout narrow of time, device, signal and value.
-    pub(crate) fn points(self, signals: &[SignalId], order: Order, limit: Option<u64>) -> String {
+    pub(crate) fn points(self, signals: &[SignalId], order: Order, limit: u64) -> String {
         let select = self.of_signals(signals);
         let columns: Vec<String> = if select.is_narrow() {
             vec![SIGNAL.to_owned(), VALUE.to_owned()]
@@ -139,12 +131,11 @@ impl<'a> Select<'a> {
         };
         let (device, body) = (select.device(), select.body());
         let order = match order {
-            Order::ByDevice if select.table.has_device_column() => format!("{DEVICE}, {TIME}"),
-            Order::ByDevice => TIME.to_owned(),
-            Order::LatestFirst => format!("{TIME} DESC"),
+            Order::Newest => format!("{TIME} DESC"),
+            _ if select.table.has_device_column() => format!("{DEVICE}, {TIME}"),
+            _ => TIME.to_owned(),
         };
-        let limit = limit.filter(|&limit| i64::try_from(limit).is_ok());
-        let limit = limit.map(|limit| format!(" LIMIT {limit}")).unwrap_or_default();
+        let limit = i64::try_from(limit).map_or(String::new(), |limit| format!(" LIMIT {limit}"));
         format!("SELECT {TIME}::long, {device}, {} {body} ORDER BY {order}{limit}", columns.join(", "))
     }
 
@@ -203,15 +194,6 @@ impl<'a> Select<'a> {
         let order = if select.table.has_device_column() { format!(" ORDER BY {DEVICE}") } else { String::new() };
         format!("SELECT {device} d, {signal} s, count() c, {} {}{groups}{order}", figures.join(", "), select.body())
     }
-}
-
-/// In which order datapoints come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Order {
-    /// By device, then time.
-    ByDevice,
-    /// The latest first, of all devices together.
-    LatestFirst,
 }
 
 /// One row: how many datapoints, how many values. In layout narrow a device has as many datapoints as its fullest
@@ -274,28 +256,28 @@ mod tests {
     #[test]
     fn each_layout_has_its_questions() {
         let (wide, narrow) = (table(Layout::Wide, 2), table(Layout::Narrow, 1));
-        let of = |table, devices: &Devices, span| Select::new(table, devices, span).unwrap();
+        let of = |table, devices, span| Select::new(table, devices, span).unwrap();
         let span = Span { first: 5, last: 9 };
-        let one = Devices::Some(vec![1]);
+        let one = Asked::One(1);
         assert_eq!(
-            of(&wide, &one, span).points(&[1], Order::ByDevice, Some(3)),
+            of(&wide, one, span).points(&[1], Order::Stretch, 3),
             "SELECT ts::long, device, \"select\" FROM \"t\" WHERE device IN ('1') AND ts >= 5 AND ts <= 9 ORDER BY device, ts LIMIT 3"
         );
         assert_eq!(
-            of(&narrow, &Devices::All, Span::ALL).points(&[0], Order::LatestFirst, None),
+            of(&narrow, Asked::All, Span::ALL).points(&[0], Order::Newest, u64::MAX),
             "SELECT ts::long, '0', signal, v FROM \"t\" WHERE signal IN ('a') ORDER BY ts DESC"
         );
         assert_eq!(
-            of(&wide, &one, Span::ALL).nearest(0, Some(Predicate::Above(1e300)), true),
+            of(&wide, one, Span::ALL).nearest(0, Some(Predicate::Above(1e300)), true),
             "SELECT ts::long, \"a\" FROM \"t\" WHERE device IN ('1') AND \"a\"::double > 1e300 ORDER BY ts DESC LIMIT 1"
         );
         assert_eq!(
-            of(&narrow, &Devices::All, Span::ALL).figures(&[0, 1], &[Aggregate::Mean]),
+            of(&narrow, Asked::All, Span::ALL).figures(&[0, 1], &[Aggregate::Mean]),
             "SELECT '0' d, signal s, count() c, avg(v::double) FROM \"t\" GROUP BY signal"
         );
-        assert!(Select::new(&narrow, &one, span).is_none());
-        assert!(Select::new(&wide, &Devices::Some(vec![]), span).is_none());
-        assert!(Select::new(&wide, &one, Span { first: -9, last: -1 }).is_none());
+        assert!(Select::new(&narrow, one, span).is_none());
+        assert!(Select::new(&wide, Asked::Some(&[]), span).is_none());
+        assert!(Select::new(&wide, one, Span { first: -9, last: -1 }).is_none());
     }
 
     #[test]

@@ -6,10 +6,12 @@ use super::{
     points::{Figures, Points, Shape, Stretch, Values, cell, out_of_range},
     selection::{Order, Selection, Statement},
 };
-use iotbench_backend_kit::{answer::types, span::Span};
 use iotbench_backend_kit::{
+    answer::types,
+    assemble::Second,
     json::read_second,
     second::{SECOND_NS, join, split},
+    span::Span,
 };
 use iotbench_core::{Cause, Chunk, ComputedBy, Error, ReplyColumn, SignalId};
 use sqlx::mysql::MySqlRow;
@@ -46,18 +48,13 @@ impl Shape for BulkShape {
     }
 
     fn points(&self, selection: &Selection<'_>) -> Box<dyn Points> {
-        let united = Chunk::new(types(&self.place.table.schema, selection.signals));
+        let types = types(&self.place.table.schema, selection.signals);
         Box::new(BulkPoints {
             has_device: self.place.has_device(),
             signals: selection.signals.to_vec(),
-            descending: selection.order == Order::Descending,
-            span: selection.span,
             first_of_next: None,
             at: None,
-            rank: 0,
-            united,
-            order: Vec::new(),
-            next: 0,
+            united: Second::new(types, selection.span, selection.order == Order::Descending),
             is_whole: false,
             bytes: 0,
         })
@@ -83,19 +80,11 @@ impl Shape for BulkShape {
 struct BulkPoints {
     has_device: bool,
     signals: Vec<SignalId>,
-    descending: bool,
-    span: Span,
     /// The first row of the next second, once it has come.
     first_of_next: Option<MySqlRow>,
     /// Device and second of the records united so far.
     at: Option<(u32, i64)>,
-    /// The place of the next record in the order of storing.
-    rank: i64,
-    /// The datapoints of one device and second, record by record.
-    united: Chunk,
-    /// Time, rank of the record, and row of those that are wanted.
-    order: Vec<(i64, i64, usize)>,
-    next: usize,
+    united: Second,
     is_whole: bool,
     bytes: u64,
 }
@@ -110,32 +99,20 @@ impl BulkPoints {
         self.at = Some((device, second));
         let text: &[u8] = cell(row, 1)?;
         self.bytes += 8 + text.len() as u64;
-        let first = self.united.timestamps_ns.len();
-        read_second(text, &self.signals, &mut self.united).map_err(|e| Error::new(Cause::Protocol, e))?;
-        for row in first..self.united.timestamps_ns.len() {
-            let time = join(second, self.united.timestamps_ns[row]).ok_or_else(out_of_range)?;
-            if self.span.contains(time) {
-                self.order.push((time, self.rank, row));
-            }
-        }
-        self.rank += if self.descending { -1 } else { 1 };
-        Ok(())
+        let read =
+            |united: &mut Chunk| read_second(text, &self.signals, united).map_err(|e| Error::new(Cause::Protocol, e));
+        self.united.record(read, |nanosecond| join(second, nanosecond).ok_or_else(out_of_range))
     }
 
     fn whole(&mut self) {
         self.is_whole = true;
-        self.next = 0;
-        self.order.sort_unstable();
-        if self.descending {
-            self.order.reverse();
-        }
+        self.united.put_in_order();
     }
 
     /// Begins the next second with its first row.
     fn begin_next(&mut self) -> Result<(), Error> {
         self.united.clear();
-        self.order.clear();
-        (self.rank, self.is_whole, self.at) = (0, false, None);
+        (self.is_whole, self.at) = (false, None);
         match self.first_of_next.take() {
             Some(row) => self.unite(&row),
             None => Ok(()),
@@ -162,8 +139,7 @@ impl Points for BulkPoints {
     }
 
     fn next(&mut self) -> Option<(u32, i64)> {
-        let &(time, ..) = self.order.get(self.next).filter(|_| self.is_whole)?;
-        self.next += 1;
+        let time = if self.is_whole { self.united.next_time()? } else { return None };
         self.at.map(|(device, _)| (device, time))
     }
 
@@ -183,7 +159,6 @@ impl Points for BulkPoints {
 
 impl Values for BulkPoints {
     fn values(&mut self, columns: &mut [ReplyColumn]) -> Result<(), Error> {
-        let row = self.order[self.next - 1].2;
-        columns.iter_mut().zip(&self.united.columns).try_for_each(|(to, from)| to.push(from.get(row)))
+        self.united.values(columns)
     }
 }

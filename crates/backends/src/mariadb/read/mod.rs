@@ -21,11 +21,12 @@ use async_trait::async_trait;
 use bulk::BulkShape;
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING_BY_CLIENT, counts_row, types},
+    refuse::refuse_signals_beyond,
     span::Span,
 };
 use iotbench_core::{
-    Cause, Chunk, ComputedBy, Counts, Devices, Direction, Error, Layout, Predicate, Query, Reader, Reply, SignalId,
-    Sink, TableSpec, Value,
+    Chunk, ComputedBy, Counts, Devices, Direction, Error, Layout, Predicate, Query, Reader, Reply, SignalId, Sink,
+    TableSpec, Value,
 };
 use narrow::NarrowShape;
 use pager::Pager;
@@ -86,7 +87,7 @@ impl MariaDbReader {
     }
 
     async fn answer(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        self.refuse_unknown_signals(query)?;
+        refuse_signals_beyond(query, self.place.table.schema.width())?;
         let all_signals = Arc::clone(&self.all_signals);
         match query {
             Query::Range { devices, signals, range } => match Span::of(*range) {
@@ -114,22 +115,6 @@ impl MariaDbReader {
                 None => Ok(NOTHING_BY_CLIENT),
             },
             Query::Count => self.count_row(sink).await,
-        }
-    }
-
-    fn refuse_unknown_signals(&self, query: &Query) -> Result<(), Error> {
-        let asked: &[SignalId] = match query {
-            Query::Range { signals, .. } | Query::Aggregates { signals, .. } => signals,
-            Query::Nearest { signal, .. }
-            | Query::Minimum { signal, .. }
-            | Query::MaxOfFirst { signal, .. }
-            | Query::NewestVisible { signal, .. } => from_ref(signal),
-            Query::Records { .. } | Query::Newest { .. } | Query::Count | Query::Scan => &[],
-        };
-        let width = self.place.table.schema.width();
-        match asked.iter().find(|&&signal| usize::from(signal) >= width) {
-            Some(signal) => Err(Error::new(Cause::Client, format!("signal {signal} is none of the table's {width}"))),
-            None => Ok(()),
         }
     }
 

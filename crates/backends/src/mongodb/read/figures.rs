@@ -3,9 +3,8 @@
 use super::{
     decode::{device, element, number},
     shape::Shape,
-    wanted::Asked,
 };
-use iotbench_backend_kit::{answer::Answer, span::Span};
+use iotbench_backend_kit::{answer::Answer, ask::Asked, span::Span};
 use iotbench_core::{Aggregate, Cause, Error, Layout, SignalId, Value};
 use mongodb::bson::{Bson, Document, RawBsonRef, RawDocument, doc};
 

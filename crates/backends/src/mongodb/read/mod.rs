@@ -7,8 +7,8 @@ mod figures;
 #[cfg(test)]
 mod plans;
 mod points;
+mod seconds;
 mod shape;
-mod wanted;
 
 use super::{error::classify, layout::Table};
 use async_trait::async_trait;
@@ -19,7 +19,8 @@ use figures::{FigureRows, Figures};
 use futures_util::TryStreamExt;
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING_BY_CLIENT, counts_row},
-    span::Span,
+    ask::{Ask, What},
+    refuse::refuse_signals_beyond,
 };
 use iotbench_core::{Cause, ComputedBy, Counts, Error, Layout, Query, Reader, Reply, SignalId, Sink, Value, ValueType};
 use mongodb::{
@@ -27,9 +28,9 @@ use mongodb::{
     bson::{Document, RawDocument},
 };
 use points::{NarrowPoints, Points, RowPoints};
+use seconds::within_second;
 use shape::Shape;
-use std::{slice::from_ref, sync::Arc};
-use wanted::Wanted;
+use std::sync::Arc;
 
 /// A connection that answers queries.
 pub(crate) struct MongoReader {
@@ -45,60 +46,34 @@ impl MongoReader {
     }
 
     async fn answer(&self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        self.refuse_unknown_signals(query)?;
+        refuse_signals_beyond(query, self.all_signals.len())?;
         let all = Arc::clone(&self.all_signals);
-        match query {
-            Query::MaxOfFirst { device, signal, from_ns, limit } => {
-                let wanted = Wanted::first(*device, from_ref(signal), *from_ns, *limit);
-                self.max_of(wanted, *signal, sink).await
-            }
-            Query::Aggregates { devices, signals, aggregates, range } => {
-                match (self.shape.asked(devices), Span::of(*range)) {
-                    (Some(devices), Some(span)) => {
-                        self.figures(&Figures { devices, signals, aggregates, span }, sink).await
-                    }
-                    _ => Ok(NOTHING_BY_CLIENT),
-                }
-            }
-            Query::Count => self.count_row(sink).await,
-            _ => match Wanted::of(query, &all) {
-                Some(wanted) => self.datapoints(wanted, sink).await,
-                None => Ok(NOTHING_BY_CLIENT),
-            },
+        let asks = |ask: &Ask<'_>| ask.limit > 0 && !self.shape.has_none_of(ask.devices);
+        let Some(ask) = Ask::of(query, &all).filter(asks) else { return Ok(NOTHING_BY_CLIENT) };
+        let Ask { devices, signals, span, .. } = ask;
+        match ask.what {
+            What::Datapoints => self.datapoints(ask, sink).await,
+            What::Greatest => self.greatest(ask, sink).await,
+            What::Figures(aggregates) => self.figures(&Figures { devices, signals, aggregates, span }, sink).await,
+            What::Count => self.count_row(sink).await,
         }
     }
 
-    fn refuse_unknown_signals(&self, query: &Query) -> Result<(), Error> {
-        let asked: &[SignalId] = match query {
-            Query::Range { signals, .. } | Query::Aggregates { signals, .. } => signals,
-            Query::Nearest { signal, .. }
-            | Query::Minimum { signal, .. }
-            | Query::MaxOfFirst { signal, .. }
-            | Query::NewestVisible { signal, .. } => from_ref(signal),
-            Query::Records { .. } | Query::Newest { .. } | Query::Count | Query::Scan => &[],
-        };
-        let width = self.all_signals.len();
-        match asked.iter().find(|&&signal| usize::from(signal) >= width) {
-            Some(signal) => Err(Error::new(Cause::Client, format!("signal {signal} is none of the table's {width}"))),
-            None => Ok(()),
-        }
-    }
-
-    async fn datapoints(&self, wanted: Wanted<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        let Some(wanted) = self.bounded(wanted).await? else { return Ok(NOTHING_BY_CLIENT) };
-        let types = wanted.signals.iter().map(|&signal| self.shape.value_type(signal));
+    async fn datapoints(&self, ask: Ask<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        let Some(ask) = self.bounded(ask).await? else { return Ok(NOTHING_BY_CLIENT) };
+        let types = ask.signals.iter().map(|&signal| self.shape.value_type(signal));
         let mut answer = Answer::new(sink, types);
-        let is_united_here = self.shape.layout() == Layout::Bulk && wanted.is_whole_stretch();
+        let is_united_here = self.shape.layout() == Layout::Bulk && Shape::is_whole_stretch(&ask);
         let (stages, mut points): (_, Box<dyn Points>) = match self.shape.layout() {
             Layout::Bulk if is_united_here => {
-                let points = BulkPoints::new(&self.shape, wanted.signals, wanted.span);
-                (self.shape.records(&wanted), Box::new(points))
+                let points = BulkPoints::new(&self.shape, ask.signals, ask.span);
+                (self.shape.records(&ask), Box::new(points))
             }
             Layout::Narrow => {
-                let points = NarrowPoints::new(&self.shape, wanted.signals, wanted.limit);
-                (self.shape.datapoints(&wanted), Box::new(points))
+                let points = NarrowPoints::new(&self.shape, ask.signals, ask.limit);
+                (self.shape.datapoints(&ask), Box::new(points))
             }
-            _ => (self.shape.datapoints(&wanted), Box::new(RowPoints::new(&self.shape, wanted.signals))),
+            _ => (self.shape.datapoints(&ask), Box::new(RowPoints::new(&self.shape, ask.signals))),
         };
         let bytes = self.each(stages, |document| points.take(document, &mut answer)).await?;
         points.finish(&mut answer)?;
@@ -106,19 +81,16 @@ impl MongoReader {
     }
 
     /// The same with its stretch of time cut to what must be looked at: of records of many datapoints, those that hold the
-    /// first or last so many that are wanted. `None`: there are none.
-    async fn bounded<'a>(&self, wanted: Wanted<'a>) -> Result<Option<Wanted<'a>>, Error> {
-        if self.shape.has_none(&wanted) {
-            return Ok(None);
-        }
-        let Some(stages) = self.shape.bound(&wanted) else { return Ok(Some(wanted)) };
+    /// first or last so many that are ask. `None`: there are none.
+    async fn bounded<'a>(&self, ask: Ask<'a>) -> Result<Option<Ask<'a>>, Error> {
+        let Some(stages) = self.shape.bound(&ask) else { return Ok(Some(ask)) };
         let mut bound = None;
         self.each(stages, |document| {
             bound = Some(document.get_datetime("bound").map_err(|e| Error::new(Cause::Protocol, e))?);
             Ok(())
         })
         .await?;
-        Ok(bound.map(|second| wanted.within_second(second.timestamp_millis().div_euclid(1000))))
+        Ok(bound.map(|second| within_second(ask, second.timestamp_millis().div_euclid(1000))))
     }
 
     /// Runs a pipeline and gives each document of its answer; the bytes of the answer are returned.
@@ -141,14 +113,12 @@ impl MongoReader {
         Ok(bytes)
     }
 
-    async fn max_of(&self, wanted: Option<Wanted<'_>>, signal: SignalId, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        let Some(wanted) = wanted else { return Ok(NOTHING_BY_CLIENT) };
-        let device = wanted.device();
-        let Some(wanted) = self.bounded(wanted).await? else { return Ok(NOTHING_BY_CLIENT) };
+    async fn greatest(&self, ask: Ask<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        let Some(ask) = self.bounded(ask).await? else { return Ok(NOTHING_BY_CLIENT) };
         let mut answer = Answer::new(sink, [ValueType::F64]);
         let bytes = self
-            .each(self.shape.greatest(&wanted, signal), |document| match number(document, "greatest")? {
-                Some(greatest) => answer.row(device, 0, |columns| columns[0].push(Some(Value::F64(greatest)))),
+            .each(self.shape.greatest(&ask), |document| match number(document, "greatest")? {
+                Some(greatest) => answer.row(ask.device(), 0, |columns| columns[0].push(Some(Value::F64(greatest)))),
                 None => Ok(()),
             })
             .await?;

@@ -27,11 +27,11 @@ fn url() -> Option<Url> {
 
 /// What is run for a query; of two pipelines the one that looks for the bound.
 fn stages(shape: &Shape, query: &Query) -> Vec<Document> {
-    let wanted = Wanted::of(query, &[0, 1]).unwrap();
-    match shape.bound(&wanted) {
+    let ask = Ask::of(query, &[0, 1]).unwrap();
+    match shape.bound(&ask) {
         Some(bound) => bound,
-        None if shape.layout() == Layout::Bulk && wanted.is_whole_stretch() => shape.records(&wanted),
-        None => shape.datapoints(&wanted),
+        None if shape.layout() == Layout::Bulk && Shape::is_whole_stretch(&ask) => shape.records(&ask),
+        None => shape.datapoints(&ask),
     }
 }
 

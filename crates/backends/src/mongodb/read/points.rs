@@ -5,8 +5,8 @@ use super::{
     shape::Shape,
 };
 use crate::mongodb::time::TimeFields;
-use iotbench_backend_kit::answer::Answer;
-use iotbench_core::{Cause, Chunk, Error, SignalId};
+use iotbench_backend_kit::{answer::Answer, assemble::ByValue};
+use iotbench_core::{Cause, Error, SignalId};
 use mongodb::bson::{RawBsonRef, RawDocument};
 
 /// How documents become datapoints.
@@ -69,62 +69,33 @@ impl Points for RowPoints {
     }
 }
 
-/// Documents that are a value each, put together. A number that comes twice begins another datapoint of that time.
+/// Documents that are a value each.
 pub(crate) struct NarrowPoints {
-    signals: Vec<SignalId>,
     time: TimeFields,
-    /// Device and time of the datapoint that is being put together.
-    present: Option<(u32, i64)>,
-    /// Its values: a column a signal, empty where there is none yet.
-    values: Chunk,
-    /// How many datapoints are still wanted.
-    left: u64,
+    values: ByValue,
 }
 
 impl NarrowPoints {
     pub(crate) fn new(shape: &Shape, signals: &[SignalId], limit: u64) -> Self {
-        let values = Chunk::new(signals.iter().map(|&signal| shape.value_type(signal)));
-        Self { signals: signals.to_vec(), time: shape.time(), present: None, values, left: limit }
-    }
-
-    fn push(&mut self, answer: &mut Answer<'_>) -> Result<(), Error> {
-        if let Some((device, time)) = self.present.take()
-            && self.left > 0
-        {
-            self.left -= 1;
-            let values = &self.values.columns;
-            answer.row(device, time, |columns| {
-                columns.iter_mut().zip(values).try_for_each(|(to, from)| to.push(from.get(0)))
-            })?;
-        }
-        self.values.clear();
-        Ok(())
+        Self { time: shape.time(), values: ByValue::new(shape.schema(), signals, limit) }
     }
 }
 
 impl Points for NarrowPoints {
     fn take(&mut self, document: &RawDocument, answer: &mut Answer<'_>) -> Result<(), Error> {
-        let present = (device(document)?, time(self.time, document)?);
+        let at = (device(document)?, time(self.time, document)?);
         let number = match element(document, "number")? {
             Some(RawBsonRef::Int32(number)) => SignalId::try_from(number).ok(),
             _ => None,
         };
-        let place = number.and_then(|number| self.signals.binary_search(&number).ok());
-        let is_repeated = place.is_some_and(|place| self.values.columns[place].get(0).is_some());
-        if self.present.is_some_and(|before| before != present) || is_repeated {
-            self.push(answer)?;
-        }
-        self.present = Some(present);
-        if let Some(column) = place.and_then(|place| self.values.columns.get_mut(place))
-            && let Some(found) = element(document, "measurement")?
-            && let Some(value) = value(found, column.value_type())?
-        {
-            column.push(Some(value))?;
-        }
-        Ok(())
+        let read = |value_type| match element(document, "measurement")? {
+            Some(found) => value(found, value_type),
+            None => Ok(None),
+        };
+        self.values.take(at, number, read, answer)
     }
 
     fn finish(&mut self, answer: &mut Answer<'_>) -> Result<(), Error> {
-        self.push(answer)
+        self.values.finish(answer)
     }
 }

@@ -1,9 +1,12 @@
 //! What pipelines must know of a layout.
 
-use super::wanted::{Asked, Order, Wanted};
+use super::seconds::{is_descending, whole_seconds};
 use crate::mongodb::{layout::Table, time::TimeFields};
-use iotbench_backend_kit::span::Span;
-use iotbench_core::{Devices, Layout, Predicate, SignalId, ValueType};
+use iotbench_backend_kit::{
+    ask::{Ask, Asked, Order},
+    span::Span,
+};
+use iotbench_core::{Layout, Predicate, Schema, SignalId, ValueType};
 use mongodb::bson::{Bson, Document, doc};
 use std::sync::Arc;
 
@@ -34,6 +37,10 @@ impl Shape {
         self.table.spec.has_device_column()
     }
 
+    pub(crate) fn schema(&self) -> &Schema {
+        &self.table.spec.schema
+    }
+
     pub(crate) fn value_type(&self, signal: SignalId) -> ValueType {
         self.table.spec.schema.signals()[usize::from(signal)].value_type
     }
@@ -56,62 +63,55 @@ impl Shape {
         &self.table.spec.schema.signals()[usize::from(signal)].name
     }
 
-    /// The devices that are asked for; `None` where there can be none of them.
-    pub(crate) fn asked<'a>(&self, devices: &'a Devices) -> Option<Asked<'a>> {
-        let asked = Asked::of(devices);
-        (!self.has_none_of(asked)).then_some(asked)
+    /// Whether no document can hold any of these devices.
+    pub(crate) fn has_none_of(&self, devices: Asked<'_>) -> bool {
+        devices.in_table(&self.table.spec).is_none()
     }
 
-    /// Whether it asks for what no document can hold.
-    pub(crate) fn has_none(&self, wanted: &Wanted<'_>) -> bool {
-        self.has_none_of(wanted.devices)
-    }
-
-    fn has_none_of(&self, devices: Asked<'_>) -> bool {
-        match devices {
-            Asked::All => false,
-            Asked::One(device) => !self.has_device() && device != 0,
-            Asked::Some(list) => list.is_empty() || (!self.has_device() && !list.contains(&0)),
-        }
+    /// Whether every datapoint of a stretch of time is wanted, in order.
+    pub(crate) fn is_whole_stretch(ask: &Ask<'_>) -> bool {
+        matches!(ask.order, Order::Stretch | Order::Oldest) && ask.limit == u64::MAX
     }
 
     /// The stages that give the datapoints wanted: a document each, in layout narrow one for each of their values.
-    pub(crate) fn datapoints(&self, wanted: &Wanted<'_>) -> Vec<Document> {
-        let mut stages = self.in_order(wanted);
-        stages.push(doc! { "$project": self.projection(wanted.signals) });
+    pub(crate) fn datapoints(&self, ask: &Ask<'_>) -> Vec<Document> {
+        let mut stages = self.in_order(ask);
+        stages.push(doc! { "$project": self.projection(ask.signals) });
         stages
     }
 
-    /// The one greatest number of a signal among the datapoints wanted.
-    pub(crate) fn greatest(&self, wanted: &Wanted<'_>, signal: SignalId) -> Vec<Document> {
-        let mut stages = self.in_order(wanted);
-        stages.push(doc! { "$group": { "_id": Bson::Null, "greatest": { "$max": self.number(signal) } } });
+    /// The one greatest number of a signal among the datapoints ask.
+    pub(crate) fn greatest(&self, ask: &Ask<'_>) -> Vec<Document> {
+        let mut stages = self.in_order(ask);
+        let greatest = ask.signals.iter().map(|&signal| self.number(signal)).next();
+        stages.push(doc! { "$group": { "_id": Bson::Null, "greatest": { "$max": greatest } } });
         stages
     }
 
-    fn in_order(&self, wanted: &Wanted<'_>) -> Vec<Document> {
-        let mut stages = self.found(wanted);
-        if let Order::ByValue(signal) = wanted.order {
+    fn in_order(&self, ask: &Ask<'_>) -> Vec<Document> {
+        let mut stages = self.found(ask);
+        if let (Order::Least, [signal, ..]) = (ask.order, ask.signals) {
+            let signal = *signal;
             stages.push(doc! { "$set": { KEY: self.number(signal) } });
             // What is missing, or reads as no number, would be the least of all.
             stages.push(doc! { "$match": { KEY: { "$ne": Bson::Null } } });
         }
-        stages.push(doc! { "$sort": self.sort(wanted) });
-        if wanted.limit < u64::MAX {
-            let rows = if self.layout() == Layout::Narrow { wanted.signals.len() as u64 } else { 1 };
-            let limit = i64::try_from(wanted.limit.saturating_mul(rows)).unwrap_or(i64::MAX);
+        stages.push(doc! { "$sort": self.sort(ask) });
+        if ask.limit < u64::MAX {
+            let rows = if self.layout() == Layout::Narrow { ask.signals.len() as u64 } else { 1 };
+            let limit = i64::try_from(ask.limit.saturating_mul(rows)).unwrap_or(i64::MAX);
             stages.push(doc! { "$limit": limit });
         }
         stages
     }
 
     /// Every document of a device and a stretch of time: in layout bulk one for each datapoint.
-    fn found(&self, wanted: &Wanted<'_>) -> Vec<Document> {
-        let mut stages = self.all_of(wanted.devices, wanted.span, wanted.signals);
+    fn found(&self, ask: &Ask<'_>) -> Vec<Document> {
+        let mut stages = self.all_of(ask.devices, ask.span, ask.signals);
         let of_stage = stages.last_mut().and_then(|stage| stage.get_document_mut("$match").ok());
-        if let (Some((signal, predicate)), Some(conditions)) = (wanted.condition, of_stage) {
-            let path = self.path(signal);
-            conditions.extend(self.holds(signal, &path, predicate));
+        if let (Some(predicate), [signal, ..], Some(conditions)) = (ask.predicate, ask.signals, of_stage) {
+            let path = self.path(*signal);
+            conditions.extend(self.holds(*signal, &path, predicate));
         }
         stages
     }
@@ -120,7 +120,7 @@ impl Shape {
     pub(crate) fn all_of(&self, devices: Asked<'_>, span: Span, signals: &[SignalId]) -> Vec<Document> {
         let mut conditions = self.of_devices(devices);
         if self.is_bulk() {
-            conditions.extend(self.table.time().within("", Wanted::whole_seconds(span)));
+            conditions.extend(self.table.time().within("", whole_seconds(span)));
             let unwind = doc! { "path": "$measurements", "includeArrayIndex": PLACE };
             let within = self.time().within("measurements.", span);
             return vec![doc! { "$match": conditions }, doc! { "$unwind": unwind }, doc! { "$match": within }];
@@ -150,17 +150,17 @@ impl Shape {
     }
 
     /// The whole records of layout bulk, with the signals wanted, in the order of device and second.
-    pub(crate) fn records(&self, wanted: &Wanted<'_>) -> Vec<Document> {
-        let mut conditions = self.of_devices(wanted.devices);
-        conditions.extend(self.table.time().within("", Wanted::whole_seconds(wanted.span)));
-        let mut sort = self.by_device(wanted.devices);
+    pub(crate) fn records(&self, ask: &Ask<'_>) -> Vec<Document> {
+        let mut conditions = self.of_devices(ask.devices);
+        conditions.extend(self.table.time().within("", whole_seconds(ask.span)));
+        let mut sort = self.by_device(ask.devices);
         sort.insert("time", 1);
         let mut projection = doc! { "_id": 0, "device": 1, "time": 1 };
-        if wanted.signals.len() == self.width() {
+        if ask.signals.len() == self.width() {
             projection.insert("measurements", 1);
         } else {
             let of_signal = |signal: &SignalId| doc! { "$arrayElemAt": ["$$this.sensors", i32::from(*signal)] };
-            let sensors: Vec<_> = wanted.signals.iter().map(of_signal).collect();
+            let sensors: Vec<_> = ask.signals.iter().map(of_signal).collect();
             let point = doc! { "time": "$$this.time", "ns": "$$this.ns", "sensors": sensors };
             projection.insert("measurements", doc! { "$map": { "input": "$measurements", "in": point } });
         }
@@ -169,27 +169,27 @@ impl Shape {
 
     /// In layout bulk, the stages that tell the last second, in the order wanted, that has to be looked at for the first so
     /// many datapoints: as many records hold at least one each. `None`: all has to be looked at.
-    pub(crate) fn bound(&self, wanted: &Wanted<'_>) -> Option<Vec<Document>> {
-        let (direction, furthest) = match wanted.order {
-            _ if !self.is_bulk() || wanted.limit == u64::MAX => return None,
-            Order::Ascending => (1, "$max"),
-            Order::Descending => (-1, "$min"),
-            Order::ByValue(_) => return None,
+    pub(crate) fn bound(&self, ask: &Ask<'_>) -> Option<Vec<Document>> {
+        let (direction, furthest) = match ask.order {
+            _ if !self.is_bulk() || ask.limit == u64::MAX => return None,
+            Order::Least => return None,
+            order if is_descending(order) => (-1, "$min"),
+            _ => (1, "$max"),
         };
-        let mut of_point = self.time().within("", wanted.span);
-        if let Some((signal, predicate)) = wanted.condition {
+        let mut of_point = self.time().within("", ask.span);
+        if let (Some(predicate), &[signal, ..]) = (ask.predicate, ask.signals) {
             // Text is compared by an expression, which a condition on elements cannot hold.
             if self.value_type(signal) == ValueType::Text {
                 return None;
             }
             of_point.extend(self.holds(signal, &format!("sensors.{signal}"), predicate));
         }
-        let mut conditions = self.of_devices(wanted.devices);
-        conditions.extend(self.table.time().within("", Wanted::whole_seconds(wanted.span)));
+        let mut conditions = self.of_devices(ask.devices);
+        conditions.extend(self.table.time().within("", whole_seconds(ask.span)));
         if !of_point.is_empty() {
             conditions.insert("measurements", doc! { "$elemMatch": of_point });
         }
-        let limit = i64::try_from(wanted.limit).unwrap_or(i64::MAX);
+        let limit = i64::try_from(ask.limit).unwrap_or(i64::MAX);
         Some(vec![
             doc! { "$match": conditions },
             doc! { "$sort": { "time": direction } },
@@ -207,17 +207,18 @@ impl Shape {
         }
     }
 
-    fn sort(&self, wanted: &Wanted<'_>) -> Document {
-        let direction = if wanted.order == Order::Descending { -1 } else { 1 };
-        let mut sort = match wanted.order {
-            Order::Ascending => self.by_device(wanted.devices),
-            Order::Descending => doc! {},
-            Order::ByValue(_) => doc! { KEY: 1 },
+    fn sort(&self, ask: &Ask<'_>) -> Document {
+        let is_descending = is_descending(ask.order);
+        let direction = if is_descending { -1 } else { 1 };
+        let mut sort = match ask.order {
+            Order::Least => doc! { KEY: 1 },
+            _ if is_descending => doc! {},
+            _ => self.by_device(ask.devices),
         };
         sort.extend(self.by_time(direction));
         // The values of a datapoint stand together, also where no index has them in order.
-        if self.layout() == Layout::Narrow && wanted.order == Order::Descending {
-            let of_device = self.by_device(wanted.devices);
+        if self.layout() == Layout::Narrow && is_descending {
+            let of_device = self.by_device(ask.devices);
             if !of_device.is_empty() {
                 sort.extend(of_device);
                 sort.insert("_id", 1);

@@ -4,27 +4,29 @@ use super::{
     points::{Cells, Points},
     shape::Shape,
 };
-use iotbench_backend_kit::{answer::Answer, json::read_second, second::join, span::Span};
+use iotbench_backend_kit::{
+    answer::{Answer, types},
+    assemble::Second,
+    json::read_second,
+    second::join,
+    span::Span,
+};
 use iotbench_core::{Cause, Chunk, Error, SignalId};
 use sqlx::postgres::PgRow;
 
 /// Rows that are a record each, ascending: device, second, text of the document.
 pub(crate) struct BulkPoints {
     signals: Vec<SignalId>,
-    span: Span,
     /// Device and second of the records that are being united.
     present: Option<(u32, i64)>,
-    /// Their datapoints in the order of storing.
-    united: Chunk,
-    /// Time and row of those that are wanted.
-    order: Vec<(i64, usize)>,
+    united: Second,
     bytes: u64,
 }
 
 impl BulkPoints {
     pub(crate) fn new(shape: &Shape, signals: &[SignalId], span: Span) -> Self {
-        let united = Chunk::new(signals.iter().map(|&signal| shape.value_type(signal)));
-        Self { signals: signals.to_vec(), span, present: None, united, order: Vec::new(), bytes: 0 }
+        let united = Second::new(types(&shape.table().spec.schema, signals), span, false);
+        Self { signals: signals.to_vec(), present: None, united, bytes: 0 }
     }
 }
 
@@ -39,31 +41,20 @@ impl Points for BulkPoints {
             self.finish(answer)?;
             self.present = Some((device, second));
         }
-        let first = self.united.timestamps_ns.len();
-        read_second(text, &self.signals, &mut self.united).map_err(|e| Error::new(Cause::Protocol, e))?;
-        for (row, nanosecond) in self.united.timestamps_ns.iter().enumerate().skip(first) {
-            let time = i32::try_from(*nanosecond).ok().and_then(|nanosecond| join(second, nanosecond));
-            let time = time.ok_or_else(|| protocol("a stored time is out of range"))?;
-            if self.span.contains(time) {
-                self.order.push((time, row));
-            }
-        }
+        let read =
+            |united: &mut Chunk| read_second(text, &self.signals, united).map_err(|e| Error::new(Cause::Protocol, e));
+        self.united.record(read, |nanosecond| {
+            let time = i32::try_from(nanosecond).ok().and_then(|nanosecond| join(second, nanosecond));
+            time.ok_or_else(|| protocol("a stored time is out of range"))
+        })?;
         self.bytes += cells.bytes;
         Ok(())
     }
 
     fn finish(&mut self, answer: &mut Answer<'_>) -> Result<(), Error> {
         if let Some((device, _)) = self.present.take() {
-            self.order.sort_unstable();
-            for &(time, row) in &self.order {
-                let united = &self.united.columns;
-                answer.row(device, time, |columns| {
-                    columns.iter_mut().zip(united).try_for_each(|(to, from)| to.push(from.get(row)))
-                })?;
-            }
+            self.united.hand_over(device, answer)?;
         }
-        self.order.clear();
-        self.united.clear();
         Ok(())
     }
 

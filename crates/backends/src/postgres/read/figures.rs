@@ -1,10 +1,7 @@
 //! The SQL of figures over many datapoints.
 
-use super::{
-    shape::{Asked, Shape},
-    statement::Statement,
-};
-use iotbench_backend_kit::span::Span;
+use super::{shape::Shape, statement::Statement};
+use iotbench_backend_kit::{ask::Asked, span::Span};
 use iotbench_core::{Aggregate, Error, Layout, SignalId};
 
 /// What is asked for.

@@ -64,7 +64,8 @@ fn joined(tables: &[String], columns: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::postgres::{layout::tests::table, read::shape::Asked};
+    use crate::postgres::layout::tests::table;
+    use iotbench_backend_kit::ask::Asked;
     use iotbench_backend_kit::span::Span;
     use iotbench_core::{Aggregate, Layout, ValueType};
     use std::sync::Arc;

@@ -19,15 +19,15 @@ use figures::Figures;
 use futures_util::TryStreamExt;
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING_BY_CLIENT, counts_row},
-    span::Span,
+    ask::{Ask, Order, What},
+    refuse::refuse_signals_beyond,
 };
-use iotbench_core::{Cause, ComputedBy, Counts, Error, Layout, Query, Reader, Reply, SignalId, Sink, Value, ValueType};
+use iotbench_core::{ComputedBy, Counts, Error, Layout, Query, Reader, Reply, SignalId, Sink, Value, ValueType};
 use points::{Cells, NarrowPoints, Points, RowPoints};
-use select::Wanted;
-use shape::{Asked, Shape};
+use shape::Shape;
 use sqlx::{PgConnection, Row};
 use statement::Statement;
-use std::{slice::from_ref, sync::Arc};
+use std::sync::Arc;
 
 /// A connection that answers queries.
 pub(crate) struct PostgresReader {
@@ -43,53 +43,28 @@ impl PostgresReader {
     }
 
     async fn answer(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        self.refuse_unknown_signals(query)?;
-        if !self.shape.may_hold(query) {
-            return Ok(NOTHING_BY_CLIENT);
-        }
+        refuse_signals_beyond(query, self.all_signals.len())?;
         let all = Arc::clone(&self.all_signals);
-        match query {
-            Query::MaxOfFirst { device, signal, from_ns, limit } => {
-                self.max_of_first(*device, *signal, *from_ns, *limit, sink).await
-            }
-            Query::Aggregates { devices, signals, aggregates, range } => match Span::of(*range) {
-                Some(span) => {
-                    self.figures(Figures { devices: Asked::of(devices), signals, aggregates, span }, sink).await
-                }
-                None => Ok(NOTHING_BY_CLIENT),
-            },
-            Query::Count => self.count_row(sink).await,
-            _ => match self.shape.wanted(query, &all) {
-                Some(wanted) => self.datapoints(wanted, sink).await,
-                None => Ok(NOTHING_BY_CLIENT),
-            },
-        }
-    }
-
-    fn refuse_unknown_signals(&self, query: &Query) -> Result<(), Error> {
-        let asked: &[SignalId] = match query {
-            Query::Range { signals, .. } | Query::Aggregates { signals, .. } => signals,
-            Query::Nearest { signal, .. }
-            | Query::Minimum { signal, .. }
-            | Query::MaxOfFirst { signal, .. }
-            | Query::NewestVisible { signal, .. } => from_ref(signal),
-            Query::Records { .. } | Query::Newest { .. } | Query::Count | Query::Scan => &[],
+        let Some(ask) = Ask::of(query, &all).filter(|ask| self.shape.may_hold(ask.devices)) else {
+            return Ok(NOTHING_BY_CLIENT);
         };
-        let width = self.all_signals.len();
-        match asked.iter().find(|&&signal| usize::from(signal) >= width) {
-            Some(signal) => Err(Error::new(Cause::Client, format!("signal {signal} is none of the table's {width}"))),
-            None => Ok(()),
+        let Ask { devices, signals, span, .. } = ask;
+        match ask.what {
+            What::Datapoints => self.datapoints(&ask, sink).await,
+            What::Greatest => self.greatest(&ask, sink).await,
+            What::Figures(aggregates) => self.figures(Figures { devices, signals, aggregates, span }, sink).await,
+            What::Count => self.count_row(sink).await,
         }
     }
 
-    async fn datapoints(&mut self, wanted: Wanted<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        let statement = self.shape.datapoints(&wanted)?;
-        if wanted.is_whole_stretch() && self.shape.layout() == Layout::Bulk {
-            let mut points = BulkPoints::new(&self.shape, wanted.signals, wanted.span);
-            return self.fetch(statement, wanted.signals, &mut points, ComputedBy::Client, sink).await;
+    async fn datapoints(&mut self, ask: &Ask<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        let statement = self.shape.datapoints(ask)?;
+        if ask.order == Order::Stretch && self.shape.layout() == Layout::Bulk {
+            let mut points = BulkPoints::new(&self.shape, ask.signals, ask.span);
+            return self.fetch(statement, ask.signals, &mut points, ComputedBy::Client, sink).await;
         }
-        let mut points = self.points(wanted.signals, wanted.limit);
-        self.fetch(statement, wanted.signals, &mut *points, ComputedBy::Server, sink).await
+        let mut points = self.points(ask.signals, ask.limit);
+        self.fetch(statement, ask.signals, &mut *points, ComputedBy::Server, sink).await
     }
 
     fn points(&self, signals: &[SignalId], limit: u64) -> Box<dyn Points> {
@@ -117,20 +92,13 @@ impl PostgresReader {
         answer.finish(points.bytes(), computed_by)
     }
 
-    async fn max_of_first(
-        &mut self,
-        device: u32,
-        signal: SignalId,
-        from_ns: i64,
-        limit: u64,
-        sink: &mut dyn Sink,
-    ) -> Result<Reply, Error> {
-        let statement = self.shape.max_of_first(device, signal, Span::from(from_ns), limit)?;
+    async fn greatest(&mut self, ask: &Ask<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        let statement = self.shape.greatest(ask)?;
         let row = sqlx::query_with(&statement.sql, statement.arguments).fetch_one(&mut self.connection).await;
         let max = Cells::new(&row.map_err(|e| classify(&e))?).double()?;
         let mut answer = Answer::new(sink, [ValueType::F64]);
         if max.is_some() {
-            answer.row(device, 0, |columns| columns[0].push(max.map(Value::F64)))?;
+            answer.row(ask.device(), 0, |columns| columns[0].push(max.map(Value::F64)))?;
         }
         answer.finish(8, ComputedBy::Server)
     }

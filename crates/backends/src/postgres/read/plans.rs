@@ -23,8 +23,8 @@ fn url() -> Option<Url> {
 /// The plans of the statement that the reader runs for a query: with its arguments, and as it may be kept for any arguments
 /// when a connection has asked the same several times.
 async fn plan(connection: &mut PgConnection, shape: &Shape, query: &Query) -> [String; 2] {
-    let wanted = shape.wanted(query, &[0, 1]).unwrap();
-    let statement = shape.datapoints(&wanted).unwrap();
+    let ask = Ask::of(query, &[0, 1]).unwrap();
+    let statement = shape.datapoints(&ask).unwrap();
     let any = vec!["NULL"; statement.arguments.len()].join(", ");
     connection.execute(format!("PREPARE asked AS {}", statement.sql).as_str()).await.unwrap();
     let kept = connection.fetch_all(format!("EXPLAIN EXECUTE asked({any})").as_str()).await.unwrap();

@@ -1,8 +1,8 @@
 //! Datapoints out of the rows of an answer.
 
 use super::shape::Shape;
-use iotbench_backend_kit::{answer::Answer, second::join};
-use iotbench_core::{Cause, Chunk, Error, SignalId, Value, ValueType};
+use iotbench_backend_kit::{answer::Answer, assemble::ByValue, second::join};
+use iotbench_core::{Cause, Error, SignalId, Value, ValueType};
 use sqlx::{Row, ValueRef, postgres::PgRow};
 
 /// How rows become datapoints.
@@ -129,62 +129,30 @@ impl Points for RowPoints {
     }
 }
 
-/// Rows that are a value each, put together: device, time, number, value. A number that comes twice begins another
-/// datapoint of that time.
+/// Rows that are a value each: device, time, number, value.
 pub(crate) struct NarrowPoints {
-    signals: Vec<SignalId>,
-    /// Device and time of the datapoint that is being put together.
-    present: Option<(u32, i64)>,
-    /// Its values: a column a signal, empty where there is none yet.
-    values: Chunk,
-    /// How many datapoints are still wanted.
-    left: u64,
+    values: ByValue,
     bytes: u64,
 }
 
 impl NarrowPoints {
     pub(crate) fn new(shape: &Shape, signals: &[SignalId], limit: u64) -> Self {
-        let values = Chunk::new(signals.iter().map(|&signal| shape.value_type(signal)));
-        Self { signals: signals.to_vec(), present: None, values, left: limit, bytes: 0 }
-    }
-
-    fn push(&mut self, answer: &mut Answer<'_>) -> Result<(), Error> {
-        if let Some((device, time)) = self.present.take()
-            && self.left > 0
-        {
-            self.left -= 1;
-            let values = &self.values.columns;
-            answer.row(device, time, |columns| {
-                columns.iter_mut().zip(values).try_for_each(|(to, from)| to.push(from.get(0)))
-            })?;
-        }
-        self.values.clear();
-        Ok(())
+        Self { values: ByValue::new(&shape.table().spec.schema, signals, limit), bytes: 0 }
     }
 }
 
 impl Points for NarrowPoints {
     fn take(&mut self, row: &PgRow, answer: &mut Answer<'_>) -> Result<(), Error> {
         let mut cells = Cells::new(row);
-        let present = (cells.device()?, cells.time(2)?);
+        let at = (cells.device()?, cells.time(2)?);
         let number = cells.integer()?.and_then(|number| SignalId::try_from(number).ok());
-        let place = number.and_then(|number| self.signals.binary_search(&number).ok());
-        let is_repeated = place.is_some_and(|place| self.values.columns[place].get(0).is_some());
-        if self.present.is_some_and(|before| before != present) || is_repeated {
-            self.push(answer)?;
-        }
-        self.present = Some(present);
-        if let Some(column) = place.and_then(|place| self.values.columns.get_mut(place))
-            && let Some(value) = cells.value(column.value_type())?
-        {
-            column.push(Some(value))?;
-        }
+        self.values.take(at, number, |value_type| cells.value(value_type), answer)?;
         self.bytes += cells.bytes;
         Ok(())
     }
 
     fn finish(&mut self, answer: &mut Answer<'_>) -> Result<(), Error> {
-        self.push(answer)
+        self.values.finish(answer)
     }
 
     fn bytes(&self) -> u64 {

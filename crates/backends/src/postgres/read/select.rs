@@ -1,126 +1,54 @@
 //! The SQL that selects datapoints.
 
-use super::{
-    shape::{Asked, Shape},
-    statement::Statement,
+use super::{shape::Shape, statement::Statement};
+use iotbench_backend_kit::{
+    ask::{Ask, Asked, Order},
+    span::Span,
 };
-use iotbench_backend_kit::span::Span;
-use iotbench_core::{Direction, Error, Layout, Predicate, Query, SignalId};
-use std::slice::from_ref;
-
-/// In which order datapoints come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Order {
-    /// By device, then time; equal times as they were stored.
-    Stretch,
-    /// By time; equal times as they were stored.
-    Oldest,
-    /// Newest first, whatever the device; equal times as they were stored, reversed.
-    Newest,
-    /// The time alone, ascending: of equal times any.
-    After,
-    /// The time alone, descending: of equal times any.
-    Before,
-    /// The least value of the first signal, the earliest of equals.
-    Least,
-}
-
-/// Which datapoints are wanted, and in which order.
-pub(crate) struct Wanted<'a> {
-    pub(crate) devices: Asked<'a>,
-    /// Ascending.
-    pub(crate) signals: &'a [SignalId],
-    pub(crate) span: Span,
-    /// A condition on the first signal.
-    pub(crate) predicate: Option<Predicate>,
-    pub(crate) order: Order,
-    /// At most so many datapoints.
-    pub(crate) limit: u64,
-}
-
-impl<'a> Wanted<'a> {
-    pub(crate) fn of(devices: Asked<'a>, signals: &'a [SignalId], span: Span) -> Self {
-        Self { devices, signals, span, predicate: None, order: Order::Stretch, limit: u64::MAX }
-    }
-
-    pub(crate) fn ordered(self, order: Order, limit: u64) -> Self {
-        Self { order, limit, ..self }
-    }
-
-    /// Whether all datapoints of a stretch are wanted.
-    pub(crate) fn is_whole_stretch(&self) -> bool {
-        self.order == Order::Stretch
-    }
-}
+use iotbench_core::{Error, Layout, SignalId};
 
 impl Shape {
-    /// The datapoints that a query asks for; `None` where it asks for none, or for figures.
-    pub(crate) fn wanted<'q>(&self, query: &'q Query, all: &'q [SignalId]) -> Option<Wanted<'q>> {
-        Some(match query {
-            Query::Range { devices, signals, range } => Wanted::of(Asked::of(devices), signals, Span::of(*range)?),
-            Query::Scan => Wanted::of(Asked::All, all, Span::ALL),
-            Query::Records { device, from_ns, limit } => {
-                Wanted::of(Asked::One(*device), all, Span::from(*from_ns)).ordered(Order::Oldest, *limit)
-            }
-            Query::Nearest { device, signal, predicate, direction } => {
-                let (span, order) = beside(*direction)?;
-                let wanted = Wanted::of(Asked::One(*device), from_ref(signal), span);
-                Wanted { predicate: Some(*predicate), ..wanted.ordered(order, 1) }
-            }
-            Query::Minimum { device, signal, range } => {
-                Wanted::of(Asked::One(*device), from_ref(signal), Span::of(*range)?).ordered(Order::Least, 1)
-            }
-            Query::Newest { devices, limit } => {
-                Wanted::of(Asked::of(devices), all, Span::ALL).ordered(Order::Newest, *limit)
-            }
-            Query::NewestVisible { device, signal } => {
-                Wanted::of(Asked::One(*device), from_ref(signal), Span::ALL).ordered(Order::Before, 1)
-            }
-            Query::MaxOfFirst { .. } | Query::Aggregates { .. } | Query::Count => return None,
-        })
-    }
-
     /// The statement for datapoints. A whole stretch of layout bulk comes as its records, to be taken apart by the client;
     /// of the newest of many devices, where the index finds those of one, the newest of each come first.
-    pub(crate) fn datapoints(&self, wanted: &Wanted<'_>) -> Result<Statement, Error> {
-        let is_one = matches!(wanted.devices, Asked::One(_));
-        match wanted.order {
-            Order::Stretch if self.layout() == Layout::Bulk => self.records(wanted.devices, wanted.span),
+    pub(crate) fn datapoints(&self, ask: &Ask<'_>) -> Result<Statement, Error> {
+        let is_one = matches!(ask.devices, Asked::One(_));
+        match ask.order {
+            Order::Stretch if self.layout() == Layout::Bulk => self.records(ask.devices, ask.span),
             Order::Newest if !is_one && self.is_indexed_by_device() => {
-                self.newest_of_each(wanted.devices, wanted.signals, wanted.limit)
+                self.newest_of_each(ask.devices, ask.signals, ask.limit)
             }
-            _ => self.select(wanted),
+            _ => self.select(ask),
         }
     }
 
     /// What follows ORDER BY.
-    fn order_by(&self, wanted: &Wanted<'_>) -> String {
-        match wanted.order {
+    fn order_by(&self, ask: &Ask<'_>) -> String {
+        match ask.order {
             Order::Stretch => format!("device, {}, {}", self.by_time(""), self.by_place("")),
             Order::Oldest => format!("{}, {}", self.by_time(""), self.by_place("")),
             Order::Newest => format!("{}, device, {}", self.by_time(" DESC"), self.by_place(" DESC")),
             Order::After => self.by_time(""),
             Order::Before => self.by_time(" DESC"),
             Order::Least => {
-                let rank = wanted.signals.first().map(|&signal| format!("{}, ", self.rank(signal)));
+                let rank = ask.signals.first().map(|&signal| format!("{}, ", self.rank(signal)));
                 format!("{}{}", rank.unwrap_or_default(), self.by_time(""))
             }
         }
     }
 
     /// Rows of datapoints: device, time, and the values, or in layout narrow a number and its value.
-    pub(crate) fn select(&self, wanted: &Wanted<'_>) -> Result<Statement, Error> {
+    pub(crate) fn select(&self, ask: &Ask<'_>) -> Result<Statement, Error> {
         let mut statement = Statement::default();
-        let condition = self.condition(&mut statement, wanted.devices, wanted.span)?;
-        let of_signals = self.of_signals(wanted.signals);
-        let holds = match (wanted.predicate, wanted.signals) {
+        let condition = self.condition(&mut statement, ask.devices, ask.span)?;
+        let of_signals = self.of_signals(ask.signals);
+        let holds = match (ask.predicate, ask.signals) {
             (Some(predicate), [signal, ..]) => {
                 format!(" AND {}", self.holds(&mut statement, *signal, predicate)?)
             }
             _ => String::new(),
         };
-        let limit = self.limit(&mut statement, wanted.signals, wanted.limit)?;
-        let (columns, rows, order) = (self.columns(wanted.signals), self.rows(), self.order_by(wanted));
+        let limit = self.limit(&mut statement, ask.signals, ask.limit)?;
+        let (columns, rows, order) = (self.columns(ask.signals), self.rows(), self.order_by(ask));
         statement.sql =
             format!("SELECT {columns} FROM {rows} WHERE {condition}{of_signals}{holds} ORDER BY {order}{limit}");
         Ok(statement)
@@ -149,18 +77,13 @@ impl Shape {
     }
 
     /// The greatest number of a signal over the first datapoints of a stretch.
-    pub(crate) fn max_of_first(
-        &self,
-        device: u32,
-        signal: SignalId,
-        span: Span,
-        limit: u64,
-    ) -> Result<Statement, Error> {
+    pub(crate) fn greatest(&self, ask: &Ask<'_>) -> Result<Statement, Error> {
         let mut statement = Statement::default();
-        let condition = self.condition(&mut statement, Asked::One(device), span)?;
-        let of_signal = self.of_signals(&[signal]);
-        let limit = self.limit(&mut statement, &[signal], limit)?;
-        let (number, rows, by_time, by_place) = (self.number(signal), self.rows(), self.by_time(""), self.by_place(""));
+        let condition = self.condition(&mut statement, ask.devices, ask.span)?;
+        let of_signal = self.of_signals(ask.signals);
+        let limit = self.limit(&mut statement, ask.signals, ask.limit)?;
+        let number: String = ask.signals.iter().take(1).map(|&signal| self.number(signal)).collect();
+        let (rows, by_time, by_place) = (self.rows(), self.by_time(""), self.by_place(""));
         statement.sql = format!(
             "SELECT max(number_of_point) FROM (SELECT {number} AS number_of_point FROM {rows} \
              WHERE {condition}{of_signal} ORDER BY {by_time}, {by_place}{limit}) AS first"
@@ -199,19 +122,11 @@ impl Shape {
     }
 }
 
-/// The times before or after one, and the order in which the nearest comes first.
-fn beside(direction: Direction) -> Option<(Span, Order)> {
-    match direction {
-        Direction::FirstAfter(time) => Some((Span::from(time.checked_add(1)?), Order::After)),
-        Direction::LastBefore(time) => Some((Span { last: time.checked_sub(1)?, ..Span::ALL }, Order::Before)),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::postgres::layout::tests::table;
-    use iotbench_core::ValueType;
+    use iotbench_core::{Predicate, ValueType};
     use sqlx::Arguments;
     use std::sync::Arc;
 
@@ -227,7 +142,7 @@ mod tests {
     fn a_range_names_what_it_needs_and_nothing_else() {
         let sql = |layout, devices| {
             let shape = shape(layout, devices);
-            shown(shape.select(&Wanted::of(Asked::One(1), &[1], Span::ALL)))
+            shown(shape.select(&Ask::stretch(Asked::One(1), &[1], Span::ALL)))
         };
         assert_eq!(
             sql(Layout::Wide, 2),
@@ -255,9 +170,9 @@ mod tests {
 
     #[test]
     fn the_nearest_is_one_row() {
-        let wanted = Wanted::of(Asked::One(0), &[0], Span::ALL);
-        let wanted = Wanted { predicate: Some(Predicate::Above(1.0)), ..wanted };
-        let sql = shown(shape(Layout::Wide, 1).select(&wanted.ordered(Order::Before, 1)));
+        let ask = Ask::stretch(Asked::One(0), &[0], Span::ALL).first(1, Order::Before);
+        let ask = Ask { predicate: Some(Predicate::Above(1.0)), ..ask };
+        let sql = shown(shape(Layout::Wide, 1).select(&ask));
         let end = "AND ts BETWEEN $2 AND $3 AND \"a\"::double precision > $4 ORDER BY ts DESC LIMIT 1";
         assert!(sql.ends_with(end), "{sql}");
     }

@@ -5,8 +5,8 @@ use crate::postgres::{
     config::{Division, Indexes},
     layout::{ColumnType, Table, literal, quoted},
 };
-use iotbench_backend_kit::{second::split, span::Span};
-use iotbench_core::{Devices, Error, Layout, Predicate, Query, SignalId, ValueType};
+use iotbench_backend_kit::{ask::Asked, second::split, span::Span};
+use iotbench_core::{Error, Layout, Predicate, SignalId, ValueType};
 use std::sync::Arc;
 
 /// A layout as rows named `r` with the columns `device`, those of the time, and `_place`, by which rows of equal time are
@@ -14,26 +14,6 @@ use std::sync::Arc;
 /// several, in the order of `_number`.
 pub(crate) struct Shape {
     table: Arc<Table>,
-}
-
-/// Which devices a statement is about.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Asked<'a> {
-    All,
-    One(u32),
-    Some(&'a [u32]),
-}
-
-impl<'a> Asked<'a> {
-    pub(crate) fn of(devices: &'a Devices) -> Self {
-        match devices {
-            Devices::All => Self::All,
-            Devices::Some(list) => match list.as_slice() {
-                [device] => Self::One(*device),
-                list => Self::Some(list),
-            },
-        }
-    }
 }
 
 /// Devices as PostgreSQL's INTEGER; those beyond it are not there.
@@ -71,19 +51,8 @@ impl Shape {
 
     /// Whether the table may hold a device that is asked for: one without that column holds the first alone. Citus cannot
     /// answer a query of which it knows that no shard holds anything.
-    pub(crate) fn may_hold(&self, query: &Query) -> bool {
-        let is_asked = match query {
-            Query::Range { devices: Devices::Some(list), .. }
-            | Query::Newest { devices: Devices::Some(list), .. }
-            | Query::Aggregates { devices: Devices::Some(list), .. } => list.contains(&0),
-            Query::Records { device, .. }
-            | Query::Nearest { device, .. }
-            | Query::Minimum { device, .. }
-            | Query::MaxOfFirst { device, .. }
-            | Query::NewestVisible { device, .. } => *device == 0,
-            Query::Range { .. } | Query::Newest { .. } | Query::Aggregates { .. } | Query::Count | Query::Scan => true,
-        };
-        is_asked || self.table.spec.has_device_column()
+    pub(crate) fn may_hold(&self, devices: Asked<'_>) -> bool {
+        self.table.spec.has_device_column() || devices.contains(0)
     }
 
     /// The rows as an item of FROM.

@@ -5,24 +5,17 @@ mod gather;
 
 pub(crate) use figures::count;
 
-use super::{
-    client::Client,
-    rows::improper,
-    sql::{Order, Select},
-};
+use super::{client::Client, rows::improper, sql::Select};
 use async_trait::async_trait;
 use gather::{Gather, Take};
 use iotbench_backend_kit::{
-    answer::{Answer, NOTHING, counts_row},
+    answer::{Answer, NOTHING, counts_row, types},
+    ask::{Ask, Order, What},
     cell::{Cell, number, value},
     refuse::refuse_unknown_signals,
-    span::Span,
 };
-use iotbench_core::{
-    ComputedBy, Devices, Direction, Error, Layout, Query, Reader, Reply, SignalId, Sink, TableSpec, TimeRange, Value,
-    ValueType,
-};
-use std::{ops::Bound, sync::Arc};
+use iotbench_core::{ComputedBy, Error, Layout, Query, Reader, Reply, SignalId, Sink, TableSpec, Value, ValueType};
+use std::sync::Arc;
 
 /// A connection that answers queries.
 pub(crate) struct QuestReader {
@@ -41,22 +34,12 @@ impl QuestReader {
         self.table.layout == Layout::Narrow
     }
 
-    fn type_of(&self, signal: SignalId) -> ValueType {
-        self.table.schema.signals()[usize::from(signal)].value_type
-    }
-
-    /// At most `limit` datapoints.
-    async fn points(
-        &mut self,
-        select: Select<'_>,
-        signals: &[SignalId],
-        order: Order,
-        limit: Option<u64>,
-        sink: &mut dyn Sink,
-    ) -> Result<Reply, Error> {
-        let types: Vec<ValueType> = signals.iter().map(|&signal| self.type_of(signal)).collect();
+    /// Datapoints in order, as many as were asked for.
+    async fn points(&mut self, select: Select<'_>, ask: &Ask<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        let Ask { signals, order, limit, .. } = *ask;
+        let types = types(&self.table.schema, signals);
         let mut answer = Answer::new(sink, types.iter().copied());
-        let mut left = limit.unwrap_or(u64::MAX);
+        let mut left = limit;
         let mut take = |device: u32, time: i64, cells: &[Cell<'_>]| {
             if left == 0 {
                 return Ok(());
@@ -69,8 +52,8 @@ impl QuestReader {
         };
         let rows_of_point = if self.is_narrow() { signals.len() as u64 } else { 1 };
         // In layout narrow the latest rows of several devices are cut off by their time, not by a limit.
-        let is_cut_by_time = self.is_narrow() && order == Order::LatestFirst;
-        let limit = limit.filter(|_| !is_cut_by_time).map(|limit| limit.saturating_mul(rows_of_point));
+        let is_cut_by_time = self.is_narrow() && order == Order::Newest;
+        let limit = if is_cut_by_time { u64::MAX } else { limit.saturating_mul(rows_of_point) };
         let bytes = self.stream(&select.points(signals, order, limit), signals, order, &mut take).await?;
         answer.finish(bytes, ComputedBy::Server)
     }
@@ -92,7 +75,7 @@ impl QuestReader {
                 .await;
         }
         let table = Arc::clone(&self.table);
-        let mut gather = Gather::new(&table, signals, order == Order::ByDevice);
+        let mut gather = Gather::new(&table, signals, order != Order::Newest);
         let bytes = self
             .client
             .ask(sql, |row| {
@@ -106,28 +89,10 @@ impl QuestReader {
         Ok(bytes)
     }
 
-    async fn range(
-        &mut self,
-        devices: &Devices,
-        signals: &[SignalId],
-        range: TimeRange,
-        sink: &mut dyn Sink,
-    ) -> Result<Reply, Error> {
-        let table = Arc::clone(&self.table);
-        let select = Span::of(range).and_then(|span| Select::new(&table, devices, span));
-        match select {
-            Some(select) => self.points(select, signals, Order::ByDevice, None, sink).await,
-            None => Ok(NOTHING),
-        }
-    }
-
-    async fn newest(&mut self, devices: &Devices, limit: u64, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        let table = Arc::clone(&self.table);
-        let (Some(mut select), 1..) = (Select::new(&table, devices, Span::ALL), limit) else { return Ok(NOTHING) };
-        let signals = self.all_signals.clone();
+    async fn newest(&mut self, mut select: Select<'_>, ask: &Ask<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
         if self.is_narrow()
-            && let Ok(rows) =
-                u64::try_from(i64::try_from(limit).unwrap_or(i64::MAX)).map(|l| l.saturating_mul(signals.len() as u64))
+            && let Ok(rows) = u64::try_from(i64::try_from(ask.limit).unwrap_or(i64::MAX))
+                .map(|l| l.saturating_mul(ask.signals.len() as u64))
             && i64::try_from(rows).is_ok()
         {
             let mut earliest = None;
@@ -141,42 +106,20 @@ impl QuestReader {
             let Some(earliest) = earliest else { return Ok(NOTHING) };
             select = select.since(earliest);
         }
-        self.points(select, &signals, Order::LatestFirst, Some(limit), sink).await
+        self.points(select, ask, sink).await
     }
 
     /// The questions about one signal of one device: a row of time and value.
-    async fn of_one_signal(
-        &mut self,
-        query: &Query,
-        device: u32,
-        signal: SignalId,
-        sink: &mut dyn Sink,
-    ) -> Result<Reply, Error> {
-        let table = Arc::clone(&self.table);
-        let span = match query {
-            Query::Nearest { direction: Direction::FirstAfter(time), .. } => {
-                Span::of(TimeRange { from: Bound::Excluded(*time), to: Bound::Unbounded })
-            }
-            Query::Nearest { direction: Direction::LastBefore(time), .. } => {
-                Span::of(TimeRange { from: Bound::Unbounded, to: Bound::Excluded(*time) })
-            }
-            Query::Minimum { range, .. } => Span::of(*range),
-            Query::MaxOfFirst { limit: 0, .. } => None,
-            Query::MaxOfFirst { from_ns, .. } => Some(Span::from(*from_ns)),
-            _ => Some(Span::ALL),
+    async fn of_one_signal(&mut self, select: Select<'_>, ask: &Ask<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        let (device, signal) = (ask.device(), ask.signal());
+        let is_figure = ask.what == What::Greatest;
+        let sql = match ask.order {
+            _ if is_figure => select.max_of_first(signal, ask.limit),
+            Order::Least => select.minimum(signal),
+            order => select.nearest(signal, ask.predicate, order == Order::Before),
         };
-        let select = span.and_then(|span| Select::new(&table, &Devices::Some(vec![device]), span));
-        let Some(select) = select else { return Ok(NOTHING) };
-        let sql = match *query {
-            Query::Nearest { predicate, direction, .. } => {
-                select.nearest(signal, Some(predicate), matches!(direction, Direction::LastBefore(_)))
-            }
-            Query::Minimum { .. } => select.minimum(signal),
-            Query::MaxOfFirst { limit, .. } => select.max_of_first(signal, limit),
-            _ => select.nearest(signal, None, true),
-        };
-        let is_figure = matches!(query, Query::MaxOfFirst { .. });
-        let value_type = if is_figure { ValueType::F64 } else { self.type_of(signal) };
+        let of_signal = self.table.schema.signals()[usize::from(signal)].value_type;
+        let value_type = if is_figure { ValueType::F64 } else { of_signal };
         let mut answer = Answer::new(sink, [value_type]);
         let take = |row: &[Cell<'_>]| match row {
             [Cell::Null] => Ok(()),
@@ -211,30 +154,18 @@ fn device_of(cell: &Cell<'_>) -> Result<u32, Error> {
 impl Reader for QuestReader {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
         refuse_unknown_signals(query, &self.table)?;
-        match query {
-            Query::Range { devices, signals, range } => self.range(devices, signals, *range, sink).await,
-            Query::Scan => {
-                let signals = self.all_signals.clone();
-                self.range(&Devices::All, &signals, TimeRange::ALL, sink).await
+        let (table, all) = (Arc::clone(&self.table), self.all_signals.clone());
+        let ask = Ask::of(query, &all).filter(|ask| ask.limit > 0 && ask.what != What::Figures(&[]));
+        let Some(ask) = ask else { return Ok(NOTHING) };
+        let Some(select) = Select::new(&table, ask.devices, ask.span) else { return Ok(NOTHING) };
+        match (ask.what, ask.order) {
+            (What::Count, _) => self.count_row(sink).await,
+            (What::Figures(aggregates), _) => {
+                figures::answer(&mut self.client, &table, select, (ask.signals, aggregates), sink).await
             }
-            Query::Records { device, from_ns, limit } => {
-                let (table, signals) = (Arc::clone(&self.table), self.all_signals.clone());
-                let select = Select::new(&table, &Devices::Some(vec![*device]), Span::from(*from_ns));
-                let (Some(select), 1..) = (select, *limit) else { return Ok(NOTHING) };
-                self.points(select, &signals, Order::ByDevice, Some(*limit), sink).await
-            }
-            Query::Newest { devices, limit } => self.newest(devices, *limit, sink).await,
-            Query::Nearest { device, signal, .. }
-            | Query::Minimum { device, signal, .. }
-            | Query::MaxOfFirst { device, signal, .. }
-            | Query::NewestVisible { device, signal } => self.of_one_signal(query, *device, *signal, sink).await,
-            Query::Aggregates { devices, signals, aggregates, range } => {
-                let table = Arc::clone(&self.table);
-                let select = Span::of(*range).and_then(|span| Select::new(&table, devices, span));
-                let (Some(select), false) = (select, aggregates.is_empty()) else { return Ok(NOTHING) };
-                figures::answer(&mut self.client, &table, select, (signals, aggregates), sink).await
-            }
-            Query::Count => self.count_row(sink).await,
+            (What::Datapoints, Order::Stretch | Order::Oldest) => self.points(select, &ask, sink).await,
+            (What::Datapoints, Order::Newest) => self.newest(select, &ask, sink).await,
+            _ => self.of_one_signal(select, &ask, sink).await,
         }
     }
 }

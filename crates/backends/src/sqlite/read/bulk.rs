@@ -7,7 +7,7 @@ use super::{
     selection::{Order, Selection, of_device},
 };
 use crate::sqlite::error::classify;
-use iotbench_backend_kit::{json::read_second, second::join, span::Span};
+use iotbench_backend_kit::{answer::types, assemble::Second, json::read_second, second::join, span::Span};
 use iotbench_core::{Cause, Chunk, ComputedBy, Error, ReplyColumn, Schema, SignalId, TableSpec};
 use rusqlite::{Rows, fallible_streaming_iterator::FallibleStreamingIterator};
 use std::{ops::ControlFlow, sync::Arc};
@@ -43,16 +43,15 @@ impl Shape for BulkShape {
     }
 
     fn points<'r>(&self, rows: Rows<'r>, selection: &Selection<'_>, span: Span) -> Box<dyn Points + 'r> {
-        let schema = self.table.schema.signals();
         Box::new(BulkPoints {
             rows,
             is_started: false,
             signals: selection.signals.to_vec(),
-            descending: selection.order == Order::Descending,
-            span,
-            united: Chunk::new(selection.signals.iter().map(|&s| schema[usize::from(s)].value_type)),
-            order: Vec::new(),
-            next: 0,
+            united: Second::new(
+                types(&self.table.schema, selection.signals),
+                span,
+                selection.order == Order::Descending,
+            ),
             bytes: 0,
         })
     }
@@ -102,13 +101,7 @@ struct BulkPoints<'r> {
     /// The first row was reached; from then on the present row is the first of the next second.
     is_started: bool,
     signals: Vec<SignalId>,
-    descending: bool,
-    span: Span,
-    /// The datapoints of one second, record by record.
-    united: Chunk,
-    /// Time, rank of the record in the order of storing, and row of those that are wanted.
-    order: Vec<(i64, i64, usize)>,
-    next: usize,
+    united: Second,
     bytes: u64,
 }
 
@@ -117,14 +110,11 @@ impl BulkPoints<'_> {
     fn unite(&mut self) -> Result<bool, Error> {
         let failed = |e: rusqlite::Error| classify(&e);
         self.united.clear();
-        self.order.clear();
-        self.next = 0;
         if !self.is_started {
             self.rows.advance().map_err(failed)?;
             self.is_started = true;
         }
         let mut present_second = None;
-        let mut rank = 0;
         while self.rows.get().is_some() {
             let row = present(&self.rows)?;
             let second: i64 = row.get(0).map_err(failed)?;
@@ -133,40 +123,33 @@ impl BulkPoints<'_> {
             }
             let text = text_of(row, 1)?;
             self.bytes += 8 + text.len() as u64;
-            let first = self.united.timestamps_ns.len();
-            read_second(text, &self.signals, &mut self.united).map_err(|e| Error::new(Cause::Protocol, e))?;
-            for row in first..self.united.timestamps_ns.len() {
-                let time = join(second, self.united.timestamps_ns[row])
-                    .ok_or_else(|| Error::new(Cause::Protocol, "a stored second is out of range"))?;
-                if self.span.contains(time) {
-                    self.order.push((time, rank, row));
-                }
-            }
+            let read = |united: &mut Chunk| {
+                read_second(text, &self.signals, united).map_err(|e| Error::new(Cause::Protocol, e))
+            };
+            self.united.record(read, |nanosecond| {
+                join(second, nanosecond).ok_or_else(|| Error::new(Cause::Protocol, "a stored second is out of range"))
+            })?;
             self.rows.advance().map_err(failed)?;
-            rank += if self.descending { -1 } else { 1 };
         }
+        self.united.put_in_order();
         Ok(present_second.is_some())
     }
 }
 
 impl Points for BulkPoints<'_> {
     fn next(&mut self) -> Result<Option<i64>, Error> {
-        while self.next == self.order.len() {
+        loop {
+            if let Some(time) = self.united.next_time() {
+                return Ok(Some(time));
+            }
             if !self.unite()? {
                 return Ok(None);
             }
-            self.order.sort_unstable();
-            if self.descending {
-                self.order.reverse();
-            }
         }
-        self.next += 1;
-        Ok(Some(self.order[self.next - 1].0))
     }
 
     fn values(&mut self, columns: &mut [ReplyColumn]) -> Result<(), Error> {
-        let row = self.order[self.next - 1].2;
-        columns.iter_mut().zip(&self.united.columns).try_for_each(|(to, from)| to.push(from.get(row)))
+        self.united.values(columns)
     }
 
     fn bytes(&self) -> u64 {

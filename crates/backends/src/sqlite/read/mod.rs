@@ -13,11 +13,12 @@ use async_trait::async_trait;
 use bulk::BulkShape;
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING_BY_CLIENT, counts_row, types},
+    refuse::refuse_signals_beyond,
     span::Span,
 };
 use iotbench_core::{
-    Aggregate, Cause, Chunk, Counts, Devices, Direction, Error, Interrupt, Layout, Predicate, Query, Reader, Reply,
-    SignalId, Sink, TableSpec, Value, ValueType,
+    Aggregate, Chunk, Counts, Devices, Direction, Error, Interrupt, Layout, Predicate, Query, Reader, Reply, SignalId,
+    Sink, TableSpec, Value, ValueType,
 };
 use narrow::NarrowShape;
 use points::{Points, Shape, Stretch, for_each};
@@ -48,7 +49,7 @@ impl SqliteReader {
     }
 
     fn answer(&self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        self.refuse_unknown_signals(query)?;
+        refuse_signals_beyond(query, self.table.schema.width())?;
         match query {
             Query::Range { devices, signals, range } => Span::of(*range)
                 .map_or(Ok(NOTHING_BY_CLIENT), |span| self.range(devices, signals, span, u64::MAX, sink)),
@@ -73,22 +74,6 @@ impl SqliteReader {
             Query::Aggregates { devices, signals, aggregates, range } => Span::of(*range)
                 .map_or(Ok(NOTHING_BY_CLIENT), |span| self.aggregates(devices, signals, aggregates, span, sink)),
             Query::Count => self.count_row(sink),
-        }
-    }
-
-    fn refuse_unknown_signals(&self, query: &Query) -> Result<(), Error> {
-        let asked: &[SignalId] = match query {
-            Query::Range { signals, .. } | Query::Aggregates { signals, .. } => signals,
-            Query::Nearest { signal, .. }
-            | Query::Minimum { signal, .. }
-            | Query::MaxOfFirst { signal, .. }
-            | Query::NewestVisible { signal, .. } => from_ref(signal),
-            Query::Records { .. } | Query::Newest { .. } | Query::Count | Query::Scan => &[],
-        };
-        let width = self.table.schema.width();
-        match asked.iter().find(|&&signal| usize::from(signal) >= width) {
-            Some(signal) => Err(Error::new(Cause::Client, format!("signal {signal} is none of the table's {width}"))),
-            None => Ok(()),
         }
     }
 

@@ -1,0 +1,271 @@
+//! A query as what is asked of a database: of which datapoints, in which order, how many, and what of them. Pure.
+//!
+//! A query says what a person wants to know; a database is asked for rows. What lies between them is the same for all: the
+//! times before and after one, the one newest datapoint, a limit. A backend says an [`Ask`] in its own language.
+
+use crate::span::Span;
+use iotbench_core::{Aggregate, Devices, Direction, Predicate, Query, SignalId, TableSpec};
+use std::slice::from_ref;
+
+/// Which devices are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked<'a> {
+    /// Every one.
+    All,
+    /// This one.
+    One(u32),
+    /// These, ascending: none, or several.
+    Some(&'a [u32]),
+}
+
+impl<'a> Asked<'a> {
+    /// The same devices.
+    #[must_use]
+    pub fn of(devices: &'a Devices) -> Self {
+        match devices {
+            Devices::All => Self::All,
+            Devices::Some(list) => match list.as_slice() {
+                [device] => Self::One(*device),
+                list => Self::Some(list),
+            },
+        }
+    }
+
+    /// These as far as a table may hold them: one without a column of devices holds the first alone. `None`: none of them.
+    #[must_use]
+    pub fn in_table(self, table: &TableSpec) -> Option<Self> {
+        match self {
+            Self::Some([]) => None,
+            asked if table.has_device_column() => Some(asked),
+            asked => asked.contains(0).then_some(Self::All),
+        }
+    }
+
+    /// These, one after the other; `None` where it is every one.
+    #[must_use]
+    pub fn list(&self) -> Option<&[u32]> {
+        match self {
+            Self::All => None,
+            Self::One(device) => Some(from_ref(device)),
+            Self::Some(list) => Some(list),
+        }
+    }
+
+    /// Whether this device is asked for.
+    #[must_use]
+    pub fn contains(self, device: u32) -> bool {
+        match self {
+            Self::All => true,
+            Self::One(one) => one == device,
+            Self::Some(list) => list.contains(&device),
+        }
+    }
+}
+
+/// In which order datapoints come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// By device, then time; equal times as they were stored.
+    Stretch,
+    /// By time; equal times as they were stored.
+    Oldest,
+    /// Newest first, whatever the device; equal times as they were stored, reversed.
+    Newest,
+    /// The time alone, ascending: of equal times any.
+    After,
+    /// The time alone, descending: of equal times any.
+    Before,
+    /// The least value of the first signal, the earliest of equals.
+    Least,
+}
+
+/// What is wanted of the datapoints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What<'a> {
+    /// They themselves.
+    Datapoints,
+    /// The greatest number of the first signal.
+    Greatest,
+    /// These figures of each device and signal.
+    Figures(&'a [Aggregate]),
+    /// How many they are, and how many values.
+    Count,
+}
+
+/// What is asked of a database.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ask<'a> {
+    /// What is wanted of the datapoints.
+    pub what: What<'a>,
+    /// Of these devices.
+    pub devices: Asked<'a>,
+    /// Of these signals, ascending.
+    pub signals: &'a [SignalId],
+    /// At these times.
+    pub span: Span,
+    /// With a value of the first signal that fulfils it.
+    pub predicate: Option<Predicate>,
+    /// In this order.
+    pub order: Order,
+    /// The first so many.
+    pub limit: u64,
+}
+
+impl<'a> Ask<'a> {
+    /// Every datapoint of a stretch of time.
+    #[must_use]
+    pub fn stretch(devices: Asked<'a>, signals: &'a [SignalId], span: Span) -> Self {
+        let (what, order) = (What::Datapoints, Order::Stretch);
+        Self { what, devices, signals, span, predicate: None, order, limit: u64::MAX }
+    }
+
+    /// The first so many in an order.
+    #[must_use]
+    pub fn first(self, limit: u64, order: Order) -> Self {
+        Self { order, limit, ..self }
+    }
+
+    /// What a query asks of a table with these signals; `None` where there is no time that it asks about.
+    #[must_use]
+    pub fn of(query: &'a Query, all: &'a [SignalId]) -> Option<Self> {
+        let of_one = |&device, signal, span| Self::stretch(Asked::One(device), from_ref(signal), span);
+        Some(match query {
+            Query::Range { devices, signals, range } => Self::stretch(Asked::of(devices), signals, Span::of(*range)?),
+            Query::Scan => Self::stretch(Asked::All, all, Span::ALL),
+            Query::Records { device, from_ns, limit } => {
+                Self::stretch(Asked::One(*device), all, Span::from(*from_ns)).first(*limit, Order::Oldest)
+            }
+            Query::Nearest { device, signal, predicate, direction } => {
+                let (span, order) = beside(*direction)?;
+                Self { predicate: Some(*predicate), ..of_one(device, signal, span).first(1, order) }
+            }
+            Query::Minimum { device, signal, range } => {
+                of_one(device, signal, Span::of(*range)?).first(1, Order::Least)
+            }
+            Query::Newest { devices, limit } => {
+                Self::stretch(Asked::of(devices), all, Span::ALL).first(*limit, Order::Newest)
+            }
+            Query::NewestVisible { device, signal } => of_one(device, signal, Span::ALL).first(1, Order::Before),
+            Query::MaxOfFirst { device, signal, from_ns, limit } => {
+                let first = of_one(device, signal, Span::from(*from_ns)).first(*limit, Order::Oldest);
+                Self { what: What::Greatest, ..first }
+            }
+            Query::Aggregates { devices, signals, aggregates, range } => {
+                let stretch = Self::stretch(Asked::of(devices), signals, Span::of(*range)?);
+                Self { what: What::Figures(aggregates), ..stretch }
+            }
+            Query::Count => Self { what: What::Count, ..Self::stretch(Asked::All, all, Span::ALL) },
+        })
+    }
+
+    /// The one signal that it is about, or the first of them.
+    #[must_use]
+    pub fn signal(&self) -> SignalId {
+        self.signals.first().copied().unwrap_or_default()
+    }
+
+    /// The one device that it is about, or the first of all.
+    #[must_use]
+    pub fn device(&self) -> u32 {
+        if let Asked::One(device) = self.devices { device } else { 0 }
+    }
+}
+
+/// The times before or after one, and the order in which the nearest comes first.
+fn beside(direction: Direction) -> Option<(Span, Order)> {
+    match direction {
+        Direction::FirstAfter(time) => Some((Span::from(time.checked_add(1)?), Order::After)),
+        Direction::LastBefore(time) => Some((Span { last: time.checked_sub(1)?, ..Span::ALL }, Order::Before)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use iotbench_core::{Layout, Marker, Name, Schema, Signal, TimeRange, ValueType};
+    use std::ops::Bound;
+
+    const ALL: &[SignalId] = &[0, 1, 2];
+
+    fn nearest(direction: Direction) -> Query {
+        Query::Nearest { device: 4, signal: 1, predicate: Predicate::Above(1.5), direction }
+    }
+
+    #[test]
+    fn the_nearest_is_the_first_of_the_times_beside_one() {
+        let asked = |direction| {
+            let query = nearest(direction);
+            let ask = Ask::of(&query, ALL)?;
+            assert_eq!((ask.what, ask.devices, ask.limit), (What::Datapoints, Asked::One(4), 1));
+            assert_eq!((ask.signals, ask.predicate), (&[1][..], Some(Predicate::Above(1.5))));
+            Some((ask.span, ask.order))
+        };
+        assert_eq!(asked(Direction::FirstAfter(7)), Some((Span::from(8), Order::After)));
+        assert_eq!(asked(Direction::LastBefore(7)), Some((Span { last: 6, ..Span::ALL }, Order::Before)));
+        assert_eq!(asked(Direction::FirstAfter(i64::MAX)), None);
+        assert_eq!(asked(Direction::LastBefore(i64::MIN)), None);
+    }
+
+    #[test]
+    fn the_newest_are_the_first_from_the_end() {
+        let ask = |query| Ask::of(&query, ALL).map(|ask| (ask.signals.to_vec(), ask.span, ask.order, ask.limit));
+        let newest = Query::Newest { devices: Devices::All, limit: 3 };
+        assert_eq!(ask(newest), Some((ALL.to_vec(), Span::ALL, Order::Newest, 3)));
+        let visible = Query::NewestVisible { device: 4, signal: 1 };
+        assert_eq!(ask(visible), Some((vec![1], Span::ALL, Order::Before, 1)));
+    }
+
+    #[test]
+    fn the_greatest_is_one_of_the_first_and_the_least_of_all() {
+        let query = Query::MaxOfFirst { device: 4, signal: 1, from_ns: 7, limit: 9 };
+        let expected = Ask::stretch(Asked::One(4), &[1], Span::from(7)).first(9, Order::Oldest);
+        assert_eq!(Ask::of(&query, ALL), Some(Ask { what: What::Greatest, ..expected }));
+        let range = TimeRange { from: Bound::Included(2), to: Bound::Excluded(5) };
+        let query = Query::Minimum { device: 4, signal: 1, range };
+        let of_range = Ask::stretch(Asked::One(4), &[1], Span { first: 2, last: 4 });
+        assert_eq!(Ask::of(&query, ALL), Some(of_range.first(1, Order::Least)));
+    }
+
+    #[test]
+    fn what_is_about_no_time_asks_for_nothing() {
+        let range = TimeRange { from: Bound::Included(5), to: Bound::Excluded(5) };
+        let (devices, signals) = (Devices::All, vec![1]);
+        let aggregates = vec![Aggregate::Max];
+        for query in [
+            Query::Range { devices: devices.clone(), signals: signals.clone(), range },
+            Query::Minimum { device: 0, signal: 1, range },
+            Query::Aggregates { devices, signals, aggregates, range },
+        ] {
+            assert_eq!(Ask::of(&query, ALL), None, "{query:?}");
+        }
+    }
+
+    #[test]
+    fn a_table_without_a_column_of_devices_holds_the_first_alone() {
+        let signal = Signal { name: "a".into(), value_type: ValueType::F64, max_text_bytes: 0 };
+        let table = |devices| TableSpec {
+            name: Name::new("t").unwrap(),
+            layout: Layout::Wide,
+            schema: Schema::new(vec![signal.clone()]).unwrap(),
+            devices,
+            marker: Marker { run_id: "r".into(), fingerprint: "f".into() },
+        };
+        let several = [Asked::All, Asked::One(1), Asked::Some(&[0, 1]), Asked::Some(&[])];
+        let within = |devices| several.map(|asked| asked.in_table(&table(devices)));
+        assert_eq!(within(2), [Some(Asked::All), Some(Asked::One(1)), Some(Asked::Some(&[0, 1])), None]);
+        assert_eq!(within(1), [Some(Asked::All), None, Some(Asked::All), None]);
+        assert_eq!(Asked::One(3).list(), Some(&[3][..]));
+        assert_eq!((Asked::Some(&[3, 4]).list(), Asked::All.list()), (Some(&[3, 4][..]), None));
+    }
+
+    #[test]
+    fn a_list_of_one_device_is_that_device() {
+        assert_eq!(Asked::of(&Devices::Some(vec![3])), Asked::One(3));
+        assert_eq!(Asked::of(&Devices::Some(vec![3, 4])), Asked::Some(&[3, 4]));
+        assert_eq!(Asked::of(&Devices::Some(Vec::new())), Asked::Some(&[]));
+        for (asked, expected) in [(Asked::All, true), (Asked::One(3), true), (Asked::One(2), false)] {
+            assert_eq!(asked.contains(3), expected, "{asked:?}");
+        }
+        assert!(Asked::Some(&[2, 3]).contains(3) && !Asked::Some(&[2, 4]).contains(3));
+    }
+}
