@@ -5,7 +5,7 @@ use super::{
     ramp::mean_response,
     table::paragraph,
 };
-use crate::document::{BoundTrials, Capacity, Document, EarlierSittings, Status, Step, StorageProbes};
+use crate::document::{BoundTrials, Capacity, Document, EarlierSittings, Purpose, Status, Step, StorageProbes};
 use iotbench_engine::{PROCESSOR_DRIFT, STORAGE_DRIFT};
 
 pub(super) fn answer(document: &Document, columns: u16) -> String {
@@ -101,7 +101,8 @@ fn found(target: &str, capacity: &Capacity, sustained: u32) -> String {
     let held_up = match estimate.sentinels_failed {
         0 => String::new(),
         failed => format!(
-            " A load well below it failed {} of {} times: the database or its machine was held up meanwhile.",
+            " {}, a load that was to be sure, failed {} of {} times: the limit moved, or something held trials up.",
+            or_none(sentinel_load(capacity), |load| count(load.into())),
             count(failed),
             count(failed + estimate.sentinels_sustained)
         ),
@@ -123,6 +124,11 @@ fn found(target: &str, capacity: &Capacity, sustained: u32) -> String {
          known{earlier}).{held_up} At {sustained}",
         or_none(estimate.load, whole),
     )
+}
+
+/// The load that is run again and again to see whether the limit stays where it is.
+fn sentinel_load(capacity: &Capacity) -> Option<u32> {
+    capacity.steps.iter().rev().find(|step| step.purpose == Purpose::Sentinel).map(|step| step.offered_load)
 }
 
 /// `; 3 earlier sittings here: 2,304 to 3,584, with processors 1.25 times as fast`
