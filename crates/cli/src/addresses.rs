@@ -29,6 +29,10 @@ pub(crate) fn endpoints(texts: &[String]) -> Result<Vec<Endpoint>, CliError> {
 /// The addresses, those of servers that `iotbench server start` left running with their user and password: the user's other
 /// commands know them, and nobody else does.
 pub(crate) fn admitted(endpoints: Vec<Endpoint>) -> Vec<Endpoint> {
+    // Looking makes the folder of the records: not for an embedded database, nor where nothing is named.
+    if !endpoints.iter().any(|endpoint| endpoint.expose().has_host()) {
+        return endpoints;
+    }
     let records = Records::open().and_then(|records| records.list()).unwrap_or_default();
     let admitted = |endpoint: Endpoint| {
         let known = records.iter().find_map(|record| record.admitted(endpoint.expose()));

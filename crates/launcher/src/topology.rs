@@ -239,6 +239,7 @@ mod tests {
             assert_eq!(values.fill(template).unwrap(), filled);
         }
         assert!(values.fill("{http}").is_err(), "another role's port has that role's name before it");
+        assert!(values.fill("{password}").is_err(), "every user sees the arguments of a command");
     }
 
     #[test]
@@ -246,12 +247,17 @@ mod tests {
         let one = Topology { nodes: 1, listen: Some(Ipv4Addr::new(10, 0, 0, 5)), ..three() };
         let filled = |topology: &Topology| {
             let values = topology.values_of(&topology.members()[0], &topology.values(&Values::default()));
-            values.fill_all(&["{open}--users=all", "--bind={host}", "--seeds={store.gossip.all}"], &[]).unwrap()
+            values
+                .fill_all(
+                    &["{open}--users=all", "{closed}--users=own", "--bind={host}", "--seeds={store.gossip.all}"],
+                    &[],
+                )
+                .unwrap()
         };
         assert_eq!(filled(&one), ["--users=all", "--bind=10.0.0.5", "--seeds=10.0.0.5:7000"]);
         assert_eq!(one.members()[0].host(), Ipv4Addr::new(10, 0, 0, 5));
         let here = Topology { nodes: 1, ..three() };
-        assert_eq!(filled(&here), ["--bind=127.0.0.1", "--seeds=127.0.0.1:7000"]);
+        assert_eq!(filled(&here), ["--users=own", "--bind=127.0.0.1", "--seeds=127.0.0.1:7000"]);
     }
 
     #[test]

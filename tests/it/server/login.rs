@@ -29,13 +29,13 @@ fn start(place: &Place, backend: &str) -> Url {
     }
     let rules = place.root().join("pg_hba.conf");
     fs::write(&rules, "host all sensor 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\n").unwrap();
-    let setting = match backend {
-        "mongodb" => "maxConns=1000".into(),
-        "mariadb" => "skip-name-resolve=1".into(),
-        "postgres" => format!("hba_file={}", rules.display()),
-        _ => "http.auth-enabled=true".to_owned(),
+    let hba_file = format!("hba_file={}", rules.display());
+    let settings: &[&str] = match backend {
+        "mariadb" => &["--set", "skip-name-resolve=1"],
+        "postgres" => &["--set", &hba_file],
+        _ => &[],
     };
-    let mut server: Url = place.started(&["server", "start", backend, "--set", &setting]).trim().parse().unwrap();
+    let mut server: Url = place.started(&[&["server", "start", backend], settings].concat()).parse().unwrap();
     let create = match backend {
         "mariadb" => "CREATE USER sensor IDENTIFIED BY 'right'; GRANT ALL ON *.* TO sensor",
         "postgres" => "CREATE ROLE sensor LOGIN SUPERUSER PASSWORD 'right'",

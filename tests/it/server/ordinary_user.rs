@@ -94,8 +94,22 @@ fn another_user_does_not_come_in() {
         let address: Url = ours.out(&["server", "address", backend]).trim().parse().unwrap();
         let secret = address.password().unwrap();
         assert!(ours.processes().iter().all(|(_, words)| words.iter().all(|word| !word.contains(secret))), "{backend}");
+        assert_no_file_holds(&results, secret);
         ours.out(&["server", "stop", backend]);
         ours.assert_nothing_is_left();
+    }
+}
+
+/// Results are passed on: nothing in the folder of a run, at any depth, holds the secret.
+fn assert_no_file_holds(folder: &Path, secret: &str) {
+    for entry in folder.read_dir().unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            assert_no_file_holds(&path, secret);
+        } else {
+            let bytes = std::fs::read(&path).unwrap();
+            assert!(!bytes.windows(secret.len()).any(|part| part == secret.as_bytes()), "{}", path.display());
+        }
     }
 }
 

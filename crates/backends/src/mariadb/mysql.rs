@@ -1,6 +1,6 @@
 //! MySQL, which is talked to as MariaDB is: what is another's in it is its name, its address and its private server.
 
-use super::{OF_BOTH, config::SETTINGS, open};
+use super::{OF_BOTH, config::SETTINGS, open, recipe::root_with_password};
 use iotbench_core::{
     Backend, Capabilities, ConfigFile, Database, Domain, On, OpenRequest, Origin, Program, PromiseLevel, Ready, Recipe,
     Role, Setting, SettingError, StopBy, ValueType,
@@ -62,16 +62,7 @@ impl Backend for MySql {
     }
 }
 
-/// Who may come in: root with the password, from wherever the server is reached.
-const ROOT: ConfigFile = ConfigFile {
-    path: "root.sql",
-    text: "\
-CREATE USER IF NOT EXISTS 'root'@'%';
-ALTER USER 'root'@'%' IDENTIFIED BY '{password}';
-GRANT ALL PRIVILEGES ON *.* TO 'root'@'%' WITH GRANT OPTION;
-ALTER USER 'root'@'localhost' IDENTIFIED BY '{password}';
-",
-};
+const ROOT: ConfigFile = ConfigFile { path: "root.sql", text: root_with_password!() };
 
 /// By the other way a password needs encryption, and what is written would be encrypted too. Newer versions have no such option.
 const NATIVE_PASSWORDS: &str = "--loose-default-authentication-plugin=mysql_native_password";

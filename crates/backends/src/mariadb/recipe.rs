@@ -4,17 +4,29 @@ use iotbench_core::{ConfigFile, On, Origin, Program, Ready, Recipe, Role, StopBy
 
 const SBIN: &[&str] = &["/usr/sbin", "/usr/local/sbin", "/usr/local/mysql/bin"];
 
-/// Who may come in: root with the password, from wherever the server is reached.
-const ROOT: ConfigFile = ConfigFile {
-    path: "root.sql",
-    text: "\
+/// Who may come in: root with the password, from wherever the server is reached. MySQL understands it too.
+macro_rules! root_with_password {
+    () => {
+        "\
 CREATE USER IF NOT EXISTS 'root'@'%';
 ALTER USER 'root'@'%' IDENTIFIED BY '{password}';
 GRANT ALL PRIVILEGES ON *.* TO 'root'@'%' WITH GRANT OPTION;
 ALTER USER 'root'@'localhost' IDENTIFIED BY '{password}';
+"
+    };
+}
+pub(crate) use root_with_password;
+
+/// And nobody else: a new MariaDB has users without a password.
+const ROOT: ConfigFile = ConfigFile {
+    path: "root.sql",
+    text: concat!(
+        root_with_password!(),
+        "\
 DELETE FROM mysql.global_priv WHERE User = '' OR User = 'root' AND Host NOT IN ('%', 'localhost');
 FLUSH PRIVILEGES;
-",
+"
+    ),
 };
 
 /// What the client program that asks whether it is ready comes in with.

@@ -239,11 +239,11 @@ impl OpenStream {
         while let Some(Start { number, at_ns }) = self.next_start().filter(|s| s.at_ns <= now_ns) {
             let full = self.drop_above.is_some_and(|most| self.outstanding.load(Ordering::Relaxed) >= most);
             if !full && self.grants.is_full() {
-                self.offer_all(now_ns, control, recorder);
+                self.offer_waiting(now_ns, control, recorder);
                 return false;
             }
             let kind = self.kind(number);
-            if !self.is_offered(kind, at_ns, control, recorder) {
+            if !self.offer_next(kind, at_ns, control, recorder) {
                 return true;
             }
             self.schedule.next();
@@ -258,22 +258,22 @@ impl OpenStream {
         true
     }
 
-    /// Whether the next operation counts as offered, now or since its way was full; false: the run has no more of them.
-    fn is_offered(&mut self, kind: usize, at_ns: u64, control: &Control, recorder: &mut Recorder) -> bool {
+    /// Counts the next operation as offered, unless it was when its way was full; false: the run has no more of them.
+    fn offer_next(&mut self, kind: usize, at_ns: u64, control: &Control, recorder: &mut Recorder) -> bool {
         if let Some(rest) = self.waiting.count.checked_sub(1) {
             self.waiting.count = rest;
             control.note_released();
             return true;
         }
-        let is_offered = control.spend_operation(at_ns);
-        if is_offered {
+        let is_left = control.spend_operation(at_ns);
+        if is_left {
             recorder.offer(kind, at_ns, 1);
         }
-        is_offered
+        is_left
     }
 
     /// Counts in its own second what is due and cannot be released: who looks at what was offered sees the whole queue.
-    fn offer_all(&mut self, now_ns: u64, control: &Control, recorder: &mut Recorder) {
+    fn offer_waiting(&mut self, now_ns: u64, control: &Control, recorder: &mut Recorder) {
         let Waiting { mut count, behind } = std::mem::take(&mut self.waiting);
         let mut behind = behind.filter(|_| count > 0).unwrap_or_else(|| self.schedule.clone());
         while let Some(&Start { number, at_ns }) = behind.peek().filter(|start| start.at_ns <= now_ns) {
@@ -305,7 +305,7 @@ impl OpenStream {
             self.next_start().filter(|start| self.waiting.count > 0 || start.at_ns < end_ns)
         {
             let kind = self.kind(number);
-            if !self.is_offered(kind, at_ns, control, recorder) {
+            if !self.offer_next(kind, at_ns, control, recorder) {
                 break;
             }
             self.schedule.next();

@@ -101,7 +101,7 @@ fn found(target: &str, capacity: &Capacity, sustained: u32) -> String {
     let held_up = match estimate.sentinels_failed {
         0 => String::new(),
         failed => format!(
-            " {}, a load that was to be sure, failed {} of {} times: the limit moved, or something held trials up.",
+            " The sentinel load of {} failed {} of {} times: the limit moved, or something held trials up.",
             or_none(sentinel_load(capacity), |load| count(load.into())),
             count(failed),
             count(failed + estimate.sentinels_sustained)
