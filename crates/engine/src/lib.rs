@@ -45,6 +45,7 @@ mod scenario;
 mod schedule;
 mod search;
 mod sequence;
+mod silence;
 mod slice;
 mod source;
 mod steady;
@@ -102,6 +103,7 @@ pub use roles::{BROKER_ROLE, CLIENT_ROLE, MACHINE_ROLE, SERVER_ROLE, SHARED_ROLE
 pub use run::{ProbeFile, RunOptions, ServerProcesses, StorageProber, begun, free_bytes, run};
 pub use scenario::{Mark, Scenario, Stretch};
 pub use search::{Estimate, Method, Move, SearchPlan, TrialReport, TrialVerdict};
+pub use silence::Silence;
 pub use slice::{NotOurSlice, ReadCounts, SentSlice};
 pub use steady::{Steadiness, SteadySeries};
 pub use stop::StopSignal;

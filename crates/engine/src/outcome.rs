@@ -232,6 +232,8 @@ pub struct SecondFigures {
     pub dropped: u64,
     /// Operations that were acknowledged.
     pub ok: u64,
+    /// In which of its 64 parts they were, a bit each.
+    pub ok_parts: u64,
     /// Operations that failed or had no answer in time: not acknowledged.
     pub errors: u64,
     /// Datapoints that were acknowledged.

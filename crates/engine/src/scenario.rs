@@ -1,12 +1,14 @@
 //! What a database's clients noticed of what was done to its processes. Pure.
 
-use crate::{outcome::SecondFigures, plan::ActionPlan};
+use crate::{outcome::SecondFigures, plan::ActionPlan, silence::Silence, trial::SecondOfQueue};
 use iotbench_recorder::WINDOW_NS;
 
 /// The load has recovered when it is back at this part of what it was before.
 const RECOVERED_PART: f64 = 0.9;
 /// And stays there for so many seconds.
 const STEADY_SECONDS: usize = 3;
+/// So few operations more that wait tell nothing.
+const FEW_OPERATIONS: f64 = 10.0;
 
 /// An action that was carried out.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,36 +47,66 @@ pub struct Scenario {
     pub after: Stretch,
     /// Seconds of it in which no operation succeeded.
     pub outage_s: u64,
-    /// From the last action until the load was back at 90 % of the median before, for three seconds at least; `None`: it was
-    /// not, or there was nothing to compare it with.
+    /// The longest time without a success from the first action to the end of the measured part.
+    pub silence: Option<Silence>,
+    /// The longest one before it.
+    pub silence_before: Option<Silence>,
+    /// From the last action until the load was back at 90 % of the median before, for three seconds at least, with no more
+    /// waiting than before; `None`: it was not, or there was nothing to compare it with.
     pub recovery_ns: Option<u64>,
 }
 
 impl Scenario {
     /// From the seconds of a measured part that began at `from_ns`.
     pub fn of(marks: Vec<Mark>, seconds: &[SecondFigures], from_ns: u64) -> Self {
-        let second = |ns: u64| {
-            let second = usize::try_from(ns.saturating_sub(from_ns) / WINDOW_NS).unwrap_or(usize::MAX);
-            second.min(seconds.len())
-        };
+        let within = |ns: u64| ns.saturating_sub(from_ns);
+        let second = |ns: u64| usize::try_from(within(ns) / WINDOW_NS).unwrap_or(usize::MAX).min(seconds.len());
         let first = marks.first().map_or(seconds.len(), |mark| second(mark.from_ns));
+        let first_ns = marks.first().map_or(u64::MAX, |mark| within(mark.from_ns));
         let last_ns = marks.last().map_or(u64::MAX, |mark| mark.from_ns);
-        let usual = median(&seconds[..first]);
-        #[expect(clippy::cast_precision_loss, reason = "operations of a second")]
-        let is_usual = |s: &SecondFigures| usual.is_some_and(|usual| s.ok as f64 >= RECOVERED_PART * usual);
+        let silence_before = Silence::longest(seconds, 0..first_ns, true);
+        let silence = Silence::longest(seconds, first_ns..u64::MAX, false);
+        let usual = usual(seconds, first);
         let recovered = (second(last_ns)..(seconds.len() + 1).saturating_sub(STEADY_SECONDS))
-            .find(|&s| seconds[s..s + STEADY_SECONDS].iter().all(is_usual));
+            .find(|&s| usual[s..s + STEADY_SECONDS].iter().all(|&is_usual| is_usual));
+        let recovered_ns = recovered.map(|second| {
+            let steady_ns = second as u64 * WINDOW_NS..(second + STEADY_SECONDS) as u64 * WINDOW_NS;
+            let longest = silence.filter(|longest| longest.exceeds(silence_before.as_ref()));
+            let ended_ns = longest.map(|longest| longest.ended_ns).filter(|ended_ns| steady_ns.contains(ended_ns));
+            ended_ns.unwrap_or(steady_ns.start)
+        });
         let until = recovered.unwrap_or(seconds.len()).max(first);
-        let recovery_ns = recovered.map(|s| (from_ns + s as u64 * WINDOW_NS).saturating_sub(last_ns));
         Self {
             marks,
             before: stretch(&seconds[..first]),
             during: stretch(&seconds[first..until]),
             after: stretch(&seconds[until..]),
             outage_s: seconds[first..until].iter().filter(|s| s.ok == 0).count() as u64,
-            recovery_ns,
+            silence,
+            silence_before,
+            recovery_ns: recovered_ns.map(|ns| (from_ns + ns).saturating_sub(last_ns)),
         }
     }
+}
+
+/// Whether each second was as those before `first` were: as fast, and with no more that was due and had not ended. A server
+/// that works off what has queued up answers fast, and late.
+#[expect(clippy::cast_precision_loss, reason = "operations of a second")]
+fn usual(seconds: &[SecondFigures], first: usize) -> Vec<bool> {
+    let Some(median) = median(&seconds[..first]) else { return vec![false; seconds.len()] };
+    let waiting: Vec<f64> = seconds
+        .iter()
+        .map(SecondOfQueue::from)
+        .scan(0.0, |waiting, second| {
+            *waiting += second.offered as f64 - second.ended as f64;
+            Some(*waiting)
+        })
+        .collect();
+    let more = ((1.0 - RECOVERED_PART) * median).max(FEW_OPERATIONS);
+    let most = waiting[..first].iter().copied().fold(0.0, f64::max) + more;
+    let is_usual =
+        |(second, waiting): (&SecondFigures, &f64)| second.ok as f64 >= RECOVERED_PART * median && *waiting <= most;
+    seconds.iter().zip(&waiting).map(is_usual).collect()
 }
 
 fn median(seconds: &[SecondFigures]) -> Option<f64> {
@@ -96,6 +128,8 @@ fn stretch(seconds: &[SecondFigures]) -> Stretch {
 mod tests {
     use super::*;
     use iotbench_core::ProcessAction;
+    use iotbench_recorder::PART_NS;
+    use std::ops::Range;
 
     const S: u64 = WINDOW_NS;
 
@@ -105,7 +139,57 @@ mod tests {
     }
 
     fn seconds(ok: &[u64]) -> Vec<SecondFigures> {
-        ok.iter().map(|&ok| SecondFigures { ok, errors: u64::from(ok < 50), ..SecondFigures::default() }).collect()
+        let of = |&ok: &u64| {
+            let errors = u64::from(ok < 50);
+            let ok_parts = if ok > 0 { u64::MAX } else { 0 };
+            SecondFigures { offered: ok + errors, ok, ok_parts, errors, ..SecondFigures::default() }
+        };
+        ok.iter().map(of).collect()
+    }
+
+    /// 100 are due each second; all are answered at once but for `stall_ns`, whose operations are then answered at `rate` a
+    /// second with those that follow.
+    fn open_loop(count: u64, stall_ns: Range<u64>, rate: u64) -> Vec<SecondFigures> {
+        let mut seconds = vec![SecondFigures::default(); usize::try_from(count).unwrap()];
+        let mut free_ns = 0;
+        for due_ns in (0..count * 100).map(|n| n * S / 100) {
+            let begun_ns = if stall_ns.contains(&due_ns) { stall_ns.end.max(free_ns) } else { due_ns.max(free_ns) };
+            free_ns = begun_ns + S / rate;
+            seconds[usize::try_from(due_ns / S).unwrap()].offered += 1;
+            if let Some(second) = seconds.get_mut(usize::try_from(free_ns / S).unwrap()) {
+                second.ok += 1;
+                second.ok_parts |= 1 << (free_ns % S / PART_NS);
+            }
+        }
+        seconds
+    }
+
+    #[test]
+    fn an_outage_below_a_second_is_told_within_its_parts() {
+        let kill_ns = 5 * S + S / 10;
+        let scenario = Scenario::of(vec![mark(kill_ns)], &open_loop(12, kill_ns..kill_ns + 8 * S / 10, 10_000), 0);
+        assert_eq!(scenario.outage_s, 0, "each second has a success");
+        let silence = scenario.silence.unwrap();
+        assert!((770_000_000..800_000_000).contains(&silence.at_least_ns), "{silence:?}");
+        assert!((800_000_000..850_000_000).contains(&silence.at_most_ns.unwrap()), "{silence:?}");
+        assert!(scenario.silence_before.unwrap().at_most_ns.unwrap() < 50_000_000);
+        let recovery_ns = scenario.recovery_ns.unwrap();
+        assert!(
+            (800_000_000..820_000_000).contains(&recovery_ns),
+            "not at once, although no second shows it: {recovery_ns}"
+        );
+    }
+
+    #[test]
+    fn a_load_that_works_off_what_has_queued_up_has_not_recovered() {
+        // 250 wait at 7.6 s, and at 150 a second 50 fewer each: until about 12.6 s, although each second has its 100.
+        let kill_ns = 5 * S + S / 10;
+        let seconds = open_loop(20, kill_ns..kill_ns + 25 * S / 10, 150);
+        assert!(seconds[8].ok > 100 && seconds[9].ok > 100 && seconds[10].ok > 100);
+        let scenario = Scenario::of(vec![mark(kill_ns)], &seconds, 0);
+        let recovery_s = scenario.recovery_ns.unwrap() / S;
+        assert!((6..=7).contains(&recovery_s), "{recovery_s}");
+        assert!((2_400_000_000..2_500_000_000).contains(&scenario.silence.unwrap().at_least_ns));
     }
 
     #[test]

@@ -145,6 +145,7 @@ impl SecondFigures {
             offered: counts.offered,
             dropped: counts.dropped,
             ok: counts.ok,
+            ok_parts: counts.ok_parts,
             errors: counts.fail + counts.unknown,
             points: counts.points.acked,
             values: counts.values_acked,
@@ -157,6 +158,7 @@ impl SecondFigures {
         self.offered += other.offered;
         self.dropped += other.dropped;
         self.ok += other.ok;
+        self.ok_parts |= other.ok_parts;
         self.errors += other.errors;
         self.points += other.points;
         self.values += other.values;

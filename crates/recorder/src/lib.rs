@@ -86,4 +86,4 @@ pub use recorder::Recorder;
 pub use recording::{KindRecording, KindsDiffer, OperationKind, Recording, Requests};
 pub use sent::{NotOurWindow, SentWindow};
 pub use summary::Summary;
-pub use window::{Payload, WINDOW_NS, Window, WindowCounts};
+pub use window::{PART_NS, Payload, WINDOW_NS, Window, WindowCounts};

@@ -88,9 +88,9 @@ impl Recorder {
     #[inline]
     pub fn complete(&mut self, kind: usize, outcome: Outcome, timing: &Timing, payload: &Payload) {
         if !self.belongs(timing.intended_ns()) {
-            let counts = &mut self.window_at(timing.replied_ns()).counts;
-            counts.complete(outcome, payload);
-            counts.carried += 1;
+            let window = self.window_at(timing.replied_ns());
+            window.counts.complete(outcome, window.part(timing.replied_ns()), payload);
+            window.counts.carried += 1;
             if let Some(late) = self.late_recording(kind, timing.intended_ns()) {
                 late.complete(outcome, timing, None);
             }
@@ -101,7 +101,7 @@ impl Recorder {
             Outcome::Fail | Outcome::Expired | Outcome::Unknown => None,
         };
         let window = self.window_at(timing.replied_ns());
-        window.counts.complete(outcome, payload);
+        window.counts.complete(outcome, window.part(timing.replied_ns()), payload);
         window.recording.kind_mut(kind).complete(outcome, timing, previous_ns);
     }
 

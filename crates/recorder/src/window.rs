@@ -10,6 +10,8 @@ use crate::recording::{KindsDiffer, OperationKind, Recording};
 
 /// Length of a window in nanoseconds.
 pub const WINDOW_NS: u64 = 1_000_000_000;
+/// A window's parts in which something is told to have happened: 64, a bit each.
+pub const PART_NS: u64 = WINDOW_NS / 64;
 
 /// Datapoints and bytes of an operation that ended.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -51,6 +53,8 @@ pub struct WindowCounts {
     pub started: u64,
     /// Operations acknowledged in the window.
     pub ok: u64,
+    /// In which of its parts of [`PART_NS`] they were, a bit each, the lowest first: where no bit is set, none was.
+    pub ok_parts: u64,
     /// Operations that failed in the window.
     pub fail: u64,
     /// Operations given up in the window.
@@ -77,6 +81,7 @@ impl WindowCounts {
         self.offered += other.offered;
         self.started += other.started;
         self.ok += other.ok;
+        self.ok_parts |= other.ok_parts;
         self.fail += other.fail;
         self.unknown += other.unknown;
         self.dropped += other.dropped;
@@ -89,9 +94,12 @@ impl WindowCounts {
     }
 
     #[inline]
-    pub(crate) fn complete(&mut self, outcome: Outcome, payload: &Payload) {
+    pub(crate) fn complete(&mut self, outcome: Outcome, part: u64, payload: &Payload) {
         match outcome {
-            Outcome::Ok => self.ok += 1,
+            Outcome::Ok => {
+                self.ok += 1;
+                self.ok_parts |= 1 << part;
+            }
             Outcome::Fail | Outcome::Expired => self.fail += 1,
             Outcome::Unknown => self.unknown += 1,
         }
@@ -198,6 +206,13 @@ impl Window {
         self.counts.merge(&other.counts);
     }
 
+    /// The number of the part in which this instant lies. What is told after its second was taken happened just before the
+    /// seconds of this window, and counts at their beginning.
+    #[inline]
+    pub(crate) fn part(&self, at_ns: u64) -> u64 {
+        if at_ns / WINDOW_NS < self.first_second { 0 } else { at_ns % WINDOW_NS / PART_NS }
+    }
+
     pub(crate) fn covers(&self, second: u64) -> bool {
         self.first_second <= second && second <= self.last_second()
     }
@@ -222,6 +237,7 @@ mod tests {
             offered: k,
             started: 2 * k,
             ok: 3 * k,
+            ok_parts: k,
             fail: 4 * k,
             unknown: 5 * k,
             dropped: 6 * k,
@@ -234,7 +250,7 @@ mod tests {
         };
         let mut sum = of(1);
         sum.merge(&of(100));
-        assert_eq!(sum, of(101));
+        assert_eq!(sum, WindowCounts { ok_parts: 1 | 100, ..of(101) });
     }
 
     #[test]
@@ -247,7 +263,7 @@ mod tests {
         assert_eq!(payload(Outcome::Unknown), Payload { points_unknown: 3, ..empty });
         let mut counts = WindowCounts::default();
         let read = Payload { rows_read: 11, ..payload(Outcome::Ok) };
-        (0..2).for_each(|_| counts.complete(Outcome::Ok, &read));
+        (0..2).for_each(|_| counts.complete(Outcome::Ok, 3, &read));
         assert_eq!((counts.ok, counts.rows_read, counts.values_acked, counts.bytes), (2, 22, 10, 14));
     }
 }

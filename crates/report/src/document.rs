@@ -54,7 +54,7 @@ pub use others::Others;
 pub use points::{Points, Storage};
 pub use provenance::{Provenance, Tool};
 pub use resources::Resources;
-pub use scenario::{Mark, Scenario, Stretch};
+pub use scenario::{Mark, Scenario, Silence, Stretch};
 pub use search::{BoundTrials, Limit, Search};
 pub use steady::{Steady, SteadyFigure};
 pub use storage_probes::{StorageProbeFigures, StorageProbes};
@@ -80,7 +80,7 @@ use std::time::SystemTime;
 
 /// Name and version of the format. The major number changes when a field changes its meaning or goes, the minor one when
 /// a field comes.
-pub const SCHEMA: &str = "iotbench-run/3.4";
+pub const SCHEMA: &str = "iotbench-run/3.5";
 const SCHEMA_OF_THIS_MAJOR: &str = "iotbench-run/3.";
 
 /// The results document of a run. `docs/results.md` describes every field, `docs/run.schema.json` is its JSON Schema.

@@ -184,6 +184,7 @@ fn operations_of_every_fate_are_in_the_figures_that_are_made_of_them() {
             offered: 56 * threads,
             dropped: 13 * threads,
             ok: 3 * threads,
+            ok_parts: 1,
             errors: 23 * threads,
             points: 3 * threads,
             values: 6 * threads,

@@ -6,7 +6,7 @@ use crate::random::Random;
 use std::sync::Arc;
 
 use iotbench_recorder::{
-    OperationKind, Outcome, Payload, Recorder, Recording, Requests, Timing, WINDOW_NS, Window, WindowCounts,
+    OperationKind, Outcome, PART_NS, Payload, Recorder, Recording, Requests, Timing, WINDOW_NS, Window, WindowCounts,
 };
 
 fn kinds() -> Arc<[OperationKind]> {
@@ -60,6 +60,23 @@ fn an_event_of_a_taken_second_is_counted_late_and_not_lost() {
     assert_eq!(seconds(&windows), [(3, 1)]);
     assert_eq!((windows[0].counts().offered, windows[0].counts().late), (7, 1));
     assert_eq!(windows[0].recording().load().offered, 7);
+}
+
+#[test]
+fn the_parts_of_a_second_with_a_success_are_marked() {
+    let mut recorder = Recorder::new(kinds());
+    let parts = |windows: &[Window]| windows.iter().map(|window| window.counts().ok_parts).collect::<Vec<_>>();
+    for at_ns in [0, PART_NS - 1, 2 * PART_NS, WINDOW_NS - 1, WINDOW_NS + 5 * PART_NS] {
+        operation(&mut recorder, at_ns, at_ns, at_ns);
+    }
+    let failed = Timing::new(7 * PART_NS, 7 * PART_NS, 7 * PART_NS).unwrap();
+    recorder.complete(0, Outcome::Fail, &failed, &Payload::default());
+    assert_eq!(parts(&recorder.take_windows(2 * WINDOW_NS)), [0b101 | 1 << 63, 1 << 5]);
+    operation(&mut recorder, WINDOW_NS, WINDOW_NS, 2 * WINDOW_NS - 1);
+    let carried = Timing::new(WINDOW_NS, WINDOW_NS, 3 * WINDOW_NS + 9 * PART_NS).unwrap();
+    assert!(parts(&recorder.begin_phase(2 * WINDOW_NS)) == [1], "told late: it was just before");
+    recorder.complete(0, Outcome::Ok, &carried, &Payload::undivided(Outcome::Ok, 2, 30, 100));
+    assert_eq!(parts(&recorder.finish()), [1 << 9], "of an operation of the phase before too");
 }
 
 #[test]

@@ -16,11 +16,27 @@ pub struct Scenario {
     pub after: Stretch,
     /// Seconds of it in which no operation succeeded.
     pub outage_s: u64,
-    /// From the last action until the load was back at 90 % of the median before, for three seconds at least; null: it was
-    /// not, or there was nothing to compare it with.
+    /// The longest time without a success from the first action to the end of the measured part; null: nothing of it was
+    /// measured, or an older iotbench had none.
+    #[serde(default)]
+    pub silence: Option<Silence>,
+    /// The longest one before the first action.
+    #[serde(default)]
+    pub silence_before: Option<Silence>,
+    /// From the last action until the load was back at 90 % of the median before, for three seconds at least, with no more
+    /// waiting than before; null: it was not, or there was nothing to compare it with.
     pub recovery_s: Option<f64>,
     /// Acknowledged datapoints that were not stored at the end; null: they could not be counted.
     pub missing_points: Option<u64>,
+}
+
+/// A time in which no operation was acknowledged.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Silence {
+    /// It was at least so long.
+    pub at_least_s: f64,
+    /// And at most so long; null: it had not ended when the measured part did.
+    pub at_most_s: Option<f64>,
 }
 
 /// An action that was carried out.
@@ -61,9 +77,17 @@ impl Scenario {
             during: scenario.during.into(),
             after: scenario.after.into(),
             outage_s: scenario.outage_s,
+            silence: scenario.silence.map(Silence::from),
+            silence_before: scenario.silence_before.map(Silence::from),
             recovery_s: scenario.recovery_ns.map(seconds),
             missing_points,
         }
+    }
+}
+
+impl From<iotbench_engine::Silence> for Silence {
+    fn from(silence: iotbench_engine::Silence) -> Self {
+        Self { at_least_s: seconds(silence.at_least_ns), at_most_s: silence.at_most_ns.map(seconds) }
     }
 }
 

@@ -47,6 +47,12 @@ pub(crate) fn duration(us: f64) -> String {
     with_unit(us, &units)
 }
 
+/// Microseconds as a lower bound, which is never rounded up, or as an upper one, which is never rounded down.
+pub(crate) fn bound(us: f64, round: fn(f64) -> f64) -> String {
+    let unit = 10_f64.powi(magnitude(us.max(1.0)) - 2);
+    duration(round(us / unit) * unit)
+}
+
 /// The figure of this name, or its range as `1.31 s to 1.50 s`, or its lower bound as `≥ 1.31 s`, or the sign that there is none.
 pub(crate) fn figure_of(figures: &Figures, name: &str) -> String {
     if let Some((low, high)) = figures.range(name) {

@@ -1,10 +1,10 @@
 //! What was done to the server's processes, and what came of it.
 
 use super::{
-    figure::{count, duration, or_none, significant},
+    figure::{TIE, bound, count, duration, or_none, significant},
     table::{paragraph, table},
 };
-use crate::document::{Document, Mark, Scenario, Stretch};
+use crate::document::{Document, Mark, Scenario, Silence, Stretch};
 use comfy_table::CellAlignment::Right;
 
 /// Actions that end a process without a chance to store what it holds.
@@ -29,11 +29,7 @@ pub(super) fn section(document: &Document, columns: u16) -> Option<String> {
 
 /// What the load noticed, and what that says of the promise.
 pub(crate) fn sentences(document: &Document, scenario: &Scenario) -> String {
-    let outage = match scenario.outage_s {
-        0 => "No second was without a success".into(),
-        1 => "1 second was without a success".into(),
-        n => format!("{} seconds were without a success", count(n)),
-    };
+    let outage = outage(scenario);
     let recovery = match scenario.recovery_s {
         Some(s) if s < 1.0 => "within a second of the last action the load was back at 90 % of what it was".into(),
         Some(s) => format!("{} after the last action the load was back at 90 % of what it was", duration(s * 1e6)),
@@ -50,6 +46,27 @@ pub(crate) fn sentences(document: &Document, scenario: &Scenario) -> String {
         sentences.push_str(&format!(" {}", of_promise(document)));
     }
     sentences
+}
+
+/// How long no operation succeeded: the longest time, or, of an older iotbench, the seconds.
+fn outage(scenario: &Scenario) -> String {
+    let least = |silence: &Silence| bound(silence.at_least_s * 1e6, f64::floor);
+    let told = |silence: &Silence| match silence.at_most_s.map(|s| bound(s * 1e6, f64::ceil)) {
+        None => format!("≥{TIE}{}", least(silence)),
+        Some(most) if silence.at_least_s <= 0.0 => format!("at most {most}"),
+        Some(most) => format!("{} to {most}", least(silence)),
+    };
+    match (&scenario.silence, &scenario.silence_before) {
+        (Some(silence), before) => {
+            let before = before.as_ref().map(|before| format!(", before the first action {}", told(before)));
+            format!("The longest time without a success was {}{}", told(silence), before.unwrap_or_default())
+        }
+        (None, _) => match scenario.outage_s {
+            0 => "No second was without a success".into(),
+            1 => "1 second was without a success".into(),
+            n => format!("{} seconds were without a success", count(n)),
+        },
+    }
 }
 
 /// What a killed process says of the promise, and what it does not.

@@ -181,6 +181,7 @@ fn measured(windows: &[Window]) -> Measured {
             offered: c.offered,
             dropped: c.dropped,
             ok: c.ok,
+            ok_parts: c.ok_parts,
             errors: c.fail + c.unknown,
             points: c.points.acked,
             values: c.values_acked,

@@ -2,8 +2,8 @@
 
 use super::fixed;
 use iotbench_engine::{
-    ActionPlan, ClientFigures, Mark, OperationPlan, Outcome, Payload, Phase, Reason, Scenario, Stretch, SweptValue,
-    Verdict,
+    ActionPlan, ClientFigures, Mark, OperationPlan, Outcome, Payload, Phase, Reason, Scenario, Silence, Stretch,
+    SweptValue, Verdict,
 };
 use iotbench_recorder::{LoadCounts, OperationKind, PointCounts, Recorder, Recording, Requests, Timing};
 use std::sync::Arc;
@@ -85,6 +85,8 @@ pub fn disturbed() -> Outcome {
         during: stretch(4, 211.5, 17),
         after: stretch(5, 1019.0, 0),
         outage_s: 3,
+        silence: Some(Silence { at_least_ns: 3_234_375_000, at_most_ns: Some(3_265_625_000), ended_ns: 4_015_625_000 }),
+        silence_before: Some(Silence { at_least_ns: 0, at_most_ns: Some(31_250_000), ended_ns: 1 }),
         recovery_ns: Some(4_000_000_000),
     };
     Outcome { scenario: Some(scenario), ..fixed(12_345, 17, 0) }
