@@ -1,7 +1,7 @@
 //! Several runs in one table. Pure.
 
 use crate::{
-    document::{Document, Durability, Resources, Status},
+    document::{Document, Durability, Resources},
     network::{received_of_all, sent_of_all},
     terminal::{
         figure::{NONE, bytes, count, figure_of, or_none, significant},
@@ -46,9 +46,9 @@ fn answers(document: &Document) -> Option<Vec<String>> {
 fn name(document: &Document) -> String {
     let variant = document.variant.iter().map(|variant| format!(", {variant}"));
     let title: String = std::iter::once(document.target.title()).chain(variant).collect();
-    match document.verdict.status {
-        Status::Valid => title,
-        other => format!("{title} ({})", other.name()),
+    match document.doubt() {
+        None => title,
+        Some(doubt) => format!("{title} ({doubt})"),
     }
 }
 

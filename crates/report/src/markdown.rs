@@ -3,7 +3,7 @@
 use crate::{
     contender::{Field, fields, target},
     cost::Cost,
-    document::{Document, Status},
+    document::Document,
     html::command,
     reported_run::ReportedRun,
     standing::{Measure, SPREAD_OF_SITTINGS, Standing},
@@ -33,7 +33,7 @@ fn verdict(document: &Document) -> String {
     let verdict = &document.verdict;
     let reasons: String = verdict.reasons.iter().map(|reason| format!("\n- {}", plain(reason))).collect();
     let title = format!("{} on {}", document.profile_title(), target(document));
-    let name = verdict.status.name().to_uppercase();
+    let name = document.verdict_words().to_uppercase();
     let probes = document.capacity.as_ref().and_then(|capacity| capacity.storage_probes.as_ref()?.said());
     let probes: String = probes.iter().map(|probes| format!("\n\n{}", plain(probes))).collect();
     format!("**{name}** {}{reasons}\n\n{}{probes}", plain(&title), plain(&sentence(document)))
@@ -84,12 +84,9 @@ fn figures(documents: &[Document]) -> String {
         let database: Vec<_> = document.resources.iter().filter(|r| r.is_of_database()).collect();
         let cpu = database.iter().filter_map(|r| r.cpu_pct_mean).reduce(|a, b| a + b);
         let memory = database.iter().filter_map(|r| r.rss_bytes_mean).reduce(|a, b| a + b);
-        let status = match document.verdict.status {
-            Status::Valid => String::new(),
-            other => format!(" ({})", other.name()),
-        };
+        let doubt = document.doubt().map(|doubt| format!(" ({doubt})")).unwrap_or_default();
         vec![
-            format!("{}{status}", target(document)),
+            format!("{}{doubt}", target(document)),
             or_none(document.throughput.as_ref().and_then(|t| t.operations_per_s), significant),
             or_none(response, |response| figure_of(response, "p50")),
             or_none(response, |response| figure_of(response, "p99")),

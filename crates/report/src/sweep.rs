@@ -32,15 +32,19 @@ pub fn render_sweep(documents: &[Document], columns: u16) -> String {
 }
 
 fn headline(documents: &[Document], first: &Document, sweep: &SweepTable, columns: u16) -> String {
-    let is_bad = |document: &&Document| document.verdict.status != Status::Valid;
-    let verdict = if documents.iter().any(|document| is_bad(&document)) { "NOT ALL VALID" } else { "VALID" };
+    let is_valid = documents.iter().all(|document| document.verdict.status == Status::Valid);
+    let doubted = || documents.iter().filter(|document| document.doubt().is_some());
+    let verdict = match doubted().next() {
+        None => "VALID".into(),
+        Some(disturbed) if is_valid => disturbed.verdict_words().to_uppercase(),
+        Some(_) => "NOT ALL VALID".into(),
+    };
     let (profile, target) = (first.profile_title(), first.target.name());
     let runs_of = format!("{profile} on {target}: {} values of {}", count(documents.len() as u64), sweep.field);
     let mut lines = vec![format!("{verdict}  {runs_of}")];
-    for document in documents.iter().filter(is_bad) {
-        let (verdict, value) = (&document.verdict, document.sweep.as_ref().map_or(0, |swept| swept.value));
-        let why = format!("- {value}: {}: {}", verdict.status.name(), verdict.reasons.join("; "));
-        lines.push(paragraph(&why, columns));
+    for document in doubted() {
+        let value = document.sweep.as_ref().map_or(0, |swept| swept.value);
+        lines.push(paragraph(&format!("- {value}: {}", document.why_doubted()), columns));
     }
     lines.join("\n")
 }

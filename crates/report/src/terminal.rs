@@ -77,7 +77,7 @@ fn headline(document: &Document, columns: u16) -> String {
     let via = document.target.via.as_ref().map(|via| format!(" via {via}"));
     let mut lines = vec![format!(
         "{}  {} on {}{}",
-        verdict.status.name().to_uppercase(),
+        document.verdict_words().to_uppercase(),
         document.profile_title(),
         document.target.name(),
         via.unwrap_or_default()

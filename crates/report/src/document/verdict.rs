@@ -1,6 +1,6 @@
 //! Whether a result can be believed.
 
-use super::check::Inconsistency;
+use super::{Document, check::Inconsistency};
 use iotbench_engine::{Reason, gravest};
 use serde::{Deserialize, Serialize};
 
@@ -45,6 +45,35 @@ impl From<iotbench_engine::Status> for Status {
         }
     }
 }
+
+impl Document {
+    /// The verdict for people: `valid, disturbed` where others had so much of the machine that it is said first.
+    #[must_use]
+    pub fn verdict_words(&self) -> &'static str {
+        if self.doubt() == Some(DISTURBED) { "valid, disturbed" } else { self.verdict.status.name() }
+    }
+
+    /// What is to be known before the figures are read, in a word; `None`: nothing.
+    #[must_use]
+    pub fn doubt(&self) -> Option<&'static str> {
+        let is_disturbed = self.others.as_ref().is_some_and(|others| others.disturbed.is_some());
+        match self.verdict.status {
+            Status::Valid => is_disturbed.then_some(DISTURBED),
+            other => Some(other.name()),
+        }
+    }
+
+    /// The same with its reasons; empty: there is none.
+    #[must_use]
+    pub fn why_doubted(&self) -> String {
+        match (self.verdict.status, &self.others) {
+            (Status::Valid, others) => others.iter().filter_map(|others| others.disturbed.clone()).collect(),
+            (other, _) => format!("{}: {}", other.name(), self.verdict.reasons.join("; ")),
+        }
+    }
+}
+
+const DISTURBED: &str = "disturbed";
 
 /// Whether a result can be believed, and why not.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

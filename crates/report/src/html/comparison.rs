@@ -5,12 +5,11 @@ use super::{
     chart::{Axis, Chart, Line, Shape, Unit},
     percentiles::{self, Distribution},
     ranking::field_name,
-    summary::badge,
     timeline,
 };
 use crate::{
     contender::{Contender, Field},
-    document::Status,
+    document::{Document, Status},
     reported_run::ReportedRun,
 };
 use iotbench_recorder::Bounded;
@@ -40,19 +39,18 @@ fn once_each<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
 
 /// How many of the runs can be believed, and of the others, why not.
 pub(super) fn verdict(runs: &[ReportedRun]) -> Markup {
-    let doubtful: Vec<&ReportedRun> = runs.iter().filter(|r| r.document.verdict.status != Status::Valid).collect();
-    let valid = runs.len() - doubtful.len();
+    let valid = runs.iter().filter(|run| run.document.verdict.status == Status::Valid).count();
+    let doubtful: Vec<&Document> = runs.iter().map(|run| &run.document).filter(|run| run.doubt().is_some()).collect();
     html! {
         p {
-            @if doubtful.is_empty() { span class="badge valid" { "valid" } } @else { span class="badge invalid" { (valid) " valid" } }
+            @if valid == runs.len() { span class="badge valid" { "valid" } } @else { span class="badge invalid" { (valid) " valid" } }
             " "
             @if doubtful.is_empty() { "All " (runs.len()) " runs: nothing is known against their figures." }
+            @else if valid == runs.len() { "All " (runs.len()) " runs can be believed; others disturbed some of them." }
             @else { (valid) " of " (runs.len()) " runs can be believed; only these are ranked." }
         }
         @if !doubtful.is_empty() {
-            ul.reasons { @for run in doubtful {
-                li { (badge(&run.document)) " " (run.document.run_id) ": " (run.document.verdict.reasons.join("; ")) }
-            } }
+            ul.reasons { @for run in doubtful { li { (run.run_id) ": " (run.why_doubted()) } } }
         }
     }
 }

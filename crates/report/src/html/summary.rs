@@ -12,13 +12,16 @@ use maud::{Markup, html};
 
 /// The verdict in a word.
 pub(super) fn badge(document: &Document) -> Markup {
-    let name = document.verdict.status.name();
-    html! { span class=(format!("badge {name}")) { (name) } }
+    let class = document.doubt().unwrap_or(document.verdict.status.name());
+    html! { span class=(format!("badge {class}")) { (document.verdict_words()) } }
 }
 
 /// The verdict with its reasons, and the answer in a sentence.
 pub(super) fn verdict(document: &Document) -> Markup {
     let said = match document.verdict.status {
+        Status::Valid if document.doubt().is_some() => {
+            "Others had a part of the machine: these figures may be too low."
+        }
         Status::Valid => "Nothing is known against these figures.",
         Status::Invalid => "Do not quote these figures.",
         Status::Running => "This run has not ended, or was killed: these are its figures so far.",

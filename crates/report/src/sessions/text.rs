@@ -68,7 +68,7 @@ fn sittings(record: &SessionsRecord, documents: &[Document], columns: u16) -> St
         // To the second: `2026-01-05T10:00:00Z`.
         let began = end.began.get(..19).unwrap_or(&end.began).replace('T', " ");
         let (figure, interval) = found(document);
-        let verdict = document.verdict.status.name().to_owned();
+        let verdict = document.verdict_words().to_owned();
         vec![name, began, verdict, figure, interval, printable(&end.folder)]
     });
     let heads = ["began, UTC", "verdict", "found", "its own interval", "folder"];

@@ -35,6 +35,10 @@ fn fates(document: &Document, columns: u16) -> String {
         row("datapoints", datapoints, points.undelivered, or_none(points.stored, count)),
     ];
     let mut text = table("Load", &heads, rows, Right, columns);
+    let has_warmup = document.measured.as_ref().is_some_and(|part| part.from_s > Some(0.0));
+    if has_warmup && points.generated > 0 && document.capacity.is_none() {
+        text.push_str("\noperations: of the measured part; datapoints: of the whole load, its warm-up with it");
+    }
     let acknowledged = points.preloaded + points.acked;
     if let Some(stored) = points.stored.filter(|&stored| stored < acknowledged) {
         #[expect(clippy::cast_precision_loss, reason = "a percentage to be read")]

@@ -1,6 +1,7 @@
 //! Documents, folders and what people see of them.
 
 mod bounds;
+mod doubts;
 mod folder;
 mod outcomes;
 mod probes;

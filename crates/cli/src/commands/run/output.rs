@@ -42,7 +42,7 @@ fn print_runs(done: &[Done], repetitions: Option<&Repetitions>, format: OutputFo
             let runs = done.iter().flat_map(|done| &done.runs);
             let line = |run: &Finished| {
                 let folder = console::printable(&run.folder.display().to_string());
-                format!("{}  {folder}\n", run.document.verdict.status.name().to_uppercase())
+                format!("{}  {folder}\n", run.document.verdict_words().to_uppercase())
             };
             let table = repetitions.map(|repetitions| render_repetitions(repetitions, 100)).unwrap_or_default();
             console::print(&format!("{}\n{table}", runs.map(line).collect::<String>()))
