@@ -299,8 +299,14 @@ pub struct StepFigures {
     /// What it is at most, where all were answered and the client's own delay is a part of it.
     #[serde(default)]
     pub mean_response_at_most_ns: Option<f64>,
-    /// The 99th percentile of it, where the sample supports it and all were answered.
+    /// The 99th percentile of it, where the sample supports it and it is known.
     pub p99_response_ns: Option<u64>,
+    /// What that is at least, where only that is known; `None`: it is known, or the sample does not support it.
+    #[serde(default)]
+    pub p99_response_at_least_ns: Option<u64>,
+    /// What it is at most, where the client's own delay is a part of it.
+    #[serde(default)]
+    pub p99_response_at_most_ns: Option<u64>,
     /// Datapoints lost because their user could not send in time.
     pub points_dropped: u64,
     /// How fast what was acknowledged became visible; `None`: an acknowledgement says that it is, or it could not be told.

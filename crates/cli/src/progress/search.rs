@@ -82,7 +82,8 @@ impl Search {
     /// What a step found out.
     fn step_line(&self, figures: &StepFigures) -> String {
         let mean = mean_response(figures).map_or("no answer".into(), |mean| format!("mean response {mean}"));
-        let p99 = figures.p99_response_ns.map(|ns| format!(", p99 {}", duration(ns))).unwrap_or_default();
+        let p99 = (figures.p99_response_ns, figures.p99_response_at_least_ns, figures.p99_response_at_most_ns);
+        let p99 = bounded(p99).map(|p99| format!(", p99 {p99}")).unwrap_or_default();
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
@@ -125,11 +126,18 @@ fn mean_response(figures: &StepFigures) -> Option<String> {
         clippy::cast_sign_loss,
         reason = "a mean response time is positive and far below 2^64 ns"
     )]
-    let show = |ns: f64| duration(ns as u64);
-    match (figures.mean_response_ns, figures.mean_response_at_least_ns, figures.mean_response_at_most_ns) {
-        (Some(mean), ..) => Some(show(mean)),
-        (None, Some(least), Some(most)) => Some(format!("{} to {}", show(least), show(most))),
-        (None, Some(least), None) => Some(format!("at least {}", show(least))),
+    let whole = |ns: Option<f64>| ns.map(|ns| ns as u64);
+    let mean = [figures.mean_response_ns, figures.mean_response_at_least_ns, figures.mean_response_at_most_ns];
+    let [known, at_least, at_most] = mean.map(whole);
+    bounded((known, at_least, at_most))
+}
+
+/// What is known, a range, or a lower bound; `None`: there is none.
+fn bounded(of: (Option<u64>, Option<u64>, Option<u64>)) -> Option<String> {
+    match of {
+        (Some(ns), ..) => Some(duration(ns)),
+        (None, Some(least), Some(most)) => Some(format!("{} to {}", duration(least), duration(most))),
+        (None, Some(least), None) => Some(format!("at least {}", duration(least))),
         (None, None, _) => None,
     }
 }

@@ -178,6 +178,12 @@ pub struct Step {
     /// Its 99th percentile; null when the sample does not support it, some operations had no answer, or the
     /// client's own delay is more than 5 % and 100 µs of it.
     pub p99_response_us: Option<f64>,
+    /// What that is at least, where only that is known; null: it is known, or the sample does not support it.
+    #[serde(default)]
+    pub p99_response_at_least_us: Option<f64>,
+    /// What it is at most, where all were answered and the client's own delay is a part of it.
+    #[serde(default)]
+    pub p99_response_at_most_us: Option<f64>,
     /// Datapoints lost because their user could not send in time.
     pub points_dropped: u64,
     /// How fast what was acknowledged became visible; null: an acknowledgement says that it is, or it could not be told.
@@ -312,6 +318,8 @@ impl From<&StepFigures> for Step {
             mean_response_at_least_us: figures.mean_response_at_least_ns.and_then(mean_us),
             mean_response_at_most_us: figures.mean_response_at_most_ns.and_then(mean_us),
             p99_response_us: figures.p99_response_ns.map(us),
+            p99_response_at_least_us: figures.p99_response_at_least_ns.map(us),
+            p99_response_at_most_us: figures.p99_response_at_most_ns.map(us),
             points_dropped: figures.points_dropped,
             visibility: figures.visibility.as_ref().map(Visibility::from),
             backlog: figures.backlog.as_ref().map(Backlog::from),

@@ -116,16 +116,17 @@ fn table(steps: &[&Step]) -> Table {
         "sustained".into(),
         "why not".into(),
     ];
+    let bounded = |known, at_least, at_most| match (known, at_least, at_most) {
+        (None, least @ Some(_), most @ Some(_)) => format!("{} to {}", unit.show(least), unit.show(most)),
+        (None, least @ Some(_), None) => format!("≥ {}", unit.show(least)),
+        (known, ..) => unit.show(known),
+    };
     let row = |step: &&Step| {
         vec![
             count(step.offered_load.into()),
             or_none(step.operations_per_s, significant),
-            match (step.mean_response_us, step.mean_response_at_least_us, step.mean_response_at_most_us) {
-                (None, least @ Some(_), most @ Some(_)) => format!("{} to {}", unit.show(least), unit.show(most)),
-                (None, least @ Some(_), None) => format!("≥ {}", unit.show(least)),
-                (mean, ..) => unit.show(mean),
-            },
-            unit.show(step.p99_response_us),
+            bounded(step.mean_response_us, step.mean_response_at_least_us, step.mean_response_at_most_us),
+            bounded(step.p99_response_us, step.p99_response_at_least_us, step.p99_response_at_most_us),
             if step.passed { "yes" } else { "no" }.into(),
             step.failure.clone().unwrap_or_default(),
         ]

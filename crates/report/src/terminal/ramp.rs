@@ -31,8 +31,8 @@ pub(super) fn section(document: &Document, columns: u16) -> Option<String> {
     let lags = (1..).zip(&capacity.steps).filter_map(|(place, step)| Some((place, step.visibility.as_ref()?)));
     let lags: Vec<_> =
         lags.map(|(place, seen): (usize, _)| paragraph(&format!("step {place}: {}", visible(seen)), columns)).collect();
-    let lack = capacity.steps.iter().any(|step| step.p99_response_us.is_none());
-    let why = || format!("– p99 needs {} samples, all of them answered", Level::P99.samples_needed());
+    let lack = capacity.steps.iter().any(|step| p99_response(step).is_none());
+    let why = || format!("– p99 needs {} samples", Level::P99.samples_needed());
     let lack = if lack { vec![why()] } else { vec![] };
     let followed_s: f64 = capacity.steps.iter().filter_map(|step| step.followed_s).sum();
     let followed = format!(
@@ -65,16 +65,25 @@ fn row(place: usize, step: &Step, most: f64) -> Vec<String> {
         or_none(step.operations_per_s, significant),
         or_none(step.values_per_s, significant),
         mean_response(step).unwrap_or_else(|| or_none(None, duration)),
-        or_none(step.p99_response_us, duration),
+        p99_response(step).unwrap_or_else(|| or_none(None, duration)),
         if step.passed { "ok".into() } else { "failed".into() },
         bar(step.operations_per_s.unwrap_or_default(), most),
     ]
 }
 
-/// The mean response of a step as `1.31 s`, `1.31 s to 1.50 s` or `≥ 1.31 s`.
+/// The mean response of a step.
 pub(super) fn mean_response(step: &Step) -> Option<String> {
-    match (step.mean_response_us, step.mean_response_at_least_us, step.mean_response_at_most_us) {
-        (Some(mean), ..) => Some(duration(mean)),
+    bounded(step.mean_response_us, step.mean_response_at_least_us, step.mean_response_at_most_us)
+}
+
+fn p99_response(step: &Step) -> Option<String> {
+    bounded(step.p99_response_us, step.p99_response_at_least_us, step.p99_response_at_most_us)
+}
+
+/// `1.31 s`, `1.31 s to 1.50 s` or `≥ 1.31 s`.
+fn bounded(known_us: Option<f64>, at_least_us: Option<f64>, at_most_us: Option<f64>) -> Option<String> {
+    match (known_us, at_least_us, at_most_us) {
+        (Some(known), ..) => Some(duration(known)),
         (None, Some(least), Some(most)) => Some(format!("{} to {}", duration(least), duration(most))),
         (None, Some(least), None) => Some(format!("≥ {}", duration(least))),
         (None, None, _) => None,

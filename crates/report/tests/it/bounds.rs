@@ -74,14 +74,22 @@ fn the_mean_of_a_step_that_holds_the_clients_own_delay_is_a_range() {
     step.mean_response_ns = None;
     step.mean_response_at_least_ns = Some(1.4e6);
     step.mean_response_at_most_ns = Some(1.62e6);
+    step.p99_response_ns = None;
+    step.p99_response_at_least_ns = Some(3_100_000);
+    step.p99_response_at_most_ns = Some(5_200_000);
     let document = document(&outcome, "sqlite");
     let json = serde_json::to_value(&document).unwrap();
     let written = &json["capacity"]["steps"][0];
     let range =
         ["mean_response_us", "mean_response_at_least_us", "mean_response_at_most_us"].map(|key| written[key].as_f64());
     assert_eq!(range, [None, Some(1_400.0), Some(1_620.0)]);
+    assert_eq!(
+        (written["p99_response_us"].as_f64(), written["p99_response_at_most_us"].as_f64()),
+        (None, Some(5_200.0))
+    );
     let text = render(&document, None, 120).replace('\u{a0}', " ");
     assert!(text.contains("1.40 ms to 1.62 ms") && !text.contains("≥ 1.40 ms"), "{text}");
+    assert!(text.contains("3.10 ms to 5.20 ms"), "{text}");
     let page = page([document]);
     assert!(page.contains(">1.40 to 1.62<") || page.contains(">0.00140 to 0.00162<"), "{page}");
 }

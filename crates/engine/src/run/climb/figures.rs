@@ -10,7 +10,7 @@ use crate::{
     totals::Due,
     trial::{Backlog, BrokenPacing, Failure, Limit, SecondOfQueue, Trial},
 };
-use iotbench_recorder::{Bounded, KindRecording, Latency, LatencyHistogram, Level, LoadCounts};
+use iotbench_recorder::{Bounded, KindRecording, Latency, LatencyHistogram, Level, LoadCounts, Quantile};
 
 /// What was counted in a step beside what was measured.
 pub(super) struct Counted {
@@ -48,8 +48,7 @@ impl Counted {
         let is_range = trial.response.mean_range(&trial.undelayed).is_some();
         let is_bound = is_range || !trial.response.is_known();
         let most = trial.mean_response_ns.filter(|_| is_range && trial.response.is_known());
-        let p99 = trial.response.quantile(Level::P99).ns();
-        let is_p99_range = trial.response.quantile_range(&trial.undelayed, Level::P99).is_some();
+        let p99 = QuantileFigures::of(&trial.response, &trial.undelayed, Level::P99);
         let seconds = measured.seconds_long();
         #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
         let rate = |n: u64| n as f64 / seconds;
@@ -65,7 +64,9 @@ impl Counted {
             mean_response_ns: trial.mean_response_ns.filter(|_| !is_bound),
             mean_response_at_least_ns: trial.undelayed.at_least().mean_ns().filter(|_| is_bound),
             mean_response_at_most_ns: most,
-            p99_response_ns: p99.filter(|_| !is_p99_range),
+            p99_response_ns: p99.known_ns,
+            p99_response_at_least_ns: p99.at_least_ns,
+            p99_response_at_most_ns: p99.at_most_ns,
             points_dropped: measured.counts.points.dropped,
             visibility: trial.visibility,
             backlog: trial.backlog,
@@ -187,6 +188,29 @@ fn think_ns(ramp: &RampPlan, plan: &Plan) -> Option<u64> {
     match group.load {
         Load::Closed { think_ns, .. } => Some(think_ns),
         _ => None,
+    }
+}
+
+/// A quantile that is known, or what it is at least, and at most where that is known; none of them: the sample is too small.
+#[derive(Default)]
+struct QuantileFigures {
+    known_ns: Option<u64>,
+    at_least_ns: Option<u64>,
+    at_most_ns: Option<u64>,
+}
+
+impl QuantileFigures {
+    /// `undelayed`: the same durations without the client's own delay.
+    fn of(response: &Bounded, undelayed: &Bounded, level: Level) -> Self {
+        let at_least_ns = || undelayed.bounds(level).map(|bounds| bounds.at_least_ns);
+        match response.quantile(level) {
+            Quantile::Value { ns, .. } if response.quantile_range(undelayed, level).is_none() => {
+                Self { known_ns: Some(ns), ..Self::default() }
+            }
+            Quantile::Value { ns, .. } => Self { at_least_ns: at_least_ns(), at_most_ns: Some(ns), ..Self::default() },
+            Quantile::AtLeast { .. } => Self { at_least_ns: at_least_ns(), ..Self::default() },
+            Quantile::Unsupported { .. } => Self::default(),
+        }
     }
 }
 

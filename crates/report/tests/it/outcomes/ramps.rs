@@ -45,6 +45,8 @@ pub fn ramp() -> Outcome {
             mean_response_at_least_ns: failure.is_some().then_some(mean_s * 1e9),
             mean_response_at_most_ns: None,
             p99_response_ns: (mean_s < 0.01).then_some(11_000_000),
+            p99_response_at_least_ns: failure.is_some().then_some(1_600_000_000),
+            p99_response_at_most_ns: None,
             points_dropped: pending * POINTS_PER_OPERATION,
             visibility: None,
             backlog: None,

@@ -138,10 +138,15 @@ fn what_has_no_answer_yet_has_waited_for_as_long_as_is_known() {
     let figures = waiting.figures(&ramp, &plan, &measured(&[(80, Outcome::Ok, 0, 250 * MS)]));
     assert_eq!((figures.mean_response_ns, figures.mean_response_at_least_ns), (None, Some(1e9)));
     assert_eq!(figures.mean_response_at_most_ns, None, "nobody knows how long the rest takes");
-    assert_eq!((figures.load.started, figures.load.pending, figures.load.offered), (80, 20, 100));
-    assert_eq!((figures.passed, figures.limit), (false, Some(Limit::Errors)), "they never had an answer");
+    assert_eq!((figures.p99_response_ns, figures.p99_response_at_least_ns), (None, None), "too few for it");
     let longer = Counted { waited_ns: 5 * S, ..waiting };
     assert!(longer.fails_already(&ramp, &plan, &measured(&[(80, Outcome::Ok, 0, 250 * MS)])), "1.2 s at least");
+    assert_eq!((figures.load.started, figures.load.pending, figures.load.offered), (80, 20, 100));
+    assert_eq!((figures.passed, figures.limit), (false, Some(Limit::Errors)), "they never had an answer");
+    let more = Counted { due: Due { all: 2_000, unoffered: 0, unanswered: 400 }, waited_ns: 4 * S, ..counted(0) };
+    let figures = more.figures(&ramp, &plan, &measured(&[(1_600, Outcome::Ok, 0, 250 * MS)]));
+    assert!(figures.p99_response_at_least_ns.is_some_and(|ns| ns > 3_900 * MS && ns <= 4 * S), "{figures:?}");
+    assert_eq!((figures.p99_response_ns, figures.p99_response_at_most_ns), (None, None));
 }
 
 /// What the client's own delay is a part of is told without it, as a bound.
@@ -151,10 +156,11 @@ fn figures_that_are_ranges_are_told_from_what_they_are_at_least_to_what_they_are
     let of = |late_ns| {
         let figures = counted(2_000).figures(&ramp, &plan, &measured(&[(2_000, Outcome::Ok, late_ns, 300 * MS)]));
         let mean = (figures.mean_response_ns, figures.mean_response_at_least_ns, figures.mean_response_at_most_ns);
-        (mean, figures.p99_response_ns.is_some())
+        let p99 = [figures.p99_response_ns, figures.p99_response_at_least_ns, figures.p99_response_at_most_ns];
+        (mean, p99.map(|p99| p99.map(|ns| ns.div_ceil(10 * MS))))
     };
-    assert_eq!(of(0), ((Some(3e8), None, None), true));
-    assert_eq!(of(100 * MS), ((None, Some(2e8), Some(3e8)), false));
+    assert_eq!(of(0), ((Some(3e8), None, None), [Some(30), None, None]), "in 10 ms, rounded up");
+    assert_eq!(of(100 * MS), ((None, Some(2e8), Some(3e8)), [None, Some(20), Some(30)]));
 }
 
 /// 80 a second are offered and end; at the end 30 more were due, which no second counts.
