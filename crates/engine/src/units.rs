@@ -9,6 +9,9 @@ pub enum UnitError {
     /// Not a length of time.
     #[error("{0:?} is no duration: write a number with a unit, such as 500ms, 30s, 10m or 1h30m")]
     Duration(String),
+    /// A length of time that nobody means.
+    #[error("{0:?} is longer than 100 years: is the unit the one that you meant?")]
+    TooLong(String),
     /// Not a count.
     #[error("{0:?} is no count: write a whole number, such as 500, 10k or 1M")]
     Count(String),
@@ -142,7 +145,7 @@ impl FromStr for Span {
             rest = rest.get(unit_end..).unwrap_or_default();
         }
         if seconds > LONGEST_S {
-            return Err(wrong());
+            return Err(UnitError::TooLong(text.into()));
         }
         Duration::try_from_secs_f64(seconds).map(Self).map_err(|_| wrong())
     }

@@ -134,12 +134,13 @@ pub enum FolderError {
 }
 
 impl FolderError {
-    /// The program's exit code: 2 for a name, 31 for a folder that another process holds, else 30, local I/O.
+    /// The program's exit code: 2 for a name and for what is not there, 31 for a folder that another process holds, else 30, local I/O.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Name(_) => 2,
             Self::Lock(LockError::Held { .. }) => 31,
+            Self::Read { source, .. } if source.kind() == io::ErrorKind::NotFound => 2,
             _ => 30,
         }
     }

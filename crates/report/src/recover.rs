@@ -104,8 +104,11 @@ fn read(path: &Path) -> Result<Document, RecoverError> {
     match read_document(path) {
         Err(FolderError::Read { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
             let shown = printable(&path.to_string_lossy());
-            let is_ours = path.join(PROFILE_FILE).exists();
-            Err(if is_ours { RecoverError::NotBegun(shown) } else { RecoverError::NotOurs(shown) })
+            Err(match path.join(PROFILE_FILE) {
+                profile if profile.exists() => RecoverError::NotBegun(shown),
+                _ if path.exists() => RecoverError::NotOurs(shown),
+                _ => FolderError::Read { path: shown, source }.into(),
+            })
         }
         read => Ok(read?),
     }

@@ -24,6 +24,7 @@ enough. Ctrl-C ends the search with the interval known so far.";
 
 #[derive(Debug, Args)]
 #[command(
+    allow_negative_numbers = true,
     override_usage = "iotbench capacity [OPTIONS] --profile <NAME|FILE>\n       iotbench capacity [OPTIONS] --resume <FOLDER>",
     after_help = format!("{EXAMPLES}\n\n{EXIT_CODES}"),
     mut_arg("duration", |arg| arg.hide(true)),
@@ -42,7 +43,7 @@ pub(crate) struct CapacityArguments {
     /// How long each trial counts, such as 60s; without it by the profile
     #[arg(long, env = "IOTBENCH_TRIAL", value_name = "TIME")]
     trial: Option<Span>,
-    /// At most so many trials near the limit, however wide the interval is by then; 0 only brackets it
+    /// At most so many trials near the limit, from 12 to 300, however wide the interval is by then; 0 only brackets it
     #[arg(long, env = "IOTBENCH_TRIALS", value_name = "N", default_value_t = SearchOverride::TRIALS)]
     trials: Count,
     /// The load of the first trial; without it the profile's own

@@ -59,12 +59,24 @@ fn resources(document: &Document, columns: u16) -> Option<String> {
     let rows = document.resources.iter().map(row).collect();
     let text = table("Resources", &heads, rows, Right, columns);
     let of_role = |r: &Resources| {
-        let note = written_later(r).iter().chain(&r.note).map(|note| format!("; {note}")).collect::<String>();
+        let note = written_later(r)
+            .into_iter()
+            .chain(shared(r))
+            .chain(r.note.clone())
+            .map(|note| format!("; {note}"))
+            .collect::<String>();
         let gone = r.gone_at_s.map(|s| format!("; gone after {} s", significant(s))).unwrap_or_default();
         super::paragraph(&format!("{}: by {}{gone}{note}", r.role, r.method), columns)
     };
     let notes = document.resources.iter().map(of_role);
     Some(std::iter::once(text).chain(notes).collect::<Vec<_>>().join("\n"))
+}
+
+/// That the resident sets of several processes hold the same pages, where they do.
+fn shared(r: &Resources) -> Option<String> {
+    let (processes, rss, pss) = (r.processes_max?, r.rss_bytes_mean?, r.pss_bytes_mean?);
+    let is_counted_twice = processes > 1 && rss > pss + pss / 4;
+    is_counted_twice.then(|| format!("what its {processes} processes share is in RSS once for each, and in PSS once"))
 }
 
 pub(crate) fn storage(document: &Document) -> String {

@@ -54,6 +54,49 @@ fn a_page_says_so_of_one_run_and_of_several() {
     assert!(!both.contains(unknown));
 }
 
+/// PostgreSQL has a process for each connection, and all of them have its buffers.
+#[test]
+fn memory_that_processes_share_is_said_to_be_counted_for_each() {
+    let with = |processes, rss, pss| {
+        let mut document = quiet();
+        let database = &mut document.resources[0];
+        (database.processes_max, database.rss_bytes_mean, database.pss_bytes_mean) = (Some(processes), rss, pss);
+        render(&document, None, 100).split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let told = "what its 9 processes share is in RSS once for each, and in PSS once";
+    assert!(with(9, Some(900 << 20), Some(150 << 20)).contains(told));
+    for text in [with(1, Some(900 << 20), Some(150 << 20)), with(9, Some(101), Some(100)), with(9, Some(900), None)] {
+        assert!(!text.contains("processes share"), "{text}");
+    }
+}
+
+/// A run whose server was restarted, and one with another load, tell nothing of how far runs of the first lie apart.
+#[test]
+fn runs_with_other_loads_or_with_actions_are_other_contenders() {
+    let of = |sha: &str, users, acted: bool| {
+        let mut document = quiet();
+        document.profile_sha256 = Some(sha.into());
+        document.load.groups[0].users = Some(users);
+        if acted {
+            document.scenario = Document::from_outcome(&outcomes::disturbed(), &outcomes::provenance()).scenario;
+        }
+        ReportedRun::of_document(document)
+    };
+    let alike = render_markdown(&[of("a", 5, false), of("a", 5, false), of("a", 5, false)], &[], false);
+    assert!(!alike.contains("| rank |"), "one contender: {alike}");
+    let runs = [of("a", 5, false), of("a", 5, false), of("b", 5, true), of("c", 50, false), of("d", 50, false)];
+    let text = render_markdown(&runs, &[], false);
+    let target = "sqlite:wide";
+    let of = |name: &str, runs: u32| {
+        let row = text.lines().find(|line| line.contains(&format!("| {target}, {name} |")));
+        assert!(row.is_some_and(|row| row.contains(&format!("| {runs} |"))), "{name}: {text}");
+    };
+    of("5 users", 2);
+    of("5 users, restart, kill", 1);
+    of("50 users, settings 3 of 4", 1);
+    of("50 users, settings 4 of 4", 1);
+}
+
 #[test]
 fn what_is_counted_with_the_warm_up_is_said_to_be() {
     let told = "operations: of the measured part; datapoints: of the whole load, its warm-up with it";

@@ -58,6 +58,7 @@ Standard output carries the result only; progress goes to standard error.";
 
 #[derive(Clone, Debug, Args)]
 #[command(
+    allow_negative_numbers = true,
     override_usage = "iotbench run [OPTIONS] --profile <NAME|FILE>\n       iotbench run [OPTIONS] --resume <FOLDER>",
     after_help = format!("{EXAMPLES}\n\n{EXIT_CODES}")
 )]
