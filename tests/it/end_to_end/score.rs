@@ -275,7 +275,7 @@ fn what_is_no_run_of_the_score_is_refused() {
     let output = score(&[], &[other]);
     assert_eq!(output.status.code(), Some(2));
     assert!(said(&output).contains("machine_write and machine_read, and this is pmu_write"), "{}", said(&output));
-    assert_eq!(score(&[], &[results.path().join("nowhere")]).status.code(), Some(30));
+    assert_eq!(score(&[], &[results.path().join("nowhere")]).status.code(), Some(2));
     assert_eq!(score(&["--file", "nothere.toml"], &[]).status.code(), Some(2));
 }
 
