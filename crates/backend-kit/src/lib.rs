@@ -10,7 +10,7 @@
 //! | how do rows become an answer in bounded chunks? | [`answer`] | |
 //! | how do rows that are no datapoint each become one? | [`assemble`] | |
 //! | how is a cell of a JSON answer a value of the schema? | [`cell`] | |
-//! | which times does a range hold, which second has a time? | [`span`], [`second`] | |
+//! | which times does a range hold, which second or millisecond has a time? | [`span`], [`second`], [`millis`] | |
 //! | what are the figures of values that come one after the other? | [`series`] | |
 //! | what can be done where encryption was refused? | [`handshake`] | |
 //! | how is an HTTP server reached and talked to? | [`http`] | `http` |
@@ -38,6 +38,7 @@ pub mod looks;
 pub mod marker;
 #[cfg(feature = "metrics")]
 pub mod metrics;
+pub mod millis;
 pub mod ownership;
 pub mod refuse;
 pub mod second;

@@ -9,8 +9,8 @@ mod names;
 mod points;
 mod queued;
 mod rows;
-mod span;
 
+pub use crate::millis::{Millis, NS_PER_MS, ns};
 pub use counts::counts;
 pub use datapoint::{Cell, Datapoint, number};
 pub use figures::{Figures, name_of};
@@ -21,4 +21,3 @@ pub use points::Take;
 pub use points::{Series, device_number, points};
 pub use queued::Queued;
 pub use rows::{Found, one_point, push};
-pub use span::{NS_PER_MS, Span, ns};

@@ -3,8 +3,8 @@
 use super::{
     datapoint::{Cell, Datapoint},
     names::DEVICE,
-    span::ns,
 };
+use crate::millis::ns;
 use iotbench_core::{Cause, Error};
 use std::collections::BTreeMap;
 

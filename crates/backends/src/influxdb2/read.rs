@@ -216,8 +216,7 @@ impl Reader for FluxReader {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
         refuse_unknown_signals(query, &self.table)?;
         let (table, bucket, all) = (Arc::clone(&self.table), self.bucket.clone(), self.all_signals.clone());
-        let ask = Ask::of(query, &all).filter(|ask| ask.limit > 0 && ask.what != What::Figures(&[]));
-        let Some(ask) = ask else { return Ok(NOTHING) };
+        let Some(ask) = Ask::of(query, &all).filter(Ask::wants_something) else { return Ok(NOTHING) };
         let flux = Flux::new(&bucket, &table, ask.devices, ask.signals, ask.span);
         let Some(flux) = flux else { return Ok(NOTHING) };
         match (ask.what, ask.order) {

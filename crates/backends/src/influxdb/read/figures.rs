@@ -2,12 +2,12 @@
 
 use super::{
     decode::device_of,
-    points::{Order, Wanted, stream},
+    points::{Wanted, stream},
 };
 use crate::influxdb::{
     chunk::Series,
     client::Client,
-    influxql::{Select, Span, field, signal_name, signals_condition},
+    influxql::{Select, field, signal_name, signals_condition},
 };
 use iotbench_backend_kit::{
     answer::Answer,
@@ -18,14 +18,15 @@ use iotbench_core::{Aggregate, ComputedBy, Error, Layout, Reply, SignalId, Sink,
 
 /// Which figures are wanted, over which datapoints.
 pub(crate) struct Wish<'a> {
-    pub(crate) signals: &'a [SignalId],
+    pub(crate) wanted: Wanted<'a>,
     pub(crate) aggregates: &'a [Aggregate],
-    /// A condition on the devices; empty for all.
-    pub(crate) devices: &'a str,
-    pub(crate) span: Span,
 }
 
 impl Wish<'_> {
+    fn signals(&self) -> &[SignalId] {
+        self.wanted.ask.signals
+    }
+
     /// Answers with a row a device and aggregate.
     pub(crate) async fn answer(
         &self,
@@ -34,13 +35,13 @@ impl Wish<'_> {
         sink: &mut dyn Sink,
     ) -> Result<Reply, Error> {
         let mut rows = Rows {
-            answer: Answer::new(sink, vec![ValueType::F64; self.signals.len()]),
+            answer: Answer::new(sink, vec![ValueType::F64; self.signals().len()]),
             aggregates: self.aggregates,
-            width: self.signals.len(),
+            width: self.signals().len(),
             device: None,
-            figures: vec![None; self.signals.len() * self.aggregates.len()],
+            figures: vec![None; self.signals().len() * self.aggregates.len()],
         };
-        let types = self.signals.iter().map(|&signal| table.schema.signals()[usize::from(signal)].value_type);
+        let types = self.signals().iter().map(|&signal| table.schema.signals()[usize::from(signal)].value_type);
         let types: Vec<ValueType> = types.collect();
         // InfluxQL does not cast texts to numbers.
         let (bytes, computed_by) = if types.contains(&ValueType::Text) {
@@ -59,15 +60,15 @@ impl Wish<'_> {
             figures.collect::<Vec<_>>().join(", ")
         };
         let is_narrow = table.layout == Layout::Narrow;
-        let fields = if is_narrow { &self.signals[..1] } else { self.signals };
+        let fields = if is_narrow { &self.signals()[..1] } else { self.signals() };
         let columns: Vec<_> = fields.iter().map(|&signal| figures(&field(table, signal))).collect();
         let mut groups = Vec::new();
         groups.extend(table.has_device_column().then_some(DEVICE));
         groups.extend(is_narrow.then_some(SIGNAL));
         Select::new(&columns.join(", "), table)
-            .filter(self.devices)
-            .filter(&signals_condition(table, self.signals))
-            .during(self.span)
+            .filter(self.wanted.devices)
+            .filter(&signals_condition(table, self.signals()))
+            .during(self.wanted.ask.span)
             .group_by(&groups)
             .into_text()
     }
@@ -76,7 +77,7 @@ impl Wish<'_> {
     fn take_series(&self, table: &TableSpec, series: &Series<'_>, rows: &mut Rows<'_>) -> Result<(), Error> {
         let first = match (table.layout, series.tags.get(SIGNAL)) {
             (Layout::Narrow, Some(name)) => {
-                self.signals.iter().position(|&signal| signal_name(table, signal) == name.as_str())
+                self.signals().iter().position(|&signal| signal_name(table, signal) == name.as_str())
             }
             (Layout::Narrow, None) => None,
             _ => Some(0),
@@ -99,14 +100,7 @@ impl Wish<'_> {
         types: &[ValueType],
         rows: &mut Rows<'_>,
     ) -> Result<u64, Error> {
-        let wanted = Wanted {
-            signals: self.signals,
-            devices: self.devices,
-            span: self.span,
-            order: Order::ByDevice,
-            most_points: None,
-        };
-        let mut sums = vec![Sums::default(); self.signals.len()];
+        let mut sums = vec![Sums::default(); self.signals().len()];
         let mut take = |device: u32, _: i64, cells: &[Cell<'_>]| {
             if rows.device != Some(device) {
                 sums.fill(Sums::default());
@@ -122,7 +116,7 @@ impl Wish<'_> {
             }
             Ok(())
         };
-        stream(client, table, &wanted, &mut take).await
+        stream(client, table, &self.wanted, &mut take).await
     }
 }
 

@@ -4,39 +4,29 @@ use super::decode::{device, device_of, time};
 use crate::influxdb::{
     chunk::Series,
     client::Client,
-    influxql::{Select, Span, field, quoted, signal_name, signals_condition},
+    influxql::{Select, field, quoted, signal_name, signals_condition},
 };
-use iotbench_backend_kit::cell::Cell;
-use iotbench_backend_kit::line_protocol::{DEVICE, SIGNAL, VALUE};
+use iotbench_backend_kit::{
+    ask::{Ask, Order},
+    cell::Cell,
+    line_protocol::{DEVICE, SIGNAL, VALUE},
+};
 use iotbench_core::{Cause, Error, Layout, SignalId, TableSpec};
 use std::collections::{BTreeMap, HashMap};
 
-/// In which order datapoints come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Order {
-    /// By device, then time.
-    ByDevice,
-    /// The latest first, of all devices together.
-    LatestFirst,
-}
-
 /// Which datapoints are wanted.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Wanted<'a> {
-    /// The signals whose values are wanted, ascending.
-    pub(crate) signals: &'a [SignalId],
+    pub(crate) ask: Ask<'a>,
     /// A condition on the devices; empty for all.
     pub(crate) devices: &'a str,
-    pub(crate) span: Span,
-    pub(crate) order: Order,
-    /// At most so many, of one device; a few more may come, and none for 0 is the caller's.
-    pub(crate) most_points: Option<u64>,
 }
 
 /// Takes a datapoint: its device, its time, and a cell for each signal.
 pub(crate) type Take<'t> = dyn FnMut(u32, i64, &[Cell<'_>]) -> Result<(), Error> + Send + 't;
 
-/// Gives every datapoint that is wanted to `take`; returns the bytes of the answer.
+/// Gives every datapoint that is wanted, and in layout narrow a few more than the limit, to `take`; returns the bytes of the
+/// answer.
 pub(crate) async fn stream(
     client: &mut Client,
     table: &TableSpec,
@@ -50,7 +40,7 @@ pub(crate) async fn stream(
         gather.flush(take)?;
         return Ok(bytes);
     }
-    let width = wanted.signals.len();
+    let width = wanted.ask.signals.len();
     client
         .ask(&statement, |series| {
             let of_series = device_of(series)?;
@@ -73,28 +63,25 @@ fn too_narrow() -> Error {
 
 /// The question. Without groups the device is the last column.
 fn statement(table: &TableSpec, wanted: &Wanted<'_>) -> String {
+    let Ask { signals, span, order, limit, .. } = wanted.ask;
+    let (is_latest_first, has_device) = (order == Order::Newest, table.has_device_column());
     let mut columns: Vec<String> = match table.layout {
         Layout::Narrow => vec![quoted(VALUE), quoted(SIGNAL)],
-        _ => wanted.signals.iter().map(|&signal| field(table, signal)).collect(),
+        _ => signals.iter().map(|&signal| field(table, signal)).collect(),
     };
-    let has_device = table.has_device_column();
-    if has_device && wanted.order == Order::LatestFirst {
+    if has_device && is_latest_first {
         columns.push(quoted(DEVICE));
     }
     let select = Select::new(&columns.join(", "), table)
         .filter(wanted.devices)
-        .filter(&signals_condition(table, wanted.signals))
-        .during(wanted.span);
-    let select = match wanted.order {
-        Order::ByDevice if has_device => select.group_by(&[DEVICE]),
-        Order::ByDevice => select,
-        Order::LatestFirst => select.latest_first(),
+        .filter(&signals_condition(table, signals))
+        .during(span);
+    let select = match is_latest_first {
+        true => select.latest_first(),
+        false if has_device => select.group_by(&[DEVICE]),
+        false => select,
     };
-    let select = match wanted.most_points {
-        Some(points) => select.limit(rows_of(table, wanted.signals, points)),
-        None => select,
-    };
-    select.into_text()
+    select.limit(rows_of(table, signals, limit)).into_text()
 }
 
 /// How many rows hold so many datapoints that lack no value.
@@ -116,11 +103,12 @@ struct Gather<'a> {
 
 impl<'a> Gather<'a> {
     fn new(table: &'a TableSpec, wanted: &Wanted<'_>) -> Self {
-        let names = wanted.signals.iter().map(|&signal| signal_name(table, signal));
+        let Ask { signals, order, .. } = wanted.ask;
+        let names = signals.iter().map(|&signal| signal_name(table, signal));
         Self {
             places: names.zip(0..).collect(),
-            width: wanted.signals.len(),
-            is_grouped: wanted.order == Order::ByDevice,
+            width: signals.len(),
+            is_grouped: order != Order::Newest,
             time: 0,
             points: BTreeMap::new(),
             spare: Vec::new(),
@@ -166,7 +154,8 @@ impl<'a> Gather<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::influxdb::chunk::Document;
+    use crate::influxdb::{chunk::Document, influxql::ALL};
+    use iotbench_backend_kit::ask::Asked;
     use iotbench_core::{Marker, Name, Schema, Signal, ValueType};
 
     fn table(layout: Layout, devices: u32) -> TableSpec {
@@ -180,8 +169,8 @@ mod tests {
         }
     }
 
-    fn wanted<'a>(signals: &'a [SignalId], order: Order, most_points: Option<u64>) -> Wanted<'a> {
-        Wanted { signals, devices: "", span: Span::ALL, order, most_points }
+    fn wanted(signals: &[SignalId], order: Order, limit: u64) -> Wanted<'_> {
+        Wanted { ask: Ask::stretch(Asked::All, signals, ALL).first(limit, order), devices: "" }
     }
 
     #[test]
@@ -190,28 +179,23 @@ mod tests {
             (
                 Layout::Wide,
                 2,
-                wanted(&[0, 1], Order::ByDevice, None),
+                wanted(&[0, 1], Order::Stretch, u64::MAX),
                 "SELECT \"a\", \"b\" FROM \"t\" GROUP BY \"device\"",
             ),
-            (Layout::Wide, 1, wanted(&[1], Order::ByDevice, Some(3)), "SELECT \"b\" FROM \"t\" LIMIT 3"),
+            (Layout::Wide, 1, wanted(&[1], Order::Oldest, 3), "SELECT \"b\" FROM \"t\" LIMIT 3"),
             (
                 Layout::Wide,
                 2,
-                wanted(&[0], Order::LatestFirst, Some(3)),
+                wanted(&[0], Order::Newest, 3),
                 "SELECT \"a\", \"device\" FROM \"t\" ORDER BY time DESC LIMIT 3",
             ),
             (
                 Layout::Narrow,
                 2,
-                wanted(&[1], Order::ByDevice, None),
+                wanted(&[1], Order::Stretch, u64::MAX),
                 "SELECT \"v\", \"signal\" FROM \"t\" WHERE (\"signal\" = 'b') GROUP BY \"device\"",
             ),
-            (
-                Layout::Narrow,
-                1,
-                wanted(&[0, 1], Order::ByDevice, Some(3)),
-                "SELECT \"v\", \"signal\" FROM \"t\" LIMIT 6",
-            ),
+            (Layout::Narrow, 1, wanted(&[0, 1], Order::Oldest, 3), "SELECT \"v\", \"signal\" FROM \"t\" LIMIT 6"),
         ] {
             assert_eq!(statement(&table(layout, devices), &wanted), text);
         }
@@ -223,7 +207,7 @@ mod tests {
             [[2,1,"b","1"],[2,2,"a","0"],[2,3,"a","1"],[2,9,"alien","0"],[1,4,"a","0"]]}]}]}"#;
         let document: Document<'_> = serde_json::from_str(text).unwrap();
         let table = table(Layout::Narrow, 2);
-        let mut gather = Gather::new(&table, &wanted(&[0, 1], Order::LatestFirst, None));
+        let mut gather = Gather::new(&table, &wanted(&[0, 1], Order::Newest, u64::MAX));
         let mut points = Vec::new();
         let mut take = |device: u32, time: i64, cells: &[Cell<'_>]| {
             points.push((device, time, cells.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")));

@@ -8,18 +8,18 @@ use crate::kairosdb::{
     question::{Asked, question},
 };
 use iotbench_backend_kit::{
-    metrics::{Figures, Span, name_of, number},
+    ask::Ask,
+    metrics::{Figures, Millis, name_of, number},
     series::Series,
 };
-use iotbench_core::{Aggregate, ComputedBy, Devices, Error, Reply, SignalId, Sink, TableSpec, ValueType};
+use iotbench_core::{Aggregate, ComputedBy, Error, Reply, SignalId, Sink, TableSpec, ValueType};
 use std::collections::BTreeMap;
 
 /// Which figures are wanted.
 pub(crate) struct Wish<'a> {
-    pub(crate) signals: &'a [SignalId],
+    pub(crate) ask: Ask<'a>,
     pub(crate) aggregates: &'a [Aggregate],
-    pub(crate) devices: &'a Devices,
-    pub(crate) span: Span,
+    pub(crate) span: Millis,
 }
 
 impl Wish<'_> {
@@ -30,8 +30,8 @@ impl Wish<'_> {
         sink: &mut dyn Sink,
     ) -> Result<Reply, Error> {
         let is_text = |&signal: &SignalId| table.schema.signals()[usize::from(signal)].value_type == ValueType::Text;
-        let all = || self.signals.iter().map(|&signal| Asked::new(table, signal).of(self.devices));
-        let ((figures, bytes), computed_by) = if self.signals.iter().any(is_text) {
+        let all = || self.ask.signals.iter().map(|&signal| Asked::new(table, signal).of(self.ask.devices.list()));
+        let ((figures, bytes), computed_by) = if self.ask.signals.iter().any(is_text) {
             let asked: Vec<_> = all().collect();
             let worked_out = client.ask(question(self.span, &asked), |document| self.work_out(document)).await?;
             (worked_out, ComputedBy::Client)
@@ -40,7 +40,7 @@ impl Wish<'_> {
             let asked: Vec<_> = names.flat_map(|name| all().map(move |asked| asked.figure(name))).collect();
             (client.ask(question(self.span, &asked), figures_of).await?, ComputedBy::Server)
         };
-        figures.answer(self.signals.len(), bytes, computed_by, sink)
+        figures.answer(self.ask.signals.len(), bytes, computed_by, sink)
     }
 
     fn work_out(&self, document: &Document<'_>) -> Result<Figures, Error> {
@@ -54,7 +54,7 @@ impl Wish<'_> {
             }
             Ok(())
         })?;
-        let (mut figures, width) = (Figures::default(), self.aggregates.len() * self.signals.len());
+        let (mut figures, width) = (Figures::default(), self.aggregates.len() * self.ask.signals.len());
         for (device, of_device) in series {
             let rows = self.aggregates.iter();
             let all = rows.flat_map(|&aggregate| of_device.iter().map(move |series| series.figure(aggregate)));

@@ -155,8 +155,7 @@ impl Reader for QuestReader {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
         refuse_unknown_signals(query, &self.table)?;
         let (table, all) = (Arc::clone(&self.table), self.all_signals.clone());
-        let ask = Ask::of(query, &all).filter(|ask| ask.limit > 0 && ask.what != What::Figures(&[]));
-        let Some(ask) = ask else { return Ok(NOTHING) };
+        let Some(ask) = Ask::of(query, &all).filter(Ask::wants_something) else { return Ok(NOTHING) };
         let Some(select) = Select::new(&table, ask.devices, ask.span) else { return Ok(NOTHING) };
         match (ask.what, ask.order) {
             (What::Count, _) => self.count_row(sink).await,
