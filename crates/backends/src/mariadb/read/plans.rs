@@ -3,7 +3,7 @@
 #![expect(clippy::disallowed_macros, reason = "a test that is skipped says so")]
 
 use super::{
-    points::{Figures, Points, Stretch},
+    points::{Figures, Points},
     selection::Statement,
     *,
 };
@@ -58,16 +58,16 @@ impl Shape for Overheard {
         self.shape.rows_of(points, signals)
     }
 
-    fn figures(&self, of: Stretch, signals: &[SignalId]) -> Result<Option<Statement>, Error> {
-        self.shape.figures(of, signals)
+    fn figures(&self, of: &Ask<'_>) -> Result<Option<Statement>, Error> {
+        self.shape.figures(of)
     }
 
     fn take_figures(&self, row: &MySqlRow, signals: &[SignalId], figures: &mut [Figures]) -> Result<bool, Error> {
         self.shape.take_figures(row, signals, figures)
     }
 
-    fn max_of_first(&self, of: Stretch, signal: SignalId, points: u64) -> Result<Option<Statement>, Error> {
-        self.shape.max_of_first(of, signal, points)
+    fn greatest(&self, of: &Ask<'_>) -> Result<Option<Statement>, Error> {
+        self.shape.greatest(of)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::selection::{Selection, Statement};
 use crate::mariadb::error::classify;
-use iotbench_backend_kit::span::Span;
+use iotbench_backend_kit::{ask::Ask, span::Span};
 use iotbench_core::{Cause, ComputedBy, Error, ReplyColumn, SignalId, Value, ValueType};
 use sqlx::{Row, mysql::MySqlRow};
 
@@ -35,13 +35,6 @@ pub(crate) struct Figures {
     pub(crate) max: Option<f64>,
 }
 
-/// A stretch of one device's time.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Stretch {
-    pub(crate) device: u32,
-    pub(crate) span: Span,
-}
-
 /// How a layout is read.
 pub(crate) trait Shape: Send + Sync {
     /// Who filters, orders by value and aggregates.
@@ -56,14 +49,14 @@ pub(crate) trait Shape: Send + Sync {
     /// How many rows of the table surely hold so many datapoints, if so many there are; `None` where nobody knows.
     fn rows_of(&self, points: u64, signals: &[SignalId]) -> Option<u64>;
 
-    /// The query for the figures of each signal; `None` where the server cannot work them out.
-    fn figures(&self, of: Stretch, signals: &[SignalId]) -> Result<Option<Statement>, Error>;
+    /// The query for the figures of each signal of a device; `None` where the server cannot work them out.
+    fn figures(&self, of: &Ask<'_>) -> Result<Option<Statement>, Error>;
 
     /// Takes a row of that query; false when it tells of no datapoint.
     fn take_figures(&self, row: &MySqlRow, signals: &[SignalId], figures: &mut [Figures]) -> Result<bool, Error>;
 
-    /// The query for the greatest number of a signal over the first `points`; `None` where the server cannot tell.
-    fn max_of_first(&self, of: Stretch, signal: SignalId, points: u64) -> Result<Option<Statement>, Error>;
+    /// The query for the greatest number of a signal over the first datapoints; `None` where the server cannot tell.
+    fn greatest(&self, of: &Ask<'_>) -> Result<Option<Statement>, Error>;
 }
 
 /// A cell as what it is known to hold.
