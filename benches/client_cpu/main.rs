@@ -70,7 +70,9 @@ fn address(backend: &str) -> Option<Url> {
     }
     let required = std::env::var("IOTBENCH_REQUIRE_SERVERS").is_ok_and(|value| value == "1");
     assert!(!required, "{variable} is not set, and IOTBENCH_REQUIRE_SERVERS=1 demands it");
-    say(&format!("{backend}: LEFT OUT, {variable} is not set: {variable}=$(iotbench server start {backend})"));
+    say(&format!(
+        "{backend}: LEFT OUT, {variable} is not set: iotbench server start {backend}, then {variable}=$(iotbench server address {backend})"
+    ));
     None
 }
 

@@ -2,6 +2,7 @@
 
 use crate::{console, error::CliError};
 use iotbench_core::Endpoint;
+use iotbench_launcher::Records;
 use url::Url;
 
 /// The addresses that these texts mean, none for none. A text is never repeated: it may hold a password.
@@ -23,6 +24,21 @@ pub(crate) fn endpoints(texts: &[String]) -> Result<Vec<Endpoint>, CliError> {
         return Err(CliError::usage("--url is empty: give an address, or leave it out"));
     }
     Ok(endpoints)
+}
+
+/// The addresses, those of servers that `iotbench server start` left running with their user and password: the user's other
+/// commands know them, and nobody else does.
+pub(crate) fn admitted(endpoints: Vec<Endpoint>) -> Vec<Endpoint> {
+    // Looking makes the folder of the records: not for an embedded database, nor where nothing is named.
+    if !endpoints.iter().any(|endpoint| endpoint.expose().has_host()) {
+        return endpoints;
+    }
+    let records = Records::open().and_then(|records| records.list()).unwrap_or_default();
+    let admitted = |endpoint: Endpoint| {
+        let known = records.iter().find_map(|record| record.admitted(endpoint.expose()));
+        known.map_or(endpoint, Endpoint::new)
+    };
+    endpoints.into_iter().map(admitted).collect()
 }
 
 /// A server's address as `iotbench server start` prints it: what it says of other ports, which are named so, on lines of

@@ -13,7 +13,7 @@ Exit codes:
    0  valid                               20  no connection
    1  internal error                      21  authentication failed
    2  wrong arguments or configuration    22  TLS refused
-  10  stop criterion failed               23  name not resolved
+  10  a search sustained no load at all   23  name not resolved
   11  result invalid (client-limited,     24  server died or is full
       overloaded, lost samples)           30  results or files cannot be written
   12  data lost, duplicated or corrupt    31  not ours, or in use by another
@@ -65,7 +65,7 @@ pub(crate) enum Command {
     Show(ShowArguments),
     /// Read back what a run left, and name what is lost, doubled, changed or added
     Verify(VerifyArguments),
-    /// Make a valid result of what a run left that was killed
+    /// Make a result document of what a run left that was killed
     Recover(RecoverArguments),
     /// Hold runs against earlier ones: what changed, how sure that is, and whether it is a regression
     Compare(CompareArguments),

@@ -50,7 +50,7 @@ pub use name::{Name, NameError};
 pub use process_action::ProcessAction;
 pub use query::{Aggregate, Devices, Direction, Predicate, Query, TimeRange};
 pub use recipe::{
-    ConfigFile, Jars, On, Origin, Program, Ready, Recipe, Role, SERVER_SETTINGS, StopBy, Variant, capitals,
+    CLUSTER, ConfigFile, Jars, On, Origin, Program, Ready, Recipe, Role, SERVER_SETTINGS, StopBy, Variant, capitals,
 };
 pub use registry::{Registry, UnknownBackend};
 pub use reply::{CHUNK_ROWS, Chunk, ComputedBy, Reply, ReplyColumn, Sink};

@@ -4,6 +4,9 @@
 /// carries the recipe out; the backend does not get them.
 pub const SERVER_SETTINGS: &str = "server";
 
+/// What `{cluster}` stands for: the nodes of a private server are told that they are together by this name.
+pub const CLUSTER: &str = "iotbench";
+
 /// How a private server is made: which programs, and of which processes it consists, on one node or on several. A backend
 /// gives its recipe by [`crate::Backend::recipe`]; who carries it out knows no database.
 ///
@@ -21,11 +24,12 @@ pub const SERVER_SETTINGS: &str = "server";
 /// | `{memory_bytes}` | the budget of every cache of one process | all |
 /// | `{heap_bytes}` | three times that: the heap of a process in which writes wait, too | all |
 /// | `{nodes}` | the number of nodes | all |
-/// | `{cluster}` | a name that several nodes have together; an argument or line that names it is left out where there is but one | all |
+/// | `{cluster}` | [`CLUSTER`], a name that several nodes have together; an argument or line that names it is left out where there is but one | all |
 /// | `{hosts}` | the addresses of all nodes, with commas between them | all |
 /// | `{ROLE.PORT}` | this port of that role: the same number on each of its nodes | all |
 /// | `{ROLE.PORT.first}` | `host:port` of that role's first node | all |
 /// | `{ROLE.PORT.all}` | `host:port` of each of its nodes, with commas between them | all |
+/// | `{password}` | a password of this server alone, of hexadecimal digits; every user sees the arguments of a command, so in none of those | [`Role::files`], [`Role::environment`], [`Role::url`] |
 /// | `{run}` | a folder of the process's own (for sockets and pid files); of the whole server | a role; `join` |
 /// | `{data}` | the folder of the data in it, which the process makes | a role |
 /// | `{host}`, `{node}` | the address and the number, from 0, of the node that it runs on | a role |
@@ -102,7 +106,8 @@ pub struct Role {
     /// before it are defaults, what comes after cannot be changed.
     pub environment: &'static [&'static str],
     /// The process, which stays in the foreground. An element `{settings}` as in the environment. One with `{open}` is there
-    /// only where other machines reach the server; the name itself stands for nothing.
+    /// only where other machines reach the server, one with `{closed}` only where they do not; the names themselves stand for
+    /// nothing.
     pub start: &'static [&'static str],
     /// What one of the user's settings becomes where `{settings}` stands: `{key}`, `{KEY}` (in capitals, `_` for other
     /// characters) and `{value}`.
@@ -115,7 +120,7 @@ pub struct Role {
     pub ready_within_s: u32,
     /// How it is asked to stop.
     pub stop: StopBy,
-    /// Where the backend then reaches it; `None`: only other processes of the server do.
+    /// Where the backend then reaches it, with user and `{password}` where it asks for one; `None`: only other processes of the server do.
     pub url: Option<&'static str>,
 }
 

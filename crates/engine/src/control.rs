@@ -37,6 +37,8 @@ pub struct Control {
     leaves_queue: AtomicBool,
     abandon: AtomicBool,
     budget: AtomicU64,
+    /// Operations that were taken and wait for room on their way.
+    waiting: AtomicU64,
     /// Operations intended before this are not counted against the budget.
     budget_from_ns: u64,
     /// Operations whose trace is not yet told.
@@ -76,6 +78,7 @@ impl Control {
             leaves_queue: AtomicBool::new(false),
             abandon: AtomicBool::new(false),
             budget: AtomicU64::new(operations.unwrap_or(NEVER)),
+            waiting: AtomicU64::new(0),
             budget_from_ns,
             untold: AtomicU64::new(0),
             ended_ns: AtomicU64::new(0),
@@ -246,9 +249,19 @@ impl Control {
         self.budget.load(Ordering::Relaxed) == NEVER || intended_ns < self.budget_from_ns
     }
 
-    /// The operations of the run are all taken.
+    /// An operation that was taken cannot be released yet.
+    pub fn note_waiting(&self) {
+        self.waiting.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// One of them is.
+    pub fn note_released(&self) {
+        self.waiting.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// The operations of the run are all taken and released.
     pub fn is_spent(&self) -> bool {
-        self.budget.load(Ordering::Relaxed) == 0
+        self.budget.load(Ordering::Relaxed) == 0 && self.waiting.load(Ordering::Relaxed) == 0
     }
 
     /// Takes the place of one operation in the trace; false when too many wait to be told.

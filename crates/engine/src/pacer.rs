@@ -6,7 +6,7 @@
 
 mod stream;
 
-pub use stream::{Grant, OpenStream, Sensor, SensorStream, Stream};
+pub use stream::{Grant, OpenStream, Sensor, SensorStream, Stream, Waiting};
 
 use crate::{
     clock::RunClock,

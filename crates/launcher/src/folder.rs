@@ -100,7 +100,7 @@ impl ServerFolder {
         let fail = |source| FolderError::Io { path: path.into(), source };
         DirBuilder::new().mode(0o700).create(path).map_err(fail)?;
         let marked = || {
-            let mut marker = OpenOptions::new().write(true).create_new(true).mode(0o644).open(path.join(MARKER))?;
+            let mut marker = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path.join(MARKER))?;
             marker.write_all(&serde_json::to_vec(says)?)?;
             flock(&marker, FlockOperation::NonBlockingLockExclusive)?;
             if let Some((uid, gid)) = owner {
@@ -237,7 +237,7 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     fn marker(backend: &str) -> Marker {
-        Marker { backend: backend.into(), nodes: 1, ports: vec![1] }
+        Marker { backend: backend.into(), nodes: 1, ports: vec![1], password: None }
     }
 
     fn made(parent: &Path) -> (PathBuf, ServerFolder) {

@@ -147,7 +147,7 @@ mod tests {
         let parent = tempfile::tempdir().unwrap();
         let records = Records::in_folder(&parent.path().join("records")).unwrap();
         let path = parent.path().join("server");
-        let marker = Marker { backend: "exampled".into(), nodes: 1, ports: vec![1] };
+        let marker = Marker { backend: "exampled".into(), nodes: 1, ports: vec![1], password: None };
         let server = ServerFolder::create(&path, &marker, None).unwrap();
         ServerFolder::keep(&path).unwrap();
         let settings = ServerSettings::default();

@@ -5,6 +5,7 @@ use crate::{
     folder::{FolderError, ServerFolder, fresh_path},
     log::{self, open as open_log, says_port_is_taken},
     order::Marker,
+    password::Password,
     plan::{PlanRequest, ServerPlan, plan},
     programs::{Missing, Programs, in_path},
     server::PrivateServer,
@@ -173,7 +174,7 @@ impl Launch {
         self
     }
 
-    /// Has other machines reach it, at this address of this machine; whoever does needs no password. For servers of one node.
+    /// Has other machines reach it, at this address of this machine. For servers of one node.
     #[must_use]
     pub fn listening_at(mut self, address: Ipv4Addr) -> Self {
         self.listen = Some(address);
@@ -200,7 +201,10 @@ pub fn start(launch: &Launch, cancelled: &dyn Fn() -> bool) -> Result<PrivateSer
         .map_err(|source| StartError::Io { what: "no user to run the server as".into(), source })?;
     let kept = launch.kept.as_ref().map(|kept| what_is_kept(launch, kept, account.as_ref())).transpose()?;
     let prefix = standing_before(account.as_ref())?;
-    let place = Place { launch, programs, supervisor, account, prefix, kept };
+    let password = kept.as_ref().and_then(|kept| kept.password.clone());
+    let password = password.map_or_else(Password::draw, Ok);
+    let password = password.map_err(|source| StartError::Io { what: "no password for the server".into(), source })?;
+    let place = Place { launch, programs, supervisor, account, prefix, kept, password };
     // Processes that know one another start again where they were.
     let fixed = place.kept.as_ref().filter(|kept| kept.nodes > 1 || launch.recipe.roles.len() > 1);
     let mut attempt = 1;
@@ -248,6 +252,8 @@ struct Place<'a> {
     prefix: Vec<String>,
     /// What the folder remembers that an earlier server left.
     kept: Option<Marker>,
+    /// Which it has, on a folder that was kept the one that it had.
+    password: Password,
 }
 
 impl Place<'_> {
@@ -302,6 +308,7 @@ impl Place<'_> {
             topology,
             settings,
             programs: &programs,
+            password: &self.password,
             folder,
             log,
             fresh: self.launch.kept.is_none(),

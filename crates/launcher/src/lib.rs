@@ -46,6 +46,7 @@
 //! - The processes of a server all run as one user.
 
 mod account;
+mod credentials;
 mod folder;
 mod inherited;
 mod kept;
@@ -53,6 +54,7 @@ mod launch;
 mod log;
 mod order;
 mod own_folder;
+mod password;
 mod plan;
 mod ports;
 mod process;

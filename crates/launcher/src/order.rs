@@ -1,6 +1,6 @@
 //! What passes the pipes between a program and its supervisor: one JSON document a line.
 
-use crate::{process::ProcessId, topology::count_ports};
+use crate::{password::Password, process::ProcessId, topology::count_ports};
 use iotbench_core::{ProcessAction, Recipe};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -42,6 +42,9 @@ pub(crate) struct Marker {
     pub(crate) nodes: u32,
     /// The ports of all roles: processes that know one another start again where they were.
     pub(crate) ports: Vec<u16>,
+    /// Its password; `None`: the server of an earlier version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) password: Option<Password>,
 }
 
 impl Marker {

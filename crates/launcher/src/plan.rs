@@ -4,9 +4,10 @@ use crate::{
     launch::StartError,
     log,
     order::{Marker, Order, ProcessOrder, Surroundings, VERSION},
+    password::Password,
     ready::Probe,
     setting::ServerSettings,
-    template::{UnknownName, Values},
+    template::{PASSWORD, UnknownName, Values},
     topology::{Member, Topology},
 };
 use iotbench_core::{ConfigFile, Endpoint, Ready, StopBy};
@@ -24,6 +25,7 @@ pub(crate) struct PlanRequest<'a> {
     pub(crate) settings: &'a ServerSettings,
     /// Names that stand for the same in every command.
     pub(crate) programs: &'a Values,
+    pub(crate) password: &'a Password,
     pub(crate) folder: &'a Path,
     pub(crate) log: &'a Path,
     pub(crate) fresh: bool,
@@ -68,7 +70,12 @@ pub(crate) fn plan(request: &PlanRequest<'_>) -> Result<ServerPlan, StartError> 
         stages.push(planned);
     }
     let join = topology.recipe.join.iter().map(|templates| all.fill_all(templates, &[]));
-    let marker = Marker { backend: request.backend.into(), nodes: topology.nodes, ports: topology.ports.clone() };
+    let marker = Marker {
+        backend: request.backend.into(),
+        nodes: topology.nodes,
+        ports: topology.ports.clone(),
+        password: Some(request.password.clone()),
+    };
     let order = Order {
         version: VERSION.into(),
         marker,
@@ -86,7 +93,7 @@ pub(crate) fn plan(request: &PlanRequest<'_>) -> Result<ServerPlan, StartError> 
         },
         grace_ms: u64::try_from(request.grace.as_millis()).unwrap_or(u64::MAX),
     };
-    Ok(ServerPlan { order, stages, endpoints: topology.endpoints(request.programs)? })
+    Ok(ServerPlan { order, stages, endpoints: topology.endpoints(request.programs, request.password)? })
 }
 
 fn process(
@@ -103,14 +110,19 @@ fn process(
     values.set("run", &run);
     values.set("data", format!("{run}/data"));
 
+    // Files and variables are the server's alone; of a command every user of the machine sees the arguments.
+    let mut secret_values = values.clone();
+    secret_values.set(PASSWORD, request.password.expose());
+
     // A role takes the user's settings as arguments, as variables, or as lines of a file.
     let settings = settings.filled(role)?;
     let mut environment = basic_environment(&run);
-    for variable in values.fill_all(role.environment, &settings)? {
+    for variable in secret_values.fill_all(role.environment, &settings)? {
         let (name, value) = variable.split_once('=').unwrap_or((&variable, ""));
         environment.push((name.into(), value.into()));
     }
-    let file = |file: &ConfigFile| Ok((Path::new(&run).join(file.path), values.fill_lines(file.text, &settings)?));
+    let file =
+        |file: &ConfigFile| Ok((Path::new(&run).join(file.path), secret_values.fill_lines(file.text, &settings)?));
     let init = role.init.iter().map(|templates| values.fill_all(templates, &[]));
     let order = ProcessOrder {
         surroundings: Surroundings {

@@ -3,6 +3,7 @@
 use crate::{
     folder::{FolderError, ServerFolder},
     own_folder::{PRIVATE, is_ours, own_folder},
+    password::Password,
     process::ProcessId,
     server::{Ended, ServerProcess, end_without_supervisor},
 };
@@ -37,8 +38,11 @@ pub struct Records {
 pub struct Record {
     /// Its backend.
     pub backend: String,
-    /// Where it is reached.
+    /// Where it is reached, without its password.
     pub urls: Vec<String>,
+    /// The password of the users in them; `None`: it asks for none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) password: Option<Password>,
     /// Its processes.
     pub processes: Vec<ServerProcess>,
     /// Who looks after it.
@@ -257,6 +261,7 @@ mod tests {
         Record {
             backend: "exampled".into(),
             urls: vec!["http://127.0.0.1:1/".into()],
+            password: None,
             processes: vec![ServerProcess {
                 role: "server".into(),
                 node: 0,

@@ -1,6 +1,7 @@
 //! A private server that runs.
 
 use crate::{
+    credentials::without_password,
     folder::{FolderError, ServerFolder},
     order::{Act, Order, Report},
     process::{ProcessId, kill_tree},
@@ -167,9 +168,11 @@ impl PrivateServer {
     #[must_use]
     pub fn record(&self, log: &Path) -> Option<Record> {
         let since_s = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
+        let asks_for_it = self.endpoints.iter().any(|endpoint| endpoint.expose().password().is_some());
         Some(Record {
             backend: self.order.marker.backend.clone(),
-            urls: self.endpoints.iter().map(|endpoint| endpoint.expose().to_string()).collect(),
+            urls: self.endpoints.iter().map(|endpoint| without_password(endpoint.expose())).collect(),
+            password: self.order.marker.password.clone().filter(|_| asks_for_it),
             processes: self.processes.clone(),
             supervisor: self.supervisor.id()?,
             folder: self.order.folder.clone(),

@@ -5,6 +5,9 @@ use std::{collections::BTreeMap, fmt::Display};
 /// Where the user's settings stand.
 pub(crate) const SETTINGS: &str = "{settings}";
 
+/// The server's own password: in files, variables and addresses, and in no command.
+pub(crate) const PASSWORD: &str = "password";
+
 /// What a template's names stand for; `None`: nothing, and what names it in a list is left out.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Values(BTreeMap<String, Option<String>>);

@@ -1,10 +1,11 @@
 //! Which processes a server of so many nodes consists of, and where each is reached. Pure.
 
 use crate::{
+    password::Password,
     ports,
-    template::{UnknownName, Values},
+    template::{PASSWORD, UnknownName, Values},
 };
-use iotbench_core::{Endpoint, Recipe, Role};
+use iotbench_core::{CLUSTER, Endpoint, Recipe, Role};
 use std::{fmt, net::Ipv4Addr};
 
 /// A recipe on so many nodes, with its ports chosen.
@@ -47,9 +48,6 @@ impl fmt::Display for Member {
     }
 }
 
-/// What nodes are told that they are together.
-const CLUSTER: &str = "iotbench";
-
 /// The address of a node: each has its own, as on machines of their own.
 fn host(node: u32) -> Ipv4Addr {
     Ipv4Addr::new(127, 0, 0, u8::try_from(node + 1).unwrap_or(u8::MAX))
@@ -71,7 +69,7 @@ pub(crate) fn count_ports(recipe: &Recipe) -> usize {
 /// The recipe is wrong.
 pub fn planned_endpoints(recipe: &'static Recipe, nodes: u32) -> Result<Vec<Endpoint>, UnknownName> {
     let ports = (1..).take(count_ports(recipe)).collect();
-    Topology { recipe, nodes, ports, listen: None }.endpoints(&Values::default())
+    Topology { recipe, nodes, ports, listen: None }.endpoints(&Values::default(), &Password::planned())
 }
 
 impl Topology {
@@ -120,10 +118,9 @@ impl Topology {
         }
         values.set("hosts", joined((0..self.nodes).map(|node| self.host(node))));
         // Only a server that other machines reach lets their users in.
-        match self.listen {
-            Some(_) => values.set("open", ""),
-            None => values.leave_out("open"),
-        }
+        let (is, is_not) = if self.listen.is_some() { ("open", "closed") } else { ("closed", "open") };
+        values.set(is, "");
+        values.leave_out(is_not);
         for role in self.recipe.roles {
             let on = || role.on.of(self.nodes).map(|node| self.host(node));
             for (name, port) in self.ports_of(role) {
@@ -150,8 +147,9 @@ impl Topology {
     }
 
     /// The addresses of all processes that clients reach.
-    pub(crate) fn endpoints(&self, programs: &Values) -> Result<Vec<Endpoint>, UnknownName> {
-        let all = self.values(programs);
+    pub(crate) fn endpoints(&self, programs: &Values, password: &Password) -> Result<Vec<Endpoint>, UnknownName> {
+        let mut all = self.values(programs);
+        all.set(PASSWORD, password.expose());
         let mut endpoints = Vec::new();
         for member in self.members() {
             let Some(template) = member.role.url else { continue };
@@ -241,6 +239,7 @@ mod tests {
             assert_eq!(values.fill(template).unwrap(), filled);
         }
         assert!(values.fill("{http}").is_err(), "another role's port has that role's name before it");
+        assert!(values.fill("{password}").is_err(), "every user sees the arguments of a command");
     }
 
     #[test]
@@ -248,12 +247,17 @@ mod tests {
         let one = Topology { nodes: 1, listen: Some(Ipv4Addr::new(10, 0, 0, 5)), ..three() };
         let filled = |topology: &Topology| {
             let values = topology.values_of(&topology.members()[0], &topology.values(&Values::default()));
-            values.fill_all(&["{open}--users=all", "--bind={host}", "--seeds={store.gossip.all}"], &[]).unwrap()
+            values
+                .fill_all(
+                    &["{open}--users=all", "{closed}--users=own", "--bind={host}", "--seeds={store.gossip.all}"],
+                    &[],
+                )
+                .unwrap()
         };
         assert_eq!(filled(&one), ["--users=all", "--bind=10.0.0.5", "--seeds=10.0.0.5:7000"]);
         assert_eq!(one.members()[0].host(), Ipv4Addr::new(10, 0, 0, 5));
         let here = Topology { nodes: 1, ..three() };
-        assert_eq!(filled(&here), ["--bind=127.0.0.1", "--seeds=127.0.0.1:7000"]);
+        assert_eq!(filled(&here), ["--users=own", "--bind=127.0.0.1", "--seeds=127.0.0.1:7000"]);
     }
 
     #[test]

@@ -53,7 +53,7 @@ const REFUSED: &[(&[&str], &str)] = &[
     (&["suite", "quick", "--sessions", "1", "--over", "5h"], "--sessions 2"),
     (&["suite", "quick", "--sessions", "2", "--runs", "2"], "cannot be used with"),
     (&["suite", "--resume", "nowhere", "--sessions", "2"], "cannot be used with"),
-    (&["run", "-p", "pmu_write", "--set", "ramp.most_disk=1KiB"], "ramp.most_disk: not even a load of 1 has room"),
+    (&["run", "-p", "pmu_write", "--set", "ramp.most_disk=1KiB"], "not even a load of 1 has room"),
     (
         &["run", "-p", "pmu_write", "--state", "keep", "--set", "ramp.most_disk=1GiB"],
         "ramp.most_disk: what a search takes",

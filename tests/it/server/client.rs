@@ -1,5 +1,6 @@
 //! What a user says to a server by its own client program; to MongoDB, whose shell is not part of it, by its driver.
 
+use base64::prelude::*;
 use http_body_util::BodyExt;
 use hyper::{Request, client::conn::http1::handshake};
 use hyper_util::rt::TokioIo;
@@ -26,6 +27,7 @@ pub fn say(backend: &str, address: &Url, words: &str) -> String {
         "mariadb" => {
             let mut mariadb = Command::new("mariadb");
             mariadb.args(["--no-defaults", "--protocol=tcp", "-h127.0.0.1", "-uroot", "-P", &port, "-e", words]);
+            mariadb.env("MYSQL_PWD", address.password().unwrap_or_default());
             mariadb
         }
         _ => {
@@ -67,7 +69,11 @@ pub fn http(server: &Url, method: &str, path: &str, content_type: &str, body: &s
         let stream = TokioIo::new(TcpStream::connect(address).await.unwrap());
         let (mut sender, connection) = handshake(stream).await.unwrap();
         tokio::spawn(connection);
-        let request = Request::builder().method(method).uri(path).header("Host", "localhost");
+        let mut request = Request::builder().method(method).uri(path).header("Host", "localhost");
+        if let Some(password) = server.password() {
+            let login = BASE64_STANDARD.encode(format!("{}:{password}", server.username()));
+            request = request.header("Authorization", format!("Basic {login}"));
+        }
         let request = request.header("Content-Type", content_type).body(body.to_owned()).unwrap();
         let answer = sender.send_request(request).await.unwrap();
         let status = answer.status();

@@ -17,7 +17,7 @@ fn answers(address: &str) -> bool {
 fn a_server_runs_on_until_it_is_stopped_and_leaves_nothing() {
     for backend in some_servers() {
         let place = Place::new();
-        let address = place.started(&["server", "start", backend]);
+        let address = place.started_without_password(&["server", "start", backend]);
         assert!(answers(&address), "{address}");
         let server = place.server(backend);
         assert!(is_alive(server));

@@ -1,7 +1,6 @@
 //! Passwords that are wrong, and one that is changed during a run: said at once, and not tried again and again.
 
 use crate::server::{
-    certificates::readable_by_server_alone,
     client::say,
     on_a_server::{arguments, run},
     place::{Place, SERVERS, is_here, known_servers, wait_for_series},
@@ -11,7 +10,6 @@ use serde_json::Value;
 use std::{
     fs::{self, Permissions},
     os::unix::fs::PermissionsExt,
-    path::PathBuf,
 };
 use url::Url;
 
@@ -31,17 +29,16 @@ fn start(place: &Place, backend: &str) -> Url {
     }
     let rules = place.root().join("pg_hba.conf");
     fs::write(&rules, "host all sensor 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\n").unwrap();
-    let setting = match backend {
-        "mongodb" => format!("keyFile={}", key_file(place, backend).display()),
-        "mariadb" => "skip-name-resolve=1".into(),
-        "postgres" => format!("hba_file={}", rules.display()),
-        _ => "http.auth-enabled=true".to_owned(),
+    let hba_file = format!("hba_file={}", rules.display());
+    let settings: &[&str] = match backend {
+        "mariadb" => &["--set", "skip-name-resolve=1"],
+        "postgres" => &["--set", &hba_file],
+        _ => &[],
     };
-    let mut server: Url = place.started(&["server", "start", backend, "--set", &setting]).trim().parse().unwrap();
+    let mut server: Url = place.started(&[&["server", "start", backend], settings].concat()).parse().unwrap();
     let create = match backend {
         "mariadb" => "CREATE USER sensor IDENTIFIED BY 'right'; GRANT ALL ON *.* TO sensor",
         "postgres" => "CREATE ROLE sensor LOGIN SUPERUSER PASSWORD 'right'",
-        // Who is the first may come from this machine without a name.
         "mongodb" => r#"{"createUser": "sensor", "pwd": "right", "roles": ["root"]}"#,
         _ => "CREATE USER sensor WITH PASSWORD 'right' WITH ALL PRIVILEGES",
     };
@@ -74,14 +71,6 @@ fn start_kairosdb(place: &Place) -> Url {
     let output = place.iotbench(&start).env("IOTBENCH_JAVA_BIN", java).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap().lines().next().unwrap().parse().unwrap()
-}
-
-/// What members of a set know one another by; a server that has it lets nobody else in.
-fn key_file(place: &Place, backend: &str) -> PathBuf {
-    let file = place.root().join("members.key");
-    fs::write(&file, "c2VjcmV0c2VjcmV0").unwrap();
-    readable_by_server_alone(&file, backend);
-    file
 }
 
 fn sensor(url: &Url, password: &str) -> Url {

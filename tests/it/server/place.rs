@@ -46,6 +46,12 @@ pub fn some_servers() -> impl Iterator<Item = &'static str> {
     every_server().filter(|name| is_full() || ["postgres", "mongodb", "influxdb"].contains(name))
 }
 
+/// For what is the same code for each and takes long: one that speaks SQL and one that speaks HTTP; every server where
+/// `scripts/test --full` sets `IOTBENCH_FULL`.
+pub fn two_servers() -> impl Iterator<Item = &'static str> {
+    every_server().filter(|name| is_full() || ["postgres", "influxdb"].contains(name))
+}
+
 /// They take a minute to start: tests of the long set alone start them.
 pub const IN_THE_LONG_SET: [&str; 1] = ["opentsdb"];
 
@@ -205,8 +211,18 @@ impl Place {
         out
     }
 
-    /// A server's start that must succeed; gives its address in one piece, as `--url` takes it too.
+    /// A server's start that must succeed; gives its address with the password in one piece, as `--url` takes it too.
     pub fn started(&self, arguments: &[&str]) -> String {
+        let started = self.out(arguments);
+        let backend = arguments.get(2).unwrap();
+        let address = self.out(&["server", "address", backend]);
+        let named = started.trim().split_once('\n').map_or("", |(_, named)| named);
+        assert!(named.lines().all(|line| address.contains(line)), "{started} {address}");
+        address.trim().to_owned()
+    }
+
+    /// A server's start that must succeed; gives its address as it is printed, in one piece.
+    pub fn started_without_password(&self, arguments: &[&str]) -> String {
         let out = self.out(arguments);
         let (address, named) = out.trim().split_once('\n').unwrap_or((out.trim(), ""));
         let separator = if named.is_empty() { "" } else { "?" };

@@ -7,6 +7,7 @@ mod config;
 mod database;
 mod diagnostics;
 mod error;
+mod first_user;
 mod influxql;
 mod marker;
 mod promise;
@@ -18,11 +19,12 @@ mod write;
 #[cfg(feature = "influxdb2")]
 pub(crate) use write::DIALECT;
 
+use async_trait::async_trait;
 use config::{Config, SETTINGS};
 use database::InfluxDatabase;
 use iotbench_core::{
-    Acknowledgement, Backend, Capabilities, Database, Domain, Duplicates, Layout, OpenRequest, PromiseLevel, Recipe,
-    Setting, SettingError, TimeUnit,
+    Acknowledgement, Backend, Capabilities, Database, Domain, Duplicates, Error, Layout, OpenRequest, PromiseLevel,
+    Recipe, Setting, SettingError, Target, TimeUnit,
 };
 use marker::MARKER;
 use std::sync::Arc;
@@ -44,6 +46,7 @@ static CAPABILITIES: Capabilities = Capabilities {
     empties: true,
 };
 
+#[async_trait]
 impl Backend for InfluxDb {
     fn name(&self) -> &'static str {
         "influxdb"
@@ -71,6 +74,10 @@ impl Backend for InfluxDb {
 
     fn recipe(&self) -> Option<&'static Recipe> {
         Some(&recipe::RECIPE)
+    }
+
+    async fn join(&self, target: &Target) -> Result<(), Error> {
+        first_user::create(target).await
     }
 
     fn open(&self, request: OpenRequest) -> Result<Arc<dyn Database>, SettingError> {

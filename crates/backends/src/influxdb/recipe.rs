@@ -28,6 +28,8 @@ pub(crate) static RECIPE: Recipe = Recipe {
             // A log of every request would be a load of its own.
             "INFLUXDB_DATA_QUERY_LOG_ENABLED=false",
             "INFLUXDB_HTTP_LOG_ENABLED=false",
+            // Its user is made when it is ready: `Backend::join`.
+            "INFLUXDB_HTTP_AUTH_ENABLED=true",
             "INFLUXDB_LOGGING_LEVEL=warn",
             "INFLUXDB_MONITOR_STORE_ENABLED=false",
             "INFLUXDB_SUBSCRIBER_ENABLED=false",
@@ -63,7 +65,7 @@ pub(crate) static RECIPE: Recipe = Recipe {
         ready: Ready::Http { port: "http", path: "/ping" },
         ready_within_s: 30,
         stop: StopBy::Terminate,
-        url: Some("http://{host}:{http}/?udp={host}:{udp}"),
+        url: Some("http://iotbench:{password}@{host}:{http}/?udp={host}:{udp}"),
     }],
     join: &[],
 };

@@ -1,9 +1,9 @@
 //! MySQL, which is talked to as MariaDB is: what is another's in it is its name, its address and its private server.
 
-use super::{OF_BOTH, config::SETTINGS, open, recipe::OPEN};
+use super::{OF_BOTH, config::SETTINGS, open, recipe::root_with_password};
 use iotbench_core::{
-    Backend, Capabilities, Database, Domain, On, OpenRequest, Origin, Program, PromiseLevel, Ready, Recipe, Role,
-    Setting, SettingError, StopBy, ValueType,
+    Backend, Capabilities, ConfigFile, Database, Domain, On, OpenRequest, Origin, Program, PromiseLevel, Ready, Recipe,
+    Role, Setting, SettingError, StopBy, ValueType,
 };
 use std::sync::Arc;
 
@@ -62,6 +62,11 @@ impl Backend for MySql {
     }
 }
 
+const ROOT: ConfigFile = ConfigFile { path: "root.sql", text: root_with_password!() };
+
+/// By the other way a password needs encryption, and what is written would be encrypted too. Newer versions have no such option.
+const NATIVE_PASSWORDS: &str = "--loose-default-authentication-plugin=mysql_native_password";
+
 /// Its program is not looked for as `mysqld`: in Debian that is another name of MariaDB's.
 static RECIPE: Recipe = Recipe {
     programs: &[Program { name: "mysqld8", folders: &["{servers}/mysql/bin"], from: Origin::ServersScript }],
@@ -73,16 +78,17 @@ static RECIPE: Recipe = Recipe {
         name: "server",
         on: On::EveryNode,
         ports: &["port"],
-        files: &[OPEN],
-        // Its root has no password.
-        init: &[&["{mysqld8}", "--no-defaults", "--initialize-insecure", "--datadir={data}"]],
+        files: &[ROOT],
+        // Its root has no password before the first start.
+        init: &[&["{mysqld8}", "--no-defaults", NATIVE_PASSWORDS, "--initialize-insecure", "--datadir={data}"]],
         environment: &[],
         start: &[
             "{mysqld8}",
             "--no-defaults",
             "--innodb-buffer-pool-size={memory_bytes}",
-            "{open}--init-file={run}/open.sql",
+            NATIVE_PASSWORDS,
             "{settings}",
+            "--init-file={run}/root.sql",
             "--datadir={data}",
             "--tmpdir={run}",
             "--secure-file-priv=NULL",
@@ -98,7 +104,7 @@ static RECIPE: Recipe = Recipe {
         ready: Ready::Listens,
         ready_within_s: 60,
         stop: StopBy::Terminate,
-        url: Some("mysql://root@{host}:{port}/"),
+        url: Some("mysql://root:{password}@{host}:{port}/"),
     }],
     join: &[],
 };

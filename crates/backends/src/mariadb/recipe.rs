@@ -4,14 +4,33 @@ use iotbench_core::{ConfigFile, On, Origin, Program, Ready, Recipe, Role, StopBy
 
 const SBIN: &[&str] = &["/usr/sbin", "/usr/local/sbin", "/usr/local/mysql/bin"];
 
-/// Who may come in where other machines reach the server: root without a password, as from its own machine otherwise.
-pub(crate) const OPEN: ConfigFile = ConfigFile {
-    path: "open.sql",
-    text: "\
+/// Who may come in: root with the password, from wherever the server is reached. MySQL understands it too.
+macro_rules! root_with_password {
+    () => {
+        "\
 CREATE USER IF NOT EXISTS 'root'@'%';
+ALTER USER 'root'@'%' IDENTIFIED BY '{password}';
 GRANT ALL PRIVILEGES ON *.* TO 'root'@'%' WITH GRANT OPTION;
-",
+ALTER USER 'root'@'localhost' IDENTIFIED BY '{password}';
+"
+    };
+}
+pub(crate) use root_with_password;
+
+/// And nobody else: a new MariaDB has users without a password.
+const ROOT: ConfigFile = ConfigFile {
+    path: "root.sql",
+    text: concat!(
+        root_with_password!(),
+        "\
+DELETE FROM mysql.global_priv WHERE User = '' OR User = 'root' AND Host NOT IN ('%', 'localhost');
+FLUSH PRIVILEGES;
+"
+    ),
 };
+
+/// What the client program that asks whether it is ready comes in with.
+const CLIENT: ConfigFile = ConfigFile { path: "client.cnf", text: "[client]\npassword={password}\n" };
 
 /// Both engines get the whole budget: a table is in one of them, and the other's cache stays empty.
 pub(crate) static RECIPE: Recipe = Recipe {
@@ -32,7 +51,7 @@ pub(crate) static RECIPE: Recipe = Recipe {
         name: "server",
         on: On::EveryNode,
         ports: &["port"],
-        files: &[OPEN],
+        files: &[ROOT, CLIENT],
         init: &[&[
             "{mariadb-install-db}",
             "--no-defaults",
@@ -50,8 +69,8 @@ pub(crate) static RECIPE: Recipe = Recipe {
             "--innodb-buffer-pool-size={memory_bytes}",
             "--rocksdb-block-cache-size={memory_bytes}",
             "--character-set-server=utf8mb4",
-            "{open}--init-file={run}/open.sql",
             "{settings}",
+            "--init-file={run}/root.sql",
             "--datadir={data}",
             // Starting, it removes what looks like a server's temporary table there.
             "--tmpdir={run}",
@@ -64,7 +83,7 @@ pub(crate) static RECIPE: Recipe = Recipe {
         reserved: &["datadir", "tmpdir", "socket", "pid-file", "port", "bind-address", "user"],
         ready: Ready::Command(&[
             "{mariadb-admin}",
-            "--no-defaults",
+            "--defaults-file={run}/client.cnf",
             "--protocol=tcp",
             "--host={host}",
             "--port={port}",
@@ -74,7 +93,7 @@ pub(crate) static RECIPE: Recipe = Recipe {
         ]),
         ready_within_s: 30,
         stop: StopBy::Terminate,
-        url: Some("mysql://root@{host}:{port}/"),
+        url: Some("mysql://root:{password}@{host}:{port}/"),
     }],
     join: &[],
 };

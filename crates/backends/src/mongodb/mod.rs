@@ -9,6 +9,7 @@ mod database;
 mod encode;
 mod error;
 mod facts;
+mod first_user;
 mod layout;
 mod ownership;
 mod promise;
@@ -91,7 +92,12 @@ impl Backend for MongoDb {
     }
 
     async fn join(&self, target: &Target) -> Result<(), Error> {
-        if cluster::is_one(target) { cluster::form(target).await } else { replica_set::form(target).await }
+        if cluster::is_one(target) {
+            cluster::form(target).await
+        } else {
+            replica_set::form(target).await?;
+            first_user::create(target).await
+        }
     }
 
     fn open(&self, request: OpenRequest) -> Result<Arc<dyn Database>, SettingError> {

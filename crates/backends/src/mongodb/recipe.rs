@@ -1,6 +1,6 @@
 //! Private MongoDB servers: one, a replica set of three, or a cluster of shards.
 
-use iotbench_core::{On, Origin, Program, Ready, Recipe, Role, StopBy, Variant};
+use iotbench_core::{ConfigFile, On, Origin, Program, Ready, Recipe, Role, StopBy, Variant};
 
 const MONGOD: Program = Program { name: "mongod", folders: &["{servers}/mongodb/bin"], from: Origin::ServersScript };
 const MONGOS: Program = Program {
@@ -21,7 +21,9 @@ macro_rules! start {
             "--wiredTigerEngineConfigString=cache_size={memory_bytes}",
             "--dbpath={data}",
             "--port={port}",
-            "--bind_ip={host}",
+            "{closed}--bind_ip={host}",
+            // The first user is made from the server's own machine.
+            "{open}--bind_ip={host},127.0.0.1",
             "--nounixsocket",
         ]
     };
@@ -46,22 +48,26 @@ macro_rules! reserved {
     };
 }
 
+/// By this the members of a set know one another, and a server that has one lets nobody else in. The first user is made when
+/// they are ready: `Backend::join`.
+const KEY: ConfigFile = ConfigFile { path: "members.key", text: "{password}" };
+
 const SERVER: Role = Role {
     name: "server",
     on: On::EveryNode,
     ports: &["port"],
-    files: &[],
+    files: &[KEY],
     init: &[&["mkdir", "{data}"]],
     environment: &[],
     // Several nodes are members of a set of this name; one alone is none.
-    start: start!("--replSet={cluster}"),
+    start: start!("--replSet={cluster}", "--keyFile={run}/members.key"),
     setting: &["--{key}={value}"],
-    reserved: reserved!(),
+    reserved: reserved!("keyfile"),
     // A GET on its port is answered with advice.
     ready: Ready::Http { port: "port", path: "/" },
     ready_within_s: 60,
     stop: StopBy::Terminate,
-    url: Some("mongodb://{host}:{port}/"),
+    url: Some("mongodb://iotbench:{password}@{host}:{port}/?authSource=admin"),
 };
 
 const ONE: Recipe = Recipe {
@@ -80,10 +86,11 @@ pub(crate) static RECIPE: Recipe = ONE;
 /// What is a part of a cluster of shards is a replica set of one: its name and kind are no settings.
 const RESERVED_OF_PARTS: &[&str] = reserved!("replset", "configsvr", "shardsvr", "configdb");
 
-/// It knows the shards, and where each part of a collection is.
+/// It knows the shards, and as all parts of a cluster asks nobody for a password, and where each part of a collection is.
 const CONFIG: Role = Role {
     name: CONFIG_ROLE,
     on: On::FirstNode,
+    files: &[],
     start: start!("--configsvr", "--replSet=config"),
     reserved: RESERVED_OF_PARTS,
     url: None,
@@ -93,6 +100,7 @@ const CONFIG: Role = Role {
 const SHARD: Role = Role {
     name: SHARD_ROLE,
     on: On::OtherNodes,
+    files: &[],
     start: start!("--shardsvr", "--replSet=shard{node}"),
     reserved: RESERVED_OF_PARTS,
     url: None,
@@ -103,6 +111,7 @@ const SHARD: Role = Role {
 const ROUTER: Role = Role {
     name: "router",
     on: On::FirstNode,
+    files: &[],
     init: &[],
     start: &[
         "{mongos}",
@@ -116,7 +125,7 @@ const ROUTER: Role = Role {
     ],
     reserved: RESERVED_OF_PARTS,
     ready: Ready::Joined,
-    url: SERVER.url,
+    url: Some("mongodb://{host}:{port}/"),
     ..SERVER
 };
 

@@ -1,7 +1,7 @@
 //! Makes a replica set of private servers that were just started: no command does that without a shell of MongoDB's.
 
 use super::{address::Address, config::Config, error::classify, ownership::run};
-use iotbench_core::{Action, Cause, Error, SettingError, Settings, Target};
+use iotbench_core::{Action, CLUSTER, Cause, Error, SettingError, Settings, Target};
 use mongodb::{
     Client,
     bson::{Document, doc},
@@ -16,6 +16,7 @@ const ELECTION: Duration = Duration::from_secs(60);
 /// started alone stays as it is.
 pub(crate) async fn form(target: &Target) -> Result<(), Error> {
     let options = options(target)?;
+    let keeps_others_out = options.credential.is_some();
     let admin = direct(&options)?.database("admin");
     let hello = run(&admin, doc! { "hello": 1 }).await?;
     let is_waiting = hello.get_bool("isreplicaset").unwrap_or(false);
@@ -23,11 +24,15 @@ pub(crate) async fn form(target: &Target) -> Result<(), Error> {
         return Ok(());
     }
     if is_waiting {
-        let command = run(&admin, doc! { "getCmdLineOpts": 1 }).await?;
+        // Of one that keeps others out nobody may ask the command line before there is a user, and no user can be made before.
+        let command = match keeps_others_out {
+            true => doc! { "parsed": { "replication": { "replSet": CLUSTER } } },
+            false => run(&admin, doc! { "getCmdLineOpts": 1 }).await?,
+        };
         run(&admin, doc! { "replSetInitiate": configuration(&command, &options)? }).await?;
     }
     // A client of the set looks for its primary until there is one.
-    let client = Client::with_options(options).map_err(|e| classify(&e))?;
+    let client = Client::with_options(without_user(&options)).map_err(|e| classify(&e))?;
     run(&client.database("admin"), doc! { "ping": 1 }).await?;
     Ok(())
 }
@@ -56,9 +61,16 @@ fn configuration(command: &Document, options: &ClientOptions) -> Result<Document
     Ok(configuration)
 }
 
+/// Of a server that was just started, which has no user yet.
+pub(super) fn without_user(options: &ClientOptions) -> ClientOptions {
+    let mut options = options.clone();
+    options.credential = None;
+    options
+}
+
 /// A client of the first server alone, whatever it is a member of.
 fn direct(options: &ClientOptions) -> Result<Client, Error> {
-    let mut options = options.clone();
+    let mut options = without_user(options);
     options.hosts.truncate(1);
     options.direct_connection = Some(true);
     Client::with_options(options).map_err(|e| classify(&e))

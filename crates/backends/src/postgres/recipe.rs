@@ -50,25 +50,28 @@ macro_rules! start {
     };
 }
 
-/// Who may come in where other machines reach the server: everyone, as those of its own machine may otherwise.
+/// Who may come in where other machines reach the server: who knows the password, as on its own machine.
 const OPEN: ConfigFile = ConfigFile {
     path: "open.conf",
     text: "\
-local all all trust
-host all all 0.0.0.0/0 trust
+local all all scram-sha-256
+host all all 0.0.0.0/0 scram-sha-256
 ",
 };
+
+const PASSWORD: ConfigFile = ConfigFile { path: "password", text: "{password}" };
 
 const SERVER: Role = Role {
     name: "server",
     on: On::EveryNode,
     ports: &["port"],
-    files: &[OPEN],
+    files: &[OPEN, PASSWORD],
     init: &[&[
         "{initdb}",
         "--pgdata={data}",
         "--username=postgres",
-        "--auth=trust",
+        "--auth=scram-sha-256",
+        "--pwfile={run}/password",
         "--encoding=UTF8",
         "--locale=C",
         "--no-sync",
@@ -81,7 +84,7 @@ const SERVER: Role = Role {
     ready_within_s: 30,
     // Open sessions are ended, and a checkpoint written.
     stop: StopBy::Interrupt,
-    url: Some("postgres://postgres@{host}:{port}"),
+    url: Some("postgres://postgres:{password}@{host}:{port}"),
 };
 
 const ONE: Recipe = Recipe {
@@ -106,10 +109,21 @@ pub(crate) static WITH_TIMESCALEDB: Recipe = Recipe {
     ..ONE
 };
 
-/// A server of a Citus cluster. The extension belongs to a database: to the one that is always there.
+/// A server of a Citus cluster, whose nodes come in to each other without a password, and so does every user of the machine.
+/// The extension belongs to a database: to the one that is always there.
 const COORDINATOR: Role = Role {
     name: "coordinator",
     on: On::FirstNode,
+    files: &[],
+    init: &[&[
+        "{initdb}",
+        "--pgdata={data}",
+        "--username=postgres",
+        "--auth=trust",
+        "--encoding=UTF8",
+        "--locale=C",
+        "--no-sync",
+    ]],
     // Traffic between nodes is plain as that to the client is; the default encrypts it with a certificate of its own.
     start: start!(
         "shared_preload_libraries=citus",

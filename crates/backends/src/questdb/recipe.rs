@@ -30,6 +30,8 @@ pub(crate) static RECIPE: Recipe = Recipe {
             "QDB_LOG_W_STDOUT_LEVEL=ERROR",
             // Questions about a long list of devices come in the address.
             "QDB_HTTP_REQUEST_HEADER_BUFFER_SIZE=1m",
+            "QDB_HTTP_USER=iotbench",
+            "QDB_HTTP_PASSWORD={password}",
             "{settings}",
             "QDB_HTTP_ENABLED=true",
             "QDB_HTTP_BIND_TO={host}:{http}",
@@ -52,7 +54,7 @@ pub(crate) static RECIPE: Recipe = Recipe {
         ready: Ready::Http { port: "http", path: "/ping" },
         ready_within_s: 90,
         stop: StopBy::Terminate,
-        url: Some("http://{host}:{http}/"),
+        url: Some("http://iotbench:{password}@{host}:{http}/"),
     }],
     join: &[],
 };

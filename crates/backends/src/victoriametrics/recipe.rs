@@ -20,9 +20,11 @@ pub(crate) static RECIPE: Recipe = Recipe {
         ports: &["http"],
         files: &[],
         init: &[],
-        environment: &[],
+        // Arguments outweigh them, and every user of the machine sees those.
+        environment: &["httpAuth_username=iotbench", "httpAuth_password={password}"],
         start: &[
             "{victoria-metrics}",
+            "-envflag.enable",
             "-memory.allowedBytes={memory_bytes}",
             "-retentionPeriod=100y",
             "-loggerLevel=WARN",
@@ -55,7 +57,7 @@ pub(crate) static RECIPE: Recipe = Recipe {
         ready: Ready::Listens,
         ready_within_s: 30,
         stop: StopBy::Terminate,
-        url: Some("http://{host}:{http}/"),
+        url: Some("http://iotbench:{password}@{host}:{http}/"),
     }],
     join: &[],
 };

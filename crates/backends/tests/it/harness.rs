@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
+use base64::prelude::*;
 use iotbench_backends::BACKENDS;
 use iotbench_conformance::patient;
 use iotbench_core::{
@@ -69,7 +70,8 @@ pub(crate) fn request(url: &Url, method: &str, path: &str, content_type: &str, b
     let (host, port) = (url.host_str().unwrap(), url.port().unwrap());
     let mut stream = TcpStream::connect((host, port)).unwrap();
     let head = format!(
-        "{method} {path} HTTP/1.0\r\nHost: {host}\r\nContent-Type: {content_type}\r\nContent-Length: {}\r\n\r\n",
+        "{method} {path} HTTP/1.0\r\nHost: {host}\r\n{}Content-Type: {content_type}\r\nContent-Length: {}\r\n\r\n",
+        authorization(url),
         body.len()
     );
     stream.write_all(head.as_bytes()).unwrap();
@@ -77,6 +79,12 @@ pub(crate) fn request(url: &Url, method: &str, path: &str, content_type: &str, b
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
     answer.split_once("\r\n\r\n").unwrap().1.to_owned()
+}
+
+/// The header with the user and the password of an address, with the end of its line; nothing where it has none.
+pub(crate) fn authorization(url: &Url) -> String {
+    let login = |password| BASE64_STANDARD.encode(format!("{}:{password}", url.username()));
+    url.password().map_or_else(String::new, |password| format!("Authorization: Basic {}\r\n", login(password)))
 }
 
 /// One request as a stub sees it: its head and its body.

@@ -7,5 +7,6 @@
 mod answers;
 mod conformance;
 mod place;
+mod relay;
 mod stub;
 mod writing;

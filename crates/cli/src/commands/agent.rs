@@ -40,8 +40,8 @@ pub(crate) struct AgentArguments {
         value_name = "WHAT"
     )]
     offer: Vec<OfferWord>,
-    /// Where other machines reach the servers that it starts (--offer serve): an address of this machine. Everyone who reaches
-    /// it can use them without a password. Without it only this machine does
+    /// Where other machines reach the servers that it starts (--offer serve): an address of this machine. Those
+    /// without a password can be used by everyone who reaches it. Without it only this machine does
     #[arg(long, env = "IOTBENCH_LISTEN", value_name = "ADDRESS")]
     listen: Option<Ipv4Addr>,
     /// End with standard input: set by the run that starts its own agents

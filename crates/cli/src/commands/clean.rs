@@ -50,7 +50,7 @@ pub(crate) struct CleanArguments {
 }
 
 pub(super) fn clean(arguments: &CleanArguments) -> Result<(), CliError> {
-    let endpoints = addresses::endpoints(&arguments.url)?;
+    let endpoints = addresses::admitted(addresses::endpoints(&arguments.url)?);
     if endpoints.is_empty() {
         return clean_kept(arguments);
     }

@@ -103,6 +103,7 @@ pub(crate) fn jobs(arguments: &RunArguments) -> Result<Vec<Job>, CliError> {
         return Err(CliError::usage("--url means one database, and several backends are given: run them one by one"));
     }
     addresses::warn_of_password(&endpoints);
+    let endpoints = addresses::admitted(endpoints);
     let strategies = arguments.strategies(&written.profile);
     let mut jobs = Vec::new();
     for word in words {

@@ -11,7 +11,7 @@ use crate::{
 };
 use clap::{Args, Subcommand};
 use iotbench_backends::BACKENDS;
-use iotbench_core::{Backend, OpenRequest, Recipe, Registry, SettingError, Settings, Target};
+use iotbench_core::{Backend, Endpoint, OpenRequest, Recipe, Registry, SettingError, Settings, Target};
 use iotbench_engine::{Bytes, StopSignal};
 use iotbench_launcher::{
     DEFAULT_MEMORY_BYTES, Ended, Launch, Record, RecordError, Records, ServerProcess, ServerSettings,
@@ -29,12 +29,14 @@ Examples:
   iotbench server start influxdb                                its address, and on a second line udp=HOST:PORT
   iotbench server start mongodb --set nodes=3                   a replica set
   iotbench server start kairosdb --with store=cassandra --set nodes=3
+  psql \"$(iotbench server address postgres)\"                    another program: the address with its password
   iotbench server list
   iotbench server stop mariadb
   iotbench server stop mariadb --port 41234                     which, of several
 
 Of each database there may be one for each folder that it was started from. Standard output of start: an address a line,
-then what iotbench needs to know of other ports, each as NAME=HOST:PORT; --url takes all of it as it is.";
+then what iotbench needs to know of other ports, each as NAME=HOST:PORT; --url takes all of it as it is. The address has no
+password: iotbench finds it by itself, in a file that only you can read.";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -51,6 +53,9 @@ enum Action {
     /// Stop the server that was started from this folder, and remove its own folder
     #[command(after_help = EXAMPLES)]
     Stop(StopArguments),
+    /// Print the address of the server that was started from this folder, with its user and password, for other programs
+    #[command(after_help = EXAMPLES)]
+    Address(AddressArguments),
     /// List the servers that were started
     #[command(after_help = EXAMPLES)]
     List,
@@ -76,6 +81,14 @@ struct StartArguments {
 }
 
 #[derive(Debug, Args)]
+struct AddressArguments {
+    /// The database
+    backend: String,
+    #[command(flatten)]
+    which: Which,
+}
+
+#[derive(Debug, Args)]
 struct StopArguments {
     /// The database
     backend: String,
@@ -93,6 +106,7 @@ pub(super) fn server(arguments: &ServerArguments) -> Result<(), CliError> {
     match &arguments.action {
         Action::Start(arguments) => begin(arguments),
         Action::Stop(arguments) => stop(arguments),
+        Action::Address(arguments) => address(arguments),
         Action::List => list(),
     }
 }
@@ -171,6 +185,15 @@ fn recipe_with(backend: &'static dyn Backend, with: &[String]) -> Result<&'stati
     recipe.ok_or_else(|| CliError::usage("--with: these settings ask for no server that iotbench could start"))
 }
 
+/// Whom a server that runs lets in.
+fn admission(record: &Record) -> String {
+    let backend = &record.backend;
+    match record.asks_for_password() {
+        true => format!("\nlog in:  iotbench server address {backend} (with the password, for other programs)"),
+        false => format!("\nwarning: {backend} asks nobody for a password: every user of this machine can use it"),
+    }
+}
+
 /// How to go on with a server that runs.
 fn usage(record: &Record, with: &[String]) -> String {
     let Record { backend, urls, processes, folder, log, .. } = record;
@@ -180,11 +203,21 @@ fn usage(record: &Record, with: &[String]) -> String {
     let with: String = with.iter().map(|pair| format!(" --set backend.{backend}.{pair}")).collect();
     format!(
         "{backend} runs as {runs_as} {} in {}\nits log: {}\nload it: iotbench run -p pmu_write -b {backend}{urls}{with}\n\
-         end it:  iotbench server stop {backend}",
+         end it:  iotbench server stop {backend}{}",
         pids.join(", "),
         folder.display(),
         log.display(),
+        admission(record),
     )
+}
+
+fn address(arguments: &AddressArguments) -> Result<(), CliError> {
+    let backend = &arguments.backend;
+    recipe_of(backend)?;
+    let records = Records::open()?.of(backend)?;
+    let record = arguments.which.of(backend, &records, &env::current_dir().unwrap_or_default())?;
+    let line = |endpoint: &Endpoint| format!("{}\n", endpoint.expose());
+    console::print(&record.endpoints().iter().map(line).collect::<String>())
 }
 
 fn stop(arguments: &StopArguments) -> Result<(), CliError> {

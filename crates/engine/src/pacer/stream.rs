@@ -44,6 +44,8 @@ pub struct OpenStream {
     pub first_kind: usize,
     /// Its starts.
     pub schedule: std::iter::Peekable<Starts>,
+    /// Operations that are due and offered although their way is full: they are released when there is room.
+    pub waiting: Waiting,
     /// The schedule as its present load began, which other loads are made from.
     pub pace: Starts,
     /// Its load, where a ramp changes it; `None`: it stays what it was.
@@ -58,6 +60,14 @@ pub struct OpenStream {
     pub outstanding: Arc<AtomicU32>,
     /// Above so many outstanding ones others are dropped.
     pub drop_above: Option<u32>,
+}
+
+/// Operations of a schedule that were offered when they became due and could not be released.
+#[derive(Debug, Default)]
+pub struct Waiting {
+    count: u64,
+    /// The schedule behind the last of them, while there are any.
+    behind: Option<std::iter::Peekable<Starts>>,
 }
 
 /// The datapoints of sensors.
@@ -88,7 +98,7 @@ impl Stream {
     /// Whether everything that was released has been taken.
     pub(super) fn is_taken(&self) -> bool {
         match self {
-            Self::Open(stream) => stream.grants.is_empty(),
+            Self::Open(stream) => stream.grants.is_empty() && stream.waiting.count == 0,
             Self::Sensors(stream) => stream.sensors.iter().all(|s| s.grants.is_empty()),
         }
     }
@@ -216,7 +226,8 @@ impl OpenStream {
         if self.ramped.is_none_or(|load| load == 0) {
             return 0;
         }
-        self.schedule.clone().take_while(|start| start.at_ns < end_ns).count() as u64
+        let due = self.schedule.clone().take_while(|start| start.at_ns < end_ns).count() as u64;
+        due.saturating_sub(self.waiting.count)
     }
 
     fn kind(&self, number: u64) -> usize {
@@ -228,14 +239,14 @@ impl OpenStream {
         while let Some(Start { number, at_ns }) = self.next_start().filter(|s| s.at_ns <= now_ns) {
             let full = self.drop_above.is_some_and(|most| self.outstanding.load(Ordering::Relaxed) >= most);
             if !full && self.grants.is_full() {
+                self.offer_waiting(now_ns, control, recorder);
                 return false;
             }
-            if !control.spend_operation(at_ns) {
+            let kind = self.kind(number);
+            if !self.offer_next(kind, at_ns, control, recorder) {
                 return true;
             }
             self.schedule.next();
-            let kind = self.kind(number);
-            recorder.offer(kind, at_ns, 1);
             if full {
                 recorder.drop_operation(kind, at_ns, now_ns.max(at_ns));
                 continue;
@@ -245,6 +256,36 @@ impl OpenStream {
             let _ = self.grants.try_send(Grant { intended_ns: at_ns, number, device: 0, devices });
         }
         true
+    }
+
+    /// Counts the next operation as offered, unless it was when its way was full; false: the run has no more of them.
+    fn offer_next(&mut self, kind: usize, at_ns: u64, control: &Control, recorder: &mut Recorder) -> bool {
+        if let Some(rest) = self.waiting.count.checked_sub(1) {
+            self.waiting.count = rest;
+            control.note_released();
+            return true;
+        }
+        let is_left = control.spend_operation(at_ns);
+        if is_left {
+            recorder.offer(kind, at_ns, 1);
+        }
+        is_left
+    }
+
+    /// Counts in its own second what is due and cannot be released: who looks at what was offered sees the whole queue.
+    fn offer_waiting(&mut self, now_ns: u64, control: &Control, recorder: &mut Recorder) {
+        let Waiting { mut count, behind } = std::mem::take(&mut self.waiting);
+        let mut behind = behind.filter(|_| count > 0).unwrap_or_else(|| self.schedule.clone());
+        while let Some(&Start { number, at_ns }) = behind.peek().filter(|start| start.at_ns <= now_ns) {
+            if !control.spend_operation(at_ns) {
+                break;
+            }
+            control.note_waiting();
+            recorder.offer(self.kind(number), at_ns, 1);
+            behind.next();
+            count += 1;
+        }
+        self.waiting = Waiting { count, behind: Some(behind) };
     }
 
     fn close(mut self, stop_ns: u64, control: &Control, recorder: &mut Recorder) -> u64 {
@@ -260,11 +301,15 @@ impl OpenStream {
             recorder.leave_pending(self.kind(grant.number), grant.intended_ns, end_ns);
             pending += 1;
         }
-        while self.next_start().is_some_and(|s| s.at_ns < end_ns && control.spend_operation(s.at_ns)) {
-            let Some(start) = self.schedule.next() else { break };
-            let kind = self.kind(start.number);
-            recorder.offer(kind, start.at_ns, 1);
-            recorder.leave_pending(kind, start.at_ns, end_ns);
+        while let Some(Start { number, at_ns }) =
+            self.next_start().filter(|start| self.waiting.count > 0 || start.at_ns < end_ns)
+        {
+            let kind = self.kind(number);
+            if !self.offer_next(kind, at_ns, control, recorder) {
+                break;
+            }
+            self.schedule.next();
+            recorder.leave_pending(kind, at_ns, end_ns);
             pending += 1;
         }
         pending
@@ -296,5 +341,99 @@ impl SensorStream {
             self.schedule.next();
         }
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        plan::{GroupPlan, Load, OperationPlan, Part, Payload},
+        profile::Arrival,
+        schedule::{OwnBlocks, Pattern},
+    };
+    use iotbench_recorder::{OperationKind, Requests};
+
+    const ROOM: usize = 4;
+    const MS: u64 = 1_000_000;
+
+    /// An operation each millisecond, and room for four of them.
+    fn stream() -> OpenStream {
+        let load = Load::Open { arrival: Arrival::Constant, rate: 1_000.0, drop_above: None };
+        let group = GroupPlan {
+            name: "g".into(),
+            operation: OperationPlan::write("write", Payload::Count(1)),
+            others: vec![],
+            load,
+            connections: 1,
+            devices: None,
+            part: Part::default(),
+        };
+        let schedule = Schedule::new(Arrival::Constant, 1_000.0, 1);
+        let starts = Starts::new(Pattern::Rate(schedule), OwnBlocks { blocks: 0..1, of: 1 });
+        let (grants, leftover) = async_channel::bounded(ROOM);
+        OpenStream {
+            operations: OperationMix::new(&group, 1),
+            first_kind: 0,
+            schedule: starts.clone().peekable(),
+            waiting: Waiting::default(),
+            ramped: None,
+            window: None,
+            pace: starts,
+            grants,
+            leftover,
+            outstanding: Arc::default(),
+            drop_above: None,
+        }
+    }
+
+    fn recorder() -> Recorder {
+        Recorder::new([OperationKind { name: "write".into(), requests: Requests::One }].into())
+    }
+
+    fn offered(recorder: &mut Recorder) -> Vec<u64> {
+        let windows = recorder.take_windows(u64::MAX);
+        windows.iter().map(|window| window.counts().offered).collect()
+    }
+
+    /// Judging an overload by what was offered needs the whole queue, and not only what the way through it holds.
+    #[test]
+    fn what_is_due_is_offered_in_its_second_whether_or_not_there_is_room() {
+        let (control, mut stream, mut recorder) = (Control::new(0, None, 0, 0), stream(), recorder());
+        for now_ns in (0..3_000).map(|ms| ms * MS) {
+            let is_free = stream.release(now_ns, &control, &mut recorder);
+            assert!(is_free || now_ns >= ROOM as u64 * MS, "{now_ns}");
+            // The server takes one in ten.
+            if now_ns % (10 * MS) == 0 {
+                stream.leftover.try_recv().unwrap();
+            }
+        }
+        assert_eq!(offered(&mut recorder), [1_000, 1_000, 1_000]);
+        // What waits is released in its turn, and is not offered again.
+        let mut numbers = Vec::new();
+        while let Ok(grant) = stream.leftover.try_recv() {
+            numbers.push(grant.number);
+            stream.release(2_999 * MS, &control, &mut recorder);
+        }
+        assert_eq!(numbers, (300..3_000).collect::<Vec<_>>());
+        assert_eq!(offered(&mut recorder).iter().sum::<u64>(), 0);
+    }
+
+    #[test]
+    fn what_waits_at_the_end_is_pending_once() {
+        let (control, mut stream, mut recorder) = (Control::new(0, None, 0, 0), stream(), recorder());
+        stream.release(99 * MS, &control, &mut recorder);
+        assert_eq!(stream.close(100 * MS, &control, &mut recorder), 100);
+        let windows = recorder.finish();
+        let load = windows[0].recording().load();
+        assert_eq!((load.offered, load.pending), (100, 100));
+    }
+
+    #[test]
+    fn a_run_of_so_many_operations_ends_when_the_last_of_them_is_released() {
+        let (control, mut stream, mut recorder) = (Control::new(0, Some(10), 0, 0), stream(), recorder());
+        stream.release(99 * MS, &control, &mut recorder);
+        assert!(!control.is_spent() && !Stream::Open(Box::new(stream)).is_taken());
+        assert_eq!(offered(&mut recorder), [10]);
     }
 }

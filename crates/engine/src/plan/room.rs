@@ -77,7 +77,7 @@ pub(super) fn bound(plan: &mut Plan, dataset: &dyn Dataset, backend: &dyn Backen
     if most == 0 {
         let least = whole(of_load).saturating_add(history);
         return refused(format!(
-            "not even a load of 1 has room, which may take {least} bytes at once: write more, or shorten ramp.step"
+            "not even a load of 1 has room, which may take {least} bytes at once: raise ramp.most_disk, lower ramp.most, or shorten ramp.step"
         ));
     }
     plan.disk_bound = Some(DiskBound { bytes, most: search.most });

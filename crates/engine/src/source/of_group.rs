@@ -6,7 +6,7 @@ use crate::{
     control::Control,
     intervals::{IntervalStarts, Intervals},
     mix::OperationMix,
-    pacer::{Alarm, OpenStream, Pace, Sensor, SensorStream, Stream},
+    pacer::{Alarm, OpenStream, Pace, Sensor, SensorStream, Stream, Waiting},
     plan::{GroupPlan, Load, Payload, Planned},
     profile::Arrival,
     schedule::{OwnBlocks, Pattern, Schedule, Starts},
@@ -136,6 +136,7 @@ impl SourcesRequest<'_> {
             // Until the first step nothing starts.
             ramped: ramped.then_some(0),
             window: starts.watch().filter(|_| !ramped),
+            waiting: Waiting::default(),
             pace: starts,
             grants,
             leftover: taken,

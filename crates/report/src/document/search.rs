@@ -1,6 +1,6 @@
 //! How sure the interval of a search is, and what theory says beside it.
 
-use super::rounded;
+use super::{part, rounded};
 use iotbench_engine::{Course, Load, Outcome, Quantity, StepFigures};
 use serde::{Deserialize, Serialize};
 
@@ -117,8 +117,8 @@ impl Search {
         let failed = || steps.iter().filter(|step| !step.passed).map(|step| step.step.load);
         let from_upper = failed().filter(|&load| bounds.upper.is_none_or(|upper| load >= upper)).min();
         Some(Self {
-            goal_width: rounded(plan.resolution),
-            width: width.and_then(rounded),
+            goal_width: part(plan.resolution),
+            width: width.and_then(part),
             trials: steps.len() as u64,
             most_trials_near: plan.trials,
             goal_exceed_ratio: rounded(EXCEED_RATIO),

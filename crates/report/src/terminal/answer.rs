@@ -5,7 +5,7 @@ use super::{
     ramp::mean_response,
     table::paragraph,
 };
-use crate::document::{BoundTrials, Capacity, Document, EarlierSittings, Status, Step, StorageProbes};
+use crate::document::{BoundTrials, Capacity, Document, EarlierSittings, Purpose, Status, Step, StorageProbes};
 use iotbench_engine::{PROCESSOR_DRIFT, STORAGE_DRIFT};
 
 pub(super) fn answer(document: &Document, columns: u16) -> String {
@@ -101,16 +101,19 @@ fn found(target: &str, capacity: &Capacity, sustained: u32) -> String {
     let held_up = match estimate.sentinels_failed {
         0 => String::new(),
         failed => format!(
-            " A load well below it failed {} of {} times: the database or its machine was held up meanwhile.",
+            " The sentinel load of {} failed {} of {} times: the limit moved, or something held trials up.",
+            or_none(sentinel_load(capacity), |load| count(load.into())),
             count(failed),
             count(failed + estimate.sentinels_sustained)
         ),
     };
+    let earlier = capacity.earlier.as_ref().map(|sittings| earlier(sittings, capacity.storage_probes.as_ref()));
+    let earlier = earlier.unwrap_or_default();
     if let Some(moved) = &estimate.moved {
         let level = |level: Option<f64>| or_none(level, whole);
         return format!(
             "The limit of {target} moved while it was searched for, from about {} to about {} {quantity} at trial {}: between \
-             {lower} and {upper} is all that is known.{held_up} At {sustained}",
+             {lower} and {upper} is all that is known{earlier}.{held_up} At {sustained}",
             level(moved.before),
             level(moved.after),
             moved.at_trial
@@ -118,14 +121,14 @@ fn found(target: &str, capacity: &Capacity, sustained: u32) -> String {
     }
     format!(
         "{target} sustains {} {quantity} (90 % interval {lower} to {upper}; one sitting, the spread between sittings is not \
-         known{}).{held_up} At {sustained}",
+         known{earlier}).{held_up} At {sustained}",
         or_none(estimate.load, whole),
-        capacity
-            .earlier
-            .as_ref()
-            .map(|sittings| earlier(sittings, capacity.storage_probes.as_ref()))
-            .unwrap_or_default()
     )
+}
+
+/// The load that is run again and again to see whether the limit stays where it is.
+fn sentinel_load(capacity: &Capacity) -> Option<u32> {
+    capacity.steps.iter().rev().find(|step| step.purpose == Purpose::Sentinel).map(|step| step.offered_load)
 }
 
 /// `; 3 earlier sittings here: 2,304 to 3,584, with processors 1.25 times as fast`

@@ -94,9 +94,13 @@ fn theory(capacity: &Capacity, search: &Search) -> Option<String> {
     let users = search.littles_users?;
     let ratios = || capacity.steps.iter().filter_map(|step| step.littles_ratio);
     let (least, most) = (ratios().reduce(f64::min)?, ratios().reduce(f64::max)?);
+    let (known, all) = (ratios().count() as u64, capacity.steps.len() as u64);
     Some(format!(
         "theory: the greatest throughput C of any trial serves C (L + Z) = {} users at the limit L with think time Z; X (R + \
-         Z) / N, by Little's law 1, was {least:.3} to {most:.3}",
-        significant(users)
+         Z) / N, by Little's law 1, was {least:.3} to {most:.3} in the {} of {} steps whose operations were all followed to their \
+         end",
+        significant(users),
+        count(known),
+        count(all)
     ))
 }

@@ -81,7 +81,7 @@ impl MongoReader {
     }
 
     /// The same with its stretch of time cut to what must be looked at: of records of many datapoints, those that hold the
-    /// first or last so many that are ask. `None`: there are none.
+    /// first or last so many that are asked for. `None`: there are none.
     async fn bounded<'a>(&self, ask: Ask<'a>) -> Result<Option<Ask<'a>>, Error> {
         let Some(stages) = self.shape.bound(&ask) else { return Ok(Some(ask)) };
         let mut bound = None;

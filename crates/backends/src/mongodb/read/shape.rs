@@ -80,7 +80,7 @@ impl Shape {
         stages
     }
 
-    /// The one greatest number of a signal among the datapoints ask.
+    /// The one greatest number of a signal among the datapoints asked for.
     pub(crate) fn greatest(&self, ask: &Ask<'_>) -> Vec<Document> {
         let mut stages = self.in_order(ask);
         let greatest = ask.signals.iter().map(|&signal| self.number(signal)).next();

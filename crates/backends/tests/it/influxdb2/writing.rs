@@ -1,6 +1,9 @@
 //! What is sent to `/api/v2/write` is taken by servers that speak it, and a token is never shown.
 
-use crate::influxdb2::place::{address, batch, get, open, table, token_file};
+use crate::influxdb2::{
+    place::{address, batch, get, open, table, token_file},
+    relay::with_password,
+};
 use iotbench_core::{Acknowledged, Action, Applied, Backend, Cause, Endpoint, Layout, OpenRequest, Settings, Target};
 use serde_json::{Value, json};
 use tokio::{
@@ -11,12 +14,13 @@ use tokio::{
 #[tokio::test]
 async fn victoriametrics_takes_both_layouts_compressed_or_not() {
     let Some(url) = address("IOTBENCH_TEST_VICTORIAMETRICS_URL", true) else { return };
+    let relayed = with_password(&url).await;
     let token = token_file("any");
     for (layout, gzip, name, series) in
         [(Layout::Wide, false, "v2wide", "v2wide_a"), (Layout::Narrow, true, "v2narrow", "v2narrow_v")]
     {
         let table = table(name, layout);
-        let database = open(&url, json!({"gzip": gzip, "token_file": token.path()}), table.clone());
+        let database = open(&relayed, json!({"gzip": gzip, "token_file": token.path()}), table.clone());
         let mut writer = database.writer().await.unwrap();
         let Acknowledged { points, bytes } = writer.write(&batch(&table, 3)).await.unwrap();
         assert!(points == 3 && bytes > 0);
@@ -35,9 +39,10 @@ async fn victoriametrics_takes_both_layouts_compressed_or_not() {
 #[tokio::test]
 async fn questdb_takes_a_batch_and_refuses_another_type() {
     let Some(url) = address("IOTBENCH_TEST_QUESTDB_URL", true) else { return };
+    let relayed = with_password(&url).await;
     let token = token_file("any");
     let table = table("v2quest", Layout::Wide);
-    let database = open(&url, json!({"token_file": token.path()}), table.clone());
+    let database = open(&relayed, json!({"token_file": token.path()}), table.clone());
     let mut writer = database.writer().await.unwrap();
     assert_eq!(writer.write(&batch(&table, 3)).await.unwrap().points, 3);
     // The same column as a text.
@@ -55,7 +60,7 @@ async fn questdb_takes_a_batch_and_refuses_another_type() {
             assert!(column.push(iotbench_core::Value::Text("x")));
         }
     });
-    let database = open(&url, json!({"token_file": token.path()}), texts);
+    let database = open(&relayed, json!({"token_file": token.path()}), texts);
     let error = database.writer().await.unwrap().write(&refused).await.unwrap_err();
     assert!(error.cause == Cause::Data && error.action == Action::RetryMayHelp, "{error}");
     assert_eq!(error.applied, Applied::No, "it was one line");

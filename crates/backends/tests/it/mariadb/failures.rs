@@ -43,6 +43,7 @@ async fn the_password_may_be_in_a_file() {
     std::fs::write(&file, "from a file\n").unwrap();
     let mut url = place.url.clone();
     url.set_username("iotbench_file").unwrap();
+    url.set_password(None).unwrap();
     open(&url, json!({"password_file": file}), wide()).unwrap().ping().await.unwrap();
     let absent = open(&url, json!({"password_file": folder.path().join("absent")}), wide()).unwrap();
     let error = absent.ping().await.unwrap_err();

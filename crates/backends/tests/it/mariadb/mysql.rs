@@ -60,7 +60,6 @@ async fn a_password_goes_over_an_encrypted_connection_only() {
     let mut url = place.url_of("iotbench_mysql", "right");
     let error = open("mysql", &url, json!({})).ping().await.unwrap_err();
     assert_eq!((error.cause, error.action), (Cause::Auth, Action::Stop), "{error}");
-    assert!(error.message.contains("sslmode="), "{error}");
     url.set_query(Some("sslmode=require"));
     let ours = open("mysql", &url, json!({}));
     // Asked for anew, then from the server's cache.

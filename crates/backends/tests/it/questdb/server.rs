@@ -1,6 +1,6 @@
 //! The server of the tests, and a look at it from outside.
 
-use crate::harness;
+use crate::harness::{self, authorization};
 use iotbench_core::{Backend, Batch, Database, Layout, Run, TableSpec, Value, ValueType};
 use serde_json::json;
 use std::{
@@ -53,7 +53,7 @@ impl Server {
         let query: String = url::form_urlencoded::Serializer::new(String::new()).append_pair("query", sql).finish();
         let (host, port) = (self.url.host_str().unwrap(), self.url.port().unwrap());
         let mut stream = TcpStream::connect((host, port)).unwrap();
-        let request = format!("GET /exec?nm=true&{query} HTTP/1.1\r\nHost: {host}\r\n\r\n");
+        let request = format!("GET /exec?nm=true&{query} HTTP/1.1\r\nHost: {host}\r\n{}\r\n", authorization(&self.url));
         stream.write_all(request.as_bytes()).unwrap();
         body_of(BufReader::new(stream))
     }

@@ -246,7 +246,7 @@ pub(super) const TABLES: &[Table] = &[
     Table {
         head: "[stop]",
         path: &["stop"],
-        about: "The stop criterion: when a load is too much.",
+        about: "The stop criterion: when a load is too much. It judges the steps of a ramp or search; of a fixed load only `max_loss` does.",
         keys: &[
             key(
                 "mean_response",

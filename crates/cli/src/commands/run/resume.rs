@@ -53,7 +53,7 @@ pub(super) fn resume(folder: &Path, arguments: &RunArguments) -> Result<u8, CliE
 /// The job that was begun, on the database that it had; `given`: as the user names it again.
 pub(super) fn job_of(head: &SearchHead, given: Vec<Endpoint>, insecure: bool) -> Result<Job, CliError> {
     let backend = Registry::new(BACKENDS).find(&head.plan.backend).map_err(CliError::usage)?;
-    let endpoints = addresses(&head.endpoints, given)?;
+    let endpoints = crate::addresses::admitted(addresses(&head.endpoints, given)?);
     let source = Source { file: "the profile that was begun".into(), text: String::new() };
     let written = WrittenProfile { profile: head.plan.profile.clone(), source, base: head.base.clone() };
     // The profile has the layout too, as it was asked for.

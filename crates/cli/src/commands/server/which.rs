@@ -17,22 +17,14 @@ pub(super) struct Which {
 }
 
 impl Which {
-    /// The server of this name that is meant, where `here` is the working folder. One that ended elsewhere, left by a program
-    /// that was killed, is not mistaken for a running one or one of here: it is meant only if it is named, or alone.
+    /// The server of this name that is meant, where `here` is the working folder: the one that was started here, unless another
+    /// one is named.
     pub(super) fn of(self, backend: &str, records: &[Record], here: &Path) -> Result<Record, CliError> {
-        let is_candidate = |record: &&Record| record.is_alive() || is_of(record, here);
-        let candidates: Vec<_> = records.iter().filter(is_candidate).cloned().collect();
-        match self.is_named() || candidates.is_empty() {
-            true => self.among(backend, records, here),
-            false => self.among(backend, &candidates, here),
+        let is_named = self.port.is_some() || self.process.is_some();
+        let own: Vec<_> = records.iter().filter(|record| is_of(record, here)).collect();
+        if let ([one], false) = (own.as_slice(), is_named) {
+            return Ok((*one).clone());
         }
-    }
-
-    fn is_named(self) -> bool {
-        self.port.is_some() || self.process.is_some()
-    }
-
-    fn among(self, backend: &str, records: &[Record], here: &Path) -> Result<Record, CliError> {
         let fits = |record: &&Record| {
             self.port.is_none_or(|port| ports(record).any(|of| of == port))
                 && self.process.is_none_or(|pid| record.processes.iter().any(|process| process.id.pid == pid))
@@ -40,7 +32,7 @@ impl Which {
         let fitting: Vec<_> = records.iter().filter(fits).collect();
         match (records, fitting.as_slice()) {
             ([], _) => Err(CliError::usage(format!("no server of {backend} was started here"))),
-            (_, [one]) if self.is_named() || is_of(one, here) => Ok((*one).clone()),
+            (_, [one]) if is_named => Ok((*one).clone()),
             (_, []) => Err(CliError::usage(format!("no server of {backend} is that one:\n{}", list(records)))),
             ([_], _) => {
                 let message = format!("the server of {backend} was started elsewhere. If that one is meant:");
@@ -87,7 +79,7 @@ mod tests {
 
     /// Of a server that has ended: no process has this id.
     fn ended(port: u16, pid: i32, started_in: &str) -> Record {
-        record(port, json!({"pid": pid, "start_ticks": 0}), started_in)
+        record(port, &json!({"pid": pid, "start_ticks": 0}), started_in)
     }
 
     /// Of a server that runs: its process is this one.
@@ -96,10 +88,10 @@ mod tests {
         let (_, after_name) = stat.rsplit_once(") ").unwrap();
         // Field 22 of proc(5), and after the name stands field 3.
         let start_ticks: u64 = after_name.split(' ').nth(19).unwrap().parse().unwrap();
-        record(port, json!({"pid": std::process::id(), "start_ticks": start_ticks}), started_in)
+        record(port, &json!({"pid": std::process::id(), "start_ticks": start_ticks}), started_in)
     }
 
-    fn record(port: u16, id: Value, started_in: &str) -> Record {
+    fn record(port: u16, id: &Value, started_in: &str) -> Record {
         let process = json!({"role": "server", "node": 0, "id": id, "log": "l", "address": null});
         let record = json!({
             "backend": "postgres", "urls": [format!("postgres://postgres@127.0.0.1:{port}/postgres")],
@@ -126,30 +118,30 @@ mod tests {
     }
 
     #[test]
+    fn the_one_of_this_folder_is_meant_whatever_others_there_are() {
+        for other in [ended(5003, 7, "/b"), running(5003, "/b")] {
+            for here in [running(5001, "/a"), ended(5001, 8, "/a")] {
+                let both = [other.clone(), here];
+                assert!(chosen(NONE, &both).unwrap().contains(":5001"));
+                assert!(chosen(Which { port: Some(5003), ..NONE }, &both).unwrap().contains(":5003"));
+            }
+        }
+    }
+
+    #[test]
     fn several_and_another_folders_are_asked_for_with_what_to_type() {
-        let both = [ended(5001, 7, "/a"), running(5002, "/b")];
+        let both = [ended(5001, 7, "/c"), running(5002, "/b")];
         let asked = chosen(NONE, &both).unwrap_err();
-        for line in ["2 servers of postgres", "stop postgres --port 5001    of /a, ended", "--port 5002    of /b"] {
+        for line in ["2 servers of postgres", "stop postgres --port 5001    of /c, ended", "--port 5002    of /b"] {
             assert!(asked.contains(line), "{asked}");
         }
+        // As earlier versions recorded them, without the folder.
+        assert!(chosen(NONE, &[ended(5001, 7, ""), running(5002, "")]).unwrap_err().contains("2 servers"));
         let asked = chosen(NONE, &both[1..]).unwrap_err();
         assert!(asked.contains("started elsewhere") && asked.contains("--port 5002"), "{asked}");
         assert!(chosen(Which { port: Some(5002), ..NONE }, &both).unwrap().contains(":5002"));
         assert!(chosen(Which { process: Some(7), ..NONE }, &both).unwrap().contains(":5001"));
         assert!(chosen(Which { port: Some(5003), ..NONE }, &both).unwrap_err().contains("is that one"));
         assert!(chosen(Which { port: Some(5001), process: Some(8) }, &both).is_err());
-    }
-
-    #[test]
-    fn one_that_ended_elsewhere_is_meant_only_if_it_is_named() {
-        let left = ended(5003, 7, "/b");
-        for here in [running(5001, "/a"), ended(5001, 8, "/a")] {
-            let both = [left.clone(), here];
-            assert!(chosen(NONE, &both).unwrap().contains(":5001"));
-            assert!(chosen(Which { port: Some(5003), ..NONE }, &both).unwrap().contains(":5003"));
-        }
-        assert!(chosen(NONE, std::slice::from_ref(&left)).unwrap_err().contains("started elsewhere"));
-        assert!(chosen(NONE, &[left.clone(), ended(5004, 8, "/c")]).unwrap_err().contains("2 servers"));
-        assert!(chosen(NONE, &[left, running(5001, "/a"), running(5002, "/a")]).unwrap_err().contains("2 servers"));
     }
 }

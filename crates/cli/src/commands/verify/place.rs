@@ -35,7 +35,7 @@ impl Place {
         stop: &StopSignal,
     ) -> Result<Self, CliError> {
         let at = |endpoints, folder| Self { endpoints, folder, insecure: arguments.insecure, server: None };
-        let given = addresses::endpoints(&arguments.url)?;
+        let given = addresses::admitted(addresses::endpoints(&arguments.url)?);
         if !given.is_empty() {
             return Ok(at(given, None));
         }
