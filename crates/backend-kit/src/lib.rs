@@ -12,6 +12,7 @@
 //! | how is a cell of a JSON answer a value of the schema? | [`cell`] | |
 //! | which times does a range hold, which second or millisecond has a time? | [`span`], [`second`], [`millis`] | |
 //! | what are the figures of values that come one after the other? | [`series`] | |
+//! | how are figures of signals answered, device by device? | [`figures`] | |
 //! | what can be done where encryption was refused? | [`handshake`] | |
 //! | how is an HTTP server reached and talked to? | [`http`] | `http` |
 //! | how are datapoints written in the line protocol? | [`line_protocol`] | `line_protocol` |
@@ -27,6 +28,7 @@ pub mod answer;
 pub mod ask;
 pub mod assemble;
 pub mod cell;
+pub mod figures;
 pub mod handshake;
 #[cfg(feature = "http")]
 pub mod http;

@@ -4,7 +4,7 @@
 use super::{devices_of, walk::Walk};
 use crate::databus::{client::Client, document::Number};
 use iotbench_backend_kit::{answer::Answer, ask::Ask, millis::Millis, series::Series};
-use iotbench_core::{Aggregate, ComputedBy, Error, Reply, Sink, TableSpec, Value, ValueType};
+use iotbench_core::{Aggregate, ComputedBy, Error, Reply, Sink, TableSpec, ValueType};
 use std::ops::ControlFlow;
 
 /// Which figures are wanted.
@@ -40,10 +40,7 @@ impl Wish<'_> {
             };
             bytes += walk.run(client, take).await?;
             for &aggregate in self.aggregates.iter().filter(|_| is_found) {
-                answer.row(device, 0, |columns| {
-                    let mut figures = columns.iter_mut().zip(&series);
-                    figures.try_for_each(|(column, series)| column.push(series.figure(aggregate).map(Value::F64)))
-                })?;
+                answer.figures(device, series.iter().map(|series| series.figure(aggregate)))?;
             }
         }
         answer.finish(bytes, ComputedBy::Client)

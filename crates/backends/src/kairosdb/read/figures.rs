@@ -9,7 +9,8 @@ use crate::kairosdb::{
 };
 use iotbench_backend_kit::{
     ask::Ask,
-    metrics::{Figures, Millis, name_of, number},
+    figures::Collected,
+    metrics::{Millis, name_of, number},
     series::Series,
 };
 use iotbench_core::{Aggregate, ComputedBy, Error, Reply, SignalId, Sink, TableSpec, ValueType};
@@ -43,7 +44,7 @@ impl Wish<'_> {
         figures.answer(self.ask.signals.len(), bytes, computed_by, sink)
     }
 
-    fn work_out(&self, document: &Document<'_>) -> Result<Figures, Error> {
+    fn work_out(&self, document: &Document<'_>) -> Result<Collected, Error> {
         let mut series: BTreeMap<u32, Vec<Series>> = BTreeMap::new();
         points(document, &mut |device, _, cells| {
             let of_device = series.entry(device).or_insert_with(|| vec![Series::default(); cells.len()]);
@@ -54,7 +55,7 @@ impl Wish<'_> {
             }
             Ok(())
         })?;
-        let (mut figures, width) = (Figures::default(), self.aggregates.len() * self.ask.signals.len());
+        let (mut figures, width) = (Collected::default(), self.aggregates.len() * self.ask.signals.len());
         for (device, of_device) in series {
             let rows = self.aggregates.iter();
             let all = rows.flat_map(|&aggregate| of_device.iter().map(move |series| series.figure(aggregate)));
@@ -65,8 +66,8 @@ impl Wish<'_> {
 }
 
 /// The figures that the server worked out: one value a metric and device.
-fn figures_of(document: &Document<'_>) -> Result<Figures, Error> {
-    let mut figures = Figures::default();
+fn figures_of(document: &Document<'_>) -> Result<Collected, Error> {
+    let mut figures = Collected::default();
     let width = document.queries.len();
     for (place, metric) in document.queries.iter().enumerate() {
         for group in metric.results.iter().filter(|group| !group.values.is_empty()) {

@@ -3,7 +3,7 @@
 
 use super::{
     Place,
-    points::{Figures, Points, Shape, Values, cell, out_of_range},
+    points::{Points, Shape, Values, cell, out_of_range},
     selection::{Selection, Statement},
 };
 use iotbench_backend_kit::{
@@ -12,6 +12,7 @@ use iotbench_backend_kit::{
     assemble::Second,
     json::read_second,
     second::{SECOND_NS, join, split},
+    series::Summary,
     span::Span,
 };
 use iotbench_core::{Cause, Chunk, ComputedBy, Error, ReplyColumn, SignalId};
@@ -70,7 +71,7 @@ impl Shape for BulkShape {
         Ok(None)
     }
 
-    fn take_figures(&self, _row: &MySqlRow, _signals: &[SignalId], _figures: &mut [Figures]) -> Result<bool, Error> {
+    fn take_figures(&self, _row: &MySqlRow, _signals: &[SignalId], _figures: &mut [Summary]) -> Result<bool, Error> {
         Ok(false)
     }
 

@@ -2,16 +2,17 @@
 
 use super::{
     MariaDbReader,
-    points::{Figures, Values, cell},
+    points::{Values, cell},
     selection::Selection,
     stream::each,
 };
 use crate::mariadb::error::classify;
 use iotbench_backend_kit::{
-    answer::{Answer, types},
+    answer::Answer,
     ask::{Ask, Asked, Order},
+    series::{OfSignals, Summary},
 };
-use iotbench_core::{Aggregate, Error, Reply, Sink, Value, ValueType};
+use iotbench_core::{Aggregate, Error, Reply, Sink, ValueType};
 use std::ops::ControlFlow;
 
 impl MariaDbReader {
@@ -40,7 +41,7 @@ impl MariaDbReader {
             }
         };
         if let Some(max) = max {
-            answer.row(ask.device(), 0, |columns| columns[0].push(Some(Value::F64(max))))?;
+            answer.figures(ask.device(), [Some(max)])?;
         }
         answer.finish(bytes, self.shape.computed_by())
     }
@@ -61,18 +62,12 @@ impl MariaDbReader {
             let last = if needs_last { self.last(&of, &mut bytes).await? } else { Some(Vec::new()) };
             let figures = if needs_figures { self.figures(&of, &mut bytes).await? } else { Some(Vec::new()) };
             let (Some(last), Some(figures)) = (last, figures) else { continue };
-            for aggregate in aggregates {
-                answer.row(device, 0, |columns| {
-                    columns.iter_mut().enumerate().try_for_each(|(place, column)| {
-                        let figure = match aggregate {
-                            Aggregate::Last => last[place],
-                            Aggregate::Min => figures[place].min,
-                            Aggregate::Mean => figures[place].mean,
-                            Aggregate::Max => figures[place].max,
-                        };
-                        column.push(figure.map(Value::F64))
-                    })
-                })?;
+            for &aggregate in aggregates {
+                let of_signal = |place: usize| match aggregate {
+                    Aggregate::Last => last[place],
+                    aggregate => figures[place].figure(aggregate),
+                };
+                answer.figures(device, (0..ask.signals.len()).map(of_signal))?;
             }
         }
         answer.finish(bytes, self.shape.computed_by())
@@ -91,8 +86,8 @@ impl MariaDbReader {
     }
 
     /// The figures of each signal over a device's stretch; `None` when there is no datapoint.
-    async fn figures(&mut self, of: &Ask<'_>, bytes: &mut u64) -> Result<Option<Vec<Figures>>, Error> {
-        let mut figures = vec![Figures::default(); of.signals.len()];
+    async fn figures(&mut self, of: &Ask<'_>, bytes: &mut u64) -> Result<Option<Vec<Summary>>, Error> {
+        let mut figures = vec![Summary::default(); of.signals.len()];
         let Some(statement) = self.shape.figures(of)? else {
             return self.figures_of_points(of, bytes).await;
         };
@@ -106,26 +101,15 @@ impl MariaDbReader {
         Ok(is_any.then_some(figures))
     }
 
-    async fn figures_of_points(&mut self, of: &Ask<'_>, bytes: &mut u64) -> Result<Option<Vec<Figures>>, Error> {
-        let signals = of.signals;
-        let mut sums = vec![(0_u32, 0.0); signals.len()];
-        let mut figures: Option<Vec<Figures>> = None;
-        let mut point = iotbench_core::Chunk::new(types(&self.place.table.schema, signals));
+    async fn figures_of_points(&mut self, of: &Ask<'_>, bytes: &mut u64) -> Result<Option<Vec<Summary>>, Error> {
+        let (mut point, mut of_signals) = (self.no_point(of.signals), OfSignals::default());
         let selection = Selection { ask: *of, most_rows: None };
         let mut take = |device, time, values: &mut dyn Values| {
             super::take_point(&mut point, device, time, values)?;
-            let figures = figures.get_or_insert_with(|| vec![Figures::default(); signals.len()]);
-            for ((figures, sum), column) in figures.iter_mut().zip(&mut sums).zip(&point.columns) {
-                if let Some(number) = column.get(0).and_then(|value| value.as_f64()) {
-                    *sum = (sum.0 + 1, sum.1 + number);
-                    figures.min = Some(figures.min.map_or(number, |min| min.min(number)));
-                    figures.mean = Some(sum.1 / f64::from(sum.0));
-                    figures.max = Some(figures.max.map_or(number, |max| max.max(number)));
-                }
-            }
+            of_signals.take(&point);
             Ok(ControlFlow::Continue(()))
         };
         each(&mut self.connection, &*self.shape, &selection, bytes, &mut take).await?;
-        Ok(figures)
+        Ok(of_signals.summaries())
     }
 }

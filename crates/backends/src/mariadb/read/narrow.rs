@@ -2,12 +2,10 @@
 
 use super::{
     Place,
-    points::{
-        Figures, Points, Shape, Values, cell, decode, figures_at, figures_sql, number_sql, out_of_range, rank_sql,
-    },
+    points::{Points, Shape, Values, cell, decode, figures_sql, number_sql, out_of_range, rank_sql, summary_at},
     selection::{Selection, Statement},
 };
-use iotbench_backend_kit::{ask::Ask, second::join, span::Span};
+use iotbench_backend_kit::{ask::Ask, second::join, series::Summary, span::Span};
 use iotbench_core::{ComputedBy, Error, ReplyColumn, SignalId, ValueType};
 use sqlx::mysql::MySqlRow;
 use std::sync::Arc;
@@ -83,10 +81,10 @@ impl Shape for NarrowShape {
         Ok(Some(statement))
     }
 
-    fn take_figures(&self, row: &MySqlRow, signals: &[SignalId], figures: &mut [Figures]) -> Result<bool, Error> {
+    fn take_figures(&self, row: &MySqlRow, signals: &[SignalId], figures: &mut [Summary]) -> Result<bool, Error> {
         let number: u16 = cell(row, 0)?;
         if let Some(place) = signals.iter().position(|&signal| signal == number) {
-            figures[place] = figures_at(row, 1)?;
+            figures[place] = summary_at(row, 1)?;
         }
         Ok(true)
     }

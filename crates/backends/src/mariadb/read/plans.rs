@@ -2,11 +2,7 @@
 
 #![expect(clippy::disallowed_macros, reason = "a test that is skipped says so")]
 
-use super::{
-    points::{Figures, Points},
-    selection::Statement,
-    *,
-};
+use super::{points::Points, selection::Statement, *};
 use crate::explained::{batch, database_name, queries, table};
 use crate::mariadb::{
     MariaDb,
@@ -14,6 +10,7 @@ use crate::mariadb::{
     config::{Config, Indexes},
     server::Server,
 };
+use iotbench_backend_kit::series::Summary;
 use iotbench_core::{Backend, Database, Endpoint, OpenRequest, Settings, Target};
 use sqlx::{Connection, Executor, Row, mysql::MySqlRow};
 use std::sync::{Mutex, PoisonError};
@@ -62,7 +59,7 @@ impl Shape for Overheard {
         self.shape.figures(of)
     }
 
-    fn take_figures(&self, row: &MySqlRow, signals: &[SignalId], figures: &mut [Figures]) -> Result<bool, Error> {
+    fn take_figures(&self, row: &MySqlRow, signals: &[SignalId], figures: &mut [Summary]) -> Result<bool, Error> {
         self.shape.take_figures(row, signals, figures)
     }
 

@@ -2,7 +2,7 @@
 
 use super::selection::{Selection, Statement};
 use crate::mariadb::error::classify;
-use iotbench_backend_kit::{ask::Ask, span::Span};
+use iotbench_backend_kit::{ask::Ask, series::Summary, span::Span};
 use iotbench_core::{Cause, ComputedBy, Error, ReplyColumn, SignalId, Value, ValueType};
 use sqlx::{Row, mysql::MySqlRow};
 
@@ -27,14 +27,6 @@ pub(crate) trait Points: Values + Send {
     fn bytes(&self) -> u64;
 }
 
-/// Least, mean and greatest of one signal; `None` where there is no value.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Figures {
-    pub(crate) min: Option<f64>,
-    pub(crate) mean: Option<f64>,
-    pub(crate) max: Option<f64>,
-}
-
 /// How a layout is read.
 pub(crate) trait Shape: Send + Sync {
     /// Who filters, orders by value and aggregates.
@@ -53,7 +45,7 @@ pub(crate) trait Shape: Send + Sync {
     fn figures(&self, of: &Ask<'_>) -> Result<Option<Statement>, Error>;
 
     /// Takes a row of that query; false when it tells of no datapoint.
-    fn take_figures(&self, row: &MySqlRow, signals: &[SignalId], figures: &mut [Figures]) -> Result<bool, Error>;
+    fn take_figures(&self, row: &MySqlRow, signals: &[SignalId], figures: &mut [Summary]) -> Result<bool, Error>;
 
     /// The query for the greatest number of a signal over the first datapoints; `None` where the server cannot tell.
     fn greatest(&self, of: &Ask<'_>) -> Result<Option<Statement>, Error>;
@@ -117,9 +109,9 @@ pub(crate) fn figures_sql(number: &str) -> String {
     format!("MIN({number} + 0e0), AVG({number} + 0e0), MAX({number} + 0e0)")
 }
 
-/// The figures in three cells.
-pub(crate) fn figures_at(row: &MySqlRow, place: usize) -> Result<Figures, Error> {
-    Ok(Figures { min: cell(row, place)?, mean: cell(row, place + 1)?, max: cell(row, place + 2)? })
+/// Least, mean and greatest in three cells.
+pub(crate) fn summary_at(row: &MySqlRow, place: usize) -> Result<Summary, Error> {
+    Ok(Summary { min: cell(row, place)?, mean: cell(row, place + 1)?, max: cell(row, place + 2)?, last: None })
 }
 
 /// A time that the table's columns cannot mean.

@@ -2,11 +2,11 @@
 
 use super::{
     Place,
-    points::{Figures, Points, Shape, Values, cell, decode, figures_at, figures_sql, number_sql, rank_sql},
+    points::{Points, Shape, Values, cell, decode, figures_sql, number_sql, rank_sql, summary_at},
     selection::{Selection, Statement},
 };
 use crate::mariadb::layout::quoted;
-use iotbench_backend_kit::{ask::Ask, json::read_object, span::Span};
+use iotbench_backend_kit::{ask::Ask, json::read_object, series::Summary, span::Span};
 use iotbench_core::{Cause, ComputedBy, Error, Layout, ReplyColumn, SignalId, ValueType};
 use sqlx::mysql::MySqlRow;
 use std::sync::Arc;
@@ -108,9 +108,9 @@ impl Shape for RecordShape {
         self.of_stretch(&format!("COUNT(*){figures}"), of).map(Some)
     }
 
-    fn take_figures(&self, row: &MySqlRow, _signals: &[SignalId], figures: &mut [Figures]) -> Result<bool, Error> {
+    fn take_figures(&self, row: &MySqlRow, _signals: &[SignalId], figures: &mut [Summary]) -> Result<bool, Error> {
         for (place, figures) in figures.iter_mut().enumerate() {
-            *figures = figures_at(row, 1 + 3 * place)?;
+            *figures = summary_at(row, 1 + 3 * place)?;
         }
         Ok(cell::<i64>(row, 0)? > 0)
     }

@@ -16,7 +16,8 @@ use hours::{Hours, MOST_VALUES};
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING, counts_row, types},
     ask::{Ask, Order, What},
-    metrics::{Cell, Figures, Millis, number, one_point, points, push},
+    figures::Collected,
+    metrics::{Cell, Millis, number, one_point, points, push},
     refuse::refuse_unknown_signals,
 };
 use iotbench_core::{Aggregate, ComputedBy, Error, Query, Reader, Reply, SignalId, Sink, TableSpec, ValueType};
@@ -124,7 +125,7 @@ impl OpenTsdbReader {
         let asked: Vec<_> = different.iter().flat_map(of_all).collect();
         let width = aggregates.len() * signals.len();
         let take = |document: &Document<'_>| {
-            let mut figures = Figures::default();
+            let mut figures = Collected::default();
             for series in document.series() {
                 let figure = series.values.first().and_then(|value| number(&value.cell));
                 let (aggregate, signal) = (different[series.place / signals.len()], series.place % signals.len());

@@ -2,12 +2,19 @@
 //! here.
 
 use super::{
-    points::{Figures, OfDevice, Points, Shape, for_each},
+    points::{OfDevice, Points, Shape, for_each},
     record::{present, text_of},
     selection::of_device,
 };
 use crate::sqlite::error::classify;
-use iotbench_backend_kit::{answer::types, ask::Ask, assemble::Second, json::read_second, second::join};
+use iotbench_backend_kit::{
+    answer::types,
+    ask::Ask,
+    assemble::Second,
+    json::read_second,
+    second::join,
+    series::{OfSignals, Summary},
+};
 use iotbench_core::{Cause, Chunk, ComputedBy, Error, ReplyColumn, Schema, SignalId, TableSpec};
 use rusqlite::{Rows, fallible_streaming_iterator::FallibleStreamingIterator};
 use std::{ops::ControlFlow, sync::Arc};
@@ -53,23 +60,13 @@ impl Shape for BulkShape {
         })
     }
 
-    fn figures(&self, of: OfDevice<'_>, bytes: &mut u64) -> Result<Option<Vec<Figures>>, Error> {
-        let width = of.ask.signals.len();
-        let mut sums = vec![(0_u32, 0.0); width];
-        let mut figures: Option<Vec<Figures>> = None;
+    fn figures(&self, of: OfDevice<'_>, bytes: &mut u64) -> Result<Option<Vec<Summary>>, Error> {
+        let mut of_signals = OfSignals::default();
         for_each(self, of, bytes, |point| {
-            let figures = figures.get_or_insert_with(|| vec![Figures::default(); width]);
-            for ((figures, sum), column) in figures.iter_mut().zip(&mut sums).zip(&point.columns) {
-                if let Some(number) = column.get(0).and_then(|v| v.as_f64()) {
-                    *sum = (sum.0 + 1, sum.1 + number);
-                    figures.min = Some(figures.min.map_or(number, |min| min.min(number)));
-                    figures.mean = Some(sum.1 / f64::from(sum.0));
-                    figures.max = Some(figures.max.map_or(number, |max| max.max(number)));
-                }
-            }
+            of_signals.take(point);
             Ok(ControlFlow::Continue(()))
         })?;
-        Ok(figures)
+        Ok(of_signals.summaries())
     }
 
     fn greatest(&self, of: OfDevice<'_>, bytes: &mut u64) -> Result<Option<f64>, Error> {

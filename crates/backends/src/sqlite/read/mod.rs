@@ -211,7 +211,7 @@ impl SqliteReader {
         let mut bytes = 0;
         self.for_devices(ask.devices, |device| {
             match self.shape.greatest(self.of_device(device, ask), &mut bytes)? {
-                Some(max) => answer.row(device, 0, |columns| columns[0].push(Some(Value::F64(max)))),
+                Some(max) => answer.figures(device, [Some(max)]),
                 None => Ok(()),
             }
         })?;
@@ -228,18 +228,12 @@ impl SqliteReader {
             let last = if needs_last { self.last(of, &mut bytes)? } else { Some(Vec::new()) };
             let figures = if needs_figures { self.shape.figures(of, &mut bytes)? } else { Some(Vec::new()) };
             let (Some(last), Some(figures)) = (last, figures) else { return Ok(()) };
-            for aggregate in aggregates {
-                answer.row(device, 0, |columns| {
-                    columns.iter_mut().enumerate().try_for_each(|(place, column)| {
-                        let figure = match aggregate {
-                            Aggregate::Last => last[place],
-                            Aggregate::Min => figures[place].min,
-                            Aggregate::Mean => figures[place].mean,
-                            Aggregate::Max => figures[place].max,
-                        };
-                        column.push(figure.map(Value::F64))
-                    })
-                })?;
+            for &aggregate in aggregates {
+                let of_signal = |place: usize| match aggregate {
+                    Aggregate::Last => last[place],
+                    aggregate => figures[place].figure(aggregate),
+                };
+                answer.figures(device, (0..ask.signals.len()).map(of_signal))?;
             }
             Ok(())
         })?;

@@ -1,12 +1,12 @@
 //! Reads layout narrow: rows of values put together to datapoints.
 
 use super::{
-    points::{Figures, OfDevice, Points, Shape, decode, order_by},
-    record::query_one,
+    points::{OfDevice, Points, Shape, decode, order_by},
+    record::{query_one, summary_at},
     selection::{bind, condition, of_device},
 };
 use crate::sqlite::error::classify;
-use iotbench_backend_kit::{ask::Ask, second::join};
+use iotbench_backend_kit::{ask::Ask, second::join, series::Summary};
 use iotbench_core::{Cause, ComputedBy, Error, ReplyColumn, Schema, SignalId, TableSpec, ValueType};
 use rusqlite::{Row, Rows, fallible_streaming_iterator::FallibleStreamingIterator, types};
 use std::sync::Arc;
@@ -77,9 +77,9 @@ impl Shape for NarrowShape {
         Box::new(NarrowPoints { rows, signals: ask.signals.to_vec(), slots, is_started: false, bytes: 0 })
     }
 
-    fn figures(&self, of: OfDevice<'_>, bytes: &mut u64) -> Result<Option<Vec<Figures>>, Error> {
+    fn figures(&self, of: OfDevice<'_>, bytes: &mut u64) -> Result<Option<Vec<Summary>>, Error> {
         let signals = of.ask.signals;
-        let mut figures: Option<Vec<Figures>> = None;
+        let mut figures: Option<Vec<Summary>> = None;
         let number = signals.first().map_or("measurement", |&signal| self.number(signal));
         let sql = format!(
             "SELECT number, min({number}), avg({number}), max({number}) {} GROUP BY number",
@@ -91,10 +91,10 @@ impl Shape for NarrowShape {
             let mut rows = statement.raw_query();
             while let Some(row) = rows.next()? {
                 *bytes += 32;
-                let found = figures.get_or_insert_with(|| vec![Figures::default(); signals.len()]);
+                let found = figures.get_or_insert_with(|| vec![Summary::default(); signals.len()]);
                 let number: i64 = row.get(0)?;
                 if let Some(place) = signals.iter().position(|&signal| i64::from(signal) == number) {
-                    found[place] = Figures { min: row.get(1)?, mean: row.get(2)?, max: row.get(3)? };
+                    found[place] = summary_at(row, 1)?;
                 }
             }
             Ok(())

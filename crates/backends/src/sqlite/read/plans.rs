@@ -1,11 +1,9 @@
 //! How SQLite carries out what the reader asks: by the index of the layout, and by reading all where somebody dropped it.
 
-use super::{
-    points::{Figures, OfDevice},
-    *,
-};
+use super::{points::OfDevice, *};
 use crate::explained::{batch, queries, table};
 use crate::sqlite::{config::Indexes, layout::create_sql, write::SqliteWriter};
+use iotbench_backend_kit::series::Summary;
 use iotbench_core::{ComputedBy, Schema, Writer};
 use std::sync::{Mutex, PoisonError};
 
@@ -34,7 +32,7 @@ impl Shape for Overheard {
         self.shape.points(rows, ask)
     }
 
-    fn figures(&self, of: OfDevice<'_>, bytes: &mut u64) -> Result<Option<Vec<Figures>>, Error> {
+    fn figures(&self, of: OfDevice<'_>, bytes: &mut u64) -> Result<Option<Vec<Summary>>, Error> {
         self.shape.figures(of, bytes)
     }
 

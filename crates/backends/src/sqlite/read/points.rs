@@ -5,6 +5,7 @@ use crate::sqlite::error::classify;
 use iotbench_backend_kit::{
     answer::types,
     ask::{Ask, Order},
+    series::Summary,
 };
 use iotbench_core::{Action, Cause, Chunk, ComputedBy, Error, ReplyColumn, Schema, SignalId, Value, ValueType};
 use rusqlite::{Connection, Rows, types::ValueRef};
@@ -20,14 +21,6 @@ pub(crate) trait Points {
 
     /// The bytes decoded so far.
     fn bytes(&self) -> u64;
-}
-
-/// Least, mean and greatest of one signal; `None` where no value is a number.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Figures {
-    pub(crate) min: Option<f64>,
-    pub(crate) mean: Option<f64>,
-    pub(crate) max: Option<f64>,
 }
 
 /// What is asked of one device, on a connection.
@@ -52,8 +45,8 @@ pub(crate) trait Shape: Send + Sync {
     /// The datapoints in the rows of that query.
     fn points<'r>(&self, rows: Rows<'r>, ask: &Ask<'_>) -> Box<dyn Points + 'r>;
 
-    /// The figures of each signal; `None` when there is no datapoint.
-    fn figures(&self, of: OfDevice<'_>, bytes: &mut u64) -> Result<Option<Vec<Figures>>, Error>;
+    /// The figures of each signal but its last value; `None` when there is no datapoint.
+    fn figures(&self, of: OfDevice<'_>, bytes: &mut u64) -> Result<Option<Vec<Summary>>, Error>;
 
     /// The greatest number of a signal over the first datapoints.
     fn greatest(&self, of: OfDevice<'_>, bytes: &mut u64) -> Result<Option<f64>, Error>;

@@ -1,11 +1,11 @@
 //! Reads the layouts with one row a datapoint: wide and document.
 
 use super::{
-    points::{Figures, OfDevice, Points, Shape, decode, order_by},
+    points::{OfDevice, Points, Shape, decode, order_by},
     selection::{bind, condition, of_device},
 };
 use crate::sqlite::{error::classify, layout::quoted};
-use iotbench_backend_kit::{ask::Ask, json::read_object};
+use iotbench_backend_kit::{ask::Ask, json::read_object, series::Summary};
 use iotbench_core::{Cause, ComputedBy, Counts, Error, Layout, ReplyColumn, Schema, SignalId, TableSpec, ValueType};
 use rusqlite::{Connection, Row, Rows, types::ValueRef};
 use std::sync::Arc;
@@ -81,7 +81,7 @@ impl Shape for RecordShape {
         }
     }
 
-    fn figures(&self, of: OfDevice<'_>, bytes: &mut u64) -> Result<Option<Vec<Figures>>, Error> {
+    fn figures(&self, of: OfDevice<'_>, bytes: &mut u64) -> Result<Option<Vec<Summary>>, Error> {
         let mut figures = Vec::with_capacity(of.ask.signals.len());
         for signals in of.ask.signals.chunks(SIGNALS_AT_ONCE) {
             let columns = signals.iter().map(|&signal| {
@@ -90,9 +90,8 @@ impl Shape for RecordShape {
             });
             let sql = format!("SELECT count(*){} {}", columns.collect::<String>(), self.rows_sql());
             let any = query_one(of, &sql, |row| {
-                for i in 0..signals.len() {
-                    let place = 3 * i + 1;
-                    figures.push(Figures { min: row.get(place)?, mean: row.get(place + 1)?, max: row.get(place + 2)? });
+                for place in 0..signals.len() {
+                    figures.push(summary_at(row, 3 * place + 1)?);
                 }
                 Ok(row.get::<_, i64>(0)? > 0)
             })?;
@@ -126,6 +125,11 @@ pub(crate) fn query_one<T>(
         rows.next()?.map_or(Err(rusqlite::Error::QueryReturnedNoRows), read)
     };
     run().map_err(|e| classify(&e))
+}
+
+/// Least, mean and greatest in three cells.
+pub(crate) fn summary_at(row: &Row<'_>, place: usize) -> rusqlite::Result<Summary> {
+    Ok(Summary { min: row.get(place)?, mean: row.get(place + 1)?, max: row.get(place + 2)?, last: None })
 }
 
 struct WidePoints<'r> {

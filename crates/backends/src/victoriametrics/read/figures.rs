@@ -5,13 +5,12 @@ use crate::victoriametrics::{
     series::{self, ALL, Own, signal_of},
 };
 use iotbench_backend_kit::{
-    answer::Answer,
     ask::{Ask, Asked},
+    figures::Collected,
     line_protocol::{DEVICE, SIGNAL},
     millis::Millis,
 };
-use iotbench_core::{Aggregate, ComputedBy, Counts, Error, Reply, Sink, TableSpec, Value, ValueType};
-use std::collections::BTreeMap;
+use iotbench_core::{Aggregate, ComputedBy, Counts, Error, Reply, Sink, TableSpec};
 
 /// The label that tells the figures of one expression apart.
 const FIGURE: &str = "figure";
@@ -65,27 +64,17 @@ impl Wish<'_> {
         sink: &mut dyn Sink,
     ) -> Result<Reply, Error> {
         let width = self.ask.signals.len();
-        let mut answer = Answer::new(sink, vec![ValueType::F64; width]);
+        let mut collected = Collected::default();
         let (Some(selector), false) = (own.of(table, self.ask.devices, self.ask.signals), self.aggregates.is_empty())
         else {
-            return answer.finish(0, ComputedBy::Server);
+            return collected.answer(width, 0, ComputedBy::Server, sink);
         };
         let (figures, bytes) = client.figures(&self.expression(&selector), self.span).await?;
-        let mut of_device: BTreeMap<u32, Vec<Option<f64>>> = BTreeMap::new();
         for figure in &figures {
             let Some((device, place)) = self.place(table, figure)? else { continue };
-            let places = of_device.entry(device).or_insert_with(|| vec![None; width * self.aggregates.len()]);
-            places[place] = Some(figure.number()?);
+            collected.set(device, place, width * self.aggregates.len(), Some(figure.number()?));
         }
-        for (device, figures) in of_device {
-            for row in figures.chunks_exact(width) {
-                answer.row(device, 0, |columns| {
-                    let mut cells = columns.iter_mut().zip(row);
-                    cells.try_for_each(|(column, figure)| column.push(figure.map(Value::F64)))
-                })?;
-            }
-        }
-        answer.finish(bytes, ComputedBy::Server)
+        collected.answer(width, bytes, ComputedBy::Server, sink)
     }
 
     fn expression(&self, selector: &str) -> String {
