@@ -9,9 +9,10 @@ mod points;
 mod queued;
 mod rows;
 
+pub use crate::cell::Cell;
 pub use crate::millis::{Millis, NS_PER_MS, ns};
 pub use counts::counts;
-pub use datapoint::{Cell, Datapoint, number};
+pub use datapoint::{Datapoint, number};
 pub use json::push_value;
 pub use names::PREFIX;
 pub use names::{DEVICE, metric, name_of, prefix};
