@@ -8,7 +8,7 @@
 //! | how is a marker written and read? | [`marker`] | |
 //! | what does a query ask of a database? | [`ask`] | |
 //! | how do rows become an answer in bounded chunks? | [`answer`] | |
-//! | how do rows that are no datapoint each become one? | [`assemble`] | |
+//! | how do rows that are no datapoint each become one? | [`assemble`], of JSON [`gather`] | |
 //! | how is a cell of a JSON answer a value of the schema? | [`cell`] | |
 //! | which times does a range hold, which second or millisecond has a time? | [`span`], [`second`], [`millis`] | |
 //! | what are the figures of values that come one after the other? | [`series`] | |
@@ -29,6 +29,7 @@ pub mod ask;
 pub mod assemble;
 pub mod cell;
 pub mod figures;
+pub mod gather;
 pub mod handshake;
 #[cfg(feature = "http")]
 pub mod http;

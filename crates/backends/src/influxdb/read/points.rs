@@ -9,10 +9,10 @@ use crate::influxdb::{
 use iotbench_backend_kit::{
     ask::{Ask, Order},
     cell::Cell,
+    gather::{Gather, Take},
     line_protocol::{DEVICE, SIGNAL, VALUE},
 };
 use iotbench_core::{Cause, Error, Layout, SignalId, TableSpec};
-use std::collections::{BTreeMap, HashMap};
 
 /// Which datapoints are wanted.
 #[derive(Clone, Copy, Debug)]
@@ -21,9 +21,6 @@ pub(crate) struct Wanted<'a> {
     /// A condition on the devices; empty for all.
     pub(crate) devices: &'a str,
 }
-
-/// Takes a datapoint: its device, its time, and a cell for each signal.
-pub(crate) type Take<'t> = dyn FnMut(u32, i64, &[Cell<'_>]) -> Result<(), Error> + Send + 't;
 
 /// Gives every datapoint that is wanted, and in layout narrow a few more than the limit, to `take`; returns the bytes of the
 /// answer.
@@ -35,8 +32,10 @@ pub(crate) async fn stream(
 ) -> Result<u64, Error> {
     let statement = statement(table, wanted);
     if table.layout == Layout::Narrow {
-        let mut gather = Gather::new(table, wanted);
-        let bytes = client.ask(&statement, |series| gather.series(series, take)).await?;
+        let Ask { signals, order, .. } = wanted.ask;
+        let names = signals.iter().map(|&signal| signal_name(table, signal));
+        let mut gather = Gather::new(names, order != Order::Newest);
+        let bytes = client.ask(&statement, |series| take_values(series, &mut gather, take)).await?;
         gather.flush(take)?;
         return Ok(bytes);
     }
@@ -90,65 +89,15 @@ pub(crate) fn rows_of(table: &TableSpec, signals: &[SignalId], points: u64) -> u
     points.saturating_mul(rows)
 }
 
-/// Puts the values of one time together, device by device.
-struct Gather<'a> {
-    places: HashMap<&'a str, usize>,
-    width: usize,
-    is_grouped: bool,
-    time: i64,
-    points: BTreeMap<u32, Vec<Cell<'static>>>,
-    /// Rows that were handed over, to be filled again.
-    spare: Vec<Vec<Cell<'static>>>,
-}
-
-impl<'a> Gather<'a> {
-    fn new(table: &'a TableSpec, wanted: &Wanted<'_>) -> Self {
-        let Ask { signals, order, .. } = wanted.ask;
-        let names = signals.iter().map(|&signal| signal_name(table, signal));
-        Self {
-            places: names.zip(0..).collect(),
-            width: signals.len(),
-            is_grouped: order != Order::Newest,
-            time: 0,
-            points: BTreeMap::new(),
-            spare: Vec::new(),
-        }
+/// Takes rows of time, value, signal and, without groups, device.
+fn take_values(series: &Series<'_>, gather: &mut Gather<'_>, take: &mut Take<'_>) -> Result<(), Error> {
+    let of_series = device_of(series)?;
+    for row in series.rows() {
+        let [_, value, signal, rest @ ..] = row else { return Err(too_narrow()) };
+        let device = rest.first().map_or(Ok(of_series), device_cell)?;
+        gather.push((device, time(row)?, signal.text().unwrap_or_default()), value, take)?;
     }
-
-    /// Takes rows of time, value, signal and, without groups, device.
-    fn series(&mut self, series: &Series<'_>, take: &mut Take<'_>) -> Result<(), Error> {
-        let of_series = device_of(series)?;
-        for row in series.rows() {
-            let [_, value, signal, rest @ ..] = row else { return Err(too_narrow()) };
-            let device = rest.first().map_or(Ok(of_series), device_cell)?;
-            let time = time(row)?;
-            if time != self.time || self.is_grouped && !self.points.contains_key(&device) {
-                self.flush(take)?;
-                self.time = time;
-            }
-            let (width, spare) = (self.width, &mut self.spare);
-            let empty = || {
-                let mut cells = spare.pop().unwrap_or_default();
-                cells.clear();
-                cells.resize(width, Cell::Null);
-                cells
-            };
-            let cells = self.points.entry(device).or_insert_with(empty);
-            if let Some(&place) = self.places.get(signal.text().unwrap_or_default()) {
-                cells[place] = value.clone().into_owned();
-            }
-        }
-        Ok(())
-    }
-
-    /// Hands over what is there of the present time.
-    fn flush(&mut self, take: &mut Take<'_>) -> Result<(), Error> {
-        while let Some((device, cells)) = self.points.pop_first() {
-            take(device, self.time, &cells)?;
-            self.spare.push(cells);
-        }
-        Ok(())
-    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -206,14 +155,13 @@ mod tests {
         let text = r#"{"results":[{"series":[{"columns":["time","v","signal","device"],"values":
             [[2,1,"b","1"],[2,2,"a","0"],[2,3,"a","1"],[2,9,"alien","0"],[1,4,"a","0"]]}]}]}"#;
         let document: Document<'_> = serde_json::from_str(text).unwrap();
-        let table = table(Layout::Narrow, 2);
-        let mut gather = Gather::new(&table, &wanted(&[0, 1], Order::Newest, u64::MAX));
+        let mut gather = Gather::new(["a", "b"], false);
         let mut points = Vec::new();
         let mut take = |device: u32, time: i64, cells: &[Cell<'_>]| {
             points.push((device, time, cells.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")));
             Ok(())
         };
-        gather.series(&document.results.as_ref().unwrap()[0].series[0], &mut take).unwrap();
+        take_values(&document.results.as_ref().unwrap()[0].series[0], &mut gather, &mut take).unwrap();
         gather.flush(&mut take).unwrap();
         let expected = [(0, 2, "2,"), (1, 2, "3,1"), (0, 1, "4,")].map(|(d, t, c)| (d, t, c.to_owned()));
         assert_eq!(points, expected);
