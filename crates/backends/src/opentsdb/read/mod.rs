@@ -144,23 +144,23 @@ impl OpenTsdbReader {
         let table = Arc::clone(&self.table);
         let of = OneSignal { table: &table, ask, span };
         let client = &mut self.client;
-        let (found, value_type, computed_by) = match (ask.what, ask.order, ask.predicate) {
+        let (found, value_type) = match (ask.what, ask.order, ask.predicate) {
             (What::Greatest, ..) => {
                 let (greatest, bytes) = of.greatest(client).await?;
-                ((greatest.map(|greatest| (0, Cell::Float(greatest))), bytes), ValueType::F64, ComputedBy::Client)
+                ((greatest.map(|greatest| (0, Cell::Float(greatest))), bytes), ValueType::F64)
             }
-            (_, Order::Least, _) => (of.minimum(client).await?, of.value_type(), ComputedBy::Client),
-            (.., Some(predicate)) => (of.nearest(client, predicate).await?, of.value_type(), ComputedBy::Client),
+            (_, Order::Least, _) => (of.minimum(client).await?, of.value_type()),
+            (.., Some(predicate)) => (of.nearest(client, predicate).await?, of.value_type()),
             _ => {
                 let seen = (ask.device(), ask.signal());
                 let found = of.newest(client, self.newest.remove(&seen)).await?;
                 if let Some((time, _)) = found.0 {
                     self.newest.insert(seen, time);
                 }
-                (found, of.value_type(), ComputedBy::Server)
+                (found, of.value_type())
             }
         };
-        one_point(ask.device(), value_type, found, computed_by, sink)
+        one_point(ask.device(), value_type, found, ComputedBy::Client, sink)
     }
 }
 
