@@ -62,6 +62,13 @@ impl<'a> Answer<'a> {
         if self.chunk.len() == CHUNK_ROWS { self.flush() } else { Ok(()) }
     }
 
+    /// Appends a row of figures, one to each column.
+    pub fn figures(&mut self, device: u32, figures: impl IntoIterator<Item = Option<f64>>) -> Result<(), Error> {
+        self.row(device, 0, |columns| {
+            columns.iter_mut().zip(figures).try_for_each(|(column, figure)| column.push(figure.map(Value::F64)))
+        })
+    }
+
     /// Hands over what is left and ends the answer.
     pub fn finish(mut self, bytes: u64, computed_by: ComputedBy) -> Result<Reply, Error> {
         if !self.chunk.is_empty() {

@@ -79,6 +79,14 @@ pub enum Order {
     Least,
 }
 
+impl Order {
+    /// Whether the last ones come first.
+    #[must_use]
+    pub fn is_descending(self) -> bool {
+        matches!(self, Self::Newest | Self::Before)
+    }
+}
+
 /// What is wanted of the datapoints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What<'a> {
@@ -158,6 +166,18 @@ impl<'a> Ask<'a> {
         })
     }
 
+    /// Whether anything at all is wanted: a datapoint of a device, or a figure.
+    #[must_use]
+    pub fn wants_something(&self) -> bool {
+        self.limit > 0 && self.devices != Asked::Some(&[]) && self.what != What::Figures(&[])
+    }
+
+    /// The same of the times that a database can hold; `None` where it can hold none of them.
+    #[must_use]
+    pub fn within(self, times: Span) -> Option<Self> {
+        Some(Self { span: self.span.and(times)?, ..self })
+    }
+
     /// The one signal that it is about, or the first of them.
     #[must_use]
     pub fn signal(&self) -> SignalId {
@@ -213,6 +233,8 @@ mod tests {
         assert_eq!(ask(newest), Some((ALL.to_vec(), Span::ALL, Order::Newest, 3)));
         let visible = Query::NewestVisible { device: 4, signal: 1 };
         assert_eq!(ask(visible), Some((vec![1], Span::ALL, Order::Before, 1)));
+        assert!([Order::Newest, Order::Before].iter().all(|order| order.is_descending()));
+        assert!(![Order::Stretch, Order::Oldest, Order::After, Order::Least].iter().any(|order| order.is_descending()));
     }
 
     #[test]
@@ -224,6 +246,44 @@ mod tests {
         let query = Query::Minimum { device: 4, signal: 1, range };
         let of_range = Ask::stretch(Asked::One(4), &[1], Span { first: 2, last: 4 });
         assert_eq!(Ask::of(&query, ALL), Some(of_range.first(1, Order::Least)));
+    }
+
+    #[test]
+    fn a_stretch_is_all_of_it_and_records_are_the_first_of_it() {
+        let range = TimeRange { from: Bound::Excluded(2), to: Bound::Included(5) };
+        let (devices, signals) = (Devices::Some(vec![3, 4]), vec![1]);
+        let of_range = Ask::stretch(Asked::Some(&[3, 4]), &[1], Span { first: 3, last: 5 });
+        let query = Query::Range { devices: devices.clone(), signals: signals.clone(), range };
+        assert_eq!(Ask::of(&query, ALL), Some(of_range));
+        assert_eq!((of_range.order, of_range.limit, of_range.predicate), (Order::Stretch, u64::MAX, None));
+        let aggregates = vec![Aggregate::Max, Aggregate::Last];
+        let query = Query::Aggregates { devices, signals, aggregates, range };
+        let figures = What::Figures(&[Aggregate::Max, Aggregate::Last]);
+        assert_eq!(Ask::of(&query, ALL), Some(Ask { what: figures, ..of_range }));
+        let all = Ask::stretch(Asked::All, ALL, Span::ALL);
+        assert_eq!(Ask::of(&Query::Scan, ALL), Some(all));
+        assert_eq!(Ask::of(&Query::Count, ALL), Some(Ask { what: What::Count, ..all }));
+        let query = Query::Records { device: 4, from_ns: 7, limit: 9 };
+        let of_one = Ask { devices: Asked::One(4), span: Span::from(7), ..all };
+        assert_eq!(Ask::of(&query, ALL), Some(of_one.first(9, Order::Oldest)));
+    }
+
+    #[test]
+    fn nothing_is_wanted_of_no_device_no_figure_and_no_datapoint() {
+        let ask = Ask::stretch(Asked::All, ALL, Span::ALL);
+        assert!(ask.wants_something() && Ask { what: What::Count, ..ask }.wants_something());
+        let of_none = Ask { devices: Asked::Some(&[]), ..ask };
+        for nothing in [ask.first(0, Order::Newest), of_none, Ask { what: What::Figures(&[]), ..ask }] {
+            assert!(!nothing.wants_something(), "{nothing:?}");
+        }
+    }
+
+    #[test]
+    fn of_times_those_are_asked_for_that_a_database_can_hold() {
+        let (held, ask) = (Span { first: 0, last: 9 }, |span| Ask::stretch(Asked::All, ALL, span));
+        assert_eq!(ask(Span::ALL).within(held), Some(ask(held)));
+        assert_eq!(ask(Span::from(3)).within(held), Some(ask(Span { first: 3, last: 9 })));
+        assert_eq!(ask(Span::from(10)).within(held), None);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! One cell of a JSON answer, and what it is as a value of the schema's types.
 
-use iotbench_core::{Cause, Error, Value, ValueType};
+use iotbench_core::{Cause, Error, ReplyColumn, Value, ValueType};
 use serde::{Deserialize, Deserializer, de::Visitor};
 use std::{borrow::Cow, fmt};
 
@@ -111,6 +111,15 @@ pub fn value<'c>(cell: &'c Cell<'_>, value_type: ValueType) -> Result<Option<Val
         (ValueType::Text, Cell::Text(v)) => Value::Text(v),
         _ => return Err(unexpected()),
     }))
+}
+
+/// Appends the cells of a datapoint to columns of these types.
+///
+/// # Errors
+/// Those of [`value`] and of the columns.
+pub fn push(columns: &mut [ReplyColumn], cells: &[Cell<'_>], types: &[ValueType]) -> Result<(), Error> {
+    let mut columns = columns.iter_mut().zip(cells.iter().zip(types));
+    columns.try_for_each(|(column, (cell, &value_type))| column.push(value(cell, value_type)?))
 }
 
 /// A cell as a number.

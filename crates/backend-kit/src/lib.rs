@@ -8,10 +8,11 @@
 //! | how is a marker written and read? | [`marker`] | |
 //! | what does a query ask of a database? | [`ask`] | |
 //! | how do rows become an answer in bounded chunks? | [`answer`] | |
-//! | how do rows that are no datapoint each become one? | [`assemble`] | |
+//! | how do rows that are no datapoint each become one? | [`assemble`], of JSON [`gather`] | |
 //! | how is a cell of a JSON answer a value of the schema? | [`cell`] | |
-//! | which times does a range hold, which second has a time? | [`span`], [`second`] | |
+//! | which times does a range hold, which second or millisecond has a time? | [`span`], [`second`], [`millis`] | |
 //! | what are the figures of values that come one after the other? | [`series`] | |
+//! | how are figures of signals answered, device by device? | [`figures`] | |
 //! | what can be done where encryption was refused? | [`handshake`] | |
 //! | how is an HTTP server reached and talked to? | [`http`] | `http` |
 //! | how are datapoints written in the line protocol? | [`line_protocol`] | `line_protocol` |
@@ -27,6 +28,8 @@ pub mod answer;
 pub mod ask;
 pub mod assemble;
 pub mod cell;
+pub mod figures;
+pub mod gather;
 pub mod handshake;
 #[cfg(feature = "http")]
 pub mod http;
@@ -38,6 +41,7 @@ pub mod looks;
 pub mod marker;
 #[cfg(feature = "metrics")]
 pub mod metrics;
+pub mod millis;
 pub mod ownership;
 pub mod refuse;
 pub mod second;

@@ -36,6 +36,12 @@ impl Span {
         (first <= last).then_some(Self { first, last })
     }
 
+    /// The times that both hold; `None` when there is none.
+    pub fn and(self, other: Self) -> Option<Self> {
+        let both = Self { first: self.first.max(other.first), last: self.last.min(other.last) };
+        (both.first <= both.last).then_some(both)
+    }
+
     /// Whether a time lies within.
     pub fn contains(self, time: i64) -> bool {
         (self.first..=self.last).contains(&time)
@@ -63,6 +69,13 @@ mod tests {
             for time in [time, i64::MIN, i64::MAX] {
                 prop_assert_eq!(Span::of(range).is_some_and(|span| span.contains(time)), range.contains(time));
             }
+        }
+
+        #[test]
+        fn what_two_spans_both_hold(first in [-3..3_i64, -3..3_i64], length in [0..3_i64, 0..3_i64], time in -4..7_i64) {
+            let [a, b] = [0, 1].map(|n| Span { first: first[n], last: first[n] + length[n] });
+            prop_assert_eq!(a.and(b).is_some_and(|both| both.contains(time)), a.contains(time) && b.contains(time));
+            prop_assert!(a.and(b).is_none_or(|both| both.first <= both.last));
         }
     }
 }

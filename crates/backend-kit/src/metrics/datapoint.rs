@@ -1,11 +1,12 @@
-//! One value as a JSON answer tells it, `[milliseconds, value]`, and what it is as a value of the schema's types.
+//! One value as a JSON answer tells it, `[milliseconds, value]`.
 
-use iotbench_core::{Cause, Error, Value, ValueType};
+use crate::cell::{self, Cell};
+use iotbench_core::Value;
 use serde::{
     Deserialize, Deserializer,
     de::{IgnoredAny, SeqAccess, Visitor},
 };
-use std::{borrow::Cow, fmt};
+use std::fmt;
 
 /// A time in milliseconds, and a value.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,28 +15,6 @@ pub struct Datapoint<'a> {
     pub ms: i64,
     /// Its value.
     pub cell: Cell<'a>,
-}
-
-/// A value as it is written. A float that is whole is written as an integer.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Cell<'a> {
-    /// A whole number.
-    Integer(i64),
-    /// Any other number.
-    Float(f64),
-    /// A text.
-    Text(Cow<'a, str>),
-}
-
-impl Cell<'_> {
-    /// The same cell without the document.
-    pub fn into_owned(self) -> Cell<'static> {
-        match self {
-            Self::Integer(v) => Cell::Integer(v),
-            Self::Float(v) => Cell::Float(v),
-            Self::Text(v) => Cell::Text(Cow::Owned(v.into_owned())),
-        }
-    }
 }
 
 impl<'de: 'a, 'a> Deserialize<'de> for Datapoint<'a> {
@@ -56,72 +35,52 @@ impl<'de> Visitor<'de> for DatapointVisitor {
     fn visit_seq<A: SeqAccess<'de>>(self, mut pair: A) -> Result<Datapoint<'de>, A::Error> {
         let missing = || serde::de::Error::custom("a datapoint without a value");
         let ms = pair.next_element()?.ok_or_else(missing)?;
-        let cell = pair.next_element()?.ok_or_else(missing)?;
+        let cell =
+            pair.next_element()?.filter(|cell| !matches!(cell, Cell::Null | Cell::Bool(_))).ok_or_else(missing)?;
         while pair.next_element::<IgnoredAny>()?.is_some() {}
         Ok(Datapoint { ms, cell })
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Cell<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(CellVisitor)
-    }
-}
-
-struct CellVisitor;
-
-impl<'de> Visitor<'de> for CellVisitor {
-    type Value = Cell<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a number or a text")
-    }
-
-    fn visit_i64<E>(self, v: i64) -> Result<Cell<'de>, E> {
-        Ok(Cell::Integer(v))
-    }
-
-    #[expect(clippy::cast_precision_loss, reason = "beyond i64 only floats are written without an exponent")]
-    fn visit_u64<E>(self, v: u64) -> Result<Cell<'de>, E> {
-        Ok(i64::try_from(v).map_or(Cell::Float(v as f64), Cell::Integer))
-    }
-
-    fn visit_f64<E>(self, v: f64) -> Result<Cell<'de>, E> {
-        Ok(Cell::Float(v))
-    }
-
-    fn visit_borrowed_str<E>(self, v: &'de str) -> Result<Cell<'de>, E> {
-        Ok(Cell::Text(Cow::Borrowed(v)))
-    }
-
-    fn visit_str<E>(self, v: &str) -> Result<Cell<'de>, E> {
-        Ok(Cell::Text(Cow::Owned(v.to_owned())))
-    }
-}
-
-/// A cell as a value of this type.
-///
-/// # Errors
-/// Protocol for a cell that holds anything else.
-pub fn value<'c>(cell: &'c Cell<'_>, value_type: ValueType) -> Result<Value<'c>, Error> {
-    let unexpected = || Error::new(Cause::Protocol, format!("a {value_type:?} signal holds {cell:?}"));
-    Ok(match (value_type, cell) {
-        #[expect(clippy::cast_possible_truncation, reason = "an f32 was stored as the f64 of the same value")]
-        (ValueType::F32, cell) => Value::F32(number(cell).ok_or_else(unexpected)? as f32),
-        (ValueType::F64, cell) => Value::F64(number(cell).ok_or_else(unexpected)?),
-        (ValueType::I64, Cell::Integer(v)) => Value::I64(*v),
-        (ValueType::U16, Cell::Integer(v)) => Value::U16(u16::try_from(*v).map_err(|_| unexpected())?),
-        (ValueType::Text, Cell::Text(v)) => Value::Text(v),
-        _ => return Err(unexpected()),
-    })
-}
-
 /// A cell as a number; a text as the number that it reads as.
 pub fn number(cell: &Cell<'_>) -> Option<f64> {
     match cell {
-        Cell::Float(v) => Some(*v),
-        #[expect(clippy::cast_precision_loss, reason = "a float that is whole, or a figure, which is f64 everywhere")]
-        Cell::Integer(v) => Some(*v as f64),
         Cell::Text(text) => Value::Text(text).as_f64(),
+        cell => cell::number(cell).ok().flatten(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metrics::push;
+    use iotbench_core::{ReplyColumn, ValueType};
+
+    fn cell_of(text: &str) -> Result<Cell<'_>, serde_json::Error> {
+        serde_json::from_str(text).map(|datapoint: Datapoint<'_>| datapoint.cell)
+    }
+
+    #[test]
+    fn a_value_is_a_number_or_a_text() {
+        assert_eq!(cell_of("[3,1.5]").unwrap(), Cell::Float(1.5));
+        assert_eq!(cell_of("[3,7,\"more\"]").unwrap(), Cell::Integer(7));
+        assert_eq!(cell_of("[3,\"7\"]").unwrap(), Cell::Text("7".into()));
+        for none in ["[3,null]", "[3,true]", "[3]", "[]", "3"] {
+            assert!(cell_of(none).is_err(), "{none}");
+        }
+    }
+
+    #[test]
+    fn a_text_reads_as_a_number_and_is_none() {
+        let text = Cell::Text("7".into());
+        assert_eq!(
+            (number(&text), number(&Cell::Integer(7)), number(&Cell::Float(0.5))),
+            (Some(7.0), Some(7.0), Some(0.5))
+        );
+        let pushed = |value_type| push(&mut [ReplyColumn::new(value_type)], &[Some(&text)], &[value_type]).is_ok();
+        assert_eq!(
+            [ValueType::F64, ValueType::F32, ValueType::U16, ValueType::Text].map(pushed),
+            [false, false, false, true]
+        );
     }
 }

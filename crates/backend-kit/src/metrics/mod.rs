@@ -3,22 +3,20 @@
 
 mod counts;
 mod datapoint;
-mod figures;
 mod json;
 mod names;
 mod points;
 mod queued;
 mod rows;
-mod span;
 
+pub use crate::cell::Cell;
+pub use crate::millis::{Millis, NS_PER_MS, ns};
 pub use counts::counts;
-pub use datapoint::{Cell, Datapoint, number};
-pub use figures::{Figures, name_of};
+pub use datapoint::{Datapoint, number};
 pub use json::push_value;
 pub use names::PREFIX;
-pub use names::{DEVICE, metric, prefix};
+pub use names::{DEVICE, metric, name_of, prefix};
 pub use points::Take;
 pub use points::{Series, device_number, points};
 pub use queued::Queued;
 pub use rows::{Found, one_point, push};
-pub use span::{NS_PER_MS, Span, ns};

@@ -2,7 +2,7 @@
 //! have their place; the device is a tag. All are letters, digits, `_` and `.`: none needs escaping in JSON, in a line or in
 //! an address.
 
-use iotbench_core::{Name, SignalId, TableSpec};
+use iotbench_core::{Aggregate, Name, SignalId, TableSpec};
 
 /// What the name of each metric of ours begins with. A server has no databases that would keep ours apart.
 pub const PREFIX: &str = "iotbench_";
@@ -17,4 +17,14 @@ pub fn prefix(table: &Name) -> String {
 /// The metric of a signal.
 pub fn metric(table: &TableSpec, signal: SignalId) -> String {
     format!("{}{}", prefix(&table.name), table.schema.signals()[usize::from(signal)].name)
+}
+
+/// The servers' name of a figure.
+pub fn name_of(aggregate: Aggregate) -> &'static str {
+    match aggregate {
+        Aggregate::Last => "last",
+        Aggregate::Min => "min",
+        Aggregate::Mean => "avg",
+        Aggregate::Max => "max",
+    }
 }

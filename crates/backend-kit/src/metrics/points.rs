@@ -1,10 +1,7 @@
 //! Datapoints put together: a server answers series by series, and a datapoint is a value of each signal at one time.
 
-use super::{
-    datapoint::{Cell, Datapoint},
-    names::DEVICE,
-    span::ns,
-};
+use super::{datapoint::Datapoint, names::DEVICE};
+use crate::{cell::Cell, millis::ns};
 use iotbench_core::{Cause, Error};
 use std::collections::BTreeMap;
 

@@ -1,7 +1,9 @@
 //! Rows of answers, from the cells of series.
 
-use super::datapoint::{Cell, value};
-use crate::answer::Answer;
+use crate::{
+    answer::Answer,
+    cell::{Cell, value},
+};
 use iotbench_core::{ComputedBy, Error, Reply, ReplyColumn, Sink, ValueType};
 
 /// The time and the value of the datapoint that was found, and the bytes of the answers.
@@ -10,7 +12,7 @@ pub type Found = (Option<(i64, Cell<'static>)>, u64);
 /// Appends cells to columns of these types.
 pub fn push(columns: &mut [ReplyColumn], cells: &[Option<&Cell<'_>>], types: &[ValueType]) -> Result<(), Error> {
     for ((column, cell), &value_type) in columns.iter_mut().zip(cells).zip(types) {
-        column.push(cell.map(|cell| value(cell, value_type)).transpose()?)?;
+        column.push(cell.map_or(Ok(None), |cell| value(cell, value_type))?)?;
     }
     Ok(())
 }

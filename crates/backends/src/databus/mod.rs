@@ -9,11 +9,11 @@ mod error;
 mod marker;
 mod names;
 mod read;
-mod span;
 mod write;
 
 use config::{Config, SETTINGS};
 use database::DatabusDatabase;
+use iotbench_backend_kit::millis::Millis;
 use iotbench_core::{
     Acknowledgement, Backend, Capabilities, Database, Domain, Duplicates, Layout, OpenRequest, Setting, SettingError,
     TimeUnit, ValueType,
@@ -22,6 +22,10 @@ use std::sync::Arc;
 
 /// NREL's Databus.
 pub struct Databus;
+
+/// All times that we write: from 1970, because a question about the first values of a stream takes no time before it, to the
+/// end of 2199.
+const ALL: Millis = Millis { first: 0, last: 7_258_118_399_999 };
 
 static CAPABILITIES: Capabilities = Capabilities {
     layouts: &[Layout::Wide],

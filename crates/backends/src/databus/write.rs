@@ -3,10 +3,10 @@
 //! as it stands.
 
 use super::{
+    ALL,
     client::{JSON, POST_DATA},
     error::of_write,
     names::stream,
-    span::{LATEST_MS, NS_PER_MS},
 };
 use async_trait::async_trait;
 use hyper::{StatusCode, Uri, body::Bytes};
@@ -16,6 +16,7 @@ use iotbench_backend_kit::{
         connection::{given_up, uri},
         limits::MOST_REFUSAL_BYTES,
     },
+    millis::NS_PER_MS,
     refuse::refuse,
 };
 use iotbench_core::{Acknowledged, Batch, Cause, Column, Error, SignalId, TableSpec, Writer};
@@ -79,8 +80,7 @@ impl Writer for DatabusWriter {
 /// # Errors
 /// Data with nothing applied.
 fn refuse_times(batch: &Batch) -> Result<(), Error> {
-    let is_stored = |time: i64| time % NS_PER_MS == 0 && (0..=LATEST_MS).contains(&(time / NS_PER_MS));
-    match batch.timestamps_ns().iter().find(|&&time| !is_stored(time)) {
+    match batch.timestamps_ns().iter().find(|&&time| !ALL.holds(time)) {
         None => Ok(()),
         Some(time) => {
             let message = format!("Databus stores whole milliseconds from 1970 to 2199, and not the time {time} ns");

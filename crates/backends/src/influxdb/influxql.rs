@@ -1,13 +1,19 @@
 //! The words of InfluxQL: names, texts, numbers, stretches of time.
 
-use iotbench_backend_kit::line_protocol::{DEVICE, SIGNAL, VALUE, device_digits};
-use iotbench_core::{Devices, Layout, Predicate, SignalId, TableSpec, TimeRange};
-use std::{fmt::Write, ops::Bound};
+use iotbench_backend_kit::{
+    ask::Asked,
+    line_protocol::{DEVICE, SIGNAL, VALUE, device_digits},
+    span::Span,
+};
+use iotbench_core::{Layout, Predicate, SignalId, TableSpec};
+use std::fmt::Write;
 
 /// The earliest and the latest time that InfluxDB 1.x stores.
 pub(crate) const EARLIEST_NS: i64 = i64::MIN + 2;
 /// See [`EARLIEST_NS`].
 pub(crate) const LATEST_NS: i64 = i64::MAX - 1;
+/// All times that InfluxDB can hold.
+pub(crate) const ALL: Span = Span { first: EARLIEST_NS, last: LATEST_NS };
 
 /// A name in double quotes.
 pub(crate) fn quoted(name: &str) -> String {
@@ -37,17 +43,12 @@ pub(crate) fn condition(field: &str, predicate: Predicate) -> String {
 }
 
 /// The condition on the devices: `Some("")` for all of them, `None` when none is meant.
-pub(crate) fn devices_condition(table: &TableSpec, devices: &Devices) -> Option<String> {
-    match devices {
-        Devices::All => Some(String::new()),
-        Devices::Some(list) if !table.has_device_column() => list.contains(&0).then(String::new),
-        Devices::Some(list) if list.is_empty() => None,
-        Devices::Some(list) => {
-            let width = device_digits(table);
-            let one_of = list.iter().map(|device| format!("{} = '{device:0width$}'", quoted(DEVICE)));
-            Some(format!("({})", one_of.collect::<Vec<_>>().join(" OR ")))
-        }
-    }
+pub(crate) fn devices_condition(table: &TableSpec, devices: Asked<'_>) -> Option<String> {
+    let devices = devices.in_table(table)?;
+    let Some(list) = devices.list() else { return Some(String::new()) };
+    let width = device_digits(table);
+    let one_of = list.iter().map(|device| format!("{} = '{device:0width$}'", quoted(DEVICE)));
+    Some(format!("({})", one_of.collect::<Vec<_>>().join(" OR ")))
 }
 
 /// The field that holds a signal's values, quoted.
@@ -67,38 +68,6 @@ pub(crate) fn signals_condition(table: &TableSpec, signals: &[SignalId]) -> Stri
 /// A signal's name.
 pub(crate) fn signal_name(table: &TableSpec, signal: SignalId) -> &str {
     &table.schema.signals()[usize::from(signal)].name
-}
-
-/// All times from `first` to `last`, both within.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Span {
-    first: i64,
-    last: i64,
-}
-
-impl Span {
-    pub(crate) const ALL: Self = Self { first: EARLIEST_NS, last: LATEST_NS };
-
-    /// The times of a range that InfluxDB can hold; `None` when there is none.
-    pub(crate) fn of(range: TimeRange) -> Option<Self> {
-        let first = match range.from {
-            Bound::Included(time) => time,
-            Bound::Excluded(time) => time.checked_add(1)?,
-            Bound::Unbounded => EARLIEST_NS,
-        };
-        let last = match range.to {
-            Bound::Included(time) => time,
-            Bound::Excluded(time) => time.checked_sub(1)?,
-            Bound::Unbounded => LATEST_NS,
-        };
-        let span = Self { first: first.max(EARLIEST_NS), last: last.min(LATEST_NS) };
-        (span.first <= span.last).then_some(span)
-    }
-
-    /// From a time on.
-    pub(crate) fn from(first: i64) -> Option<Self> {
-        Self::of(TimeRange { from: Bound::Included(first), to: Bound::Unbounded })
-    }
 }
 
 /// A SELECT under construction.
@@ -190,11 +159,10 @@ mod tests {
 
     #[test]
     fn a_statement_is_put_together() {
-        let range = TimeRange::half_open(5, 7);
-        let of = |devices: &Devices, table: &TableSpec| devices_condition(table, devices).unwrap();
+        let of = |devices, table: &TableSpec| devices_condition(table, devices).unwrap();
         let select = Select::new("\"a\"", &table(11))
-            .filter(&of(&Devices::Some(vec![0, 10]), &table(11)))
-            .during(Span::of(range).unwrap())
+            .filter(&of(Asked::Some(&[0, 10]), &table(11)))
+            .during(Span { first: 5, last: 6 })
             .filter(&condition("\"a\"", Predicate::Above(-0.5)))
             .group_by(&[DEVICE]);
         assert_eq!(
@@ -202,12 +170,12 @@ mod tests {
             "SELECT \"a\" FROM \"t\" WHERE (\"device\" = '00' OR \"device\" = '10') AND time >= 5 AND time <= 6 \
              AND \"a\" > -0.5 GROUP BY \"device\""
         );
-        let all = Select::new("*", &table(1)).filter(&of(&Devices::All, &table(1))).during(Span::ALL);
+        let all = Select::new("*", &table(1)).filter(&of(Asked::All, &table(1))).during(ALL);
         let newest = all.latest_first().limit(3).offset(2);
         assert_eq!(newest.into_text(), "SELECT * FROM \"t\" ORDER BY time DESC LIMIT 3 OFFSET 2");
         assert_eq!(Select::new("*", &table(1)).limit(u64::MAX).into_text(), "SELECT * FROM \"t\"");
-        assert_eq!(devices_condition(&table(1), &Devices::Some(vec![1])), None);
-        assert_eq!(devices_condition(&table(2), &Devices::Some(vec![])), None);
+        assert_eq!(devices_condition(&table(1), Asked::One(1)), None);
+        assert_eq!(devices_condition(&table(2), Asked::Some(&[])), None);
     }
 
     #[test]
@@ -225,25 +193,7 @@ mod tests {
         }
     }
 
-    fn bound() -> impl Strategy<Value = Bound<i64>> {
-        let time = prop_oneof![Just(i64::MIN), Just(i64::MAX), -3..3_i64];
-        (time, 0..3).prop_map(|(time, kind)| match kind {
-            0 => Bound::Included(time),
-            1 => Bound::Excluded(time),
-            _ => Bound::Unbounded,
-        })
-    }
-
     proptest! {
-        #[test]
-        fn a_span_holds_the_times_of_its_range(from in bound(), to in bound(), time in -4..4_i64) {
-            let range = TimeRange { from, to };
-            for time in [time, EARLIEST_NS, LATEST_NS] {
-                let is_within = Span::of(range).is_some_and(|span| (span.first..=span.last).contains(&time));
-                prop_assert_eq!(is_within, range.contains(time));
-            }
-        }
-
         #[test]
         fn every_number_comes_back(value in any::<f64>().prop_filter("finite", |v| v.is_finite())) {
             prop_assert_eq!(number(value).parse::<f64>().unwrap().to_bits(), value.to_bits());

@@ -14,6 +14,7 @@ use hyper::{StatusCode, Uri, body::Bytes};
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING, counts_row, types},
     ask::{Ask, Order, What},
+    figures::Collected,
     http::{
         Connection, Content,
         connection::{given_up, uri},
@@ -145,7 +146,7 @@ impl FluxReader {
         sink: &mut dyn Sink,
     ) -> Result<Reply, Error> {
         let (table, width) = (Arc::clone(&self.table), signals.len());
-        let mut of_device: BTreeMap<u32, Vec<Option<f64>>> = BTreeMap::new();
+        let mut figures = Collected::default();
         let mut bytes = 0;
         for (number, &aggregate) in aggregates.iter().enumerate() {
             let take = |row: &Row<'_>| {
@@ -153,22 +154,13 @@ impl FluxReader {
                 let Some(place) = signals.iter().position(|&signal| name == Some(signal_name(&table, signal))) else {
                     return Ok(());
                 };
-                let figures = of_device.entry(device_of(row)?).or_insert_with(|| vec![None; width * aggregates.len()]);
-                figures[number * width + place] = row.get(ONE_VALUE).map(parsed).transpose()?;
+                let (device, figure) = (device_of(row)?, row.get(ONE_VALUE).map(parsed).transpose()?);
+                figures.set(device, number * width + place, width * aggregates.len(), figure);
                 Ok(())
             };
             bytes += self.ask(&flux.clone().figure(aggregate), take).await?;
         }
-        let mut answer = Answer::new(sink, vec![ValueType::F64; width]);
-        for (device, figures) in of_device {
-            for row in figures.chunks_exact(width) {
-                answer.row(device, 0, |columns| {
-                    let mut cells = columns.iter_mut().zip(row);
-                    cells.try_for_each(|(column, figure)| column.push(figure.map(Value::F64)))
-                })?;
-            }
-        }
-        answer.finish(bytes, ComputedBy::Server)
+        figures.answer(width, bytes, ComputedBy::Server, sink)
     }
 
     /// A device has as many datapoints as its fullest signal has values.
@@ -216,8 +208,7 @@ impl Reader for FluxReader {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
         refuse_unknown_signals(query, &self.table)?;
         let (table, bucket, all) = (Arc::clone(&self.table), self.bucket.clone(), self.all_signals.clone());
-        let ask = Ask::of(query, &all).filter(|ask| ask.limit > 0 && ask.what != What::Figures(&[]));
-        let Some(ask) = ask else { return Ok(NOTHING) };
+        let Some(ask) = Ask::of(query, &all).filter(Ask::wants_something) else { return Ok(NOTHING) };
         let flux = Flux::new(&bucket, &table, ask.devices, ask.signals, ask.span);
         let Some(flux) = flux else { return Ok(NOTHING) };
         match (ask.what, ask.order) {

@@ -1,11 +1,11 @@
 //! Questions in the server's JSON. Pure.
 
-use iotbench_backend_kit::metrics::{DEVICE, Span, metric};
-use iotbench_core::{Devices, Predicate, SignalId, TableSpec};
+use iotbench_backend_kit::metrics::{DEVICE, Millis, metric};
+use iotbench_core::{Predicate, SignalId, TableSpec};
 use serde_json::{Value, json};
 
 /// All times that we write: from 1970 to the end of 2199.
-pub(crate) const ALL: Span = Span { first: 0, last: 7_258_118_399_999 };
+pub(crate) const ALL: Millis = Millis { first: 0, last: 7_258_118_399_999 };
 /// One stretch that holds all of that, so that a figure is over all that was asked for.
 const ONE_STRETCH: (i64, &str) = (300, "years");
 
@@ -19,9 +19,9 @@ impl Asked {
         Self(json!({ "name": metric(table, signal), "group_by": [{ "name": "tag", "tags": [DEVICE] }] }))
     }
 
-    /// Of these devices alone; an empty list is the caller's.
-    pub(crate) fn of(mut self, devices: &Devices) -> Self {
-        if let Devices::Some(list) = devices {
+    /// Of these devices alone, where not all are meant; an empty list is the caller's.
+    pub(crate) fn of(mut self, devices: Option<&[u32]>) -> Self {
+        if let Some(list) = devices {
             let list: Vec<_> = list.iter().map(ToString::to_string).collect();
             self.0["tags"] = json!({ DEVICE: list });
         }
@@ -74,7 +74,7 @@ impl Asked {
 }
 
 /// The question about several metrics over one stretch of time.
-pub(crate) fn question(span: Span, asked: &[Asked]) -> String {
+pub(crate) fn question(span: Millis, asked: &[Asked]) -> String {
     let metrics: Vec<_> = asked.iter().map(|asked| &asked.0).collect();
     json!({ "start_absolute": span.first, "end_absolute": span.last, "metrics": metrics }).to_string()
 }
@@ -103,12 +103,12 @@ mod tests {
     #[test]
     fn a_question_says_all_that_was_asked() {
         let asked = Asked::new(&table(), 1)
-            .of(&Devices::Some(vec![0, 2]))
+            .of(Some(&[0, 2]))
             .limit(5)
             .latest_first()
             .that(Predicate::Above(1.5))
             .figure("first");
-        let text = question(Span { first: 1, last: 2 }, &[asked]);
+        let text = question(Millis { first: 1, last: 2 }, &[asked]);
         let expected = json!({"start_absolute": 1, "end_absolute": 2, "metrics": [{
             "name": "iotbench_t.b",
             "group_by": [{"name": "tag", "tags": ["device"]}],

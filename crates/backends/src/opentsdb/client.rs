@@ -13,9 +13,9 @@ use iotbench_backend_kit::{
         connection::{given_up, uri},
         limits::{MOST_SHORT_BYTES, MOST_WHOLE_BYTES},
     },
-    metrics::Span,
+    metrics::Millis,
 };
-use iotbench_core::{Devices, Error};
+use iotbench_core::Error;
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -47,17 +47,17 @@ impl Client {
         self.connection
     }
 
-    /// Asks about values of some devices. Gives what `take` makes of the answer, and the bytes of it.
+    /// Asks about values of these devices, or of all. Gives what `take` makes of the answer, and the bytes of it.
     pub(crate) async fn ask<T>(
         &mut self,
-        span: Span,
-        devices: &Devices,
+        span: Millis,
+        devices: Option<&[u32]>,
         asked: &[Asked],
         take: impl FnOnce(&Document<'_>) -> Result<T, Error>,
     ) -> Result<(T, u64), Error> {
         let text = match self.post(question(span, devices, asked)).await {
             // Of the others there may be something.
-            Err(e) if names_unknown_device(&e) => self.post(question(span, &Devices::All, asked)).await?,
+            Err(e) if names_unknown_device(&e) => self.post(question(span, None, asked)).await?,
             answered => answered?,
         };
         let document = Document::read(&text, span, devices, asked)?;

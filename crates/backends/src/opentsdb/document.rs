@@ -1,8 +1,8 @@
 //! An answer to a question: the series that were found, with their values as far as was asked.
 
 use super::{error::improper, question::Asked};
-use iotbench_backend_kit::metrics::{Cell, DEVICE, Datapoint, Series, Span, device_number};
-use iotbench_core::{Devices, Error};
+use iotbench_backend_kit::metrics::{Cell, DEVICE, Datapoint, Millis, Series, device_number};
+use iotbench_core::Error;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -33,7 +33,7 @@ impl<'a> Document<'a> {
     ///
     /// # Errors
     /// Protocol where it is no answer to that.
-    pub(crate) fn read(text: &'a [u8], span: Span, devices: &Devices, asked: &[Asked]) -> Result<Self, Error> {
+    pub(crate) fn read(text: &'a [u8], span: Millis, devices: Option<&[u32]>, asked: &[Asked]) -> Result<Self, Error> {
         let written: Vec<Written<'a>> = serde_json::from_slice(text).map_err(improper)?;
         let mut found = Vec::with_capacity(written.len());
         for Written { tags, query, mut dps } in written {
@@ -42,7 +42,7 @@ impl<'a> Document<'a> {
             if asked.is_raw() {
                 dps.retain(|value| span.contains(value.ms));
             }
-            if devices.contains(device) && !dps.is_empty() {
+            if devices.is_none_or(|list| list.contains(&device)) && !dps.is_empty() {
                 found.push((query.index, device, dps));
             }
         }
@@ -80,18 +80,18 @@ mod tests {
     #[test]
     fn an_answer_is_read_as_the_server_writes_it() {
         let asked = [Asked::raw("m".into()), Asked::raw("n".into())];
-        let (span, one) = (Span { first: 10, last: 12 }, Devices::Some(vec![7]));
-        let document = Document::read(ANSWER, span, &one, &asked).unwrap();
+        let (span, one) = (Millis { first: 10, last: 12 }, Some(&[7][..]));
+        let document = Document::read(ANSWER, span, one, &asked).unwrap();
         let series: Vec<_> = document.series().collect();
         let [Series { place: 1, device: 7, values }] = series[..] else { panic!("{series:?}") };
         assert!(matches!(values[0], Datapoint { ms: 10, cell: Cell::Float(v) } if v.is_sign_negative()));
         assert_eq!(values[1].cell, Cell::Float(5e-324));
         assert_eq!(values[2].cell, Cell::Integer(i64::MAX));
         assert_eq!(values.len(), 3);
-        assert_eq!(Document::read(ANSWER, span, &Devices::All, &asked).unwrap().series().count(), 2);
-        assert!(Document::read(ANSWER, span, &Devices::All, &asked[..1]).is_err());
-        assert!(Document::read(br#"[{"tags":{},"query":{"index":0},"dps":[]}]"#, span, &one, &asked).is_err());
-        assert!(Document::read(b"{}", span, &one, &asked).is_err());
+        assert_eq!(Document::read(ANSWER, span, None, &asked).unwrap().series().count(), 2);
+        assert!(Document::read(ANSWER, span, None, &asked[..1]).is_err());
+        assert!(Document::read(br#"[{"tags":{},"query":{"index":0},"dps":[]}]"#, span, one, &asked).is_err());
+        assert!(Document::read(b"{}", span, one, &asked).is_err());
     }
 
     #[test]

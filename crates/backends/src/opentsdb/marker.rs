@@ -16,7 +16,7 @@ use iotbench_backend_kit::{
     metrics::{DEVICE, metric, prefix},
     ownership::{Found, Owned, Ownership},
 };
-use iotbench_core::{Cause, Devices, Error, Marker, Name, OwnedObject, TableSpec};
+use iotbench_core::{Cause, Error, Marker, Name, OwnedObject, TableSpec};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::sync::Arc;
@@ -139,7 +139,7 @@ async fn are_there_values(client: &mut Client, table: &Name) -> Result<bool, Err
     for metric in client.metrics(&prefix(table)).await? {
         let asked = [Asked::raw(metric).count()];
         let count = |document: &super::document::Document<'_>| Ok(document.series().next().is_some());
-        if client.ask(ALL, &Devices::All, &asked, count).await?.0 {
+        if client.ask(ALL, None, &asked, count).await?.0 {
             return Ok(true);
         }
     }

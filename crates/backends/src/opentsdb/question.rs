@@ -1,11 +1,11 @@
 //! Questions in the server's JSON. Pure.
 
-use iotbench_backend_kit::metrics::{DEVICE, Span, metric};
-use iotbench_core::{Aggregate, Devices, SignalId, TableSpec};
+use iotbench_backend_kit::metrics::{DEVICE, Millis, metric};
+use iotbench_core::{Aggregate, SignalId, TableSpec};
 use serde_json::{Value, json};
 
 /// All times that we write: from 1971, because the server takes less than 2³² for seconds, to the end of 2099.
-pub(crate) const ALL: Span = Span { first: 31_536_000_000, last: 4_102_444_799_999 };
+pub(crate) const ALL: Millis = Millis { first: 31_536_000_000, last: 4_102_444_799_999 };
 /// The server keeps the values of an hour together, and reads them together.
 pub(crate) const HOUR_MS: i64 = 3_600_000;
 /// The longest list of devices that is sent; beyond it all are asked about, and those that are not wanted left out here.
@@ -49,13 +49,13 @@ impl Asked {
         self.figure.is_none()
     }
 
-    fn json(&self, devices: &Devices) -> Value {
+    fn json(&self, devices: Option<&[u32]>) -> Value {
         // Without an aggregator each series is answered apart.
         let mut json = json!({ "aggregator": "none", "metric": self.metric });
         if let Some(figure) = &self.figure {
             json["downsample"] = json!(figure);
         }
-        if let Devices::Some(list) = devices
+        if let Some(list) = devices
             && list.len() <= MOST_LISTED
         {
             let list = list.iter().map(ToString::to_string).collect::<Vec<_>>().join("|");
@@ -66,7 +66,7 @@ impl Asked {
 }
 
 /// The question about several metrics over one stretch of time.
-pub(crate) fn question(span: Span, devices: &Devices, asked: &[Asked]) -> String {
+pub(crate) fn question(span: Millis, devices: Option<&[u32]>, asked: &[Asked]) -> String {
     let queries: Vec<_> = asked.iter().map(|asked| asked.json(devices)).collect();
     json!({
         "start": span.first.to_string(),
@@ -93,7 +93,7 @@ mod tests {
     #[test]
     fn a_question_says_all_that_was_asked() {
         let asked = [Asked::raw("a".into()), Asked::raw("b".into()).figure(Aggregate::Mean)];
-        let text = question(Span { first: 50_000_000_000, last: 50_000_000_000 }, &Devices::Some(vec![0, 2]), &asked);
+        let text = question(Millis { first: 50_000_000_000, last: 50_000_000_000 }, Some(&[0, 2]), &asked);
         let filters = json!([{"type": "literal_or", "tagk": "device", "filter": "0|2", "groupBy": false}]);
         let expected = json!({
             "start": "50000000000", "end": "50000000001",
@@ -104,7 +104,8 @@ mod tests {
             ],
         });
         assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), expected);
-        let all = question(ALL, &Devices::Some((0..5000).collect()), &asked[..1]);
+        let many: Vec<u32> = (0..5000).collect();
+        let all = question(ALL, Some(&many), &asked[..1]);
         assert!(!all.contains("filters"), "{all}");
     }
 

@@ -1,16 +1,19 @@
 //! Asks VictoriaMetrics on a connection of its own.
 
-use super::{error, series::Millis};
+use super::error;
 use hyper::{
     Method, StatusCode,
     body::{Bytes, Incoming},
     header::DATE,
     http::response::Parts,
 };
-use iotbench_backend_kit::http::{
-    Connection, Content, Server,
-    connection::{given_up, uri},
-    limits::{MOST_REFUSAL_BYTES, MOST_SHORT_BYTES, MOST_WHOLE_BYTES},
+use iotbench_backend_kit::{
+    http::{
+        Connection, Content, Server,
+        connection::{given_up, uri},
+        limits::{MOST_REFUSAL_BYTES, MOST_SHORT_BYTES, MOST_WHOLE_BYTES},
+    },
+    millis::Millis,
 };
 use iotbench_core::{Applied, Cause, Error};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};

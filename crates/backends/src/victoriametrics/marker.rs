@@ -4,7 +4,7 @@
 
 use super::{
     client::{Client, Samples},
-    series::{Millis, Own, quoted, unmarked},
+    series::{EVER, Own, quoted, unmarked},
 };
 use iotbench_backend_kit::{
     marker::{self, CREATED_BY},
@@ -109,7 +109,7 @@ async fn refuse_foreign(client: &mut Client, database: &Name, table: &TableSpec)
             found = true;
             Ok(ControlFlow::Break(()))
         };
-        client.export(&theirs, Millis::EVER, note).await?;
+        client.export(&theirs, EVER, note).await?;
         if found {
             let message = format!(
                 "series {0}_… with the label db={database} exist and do not carry our marker: choose another table name, \
@@ -166,7 +166,7 @@ async fn marks(client: &mut Client, database: &Name) -> Result<Vec<Marked>, Erro
         }
         Ok(ControlFlow::Continue(()))
     };
-    client.export(&selector, Millis::EVER, take).await?;
+    client.export(&selector, EVER, take).await?;
     // A series without that label would be chosen by an empty one.
     marks.retain(|marked| marked.own.label.starts_with(&format!("{}/", marked.table)));
     Ok(marks)

@@ -1,8 +1,11 @@
 //! Which series are ours, how they are named, and the words that choose some of them.
 
-use iotbench_backend_kit::line_protocol::{DEVICE, SIGNAL, VALUE, device_digits};
-use iotbench_core::{Devices, Layout, Name, SignalId, TableSpec, TimeRange};
-use std::ops::Bound;
+use iotbench_backend_kit::{
+    ask::Asked,
+    line_protocol::{DEVICE, SIGNAL, VALUE, device_digits},
+    millis::Millis,
+};
+use iotbench_core::{Layout, Name, SignalId, TableSpec};
 
 /// The label that says to which table of ours a series belongs.
 pub(crate) const OWN_LABEL: &str = "iotbench_table";
@@ -38,19 +41,11 @@ impl Own {
     }
 
     /// Chooses the series of these devices and signals, and perhaps more; `None` when there can be none.
-    pub(crate) fn of(&self, table: &TableSpec, devices: &Devices, signals: &[SignalId]) -> Option<String> {
+    pub(crate) fn of(&self, table: &TableSpec, devices: Asked<'_>, signals: &[SignalId]) -> Option<String> {
         let mut conditions = String::new();
-        match devices {
-            Devices::All => {}
-            Devices::Some(list) if !table.has_device_column() => {
-                if !list.contains(&0) {
-                    return None;
-                }
-            }
-            Devices::Some(list) => {
-                let width = device_digits(table);
-                push_one_of(&mut conditions, DEVICE, list.iter().map(|device| format!("{device:0width$}")))?;
-            }
+        if let Some(list) = devices.in_table(table)?.list() {
+            let width = device_digits(table);
+            push_one_of(&mut conditions, DEVICE, list.iter().map(|device| format!("{device:0width$}")))?;
         }
         let is_narrow = table.layout == Layout::Narrow;
         let key = if is_narrow { SIGNAL } else { "__name__" };
@@ -104,62 +99,26 @@ pub(crate) fn signal_of(table: &TableSpec, name: &str, signal: Option<&str>) -> 
     }
 }
 
-/// Milliseconds from `first` to `last`, both within.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Millis {
-    pub(crate) first: i64,
-    pub(crate) last: i64,
+/// All times of ours.
+pub(crate) const ALL: Millis = Millis { first: EARLIEST_MS, last: LATEST_MS };
+/// All times: for exports alone.
+pub(crate) const EVER: Millis = Millis { first: 1, last: LATEST_MS };
+
+/// How many milliseconds a stretch has.
+pub(crate) fn count(span: Millis) -> i64 {
+    span.last - span.first + 1
 }
 
-impl Millis {
-    /// All times of ours.
-    pub(crate) const ALL: Self = Self { first: EARLIEST_MS, last: LATEST_MS };
-    /// All times: for exports alone.
-    pub(crate) const EVER: Self = Self { first: 1, last: LATEST_MS };
+/// The first `count` milliseconds of a stretch, and what is left.
+pub(crate) fn split(span: Millis, count: i64) -> (Millis, Option<Millis>) {
+    let end = span.first.saturating_add(count.max(1)).min(span.last + 1);
+    (Millis { last: end - 1, ..span }, Millis::new(end, span.last))
+}
 
-    /// The milliseconds of a range; `None` when there is none.
-    pub(crate) fn of(range: TimeRange) -> Option<Self> {
-        let first_ns = match range.from {
-            Bound::Included(time) => time,
-            Bound::Excluded(time) => time.checked_add(1)?,
-            Bound::Unbounded => i64::MIN,
-        };
-        let last_ns = match range.to {
-            Bound::Included(time) => time,
-            Bound::Excluded(time) => time.checked_sub(1)?,
-            Bound::Unbounded => i64::MAX,
-        };
-        let is_between = first_ns.rem_euclid(1_000_000) != 0;
-        Self { first: first_ns.div_euclid(1_000_000) + i64::from(is_between), last: last_ns.div_euclid(1_000_000) }
-            .within(Self::ALL)
-    }
-
-    /// What both have; `None` when that is nothing.
-    pub(crate) fn within(self, other: Self) -> Option<Self> {
-        let both = Self { first: self.first.max(other.first), last: self.last.min(other.last) };
-        (both.first <= both.last).then_some(both)
-    }
-
-    pub(crate) fn contains(self, ms: i64) -> bool {
-        (self.first..=self.last).contains(&ms)
-    }
-
-    /// How many milliseconds it has.
-    pub(crate) fn count(self) -> i64 {
-        self.last - self.first + 1
-    }
-
-    /// The first `count` milliseconds, and what is left.
-    pub(crate) fn split(self, count: i64) -> (Self, Option<Self>) {
-        let end = self.first.saturating_add(count.max(1)).min(self.last + 1);
-        (Self { last: end - 1, ..self }, (end <= self.last).then_some(Self { first: end, ..self }))
-    }
-
-    /// The last `count` milliseconds, and what is left.
-    pub(crate) fn split_back(self, count: i64) -> (Self, Option<Self>) {
-        let start = self.last.saturating_sub(count.max(1)).max(self.first - 1);
-        (Self { first: start + 1, ..self }, (self.first <= start).then_some(Self { last: start, ..self }))
-    }
+/// The last `count` milliseconds of a stretch, and what is left.
+pub(crate) fn split_back(span: Millis, count: i64) -> (Millis, Option<Millis>) {
+    let start = span.last.saturating_sub(count.max(1)).max(span.first - 1);
+    (Millis { first: start + 1, ..span }, Millis::new(span.first, start))
 }
 
 #[cfg(test)]
@@ -182,21 +141,23 @@ mod tests {
     #[test]
     fn series_are_chosen_by_label_and_name() {
         let own = Own::new(&Name::new("d").unwrap(), &Name::new("t").unwrap(), "r\"1");
-        let of = |layout, devices, list: &Devices, signals: &[SignalId]| own.of(&table(layout, devices), list, signals);
+        let of =
+            |layout, devices, list: Asked<'_>, signals: &[SignalId]| own.of(&table(layout, devices), list, signals);
         let all = r#"{db="d",iotbench_table="t/r\"1"}"#;
         assert_eq!(own.selector(), all);
-        assert_eq!(of(Layout::Wide, 2, &Devices::All, &[0, 1]).unwrap(), all);
+        assert_eq!(of(Layout::Wide, 2, Asked::All, &[0, 1]).unwrap(), all);
         assert_eq!(
-            of(Layout::Wide, 11, &Devices::Some(vec![3, 10]), &[1]).unwrap(),
+            of(Layout::Wide, 11, Asked::Some(&[3, 10]), &[1]).unwrap(),
             r#"{db="d",iotbench_table="t/r\"1",device=~"03|10",__name__=~"t_a_b"}"#
         );
         assert_eq!(
-            of(Layout::Narrow, 1, &Devices::Some(vec![0]), &[0]).unwrap(),
+            of(Layout::Narrow, 1, Asked::One(0), &[0]).unwrap(),
             r#"{db="d",iotbench_table="t/r\"1",signal=~"a"}"#
         );
-        assert_eq!(of(Layout::Wide, 1, &Devices::Some(vec![1]), &[0]), None);
-        assert_eq!(of(Layout::Wide, 2, &Devices::Some(vec![]), &[0]), None);
-        assert_eq!(of(Layout::Wide, 200, &Devices::Some((0..101).collect()), &[0, 1]).unwrap(), all);
+        assert_eq!(of(Layout::Wide, 1, Asked::One(1), &[0]), None);
+        assert_eq!(of(Layout::Wide, 2, Asked::Some(&[]), &[0]), None);
+        let many: Vec<u32> = (0..101).collect();
+        assert_eq!(of(Layout::Wide, 200, Asked::Some(&many), &[0, 1]).unwrap(), all);
     }
 
     #[test]
@@ -212,20 +173,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn milliseconds_are_those_within_the_range(from in -3..9_i64, to in -3..9_i64, ms in 0..8_i64, unit in -1..=1_i64) {
-            let [from, to, ms] = [from, to, ms].map(|time| time + EARLIEST_MS);
-            let range = TimeRange { from: Bound::Included(from * 1_000_000 + unit), to: Bound::Excluded(to * 1_000_000 - unit) };
-            prop_assert_eq!(Millis::of(range).is_some_and(|m| m.contains(ms)), range.contains(ms * 1_000_000));
-        }
-
-        #[test]
-        fn parts_make_the_whole(first in 1..50_i64, count in 1..50_i64, step in 0..60_i64) {
-            let whole = Millis { first, last: first + count - 1 };
-            for split in [Millis::split, Millis::split_back] {
+        fn parts_make_the_whole(first in 1..50_i64, length in 1..50_i64, step in 0..60_i64) {
+            let whole = Millis { first, last: first + length - 1 };
+            for split in [split, split_back] {
                 let (mut left, mut seen) = (Some(whole), Vec::new());
                 while let Some(span) = left {
                     let (part, rest) = split(span, step);
-                    prop_assert!(part.count() >= 1);
+                    prop_assert!(count(part) >= 1);
                     seen.extend(part.first..=part.last);
                     left = rest;
                 }

@@ -2,17 +2,16 @@
 //! point, and it has no module for several figures at once.
 
 use super::{devices_of, walk::Walk};
-use crate::databus::{client::Client, document::Number, span::Span};
-use iotbench_backend_kit::{answer::Answer, series::Series};
-use iotbench_core::{Aggregate, ComputedBy, Devices, Error, Reply, SignalId, Sink, TableSpec, Value, ValueType};
+use crate::databus::{client::Client, document::Number};
+use iotbench_backend_kit::{answer::Answer, ask::Ask, millis::Millis, series::Series};
+use iotbench_core::{Aggregate, ComputedBy, Error, Reply, Sink, TableSpec, ValueType};
 use std::ops::ControlFlow;
 
 /// Which figures are wanted.
 pub(crate) struct Wish<'a> {
-    pub(crate) signals: &'a [SignalId],
+    pub(crate) ask: Ask<'a>,
     pub(crate) aggregates: &'a [Aggregate],
-    pub(crate) devices: &'a Devices,
-    pub(crate) span: Span,
+    pub(crate) span: Millis,
 }
 
 impl Wish<'_> {
@@ -23,13 +22,13 @@ impl Wish<'_> {
         table: &TableSpec,
         sink: &mut dyn Sink,
     ) -> Result<Reply, Error> {
-        let mut answer = Answer::new(sink, self.signals.iter().map(|_| ValueType::F64));
+        let signals = self.ask.signals;
+        let mut answer = Answer::new(sink, signals.iter().map(|_| ValueType::F64));
         let mut bytes = 0;
-        for device in devices_of(self.devices, table) {
-            let mut series = vec![Series::default(); self.signals.len()];
+        for device in devices_of(&self.ask, table) {
+            let mut series = vec![Series::default(); signals.len()];
             let mut is_found = false;
-            let walk =
-                Walk { stem, device, signals: self.signals, span: self.span, is_latest_first: false, limit: u64::MAX };
+            let walk = Walk { stem, device, signals, span: self.span, is_latest_first: false, limit: self.ask.limit };
             let take = &mut |_, cells: &[Option<Number>]| {
                 is_found = true;
                 for (series, cell) in series.iter_mut().zip(cells) {
@@ -41,10 +40,7 @@ impl Wish<'_> {
             };
             bytes += walk.run(client, take).await?;
             for &aggregate in self.aggregates.iter().filter(|_| is_found) {
-                answer.row(device, 0, |columns| {
-                    let mut figures = columns.iter_mut().zip(&series);
-                    figures.try_for_each(|(column, series)| column.push(series.figure(aggregate).map(Value::F64)))
-                })?;
+                answer.figures(device, series.iter().map(|series| series.figure(aggregate)))?;
             }
         }
         answer.finish(bytes, ComputedBy::Client)

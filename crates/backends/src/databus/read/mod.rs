@@ -5,28 +5,24 @@ mod figures;
 mod walk;
 
 use super::{
+    ALL,
     client::Client,
     document::{Extremes, Number},
     error::improper,
     names::stream,
-    span::{NS_PER_MS, Span},
 };
 use async_trait::async_trait;
 use figures::Wish;
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING, counts_row, types},
+    ask::{Ask, Order, What},
+    millis::{Millis, NS_PER_MS},
     refuse::refuse_unknown_signals,
 };
 use iotbench_core::{
-    ComputedBy, Counts, Devices, Direction, Error, Predicate, Query, Reader, Reply, ReplyColumn, SignalId, Sink,
-    TableSpec, TimeRange, ValueType,
+    ComputedBy, Counts, Error, Query, Reader, Reply, ReplyColumn, SignalId, Sink, TableSpec, ValueType,
 };
-use std::{
-    cmp::Reverse,
-    ops::{Bound, ControlFlow},
-    slice::from_ref,
-    sync::Arc,
-};
+use std::{cmp::Reverse, ops::ControlFlow, sync::Arc};
 use walk::Walk;
 
 /// A connection that answers queries.
@@ -34,7 +30,7 @@ pub(crate) struct DatabusReader {
     client: Client,
     stem: String,
     table: Arc<TableSpec>,
-    all_signals: Vec<SignalId>,
+    all_signals: Arc<[SignalId]>,
 }
 
 /// The time and the value of the datapoint that was found, and the bytes of the answers.
@@ -45,7 +41,7 @@ pub(crate) async fn count(client: &mut Client, stem: &str, table: &TableSpec) ->
     let signals: Vec<SignalId> = (0..).take(table.schema.width()).collect();
     let (mut counts, mut bytes) = (Counts::default(), 0);
     for device in 0..table.devices {
-        let walk = Walk { stem, device, signals: &signals, span: Span::ALL, is_latest_first: false, limit: u64::MAX };
+        let walk = Walk { stem, device, signals: &signals, span: ALL, is_latest_first: false, limit: u64::MAX };
         let take = &mut |_, cells: &[Option<Number>]| {
             counts.points += 1;
             counts.values += cells.iter().flatten().count() as u64;
@@ -56,9 +52,9 @@ pub(crate) async fn count(client: &mut Client, stem: &str, table: &TableSpec) ->
     Ok((counts, bytes))
 }
 
-/// The devices of the table among these, ascending.
-fn devices_of(devices: &Devices, table: &TableSpec) -> Vec<u32> {
-    (0..table.devices).filter(|&device| devices.contains(device)).collect()
+/// The devices of the table that are asked about, ascending.
+fn devices_of(ask: &Ask<'_>, table: &TableSpec) -> Vec<u32> {
+    (0..table.devices).filter(|&device| ask.devices.contains(device)).collect()
 }
 
 impl DatabusReader {
@@ -67,22 +63,13 @@ impl DatabusReader {
         Self { client, stem, table, all_signals }
     }
 
-    fn type_of(&self, signal: SignalId) -> ValueType {
-        self.table.schema.signals()[usize::from(signal)].value_type
-    }
-
-    async fn points(
-        &mut self,
-        devices: &Devices,
-        signals: &[SignalId],
-        span: Span,
-        limit: u64,
-        sink: &mut dyn Sink,
-    ) -> Result<Reply, Error> {
+    /// Datapoints of each device by time, at most so many of each.
+    async fn points(&mut self, ask: &Ask<'_>, span: Millis, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        let Ask { signals, limit, .. } = *ask;
         let types = types(&self.table.schema, signals);
         let mut answer = Answer::new(sink, types.iter().copied());
         let mut bytes = 0;
-        for device in devices_of(devices, &self.table) {
+        for device in devices_of(ask, &self.table) {
             let walk = Walk { stem: &self.stem, device, signals, span, is_latest_first: false, limit };
             let take = &mut |time, cells: &[Option<Number>]| {
                 answer.row(device, time, |columns| push(columns, cells, &types))?;
@@ -94,13 +81,13 @@ impl DatabusReader {
     }
 
     /// The newest of each device hold the newest of all.
-    async fn newest(&mut self, devices: &Devices, limit: u64, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        let (signals, types) = (self.all_signals.clone(), types(&self.table.schema, &self.all_signals));
+    async fn newest(&mut self, ask: &Ask<'_>, span: Millis, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        let Ask { signals, limit, .. } = *ask;
+        let types = types(&self.table.schema, signals);
         let mut rows: Vec<(i64, u32, Vec<Option<Number>>)> = Vec::new();
         let mut bytes = 0;
-        for device in devices_of(devices, &self.table) {
-            let walk =
-                Walk { stem: &self.stem, device, signals: &signals, span: Span::ALL, is_latest_first: true, limit };
+        for device in devices_of(ask, &self.table) {
+            let walk = Walk { stem: &self.stem, device, signals, span, is_latest_first: true, limit };
             let take = &mut |time, cells: &[Option<Number>]| {
                 rows.push((time, device, cells.to_vec()));
                 Ok(ControlFlow::Continue(()))
@@ -116,15 +103,17 @@ impl DatabusReader {
         answer.finish(bytes, ComputedBy::Client)
     }
 
-    /// Goes through one signal and keeps the value that `takes` takes last, given the one kept so far; ends with the one
-    /// that it breaks off at.
+    /// Goes through the datapoints of one signal and keeps the value that `takes` takes last, given the one kept so far; ends
+    /// with the one that it breaks off at.
     async fn choose(
         &mut self,
-        (device, signal): (u32, SignalId),
-        (span, is_latest_first, limit): (Span, bool, u64),
+        ask: &Ask<'_>,
+        span: Millis,
         takes: impl Fn(Option<f64>, f64) -> Choice + Send + Sync,
     ) -> Result<Found, Error> {
-        let walk = Walk { stem: &self.stem, device, signals: from_ref(&signal), span, is_latest_first, limit };
+        let Ask { signals, order, limit, .. } = *ask;
+        let is_latest_first = order == Order::Before;
+        let walk = Walk { stem: &self.stem, device: ask.device(), signals, span, is_latest_first, limit };
         let mut found: Option<(i64, Number)> = None;
         let take = &mut |time, cells: &[Option<Number>]| {
             let &[Some(number)] = cells else { return Ok(ControlFlow::Continue(())) };
@@ -138,28 +127,13 @@ impl DatabusReader {
         Ok((found, bytes))
     }
 
-    async fn nearest(
-        &mut self,
-        of: (u32, SignalId),
-        predicate: Predicate,
-        direction: Direction,
-    ) -> Result<Found, Error> {
-        let (range, is_latest_first) = match direction {
-            Direction::FirstAfter(time) => (TimeRange { from: Bound::Excluded(time), to: Bound::Unbounded }, false),
-            Direction::LastBefore(time) => (TimeRange { from: Bound::Unbounded, to: Bound::Excluded(time) }, true),
-        };
-        let Some(span) = Span::of(range) else { return Ok((None, 0)) };
-        let takes = |_, number| if predicate.holds(number) { Choice::KeepForGood } else { Choice::Leave };
-        self.choose(of, (span, is_latest_first, u64::MAX), takes).await
-    }
-
     /// The server's least value of one window that holds the whole span. It makes no window of a single moment.
-    async fn minimum(&mut self, (device, signal): (u32, SignalId), span: Span) -> Result<Found, Error> {
-        let Span { first, last } = span;
+    async fn minimum(&mut self, ask: &Ask<'_>, span: Millis) -> Result<Found, Error> {
+        let Millis { first, last } = span;
         if first == last {
-            return self.choose((device, signal), (span, false, 1), |_, _| Choice::KeepForGood).await;
+            return self.choose(ask, span, |_, _| Choice::KeepForGood).await;
         }
-        let (name, interval) = (stream(&self.stem, device, signal), last - first + 1);
+        let (name, interval) = (stream(&self.stem, ask.device(), ask.signal()), last - first + 1);
         let modules = format!("minmaxV1/{interval}/rawdataV1/{name}/{first}/{last}");
         let (windows, bytes) = self.client.ask::<Extremes>(&modules).await?;
         let least = match windows.as_slice() {
@@ -174,41 +148,30 @@ impl DatabusReader {
     }
 
     /// The questions about one signal of one device.
-    async fn of_one_signal(
-        &mut self,
-        query: &Query,
-        of @ (device, signal): (u32, SignalId),
-        sink: &mut dyn Sink,
-    ) -> Result<Reply, Error> {
-        if device >= self.table.devices {
+    async fn of_one_signal(&mut self, ask: &Ask<'_>, span: Millis, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        if ask.device() >= self.table.devices {
             return Ok(NOTHING);
         }
-        let value_type = self.type_of(signal);
-        match *query {
-            Query::Nearest { predicate, direction, .. } => {
-                let found = self.nearest(of, predicate, direction).await?;
-                one_point(device, value_type, found, ComputedBy::Client, sink)
-            }
-            Query::Minimum { range, .. } => {
-                let Some(span) = Span::of(range) else { return Ok(NOTHING) };
-                let found = self.minimum(of, span).await?;
-                one_point(device, value_type, found, ComputedBy::Server, sink)
-            }
-            Query::MaxOfFirst { from_ns, limit, .. } => {
-                let Some(span) = Span::of(from(from_ns)) else { return Ok(NOTHING) };
+        let of_signal = self.table.schema.signals()[usize::from(ask.signal())].value_type;
+        let (found, value_type, computed_by) = match (ask.what, ask.order, ask.predicate) {
+            (What::Greatest, ..) => {
                 let is_greater = |kept: Option<f64>, number| match kept {
                     Some(kept) if number <= kept => Choice::Leave,
                     _ => Choice::Keep,
                 };
-                let (greatest, bytes) = self.choose(of, (span, false, limit), is_greater).await?;
+                let (greatest, bytes) = self.choose(ask, span, is_greater).await?;
                 let greatest = greatest.map(|(_, number)| (0, number));
-                one_point(device, ValueType::F64, (greatest, bytes), ComputedBy::Client, sink)
+                ((greatest, bytes), ValueType::F64, ComputedBy::Client)
             }
-            _ => {
-                let found = self.choose(of, (Span::ALL, true, 1), |_, _| Choice::KeepForGood).await?;
-                one_point(device, value_type, found, ComputedBy::Server, sink)
+            (_, Order::Least, _) => (self.minimum(ask, span).await?, of_signal, ComputedBy::Server),
+            (.., Some(predicate)) => {
+                let takes = |_, number| if predicate.holds(number) { Choice::KeepForGood } else { Choice::Leave };
+                let all = Ask { limit: u64::MAX, ..*ask };
+                (self.choose(&all, span, takes).await?, of_signal, ComputedBy::Client)
             }
-        }
+            _ => (self.choose(ask, span, |_, _| Choice::KeepForGood).await?, of_signal, ComputedBy::Server),
+        };
+        one_point(ask.device(), value_type, found, computed_by, sink)
     }
 
     async fn count_row(&mut self, sink: &mut dyn Sink) -> Result<Reply, Error> {
@@ -223,11 +186,6 @@ enum Choice {
     Leave,
     Keep,
     KeepForGood,
-}
-
-/// From a time on.
-fn from(first_ns: i64) -> TimeRange {
-    TimeRange { from: Bound::Included(first_ns), to: Bound::Unbounded }
 }
 
 /// Answers with the one datapoint that was found, if any.
@@ -256,31 +214,18 @@ fn push(columns: &mut [ReplyColumn], cells: &[Option<Number>], types: &[ValueTyp
 impl Reader for DatabusReader {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
         refuse_unknown_signals(query, &self.table)?;
-        match query {
-            Query::Range { devices, signals, range } => {
-                let Some(span) = Span::of(*range) else { return Ok(NOTHING) };
-                self.points(devices, signals, span, u64::MAX, sink).await
+        let all = Arc::clone(&self.all_signals);
+        let ask = Ask::of(query, &all);
+        let span = ask.and_then(|ask| ALL.within(ask.span));
+        let (Some(ask), Some(span)) = (ask, span) else { return Ok(NOTHING) };
+        match (ask.what, ask.order) {
+            (What::Count, _) => self.count_row(sink).await,
+            (What::Figures(aggregates), _) => {
+                Wish { ask, aggregates, span }.answer(&mut self.client, &self.stem, &self.table, sink).await
             }
-            Query::Scan => {
-                let signals = self.all_signals.clone();
-                self.points(&Devices::All, &signals, Span::ALL, u64::MAX, sink).await
-            }
-            Query::Records { device, from_ns, limit } => {
-                let Some(span) = Span::of(from(*from_ns)) else { return Ok(NOTHING) };
-                let signals = self.all_signals.clone();
-                self.points(&Devices::Some(vec![*device]), &signals, span, *limit, sink).await
-            }
-            Query::Newest { devices, limit } => self.newest(devices, *limit, sink).await,
-            Query::Nearest { device, signal, .. }
-            | Query::Minimum { device, signal, .. }
-            | Query::MaxOfFirst { device, signal, .. }
-            | Query::NewestVisible { device, signal } => self.of_one_signal(query, (*device, *signal), sink).await,
-            Query::Aggregates { devices, signals, aggregates, range } => {
-                let Some(span) = Span::of(*range) else { return Ok(NOTHING) };
-                let wish = Wish { signals, aggregates, devices, span };
-                wish.answer(&mut self.client, &self.stem, &self.table, sink).await
-            }
-            Query::Count => self.count_row(sink).await,
+            (What::Datapoints, Order::Stretch | Order::Oldest) => self.points(&ask, span, sink).await,
+            (What::Datapoints, Order::Newest) => self.newest(&ask, span, sink).await,
+            _ => self.of_one_signal(&ask, span, sink).await,
         }
     }
 }

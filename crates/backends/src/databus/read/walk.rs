@@ -7,8 +7,8 @@ use crate::databus::{
     document::{Number, Sample},
     error::improper,
     names::stream,
-    span::{NS_PER_MS, Span},
 };
+use iotbench_backend_kit::millis::{Millis, NS_PER_MS};
 use iotbench_core::{Error, SignalId};
 use std::{collections::BTreeMap, ops::ControlFlow};
 
@@ -25,7 +25,7 @@ pub(crate) struct Walk<'w> {
     pub(crate) stem: &'w str,
     pub(crate) device: u32,
     pub(crate) signals: &'w [SignalId],
-    pub(crate) span: Span,
+    pub(crate) span: Millis,
     pub(crate) is_latest_first: bool,
     pub(crate) limit: u64,
 }
@@ -33,7 +33,7 @@ pub(crate) struct Walk<'w> {
 /// Datapoints of a part of a span, and the part of it that is left.
 struct Page {
     points: BTreeMap<i64, Vec<Option<Number>>>,
-    rest: Option<Span>,
+    rest: Option<Millis>,
     bytes: u64,
 }
 
@@ -59,7 +59,7 @@ impl Walk<'_> {
         if self.is_latest_first { points.pop_last() } else { points.pop_first() }
     }
 
-    async fn page(&self, client: &mut Client, span: Span, rows: u64) -> Result<Page, Error> {
+    async fn page(&self, client: &mut Client, span: Millis, rows: u64) -> Result<Page, Error> {
         let mut points: BTreeMap<i64, Vec<Option<Number>>> = BTreeMap::new();
         let (mut known, mut bytes) = (span, 0);
         for (place, &signal) in self.signals.iter().enumerate() {
@@ -78,31 +78,31 @@ impl Walk<'_> {
         Ok(Page { points, rest: self.after(span, known), bytes })
     }
 
-    fn modules(&self, signal: SignalId, Span { first, last }: Span, rows: u64) -> String {
+    fn modules(&self, signal: SignalId, Millis { first, last }: Millis, rows: u64) -> String {
         let (name, order) =
             (stream(self.stem, self.device, signal), if self.is_latest_first { "?reverse=true" } else { "" });
         format!("firstvaluesV1/{rows}/rawdataV1/{name}/{first}/{last}{order}")
     }
 
     /// The part of a span that is walked first, up to a time.
-    fn up_to(&self, known: Span, ms: i64) -> Span {
+    fn up_to(&self, known: Millis, ms: i64) -> Millis {
         match self.is_latest_first {
-            false => Span { last: known.last.min(ms), ..known },
-            true => Span { first: known.first.max(ms), ..known },
+            false => Millis { last: known.last.min(ms), ..known },
+            true => Millis { first: known.first.max(ms), ..known },
         }
     }
 
     /// What is left of a span after its first part.
-    fn after(&self, span: Span, known: Span) -> Option<Span> {
+    fn after(&self, span: Millis, known: Millis) -> Option<Millis> {
         match self.is_latest_first {
-            false => Span::new(known.last + 1, span.last),
-            true => Span::new(span.first, known.first - 1),
+            false => Millis::new(known.last + 1, span.last),
+            true => Millis::new(span.first, known.first - 1),
         }
     }
 }
 
 /// The time of a row, which must be one that was asked for.
-fn time_within(sample: &Sample, span: Span) -> Result<i64, Error> {
+fn time_within(sample: &Sample, span: Millis) -> Result<i64, Error> {
     let ms = sample.time.as_i64().filter(|&ms| span.contains(ms));
     ms.ok_or_else(|| improper(format!("the time {:?} is none of {span:?}", sample.time)))
 }

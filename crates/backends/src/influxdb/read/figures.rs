@@ -2,30 +2,32 @@
 
 use super::{
     decode::device_of,
-    points::{Order, Wanted, stream},
+    points::{Wanted, stream},
 };
 use crate::influxdb::{
     chunk::Series,
     client::Client,
-    influxql::{Select, Span, field, signal_name, signals_condition},
+    influxql::{Select, field, signal_name, signals_condition},
 };
 use iotbench_backend_kit::{
-    answer::Answer,
     cell::{Cell, number, value},
+    figures::Streamed,
     line_protocol::{DEVICE, SIGNAL},
+    series,
 };
-use iotbench_core::{Aggregate, ComputedBy, Error, Layout, Reply, SignalId, Sink, TableSpec, Value, ValueType};
+use iotbench_core::{Aggregate, ComputedBy, Error, Layout, Reply, SignalId, Sink, TableSpec, ValueType};
 
 /// Which figures are wanted, over which datapoints.
 pub(crate) struct Wish<'a> {
-    pub(crate) signals: &'a [SignalId],
+    pub(crate) wanted: Wanted<'a>,
     pub(crate) aggregates: &'a [Aggregate],
-    /// A condition on the devices; empty for all.
-    pub(crate) devices: &'a str,
-    pub(crate) span: Span,
 }
 
 impl Wish<'_> {
+    fn signals(&self) -> &[SignalId] {
+        self.wanted.ask.signals
+    }
+
     /// Answers with a row a device and aggregate.
     pub(crate) async fn answer(
         &self,
@@ -33,24 +35,17 @@ impl Wish<'_> {
         table: &TableSpec,
         sink: &mut dyn Sink,
     ) -> Result<Reply, Error> {
-        let mut rows = Rows {
-            answer: Answer::new(sink, vec![ValueType::F64; self.signals.len()]),
-            aggregates: self.aggregates,
-            width: self.signals.len(),
-            device: None,
-            figures: vec![None; self.signals.len() * self.aggregates.len()],
-        };
-        let types = self.signals.iter().map(|&signal| table.schema.signals()[usize::from(signal)].value_type);
+        let mut figures = Streamed::new(sink, self.signals().len(), self.aggregates.len());
+        let types = self.signals().iter().map(|&signal| table.schema.signals()[usize::from(signal)].value_type);
         let types: Vec<ValueType> = types.collect();
         // InfluxQL does not cast texts to numbers.
         let (bytes, computed_by) = if types.contains(&ValueType::Text) {
-            (self.of_datapoints(client, table, &types, &mut rows).await?, ComputedBy::Client)
+            (self.of_datapoints(client, table, &types, &mut figures).await?, ComputedBy::Client)
         } else {
-            let of_series = |series: &Series<'_>| self.take_series(table, series, &mut rows);
+            let of_series = |series: &Series<'_>| self.take_series(table, series, &mut figures);
             (client.ask(&self.statement(table), of_series).await?, ComputedBy::Server)
         };
-        rows.flush()?;
-        rows.answer.finish(bytes, computed_by)
+        figures.finish(bytes, computed_by)
     }
 
     fn statement(&self, table: &TableSpec) -> String {
@@ -59,33 +54,33 @@ impl Wish<'_> {
             figures.collect::<Vec<_>>().join(", ")
         };
         let is_narrow = table.layout == Layout::Narrow;
-        let fields = if is_narrow { &self.signals[..1] } else { self.signals };
+        let fields = if is_narrow { &self.signals()[..1] } else { self.signals() };
         let columns: Vec<_> = fields.iter().map(|&signal| figures(&field(table, signal))).collect();
         let mut groups = Vec::new();
         groups.extend(table.has_device_column().then_some(DEVICE));
         groups.extend(is_narrow.then_some(SIGNAL));
         Select::new(&columns.join(", "), table)
-            .filter(self.devices)
-            .filter(&signals_condition(table, self.signals))
-            .during(self.span)
+            .filter(self.wanted.devices)
+            .filter(&signals_condition(table, self.signals()))
+            .during(self.wanted.ask.span)
             .group_by(&groups)
             .into_text()
     }
 
     /// The figures of one device, or in layout narrow of one signal of it.
-    fn take_series(&self, table: &TableSpec, series: &Series<'_>, rows: &mut Rows<'_>) -> Result<(), Error> {
+    fn take_series(&self, table: &TableSpec, series: &Series<'_>, figures: &mut Streamed<'_>) -> Result<(), Error> {
         let first = match (table.layout, series.tags.get(SIGNAL)) {
             (Layout::Narrow, Some(name)) => {
-                self.signals.iter().position(|&signal| signal_name(table, signal) == name.as_str())
+                self.signals().iter().position(|&signal| signal_name(table, signal) == name.as_str())
             }
             (Layout::Narrow, None) => None,
             _ => Some(0),
         };
         let (Some(first), many) = (first, self.aggregates.len()) else { return Ok(()) };
         for row in series.rows() {
-            rows.begin(device_of(series)?)?;
+            figures.begin(device_of(series)?)?;
             for (place, cell) in row.iter().skip(1).enumerate() {
-                rows.set(first + place / many, place % many, number(cell)?);
+                figures.set(place % many, first + place / many, number(cell)?);
             }
         }
         Ok(())
@@ -97,32 +92,24 @@ impl Wish<'_> {
         client: &mut Client,
         table: &TableSpec,
         types: &[ValueType],
-        rows: &mut Rows<'_>,
+        figures: &mut Streamed<'_>,
     ) -> Result<u64, Error> {
-        let wanted = Wanted {
-            signals: self.signals,
-            devices: self.devices,
-            span: self.span,
-            order: Order::ByDevice,
-            most_points: None,
-        };
-        let mut sums = vec![Sums::default(); self.signals.len()];
+        let mut sums = vec![series::Series::default(); self.signals().len()];
         let mut take = |device: u32, _: i64, cells: &[Cell<'_>]| {
-            if rows.device != Some(device) {
-                sums.fill(Sums::default());
-                rows.begin(device)?;
+            if figures.begin(device)? {
+                sums.fill(series::Series::default());
             }
             for (place, (cell, &value_type)) in cells.iter().zip(types).enumerate() {
                 if let Some(number) = value(cell, value_type)?.and_then(|value| value.as_f64()) {
-                    sums[place].add(number);
+                    sums[place].take(number);
                     for (which, &aggregate) in self.aggregates.iter().enumerate() {
-                        rows.set(place, which, Some(sums[place].figure(aggregate)));
+                        figures.set(which, place, sums[place].figure(aggregate));
                     }
                 }
             }
             Ok(())
         };
-        stream(client, table, &wanted, &mut take).await
+        stream(client, table, &self.wanted, &mut take).await
     }
 }
 
@@ -132,72 +119,5 @@ fn function(aggregate: Aggregate) -> &'static str {
         Aggregate::Min => "min",
         Aggregate::Mean => "mean",
         Aggregate::Max => "max",
-    }
-}
-
-/// Collects the figures of one device and answers with them when the next one begins.
-struct Rows<'a> {
-    answer: Answer<'a>,
-    aggregates: &'a [Aggregate],
-    width: usize,
-    device: Option<u32>,
-    figures: Vec<Option<f64>>,
-}
-
-impl Rows<'_> {
-    fn begin(&mut self, device: u32) -> Result<(), Error> {
-        if self.device != Some(device) {
-            self.flush()?;
-            self.device = Some(device);
-        }
-        Ok(())
-    }
-
-    fn set(&mut self, signal: usize, aggregate: usize, figure: Option<f64>) {
-        if let Some(place) = self.figures.get_mut(aggregate * self.width + signal) {
-            *place = figure;
-        }
-    }
-
-    fn flush(&mut self) -> Result<(), Error> {
-        let Some(device) = self.device.take() else { return Ok(()) };
-        for figures in self.figures.chunks(self.width).take(self.aggregates.len()) {
-            self.answer.row(device, 0, |columns| {
-                columns.iter_mut().zip(figures).try_for_each(|(column, figure)| column.push(figure.map(Value::F64)))
-            })?;
-        }
-        self.figures.fill(None);
-        Ok(())
-    }
-}
-
-/// What figures are made of.
-#[derive(Clone, Copy, Debug, Default)]
-struct Sums {
-    last: f64,
-    min: f64,
-    max: f64,
-    sum: f64,
-    count: u64,
-}
-
-impl Sums {
-    fn add(&mut self, number: f64) {
-        let is_first = self.count == 0;
-        self.min = if is_first { number } else { self.min.min(number) };
-        self.max = if is_first { number } else { self.max.max(number) };
-        self.last = number;
-        self.sum += number;
-        self.count += 1;
-    }
-
-    fn figure(&self, aggregate: Aggregate) -> f64 {
-        match aggregate {
-            Aggregate::Last => self.last,
-            Aggregate::Min => self.min,
-            Aggregate::Max => self.max,
-            #[expect(clippy::cast_precision_loss, reason = "fewer points than 2^53")]
-            Aggregate::Mean => self.sum / self.count as f64,
-        }
     }
 }

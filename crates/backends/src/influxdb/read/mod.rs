@@ -10,29 +10,29 @@ pub(crate) use count::count;
 
 use super::{
     client::Client,
-    influxql::{Select, Span, devices_condition, quoted},
+    influxql::{ALL, Select, devices_condition, quoted},
 };
 use async_trait::async_trait;
 use decode::time;
 use figures::Wish;
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING, counts_row, types},
-    cell::{Cell, value},
+    ask::{Ask, Asked, Order, What},
+    cell::{Cell, push, value},
     line_protocol::VALUE,
     refuse::refuse_unknown_signals,
+    span::Span,
 };
-use iotbench_core::{
-    ComputedBy, Devices, Error, Layout, Query, Reader, Reply, SignalId, Sink, TableSpec, TimeRange, ValueType,
-};
-use points::{Order, Wanted, rows_of, stream};
-use signal::{Found, OneSignal};
+use iotbench_core::{ComputedBy, Error, Layout, Query, Reader, Reply, SignalId, Sink, TableSpec, ValueType};
+use points::{Wanted, rows_of, stream};
+use signal::OneSignal;
 use std::sync::Arc;
 
 /// A connection that answers queries.
 pub(crate) struct InfluxReader {
     client: Client,
     table: Arc<TableSpec>,
-    all_signals: Vec<SignalId>,
+    all_signals: Arc<[SignalId]>,
 }
 
 impl InfluxReader {
@@ -43,7 +43,7 @@ impl InfluxReader {
 
     /// Datapoints in order, at most `limit`.
     async fn points(&mut self, wanted: Wanted<'_>, limit: u64, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        let types = types(&self.table.schema, wanted.signals);
+        let types = types(&self.table.schema, wanted.ask.signals);
         let mut answer = Answer::new(sink, types.iter().copied());
         let mut left = limit;
         let bytes = stream(&mut self.client, &self.table, &wanted, &mut |device, time, cells| {
@@ -51,62 +51,29 @@ impl InfluxReader {
                 return Ok(());
             }
             left -= 1;
-            answer.row(device, time, |columns| {
-                let cells = cells.iter().zip(&types);
-                columns
-                    .iter_mut()
-                    .zip(cells)
-                    .try_for_each(|(column, (cell, &value_type))| column.push(value(cell, value_type)?))
-            })
+            answer.row(device, time, |columns| push(columns, cells, &types))
         })
         .await?;
         answer.finish(bytes, ComputedBy::Server)
     }
 
-    async fn range(
-        &mut self,
-        devices: &Devices,
-        signals: &[SignalId],
-        range: TimeRange,
-        sink: &mut dyn Sink,
-    ) -> Result<Reply, Error> {
-        let (Some(span), Some(devices)) = (Span::of(range), devices_condition(&self.table, devices)) else {
-            return Ok(NOTHING);
+    async fn newest(&mut self, wanted: Wanted<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        let is_one = matches!(wanted.ask.devices, Asked::One(_)) || !self.table.has_device_column();
+        let ask = match self.table.layout {
+            Layout::Narrow if !is_one => Ask { span: self.reach(&wanted).await?, limit: u64::MAX, ..wanted.ask },
+            _ => wanted.ask,
         };
-        let wanted = Wanted { signals, devices: &devices, span, order: Order::ByDevice, most_points: None };
-        self.points(wanted, u64::MAX, sink).await
-    }
-
-    async fn records(&mut self, device: u32, from_ns: i64, limit: u64, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        let devices = devices_condition(&self.table, &Devices::Some(vec![device]));
-        let (Some(span), Some(devices), 1..) = (Span::from(from_ns), devices, limit) else { return Ok(NOTHING) };
-        let signals = self.all_signals.clone();
-        let wanted =
-            Wanted { signals: &signals, devices: &devices, span, order: Order::ByDevice, most_points: Some(limit) };
-        self.points(wanted, limit, sink).await
-    }
-
-    async fn newest(&mut self, devices: &Devices, limit: u64, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        let (Some(condition), 1..) = (devices_condition(&self.table, devices), limit) else { return Ok(NOTHING) };
-        let is_one = matches!(devices, Devices::Some(list) if list.len() == 1) || !self.table.has_device_column();
-        let (span, most_points) = if self.table.layout == Layout::Narrow && !is_one {
-            (self.reach(&condition, limit).await?, None)
-        } else {
-            (Span::ALL, Some(limit))
-        };
-        let signals = self.all_signals.clone();
-        let wanted = Wanted { signals: &signals, devices: &condition, span, order: Order::LatestFirst, most_points };
-        self.points(wanted, limit, sink).await
+        self.points(Wanted { ask, ..wanted }, wanted.ask.limit, sink).await
     }
 
     /// How far back the newest datapoints of several devices reach in layout narrow: the rows of one time come in any
     /// order, so that a limit on rows alone could cut through datapoints.
-    async fn reach(&mut self, devices: &str, limit: u64) -> Result<Span, Error> {
-        let rows = rows_of(&self.table, &self.all_signals, limit);
+    async fn reach(&mut self, wanted: &Wanted<'_>) -> Result<Span, Error> {
+        let rows = rows_of(&self.table, wanted.ask.signals, wanted.ask.limit);
         if i64::try_from(rows).is_err() {
-            return Ok(Span::ALL);
+            return Ok(ALL);
         }
-        let select = Select::new(&quoted(VALUE), &self.table).filter(devices).latest_first();
+        let select = Select::new(&quoted(VALUE), &self.table).filter(wanted.devices).latest_first();
         let mut from = None;
         let statement = select.limit(1).offset(rows - 1).into_text();
         self.client
@@ -117,7 +84,7 @@ impl InfluxReader {
                 Ok(())
             })
             .await?;
-        Ok(from.and_then(Span::from).unwrap_or(Span::ALL))
+        Ok(from.and_then(|from| Span::from(from).and(ALL)).unwrap_or(ALL))
     }
 
     async fn count_row(&mut self, sink: &mut dyn Sink) -> Result<Reply, Error> {
@@ -126,83 +93,44 @@ impl InfluxReader {
     }
 
     /// The questions about one signal of one device.
-    async fn of_one_signal(
-        &mut self,
-        query: &Query,
-        device: u32,
-        signal: SignalId,
-        sink: &mut dyn Sink,
-    ) -> Result<Reply, Error> {
-        let table = Arc::clone(&self.table);
-        let Some(of) = OneSignal::new(&table, device, signal) else { return Ok(NOTHING) };
-        let client = &mut self.client;
-        let computed_by = if of.is_text() { ComputedBy::Client } else { ComputedBy::Server };
-        match *query {
-            Query::Nearest { predicate, direction, .. } => {
-                let found = of.nearest(client, predicate, direction).await?;
-                one_point(device, of.value_type(), found, computed_by, sink)
+    async fn of_one_signal(&mut self, wanted: Wanted<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        let (table, ask) = (Arc::clone(&self.table), wanted.ask);
+        let of = OneSignal { table: &table, wanted };
+        let (client, value_type) = (&mut self.client, of.value_type());
+        let (value_type, (found, bytes)) = match (ask.what, ask.order) {
+            (What::Greatest, _) => {
+                let (greatest, bytes) = of.greatest(client).await?;
+                (ValueType::F64, (greatest.map(|greatest| (0, Cell::Float(greatest))), bytes))
             }
-            Query::Minimum { range, .. } => {
-                let Some(span) = Span::of(range) else { return Ok(NOTHING) };
-                let found = of.minimum(client, span).await?;
-                one_point(device, of.value_type(), found, computed_by, sink)
-            }
-            Query::MaxOfFirst { from_ns, limit, .. } => {
-                let (Some(span), 1..) = (Span::from(from_ns), limit) else { return Ok(NOTHING) };
-                let (greatest, bytes) = of.max_of_first(client, span, limit).await?;
-                let greatest = greatest.map(|greatest| (0, Cell::Float(greatest)));
-                one_point(device, ValueType::F64, (greatest, bytes), computed_by, sink)
-            }
-            _ => {
-                let found = of.newest(client).await?;
-                one_point(device, of.value_type(), found, ComputedBy::Server, sink)
-            }
+            (_, Order::Least) => (value_type, of.minimum(client).await?),
+            _ => (value_type, of.nearest(client).await?),
+        };
+        // The newest of all is so whatever it reads as.
+        let is_compared = ask.predicate.is_some() || ask.order != Order::Before;
+        let computed_by = if of.is_text() && is_compared { ComputedBy::Client } else { ComputedBy::Server };
+        let mut answer = Answer::new(sink, [value_type]);
+        if let Some((time, cell)) = found {
+            answer.row(ask.device(), time, |columns| columns[0].push(value(&cell, value_type)?))?;
         }
+        answer.finish(bytes, computed_by)
     }
-}
-
-/// Answers with the one datapoint that was found, if any.
-fn one_point(
-    device: u32,
-    value_type: ValueType,
-    (found, bytes): (Found, u64),
-    computed_by: ComputedBy,
-    sink: &mut dyn Sink,
-) -> Result<Reply, Error> {
-    let mut answer = Answer::new(sink, [value_type]);
-    if let Some((time, cell)) = found {
-        answer.row(device, time, |columns| columns[0].push(value(&cell, value_type)?))?;
-    }
-    answer.finish(bytes, computed_by)
 }
 
 #[async_trait]
 impl Reader for InfluxReader {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
         refuse_unknown_signals(query, &self.table)?;
-        match query {
-            Query::Range { devices, signals, range } => self.range(devices, signals, *range, sink).await,
-            Query::Scan => {
-                let signals = self.all_signals.clone();
-                self.range(&Devices::All, &signals, TimeRange::ALL, sink).await
-            }
-            Query::Records { device, from_ns, limit } => self.records(*device, *from_ns, *limit, sink).await,
-            Query::Newest { devices, limit } => self.newest(devices, *limit, sink).await,
-            Query::Nearest { device, signal, .. }
-            | Query::Minimum { device, signal, .. }
-            | Query::MaxOfFirst { device, signal, .. }
-            | Query::NewestVisible { device, signal } => self.of_one_signal(query, *device, *signal, sink).await,
-            Query::Aggregates { devices, signals, aggregates, range } => {
-                let (Some(span), Some(devices)) = (Span::of(*range), devices_condition(&self.table, devices)) else {
-                    return Ok(NOTHING);
-                };
-                if aggregates.is_empty() {
-                    return Ok(NOTHING);
-                }
-                let wish = Wish { signals, aggregates, devices: &devices, span };
-                wish.answer(&mut self.client, &self.table, sink).await
-            }
-            Query::Count => self.count_row(sink).await,
+        let (table, all) = (Arc::clone(&self.table), Arc::clone(&self.all_signals));
+        let ask = Ask::of(query, &all).filter(Ask::wants_something).and_then(|ask| ask.within(ALL));
+        let devices = ask.and_then(|ask| devices_condition(&table, ask.devices));
+        let (Some(ask), Some(devices)) = (ask, devices) else { return Ok(NOTHING) };
+        let wanted = Wanted { ask, devices: &devices };
+        match (ask.what, ask.order) {
+            (What::Count, _) => self.count_row(sink).await,
+            (What::Figures(aggregates), _) => Wish { wanted, aggregates }.answer(&mut self.client, &table, sink).await,
+            (What::Datapoints, Order::Stretch | Order::Oldest) => self.points(wanted, ask.limit, sink).await,
+            (What::Datapoints, Order::Newest) => self.newest(wanted, sink).await,
+            _ => self.of_one_signal(wanted, sink).await,
         }
     }
 }

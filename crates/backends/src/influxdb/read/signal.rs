@@ -1,13 +1,16 @@
 //! One signal of one device: the first or last that meets a predicate, the least, the greatest, the newest.
 
-use super::decode::time;
+use super::{decode::time, points::Wanted};
 use crate::influxdb::{
     client::Client,
-    influxql::{Select, Span, condition, devices_condition, field, signals_condition},
+    influxql::{Select, condition, field, signals_condition},
 };
-use iotbench_backend_kit::cell::{Cell, number, value};
-use iotbench_core::{Devices, Direction, Error, Predicate, SignalId, TableSpec, TimeRange, ValueType};
-use std::{ops::Bound, slice::from_ref};
+use iotbench_backend_kit::{
+    ask::{Ask, Order},
+    cell::{Cell, number, value},
+    span::Span,
+};
+use iotbench_core::{Error, Predicate, TableSpec, ValueType};
 
 /// Rows in the first page of a search in the client; each page after it is larger.
 const FIRST_PAGE_ROWS: u64 = 256;
@@ -18,20 +21,13 @@ pub(crate) type Found = Option<(i64, Cell<'static>)>;
 
 /// One signal of one device.
 pub(crate) struct OneSignal<'a> {
-    table: &'a TableSpec,
-    signal: SignalId,
-    device: String,
+    pub(crate) table: &'a TableSpec,
+    pub(crate) wanted: Wanted<'a>,
 }
 
-impl<'a> OneSignal<'a> {
-    /// `None` when the table cannot hold that device.
-    pub(crate) fn new(table: &'a TableSpec, device: u32, signal: SignalId) -> Option<Self> {
-        let device = devices_condition(table, &Devices::Some(vec![device]))?;
-        Some(Self { table, signal, device })
-    }
-
+impl OneSignal<'_> {
     fn field(&self) -> String {
-        field(self.table, self.signal)
+        field(self.table, self.wanted.ask.signal())
     }
 
     /// InfluxQL neither compares texts by their numbers nor casts them.
@@ -41,56 +37,41 @@ impl<'a> OneSignal<'a> {
 
     /// The type of its values.
     pub(crate) fn value_type(&self) -> ValueType {
-        self.table.schema.signals()[usize::from(self.signal)].value_type
+        self.table.schema.signals()[usize::from(self.wanted.ask.signal())].value_type
     }
 
     fn select(&self, what: &str, span: Span) -> Select {
         Select::new(what, self.table)
-            .filter(&self.device)
-            .filter(&signals_condition(self.table, from_ref(&self.signal)))
+            .filter(self.wanted.devices)
+            .filter(&signals_condition(self.table, self.wanted.ask.signals))
             .during(span)
     }
 
-    /// The newest datapoint.
-    pub(crate) async fn newest(&self, client: &mut Client) -> Result<(Found, u64), Error> {
-        let statement = self.select(&self.field(), Span::ALL).latest_first().limit(1).into_text();
-        one(client, &statement).await
+    /// The values of a span, the one wanted first.
+    fn in_order(&self, span: Span, condition: &str) -> Select {
+        let select = self.select(&self.field(), span).filter(condition);
+        if self.wanted.ask.order == Order::Before { select.latest_first() } else { select }
     }
 
-    /// The first or last datapoint that meets a predicate.
-    pub(crate) async fn nearest(
-        &self,
-        client: &mut Client,
-        predicate: Predicate,
-        direction: Direction,
-    ) -> Result<(Found, u64), Error> {
-        let (range, is_backward) = match direction {
-            Direction::FirstAfter(time) => (TimeRange { from: Bound::Excluded(time), to: Bound::Unbounded }, false),
-            Direction::LastBefore(time) => (TimeRange { from: Bound::Unbounded, to: Bound::Excluded(time) }, true),
-        };
-        let Some(span) = Span::of(range) else { return Ok((None, 0)) };
-        if self.is_text() {
-            return self.search(client, predicate, range, is_backward).await;
+    /// The first or last datapoint, of those that meet the predicate.
+    pub(crate) async fn nearest(&self, client: &mut Client) -> Result<(Found, u64), Error> {
+        let Ask { span, predicate, .. } = self.wanted.ask;
+        match predicate {
+            Some(predicate) if self.is_text() => self.search(client, predicate, span).await,
+            predicate => {
+                let condition = predicate.map(|predicate| condition(&self.field(), predicate));
+                let select = self.in_order(span, &condition.unwrap_or_default());
+                one(client, &select.limit(1).into_text()).await
+            }
         }
-        let select = self.select(&self.field(), span).filter(&condition(&self.field(), predicate));
-        let select = if is_backward { select.latest_first() } else { select };
-        one(client, &select.limit(1).into_text()).await
     }
 
     /// The same for texts, page by page: no page is left half read.
-    async fn search(
-        &self,
-        client: &mut Client,
-        predicate: Predicate,
-        mut range: TimeRange,
-        is_backward: bool,
-    ) -> Result<(Found, u64), Error> {
+    async fn search(&self, client: &mut Client, predicate: Predicate, mut span: Span) -> Result<(Found, u64), Error> {
         let (mut bytes, mut page_rows) = (0, FIRST_PAGE_ROWS);
-        while let Some(span) = Span::of(range) {
-            let select = self.select(&self.field(), span);
-            let select = if is_backward { select.latest_first() } else { select }.limit(page_rows);
+        loop {
             let (mut found, mut rows, mut last) = (None, 0, 0);
-            bytes += for_rows(client, &select.into_text(), |at, cell| {
+            bytes += for_rows(client, &self.in_order(span, "").limit(page_rows).into_text(), |at, cell| {
                 (rows, last) = (rows + 1, at);
                 let number = value(cell, ValueType::Text)?.and_then(|text| text.as_f64());
                 if found.is_none() && number.is_some_and(|number| predicate.holds(number)) {
@@ -99,21 +80,21 @@ impl<'a> OneSignal<'a> {
                 Ok(())
             })
             .await?;
-            if found.is_some() || rows < page_rows {
-                return Ok((found, bytes));
-            }
-            if is_backward {
-                range.to = Bound::Excluded(last);
-            } else {
-                range.from = Bound::Excluded(last);
+            let rest = match self.wanted.ask.order {
+                Order::Before => Span { last: last.saturating_sub(1), ..Span::ALL },
+                _ => Span::from(last.saturating_add(1)),
+            };
+            match span.and(rest) {
+                Some(rest) if found.is_none() && rows >= page_rows => span = rest,
+                _ => return Ok((found, bytes)),
             }
             page_rows = (page_rows * 4).min(LARGEST_PAGE_ROWS);
         }
-        Ok((None, bytes))
     }
 
     /// The datapoint with the least value, the earliest of equals.
-    pub(crate) async fn minimum(&self, client: &mut Client, span: Span) -> Result<(Found, u64), Error> {
+    pub(crate) async fn minimum(&self, client: &mut Client) -> Result<(Found, u64), Error> {
+        let span = self.wanted.ask.span;
         if !self.is_text() {
             return one(client, &self.select(&format!("min({})", self.field()), span).into_text()).await;
         }
@@ -129,13 +110,9 @@ impl<'a> OneSignal<'a> {
         Ok((found, bytes))
     }
 
-    /// The greatest number among the first `limit` datapoints of a stretch; `limit` is not 0.
-    pub(crate) async fn max_of_first(
-        &self,
-        client: &mut Client,
-        span: Span,
-        limit: u64,
-    ) -> Result<(Option<f64>, u64), Error> {
+    /// The greatest number among the first datapoints of a stretch.
+    pub(crate) async fn greatest(&self, client: &mut Client) -> Result<(Option<f64>, u64), Error> {
+        let Ask { span, limit, .. } = self.wanted.ask;
         let first = self.select(&self.field(), span).limit(limit).into_text();
         let mut greatest: Option<f64> = None;
         let mut note = |number: Option<f64>| {

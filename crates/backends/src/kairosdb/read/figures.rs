@@ -8,18 +8,19 @@ use crate::kairosdb::{
     question::{Asked, question},
 };
 use iotbench_backend_kit::{
-    metrics::{Figures, Span, name_of, number},
+    ask::Ask,
+    figures::Collected,
+    metrics::{Millis, name_of, number},
     series::Series,
 };
-use iotbench_core::{Aggregate, ComputedBy, Devices, Error, Reply, SignalId, Sink, TableSpec, ValueType};
+use iotbench_core::{Aggregate, ComputedBy, Error, Reply, SignalId, Sink, TableSpec, ValueType};
 use std::collections::BTreeMap;
 
 /// Which figures are wanted.
 pub(crate) struct Wish<'a> {
-    pub(crate) signals: &'a [SignalId],
+    pub(crate) ask: Ask<'a>,
     pub(crate) aggregates: &'a [Aggregate],
-    pub(crate) devices: &'a Devices,
-    pub(crate) span: Span,
+    pub(crate) span: Millis,
 }
 
 impl Wish<'_> {
@@ -30,8 +31,8 @@ impl Wish<'_> {
         sink: &mut dyn Sink,
     ) -> Result<Reply, Error> {
         let is_text = |&signal: &SignalId| table.schema.signals()[usize::from(signal)].value_type == ValueType::Text;
-        let all = || self.signals.iter().map(|&signal| Asked::new(table, signal).of(self.devices));
-        let ((figures, bytes), computed_by) = if self.signals.iter().any(is_text) {
+        let all = || self.ask.signals.iter().map(|&signal| Asked::new(table, signal).of(self.ask.devices.list()));
+        let ((figures, bytes), computed_by) = if self.ask.signals.iter().any(is_text) {
             let asked: Vec<_> = all().collect();
             let worked_out = client.ask(question(self.span, &asked), |document| self.work_out(document)).await?;
             (worked_out, ComputedBy::Client)
@@ -40,10 +41,10 @@ impl Wish<'_> {
             let asked: Vec<_> = names.flat_map(|name| all().map(move |asked| asked.figure(name))).collect();
             (client.ask(question(self.span, &asked), figures_of).await?, ComputedBy::Server)
         };
-        figures.answer(self.signals.len(), bytes, computed_by, sink)
+        figures.answer(self.ask.signals.len(), bytes, computed_by, sink)
     }
 
-    fn work_out(&self, document: &Document<'_>) -> Result<Figures, Error> {
+    fn work_out(&self, document: &Document<'_>) -> Result<Collected, Error> {
         let mut series: BTreeMap<u32, Vec<Series>> = BTreeMap::new();
         points(document, &mut |device, _, cells| {
             let of_device = series.entry(device).or_insert_with(|| vec![Series::default(); cells.len()]);
@@ -54,7 +55,7 @@ impl Wish<'_> {
             }
             Ok(())
         })?;
-        let (mut figures, width) = (Figures::default(), self.aggregates.len() * self.signals.len());
+        let (mut figures, width) = (Collected::default(), self.aggregates.len() * self.ask.signals.len());
         for (device, of_device) in series {
             let rows = self.aggregates.iter();
             let all = rows.flat_map(|&aggregate| of_device.iter().map(move |series| series.figure(aggregate)));
@@ -65,8 +66,8 @@ impl Wish<'_> {
 }
 
 /// The figures that the server worked out: one value a metric and device.
-fn figures_of(document: &Document<'_>) -> Result<Figures, Error> {
-    let mut figures = Figures::default();
+fn figures_of(document: &Document<'_>) -> Result<Collected, Error> {
+    let mut figures = Collected::default();
     let width = document.queries.len();
     for (place, metric) in document.queries.iter().enumerate() {
         for group in metric.results.iter().filter(|group| !group.values.is_empty()) {

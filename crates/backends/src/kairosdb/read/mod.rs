@@ -16,12 +16,11 @@ use async_trait::async_trait;
 use figures::Wish;
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING, counts_row, types},
-    metrics::{Cell, DEVICE, Span, device_number, number, one_point, push},
+    ask::{Ask, Asked::One, Order, What},
+    metrics::{Cell, DEVICE, Millis, device_number, number, one_point, push},
     refuse::refuse_unknown_signals,
 };
-use iotbench_core::{
-    ComputedBy, Devices, Error, Query, Reader, Reply, SignalId, Sink, TableSpec, TimeRange, ValueType,
-};
+use iotbench_core::{ComputedBy, Error, Query, Reader, Reply, SignalId, Sink, TableSpec, ValueType};
 use points::points;
 use signal::OneSignal;
 use std::{cmp::Reverse, collections::BTreeSet, sync::Arc};
@@ -30,7 +29,7 @@ use std::{cmp::Reverse, collections::BTreeSet, sync::Arc};
 pub(crate) struct KairosReader {
     client: Client,
     table: Arc<TableSpec>,
-    all_signals: Vec<SignalId>,
+    all_signals: Arc<[SignalId]>,
 }
 
 impl KairosReader {
@@ -39,83 +38,50 @@ impl KairosReader {
         Self { client, table, all_signals }
     }
 
-    /// What is asked about some signals of some devices.
-    fn asked(&self, devices: &Devices, signals: &[SignalId]) -> Vec<Asked> {
-        signals.iter().map(|&signal| Asked::new(&self.table, signal).of(devices)).collect()
+    /// What is asked about the signals, all values of each or the first so many.
+    fn asked(&self, ask: &Ask<'_>) -> Vec<Asked> {
+        let of = |&signal: &SignalId| Asked::new(&self.table, signal).of(ask.devices.list()).limit(ask.limit);
+        ask.signals.iter().map(of).collect()
     }
 
-    /// Datapoints by device and time, at most `limit`. Gives the bytes of the answer.
-    async fn points(
-        &mut self,
-        span: Span,
-        asked: &[Asked],
-        types: &[ValueType],
-        mut limit: u64,
-        answer: &mut Answer<'_>,
-    ) -> Result<u64, Error> {
+    /// Datapoints by device and time: each signal has its first values, and together they hold the first datapoints. Gives the
+    /// bytes of the answer.
+    async fn points(&mut self, ask: &Ask<'_>, span: Millis, answer: &mut Answer<'_>) -> Result<u64, Error> {
+        let (types, mut left) = (types(&self.table.schema, ask.signals), ask.limit);
         let hand_over = |document: &Document<'_>| {
             points(document, &mut |device, time, cells| {
-                if limit == 0 {
+                if left == 0 {
                     return Ok(());
                 }
-                limit -= 1;
-                answer.row(device, time, |columns| push(columns, cells, types))
+                left -= 1;
+                answer.row(device, time, |columns| push(columns, cells, &types))
             })
         };
-        let ((), bytes) = self.client.ask(question(span, asked), hand_over).await?;
+        let ((), bytes) = self.client.ask(question(span, &self.asked(ask)), hand_over).await?;
         Ok(bytes)
     }
 
-    async fn range(
-        &mut self,
-        devices: &Devices,
-        signals: &[SignalId],
-        range: TimeRange,
-        sink: &mut dyn Sink,
-    ) -> Result<Reply, Error> {
-        let Some(span) = ALL.within(range).filter(|_| *devices != Devices::Some(Vec::new())) else {
-            return Ok(NOTHING);
-        };
-        let (types, asked) = (types(&self.table.schema, signals), self.asked(devices, signals));
-        let mut answer = Answer::new(sink, types.iter().copied());
-        let bytes = self.points(span, &asked, &types, u64::MAX, &mut answer).await?;
+    async fn stretch(&mut self, ask: &Ask<'_>, span: Millis, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        let mut answer = Answer::new(sink, types(&self.table.schema, ask.signals));
+        let bytes = self.points(ask, span, &mut answer).await?;
         answer.finish(bytes, ComputedBy::Server)
     }
 
     /// Everything, one device after the other: an answer is held whole.
-    async fn scan(&mut self, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        let signals = self.all_signals.clone();
-        let (types, all) = (types(&self.table.schema, &signals), self.asked(&Devices::All, &signals));
-        let (tags, mut bytes) = self.client.ask_tag(question(ALL, &all), DEVICE).await?;
+    async fn scan(&mut self, ask: &Ask<'_>, span: Millis, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        let (tags, mut bytes) = self.client.ask_tag(question(span, &self.asked(ask)), DEVICE).await?;
         let devices: BTreeSet<u32> = tags.iter().map(|tag| device_number(tag)).collect::<Result<_, _>>()?;
-        let mut answer = Answer::new(sink, types.iter().copied());
+        let mut answer = Answer::new(sink, types(&self.table.schema, ask.signals));
         for device in devices {
-            let asked = self.asked(&Devices::Some(vec![device]), &signals);
-            bytes += self.points(ALL, &asked, &types, u64::MAX, &mut answer).await?;
+            bytes += self.points(&Ask { devices: One(device), ..*ask }, span, &mut answer).await?;
         }
-        answer.finish(bytes, ComputedBy::Server)
-    }
-
-    /// Each signal has its first values from a time on: together they hold the first datapoints.
-    async fn records(&mut self, device: u32, from_ns: i64, limit: u64, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        let (Some(span), 1..) = (ALL.from(from_ns), limit) else { return Ok(NOTHING) };
-        let signals = self.all_signals.clone();
-        let types = types(&self.table.schema, &signals);
-        let asked = self.asked(&Devices::Some(vec![device]), &signals).into_iter().map(|asked| asked.limit(limit));
-        let mut answer = Answer::new(sink, types.iter().copied());
-        let bytes = self.points(span, &asked.collect::<Vec<_>>(), &types, limit, &mut answer).await?;
         answer.finish(bytes, ComputedBy::Server)
     }
 
     /// The newest of each device hold the newest of all.
-    async fn newest(&mut self, devices: &Devices, limit: u64, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        if limit == 0 || *devices == Devices::Some(Vec::new()) {
-            return Ok(NOTHING);
-        }
-        let signals = self.all_signals.clone();
-        let types = types(&self.table.schema, &signals);
-        let asked: Vec<_> =
-            self.asked(devices, &signals).into_iter().map(|asked| asked.latest_first().limit(limit)).collect();
+    async fn newest(&mut self, ask: &Ask<'_>, span: Millis, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        let types = types(&self.table.schema, ask.signals);
+        let asked: Vec<_> = self.asked(ask).into_iter().map(Asked::latest_first).collect();
         let mut answer = Answer::new(sink, types.iter().copied());
         let hand_over = |document: &Document<'_>| {
             let mut rows: Vec<(i64, u32, Vec<Option<Cell<'static>>>)> = Vec::new();
@@ -128,49 +94,33 @@ impl KairosReader {
                 Ok(())
             })?;
             rows.sort_by_key(|&(time, ..)| Reverse(time));
-            rows.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+            rows.truncate(usize::try_from(ask.limit).unwrap_or(usize::MAX));
             rows.iter().try_for_each(|(time, device, cells)| {
                 let cells: Vec<_> = cells.iter().map(Option::as_ref).collect();
                 answer.row(*device, *time, |columns| push(columns, &cells, &types))
             })
         };
-        let ((), bytes) = self.client.ask(question(ALL, &asked), hand_over).await?;
+        let ((), bytes) = self.client.ask(question(span, &asked), hand_over).await?;
         answer.finish(bytes, ComputedBy::Server)
     }
 
     /// The questions about one signal of one device.
-    async fn of_one_signal(
-        &mut self,
-        query: &Query,
-        device: u32,
-        signal: SignalId,
-        sink: &mut dyn Sink,
-    ) -> Result<Reply, Error> {
+    async fn of_one_signal(&mut self, ask: Ask<'_>, span: Millis, sink: &mut dyn Sink) -> Result<Reply, Error> {
         let table = Arc::clone(&self.table);
-        let of = OneSignal { table: &table, device, signal };
+        let of = OneSignal { table: &table, ask, span };
         let client = &mut self.client;
         let computed_by = if of.is_text() { ComputedBy::Client } else { ComputedBy::Server };
-        match *query {
-            Query::Nearest { predicate, direction, .. } => {
-                let found = of.nearest(client, predicate, direction).await?;
-                one_point(device, of.value_type(), found, computed_by, sink)
-            }
-            Query::Minimum { range, .. } => {
-                let Some(span) = ALL.within(range) else { return Ok(NOTHING) };
-                let found = of.minimum(client, span).await?;
-                one_point(device, of.value_type(), found, computed_by, sink)
-            }
-            Query::MaxOfFirst { from_ns, limit, .. } => {
-                let (Some(span), 1..) = (ALL.from(from_ns), limit) else { return Ok(NOTHING) };
-                let (greatest, bytes) = of.max_of_first(client, span, limit).await?;
+        let (found, value_type, computed_by) = match (ask.what, ask.order, ask.predicate) {
+            (What::Greatest, ..) => {
+                let (greatest, bytes) = of.greatest(client).await?;
                 let greatest = greatest.and_then(|(_, cell)| number(&cell)).map(|v| (0, Cell::Float(v)));
-                one_point(device, ValueType::F64, (greatest, bytes), computed_by, sink)
+                ((greatest, bytes), ValueType::F64, computed_by)
             }
-            _ => {
-                let found = of.newest(client).await?;
-                one_point(device, of.value_type(), found, ComputedBy::Server, sink)
-            }
-        }
+            (_, Order::Least, _) => (of.minimum(client).await?, of.value_type(), computed_by),
+            (.., Some(predicate)) => (of.nearest(client, predicate).await?, of.value_type(), computed_by),
+            _ => (of.newest(client).await?, of.value_type(), ComputedBy::Server),
+        };
+        one_point(ask.device(), value_type, found, computed_by, sink)
     }
 }
 
@@ -178,25 +128,22 @@ impl KairosReader {
 impl Reader for KairosReader {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
         refuse_unknown_signals(query, &self.table)?;
-        match query {
-            Query::Range { devices, signals, range } => self.range(devices, signals, *range, sink).await,
-            Query::Scan => self.scan(sink).await,
-            Query::Records { device, from_ns, limit } => self.records(*device, *from_ns, *limit, sink).await,
-            Query::Newest { devices, limit } => self.newest(devices, *limit, sink).await,
-            Query::Nearest { device, signal, .. }
-            | Query::Minimum { device, signal, .. }
-            | Query::MaxOfFirst { device, signal, .. }
-            | Query::NewestVisible { device, signal } => self.of_one_signal(query, *device, *signal, sink).await,
-            Query::Aggregates { devices, signals, aggregates, range } => {
-                let is_none = aggregates.is_empty() || *devices == Devices::Some(Vec::new());
-                let Some(span) = ALL.within(*range).filter(|_| !is_none) else { return Ok(NOTHING) };
-                let wish = Wish { signals, aggregates, devices, span };
-                wish.answer(&mut self.client, &self.table, sink).await
-            }
-            Query::Count => {
-                let (counts, bytes) = count(&mut self.client, &self.table, self.all_signals.len()).await?;
+        let all = Arc::clone(&self.all_signals);
+        let ask = Ask::of(query, &all).filter(Ask::wants_something);
+        let span = ask.and_then(|ask| ALL.within(ask.span));
+        let (Some(ask), Some(span)) = (ask, span) else { return Ok(NOTHING) };
+        match (ask.what, ask.order) {
+            (What::Count, _) => {
+                let (counts, bytes) = count(&mut self.client, &self.table, all.len()).await?;
                 counts_row(counts, bytes, ComputedBy::Server, sink)
             }
+            (What::Figures(aggregates), _) => {
+                Wish { ask, aggregates, span }.answer(&mut self.client, &self.table, sink).await
+            }
+            _ if matches!(query, Query::Scan) => self.scan(&ask, span, sink).await,
+            (What::Datapoints, Order::Stretch | Order::Oldest) => self.stretch(&ask, span, sink).await,
+            (What::Datapoints, Order::Newest) => self.newest(&ask, span, sink).await,
+            _ => self.of_one_signal(ask, span, sink).await,
         }
     }
 

@@ -5,22 +5,24 @@ use crate::kairosdb::{
     client::Client,
     document::Document,
     error::improper,
-    question::{ALL, Asked, question},
+    question::{Asked, question},
 };
-use iotbench_backend_kit::metrics::{Found, Span, ns, number};
-use iotbench_core::{Devices, Direction, Error, Predicate, SignalId, TableSpec, TimeRange, ValueType};
-use std::ops::Bound;
+use iotbench_backend_kit::{
+    ask::{Ask, Order},
+    metrics::{Found, Millis, ns, number},
+};
+use iotbench_core::{Error, Predicate, TableSpec, ValueType};
 
 /// One signal of one device.
 pub(crate) struct OneSignal<'t> {
     pub(crate) table: &'t TableSpec,
-    pub(crate) device: u32,
-    pub(crate) signal: SignalId,
+    pub(crate) ask: Ask<'t>,
+    pub(crate) span: Millis,
 }
 
 impl OneSignal<'_> {
     pub(crate) fn value_type(&self) -> ValueType {
-        self.table.schema.signals()[usize::from(self.signal)].value_type
+        self.table.schema.signals()[usize::from(self.ask.signal())].value_type
     }
 
     pub(crate) fn is_text(&self) -> bool {
@@ -28,73 +30,47 @@ impl OneSignal<'_> {
     }
 
     fn asked(&self) -> Asked {
-        Asked::new(self.table, self.signal).of(&Devices::Some(vec![self.device]))
+        Asked::new(self.table, self.ask.signal()).of(self.ask.devices.list())
     }
 
-    pub(crate) async fn nearest(
-        &self,
-        client: &mut Client,
-        predicate: Predicate,
-        direction: Direction,
-    ) -> Result<Found, Error> {
-        let range = match direction {
-            Direction::FirstAfter(time) => TimeRange { from: Bound::Excluded(time), to: Bound::Unbounded },
-            Direction::LastBefore(time) => TimeRange { from: Bound::Unbounded, to: Bound::Excluded(time) },
-        };
-        let Some(span) = ALL.within(range) else { return Ok((None, 0)) };
+    /// The first or the last that meets a predicate.
+    pub(crate) async fn nearest(&self, client: &mut Client, predicate: Predicate) -> Result<Found, Error> {
+        let is_first = self.ask.order == Order::After;
         if !self.is_text() {
-            let which = match direction {
-                Direction::FirstAfter(_) => "first",
-                Direction::LastBefore(_) => "last",
-            };
-            return ask_one(client, span, self.asked().that(predicate).figure(which)).await;
+            let which = if is_first { "first" } else { "last" };
+            return self.ask_one(client, self.asked().that(predicate).figure(which)).await;
         }
-        let is_wanted = |_: Option<f64>, number: f64| predicate.holds(number);
-        match direction {
-            Direction::FirstAfter(_) => {
-                self.choose(client, span, |found, n| found.is_none() && is_wanted(found, n)).await
-            }
-            Direction::LastBefore(_) => self.choose(client, span, is_wanted).await,
-        }
+        self.choose(client, self.asked(), |kept, number| !(is_first && kept.is_some()) && predicate.holds(number)).await
     }
 
     /// The server's least value has the time of the first one: a second question finds its own.
-    pub(crate) async fn minimum(&self, client: &mut Client, span: Span) -> Result<Found, Error> {
+    pub(crate) async fn minimum(&self, client: &mut Client) -> Result<Found, Error> {
         if self.is_text() {
-            return self.choose(client, span, |found, number| found.is_none_or(|least| number < least)).await;
+            return self.choose(client, self.asked(), |kept, number| kept.is_none_or(|least| number < least)).await;
         }
-        let (least, bytes) = ask_one(client, span, self.asked().figure("min")).await?;
+        let (least, bytes) = self.ask_one(client, self.asked().figure("min")).await?;
         let Some(least) = least.and_then(|(_, cell)| number(&cell)) else { return Ok((None, bytes)) };
-        let (found, more) = ask_one(client, span, self.asked().equal_to(least).figure("first")).await?;
+        let (found, more) = self.ask_one(client, self.asked().equal_to(least).figure("first")).await?;
         Ok((found, bytes + more))
     }
 
-    pub(crate) async fn max_of_first(&self, client: &mut Client, span: Span, limit: u64) -> Result<Found, Error> {
-        let asked = self.asked().limit(limit);
+    /// The greatest of the first so many.
+    pub(crate) async fn greatest(&self, client: &mut Client) -> Result<Found, Error> {
+        let asked = self.asked().limit(self.ask.limit);
         if !self.is_text() {
-            return ask_one(client, span, asked.figure("max")).await;
+            return self.ask_one(client, asked.figure("max")).await;
         }
-        self.choose_of(client, span, asked, |found, number| found.is_none_or(|greatest| number > greatest)).await
+        self.choose(client, asked, |kept, number| kept.is_none_or(|greatest| number > greatest)).await
     }
 
     pub(crate) async fn newest(&self, client: &mut Client) -> Result<Found, Error> {
-        ask_one(client, ALL, self.asked().latest_first().limit(1)).await
-    }
-
-    async fn choose(
-        &self,
-        client: &mut Client,
-        span: Span,
-        takes: impl Fn(Option<f64>, f64) -> bool,
-    ) -> Result<Found, Error> {
-        self.choose_of(client, span, self.asked(), takes).await
+        self.ask_one(client, self.asked().latest_first().limit(1)).await
     }
 
     /// Goes through all values and keeps the one that `takes` takes last, given the one kept so far.
-    async fn choose_of(
+    async fn choose(
         &self,
         client: &mut Client,
-        span: Span,
         asked: Asked,
         takes: impl Fn(Option<f64>, f64) -> bool,
     ) -> Result<Found, Error> {
@@ -112,15 +88,15 @@ impl OneSignal<'_> {
             })?;
             Ok(found)
         };
-        client.ask(question(span, &[asked]), choose).await
+        client.ask(question(self.span, &[asked]), choose).await
     }
-}
 
-/// The one value that is answered, if any.
-async fn ask_one(client: &mut Client, span: Span, asked: Asked) -> Result<Found, Error> {
-    let first = |document: &Document<'_>| {
-        let mut values = document.queries.iter().flat_map(|m| &m.results).flat_map(|group| &group.values);
-        Ok(values.next().map(|value| (ns(value.ms), value.cell.clone().into_owned())))
-    };
-    client.ask(question(span, &[asked]), first).await
+    /// The one value that is answered, if any.
+    async fn ask_one(&self, client: &mut Client, asked: Asked) -> Result<Found, Error> {
+        let first = |document: &Document<'_>| {
+            let mut values = document.queries.iter().flat_map(|m| &m.results).flat_map(|group| &group.values);
+            Ok(values.next().map(|value| (ns(value.ms), value.cell.clone().into_owned())))
+        };
+        client.ask(question(self.span, &[asked]), first).await
+    }
 }

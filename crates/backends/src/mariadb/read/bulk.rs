@@ -3,14 +3,16 @@
 
 use super::{
     Place,
-    points::{Figures, Points, Shape, Stretch, Values, cell, out_of_range},
-    selection::{Order, Selection, Statement},
+    points::{Points, Shape, Values, cell, out_of_range},
+    selection::{Selection, Statement},
 };
 use iotbench_backend_kit::{
     answer::types,
+    ask::{Ask, Order},
     assemble::Second,
     json::read_second,
     second::{SECOND_NS, join, split},
+    series::Summary,
     span::Span,
 };
 use iotbench_core::{Cause, Chunk, ComputedBy, Error, ReplyColumn, SignalId};
@@ -33,28 +35,29 @@ impl Shape for BulkShape {
         ComputedBy::Client
     }
 
-    fn select(&self, selection: &Selection<'_>) -> Result<Statement, Error> {
+    fn select(&self, &Selection { ask, most_rows }: &Selection<'_>) -> Result<Statement, Error> {
         let has_device = self.place.has_device();
         let device = if has_device { ", `device`" } else { "" };
         let mut statement =
             Statement::new(format!("SELECT `second`, `measurements`{device} FROM {} WHERE ", self.place.from));
-        statement.of_devices(has_device, selection.devices)?;
-        statement.bind("`second` BETWEEN ?", split(selection.span.first).0)?;
-        statement.bind(" AND ?", split(selection.span.last).0)?;
-        let order = if selection.order == Order::Descending { Order::Descending } else { Order::Ascending };
-        statement.in_order(has_device, &["`second`"], order, |_| String::new());
-        statement.limited(selection.most_rows)?;
+        statement.of_devices(has_device, ask.devices)?;
+        statement.bind("`second` BETWEEN ?", split(ask.span.first).0)?;
+        statement.bind(" AND ?", split(ask.span.last).0)?;
+        // The least value is no column of a record.
+        let order = if ask.order == Order::Least { Order::Stretch } else { ask.order };
+        statement.in_order(has_device, &["`second`"], order, String::new);
+        statement.limited(most_rows)?;
         Ok(statement)
     }
 
-    fn points(&self, selection: &Selection<'_>) -> Box<dyn Points> {
-        let types = types(&self.place.table.schema, selection.signals);
+    fn points(&self, Selection { ask, .. }: &Selection<'_>) -> Box<dyn Points> {
+        let types = types(&self.place.table.schema, ask.signals);
         Box::new(BulkPoints {
             has_device: self.place.has_device(),
-            signals: selection.signals.to_vec(),
+            signals: ask.signals.to_vec(),
             first_of_next: None,
             at: None,
-            united: Second::new(types, selection.span, selection.order == Order::Descending),
+            united: Second::new(types, ask.span, ask.order.is_descending()),
             is_whole: false,
             bytes: 0,
         })
@@ -64,15 +67,15 @@ impl Shape for BulkShape {
         None
     }
 
-    fn figures(&self, _of: Stretch, _signals: &[SignalId]) -> Result<Option<Statement>, Error> {
+    fn figures(&self, _of: &Ask<'_>) -> Result<Option<Statement>, Error> {
         Ok(None)
     }
 
-    fn take_figures(&self, _row: &MySqlRow, _signals: &[SignalId], _figures: &mut [Figures]) -> Result<bool, Error> {
+    fn take_figures(&self, _row: &MySqlRow, _signals: &[SignalId], _figures: &mut [Summary]) -> Result<bool, Error> {
         Ok(false)
     }
 
-    fn max_of_first(&self, _of: Stretch, _signal: SignalId, _points: u64) -> Result<Option<Statement>, Error> {
+    fn greatest(&self, _of: &Ask<'_>) -> Result<Option<Statement>, Error> {
         Ok(None)
     }
 }

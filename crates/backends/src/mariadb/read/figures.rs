@@ -2,43 +2,34 @@
 
 use super::{
     MariaDbReader,
-    points::{Figures, Stretch, Values, cell},
-    selection::{Order, Selection},
+    points::{Values, cell},
+    selection::Selection,
     stream::each,
 };
 use crate::mariadb::error::classify;
 use iotbench_backend_kit::{
-    answer::{Answer, types},
-    span::Span,
+    answer::Answer,
+    ask::{Ask, Asked, Order},
+    series::{OfSignals, Summary},
 };
-use iotbench_core::{Aggregate, Devices, Error, Reply, SignalId, Sink, Value, ValueType};
+use iotbench_core::{Aggregate, Error, Reply, Sink, ValueType};
 use std::ops::ControlFlow;
 
 impl MariaDbReader {
-    pub(super) async fn max_of_first(
-        &mut self,
-        device: u32,
-        signal: SignalId,
-        from_ns: i64,
-        limit: u64,
-        sink: &mut dyn Sink,
-    ) -> Result<Reply, Error> {
+    pub(super) async fn greatest(&mut self, ask: &Ask<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
         let mut answer = Answer::new(sink, [ValueType::F64]);
         let mut bytes = 8;
-        let of = Stretch { device, span: Span::from(from_ns) };
-        let max = match self.shape.max_of_first(of, signal, limit)? {
-            _ if !self.may_hold(device) => None,
+        let max = match self.shape.greatest(ask)? {
+            _ if !self.may_hold(ask.device()) => None,
             Some(statement) => {
                 let query = sqlx::query_with(&statement.sql, statement.arguments);
                 let row = query.fetch_one(&mut self.connection).await.map_err(|e| classify(&e))?;
                 cell::<Option<f64>>(&row, 0)?
             }
             None => {
-                let signals = [signal];
-                let mut point = self.no_point(&signals);
+                let mut point = self.no_point(ask.signals);
                 let mut max = None::<f64>;
-                let selection = self.of_device(&device, of.span, &signals);
-                self.first_points(&selection, limit, &mut bytes, &mut |device, time, values| {
+                self.first_points(ask, &mut bytes, &mut |device, time, values| {
                     super::take_point(&mut point, device, time, values)?;
                     if let Some(number) = super::number_of(&point) {
                         max = Some(max.map_or(number, |max| max.max(number)));
@@ -50,56 +41,42 @@ impl MariaDbReader {
             }
         };
         if let Some(max) = max {
-            answer.row(device, 0, |columns| columns[0].push(Some(Value::F64(max))))?;
+            answer.figures(ask.device(), [Some(max)])?;
         }
         answer.finish(bytes, self.shape.computed_by())
     }
 
     pub(super) async fn aggregates(
         &mut self,
-        devices: &Devices,
-        signals: &[SignalId],
+        ask: &Ask<'_>,
         aggregates: &[Aggregate],
-        span: Span,
         sink: &mut dyn Sink,
     ) -> Result<Reply, Error> {
-        let devices = self.devices(devices).await?;
-        let mut answer = Answer::new(sink, vec![ValueType::F64; signals.len()]);
+        let devices = self.devices(ask.devices).await?;
+        let mut answer = Answer::new(sink, vec![ValueType::F64; ask.signals.len()]);
         let mut bytes = 0;
         let needs_last = aggregates.contains(&Aggregate::Last);
         let needs_figures = aggregates.iter().any(|&aggregate| aggregate != Aggregate::Last);
         for device in devices {
-            let of = Stretch { device, span };
-            let last = if needs_last { self.last(of, signals, &mut bytes).await? } else { Some(Vec::new()) };
-            let figures = if needs_figures { self.figures(of, signals, &mut bytes).await? } else { Some(Vec::new()) };
+            let of = Ask { devices: Asked::One(device), ..*ask };
+            let last = if needs_last { self.last(&of, &mut bytes).await? } else { Some(Vec::new()) };
+            let figures = if needs_figures { self.figures(&of, &mut bytes).await? } else { Some(Vec::new()) };
             let (Some(last), Some(figures)) = (last, figures) else { continue };
-            for aggregate in aggregates {
-                answer.row(device, 0, |columns| {
-                    columns.iter_mut().enumerate().try_for_each(|(place, column)| {
-                        let figure = match aggregate {
-                            Aggregate::Last => last[place],
-                            Aggregate::Min => figures[place].min,
-                            Aggregate::Mean => figures[place].mean,
-                            Aggregate::Max => figures[place].max,
-                        };
-                        column.push(figure.map(Value::F64))
-                    })
-                })?;
+            for &aggregate in aggregates {
+                let of_signal = |place: usize| match aggregate {
+                    Aggregate::Last => last[place],
+                    aggregate => figures[place].figure(aggregate),
+                };
+                answer.figures(device, (0..ask.signals.len()).map(of_signal))?;
             }
         }
         answer.finish(bytes, self.shape.computed_by())
     }
 
-    /// The numbers of the newest datapoint of a stretch.
-    async fn last(
-        &mut self,
-        of: Stretch,
-        signals: &[SignalId],
-        bytes: &mut u64,
-    ) -> Result<Option<Vec<Option<f64>>>, Error> {
-        let mut point = self.no_point(signals);
-        let selection = Selection { order: Order::Descending, ..self.of_device(&of.device, of.span, signals) };
-        self.first_points(&selection, 1, bytes, &mut |device, time, values| {
+    /// The numbers of the newest datapoint of a device's stretch.
+    async fn last(&mut self, of: &Ask<'_>, bytes: &mut u64) -> Result<Option<Vec<Option<f64>>>, Error> {
+        let mut point = self.no_point(of.signals);
+        self.first_points(&of.first(1, Order::Newest), bytes, &mut |device, time, values| {
             super::take_point(&mut point, device, time, values)?;
             Ok(ControlFlow::Break(()))
         })
@@ -108,51 +85,31 @@ impl MariaDbReader {
         Ok((!point.is_empty()).then(|| numbers.collect()))
     }
 
-    /// The figures of each signal over a stretch; `None` when there is no datapoint.
-    async fn figures(
-        &mut self,
-        of: Stretch,
-        signals: &[SignalId],
-        bytes: &mut u64,
-    ) -> Result<Option<Vec<Figures>>, Error> {
-        let mut figures = vec![Figures::default(); signals.len()];
-        let Some(statement) = self.shape.figures(of, signals)? else {
-            return self.figures_of_points(of, signals, bytes).await;
+    /// The figures of each signal over a device's stretch; `None` when there is no datapoint.
+    async fn figures(&mut self, of: &Ask<'_>, bytes: &mut u64) -> Result<Option<Vec<Summary>>, Error> {
+        let mut figures = vec![Summary::default(); of.signals.len()];
+        let Some(statement) = self.shape.figures(of)? else {
+            return self.figures_of_points(of, bytes).await;
         };
         let query = sqlx::query_with(&statement.sql, statement.arguments);
         let rows = query.fetch_all(&mut self.connection).await.map_err(|e| classify(&e))?;
         let mut is_any = false;
         for row in &rows {
-            is_any |= self.shape.take_figures(row, signals, &mut figures)?;
+            is_any |= self.shape.take_figures(row, of.signals, &mut figures)?;
         }
-        *bytes += 24 * signals.len() as u64;
+        *bytes += 24 * of.signals.len() as u64;
         Ok(is_any.then_some(figures))
     }
 
-    async fn figures_of_points(
-        &mut self,
-        of: Stretch,
-        signals: &[SignalId],
-        bytes: &mut u64,
-    ) -> Result<Option<Vec<Figures>>, Error> {
-        let mut sums = vec![(0_u32, 0.0); signals.len()];
-        let mut figures: Option<Vec<Figures>> = None;
-        let mut point = iotbench_core::Chunk::new(types(&self.place.table.schema, signals));
-        let selection = self.of_device(&of.device, of.span, signals);
+    async fn figures_of_points(&mut self, of: &Ask<'_>, bytes: &mut u64) -> Result<Option<Vec<Summary>>, Error> {
+        let (mut point, mut of_signals) = (self.no_point(of.signals), OfSignals::default());
+        let selection = Selection { ask: *of, most_rows: None };
         let mut take = |device, time, values: &mut dyn Values| {
             super::take_point(&mut point, device, time, values)?;
-            let figures = figures.get_or_insert_with(|| vec![Figures::default(); signals.len()]);
-            for ((figures, sum), column) in figures.iter_mut().zip(&mut sums).zip(&point.columns) {
-                if let Some(number) = column.get(0).and_then(|value| value.as_f64()) {
-                    *sum = (sum.0 + 1, sum.1 + number);
-                    figures.min = Some(figures.min.map_or(number, |min| min.min(number)));
-                    figures.mean = Some(sum.1 / f64::from(sum.0));
-                    figures.max = Some(figures.max.map_or(number, |max| max.max(number)));
-                }
-            }
+            of_signals.take(&point);
             Ok(ControlFlow::Continue(()))
         };
         each(&mut self.connection, &*self.shape, &selection, bytes, &mut take).await?;
-        Ok(figures)
+        Ok(of_signals.summaries())
     }
 }

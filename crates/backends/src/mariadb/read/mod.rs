@@ -21,20 +21,20 @@ use async_trait::async_trait;
 use bulk::BulkShape;
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING_BY_CLIENT, counts_row, types},
+    ask::{Ask, Asked, Order, What},
     refuse::refuse_signals_beyond,
     span::Span,
 };
 use iotbench_core::{
-    Chunk, ComputedBy, Counts, Devices, Direction, Error, Layout, Predicate, Query, Reader, Reply, SignalId, Sink,
-    TableSpec, Value,
+    Chunk, ComputedBy, Counts, Error, Layout, Predicate, Query, Reader, Reply, SignalId, Sink, TableSpec, Value,
 };
 use narrow::NarrowShape;
 use pager::Pager;
 use points::{Shape, Values, cell};
 use record::RecordShape;
-use selection::{Order, Selection};
+use selection::Selection;
 use sqlx::MySqlConnection;
-use std::{ops::ControlFlow, slice::from_ref, sync::Arc};
+use std::{ops::ControlFlow, sync::Arc};
 use stream::{Take, each};
 
 /// Devices in one statement.
@@ -86,35 +86,16 @@ impl MariaDbReader {
         Self { connection, place, shape, all_signals }
     }
 
-    async fn answer(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        refuse_signals_beyond(query, self.place.table.schema.width())?;
-        let all_signals = Arc::clone(&self.all_signals);
-        match query {
-            Query::Range { devices, signals, range } => match Span::of(*range) {
-                Some(span) => self.range(devices, signals, span, sink).await,
-                None => Ok(NOTHING_BY_CLIENT),
-            },
-            Query::Scan => self.range(&Devices::All, &all_signals, Span::ALL, sink).await,
-            Query::Records { device, from_ns, limit } => self.records(*device, *from_ns, *limit, sink).await,
-            Query::Nearest { device, signal, predicate, direction } => {
-                self.nearest(*device, *signal, *predicate, *direction, sink).await
-            }
-            Query::Minimum { device, signal, range } => match Span::of(*range) {
-                Some(span) => self.minimum(*device, *signal, span, sink).await,
-                None => Ok(NOTHING_BY_CLIENT),
-            },
-            Query::Newest { devices, limit } => self.newest(devices, &all_signals, *limit, sink).await,
-            Query::NewestVisible { device, signal } => {
-                self.newest(&Devices::Some(vec![*device]), from_ref(signal), 1, sink).await
-            }
-            Query::MaxOfFirst { device, signal, from_ns, limit } => {
-                self.max_of_first(*device, *signal, *from_ns, *limit, sink).await
-            }
-            Query::Aggregates { devices, signals, aggregates, range } => match Span::of(*range) {
-                Some(span) => self.aggregates(devices, signals, aggregates, span, sink).await,
-                None => Ok(NOTHING_BY_CLIENT),
-            },
-            Query::Count => self.count_row(sink).await,
+    async fn answer(&mut self, ask: &Ask<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        match (ask.what, ask.order, ask.predicate) {
+            (What::Count, ..) => self.count_row(sink).await,
+            (What::Figures(aggregates), ..) => self.aggregates(ask, aggregates, sink).await,
+            (What::Greatest, ..) => self.greatest(ask, sink).await,
+            (_, Order::Least, _) => self.minimum(ask, sink).await,
+            (.., Some(predicate)) => self.nearest(ask, predicate, sink).await,
+            (_, Order::Newest | Order::Before, _) => self.newest(ask, sink).await,
+            (_, Order::Oldest, _) => self.records(ask, sink).await,
+            _ => self.range(ask, sink).await,
         }
     }
 
@@ -124,11 +105,11 @@ impl MariaDbReader {
     }
 
     /// The devices asked for, ascending; all means those that are stored.
-    async fn devices(&mut self, devices: &Devices) -> Result<Vec<u32>, Error> {
-        match devices {
-            Devices::Some(list) => Ok(list.iter().copied().filter(|&device| self.may_hold(device)).collect()),
-            Devices::All if !self.place.has_device() => Ok(vec![0]),
-            Devices::All => {
+    async fn devices(&mut self, devices: Asked<'_>) -> Result<Vec<u32>, Error> {
+        match devices.list() {
+            Some(list) => Ok(list.iter().copied().filter(|&device| self.may_hold(device)).collect()),
+            None if !self.place.has_device() => Ok(vec![0]),
+            None => {
                 let sql = format!("SELECT DISTINCT `device` FROM {} ORDER BY `device`", self.place.from);
                 let rows = sqlx::query(&sql).fetch_all(&mut self.connection).await.map_err(|e| classify(&e))?;
                 rows.iter().map(|row| cell(row, 0)).collect()
@@ -136,23 +117,17 @@ impl MariaDbReader {
         }
     }
 
-    async fn range(
-        &mut self,
-        devices: &Devices,
-        signals: &[SignalId],
-        span: Span,
-        sink: &mut dyn Sink,
-    ) -> Result<Reply, Error> {
-        let mut answer = Answer::new(sink, types(&self.place.table.schema, signals));
-        let listed: Vec<Option<&[u32]>> = match devices {
-            Devices::All => vec![None],
-            Devices::Some(list) if self.place.has_device() => list.chunks(DEVICES_AT_ONCE).map(Some).collect(),
-            Devices::Some(list) => list.contains(&0).then_some(None).into_iter().collect(),
+    async fn range(&mut self, ask: &Ask<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        let mut answer = Answer::new(sink, types(&self.place.table.schema, ask.signals));
+        let devices = ask.devices.in_table(&self.place.table);
+        let at_once: Vec<Asked<'_>> = match devices.as_ref().map(Asked::list) {
+            None => Vec::new(),
+            Some(None) => vec![Asked::All],
+            Some(Some(list)) => list.chunks(DEVICES_AT_ONCE).map(Asked::Some).collect(),
         };
         let mut bytes = 0;
-        for devices in listed {
-            let selection =
-                Selection { devices, span, signals, order: Order::Ascending, filter: None, most_rows: None };
+        for devices in at_once {
+            let selection = Selection { ask: Ask { devices, ..*ask }, most_rows: None };
             let mut take = |device, time, point: &mut dyn Values| {
                 answer.row(device, time, |columns| point.values(columns))?;
                 Ok(ControlFlow::Continue(()))
@@ -162,13 +137,10 @@ impl MariaDbReader {
         answer.finish(bytes, ComputedBy::Server)
     }
 
-    async fn records(&mut self, device: u32, from_ns: i64, limit: u64, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        let all_signals = Arc::clone(&self.all_signals);
-        let mut answer = Answer::new(sink, types(&self.place.table.schema, &all_signals));
+    async fn records(&mut self, ask: &Ask<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        let mut answer = Answer::new(sink, types(&self.place.table.schema, ask.signals));
         let mut bytes = 0;
-        let selection =
-            Selection { order: Order::Ascending, ..self.of_device(&device, Span::from(from_ns), &all_signals) };
-        self.first_points(&selection, limit, &mut bytes, &mut |device, time, point| {
+        self.first_points(ask, &mut bytes, &mut |device, time, point| {
             answer.row(device, time, |columns| point.values(columns))?;
             Ok(ControlFlow::Continue(()))
         })
@@ -176,27 +148,15 @@ impl MariaDbReader {
         answer.finish(bytes, self.shape.computed_by())
     }
 
-    fn of_device<'a>(&self, device: &'a u32, span: Span, signals: &'a [SignalId]) -> Selection<'a> {
-        let devices = Some(from_ref(device));
-        Selection { devices, span, signals, order: Order::Ascending, filter: None, most_rows: None }
-    }
-
-    /// Gives at most `limit` datapoints of one device to `take`, until that breaks: by one statement where a number of
+    /// Gives the first datapoints of one device to `take`, until that breaks: by one statement where a number of
     /// rows means a number of datapoints, else page by page.
-    async fn first_points(
-        &mut self,
-        selection: &Selection<'_>,
-        limit: u64,
-        bytes: &mut u64,
-        take: &mut Take<'_>,
-    ) -> Result<(), Error> {
-        let device = selection.devices.and_then(<[u32]>::first).copied().unwrap_or(0);
-        if limit == 0 || !self.may_hold(device) {
+    async fn first_points(&mut self, ask: &Ask<'_>, bytes: &mut u64, take: &mut Take<'_>) -> Result<(), Error> {
+        if ask.limit == 0 || !self.may_hold(ask.device()) {
             return Ok(());
         }
-        let mut left = limit;
-        if let Some(rows) = self.shape.rows_of(limit, selection.signals) {
-            let selection = Selection { most_rows: Some(rows), ..*selection };
+        let mut left = ask.limit;
+        if let Some(rows) = self.shape.rows_of(ask.limit, ask.signals) {
+            let selection = Selection { ask: *ask, most_rows: Some(rows) };
             let mut counted = |device, time, point: &mut dyn Values| {
                 left -= 1;
                 let flow = take(device, time, point)?;
@@ -204,13 +164,12 @@ impl MariaDbReader {
             };
             return each(&mut self.connection, &*self.shape, &selection, bytes, &mut counted).await;
         }
-        let schema = &self.place.table.schema;
-        let mut pager = Pager::new(schema, device, selection.span, selection.signals, selection.order, FIRST_ROWS);
+        let mut pager = Pager::new(&self.place.table.schema, *ask, FIRST_ROWS);
         while left > 0
             && let Some(time) = pager.next(&mut self.connection, &*self.shape).await?
         {
             left -= 1;
-            if take(device, time, &mut pager.values())?.is_break() {
+            if take(ask.device(), time, &mut pager.values())?.is_break() {
                 break;
             }
         }
@@ -218,29 +177,12 @@ impl MariaDbReader {
         Ok(())
     }
 
-    async fn nearest(
-        &mut self,
-        device: u32,
-        signal: SignalId,
-        predicate: Predicate,
-        direction: Direction,
-        sink: &mut dyn Sink,
-    ) -> Result<Reply, Error> {
-        let (order, span) = match direction {
-            Direction::FirstAfter(time) => (Order::Ascending, time.checked_add(1).map(Span::from)),
-            Direction::LastBefore(time) => {
-                (Order::Descending, time.checked_sub(1).map(|last| Span { last, ..Span::ALL }))
-            }
-        };
-        let Some(span) = span else { return Ok(NOTHING_BY_CLIENT) };
-        let signals = [signal];
+    async fn nearest(&mut self, ask: &Ask<'_>, predicate: Predicate, sink: &mut dyn Sink) -> Result<Reply, Error> {
         let is_tested_by_server = self.shape.computed_by() == ComputedBy::Server;
-        let limit = if is_tested_by_server { 1 } else { u64::MAX };
-        let filter = is_tested_by_server.then_some((signal, predicate));
-        let selection = Selection { order, filter, ..self.of_device(&device, span, &signals) };
-        let mut found = self.no_point(&signals);
+        let ask = if is_tested_by_server { *ask } else { Ask { predicate: None, limit: u64::MAX, ..*ask } };
+        let mut found = self.no_point(ask.signals);
         let mut bytes = 0;
-        self.first_points(&selection, limit, &mut bytes, &mut |device, time, point| {
+        self.first_points(&ask, &mut bytes, &mut |device, time, point| {
             take_point(&mut found, device, time, point)?;
             let holds = number_of(&found).is_some_and(|number| predicate.holds(number));
             Ok(if holds || is_tested_by_server { ControlFlow::Break(()) } else { clear(&mut found) })
@@ -249,23 +191,12 @@ impl MariaDbReader {
         self.one_point(&found, bytes, sink)
     }
 
-    async fn minimum(
-        &mut self,
-        device: u32,
-        signal: SignalId,
-        span: Span,
-        sink: &mut dyn Sink,
-    ) -> Result<Reply, Error> {
-        if !self.may_hold(device) {
+    async fn minimum(&mut self, ask: &Ask<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        if !self.may_hold(ask.device()) {
             return Ok(NOTHING_BY_CLIENT);
         }
-        let signals = [signal];
-        let selection = Selection {
-            order: Order::LeastFirst(signal),
-            most_rows: self.shape.rows_of(1, &signals),
-            ..self.of_device(&device, span, &signals)
-        };
-        let (mut least, mut point) = (self.no_point(&signals), self.no_point(&signals));
+        let selection = Selection { ask: *ask, most_rows: self.shape.rows_of(1, ask.signals) };
+        let (mut least, mut point) = (self.no_point(ask.signals), self.no_point(ask.signals));
         let mut bytes = 0;
         let mut take = |device, time, values: &mut dyn Values| {
             take_point(&mut point, device, time, values)?;
@@ -306,7 +237,8 @@ impl MariaDbReader {
             return Ok(Counts { points, values: points * self.place.table.schema.width() as u64 });
         }
         let all_signals = Arc::clone(&self.all_signals);
-        let selection = Selection { devices: None, ..self.of_device(&0, Span::ALL, &all_signals) };
+        let ask = Ask::stretch(Asked::All, &all_signals, Span::ALL);
+        let selection = Selection { ask, most_rows: None };
         let (mut counts, mut bytes, mut point) = (Counts::default(), 0, self.no_point(&all_signals));
         let mut take = |device, time, values: &mut dyn Values| {
             take_point(&mut point, device, time, values)?;
@@ -319,13 +251,11 @@ impl MariaDbReader {
     }
 
     /// Whether a query is answered by several statements, which must see one state of the database.
-    fn needs_snapshot(&self, query: &Query) -> bool {
-        let is_one = |devices: &Devices| matches!(devices, Devices::Some(list) if list.len() <= 1);
-        match query {
-            Query::Range { devices: Devices::Some(list), .. } => list.len() > DEVICES_AT_ONCE,
-            Query::Aggregates { devices, .. } | Query::Newest { devices, .. } => {
-                self.place.has_device() && !is_one(devices)
-            }
+    fn needs_snapshot(&self, ask: &Ask<'_>) -> bool {
+        let devices = ask.devices.list().map_or(usize::MAX, <[u32]>::len);
+        match (ask.what, ask.order) {
+            (What::Figures(_), _) | (_, Order::Newest) => self.place.has_device() && devices > 1,
+            (What::Datapoints, Order::Stretch) => ask.devices != Asked::All && devices > DEVICES_AT_ONCE,
             _ => false,
         }
     }
@@ -362,11 +292,14 @@ fn is_less(point: &Chunk, other: &Chunk) -> bool {
 #[async_trait]
 impl Reader for MariaDbReader {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        if !self.needs_snapshot(query) {
-            return self.answer(query, sink).await;
+        refuse_signals_beyond(query, self.place.table.schema.width())?;
+        let all_signals = Arc::clone(&self.all_signals);
+        let Some(ask) = Ask::of(query, &all_signals) else { return Ok(NOTHING_BY_CLIENT) };
+        if !self.needs_snapshot(&ask) {
+            return self.answer(&ask, sink).await;
         }
         execute(&mut self.connection, "START TRANSACTION READ ONLY").await?;
-        let reply = self.answer(query, sink).await;
+        let reply = self.answer(&ask, sink).await;
         let ended = execute(&mut self.connection, "COMMIT").await;
         reply.and_then(|reply| ended.map(|()| reply))
     }

@@ -2,14 +2,10 @@
 
 use super::{
     Place,
-    points::{
-        Figures, Points, Shape, Stretch, Values, cell, decode, figures_at, figures_sql, number_sql, out_of_range,
-        rank_sql,
-    },
-    selection::{Order, Selection, Statement},
+    points::{Points, Shape, Values, cell, decode, figures_sql, number_sql, out_of_range, rank_sql, summary_at},
+    selection::{Selection, Statement},
 };
-use iotbench_backend_kit::second::join;
-use iotbench_backend_kit::span::Span;
+use iotbench_backend_kit::{ask::Ask, second::join, series::Summary, span::Span};
 use iotbench_core::{ComputedBy, Error, ReplyColumn, SignalId, ValueType};
 use sqlx::mysql::MySqlRow;
 use std::sync::Arc;
@@ -29,19 +25,13 @@ impl NarrowShape {
         Self { place, value_type }
     }
 
-    /// The rows of a selection, up to its condition on values.
-    fn rows(
-        &self,
-        columns: &str,
-        devices: Option<&[u32]>,
-        span: Span,
-        signals: &[SignalId],
-    ) -> Result<Statement, Error> {
+    /// The rows asked for, up to the condition on values.
+    fn rows(&self, columns: &str, ask: &Ask<'_>) -> Result<Statement, Error> {
         let mut statement = Statement::new(format!("SELECT {columns} FROM {} WHERE ", self.place.from));
-        statement.of_devices(self.place.has_device(), devices)?;
-        statement.of_span_in_two(span)?;
-        if signals.len() < self.place.table.schema.width() {
-            let numbers: Vec<_> = signals.iter().map(ToString::to_string).collect();
+        statement.of_devices(self.place.has_device(), ask.devices)?;
+        statement.of_span_in_two(ask.span)?;
+        if ask.signals.len() < self.place.table.schema.width() {
+            let numbers: Vec<_> = ask.signals.iter().map(ToString::to_string).collect();
             statement.push(&format!(" AND `number` IN ({})", numbers.join(", ")));
         }
         Ok(statement)
@@ -53,25 +43,26 @@ impl Shape for NarrowShape {
         ComputedBy::Server
     }
 
-    fn select(&self, selection: &Selection<'_>) -> Result<Statement, Error> {
+    fn select(&self, &Selection { ask, most_rows }: &Selection<'_>) -> Result<Statement, Error> {
         let has_device = self.place.has_device();
         let device = if has_device { ", `device`" } else { "" };
         let columns = format!("`second`, `nanosecond`, `number`, {MEASUREMENT}{device}");
-        let mut statement = self.rows(&columns, selection.devices, selection.span, selection.signals)?;
-        if let Some((_, predicate)) = selection.filter {
+        let mut statement = self.rows(&columns, &ask)?;
+        if let Some(predicate) = ask.predicate {
             statement.of_filter(&number_sql(MEASUREMENT, self.value_type), predicate)?;
         }
-        statement.in_order(has_device, &TIME, selection.order, |_| rank_sql(MEASUREMENT, self.value_type));
-        statement.limited(selection.most_rows)?;
+        statement.in_order(has_device, &TIME, ask.order, || rank_sql(MEASUREMENT, self.value_type));
+        statement.limited(most_rows)?;
         Ok(statement)
     }
 
     fn points(&self, selection: &Selection<'_>) -> Box<dyn Points> {
-        let empty = || selection.signals.iter().map(|_| None).collect();
+        let signals = selection.ask.signals;
+        let empty = || signals.iter().map(|_| None).collect();
         Box::new(NarrowPoints {
             has_device: self.place.has_device(),
             value_type: self.value_type,
-            signals: selection.signals.to_vec(),
+            signals: signals.to_vec(),
             open: Gathered { at: None, rows: empty() },
             whole: Gathered { at: None, rows: empty() },
             is_new: false,
@@ -83,26 +74,26 @@ impl Shape for NarrowShape {
         Some(points.saturating_mul(signals.len() as u64))
     }
 
-    fn figures(&self, of: Stretch, signals: &[SignalId]) -> Result<Option<Statement>, Error> {
+    fn figures(&self, of: &Ask<'_>) -> Result<Option<Statement>, Error> {
         let columns = format!("`number`, {}", figures_sql(&number_sql(MEASUREMENT, self.value_type)));
-        let mut statement = self.rows(&columns, Some(&[of.device]), of.span, signals)?;
+        let mut statement = self.rows(&columns, of)?;
         statement.push(" GROUP BY `number`");
         Ok(Some(statement))
     }
 
-    fn take_figures(&self, row: &MySqlRow, signals: &[SignalId], figures: &mut [Figures]) -> Result<bool, Error> {
+    fn take_figures(&self, row: &MySqlRow, signals: &[SignalId], figures: &mut [Summary]) -> Result<bool, Error> {
         let number: u16 = cell(row, 0)?;
         if let Some(place) = signals.iter().position(|&signal| signal == number) {
-            figures[place] = figures_at(row, 1)?;
+            figures[place] = summary_at(row, 1)?;
         }
         Ok(true)
     }
 
-    fn max_of_first(&self, of: Stretch, signal: SignalId, points: u64) -> Result<Option<Statement>, Error> {
+    fn greatest(&self, of: &Ask<'_>) -> Result<Option<Statement>, Error> {
         let columns = format!("{} AS v", number_sql(MEASUREMENT, self.value_type));
-        let mut statement = self.rows(&columns, Some(&[of.device]), of.span, &[signal])?;
-        statement.in_order(self.place.has_device(), &TIME, Order::Ascending, |_| String::new());
-        statement.limited(Some(points))?;
+        let mut statement = self.rows(&columns, of)?;
+        statement.in_order(self.place.has_device(), &TIME, of.order, String::new);
+        statement.limited(Some(of.limit))?;
         statement.sql = format!("SELECT MAX(v + 0e0) FROM ({}) AS first_points", statement.sql);
         Ok(Some(statement))
     }

@@ -1,15 +1,11 @@
 //! The datapoints of one device, some rows of the table at a time: for what ends nobody knows how soon, since a
 //! statement that is not read to its end must be all the same before the connection does anything else.
 
-use super::{
-    points::Shape,
-    selection::{Order, Selection},
-    stream::ChunkRow,
-};
+use super::{points::Shape, selection::Selection, stream::ChunkRow};
 use crate::mariadb::error::classify;
 use futures_util::TryStreamExt;
-use iotbench_backend_kit::{answer::types, span::Span};
-use iotbench_core::{Chunk, Error, Schema, SignalId};
+use iotbench_backend_kit::{answer::types, ask::Ask, span::Span};
+use iotbench_core::{Chunk, Error, Schema};
 use sqlx::MySqlConnection;
 
 /// Pages grow from a few rows to this many.
@@ -17,9 +13,7 @@ const MOST_ROWS: u64 = 256;
 
 /// A place in the datapoints of one device, with some of them at hand.
 pub(crate) struct Pager<'s> {
-    device: [u32; 1],
-    signals: &'s [SignalId],
-    order: Order,
+    ask: Ask<'s>,
     rows: u64,
     /// The times that no page has held.
     left: Option<Span>,
@@ -31,27 +25,10 @@ pub(crate) struct Pager<'s> {
 }
 
 impl<'s> Pager<'s> {
-    /// All datapoints of a device in a span, in ascending or descending order; the first page has so many rows.
-    pub(crate) fn new(
-        schema: &Schema,
-        device: u32,
-        span: Span,
-        signals: &'s [SignalId],
-        order: Order,
-        rows: u64,
-    ) -> Self {
-        let page = Chunk::new(types(schema, signals));
-        Self {
-            device: [device],
-            signals,
-            order,
-            rows: rows.max(2),
-            left: Some(span),
-            page,
-            whole: 0,
-            next: 0,
-            bytes: 0,
-        }
+    /// All datapoints of one device in a span, in ascending or descending order; the first page has so many rows.
+    pub(crate) fn new(schema: &Schema, ask: Ask<'s>, rows: u64) -> Self {
+        let page = Chunk::new(types(schema, ask.signals));
+        Self { ask, rows: rows.max(2), left: Some(ask.span), page, whole: 0, next: 0, bytes: 0 }
     }
 
     pub(crate) fn bytes(&self) -> u64 {
@@ -59,7 +36,7 @@ impl<'s> Pager<'s> {
     }
 
     pub(crate) fn device(&self) -> u32 {
-        self.device[0]
+        self.ask.device()
     }
 
     /// Goes to the next datapoint and says its time.
@@ -83,14 +60,7 @@ impl<'s> Pager<'s> {
 
     /// Reads the next page. Of one that is full the last times are left to the page after it: their rows may be missing.
     async fn turn(&mut self, connection: &mut MySqlConnection, shape: &dyn Shape, span: Span) -> Result<(), Error> {
-        let selection = Selection {
-            devices: Some(&self.device),
-            span,
-            signals: self.signals,
-            order: self.order,
-            filter: None,
-            most_rows: Some(self.rows),
-        };
+        let selection = Selection { ask: Ask { span, ..self.ask }, most_rows: Some(self.rows) };
         let statement = shape.select(&selection)?;
         let mut points = shape.points(&selection);
         self.page.clear();
@@ -124,9 +94,9 @@ impl<'s> Pager<'s> {
         let is_open = |time: &&i64| open.is_some_and(|open| open.contains(**time));
         self.next = 0;
         self.whole = times.len() - times.iter().rev().take_while(is_open).count();
-        self.left = open.map(|open| match self.order {
-            Order::Descending => Span { last: open.last.min(span.last), ..span },
-            _ => Span { first: open.first.max(span.first), ..span },
+        self.left = open.map(|open| match self.ask.order.is_descending() {
+            true => Span { last: open.last.min(span.last), ..span },
+            false => Span { first: open.first.max(span.first), ..span },
         });
         if self.whole == 0 || self.rows < MOST_ROWS {
             self.rows *= 2;

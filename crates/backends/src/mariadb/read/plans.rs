@@ -2,11 +2,7 @@
 
 #![expect(clippy::disallowed_macros, reason = "a test that is skipped says so")]
 
-use super::{
-    points::{Figures, Points, Stretch},
-    selection::Statement,
-    *,
-};
+use super::{points::Points, selection::Statement, *};
 use crate::explained::{batch, database_name, queries, table};
 use crate::mariadb::{
     MariaDb,
@@ -14,6 +10,7 @@ use crate::mariadb::{
     config::{Config, Indexes},
     server::Server,
 };
+use iotbench_backend_kit::series::Summary;
 use iotbench_core::{Backend, Database, Endpoint, OpenRequest, Settings, Target};
 use sqlx::{Connection, Executor, Row, mysql::MySqlRow};
 use std::sync::{Mutex, PoisonError};
@@ -58,16 +55,16 @@ impl Shape for Overheard {
         self.shape.rows_of(points, signals)
     }
 
-    fn figures(&self, of: Stretch, signals: &[SignalId]) -> Result<Option<Statement>, Error> {
-        self.shape.figures(of, signals)
+    fn figures(&self, of: &Ask<'_>) -> Result<Option<Statement>, Error> {
+        self.shape.figures(of)
     }
 
-    fn take_figures(&self, row: &MySqlRow, signals: &[SignalId], figures: &mut [Figures]) -> Result<bool, Error> {
+    fn take_figures(&self, row: &MySqlRow, signals: &[SignalId], figures: &mut [Summary]) -> Result<bool, Error> {
         self.shape.take_figures(row, signals, figures)
     }
 
-    fn max_of_first(&self, of: Stretch, signal: SignalId, points: u64) -> Result<Option<Statement>, Error> {
-        self.shape.max_of_first(of, signal, points)
+    fn greatest(&self, of: &Ask<'_>) -> Result<Option<Statement>, Error> {
+        self.shape.greatest(of)
     }
 }
 

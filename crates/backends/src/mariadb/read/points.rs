@@ -2,7 +2,7 @@
 
 use super::selection::{Selection, Statement};
 use crate::mariadb::error::classify;
-use iotbench_backend_kit::span::Span;
+use iotbench_backend_kit::{ask::Ask, series::Summary, span::Span};
 use iotbench_core::{Cause, ComputedBy, Error, ReplyColumn, SignalId, Value, ValueType};
 use sqlx::{Row, mysql::MySqlRow};
 
@@ -27,21 +27,6 @@ pub(crate) trait Points: Values + Send {
     fn bytes(&self) -> u64;
 }
 
-/// Least, mean and greatest of one signal; `None` where there is no value.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Figures {
-    pub(crate) min: Option<f64>,
-    pub(crate) mean: Option<f64>,
-    pub(crate) max: Option<f64>,
-}
-
-/// A stretch of one device's time.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Stretch {
-    pub(crate) device: u32,
-    pub(crate) span: Span,
-}
-
 /// How a layout is read.
 pub(crate) trait Shape: Send + Sync {
     /// Who filters, orders by value and aggregates.
@@ -56,14 +41,14 @@ pub(crate) trait Shape: Send + Sync {
     /// How many rows of the table surely hold so many datapoints, if so many there are; `None` where nobody knows.
     fn rows_of(&self, points: u64, signals: &[SignalId]) -> Option<u64>;
 
-    /// The query for the figures of each signal; `None` where the server cannot work them out.
-    fn figures(&self, of: Stretch, signals: &[SignalId]) -> Result<Option<Statement>, Error>;
+    /// The query for the figures of each signal of a device; `None` where the server cannot work them out.
+    fn figures(&self, of: &Ask<'_>) -> Result<Option<Statement>, Error>;
 
     /// Takes a row of that query; false when it tells of no datapoint.
-    fn take_figures(&self, row: &MySqlRow, signals: &[SignalId], figures: &mut [Figures]) -> Result<bool, Error>;
+    fn take_figures(&self, row: &MySqlRow, signals: &[SignalId], figures: &mut [Summary]) -> Result<bool, Error>;
 
-    /// The query for the greatest number of a signal over the first `points`; `None` where the server cannot tell.
-    fn max_of_first(&self, of: Stretch, signal: SignalId, points: u64) -> Result<Option<Statement>, Error>;
+    /// The query for the greatest number of a signal over the first datapoints; `None` where the server cannot tell.
+    fn greatest(&self, of: &Ask<'_>) -> Result<Option<Statement>, Error>;
 }
 
 /// A cell as what it is known to hold.
@@ -124,9 +109,9 @@ pub(crate) fn figures_sql(number: &str) -> String {
     format!("MIN({number} + 0e0), AVG({number} + 0e0), MAX({number} + 0e0)")
 }
 
-/// The figures in three cells.
-pub(crate) fn figures_at(row: &MySqlRow, place: usize) -> Result<Figures, Error> {
-    Ok(Figures { min: cell(row, place)?, mean: cell(row, place + 1)?, max: cell(row, place + 2)? })
+/// Least, mean and greatest in three cells.
+pub(crate) fn summary_at(row: &MySqlRow, place: usize) -> Result<Summary, Error> {
+    Ok(Summary { min: cell(row, place)?, mean: cell(row, place + 1)?, max: cell(row, place + 2)?, last: None })
 }
 
 /// A time that the table's columns cannot mean.

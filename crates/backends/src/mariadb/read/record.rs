@@ -2,12 +2,11 @@
 
 use super::{
     Place,
-    points::{Figures, Points, Shape, Stretch, Values, cell, decode, figures_at, figures_sql, number_sql, rank_sql},
-    selection::{Order, Selection, Statement},
+    points::{Points, Shape, Values, cell, decode, figures_sql, number_sql, rank_sql, summary_at},
+    selection::{Selection, Statement},
 };
 use crate::mariadb::layout::quoted;
-use iotbench_backend_kit::json::read_object;
-use iotbench_backend_kit::span::Span;
+use iotbench_backend_kit::{ask::Ask, json::read_object, series::Summary, span::Span};
 use iotbench_core::{Cause, ComputedBy, Error, Layout, ReplyColumn, SignalId, ValueType};
 use sqlx::mysql::MySqlRow;
 use std::sync::Arc;
@@ -56,9 +55,9 @@ impl RecordShape {
         }
     }
 
-    fn of_stretch(&self, columns: &str, of: Stretch) -> Result<Statement, Error> {
+    fn of_stretch(&self, columns: &str, of: &Ask<'_>) -> Result<Statement, Error> {
         let mut statement = Statement::new(format!("SELECT {columns} FROM {} WHERE ", self.place.from));
-        statement.of_devices(self.place.has_device(), Some(&[of.device]))?;
+        statement.of_devices(self.place.has_device(), of.devices)?;
         statement.of_span(of.span)?;
         Ok(statement)
     }
@@ -69,28 +68,26 @@ impl Shape for RecordShape {
         ComputedBy::Server
     }
 
-    fn select(&self, selection: &Selection<'_>) -> Result<Statement, Error> {
+    fn select(&self, &Selection { ask, most_rows }: &Selection<'_>) -> Result<Statement, Error> {
         let has_device = self.place.has_device();
         let mut columns = vec!["`ts`".to_owned()];
         columns.extend(has_device.then(|| "`device`".to_owned()));
         if self.is_document() {
             columns.push("`doc`".into());
         } else {
-            columns.extend(selection.signals.iter().map(|&signal| self.value(signal)));
+            columns.extend(ask.signals.iter().map(|&signal| self.value(signal)));
         }
-        let mut statement = Statement::new(format!("SELECT {} FROM {} WHERE ", columns.join(", "), self.place.from));
-        statement.of_devices(has_device, selection.devices)?;
-        statement.of_span(selection.span)?;
-        if let Some((signal, predicate)) = selection.filter {
-            statement.of_filter(&self.number(signal), predicate)?;
+        let mut statement = self.of_stretch(&columns.join(", "), &ask)?;
+        if let Some(predicate) = ask.predicate {
+            statement.of_filter(&self.number(ask.signal()), predicate)?;
         }
-        statement.in_order(has_device, &["`ts`"], selection.order, |signal| self.rank(signal));
-        statement.limited(selection.most_rows)?;
+        statement.in_order(has_device, &["`ts`"], ask.order, || self.rank(ask.signal()));
+        statement.limited(most_rows)?;
         Ok(statement)
     }
 
     fn points(&self, selection: &Selection<'_>) -> Box<dyn Points> {
-        let names = selection.signals.iter().map(|&s| self.signal(s).0.to_owned()).collect();
+        let names = selection.ask.signals.iter().map(|&s| self.signal(s).0.to_owned()).collect();
         Box::new(RecordPoints {
             has_device: self.place.has_device(),
             names: self.is_document().then_some(names),
@@ -105,23 +102,23 @@ impl Shape for RecordShape {
         Some(points)
     }
 
-    fn figures(&self, of: Stretch, signals: &[SignalId]) -> Result<Option<Statement>, Error> {
+    fn figures(&self, of: &Ask<'_>) -> Result<Option<Statement>, Error> {
         let figures: String =
-            signals.iter().map(|&signal| format!(", {}", figures_sql(&self.number(signal)))).collect();
+            of.signals.iter().map(|&signal| format!(", {}", figures_sql(&self.number(signal)))).collect();
         self.of_stretch(&format!("COUNT(*){figures}"), of).map(Some)
     }
 
-    fn take_figures(&self, row: &MySqlRow, _signals: &[SignalId], figures: &mut [Figures]) -> Result<bool, Error> {
+    fn take_figures(&self, row: &MySqlRow, _signals: &[SignalId], figures: &mut [Summary]) -> Result<bool, Error> {
         for (place, figures) in figures.iter_mut().enumerate() {
-            *figures = figures_at(row, 1 + 3 * place)?;
+            *figures = summary_at(row, 1 + 3 * place)?;
         }
         Ok(cell::<i64>(row, 0)? > 0)
     }
 
-    fn max_of_first(&self, of: Stretch, signal: SignalId, points: u64) -> Result<Option<Statement>, Error> {
-        let mut statement = self.of_stretch(&format!("{} AS v", self.number(signal)), of)?;
-        statement.in_order(self.place.has_device(), &["`ts`"], Order::Ascending, |_| String::new());
-        statement.limited(Some(points))?;
+    fn greatest(&self, of: &Ask<'_>) -> Result<Option<Statement>, Error> {
+        let mut statement = self.of_stretch(&format!("{} AS v", self.number(of.signal())), of)?;
+        statement.in_order(self.place.has_device(), &["`ts`"], of.order, String::new);
+        statement.limited(Some(of.limit))?;
         statement.sql = format!("SELECT MAX(v + 0e0) FROM ({}) AS first_points", statement.sql);
         Ok(Some(statement))
     }

@@ -1,34 +1,18 @@
-//! Which datapoints are wanted, and the SQL and the parameters that select them.
+//! Which rows are wanted, and the SQL and the parameters that select them.
 
-use iotbench_backend_kit::{second::split, span::Span};
-use iotbench_core::{Cause, Error, Predicate, SignalId};
+use iotbench_backend_kit::{
+    ask::{Ask, Asked, Order},
+    second::split,
+    span::Span,
+};
+use iotbench_core::{Cause, Error, Predicate};
 use sqlx::{Arguments, mysql::MySqlArguments};
 
-/// In which order datapoints come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Order {
-    /// By device, then time; equal times as they were stored.
-    Ascending,
-    /// The reverse of ascending.
-    Descending,
-    /// The one whose signal is least, the earliest of equals, where the server can tell; else ascending.
-    LeastFirst(SignalId),
-}
-
-/// What to select.
+/// What to select. A condition on values may be tested by the server; the caller tests it all the same.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Selection<'a> {
-    /// Of which devices, ascending; `None` of all. Without meaning where records name no device.
-    pub(crate) devices: Option<&'a [u32]>,
-    /// When.
-    pub(crate) span: Span,
-    /// The signals whose values are wanted, ascending.
-    pub(crate) signals: &'a [SignalId],
-    /// The order of the datapoints.
-    pub(crate) order: Order,
-    /// A condition that the server may test; the caller tests it all the same.
-    pub(crate) filter: Option<(SignalId, Predicate)>,
-    /// The most rows of the table.
+    pub(crate) ask: Ask<'a>,
+    /// The most rows of the table: how many there are for the datapoints asked for, the caller knows.
     pub(crate) most_rows: Option<u64>,
 }
 
@@ -58,8 +42,8 @@ impl Statement {
     }
 
     /// The devices, as a condition that others follow.
-    pub(crate) fn of_devices(&mut self, has_device: bool, devices: Option<&[u32]>) -> Result<(), Error> {
-        match devices {
+    pub(crate) fn of_devices(&mut self, has_device: bool, devices: Asked<'_>) -> Result<(), Error> {
+        match devices.list() {
             Some([device]) if has_device => self.bind("`device` = ? AND ", *device),
             Some(devices) if has_device => {
                 for (place, device) in devices.iter().enumerate() {
@@ -97,21 +81,18 @@ impl Statement {
         }
     }
 
-    /// The order, given the columns of time and the expression by which a signal's values are ordered.
-    pub(crate) fn in_order(
-        &mut self,
-        has_device: bool,
-        time: &[&str],
-        order: Order,
-        rank: impl Fn(SignalId) -> String,
-    ) {
+    /// The order, given the columns of time and the expression by which a signal's values are ordered. Equal times come as they
+    /// were stored.
+    pub(crate) fn in_order(&mut self, has_device: bool, time: &[&str], order: Order, rank: impl FnOnce() -> String) {
         let device = has_device.then_some("`device`");
         let columns: Vec<_> = device.into_iter().chain(time.iter().copied()).collect();
         match order {
-            Order::Ascending => self.push(&format!(" ORDER BY {}", columns.join(", "))),
-            Order::Descending => self.push(&format!(" ORDER BY {} DESC", columns.join(" DESC, "))),
-            Order::LeastFirst(signal) => {
-                let rank = rank(signal);
+            Order::Stretch | Order::Oldest | Order::After => {
+                self.push(&format!(" ORDER BY {}", columns.join(", ")));
+            }
+            Order::Newest | Order::Before => self.push(&format!(" ORDER BY {} DESC", columns.join(" DESC, "))),
+            Order::Least => {
+                let rank = rank();
                 self.push(&format!(" AND {rank} IS NOT NULL ORDER BY {rank}, {}", time.join(", ")));
             }
         }
@@ -132,10 +113,10 @@ mod tests {
     #[test]
     fn every_place_has_its_value() {
         let mut statement = Statement::new("SELECT 1 FROM t WHERE ");
-        statement.of_devices(true, Some(&[3, 4, 9])).unwrap();
+        statement.of_devices(true, Asked::Some(&[3, 4, 9])).unwrap();
         statement.of_span_in_two(Span { first: -1, last: 1_500_000_000 }).unwrap();
         statement.of_filter("x", Predicate::Above(1.5)).unwrap();
-        statement.in_order(true, &["`second`", "`nanosecond`"], Order::Descending, |_| String::new());
+        statement.in_order(true, &["`second`", "`nanosecond`"], Order::Newest, String::new);
         statement.limited(Some(7)).unwrap();
         assert_eq!(
             statement.sql,

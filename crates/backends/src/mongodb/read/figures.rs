@@ -4,8 +4,8 @@ use super::{
     decode::{device, element, number},
     shape::Shape,
 };
-use iotbench_backend_kit::{answer::Answer, ask::Asked, span::Span};
-use iotbench_core::{Aggregate, Cause, Error, Layout, SignalId, Value};
+use iotbench_backend_kit::{ask::Asked, figures::Streamed, span::Span};
+use iotbench_core::{Aggregate, Cause, Error, Layout, SignalId};
 use mongodb::bson::{Bson, Document, RawBsonRef, RawDocument, doc};
 
 /// What is asked for.
@@ -50,6 +50,34 @@ impl Figures<'_> {
         stages
     }
 
+    /// The fields of such a document: by aggregate, then signal.
+    pub(crate) fn fields(&self) -> Vec<String> {
+        let of_aggregate = |place| self.signals.iter().map(move |signal| format!("f{place}_{signal}"));
+        (0..self.aggregates.len()).flat_map(of_aggregate).collect()
+    }
+
+    /// Takes such a document.
+    pub(crate) fn take(
+        &self,
+        document: &RawDocument,
+        fields: &[String],
+        figures: &mut Streamed<'_>,
+    ) -> Result<(), Error> {
+        let (device, signal) = group_of(document)?;
+        figures.begin(device)?;
+        if let Some(signal) = signal {
+            let Ok(column) = self.signals.binary_search(&signal) else { return Ok(()) };
+            for aggregate in 0..self.aggregates.len() {
+                figures.set(aggregate, column, number(document, &format!("f{aggregate}"))?);
+            }
+            return Ok(());
+        }
+        for (place, field) in fields.iter().enumerate() {
+            figures.set(place / self.signals.len(), place % self.signals.len(), number(document, field)?);
+        }
+        Ok(())
+    }
+
     fn by_time(&self, shape: &Shape) -> Document {
         // The index has each device's documents in order.
         let mut sort = match self.devices {
@@ -68,55 +96,6 @@ fn operator(aggregate: Aggregate) -> &'static str {
         Aggregate::Min => "$min",
         Aggregate::Mean => "$avg",
         Aggregate::Max => "$max",
-    }
-}
-
-/// Puts the figures of a device together.
-pub(crate) struct FigureRows<'a> {
-    figures: &'a Figures<'a>,
-    /// The fields of each figure: by aggregate, then signal.
-    fields: Vec<String>,
-    present: Option<u32>,
-    values: Vec<Option<f64>>,
-}
-
-impl<'a> FigureRows<'a> {
-    pub(crate) fn new(figures: &'a Figures<'a>) -> Self {
-        let of_aggregate = |place| figures.signals.iter().map(move |signal| format!("f{place}_{signal}"));
-        let fields: Vec<_> = (0..figures.aggregates.len()).flat_map(of_aggregate).collect();
-        Self { figures, present: None, values: vec![None; fields.len()], fields }
-    }
-
-    pub(crate) fn take(&mut self, document: &RawDocument, answer: &mut Answer<'_>) -> Result<(), Error> {
-        let (device, signal) = group_of(document)?;
-        if self.present != Some(device) {
-            self.finish(answer)?;
-            self.present = Some(device);
-        }
-        let width = self.figures.signals.len();
-        if let Some(signal) = signal {
-            let Ok(column) = self.figures.signals.binary_search(&signal) else { return Ok(()) };
-            for aggregate in 0..self.figures.aggregates.len() {
-                self.values[aggregate * width + column] = number(document, &format!("f{aggregate}"))?;
-            }
-            return Ok(());
-        }
-        for (value, field) in self.values.iter_mut().zip(&self.fields) {
-            *value = number(document, field)?;
-        }
-        Ok(())
-    }
-
-    pub(crate) fn finish(&mut self, answer: &mut Answer<'_>) -> Result<(), Error> {
-        if let Some(device) = self.present.take() {
-            for of_signals in self.values.chunks(self.figures.signals.len().max(1)) {
-                answer.row(device, 0, |columns| {
-                    columns.iter_mut().zip(of_signals).try_for_each(|(to, from)| to.push(from.map(Value::F64)))
-                })?;
-            }
-        }
-        self.values.fill(None);
-        Ok(())
     }
 }
 

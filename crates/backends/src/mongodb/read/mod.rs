@@ -15,14 +15,15 @@ use async_trait::async_trait;
 use bulk::BulkPoints;
 use count::count_stages;
 use decode::{integer, number};
-use figures::{FigureRows, Figures};
+use figures::Figures;
 use futures_util::TryStreamExt;
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING_BY_CLIENT, counts_row},
     ask::{Ask, What},
+    figures::Streamed,
     refuse::refuse_signals_beyond,
 };
-use iotbench_core::{Cause, ComputedBy, Counts, Error, Layout, Query, Reader, Reply, SignalId, Sink, Value, ValueType};
+use iotbench_core::{Cause, ComputedBy, Counts, Error, Layout, Query, Reader, Reply, SignalId, Sink, ValueType};
 use mongodb::{
     Collection, Database,
     bson::{Document, RawDocument},
@@ -118,7 +119,7 @@ impl MongoReader {
         let mut answer = Answer::new(sink, [ValueType::F64]);
         let bytes = self
             .each(self.shape.greatest(&ask), |document| match number(document, "greatest")? {
-                Some(greatest) => answer.row(ask.device(), 0, |columns| columns[0].push(Some(Value::F64(greatest)))),
+                Some(greatest) => answer.figures(ask.device(), [Some(greatest)]),
                 None => Ok(()),
             })
             .await?;
@@ -126,12 +127,10 @@ impl MongoReader {
     }
 
     async fn figures(&self, figures: &Figures<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        let mut answer = Answer::new(sink, vec![ValueType::F64; figures.signals.len()]);
-        let mut rows = FigureRows::new(figures);
-        let stages = figures.stages(&self.shape);
-        let bytes = self.each(stages, |document| rows.take(document, &mut answer)).await?;
-        rows.finish(&mut answer)?;
-        answer.finish(bytes, ComputedBy::Server)
+        let mut rows = Streamed::new(sink, figures.signals.len(), figures.aggregates.len());
+        let (stages, fields) = (figures.stages(&self.shape), figures.fields());
+        let bytes = self.each(stages, |document| figures.take(document, &fields, &mut rows)).await?;
+        rows.finish(bytes, ComputedBy::Server)
     }
 
     async fn count_row(&self, sink: &mut dyn Sink) -> Result<Reply, Error> {

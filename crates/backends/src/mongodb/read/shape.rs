@@ -1,6 +1,6 @@
 //! What pipelines must know of a layout.
 
-use super::seconds::{is_descending, whole_seconds};
+use super::seconds::whole_seconds;
 use crate::mongodb::{layout::Table, time::TimeFields};
 use iotbench_backend_kit::{
     ask::{Ask, Asked, Order},
@@ -173,7 +173,7 @@ impl Shape {
         let (direction, furthest) = match ask.order {
             _ if !self.is_bulk() || ask.limit == u64::MAX => return None,
             Order::Least => return None,
-            order if is_descending(order) => (-1, "$min"),
+            order if order.is_descending() => (-1, "$min"),
             _ => (1, "$max"),
         };
         let mut of_point = self.time().within("", ask.span);
@@ -208,7 +208,7 @@ impl Shape {
     }
 
     fn sort(&self, ask: &Ask<'_>) -> Document {
-        let is_descending = is_descending(ask.order);
+        let is_descending = ask.order.is_descending();
         let direction = if is_descending { -1 } else { 1 };
         let mut sort = match ask.order {
             Order::Least => doc! { KEY: 1 },

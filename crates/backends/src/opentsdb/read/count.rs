@@ -6,7 +6,7 @@ use crate::opentsdb::{
     question::{ALL, Asked},
 };
 use iotbench_backend_kit::metrics::counts;
-use iotbench_core::{Counts, Devices, Error, SignalId, TableSpec};
+use iotbench_core::{Counts, Error, SignalId, TableSpec};
 
 /// So many metrics are counted at once: the server holds what it counts.
 const METRICS_AT_ONCE: usize = 4;
@@ -25,7 +25,7 @@ pub(crate) async fn count(client: &mut Client, table: &TableSpec, signals: usize
             Ok(())
         };
         let asked: Vec<_> = at_once.iter().map(|&signal| Asked::of(table, signal).count()).collect();
-        bytes += client.ask(ALL, &Devices::All, &asked, take).await?.1;
+        bytes += client.ask(ALL, None, &asked, take).await?.1;
     }
     Ok((counts(series), bytes))
 }

@@ -6,8 +6,8 @@ use crate::opentsdb::{
     document::{Document, count_of},
     question::{Asked, HOUR_MS},
 };
-use iotbench_backend_kit::metrics::Span;
-use iotbench_core::{Devices, Error, SignalId, TableSpec};
+use iotbench_backend_kit::{ask::Ask, metrics::Millis};
+use iotbench_core::{Error, TableSpec};
 use std::collections::BTreeMap;
 
 /// The most values of a piece, unless one hour of one device has more: what a server holds is several times its answer.
@@ -35,8 +35,8 @@ pub(crate) struct Hours {
 /// A part of what is asked about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Piece {
-    pub(crate) devices: Devices,
-    pub(crate) span: Span,
+    pub(crate) devices: Vec<u32>,
+    pub(crate) span: Millis,
 }
 
 impl Hours {
@@ -44,13 +44,12 @@ impl Hours {
     pub(crate) async fn ask(
         client: &mut Client,
         table: &TableSpec,
-        devices: &Devices,
-        signals: &[SignalId],
-        span: Span,
+        ask: &Ask<'_>,
+        span: Millis,
     ) -> Result<Self, Error> {
         let mut hours = Self::default();
-        let whole = Span { first: span.first - span.first % HOUR_MS, ..span };
-        for &signal in signals {
+        let whole = Millis { first: span.first - span.first % HOUR_MS, ..span };
+        for &signal in ask.signals {
             let take = |document: &Document<'_>| {
                 for series in document.series() {
                     for value in series.values {
@@ -60,7 +59,7 @@ impl Hours {
                 Ok(())
             };
             let asked = [Asked::of(table, signal).count_by_hour()];
-            let bytes = client.ask(whole, devices, &asked, take).await?.1;
+            let bytes = client.ask(whole, ask.devices.list(), &asked, take).await?.1;
             hours.bytes += bytes;
         }
         Ok(hours)
@@ -73,7 +72,7 @@ impl Hours {
     }
 
     /// The pieces that have everything of `span`, by device and time.
-    pub(crate) fn pieces(&self, span: Span, most_values: u64) -> Vec<Piece> {
+    pub(crate) fn pieces(&self, span: Millis, most_values: u64) -> Vec<Piece> {
         let mut pieces = Vec::new();
         let (mut together, mut values) = (Vec::new(), 0);
         for (&device, hours) in &self.devices {
@@ -83,8 +82,8 @@ impl Hours {
                 values = 0;
             }
             if of_device > most_values {
-                let one = || Devices::Some(vec![device]);
-                pieces.extend(stretches(hours, span, most_values).map(|span| Piece { devices: one(), span }));
+                let stretches = stretches(hours, span, most_values);
+                pieces.extend(stretches.map(|span| Piece { devices: vec![device], span }));
             } else {
                 together.push(device);
                 values += of_device;
@@ -96,20 +95,20 @@ impl Hours {
 
     /// The stretch of `span`, from its beginning, that has at least `limit` datapoints of the one device; all where there are
     /// fewer.
-    pub(crate) fn first(&self, span: Span, limit: u64) -> Span {
+    pub(crate) fn first(&self, span: Millis, limit: u64) -> Millis {
         let mut points = 0;
         for (&hour, full) in self.devices.values().flatten() {
             // Of the hour in which the span begins, some may lie before it.
             points += if hour < span.first { 0 } else { full.points };
             if points >= limit {
-                return Span { last: span.last.min(hour + HOUR_MS - 1), ..span };
+                return Millis { last: span.last.min(hour + HOUR_MS - 1), ..span };
             }
         }
         span
     }
 
     /// The stretch of `span`, at its end, that has at least `limit` datapoints of all devices together.
-    pub(crate) fn newest(&self, span: Span, limit: u64) -> Span {
+    pub(crate) fn newest(&self, span: Millis, limit: u64) -> Millis {
         let mut by_hour: BTreeMap<i64, u64> = BTreeMap::new();
         for (&hour, full) in self.devices.values().flatten() {
             *by_hour.entry(hour).or_default() += full.points;
@@ -118,27 +117,27 @@ impl Hours {
         for (&hour, count) in by_hour.iter().rev() {
             points += count;
             if points >= limit {
-                return Span { first: span.first.max(hour), ..span };
+                return Millis { first: span.first.max(hour), ..span };
             }
         }
         span
     }
 }
 
-fn piece(together: &mut Vec<u32>, span: Span) -> Option<Piece> {
-    (!together.is_empty()).then(|| Piece { devices: Devices::Some(std::mem::take(together)), span })
+fn piece(together: &mut Vec<u32>, span: Millis) -> Option<Piece> {
+    (!together.is_empty()).then(|| Piece { devices: std::mem::take(together), span })
 }
 
 /// Stretches of whole hours, but for both ends of `span`, that hold these hours.
-fn stretches(hours: &BTreeMap<i64, Full>, span: Span, most_values: u64) -> impl Iterator<Item = Span> {
-    let mut stretches: Vec<Span> = Vec::new();
+fn stretches(hours: &BTreeMap<i64, Full>, span: Millis, most_values: u64) -> impl Iterator<Item = Millis> {
+    let mut stretches: Vec<Millis> = Vec::new();
     let mut values = 0;
     for (&hour, full) in hours {
         let (first, last) = (hour.max(span.first), span.last.min(hour + HOUR_MS - 1));
         match stretches.last_mut() {
             Some(stretch) if values + full.values <= most_values => stretch.last = last,
             _ => {
-                stretches.push(Span { first, last });
+                stretches.push(Millis { first, last });
                 values = 0;
             }
         }
@@ -164,14 +163,14 @@ mod tests {
         hours
     }
 
-    fn span(first: i64, last: i64) -> Span {
-        Span { first: START + first, last: START + last }
+    fn span(first: i64, last: i64) -> Millis {
+        Millis { first: START + first, last: START + last }
     }
 
     #[test]
     fn small_devices_are_asked_about_together_and_great_ones_in_parts() {
         let hours = hours(&[(0, 0, 2), (0, 5, 2), (1, 0, 3), (2, 0, 4), (2, 1, 4), (2, 7, 9), (3, 0, 1)]);
-        let piece = |devices: &[u32], span| Piece { devices: Devices::Some(devices.into()), span };
+        let piece = |devices: &[u32], span| Piece { devices: devices.into(), span };
         let two = [span(0, 2 * HOUR_MS - 1), span(7 * HOUR_MS, 8 * HOUR_MS - 1)];
         let expected = [piece(&[0, 1], ALL), piece(&[2], two[0]), piece(&[2], two[1]), piece(&[3], ALL)];
         assert_eq!(hours.pieces(ALL, 8), expected);
@@ -186,8 +185,8 @@ mod tests {
         assert_eq!(one.first(span(7, 99 * HOUR_MS), 2), span(7, 2 * HOUR_MS - 1), "it begins within an hour");
         assert_eq!(one.first(span(0, 99 * HOUR_MS), 10), span(0, 99 * HOUR_MS));
         let all = hours(&[(4, 0, 5), (5, 3, 1), (4, 3, 1)]);
-        assert_eq!(all.newest(ALL, 2), Span { first: START + 3 * HOUR_MS, ..ALL });
-        assert_eq!(all.newest(ALL, 3), Span { first: START, ..ALL });
+        assert_eq!(all.newest(ALL, 2), Millis { first: START + 3 * HOUR_MS, ..ALL });
+        assert_eq!(all.newest(ALL, 3), Millis { first: START, ..ALL });
         assert_eq!(all.newest(ALL, 8), ALL);
     }
 
@@ -203,15 +202,12 @@ mod tests {
             for (device, of_device) in &hours.devices {
                 for &hour in of_device.keys() {
                     for ms in [hour, hour + HOUR_MS / 2, hour + HOUR_MS - 1] {
-                        let holds = |p: &&Piece| p.devices.contains(*device) && p.span.contains(ms);
+                        let holds = |p: &&Piece| p.devices.contains(device) && p.span.contains(ms);
                         prop_assert_eq!(pieces.iter().filter(holds).count(), usize::from(span.contains(ms)));
                     }
                 }
             }
-            let place = |p: &Piece| match &p.devices {
-                Devices::Some(list) => (list.first().copied(), p.span.first),
-                Devices::All => (None, 0),
-            };
+            let place = |p: &Piece| (p.devices.first().copied(), p.span.first);
             prop_assert!(pieces.is_sorted_by_key(place), "{:?}", pieces);
         }
     }

@@ -2,21 +2,20 @@
 //! here.
 
 use super::hours::{Hours, MOST_VALUES};
-use crate::opentsdb::{
-    client::Client,
-    document::Document,
-    error::improper,
-    question::{ALL, Asked},
+use crate::opentsdb::{client::Client, document::Document, error::improper, question::Asked};
+use iotbench_backend_kit::{
+    ask::{Ask, Order},
+    metrics::{Cell, Found, Millis, ns, number},
+    span::Span,
 };
-use iotbench_backend_kit::metrics::{Cell, Found, Span, ns, number};
-use iotbench_core::{Devices, Direction, Error, Predicate, SignalId, TableSpec, TimeRange, ValueType};
-use std::ops::{Bound, ControlFlow};
+use iotbench_core::{Error, Predicate, TableSpec, ValueType};
+use std::ops::ControlFlow;
 
 /// One signal of one device.
 pub(crate) struct OneSignal<'t> {
     pub(crate) table: &'t TableSpec,
-    pub(crate) device: u32,
-    pub(crate) signal: SignalId,
+    pub(crate) ask: Ask<'t>,
+    pub(crate) span: Millis,
 }
 
 /// A value on its way: its time in milliseconds, its cell, and the number that it is.
@@ -24,25 +23,13 @@ type Candidate<'c> = (i64, &'c Cell<'c>, f64);
 
 impl OneSignal<'_> {
     pub(crate) fn value_type(&self) -> ValueType {
-        self.table.schema.signals()[usize::from(self.signal)].value_type
+        self.table.schema.signals()[usize::from(self.ask.signal())].value_type
     }
 
-    fn devices(&self) -> Devices {
-        Devices::Some(vec![self.device])
-    }
-
-    pub(crate) async fn nearest(
-        &self,
-        client: &mut Client,
-        predicate: Predicate,
-        direction: Direction,
-    ) -> Result<Found, Error> {
-        let (range, is_first) = match direction {
-            Direction::FirstAfter(time) => (TimeRange { from: Bound::Excluded(time), to: Bound::Unbounded }, true),
-            Direction::LastBefore(time) => (TimeRange { from: Bound::Unbounded, to: Bound::Excluded(time) }, false),
-        };
-        let Some(span) = ALL.within(range) else { return Ok((None, 0)) };
-        let hours = Hours::ask(client, self.table, &self.devices(), &[self.signal], span).await?;
+    /// The first or the last that meets a predicate.
+    pub(crate) async fn nearest(&self, client: &mut Client, predicate: Predicate) -> Result<Found, Error> {
+        let (span, is_first) = (self.span, self.ask.order == Order::After);
+        let hours = Hours::ask(client, self.table, &self.ask, span).await?;
         let (mut pieces, mut bytes) = (hours.pieces(span, MOST_VALUES), hours.bytes);
         if !is_first {
             pieces.reverse();
@@ -67,10 +54,10 @@ impl OneSignal<'_> {
     }
 
     /// The earliest of the least values.
-    pub(crate) async fn minimum(&self, client: &mut Client, span: Span) -> Result<Found, Error> {
-        let hours = Hours::ask(client, self.table, &self.devices(), &[self.signal], span).await?;
+    pub(crate) async fn minimum(&self, client: &mut Client) -> Result<Found, Error> {
+        let hours = Hours::ask(client, self.table, &self.ask, self.span).await?;
         let (mut found, mut least, mut bytes) = (None, f64::INFINITY, hours.bytes);
-        for piece in hours.pieces(span, MOST_VALUES) {
+        for piece in hours.pieces(self.span, MOST_VALUES) {
             let more = self.each(client, piece.span, |(ms, cell, number)| {
                 if number < least {
                     least = number;
@@ -84,15 +71,11 @@ impl OneSignal<'_> {
     }
 
     /// The greatest of the first values of a span.
-    pub(crate) async fn max_of_first(
-        &self,
-        client: &mut Client,
-        span: Span,
-        limit: u64,
-    ) -> Result<(Option<f64>, u64), Error> {
-        let hours = Hours::ask(client, self.table, &self.devices(), &[self.signal], span).await?;
+    pub(crate) async fn greatest(&self, client: &mut Client) -> Result<(Option<f64>, u64), Error> {
+        let Ask { limit, .. } = self.ask;
+        let hours = Hours::ask(client, self.table, &self.ask, self.span).await?;
         let (mut greatest, mut left, mut bytes) = (None::<f64>, limit, hours.bytes);
-        for piece in hours.pieces(hours.first(span, limit), MOST_VALUES) {
+        for piece in hours.pieces(hours.first(self.span, limit), MOST_VALUES) {
             let more = self.each(client, piece.span, |(_, _, number)| {
                 if left == 0 {
                     return ControlFlow::Break(());
@@ -109,19 +92,19 @@ impl OneSignal<'_> {
     /// The newest value from a time on that is known not to be after it, or of all.
     pub(crate) async fn newest(&self, client: &mut Client, known: Option<i64>) -> Result<Found, Error> {
         let mut bytes = 0;
-        if let Some(span) = known.and_then(|time| ALL.from(time)) {
+        if let Some(span) = known.and_then(|time| self.span.within(Span::from(time))) {
             let (found, more) = self.last(client, span).await?;
             bytes += more;
             if found.is_some() {
                 return Ok((found, bytes));
             }
         }
-        let hours = Hours::ask(client, self.table, &self.devices(), &[self.signal], ALL).await?;
-        let (found, more) = self.last(client, hours.newest(ALL, 1)).await?;
+        let hours = Hours::ask(client, self.table, &self.ask, self.span).await?;
+        let (found, more) = self.last(client, hours.newest(self.span, 1)).await?;
         Ok((found, bytes + hours.bytes + more))
     }
 
-    async fn last(&self, client: &mut Client, span: Span) -> Result<Found, Error> {
+    async fn last(&self, client: &mut Client, span: Millis) -> Result<Found, Error> {
         let mut found = None;
         let bytes = self
             .each(client, span, |(ms, cell, _)| {
@@ -136,7 +119,7 @@ impl OneSignal<'_> {
     async fn each(
         &self,
         client: &mut Client,
-        span: Span,
+        span: Millis,
         mut take: impl FnMut(Candidate<'_>) -> ControlFlow<()>,
     ) -> Result<u64, Error> {
         let all = |document: &Document<'_>| {
@@ -148,7 +131,7 @@ impl OneSignal<'_> {
             }
             Ok(())
         };
-        let asked = [Asked::of(self.table, self.signal)];
-        Ok(client.ask(span, &self.devices(), &asked, all).await?.1)
+        let asked = [Asked::of(self.table, self.ask.signal())];
+        Ok(client.ask(span, self.ask.devices.list(), &asked, all).await?.1)
     }
 }

@@ -22,7 +22,7 @@ use iotbench_backend_kit::{
     ask::{Ask, Order, What},
     refuse::refuse_signals_beyond,
 };
-use iotbench_core::{ComputedBy, Counts, Error, Layout, Query, Reader, Reply, SignalId, Sink, Value, ValueType};
+use iotbench_core::{ComputedBy, Counts, Error, Layout, Query, Reader, Reply, SignalId, Sink, ValueType};
 use points::{Cells, NarrowPoints, Points, RowPoints};
 use shape::Shape;
 use sqlx::{PgConnection, Row};
@@ -98,7 +98,7 @@ impl PostgresReader {
         let max = Cells::new(&row.map_err(|e| classify(&e))?).double()?;
         let mut answer = Answer::new(sink, [ValueType::F64]);
         if max.is_some() {
-            answer.row(ask.device(), 0, |columns| columns[0].push(max.map(Value::F64)))?;
+            answer.figures(ask.device(), [max])?;
         }
         answer.finish(8, ComputedBy::Server)
     }
@@ -113,9 +113,7 @@ impl PostgresReader {
             for place in 1..=figures.aggregates.len() {
                 let of_signals: Vec<Option<f64>> = row.try_get(place).map_err(|e| classify(&e))?;
                 bytes += 8 * of_signals.len() as u64;
-                answer.row(device, 0, |columns| {
-                    columns.iter_mut().zip(&of_signals).try_for_each(|(to, from)| to.push(from.map(Value::F64)))
-                })?;
+                answer.figures(device, of_signals)?;
             }
         }
         answer.finish(bytes, ComputedBy::Server)

@@ -1,20 +1,23 @@
 //! One connection that reads: every query is one or two of SQL, and the server's work.
 
 mod figures;
-mod gather;
 
 pub(crate) use figures::count;
 
-use super::{client::Client, rows::improper, sql::Select};
+use super::{
+    client::Client,
+    rows::improper,
+    sql::{Select, signal_name},
+};
 use async_trait::async_trait;
-use gather::{Gather, Take};
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING, counts_row, types},
     ask::{Ask, Order, What},
-    cell::{Cell, number, value},
+    cell::{Cell, number, push, value},
+    gather::{Gather, Take},
     refuse::refuse_unknown_signals,
 };
-use iotbench_core::{ComputedBy, Error, Layout, Query, Reader, Reply, SignalId, Sink, TableSpec, Value, ValueType};
+use iotbench_core::{ComputedBy, Error, Layout, Query, Reader, Reply, SignalId, Sink, TableSpec, ValueType};
 use std::sync::Arc;
 
 /// A connection that answers queries.
@@ -45,10 +48,7 @@ impl QuestReader {
                 return Ok(());
             }
             left -= 1;
-            answer.row(device, time, |columns| {
-                let mut cells = columns.iter_mut().zip(cells.iter().zip(&types));
-                cells.try_for_each(|(column, (cell, &value_type))| column.push(value(cell, value_type)?))
-            })
+            answer.row(device, time, |columns| push(columns, cells, &types))
         };
         let rows_of_point = if self.is_narrow() { signals.len() as u64 } else { 1 };
         // In layout narrow the latest rows of several devices are cut off by their time, not by a limit.
@@ -75,7 +75,8 @@ impl QuestReader {
                 .await;
         }
         let table = Arc::clone(&self.table);
-        let mut gather = Gather::new(&table, signals, order != Order::Newest);
+        let names = signals.iter().map(|&signal| signal_name(&table, signal));
+        let mut gather = Gather::new(names, order != Order::Newest);
         let bytes = self
             .client
             .ask(sql, |row| {
@@ -123,7 +124,7 @@ impl QuestReader {
         let mut answer = Answer::new(sink, [value_type]);
         let take = |row: &[Cell<'_>]| match row {
             [Cell::Null] => Ok(()),
-            [figure] => answer.row(device, 0, |columns| columns[0].push(number(figure)?.map(Value::F64))),
+            [figure] => answer.figures(device, [number(figure)?]),
             [time, cell] => answer.row(device, time_of(time)?, |columns| columns[0].push(value(cell, value_type)?)),
             _ => Err(improper(&"a row with too many cells")),
         };
@@ -155,8 +156,7 @@ impl Reader for QuestReader {
     async fn query(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
         refuse_unknown_signals(query, &self.table)?;
         let (table, all) = (Arc::clone(&self.table), self.all_signals.clone());
-        let ask = Ask::of(query, &all).filter(|ask| ask.limit > 0 && ask.what != What::Figures(&[]));
-        let Some(ask) = ask else { return Ok(NOTHING) };
+        let Some(ask) = Ask::of(query, &all).filter(Ask::wants_something) else { return Ok(NOTHING) };
         let Some(select) = Select::new(&table, ask.devices, ask.span) else { return Ok(NOTHING) };
         match (ask.what, ask.order) {
             (What::Count, _) => self.count_row(sink).await,

@@ -2,12 +2,19 @@
 //! here.
 
 use super::{
-    points::{Figures, Points, Shape, Stretch, for_each},
+    points::{OfDevice, Points, Shape, for_each},
     record::{present, text_of},
-    selection::{Order, Selection, of_device},
+    selection::of_device,
 };
 use crate::sqlite::error::classify;
-use iotbench_backend_kit::{answer::types, assemble::Second, json::read_second, second::join, span::Span};
+use iotbench_backend_kit::{
+    answer::types,
+    ask::Ask,
+    assemble::Second,
+    json::read_second,
+    second::join,
+    series::{OfSignals, Summary},
+};
 use iotbench_core::{Cause, Chunk, ComputedBy, Error, ReplyColumn, Schema, SignalId, TableSpec};
 use rusqlite::{Rows, fallible_streaming_iterator::FallibleStreamingIterator};
 use std::{ops::ControlFlow, sync::Arc};
@@ -32,8 +39,8 @@ impl Shape for BulkShape {
         ComputedBy::Client
     }
 
-    fn sql(&self, selection: &Selection<'_>) -> String {
-        let direction = if selection.order == Order::Descending { " DESC" } else { "" };
+    fn sql(&self, ask: &Ask<'_>) -> String {
+        let direction = if ask.order.is_descending() { " DESC" } else { "" };
         format!(
             "SELECT second, measurements FROM {} WHERE {}second BETWEEN :first_second AND :last_second \
              ORDER BY second{direction}, _rowid_{direction}",
@@ -42,47 +49,29 @@ impl Shape for BulkShape {
         )
     }
 
-    fn points<'r>(&self, rows: Rows<'r>, selection: &Selection<'_>, span: Span) -> Box<dyn Points + 'r> {
+    fn points<'r>(&self, rows: Rows<'r>, ask: &Ask<'_>) -> Box<dyn Points + 'r> {
+        let types = types(&self.table.schema, ask.signals);
         Box::new(BulkPoints {
             rows,
             is_started: false,
-            signals: selection.signals.to_vec(),
-            united: Second::new(
-                types(&self.table.schema, selection.signals),
-                span,
-                selection.order == Order::Descending,
-            ),
+            signals: ask.signals.to_vec(),
+            united: Second::new(types, ask.span, ask.order.is_descending()),
             bytes: 0,
         })
     }
 
-    fn figures(&self, of: Stretch<'_>, signals: &[SignalId], bytes: &mut u64) -> Result<Option<Vec<Figures>>, Error> {
-        let mut sums = vec![(0_u32, 0.0); signals.len()];
-        let mut figures: Option<Vec<Figures>> = None;
-        for_each(self, of, &Selection::ascending(signals), bytes, |point| {
-            let figures = figures.get_or_insert_with(|| vec![Figures::default(); signals.len()]);
-            for ((figures, sum), column) in figures.iter_mut().zip(&mut sums).zip(&point.columns) {
-                if let Some(number) = column.get(0).and_then(|v| v.as_f64()) {
-                    *sum = (sum.0 + 1, sum.1 + number);
-                    figures.min = Some(figures.min.map_or(number, |min| min.min(number)));
-                    figures.mean = Some(sum.1 / f64::from(sum.0));
-                    figures.max = Some(figures.max.map_or(number, |max| max.max(number)));
-                }
-            }
+    fn figures(&self, of: OfDevice<'_>, bytes: &mut u64) -> Result<Option<Vec<Summary>>, Error> {
+        let mut of_signals = OfSignals::default();
+        for_each(self, of, bytes, |point| {
+            of_signals.take(point);
             Ok(ControlFlow::Continue(()))
         })?;
-        Ok(figures)
+        Ok(of_signals.summaries())
     }
 
-    fn max_of_first(
-        &self,
-        of: Stretch<'_>,
-        signal: SignalId,
-        limit: u64,
-        bytes: &mut u64,
-    ) -> Result<Option<f64>, Error> {
-        let (mut max, mut left) = (None::<f64>, limit);
-        for_each(self, of, &Selection::ascending(&[signal]), bytes, |point| {
+    fn greatest(&self, of: OfDevice<'_>, bytes: &mut u64) -> Result<Option<f64>, Error> {
+        let (mut max, mut left) = (None::<f64>, of.ask.limit);
+        for_each(self, of, bytes, |point| {
             if left == 0 {
                 return Ok(ControlFlow::Break(()));
             }

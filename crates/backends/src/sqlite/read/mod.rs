@@ -13,19 +13,20 @@ use async_trait::async_trait;
 use bulk::BulkShape;
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING_BY_CLIENT, counts_row, types},
+    ask::{Ask, Asked, Order, What},
     refuse::refuse_signals_beyond,
     span::Span,
 };
 use iotbench_core::{
-    Aggregate, Chunk, Counts, Devices, Direction, Error, Interrupt, Layout, Predicate, Query, Reader, Reply, SignalId,
-    Sink, TableSpec, Value, ValueType,
+    Aggregate, Chunk, Counts, Error, Interrupt, Layout, Predicate, Query, Reader, Reply, SignalId, Sink, TableSpec,
+    Value, ValueType,
 };
 use narrow::NarrowShape;
-use points::{Points, Shape, Stretch, for_each};
+use points::{OfDevice, Points, Shape, for_each};
 use record::RecordShape;
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Transaction};
-use selection::{Order, Selection, bind, widened};
-use std::{cmp::Reverse, collections::BinaryHeap, ops::ControlFlow, slice::from_ref, sync::Arc};
+use selection::{bind, widened};
+use std::{cmp::Reverse, collections::BinaryHeap, ops::ControlFlow, sync::Arc};
 
 /// A connection that answers queries.
 pub(crate) struct SqliteReader {
@@ -50,46 +51,30 @@ impl SqliteReader {
 
     fn answer(&self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
         refuse_signals_beyond(query, self.table.schema.width())?;
-        match query {
-            Query::Range { devices, signals, range } => Span::of(*range)
-                .map_or(Ok(NOTHING_BY_CLIENT), |span| self.range(devices, signals, span, u64::MAX, sink)),
-            Query::Scan => self.range(&Devices::All, &self.all_signals, Span::ALL, u64::MAX, sink),
-            Query::Records { device, from_ns, limit } => {
-                let device = Devices::Some(vec![*device]);
-                self.range(&device, &self.all_signals, Span::from(*from_ns), *limit, sink)
-            }
-            Query::Nearest { device, signal, predicate, direction } => {
-                self.nearest(*device, *signal, *predicate, *direction, sink)
-            }
-            Query::Minimum { device, signal, range } => {
-                Span::of(*range).map_or(Ok(NOTHING_BY_CLIENT), |span| self.minimum(*device, *signal, span, sink))
-            }
-            Query::Newest { devices, limit } => self.newest(devices, &self.all_signals, *limit, sink),
-            Query::NewestVisible { device, signal } => {
-                self.newest(&Devices::Some(vec![*device]), from_ref(signal), 1, sink)
-            }
-            Query::MaxOfFirst { device, signal, from_ns, limit } => {
-                self.max_of_first(*device, *signal, *from_ns, *limit, sink)
-            }
-            Query::Aggregates { devices, signals, aggregates, range } => Span::of(*range)
-                .map_or(Ok(NOTHING_BY_CLIENT), |span| self.aggregates(devices, signals, aggregates, span, sink)),
-            Query::Count => self.count_row(sink),
+        let Some(ask) = Ask::of(query, &self.all_signals) else { return Ok(NOTHING_BY_CLIENT) };
+        match (ask.what, ask.order, ask.predicate) {
+            (What::Count, ..) => self.count_row(sink),
+            (What::Figures(aggregates), ..) => self.aggregates(&ask, aggregates, sink),
+            (What::Greatest, ..) => self.greatest(&ask, sink),
+            (_, Order::Least, _) => self.minimum(&ask, sink),
+            (.., Some(predicate)) => self.nearest(&ask, predicate, sink),
+            (_, order, _) if order.is_descending() => self.newest(&ask, sink),
+            _ => self.range(&ask, sink),
         }
     }
 
     /// Calls `each` for every device asked for, ascending; for more than one, in one snapshot of the database.
-    fn for_devices(&self, devices: &Devices, mut each: impl FnMut(u32) -> Result<(), Error>) -> Result<(), Error> {
-        let listed: &[u32] = match devices {
-            Devices::Some(list) if !self.table.has_device_column() => {
-                if list.contains(&0) {
+    fn for_devices(&self, devices: Asked<'_>, mut each: impl FnMut(u32) -> Result<(), Error>) -> Result<(), Error> {
+        let listed: &[u32] = match devices.list() {
+            _ if !self.table.has_device_column() => {
+                if devices.contains(0) {
                     &[0]
                 } else {
                     &[]
                 }
             }
-            Devices::All if !self.table.has_device_column() => &[0],
-            Devices::Some(list) => list,
-            Devices::All => {
+            Some(list) => list,
+            None => {
                 let _snapshot = self.snapshot(usize::MAX)?;
                 let mut next = self.device_from(i64::MIN)?;
                 while let Some(device) = next {
@@ -116,26 +101,18 @@ impl SqliteReader {
         found.optional().map(Option::flatten).map_err(|e| classify(&e))
     }
 
-    fn stretch(&self, device: u32, span: Span) -> Stretch<'_> {
-        Stretch { connection: &self.connection, device, span }
+    fn of_device<'a>(&'a self, device: u32, ask: &'a Ask<'a>) -> OfDevice<'a> {
+        OfDevice { connection: &self.connection, device, ask }
     }
 
-    fn range(
-        &self,
-        devices: &Devices,
-        signals: &[SignalId],
-        span: Span,
-        limit: u64,
-        sink: &mut dyn Sink,
-    ) -> Result<Reply, Error> {
-        let mut answer = Answer::new(sink, types(&self.table.schema, signals));
-        let selection = Selection::ascending(signals);
-        let sql = self.shape.sql(&selection);
-        let (mut bytes, mut left) = (0, limit);
-        self.for_devices(devices, |device| {
+    fn range(&self, ask: &Ask<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        let mut answer = Answer::new(sink, types(&self.table.schema, ask.signals));
+        let sql = self.shape.sql(ask);
+        let (mut bytes, mut left) = (0, ask.limit);
+        self.for_devices(ask.devices, |device| {
             let mut statement = self.connection.prepare_cached(&sql).map_err(|e| classify(&e))?;
-            bind(&mut statement, device, span, None).map_err(|e| classify(&e))?;
-            let mut points = self.shape.points(statement.raw_query(), &selection, span);
+            bind(&mut statement, device, ask).map_err(|e| classify(&e))?;
+            let mut points = self.shape.points(statement.raw_query(), ask);
             while left > 0
                 && let Some(time) = points.next()?
             {
@@ -148,29 +125,12 @@ impl SqliteReader {
         answer.finish(bytes, self.shape.computed_by())
     }
 
-    fn nearest(
-        &self,
-        device: u32,
-        signal: SignalId,
-        predicate: Predicate,
-        direction: Direction,
-        sink: &mut dyn Sink,
-    ) -> Result<Reply, Error> {
-        let (order, span) = match direction {
-            Direction::FirstAfter(time) => (Order::Ascending, time.checked_add(1).map(Span::from)),
-            Direction::LastBefore(time) => {
-                (Order::Descending, time.checked_sub(1).map(|last| Span { last, ..Span::ALL }))
-            }
-        };
-        let Some(span) = span else { return Ok(NOTHING_BY_CLIENT) };
+    fn nearest(&self, ask: &Ask<'_>, predicate: Predicate, sink: &mut dyn Sink) -> Result<Reply, Error> {
         let is_decimal_f32 =
-            self.table.layout == Layout::Document && types(&self.table.schema, &[signal]) == [ValueType::F32];
+            self.table.layout == Layout::Document && types(&self.table.schema, ask.signals) == [ValueType::F32];
         let in_sql = if is_decimal_f32 { widened(predicate) } else { predicate };
-        let selection = Selection { signals: &[signal], order, filter: Some((signal, in_sql)) };
         self.one_point(
-            device,
-            span,
-            &selection,
+            &Ask { predicate: Some(in_sql), ..*ask },
             |point, found| {
                 let number = point.columns[0].get(0).and_then(|v| v.as_f64());
                 if number.is_some_and(|number| predicate.holds(number)) {
@@ -183,15 +143,12 @@ impl SqliteReader {
         )
     }
 
-    fn minimum(&self, device: u32, signal: SignalId, span: Span, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        let selection = Selection { signals: &[signal], order: Order::LeastFirst(signal), filter: None };
+    fn minimum(&self, ask: &Ask<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
         self.one_point(
-            device,
-            span,
-            &selection,
+            ask,
             |point, least| {
                 if is_less(point, least.as_ref()) {
-                    let replaced = least.take().unwrap_or_else(|| Chunk::new(types(&self.table.schema, &[signal])));
+                    let replaced = least.take().unwrap_or_else(|| Chunk::new(types(&self.table.schema, ask.signals)));
                     *least = Some(std::mem::replace(point, replaced));
                 }
                 ControlFlow::Continue(())
@@ -203,17 +160,13 @@ impl SqliteReader {
     /// Answers with the one datapoint that `choose` leaves.
     fn one_point(
         &self,
-        device: u32,
-        span: Span,
-        selection: &Selection<'_>,
+        ask: &Ask<'_>,
         mut choose: impl FnMut(&mut Chunk, &mut Option<Chunk>) -> ControlFlow<()>,
         sink: &mut dyn Sink,
     ) -> Result<Reply, Error> {
         let (mut bytes, mut chosen) = (0, None);
-        self.for_devices(&Devices::Some(vec![device]), |device| {
-            for_each(&*self.shape, self.stretch(device, span), selection, &mut bytes, |point| {
-                Ok(choose(point, &mut chosen))
-            })
+        self.for_devices(ask.devices, |device| {
+            for_each(&*self.shape, self.of_device(device, ask), &mut bytes, |point| Ok(choose(point, &mut chosen)))
         })?;
         if let Some(point) = &chosen {
             sink.push(point)?;
@@ -222,30 +175,29 @@ impl SqliteReader {
     }
 
     /// The newest datapoints: the descending ones of each device, merged.
-    fn newest(&self, devices: &Devices, signals: &[SignalId], limit: u64, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        let mut answer = Answer::new(sink, types(&self.table.schema, signals));
+    fn newest(&self, ask: &Ask<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        let mut answer = Answer::new(sink, types(&self.table.schema, ask.signals));
         let mut asked = Vec::new();
-        self.for_devices(devices, |device| {
+        self.for_devices(ask.devices, |device| {
             asked.push(device);
             Ok(())
         })?;
         let _snapshot = self.snapshot(asked.len())?;
-        let selection = Selection { signals, order: Order::Descending, filter: None };
-        let sql = self.shape.sql(&selection);
+        let sql = self.shape.sql(ask);
         let prepare = |&device: &u32| -> rusqlite::Result<CachedStatement<'_>> {
             let mut statement = self.connection.prepare_cached(&sql)?;
-            bind(&mut statement, device, Span::ALL, None)?;
+            bind(&mut statement, device, ask)?;
             Ok(statement)
         };
         let mut statements =
             asked.iter().map(prepare).collect::<rusqlite::Result<Vec<_>>>().map_err(|e| classify(&e))?;
         let mut series: Vec<Box<dyn Points + '_>> =
-            statements.iter_mut().map(|s| self.shape.points(s.raw_query(), &selection, Span::ALL)).collect();
+            statements.iter_mut().map(|s| self.shape.points(s.raw_query(), ask)).collect();
         let mut heads = BinaryHeap::with_capacity(series.len());
         for (place, points) in series.iter_mut().enumerate() {
             heads.extend(points.next()?.map(|time| (time, Reverse(place))));
         }
-        for _ in 0..limit {
+        for _ in 0..ask.limit {
             let Some((time, Reverse(place))) = heads.pop() else { break };
             answer.row(asked[place], time, |columns| series[place].values(columns))?;
             heads.extend(series[place].next()?.map(|time| (time, Reverse(place))));
@@ -254,55 +206,34 @@ impl SqliteReader {
         answer.finish(bytes, self.shape.computed_by())
     }
 
-    fn max_of_first(
-        &self,
-        device: u32,
-        signal: SignalId,
-        from_ns: i64,
-        limit: u64,
-        sink: &mut dyn Sink,
-    ) -> Result<Reply, Error> {
+    fn greatest(&self, ask: &Ask<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
         let mut answer = Answer::new(sink, [ValueType::F64]);
         let mut bytes = 0;
-        self.for_devices(&Devices::Some(vec![device]), |device| {
-            let of = self.stretch(device, Span::from(from_ns));
-            match self.shape.max_of_first(of, signal, limit, &mut bytes)? {
-                Some(max) => answer.row(device, 0, |columns| columns[0].push(Some(Value::F64(max)))),
+        self.for_devices(ask.devices, |device| {
+            match self.shape.greatest(self.of_device(device, ask), &mut bytes)? {
+                Some(max) => answer.figures(device, [Some(max)]),
                 None => Ok(()),
             }
         })?;
         answer.finish(bytes, self.shape.computed_by())
     }
 
-    fn aggregates(
-        &self,
-        devices: &Devices,
-        signals: &[SignalId],
-        aggregates: &[Aggregate],
-        span: Span,
-        sink: &mut dyn Sink,
-    ) -> Result<Reply, Error> {
-        let mut answer = Answer::new(sink, vec![ValueType::F64; signals.len()]);
+    fn aggregates(&self, ask: &Ask<'_>, aggregates: &[Aggregate], sink: &mut dyn Sink) -> Result<Reply, Error> {
+        let mut answer = Answer::new(sink, vec![ValueType::F64; ask.signals.len()]);
         let mut bytes = 0;
         let needs_last = aggregates.contains(&Aggregate::Last);
         let needs_figures = aggregates.iter().any(|&aggregate| aggregate != Aggregate::Last);
-        self.for_devices(devices, |device| {
-            let of = self.stretch(device, span);
-            let last = if needs_last { self.last(of, signals, &mut bytes)? } else { Some(Vec::new()) };
-            let figures = if needs_figures { self.shape.figures(of, signals, &mut bytes)? } else { Some(Vec::new()) };
+        self.for_devices(ask.devices, |device| {
+            let of = self.of_device(device, ask);
+            let last = if needs_last { self.last(of, &mut bytes)? } else { Some(Vec::new()) };
+            let figures = if needs_figures { self.shape.figures(of, &mut bytes)? } else { Some(Vec::new()) };
             let (Some(last), Some(figures)) = (last, figures) else { return Ok(()) };
-            for aggregate in aggregates {
-                answer.row(device, 0, |columns| {
-                    columns.iter_mut().enumerate().try_for_each(|(place, column)| {
-                        let figure = match aggregate {
-                            Aggregate::Last => last[place],
-                            Aggregate::Min => figures[place].min,
-                            Aggregate::Mean => figures[place].mean,
-                            Aggregate::Max => figures[place].max,
-                        };
-                        column.push(figure.map(Value::F64))
-                    })
-                })?;
+            for &aggregate in aggregates {
+                let of_signal = |place: usize| match aggregate {
+                    Aggregate::Last => last[place],
+                    aggregate => figures[place].figure(aggregate),
+                };
+                answer.figures(device, (0..ask.signals.len()).map(of_signal))?;
             }
             Ok(())
         })?;
@@ -310,10 +241,10 @@ impl SqliteReader {
     }
 
     /// The numbers of the newest datapoint of a stretch.
-    fn last(&self, of: Stretch<'_>, signals: &[SignalId], bytes: &mut u64) -> Result<Option<Vec<Option<f64>>>, Error> {
+    fn last(&self, of: OfDevice<'_>, bytes: &mut u64) -> Result<Option<Vec<Option<f64>>>, Error> {
         let mut last = None;
-        let selection = Selection { signals, order: Order::Descending, filter: None };
-        for_each(&*self.shape, of, &selection, bytes, |point| {
+        let newest_first = of.ask.first(1, Order::Newest);
+        for_each(&*self.shape, OfDevice { ask: &newest_first, ..of }, bytes, |point| {
             last = Some(point.columns.iter().map(|column| column.get(0).and_then(|v| v.as_f64())).collect());
             Ok(ControlFlow::Break(()))
         })?;
@@ -331,9 +262,9 @@ impl SqliteReader {
             return record::count_wide(&self.connection, &self.table).map_err(|e| classify(&e));
         }
         let (mut counts, mut bytes) = (Counts::default(), 0);
-        let selection = Selection::ascending(&self.all_signals);
-        self.for_devices(&Devices::All, |device| {
-            for_each(&*self.shape, self.stretch(device, Span::ALL), &selection, &mut bytes, |point| {
+        let ask = Ask::stretch(Asked::All, &self.all_signals, Span::ALL);
+        self.for_devices(ask.devices, |device| {
+            for_each(&*self.shape, self.of_device(device, &ask), &mut bytes, |point| {
                 counts.points += 1;
                 counts.values += point.columns.iter().filter(|column| column.get(0).is_some()).count() as u64;
                 Ok(ControlFlow::Continue(()))

@@ -1,12 +1,12 @@
 //! Reads layout narrow: rows of values put together to datapoints.
 
 use super::{
-    points::{Figures, Points, Shape, Stretch, decode, order_by},
-    record::query_one,
-    selection::{Order, Selection, bind, condition, of_device},
+    points::{OfDevice, Points, Shape, decode, order_by},
+    record::{query_one, summary_at},
+    selection::{bind, condition, of_device},
 };
 use crate::sqlite::error::classify;
-use iotbench_backend_kit::{second::join, span::Span};
+use iotbench_backend_kit::{ask::Ask, second::join, series::Summary};
 use iotbench_core::{Cause, ComputedBy, Error, ReplyColumn, Schema, SignalId, TableSpec, ValueType};
 use rusqlite::{Row, Rows, fallible_streaming_iterator::FallibleStreamingIterator, types};
 use std::sync::Arc;
@@ -62,23 +62,24 @@ impl Shape for NarrowShape {
         ComputedBy::Server
     }
 
-    fn sql(&self, selection: &Selection<'_>) -> String {
-        let filter = selection.filter.map(|(signal, predicate)| condition(self.number(signal), predicate));
+    fn sql(&self, ask: &Ask<'_>) -> String {
+        let filter = ask.predicate.map(|predicate| condition(self.number(ask.signal()), predicate));
         format!(
             "SELECT second, nanosecond, number, measurement {}{}{}",
-            self.rows_sql(selection.signals),
+            self.rows_sql(ask.signals),
             filter.unwrap_or_default(),
-            order_by(selection.order, &TIME, |signal| self.rank(signal).into())
+            order_by(ask, &TIME, |signal| self.rank(signal).into())
         )
     }
 
-    fn points<'r>(&self, rows: Rows<'r>, selection: &Selection<'_>, _span: Span) -> Box<dyn Points + 'r> {
-        let slots = vec![None; selection.signals.len()];
-        Box::new(NarrowPoints { rows, signals: selection.signals.to_vec(), slots, is_started: false, bytes: 0 })
+    fn points<'r>(&self, rows: Rows<'r>, ask: &Ask<'_>) -> Box<dyn Points + 'r> {
+        let slots = vec![None; ask.signals.len()];
+        Box::new(NarrowPoints { rows, signals: ask.signals.to_vec(), slots, is_started: false, bytes: 0 })
     }
 
-    fn figures(&self, of: Stretch<'_>, signals: &[SignalId], bytes: &mut u64) -> Result<Option<Vec<Figures>>, Error> {
-        let mut figures: Option<Vec<Figures>> = None;
+    fn figures(&self, of: OfDevice<'_>, bytes: &mut u64) -> Result<Option<Vec<Summary>>, Error> {
+        let signals = of.ask.signals;
+        let mut figures: Option<Vec<Summary>> = None;
         let number = signals.first().map_or("measurement", |&signal| self.number(signal));
         let sql = format!(
             "SELECT number, min({number}), avg({number}), max({number}) {} GROUP BY number",
@@ -86,14 +87,14 @@ impl Shape for NarrowShape {
         );
         let mut run = || {
             let mut statement = of.connection.prepare_cached(&sql)?;
-            bind(&mut statement, of.device, of.span, None)?;
+            bind(&mut statement, of.device, of.ask)?;
             let mut rows = statement.raw_query();
             while let Some(row) = rows.next()? {
                 *bytes += 32;
-                let found = figures.get_or_insert_with(|| vec![Figures::default(); signals.len()]);
+                let found = figures.get_or_insert_with(|| vec![Summary::default(); signals.len()]);
                 let number: i64 = row.get(0)?;
                 if let Some(place) = signals.iter().position(|&signal| i64::from(signal) == number) {
-                    found[place] = Figures { min: row.get(1)?, mean: row.get(2)?, max: row.get(3)? };
+                    found[place] = summary_at(row, 1)?;
                 }
             }
             Ok(())
@@ -102,16 +103,10 @@ impl Shape for NarrowShape {
         Ok(figures)
     }
 
-    fn max_of_first(
-        &self,
-        of: Stretch<'_>,
-        signal: SignalId,
-        limit: u64,
-        bytes: &mut u64,
-    ) -> Result<Option<f64>, Error> {
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let (number, order) = (self.number(signal), order_by(Order::Ascending, &TIME, |_| String::new()));
-        let rows = self.rows_sql(&[signal]);
+    fn greatest(&self, of: OfDevice<'_>, bytes: &mut u64) -> Result<Option<f64>, Error> {
+        let limit = i64::try_from(of.ask.limit).unwrap_or(i64::MAX);
+        let (number, order) = (self.number(of.ask.signal()), order_by(of.ask, &TIME, |_| String::new()));
+        let rows = self.rows_sql(of.ask.signals);
         let sql = format!("SELECT max(v) FROM (SELECT {number} AS v {rows}{order} LIMIT {limit})");
         *bytes += 8;
         query_one(of, &sql, |row| row.get(0))

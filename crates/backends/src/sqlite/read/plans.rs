@@ -1,8 +1,9 @@
 //! How SQLite carries out what the reader asks: by the index of the layout, and by reading all where somebody dropped it.
 
-use super::{points::Figures, *};
+use super::{points::OfDevice, *};
 use crate::explained::{batch, queries, table};
 use crate::sqlite::{config::Indexes, layout::create_sql, write::SqliteWriter};
+use iotbench_backend_kit::series::Summary;
 use iotbench_core::{ComputedBy, Schema, Writer};
 use std::sync::{Mutex, PoisonError};
 
@@ -21,28 +22,22 @@ impl Shape for Overheard {
         self.shape.computed_by()
     }
 
-    fn sql(&self, selection: &Selection<'_>) -> String {
-        let sql = self.shape.sql(selection);
+    fn sql(&self, ask: &Ask<'_>) -> String {
+        let sql = self.shape.sql(ask);
         self.statements.lock().unwrap_or_else(PoisonError::into_inner).push(sql.clone());
         sql
     }
 
-    fn points<'r>(&self, rows: rusqlite::Rows<'r>, selection: &Selection<'_>, span: Span) -> Box<dyn Points + 'r> {
-        self.shape.points(rows, selection, span)
+    fn points<'r>(&self, rows: rusqlite::Rows<'r>, ask: &Ask<'_>) -> Box<dyn Points + 'r> {
+        self.shape.points(rows, ask)
     }
 
-    fn figures(&self, of: Stretch<'_>, signals: &[SignalId], bytes: &mut u64) -> Result<Option<Vec<Figures>>, Error> {
-        self.shape.figures(of, signals, bytes)
+    fn figures(&self, of: OfDevice<'_>, bytes: &mut u64) -> Result<Option<Vec<Summary>>, Error> {
+        self.shape.figures(of, bytes)
     }
 
-    fn max_of_first(
-        &self,
-        of: Stretch<'_>,
-        signal: SignalId,
-        limit: u64,
-        bytes: &mut u64,
-    ) -> Result<Option<f64>, Error> {
-        self.shape.max_of_first(of, signal, limit, bytes)
+    fn greatest(&self, of: OfDevice<'_>, bytes: &mut u64) -> Result<Option<f64>, Error> {
+        self.shape.greatest(of, bytes)
     }
 }
 

@@ -1,13 +1,17 @@
 //! Datapoints of one device as they are read, and what a layout must know to read them.
 
-use super::selection::{Order, Selection, bind};
+use super::selection::bind;
 use crate::sqlite::error::classify;
-use iotbench_backend_kit::{answer::types, span::Span};
+use iotbench_backend_kit::{
+    answer::types,
+    ask::{Ask, Order},
+    series::Summary,
+};
 use iotbench_core::{Action, Cause, Chunk, ComputedBy, Error, ReplyColumn, Schema, SignalId, Value, ValueType};
 use rusqlite::{Connection, Rows, types::ValueRef};
 use std::ops::ControlFlow;
 
-/// Datapoints of one device, in the order of their [`Selection`].
+/// Datapoints of one device, in the order asked for.
 pub(crate) trait Points {
     /// Goes to the next datapoint and says its time.
     fn next(&mut self) -> Result<Option<i64>, Error>;
@@ -19,20 +23,12 @@ pub(crate) trait Points {
     fn bytes(&self) -> u64;
 }
 
-/// Least, mean and greatest of one signal; `None` where no value is a number.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Figures {
-    pub(crate) min: Option<f64>,
-    pub(crate) mean: Option<f64>,
-    pub(crate) max: Option<f64>,
-}
-
-/// A stretch of one device's time, on a connection.
+/// What is asked of one device, on a connection.
 #[derive(Clone, Copy)]
-pub(crate) struct Stretch<'c> {
+pub(crate) struct OfDevice<'c> {
     pub(crate) connection: &'c Connection,
     pub(crate) device: u32,
-    pub(crate) span: Span,
+    pub(crate) ask: &'c Ask<'c>,
 }
 
 /// How a layout is read. What is decoded is added to `bytes`.
@@ -44,36 +40,29 @@ pub(crate) trait Shape: Send + Sync {
     fn computed_by(&self) -> ComputedBy;
 
     /// The query for the datapoints of `:device` from `:first` to `:last`.
-    fn sql(&self, selection: &Selection<'_>) -> String;
+    fn sql(&self, ask: &Ask<'_>) -> String;
 
     /// The datapoints in the rows of that query.
-    fn points<'r>(&self, rows: Rows<'r>, selection: &Selection<'_>, span: Span) -> Box<dyn Points + 'r>;
+    fn points<'r>(&self, rows: Rows<'r>, ask: &Ask<'_>) -> Box<dyn Points + 'r>;
 
-    /// The figures of each signal; `None` when there is no datapoint.
-    fn figures(&self, of: Stretch<'_>, signals: &[SignalId], bytes: &mut u64) -> Result<Option<Vec<Figures>>, Error>;
+    /// The figures of each signal but its last value; `None` when there is no datapoint.
+    fn figures(&self, of: OfDevice<'_>, bytes: &mut u64) -> Result<Option<Vec<Summary>>, Error>;
 
-    /// The greatest number of a signal over the first `limit` datapoints.
-    fn max_of_first(
-        &self,
-        of: Stretch<'_>,
-        signal: SignalId,
-        limit: u64,
-        bytes: &mut u64,
-    ) -> Result<Option<f64>, Error>;
+    /// The greatest number of a signal over the first datapoints.
+    fn greatest(&self, of: OfDevice<'_>, bytes: &mut u64) -> Result<Option<f64>, Error>;
 }
 
 /// Gives each datapoint, as a chunk of one row, to `take` until that breaks.
 pub(crate) fn for_each(
     shape: &dyn Shape,
-    of: Stretch<'_>,
-    selection: &Selection<'_>,
+    of: OfDevice<'_>,
     bytes: &mut u64,
     mut take: impl FnMut(&mut Chunk) -> Result<ControlFlow<()>, Error>,
 ) -> Result<(), Error> {
-    let mut statement = of.connection.prepare_cached(&shape.sql(selection)).map_err(|e| classify(&e))?;
-    bind(&mut statement, of.device, of.span, selection.filter).map_err(|e| classify(&e))?;
-    let mut points = shape.points(statement.raw_query(), selection, of.span);
-    let mut point = Chunk::new(types(shape.schema(), selection.signals));
+    let mut statement = of.connection.prepare_cached(&shape.sql(of.ask)).map_err(|e| classify(&e))?;
+    bind(&mut statement, of.device, of.ask).map_err(|e| classify(&e))?;
+    let mut points = shape.points(statement.raw_query(), of.ask);
+    let mut point = Chunk::new(types(shape.schema(), of.ask.signals));
     while let Some(time) = points.next()? {
         point.clear();
         point.devices.push(of.device);
@@ -113,17 +102,18 @@ pub(crate) fn decode<'a>(
     Ok(Some(value))
 }
 
-/// The order as SQL, given the columns of time and the expression of a signal.
-pub(crate) fn order_by(order: Order, time: &[&str], number: impl Fn(SignalId) -> String) -> String {
+/// The order as SQL, given the columns of time and the expression of a signal. The least value is looked for where SQLite can
+/// tell it.
+pub(crate) fn order_by(ask: &Ask<'_>, time: &[&str], number: impl Fn(SignalId) -> String) -> String {
     let times = |direction: &str| {
         let columns = time.iter().chain(&["_rowid_"]).map(|column| format!("{column}{direction}"));
         columns.collect::<Vec<_>>().join(", ")
     };
-    match order {
-        Order::Ascending => format!(" ORDER BY {}", times("")),
-        Order::Descending => format!(" ORDER BY {}", times(" DESC")),
-        Order::LeastFirst(signal) => {
-            let number = number(signal);
+    match ask.order {
+        Order::Stretch | Order::Oldest | Order::After => format!(" ORDER BY {}", times("")),
+        Order::Newest | Order::Before => format!(" ORDER BY {}", times(" DESC")),
+        Order::Least => {
+            let number = number(ask.signal());
             format!(" AND {number} IS NOT NULL ORDER BY {number}, {} LIMIT 1", times(""))
         }
     }

@@ -1,12 +1,11 @@
 //! Reads the layouts with one row a datapoint: wide and document.
 
 use super::{
-    points::{Figures, Points, Shape, Stretch, decode, order_by},
-    selection::{Order, Selection, bind, condition, of_device},
+    points::{OfDevice, Points, Shape, decode, order_by},
+    selection::{bind, condition, of_device},
 };
 use crate::sqlite::{error::classify, layout::quoted};
-use iotbench_backend_kit::json::read_object;
-use iotbench_backend_kit::span::Span;
+use iotbench_backend_kit::{ask::Ask, json::read_object, series::Summary};
 use iotbench_core::{Cause, ComputedBy, Counts, Error, Layout, ReplyColumn, Schema, SignalId, TableSpec, ValueType};
 use rusqlite::{Connection, Row, Rows, types::ValueRef};
 use std::sync::Arc;
@@ -63,37 +62,36 @@ impl Shape for RecordShape {
         ComputedBy::Server
     }
 
-    fn sql(&self, selection: &Selection<'_>) -> String {
+    fn sql(&self, ask: &Ask<'_>) -> String {
         let payload = match self.table.layout {
             Layout::Document => "doc".into(),
-            _ => selection.signals.iter().map(|&s| self.value(s)).collect::<Vec<_>>().join(", "),
+            _ => ask.signals.iter().map(|&s| self.value(s)).collect::<Vec<_>>().join(", "),
         };
-        let filter = selection.filter.map(|(signal, predicate)| condition(&self.number(signal), predicate));
-        let order = order_by(selection.order, &["ts"], |signal| self.rank(signal));
+        let filter = ask.predicate.map(|predicate| condition(&self.number(ask.signal()), predicate));
+        let order = order_by(ask, &["ts"], |signal| self.rank(signal));
         format!("SELECT ts, {payload} {}{}{order}", self.rows_sql(), filter.unwrap_or_default())
     }
 
-    fn points<'r>(&self, rows: Rows<'r>, selection: &Selection<'_>, _span: Span) -> Box<dyn Points + 'r> {
+    fn points<'r>(&self, rows: Rows<'r>, ask: &Ask<'_>) -> Box<dyn Points + 'r> {
         if self.table.layout == Layout::Document {
-            let names = selection.signals.iter().map(|&s| self.signal(s).0.to_owned()).collect();
+            let names = ask.signals.iter().map(|&s| self.signal(s).0.to_owned()).collect();
             Box::new(DocumentPoints { rows, names, bytes: 0 })
         } else {
             Box::new(WidePoints { rows, bytes: 0 })
         }
     }
 
-    fn figures(&self, of: Stretch<'_>, signals: &[SignalId], bytes: &mut u64) -> Result<Option<Vec<Figures>>, Error> {
-        let mut figures = Vec::with_capacity(signals.len());
-        for signals in signals.chunks(SIGNALS_AT_ONCE) {
+    fn figures(&self, of: OfDevice<'_>, bytes: &mut u64) -> Result<Option<Vec<Summary>>, Error> {
+        let mut figures = Vec::with_capacity(of.ask.signals.len());
+        for signals in of.ask.signals.chunks(SIGNALS_AT_ONCE) {
             let columns = signals.iter().map(|&signal| {
                 let number = self.number(signal);
                 format!(", min({number}), avg({number}), max({number})")
             });
             let sql = format!("SELECT count(*){} {}", columns.collect::<String>(), self.rows_sql());
             let any = query_one(of, &sql, |row| {
-                for i in 0..signals.len() {
-                    let place = 3 * i + 1;
-                    figures.push(Figures { min: row.get(place)?, mean: row.get(place + 1)?, max: row.get(place + 2)? });
+                for place in 0..signals.len() {
+                    figures.push(summary_at(row, 3 * place + 1)?);
                 }
                 Ok(row.get::<_, i64>(0)? > 0)
             })?;
@@ -105,15 +103,9 @@ impl Shape for RecordShape {
         Ok(Some(figures))
     }
 
-    fn max_of_first(
-        &self,
-        of: Stretch<'_>,
-        signal: SignalId,
-        limit: u64,
-        bytes: &mut u64,
-    ) -> Result<Option<f64>, Error> {
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let (number, order) = (self.number(signal), order_by(Order::Ascending, &["ts"], |_| String::new()));
+    fn greatest(&self, of: OfDevice<'_>, bytes: &mut u64) -> Result<Option<f64>, Error> {
+        let limit = i64::try_from(of.ask.limit).unwrap_or(i64::MAX);
+        let (number, order) = (self.number(of.ask.signal()), order_by(of.ask, &["ts"], |_| String::new()));
         let sql = format!("SELECT max(v) FROM (SELECT {number} AS v {}{order} LIMIT {limit})", self.rows_sql());
         *bytes += 8;
         query_one(of, &sql, |row| row.get(0))
@@ -122,17 +114,22 @@ impl Shape for RecordShape {
 
 /// The one row of a query with parameters of [`bind`].
 pub(crate) fn query_one<T>(
-    of: Stretch<'_>,
+    of: OfDevice<'_>,
     sql: &str,
     read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
 ) -> Result<T, Error> {
     let run = || {
         let mut statement = of.connection.prepare_cached(sql)?;
-        bind(&mut statement, of.device, of.span, None)?;
+        bind(&mut statement, of.device, of.ask)?;
         let mut rows = statement.raw_query();
         rows.next()?.map_or(Err(rusqlite::Error::QueryReturnedNoRows), read)
     };
     run().map_err(|e| classify(&e))
+}
+
+/// Least, mean and greatest in three cells.
+pub(crate) fn summary_at(row: &Row<'_>, place: usize) -> rusqlite::Result<Summary> {
+    Ok(Summary { min: row.get(place)?, mean: row.get(place + 1)?, max: row.get(place + 2)?, last: None })
 }
 
 struct WidePoints<'r> {

@@ -1,36 +1,8 @@
-//! Which datapoints of one device are wanted, and the parameters of the SQL that selects them.
+//! The conditions of the SQL that selects datapoints of one device, and its parameters.
 
-use iotbench_backend_kit::{second::split, span::Span};
-use iotbench_core::{Predicate, SignalId, TableSpec};
+use iotbench_backend_kit::{ask::Ask, second::split};
+use iotbench_core::{Predicate, TableSpec};
 use rusqlite::Statement;
-
-/// In which order datapoints of one device come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Order {
-    /// By time; equal times as they were stored.
-    Ascending,
-    /// The reverse of ascending.
-    Descending,
-    /// The one whose signal is least, the earliest of equals, where SQLite can tell; else ascending.
-    LeastFirst(SignalId),
-}
-
-/// What to select of one device.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Selection<'a> {
-    /// The signals whose values are wanted, ascending.
-    pub(crate) signals: &'a [SignalId],
-    /// The order of the datapoints.
-    pub(crate) order: Order,
-    /// A condition that SQLite may test; the caller tests it all the same.
-    pub(crate) filter: Option<(SignalId, Predicate)>,
-}
-
-impl<'a> Selection<'a> {
-    pub(crate) fn ascending(signals: &'a [SignalId]) -> Self {
-        Self { signals, order: Order::Ascending, filter: None }
-    }
-}
 
 /// The condition on a number that a filter means, with its parameter.
 pub(crate) fn condition(number: &str, predicate: Predicate) -> String {
@@ -59,8 +31,7 @@ pub(crate) fn of_device(table: &TableSpec) -> &'static str {
 pub(crate) fn bind(
     statement: &mut Statement<'_>,
     device: u32,
-    span: Span,
-    filter: Option<(SignalId, Predicate)>,
+    Ask { span, predicate, .. }: &Ask<'_>,
 ) -> rusqlite::Result<()> {
     let (first_second, first_nanosecond) = split(span.first);
     let (last_second, last_nanosecond) = split(span.last);
@@ -77,8 +48,8 @@ pub(crate) fn bind(
             statement.raw_bind_parameter(place, value)?;
         }
     }
-    if let (Some((_, Predicate::Above(limit) | Predicate::Below(limit))), Some(place)) =
-        (filter, statement.parameter_index(":limit")?)
+    if let (Some(Predicate::Above(limit) | Predicate::Below(limit)), Some(place)) =
+        (*predicate, statement.parameter_index(":limit")?)
     {
         statement.raw_bind_parameter(place, limit)?;
     }

@@ -2,16 +2,15 @@
 
 use crate::victoriametrics::{
     client::{Client, Figure, improper},
-    series::{Millis, Own, signal_of},
+    series::{self, ALL, Own, signal_of},
 };
 use iotbench_backend_kit::{
-    answer::Answer,
+    ask::{Ask, Asked},
+    figures::Collected,
     line_protocol::{DEVICE, SIGNAL},
+    millis::Millis,
 };
-use iotbench_core::{
-    Aggregate, ComputedBy, Counts, Devices, Error, Reply, SignalId, Sink, TableSpec, Value, ValueType,
-};
-use std::collections::BTreeMap;
+use iotbench_core::{Aggregate, ComputedBy, Counts, Error, Reply, Sink, TableSpec};
 
 /// The label that tells the figures of one expression apart.
 const FIGURE: &str = "figure";
@@ -21,12 +20,12 @@ const FIGURE: &str = "figure";
 /// is there.
 pub(crate) async fn count(client: &mut Client, own: &Own) -> Result<(Counts, u64), Error> {
     client.flush().await?;
-    let samples = format!("count_over_time({}[{}ms])", own.selector(), Millis::ALL.count());
+    let samples = format!("count_over_time({}[{}ms])", own.selector(), series::count(ALL));
     let expression = format!(
         "union(label_set(sum(max({samples}) by ({DEVICE})), \"{FIGURE}\", \"points\"), \
          label_set(sum({samples}), \"{FIGURE}\", \"values\"))"
     );
-    let (figures, bytes) = client.figures(&expression, Millis::ALL).await?;
+    let (figures, bytes) = client.figures(&expression, ALL).await?;
     let of = |name: &str| figures.iter().find(|figure| figure.label(FIGURE) == name).map_or(Ok(0), whole);
     Ok((Counts { points: of("points")?, values: of("values")? }, bytes))
 }
@@ -35,9 +34,9 @@ pub(crate) async fn count(client: &mut Client, own: &Own) -> Result<(Counts, u64
 /// series of each device, once. Flushes first.
 pub(crate) async fn count_first_signal(client: &mut Client, own: &Own, table: &TableSpec) -> Result<u64, Error> {
     client.flush().await?;
-    let Some(selector) = own.of(table, &Devices::All, &[0]) else { return Ok(0) };
-    let expression = format!("sum(count_over_time({selector}[{}ms]))", Millis::ALL.count());
-    let (figures, _) = client.figures(&expression, Millis::ALL).await?;
+    let Some(selector) = own.of(table, Asked::All, &[0]) else { return Ok(0) };
+    let expression = format!("sum(count_over_time({selector}[{}ms]))", series::count(ALL));
+    let (figures, _) = client.figures(&expression, ALL).await?;
     figures.first().map_or(Ok(0), whole)
 }
 
@@ -50,8 +49,7 @@ fn whole(figure: &Figure) -> Result<u64, Error> {
 
 /// Which figures are wanted, over which datapoints.
 pub(crate) struct Wish<'a> {
-    pub(crate) devices: &'a Devices,
-    pub(crate) signals: &'a [SignalId],
+    pub(crate) ask: Ask<'a>,
     pub(crate) aggregates: &'a [Aggregate],
     pub(crate) span: Millis,
 }
@@ -65,32 +63,24 @@ impl Wish<'_> {
         table: &TableSpec,
         sink: &mut dyn Sink,
     ) -> Result<Reply, Error> {
-        let width = self.signals.len();
-        let mut answer = Answer::new(sink, vec![ValueType::F64; width]);
-        let (Some(selector), false) = (own.of(table, self.devices, self.signals), self.aggregates.is_empty()) else {
-            return answer.finish(0, ComputedBy::Server);
+        let width = self.ask.signals.len();
+        let mut collected = Collected::default();
+        let (Some(selector), false) = (own.of(table, self.ask.devices, self.ask.signals), self.aggregates.is_empty())
+        else {
+            return collected.answer(width, 0, ComputedBy::Server, sink);
         };
         let (figures, bytes) = client.figures(&self.expression(&selector), self.span).await?;
-        let mut of_device: BTreeMap<u32, Vec<Option<f64>>> = BTreeMap::new();
         for figure in &figures {
             let Some((device, place)) = self.place(table, figure)? else { continue };
-            let places = of_device.entry(device).or_insert_with(|| vec![None; width * self.aggregates.len()]);
-            places[place] = Some(figure.number()?);
+            collected.set(device, place, width * self.aggregates.len(), Some(figure.number()?));
         }
-        for (device, figures) in of_device {
-            for row in figures.chunks_exact(width) {
-                answer.row(device, 0, |columns| {
-                    let mut cells = columns.iter_mut().zip(row);
-                    cells.try_for_each(|(column, figure)| column.push(figure.map(Value::F64)))
-                })?;
-            }
-        }
-        answer.finish(bytes, ComputedBy::Server)
+        collected.answer(width, bytes, ComputedBy::Server, sink)
     }
 
     fn expression(&self, selector: &str) -> String {
         let figures = self.aggregates.iter().enumerate().map(|(number, &aggregate)| {
-            let figure = format!("{}({selector}[{}ms]) keep_metric_names", function(aggregate), self.span.count());
+            let figure =
+                format!("{}({selector}[{}ms]) keep_metric_names", function(aggregate), series::count(self.span));
             format!("label_set({figure}, \"{FIGURE}\", \"{number}\")")
         });
         format!("union({})", figures.collect::<Vec<_>>().join(", "))
@@ -99,14 +89,14 @@ impl Wish<'_> {
     /// The device of a figure, and its place among the figures of that device; `None` for one that is not wanted.
     fn place(&self, table: &TableSpec, figure: &Figure) -> Result<Option<(u32, usize)>, Error> {
         let signal = signal_of(table, figure.label("__name__"), figure.metric.get(SIGNAL).map(String::as_str));
-        let column = signal.and_then(|signal| self.signals.iter().position(|&wanted| wanted == signal));
+        let column = signal.and_then(|signal| self.ask.signals.iter().position(|&wanted| wanted == signal));
         let device = match figure.label(DEVICE) {
             "" => 0,
             text => text.parse().map_err(|_| improper(&format!("the label {DEVICE} is {text:?}")))?,
         };
         let row: usize = figure.label(FIGURE).parse().map_err(|_| improper(&"a figure without its number"))?;
-        let is_wanted = self.devices.contains(device) && row < self.aggregates.len();
-        Ok(column.filter(|_| is_wanted).map(|column| (device, row * self.signals.len() + column)))
+        let is_wanted = self.ask.devices.contains(device) && row < self.aggregates.len();
+        Ok(column.filter(|_| is_wanted).map(|column| (device, row * self.ask.signals.len() + column)))
     }
 }
 

@@ -2,10 +2,14 @@
 
 use crate::victoriametrics::{
     client::{Client, Samples, improper},
-    series::{Millis, Own, signal_of},
+    series::{Own, signal_of},
 };
-use iotbench_backend_kit::line_protocol::{DEVICE, SIGNAL};
-use iotbench_core::{Devices, Error, SignalId, TableSpec};
+use iotbench_backend_kit::{
+    ask::Ask,
+    line_protocol::{DEVICE, SIGNAL},
+    millis::Millis,
+};
+use iotbench_core::{Error, TableSpec};
 use std::{collections::BTreeMap, ops::ControlFlow};
 
 /// The most values that are held at once: 16 MiB.
@@ -34,13 +38,13 @@ pub(crate) async fn gather(
     client: &mut Client,
     own: &Own,
     table: &TableSpec,
-    (devices, signals): (&Devices, &[SignalId]),
+    ask: &Ask<'_>,
     span: Millis,
 ) -> Result<Gathered, Error> {
     let mut gathered = Gathered { devices: BTreeMap::new(), values: 0, bytes: 0, is_cut: false };
-    let Some(selector) = own.of(table, devices, signals) else { return Ok(gathered) };
+    let Some(selector) = own.of(table, ask.devices, ask.signals) else { return Ok(gathered) };
     let take = |samples: Samples<'_>| {
-        gathered.take(table, devices, signals, span, &samples)?;
+        gathered.take(table, ask, span, &samples)?;
         Ok(if gathered.values > MOST_VALUES { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     };
     let (bytes, is_whole) = client.export(&selector, span, take).await?;
@@ -49,27 +53,20 @@ pub(crate) async fn gather(
 }
 
 impl Gathered {
-    fn take(
-        &mut self,
-        table: &TableSpec,
-        devices: &Devices,
-        signals: &[SignalId],
-        span: Millis,
-        samples: &Samples<'_>,
-    ) -> Result<(), Error> {
+    fn take(&mut self, table: &TableSpec, ask: &Ask<'_>, span: Millis, samples: &Samples<'_>) -> Result<(), Error> {
         let label = |name: &str| samples.metric.get(name).map(AsRef::as_ref);
         let signal = signal_of(table, label("__name__").unwrap_or_default(), label(SIGNAL));
-        let Some(place) = signal.and_then(|signal| signals.iter().position(|&wanted| wanted == signal)) else {
+        let Some(place) = signal.and_then(|signal| ask.signals.iter().position(|&wanted| wanted == signal)) else {
             return Ok(());
         };
         let device = match label(DEVICE) {
             None => 0,
             Some(text) => text.parse().map_err(|_| improper(&format!("the label {DEVICE} is {text:?}")))?,
         };
-        if !devices.contains(device) {
+        if !ask.devices.contains(device) {
             return Ok(());
         }
-        let columns = self.devices.entry(device).or_insert_with(|| vec![Signal::default(); signals.len()]);
+        let columns = self.devices.entry(device).or_insert_with(|| vec![Signal::default(); ask.signals.len()]);
         let column = &mut columns[place];
         for (&ms, value) in samples.times_ms.iter().zip(&samples.values) {
             if column.times_ms.last().is_some_and(|&last| ms < last) {
@@ -117,6 +114,7 @@ impl Gathered {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use iotbench_backend_kit::{ask::Asked, span::Span};
     use iotbench_core::{Layout, Marker, Name, Schema, ValueType};
 
     fn table() -> TableSpec {
@@ -133,9 +131,10 @@ mod tests {
 
     fn gathered(lines: &[&str]) -> Result<Gathered, Error> {
         let mut gathered = Gathered { devices: BTreeMap::new(), values: 0, bytes: 0, is_cut: false };
+        let ask = Ask::stretch(Asked::All, &[0, 1], Span::ALL);
         for line in lines {
             let samples = serde_json::from_str(line).unwrap();
-            gathered.take(&table(), &Devices::All, &[0, 1], Millis { first: 1, last: 9 }, &samples)?;
+            gathered.take(&table(), &ask, Millis { first: 1, last: 9 }, &samples)?;
         }
         Ok(gathered)
     }

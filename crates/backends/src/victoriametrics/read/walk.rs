@@ -3,32 +3,37 @@
 use super::gather::{Gathered, gather};
 use crate::victoriametrics::{
     client::{Client, Figure, improper},
-    series::{Millis, Own},
+    series::{Own, count, split, split_back},
 };
-use iotbench_backend_kit::line_protocol::DEVICE;
-use iotbench_core::{Devices, Error, SignalId, TableSpec};
+use iotbench_backend_kit::{
+    ask::{Ask, Asked, Order, What},
+    line_protocol::DEVICE,
+    millis::Millis,
+};
+use iotbench_core::{Error, TableSpec};
 use serde::Deserialize;
 use std::cmp::Reverse;
 
-/// In which order datapoints come.
+/// How far a walk goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Order {
+enum Course {
     /// By device, then time: all of them.
-    ByDevice,
+    All,
     /// Of one device, by time; the first ones will do.
     FirstOnes,
     /// The latest first, of all devices together; these will do.
     LatestFirst,
 }
 
-/// Which datapoints are wanted.
-#[derive(Clone, Debug)]
-pub(crate) struct Wanted<'a> {
-    pub(crate) devices: &'a Devices,
-    /// Ascending.
-    pub(crate) signals: &'a [SignalId],
-    pub(crate) span: Millis,
-    pub(crate) order: Order,
+impl Course {
+    fn of(ask: &Ask<'_>) -> Self {
+        match (ask.order, ask.what) {
+            (Order::Newest | Order::Before, _) => Self::LatestFirst,
+            (Order::Stretch | Order::Least, _) => Self::All,
+            (Order::Oldest, What::Datapoints) if ask.limit == u64::MAX => Self::All,
+            (Order::Oldest | Order::After, _) => Self::FirstOnes,
+        }
+    }
 }
 
 /// Whether more is wanted.
@@ -47,29 +52,29 @@ const FIRST_MS: i64 = 10_000;
 const FEW_VALUES: usize = 1 << 14;
 const GROWTH: i64 = 8;
 
-/// Gives every datapoint that is wanted to `take` until it has enough; returns the bytes of all answers.
+/// Gives every datapoint of a stretch that is wanted to `take` until it has enough; returns the bytes of all answers.
 pub(crate) async fn walk(
     client: &mut Client,
     own: &Own,
     table: &TableSpec,
-    wanted: &Wanted<'_>,
+    (ask, span): (&Ask<'_>, Millis),
     take: &mut Take<'_>,
 ) -> Result<u64, Error> {
-    if wanted.order != Order::ByDevice {
-        return by_stretches(client, own, table, wanted, FIRST_MS, take).await.map(|(bytes, _)| bytes);
+    let course = Course::of(ask);
+    if course != Course::All {
+        return by_stretches(client, own, table, (ask, span, course), FIRST_MS, take).await.map(|(bytes, _)| bytes);
     }
-    let all = gather(client, own, table, (wanted.devices, wanted.signals), wanted.span).await?;
+    let all = gather(client, own, table, ask, span).await?;
     let mut bytes = all.bytes;
     if !all.is_cut {
-        give(&all, wanted.order, take)?;
+        give(&all, course, take)?;
         return Ok(bytes);
     }
     drop(all);
-    let selector = own.of(table, wanted.devices, wanted.signals).unwrap_or_default();
-    for device in devices(client, &selector, wanted).await? {
-        let devices = Devices::Some(vec![device]);
-        let of_device = Wanted { devices: &devices, ..wanted.clone() };
-        let (more, go) = by_stretches(client, own, table, &of_device, i64::MAX / 2, take).await?;
+    let selector = own.of(table, ask.devices, ask.signals).unwrap_or_default();
+    for device in devices(client, &selector, ask.devices, span).await? {
+        let of_device = Ask { devices: Asked::One(device), ..*ask };
+        let (more, go) = by_stretches(client, own, table, (&of_device, span, course), i64::MAX / 2, take).await?;
         bytes += more;
         if go == Go::Stop {
             break;
@@ -84,27 +89,27 @@ async fn by_stretches(
     client: &mut Client,
     own: &Own,
     table: &TableSpec,
-    wanted: &Wanted<'_>,
+    (ask, span, course): (&Ask<'_>, Millis, Course),
     first_ms: i64,
     take: &mut Take<'_>,
 ) -> Result<(u64, Go), Error> {
-    let Some(selector) = own.of(table, wanted.devices, wanted.signals) else { return Ok((0, Go::On)) };
-    let (found, mut bytes) = reach(client, &selector, wanted.span).await?;
-    let split = if wanted.order == Order::LatestFirst { Millis::split_back } else { Millis::split };
+    let Some(selector) = own.of(table, ask.devices, ask.signals) else { return Ok((0, Go::On)) };
+    let (found, mut bytes) = reach(client, &selector, span).await?;
+    let split = if course == Course::LatestFirst { split_back } else { split };
     let (mut left, mut width) = (found, first_ms);
     while let Some(span) = left {
         let (stretch, rest) = split(span, width);
-        let gathered = gather(client, own, table, (wanted.devices, wanted.signals), stretch).await?;
+        let gathered = gather(client, own, table, ask, stretch).await?;
         bytes += gathered.bytes;
         // A single millisecond is taken as it is: it cannot be divided.
         if gathered.is_cut {
-            if stretch.count() == 1 {
+            if count(stretch) == 1 {
                 return Err(improper(&"one millisecond holds more values than can be held"));
             }
-            width = (stretch.count() / GROWTH).max(1);
+            width = (count(stretch) / GROWTH).max(1);
             continue;
         }
-        if give(&gathered, wanted.order, take)? == Go::Stop {
+        if give(&gathered, course, take)? == Go::Stop {
             return Ok((bytes, Go::Stop));
         }
         if gathered.len() < FEW_VALUES {
@@ -115,9 +120,9 @@ async fn by_stretches(
     Ok((bytes, Go::On))
 }
 
-fn give(gathered: &Gathered, order: Order, take: &mut Take<'_>) -> Result<Go, Error> {
+fn give(gathered: &Gathered, course: Course, take: &mut Take<'_>) -> Result<Go, Error> {
     let mut go = Go::On;
-    if order != Order::LatestFirst {
+    if course != Course::LatestFirst {
         gathered.for_each(|device, ms, values| {
             if go == Go::On {
                 go = take(device, ms, values)?;
@@ -142,7 +147,7 @@ fn give(gathered: &Gathered, order: Order, take: &mut Take<'_>) -> Result<Go, Er
 
 /// The times of the first and the last sample in a stretch of time.
 async fn reach(client: &mut Client, selector: &str, span: Millis) -> Result<(Option<Millis>, u64), Error> {
-    let window = format!("{selector}[{}ms]", span.count());
+    let window = format!("{selector}[{}ms]", count(span));
     let expression = format!(
         "union(label_set(min(tfirst_over_time({window})), \"end\", \"first\"), \
          label_set(max(tlast_over_time({window})), \"end\", \"last\"))"
@@ -150,7 +155,7 @@ async fn reach(client: &mut Client, selector: &str, span: Millis) -> Result<(Opt
     let (figures, bytes) = client.figures(&expression, span).await?;
     let of = |end: &str| figures.iter().find(|figure| figure.label("end") == end).map(in_ms).transpose();
     let (Some(first), Some(last)) = (of("first")?, of("last")?) else { return Ok((None, bytes)) };
-    Ok((Millis { first, last }.within(span), bytes))
+    Ok((Millis { first, last }.and(span), bytes))
 }
 
 /// A time in seconds, as milliseconds.
@@ -160,12 +165,16 @@ fn in_ms(figure: &Figure) -> Result<i64, Error> {
 }
 
 /// The devices that are wanted and have samples, ascending.
-async fn devices(client: &mut Client, selector: &str, wanted: &Wanted<'_>) -> Result<Vec<u32>, Error> {
+async fn devices(
+    client: &mut Client,
+    selector: &str,
+    wanted: Asked<'_>,
+    Millis { first, last }: Millis,
+) -> Result<Vec<u32>, Error> {
     #[derive(Deserialize)]
     struct Answer {
         data: Vec<String>,
     }
-    let Millis { first, last } = wanted.span;
     let (start, end) = (format!("{}", first / 1000), format!("{}", last / 1000 + 1));
     let fields = [("match[]", selector), ("start", &start), ("end", &end)];
     let text = client.form(&format!("/api/v1/label/{DEVICE}/values"), &fields).await?;
@@ -175,7 +184,7 @@ async fn devices(client: &mut Client, selector: &str, wanted: &Wanted<'_>) -> Re
     }
     let number = |text: &String| text.parse().map_err(|_| improper(&format!("the label {DEVICE} is {text:?}")));
     let mut devices = answer.data.iter().map(number).collect::<Result<Vec<u32>, Error>>()?;
-    devices.retain(|&device| wanted.devices.contains(device));
+    devices.retain(|&device| wanted.contains(device));
     devices.sort_unstable();
     Ok(devices)
 }

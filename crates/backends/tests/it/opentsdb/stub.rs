@@ -4,7 +4,7 @@ use crate::{
     harness::{answer, request_of, request_to_open, text_of},
     opentsdb::server::{backend, batch, open, table},
 };
-use iotbench_core::{Action, Applied, Cause, Database, Error, Settled};
+use iotbench_core::{Action, Applied, Cause, Chunk, ComputedBy, Database, Error, Query, Settled};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use tokio::{io::AsyncWriteExt, net::TcpListener};
@@ -246,4 +246,22 @@ async fn what_is_not_deleted_yet_is_looked_at_once_and_then_once_each_time_it_is
         () = serve => unreachable!("it serves for ever"),
     }
     assert_eq!((deleting.is_marked, deleting.looks), (false, 4), "three looks too early and one in time");
+}
+
+#[tokio::test]
+async fn the_newest_value_is_chosen_by_the_client() {
+    let series = |values: &str| {
+        answer(
+            "200 OK",
+            &format!(r#"[{{"metric":"m","tags":{{"device":"1"}},"query":{{"index":0}},"dps":[{values}]}}]"#),
+        )
+    };
+    let answers = [series("[1700002800000,2]"), series("[1700003600000,0.5],[1700003700000,1.5]")];
+    let (reply, asked) = against(json!({}), &answers, async |database: Arc<dyn Database>| {
+        let mut reader = database.reader().await.unwrap();
+        reader.query(&Query::NewestVisible { device: 1, signal: 0 }, &mut |_: &Chunk| Ok(())).await.unwrap()
+    })
+    .await;
+    assert_eq!((reply.rows, reply.computed_by), (1, ComputedBy::Client));
+    assert_eq!(asked.len(), 2, "in which hours there is something, and what is in the last of them");
 }
