@@ -16,10 +16,10 @@ Examples:
                                                                 goes on after the last trial of a search that was killed
   iotbench capacity -p pmu_write --sessions 5 --over 2h         five sittings in two hours: what another one finds
 
-The answer is the load that half of the trials sustain, with its 90 % interval. A trial is sustained when the criterion
-holds and, of an open loop, at least 99 % of the offered rate is achieved and the backlog does not grow. The load doubles
-until a trial fails twice and is halved to within a quarter; then blocks of three trials, one a little below the limit,
-one a little above it and a sentinel, which is known to be sustained, run in random order until the interval is narrow
+The answer is the load that half of the trials sustain, with its 90 % interval. A trial is sustained when the criterion \
+holds and, of an open loop, at least 99 % of the offered rate is achieved and the backlog does not grow. The load doubles \
+until a trial fails twice and is halved to within a quarter; then blocks of three trials, one a little below the limit, \
+one a little above it and a sentinel, which is known to be sustained, run in random order until the interval is narrow \
 enough. Ctrl-C ends the search with the interval known so far.";
 
 #[derive(Debug, Args)]

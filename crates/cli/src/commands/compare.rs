@@ -20,7 +20,7 @@ Examples:
   iotbench compare --output-format json old -- new | jq '.comparisons[].metrics[] | select(.is_regression)'
   iotbench compare --across-durability mariadb -- postgres
 
-Options stand before the --. Ten runs a side find 5 % where runs spread by 2 %; interleave them (docs/compare.md).
+Options stand before the --. Ten runs a side find 5 % where runs spread by 2 %; interleave them (docs/compare.md). \
 Exit codes: 0 no regression found, 2 wrong arguments or runs that are not alike, 13 regression, 30 a run cannot be read.";
 
 /// The version of the document that --output-format json prints.

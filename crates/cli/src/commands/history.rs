@@ -13,7 +13,7 @@ Examples:
   iotbench history nightly --metric response_p99_us
   iotbench history nightly/*-pmu_write-* --output-format json | jq '.series[].metrics[].changes'
 
-Runs of one workload on one database are a series, by their start; ten of them are needed. A change is a change of level, so
+Runs of one workload on one database are a series, by their start; ten of them are needed. A change is a change of level, so \
 that one bad night is none (docs/compare.md).";
 
 /// The version of the document that --output-format json prints.

@@ -18,8 +18,8 @@ Examples:
   iotbench recover results/20260105T100000Z-pmu_write-sqlite-wide-abcd --json | jq .load
   iotbench recover results/20260105T100000Z-weather_insert-mariadb-wide-abcd      each run of a sweep
 
-Writes run.json and manifest.json of a run that was killed: with everything up to the last second, the status aborted, what
-was under way as unknown and what was due as pending. A run that has ended, or goes on, is left as it is (exit codes 2 and
+Writes run.json and manifest.json of a run that was killed: with everything up to the last second, the status aborted, what \
+was under way as unknown and what was due as pending. A run that has ended, or goes on, is left as it is (exit codes 2 and \
 31). Afterwards show, verify and score work as on any run.";
 
 #[derive(Debug, Args)]

@@ -21,7 +21,7 @@ Examples:
   iotbench report results/* --format csv | column -s, -t | less -S
   iotbench report results/* -o figures.parquet
   iotbench report results/*-pmu_write-* --price prices.toml -o page.html
-A page is one file that needs no network. Runs of one database and layout are one contender; contenders whose acknowledged
+A page is one file that needs no network. Runs of one database and layout are one contender; contenders whose acknowledged \
 writes survive different crashes are ranked apart. How each figure is made, and what a price file looks like: docs/report.md";
 
 /// The version of the document that --format json prints.

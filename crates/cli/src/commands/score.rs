@@ -14,7 +14,7 @@ Examples:
   iotbench score results/*-machine_write-* --output-format json | jq '.ranking.write.rows'
   iotbench score results/*-machine_* --file mine.toml --across-durability
 
-Runs of one database, layout and strategy are one contender, and the mean of several counts.
+Runs of one database, layout and strategy are one contender, and the mean of several counts. \
 The built-in score is configs/scores/hof.toml: copy and change it for weights and grades of your own.";
 
 /// The version of the document that --output-format json prints.

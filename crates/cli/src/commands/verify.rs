@@ -30,7 +30,7 @@ Examples:
                                                                  starts the server that the run kept, and stops it again
   IOTBENCH_URL=postgres://me@db/iot iotbench verify results/20260105T100000Z-pmu_write-postgres-wide-abcd
 
-Reads back what a run left, and names every datapoint that is lost, doubled, changed or was added since. Nothing is
+Reads back what a run left, and names every datapoint that is lost, doubled, changed or was added since. Nothing is \
 changed, neither in the database nor in the folder.";
 
 #[derive(Debug, Args)]

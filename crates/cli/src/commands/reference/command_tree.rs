@@ -89,5 +89,16 @@ fn examples(command: &Command) -> String {
     let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();
     let text = text.split("\nExit codes:").next().unwrap_or_default();
     let text = text.trim_start_matches("Examples:\n").trim_start_matches("Example:\n");
-    if text.trim().is_empty() { String::new() } else { format!("Examples:\n\n{}", block(text)) }
+    if text.trim().is_empty() {
+        return String::new();
+    }
+    // What is said after them is no example: its lines are as long as its sentences, and whoever shows them breaks them.
+    let is_prose = |line: &&str| !line.is_empty() && !line.starts_with(' ');
+    let (examples, prose): (Vec<_>, Vec<_>) = text.lines().partition(|line| !is_prose(line));
+    let prose = prose.join("\n");
+    format!(
+        "Examples:\n\n{}{}",
+        block(examples.join("\n").trim_end()),
+        if prose.is_empty() { prose } else { format!("\n{prose}\n") }
+    )
 }

@@ -52,7 +52,7 @@ Examples:
   iotbench run -p pmu_write --vus 10 --rate 50 --via 'mqtt://broker:1883?qos=0&payload=line'
   iotbench run -p ./mine.toml --dry-run                         what it would do
 
-An option that shows [env: IOTBENCH_…] can be given as that variable too; the command line comes first, then the environment,
+An option that shows [env: IOTBENCH_…] can be given as that variable too; the command line comes first, then the environment, \
 then the profile.
 Standard output carries the result only; progress goes to standard error.";
 
