@@ -18,11 +18,11 @@ mod write;
 #[cfg(feature = "influxdb2")]
 pub(crate) use write::DIALECT;
 
-use config::{Config, SETTINGS};
+use config::{Config, SETTINGS, Transport};
 use database::InfluxDatabase;
 use iotbench_core::{
-    Acknowledgement, Backend, Capabilities, Database, Domain, Duplicates, Layout, OpenRequest, PromiseLevel, Recipe,
-    Setting, SettingError, TimeUnit,
+    Acknowledgement, Backend, Capabilities, Database, Domain, Duplicates, Layout, OpenRequest, Opens, PromiseLevel,
+    Recipe, Setting, SettingError, Settings, Target, TimeUnit,
 };
 use marker::MARKER;
 use std::sync::Arc;
@@ -71,6 +71,14 @@ impl Backend for InfluxDb {
 
     fn recipe(&self) -> Option<&'static Recipe> {
         Some(&recipe::RECIPE)
+    }
+
+    fn opens(&self, target: &Target, settings: &Settings) -> Result<Opens, SettingError> {
+        let mut opens = Opens::of(target, settings, self.default_port());
+        if let Transport::Udp { host, port, .. } = Config::new(settings, target, |_| None)?.transport {
+            opens.addresses.push((host, port));
+        }
+        Ok(opens)
     }
 
     fn open(&self, request: OpenRequest) -> Result<Arc<dyn Database>, SettingError> {

@@ -25,8 +25,8 @@ use clients::Clients;
 use config::{Config, SETTINGS};
 use database::MongoDatabase;
 use iotbench_core::{
-    Acknowledgement, Backend, Capabilities, Database, Domain, Duplicates, Error, Layout, OpenRequest, Recipe, Setting,
-    SettingError, Settings, TableSpec, Target, TimeUnit, Variant,
+    Acknowledgement, Backend, Capabilities, Database, Domain, Duplicates, Error, Layout, OpenRequest, Opens, Recipe,
+    Setting, SettingError, Settings, TableSpec, Target, TimeUnit, Variant,
 };
 use layout::Table;
 use std::sync::Arc;
@@ -92,6 +92,11 @@ impl Backend for MongoDb {
 
     async fn join(&self, target: &Target) -> Result<(), Error> {
         if cluster::is_one(target) { cluster::form(target).await } else { replica_set::form(target).await }
+    }
+
+    fn opens(&self, target: &Target, settings: &Settings) -> Result<Opens, SettingError> {
+        let address = Address::of(target, &Config::new(settings)?, &|_| None)?;
+        Ok(address.opens(Opens::of(target, settings, self.default_port())))
     }
 
     fn open(&self, request: OpenRequest) -> Result<Arc<dyn Database>, SettingError> {
