@@ -100,6 +100,7 @@ fn begin(wish: &ServerWish, is_unwanted: &AtomicBool, log: PathBuf) -> Result<Pr
     let name = backend.name();
     let recipe = backend.recipe_for(settings).ok_or_else(|| format!("{name} is no server that iotbench starts"))?;
     let settings = ServerSettings::of_backend(settings, recipe).map_err(|e| format!("backend.{name}.{e}"))?;
+    settings.only_tuning().map_err(|e| format!("backend.{name}.{e}"))?;
     let launch = Launch::new(name, recipe, log).memory_bytes(*memory_bytes).settings(settings);
     let launch = match listen {
         Some(address) => launch.listening_at(*address),
