@@ -47,6 +47,12 @@ pub fn some_servers() -> impl Iterator<Item = &'static str> {
     every_server().filter(|name| is_full() || ["postgres", "mongodb", "influxdb"].contains(name))
 }
 
+/// For what is the same code for each and takes long: one that speaks SQL and one that speaks HTTP; every server where
+/// `scripts/test --full` sets `IOTBENCH_FULL`.
+pub fn two_servers() -> impl Iterator<Item = &'static str> {
+    every_server().filter(|name| is_full() || ["postgres", "influxdb"].contains(name))
+}
+
 /// They take a minute to start: tests of the long set alone start them.
 pub const IN_THE_LONG_SET: [&str; 1] = ["opentsdb"];
 

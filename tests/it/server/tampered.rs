@@ -94,7 +94,7 @@ async fn a_history_that_was_not_written_whole_is_written_anew() {
         let out = place.results();
         let read =
             ["run", "-p", &profile, "-b", word(backend), "--url", &url, "--keep", "--out", out.to_str().unwrap()];
-        let long = ["--set", "preload=60k", "--operations", "1", "--output-format", "json"];
+        let long = ["--set", "preload=30k", "--operations", "1", "--output-format", "json"];
         let mut child = place.iotbench(&[&read[..], &long].concat()).spawn().unwrap();
         let said = BufReader::new(child.stderr.take().unwrap());
         assert!(said.lines().map(Result::unwrap).any(|line| line.starts_with("preload")));

@@ -106,11 +106,13 @@ fn found(target: &str, capacity: &Capacity, sustained: u32) -> String {
             count(failed + estimate.sentinels_sustained)
         ),
     };
+    let earlier = capacity.earlier.as_ref().map(|sittings| earlier(sittings, capacity.storage_probes.as_ref()));
+    let earlier = earlier.unwrap_or_default();
     if let Some(moved) = &estimate.moved {
         let level = |level: Option<f64>| or_none(level, whole);
         return format!(
             "The limit of {target} moved while it was searched for, from about {} to about {} {quantity} at trial {}: between \
-             {lower} and {upper} is all that is known.{held_up} At {sustained}",
+             {lower} and {upper} is all that is known{earlier}.{held_up} At {sustained}",
             level(moved.before),
             level(moved.after),
             moved.at_trial
@@ -118,13 +120,8 @@ fn found(target: &str, capacity: &Capacity, sustained: u32) -> String {
     }
     format!(
         "{target} sustains {} {quantity} (90 % interval {lower} to {upper}; one sitting, the spread between sittings is not \
-         known{}).{held_up} At {sustained}",
+         known{earlier}).{held_up} At {sustained}",
         or_none(estimate.load, whole),
-        capacity
-            .earlier
-            .as_ref()
-            .map(|sittings| earlier(sittings, capacity.storage_probes.as_ref()))
-            .unwrap_or_default()
     )
 }
 

@@ -2,15 +2,15 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot get what it needs has failed")]
 
-use crate::outcomes::{self, json};
+use crate::outcomes;
 use iotbench_engine::{Outcome, ProbeTime, StorageProbe};
 use iotbench_report::{Document, EarlierSittings, answer_in_a_sentence, render};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::time::Duration;
 
 #[test]
 fn the_storage_stands_beside_a_ramp_probe_by_probe_and_in_all() {
-    let steady = json(&outcomes::ramp());
+    let steady = outcomes::json(&outcomes::ramp());
     let probes = &steady["capacity"]["storage_probes"];
     assert_eq!(
         (&probes["probes"], &probes["appends"], &probes["steps_judged"]),
@@ -31,13 +31,13 @@ fn the_storage_stands_beside_a_ramp_probe_by_probe_and_in_all() {
     let mut busy = outcomes::ramp();
     let steps = &mut busy.capacity.as_mut().unwrap().steps;
     steps.iter_mut().for_each(|step| step.storage_probes = vec![StorageProbe::of(&[append; 200])]);
-    let busy = json(&busy);
+    let busy = outcomes::json(&busy);
     let probes = &busy["capacity"]["storage_probes"];
     assert_eq!((probes["p50_us"].as_f64(), probes["processor_wait_pct"].as_f64()), (Some(375.0), Some(25.0)));
     let text = render(&Document::from_json(&busy.to_string()).unwrap(), None, 120);
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("25.0 % of the time they waited for a busy processor, which is left out"), "{text}");
-    let drifting = json(&outcomes::drifting());
+    let drifting = outcomes::json(&outcomes::drifting());
     let probes = &drifting["capacity"]["storage_probes"];
     assert_eq!((&probes["steps_repeated"], &probes["steps_drifted"]), (&3.into(), &1.into()));
     assert_eq!((probes["p50_us_least"].as_f64(), probes["p50_us_most"].as_f64()), (Some(206.0), Some(310.0)));
@@ -46,7 +46,7 @@ fn the_storage_stands_beside_a_ramp_probe_by_probe_and_in_all() {
     assert_eq!(probes["drifted"], said);
     let mut few = outcomes::ramp();
     few.capacity.as_mut().unwrap().steps.truncate(3);
-    assert_eq!(json(&few)["capacity"]["storage_probes"]["p99_us"], Value::Null, "of 800 appends");
+    assert_eq!(outcomes::json(&few)["capacity"]["storage_probes"]["p99_us"], Value::Null, "of 800 appends");
     let mut before = steady.clone();
     before["schema"] = "iotbench-run/3.0".into();
     before["capacity"].as_object_mut().unwrap().remove("storage_probes");
@@ -67,11 +67,11 @@ fn worked(us: impl Fn(usize) -> u64) -> Outcome {
 
 #[test]
 fn processors_that_are_slower_over_some_trials_are_told_beside_the_answer() {
-    let steady = json(&worked(|trial| 500 + trial as u64));
+    let steady = outcomes::json(&worked(|trial| 500 + trial as u64));
     let probes = &steady["capacity"]["storage_probes"];
     assert_eq!((probes["work_us"].as_f64(), &probes["drifted"]), (Some(504.0), &Value::Null), "{probes:#}");
     assert_eq!(steady["capacity"]["steps"][3]["storage_probes"][0]["work_us"].as_f64(), Some(503.0));
-    let slower = json(&worked(|trial| if trial < 5 { 500 } else { 620 }));
+    let slower = outcomes::json(&worked(|trial| if trial < 5 { 500 } else { 620 }));
     let probes = &slower["capacity"]["storage_probes"];
     assert_eq!((probes["work_us_least"].as_f64(), probes["work_us_most"].as_f64()), (Some(500.0), Some(620.0)));
     let said = "Its processors drifted: the same work took 500 µs at their fastest and 620 µs at their slowest.";
@@ -85,7 +85,7 @@ fn processors_that_are_slower_over_some_trials_are_told_beside_the_answer() {
 /// What an earlier sitting had and this one has not is the nearest to a reason why they differ.
 #[test]
 fn earlier_sittings_on_another_speed_of_processors_or_storage_are_told_as_such() {
-    let text = json(&worked(|_| 500)).to_string();
+    let text = outcomes::json(&worked(|_| 500)).to_string();
     let mut document = Document::from_json(&text).unwrap();
     let mut said = |work: [f64; 2], append: [f64; 2]| {
         document.capacity.as_mut().unwrap().earlier = Some(EarlierSittings {
@@ -108,4 +108,13 @@ fn earlier_sittings_on_another_speed_of_processors_or_storage_are_told_as_such()
         said([250.0, 250.0], [600.0, 900.0]),
         ", with processors 2.00 times as fast and storage 3.00 times as slow"
     );
+}
+
+#[test]
+fn earlier_sittings_are_told_beside_a_limit_that_moved() {
+    let mut moved = outcomes::json(&worked(|_| 500));
+    moved["capacity"]["estimate"]["moved"] = json!({"at_trial": 9, "before": 48.0, "after": 40.0});
+    moved["capacity"]["earlier"] = json!({"count": 2, "least": 39.0, "greatest": 51.0});
+    let sentence = answer_in_a_sentence(&Document::from_json(&moved.to_string()).unwrap());
+    assert!(sentence.contains("is all that is known; 2 earlier sittings here: 39 to 51."), "{sentence}");
 }

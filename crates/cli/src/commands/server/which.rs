@@ -87,7 +87,7 @@ mod tests {
 
     /// Of a server that has ended: no process has this id.
     fn ended(port: u16, pid: i32, started_in: &str) -> Record {
-        record(port, json!({"pid": pid, "start_ticks": 0}), started_in)
+        record(port, &json!({"pid": pid, "start_ticks": 0}), started_in)
     }
 
     /// Of a server that runs: its process is this one.
@@ -96,10 +96,10 @@ mod tests {
         let (_, after_name) = stat.rsplit_once(") ").unwrap();
         // Field 22 of proc(5), and after the name stands field 3.
         let start_ticks: u64 = after_name.split(' ').nth(19).unwrap().parse().unwrap();
-        record(port, json!({"pid": std::process::id(), "start_ticks": start_ticks}), started_in)
+        record(port, &json!({"pid": std::process::id(), "start_ticks": start_ticks}), started_in)
     }
 
-    fn record(port: u16, id: Value, started_in: &str) -> Record {
+    fn record(port: u16, id: &Value, started_in: &str) -> Record {
         let process = json!({"role": "server", "node": 0, "id": id, "log": "l", "address": null});
         let record = json!({
             "backend": "postgres", "urls": [format!("postgres://postgres@127.0.0.1:{port}/postgres")],
