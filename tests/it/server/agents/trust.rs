@@ -77,7 +77,9 @@ fn a_run_whose_key_an_agent_does_not_know_is_refused_with_the_option_to_add() {
     let public = place.out(&["agent-key", other.to_str().unwrap()]);
     assert_eq!(place.out(&["agent-key", other.to_str().unwrap()]), public, "one that is there is kept");
     let more = ["--url", &address, "--nats", &nats, "--agents", "a", "--out", out.to_str().unwrap()];
-    let (code, _, said) = place.call(&[&load("1s", &more)[..], &["--agent-key", other.to_str().unwrap()]].concat());
+    let (code, text, said) = place.call(&[&load("1s", &more)[..], &["--agent-key", other.to_str().unwrap()]].concat());
+    // Once the run has begun, why it ended is in its result.
+    let said = text + &said;
     assert!(code == 21 && said.contains(&format!("--trust {}", public.trim())), "{code} {said}");
     agent.end();
     place.out(&["server", "stop", "postgres"]);
@@ -96,8 +98,7 @@ fn what_was_said_to_an_agent_once_is_done_once_and_by_no_other() {
     let (nats, out) = (broker.url(), place.results());
     let more = ["--nats", &nats, "--agents", "2", "--out", out.to_str().unwrap()];
     let (code, text, said) = place.call(&load("1s", &more));
-    assert!(code == 0 || code == 11, "{code}: {said}");
-    Document::from_json(&text).unwrap();
+    assert!(code == 0 || code == 11, "{code}: {text} {said}");
     let orders: Vec<_> =
         heard.lock().unwrap().iter().filter(|(_, payload)| !payload.starts_with(b"{")).cloned().collect();
     assert!(orders.iter().any(|(_, payload)| payload.windows(9).any(|window| window == b"\"connect\"")));
@@ -145,6 +146,11 @@ fn a_plan_opens_what_its_agent_allows_and_a_refusal_names_the_option() {
         let fixed = ["--url", &address, "--nats", &nats, "--agents", agent, "--out", out.to_str().unwrap()];
         place.call(&[&load("1s", more)[..], &fixed].concat())
     };
+    // Once a run has begun, why it ended is in its result.
+    let refused = |agent: &str, more: &[&str], option: &str| {
+        let (code, text, said) = run(agent, more);
+        assert!(code == 21 && text.contains(&format!("start it with {option}")), "{code} {text} {said}");
+    };
     let variables = ["IOTBENCH_ALLOW_TARGET", "IOTBENCH_ALLOW_DIR"];
     let target = format!("127.0.0.1:{port}");
     let mut bare = broker.agent_without(&variables, &place, "bare", &["--allow-target", "127.0.0.1:1"]);
@@ -153,10 +159,8 @@ fn a_plan_opens_what_its_agent_allows_and_a_refusal_names_the_option() {
     let both = ["--allow-target", &target, "--allow-dir", folder];
     let mut both = broker.agent_without(&variables, &place, "both", &both);
 
-    let (code, _, said) = run("bare", &[]);
-    assert!(code == 21 && said.contains(&format!("start it with --allow-target {target}")), "{code} {said}");
-    let (code, _, said) = run("able", &["--set", &setting]);
-    assert!(code == 21 && said.contains(&format!("start it with --allow-dir {folder}")), "{code} {said}");
+    refused("bare", &[], &format!("--allow-target {target}"));
+    refused("able", &["--set", &setting], &format!("--allow-dir {folder}"));
     for (agent, more) in [("able", &[][..]), ("both", &["--set", &setting])] {
         let (code, text, said) = run(agent, more);
         // 11: a busy machine held the client up.
@@ -253,7 +257,7 @@ fn an_agents_server_is_tuned_from_elsewhere_and_no_more() {
     };
     for setting in ["log_directory=/tmp", "ssl_crl_file=/etc/hostname", "log_filename=x"] {
         let (code, _, said) = run(setting);
-        assert!(code == 20 && said.contains("not taken from another machine"), "{setting}: {code} {said}");
+        assert!(code == 21 && said.contains("not taken from another machine"), "{setting}: {code} {said}");
     }
     let (code, _, said) = run("archive_command=/bin/true");
     assert!(code != 0 && said.contains("run a program"), "{code} {said}");
