@@ -181,7 +181,7 @@ fn a_plan_opens_what_its_agent_allows_and_a_refusal_names_the_option() {
     let (code, _, said) = sampled("both");
     assert!(code == 0 || code == 11, "{code}: {said}");
 
-    [&mut bare, &mut able, &mut both].into_iter().for_each(|agent| agent.end());
+    [bare, able, both].into_iter().for_each(|mut agent| agent.end());
     place.out(&["server", "stop", "postgres"]);
     place.assert_nothing_is_left();
 }
