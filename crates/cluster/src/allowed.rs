@@ -5,6 +5,7 @@ use crate::{ClusterError, message::Part, subject::What};
 use iotbench_core::{Backend, Endpoint, Opens, Target};
 use std::{
     fs,
+    net::Ipv6Addr,
     path::{Path, PathBuf, absolute},
     str::FromStr,
 };
@@ -40,7 +41,7 @@ impl FromStr for AllowedTarget {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
         let of_version_6 = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
         let is_host = of_version_6
-            .map_or(!host.is_empty() && host.chars().all(is_plain), |host| host.parse::<std::net::Ipv6Addr>().is_ok());
+            .map_or(!host.is_empty() && host.chars().all(is_plain), |host| host.parse::<Ipv6Addr>().is_ok());
         let port = match port {
             "*" => None,
             port => Some(port.parse().ok().filter(|&port| port > 0).ok_or_else(wrong)?),
@@ -50,8 +51,13 @@ impl FromStr for AllowedTarget {
 }
 
 impl AllowedTarget {
+    /// An address of version 6 can be written in many ways, and a name in capitals.
     fn is(&self, host: &str, port: u16) -> bool {
-        self.host.eq_ignore_ascii_case(host) && self.port.is_none_or(|allowed| allowed == port)
+        let is_host = match (self.host.parse::<Ipv6Addr>(), host.parse::<Ipv6Addr>()) {
+            (Ok(allowed), Ok(host)) => allowed == host,
+            _ => self.host.eq_ignore_ascii_case(host),
+        };
+        is_host && self.port.is_none_or(|allowed| allowed == port)
     }
 }
 
@@ -157,13 +163,16 @@ mod tests {
 
     #[test]
     fn an_address_is_allowed_as_it_was_given() {
-        let allowed = targets(&["db.example:5432", "[::1]:80", "10.0.0.1:*"]);
-        for (host, port) in [("db.example", 5432), ("DB.Example", 5432), ("::1", 80), ("10.0.0.1", 1)] {
+        let allowed = targets(&["db.example:5432", "[0:0::1]:80", "10.0.0.1:*"]);
+        for (host, port) in [("db.example", 5432), ("DB.Example", 5432), ("::1", 80), ("0::1", 80), ("10.0.0.1", 1)] {
             assert_eq!(allowed.address(host, port), Ok(()), "{host} {port}");
         }
         for (host, port, option) in [
             ("db.example", 5433, "--allow-target db.example:5433"),
             ("db.example.evil", 5432, "--allow-target db.example.evil:5432"),
+            ("db.example.", 5432, "--allow-target db.example.:5432"),
+            ("::ffff:10.0.0.1", 1, "--allow-target [::ffff:10.0.0.1]:1"),
+            ("10.1", 1, "--allow-target 10.1:1"),
             ("::2", 80, "--allow-target [::2]:80"),
             ("%64b.example", 5432, "--allow-target"),
             ("db.example,evil", 5432, "--allow-target"),

@@ -75,6 +75,10 @@ impl Broker {
             .require_tls(self.addresses.iter().all(is_encrypted))
             .max_reconnects(None::<usize>)
             .reconnect_delay_callback(|_| RECONNECT);
+        // Where one of this machine was named, it would have clear text go to another.
+        if self.in_clear_text().is_none() && !self.addresses.iter().all(is_encrypted) {
+            options = options.ignore_discovered_servers();
+        }
         // The client library does not read them from the addresses.
         options = match self.addresses.iter().find_map(entry) {
             Some(Entry::UserAndPassword(user, password)) => options.user_and_password(user, password),
@@ -98,7 +102,7 @@ impl Broker {
     }
 }
 
-/// By `tls://` from the first byte on: that a server of `nats://` offers encryption is said in clear text, and can be left out on the way.
+/// By `tls://`: that a server of `nats://` offers encryption is said in clear text, and can be left out on the way.
 fn is_encrypted(address: &ServerAddr) -> bool {
     matches!(address.scheme(), "tls" | "wss")
 }
@@ -132,6 +136,10 @@ fn decoded(part: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tokio::{
+        io::{AsyncReadExt, AsyncWriteExt},
+        net::TcpListener,
+    };
 
     #[test]
     fn an_address_says_what_lets_one_in() {
@@ -160,6 +168,29 @@ mod tests {
         for addresses in ["tls://h", "wss://h:1", "nats://127.0.0.1:4222,nats://[::1]", "nats://localhost"] {
             assert!(of(addresses).check_clear_text(false).is_ok(), "{addresses}");
         }
+    }
+
+    /// A broker of this machine, in clear text, that tells of another one.
+    #[tokio::test]
+    async fn who_named_a_broker_of_this_machine_is_not_led_to_another() {
+        let [named, told] = [TcpListener::bind("127.0.0.1:0"), TcpListener::bind("127.0.0.1:0")];
+        let (named, told) = (named.await.unwrap(), told.await.unwrap());
+        let info =
+            format!("INFO {{\"max_payload\":9,\"connect_urls\":[\"{}\"]}}\r\nPONG\r\n", told.local_addr().unwrap());
+        let broker = Broker::new(&format!("nats://{}", named.local_addr().unwrap()), None, None).unwrap();
+        let client = tokio::spawn(async move { broker.connect("test").await });
+        // Of two servers that are known each is chosen as often.
+        for _ in 0..12 {
+            tokio::select! {
+                met = named.accept() => {
+                    let mut stream = met.unwrap().0;
+                    stream.write_all(info.as_bytes()).await.unwrap();
+                    assert!(stream.read(&mut [0; 1024]).await.unwrap() > 0);
+                }
+                _ = told.accept() => panic!("it connects where it was not told to"),
+            }
+        }
+        client.await.unwrap().unwrap();
     }
 
     #[test]

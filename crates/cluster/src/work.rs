@@ -47,7 +47,8 @@ pub(crate) enum News {
 
 impl Work {
     /// Plans a part and opens its connections, on a thread of its own: a fault of either ends that and no more. `connected` is
-    /// told when they are open, or why they cannot be; `news` what the part did from its start on. `drops`: a part whose coordinator is gone drops what the run created.
+    /// told when they are open, or why they cannot be; `news` what the part did from its start on. `drops`: a part whose
+    /// coordinator is gone drops what the run created.
     ///
     /// # Errors
     /// No thread can be started.

@@ -67,6 +67,13 @@ mod tests {
         );
         assert_eq!(all.addresses, [("db".into(), 5432), ("::1".into(), 80), ("h".into(), 1)]);
         assert_eq!(all.files, ["/a", "/c.pem", "p"].map(PathBuf::from));
+        // What stands before the last @ is a user, and a port that is usual for a scheme is not ours.
+        let evil = of(
+            &["http://db:5432@evil/", "http://db:5432%40evil@evil", "https://db\\@evil/", "http://h:80/"],
+            json!({}),
+        );
+        let at = |host: &str, port| (host.to_owned(), port);
+        assert_eq!(evil.addresses, [at("evil", 5432), at("evil", 5432), at("db", 5432), at("h", 80)]);
         let sockets = of(&["postgres:///d?host=/run/p", "mysql:///?socket=s"], json!({}));
         assert_eq!((sockets.addresses.len(), sockets.sockets), (0, vec!["/run/p".into(), "s".into()]));
     }

@@ -2,7 +2,7 @@
 
 use super::{config::Config, recipe::MOST_SHARDS};
 use iotbench_core::{Endpoint, Name, Opens, SettingError, Target};
-use mongodb::options::{ClientOptions, ConnectionString, Credential, ServerAddress, Tls, TlsOptions};
+use mongodb::options::{AuthMechanism, ClientOptions, ConnectionString, Credential, ServerAddress, Tls, TlsOptions};
 use std::{fmt, fs, net::IpAddr, path::PathBuf, time::Duration};
 
 /// The variable that may hold the password.
@@ -69,7 +69,14 @@ impl Address {
 
     /// What is opened, of which the driver's own reading of the address says the hosts: it reads some addresses otherwise than
     /// others do.
-    pub(crate) fn opens(&self, of_address: Opens) -> Opens {
+    ///
+    /// # Errors
+    /// A way to log in whose token comes from a file that no address and no setting names.
+    pub(crate) fn opens(&self, of_address: Opens) -> Result<Opens, SettingError> {
+        let mechanism = self.options.credential.as_ref().and_then(|credential| credential.mechanism.as_ref());
+        if matches!(mechanism, Some(AuthMechanism::MongoDbOidc)) {
+            return Err(refuse("url", "MONGODB-OIDC gives the server a token of its machine: log in by a password"));
+        }
         let mut opens = Opens { addresses: Vec::new(), ..of_address };
         for host in &self.options.hosts {
             match host {
@@ -82,7 +89,7 @@ impl Address {
                 other => opens.addresses.push((other.to_string(), 0)),
             }
         }
-        opens
+        Ok(opens)
     }
 
     /// The driver's options, with the password.

@@ -102,7 +102,7 @@ impl Backend for MongoDb {
 
     fn opens(&self, target: &Target, settings: &Settings) -> Result<Opens, SettingError> {
         let address = Address::of(target, &Config::new(settings)?, &|_| None)?;
-        Ok(address.opens(Opens::of(target, settings, self.default_port())))
+        address.opens(Opens::of(target, settings, self.default_port()))
     }
 
     fn open(&self, request: OpenRequest) -> Result<Arc<dyn Database>, SettingError> {

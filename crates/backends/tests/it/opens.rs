@@ -1,5 +1,7 @@
 //! What a backend tells beforehand that it will open: an agent allows nothing else.
 
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
+
 use iotbench_backends::BACKENDS;
 use iotbench_core::{Backend, Endpoint, Opens, Settings, Target};
 use serde_json::{Value, json};
@@ -83,4 +85,13 @@ fn of_an_address_that_can_be_read_in_two_ways_the_drivers_is_told() {
         Ok(opens) => assert!(opens.addresses.iter().all(|(host, _)| host == "evil"), "{opens:?}"),
         Err(refused) => assert_eq!(refused.key, "url"),
     }
+}
+
+/// The token of a pod, which its driver reads by itself.
+#[test]
+fn what_would_be_read_where_nobody_named_it_is_refused() {
+    let url = "mongodb://h/?authMechanism=MONGODB-OIDC&authMechanismProperties=ENVIRONMENT:k8s";
+    let target = Target { endpoints: vec![url.parse().unwrap()], ..Target::default() };
+    let refused = backend("mongodb").opens(&target, &Settings::default()).unwrap_err();
+    assert!(refused.key == "url" && refused.message.contains("MONGODB-OIDC"), "{refused}");
 }

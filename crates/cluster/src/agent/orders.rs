@@ -15,6 +15,9 @@ use std::{
     time::Duration,
 };
 
+/// No question is longer: what anybody may send is not read for long.
+const LONGEST_QUESTION: usize = 1024;
+
 /// What an agent was told.
 enum Heard {
     Question(Question),
@@ -53,7 +56,7 @@ impl Agent<'_> {
         if payload.len() > MOST_BYTES {
             return Err(Refusal::TooLong.to_string());
         }
-        if payload.starts_with(b"{") {
+        if payload.starts_with(b"{") && payload.len() <= LONGEST_QUESTION {
             return decode(payload).map(Heard::Question).map_err(|error| match error {
                 MessageError::OtherVersion { .. } => error.to_string(),
                 // What was sent is not repeated.

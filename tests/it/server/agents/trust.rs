@@ -15,8 +15,11 @@ use std::{fs, net::UdpSocket};
 #[test]
 fn an_agent_that_trusts_nobody_does_not_start() {
     let place = Place::new();
-    for nats in ["nats://127.0.0.1:1", "tls://192.0.2.1"] {
-        let mut command = place.iotbench(&["agent", "--nats", nats]);
+    let nobody = place.root().join("nobody");
+    fs::write(&nobody, "# of them\n\n").unwrap();
+    let of_file = ["--trust", nobody.to_str().unwrap()];
+    for (nats, more) in [("nats://127.0.0.1:1", &[][..]), ("tls://192.0.2.1", &[]), ("nats://127.0.0.1:1", &of_file)] {
+        let mut command = place.iotbench(&[&["agent", "--nats", nats], more].concat());
         let output = output(command.env_remove("IOTBENCH_TRUST").spawn().unwrap());
         let said = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{said}");
@@ -136,7 +139,7 @@ fn a_plan_opens_what_its_agent_allows_and_a_refusal_names_the_option() {
     }
     let (place, broker) = (Place::new(), Broker::start(&[]));
     let address = server(&place);
-    let port = address.split(':').nth(2).unwrap().split('/').next().unwrap().to_owned();
+    let port = address.rsplit(':').next().unwrap().split('/').next().unwrap().to_owned();
     let elsewhere = tempfile::tempdir().unwrap();
     let password = elsewhere.path().join("password");
     fs::write(&password, "secret\n").unwrap();
@@ -153,11 +156,11 @@ fn a_plan_opens_what_its_agent_allows_and_a_refusal_names_the_option() {
     };
     let variables = ["IOTBENCH_ALLOW_TARGET", "IOTBENCH_ALLOW_DIR"];
     let target = format!("127.0.0.1:{port}");
-    let mut bare = broker.agent_without(&variables, &place, "bare", &["--allow-target", "127.0.0.1:1"]);
-    let mut able = broker.agent_without(&variables, &place, "able", &["--allow-target", &target]);
+    let bare = broker.agent_without(&variables, &place, "bare", &["--allow-target", "127.0.0.1:1"]);
+    let able = broker.agent_without(&variables, &place, "able", &["--allow-target", &target]);
     let folder = elsewhere.path().to_str().unwrap();
     let both = ["--allow-target", &target, "--allow-dir", folder];
-    let mut both = broker.agent_without(&variables, &place, "both", &both);
+    let both = broker.agent_without(&variables, &place, "both", &both);
 
     refused("bare", &[], &format!("--allow-target {target}"));
     refused("able", &["--set", &setting], &format!("--allow-dir {folder}"));
@@ -217,6 +220,10 @@ fn no_message_ends_an_agent() {
         assert_eq!(attacker.holder("a"), json!(null), "{}", String::from_utf8_lossy(&message[..message.len().min(40)]));
     }
     attacker.say("iotbench.agent.a", "a..b", &question("find"));
+
+    // What anybody may send is not read for long.
+    let padded = [question("find"), vec![b' '; 2000]].concat();
+    assert!(attacker.refused("a", &padded).contains("cannot be read"));
 
     // Nor does an order of a coordinator that is trusted and mad.
     let session = attacker.session("a");
