@@ -14,7 +14,7 @@ use crate::{
     wanted::check_name,
     work::{News, Work},
 };
-use async_nats::{Client, Message, PublishErrorKind, RequestErrorKind, connection::State};
+use async_nats::{Client, Message, PublishError, PublishErrorKind, RequestErrorKind, Subject, connection::State};
 use bytes::Bytes;
 use futures_util::StreamExt;
 use iotbench_core::{Backend, Endpoint, Registry, Target};
@@ -183,6 +183,12 @@ async fn nobody_hears(client: &Client, subject: String) -> bool {
     matches!(asked, Ok(Err(error)) if error.kind() == RequestErrorKind::NoResponders)
 }
 
+/// Says something, without waiting long for a broker that is away or stands still: meanwhile the agent would see neither that its
+/// lease has ended nor that it is to end. Reports are repeated, and who misses an answer asks again.
+async fn publish(client: &Client, subject: Subject, bytes: Bytes) -> Result<(), PublishError> {
+    tokio::time::timeout(LOOK, client.publish(subject, bytes)).await.unwrap_or(Ok(()))
+}
+
 impl Agent<'_> {
     fn now_ns(&self) -> u64 {
         u64::try_from(self.epoch.elapsed().as_nanos()).unwrap_or(u64::MAX)
@@ -242,7 +248,7 @@ impl Agent<'_> {
         let Some(part) = self.part.as_mut().filter(|part| part.run == run) else { return Ok(()) };
         for told in told.in_pieces() {
             let bytes = part.number(told)?;
-            match self.client.publish(part.reports.clone(), bytes).await {
+            match publish(&self.client, part.reports.clone().into(), bytes).await {
                 Err(error) if error.kind() == PublishErrorKind::MaxPayloadExceeded => {
                     return self.give_up("a report is longer than the broker's max_payload").await;
                 }
@@ -293,10 +299,12 @@ impl Agent<'_> {
             });
             drop(part.work.abandon(is_gone));
         }
-        let Some(part) = &mut self.part else { return Ok(()) };
+        let Some(part) = self.part.as_mut().filter(|_| self.client.connection_state() == State::Connected) else {
+            return Ok(());
+        };
         for report in part.waiting.iter_mut().filter(|report| report.sent.elapsed() >= REPEAT) {
             report.sent = Instant::now();
-            let sent = self.client.publish(part.reports.clone(), report.bytes.clone()).await;
+            let sent = publish(&self.client, part.reports.clone().into(), report.bytes.clone()).await;
             sent.map_err(ClusterError::lost)?;
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! What an agent hears: questions, which anybody may ask, and orders, which it takes from coordinators that it trusts.
 
-use super::{Agent, not_ours, signed};
+use super::{Agent, not_ours, publish, signed};
 use crate::{
     ClusterError,
     message::{Answer, MessageError, Offer, Question, Request, decode, encode},
@@ -41,7 +41,7 @@ impl Agent<'_> {
 
     /// Sends what it has to say to a subject that somebody else chose: that it cannot be said there is his loss.
     pub(super) async fn send(&mut self, subject: Subject, bytes: Vec<u8>) -> Result<(), ClusterError> {
-        match self.client.publish(subject, bytes.into()).await {
+        match publish(&self.client, subject, bytes.into()).await {
             Err(error) if error.kind() == PublishErrorKind::Send => Err(ClusterError::lost(error)),
             Err(error) => {
                 self.refuse(format!("an answer cannot be sent: {}", error.kind()));

@@ -6,8 +6,11 @@ use nkeys::KeyPair;
 use serde_json::{Value, json};
 use std::{
     io::{BufRead, BufReader, Read, Write},
-    net::TcpStream,
-    sync::{Arc, Mutex},
+    net::{TcpListener, TcpStream},
+    sync::{
+        Arc, Mutex,
+        mpsc::{Sender, channel},
+    },
     time::Duration,
 };
 
@@ -130,4 +133,37 @@ pub fn listen(broker: &Broker) -> Arc<Mutex<Vec<Message>>> {
         }
     });
     heard
+}
+
+/// A broker for one agent, by its address: told to, it asks much and hears nothing any more, as one that was cut off.
+pub fn deaf_broker(agent: &str) -> (String, Sender<()>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("nats://{}", listener.local_addr().unwrap());
+    let (subject, (tell, told)) = (format!("iotbench.agent.{agent}"), channel());
+    std::thread::spawn(move || {
+        let mut stream = listener.accept().unwrap().0;
+        stream.write_all(b"INFO {\"max_payload\":1048576}\r\n").unwrap();
+        stream.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
+        let (mut reader, mut line, mut sid) =
+            (BufReader::new(stream.try_clone().unwrap()), String::new(), String::new());
+        while told.try_recv().is_err() {
+            // A line that has come in part stays there until the rest comes.
+            if reader.read_line(&mut line).is_err() {
+                continue;
+            }
+            match line.split_whitespace().collect::<Vec<_>>()[..] {
+                ["PING"] => stream.write_all(b"PONG\r\n").unwrap(),
+                ["SUB", to, number] if to == subject => sid = number.to_owned(),
+                _ => {}
+            }
+            line.clear();
+        }
+        // Answers show it, each byte as six.
+        let question = format!("{{\"schema\":\"{}\",\"message\":1}}", "\u{7f}".repeat(40));
+        let message = format!("MSG {subject} {sid} _INBOX.x {}\r\n{question}\r\n", question.len());
+        // It ends with the agent.
+        let _ = stream.write_all(message.repeat(60_000).as_bytes());
+        let _ = told.recv();
+    });
+    (url, tell)
 }

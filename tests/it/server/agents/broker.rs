@@ -111,19 +111,8 @@ impl Broker {
         place.iotbench(&[&["agent", "--nats", &url, "--name", name], more].concat())
     }
 
-    fn started(&self, name: &str, mut command: Command) -> Agent {
-        let mut process = command.spawn().unwrap();
-        let said = Arc::new(Mutex::new(String::new()));
-        let lines = BufReader::new(process.stderr.take().unwrap()).lines();
-        let heard = Arc::clone(&said);
-        let listener = std::thread::spawn(move || {
-            for line in lines.map_while(Result::ok) {
-                heard.lock().unwrap().push_str(&(line + "\n"));
-            }
-        });
-        let agent = Agent { process, said, listener: Some(listener), stalled: None };
-        agent.wait_until_it_says(&format!("agent {name} at nats://{}", self.address));
-        agent
+    fn started(&self, name: &str, command: Command) -> Agent {
+        Agent::started(&format!("agent {name} at nats://{}", self.address), command)
     }
 
     /// Has everything that is said to somebody alone said again, of two things the later one first; how often, so far.
@@ -243,6 +232,22 @@ pub struct Agent {
 }
 
 impl Agent {
+    /// One that has said this: that it is ready.
+    pub fn started(ready: &str, mut command: Command) -> Self {
+        let mut process = command.spawn().unwrap();
+        let said = Arc::new(Mutex::new(String::new()));
+        let lines = BufReader::new(process.stderr.take().unwrap()).lines();
+        let heard = Arc::clone(&said);
+        let listener = std::thread::spawn(move || {
+            for line in lines.map_while(Result::ok) {
+                heard.lock().unwrap().push_str(&(line + "\n"));
+            }
+        });
+        let agent = Self { process, said, listener: Some(listener), stalled: None };
+        agent.wait_until_it_says(ready);
+        agent
+    }
+
     pub fn wait_until_it_says(&self, text: &str) {
         wait_for(text, || self.said.lock().unwrap().contains(text));
     }
@@ -283,6 +288,7 @@ impl Agent {
     /// Asked to end, it ends in order.
     pub fn end(&mut self) {
         self.signal(Signal::TERM);
+        wait_for("the agent's end", || self.process.try_wait().unwrap().is_some());
         let status = self.process.wait().unwrap();
         self.listener.take().unwrap().join().unwrap();
         assert!(status.success(), "{status}: {}", self.said.lock().unwrap());

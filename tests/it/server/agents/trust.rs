@@ -2,8 +2,8 @@
 
 use super::{
     are_here,
-    attacker::{Attacker, listen, order, question},
-    broker::{Broker, broker_is_here},
+    attacker::{Attacker, deaf_broker, listen, order, question},
+    broker::{Agent, Broker, broker_is_here},
     load, server,
 };
 use crate::server::place::{Place, is_here, output};
@@ -245,6 +245,19 @@ fn no_message_ends_an_agent() {
     assert!(attacker.session("a").len() > 8, "it answers still");
     assert!(agent.said().contains("refused so far"), "{}", agent.said());
     assert!(agent.said().len() < 10_000, "a log does not grow with what comes");
+    agent.end();
+    place.assert_nothing_is_left();
+}
+
+/// One that waited for its answers to go out would see neither a signal nor that its coordinator is gone.
+#[test]
+fn an_agent_ends_when_it_is_told_to_whatever_it_was_asked() {
+    let place = Place::new();
+    let (nats, tell) = deaf_broker("a");
+    let command = place.iotbench(&["agent", "--nats", &nats, "--name", "a"]);
+    let mut agent = Agent::started(&format!("agent a at {nats}"), command);
+    tell.send(()).unwrap();
+    agent.wait_until_it_says("1024 refused so far");
     agent.end();
     place.assert_nothing_is_left();
 }
