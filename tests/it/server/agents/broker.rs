@@ -13,7 +13,7 @@ use std::{
         atomic::{AtomicUsize, Ordering},
     },
     thread::JoinHandle,
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 /// Whether there is a NATS server here. Where it must be, its absence fails the test.
@@ -264,6 +264,23 @@ impl Agent {
     pub fn kill(&mut self) {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
+    }
+
+    /// It computes nothing for a second, whatever it waits for.
+    pub fn wait_until_it_stands_still(&self) {
+        let ticks = || {
+            let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.pid())).unwrap();
+            let fields = stat.rsplit(')').next().unwrap().split_whitespace();
+            fields.skip(11).take(2).map(|field| field.parse::<u64>().unwrap()).sum::<u64>()
+        };
+        let mut last = (ticks(), Instant::now());
+        wait_for("the agent to stand still", || {
+            let now = ticks();
+            if now != last.0 {
+                last = (now, Instant::now());
+            }
+            last.1.elapsed() >= Duration::from_secs(1)
+        });
     }
 
     /// Keeps it from running.

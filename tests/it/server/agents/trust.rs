@@ -258,6 +258,7 @@ fn an_agent_ends_when_it_is_told_to_whatever_it_was_asked() {
     let mut agent = Agent::started(&format!("agent a at {nats}"), command);
     tell.send(()).unwrap();
     agent.wait_until_it_says("1024 refused so far");
+    agent.wait_until_it_stands_still();
     agent.end();
     place.assert_nothing_is_left();
 }
