@@ -9,7 +9,7 @@ use std::{
     net::{TcpListener, TcpStream},
     sync::{
         Arc, Mutex,
-        mpsc::{Sender, channel},
+        mpsc::{SyncSender, sync_channel},
     },
     time::Duration,
 };
@@ -136,10 +136,10 @@ pub fn listen(broker: &Broker) -> Arc<Mutex<Vec<Message>>> {
 }
 
 /// A broker for one agent, by its address: told to, it asks much and hears nothing any more, as one that was cut off.
-pub fn deaf_broker(agent: &str) -> (String, Sender<()>) {
+pub fn deaf_broker(agent: &str) -> (String, SyncSender<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("nats://{}", listener.local_addr().unwrap());
-    let (subject, (tell, told)) = (format!("iotbench.agent.{agent}"), channel());
+    let (subject, (tell, told)) = (format!("iotbench.agent.{agent}"), sync_channel(1));
     std::thread::spawn(move || {
         let mut stream = listener.accept().unwrap().0;
         stream.write_all(b"INFO {\"max_payload\":1048576}\r\n").unwrap();
