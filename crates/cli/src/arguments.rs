@@ -1,10 +1,10 @@
 //! What the command line takes, as a tree for clap.
 
 use crate::commands::{
-    AgentArguments, BackendsArguments, CapacityArguments, CheckArguments, CleanArguments, CompareArguments,
-    CompletionsArguments, DatasetsArguments, GenerateArguments, HistoryArguments, ManArguments, ProfilesArguments,
-    RecoverArguments, ReferenceArguments, ReportArguments, RunArguments, SampleArguments, ScoreArguments,
-    ServerArguments, ShowArguments, SuiteArguments, VerifyArguments,
+    AgentArguments, AgentKeyArguments, BackendsArguments, CapacityArguments, CheckArguments, CleanArguments,
+    CompareArguments, CompletionsArguments, DatasetsArguments, GenerateArguments, HistoryArguments, ManArguments,
+    ProfilesArguments, RecoverArguments, ReferenceArguments, ReportArguments, RunArguments, SampleArguments,
+    ScoreArguments, ServerArguments, ShowArguments, SuiteArguments, VerifyArguments,
 };
 use clap::{Parser, Subcommand};
 
@@ -78,7 +78,9 @@ pub(crate) enum Command {
     /// Watch CPU, memory, disk and network of processes, a cgroup or the host
     Sample(SampleArguments),
     /// Make load for runs that are started elsewhere
-    Agent(AgentArguments),
+    Agent(Box<AgentArguments>),
+    /// Make the key with which runs have agents act, or print its public half
+    AgentKey(AgentKeyArguments),
     /// Keep a private server of a database running for experiments of your own
     Server(ServerArguments),
     /// Drop what killed runs left in a server of yours: only what carries iotbench's marker

@@ -22,8 +22,8 @@ pub(crate) struct NatsArguments {
 }
 
 impl NatsArguments {
-    /// The broker that is named, if one is.
-    pub(crate) fn broker(&self) -> Result<Option<Broker>, CliError> {
+    /// The broker that is named, if one is. `insecure`: also where it is in clear text on another machine.
+    pub(crate) fn broker(&self, insecure: bool) -> Result<Option<Broker>, CliError> {
         let Some(address) = self.nats.as_deref().filter(|address| !address.trim().is_empty()) else { return Ok(None) };
         let given_as_argument = || std::env::args().any(|a| a == "--nats" || a.starts_with("--nats="));
         if address.contains('@') && given_as_argument() {
@@ -31,7 +31,9 @@ impl NatsArguments {
                 "warning: other users of this machine can see the password in --nats: set IOTBENCH_NATS instead",
             );
         }
-        Ok(Some(Broker::new(address, self.nats_credentials.clone(), self.nats_ca.clone())?))
+        let broker = Broker::new(address, self.nats_credentials.clone(), self.nats_ca.clone())?;
+        broker.check_clear_text(insecure)?;
+        Ok(Some(broker))
     }
 }
 

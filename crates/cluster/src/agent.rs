@@ -1,19 +1,20 @@
 //! An agent: is there for whoever coordinates a run, one run at a time, and makes its part of the load.
 
 mod name;
+mod orders;
 mod servers;
 
 use crate::{
-    Broker, ClusterError,
+    Allowed, Broker, ClusterError, Trust,
     hold::Hold,
-    message::{Answer, FIND, Offer, Part, PartNews, Report, Request, Seen, decode, encode, subject_of},
+    message::{Answer, FIND, Offer, Part, PartNews, Report, Seen, encode, subject_of},
     sampling::Sampling,
     serving::Serving,
-    subject::Found,
+    sessions::Sessions,
     wanted::check_name,
     work::{News, Work},
 };
-use async_nats::{Client, Message, PublishErrorKind, RequestErrorKind, connection::State};
+use async_nats::{Client, Message, PublishError, PublishErrorKind, RequestErrorKind, Subject, connection::State};
 use bytes::Bytes;
 use futures_util::StreamExt;
 use iotbench_core::{Backend, Endpoint, Registry, Target};
@@ -52,6 +53,13 @@ struct Agent<'a> {
     /// Where other machines reach the servers that it starts.
     listen: Option<Ipv4Addr>,
     offers: Vec<Offer>,
+    /// Whose orders it takes.
+    trust: Trust,
+    /// What they may have it open.
+    allowed: Allowed,
+    sessions: Sessions,
+    /// How much it did not do.
+    refused: u64,
     /// From the threads of its parts.
     news: mpsc::Sender<News>,
 }
@@ -83,6 +91,10 @@ pub struct AgentOptions {
     pub offers: Vec<Offer>,
     /// Where other machines reach the servers that it starts; `None`: they do not.
     pub listen: Option<Ipv4Addr>,
+    /// The coordinators whose orders it takes.
+    pub trust: Trust,
+    /// What these may have it open.
+    pub allowed: Allowed,
 }
 
 /// Why an agent ends.
@@ -128,6 +140,10 @@ pub async fn serve(
         serving: None,
         listen: options.listen,
         offers: options.offers.clone(),
+        trust: options.trust.clone(),
+        allowed: options.allowed.clone(),
+        sessions: Sessions::default(),
+        refused: 0,
         news: sender,
     };
     let mut look = tokio::time::interval(LOOK);
@@ -167,96 +183,15 @@ async fn nobody_hears(client: &Client, subject: String) -> bool {
     matches!(asked, Ok(Err(error)) if error.kind() == RequestErrorKind::NoResponders)
 }
 
+/// Says something, without waiting long for a broker that is away or stands still: meanwhile the agent would see neither that its
+/// lease has ended nor that it is to end. Reports are repeated, and who misses an answer asks again.
+async fn publish(client: &Client, subject: Subject, bytes: Bytes) -> Result<(), PublishError> {
+    tokio::time::timeout(LOOK, client.publish(subject, bytes)).await.unwrap_or(Ok(()))
+}
+
 impl Agent<'_> {
     fn now_ns(&self) -> u64 {
         u64::try_from(self.epoch.elapsed().as_nanos()).unwrap_or(u64::MAX)
-    }
-
-    async fn hear(&mut self, message: Message) -> Result<(), ClusterError> {
-        let came_ns = self.now_ns();
-        let answer = match decode(&message.payload) {
-            Ok(request) => self.obey(request, came_ns, &message),
-            Err(error) => Some(Answer::Failed { why: error.to_string() }),
-        };
-        match (answer, message.reply) {
-            (Some(answer), Some(reply)) => {
-                self.client.publish(reply, encode(&answer)?.into()).await.map_err(ClusterError::lost)
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// What is answered at once.
-    fn obey(&mut self, request: Request, came_ns: u64, message: &Message) -> Option<Answer> {
-        match request {
-            Request::Find => Some(Answer::Here {
-                name: self.name.clone(),
-                held_by: self.hold.run().map(Into::into),
-                offers: self.offers.clone(),
-            }),
-            Request::Hold { run } => Some(match self.hold.take(&run, came_ns) {
-                Ok(()) => Answer::Done,
-                Err(holder) => Answer::Held { by: holder.run.clone() },
-            }),
-            Request::Connect(_) if !self.offers.contains(&Offer::Load) => {
-                Some(Answer::Failed { why: "it makes no load: see its --offer".into() })
-            }
-            Request::Connect(part) => self.connect(*part, came_ns, message),
-            Request::Resolve { .. } | Request::Sample { .. } if !self.offers.contains(&Offer::Sample) => {
-                Some(Answer::Failed { why: "it does not sample: see its --offer".into() })
-            }
-            Request::Resolve { what } => Some(match what.find() {
-                Ok(Found { what, .. }) => Answer::Found { what },
-                Err(why) => Answer::Failed { why },
-            }),
-            Request::Serve { .. } if !self.offers.contains(&Offer::Serve) => {
-                Some(Answer::Failed { why: "it starts no servers: see its --offer".into() })
-            }
-            Request::Serve { id, backend, settings, memory_bytes } => {
-                self.serve(&id, &backend, settings, memory_bytes, came_ns, message)
-            }
-            Request::Keep { id } => {
-                if let Some(serving) = &mut self.serving {
-                    // False: it is another's, who says so himself.
-                    let _ = serving.hold.renew(&id, came_ns);
-                }
-                None
-            }
-            Request::StopServer { id } => self.stop_server(&id, message),
-            Request::Sample { run, .. } if !self.hold.renew(&run, came_ns) => Some(not_ours(&run)),
-            Request::Sample { run, subjects, at_ns, reports } => {
-                let epoch = self.epoch + Duration::from_nanos(u64::try_from(at_ns).unwrap_or(0));
-                Some(match Sampling::begin(run, &subjects, epoch, reports, self.news.clone()) {
-                    Ok(sampling) => {
-                        self.sampling = Some(sampling);
-                        Answer::Done
-                    }
-                    Err(why) => Answer::Failed { why },
-                })
-            }
-            Request::Time => Some(Answer::Time { came_ns: signed(came_ns), answered_ns: signed(self.now_ns()) }),
-            Request::Start { run, at_ns } => {
-                let part = self.part.as_ref().filter(|part| part.run == run);
-                let Some(part) = part else { return Some(not_ours(&run)) };
-                part.work.start(self.epoch + Duration::from_nanos(u64::try_from(at_ns).unwrap_or(0)));
-                Some(Answer::Done)
-            }
-            Request::Follow { run, orders, received } => {
-                if self.hold.renew(&run, came_ns)
-                    && let Some(part) = self.part.as_mut().filter(|part| part.run == run)
-                {
-                    part.work.follow(orders);
-                    part.waiting.retain(|report| report.number >= received);
-                }
-                None
-            }
-            Request::Release { run } => {
-                self.hold.release(&run);
-                self.part = self.part.take().filter(|part| part.run != run);
-                self.sampling = self.sampling.take().filter(|sampling| sampling.run != run);
-                Some(Answer::Done)
-            }
-        }
     }
 
     /// Begins a part; the answer follows when its connections are open.
@@ -266,14 +201,18 @@ impl Agent<'_> {
         }
         let Part { run, reports, alive, drops, .. } = part.clone();
         let devices = part.head.plan.devices.clone();
-        let begun = planned(part, self.backends).and_then(|(planned, backend)| {
-            let (connected, answer) = oneshot::channel();
-            let work = Work::begin(&run, planned, backend, drops, self.news.clone(), connected);
-            Ok((work.map_err(|e| e.to_string())?, answer))
-        });
-        let (work, connected) = match begun {
-            Ok(begun) => begun,
-            Err(why) => return Some(Answer::Failed { why }),
+        let backend = match Registry::new(self.backends).find(&part.head.plan.backend) {
+            Ok(backend) => backend,
+            Err(error) => return Some(Answer::Failed { why: error.to_string() }),
+        };
+        if let Err(why) = self.allowed.check_part(&part, backend) {
+            return Some(self.refuse(why));
+        }
+        let (answer, connected) = oneshot::channel();
+        let plan = move || planned(part);
+        let work = match Work::begin(&run, plan, backend, drops, self.news.clone(), answer) {
+            Ok(work) => work,
+            Err(error) => return Some(Answer::Failed { why: error.to_string() }),
         };
         (self.say)(&format!("run {run}: devices {} to {}", devices.start, devices.end.saturating_sub(1)));
         self.part = Some(AtWork { run, work, reports, alive, next: 0, waiting: VecDeque::new() });
@@ -309,9 +248,12 @@ impl Agent<'_> {
         let Some(part) = self.part.as_mut().filter(|part| part.run == run) else { return Ok(()) };
         for told in told.in_pieces() {
             let bytes = part.number(told)?;
-            match self.client.publish(part.reports.clone(), bytes).await {
+            match publish(&self.client, part.reports.clone().into(), bytes).await {
                 Err(error) if error.kind() == PublishErrorKind::MaxPayloadExceeded => {
                     return self.give_up("a report is longer than the broker's max_payload").await;
+                }
+                Err(error) if error.kind() == PublishErrorKind::InvalidSubject => {
+                    return self.give_up("its reports have no subject").await;
                 }
                 sent => sent.map_err(ClusterError::lost)?,
             }
@@ -327,12 +269,12 @@ impl Agent<'_> {
         let Some(AtWork { run, reports, .. }) = self.part.take() else { return Ok(()) };
         (self.say)(&format!("run {run}: ended, because {why}"));
         let report = Report { run, news: PartNews::GivenUp { why: why.into() } };
-        self.client.publish(reports, encode(&report)?.into()).await.map_err(ClusterError::lost)
+        self.send(reports.into(), encode(&report)?).await
     }
 
-    async fn tell_seen(&self, seen: &Seen) -> Result<(), ClusterError> {
+    async fn tell_seen(&mut self, seen: &Seen) -> Result<(), ClusterError> {
         let Some(sampling) = self.sampling.as_ref().filter(|sampling| sampling.run == seen.run) else { return Ok(()) };
-        self.client.publish(sampling.reports.clone(), encode(seen)?.into()).await.map_err(ClusterError::lost)
+        self.send(sampling.reports.clone().into(), encode(seen)?).await
     }
 
     /// Ends what nobody wants any more, and repeats what was not received.
@@ -357,10 +299,12 @@ impl Agent<'_> {
             });
             drop(part.work.abandon(is_gone));
         }
-        let Some(part) = &mut self.part else { return Ok(()) };
+        let Some(part) = self.part.as_mut().filter(|_| self.client.connection_state() == State::Connected) else {
+            return Ok(());
+        };
         for report in part.waiting.iter_mut().filter(|report| report.sent.elapsed() >= REPEAT) {
             report.sent = Instant::now();
-            let sent = self.client.publish(part.reports.clone(), report.bytes.clone()).await;
+            let sent = publish(&self.client, part.reports.clone().into(), report.bytes.clone()).await;
             sent.map_err(ClusterError::lost)?;
         }
         Ok(())
@@ -378,12 +322,10 @@ impl AtWork {
     }
 }
 
-fn planned(part: Part, backends: &'static [&'static dyn Backend]) -> Result<(Planned, &'static dyn Backend), String> {
-    let backend = Registry::new(backends).find(&part.head.plan.backend).map_err(|e| e.to_string())?;
+fn planned(part: Part) -> Result<Planned, String> {
     let endpoints = part.endpoints.into_iter().map(Endpoint::new).collect();
     let target = Target { endpoints, insecure: part.insecure, ..Target::default() };
-    let planned = part.head.planned(target).map_err(|e| e.to_string())?;
-    Ok((planned, backend))
+    part.head.planned(target).map_err(|e| e.to_string())
 }
 
 fn lease_ns() -> u64 {

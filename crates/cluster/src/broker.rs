@@ -3,7 +3,7 @@
 use crate::ClusterError;
 use async_nats::{Client, ConnectErrorKind, ConnectOptions, ServerAddr};
 use percent_encoding::percent_decode_str;
-use std::{path::PathBuf, time::Duration};
+use std::{net::IpAddr, path::PathBuf, time::Duration};
 
 /// From a lost connection to the next attempt, and between attempts: well within a lease.
 const RECONNECT: Duration = Duration::from_millis(200);
@@ -49,6 +49,21 @@ impl Broker {
         self.addresses.iter().map(shown).collect::<Vec<_>>().join(",")
     }
 
+    /// Those of its addresses where passwords and data go over a network in clear text, without secrets; `None`: they do nowhere.
+    #[must_use]
+    pub fn in_clear_text(&self) -> Option<String> {
+        let open: Vec<_> = self.addresses.iter().filter(|at| !is_encrypted(at) && !is_loopback(at)).cloned().collect();
+        (!open.is_empty()).then(|| Self { addresses: open, credentials: None, authority: None }.shown())
+    }
+
+    /// Refuses such an address, unless that is wanted.
+    ///
+    /// # Errors
+    /// It is not.
+    pub fn check_clear_text(&self, is_wanted: bool) -> Result<(), ClusterError> {
+        self.in_clear_text().filter(|_| !is_wanted).map_or(Ok(()), |at| Err(ClusterError::ClearText(at)))
+    }
+
     /// A connection that comes back by itself whenever it is lost.
     pub(crate) async fn connect(&self, name: &str) -> Result<Client, ClusterError> {
         let mut options = ConnectOptions::new()
@@ -56,8 +71,14 @@ impl Broker {
             .connection_timeout(CONNECT)
             // Opening the connections of a part may take longer than the default; each request has its own limit.
             .request_timeout(None)
+            // A server of which another one tells is encrypted where those are that were named.
+            .require_tls(self.addresses.iter().all(is_encrypted))
             .max_reconnects(None::<usize>)
             .reconnect_delay_callback(|_| RECONNECT);
+        // Where one of this machine was named, it would have clear text go to another.
+        if self.in_clear_text().is_none() && !self.addresses.iter().all(is_encrypted) {
+            options = options.ignore_discovered_servers();
+        }
         // The client library does not read them from the addresses.
         options = match self.addresses.iter().find_map(entry) {
             Some(Entry::UserAndPassword(user, password)) => options.user_and_password(user, password),
@@ -79,6 +100,16 @@ impl Broker {
         };
         options.connect(self.addresses.clone()).await.map_err(refused)
     }
+}
+
+/// By `tls://`: that a server of `nats://` offers encryption is said in clear text, and can be left out on the way.
+fn is_encrypted(address: &ServerAddr) -> bool {
+    matches!(address.scheme(), "tls" | "wss")
+}
+
+fn is_loopback(address: &ServerAddr) -> bool {
+    let host = address.host().trim_matches(['[', ']']);
+    host == "localhost" || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
 
 /// What an address says that lets one in.
@@ -105,6 +136,10 @@ fn decoded(part: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tokio::{
+        io::{AsyncReadExt, AsyncWriteExt},
+        net::TcpListener,
+    };
 
     #[test]
     fn an_address_says_what_lets_one_in() {
@@ -112,6 +147,50 @@ mod tests {
         assert!(of("nats://me:s3%40cret@a") == Some(Entry::UserAndPassword("me".into(), "s3@cret".into())));
         assert!(of("tls://t0k%2Fen@b") == Some(Entry::Token("t0k/en".into())));
         assert!(of("nats://a:4222").is_none());
+    }
+
+    #[test]
+    fn a_broker_in_clear_text_on_another_machine_is_taken_only_where_that_is_wanted() {
+        let of = |addresses: &str| Broker::new(addresses, None, None).unwrap();
+        for (addresses, shown) in [
+            ("nats://me:s3cret@h:4222", "nats://h:4222"),
+            ("h", "nats://h:4222"),
+            ("ws://h:1", "ws://h:1"),
+            ("tls://a,nats://127.0.0.1,nats://10.0.0.1", "nats://10.0.0.1:4222"),
+            ("nats://localhost.example", "nats://localhost.example:4222"),
+            ("nats://0.0.0.0", "nats://0.0.0.0:4222"),
+        ] {
+            let broker = of(addresses);
+            assert_eq!(broker.in_clear_text().as_deref(), Some(shown), "{addresses}");
+            assert!(matches!(broker.check_clear_text(false), Err(ClusterError::ClearText(at)) if at == shown));
+            assert!(broker.check_clear_text(true).is_ok());
+        }
+        for addresses in ["tls://h", "wss://h:1", "nats://127.0.0.1:4222,nats://[::1]", "nats://localhost"] {
+            assert!(of(addresses).check_clear_text(false).is_ok(), "{addresses}");
+        }
+    }
+
+    /// A broker of this machine, in clear text, that tells of another one.
+    #[tokio::test]
+    async fn who_named_a_broker_of_this_machine_is_not_led_to_another() {
+        let [named, told] = [TcpListener::bind("127.0.0.1:0"), TcpListener::bind("127.0.0.1:0")];
+        let (named, told) = (named.await.unwrap(), told.await.unwrap());
+        let info =
+            format!("INFO {{\"max_payload\":9,\"connect_urls\":[\"{}\"]}}\r\nPONG\r\n", told.local_addr().unwrap());
+        let broker = Broker::new(&format!("nats://{}", named.local_addr().unwrap()), None, None).unwrap();
+        let client = tokio::spawn(async move { broker.connect("test").await });
+        // Of two servers that are known each is chosen as often.
+        for _ in 0..12 {
+            tokio::select! {
+                met = named.accept() => {
+                    let mut stream = met.unwrap().0;
+                    stream.write_all(info.as_bytes()).await.unwrap();
+                    assert!(stream.read(&mut [0; 1024]).await.unwrap() > 0);
+                }
+                _ = told.accept() => panic!("it connects where it was not told to"),
+            }
+        }
+        client.await.unwrap().unwrap();
     }
 
     #[test]

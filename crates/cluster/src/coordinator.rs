@@ -4,8 +4,10 @@ use crate::{
     ClusterError,
     agent::LEASE,
     clock::{Clocks, Offset},
-    message::{Part, PartNews, Report, Request, decode, encode, subject_of},
-    request::{ANSWER, REPEAT, done, hold, keep_holding, offset, release, signed},
+    key::SigningKey,
+    message::{Part, PartNews, Report, Request, decode},
+    peer::Peer,
+    request::{ANSWER, REPEAT, hold, keep_holding, offset, release, signed},
     roster::{AgentState, Loss, OnLoss, Roster, Then},
     sequence::{Came, Sequence},
 };
@@ -77,6 +79,8 @@ pub(crate) struct Coordinator {
     /// Time 0 of the coordinator's clock.
     epoch: Instant,
     members: Vec<Member>,
+    /// The way to each of them.
+    peers: Vec<Peer>,
     roster: Roster,
     /// One stream of all reports: the last part of the subject is the agent's place.
     reports: Subscriber,
@@ -87,6 +91,7 @@ impl Coordinator {
     /// what the run creates, should its coordinator be gone.
     pub(crate) async fn gather(
         client: Client,
+        key: &SigningKey,
         names: Vec<String>,
         planned: &Planned,
         drops: bool,
@@ -96,7 +101,8 @@ impl Coordinator {
         let plans = planned.plan.parts(u32::try_from(names.len()).unwrap_or(u32::MAX))?;
         let (epoch, inbox) = (Instant::now(), client.new_inbox());
         let reports = client.subscribe(format!("{inbox}.*")).await.map_err(ClusterError::lost)?;
-        let held = hold(&client, &run, &names).await;
+        let peers = try_join_all(names.iter().map(|name| Peer::greet(&client, key, name))).await?;
+        let held = hold(&peers, &run).await;
         let connected = async {
             held?;
             let connect = async {
@@ -110,22 +116,22 @@ impl Coordinator {
                     let part = part(planned, plan, &inbox, place, drops && place == 0);
                     requests.push(Request::Connect(Box::new(part)));
                 }
-                let asked = names.iter().zip(&requests).map(|(name, part)| done(&client, name, part, CONNECTING));
+                let asked = peers.iter().zip(&requests).map(|(peer, part)| peer.done(part, CONNECTING));
                 try_join_all(asked).await.map(|_| members)
             };
             tokio::select! {
                 connected = connect => connected,
-                error = keep_holding(&client, &run, &names) => Err(error),
+                error = keep_holding(&peers, &run) => Err(error),
             }
         };
         match connected.await {
             Ok(members) => {
                 desk.set_parts(members.len());
                 let roster = Roster::new(members.len(), lease_ns(), OnLoss::Stop, 0);
-                Ok(Self { client, run, epoch, members, roster, reports })
+                Ok(Self { client, run, epoch, members, peers, roster, reports })
             }
             Err(error) => {
-                release(&client, &run, &names).await?;
+                release(&client, &peers, &run).await?;
                 Err(error)
             }
         }
@@ -185,10 +191,10 @@ impl Coordinator {
     async fn start(&mut self, epoch: Instant, desk: &Desk) {
         let start_ns = signed(epoch.saturating_duration_since(self.epoch));
         // All at once: one that does not answer must not keep the others waiting.
-        let (client, run) = (&self.client, &self.run);
-        let starts = self.members.iter().map(|member| async move {
+        let run = &self.run;
+        let starts = self.members.iter().zip(&self.peers).map(|(member, peer)| async move {
             let start = Request::Start { run: run.clone(), at_ns: member.clocks.agents_ns(start_ns) };
-            done(client, &member.name, &start, ANSWER).await
+            peer.done(&start, ANSWER).await
         });
         let started = join_all(starts).await;
         let now_ns = self.now_ns();
@@ -203,10 +209,9 @@ impl Coordinator {
     }
 
     async fn tell(&self, orders: Orders) -> Result<(), ClusterError> {
-        for member in &self.members {
+        for (member, peer) in self.members.iter().zip(&self.peers) {
             let follow = Request::Follow { run: self.run.clone(), orders, received: member.reports.next() };
-            let sent = self.client.publish(subject_of(&member.name), encode(&follow)?.into()).await;
-            sent.map_err(ClusterError::lost)?;
+            peer.tell(&follow).await?;
         }
         Ok(())
     }
@@ -226,8 +231,7 @@ impl Coordinator {
                 member.clocks.note(offset);
             }
         }
-        let names: Vec<String> = self.members.iter().map(|member| member.name.clone()).collect();
-        release(&self.client, &self.run, &names).await
+        release(&self.client, &self.peers, &self.run).await
     }
 
     pub(crate) fn into_members(self) -> Members {

@@ -1,6 +1,6 @@
 //! What keeps agents and coordinator from working together.
 
-use crate::message::MessageError;
+use crate::{key::KeyError, message::MessageError};
 use async_nats::ConnectErrorKind;
 use iotbench_core::Cause;
 use iotbench_engine::PartsError;
@@ -76,6 +76,26 @@ pub enum ClusterError {
         /// Why.
         why: String,
     },
+    /// It may not do what it was asked for.
+    #[error("the agent {agent:?} refuses: {why}")]
+    Refused {
+        /// The agent.
+        agent: String,
+        /// Why.
+        why: String,
+    },
+    /// A key.
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    /// A broker whose network can be listened to.
+    #[error(
+        "the broker at {0} is in clear text on another machine: passwords and data can be read on the way. Use tls://, or take \
+         that with --insecure"
+    )]
+    ClearText(String),
+    /// What an agent is allowed.
+    #[error("{0}")]
+    Allowed(String),
     /// A name that no agent can have.
     #[error("{0:?} is no name for an agent: write letters, digits, - and _, at most 64 of them")]
     Name(String),
@@ -115,17 +135,28 @@ impl ClusterError {
                 ConnectErrorKind::TimedOut => Cause::TimedOut,
                 _ => Cause::Connect,
             },
-            Self::Credentials { .. } => Cause::Auth,
+            Self::Credentials { .. } | Self::Refused { .. } => Cause::Auth,
             Self::Lost(_) | Self::TooFew { .. } | Self::Missing { .. } | Self::Agent { .. } => Cause::Connect,
             Self::Message(_) => Cause::Protocol,
             Self::Held { .. } | Self::Taken(_) => Cause::NotOurs,
-            Self::NoAddress | Self::Name(_) | Self::Parts(_) => Cause::Client,
+            Self::NoAddress | Self::Name(_) | Self::Parts(_) | Self::Key(_) | Self::ClearText(_) | Self::Allowed(_) => {
+                Cause::Client
+            }
         }
     }
 
     /// Whether the arguments are wrong.
     #[must_use]
     pub fn is_usage(&self) -> bool {
-        matches!(self, Self::NoAddress | Self::Name(_) | Self::Parts(_) | Self::Credentials { .. })
+        matches!(
+            self,
+            Self::NoAddress
+                | Self::Name(_)
+                | Self::Parts(_)
+                | Self::Credentials { .. }
+                | Self::Key(_)
+                | Self::ClearText(_)
+                | Self::Allowed(_)
+        )
     }
 }

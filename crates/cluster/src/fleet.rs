@@ -1,7 +1,7 @@
 //! The agents that make the load of runs, as the engine has them made.
 
 use crate::{
-    Broker, ClusterError, OnLoss, Wanted,
+    Broker, ClusterError, OnLoss, SigningKey, Wanted,
     coordinator::{Coordinator, Members},
     present::find,
 };
@@ -18,6 +18,8 @@ use tokio::runtime::Runtime;
 #[derive(Debug)]
 pub struct Fleet {
     broker: Broker,
+    /// What their orders are signed with.
+    key: SigningKey,
     wanted: Wanted,
     on_loss: OnLoss,
     /// Above this uncertainty of an agent's clock no time is told that is the difference of two machines' clocks.
@@ -29,11 +31,11 @@ pub struct Fleet {
 }
 
 impl Fleet {
-    /// Agents at this broker, which have so long to say that they are there.
+    /// Agents at this broker that trust this key, which have so long to say that they are there.
     #[must_use]
-    pub fn new(broker: Broker, wanted: Wanted, within: Duration) -> Self {
+    pub fn new(broker: Broker, key: SigningKey, wanted: Wanted, within: Duration) -> Self {
         let clock_limit = Duration::from_millis(1);
-        Self { broker, wanted, on_loss: OnLoss::Stop, clock_limit, within, keep: false }
+        Self { broker, key, wanted, on_loss: OnLoss::Stop, clock_limit, within, keep: false }
     }
 
     /// What becomes of a run that loses an agent.
@@ -69,7 +71,7 @@ impl Fleet {
         runtime.block_on(async {
             let client = self.broker.connect("iotbench coordinator").await?;
             let names = find(&client, &self.wanted, self.within, Some(&planned.plan.run_id)).await?;
-            Coordinator::gather(client, names, planned, !self.keep, desk).await
+            Coordinator::gather(client, &self.key, names, planned, !self.keep, desk).await
         })
     }
 }

@@ -7,17 +7,22 @@
 //! - No load policy, statistics or merging of its own: the engine's and the recorder's.
 //! - Clocks, leases and sequences take times and return values: only the agent and the coordinator read a clock or do I/O.
 //! - No latency is a difference of two machines' clocks unless the uncertainty of these is known and within its limit.
+//! - No order is obeyed that was not signed, for this agent and this session of it, by a key that its command line trusts, nor twice.
+//! - Nothing is opened by an order that the agent's command line does not allow, and no message ends an agent.
 //! - No message of another schema version is understood by halves: it is refused.
 
 mod agent;
+mod allowed;
 mod broker;
 mod clock;
 mod coordinator;
 mod error;
 mod fleet;
 mod hold;
+mod key;
 mod message;
 mod observers;
+mod peer;
 mod present;
 mod private;
 mod remote_server;
@@ -26,16 +31,20 @@ mod roster;
 mod sampling;
 mod sequence;
 mod serving;
+mod sessions;
+mod signed;
 mod subject;
 mod wanted;
 mod work;
 
 pub use agent::{AgentOptions, LEASE, Stop, serve};
+pub use allowed::{Allowed, AllowedTarget};
 pub use broker::Broker;
 pub use clock::{ClockError, Clocks, Offset, RoundTrip};
 pub use error::ClusterError;
 pub use fleet::Fleet;
 pub use hold::{Hold, Holder};
+pub use key::{KeyError, SigningKey, Trust};
 pub use message::{MessageError, Offer, SCHEMA};
 pub use observers::{Observers, Wish};
 pub use private::{RECIPE, TOKEN};

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use url::Url;
 
 /// Name and version of the messages. Agents and coordinator have the same, or do not work together.
-pub const SCHEMA: &str = "iotbench-cluster/4";
+pub const SCHEMA: &str = "iotbench-cluster/5";
 
 /// The subject on which every agent hears.
 pub const FIND: &str = "iotbench.find";
@@ -39,7 +39,13 @@ pub enum MessageError {
     /// It is none.
     #[error("a message cannot be read: {0}")]
     Unreadable(#[from] serde_json::Error),
+    /// It could not be signed.
+    #[error("a message cannot be signed: {0}")]
+    Unsigned(String),
 }
+
+/// Of another version's name no more is repeated.
+const LONGEST_VERSION: usize = 40;
 
 /// A message as bytes.
 ///
@@ -65,17 +71,28 @@ pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, MessageError> {
     }
     let Version { schema } = serde_json::from_slice(bytes)?;
     if schema != SCHEMA {
-        return Err(MessageError::OtherVersion { theirs: schema });
+        let theirs = schema.chars().take(LONGEST_VERSION).collect();
+        return Err(MessageError::OtherVersion { theirs });
     }
     Ok(serde_json::from_slice::<Envelope<T>>(bytes)?.message)
 }
 
-/// From a coordinator to an agent, which answers with an [`Answer`].
+/// What anybody may ask an agent: it answers with an [`Answer`], and does nothing.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Question {
+    /// Who is there?
+    Find,
+    /// What is the time?
+    Time,
+    /// In which session may orders come?
+    Greet,
+}
+
+/// What a coordinator has an agent do, signed as an [`Order`](crate::signed::Order). It answers with an [`Answer`].
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Request {
-    /// Who is there?
-    Find,
     /// Be this run's alone, as long as its coordinator is heard of.
     Hold {
         /// The run's name.
@@ -83,8 +100,6 @@ pub enum Request {
     },
     /// Open the connections of your part.
     Connect(Box<Part>),
-    /// What is the time?
-    Time,
     /// Begin the load.
     Start {
         /// The run's name.
@@ -221,6 +236,11 @@ pub enum Answer {
         /// What it does for runs.
         offers: Vec<Offer>,
     },
+    /// The session for a coordinator's orders.
+    Session {
+        /// Its name.
+        name: String,
+    },
     /// What is to be sampled, as it was found.
     Found {
         /// In words, such as `process 4711 (postgres)`.
@@ -237,6 +257,11 @@ pub enum Answer {
     },
     /// It cannot be done.
     Failed {
+        /// Why.
+        why: String,
+    },
+    /// It may not be done.
+    Refused {
         /// Why.
         why: String,
     },
@@ -296,6 +321,9 @@ mod tests {
         let error = decode::<Answer>(theirs).unwrap_err();
         assert!(matches!(&error, MessageError::OtherVersion { theirs } if theirs == "iotbench-cluster/99"), "{error}");
         assert!(error.to_string().contains("use the same version of iotbench everywhere"));
+        let long = format!(r#"{{"schema":"{}","message":1}}"#, "\\u0007".repeat(100_000));
+        let error = decode::<Answer>(long.as_bytes()).unwrap_err().to_string();
+        assert!(error.len() < 500 && !error.contains('\u{7}'), "{error}");
         assert!(matches!(decode::<Answer>(b"{}"), Err(MessageError::Unreadable(_))));
         assert!(matches!(decode::<Answer>(b"\xff"), Err(MessageError::Unreadable(_))));
     }

@@ -1,12 +1,13 @@
 //! The coordinator's side of remote sampling: agents beside a database tell what they see of it.
 
 use crate::{
-    Broker, ClusterError,
+    Broker, ClusterError, SigningKey,
     agent::LEASE,
     clock::Clocks,
     fleet::runtime,
-    message::{Answer, Request, Seen, Sight, decode, encode, subject_of},
-    request::{ANSWER, REPEAT, ask, done, hold, offset, release, signed},
+    message::{Answer, Question, Request, Seen, Sight, decode},
+    peer::{Peer, unexpected},
+    request::{ANSWER, REPEAT, hold, offset, question, release, signed},
     subject::What,
     wanted::check_name,
 };
@@ -59,14 +60,15 @@ impl FromStr for Wish {
 #[derive(Debug)]
 pub struct Observers {
     broker: Broker,
+    key: SigningKey,
     wishes: Vec<Wish>,
 }
 
 impl Observers {
-    /// Agents at this broker.
+    /// Agents at this broker that trust this key.
     #[must_use]
-    pub fn new(broker: Broker, wishes: Vec<Wish>) -> Self {
-        Self { broker, wishes }
+    pub fn new(broker: Broker, key: SigningKey, wishes: Vec<Wish>) -> Self {
+        Self { broker, key, wishes }
     }
 
     /// What is to be sampled.
@@ -84,14 +86,13 @@ impl Observers {
             let client = self.broker.connect("iotbench coordinator").await?;
             let mut all = Vec::new();
             for Wish { agent, what } in &self.wishes {
-                let refused = |why| ClusterError::Agent { agent: agent.clone(), why };
-                if let Answer::Here { held_by: Some(by), .. } = ask(&client, agent, &Request::Find, ANSWER).await? {
+                if let Answer::Here { held_by: Some(by), .. } = question(&client, agent, Question::Find).await? {
                     return Err(ClusterError::Held { agent: agent.clone(), by });
                 }
-                match ask(&client, agent, &Request::Resolve { what: what.clone() }, ANSWER).await? {
+                let peer = Peer::greet(&client, &self.key, agent).await?;
+                match peer.ask(&Request::Resolve { what: what.clone() }, ANSWER).await? {
                     Answer::Found { what } => all.push(format!("{agent} samples {what}")),
-                    Answer::Failed { why } => return Err(refused(why)),
-                    other => return Err(refused(format!("an unexpected answer, {other:?}"))),
+                    other => return Err(unexpected(agent.clone(), &other)),
                 }
             }
             Ok(all)
@@ -147,6 +148,8 @@ struct Watch {
     /// One stream of all that is seen: the last part of the subject is the agent's place.
     reports: Subscriber,
     observers: Vec<Observer>,
+    /// The way to each of them.
+    peers: Vec<Peer>,
     subjects: Vec<Watched>,
 }
 
@@ -181,21 +184,22 @@ impl Watch {
         }
         let (epoch, inbox) = (Instant::now(), client.new_inbox());
         let reports = client.subscribe(format!("{inbox}.*")).await.map_err(ClusterError::lost)?;
+        let peers = try_join_all(names.iter().map(|agent| Peer::greet(&client, &observers.key, agent))).await?;
         let offsets = async {
-            hold(&client, run, &names).await?;
+            hold(&peers, run).await?;
             try_join_all(names.iter().map(|agent| offset(client.clone(), epoch, agent.clone()))).await
         };
         let offsets = match offsets.await {
             Ok(offsets) => offsets,
             Err(error) => {
-                release(&client, run, &names).await?;
+                release(&client, &peers, run).await?;
                 return Err(error);
             }
         };
         let observer =
             |(agent, offset)| Observer { agent, clocks: Clocks::new(offset), heard: Instant::now(), lost: None };
         let all = names.into_iter().zip(offsets).map(observer).collect();
-        Ok(Self { client, run: run.into(), epoch, inbox, reports, observers: all, subjects })
+        Ok(Self { client, run: run.into(), epoch, inbox, reports, observers: all, peers, subjects })
     }
 
     /// Puts down what is seen from the run's start on, until nobody wants it any more; what there is to say of it then.
@@ -229,7 +233,7 @@ impl Watch {
                 at_ns: observer.clocks.agents_ns(start_ns),
                 reports: format!("{}.{place}", self.inbox),
             };
-            match done(&self.client, &observer.agent, &sample, ANSWER).await {
+            match self.peers[place].done(&sample, ANSWER).await {
                 Ok(()) => self.observers[place].heard = Instant::now(),
                 Err(error) => self.lose(place, error.to_string()),
             }
@@ -258,7 +262,7 @@ impl Watch {
 
     /// Goes on holding the agents, and gives up those that are silent.
     async fn look(&mut self, has_started: bool) {
-        let hold = encode(&Request::Hold { run: self.run.clone() }).unwrap_or_default();
+        let hold = Request::Hold { run: self.run.clone() };
         for place in 0..self.observers.len() {
             let Some(observer) = self.observers.get(place).filter(|observer| observer.lost.is_none()) else { continue };
             let silent = observer.heard.elapsed();
@@ -266,7 +270,7 @@ impl Watch {
                 self.lose(place, format!("nothing was heard of it for {:.1} s", silent.as_secs_f64()));
             } else {
                 // A broker that is away comes back, or the agent is silent.
-                let _ = self.client.publish(subject_of(&observer.agent), hold.clone().into()).await;
+                let _ = self.peers[place].tell(&hold).await;
             }
         }
     }
@@ -286,9 +290,8 @@ impl Watch {
                 observer.clocks.note(offset);
             }
         }
-        let names: Vec<String> = self.observers.iter().map(|observer| observer.agent.clone()).collect();
         // Without the broker leases end by themselves.
-        let _ = release(&self.client, &self.run, &names).await;
+        let _ = release(&self.client, &self.peers, &self.run).await;
         let remark = |Watched { observer, what, node, .. }: &Watched| {
             let Observer { agent, clocks, lost, .. } = self.observers.get(*observer)?;
             let clock = Duration::from_nanos(clocks.uncertainty_ns());

@@ -2,7 +2,7 @@
 
 use crate::{
     ClusterError,
-    message::{Answer, FIND, Offer, Request, decode, encode},
+    message::{Answer, FIND, Offer, Question, decode, encode},
     wanted::Wanted,
 };
 use async_nats::Client;
@@ -25,7 +25,7 @@ pub(crate) async fn find(
     let until = tokio::time::Instant::now() + within;
     let mut here = Present::default();
     loop {
-        let find = encode(&Request::Find)?;
+        let find = encode(&Question::Find)?;
         client.publish_with_reply(FIND, inbox.clone(), find.into()).await.map_err(ClusterError::lost)?;
         let next = tokio::time::Instant::now() + ASK;
         while let Ok(Some(message)) = tokio::time::timeout_at(next.min(until), answers.next()).await {

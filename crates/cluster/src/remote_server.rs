@@ -1,14 +1,13 @@
 //! A server that an agent runs for this process, as long as this process wants it.
 
 use crate::{
-    Broker, ClusterError,
+    Broker, ClusterError, SigningKey,
     fleet::runtime,
-    message::{Answer, Request, Served, encode, subject_of},
+    message::{Answer, Request, Served},
     observers::Wish,
-    request::{ask, done},
+    peer::{Peer, unexpected},
     subject::What,
 };
-use async_nats::Client;
 use iotbench_core::{Endpoint, Settings};
 use std::{thread::JoinHandle, time::Duration};
 use tokio::sync::oneshot;
@@ -36,6 +35,7 @@ impl RemoteServer {
     /// The agent is not reached, serves another, does not offer it, or its server does not start.
     pub fn start(
         broker: &Broker,
+        key: &SigningKey,
         agent: &str,
         id: &str,
         backend: &str,
@@ -43,31 +43,29 @@ impl RemoteServer {
         memory_bytes: u64,
     ) -> Result<Self, ClusterError> {
         let runtime = runtime()?;
-        let (client, served) = runtime.block_on(async {
+        let (peer, served) = runtime.block_on(async {
             let client = broker.connect("iotbench server").await?;
+            let peer = Peer::greet(&client, key, agent).await?;
             let serve =
                 Request::Serve { id: id.into(), backend: backend.into(), settings: settings.clone(), memory_bytes };
             let answer = tokio::select! {
-                answer = ask(&client, agent, &serve, STARTING) => answer?,
-                error = keep(&client, agent, id) => return Err(error),
+                answer = peer.ask(&serve, STARTING) => answer?,
+                error = keep(&peer, id) => return Err(error),
             };
-            let refused = |why| ClusterError::Agent { agent: agent.into(), why };
             match answer {
-                Answer::Serving(served) => Ok((client, served)),
-                Answer::Held { by } => Err(ClusterError::Held { agent: agent.into(), by }),
-                Answer::Failed { why } => Err(refused(why)),
-                other => Err(refused(format!("an unexpected answer, {other:?}"))),
+                Answer::Serving(served) => Ok((peer, served)),
+                other => Err(unexpected(agent.into(), &other)),
             }
         })?;
         let (stop, stopped) = oneshot::channel();
-        let (name, id) = (agent.to_owned(), id.to_owned());
+        let id = id.to_owned();
         let thread = std::thread::Builder::new().name("server".into()).spawn(move || {
             runtime.block_on(async {
                 tokio::select! {
                     _ = stopped => {}
-                    error = keep(&client, &name, &id) => return Err(error),
+                    error = keep(&peer, &id) => return Err(error),
                 }
-                done(&client, &name, &Request::StopServer { id }, STOPPING).await
+                peer.done(&Request::StopServer { id }, STOPPING).await
             })
         });
         let thread = thread.map_err(|e| ClusterError::lost(format!("cannot start a thread: {e}")))?;
@@ -108,14 +106,10 @@ impl Drop for RemoteServer {
 }
 
 /// Says again and again that the server is wanted; ends with an error alone.
-async fn keep(client: &Client, agent: &str, id: &str) -> ClusterError {
+async fn keep(peer: &Peer, id: &str) -> ClusterError {
     loop {
-        let keep = match encode(&Request::Keep { id: id.into() }) {
-            Ok(keep) => keep,
-            Err(error) => return error.into(),
-        };
-        if let Err(error) = client.publish(subject_of(agent), keep.into()).await {
-            return ClusterError::lost(error);
+        if let Err(error) = peer.tell(&Request::Keep { id: id.into() }).await {
+            return error;
         }
         tokio::time::sleep(KEEP).await;
     }

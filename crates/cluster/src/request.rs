@@ -3,7 +3,8 @@
 use crate::{
     ClusterError,
     clock::{Offset, RoundTrip},
-    message::{Answer, Request, decode, encode, subject_of},
+    message::{Answer, Question, Request, decode, encode, subject_of},
+    peer::Peer,
 };
 use async_nats::Client;
 use futures_util::future::try_join_all;
@@ -16,27 +17,26 @@ pub(crate) const REPEAT: Duration = Duration::from_millis(250);
 /// Round trips that tell an agent's clock.
 pub(crate) const ROUND_TRIPS: usize = 16;
 
-pub(crate) async fn hold(client: &Client, run: &str, names: &[String]) -> Result<(), ClusterError> {
+pub(crate) async fn hold(peers: &[Peer], run: &str) -> Result<(), ClusterError> {
     let hold = Request::Hold { run: run.into() };
-    let held = names.iter().map(|name| done(client, name, &hold, ANSWER));
+    let held = peers.iter().map(|peer| peer.done(&hold, ANSWER));
     try_join_all(held).await.map(drop)
 }
 
 /// Goes on holding agents that are busy; ends with an error alone.
-pub(crate) async fn keep_holding(client: &Client, run: &str, names: &[String]) -> ClusterError {
+pub(crate) async fn keep_holding(peers: &[Peer], run: &str) -> ClusterError {
     loop {
         tokio::time::sleep(REPEAT).await;
-        if let Err(error) = hold(client, run, names).await {
+        if let Err(error) = hold(peers, run).await {
             return error;
         }
     }
 }
 
-pub(crate) async fn release(client: &Client, run: &str, names: &[String]) -> Result<(), ClusterError> {
+pub(crate) async fn release(client: &Client, peers: &[Peer], run: &str) -> Result<(), ClusterError> {
     let released = async {
-        for name in names {
-            let release = encode(&Request::Release { run: run.into() })?;
-            client.publish(subject_of(name), release.into()).await.map_err(ClusterError::lost)?;
+        for peer in peers {
+            peer.tell(&Request::Release { run: run.into() }).await?;
         }
         client.flush().await.map_err(ClusterError::lost)
     };
@@ -48,7 +48,7 @@ pub(crate) async fn offset(client: Client, epoch: Instant, name: String) -> Resu
     let mut trips = Vec::new();
     for _ in 0..ROUND_TRIPS {
         let sent_ns = signed(epoch.elapsed());
-        let answer = ask(&client, &name, &Request::Time, ANSWER).await?;
+        let answer = question(&client, &name, Question::Time).await?;
         let back_ns = signed(epoch.elapsed());
         if let Answer::Time { came_ns, answered_ns } = answer {
             trips.push(RoundTrip { sent_ns, came_ns, answered_ns, back_ns });
@@ -57,22 +57,19 @@ pub(crate) async fn offset(client: Client, epoch: Instant, name: String) -> Resu
     Offset::of(&trips).map_err(|e| ClusterError::Agent { agent: name, why: e.to_string() })
 }
 
-pub(crate) async fn done(client: &Client, name: &str, request: &Request, within: Duration) -> Result<(), ClusterError> {
-    match ask(client, name, request, within).await? {
-        Answer::Done => Ok(()),
-        Answer::Held { by } => Err(ClusterError::Held { agent: name.into(), by }),
-        Answer::Failed { why } => Err(ClusterError::Agent { agent: name.into(), why }),
-        other => Err(ClusterError::Agent { agent: name.into(), why: format!("an unexpected answer, {other:?}") }),
-    }
+/// What anybody may ask.
+pub(crate) async fn question(client: &Client, name: &str, question: Question) -> Result<Answer, ClusterError> {
+    send(client, name, encode(&question)?, ANSWER).await
 }
 
-pub(crate) async fn ask(
+/// Sends a message to an agent, and waits for its answer.
+pub(crate) async fn send(
     client: &Client,
     name: &str,
-    request: &Request,
+    bytes: Vec<u8>,
     within: Duration,
 ) -> Result<Answer, ClusterError> {
-    let asked = client.request(subject_of(name), encode(request)?.into());
+    let asked = client.request(subject_of(name), bytes.into());
     let failed = |why: String| ClusterError::Agent { agent: name.into(), why };
     let message = tokio::time::timeout(within, asked).await;
     let message = message.map_err(|_| failed(format!("no answer within {} s", within.as_secs_f64())))?;

@@ -25,6 +25,17 @@ pub(crate) struct ServerWish {
     pub(crate) listen: Option<Ipv4Addr>,
 }
 
+impl ServerWish {
+    /// Refuses settings that another machine has no business with.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        let name = self.backend.name();
+        let Some(recipe) = self.backend.recipe_for(&self.settings) else { return Ok(()) };
+        let settings = ServerSettings::of_backend(&self.settings, recipe);
+        let checked = settings.and_then(|settings| settings.only_tuning());
+        checked.map_err(|e| format!("backend.{name}.{e}"))
+    }
+}
+
 /// A server that runs, or is being started. Dropped, it is stopped and its folder removed, which takes its time.
 pub(crate) struct Serving {
     pub(crate) hold: Hold,

@@ -46,14 +46,15 @@ pub(crate) enum News {
 }
 
 impl Work {
-    /// Opens the connections of a part, on a thread of its own. `connected` is told when they are open, or why they cannot
-    /// be; `news` what the part did from its start on. `drops`: a part whose coordinator is gone drops what the run created.
+    /// Plans a part and opens its connections, on a thread of its own: a fault of either ends that and no more. `connected` is
+    /// told when they are open, or why they cannot be; `news` what the part did from its start on. `drops`: a part whose
+    /// coordinator is gone drops what the run created.
     ///
     /// # Errors
     /// No thread can be started.
     pub(crate) fn begin(
         run: &str,
-        planned: Planned,
+        plan: impl FnOnce() -> Result<Planned, String> + Send + 'static,
         backend: &'static dyn Backend,
         drops: bool,
         news: mpsc::Sender<News>,
@@ -62,7 +63,7 @@ impl Work {
         let (commands, received) = sync_channel(COMMANDS);
         let run = run.to_owned();
         let thread = std::thread::Builder::new().name("part".into()).spawn(move || {
-            let load = PartLoad::connect(&planned, backend).map_err(|e| e.to_string());
+            let load = plan().and_then(|planned| PartLoad::connect(&planned, backend).map_err(|e| e.to_string()));
             // Whoever asked may be gone: then nobody starts the load either.
             match load {
                 Ok(load) => {

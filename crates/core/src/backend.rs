@@ -1,8 +1,8 @@
 //! The traits of a database backend.
 
 use crate::{
-    Acknowledgement, Batch, Capabilities, Cause, Chunk, Error, Name, Promise, PromiseLevel, Query, Recipe, Reply,
-    Setting, SettingError, Settings, Sink, TableSpec, Target, Value, Variant,
+    Acknowledgement, Batch, Capabilities, Cause, Chunk, Error, Name, Opens, Promise, PromiseLevel, Query, Recipe,
+    Reply, Setting, SettingError, Settings, Sink, TableSpec, Target, Value, Variant,
 };
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -73,6 +73,15 @@ pub trait Backend: Send + Sync {
     /// How the private server is started that these settings of the backend ask for, where they decide on it.
     fn recipe_for(&self, _settings: &Settings) -> Option<&'static Recipe> {
         self.recipe()
+    }
+
+    /// What [`open`](Self::open) would have it open sooner or later: an agent takes no plan that names more than it is allowed.
+    /// One with an address or a file by another setting than [`Opens::of`] knows tells that too.
+    ///
+    /// # Errors
+    /// A setting or a target that it cannot take.
+    fn opens(&self, target: &Target, settings: &Settings) -> Result<Opens, SettingError> {
+        Ok(Opens::of(target, settings, self.default_port()))
     }
 
     /// Prepares a database without any I/O.

@@ -24,6 +24,7 @@ mod durability;
 mod error;
 mod layout;
 mod name;
+mod opens;
 mod process_action;
 mod query;
 mod recipe;
@@ -47,6 +48,7 @@ pub use durability::{Promise, PromiseLevel, PromiseSource};
 pub use error::{Action, Applied, Cause, Error};
 pub use layout::Layout;
 pub use name::{Name, NameError};
+pub use opens::Opens;
 pub use process_action::ProcessAction;
 pub use query::{Aggregate, Devices, Direction, Predicate, Query, TimeRange};
 pub use recipe::{

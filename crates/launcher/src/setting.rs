@@ -1,5 +1,7 @@
 //! A user's settings of a server, checked against an allow-list. Pure.
 
+mod tuning;
+
 use crate::template::{UnknownName, Values};
 use iotbench_core::{Recipe, Role, SERVER_SETTINGS, Settings, capitals};
 use serde_json::Value;
@@ -7,9 +9,14 @@ use serde_json::Value;
 const LONGEST_KEY: usize = 80;
 const LONGEST_VALUE: usize = 200;
 
-/// Names of settings with which a server runs what they name end or begin so.
-const RUNNING_ENDS: [&str; 4] = ["_command", "_library", "_libraries", "library_path"];
-const RUNNING_BEGINNINGS: [&str; 5] = ["plugin", "early_plugin", "init_f", "jit_provider", "wsrep"];
+/// Names of settings with which a server runs what they name end so.
+const RUNNING_ENDS: [&str; 7] =
+    ["_command", "_library", "_libraries", "library_path", "control_path", "_script", "script_file_name"];
+/// Or hold this.
+const RUNNING_PARTS: [&str; 7] = ["plugin", "early_p", "init_f", "jit_provider", "wsrep", "coprocessor", "tls_engine"];
+/// Or name a file with settings of whichever kind: as PostgreSQL's `config_file`, MongoDB's `config` and Mosquitto's `include_dir`.
+const OF_MORE_SETTINGS: [&str; 6] =
+    ["config", "config_file", "configexpand", "defaults_file", "defaults_extra_file", "include_dir"];
 
 /// How many nodes the server has: a setting of ours.
 const NODES: &str = "nodes";
@@ -141,11 +148,13 @@ fn of_role<'k>(key: &'k str, recipe: &'static Recipe) -> Result<(&'static Role, 
 }
 
 /// Whether a database runs a program, a script or a library that such a setting names: as PostgreSQL's `archive_command` and
-/// MariaDB's `plugin-load`. MariaDB takes `-` for `_`, a prefix `loose`, and names that are cut short.
+/// MariaDB's `plugin-load`. MariaDB takes `-` for `_`, a prefix such as `loose`, and names that are cut short.
 fn lets_run(key: &str) -> bool {
-    let key = key.to_ascii_lowercase().replace('-', "_");
+    let key = key.to_ascii_lowercase().replace(['-', '.'], "_");
     let key = key.strip_prefix("loose_").unwrap_or(&key);
-    RUNNING_ENDS.iter().any(|end| key.ends_with(end)) || RUNNING_BEGINNINGS.iter().any(|word| key.starts_with(word))
+    RUNNING_ENDS.iter().any(|end| key.ends_with(end))
+        || RUNNING_PARTS.iter().any(|part| key.contains(part))
+        || OF_MORE_SETTINGS.contains(&key)
 }
 
 fn plain_key(key: &str) -> bool {
@@ -248,11 +257,31 @@ mod tests {
             "plugin_dir",
             "early-plugin-load",
             "wsrep_notify_cmd",
+            "early-p",
+            "maximum-plugin-dir",
+            "global_plugin",
+            "auth_plugin",
+            "tsd.core.plugin_path",
+            "net.topology.script.file.name",
+            "hbase.coprocessor.region.classes",
+            "tls_engine",
+            "config_file",
+            "Config",
+            "configExpand",
+            "include_dir",
+            "extension_control_path",
         ] {
             let error = take(&json!({ bad: "x" })).unwrap_err();
             assert!(error.message.contains("run a program"), "{bad}: {error}");
         }
-        for good in ["init_connect", "max_connections", "command_timeout", "library"] {
+        for good in [
+            "init_connect",
+            "max_connections",
+            "command_timeout",
+            "library",
+            "default_storage_engine",
+            "javascriptEnabled",
+        ] {
             assert!(take(&json!({ good: "1" })).is_ok(), "{good}");
         }
     }

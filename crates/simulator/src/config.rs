@@ -9,10 +9,16 @@ use crate::{
 use iotbench_core::{SchemaError, Setting, SettingError, Settings, closest};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
-use std::{path::Path, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 /// The default origin of every dataset: 2026-01-01T00:00:00Z, in ns since the Unix epoch.
 pub const DEFAULT_ORIGIN_NS: i64 = 1_767_225_600_000_000_000;
+
+/// The one parameter that names a file, of whichever dataset.
+const FILE: &str = "file";
 
 /// A dataset as written in a profile's table `[dataset]`: its name and the parameters that differ from the defaults.
 ///
@@ -187,6 +193,13 @@ impl DatasetConfig {
         &self.name
     }
 
+    /// The file that opening it reads, if it reads one.
+    #[must_use]
+    pub fn file(&self, base: &Path) -> Option<PathBuf> {
+        let file = self.parameters.0.get(FILE).and_then(Value::as_str).filter(|file| !file.is_empty());
+        file.map(|file| base.join(file))
+    }
+
     /// What the dataset is and takes.
     ///
     /// # Errors
@@ -255,4 +268,21 @@ fn known() -> String {
 
 fn did_you_mean(suggestion: Option<&String>) -> String {
     suggestion.map(|s| format!(" (did you mean {s}?)")).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_that_a_dataset_reads_is_known_and_no_other_parameter_names_one() {
+        let replay = DatasetConfig::named("replay").unwrap();
+        assert_eq!(replay.file(Path::new("/base")), None);
+        assert_eq!(replay.clone().with("file", "a.csv").file(Path::new("/base")), Some("/base/a.csv".into()));
+        assert_eq!(replay.with("file", "/etc/shadow").file(Path::new("/base")), Some("/etc/shadow".into()));
+        for parameter in DATASETS.iter().flat_map(|info| info.parameters) {
+            let names_one = parameter.help.to_lowercase().contains("file");
+            assert_eq!(names_one, parameter.key == FILE, "{}: {}", parameter.key, parameter.help);
+        }
+    }
 }

@@ -9,7 +9,7 @@ use crate::command_line::program::call;
 use std::path::{Path, PathBuf};
 
 /// What the options of this build do not have yet.
-const OF_AGENTS: [&str; 2] = ["--agents", "--nats"];
+const OF_AGENTS: [&str; 4] = ["--agents", "--nats", "--nats-ca", "--agent-key"];
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy")

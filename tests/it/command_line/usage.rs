@@ -2,8 +2,16 @@
 
 use crate::command_line::program::{call, ended, iotbench_in};
 
+/// Anybody's.
+const PUBLIC_KEY: &str = "UAB2CB576PHBBPQ5ODORRZ2LYCMWPZGWGCN2KDK7DXOIMZASKUY3RLKK";
+
 /// Calls that must be refused, each with a word that the message must hold.
 const REFUSED: &[(&[&str], &str)] = &[
+    (&["agent", "--nats", "nats://127.0.0.1:1"], "--trust KEY"),
+    (&["agent", "--nats", "nats://127.0.0.1:1", "--trust", "x"], "takes a public key"),
+    (&["agent", "--nats", "nats://127.0.0.1:1", "--allow-target", "h"], "is not HOST:PORT"),
+    (&["agent", "--nats", "nats://127.0.0.1:1", "--trust", PUBLIC_KEY, "--allow-dir", "/no/such"], "no such folder"),
+    (&["agent", "--nats", "nats://broker.example", "--trust", PUBLIC_KEY], "--insecure"),
     (&["run", "-p", "pmu_wirte"], "did you mean pmu_write?"),
     (&["run", "-p", "./nothere.toml"], "nothere.toml"),
     (&["run", "-p", "pmu_write", "-b", "sqlit"], "did you mean sqlite?"),
@@ -223,4 +231,22 @@ fn no_name_leads_out_of_the_results_folder() {
     }
     let left = |path: &std::path::Path| path.read_dir().unwrap().map(|e| e.unwrap().file_name()).collect::<Vec<_>>();
     assert_eq!((left(folder.path()), left(&inside)), (vec!["inside".into()], vec!["profile.toml".into()]));
+}
+
+#[test]
+fn an_mqtt_broker_in_clear_text_elsewhere_is_taken_where_that_is_wanted() {
+    let words = ["run", "-p", "compressor_insert", "-b", "sqlite:document", "--dry-run", "--via"];
+    for (via, insecure, code) in [
+        ("mqtt://broker.example", false, 2),
+        ("mqtt://broker.example", true, 0),
+        ("mqtt://192.0.2.1:1883", false, 2),
+        ("mqtt://127.0.0.1:1883", false, 0),
+        ("mqtt://localhost", false, 0),
+        ("mqtt", false, 0),
+    ] {
+        let more: &[&str] = if insecure { &["--insecure"] } else { &[] };
+        let said = call(&[&words[..], &[via], more].concat());
+        assert_eq!(said.code, code, "{via} {insecure}: {}", said.err);
+        assert!(code == 0 || said.err.contains("--insecure") && said.err.contains("clear text"), "{}", said.err);
+    }
 }

@@ -1,12 +1,14 @@
 //! A load that agents make, over a real NATS server: the result is that of one process, and whoever of them goes is named.
 
 mod admission;
+mod attacker;
 mod broker;
 mod credentials;
 mod groups;
 mod losses;
 mod sampling;
 mod serving;
+mod trust;
 
 use crate::server::place::{Place, is_here, output};
 use broker::{Broker, broker_is_here};

@@ -1,6 +1,7 @@
 //! A place of a test's own, in which nothing may be left, and the servers that there are.
 
 use iotbench_backends::BACKENDS;
+use iotbench_cluster::SigningKey;
 use iotbench_core::Recipe;
 use iotbench_launcher::Programs;
 use procfs::process::{Process, all_processes};
@@ -76,6 +77,8 @@ pub fn is_here(backend: &str) -> bool {
         }
     }
 }
+
+const AGENT_KEY: &str = "agent.key";
 
 /// Looks until something has happened; the limit is only there to end a test that would hang.
 pub fn wait_for(what: &str, mut happened: impl FnMut() -> bool) {
@@ -163,7 +166,13 @@ impl Place {
         for folder in [root.path().to_owned(), root.path().join("servers")] {
             fs::set_permissions(folder, Permissions::from_mode(0o755)).unwrap();
         }
+        SigningKey::create(&root.path().join(AGENT_KEY)).unwrap();
         Self { root }
+    }
+
+    /// The file of the key that runs have agents act with.
+    pub fn agent_key(&self) -> PathBuf {
+        self.root.path().join(AGENT_KEY)
     }
 
     /// The folder around all the others, which every user may enter.
@@ -192,6 +201,10 @@ impl Place {
             command.env_remove(name);
         }
         command.env("TMPDIR", self.servers()).env("XDG_RUNTIME_DIR", self.root.path().join("runtime"));
+        // Runs have agents act that are started here, and these may reach what is started here.
+        command.env("IOTBENCH_AGENT_KEY", self.agent_key());
+        command.env("IOTBENCH_TRUST", SigningKey::read(&self.agent_key()).unwrap().public());
+        command.env("IOTBENCH_ALLOW_TARGET", "127.0.0.1:*").env("IOTBENCH_ALLOW_DIR", self.root.path());
         command
     }
 

@@ -173,7 +173,7 @@ fn what_a_slow_subscriber_loses_at_qos_0_is_told_and_no_fault() {
 #[test]
 fn a_broker_that_is_not_there_ends_the_run_before_it_begins() {
     let place = Place::new();
-    let ended = run(&place, "mqtt://0.0.0.0:1", &[]);
+    let ended = run(&place, "mqtt://0.0.0.0:1", &["--insecure"]);
     let case = format!("{} {}", ended.reasons(), ended.err);
     assert_eq!(ended.code, 20, "{case}");
     assert!(ended.reasons().contains("the broker at mqtt://0.0.0.0:1 is not reached: nothing listens there"), "{case}");

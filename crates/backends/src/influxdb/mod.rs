@@ -20,11 +20,11 @@ mod write;
 pub(crate) use write::DIALECT;
 
 use async_trait::async_trait;
-use config::{Config, SETTINGS};
+use config::{Config, SETTINGS, Transport};
 use database::InfluxDatabase;
 use iotbench_core::{
-    Acknowledgement, Backend, Capabilities, Database, Domain, Duplicates, Error, Layout, OpenRequest, PromiseLevel,
-    Recipe, Setting, SettingError, Target, TimeUnit,
+    Acknowledgement, Backend, Capabilities, Database, Domain, Duplicates, Error, Layout, OpenRequest, Opens,
+    PromiseLevel, Recipe, Setting, SettingError, Settings, Target, TimeUnit,
 };
 use marker::MARKER;
 use std::sync::Arc;
@@ -78,6 +78,14 @@ impl Backend for InfluxDb {
 
     async fn join(&self, target: &Target) -> Result<(), Error> {
         first_user::create(target).await
+    }
+
+    fn opens(&self, target: &Target, settings: &Settings) -> Result<Opens, SettingError> {
+        let mut opens = Opens::of(target, settings, self.default_port());
+        if let Transport::Udp { host, port, .. } = Config::new(settings, target, |_| None)?.transport {
+            opens.addresses.push((host, port));
+        }
+        Ok(opens)
     }
 
     fn open(&self, request: OpenRequest) -> Result<Arc<dyn Database>, SettingError> {

@@ -14,11 +14,11 @@ mod read;
 mod recipe;
 mod write;
 
-use config::{Config, SETTINGS, Store};
+use config::{Config, SETTINGS, Store, Transport};
 use database::KairosDatabase;
 use iotbench_core::{
-    Acknowledgement, Backend, Capabilities, Database, Domain, Duplicates, Layout, OpenRequest, Recipe, Setting,
-    SettingError, Settings, TimeUnit, ValueType, Variant,
+    Acknowledgement, Backend, Capabilities, Database, Domain, Duplicates, Layout, OpenRequest, Opens, Recipe, Setting,
+    SettingError, Settings, Target, TimeUnit, ValueType, Variant,
 };
 use std::sync::Arc;
 
@@ -77,6 +77,15 @@ impl Backend for KairosDb {
             Some(Store::Cassandra) => Some(&recipe::ON_CASSANDRA),
             Some(Store::H2) | None => self.recipe(),
         }
+    }
+
+    fn opens(&self, target: &Target, settings: &Settings) -> Result<Opens, SettingError> {
+        let mut opens = Opens::of(target, settings, self.default_port());
+        let config = Config::new(settings, target, |_| None)?;
+        if matches!(config.transport, Transport::Telnet) {
+            opens.addresses.extend(config.nodes.into_iter().map(|node| node.telnet));
+        }
+        Ok(opens)
     }
 
     fn open(&self, request: OpenRequest) -> Result<Arc<dyn Database>, SettingError> {

@@ -1,8 +1,8 @@
 //! What the addresses of MongoDB say, and the driver's options that they become.
 
 use super::{config::Config, recipe::MOST_SHARDS};
-use iotbench_core::{Endpoint, Name, SettingError, Target};
-use mongodb::options::{ClientOptions, ConnectionString, Credential, ServerAddress, Tls, TlsOptions};
+use iotbench_core::{Endpoint, Name, Opens, SettingError, Target};
+use mongodb::options::{AuthMechanism, ClientOptions, ConnectionString, Credential, ServerAddress, Tls, TlsOptions};
 use std::{fmt, fs, net::IpAddr, path::PathBuf, time::Duration};
 
 /// The variable that may hold the password.
@@ -65,6 +65,31 @@ impl Address {
         let password_file = Some(config.password_file.clone()).filter(|file| !file.as_os_str().is_empty());
         check_password(options.credential.as_mut(), password_file.is_some(), variable)?;
         Ok(Self { options, database, password_file })
+    }
+
+    /// What is opened, of which the driver's own reading of the address says the hosts: it reads some addresses otherwise than
+    /// others do.
+    ///
+    /// # Errors
+    /// A way to log in whose token comes from a file that no address and no setting names.
+    pub(crate) fn opens(&self, of_address: Opens) -> Result<Opens, SettingError> {
+        let mechanism = self.options.credential.as_ref().and_then(|credential| credential.mechanism.as_ref());
+        if matches!(mechanism, Some(AuthMechanism::MongoDbOidc)) {
+            return Err(refuse("url", "MONGODB-OIDC gives the server a token of its machine: log in by a password"));
+        }
+        let mut opens = Opens { addresses: Vec::new(), ..of_address };
+        for host in &self.options.hosts {
+            match host {
+                ServerAddress::Tcp { host, port } => {
+                    let host = host.trim_matches(['[', ']']).to_owned();
+                    opens.addresses.push((host, port.unwrap_or(DEFAULT_PORT)));
+                }
+                ServerAddress::Unix { path } => opens.sockets.push(path.clone()),
+                // One that nobody knows is allowed by nobody.
+                other => opens.addresses.push((other.to_string(), 0)),
+            }
+        }
+        Ok(opens)
     }
 
     /// The driver's options, with the password.

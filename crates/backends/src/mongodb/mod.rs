@@ -26,8 +26,8 @@ use clients::Clients;
 use config::{Config, SETTINGS};
 use database::MongoDatabase;
 use iotbench_core::{
-    Acknowledgement, Backend, Capabilities, Database, Domain, Duplicates, Error, Layout, OpenRequest, Recipe, Setting,
-    SettingError, Settings, TableSpec, Target, TimeUnit, Variant,
+    Acknowledgement, Backend, Capabilities, Database, Domain, Duplicates, Error, Layout, OpenRequest, Opens, Recipe,
+    Setting, SettingError, Settings, TableSpec, Target, TimeUnit, Variant,
 };
 use layout::Table;
 use std::sync::Arc;
@@ -98,6 +98,11 @@ impl Backend for MongoDb {
             replica_set::form(target).await?;
             first_user::create(target).await
         }
+    }
+
+    fn opens(&self, target: &Target, settings: &Settings) -> Result<Opens, SettingError> {
+        let address = Address::of(target, &Config::new(settings)?, &|_| None)?;
+        address.opens(Opens::of(target, settings, self.default_port()))
     }
 
     fn open(&self, request: OpenRequest) -> Result<Arc<dyn Database>, SettingError> {

@@ -9,6 +9,7 @@ mod influxdb2;
 mod kairosdb;
 mod mariadb;
 mod mongodb;
+mod opens;
 mod opentsdb;
 mod postgres;
 mod questdb;

@@ -1,23 +1,24 @@
 //! `iotbench agent`.
 
 use crate::{console, error::CliError, nats::NatsArguments, signals};
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, builder::FalseyValueParser};
 use iotbench_backends::BACKENDS;
-use iotbench_cluster::{AgentOptions, Offer, Stop, serve};
+use iotbench_cluster::{AgentOptions, Allowed, AllowedTarget, ClusterError, Offer, Stop, Trust, serve};
 use iotbench_engine::StopSignal;
-use std::{io::Read, net::Ipv4Addr, time::Duration};
+use std::{io::Read, net::Ipv4Addr, path::PathBuf, time::Duration};
 
 const EXAMPLES: &str = "\
 Examples:
-  iotbench agent --nats nats://broker:4222                      on each machine that is to make load
-  iotbench agent --nats nats://broker:4222 --name rack-2
-  iotbench agent --nats nats://broker:4222 --name db1 --offer sample     beside a database
-  iotbench agent --nats nats://broker:4222 --name db1 --offer sample,serve --listen 10.0.0.5
-  IOTBENCH_NATS=tls://user:password@broker:4222 iotbench agent
-  iotbench run -p machine_write -b postgres --url postgres://db/ --nats nats://broker:4222 --agents 2
-                                                                on any machine: a run with two of them
+  iotbench agent-key run.key                            where runs are started: prints the KEY of what follows
+  iotbench agent --nats tls://HOST --trust KEY --allow-target db:5432           on each machine that is to make load
+  iotbench agent --nats tls://HOST --trust KEY --allow-target db:5432 --allow-dir /etc/iotbench --name rack-2
+  iotbench agent --nats tls://HOST --trust KEY --name db1 --offer sample     beside a database
+  iotbench agent --nats tls://HOST --trust KEY --name db1 --offer sample,serve --listen 10.0.0.5
+  IOTBENCH_NATS=tls://user:password@HOST iotbench agent --trust keys.txt --allow-target db:5432
+  iotbench run -p machine_write -b postgres --url postgres://db/ --set devices=4 --nats tls://HOST --agent-key run.key --agents 2
+                                                                a run with two of them
 
-An agent opens connections to whatever database a run names: let only people whom you trust reach the broker.";
+An agent does what is signed with a key that it trusts, and opens what its own options allow: nothing else.";
 
 /// How often it is seen whether it is to end.
 const LOOK: Duration = Duration::from_millis(500);
@@ -40,11 +41,25 @@ pub(crate) struct AgentArguments {
         value_name = "WHAT"
     )]
     offer: Vec<OfferWord>,
+    /// Whose orders it takes: a coordinator's public key, as `iotbench agent-key` prints it, or a file with one in each line;
+    /// repeatable
+    #[arg(long, env = "IOTBENCH_TRUST", value_delimiter = ',', value_name = "KEY|FILE")]
+    trust: Vec<String>,
+    /// An address that runs may have it connect to, with the passwords that it has: as runs name it; HOST:* for every port of one;
+    /// repeatable
+    #[arg(long, env = "IOTBENCH_ALLOW_TARGET", value_delimiter = ',', value_name = "HOST:PORT")]
+    allow_target: Vec<AllowedTarget>,
+    /// A folder with files that runs may have it read (recordings, certificates, files of passwords, process numbers); repeatable
+    #[arg(long, env = "IOTBENCH_ALLOW_DIR", value_delimiter = ',', value_name = "DIR")]
+    allow_dir: Vec<PathBuf>,
+    /// Take a NATS server in clear text (nats://) on another machine: whoever sees that network reads passwords and data
+    #[arg(long, env = "IOTBENCH_INSECURE", value_parser = FalseyValueParser::new())]
+    insecure: bool,
     /// Where other machines reach the servers that it starts (--offer serve): an address of this machine. Those
     /// without a password can be used by everyone who reaches it. Without it only this machine does
     #[arg(long, env = "IOTBENCH_LISTEN", value_name = "ADDRESS")]
     listen: Option<Ipv4Addr>,
-    /// End with standard input: set by the run that starts its own agents
+    /// End with standard input, and open whatever its run names: set by the run that starts its own agents
     #[arg(long, hide = true)]
     of_a_run: bool,
 }
@@ -70,12 +85,13 @@ impl From<OfferWord> for Offer {
 }
 
 pub(super) fn agent(arguments: &AgentArguments) -> Result<(), CliError> {
-    let broker = arguments.nats.broker()?;
+    let trust = trust(arguments)?;
+    let broker = arguments.nats.broker(arguments.insecure)?;
     let broker =
         broker.ok_or_else(|| CliError::usage("which NATS server? Give --nats URL, such as nats://host:4222"))?;
     let offers: Vec<Offer> = arguments.offer.iter().copied().map(Offer::from).collect();
     let name = arguments.name.clone().unwrap_or_else(machine_name);
-    let options = AgentOptions { name, offers, listen: arguments.listen };
+    let options = AgentOptions { name, offers, listen: arguments.listen, trust, allowed: allowed(arguments)? };
     let stop = StopSignal::default();
     if arguments.of_a_run {
         end_with_input(stop.clone())?;
@@ -97,6 +113,26 @@ pub(super) fn agent(arguments: &AgentArguments) -> Result<(), CliError> {
         if is_of_a_run { Stop::CoordinatorGone } else { Stop::Wanted }
     };
     Ok(runtime.block_on(serve(&broker, &options, BACKENDS, &say, ended))?)
+}
+
+/// Whoever reaches a broker could have an agent act that trusts nobody in particular: there is none.
+fn trust(arguments: &AgentArguments) -> Result<Trust, CliError> {
+    let trust = Trust::of(&arguments.trust).map_err(ClusterError::from)?;
+    if trust.is_empty() {
+        return Err(CliError::usage(
+            "whose orders is it to take? Make a key where runs are started (iotbench agent-key FILE), give its public half here \
+             (--trust KEY), and its file to runs (--agent-key FILE)",
+        ));
+    }
+    Ok(trust)
+}
+
+/// Its only coordinator is the run that started it: what that names is what it was started for.
+fn allowed(arguments: &AgentArguments) -> Result<Allowed, CliError> {
+    if arguments.of_a_run {
+        return Ok(Allowed::everything());
+    }
+    Ok(Allowed::only(&arguments.allow_dir, arguments.allow_target.clone())?)
 }
 
 /// The machine's name, with - for what no agent's name may have.

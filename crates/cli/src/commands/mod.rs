@@ -1,6 +1,7 @@
 //! One file for each command.
 
 mod agent;
+mod agent_key;
 mod backends;
 mod capacity;
 mod check;
@@ -26,6 +27,7 @@ mod suite;
 mod verify;
 
 pub(crate) use agent::AgentArguments;
+pub(crate) use agent_key::AgentKeyArguments;
 pub(crate) use backends::BackendsArguments;
 pub(crate) use capacity::CapacityArguments;
 pub(crate) use check::CheckArguments;
@@ -62,6 +64,7 @@ pub(crate) fn carry_out(command: Command) -> Result<u8, CliError> {
         Command::Check(arguments) => check::check(&arguments).map(|()| 0),
         Command::Generate(arguments) => generate::generate(&arguments).map(|()| 0),
         Command::Agent(arguments) => agent::agent(&arguments).map(|()| 0),
+        Command::AgentKey(arguments) => agent_key::agent_key(&arguments).map(|()| 0),
         Command::Server(arguments) => server::server(&arguments).map(|()| 0),
         Command::Supervise => {
             iotbench_launcher::supervise().map(|()| 0).map_err(|e| CliError::internal(format!("supervise: {e}")))

@@ -28,7 +28,6 @@ use crate::{
 use baseline::Baseline;
 pub(crate) use carry_out::{Done, Finished, carry_out};
 use iotbench_engine::{Overrides, StopSignal, gravest};
-use options::OutputFormat;
 use resume::Resumed;
 
 pub(crate) const ANNOUNCEMENT: &str =
@@ -62,7 +61,7 @@ fn run_jobs(jobs: &[Job], arguments: &RunArguments) -> Result<u8, CliError> {
     jobs.iter().try_for_each(Job::reserve_descriptors)?;
     expected::say(jobs, arguments)?;
     expected::refuse_without_room(jobs, arguments)?;
-    let agents = agents::gather(&arguments.agents, arguments.keep, arguments.output_format == OutputFormat::Quiet)?;
+    let agents = agents::gather(&arguments.agents, arguments.keep, arguments.insecure, arguments.is_quiet())?;
     let views = arguments.open_views()?;
     let arguments = &arguments.shown_by(&views).made_by(agents.as_ref());
     let _locks = lock_targets(jobs.iter().flat_map(Job::addresses))?;

@@ -34,8 +34,8 @@ Examples:
   iotbench server stop mariadb
   iotbench server stop mariadb --port 41234                     which, of several
 
-Of each database there may be one for each folder that it was started from. Standard output of start: an address a line,
-then what iotbench needs to know of other ports, each as NAME=HOST:PORT; --url takes all of it as it is. The address has no
+Of each database there may be one for each folder that it was started from. Standard output of start: an address a line, \
+then what iotbench needs to know of other ports, each as NAME=HOST:PORT; --url takes all of it as it is. The address has no \
 password: iotbench finds it by itself, in a file that only you can read.";
 
 #[derive(Debug, Args)]

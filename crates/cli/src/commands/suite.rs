@@ -75,6 +75,9 @@ pub(crate) struct SuiteArguments {
     /// Check everything and print the runs in their order
     #[arg(long)]
     dry_run: bool,
+    /// Take agents' NATS server in clear text (nats://) on another machine; the results say so
+    #[arg(long, env = "IOTBENCH_INSECURE", value_parser = FalseyValueParser::new())]
+    insecure: bool,
     #[command(flatten)]
     agents: AgentsArguments,
 }
@@ -119,7 +122,7 @@ pub(super) fn suite(arguments: &SuiteArguments) -> Result<u8, CliError> {
             "none of its databases can be started here: `iotbench backends` says what is missing",
         ));
     }
-    let agents = gather(&arguments.agents, false, false)?;
+    let agents = gather(&arguments.agents, false, arguments.insecure, false)?;
     folder.write_suite_record(&record)?;
     let stop = StopSignal::default();
     signals::stop_in_order_on(views.screen().cloned(), stop.clone(), ANNOUNCEMENT)?;

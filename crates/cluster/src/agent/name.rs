@@ -2,7 +2,7 @@
 
 use crate::{
     ClusterError,
-    message::{Request, encode, subject_of},
+    message::{Question, encode, subject_of},
 };
 use async_nats::Client;
 use bytes::Bytes;
@@ -20,7 +20,7 @@ pub(super) async fn is_taken(client: &Client, name: &str) -> Result<bool, Cluste
     let mut claims = client.subscribe(claims_of(name)).await.map_err(ClusterError::lost)?;
     client.flush().await.map_err(ClusterError::lost)?;
     client.publish_with_reply(claims_of(name), own.clone(), Bytes::new()).await.map_err(ClusterError::lost)?;
-    let find = encode(&Request::Find)?;
+    let find = encode(&Question::Find)?;
     client.publish_with_reply(subject_of(name), own.clone(), find.into()).await.map_err(ClusterError::lost)?;
     let until = tokio::time::Instant::now() + ANSWER;
     loop {

@@ -25,17 +25,20 @@ impl Agent<'_> {
         if let Some(by) = self.serving.as_ref().and_then(|serving| serving.hold.run()) {
             return Some(Answer::Held { by: by.into() });
         }
+        let wish = match Registry::new(self.backends).find(backend) {
+            Ok(backend) => ServerWish { backend, settings, memory_bytes, listen: self.listen },
+            Err(error) => return Some(Answer::Failed { why: error.to_string() }),
+        };
+        if let Err(why) = wish.check() {
+            return Some(self.refuse(why));
+        }
         let mut hold = Hold::new(lease_ns());
         // Nobody else holds what is new.
         let _ = hold.take(id, now_ns);
         let (started, served) = oneshot::channel();
-        let begun = Registry::new(self.backends).find(backend).map_err(|e| e.to_string()).and_then(|backend| {
-            let wish = ServerWish { backend, settings, memory_bytes, listen: self.listen };
-            Serving::begin(wish, hold, started).map_err(|e| format!("no thread can be started: {e}"))
-        });
-        match begun {
+        match Serving::begin(wish, hold, started) {
             Ok(serving) => self.serving = Some(serving),
-            Err(why) => return Some(Answer::Failed { why }),
+            Err(error) => return Some(Answer::Failed { why: format!("no thread can be started: {error}") }),
         }
         (self.say)(&format!("starting {backend} for {id}"));
         self.answer_later(message, async move {

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
-use iotbench_cluster::{AgentOptions, Broker, Fleet, Offer, RECIPE, Stop, serve};
+use iotbench_cluster::{AgentOptions, Allowed, Broker, Fleet, Offer, RECIPE, SigningKey, Stop, Trust, serve};
 use iotbench_core::Backend;
 use iotbench_engine::{Bounds, Outcome, Overrides, PlanRequest, RunOptions, StopSignal, parse_profile, plan, run};
 use iotbench_launcher::Programs;
@@ -82,7 +82,8 @@ fn search(broker: &NatsServer, name: &str, agents: usize) -> Outcome {
     let server =
         Server::start(Settings { ledger_capacity: 1 << 20, ..Settings::new(program, Instant::now()) }).unwrap();
     let names: Vec<String> = (1..=agents).map(|number| format!("{name}-{number}")).collect();
-    let ready: Vec<Agent> = names.iter().map(|name| Agent::start(broker.broker(), name)).collect();
+    let key = SigningKey::drawn();
+    let ready: Vec<Agent> = names.iter().map(|name| Agent::start(broker.broker(), name, &key)).collect();
     let profile = parse_profile("test.toml", SEARCH).unwrap().with(&Overrides::default()).unwrap();
     let request = PlanRequest {
         profile,
@@ -92,7 +93,7 @@ fn search(broker: &NatsServer, name: &str, agents: usize) -> Outcome {
         target: target(server.address()),
         now_ns: 0,
     };
-    let fleet = Fleet::new(broker.broker(), names.join(",").parse().unwrap(), Duration::from_secs(30));
+    let fleet = Fleet::new(broker.broker(), key, names.join(",").parse().unwrap(), Duration::from_secs(30));
     let options = RunOptions { loaders: Some(Arc::new(fleet)), ..RunOptions::default() };
     let planned = plan(request, &OracleBackend).unwrap();
     let outcome = run(planned, &OracleBackend, options, &mut (), &StopSignal::default());
@@ -162,9 +163,15 @@ struct Agent {
 }
 
 impl Agent {
-    fn start(broker: Broker, name: &str) -> Self {
+    fn start(broker: Broker, name: &str, trusted: &SigningKey) -> Self {
         let (stop, stopped) = oneshot::channel();
-        let options = AgentOptions { name: name.into(), offers: vec![Offer::Load], listen: None };
+        let options = AgentOptions {
+            name: name.into(),
+            offers: vec![Offer::Load],
+            listen: None,
+            trust: Trust::of(&[trusted.public()]).unwrap(),
+            allowed: Allowed::everything(),
+        };
         let thread = thread::spawn(move || {
             let wanted = async {
                 let _ = stopped.await;

@@ -8,7 +8,7 @@ use k8s_openapi::{
     api::core::v1::{Container, PodSpec, PodTemplateSpec, Service, ServicePort},
     apimachinery::pkg::util::intstr::IntOrString,
 };
-use std::{collections::BTreeMap, fs};
+use std::{collections::BTreeMap, fs, path::Path};
 
 /// What every pod of a database carries.
 const DATABASE: (&str, &str) = ("app.kubernetes.io/component", "database");
@@ -63,12 +63,13 @@ fn the_broker_is_where_runs_and_agents_look_for_it() {
         panic!("{:?}", service.ports)
     };
     for pod in ours(&manifests) {
-        assert_eq!(value(&args(only_container(pod)), "--nats"), format!("nats://nats:{port}"));
+        assert_eq!(value(&args(only_container(pod)), "--nats"), format!("tls://nats:{port}"));
     }
     let broker = &manifests.deployments[0].spec.template;
     let ports = only_container(broker).ports.as_ref().unwrap();
     let listens = ports.iter().find(|port| port.name.as_ref() == Some(target)).unwrap().container_port;
     assert!(args(only_container(broker)).contains(&format!("--port={listens}").as_str()));
+    assert!(args(only_container(broker)).contains(&"--tls"), "what it carries holds passwords");
     let policy = manifests.policies[0].spec.as_ref().unwrap();
     let chosen = policy.pod_selector.as_ref().unwrap().match_labels.as_ref().unwrap();
     assert_eq!(chosen, labels(broker), "the policy is about the broker");
@@ -103,6 +104,34 @@ fn what_one_manifest_names_another_one_has() {
     let secret = only_container(run).env.as_ref().unwrap()[0].value_from.as_ref().unwrap();
     let secret = secret.secret_key_ref.as_ref().unwrap();
     assert!(readme.contains(&format!("generic {} --from-literal={}=", secret.name, secret.key)), "{secret:?}");
+}
+
+/// The seed is the run's alone; agents have its public half, and what they may connect to.
+#[test]
+fn agents_trust_the_key_of_the_run_and_have_it_not() {
+    let manifests = Manifests::read();
+    let readme = fs::read_to_string(folder().join("README.md")).unwrap();
+    let agents = &manifests.stateful_sets[0].spec.template;
+    let run = &manifests.jobs[0].spec.as_ref().unwrap().template;
+    let secrets = |pod| {
+        let volumes = spec(pod).volumes.iter().flatten();
+        volumes.filter_map(|volume| volume.secret.as_ref()?.secret_name.as_deref()).collect::<Vec<_>>()
+    };
+    assert_eq!((secrets(agents), secrets(run)), (vec!["iotbench-nats"], vec!["iotbench-nats", "iotbench-key"]));
+    let file = Path::new(value(&args(only_container(run)), "--agent-key"));
+    let places = only_container(run).volume_mounts.iter().flatten();
+    let place = places.into_iter().find(|mount| mount.name == "key").unwrap();
+    assert_eq!(file.parent(), Some(Path::new(&place.mount_path)));
+    let name = file.file_name().unwrap().to_str().unwrap();
+    assert!(readme.contains(&format!("create secret generic iotbench-key --from-file={name}\n")));
+    for (variable, key) in [("IOTBENCH_TRUST", "trust"), ("IOTBENCH_ALLOW_TARGET", "allow-target")] {
+        let mut variables = only_container(agents).env.iter().flatten();
+        let from = variables.find(|of| of.name == variable).unwrap().value_from.as_ref().unwrap();
+        let from = from.config_map_key_ref.as_ref().unwrap();
+        assert_eq!((&*from.name, &*from.key), ("iotbench-agents", key));
+        assert!(readme.contains(&format!(" --from-literal={key}=")), "{key}");
+    }
+    assert!(readme.contains("create configmap iotbench-agents "));
 }
 
 #[test]

@@ -6,14 +6,14 @@ use iotbench_launcher::Programs;
 use rustix::process::Signal;
 use std::{
     io::{BufRead, BufReader, Read, Write},
-    net::{TcpListener, TcpStream},
+    net::{IpAddr, Ipv4Addr, TcpListener, TcpStream},
     process::{Child, Command, Stdio},
     sync::{
         Arc, Mutex,
         atomic::{AtomicUsize, Ordering},
     },
     thread::JoinHandle,
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 /// Whether there is a NATS server here. Where it must be, its absence fails the test.
@@ -36,19 +36,30 @@ pub fn free_port() -> u16 {
 /// A NATS server that is killed when it is dropped.
 pub struct Broker {
     process: Child,
+    address: IpAddr,
     port: u16,
     arguments: Vec<String>,
 }
 
 impl Broker {
     pub fn start(arguments: &[&str]) -> Self {
+        Self::start_at(Ipv4Addr::LOCALHOST.into(), arguments)
+    }
+
+    /// One at another address of this machine.
+    pub fn start_at(address: IpAddr, arguments: &[&str]) -> Self {
         let arguments: Vec<_> = arguments.iter().map(|&argument| argument.to_owned()).collect();
         let port = free_port();
-        Self { process: process(port, &arguments), port, arguments }
+        Self { process: process(address, port, &arguments), address, port, arguments }
     }
 
     pub fn url(&self) -> String {
-        format!("nats://127.0.0.1:{}", self.port)
+        format!("nats://{}:{}", self.address, self.port)
+    }
+
+    /// A connection to it of somebody else.
+    pub fn connection(&self) -> TcpStream {
+        TcpStream::connect((self.address, self.port)).unwrap()
     }
 
     pub fn kill(&mut self) {
@@ -58,7 +69,7 @@ impl Broker {
 
     pub fn restart(&mut self) {
         self.kill();
-        self.process = process(self.port, &self.arguments);
+        self.process = process(self.address, self.port, &self.arguments);
     }
 
     /// An agent that is ready.
@@ -69,6 +80,15 @@ impl Broker {
     /// An agent with these options that is ready.
     pub fn agent_with(&self, place: &Place, name: &str, more: &[&str]) -> Agent {
         self.started(name, self.command(place, name, more))
+    }
+
+    /// One that has none of this in its environment.
+    pub fn agent_without(&self, variables: &[&str], place: &Place, name: &str, more: &[&str]) -> Agent {
+        let mut command = self.command(place, name, more);
+        for variable in variables {
+            command.env_remove(variable);
+        }
+        self.started(name, command)
     }
 
     /// One that is ready, and ended by the kernel when it writes to a file.
@@ -91,24 +111,13 @@ impl Broker {
         place.iotbench(&[&["agent", "--nats", &url, "--name", name], more].concat())
     }
 
-    fn started(&self, name: &str, mut command: Command) -> Agent {
-        let mut process = command.spawn().unwrap();
-        let said = Arc::new(Mutex::new(String::new()));
-        let lines = BufReader::new(process.stderr.take().unwrap()).lines();
-        let heard = Arc::clone(&said);
-        let listener = std::thread::spawn(move || {
-            for line in lines.map_while(Result::ok) {
-                heard.lock().unwrap().push_str(&(line + "\n"));
-            }
-        });
-        let agent = Agent { process, said, listener: Some(listener), stalled: None };
-        agent.wait_until_it_says(&format!("agent {name} at nats://127.0.0.1"));
-        agent
+    fn started(&self, name: &str, command: Command) -> Agent {
+        Agent::started(&format!("agent {name} at nats://{}", self.address), command)
     }
 
     /// Has everything that is said to somebody alone said again, of two things the later one first; how often, so far.
     pub fn say_all_again(&self) -> Arc<AtomicUsize> {
-        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        let mut stream = self.connection();
         // Without an echo it does not hear itself.
         let hello = b"CONNECT {\"verbose\":false,\"echo\":false}\r\nSUB _INBOX.*.* 1\r\nPING\r\n";
         stream.write_all(hello).unwrap();
@@ -158,7 +167,7 @@ impl Broker {
     pub fn late_claimant(&self, name: &str) -> JoinHandle<()> {
         // Behind whatever an inbox is drawn of.
         const INBOX: &str = "_INBOX.~";
-        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        let mut stream = self.connection();
         let claims = format!("iotbench.claim.{name}");
         let hello =
             format!("CONNECT {{\"verbose\":false,\"echo\":false}}\r\nSUB {INBOX} 1\r\nSUB {claims} 2\r\nPING\r\n");
@@ -174,7 +183,7 @@ impl Broker {
 
     /// Who answers as an agent of a later version would.
     pub fn agent_of_another_version(&self) -> JoinHandle<()> {
-        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        let mut stream = self.connection();
         stream.write_all(b"CONNECT {\"verbose\":false}\r\nSUB iotbench.find 1\r\nPING\r\n").unwrap();
         let mut lines = BufReader::new(stream.try_clone().unwrap()).lines().map_while(Result::ok);
         assert!(lines.any(|line| line == "PONG"), "it has subscribed");
@@ -206,11 +215,11 @@ impl Drop for Broker {
     }
 }
 
-fn process(port: u16, arguments: &[String]) -> Child {
+fn process(address: IpAddr, port: u16, arguments: &[String]) -> Child {
     let mut command = Command::new("nats-server");
-    command.args(["--addr", "127.0.0.1", "--port", &port.to_string()]).args(arguments);
+    command.args(["--addr", &address.to_string(), "--port", &port.to_string()]).args(arguments);
     let process = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    wait_for("the NATS server", || TcpStream::connect(("127.0.0.1", port)).is_ok());
+    wait_for("the NATS server", || TcpStream::connect((address, port)).is_ok());
     process
 }
 
@@ -223,8 +232,29 @@ pub struct Agent {
 }
 
 impl Agent {
+    /// One that has said this: that it is ready.
+    pub fn started(ready: &str, mut command: Command) -> Self {
+        let mut process = command.spawn().unwrap();
+        let said = Arc::new(Mutex::new(String::new()));
+        let lines = BufReader::new(process.stderr.take().unwrap()).lines();
+        let heard = Arc::clone(&said);
+        let listener = std::thread::spawn(move || {
+            for line in lines.map_while(Result::ok) {
+                heard.lock().unwrap().push_str(&(line + "\n"));
+            }
+        });
+        let agent = Self { process, said, listener: Some(listener), stalled: None };
+        agent.wait_until_it_says(ready);
+        agent
+    }
+
     pub fn wait_until_it_says(&self, text: &str) {
         wait_for(text, || self.said.lock().unwrap().contains(text));
+    }
+
+    /// All that it has said.
+    pub fn said(&self) -> String {
+        self.said.lock().unwrap().clone()
     }
 
     pub fn pid(&self) -> i32 {
@@ -234,6 +264,23 @@ impl Agent {
     pub fn kill(&mut self) {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
+    }
+
+    /// It computes nothing for a second, whatever it waits for.
+    pub fn wait_until_it_stands_still(&self) {
+        let ticks = || {
+            let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.pid())).unwrap();
+            let fields = stat.rsplit(')').next().unwrap().split_whitespace();
+            fields.skip(11).take(2).map(|field| field.parse::<u64>().unwrap()).sum::<u64>()
+        };
+        let mut last = (ticks(), Instant::now());
+        wait_for("the agent to stand still", || {
+            let now = ticks();
+            if now != last.0 {
+                last = (now, Instant::now());
+            }
+            last.1.elapsed() >= Duration::from_secs(1)
+        });
     }
 
     /// Keeps it from running.
@@ -258,6 +305,7 @@ impl Agent {
     /// Asked to end, it ends in order.
     pub fn end(&mut self) {
         self.signal(Signal::TERM);
+        wait_for("the agent's end", || self.process.try_wait().unwrap().is_some());
         let status = self.process.wait().unwrap();
         self.listener.take().unwrap().join().unwrap();
         assert!(status.success(), "{status}: {}", self.said.lock().unwrap());

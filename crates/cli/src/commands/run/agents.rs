@@ -8,13 +8,14 @@ use crate::{
     nats::NatsArguments,
 };
 use clap::{Args, ValueEnum};
-use iotbench_cluster::{Broker, Fleet, Observers, OnLoss, RECIPE, TOKEN, Wanted, Wish};
+use iotbench_cluster::{Broker, ClusterError, Fleet, Observers, OnLoss, RECIPE, SigningKey, TOKEN, Wanted, Wish};
 use iotbench_engine::{Loaders, Span};
 use iotbench_launcher::{Launch, PrivateLog, PrivateServer, ServerSettings, start};
 use std::{
     fs::File,
     io::Read,
     os::unix::process::CommandExt,
+    path::PathBuf,
     process::{Child, Command, Stdio},
     sync::Arc,
     time::Duration,
@@ -43,6 +44,10 @@ pub(crate) struct AgentsArguments {
     server_at: Option<String>,
     #[command(flatten)]
     nats: NatsArguments,
+    /// The file of the key with which agents at a NATS server are told what to do: they trust its public half
+    /// (`iotbench agent-key FILE`, docs/agents.md)
+    #[arg(long, env = "IOTBENCH_AGENT_KEY", value_name = "FILE")]
+    agent_key: Option<PathBuf>,
     /// What becomes of a run that loses an agent. What the agent sent and did not report is unknown, and the run is not valid
     #[arg(long, env = "IOTBENCH_ON_AGENT_LOSS", value_enum, default_value_t = OnLossWord::Stop, value_name = "WHAT")]
     on_agent_loss: OnLossWord,
@@ -55,7 +60,14 @@ pub(crate) struct AgentsArguments {
     #[arg(skip)]
     observers: Option<Arc<Observers>>,
     #[arg(skip)]
-    broker: Option<Broker>,
+    way: Option<Way>,
+}
+
+/// The way to agents: where they are, and what they trust.
+#[derive(Clone, Debug)]
+pub(super) struct Way {
+    pub(super) broker: Broker,
+    pub(super) key: SigningKey,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -70,7 +82,7 @@ enum OnLossWord {
 pub(crate) struct Agents {
     fleet: Option<Arc<Fleet>>,
     observers: Option<Arc<Observers>>,
-    broker: Option<Broker>,
+    way: Option<Way>,
     /// Ended first: a server is nothing to wait for.
     _started: Option<Started>,
 }
@@ -115,9 +127,30 @@ impl AgentsArguments {
         self.server_at.as_deref()
     }
 
-    /// The same with the broker at which it is.
-    pub(super) fn server_at(&self) -> Option<(&Broker, &str)> {
-        self.broker.as_ref().zip(self.server_at.as_deref())
+    /// The same with the way to it.
+    pub(super) fn server_at(&self) -> Option<(&Way, &str)> {
+        self.way.as_ref().zip(self.server_at.as_deref())
+    }
+
+    /// What a result has to say of the way to its agents.
+    pub(super) fn remark(&self) -> Option<String> {
+        let has_any = self.agents.is_some() || !self.sample.is_empty() || self.server_at.is_some();
+        let open = self.way.as_ref().filter(|_| has_any)?.broker.in_clear_text()?;
+        Some(format!(
+            "the agents' broker at {open} is in clear text on another machine: what it carried could be read and changed"
+        ))
+    }
+
+    /// The broker that is named, with the key for the agents there.
+    fn way(&self, insecure: bool) -> Result<Option<Way>, CliError> {
+        let Some(broker) = self.nats.broker(insecure)? else { return Ok(None) };
+        let file = self.agent_key.as_deref().ok_or_else(|| {
+            CliError::usage(
+                "agents take signed orders only: give --agent-key FILE, which `iotbench agent-key FILE` makes, and start them with \
+                 the public key that it prints (--trust KEY)",
+            )
+        })?;
+        Ok(Some(Way { broker, key: SigningKey::read(file).map_err(ClusterError::from)? }))
     }
 
     /// Who makes the load; `None`: this process.
@@ -129,39 +162,46 @@ impl AgentsArguments {
     pub(super) fn with(&self, agents: Option<&Agents>) -> Self {
         let fleet = agents.filter(|_| self.agents.is_some()).and_then(|agents| agents.fleet.clone());
         let observers = agents.filter(|_| !self.sample.is_empty()).and_then(|agents| agents.observers.clone());
-        let broker = agents.and_then(|agents| agents.broker.clone());
-        Self { fleet, observers, broker, ..self.clone() }
+        let way = agents.and_then(|agents| agents.way.clone());
+        Self { fleet, observers, way, ..self.clone() }
     }
 }
 
 /// Finds or starts the agents that a command wants, once what they are to do is known to be possible. `keep`: what runs
-/// create is to stay.
-pub(crate) fn gather(given: &AgentsArguments, keep: bool, is_quiet: bool) -> Result<Option<Agents>, CliError> {
+/// create is to stay. `insecure`: their broker may be in clear text.
+pub(crate) fn gather(
+    given: &AgentsArguments,
+    keep: bool,
+    insecure: bool,
+    is_quiet: bool,
+) -> Result<Option<Agents>, CliError> {
+    if given.agents.is_none() && given.sample.is_empty() && given.server_at.is_none() {
+        return Ok(None);
+    }
     let say = |text: &str| {
         if !is_quiet {
             console::say(text);
         }
     };
-    let broker = given.nats.broker()?;
-    let observers = match (&broker, given.sample.as_slice()) {
+    let way = given.way(insecure)?;
+    let observers = match (&way, given.sample.as_slice()) {
         (_, []) => None,
         (None, _) => return Err(CliError::usage("--sample needs agents at a NATS server: name it with --nats URL")),
-        (Some(broker), wishes) => {
-            let observers = Observers::new(broker.clone(), wishes.to_vec());
+        (Some(Way { broker, key }), wishes) => {
+            let observers = Observers::new(broker.clone(), key.clone(), wishes.to_vec());
             observers.check()?.iter().for_each(|found| say(found));
             Some(Arc::new(observers))
         }
     };
     let Some(wanted) = &given.agents else {
-        let is_used = observers.is_some() || given.server_at.is_some();
-        return Ok(is_used.then_some(Agents { fleet: None, observers, broker, _started: None }));
+        return Ok(Some(Agents { fleet: None, observers, way, _started: None }));
     };
-    let (broker, started) = match broker {
-        Some(broker) => (broker, None),
+    let (way, started) = match way {
+        Some(way) => (way, None),
         None => {
             say(&format!("starting {} agents on this machine …", wanted.count()));
-            let (broker, started) = Started::start(wanted)?;
-            (broker, Some(started))
+            let (way, started) = Started::start(wanted)?;
+            (way, Some(started))
         }
     };
     let on_loss = match given.on_agent_loss {
@@ -169,10 +209,10 @@ pub(crate) fn gather(given: &AgentsArguments, keep: bool, is_quiet: bool) -> Res
         OnLossWord::Continue => OnLoss::Continue,
     };
     let within = if started.is_some() { STARTED } else { PRESENT };
-    let fleet = Fleet::new(broker.clone(), wanted.clone(), within);
+    let fleet = Fleet::new(way.broker.clone(), way.key.clone(), wanted.clone(), within);
     let limit = Duration::from_nanos(given.clock_limit.as_ns());
     let fleet = Arc::new(fleet.on_loss(on_loss).clock_limit(limit).keep(keep));
-    let agents = Agents { fleet: Some(Arc::clone(&fleet)), observers, broker: Some(broker), _started: started };
+    let agents = Agents { fleet: Some(Arc::clone(&fleet)), observers, way: Some(way), _started: started };
     say(&format!("agents: {}", fleet.find()?.join(", ")));
     Ok(Some(agents))
 }
@@ -181,7 +221,7 @@ pub(crate) fn gather(given: &AgentsArguments, keep: bool, is_quiet: bool) -> Res
 pub(super) fn check_server_at(arguments: &RunArguments) -> Result<(), CliError> {
     let Some(agent) = arguments.agents.server_at_name() else { return Ok(()) };
     let refused = |why: &str| Err(CliError::usage(format!("--server-at {agent}: {why}")));
-    if arguments.agents.nats.broker()?.is_none() {
+    if arguments.agents.nats.broker(arguments.insecure)?.is_none() {
         return refused("needs agents at a NATS server: name it with --nats URL");
     }
     if !arguments.endpoints()?.is_empty() {
@@ -229,7 +269,7 @@ pub(crate) fn check(jobs: &[Job], arguments: &RunArguments) -> Result<(), CliErr
 }
 
 impl Started {
-    fn start(wanted: &Wanted) -> Result<(Broker, Self), CliError> {
+    fn start(wanted: &Wanted) -> Result<(Way, Self), CliError> {
         let token = token()?;
         let log = PrivateLog::new().map_err(|e| CliError::internal(format!("no folder for the broker's log: {e}")))?;
         let settings = ServerSettings::new([(TOKEN.to_owned(), token.clone())], &RECIPE).map_err(CliError::internal)?;
@@ -248,11 +288,13 @@ impl Started {
         let mut address = address.ok_or_else(|| CliError::internal("the NATS server has no address"))?;
         // The environment is not seen by other users, and neither is a token in it.
         address.set_username(&token).map_err(|()| CliError::internal("the NATS server's address takes no token"))?;
+        // Nobody else ever has it: it ends with this process.
+        let key = SigningKey::drawn();
         let mut started = Self { agents: Vec::new(), _server: server };
         for name in names(wanted) {
-            started.agents.push(agent(&name, address.as_str())?);
+            started.agents.push(agent(&name, address.as_str(), &key.public())?);
         }
-        Ok((Broker::new(address.as_str(), None, None)?, started))
+        Ok((Way { broker: Broker::new(address.as_str(), None, None)?, key }, started))
     }
 }
 
@@ -276,15 +318,16 @@ fn names(wanted: &Wanted) -> Vec<String> {
 }
 
 /// An agent process. Ctrl-C in the terminal is for the run, which ends its agents.
-fn agent(name: &str, address: &str) -> Result<Child, CliError> {
+fn agent(name: &str, address: &str, trusted: &str) -> Result<Child, CliError> {
     let program = std::env::current_exe().map_err(CliError::local_io)?;
     let mut command = Command::new(program);
-    command.args(["agent", "--of-a-run", "--name", name]).env("IOTBENCH_NATS", address).process_group(0);
+    command.args(["agent", "--of-a-run", "--name", name, "--trust", trusted]);
+    command.env("IOTBENCH_NATS", address).process_group(0);
     // Those of an agent that somebody runs on this machine are not for it.
-    for variable in
-        ["IOTBENCH_NATS_CREDENTIALS", "IOTBENCH_NATS_CA", "IOTBENCH_NAME", "IOTBENCH_OFFER", "IOTBENCH_LISTEN"]
+    for option in
+        ["NATS_CREDENTIALS", "NATS_CA", "NAME", "OFFER", "LISTEN", "ALLOW_DIR", "ALLOW_TARGET", "AGENT_KEY", "INSECURE"]
     {
-        command.env_remove(variable);
+        command.env_remove(format!("IOTBENCH_{option}"));
     }
     command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().map_err(CliError::local_io)
 }

@@ -60,6 +60,12 @@ impl Broker {
 pub(super) fn check(arguments: &RunArguments, jobs: &[Job]) -> Result<(), CliError> {
     let Some(via) = arguments.via()? else { return Ok(()) };
     settings(&via)?;
+    if let Some(at) = in_clear_text(&via).filter(|_| !arguments.insecure) {
+        return Err(CliError::usage(format!(
+            "--via: the broker at {at} is in clear text on another machine: passwords and data can be read on the way. Reach it by a \
+             tunnel, or take that with --insecure"
+        )));
+    }
     let nowhere = Place::nowhere();
     for planned in jobs.iter().flat_map(|job| job.plans("check", &nowhere)) {
         can_be_carried(&planned?.plan).map_err(|e| CliError::usage(format!("--via: {e}")))?;
@@ -69,6 +75,17 @@ pub(super) fn check(arguments: &RunArguments, jobs: &[Job]) -> Result<(), CliErr
         console::say("warning: other users of this machine can see the password in --via: set IOTBENCH_VIA instead");
     }
     Ok(())
+}
+
+/// The broker that another machine's network is between, which nothing encrypts.
+fn in_clear_text(via: &Via) -> Option<String> {
+    via.place().filter(|(_, _, is_loopback)| !is_loopback).map(|(host, port, _)| format!("mqtt://{host}:{port}"))
+}
+
+/// What a result has to say of it.
+pub(super) fn remark(via: &Via) -> Option<String> {
+    let at = in_clear_text(via)?;
+    Some(format!("the broker at {at} is in clear text on another machine: what it carried could be read and changed"))
 }
 
 /// Checks that the program of a private broker is on this machine, if one will be needed.
@@ -120,4 +137,17 @@ fn carried_by(via: Via, nodes: Vec<iotbench_core::Node>) -> engine::Via {
 fn listens(host: &str, port: u16) -> bool {
     let addresses = (host, port).to_socket_addrs().into_iter().flatten();
     addresses.into_iter().any(|address| TcpStream::connect_timeout(&address, ON_LOOPBACK).is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_result_says_that_a_broker_elsewhere_is_in_clear_text() {
+        let remark = |via: &str| remark(&via.parse().unwrap());
+        let said = remark("mqtt://me:s3cret@h").unwrap();
+        assert!(said.contains("mqtt://h:1883 is in clear text") && !said.contains("s3cret"), "{said}");
+        assert_eq!([remark("mqtt"), remark("mqtt://127.0.0.1:7"), remark("mqtt://[::1]")], [None, None, None]);
+    }
 }

@@ -190,6 +190,8 @@ pub(super) fn carry_out_in(
         planned.plan.remarks.push("the server was started on the folder that an earlier run kept".into());
     }
     let files = server.map(PrivateServer::folder).or(database.as_deref());
+    planned.plan.remarks.extend(arguments.agents.remark());
+    planned.plan.remarks.extend(arguments.via()?.and_then(|via| broker::remark(&via)));
     if let Some(Resumed { of, trials }) = &arguments.resumed {
         planned.plan.remarks.push(format!(
             "the first {} trials were made by {of}, with its database; datapoints and what is stored are of the others",

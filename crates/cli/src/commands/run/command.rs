@@ -5,6 +5,7 @@ use clap::{Arg, Command, CommandFactory};
 
 /// Options whose values hold no secret, whatever they are. The value of any other is hidden.
 const HARMLESS: &[&str] = &[
+    "agent-key",
     "agents",
     "arrival",
     "backend",

@@ -1,6 +1,6 @@
 //! The private server of a run's database: on this machine, or where an agent runs it.
 
-use super::{managed, options::RunArguments};
+use super::{agents::Way, managed, options::RunArguments};
 use crate::{
     console,
     error::CliError,
@@ -27,7 +27,7 @@ impl DatabaseServer {
         results: &Path,
         stop: &StopSignal,
     ) -> Result<Option<Self>, CliError> {
-        let (Some(wanted), Some((broker, agent))) = (&job.server, arguments.agents.server_at()) else {
+        let (Some(wanted), Some((Way { broker, key }, agent))) = (&job.server, arguments.agents.server_at()) else {
             return Ok(managed::start_server(job, arguments, results, stop)?.map(|server| Self::Here(Box::new(server))));
         };
         let name = job.backend.name();
@@ -37,7 +37,7 @@ impl DatabaseServer {
         // The folder's name is the run's.
         let id = results.file_name().unwrap_or(results.as_os_str()).to_string_lossy();
         let memory_bytes = arguments.server_memory.0;
-        let server = RemoteServer::start(broker, agent, &id, name, &wanted.of_backend, memory_bytes)?;
+        let server = RemoteServer::start(broker, key, agent, &id, name, &wanted.of_backend, memory_bytes)?;
         Ok(Some(Self::There(server)))
     }
 
@@ -78,10 +78,10 @@ impl DatabaseServer {
 pub(super) fn elsewhere(arguments: &RunArguments, server: Option<&DatabaseServer>) -> Option<Arc<dyn Elsewhere>> {
     let observers = arguments.agents.observers();
     match (server, arguments.agents.server_at()) {
-        (Some(DatabaseServer::There(server)), Some((broker, _))) => {
+        (Some(DatabaseServer::There(server)), Some((Way { broker, key }, _))) => {
             let given = observers.iter().flat_map(|observers| observers.wishes());
             let wishes = server.wishes().chain(given.cloned()).collect();
-            Some(Arc::new(Observers::new(broker.clone(), wishes)))
+            Some(Arc::new(Observers::new(broker.clone(), key.clone(), wishes)))
         }
         _ => observers.map(|observers| observers as Arc<dyn Elsewhere>),
     }

@@ -45,11 +45,11 @@ Examples:
   iotbench run -p machine_write -b mariadb -d 60s --scenario 20s:restart
   iotbench run -p machine_write -b postgres -d 30s --scenario crash    what is lost, and how soon is it back?
   iotbench run -p machine_write -b postgres --set devices=4 --agents 2    the load by two processes of this machine
-  iotbench run -p machine_write -b postgres --url postgres://db/ --set devices=4 --nats nats://broker:4222 --agents a,b
+  iotbench run -p machine_write -b postgres --url postgres://db/ --set devices=4 --nats tls://HOST --agent-key run.key --agents a,b
                                                                 by two machines, on each of which is an iotbench agent
-  iotbench run -p pmu_write -b postgres --url postgres://db/ --nats nats://broker:4222 --sample db1:postgres
+  iotbench run -p pmu_write -b postgres --url postgres://db/ --nats tls://HOST --agent-key run.key --sample db1:postgres
   iotbench run -p compressor_insert -b postgres:document --via mqtt    through a broker, to the database and in time?
-  iotbench run -p pmu_write --vus 10 --rate 50 --via 'mqtt://broker:1883?qos=0&payload=line'
+  iotbench run -p pmu_write --vus 10 --rate 50 --insecure --via 'mqtt://broker:1883?qos=0&payload=line'
   iotbench run -p ./mine.toml --dry-run                         what it would do
 
 An option that shows [env: IOTBENCH_…] can be given as that variable too; the command line comes first, then the environment, \
@@ -165,7 +165,8 @@ pub(crate) struct RunArguments {
     /// What standard output gets
     #[arg(long, env = "IOTBENCH_OUTPUT_FORMAT", value_enum, default_value_t = OutputFormat::Text)]
     pub(super) output_format: OutputFormat,
-    /// Take an encrypted connection to whoever answers: certificates are not checked, and the result says so
+    /// Take an encrypted connection to a database whoever answers, its certificate unchecked, and a broker (--nats, --via) in clear
+    /// text on another machine; the result says so
     #[arg(long, env = "IOTBENCH_INSECURE", value_parser = FalseyValueParser::new())]
     pub(super) insecure: bool,
     /// Check everything and print what would be done, as TOML or JSON
