@@ -17,7 +17,7 @@ use crate::{
 use async_nats::{Client, Message, PublishError, PublishErrorKind, RequestErrorKind, Subject, connection::State};
 use bytes::Bytes;
 use futures_util::StreamExt;
-use iotbench_core::{Backend, Endpoint, Registry, Target};
+use iotbench_core::{Backend, Registry};
 use iotbench_engine::{Planned, Told};
 use std::{
     collections::VecDeque,
@@ -323,8 +323,7 @@ impl AtWork {
 }
 
 fn planned(part: Part) -> Result<Planned, String> {
-    let endpoints = part.endpoints.into_iter().map(Endpoint::new).collect();
-    let target = Target { endpoints, insecure: part.insecure, ..Target::default() };
+    let target = part.target()?;
     part.head.planned(target).map_err(|e| e.to_string())
 }
 

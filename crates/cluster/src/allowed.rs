@@ -2,7 +2,7 @@
 //! because it connects nowhere else.
 
 use crate::{ClusterError, message::Part, subject::What};
-use iotbench_core::{Backend, Endpoint, Opens, Target};
+use iotbench_core::{Backend, Opens};
 use std::{
     fs,
     net::Ipv6Addr,
@@ -92,9 +92,8 @@ impl Allowed {
         if let Some(recording) = plan.profile.dataset.file(&part.head.base) {
             limits.file(&recording, None)?;
         }
-        let endpoints = part.endpoints.iter().cloned().map(Endpoint::new).collect();
-        let target = Target { endpoints, insecure: part.insecure, ..Target::default() };
-        let Opens { addresses, files, sockets } = backend.opens(&target, &plan.settings).map_err(|e| e.to_string())?;
+        let Opens { addresses, files, sockets } =
+            backend.opens(&part.target()?, &plan.settings).map_err(|e| e.to_string())?;
         addresses.iter().try_for_each(|(host, port)| limits.address(host, *port))?;
         files.iter().try_for_each(|file| limits.file(file, Some(MOST_BYTES)))?;
         sockets.iter().try_for_each(|socket| limits.place(socket).map(drop))

@@ -16,6 +16,7 @@ use futures_util::{
     StreamExt,
     future::{join_all, try_join_all},
 };
+use iotbench_core::Endpoint;
 use iotbench_engine::{Desk, LedgerHead, NotOurSlice, Orders, PartDesk, Plan, Planned, Progress, Told};
 use std::{
     collections::BTreeMap,
@@ -298,7 +299,7 @@ fn part(planned: &Planned, plan: Plan, inbox: &str, place: usize, drops: bool) -
     Part {
         run: plan.run_id.clone(),
         head: LedgerHead { plan, base, endpoints: Vec::new(), kept: false },
-        endpoints: target.endpoints.iter().map(|endpoint| endpoint.expose().clone()).collect(),
+        endpoints: target.endpoints.iter().map(Endpoint::expose_text).collect(),
         insecure: target.insecure,
         reports: format!("{inbox}.{place}"),
         // No number: what is said there is nobody's report.
@@ -313,3 +314,44 @@ fn lease_ns() -> u64 {
 
 #[cfg(test)]
 mod simulation;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use iotbench_core::Target;
+    use iotbench_engine::{PlanRequest, parse_profile, plan};
+    use iotbench_oracle_server::backend::{OracleBackend, target};
+    use std::path::Path;
+
+    const PROFILE: &str = r#"
+name = "part"
+summary = "test"
+dataset = { name = "machine" }
+[[groups]]
+name = "one"
+connections = 1
+load = { model = "open", rate = 1 }
+operations = [{ kind = "write", datapoints = 1 }]
+[phases]
+duration = "1h"
+"#;
+
+    /// `http://h` is the database's own port, `http://h:80` another one, and a URL knows no difference.
+    #[test]
+    fn an_agent_is_told_the_port_that_was_written() {
+        let request = PlanRequest {
+            profile: parse_profile("part.toml", PROFILE).unwrap(),
+            profile_file: "part.toml".into(),
+            base: Path::new("."),
+            run_id: "part".into(),
+            target: target(([127, 0, 0, 1], 1).into()),
+            now_ns: 0,
+        };
+        let mut planned = plan(request, &OracleBackend).unwrap();
+        let endpoints =
+            ["http://me:p@h:80/", "http://h/", "https://h:8443/"].map(|text| text.parse().unwrap()).to_vec();
+        planned.open.target = Target { endpoints, insecure: true, ..Target::default() };
+        let told = part(&planned, planned.plan.clone(), "in", 0, true);
+        assert_eq!(told.target().unwrap(), planned.open.target);
+    }
+}

@@ -2,7 +2,7 @@
 //! version is refused before anything else of it is read.
 
 use crate::subject::What;
-use iotbench_core::Settings;
+use iotbench_core::{Settings, Target};
 use iotbench_engine::{LedgerHead, Orders, Told};
 use iotbench_sampler::{Method, Sample};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -212,7 +212,7 @@ pub struct Part {
     /// What it does, of which data.
     pub head: LedgerHead,
     /// Where the database is, with what is needed to enter it.
-    pub endpoints: Vec<Url>,
+    pub endpoints: Vec<String>,
     /// Whether certificates are not checked.
     pub insecure: bool,
     /// The subject for its reports.
@@ -221,6 +221,15 @@ pub struct Part {
     pub alive: String,
     /// Whether the agent drops what the run created, should its coordinator be gone.
     pub drops: bool,
+}
+
+impl Part {
+    /// The database that is to be loaded.
+    pub(crate) fn target(&self) -> Result<Target, String> {
+        let endpoint = |text: &String| text.parse().map_err(|_| "an address of the plan is no URL".to_owned());
+        let endpoints = self.endpoints.iter().map(endpoint).collect::<Result<_, _>>()?;
+        Ok(Target { endpoints, insecure: self.insecure, ..Target::default() })
+    }
 }
 
 /// From an agent to its coordinator.

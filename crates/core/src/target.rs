@@ -36,6 +36,21 @@ impl Endpoint {
     pub fn expose(&self) -> &Url {
         &self.url
     }
+
+    /// The same as text from which the whole endpoint can be read again, its port as it was written: for whoever connects in
+    /// another process.
+    #[must_use]
+    pub fn expose_text(&self) -> String {
+        with_port(&self.url, self.port)
+    }
+}
+
+/// A URL with a port that it has forgotten, because it is the usual one of its scheme.
+fn with_port(url: &Url, port: Option<u16>) -> String {
+    match port.filter(|_| url.port().is_none()) {
+        Some(port) => format!("{}:{port}{}", &url[..Position::AfterHost], &url[Position::BeforePath..]),
+        None => url.to_string(),
+    }
 }
 
 impl FromStr for Endpoint {
@@ -61,10 +76,7 @@ impl fmt::Display for Endpoint {
         if !cleared && (!self.url.username().is_empty() || self.url.password().is_some()) {
             return write!(f, "{}:***", self.url.scheme());
         }
-        match self.port.filter(|_| shown.port().is_none()) {
-            Some(port) => write!(f, "{}:{port}{}", &shown[..Position::AfterHost], &shown[Position::BeforePath..]),
-            None => write!(f, "{shown}"),
-        }
+        f.write_str(&with_port(&shown, self.port))
     }
 }
 
@@ -136,6 +148,9 @@ mod tests {
             let endpoint: Endpoint = text.parse().unwrap();
             assert_eq!((endpoint.port(), endpoint.to_string().as_str()), (port, shown));
             assert_eq!(shown.parse::<Endpoint>().unwrap().port(), port, "what is shown can be given again");
+            let again: Endpoint = endpoint.expose_text().parse().unwrap();
+            assert_eq!(again, endpoint, "to another process nothing of it is lost");
+            assert_eq!(again.expose().password(), endpoint.expose().password());
         }
     }
 
