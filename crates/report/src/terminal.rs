@@ -51,7 +51,7 @@ pub fn render(document: &Document, folder: Option<&Path>, columns: u16) -> Strin
     sections.extend(steady::section(document, columns));
     sections.extend(scenario::section(document, columns));
     sections.extend(search::section(document, columns));
-    sections.extend(document.audit.as_ref().map(|audit| audit::section(audit, columns)));
+    sections.extend(document.audit.as_ref().map(|audit| audit::section(audit, &load::all_steps(document), columns)));
     sections.extend(ramp::section(document, columns));
     sections.extend(usl::section(document, columns));
     sections.extend(writes_alone::section(document, columns));

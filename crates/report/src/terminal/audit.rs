@@ -15,10 +15,11 @@ use comfy_table::CellAlignment::Right;
 /// What an audit found, as plain text for a terminal of `columns` columns, of which at most 100 are used.
 #[must_use]
 pub fn render_audit(audit: &Audit, columns: u16) -> String {
-    finished(&section(audit, usable(columns)))
+    finished(&section(audit, "", usable(columns)))
 }
 
-pub(super) fn section(audit: &Audit, columns: u16) -> String {
+/// `of_what`: of which loads the delivered part is, where it is not of one, such as ` in all 25 steps, those that failed with them`.
+pub(super) fn section(audit: &Audit, of_what: &str, columns: u16) -> String {
     let devices = match audit.devices == audit.of_devices {
         true => format!("all {} devices", count(audit.devices.into())),
         false => format!("{} of {} devices", count(audit.devices.into()), count(audit.of_devices.into())),
@@ -58,7 +59,7 @@ pub(super) fn section(audit: &Audit, columns: u16) -> String {
         let declared = "transport or sensors may lose some, and no more is promised";
         // Never rounded up: what is not all must not look like all.
         let percent = (part * 1e5).floor() / 1e3;
-        lines.push(paragraph(&format!("Delivered: {percent:.3} % of what was due; {declared}."), columns));
+        lines.push(paragraph(&format!("Delivered: {percent:.3} % of what was due{of_what}; {declared}."), columns));
     }
     lines.join("\n")
 }

@@ -38,6 +38,14 @@ pub(super) fn section(document: &Document, columns: u16) -> Option<String> {
     if all().any(|figures| !figures.ranges.is_empty()) {
         notes.push(paragraph("a to b: without what the client added, and with it; the figure lies between", columns));
     }
+    // A step's throughput is of what was acknowledged within it.
+    if document.capacity.as_ref().is_some_and(|capacity| capacity.steps.iter().any(|step| step.followed_s > Some(0.0)))
+    {
+        notes.push(paragraph(
+            "operations count by when they began: those of the step's last moments are followed beyond its end, and are not in its throughput",
+            columns,
+        ));
+    }
     let why: Vec<_> = lacks(all()).into_iter().collect();
     if !why.is_empty() {
         notes.push(paragraph(&format!("– {}", why.join(", ")), columns));

@@ -39,6 +39,11 @@ fn fates(document: &Document, columns: u16) -> String {
     if has_warmup && points.generated > 0 && document.capacity.is_none() {
         text.push_str("\noperations: of the measured part; datapoints: of the whole load, its warm-up with it");
     }
+    let all_steps = all_steps(document);
+    if !all_steps.is_empty() {
+        let said = format!("counted{all_steps}; the figures below are those of the load quoted");
+        text.push_str(&format!("\n{}", paragraph(&said, columns)));
+    }
     let acknowledged = points.preloaded + points.acked;
     if let Some(stored) = points.stored.filter(|&stored| stored < acknowledged) {
         #[expect(clippy::cast_precision_loss, reason = "a percentage to be read")]
@@ -54,6 +59,14 @@ fn fates(document: &Document, columns: u16) -> String {
     let groups: Vec<_> =
         load.groups.iter().map(|g| paragraph(&group(g, document.capacity.is_some()), columns)).collect();
     format!("{text}\n{}", groups.join("\n"))
+}
+
+/// Of which loads the counts are, where they are not of one: ` in all 25 steps, those that failed with them`.
+pub(super) fn all_steps(document: &Document) -> String {
+    match document.capacity.as_ref().map_or(0, |capacity| capacity.steps.len()) {
+        0 | 1 => String::new(),
+        steps => format!(" in all {steps} steps, those that failed with them"),
+    }
 }
 
 /// `pmus: closed, 16 users, think time 1.00 s, datapoints a request: since_last, 1 connection`, and where a group has
