@@ -55,6 +55,7 @@ impl From<StartError> for CliError {
             | StartError::NoSetpriv
             | StartError::OtherNodes { .. }
             | StartError::OtherKind { .. }
+            | StartError::Refused { .. }
             | StartError::NotReachable { .. } => USAGE,
             StartError::Folder(error) => folder_code(error),
             StartError::Io { .. } => LOCAL_IO,

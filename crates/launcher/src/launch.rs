@@ -40,7 +40,7 @@ pub struct Launch {
     recipe: &'static Recipe,
     pub(crate) log: PathBuf,
     memory_bytes: u64,
-    settings: ServerSettings,
+    pub(crate) settings: ServerSettings,
     kept: Option<PathBuf>,
     wanted_ports: Vec<u16>,
     listen: Option<Ipv4Addr>,
@@ -98,6 +98,18 @@ pub enum StartError {
         how: String,
         /// The last lines of its log, each on a line of its own.
         tail: String,
+        /// The whole log.
+        log: PathBuf,
+    },
+    /// It ended, and its log complains of a setting of the user's.
+    #[error("server.{key}: {backend} does not start with it: {said}\nits log: {}", log.display())]
+    Refused {
+        /// The backend.
+        backend: String,
+        /// The setting.
+        key: String,
+        /// What the log says.
+        said: String,
         /// The whole log.
         log: PathBuf,
     },

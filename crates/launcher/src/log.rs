@@ -34,6 +34,31 @@ pub(crate) fn tail(log: &Path) -> String {
     last.iter().map(|line| format!("\n  {line}")).collect()
 }
 
+/// The last line of a log that complains of a setting by its name, however it writes hyphens and capitals.
+pub(crate) fn complaint(log: &Path, key: &str) -> Option<String> {
+    const WORDS: [&str; 8] = [
+        "invalid",
+        "unknown",
+        "unrecogni",
+        "not defined",
+        "out of range",
+        "outside the valid range",
+        "illegal",
+        "bad value",
+    ];
+    let plain = |text: &str| text.to_lowercase().replace('-', "_");
+    let key = plain(key);
+    let text = from_end(log, TAIL_BYTES).ok()?;
+    let complains = |line: &&str| {
+        let line = plain(line);
+        let is_named = line
+            .split(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '.')
+            .any(|word| word.trim_matches('_').trim_matches('.') == key);
+        is_named && WORDS.iter().any(|word| line.contains(word))
+    };
+    text.lines().rev().find(complains).map(|line| line.trim().into())
+}
+
 fn from_end(log: &Path, bytes: u64) -> io::Result<String> {
     let mut file = File::open(log)?;
     let length = file.metadata()?.len();
@@ -68,6 +93,31 @@ mod tests {
         let tail = tail(&log);
         assert!(tail.starts_with("\n  line 970\n") && tail.ends_with("\n  line 999"), "{tail}");
         assert_eq!(super::tail(&folder.path().join("none")), "");
+    }
+
+    #[test]
+    fn a_complaint_names_the_setting_and_says_what_is_wrong() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("server.log");
+        let of = |line: &str, key: &str| {
+            std::fs::write(&log, format!("starting\n {line}\nstopping\n")).unwrap();
+            complaint(&log, key)
+        };
+        for (key, line) in [
+            ("shared_buffers", "FATAL:  invalid value for parameter \"shared_buffers\": \"much\""),
+            ("max_conections", "[ERROR] mariadbd: unknown variable 'max-conections=10'"),
+            ("search.maxSeries", "flag provided but not defined: -search.maxSeries"),
+            ("port_x", "unrecognised option '--port_x'"),
+        ] {
+            assert_eq!(of(line, key).as_deref(), Some(line), "{key}");
+        }
+        assert_eq!(
+            of("FATAL: invalid value for parameter \"shared_buffers_x\"", "shared_buffers"),
+            None,
+            "another one"
+        );
+        assert_eq!(of("LOG: shared_buffers is 128 MB", "shared_buffers"), None, "no complaint");
+        assert_eq!(complaint(&folder.path().join("none"), "x"), None);
     }
 
     #[test]

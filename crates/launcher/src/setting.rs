@@ -93,6 +93,11 @@ impl ServerSettings {
         self.nodes
     }
 
+    /// The names that the processes know them by.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.settings.iter().map(|(_, key, _)| key.as_str())
+    }
+
     /// What stands in a role's command for its settings.
     pub(crate) fn filled(&self, role: &Role) -> Result<Vec<String>, UnknownName> {
         let mut filled = Vec::with_capacity(self.settings.len() * role.setting.len());

@@ -2,7 +2,7 @@
 
 use crate::{
     launch::{Launch, StartError},
-    log::tail,
+    log::{complaint, tail},
     order::Report,
     plan::{Planned, ServerPlan},
     process::ProcessId,
@@ -99,6 +99,14 @@ impl Starting<'_> {
     fn died(&self, process: Option<usize>, how: String) -> StartError {
         let planned = process.and_then(|process| self.planned.get(process));
         let log = planned.map_or(&self.launch.log, |planned| &planned.log);
+        let refused = |key: &str| {
+            let said = complaint(log, key)?;
+            let (backend, key, log) = (self.launch.backend.clone(), key.into(), log.clone());
+            Some(StartError::Refused { backend, key, said, log })
+        };
+        if let Some(refused) = self.launch.settings.names().find_map(refused) {
+            return refused;
+        }
         StartError::Died { backend: self.launch.backend.clone(), how, tail: tail(log), log: log.into() }
     }
 
