@@ -12,6 +12,7 @@ mod console;
 mod dashboard;
 mod diagnostics;
 mod error;
+mod form;
 mod job;
 mod metrics;
 mod nats;

@@ -7,7 +7,7 @@ use clap::{
 use iotbench_core::closest;
 
 /// Names elsewhere, and ours.
-const ELSEWHERE: [(&str, &str); 21] = [
+const ELSEWHERE: [(&str, &str); 20] = [
     ("users", "vus"),
     ("clients", "vus"),
     ("threads", "vus"),
@@ -27,7 +27,6 @@ const ELSEWHERE: [(&str, &str); 21] = [
     ("database", "backend"),
     ("host", "url"),
     ("workload", "profile"),
-    ("format", "output-format"),
     ("output", "out"),
 ];
 

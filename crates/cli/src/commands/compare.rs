@@ -16,7 +16,7 @@ Examples:
   iotbench compare old -- new                           the same: a folder stands for the runs in it
   iotbench compare --threshold 5% --metric response_p99_us old -- new
   iotbench compare --aa old                             how far equal runs lie apart, and how often that is an alarm
-  iotbench compare --format md old -- new > comment.md  for a pull request
+  iotbench compare --output-format md old -- new > comment.md   for a pull request
   iotbench compare --output-format json old -- new | jq '.comparisons[].metrics[] | select(.is_regression)'
   iotbench compare --across-durability mariadb -- postgres
 

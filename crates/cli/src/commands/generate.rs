@@ -50,7 +50,13 @@ pub(crate) struct GenerateArguments {
     #[arg(long = "set", value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// In which form
-    #[arg(long, value_name = "csv|json|influx", default_value = "csv", env = "IOTBENCH_FORMAT")]
+    #[arg(
+        long,
+        visible_alias = "output-format",
+        value_name = "csv|json|influx",
+        default_value = "csv",
+        env = "IOTBENCH_FORMAT"
+    )]
     format: Format,
     /// Write to this file instead of standard output
     #[arg(long, value_name = "FILE")]

@@ -1,8 +1,8 @@
 //! `iotbench history DIR`.
 
 use super::comparing::metrics;
-use crate::{console, error::CliError};
-use clap::{Args, ValueEnum};
+use crate::{console, error::CliError, form::FormArguments};
+use clap::Args;
 use iotbench_report::{METRICS, Metric, history as history_of, read_documents, render_history};
 use serde_json::json;
 use std::path::PathBuf;
@@ -28,16 +28,8 @@ pub(crate) struct HistoryArguments {
     /// What is looked at; repeatable [default: capacity, operations_per_s, response_mean_us, response_p99_us]
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = metrics())]
     metric: Vec<&'static Metric>,
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    output_format: Format,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Format {
-    /// For people
-    Text,
-    /// One JSON document
-    Json,
+    #[command(flatten)]
+    form: FormArguments,
 }
 
 pub(super) fn history(arguments: &HistoryArguments) -> Result<(), CliError> {
@@ -45,11 +37,9 @@ pub(super) fn history(arguments: &HistoryArguments) -> Result<(), CliError> {
     let usual = || METRICS.iter().filter(|metric| metric.is_gated).collect();
     let metrics = if arguments.metric.is_empty() { usual() } else { arguments.metric.clone() };
     let history = history_of(runs.into_iter().flatten().collect(), &metrics);
-    match arguments.output_format {
-        Format::Text => console::print(&render_history(&history, 100)),
-        Format::Json => {
-            let document = json!({ "schema": SCHEMA, "series": history.series, "left_out": history.left_out });
-            console::print(&format!("{document:#}\n"))
-        }
+    if arguments.form.is_json() {
+        let document = json!({ "schema": SCHEMA, "series": history.series, "left_out": history.left_out });
+        return console::print(&format!("{document:#}\n"));
     }
+    console::print(&render_history(&history, 100))
 }

@@ -4,6 +4,7 @@ use crate::{
     arguments::EXIT_CODES,
     console::{self, printable},
     error::CliError,
+    form::FormArguments,
 };
 use clap::Args;
 use iotbench_report::{
@@ -27,9 +28,8 @@ was under way as unknown and what was due as pending. A run that has ended, or g
 pub(crate) struct RecoverArguments {
     /// The results folder of a run that was killed
     run: PathBuf,
-    /// The document instead of a text
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    form: FormArguments,
 }
 
 impl From<RecoverError> for CliError {
@@ -54,12 +54,12 @@ pub(super) fn recover(arguments: &RecoverArguments) -> Result<(), CliError> {
     }
     for (folder, Recovered { document, notes }) in &recovered {
         notes.iter().for_each(|note| console::say(&format!("note: {}", printable(note))));
-        if !arguments.json {
+        if !arguments.form.is_json() {
             console::print(&format!("{}\n\n", render(document, None, 100).trim_end()))?;
         }
         console::say(&left(folder, document));
     }
-    if !arguments.json {
+    if !arguments.form.is_json() {
         return Ok(());
     }
     match recovered.as_slice() {

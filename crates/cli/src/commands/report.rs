@@ -37,7 +37,7 @@ pub(crate) struct ReportArguments {
     runs: Vec<PathBuf>,
 
     /// What to write [default: what the name of --output ends with, else html]
-    #[arg(long, short, value_name = "FORMAT", env = "IOTBENCH_REPORT_FORMAT")]
+    #[arg(long, short, visible_alias = "output-format", value_name = "FORMAT", env = "IOTBENCH_REPORT_FORMAT")]
     format: Option<Format>,
 
     /// Where to: a file, or - for standard output [default: report.html for html, else standard output]

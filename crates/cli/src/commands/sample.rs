@@ -3,7 +3,7 @@
 mod table;
 
 use crate::{console, error::CliError, signals};
-use clap::{ArgGroup, Args};
+use clap::{ArgGroup, Args, ValueEnum};
 use iotbench_engine::{Span, StopSignal};
 use iotbench_sampler::{Reading, Sampler, SamplerError, Subject, Target};
 use std::{
@@ -37,9 +37,20 @@ pub(crate) struct SampleArguments {
     /// How long; without it until Ctrl-C or the target's end
     #[arg(long, short, value_name = "TIME")]
     duration: Option<Span>,
-    /// Raw counters as CSV instead of a table
-    #[arg(long)]
+    /// A table for people, or raw counters as CSV
+    #[arg(long, visible_alias = "format", value_name = "FORMAT", default_value = "text")]
+    output_format: Format,
+    /// The same as --output-format csv
+    #[arg(long, conflicts_with = "output_format")]
     csv: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people
+    Text,
+    /// Raw counters
+    Csv,
 }
 
 /// How often a signal is looked for.
@@ -48,7 +59,8 @@ const LOOK: Duration = Duration::from_millis(100);
 pub(super) fn sample(arguments: &SampleArguments) -> Result<u8, CliError> {
     let stop = StopSignal::default();
     signals::stop_in_order(stop.clone(), "")?;
-    let mut table = if arguments.csv { Table::csv() } else { Table::text() };
+    let is_csv = arguments.csv || arguments.output_format == Format::Csv;
+    let mut table = if is_csv { Table::csv() } else { Table::text() };
     let mut head = Some(table.head());
     let (ended, end) = sync_channel(1);
     let on_tick = move |readings: &[Reading]| {
@@ -70,7 +82,7 @@ pub(super) fn sample(arguments: &SampleArguments) -> Result<u8, CliError> {
         }
     }
     let report = sampler.stop();
-    if !arguments.csv {
+    if !is_csv {
         console::print(&table::total(&report))?;
     }
     Ok(stop.requested().map_or(0, |signal| u8::try_from(128 + signal).unwrap_or(130)))

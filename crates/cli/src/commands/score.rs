@@ -1,6 +1,6 @@
 //! `iotbench score RUN…`.
 
-use crate::{console, error::CliError, toml_file};
+use crate::{console, error::CliError, form::FormArguments, toml_file};
 use clap::{Args, ValueEnum};
 use iotbench_report::{read_document, render_ranking, render_robustness, scored_run, unequal};
 use iotbench_scoring::{Formula, RankError, ScoreFile, rank, robustness};
@@ -40,8 +40,8 @@ pub(crate) struct ScoreArguments {
     /// Decides the random weights
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    output_format: Format,
+    #[command(flatten)]
+    form: FormArguments,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -50,14 +50,6 @@ enum Variant {
     AsWritten,
     /// As its printed read scores follow: the difficulty of reading is not counted, its weight is
     Erratum,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Format {
-    /// For people
-    Text,
-    /// One JSON document
-    Json,
 }
 
 pub(super) fn score(arguments: &ScoreArguments) -> Result<(), CliError> {
@@ -77,20 +69,15 @@ pub(super) fn score(arguments: &ScoreArguments) -> Result<(), CliError> {
     let ranking = rank(&file, &runs).map_err(|error| refused(&error, runs.iter().all(|run| run.refused.is_some())))?;
     let remarks = unequal(&documents);
     let robustness = robustness(&ranking, &runs, arguments.seed);
-    match arguments.output_format {
-        Format::Text => {
-            console::print(&render_ranking(&ranking, &remarks, 100))?;
-            if ranking.contenders.len() < 2 {
-                return Ok(());
-            }
-            console::print(&format!("\n{}", render_robustness(&ranking, &robustness, 100)))
-        }
-        Format::Json => {
-            let document =
-                json!({ "schema": SCHEMA, "ranking": ranking, "robustness": robustness, "remarks": remarks });
-            console::print(&format!("{document:#}\n"))
-        }
+    if arguments.form.is_json() {
+        let document = json!({ "schema": SCHEMA, "ranking": ranking, "robustness": robustness, "remarks": remarks });
+        return console::print(&format!("{document:#}\n"));
     }
+    console::print(&render_ranking(&ranking, &remarks, 100))?;
+    if ranking.contenders.len() < 2 {
+        return Ok(());
+    }
+    console::print(&format!("\n{}", render_robustness(&ranking, &robustness, 100)))
 }
 
 fn refused(error: &RankError, all_invalid: bool) -> CliError {

@@ -1,6 +1,6 @@
 //! `iotbench show RUN`.
 
-use crate::{console, error::CliError};
+use crate::{console, error::CliError, form::FormArguments};
 use clap::Args;
 use iotbench_report::{SESSIONS_DOCUMENT, read_documents, read_sessions, render, render_sessions, render_sweep};
 use serde_json::json;
@@ -16,9 +16,8 @@ Examples:
 pub(crate) struct ShowArguments {
     /// The results folder of a run, of a sweep or of sittings, or the run.json in it
     run: PathBuf,
-    /// The document instead of a text
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    form: FormArguments,
 }
 
 pub(super) fn show(arguments: &ShowArguments) -> Result<u8, CliError> {
@@ -26,10 +25,10 @@ pub(super) fn show(arguments: &ShowArguments) -> Result<u8, CliError> {
     if arguments.run.join(SESSIONS_DOCUMENT).is_file() {
         let record = read_sessions(&arguments.run)?;
         let json = || serde_json::to_string_pretty(&record).map(|text| text + "\n").map_err(CliError::internal);
-        let text = if arguments.json { json()? } else { render_sessions(&record, &documents, 100) };
+        let text = if arguments.form.is_json() { json()? } else { render_sessions(&record, &documents, 100) };
         return console::print(&text).map(|()| 0);
     }
-    let text = match (documents.as_slice(), arguments.json) {
+    let text = match (documents.as_slice(), arguments.form.is_json()) {
         ([one], true) => one.to_json().map_err(CliError::internal)?,
         ([one], false) => render(one, None, 100),
         (runs, true) => format!("{:#}\n", json!({ "runs": runs })),

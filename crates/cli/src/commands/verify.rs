@@ -6,6 +6,7 @@ use crate::{
     arguments::EXIT_CODES,
     console::{self, printable},
     error::{CliError, NOT_OURS},
+    form::FormArguments,
     signals,
 };
 use clap::{Args, builder::FalseyValueParser};
@@ -48,9 +49,8 @@ pub(crate) struct VerifyArguments {
     /// Certificates are not checked
     #[arg(long, env = "IOTBENCH_INSECURE", value_parser = FalseyValueParser::new())]
     insecure: bool,
-    /// What was found as JSON instead of a text
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    form: FormArguments,
 }
 
 pub(super) fn verify(arguments: &VerifyArguments) -> Result<u8, CliError> {
@@ -70,7 +70,7 @@ pub(super) fn verify(arguments: &VerifyArguments) -> Result<u8, CliError> {
     let found = audit_again(&planned, &ledger, backend, scope, &|| stop.requested().is_some());
     place.leave();
     let found = found.map_err(refused)?;
-    print(&found, arguments.json)?;
+    print(&found, arguments.form.is_json())?;
     Ok(match stop.requested() {
         Some(signal) => u8::try_from(128 + signal).unwrap_or(130),
         None if found.is_clean() => 0,

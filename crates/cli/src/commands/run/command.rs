@@ -16,6 +16,7 @@ const HARMLESS: &[&str] = &[
     "criterion",
     "duration",
     "first",
+    "format",
     "history",
     "layout",
     "metric",

@@ -163,7 +163,7 @@ pub(crate) struct RunArguments {
     #[arg(long, env = "IOTBENCH_OUT", value_name = "FOLDER", default_value = "./results")]
     pub(super) out: PathBuf,
     /// What standard output gets
-    #[arg(long, env = "IOTBENCH_OUTPUT_FORMAT", value_enum, default_value_t = OutputFormat::Text)]
+    #[arg(long, visible_alias = "format", env = "IOTBENCH_OUTPUT_FORMAT", value_enum, default_value_t = OutputFormat::Text)]
     pub(super) output_format: OutputFormat,
     /// Take an encrypted connection to a database whoever answers, its certificate unchecked, and a broker (--nats, --via) in clear
     /// text on another machine; the result says so
