@@ -15,6 +15,7 @@
 //! | how are figures of signals answered, device by device? | [`figures`] | |
 //! | what can be done where encryption was refused? | [`handshake`] | |
 //! | how is an HTTP server reached and talked to? | [`http`] | `http` |
+//! | how is a table kept from other runs while one uses it? | [`lease`] | `lease` |
 //! | how are datapoints written in the line protocol? | [`line_protocol`] | `line_protocol` |
 //! | how are datapoints written as JSON text, and read? | [`json`] | `json` |
 //! | what if values are stored metric by metric? | [`metrics`] | `metrics` |
@@ -35,6 +36,8 @@ pub mod handshake;
 pub mod http;
 #[cfg(feature = "json")]
 pub mod json;
+#[cfg(feature = "lease")]
+pub mod lease;
 #[cfg(feature = "line_protocol")]
 pub mod line_protocol;
 pub mod looks;

@@ -196,11 +196,12 @@ impl Via {
         self.broker.as_ref().is_some_and(|broker| broker.credentials.is_some())
     }
 
-    /// The same with the broker at another place, where a private one was started.
-    #[must_use]
-    pub fn at(&self, host: &str, port: u16) -> Self {
-        let broker = Broker { host: host.into(), port, credentials: None, is_loopback: true };
-        Self { broker: Some(broker), ..self.clone() }
+    /// The same with the private broker that was started at this address, with the login that it asks for.
+    ///
+    /// # Errors
+    /// It is the address of no broker.
+    pub fn at(&self, url: &Url) -> Result<Self, ViaError> {
+        Ok(Self { broker: Some(broker(url)?), ..self.clone() })
     }
 }
 
@@ -247,6 +248,16 @@ mod tests {
         ] {
             assert_eq!(read(text).place(), Some((host, port, is_loopback)), "{text}");
         }
+    }
+
+    #[test]
+    fn a_private_broker_is_reached_with_the_login_that_it_asks_for() {
+        let at = read("mqtt?qos=0").at(&Url::parse("mqtt://iotbench:s3cret@127.0.0.1:7001").unwrap()).unwrap();
+        assert_eq!(
+            (at.place(), at.has_password(), at.qos),
+            (Some(("127.0.0.1", 7001, true)), true, QosLevel::AtMostOnce)
+        );
+        assert!(!format!("{at:?}{at}").contains("s3cret"));
     }
 
     #[test]

@@ -9,8 +9,12 @@ use crate::{
 };
 use iotbench_launcher::Programs;
 use serde_json::Value;
+use rustix::process::{Pid, Signal};
 use std::{
+    fs,
+    io::{Read, Write},
     net::{TcpListener, TcpStream},
+    path::{Path, PathBuf},
     process::{Child, Command, Output, Stdio},
 };
 
@@ -37,6 +41,50 @@ fn run(place: &Place, via: &str, more: &[&str]) -> Ended {
     let given = ["--out", results.to_str().unwrap(), "--via", via, "-d", "2s"];
     let (code, out, err) = place.call(&[&WORKLOAD[..], &given, more].concat());
     Ended { code, document: serde_json::from_str(&out).unwrap_or_default(), err }
+}
+
+/// A file of this name at any depth.
+fn find(folder: &Path, name: &str) -> Option<PathBuf> {
+    let inside: Vec<_> = folder.read_dir().ok()?.flatten().map(|entry| entry.path()).collect();
+    let here = inside.iter().find(|path| path.file_name().is_some_and(|found| found == name)).cloned();
+    here.or_else(|| inside.iter().find_map(|path| find(path, name)))
+}
+
+/// The port that its broker listens at, as soon as it is written down.
+fn port_of_broker(place: &Place) -> Option<u16> {
+    let configuration = fs::read_to_string(find(&place.servers(), "mosquitto.conf")?).ok()?;
+    configuration.lines().find_map(|line| line.strip_prefix("listener ")?.split(' ').next()?.parse().ok())
+}
+
+/// A client without a login is answered that it is not authorised (MQTT 3.1.1, section 3.2.2.3).
+#[test]
+fn a_private_broker_lets_nobody_in_who_does_not_know_its_password() {
+    if mosquitto().is_none() {
+        return;
+    }
+    let place = Place::new();
+    let results = place.results();
+    let given = ["--out", results.to_str().unwrap(), "--via", "mqtt", "-d", "5m", "--rate", "10"];
+    let mut run = place.iotbench(&[&WORKLOAD[..], &given].concat());
+    let child = run.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let pid = i32::try_from(child.id()).unwrap();
+    let connect = || TcpStream::connect(("127.0.0.1", port_of_broker(&place)?)).ok();
+    wait_for("the broker listens", || connect().is_some());
+    let mut stranger = connect().unwrap();
+    stranger.write_all(b"\x10\x0d\0\x04MQTT\x04\x02\0\x3c\0\x01x").unwrap();
+    let mut answer = [0; 4];
+    stranger.read_exact(&mut answer).unwrap();
+    assert_eq!(answer, [0x20, 2, 0, 5], "CONNACK with the code of the refusal");
+    wait_for_series(&place);
+    let passwords = fs::read_to_string(find(&place.servers(), "passwords").unwrap()).unwrap();
+    assert!(passwords.starts_with("iotbench:$"), "only what a password can be held against: {passwords}");
+    let words: Vec<_> = place.processes().into_iter().flat_map(|(_, words)| words).collect();
+    assert!(words.iter().all(|word| !word.contains("iotbench:")), "{words:?}");
+    rustix::process::kill_process(Pid::from_raw(pid).unwrap(), Signal::INT).unwrap();
+    let ended = output(child);
+    let document: Value = serde_json::from_slice(&ended.stdout).unwrap();
+    assert!(document["via"]["delivered"].as_u64().unwrap() > 0, "{:#}", document["via"]);
+    place.assert_nothing_is_left();
 }
 
 /// Messages so large that buffers of sockets hold few of them.

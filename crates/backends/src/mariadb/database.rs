@@ -5,13 +5,14 @@ use super::{
     error::classify,
     facts::facts,
     layout::qualified,
+    lease::HeldByRun,
     marker::{self, Tables},
     read::{MariaDbReader, Place},
     server::{Server, execute, text_at},
     write::MariaDbWriter,
 };
 use async_trait::async_trait;
-use iotbench_backend_kit::ownership;
+use iotbench_backend_kit::{lease::OwnLease, ownership};
 use iotbench_core::{Cause, Counts, Database, Error, OwnedObject, Reader, ServerFacts, Settled, TableSpec, Writer};
 use sqlx::MySqlConnection;
 use std::sync::Arc;
@@ -20,11 +21,12 @@ use std::sync::Arc;
 pub(crate) struct MariaDbDatabase {
     server: Server,
     table: Arc<TableSpec>,
+    lease: OwnLease<HeldByRun>,
 }
 
 impl MariaDbDatabase {
     pub(crate) fn new(server: Server, table: TableSpec) -> Self {
-        Self { server, table: Arc::new(table) }
+        Self { server, table: Arc::new(table), lease: OwnLease::default() }
     }
 
     fn database(&self) -> &str {
@@ -39,8 +41,13 @@ impl MariaDbDatabase {
         Ok(MariaDbReader::new(connection, place))
     }
 
+    /// Says on the server that this run uses its table.
+    async fn hold(&self) -> Result<(), Error> {
+        self.lease.hold(HeldByRun::take(&self.server, &self.table.name)).await
+    }
+
     async fn ours(&self) -> Result<Tables<'_>, Error> {
-        Tables::connect(&self.server, &self.table).await
+        Tables::connect(&self.server, &self.table, self.lease.is_held().await).await
     }
 
     /// Writes what the engine holds in memory of our table to its files.
@@ -64,11 +71,17 @@ impl Database for MariaDbDatabase {
     }
 
     async fn create(&self) -> Result<(), Error> {
+        self.hold().await?;
         ownership::create(&mut self.ours().await?).await
     }
 
     async fn adopt(&self) -> Result<bool, Error> {
-        Ok(ownership::adopt(&mut self.ours().await?).await?.is_some())
+        self.hold().await?;
+        let adopted = ownership::adopt(&mut self.ours().await?).await?.is_some();
+        if !adopted {
+            self.lease.end().await;
+        }
+        Ok(adopted)
     }
 
     /// What the server has acknowledged is visible, but under bulk load, where nobody tells. This moves it from memory
@@ -100,7 +113,9 @@ impl Database for MariaDbDatabase {
     }
 
     async fn drop_created(&self) -> Result<(), Error> {
-        ownership::drop_own(&mut self.ours().await?).await
+        ownership::drop_own(&mut self.ours().await?).await?;
+        self.lease.end().await;
+        Ok(())
     }
 
     async fn owned(&self) -> Result<Vec<OwnedObject>, Error> {

@@ -4,6 +4,7 @@ use super::{
     config::{Config, Engine},
     error::{capped, classify},
     layout::{create_sql, index_name, qualified, quoted},
+    lease,
     server::{Server, execute, text_at},
 };
 use iotbench_backend_kit::{
@@ -26,11 +27,13 @@ pub(crate) struct Tables<'a> {
     server: &'a Server,
     connection: MySqlConnection,
     table: &'a TableSpec,
+    /// Whether this run holds its table's lock: then nobody else does.
+    is_leased: bool,
 }
 
 impl<'a> Tables<'a> {
-    pub(crate) async fn connect(server: &'a Server, table: &'a TableSpec) -> Result<Self, Error> {
-        Ok(Self { server, connection: server.connect().await?, table })
+    pub(crate) async fn connect(server: &'a Server, table: &'a TableSpec, is_leased: bool) -> Result<Self, Error> {
+        Ok(Self { server, connection: server.connect().await?, table, is_leased })
     }
 }
 
@@ -57,6 +60,13 @@ impl Ownership for Tables<'_> {
             Some(marker) => Found::Ours(Owned { marker, exists: true, handle: () }),
             None => Found::Foreign(not_ours(name, &kind.to_lowercase())),
         })
+    }
+
+    async fn hold(&mut self, name: &Name) -> Result<bool, Error> {
+        if !(self.is_leased && *name == self.table.name) {
+            lease::lock(&mut self.connection, &self.server.address.database, name).await?;
+        }
+        Ok(false)
     }
 
     async fn make(&mut self, earlier: Option<Owned>) -> Result<(), Error> {

@@ -8,6 +8,7 @@ mod error;
 mod facts;
 mod greeting;
 mod layout;
+mod lease;
 mod marker;
 mod mysql;
 mod promise;

@@ -7,6 +7,7 @@ use super::{
     error::classify,
     facts,
     layout::Table,
+    lease::HeldByRun,
     own_database,
     ownership::Tables,
     read::PostgresReader,
@@ -14,7 +15,7 @@ use super::{
     write::PostgresWriter,
 };
 use async_trait::async_trait;
-use iotbench_backend_kit::ownership;
+use iotbench_backend_kit::{lease::OwnLease, ownership};
 use iotbench_core::{Counts, Database, Error, OwnedObject, Reader, ServerFacts, Settled, Writer};
 use sqlx::Executor;
 use std::sync::Arc;
@@ -24,21 +25,28 @@ pub(crate) struct PostgresDatabase {
     connector: Connector,
     table: Arc<Table>,
     config: Config,
+    lease: OwnLease<HeldByRun>,
 }
 
 impl PostgresDatabase {
     pub(crate) fn new(connector: Connector, table: Table, config: Config) -> Self {
-        Self { connector, table: Arc::new(table), config }
+        Self { connector, table: Arc::new(table), config, lease: OwnLease::default() }
     }
 
     async fn open_reader(&self) -> Result<PostgresReader, Error> {
         Ok(PostgresReader::new(self.connector.connect().await?, Arc::clone(&self.table)))
     }
 
+    /// Says on the server that this run uses its table.
+    async fn hold(&self) -> Result<(), Error> {
+        self.lease.hold(async { HeldByRun::take(self.connector.connect().await?, &self.table).await }).await
+    }
+
     /// Our database, if it is there; that is dropped with the last of what is ours in it.
     async fn ours(&self) -> Result<Option<Tables<'_>>, Error> {
         let connection = self.connector.connect_if_exists().await?;
-        Ok(connection.map(|connection| Tables { connection, table: &self.table }))
+        let is_leased = self.lease.is_held().await;
+        Ok(connection.map(|connection| Tables { connection, table: &self.table, is_leased }))
     }
 }
 
@@ -54,12 +62,18 @@ impl Database for PostgresDatabase {
         if let Division::Chunks(_) = self.table.division {
             timescale::ensure(&mut connection).await?;
         }
-        ownership::create(&mut Tables { connection, table: &self.table }).await
+        self.hold().await?;
+        ownership::create(&mut Tables { connection, table: &self.table, is_leased: true }).await
     }
 
     async fn adopt(&self) -> Result<bool, Error> {
-        let Some(mut ours) = self.ours().await? else { return Ok(false) };
-        let Some(earlier) = ownership::adopt(&mut ours).await? else { return Ok(false) };
+        let Some(connection) = self.connector.connect_if_exists().await? else { return Ok(false) };
+        self.hold().await?;
+        let mut ours = Tables { connection, table: &self.table, is_leased: true };
+        let Some(earlier) = ownership::adopt(&mut ours).await? else {
+            self.lease.end().await;
+            return Ok(false);
+        };
         let marker = &self.table.spec.marker;
         own_database::adopt(&self.connector, &mut ours.connection, &earlier.run_id, marker).await?;
         Ok(true)
@@ -105,6 +119,7 @@ impl Database for PostgresDatabase {
     async fn drop_created(&self) -> Result<(), Error> {
         let Some(mut ours) = self.ours().await? else { return Ok(()) };
         ownership::drop_own(&mut ours).await?;
+        self.lease.end().await;
         own_database::drop_if_empty(&self.connector, ours.connection, &self.table.spec.marker.run_id).await
     }
 

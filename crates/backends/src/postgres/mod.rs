@@ -9,6 +9,7 @@ mod database;
 mod error;
 mod facts;
 mod layout;
+mod lease;
 mod own_database;
 mod ownership;
 mod promise;

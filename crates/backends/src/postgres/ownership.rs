@@ -5,6 +5,7 @@ use super::{
     config::Division,
     error::classify,
     layout::{Table, literal, qualified, quoted},
+    lease,
 };
 use iotbench_backend_kit::{
     marker::{BEGINNING, comment, of_comment},
@@ -18,6 +19,8 @@ use sqlx::{Executor, PgConnection};
 pub(crate) struct Tables<'a> {
     pub(crate) connection: PgConnection,
     pub(crate) table: &'a Table,
+    /// Whether this run holds its table's lock: then nobody else does.
+    pub(crate) is_leased: bool,
 }
 
 impl Tables<'_> {
@@ -48,6 +51,9 @@ impl Ownership for Tables<'_> {
     }
 
     async fn hold(&mut self, name: &Name) -> Result<bool, Error> {
+        if !(self.is_leased && *name == self.table.spec.name) {
+            lease::for_the_transaction(&mut self.connection, self.table, name).await?;
+        }
         let name = qualified(&self.table.schema_name, name.as_str());
         self.run(&format!("LOCK TABLE {name} IN ACCESS EXCLUSIVE MODE")).await.map(|()| true)
     }

@@ -54,9 +54,39 @@ async fn a_table_is_dropped_by_the_run_that_made_it_and_by_what_names_that_run()
     let other = OwnedObject { name, run_id: "run-2".into() };
     assert_eq!(second.drop_owned(&other).await.unwrap_err().cause, Cause::NotOurs);
     assert_eq!(first.count().await.unwrap().points, 3);
+    drop(first);
     second.drop_owned(&owned).await.unwrap();
     assert!(second.owned().await.unwrap().is_empty());
     assert_eq!(second.drop_owned(&owned).await.unwrap_err().cause, Cause::NotOurs, "it is gone");
+    place.drop().await;
+}
+
+/// Of another user or on another machine: nothing but the server tells one of the other.
+#[tokio::test]
+async fn a_table_that_a_run_uses_is_neither_replaced_nor_taken_over_nor_dropped_by_another() {
+    let Some(place) = Place::new("in_use").await else { return };
+    let of = |run_id| place.open(none(), of_run(run_id));
+    let (running, other) = (of("running"), of("other"));
+    running.create().await.unwrap();
+    running.writer().await.unwrap().write(&batch(&wide(), 0, 3)).await.unwrap();
+    let its = OwnedObject { name: Name::new("readings").unwrap(), run_id: "running".into() };
+    let refused = [
+        other.create().await.unwrap_err(),
+        other.adopt().await.unwrap_err(),
+        other.drop_owned(&its).await.unwrap_err(),
+        // Its agents are not the run.
+        of("running").drop_created().await.unwrap_err(),
+    ];
+    for error in refused {
+        assert_eq!(error.cause, Cause::NotOurs, "{error}");
+        assert!(error.message.contains("readings is in use by another run"), "{error}");
+    }
+    assert_eq!(running.count().await.unwrap().points, 3);
+    drop(running);
+    other.create().await.unwrap();
+    assert_eq!(other.owned().await.unwrap()[0].run_id, "other");
+    other.drop_created().await.unwrap();
+    assert!(other.owned().await.unwrap().is_empty());
     place.drop().await;
 }
 
@@ -73,10 +103,11 @@ async fn a_table_is_taken_over_by_a_run_of_the_same_fingerprint_only() {
         assert!(!same.adopt().await.unwrap(), "there is nothing");
         first.create().await.unwrap();
         first.writer().await.unwrap().write(&batch(&wide(), 0, 9)).await.unwrap();
+        drop(first);
         assert!(!other.adopt().await.unwrap());
         other.drop_created().await.unwrap();
         assert!(same.adopt().await.unwrap());
-        first.drop_created().await.unwrap();
+        of("run-1", "f").drop_created().await.unwrap();
         assert_eq!(same.count().await.unwrap().points, 9, "{engine}: it is no longer the first run's to drop");
         same.drop_created().await.unwrap();
         assert!(same.owned().await.unwrap().is_empty(), "{engine}");
@@ -95,6 +126,7 @@ async fn a_table_of_more_rows_than_a_transaction_may_lock_is_taken_over() {
         let fill = format!("SELECT seq * 1000, 0.5 FROM `{}`.seq_{from}_to_{}", place.database, from + 299_999);
         place.execute(&format!("INSERT INTO `{}`.readings {fill}", place.database)).await;
     }
+    drop(first);
     let limit = place.rows("SELECT @@rocksdb_max_row_locks").await;
     assert!(limit[0].parse::<u64>().unwrap() < 1_200_000, "this server's limit is {limit:?}: the test shows nothing");
     assert!(second.adopt().await.unwrap());

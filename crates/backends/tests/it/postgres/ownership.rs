@@ -57,6 +57,7 @@ async fn what_a_killed_run_left_is_found_and_dropped_only_while_it_is_marked() {
     let now = open(&database.url(), "{}", elsewhere);
     let left = OwnedObject { name: table(Layout::Wide, "").name, run_id: "killed; run".into() };
     assert_eq!(now.owned().await, Ok(vec![left.clone()]));
+    drop(killed);
     let of_another_run = OwnedObject { run_id: "another".into(), ..left.clone() };
     assert_eq!(now.drop_owned(&of_another_run).await.unwrap_err().cause, Cause::NotOurs);
     let strangers = OwnedObject { name: iotbench_core::Name::new("mine").unwrap(), run_id: "x".into() };
@@ -71,14 +72,60 @@ async fn what_a_killed_run_left_is_found_and_dropped_only_while_it_is_marked() {
 #[tokio::test]
 async fn a_run_drops_its_own_table_and_not_that_of_the_next() {
     let Some(database) = OwnDatabase::create().await else { return };
-    let first = open(&database.url(), "{}", table(Layout::Wide, "first"));
+    let first = || open(&database.url(), "{}", table(Layout::Wide, "first"));
     let second = open(&database.url(), "{}", table(Layout::Document, "second"));
-    first.create().await.unwrap();
+    first().create().await.unwrap();
     second.create().await.unwrap();
-    first.drop_created().await.unwrap();
+    first().drop_created().await.unwrap();
     assert_eq!(second.owned().await.unwrap()[0].run_id, "second");
     second.drop_created().await.unwrap();
     assert_eq!(database.contents().await, Vec::<String>::new());
+    database.remove().await;
+}
+
+/// Of another user or on another machine: nothing but the server tells one of the other.
+#[tokio::test]
+async fn a_table_that_a_run_uses_is_neither_replaced_nor_taken_over_nor_dropped_by_another() {
+    let Some(database) = OwnDatabase::create().await else { return };
+    let of = |run_id| open(&database.url(), "{}", of(run_id, "f"));
+    let (running, other) = (of("running"), of("other"));
+    running.create().await.unwrap();
+    running.writer().await.unwrap().write(&batch(3)).await.unwrap();
+    let its = OwnedObject { name: table(Layout::Wide, "").name, run_id: "running".into() };
+    let refused = [
+        other.create().await.unwrap_err(),
+        other.adopt().await.unwrap_err(),
+        other.drop_owned(&its).await.unwrap_err(),
+        // Its agents are not the run.
+        of("running").drop_created().await.unwrap_err(),
+    ];
+    for error in refused {
+        assert_eq!(error.cause, Cause::NotOurs, "{error}");
+        assert!(error.message.contains("points is in use by another run"), "{error}");
+    }
+    assert_eq!(running.count().await.unwrap().points, 3);
+    drop(running);
+    other.create().await.unwrap();
+    assert_eq!(other.owned().await.unwrap()[0].run_id, "other");
+    other.drop_created().await.unwrap();
+    assert_eq!(database.contents().await, Vec::<String>::new());
+    database.remove().await;
+}
+
+#[tokio::test]
+async fn a_run_whose_connection_the_server_ended_takes_its_table_again() {
+    let Some(database) = OwnDatabase::create().await else { return };
+    let running = open(&database.url(), "{}", table(Layout::Wide, "running"));
+    running.create().await.unwrap();
+    let others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() \
+                  AND pid <> pg_backend_pid()";
+    database.execute(others).await;
+    let other = open(&database.url(), "{}", table(Layout::Wide, "other"));
+    running.create().await.unwrap();
+    assert_eq!(other.create().await.unwrap_err().cause, Cause::NotOurs);
+    running.drop_created().await.unwrap();
+    other.create().await.unwrap();
+    other.drop_created().await.unwrap();
     database.remove().await;
 }
 
@@ -92,16 +139,18 @@ fn of(run_id: &str, fingerprint: &str) -> TableSpec {
 async fn a_table_is_taken_over_by_a_run_of_the_same_fingerprint_only() {
     let Some(database) = OwnDatabase::create().await else { return };
     let of = |run_id, fingerprint| open(&database.url(), "{}", of(run_id, fingerprint));
-    let (first, other, same) = (of("run-1", "f"), of("run-2", "g"), of("run-3", "f"));
+    let (other, same) = (of("run-2", "g"), of("run-3", "f"));
     assert!(!same.adopt().await.unwrap(), "there is nothing");
+    let first = of("run-1", "f");
     first.create().await.unwrap();
     first.writer().await.unwrap().write(&batch(9)).await.unwrap();
+    drop(first);
     let before = database.contents().await;
     assert!(!other.adopt().await.unwrap());
     other.drop_created().await.unwrap();
     assert_eq!(database.contents().await, before);
     assert!(same.adopt().await.unwrap());
-    first.drop_created().await.unwrap();
+    of("run-1", "f").drop_created().await.unwrap();
     assert_eq!(same.count().await.unwrap().points, 9, "it is no longer the first run's to drop");
     same.drop_created().await.unwrap();
     assert_eq!(database.contents().await, Vec::<String>::new());

@@ -122,10 +122,9 @@ pub(super) fn open(arguments: &RunArguments, results: &Path, stop: &StopSignal) 
     let launch = Launch::new(NAME, &RECIPE, results.join(LOG)).settings(settings(&via)?);
     let launch = launch.wanted_ports(port.as_slice());
     let server = start(&launch, &|| stop.ends()).map_err(|error| managed::not_started(error, stop))?;
-    let endpoint = server.endpoints().first().map(|endpoint| endpoint.expose().clone());
-    let place = endpoint.as_ref().and_then(|url| Some((url.host_str()?, url.port()?)));
-    let (host, port) = place.ok_or_else(|| CliError::internal("the broker was started nowhere"))?;
-    let carrier = carried_by(via.at(host, port), server.nodes());
+    let endpoint = server.endpoints().first().ok_or_else(|| CliError::internal("the broker was started nowhere"))?;
+    let at = via.at(endpoint.expose()).map_err(CliError::internal)?;
+    let carrier = carried_by(at, server.nodes());
     Ok(Some(Broker { via: carrier, server: Some(server) }))
 }
 
