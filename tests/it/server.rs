@@ -30,6 +30,7 @@ mod partial_writes;
 mod place;
 mod proxy;
 mod reads;
+mod rogue;
 mod scenarios;
 mod several;
 mod shards;

@@ -12,6 +12,7 @@ mod console;
 mod dashboard;
 mod diagnostics;
 mod error;
+mod fault;
 mod form;
 mod job;
 mod metrics;
@@ -36,6 +37,7 @@ pub fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(answer) => return answer_of_clap(answer),
     };
+    fault::tell_faults_of_libraries_in_a_line();
     let code = std::panic::catch_unwind(AssertUnwindSafe(|| match commands::carry_out(arguments.command) {
         Ok(code) => code,
         Err(error) => {

@@ -1,6 +1,7 @@
 //! A connection and what it does: one operation, or being opened anew.
 
 use crate::{
+    caught::caught,
     clock::RunClock,
     connection::{Connection, Role},
     read::{Answered, Ask, Inquiry},
@@ -53,7 +54,7 @@ pub type Work = Pin<Box<dyn Future<Output = Done> + Send>>;
 /// Sends a lane's batch as an operation of one request; without an answer by the deadline it has timed out.
 pub async fn write(mut lane: Lane, clock: RunClock, deadline: tokio::time::Instant) -> Done {
     let result = match lane.connection.writer() {
-        Ok(writer) => in_time(timeout_at(deadline, writer.write(&lane.exchange.operation)).await),
+        Ok(writer) => in_time(timeout_at(deadline, caught(writer.write(&lane.exchange.operation))).await),
         Err(error) => Err(error),
     };
     Done::Operation { lane, ended_ns: clock.now_ns(), result }
@@ -65,9 +66,11 @@ pub async fn call(mut lane: Lane, call: Call, clock: RunClock, deadline: tokio::
     let nothing_sent = |()| Acknowledged::default();
     let result = match (lane.connection.writer(), call) {
         (Err(error), _) => Err(error),
-        (Ok(writer), Call::Begin) => in_time(timeout_at(deadline, writer.begin()).await).map(nothing_sent),
-        (Ok(writer), Call::Request) => in_time(timeout_at(deadline, writer.write(&lane.exchange.request)).await),
-        (Ok(writer), Call::Commit) => in_time(timeout_at(deadline, writer.commit()).await).map(nothing_sent),
+        (Ok(writer), Call::Begin) => in_time(timeout_at(deadline, caught(writer.begin())).await).map(nothing_sent),
+        (Ok(writer), Call::Request) => {
+            in_time(timeout_at(deadline, caught(writer.write(&lane.exchange.request))).await)
+        }
+        (Ok(writer), Call::Commit) => in_time(timeout_at(deadline, caught(writer.commit())).await).map(nothing_sent),
     };
     Done::Called { lane, sent_ns, ended_ns: clock.now_ns(), result }
 }
@@ -98,7 +101,7 @@ pub async fn reopen(
         tokio::time::sleep(backoff(exchange.openings, number)).await;
     }
     exchange.openings = exchange.openings.saturating_add(1);
-    let result = match tokio::time::timeout(deadline, Connection::open(&*database, role)).await {
+    let result = match tokio::time::timeout(deadline, caught(Connection::open(&*database, role))).await {
         Ok(result) => result,
         Err(_) => Err(Error::new(Cause::TimedOut, "no connection within the deadline")),
     };

@@ -12,6 +12,7 @@
 
 mod agents;
 mod audit;
+mod caught;
 mod ceiling;
 mod change;
 mod client;

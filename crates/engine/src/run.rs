@@ -26,6 +26,7 @@ pub use room::free_bytes;
 pub use storage::{ProbeFile, StorageProber};
 
 use crate::{
+    caught::caught,
     ceiling::NullBackend,
     elsewhere::Elsewhere,
     ledger::{Journal, LedgerStore},
@@ -178,7 +179,7 @@ impl Session<'_> {
 
     /// Runs one call of the control plane, within a time.
     fn control_plane<T>(&self, within: Duration, call: impl Future<Output = Result<T, Error>>) -> Result<T, Reason> {
-        let result = self.runtime.block_on(async { tokio::time::timeout(within, call).await });
+        let result = self.runtime.block_on(async { tokio::time::timeout(within, caught(call)).await });
         match result {
             Ok(Ok(value)) => Ok(value),
             Ok(Err(error)) => Err(Reason::Target { cause: error.cause, message: error.message }),

@@ -6,6 +6,7 @@ use assign::{LoopPlan, assign};
 
 use crate::{
     agents::AgentFigures,
+    caught::caught,
     client::ClientLoad,
     clock::RunClock,
     connection::{Connection, Role},
@@ -324,7 +325,7 @@ async fn wait_for_epoch(clock: RunClock) {
 async fn open(shared: &Shared, role: Role, connections: u32) -> Result<Vec<Connection>, Error> {
     let mut opened = Vec::new();
     for _ in 0..connections {
-        opened.push(Connection::open(&*shared.database, role).await?);
+        opened.push(caught(Connection::open(&*shared.database, role)).await?);
     }
     Ok(opened)
 }

@@ -8,6 +8,7 @@ use super::{
     pieces::{Piece, sampled},
 };
 use crate::{
+    caught::caught,
     ledger::{Fate, FateRanges, Ledger, LedgerSummary},
     plan::{Plan, Planned},
     read::History,
@@ -222,7 +223,7 @@ impl<'a> Auditor<'a> {
         let mut merge = Merge::new(&mut self.expected, &mut self.findings, self.request.may_lose);
         let mut was_refused = false;
         let mut sink = |chunk: &Chunk| merge.take(chunk).inspect_err(|_| was_refused = true);
-        let answer = tokio::time::timeout(self.request.patience, reader.query(&query, &mut sink)).await;
+        let answer = tokio::time::timeout(self.request.patience, caught(reader.query(&query, &mut sink))).await;
         match answer.unwrap_or_else(|_| Err(Error::new(Cause::TimedOut, "what is stored was not read in time"))) {
             Ok(_) => {
                 self.rows += merge.finish();

@@ -1,7 +1,7 @@
 //! A read on a connection: its queries one after the other, and what came of them.
 
 use super::{Asker, Draw, FoundCycle, Kept, KeptAnswer, KeptCycle};
-use crate::{clock::RunClock, plan::Question};
+use crate::{caught::caught, clock::RunClock, plan::Question};
 use iotbench_core::{Applied, Cause, Chunk, ComputedBy, Error, Query, Reader, Reply, Sink};
 use iotbench_cycle_finder::{CycleSearch, SearchSpec, Step};
 use std::sync::Arc;
@@ -140,7 +140,7 @@ impl Inquiry {
         let mut kept = self.kept.as_deref().map(begin);
         let sent_ns = clock.now_ns();
         let mut sink = KeepingSink { kept: kept.as_mut(), search, clock, first_row_ns: None };
-        let answer = timeout_at(deadline, reader.query(query, &mut sink)).await;
+        let answer = timeout_at(deadline, caught(reader.query(query, &mut sink))).await;
         let first_row_ns = sink.first_row_ns;
         self.requests.push(RequestTime { sent_ns, ended_ns: clock.now_ns() });
         if let (Some(all), Some(mut one)) = (&mut self.kept, kept) {

@@ -1,7 +1,7 @@
 //! The history, written before the load as fast as the database takes it.
 
 use super::{Session, prepare::CONNECT};
-use crate::{observer::Event, outcome::Phase, plan::PhasesPlan, source::Filler, verdict::Reason};
+use crate::{caught::caught, observer::Event, outcome::Phase, plan::PhasesPlan, source::Filler, verdict::Reason};
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use iotbench_core::{Acknowledgement, Batch, Cause, Error, Writer};
 use std::{sync::Arc, time::Duration};
@@ -78,7 +78,7 @@ async fn send(
     batch: Batch,
     deadline: Duration,
 ) -> (Box<dyn Writer>, Batch, Result<(), Error>) {
-    let result = match tokio::time::timeout(deadline, writer.write(&batch)).await {
+    let result = match tokio::time::timeout(deadline, caught(writer.write(&batch))).await {
         Ok(result) => result.map(|_| ()),
         Err(_) => Err(Error::new(Cause::TimedOut, format!("no answer within {} s", deadline.as_secs_f64()))),
     };

@@ -2,6 +2,7 @@
 
 use super::Frontier;
 use crate::{
+    caught::caught,
     clock::RunClock,
     profile::Arrival,
     schedule::{Schedule, mix},
@@ -194,7 +195,7 @@ impl<'a, Now: Fn() -> u64> Probes<'a, Now> {
             Ok(())
         };
         // One that takes longer has seen nothing in time.
-        match tokio::time::timeout(self.sought.deadline, reader.query(&query, &mut sink)).await {
+        match tokio::time::timeout(self.sought.deadline, caught(reader.query(&query, &mut sink))).await {
             Ok(answer) => answer.map(|_| newest_ns),
             Err(_) => Ok(None),
         }

@@ -1,0 +1,38 @@
+//! Servers that mean ill, in the protocols of drivers that are not ours.
+
+use crate::server::place::Place;
+use std::{
+    io::{Read, Write},
+    net::{Ipv4Addr, TcpListener},
+};
+
+/// To each client the same answer to its first message, and nothing more.
+fn answering(answer: &'static [u8]) -> u16 {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let _ = stream.read(&mut [0; 1024]);
+            let _ = stream.write_all(answer);
+            // Open until the client has enough.
+            let _ = stream.read(&mut [0; 1024]);
+        }
+    });
+    port
+}
+
+/// The length of a message counts itself (PostgreSQL 15, 55.1): of less than 4 bytes the driver cuts off more than there is.
+#[test]
+fn a_message_of_no_length_ends_no_run_of_postgres() {
+    for answer in [b"R\0\0\0\0", b"E\0\0\0\x03", b"K\0\0\0\x01"] {
+        let place = Place::new();
+        let url = format!("postgres://me@127.0.0.1:{}/db?sslmode=disable", answering(answer));
+        let results = place.results();
+        let run = ["run", "-p", "machine_write", "-b", "postgres", "--url", &url, "--out", results.to_str().unwrap()];
+        let (code, out, err) = place.call(&run);
+        let said = format!("{out}{err}");
+        assert_eq!(code, 20, "{answer:?}: {said}");
+        assert!(said.contains("protocol: the driver panicked at what the server sent"), "{answer:?}: {said}");
+        assert!(!said.contains("thread '") && !said.contains("RUST_BACKTRACE"), "{answer:?}: {said}");
+    }
+}
