@@ -30,6 +30,7 @@ mod loading;
 mod margin;
 mod mix;
 mod observer;
+mod operation_record;
 mod others;
 mod outcome;
 mod overrides;
@@ -83,7 +84,8 @@ pub use elsewhere::{Elsewhere, SamplingElsewhere};
 pub use iotbench_simulator::{read_regular, read_regular_text};
 pub use ledger::{Fate, Ledger, LedgerError, LedgerHead, LedgerStore, LedgerSummary, MemoryLedger, PointRanges};
 pub use loading::{Clients, Desk, Loaders, Loading, Orders, PartDesk, PartLoad, Progress, Told};
-pub use observer::{Event, Observer, OperationRecord, Second};
+pub use observer::{Event, Observer, Second};
+pub use operation_record::OperationRecord;
 pub use others::{MOST_REPEATS, OthersSecond, OthersShare, OthersWatch};
 pub use outcome::{
     Capacity, ClientFigures, DataDisk, Emptied, Measured, NoQuantile, NotValid, Others, Outcome, Phase,

@@ -1,33 +1,15 @@
 //! What a run tells while it goes on.
 
 use crate::{
+    operation_record::OperationRecord,
     others::OthersSecond,
     outcome::{Measured, Outcome, Phase, StepFigures},
     ramp::Step,
     scenario::Mark,
 };
-use iotbench_recorder::{Timing, Window};
+use iotbench_recorder::Window;
 use iotbench_sampler::Reading;
-use serde::Serialize;
 use std::time::Instant;
-
-/// An operation of the trace.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct OperationRecord {
-    /// Its group's place in the plan.
-    pub group: u16,
-    /// Its place among the group's operations.
-    pub operation: u16,
-    /// Whose it was.
-    pub user: u32,
-    /// When it was intended, sent and answered.
-    #[serde(skip)]
-    pub timing: Timing,
-    /// How it ended: `ok`, `fail` or `unknown`.
-    pub outcome: &'static str,
-    /// How many datapoints it carried.
-    pub points: u32,
-}
 
 /// A second of a run, merged over all threads.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ mod sent;
 
 pub use sent::{NotOurSlice, SentSlice};
 
-use crate::{ledger::Fates, observer::OperationRecord};
+use crate::{ledger::Fates, operation_record::OperationRecord};
 use iotbench_recorder::{LatencyHistogram, Window};
 use serde::{Deserialize, Serialize};
 

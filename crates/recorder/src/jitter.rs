@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::sent::wide;
+use crate::wide;
 
 /// The mean absolute difference of successive response times of one thread and one kind of operation.
 ///

@@ -66,6 +66,7 @@ mod recorder;
 mod recording;
 mod sent;
 mod summary;
+mod wide;
 mod window;
 
 pub use bounded::{Bounded, QuantileBounds};

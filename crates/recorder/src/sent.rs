@@ -14,6 +14,7 @@ use crate::buckets::MOST_FEW;
 use crate::error_tally::ErrorTally;
 use crate::histogram::{Exact, LatencyHistogram};
 use crate::recording::{KindRecording, OperationKind, Recording, Requests};
+use crate::wide;
 use crate::window::{Window, WindowCounts};
 
 /// A [`Window`] without the kinds of its operations, which sender and receiver both know.
@@ -97,21 +98,6 @@ impl LatencyHistogram {
         let mut histogram = Self::new();
         durations.iter().take(MOST_FEW + 1).for_each(|&duration_ns| histogram.record(duration_ns));
         (!durations.is_empty() && histogram.buckets().few() == Some(durations)).then_some(histogram)
-    }
-}
-
-/// A number of 128 bits as its high and its low half.
-pub(crate) mod wide {
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    #[expect(clippy::cast_possible_truncation, reason = "halves of 64 bits")]
-    pub(crate) fn serialize<S: Serializer>(number: &u128, serializer: S) -> Result<S::Ok, S::Error> {
-        ((number >> 64) as u64, *number as u64).serialize(serializer)
-    }
-
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u128, D::Error> {
-        let (high, low) = <(u64, u64)>::deserialize(deserializer)?;
-        Ok(u128::from(high) << 64 | u128::from(low))
     }
 }
 

@@ -20,9 +20,7 @@ pub use suite::read_suite;
 
 use crate::{
     document::{Document, DocumentError},
-    html::{HtmlOptions, render_html},
     lock::{Lock, LockError},
-    reported_run::ReportedRun,
     sweep_table::SweepTable,
 };
 use std::{
@@ -234,12 +232,6 @@ impl ResultsFolder {
         self.replace(RUN_FILE, flush, |file| file.write_all(text.as_bytes()))
     }
 
-    /// Writes the page of the run whose document this is, from the files that are here.
-    pub(crate) fn write_report(&self, document: &Document) -> Result<(), FolderError> {
-        let page = render_html(&[ReportedRun::beside(document.clone(), &self.path)], &HtmlOptions::default());
-        self.replace(REPORT_FILE, Flush::Later, |file| file.write_all(page.as_bytes()))
-    }
-
     pub(crate) fn write_manifest(&self) -> Result<(), FolderError> {
         let manifest = Manifest::of(&self.path)?;
         self.replace(MANIFEST_FILE, Flush::Now, |file| {
@@ -282,7 +274,7 @@ impl ResultsFolder {
 
     /// Writes a file under another name, which then replaces `name`: readers see the old or the new content, never a part,
     /// and the old one stays when the disk is full.
-    fn replace(
+    pub(crate) fn replace(
         &self,
         name: &str,
         flush: Flush,

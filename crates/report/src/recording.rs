@@ -4,16 +4,24 @@ use crate::{
     document::{Document, Provenance},
     earlier_sittings::earlier_sittings,
     environment::StealMeter,
-    folder::{Appender, Flush, FolderError, JOURNAL_FILE, LATENCY_FILE, OPERATIONS_FILE, ResultsFolder, SERIES_FILE},
+    folder::{
+        Appender, Flush, FolderError, JOURNAL_FILE, LATENCY_FILE, OPERATIONS_FILE, REPORT_FILE, ResultsFolder,
+        SERIES_FILE,
+    },
+    html::{HtmlOptions, render_html},
     journal::Line,
     latency_log,
+    reported_run::ReportedRun,
     series::{Series, pool},
     trials::{SearchHead, TRIALS_FILE, TrialRecord, Trials},
 };
 use iotbench_engine::{Event, Observer, OperationRecord, Outcome, Plan, Second};
 use iotbench_recorder::{Latency, WINDOW_NS, interval_log_head};
 use serde::Serialize;
-use std::time::{Duration, Instant, SystemTime};
+use std::{
+    io::Write,
+    time::{Duration, Instant, SystemTime},
+};
 
 /// How often the journal says how much is written before the load.
 const BETWEEN_PRELOADED: Duration = Duration::from_secs(1);
@@ -126,7 +134,8 @@ impl FolderObserver {
         trials.map_err(|source| FolderError::Write { path: TRIALS_FILE.into(), source })?;
         self.folder.sync_ledger()?;
         // A page that cannot be written takes nothing else with it.
-        let page = self.folder.write_report(document);
+        let page = render_html(&[ReportedRun::beside(document.clone(), self.folder.path())], &HtmlOptions::default());
+        let page = self.folder.replace(REPORT_FILE, Flush::Later, |file| file.write_all(page.as_bytes()));
         self.folder.write_manifest()?;
         page
     }

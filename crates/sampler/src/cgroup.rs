@@ -18,7 +18,7 @@ use self::hierarchy::Hierarchies;
 use crate::cpu_credit::thread_cpu_s;
 use crate::disk::is_physical;
 use crate::network::NetworkProbe;
-use crate::probe::ProbeError;
+use crate::probe_error::ProbeError;
 use crate::process_files::{Answer, ProcessStat, read, read_stat};
 use crate::pss::PssLedger;
 use crate::sample::{MemoryKinds, Method, Sample, Source};

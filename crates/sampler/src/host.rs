@@ -10,7 +10,7 @@ use crate::energy::Energy;
 use crate::network::Interfaces;
 use crate::others::Others;
 use crate::page_cache::PageCache;
-use crate::probe::ProbeError;
+use crate::probe_error::ProbeError;
 use crate::process_files::list_pids;
 use crate::sample::{MemoryKinds, Method, NetworkMethod, Sample, Source};
 

@@ -7,23 +7,11 @@ use std::time::Duration;
 use procfs::FromRead;
 use procfs::net::InterfaceDeviceStatus;
 
+use crate::network_bytes::NetworkBytes;
 use crate::sample::NetworkMethod;
 use crate::socket_account::Counted;
 use crate::tcp_sockets::TcpSockets;
 use crate::tree_account::ProcessId;
-
-/// Bytes received and sent.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct NetworkBytes {
-    pub rx: u64,
-    pub tx: u64,
-}
-
-impl NetworkBytes {
-    pub fn plus(self, other: Self) -> Self {
-        Self { rx: self.rx + other.rx, tx: self.tx + other.tx }
-    }
-}
 
 /// The network use of a set of processes. What cannot be had is `None` for good, since a counter with a hole is wrong
 /// ever after.

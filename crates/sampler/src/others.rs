@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 use std::fs::read_link;
 
-use crate::probe::ProbeError;
+use crate::probe_error::ProbeError;
 use crate::process_files::{list_pids, read_stat};
 use crate::tree_account::{ProcessId, ProcessRow};
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use procfs::FromRead;
 use procfs::process::{Io, Stat};
 
-use crate::probe::ProbeError;
+use crate::probe_error::ProbeError;
 use crate::tree_account::{ProcessId, ProcessRow, Usage};
 
 /// Longer than any of the records: the longest, `smaps_rollup`, has some 700 bytes.

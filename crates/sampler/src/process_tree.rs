@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::cpu_credit::thread_cpu_s;
 use crate::network::NetworkProbe;
-use crate::probe::ProbeError;
+use crate::probe_error::ProbeError;
 use crate::process_files::{Answer, ProcessStat, list_pids, read_io, read_stat};
 use crate::pss::PssLedger;
 use crate::sample::{Method, Sample, Source};

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::cpu_credit::{CpuCredit, thread_cpu_s};
-use crate::probe::ProbeError;
+use crate::probe_error::ProbeError;
 use crate::process_files::{Answer, read_record};
 use crate::sample::MemoryKinds;
 use crate::tree_account::ProcessId;

@@ -6,7 +6,8 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crate::cpu_credit::thread_cpu_s;
-use crate::probe::{DEFAULT_CPU_SHARE, Probe, ProbeError, Target};
+use crate::probe::{DEFAULT_CPU_SHARE, Probe, Target};
+use crate::probe_error::ProbeError;
 use crate::sample::Sample;
 use crate::summary::{Accumulator, Summary};
 

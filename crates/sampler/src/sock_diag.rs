@@ -12,7 +12,7 @@ use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, bind, netlink, recv, send, socket_with,
 };
 
-use crate::network::NetworkBytes;
+use crate::network_bytes::NetworkBytes;
 
 const HEADER_BYTES: usize = 16;
 const DONE: u16 = 3;

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::net::SocketAddr;
 
-use crate::network::NetworkBytes;
+use crate::network_bytes::NetworkBytes;
 use crate::sock_diag::TcpSocket;
 
 /// Sockets and places that are remembered at the most, of each kind.

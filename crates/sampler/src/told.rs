@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::probe::ProbeError;
+use crate::probe_error::ProbeError;
 use crate::sample::{Method, Sample, Source};
 
 /// What was told before so long stands for nothing now.

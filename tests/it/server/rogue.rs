@@ -6,14 +6,14 @@ use std::{
     net::{Ipv4Addr, TcpListener},
 };
 
-/// To each client the same answer to its first message, and nothing more.
-fn answering(answer: &'static [u8]) -> u16 {
+/// To each client this answer to its first message, again and again if it is to be endless; then nothing more.
+fn answering(answer: &'static [u8], endless: bool) -> u16 {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let port = listener.local_addr().unwrap().port();
     std::thread::spawn(move || {
         for mut stream in listener.incoming().flatten() {
             let _ = stream.read(&mut [0; 1024]);
-            let _ = stream.write_all(answer);
+            while stream.write_all(answer).is_ok() && endless {}
             // Open until the client has enough.
             let _ = stream.read(&mut [0; 1024]);
         }
@@ -21,18 +21,31 @@ fn answering(answer: &'static [u8]) -> u16 {
     port
 }
 
+/// A run on PostgreSQL at this port: its exit code, and all that it says.
+fn run(port: u16) -> (i32, String) {
+    let place = Place::new();
+    let url = format!("postgres://me@127.0.0.1:{port}/db?sslmode=disable");
+    let results = place.results();
+    let run = ["run", "-p", "machine_write", "-b", "postgres", "--url", &url, "--out", results.to_str().unwrap()];
+    let (code, out, err) = place.call(&run);
+    (code, format!("{out}{err}"))
+}
+
 /// The length of a message counts itself (PostgreSQL 15, 55.1): of less than 4 bytes the driver cuts off more than there is.
 #[test]
 fn a_message_of_no_length_ends_no_run_of_postgres() {
     for answer in [b"R\0\0\0\0", b"E\0\0\0\x03", b"K\0\0\0\x01"] {
-        let place = Place::new();
-        let url = format!("postgres://me@127.0.0.1:{}/db?sslmode=disable", answering(answer));
-        let results = place.results();
-        let run = ["run", "-p", "machine_write", "-b", "postgres", "--url", &url, "--out", results.to_str().unwrap()];
-        let (code, out, err) = place.call(&run);
-        let said = format!("{out}{err}");
+        let (code, said) = run(answering(answer, false));
         assert_eq!(code, 20, "{answer:?}: {said}");
         assert!(said.contains("protocol: the driver panicked at what the server sent"), "{answer:?}: {said}");
         assert!(!said.contains("thread '") && !said.contains("RUST_BACKTRACE"), "{answer:?}: {said}");
     }
+}
+
+/// It says what it is, and never that it is ready.
+#[test]
+fn a_greeting_without_end_ends_at_the_deadline() {
+    let (code, said) = run(answering(b"S\0\0\0\x08a\0b\0", true));
+    assert_eq!(code, 20, "{said}");
+    assert!(said.contains("timed_out: no answer within 5 s"), "{said}");
 }

@@ -1,12 +1,6 @@
 //! Citus: a table whose shards lie on other servers, and how servers become such a cluster.
 
-use super::{
-    address::Address,
-    config::Config,
-    connector::Connector,
-    error::classify,
-    layout::{Table, literal},
-};
+use super::{address::Address, config::Config, connector::Connector, error::classify, layout::Table, quoting::literal};
 use iotbench_core::{Action, Cause, Error, Settings, Target};
 use sqlx::{Executor, PgConnection};
 use std::collections::BTreeMap;

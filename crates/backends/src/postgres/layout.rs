@@ -3,6 +3,7 @@
 use super::{
     citus,
     config::{Config, Division, Indexes},
+    quoting::{qualified, quoted},
     timescale,
 };
 use iotbench_core::{Layout, TableSpec, ValueType};
@@ -85,17 +86,6 @@ pub(crate) struct Table {
     pub(crate) indexes: Indexes,
     pub(crate) unlogged: bool,
     pub(crate) division: Division,
-}
-
-/// A name in double quotes.
-pub(crate) fn quoted(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
-}
-
-/// A text in single quotes, whatever `standard_conforming_strings` says.
-pub(crate) fn literal(text: &str) -> String {
-    let escaped = text.replace('\'', "''");
-    if text.contains('\\') { format!("E'{}'", escaped.replace('\\', "\\\\")) } else { format!("'{escaped}'") }
 }
 
 impl Table {
@@ -184,11 +174,6 @@ impl Table {
     pub(crate) fn column_list(&self) -> String {
         self.columns.iter().map(|c| quoted(&c.name)).collect::<Vec<_>>().join(", ")
     }
-}
-
-/// Schema and name of a table, quoted.
-pub(crate) fn qualified(schema: &str, name: &str) -> String {
-    format!("{}.{}", quoted(schema), quoted(name))
 }
 
 fn columns(spec: &TableSpec) -> Vec<TableColumn> {

@@ -13,6 +13,7 @@ mod lease;
 mod own_database;
 mod ownership;
 mod promise;
+mod quoting;
 mod read;
 mod recipe;
 mod timescale;

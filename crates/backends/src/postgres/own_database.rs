@@ -4,7 +4,7 @@ use super::{
     address::OWN_DATABASE,
     connector::Connector,
     error::classify,
-    layout::{literal, quoted},
+    quoting::{literal, quoted},
 };
 use iotbench_backend_kit::marker::{comment, of_comment};
 use iotbench_core::{Error, Marker};

@@ -4,8 +4,9 @@ use super::{
     citus,
     config::Division,
     error::classify,
-    layout::{Table, literal, qualified, quoted},
+    layout::Table,
     lease,
+    quoting::{literal, qualified, quoted},
 };
 use iotbench_backend_kit::{
     marker::{BEGINNING, comment, of_comment},

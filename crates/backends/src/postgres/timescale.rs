@@ -1,10 +1,6 @@
 //! TimescaleDB: a table whose rows lie in chunks of time.
 
-use super::{
-    error::classify,
-    layout::{Table, literal},
-    own_database,
-};
+use super::{error::classify, layout::Table, own_database, quoting::literal};
 use iotbench_backend_kit::second::SECOND_NS;
 use iotbench_core::{Action, Cause, Error};
 use sqlx::{Executor, PgConnection};

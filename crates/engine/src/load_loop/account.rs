@@ -4,7 +4,7 @@ use super::{LoadLoop, UnderWay};
 use crate::{
     lane::{Lane, applied_runs},
     ledger::Fate,
-    observer::OperationRecord,
+    operation_record::OperationRecord,
 };
 use iotbench_core::{Acknowledged, Action, Applied, Cause, Error, Run};
 use iotbench_recorder::{Outcome, Payload, Timing};

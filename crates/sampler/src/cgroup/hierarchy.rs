@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use procfs::process::{MountInfo, Process};
 use procfs::{FromRead, ProcessCGroups};
 
-use crate::probe::ProbeError;
+use crate::probe_error::ProbeError;
 use crate::process_files::{Answer, read};
 
 /// The cgroup mounts of this process's namespace.

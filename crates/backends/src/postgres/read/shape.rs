@@ -3,7 +3,8 @@
 use super::statement::Statement;
 use crate::postgres::{
     config::{Division, Indexes},
-    layout::{ColumnType, Table, literal, quoted},
+    layout::{ColumnType, Table},
+    quoting::{literal, quoted},
 };
 use iotbench_backend_kit::{ask::Asked, second::split, span::Span};
 use iotbench_core::{Error, Layout, Predicate, SignalId, ValueType};
