@@ -107,8 +107,10 @@ impl Stalls {
 
     /// The stalls from one time to another. Those that were not kept, of which there are none in a run that is any good, are
     /// in the sums as far as they may lie there.
-    pub fn between(&self, from: Duration, to: Duration) -> Hiccups {
-        let mut stalls: Vec<Stall> = self.kept.iter().filter(|s| s.from < to && s.to > from).copied().collect();
+    /// `open`: those that have not ended.
+    pub fn between(&self, from: Duration, to: Duration, open: &[Stall]) -> Hiccups {
+        let all = self.kept.iter().chain(open);
+        let mut stalls: Vec<Stall> = all.filter(|s| s.from < to && s.to > from).copied().collect();
         stalls.sort_unstable_by_key(|s| s.from);
         let mut hiccups: Vec<Hiccup> = Vec::new();
         let mut rest = stalls.as_slice();
@@ -195,7 +197,7 @@ mod tests {
 
     #[test]
     fn what_both_tickers_met_is_one_hiccup_of_its_length() {
-        let found = stalls(&[(0, 1000, 1300), (1, 1001, 1301)]).between(ms(0), ms(5000));
+        let found = stalls(&[(0, 1000, 1300), (1, 1001, 1301)]).between(ms(0), ms(5000), &[]);
         assert_eq!((found.count, found.stalled, found.stalled_from_outside), (1, ms(300), ms(300)));
         let told = [Hiccup { from: ms(1000), length: ms(301), stalled: ms(300), cause: HiccupCause::Stopped }];
         assert_eq!(found.longest, told);
@@ -203,7 +205,7 @@ mod tests {
 
     #[test]
     fn what_one_of_two_met_counts_by_half_and_was_no_stop() {
-        let found = stalls(&[(1, 1000, 1100)]).between(ms(0), ms(5000));
+        let found = stalls(&[(1, 1000, 1100)]).between(ms(0), ms(5000), &[]);
         assert_eq!((found.count, found.stalled, found.stalled_from_outside), (1, ms(50), ms(0)));
         assert_eq!(found.longest[0].cause, HiccupCause::Unknown);
     }
@@ -211,7 +213,7 @@ mod tests {
     #[test]
     fn one_after_the_other_are_two() {
         let found = stalls(&[(0, 2000, 2100), (1, 2000, 2100), (0, 1000, 1080), (1, 1000, 1080)]);
-        let found = found.between(ms(0), ms(5000));
+        let found = found.between(ms(0), ms(5000), &[]);
         let told: Vec<_> = found.longest.iter().map(|h| (h.from, h.length)).collect();
         assert_eq!(told, [(ms(1000), ms(80)), (ms(2000), ms(100))]);
         assert_eq!((found.count, found.stalled), (2, ms(180)));
@@ -220,10 +222,10 @@ mod tests {
     #[test]
     fn a_stretch_has_what_lies_within_it() {
         let all = stalls(&[(0, 900, 1200), (1, 900, 1200), (0, 3000, 3100), (1, 3000, 3100)]);
-        let found = all.between(ms(1000), ms(3000));
+        let found = all.between(ms(1000), ms(3000), &[]);
         assert_eq!((found.count, found.stalled), (1, ms(200)), "cut off where the stretch begins");
         assert_eq!(found.longest[0].cause, HiccupCause::Stopped, "judged by the whole");
-        assert_eq!(all.between(ms(4000), ms(5000)), Hiccups::default());
+        assert_eq!(all.between(ms(4000), ms(5000), &[]), Hiccups::default());
     }
 
     /// More than are kept, as in a run whose quota is used up in every period for hours.
@@ -234,12 +236,12 @@ mod tests {
             let length = if n == 5 { ms(90) } else { ms(60) };
             stalls.note(Stall { ticker: 0, from: ms(n * 100), to: ms(n * 100) + length, evidence: STILL });
         }
-        let found = stalls.between(ms(0), ms(1_000_000));
+        let found = stalls.between(ms(0), ms(1_000_000), &[]);
         assert!(stalls.kept.len() <= MOST_STALLS);
         assert_eq!((found.count, found.stalled), (10_000, ms(600_030)));
         assert_eq!(found.longest.len(), MOST_TOLD);
         assert!(found.longest.iter().any(|h| h.length == ms(90)), "the longest is told");
-        let before = stalls.between(ms(0), ms(10_000)).stalled;
+        let before = stalls.between(ms(0), ms(10_000), &[]).stalled;
         assert!((ms(60)..=ms(10_000)).contains(&before), "no longer than the stretch is: {before:?}");
     }
 
@@ -251,6 +253,6 @@ mod tests {
             stalls.note(Stall { ticker: 0, from: ms(n * 100), to: ms(n * 100 + 60), evidence: STILL });
         }
         assert!(stalls.kept.len() < 3_000);
-        assert_eq!(stalls.between(ms(300_000), ms(360_000)), Hiccups::default());
+        assert_eq!(stalls.between(ms(300_000), ms(360_000), &[]), Hiccups::default());
     }
 }

@@ -14,6 +14,23 @@ const TICK: Duration = Duration::from_millis(1);
 /// The evidence of a stall is what counters have grown by since the last look: not longer ago than this.
 const LOOK: Duration = Duration::from_millis(250);
 
+/// When a ticker woke last. All that keeps it from waking in time counts, also what comes while it does not sleep.
+struct Wakes(Instant);
+
+impl Wakes {
+    /// When it is to wake next.
+    fn due(&self) -> Instant {
+        self.0 + TICK
+    }
+
+    /// It has woken; how late.
+    fn note(&mut self, now: Instant) -> Duration {
+        let late = now.saturating_duration_since(self.due());
+        self.0 = now;
+        late
+    }
+}
+
 pub(super) struct Ticker {
     number: usize,
     epoch: Instant,
@@ -31,11 +48,13 @@ impl Ticker {
         let mut readings = Readings::new(self.number == 0);
         let mut looked = Instant::now();
         let started = looked;
+        let mut wakes = Wakes(started);
         while !self.shared.stops.load(Ordering::Relaxed) {
-            let due = Instant::now() + TICK;
+            let due = wakes.due();
+            self.shared.is_due(self.number, due);
             std::thread::sleep(due.saturating_duration_since(Instant::now()));
             let now = Instant::now();
-            let late = now.saturating_duration_since(due);
+            let late = wakes.note(now);
             lateness.add(late);
             if late >= STALL {
                 let (from, to) = (due.saturating_duration_since(self.epoch), now.saturating_duration_since(self.epoch));
@@ -51,5 +70,21 @@ impl Ticker {
         }
         lateness.spent(crate::cpu_credit::thread_cpu_s(), started.elapsed());
         self.shared.stalls().add_lateness(&lateness);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_keeps_it_from_its_sleep_makes_it_late_too() {
+        let began = Instant::now();
+        let mut wakes = Wakes(began);
+        let at = |ms| began + Duration::from_millis(ms);
+        assert_eq!(wakes.note(at(1)), Duration::ZERO);
+        // It looked at counters, and others had the processor for 300 ms before it could sleep again.
+        assert_eq!(wakes.note(at(302)), Duration::from_millis(300));
+        assert_eq!((wakes.due(), wakes.note(at(303))), (at(303), Duration::ZERO), "what it cost is not caught up");
     }
 }
