@@ -200,7 +200,7 @@ fn what_a_slow_subscriber_loses_at_qos_0_is_told_and_no_fault() {
     }
     let place = Place::new();
     let (results, profile) = (place.results(), place.root().join("large.toml"));
-    std::fs::write(&profile, LARGE).unwrap();
+    fs::write(&profile, LARGE).unwrap();
     let via = "mqtt?qos=0&server.max_queued_messages=1";
     let target = ["-b", "postgres:wide", "--scenario", "1s:stop,7s:continue", "--via", via];
     let given = ["run", "-p", profile.to_str().unwrap(), "--output-format", "json", "--out", results.to_str().unwrap()];

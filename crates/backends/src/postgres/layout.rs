@@ -276,11 +276,4 @@ pub(crate) mod tests {
             "CREATE TABLE t (\"device\" integer, \"second\" bigint, \"size\" integer, \"measurements\" jsonb)"
         );
     }
-
-    #[test]
-    fn names_and_texts_cannot_end_their_quotes() {
-        assert_eq!(qualified("grö\"ße; DROP", "t"), "\"grö\"\"ße; DROP\".\"t\"");
-        assert_eq!(literal("it's"), "'it''s'");
-        assert_eq!(literal("\\' OR"), "E'\\\\'' OR'");
-    }
 }

@@ -15,3 +15,15 @@ pub(crate) fn literal(text: &str) -> String {
 pub(crate) fn qualified(schema: &str, name: &str) -> String {
     format!("{}.{}", quoted(schema), quoted(name))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_texts_cannot_end_their_quotes() {
+        assert_eq!(qualified("grö\"ße; DROP", "t"), "\"grö\"\"ße; DROP\".\"t\"");
+        assert_eq!(literal("it's"), "'it''s'");
+        assert_eq!(literal("\\' OR"), "E'\\\\'' OR'");
+    }
+}
