@@ -79,8 +79,9 @@ async fn a_database_of_ours_is_created_and_dropped_with_the_last_table() {
     assert!(!heir.adopt().await.unwrap());
     assert!(!exists().await);
     ours.create().await.unwrap();
+    drop(ours);
     assert!(heir.adopt().await.unwrap());
-    ours.drop_created().await.unwrap();
+    open(&url, "{}", table(Layout::Wide, "r")).drop_created().await.unwrap();
     assert!(exists().await);
     heir.drop_created().await.unwrap();
     assert!(!exists().await);
