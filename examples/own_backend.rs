@@ -8,9 +8,9 @@ use async_trait::async_trait;
 use iotbench::{
     Benchmark,
     core::{
-        Acknowledged, Acknowledgement, Backend, Batch, Capabilities, Cause, Column, Counts, Database, Domain,
-        Duplicates, Error, Layout, OpenRequest, Promise, PromiseLevel, PromiseSource, Reader, ServerFacts, Setting,
-        SettingError, Settled, TimeUnit, Writer,
+        Acknowledged, Acknowledgement, Backend, BackendInfo, Batch, Capabilities, Cause, Column, Counts, Database,
+        Domain, Duplicates, Error, Layout, OpenRequest, Promise, PromiseLevel, PromiseSource, ServerFacts,
+        SettingError, TimeUnit, Writer,
     },
 };
 use std::{
@@ -24,7 +24,7 @@ use std::{
 /// Static facts: what the "database" can hold and do.
 struct CsvFile;
 
-static CAPABILITIES: Capabilities = Capabilities {
+const CAPABILITIES: Capabilities = Capabilities {
     layouts: &[Layout::Wide],
     time_unit: TimeUnit::Ns,
     duplicates: Duplicates::Keep,
@@ -38,18 +38,11 @@ static CAPABILITIES: Capabilities = Capabilities {
     empties: false,
 };
 
+static INFO: BackendInfo = BackendInfo::new("csv_file", "lines of CSV in a file", CAPABILITIES);
+
 impl Backend for CsvFile {
-    fn name(&self) -> &'static str {
-        "csv_file"
-    }
-    fn summary(&self) -> &'static str {
-        "lines of CSV in a file"
-    }
-    fn capabilities(&self) -> &Capabilities {
-        &CAPABILITIES
-    }
-    fn settings(&self) -> &'static [Setting] {
-        &[]
+    fn info(&self) -> &BackendInfo {
+        &INFO
     }
     fn open(&self, request: OpenRequest) -> Result<Arc<dyn Database>, SettingError> {
         let folder = request.target.folder.unwrap_or_default();
@@ -88,9 +81,6 @@ impl Database for CsvDatabase {
     async fn create(&self) -> Result<(), Error> {
         File::create_new(&self.path).map(drop).map_err(|e| Error::new(Cause::NotOurs, e))
     }
-    async fn settle(&self) -> Result<Settled, Error> {
-        Ok(Settled::Yes)
-    }
     async fn count(&self) -> Result<Counts, Error> {
         let file = File::open(&self.path).map_err(|e| failed(&e))?;
         let points = BufReader::new(file).lines().count() as u64;
@@ -105,9 +95,6 @@ impl Database for CsvDatabase {
     async fn writer(&self) -> Result<Box<dyn Writer>, Error> {
         let file = File::options().append(true).open(&self.path).map_err(|e| failed(&e))?;
         Ok(Box::new(CsvWriter { file, lines: Vec::new() }))
-    }
-    async fn reader(&self) -> Result<Box<dyn Reader>, Error> {
-        Err(Error::new(Cause::Client, "this example only writes"))
     }
 }
 

@@ -8,7 +8,7 @@ pub const SERVER_SETTINGS: &str = "server";
 pub const CLUSTER: &str = "iotbench";
 
 /// How a private server is made: which programs, and of which processes it consists, on one node or on several. A backend
-/// gives its recipe by [`crate::Backend::recipe`]; who carries it out knows no database.
+/// gives its recipe by [`crate::BackendInfo::recipe`]; who carries it out knows no database.
 ///
 /// A *node* is an address of its own, 127.0.0.1, 127.0.0.2 and so on. A [`Role`] is a kind of process that runs on some of
 /// the nodes. The roles are started in their order, each on all its nodes before the next one begins, then [`join`](Self::join)

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 const SHARDS: &str = "backend.mongodb.shards=2";
 
 fn mongodb() -> &'static dyn Backend {
-    *BACKENDS.iter().find(|b| b.name() == "mongodb").unwrap()
+    *BACKENDS.iter().find(|b| b.info().name == "mongodb").unwrap()
 }
 
 fn recipe() -> &'static Recipe {
