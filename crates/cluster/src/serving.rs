@@ -31,7 +31,7 @@ impl ServerWish {
         let name = self.backend.info().name;
         let Some(recipe) = self.backend.recipe_for(&self.settings) else { return Ok(()) };
         let settings = ServerSettings::of_backend(&self.settings, recipe);
-        let checked = settings.and_then(|settings| settings.only_tuning());
+        let checked = settings.and_then(|settings| settings.only_tuning(recipe));
         checked.map_err(|e| format!("backend.{name}.{e}"))
     }
 }

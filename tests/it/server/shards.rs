@@ -24,9 +24,9 @@ fn recipe() -> &'static Recipe {
 
 /// The cluster without its router, which is its last role and needs the last program.
 fn without_router() -> &'static Recipe {
-    let &Recipe { programs, jars, version, user, nodes, roles, join } = recipe();
+    let &Recipe { programs, jars, version, user, tuning, nodes, roles, join } = recipe();
     let (programs, roles) = (&programs[..1], &roles[..2]);
-    Box::leak(Box::new(Recipe { programs, jars, version, user, nodes, roles, join }))
+    Box::leak(Box::new(Recipe { programs, jars, version, user, tuning, nodes, roles, join }))
 }
 
 async fn ask(node: &Node, command: Document) -> Document {

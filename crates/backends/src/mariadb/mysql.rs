@@ -1,6 +1,9 @@
 //! MySQL, which is talked to as MariaDB is: what is another's in it is its name, its address and its private server.
 
-use super::{open, recipe::root_with_password};
+use super::{
+    open,
+    recipe::{TUNING, root_with_password},
+};
 use iotbench_core::{
     Backend, BackendInfo, Capabilities, ConfigFile, Database, Domain, On, OpenRequest, Origin, Program, Ready, Recipe,
     Role, SettingError, StopBy, ValueType,
@@ -51,6 +54,7 @@ static RECIPE: Recipe = Recipe {
     jars: &[],
     version: &["{mysqld8}", "--no-defaults", "--version"],
     user: "mysql",
+    tuning: TUNING,
     nodes: &[1],
     roles: &[Role {
         name: "server",
