@@ -66,6 +66,7 @@ pub use iotbench_workloads::{
     BuiltinProfile, BuiltinSuite, HOF_SCORE, PROFILES, SUITES, UnknownSuite, find_profile, find_suite,
 };
 
+pub use iotbench_backend_kit as backend_kit;
 pub use iotbench_core as core;
 pub use iotbench_engine as engine;
 pub use iotbench_recorder as recorder;

@@ -52,7 +52,7 @@ fn readme_is_short() {
 fn readme_names_every_database_and_links_to_what_each_can_do() {
     const NOT_FOR_MEASURING: [&str; 3] = ["memory", "blackhole", "databus"];
     let readme = README.to_lowercase();
-    let names = iotbench::BACKENDS.iter().map(|backend| backend.name());
+    let names = iotbench::BACKENDS.iter().map(|backend| backend.info().name);
     let missing: Vec<_> =
         names.filter(|name| !NOT_FOR_MEASURING.contains(name)).filter(|name| !readme.contains(name)).collect();
     assert!(missing.is_empty(), "README.md does not name {missing:?}");

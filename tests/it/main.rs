@@ -6,6 +6,7 @@ mod book;
 mod command_line;
 mod end_to_end;
 mod library;
+mod own_backend;
 mod profiles;
 mod server;
 mod small_search;

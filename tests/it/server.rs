@@ -37,5 +37,6 @@ mod shards;
 mod tampered;
 mod tampering;
 mod tls;
+mod tuning;
 mod verify;
 mod via;

@@ -13,6 +13,7 @@
 //! | which times does a range hold, which second or millisecond has a time? | [`span`], [`second`], [`millis`] | |
 //! | what are the figures of values that come one after the other? | [`series`] | |
 //! | how are figures of signals answered, device by device? | [`figures`] | |
+//! | how does a store answer that can only be read whole? | [`scan`] | |
 //! | what can be done where encryption was refused? | [`handshake`] | |
 //! | how is an HTTP server reached and talked to? | [`http`] | `http` |
 //! | how is a table kept from other runs while one uses it? | [`lease`] | `lease` |
@@ -47,6 +48,7 @@ pub mod metrics;
 pub mod millis;
 pub mod ownership;
 pub mod refuse;
+pub mod scan;
 pub mod second;
 pub mod series;
 pub mod span;

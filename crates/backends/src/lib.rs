@@ -8,7 +8,7 @@
 //!
 //! let registry = Registry::new(iotbench_backends::BACKENDS);
 //! # #[cfg(feature = "sqlite")]
-//! assert_eq!(registry.find("sqlite")?.name(), "sqlite");
+//! assert_eq!(registry.find("sqlite")?.info().name, "sqlite");
 //! # Ok::<(), iotbench_core::UnknownBackend>(())
 //! ```
 //!

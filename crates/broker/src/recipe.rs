@@ -16,6 +16,7 @@ pub static RECIPE: Recipe = Recipe {
     // It prints its version with its help, and then fails.
     version: &["{mosquitto}", "-h"],
     user: "mosquitto",
+    tuning: &[],
     nodes: &[1],
     roles: &[Role {
         name: "broker",

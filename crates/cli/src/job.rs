@@ -111,7 +111,7 @@ impl Job {
 
     /// The database and the layout, as on the command line.
     pub(crate) fn name(&self) -> String {
-        format!("{}:{}", self.backend.name(), self.layout)
+        format!("{}:{}", self.backend.info().name, self.layout)
     }
 
     /// Its name, with the way in which machine cycles are read and the profile's variant, where there are any.
@@ -129,20 +129,20 @@ impl Job {
 
     /// Whether the database is to lie in a folder of the run's own.
     pub(crate) fn needs_folder(&self) -> bool {
-        let capabilities = self.backend.capabilities();
+        let capabilities = &self.backend.info().capabilities;
         self.endpoints.is_empty() && capabilities.embedded && capabilities.stores
     }
 
     /// The folder of an embedded database that is a file where the user says.
     pub(crate) fn own_folder(&self) -> Option<PathBuf> {
-        let file = self.endpoints.first().filter(|_| self.backend.capabilities().embedded)?;
+        let file = self.endpoints.first().filter(|_| self.backend.info().capabilities.embedded)?;
         let path = Path::new(file.expose().path()).parent()?;
         path.is_absolute().then(|| path.to_owned())
     }
 
     /// The private server for a database that the user does not say where to find.
     fn server_wanted(&self) -> Result<Option<ServerWanted>, CliError> {
-        let name = self.backend.name();
+        let name = self.backend.info().name;
         let written = self.profile.backend.get(name).and_then(|table| serde_json::to_value(table).ok());
         let written = written.and_then(|table| table.as_object().cloned()).map(Settings).unwrap_or_default();
         let Some(recipe) = self.backend.recipe_for(&written) else { return Ok(None) };
@@ -169,7 +169,7 @@ impl Job {
     /// Checks that this process may open as many files as the job needs.
     pub(crate) fn reserve_descriptors(&self) -> Result<(), CliError> {
         for planned in self.plans("check", &Place::nowhere()) {
-            reserve_descriptors(&planned?.plan, self.backend.capabilities()).map_err(CliError::usage)?;
+            reserve_descriptors(&planned?.plan, &self.backend.info().capabilities).map_err(CliError::usage)?;
         }
         Ok(())
     }

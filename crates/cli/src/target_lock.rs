@@ -57,7 +57,7 @@ fn identity(endpoint: &Endpoint, backend: &dyn Backend) -> String {
         Host::Ipv6(address) => address.is_loopback(),
     };
     let host = if is_this_machine { "localhost".into() } else { host.to_string().to_lowercase() };
-    let port = endpoint.port().or_else(|| backend.default_port());
+    let port = endpoint.port().or_else(|| backend.info().default_port);
     let port = port.map_or_else(|| url.scheme().to_owned(), |port| port.to_string());
     format!("server {host} {port} {}", url.path().trim_end_matches('/'))
 }
@@ -92,13 +92,13 @@ mod tests {
     #[test]
     fn a_server_with_and_without_its_own_port_is_one_and_with_another_port_another() {
         for &backend in BACKENDS {
-            let port = backend.default_port();
-            assert_eq!(port.is_none(), backend.capabilities().embedded, "{}", backend.name());
+            let port = backend.info().default_port;
+            assert_eq!(port.is_none(), backend.info().capabilities.embedded, "{}", backend.info().name);
             let Some(port) = port else { continue };
             for scheme in ["http", "https", "postgres", "mysql", "mongodb"] {
-                let of = |rest: String| of(&format!("{scheme}://{rest}"), backend.name());
-                assert_eq!(of("h/a".into()), of(format!("h:{port}/a")), "{} by {scheme}", backend.name());
-                assert_ne!(of("h/a".into()), of(format!("h:{}/a", port + 1)), "{} by {scheme}", backend.name());
+                let of = |rest: String| of(&format!("{scheme}://{rest}"), backend.info().name);
+                assert_eq!(of("h/a".into()), of(format!("h:{port}/a")), "{} by {scheme}", backend.info().name);
+                assert_ne!(of("h/a".into()), of(format!("h:{}/a", port + 1)), "{} by {scheme}", backend.info().name);
             }
         }
     }

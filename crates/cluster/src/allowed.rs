@@ -84,8 +84,8 @@ impl Allowed {
 
     /// Refuses a part of a run that would open more.
     pub(crate) fn check_part(&self, part: &Part, backend: &dyn Backend) -> Result<(), String> {
-        if backend.capabilities().embedded {
-            return Err(format!("{} lives in one process, and not in an agent's", backend.name()));
+        if backend.info().capabilities.embedded {
+            return Err(format!("{} lives in one process, and not in an agent's", backend.info().name));
         }
         let Some(limits) = &self.0 else { return Ok(()) };
         let plan = &part.head.plan;

@@ -15,6 +15,7 @@ pub static RECIPE: Recipe = Recipe {
     jars: &[],
     version: &["{nats-server}", "--version"],
     user: "nats",
+    tuning: &[],
     nodes: &[1],
     roles: &[Role {
         name: "broker",

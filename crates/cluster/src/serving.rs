@@ -28,10 +28,10 @@ pub(crate) struct ServerWish {
 impl ServerWish {
     /// Refuses settings that another machine has no business with.
     pub(crate) fn check(&self) -> Result<(), String> {
-        let name = self.backend.name();
+        let name = self.backend.info().name;
         let Some(recipe) = self.backend.recipe_for(&self.settings) else { return Ok(()) };
         let settings = ServerSettings::of_backend(&self.settings, recipe);
-        let checked = settings.and_then(|settings| settings.only_tuning());
+        let checked = settings.and_then(|settings| settings.only_tuning(recipe));
         checked.map_err(|e| format!("backend.{name}.{e}"))
     }
 }
@@ -108,7 +108,7 @@ fn serve(
 
 fn begin(wish: &ServerWish, is_unwanted: &AtomicBool, log: PathBuf) -> Result<PrivateServer, String> {
     let ServerWish { backend, settings, memory_bytes, listen } = wish;
-    let name = backend.name();
+    let name = backend.info().name;
     let recipe = backend.recipe_for(settings).ok_or_else(|| format!("{name} is no server that iotbench starts"))?;
     let settings = ServerSettings::of_backend(settings, recipe).map_err(|e| format!("backend.{name}.{e}"))?;
     let launch = Launch::new(name, recipe, log).memory_bytes(*memory_bytes).settings(settings);
@@ -134,7 +134,7 @@ fn served(server: &PrivateServer, wish: &ServerWish) -> Served {
 /// Clients encrypt what goes to other machines unless its address says otherwise, and a recipe has no certificates.
 fn address(endpoint: &Endpoint, wish: &ServerWish) -> Url {
     let mut address = endpoint.expose().clone();
-    if let (Some(_), Some((option, value))) = (wish.listen, wish.backend.plain_text()) {
+    if let (Some(_), Some((option, value))) = (wish.listen, wish.backend.info().plain_text) {
         address.query_pairs_mut().append_pair(option, value);
     }
     address

@@ -61,14 +61,14 @@ impl<'a> Subject<'a> {
     }
 
     pub(crate) fn capabilities(&self) -> &'static Capabilities {
-        self.fixture.backend().capabilities()
+        &self.fixture.backend().info().capabilities
     }
 
     /// Why a schema cannot be held, if it cannot.
     pub(crate) fn misfit(&self, schema: &Schema) -> Option<Misfit> {
         let backend = self.fixture.backend();
         let unit = self.capabilities().time_unit.ns();
-        self.capabilities().fit(backend.name(), self.layout, schema, unit).err()
+        self.capabilities().fit(backend.info().name, self.layout, schema, unit).err()
     }
 
     pub(crate) fn table(&self, schema: &Schema, devices: u32, run_id: &str) -> Result<TableSpec, Failure> {

@@ -1,8 +1,8 @@
 //! The traits of a database backend.
 
 use crate::{
-    Acknowledgement, Batch, Capabilities, Cause, Chunk, Error, Name, Opens, Promise, PromiseLevel, Query, Recipe,
-    Reply, Setting, SettingError, Settings, Sink, TableSpec, Target, Value, Variant,
+    Acknowledgement, Action, BackendInfo, Batch, Cause, Chunk, Error, Name, Opens, Promise, PromiseLevel, Query,
+    Recipe, Reply, SettingError, Settings, Sink, TableSpec, Target, Value,
 };
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -19,40 +19,30 @@ pub struct OpenRequest {
     pub table: TableSpec,
 }
 
-/// A kind of database: static facts, and how to open one.
+/// A kind of database: what is known of it, and how to open one.
 #[async_trait]
 pub trait Backend: Send + Sync {
-    /// Its name on the command line.
-    fn name(&self) -> &'static str;
+    /// What is known of it.
+    fn info(&self) -> &BackendInfo;
 
-    /// One line for help.
-    fn summary(&self) -> &'static str;
+    /// Prepares a database without any I/O.
+    ///
+    /// # Errors
+    /// A setting or a target that it cannot take.
+    fn open(&self, request: OpenRequest) -> Result<Arc<dyn Database>, SettingError>;
 
-    /// What it can hold and do.
-    fn capabilities(&self) -> &Capabilities;
-
-    /// The settings it takes.
-    fn settings(&self) -> &'static [Setting];
-
-    /// The port of its servers where an address names none; `None`: it has no servers.
-    fn default_port(&self) -> Option<u16> {
-        None
+    /// What [`open`](Self::open) would have it open sooner or later: an agent takes no plan that names more than it is allowed.
+    /// One with an address or a file by another setting than [`Opens::of`] knows tells that too.
+    ///
+    /// # Errors
+    /// A setting or a target that it cannot take.
+    fn opens(&self, target: &Target, settings: &Settings) -> Result<Opens, SettingError> {
+        Ok(Opens::of(target, settings, self.info().default_port))
     }
 
-    /// What an acknowledgement promises as long as no setting, of the backend or of its server, says otherwise. What a server
-    /// says of itself counts more ([`ServerFacts::promise`]).
-    fn promise(&self) -> PromiseLevel {
-        PromiseLevel::Buffered
-    }
-
-    /// How a private server of it is started on this machine; `None`: it has none, or needs none.
-    fn recipe(&self) -> Option<&'static Recipe> {
-        None
-    }
-
-    /// The option of an address that says that nothing is encrypted, as on private servers; `None`: its scheme says it.
-    fn plain_text(&self) -> Option<(&'static str, &'static str)> {
-        None
+    /// How the private server is started that these settings of the backend ask for, where they decide on it.
+    fn recipe_for(&self, _settings: &Settings) -> Option<&'static Recipe> {
+        self.info().recipe
     }
 
     /// Makes one database of the processes of a private server, at `target`, that was just started, where no command does
@@ -64,31 +54,6 @@ pub trait Backend: Send + Sync {
     async fn join(&self, _target: &Target) -> Result<(), Error> {
         Ok(())
     }
-
-    /// What else its private server can be, for lists of what is ready and what is missing.
-    fn variants(&self) -> &'static [Variant] {
-        &[]
-    }
-
-    /// How the private server is started that these settings of the backend ask for, where they decide on it.
-    fn recipe_for(&self, _settings: &Settings) -> Option<&'static Recipe> {
-        self.recipe()
-    }
-
-    /// What [`open`](Self::open) would have it open sooner or later: an agent takes no plan that names more than it is allowed.
-    /// One with an address or a file by another setting than [`Opens::of`] knows tells that too.
-    ///
-    /// # Errors
-    /// A setting or a target that it cannot take.
-    fn opens(&self, target: &Target, settings: &Settings) -> Result<Opens, SettingError> {
-        Ok(Opens::of(target, settings, self.default_port()))
-    }
-
-    /// Prepares a database without any I/O.
-    ///
-    /// # Errors
-    /// A setting or a target that it cannot take.
-    fn open(&self, request: OpenRequest) -> Result<Arc<dyn Database>, SettingError>;
 }
 
 /// What a server says of itself.
@@ -104,7 +69,7 @@ pub struct ServerFacts {
     pub method: String,
     /// Its effective settings that matter for the result.
     pub settings: BTreeMap<String, String>,
-    /// What an acknowledgement means, as this database is set: at most what [`Capabilities`] says.
+    /// What an acknowledgement means, as this database is set: at most what [`crate::Capabilities`] says.
     pub acknowledgement: Acknowledgement,
     /// What an acknowledgement promises.
     pub promise: Promise,
@@ -161,6 +126,31 @@ pub trait Database: Send + Sync {
     /// ([`crate::Cause::NotOurs`]); one of ours from another run is replaced.
     async fn create(&self) -> Result<(), Error>;
 
+    /// Counts what is stored in the table.
+    async fn count(&self) -> Result<Counts, Error>;
+
+    /// Drops what [`Database::create`] made, and nothing else.
+    async fn drop_created(&self) -> Result<(), Error>;
+
+    /// A new writer on a connection of its own.
+    async fn writer(&self) -> Result<Box<dyn Writer>, Error>;
+
+    /// A new reader on a connection of its own. Only where [`crate::Capabilities::stores`] says so, or a profile asks it.
+    async fn reader(&self) -> Result<Box<dyn Reader>, Error> {
+        Err(Error::new(Cause::Client, "this backend cannot be asked: use a profile that only writes")
+            .action(Action::Stop))
+    }
+
+    /// One flush or one look at how far the database is with what it acknowledged; the caller repeats it and keeps the deadline.
+    async fn settle(&self) -> Result<Settled, Error> {
+        Ok(Settled::CannotTell)
+    }
+
+    /// The bytes that the database occupies on disk; `None` where it cannot be told.
+    async fn storage_bytes(&self) -> Result<Option<u64>, Error> {
+        Ok(None)
+    }
+
     /// Takes over a table of our name that an earlier run left, if its marker has this run's fingerprint: the marker is then
     /// this run's. False where there is none, and nothing was changed. Whether it holds what it should, the caller counts.
     async fn adopt(&self) -> Result<bool, Error> {
@@ -175,18 +165,6 @@ pub trait Database: Send + Sync {
         Ok(Settled::Yes)
     }
 
-    /// One flush or one look at how far the database is; the caller repeats it and keeps the deadline.
-    async fn settle(&self) -> Result<Settled, Error>;
-
-    /// Counts what is stored in the table.
-    async fn count(&self) -> Result<Counts, Error>;
-
-    /// The bytes that the database occupies on disk; `None` where it cannot be told.
-    async fn storage_bytes(&self) -> Result<Option<u64>, Error>;
-
-    /// Drops what [`Database::create`] made, and nothing else.
-    async fn drop_created(&self) -> Result<(), Error>;
-
     /// What carries our marker here, of whichever run: what a killed run left. Empty where nothing outlives a run.
     async fn owned(&self) -> Result<Vec<OwnedObject>, Error> {
         Ok(Vec::new())
@@ -196,12 +174,6 @@ pub trait Database: Send + Sync {
     async fn drop_owned(&self, object: &OwnedObject) -> Result<(), Error> {
         Err(Error::new(Cause::NotOurs, format!("{} does not carry our marker", object.name)))
     }
-
-    /// A new writer on a connection of its own.
-    async fn writer(&self) -> Result<Box<dyn Writer>, Error>;
-
-    /// A new reader on a connection of its own.
-    async fn reader(&self) -> Result<Box<dyn Reader>, Error>;
 }
 
 /// A write that the database took.
@@ -222,10 +194,10 @@ pub trait Interrupt: Send + Sync {
 /// One connection that writes.
 #[async_trait]
 pub trait Writer: Send {
-    /// Sends a batch as one request and returns when it is acknowledged as [`Capabilities`] says. Never retries.
+    /// Sends a batch as one request and returns when it is acknowledged as [`crate::Capabilities`] says. Never retries.
     async fn write(&mut self, batch: &Batch) -> Result<Acknowledged, Error>;
 
-    /// Begins a transaction of several writes. Only where [`Capabilities::transactions`] says so.
+    /// Begins a transaction of several writes. Only where [`crate::Capabilities::transactions`] says so.
     async fn begin(&mut self) -> Result<(), Error> {
         Err(Error::new(Cause::Client, "this backend has no transactions"))
     }
@@ -264,5 +236,114 @@ pub trait Reader: Send {
     /// How to end a call that blocks; `None` where dropping the future is enough.
     fn interrupt(&self) -> Option<Arc<dyn Interrupt>> {
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Capabilities, Domain, Duplicates, Layout, ReplyColumn, TimeUnit, ValueType};
+    use std::{
+        pin::pin,
+        task::{Context, Poll, Waker},
+    };
+
+    /// All that a backend must write: nine methods.
+    #[derive(Clone)]
+    struct Least;
+
+    static INFO: BackendInfo = BackendInfo::new(
+        "least",
+        "does nothing",
+        Capabilities {
+            layouts: &[Layout::Wide],
+            time_unit: TimeUnit::Ns,
+            duplicates: Duplicates::Keep,
+            domain: |_| Domain::Full,
+            acknowledgement: Acknowledgement::None,
+            transactions: false,
+            most_writers: None,
+            blocking: false,
+            embedded: true,
+            stores: false,
+            empties: false,
+        },
+    );
+
+    fn nothing<T>() -> Result<T, Error> {
+        Err(Error::new(Cause::Client, "it does nothing"))
+    }
+
+    impl Backend for Least {
+        fn info(&self) -> &BackendInfo {
+            &INFO
+        }
+        fn open(&self, _: OpenRequest) -> Result<Arc<dyn Database>, SettingError> {
+            Ok(Arc::new(self.clone()))
+        }
+    }
+
+    #[async_trait]
+    impl Database for Least {
+        async fn ping(&self) -> Result<ServerFacts, Error> {
+            nothing()
+        }
+        async fn create(&self) -> Result<(), Error> {
+            nothing()
+        }
+        async fn count(&self) -> Result<Counts, Error> {
+            nothing()
+        }
+        async fn drop_created(&self) -> Result<(), Error> {
+            nothing()
+        }
+        async fn writer(&self) -> Result<Box<dyn Writer>, Error> {
+            Ok(Box::new(self.clone()))
+        }
+    }
+
+    #[async_trait]
+    impl Writer for Least {
+        async fn write(&mut self, _: &Batch) -> Result<Acknowledged, Error> {
+            nothing()
+        }
+    }
+
+    #[async_trait]
+    impl Reader for Least {
+        async fn query(&mut self, _: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
+            let mut counts = ReplyColumn::new(ValueType::I64);
+            counts.push(Some(Value::I64(7)))?;
+            sink.push(&Chunk { devices: vec![0], timestamps_ns: vec![0], columns: vec![counts] })?;
+            Ok(Reply { rows: 1, bytes: 0, computed_by: crate::ComputedBy::Server })
+        }
+    }
+
+    /// What none of these waits for.
+    fn now<T>(future: impl Future<Output = T>) -> T {
+        match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(done) => done,
+            Poll::Pending => panic!("it waits"),
+        }
+    }
+
+    #[test]
+    fn what_a_backend_does_not_say_claims_nothing() {
+        let (target, settings) = (Target::default(), Settings::default());
+        assert!(INFO.settings.is_empty() && INFO.variants.is_empty() && INFO.default_port.is_none());
+        assert_eq!((INFO.promise, INFO.plain_text), (PromiseLevel::Buffered, None));
+        assert!(Least.recipe_for(&settings).is_none() && Least.opens(&target, &settings).unwrap() == Opens::default());
+        assert_eq!(now(Least.join(&target)), Ok(()));
+        assert_eq!(now(Least.settle()), Ok(Settled::CannotTell));
+        assert_eq!((now(Least.storage_bytes()), now(Least.adopt())), (Ok(None), Ok(false)));
+        assert_eq!((now(Least.proceed()), now(Least.owned())), (Ok(Settled::Yes), Ok(Vec::new())));
+        let stranger = OwnedObject { name: Name::new("x").unwrap(), run_id: String::new() };
+        assert_eq!(now(Least.drop_owned(&stranger)).unwrap_err().cause, Cause::NotOurs);
+        let refused = now(Database::reader(&Least)).err().unwrap();
+        assert!(refused.action == Action::Stop && refused.message.contains("only writes"), "{refused}");
+        let mut writer = now(Least.writer()).unwrap();
+        assert!(now(writer.begin()).is_err() && now(writer.commit()).is_err() && writer.interrupt().is_none());
+        assert_eq!(now(Least.visible_points()), Ok(7));
+        assert!(Reader::interrupt(&Least).is_none());
     }
 }

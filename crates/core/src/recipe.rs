@@ -8,7 +8,7 @@ pub const SERVER_SETTINGS: &str = "server";
 pub const CLUSTER: &str = "iotbench";
 
 /// How a private server is made: which programs, and of which processes it consists, on one node or on several. A backend
-/// gives its recipe by [`crate::Backend::recipe`]; who carries it out knows no database.
+/// gives its recipe by [`crate::BackendInfo::recipe`]; who carries it out knows no database.
 ///
 /// A *node* is an address of its own, 127.0.0.1, 127.0.0.2 and so on. A [`Role`] is a kind of process that runs on some of
 /// the nodes. The roles are started in their order, each on all its nodes before the next one begins, then [`join`](Self::join)
@@ -49,6 +49,7 @@ pub const CLUSTER: &str = "iotbench";
 ///     jars: &[],
 ///     version: &["{exampled}", "--version"],
 ///     user: "example",
+///     tuning: &["cache.ratio"],
 ///     nodes: &[1],
 ///     roles: &[Role {
 ///         name: "server",
@@ -79,6 +80,9 @@ pub struct Recipe {
     pub version: &'static [&'static str],
     /// The user that root becomes for the server.
     pub user: &'static str,
+    /// Settings of the user's that do no more than to tune it, without their role: an agent takes them from another machine, and no
+    /// others. None names a file, an address or code, switches a check off, or lets anybody in, whatever its value.
+    pub tuning: &'static [&'static str],
     /// How many nodes it may have; first how many it has unless the user says otherwise.
     pub nodes: &'static [u32],
     /// The processes that it consists of, in the order of their start.

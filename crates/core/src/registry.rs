@@ -30,7 +30,7 @@ impl Registry {
     /// The same registry with one more backend, which replaces one of equal name.
     #[must_use]
     pub fn with(mut self, backend: &'static dyn Backend) -> Self {
-        self.backends.retain(|b| b.name() != backend.name());
+        self.backends.retain(|b| b.info().name != backend.info().name);
         self.backends.push(backend);
         self
     }
@@ -45,10 +45,10 @@ impl Registry {
     /// # Errors
     /// There is none; the error says what is near.
     pub fn find(&self, name: &str) -> Result<&'static dyn Backend, UnknownBackend> {
-        self.iter().find(|b| b.name() == name).ok_or_else(|| UnknownBackend {
+        self.iter().find(|b| b.info().name == name).ok_or_else(|| UnknownBackend {
             name: name.into(),
-            suggestion: closest(name, self.iter().map(Backend::name)).map(Into::into),
-            known: self.iter().map(Backend::name).collect::<Vec<_>>().join(", "),
+            suggestion: closest(name, self.iter().map(|b| b.info().name)).map(Into::into),
+            known: self.iter().map(|b| b.info().name).collect::<Vec<_>>().join(", "),
         })
     }
 }

@@ -18,7 +18,7 @@ impl Endpoint {
         Self { port: url.port(), url }
     }
 
-    /// The port as written; `None`: the database's own is meant ([`crate::Backend::default_port`]).
+    /// The port as written; `None`: the database's own is meant ([`crate::BackendInfo::default_port`]).
     #[must_use]
     pub fn port(&self) -> Option<u16> {
         self.port

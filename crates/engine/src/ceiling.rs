@@ -22,7 +22,7 @@ pub struct NullBackend(pub &'static dyn Backend);
 
 impl std::fmt::Debug for NullBackend {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("NullBackend").field(&self.0.name()).finish()
+        f.debug_tuple("NullBackend").field(&self.0.info().name).finish()
     }
 }
 

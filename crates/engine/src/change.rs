@@ -25,7 +25,7 @@ async fn settled(database: &dyn Database) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use iotbench_core::{Cause, Counts, Reader, ServerFacts, Writer};
+    use iotbench_core::{Cause, Counts, ServerFacts, Writer};
     use std::sync::Mutex;
     use tokio::time::Instant;
 
@@ -52,22 +52,13 @@ mod tests {
             self.asked.lock().unwrap().push("look");
             Ok(self.looks.lock().unwrap().pop().unwrap_or(Settled::Yes))
         }
-        async fn settle(&self) -> Result<Settled, Error> {
-            never()
-        }
         async fn count(&self) -> Result<Counts, Error> {
-            never()
-        }
-        async fn storage_bytes(&self) -> Result<Option<u64>, Error> {
             never()
         }
         async fn drop_created(&self) -> Result<(), Error> {
             never()
         }
         async fn writer(&self) -> Result<Box<dyn Writer>, Error> {
-            never()
-        }
-        async fn reader(&self) -> Result<Box<dyn Reader>, Error> {
             never()
         }
     }

@@ -63,7 +63,7 @@ mod tests {
 
     fn needed_by(backend: &str, connections: u64) -> u64 {
         let backend: &dyn Backend = Registry::new(iotbench_backends::BACKENDS).find(backend).unwrap();
-        needed(connections, backend.capabilities(), 2)
+        needed(connections, &backend.info().capabilities, 2)
     }
 
     #[test]

@@ -230,11 +230,11 @@ pub fn plan(request: PlanRequest<'_>, backend: &dyn Backend) -> Result<Planned, 
     let phases = check::phases(&profile, dataset.period_ns());
     let layout = match profile.layout {
         Auto::Set(layout) => layout,
-        Auto::Auto => backend.capabilities().layouts.first().copied().unwrap_or(Layout::Wide),
+        Auto::Auto => backend.info().capabilities.layouts.first().copied().unwrap_or(Layout::Wide),
     };
-    backend.capabilities().fit(backend.name(), layout, dataset.schema(), dataset.resolution_ns())?;
-    let mut settings = check::settings(&profile, backend.name()).map_err(|m| fail("backend", m))?;
-    if backend.recipe().is_some() {
+    backend.info().capabilities.fit(backend.info().name, layout, dataset.schema(), dataset.resolution_ns())?;
+    let mut settings = check::settings(&profile, backend.info().name).map_err(|m| fail("backend", m))?;
+    if backend.info().recipe.is_some() {
         // For who starts the server.
         settings.0.remove(SERVER_SETTINGS);
     }
@@ -248,7 +248,7 @@ pub fn plan(request: PlanRequest<'_>, backend: &dyn Backend) -> Result<Planned, 
     let scenario = scenario::scenario(&profile, &phases, backend, &settings, &target)
         .map_err(|(key, message)| fail(&key, message))?;
     let open = OpenRequest { target, settings: settings.clone(), table: table.clone() };
-    backend.open(open.clone()).map_err(|e| PlanError::from(setting_error(&profile_file, backend.name(), e)))?;
+    backend.open(open.clone()).map_err(|e| PlanError::from(setting_error(&profile_file, backend.info().name, e)))?;
     let context = Context { profile: &profile, dataset: &*dataset, backend, layout, phases: &phases };
     let groups = group::plans(context).map_err(|(key, message)| fail(&key, message))?;
     let (state, of_state) = state::of_ramp(&profile, &phases, backend).map_err(|(key, message)| fail(&key, message))?;
@@ -259,7 +259,7 @@ pub fn plan(request: PlanRequest<'_>, backend: &dyn Backend) -> Result<Planned, 
         run_id,
         seed,
         origin_ns,
-        backend: backend.name().into(),
+        backend: backend.info().name.into(),
         settings,
         table,
         devices: 0..devices,

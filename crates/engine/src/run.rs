@@ -203,7 +203,7 @@ impl Session<'_> {
 /// What is known of a run before it has begun.
 #[must_use]
 pub fn begun(planned: &Planned, backend: &dyn Backend) -> Outcome {
-    let capabilities = backend.capabilities();
+    let capabilities = &backend.info().capabilities;
     let target = &planned.open.target;
     let mut endpoints: Vec<String> = target.endpoints.iter().map(ToString::to_string).collect();
     if capabilities.embedded && endpoints.is_empty() {

@@ -136,7 +136,7 @@ mod tests {
     }
 
     const fn recipe(roles: &'static [Role]) -> Recipe {
-        Recipe { programs: &[], jars: &[], version: &[], user: "nobody", nodes: &[1], roles, join: &[] }
+        Recipe { programs: &[], jars: &[], version: &[], user: "nobody", tuning: &[], nodes: &[1], roles, join: &[] }
     }
 
     static ALONE: Recipe = recipe(&[role("server")]);

@@ -219,7 +219,7 @@ mod tests {
     }
 
     const fn recipe(nodes: &'static [u32], roles: &'static [Role]) -> Recipe {
-        Recipe { programs: &[], jars: &[], version: &[], user: "nobody", nodes, roles, join: &[] }
+        Recipe { programs: &[], jars: &[], version: &[], user: "nobody", tuning: &[], nodes, roles, join: &[] }
     }
 
     static RECIPE: Recipe = recipe(&[1], &[role("server")]);

@@ -204,6 +204,7 @@ mod tests {
         jars: &[],
         version: &[],
         user: "nobody",
+        tuning: &[],
         nodes: &[1, 3],
         roles: &[
             role("store", On::EveryNode, &["cql", "gossip"], None),

@@ -10,9 +10,9 @@
 use crate::wire::{REPLY_BYTES, Reply, Request, STATUS_OK};
 use async_trait::async_trait;
 use iotbench_core::{
-    Acknowledged, Acknowledgement, Action, Applied, Backend, Batch, Capabilities, Cause, Column, Counts, Database,
-    Domain, Duplicates, Endpoint, Error, Layout, OpenRequest, Promise, PromiseLevel, PromiseSource, Reader, Run,
-    ServerFacts, Setting, SettingError, Settled, Target, TimeUnit, Writer,
+    Acknowledged, Acknowledgement, Action, Applied, Backend, BackendInfo, Batch, Capabilities, Cause, Column, Counts,
+    Database, Domain, Duplicates, Endpoint, Error, Layout, OpenRequest, Promise, PromiseLevel, PromiseSource, Reader,
+    Run, ServerFacts, SettingError, Target, TimeUnit, Writer,
 };
 use std::{collections::BTreeMap, io, net::SocketAddr, sync::Arc};
 use tokio::{
@@ -52,7 +52,7 @@ pub fn target(address: SocketAddr) -> Target {
     Target { endpoints: vec![Endpoint::new(url)], ..Target::default() }
 }
 
-static CAPABILITIES: Capabilities = Capabilities {
+const CAPABILITIES: Capabilities = Capabilities {
     layouts: &[Layout::Wide],
     time_unit: TimeUnit::Ns,
     duplicates: Duplicates::Keep,
@@ -66,21 +66,15 @@ static CAPABILITIES: Capabilities = Capabilities {
     empties: false,
 };
 
+static INFO: BackendInfo = BackendInfo::new(
+    "oracle",
+    "test support: a server with programmed service times, and a ledger of every request",
+    CAPABILITIES,
+);
+
 impl Backend for OracleBackend {
-    fn name(&self) -> &'static str {
-        "oracle"
-    }
-
-    fn summary(&self) -> &'static str {
-        "test support: a server with programmed service times, and a ledger of every request"
-    }
-
-    fn capabilities(&self) -> &Capabilities {
-        &CAPABILITIES
-    }
-
-    fn settings(&self) -> &'static [Setting] {
-        &[]
+    fn info(&self) -> &BackendInfo {
+        &INFO
     }
 
     fn open(&self, request: OpenRequest) -> Result<Arc<dyn Database>, SettingError> {
@@ -141,16 +135,8 @@ impl Database for Oracle {
         Ok(())
     }
 
-    async fn settle(&self) -> Result<Settled, Error> {
-        Ok(Settled::CannotTell)
-    }
-
     async fn count(&self) -> Result<Counts, Error> {
         Ok(Counts::default())
-    }
-
-    async fn storage_bytes(&self) -> Result<Option<u64>, Error> {
-        Ok(None)
     }
 
     async fn drop_created(&self) -> Result<(), Error> {

@@ -18,7 +18,7 @@ fn on_each(host: &str, check: impl Fn(&str, &Output, Duration) + Sync) {
     std::fs::write(&token, "s3cret").unwrap();
     let token = format!("backend.influxdb2.token_file={}", token.display());
     std::thread::scope(|scope| {
-        for name in BACKENDS.iter().filter(|b| !b.capabilities().embedded).map(|b| b.name()) {
+        for name in BACKENDS.iter().filter(|b| !b.info().capabilities.embedded).map(|b| b.info().name) {
             let (check, token, out) = (&check, &token, folder.path().join(name));
             let runtime = folder.path().join(format!("{name}-runtime"));
             scope.spawn(move || {

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 const STORE: &str = "backend.kairosdb.store=cassandra";
 
 fn recipe() -> &'static Recipe {
-    let kairosdb = BACKENDS.iter().find(|b| b.name() == "kairosdb").unwrap();
+    let kairosdb = BACKENDS.iter().find(|b| b.info().name == "kairosdb").unwrap();
     let settings = Settings(serde_json::from_value(json!({"store": "cassandra"})).unwrap());
     kairosdb.recipe_for(&settings).unwrap()
 }

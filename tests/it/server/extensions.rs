@@ -10,7 +10,7 @@ use std::process::Command;
 
 /// What is missing on this machine for the private server that these settings ask for.
 fn missing(settings: Value) -> Option<String> {
-    let postgres = BACKENDS.iter().find(|b| b.name() == "postgres").unwrap();
+    let postgres = BACKENDS.iter().find(|b| b.info().name == "postgres").unwrap();
     let recipe = postgres.recipe_for(&Settings(serde_json::from_value(settings).unwrap())).unwrap();
     Programs::find(recipe).err().map(|missing| missing.to_string())
 }

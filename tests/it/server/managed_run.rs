@@ -52,7 +52,7 @@ fn a_run_starts_samples_and_removes_its_server() {
         let out = place.results();
         let document = sound(&place, &arguments(out.to_str().unwrap(), backend, "3s"));
         assert_eq!(document["target"]["managed"], true);
-        let promise = BACKENDS.iter().find(|b| b.name() == backend).unwrap().promise();
+        let promise = BACKENDS.iter().find(|b| b.info().name == backend).unwrap().info().promise;
         let level = serde_json::to_value(promise).unwrap()["level"].clone();
         assert_eq!(document["target"]["durability"]["promise"], level, "{backend}, as it is listed");
         let roles: Vec<_> = document["resources"].as_array().unwrap().iter().collect();
@@ -79,7 +79,7 @@ fn a_sweep_has_one_server_and_fresh_tables() {
         let stored: Vec<_> = runs.iter().map(|run| run["points"]["stored"].as_u64()).collect();
         assert_eq!(stored, [Some(54), Some(58)], "{backend}");
         assert_eq!(runs[0]["target"]["endpoints"], runs[1]["target"]["endpoints"], "{backend}");
-        let transactions = BACKENDS.iter().any(|b| b.name() == backend && b.capabilities().transactions);
+        let transactions = BACKENDS.iter().any(|b| b.info().name == backend && b.info().capabilities.transactions);
         assert!(runs.iter().all(|run| run["empty_transaction_us"].is_number() == transactions), "{backend}");
         assert!(results(&place).join("server.log").exists());
         place.assert_nothing_is_left();

@@ -37,7 +37,7 @@ fn is_full() -> bool {
 
 /// Every server of which iotbench starts one of its own, as far as its programs are here; without those of the long set.
 pub fn every_server() -> impl Iterator<Item = &'static str> {
-    let servers = BACKENDS.iter().filter(|b| b.recipe().is_some()).map(|b| b.name());
+    let servers = BACKENDS.iter().filter(|b| b.info().recipe.is_some()).map(|b| b.info().name);
     servers.filter(|&name| !IN_THE_LONG_SET.contains(&name) && is_here(name))
 }
 
@@ -60,7 +60,7 @@ pub const IN_THE_LONG_SET: [&str; 1] = ["opentsdb"];
 const MAY_BE_MISSING: [&str; 1] = ["influxdb2"];
 
 pub fn recipe(backend: &str) -> &'static Recipe {
-    BACKENDS.iter().find(|b| b.name() == backend).and_then(|b| b.recipe()).unwrap()
+    BACKENDS.iter().find(|b| b.info().name == backend).and_then(|b| b.info().recipe).unwrap()
 }
 
 /// Whether a server's programs are here. Where they must be, their absence fails the test.

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 const SHARDS: &str = "backend.mongodb.shards=2";
 
 fn mongodb() -> &'static dyn Backend {
-    *BACKENDS.iter().find(|b| b.name() == "mongodb").unwrap()
+    *BACKENDS.iter().find(|b| b.info().name == "mongodb").unwrap()
 }
 
 fn recipe() -> &'static Recipe {
@@ -24,9 +24,9 @@ fn recipe() -> &'static Recipe {
 
 /// The cluster without its router, which is its last role and needs the last program.
 fn without_router() -> &'static Recipe {
-    let &Recipe { programs, jars, version, user, nodes, roles, join } = recipe();
+    let &Recipe { programs, jars, version, user, tuning, nodes, roles, join } = recipe();
     let (programs, roles) = (&programs[..1], &roles[..2]);
-    Box::leak(Box::new(Recipe { programs, jars, version, user, nodes, roles, join }))
+    Box::leak(Box::new(Recipe { programs, jars, version, user, tuning, nodes, roles, join }))
 }
 
 async fn ask(node: &Node, command: Document) -> Document {

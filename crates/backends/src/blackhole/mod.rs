@@ -3,9 +3,9 @@
 use async_trait::async_trait;
 use iotbench_backend_kit::refuse::refuse;
 use iotbench_core::{
-    Acknowledged, Acknowledgement, Backend, Batch, Capabilities, ComputedBy, Counts, Database, Domain, Duplicates,
-    Error, Layout, OpenRequest, Promise, PromiseLevel, PromiseSource, Query, Reader, Reply, ServerFacts, Setting,
-    SettingError, Settled, Sink, TableSpec, TimeUnit, Writer,
+    Acknowledged, Acknowledgement, Backend, BackendInfo, Batch, Capabilities, ComputedBy, Counts, Database, Domain,
+    Duplicates, Error, Layout, OpenRequest, Promise, PromiseLevel, PromiseSource, Query, Reader, Reply, ServerFacts,
+    Setting, SettingError, Sink, TableSpec, TimeUnit, Writer,
 };
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -14,7 +14,7 @@ pub struct Blackhole;
 
 const SETTINGS: &[Setting] = &[];
 
-static CAPABILITIES: Capabilities = Capabilities {
+const CAPABILITIES: Capabilities = Capabilities {
     layouts: &[Layout::Wide, Layout::Narrow, Layout::Document, Layout::Bulk],
     time_unit: TimeUnit::Ns,
     duplicates: Duplicates::Keep,
@@ -32,21 +32,14 @@ static CAPABILITIES: Capabilities = Capabilities {
 #[serde(deny_unknown_fields)]
 struct Config {}
 
+static INFO: BackendInfo = BackendInfo {
+    settings: SETTINGS,
+    ..BackendInfo::new("blackhole", "acknowledges at once and keeps nothing: prices the tool itself", CAPABILITIES)
+};
+
 impl Backend for Blackhole {
-    fn name(&self) -> &'static str {
-        "blackhole"
-    }
-
-    fn summary(&self) -> &'static str {
-        "acknowledges at once and keeps nothing: prices the tool itself"
-    }
-
-    fn capabilities(&self) -> &Capabilities {
-        &CAPABILITIES
-    }
-
-    fn settings(&self) -> &'static [Setting] {
-        SETTINGS
+    fn info(&self) -> &BackendInfo {
+        &INFO
     }
 
     fn open(&self, request: OpenRequest) -> Result<Arc<dyn Database>, SettingError> {
@@ -82,16 +75,8 @@ impl Database for Void {
         Ok(())
     }
 
-    async fn settle(&self) -> Result<Settled, Error> {
-        Ok(Settled::CannotTell)
-    }
-
     async fn count(&self) -> Result<Counts, Error> {
         Ok(Counts::default())
-    }
-
-    async fn storage_bytes(&self) -> Result<Option<u64>, Error> {
-        Ok(None)
     }
 
     async fn drop_created(&self) -> Result<(), Error> {

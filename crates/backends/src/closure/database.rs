@@ -4,7 +4,7 @@ use super::{Count, Write};
 use async_trait::async_trait;
 use iotbench_core::{
     Acknowledged, Acknowledgement, Batch, Cause, Counts, Database, Error, Promise, PromiseLevel, PromiseSource, Reader,
-    ServerFacts, Settled, Writer,
+    ServerFacts, Writer,
 };
 use std::{
     collections::BTreeMap,
@@ -53,18 +53,10 @@ impl Database for ClosureDatabase {
         Ok(())
     }
 
-    async fn settle(&self) -> Result<Settled, Error> {
-        Ok(Settled::CannotTell)
-    }
-
     /// Values are not counted by anybody: they are those of whole datapoints.
     async fn count(&self) -> Result<Counts, Error> {
         let points = self.counted()?.saturating_sub(self.before.load(Ordering::Relaxed));
         Ok(Counts { points, values: points * self.width })
-    }
-
-    async fn storage_bytes(&self) -> Result<Option<u64>, Error> {
-        Ok(None)
     }
 
     /// What the closure keeps belongs to the program.

@@ -6,8 +6,8 @@ mod database;
 
 use database::ClosureDatabase;
 use iotbench_core::{
-    Acknowledgement, Action, Applied, Backend, Batch, Capabilities, Cause, Database, Domain, Duplicates, Error, Layout,
-    OpenRequest, Setting, SettingError, TimeUnit,
+    Acknowledgement, Action, Applied, Backend, BackendInfo, Batch, Capabilities, Cause, Database, Domain, Duplicates,
+    Error, Layout, OpenRequest, SettingError, TimeUnit,
 };
 use std::{
     any::Any,
@@ -28,27 +28,31 @@ use std::{
 pub struct Closure {
     write: Write,
     count: Option<Count>,
-    capabilities: Capabilities,
+    info: BackendInfo,
 }
 
 type Write = Arc<dyn Fn(&Batch) -> Result<(), Error> + Send + Sync>;
 type Count = Arc<dyn Fn() -> Result<u64, Error> + Send + Sync>;
 
 /// What a function is taken to be that says nothing of itself. A layout means nothing to it, so that any will do.
-const CAPABILITIES: Capabilities = Capabilities {
-    layouts: &[Layout::Wide, Layout::Narrow, Layout::Document, Layout::Bulk],
-    time_unit: TimeUnit::Ns,
-    duplicates: Duplicates::Keep,
-    domain: |_| Domain::Full,
-    acknowledgement: Acknowledgement::None,
-    transactions: false,
-    most_writers: None,
-    blocking: true,
-    // Its work and the client's are done by the same process.
-    embedded: true,
-    stores: false,
-    empties: false,
-};
+const INFO: BackendInfo = BackendInfo::new(
+    "closure",
+    "a function of the program's own",
+    Capabilities {
+        layouts: &[Layout::Wide, Layout::Narrow, Layout::Document, Layout::Bulk],
+        time_unit: TimeUnit::Ns,
+        duplicates: Duplicates::Keep,
+        domain: |_| Domain::Full,
+        acknowledgement: Acknowledgement::None,
+        transactions: false,
+        most_writers: None,
+        blocking: true,
+        // Its work and the client's are done by the same process.
+        embedded: true,
+        stores: false,
+        empties: false,
+    },
+);
 
 impl Closure {
     /// A function that has taken a batch when it returns `Ok`. An `Err` counts as without a verdict: nobody says what of the
@@ -58,7 +62,7 @@ impl Closure {
             Ok(answer) => answer.map_err(|error| Error::new(Cause::Server, error).applied(Applied::Maybe)),
             Err(panic) => Err(panicked(&*panic)),
         };
-        Self { write: Arc::new(write), count: None, capabilities: CAPABILITIES }
+        Self { write: Arc::new(write), count: None, info: INFO }
     }
 
     /// The same with a function that counts the datapoints that are kept. It is asked before the load and after it; where
@@ -68,8 +72,8 @@ impl Closure {
         let count = move || count().map_err(|error| Error::new(Cause::Server, error));
         // Whoever counts what it keeps says that it keeps what it took.
         let capabilities =
-            Capabilities { acknowledgement: Acknowledgement::Applied, stores: true, ..self.capabilities };
-        Self { count: Some(Arc::new(count)), capabilities, ..self }
+            Capabilities { acknowledgement: Acknowledgement::Applied, stores: true, ..INFO.capabilities };
+        Self { count: Some(Arc::new(count)), info: BackendInfo { capabilities, ..INFO }, ..self }
     }
 }
 
@@ -80,20 +84,8 @@ fn panicked(panic: &(dyn Any + Send)) -> Error {
 }
 
 impl Backend for Closure {
-    fn name(&self) -> &'static str {
-        "closure"
-    }
-
-    fn summary(&self) -> &'static str {
-        "a function of the program's own"
-    }
-
-    fn capabilities(&self) -> &Capabilities {
-        &self.capabilities
-    }
-
-    fn settings(&self) -> &'static [Setting] {
-        &[]
+    fn info(&self) -> &BackendInfo {
+        &self.info
     }
 
     fn open(&self, request: OpenRequest) -> Result<Arc<dyn Database>, SettingError> {
@@ -102,7 +94,7 @@ impl Backend for Closure {
             count: self.count.clone(),
             before: AtomicU64::new(0),
             width: request.table.schema.width() as u64,
-            acknowledgement: self.capabilities.acknowledgement,
+            acknowledgement: self.info.capabilities.acknowledgement,
         }))
     }
 }

@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use iotbench_backend_kit::ownership;
 use iotbench_core::{
     Acknowledgement, Counts, Database, Error, OwnedObject, Promise, PromiseLevel, PromiseSource, Reader, ServerFacts,
-    Settled, TableSpec, Writer,
+    TableSpec, Writer,
 };
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -60,19 +60,10 @@ impl Database for DatabusDatabase {
     }
 
     /// What was acknowledged is visible: a request is answered after its rows went to the store.
-    async fn settle(&self) -> Result<Settled, Error> {
-        Ok(Settled::Yes)
-    }
-
     async fn count(&self) -> Result<Counts, Error> {
         let mut client = self.client().await?;
         let stem = marker::stem_of(&mut client, &self.table.name).await?;
         count(&mut client, &stem, &self.table).await.map(|(counts, _)| counts)
-    }
-
-    /// It does not tell.
-    async fn storage_bytes(&self) -> Result<Option<u64>, Error> {
-        Ok(None)
     }
 
     async fn drop_created(&self) -> Result<(), Error> {

@@ -15,8 +15,8 @@ use config::{Config, SETTINGS};
 use database::DatabusDatabase;
 use iotbench_backend_kit::millis::Millis;
 use iotbench_core::{
-    Acknowledgement, Backend, Capabilities, Database, Domain, Duplicates, Layout, OpenRequest, Setting, SettingError,
-    TimeUnit, ValueType,
+    Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Layout, OpenRequest,
+    SettingError, TimeUnit, ValueType,
 };
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ pub struct Databus;
 /// end of 2199.
 const ALL: Millis = Millis { first: 0, last: 7_258_118_399_999 };
 
-static CAPABILITIES: Capabilities = Capabilities {
+const CAPABILITIES: Capabilities = Capabilities {
     layouts: &[Layout::Wide],
     time_unit: TimeUnit::Ms,
     duplicates: Duplicates::Overwrite,
@@ -46,25 +46,19 @@ static CAPABILITIES: Capabilities = Capabilities {
     empties: false,
 };
 
+static INFO: BackendInfo = BackendInfo {
+    settings: SETTINGS,
+    default_port: Some(config::KNOWN.port),
+    ..BackendInfo::new(
+        "databus",
+        "NREL Databus: JSON over HTTP; the original does not run any more: never measured",
+        CAPABILITIES,
+    )
+};
+
 impl Backend for Databus {
-    fn name(&self) -> &'static str {
-        "databus"
-    }
-
-    fn summary(&self) -> &'static str {
-        "NREL Databus: JSON over HTTP; the original does not run any more: never measured"
-    }
-
-    fn capabilities(&self) -> &Capabilities {
-        &CAPABILITIES
-    }
-
-    fn default_port(&self) -> Option<u16> {
-        Some(config::KNOWN.port)
-    }
-
-    fn settings(&self) -> &'static [Setting] {
-        SETTINGS
+    fn info(&self) -> &BackendInfo {
+        &INFO
     }
 
     fn open(&self, request: OpenRequest) -> Result<Arc<dyn Database>, SettingError> {

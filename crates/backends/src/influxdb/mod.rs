@@ -23,8 +23,8 @@ use async_trait::async_trait;
 use config::{Config, SETTINGS, Transport};
 use database::InfluxDatabase;
 use iotbench_core::{
-    Acknowledgement, Backend, Capabilities, Database, Domain, Duplicates, Error, Layout, OpenRequest, Opens,
-    PromiseLevel, Recipe, Setting, SettingError, Settings, Target, TimeUnit,
+    Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Error, Layout, OpenRequest,
+    Opens, PromiseLevel, SettingError, Settings, Target, TimeUnit,
 };
 use marker::MARKER;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ use std::sync::Arc;
 /// InfluxDB 1.x.
 pub struct InfluxDb;
 
-static CAPABILITIES: Capabilities = Capabilities {
+const CAPABILITIES: Capabilities = Capabilities {
     layouts: &[Layout::Wide, Layout::Narrow],
     time_unit: TimeUnit::Ns,
     duplicates: Duplicates::Overwrite,
@@ -46,34 +46,18 @@ static CAPABILITIES: Capabilities = Capabilities {
     empties: true,
 };
 
+static INFO: BackendInfo = BackendInfo {
+    settings: SETTINGS,
+    default_port: Some(config::KNOWN.port),
+    promise: PromiseLevel::OsCrash,
+    recipe: Some(&recipe::RECIPE),
+    ..BackendInfo::new("influxdb", "InfluxDB 1.x: line protocol over HTTP or UDP", CAPABILITIES)
+};
+
 #[async_trait]
 impl Backend for InfluxDb {
-    fn name(&self) -> &'static str {
-        "influxdb"
-    }
-
-    fn summary(&self) -> &'static str {
-        "InfluxDB 1.x: line protocol over HTTP or UDP"
-    }
-
-    fn capabilities(&self) -> &Capabilities {
-        &CAPABILITIES
-    }
-
-    fn default_port(&self) -> Option<u16> {
-        Some(config::KNOWN.port)
-    }
-
-    fn promise(&self) -> PromiseLevel {
-        PromiseLevel::OsCrash
-    }
-
-    fn settings(&self) -> &'static [Setting] {
-        SETTINGS
-    }
-
-    fn recipe(&self) -> Option<&'static Recipe> {
-        Some(&recipe::RECIPE)
+    fn info(&self) -> &BackendInfo {
+        &INFO
     }
 
     async fn join(&self, target: &Target) -> Result<(), Error> {
@@ -81,7 +65,7 @@ impl Backend for InfluxDb {
     }
 
     fn opens(&self, target: &Target, settings: &Settings) -> Result<Opens, SettingError> {
-        let mut opens = Opens::of(target, settings, self.default_port());
+        let mut opens = Opens::of(target, settings, INFO.default_port);
         if let Transport::Udp { host, port, .. } = Config::new(settings, target, |_| None)?.transport {
             opens.addresses.push((host, port));
         }

@@ -12,6 +12,7 @@ pub(crate) static RECIPE: Recipe = Recipe {
     jars: &[],
     version: &["{influxd}", "version"],
     user: "influxdb",
+    tuning: TUNING,
     nodes: &[1],
     roles: &[Role {
         name: "server",
@@ -69,3 +70,25 @@ pub(crate) static RECIPE: Recipe = Recipe {
     }],
     join: &[],
 };
+
+/// What tunes it and does no more.
+const TUNING: &[&str] = &[
+    "coordinator.max-concurrent-queries",
+    "coordinator.write-timeout",
+    "data.cache-max-memory-size",
+    "data.cache-snapshot-memory-size",
+    "data.cache-snapshot-write-cold-duration",
+    "data.compact-full-write-cold-duration",
+    "data.compact-throughput",
+    "data.compact-throughput-burst",
+    "data.index-version",
+    "data.max-concurrent-compactions",
+    "data.max-series-per-database",
+    "data.max-values-per-tag",
+    "data.wal-fsync-delay",
+    "http.max-body-size",
+    "udp.0.batch-pending",
+    "udp.0.batch-size",
+    "udp.0.batch-timeout",
+    "udp.0.read-buffer",
+];

@@ -22,7 +22,7 @@ use iotbench_backend_kit::{
 };
 use iotbench_core::{
     Acknowledgement, Action, Cause, Counts, Database, Error, Name, OwnedObject, Promise, PromiseLevel, PromiseSource,
-    Reader, ServerFacts, SettingError, Settled, TableSpec, Writer,
+    Reader, ServerFacts, SettingError, TableSpec, Writer,
 };
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -91,18 +91,9 @@ impl Database for Influx2Database {
     }
 
     /// What was acknowledged is visible.
-    async fn settle(&self) -> Result<Settled, Error> {
-        Ok(Settled::Yes)
-    }
-
     async fn count(&self) -> Result<Counts, Error> {
         bucket::check_exists(&mut self.api().await?, &self.config, &self.bucket).await?;
         count(&mut self.client().await?, &self.table).await.map(|(counts, _)| counts)
-    }
-
-    /// It has no figure for one bucket.
-    async fn storage_bytes(&self) -> Result<Option<u64>, Error> {
-        Ok(None)
     }
 
     async fn drop_created(&self) -> Result<(), Error> {

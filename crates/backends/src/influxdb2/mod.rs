@@ -16,15 +16,15 @@ mod recipe;
 use config::{Config, SETTINGS};
 use database::Influx2Database;
 use iotbench_core::{
-    Acknowledgement, Backend, Capabilities, Database, Domain, Duplicates, Layout, OpenRequest, PromiseLevel, Recipe,
-    Setting, SettingError, TimeUnit,
+    Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Layout, OpenRequest,
+    PromiseLevel, SettingError, TimeUnit,
 };
 use std::sync::Arc;
 
 /// InfluxDB 2.x.
 pub struct InfluxDb2;
 
-static CAPABILITIES: Capabilities = Capabilities {
+const CAPABILITIES: Capabilities = Capabilities {
     layouts: &[Layout::Wide, Layout::Narrow],
     time_unit: TimeUnit::Ns,
     duplicates: Duplicates::Overwrite,
@@ -38,33 +38,17 @@ static CAPABILITIES: Capabilities = Capabilities {
     empties: false,
 };
 
+static INFO: BackendInfo = BackendInfo {
+    settings: SETTINGS,
+    default_port: Some(config::KNOWN.port),
+    promise: PromiseLevel::OsCrash,
+    recipe: Some(&recipe::RECIPE),
+    ..BackendInfo::new("influxdb2", "InfluxDB 2.x: line protocol over HTTP, read by InfluxQL or Flux", CAPABILITIES)
+};
+
 impl Backend for InfluxDb2 {
-    fn name(&self) -> &'static str {
-        "influxdb2"
-    }
-
-    fn summary(&self) -> &'static str {
-        "InfluxDB 2.x: line protocol over HTTP, read by InfluxQL or Flux"
-    }
-
-    fn capabilities(&self) -> &Capabilities {
-        &CAPABILITIES
-    }
-
-    fn default_port(&self) -> Option<u16> {
-        Some(config::KNOWN.port)
-    }
-
-    fn promise(&self) -> PromiseLevel {
-        PromiseLevel::OsCrash
-    }
-
-    fn settings(&self) -> &'static [Setting] {
-        SETTINGS
-    }
-
-    fn recipe(&self) -> Option<&'static Recipe> {
-        Some(&recipe::RECIPE)
+    fn info(&self) -> &BackendInfo {
+        &INFO
     }
 
     fn open(&self, request: OpenRequest) -> Result<Arc<dyn Database>, SettingError> {

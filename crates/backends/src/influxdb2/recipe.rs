@@ -13,6 +13,7 @@ pub(crate) static RECIPE: Recipe = Recipe {
     jars: &[],
     version: &["{influxd2}", "version"],
     user: "influxdb",
+    tuning: TUNING,
     nodes: &[1],
     roles: &[Role {
         name: "server",
@@ -42,3 +43,16 @@ pub(crate) static RECIPE: Recipe = Recipe {
     }],
     join: &[],
 };
+
+/// What tunes it and does no more.
+const TUNING: &[&str] = &[
+    "query-concurrency",
+    "query-memory-bytes",
+    "storage-cache-max-memory-size",
+    "storage-cache-snapshot-memory-size",
+    "storage-cache-snapshot-write-cold-duration",
+    "storage-compact-throughput-burst",
+    "storage-max-concurrent-compactions",
+    "storage-wal-fsync-delay",
+    "storage-wal-max-concurrent-writes",
+];

@@ -123,11 +123,6 @@ impl Database for KairosDatabase {
         self.counts(&mut client).await
     }
 
-    /// It does not tell.
-    async fn storage_bytes(&self) -> Result<Option<u64>, Error> {
-        Ok(None)
-    }
-
     async fn drop_created(&self) -> Result<(), Error> {
         self.changes.drop_own(self.ours()).await
     }

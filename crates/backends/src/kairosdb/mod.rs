@@ -17,15 +17,15 @@ mod write;
 use config::{Config, SETTINGS, Store, Transport};
 use database::KairosDatabase;
 use iotbench_core::{
-    Acknowledgement, Backend, Capabilities, Database, Domain, Duplicates, Layout, OpenRequest, Opens, Recipe, Setting,
-    SettingError, Settings, Target, TimeUnit, ValueType, Variant,
+    Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Layout, OpenRequest, Opens,
+    Recipe, SettingError, Settings, Target, TimeUnit, ValueType,
 };
 use std::sync::Arc;
 
 /// KairosDB 1.x.
 pub struct KairosDb;
 
-static CAPABILITIES: Capabilities = Capabilities {
+const CAPABILITIES: Capabilities = Capabilities {
     layouts: &[Layout::Wide],
     time_unit: TimeUnit::Ms,
     duplicates: Duplicates::Overwrite,
@@ -43,44 +43,28 @@ static CAPABILITIES: Capabilities = Capabilities {
     empties: true,
 };
 
+static INFO: BackendInfo = BackendInfo {
+    settings: SETTINGS,
+    default_port: Some(config::KNOWN.port),
+    recipe: Some(&recipe::ON_H2),
+    variants: &recipe::VARIANTS,
+    ..BackendInfo::new("kairosdb", "KairosDB 1.x on H2 or Cassandra: JSON over HTTP, or lines over TCP", CAPABILITIES)
+};
+
 impl Backend for KairosDb {
-    fn name(&self) -> &'static str {
-        "kairosdb"
-    }
-
-    fn summary(&self) -> &'static str {
-        "KairosDB 1.x on H2 or Cassandra: JSON over HTTP, or lines over TCP"
-    }
-
-    fn capabilities(&self) -> &Capabilities {
-        &CAPABILITIES
-    }
-
-    fn default_port(&self) -> Option<u16> {
-        Some(config::KNOWN.port)
-    }
-
-    fn settings(&self) -> &'static [Setting] {
-        SETTINGS
-    }
-
-    fn recipe(&self) -> Option<&'static Recipe> {
-        Some(&recipe::ON_H2)
-    }
-
-    fn variants(&self) -> &'static [Variant] {
-        &recipe::VARIANTS
+    fn info(&self) -> &BackendInfo {
+        &INFO
     }
 
     fn recipe_for(&self, settings: &Settings) -> Option<&'static Recipe> {
         match Store::of(settings) {
             Some(Store::Cassandra) => Some(&recipe::ON_CASSANDRA),
-            Some(Store::H2) | None => self.recipe(),
+            Some(Store::H2) | None => INFO.recipe,
         }
     }
 
     fn opens(&self, target: &Target, settings: &Settings) -> Result<Opens, SettingError> {
-        let mut opens = Opens::of(target, settings, self.default_port());
+        let mut opens = Opens::of(target, settings, INFO.default_port);
         let config = Config::new(settings, target, |_| None)?;
         if matches!(config.transport, Transport::Telnet) {
             opens.addresses.extend(config.nodes.into_iter().map(|node| node.telnet));

@@ -95,6 +95,7 @@ pub(crate) static ON_H2: Recipe = Recipe {
     jars: &[KAIROSDB],
     version: &[],
     user: "nobody",
+    tuning: TUNING,
     nodes: &[1],
     roles: &[kairosdb(
         "server",
@@ -115,6 +116,7 @@ pub(crate) static ON_CASSANDRA: Recipe = Recipe {
     jars: &[KAIROSDB, Jars { name: "cassandra", main: "cassandra-all" }],
     version: &[],
     user: "nobody",
+    tuning: TUNING,
     nodes: &[1, 3],
     roles: &[
         CASSANDRA,
@@ -258,3 +260,22 @@ const JVM_OPTIONS: &str = "\
 -Dcassandra.ring_delay_ms=5000
 -Dcassandra.consistent.rangemovement=false
 ";
+
+/// What tunes it and does no more.
+const TUNING: &[&str] = &[
+    "commitlog_sync",
+    "commitlog_sync_period",
+    "commitlog_sync_period_in_ms",
+    "compaction_throughput",
+    "compaction_throughput_mb_per_sec",
+    "concurrent_compactors",
+    "concurrent_reads",
+    "concurrent_writes",
+    "memtable_allocation_type",
+    "memtable_flush_writers",
+    "memtable_heap_space",
+    "memtable_heap_space_in_mb",
+    "queue_processor.batch_size",
+    "queue_processor.memory_queue_size",
+    "queue_processor.min_batch_size",
+];

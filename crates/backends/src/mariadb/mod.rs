@@ -21,8 +21,8 @@ use address::{Address, DEFAULT_PORT, PASSWORD_VARIABLE, Secret};
 use config::{Config, SETTINGS};
 use database::MariaDbDatabase;
 use iotbench_core::{
-    Acknowledgement, Backend, Capabilities, Database, Domain, Duplicates, Layout, OpenRequest, PromiseLevel, Recipe,
-    Setting, SettingError, TimeUnit, ValueType,
+    Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Layout, OpenRequest,
+    PromiseLevel, SettingError, TimeUnit, ValueType,
 };
 pub use mysql::MySql;
 use server::Server;
@@ -31,9 +31,7 @@ use std::sync::Arc;
 /// MariaDB; by `--url` also MySQL.
 pub struct MariaDb;
 
-static CAPABILITIES: Capabilities = OF_BOTH;
-
-const OF_BOTH: Capabilities = Capabilities {
+const CAPABILITIES: Capabilities = Capabilities {
     layouts: &[Layout::Wide, Layout::Narrow, Layout::Document, Layout::Bulk],
     time_unit: TimeUnit::Ns,
     duplicates: Duplicates::Keep,
@@ -55,37 +53,18 @@ fn domain(value_type: ValueType) -> Domain {
     }
 }
 
+const INFO: BackendInfo = BackendInfo {
+    settings: SETTINGS,
+    default_port: Some(DEFAULT_PORT),
+    promise: PromiseLevel::OsCrash,
+    recipe: Some(&recipe::RECIPE),
+    plain_text: Some(("sslmode", "disable")),
+    ..BackendInfo::new("mariadb", "MariaDB with InnoDB or MyRocks, and MySQL", CAPABILITIES)
+};
+
 impl Backend for MariaDb {
-    fn name(&self) -> &'static str {
-        "mariadb"
-    }
-
-    fn summary(&self) -> &'static str {
-        "MariaDB with InnoDB or MyRocks, and MySQL"
-    }
-
-    fn capabilities(&self) -> &Capabilities {
-        &CAPABILITIES
-    }
-
-    fn default_port(&self) -> Option<u16> {
-        Some(DEFAULT_PORT)
-    }
-
-    fn promise(&self) -> PromiseLevel {
-        PromiseLevel::OsCrash
-    }
-
-    fn settings(&self) -> &'static [Setting] {
-        SETTINGS
-    }
-
-    fn plain_text(&self) -> Option<(&'static str, &'static str)> {
-        Some(("sslmode", "disable"))
-    }
-
-    fn recipe(&self) -> Option<&'static Recipe> {
-        Some(&recipe::RECIPE)
+    fn info(&self) -> &BackendInfo {
+        &INFO
     }
 
     fn open(&self, request: OpenRequest) -> Result<Arc<dyn Database>, SettingError> {

@@ -1,13 +1,14 @@
 //! MySQL, which is talked to as MariaDB is: what is another's in it is its name, its address and its private server.
 
-use super::{OF_BOTH, config::SETTINGS, open, recipe::root_with_password};
+use super::{
+    open,
+    recipe::{TUNING, root_with_password},
+};
 use iotbench_core::{
-    Backend, Capabilities, ConfigFile, Database, Domain, On, OpenRequest, Origin, Program, PromiseLevel, Ready, Recipe,
-    Role, Setting, SettingError, StopBy, ValueType,
+    Backend, BackendInfo, Capabilities, ConfigFile, Database, Domain, On, OpenRequest, Origin, Program, Ready, Recipe,
+    Role, SettingError, StopBy, ValueType,
 };
 use std::sync::Arc;
-
-static CAPABILITIES: Capabilities = Capabilities { domain, ..OF_BOTH };
 
 /// MySQL reads the numbers of a JSON text with an error of up to 3 units in the last of their 53 places, because it does so in
 /// the quicker of RapidJSON's ways. 32-bit floats bear that, and columns have no such error.
@@ -24,37 +25,17 @@ fn domain(value_type: ValueType) -> Domain {
 /// MySQL 8.
 pub struct MySql;
 
+static INFO: BackendInfo = BackendInfo {
+    name: "mysql",
+    summary: "MySQL 8.0.21 or newer with InnoDB: the statements and settings of mariadb",
+    capabilities: Capabilities { domain, ..super::CAPABILITIES },
+    recipe: Some(&RECIPE),
+    ..super::INFO
+};
+
 impl Backend for MySql {
-    fn name(&self) -> &'static str {
-        "mysql"
-    }
-
-    fn summary(&self) -> &'static str {
-        "MySQL 8.0.21 or newer with InnoDB: the statements and settings of mariadb"
-    }
-
-    fn capabilities(&self) -> &Capabilities {
-        &CAPABILITIES
-    }
-
-    fn default_port(&self) -> Option<u16> {
-        Some(super::address::DEFAULT_PORT)
-    }
-
-    fn promise(&self) -> PromiseLevel {
-        PromiseLevel::OsCrash
-    }
-
-    fn settings(&self) -> &'static [Setting] {
-        SETTINGS
-    }
-
-    fn plain_text(&self) -> Option<(&'static str, &'static str)> {
-        Some(("sslmode", "disable"))
-    }
-
-    fn recipe(&self) -> Option<&'static Recipe> {
-        Some(&RECIPE)
+    fn info(&self) -> &BackendInfo {
+        &INFO
     }
 
     fn open(&self, request: OpenRequest) -> Result<Arc<dyn Database>, SettingError> {
@@ -73,6 +54,7 @@ static RECIPE: Recipe = Recipe {
     jars: &[],
     version: &["{mysqld8}", "--no-defaults", "--version"],
     user: "mysql",
+    tuning: TUNING,
     nodes: &[1],
     roles: &[Role {
         name: "server",

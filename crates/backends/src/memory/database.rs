@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use iotbench_backend_kit::refuse::refuse;
 use iotbench_core::{
     Acknowledged, Acknowledgement, Batch, Cause, Counts, Database, Error, Promise, PromiseLevel, PromiseSource, Query,
-    Reader, Reply, ServerFacts, Settled, Sink, TableSpec, Writer,
+    Reader, Reply, ServerFacts, Sink, TableSpec, Writer,
 };
 use std::{
     collections::BTreeMap,
@@ -61,16 +61,8 @@ impl Database for MemoryDatabase {
         Ok(())
     }
 
-    async fn settle(&self) -> Result<Settled, Error> {
-        Ok(Settled::Yes)
-    }
-
     async fn count(&self) -> Result<Counts, Error> {
         self.with_store(|store| store.count())
-    }
-
-    async fn storage_bytes(&self) -> Result<Option<u64>, Error> {
-        Ok(None)
     }
 
     async fn drop_created(&self) -> Result<(), Error> {

@@ -6,8 +6,8 @@ mod store;
 
 use database::MemoryDatabase;
 use iotbench_core::{
-    Acknowledgement, Backend, Capabilities, Database, Domain, Duplicates, Layout, OpenRequest, Setting, SettingError,
-    TimeUnit,
+    Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Layout, OpenRequest, Setting,
+    SettingError, TimeUnit,
 };
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ pub struct Memory;
 
 const SETTINGS: &[Setting] = &[];
 
-static CAPABILITIES: Capabilities = Capabilities {
+const CAPABILITIES: Capabilities = Capabilities {
     layouts: &[Layout::Wide, Layout::Narrow, Layout::Document, Layout::Bulk],
     time_unit: TimeUnit::Ns,
     duplicates: Duplicates::Keep,
@@ -34,21 +34,14 @@ static CAPABILITIES: Capabilities = Capabilities {
 #[serde(deny_unknown_fields)]
 struct Config {}
 
+static INFO: BackendInfo = BackendInfo {
+    settings: SETTINGS,
+    ..BackendInfo::new("memory", "a vector in memory, read by plain code: the oracle of the tests", CAPABILITIES)
+};
+
 impl Backend for Memory {
-    fn name(&self) -> &'static str {
-        "memory"
-    }
-
-    fn summary(&self) -> &'static str {
-        "a vector in memory, read by plain code: the oracle of the tests"
-    }
-
-    fn capabilities(&self) -> &Capabilities {
-        &CAPABILITIES
-    }
-
-    fn settings(&self) -> &'static [Setting] {
-        SETTINGS
+    fn info(&self) -> &BackendInfo {
+        &INFO
     }
 
     fn open(&self, request: OpenRequest) -> Result<Arc<dyn Database>, SettingError> {

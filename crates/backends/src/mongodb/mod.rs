@@ -26,8 +26,8 @@ use clients::Clients;
 use config::{Config, SETTINGS};
 use database::MongoDatabase;
 use iotbench_core::{
-    Acknowledgement, Backend, Capabilities, Database, Domain, Duplicates, Error, Layout, OpenRequest, Opens, Recipe,
-    Setting, SettingError, Settings, TableSpec, Target, TimeUnit, Variant,
+    Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Error, Layout, OpenRequest,
+    Opens, Recipe, SettingError, Settings, TableSpec, Target, TimeUnit,
 };
 use layout::Table;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ use std::sync::Arc;
 /// MongoDB.
 pub struct MongoDb;
 
-static CAPABILITIES: Capabilities = Capabilities {
+const CAPABILITIES: Capabilities = Capabilities {
     layouts: &[Layout::Document, Layout::Bulk, Layout::Narrow, Layout::Wide],
     time_unit: TimeUnit::Ns,
     duplicates: Duplicates::Keep,
@@ -50,43 +50,28 @@ static CAPABILITIES: Capabilities = Capabilities {
     empties: false,
 };
 
+static INFO: BackendInfo = BackendInfo {
+    settings: SETTINGS,
+    default_port: Some(address::DEFAULT_PORT),
+    recipe: Some(&recipe::RECIPE),
+    variants: &recipe::VARIANTS,
+    plain_text: Some(("tls", "false")),
+    ..BackendInfo::new(
+        "mongodb",
+        "MongoDB: documents or time series, a single server, a replica set or shards",
+        CAPABILITIES,
+    )
+};
+
 #[async_trait]
 impl Backend for MongoDb {
-    fn name(&self) -> &'static str {
-        "mongodb"
-    }
-
-    fn summary(&self) -> &'static str {
-        "MongoDB: documents or time series, a single server, a replica set or shards"
-    }
-
-    fn capabilities(&self) -> &Capabilities {
-        &CAPABILITIES
-    }
-
-    fn default_port(&self) -> Option<u16> {
-        Some(address::DEFAULT_PORT)
-    }
-
-    fn settings(&self) -> &'static [Setting] {
-        SETTINGS
-    }
-
-    fn plain_text(&self) -> Option<(&'static str, &'static str)> {
-        Some(("tls", "false"))
-    }
-
-    fn recipe(&self) -> Option<&'static Recipe> {
-        Some(&recipe::RECIPE)
-    }
-
-    fn variants(&self) -> &'static [Variant] {
-        &recipe::VARIANTS
+    fn info(&self) -> &BackendInfo {
+        &INFO
     }
 
     fn recipe_for(&self, settings: &Settings) -> Option<&'static Recipe> {
         match settings.0.get("shards").and_then(serde_json::Value::as_u64).unwrap_or(0) {
-            0 => self.recipe(),
+            0 => INFO.recipe,
             shards => recipe::with_shards(shards),
         }
     }
@@ -102,7 +87,7 @@ impl Backend for MongoDb {
 
     fn opens(&self, target: &Target, settings: &Settings) -> Result<Opens, SettingError> {
         let address = Address::of(target, &Config::new(settings)?, &|_| None)?;
-        address.opens(Opens::of(target, settings, self.default_port()))
+        address.opens(Opens::of(target, settings, INFO.default_port))
     }
 
     fn open(&self, request: OpenRequest) -> Result<Arc<dyn Database>, SettingError> {

@@ -75,6 +75,7 @@ const ONE: Recipe = Recipe {
     jars: &[],
     version: &["{mongod}", "--version"],
     user: "mongodb",
+    tuning: TUNING,
     nodes: &[1, 3],
     roles: &[SERVER],
     // The driver does it: `Backend::join`.
@@ -160,6 +161,16 @@ pub(crate) fn with_shards(shards: u64) -> Option<&'static Recipe> {
 
 /// What else a private server can be.
 pub(crate) static VARIANTS: [Variant; 1] = [Variant { setting: "shards = 2", recipe: &SHARDED[1] }];
+
+/// What tunes it and does no more.
+const TUNING: &[&str] = &[
+    "journalCommitInterval",
+    "maxConns",
+    "syncdelay",
+    "wiredTigerCollectionBlockCompressor",
+    "wiredTigerIndexPrefixCompression",
+    "wiredTigerJournalCompressor",
+];
 
 #[cfg(test)]
 mod tests {

@@ -16,7 +16,7 @@ mod write;
 use config::{Config, SETTINGS};
 use database::OpenTsdbDatabase;
 use iotbench_core::{
-    Acknowledgement, Backend, Capabilities, Database, Domain, Duplicates, Layout, OpenRequest, Recipe, Setting,
+    Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Layout, OpenRequest,
     SettingError, TimeUnit, ValueType,
 };
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use std::sync::Arc;
 /// OpenTSDB 2.4.
 pub struct OpenTsdb;
 
-static CAPABILITIES: Capabilities = Capabilities {
+const CAPABILITIES: Capabilities = Capabilities {
     layouts: &[Layout::Wide],
     time_unit: TimeUnit::Ms,
     duplicates: Duplicates::Overwrite,
@@ -42,29 +42,16 @@ static CAPABILITIES: Capabilities = Capabilities {
     empties: false,
 };
 
+static INFO: BackendInfo = BackendInfo {
+    settings: SETTINGS,
+    default_port: Some(config::KNOWN.port),
+    recipe: Some(&recipe::RECIPE),
+    ..BackendInfo::new("opentsdb", "OpenTSDB 2.4 on HBase: JSON over HTTP", CAPABILITIES)
+};
+
 impl Backend for OpenTsdb {
-    fn name(&self) -> &'static str {
-        "opentsdb"
-    }
-
-    fn summary(&self) -> &'static str {
-        "OpenTSDB 2.4 on HBase: JSON over HTTP"
-    }
-
-    fn capabilities(&self) -> &Capabilities {
-        &CAPABILITIES
-    }
-
-    fn default_port(&self) -> Option<u16> {
-        Some(config::KNOWN.port)
-    }
-
-    fn settings(&self) -> &'static [Setting] {
-        SETTINGS
-    }
-
-    fn recipe(&self) -> Option<&'static Recipe> {
-        Some(&recipe::RECIPE)
+    fn info(&self) -> &BackendInfo {
+        &INFO
     }
 
     fn open(&self, request: OpenRequest) -> Result<Arc<dyn Database>, SettingError> {

@@ -10,6 +10,7 @@ pub(crate) static RECIPE: Recipe = Recipe {
     jars: &[Jars { name: "opentsdb", main: "opentsdb" }, Jars { name: "hbase", main: "hbase-server" }],
     version: &[],
     user: "nobody",
+    tuning: TUNING,
     nodes: &[1],
     roles: &[HBASE, OPENTSDB],
     join: &[],
@@ -235,3 +236,14 @@ const JVM_OPTIONS: &str = "\
 --add-exports java.base/jdk.internal.misc=ALL-UNNAMED
 --add-exports java.security.jgss/sun.security.krb5=ALL-UNNAMED
 ";
+
+/// What tunes it and does no more.
+const TUNING: &[&str] = &[
+    "hbase.hregion.memstore.flush.size",
+    "hbase.regionserver.global.memstore.size",
+    "hbase.regionserver.handler.count",
+    "hfile.block.cache.size",
+    "tsd.storage.enable_appends",
+    "tsd.storage.enable_compaction",
+    "tsd.storage.flush_interval",
+];

@@ -25,8 +25,8 @@ use config::{Config, Division, SETTINGS};
 use connector::Connector;
 use database::PostgresDatabase;
 use iotbench_core::{
-    Acknowledgement, Backend, Capabilities, Database, Domain, Duplicates, Error, Layout, OpenRequest, PromiseLevel,
-    Recipe, Setting, SettingError, Settings, TableSpec, Target, TimeUnit, ValueType, Variant,
+    Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Error, Layout, OpenRequest,
+    PromiseLevel, Recipe, SettingError, Settings, TableSpec, Target, TimeUnit, ValueType,
 };
 use layout::Table;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ use std::sync::Arc;
 /// PostgreSQL.
 pub struct Postgres;
 
-static CAPABILITIES: Capabilities = Capabilities {
+const CAPABILITIES: Capabilities = Capabilities {
     layouts: &[Layout::Wide, Layout::Narrow, Layout::Document, Layout::Bulk],
     time_unit: TimeUnit::Ns,
     duplicates: Duplicates::Keep,
@@ -57,38 +57,24 @@ fn domain(value_type: ValueType) -> Domain {
     }
 }
 
+static INFO: BackendInfo = BackendInfo {
+    settings: SETTINGS,
+    default_port: Some(address::DEFAULT_PORT),
+    promise: PromiseLevel::OsCrash,
+    recipe: Some(&recipe::RECIPE),
+    variants: &recipe::VARIANTS,
+    plain_text: Some(("sslmode", "disable")),
+    ..BackendInfo::new(
+        "postgres",
+        "PostgreSQL: rows or JSONB, by prepared inserts, arrays or binary COPY; Citus, TimescaleDB",
+        CAPABILITIES,
+    )
+};
+
 #[async_trait]
 impl Backend for Postgres {
-    fn name(&self) -> &'static str {
-        "postgres"
-    }
-
-    fn summary(&self) -> &'static str {
-        "PostgreSQL: rows or JSONB, by prepared inserts, arrays or binary COPY; Citus, TimescaleDB"
-    }
-
-    fn capabilities(&self) -> &Capabilities {
-        &CAPABILITIES
-    }
-
-    fn default_port(&self) -> Option<u16> {
-        Some(address::DEFAULT_PORT)
-    }
-
-    fn promise(&self) -> PromiseLevel {
-        PromiseLevel::OsCrash
-    }
-
-    fn settings(&self) -> &'static [Setting] {
-        SETTINGS
-    }
-
-    fn plain_text(&self) -> Option<(&'static str, &'static str)> {
-        Some(("sslmode", "disable"))
-    }
-
-    fn recipe(&self) -> Option<&'static Recipe> {
-        Some(&recipe::RECIPE)
+    fn info(&self) -> &BackendInfo {
+        &INFO
     }
 
     fn recipe_for(&self, settings: &Settings) -> Option<&'static Recipe> {
@@ -96,13 +82,9 @@ impl Backend for Postgres {
         let is_hypertable = settings.0.get("hypertable").and_then(serde_json::Value::as_bool).unwrap_or(false);
         match recipe::with_workers(workers) {
             None if is_hypertable => Some(&recipe::WITH_TIMESCALEDB),
-            None => self.recipe(),
+            None => INFO.recipe,
             cluster => cluster,
         }
-    }
-
-    fn variants(&self) -> &'static [Variant] {
-        &recipe::VARIANTS
     }
 
     async fn join(&self, target: &Target) -> Result<(), Error> {

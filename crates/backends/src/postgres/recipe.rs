@@ -92,6 +92,7 @@ const ONE: Recipe = Recipe {
     jars: &[],
     version: &["{postgres}", "--version"],
     user: "postgres",
+    tuning: TUNING,
     nodes: &[1],
     roles: &[SERVER],
     join: &[],
@@ -164,6 +165,43 @@ pub(crate) fn with_workers(workers: u64) -> Option<&'static Recipe> {
 pub(crate) static VARIANTS: [Variant; 2] = [
     Variant { setting: "citus_workers = 2", recipe: &WITH_CITUS[1] },
     Variant { setting: "hypertable = true", recipe: &WITH_TIMESCALEDB },
+];
+
+/// What tunes it and does no more.
+const TUNING: &[&str] = &[
+    "autovacuum",
+    "autovacuum_max_workers",
+    "autovacuum_naptime",
+    "bgwriter_delay",
+    "bgwriter_lru_maxpages",
+    "checkpoint_completion_target",
+    "checkpoint_timeout",
+    "commit_delay",
+    "commit_siblings",
+    "effective_cache_size",
+    "effective_io_concurrency",
+    "fsync",
+    "full_page_writes",
+    "huge_pages",
+    "jit",
+    "maintenance_work_mem",
+    "max_connections",
+    "max_parallel_workers",
+    "max_parallel_workers_per_gather",
+    "max_wal_size",
+    "max_worker_processes",
+    "min_wal_size",
+    "random_page_cost",
+    "shared_buffers",
+    "synchronous_commit",
+    "temp_buffers",
+    "wal_buffers",
+    "wal_compression",
+    "wal_level",
+    "wal_sync_method",
+    "wal_writer_delay",
+    "wal_writer_flush_after",
+    "work_mem",
 ];
 
 #[cfg(test)]

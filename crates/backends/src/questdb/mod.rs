@@ -16,8 +16,8 @@ mod write;
 use config::{Config, SETTINGS};
 use database::QuestDatabase;
 use iotbench_core::{
-    Acknowledgement, Backend, Capabilities, Database, Domain, Duplicates, Layout, OpenRequest, PromiseLevel, Recipe,
-    Setting, SettingError, TimeUnit, ValueType,
+    Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Layout, OpenRequest,
+    PromiseLevel, SettingError, TimeUnit, ValueType,
 };
 use marker::MARKER;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use std::sync::Arc;
 /// QuestDB.
 pub struct QuestDb;
 
-static CAPABILITIES: Capabilities = Capabilities {
+const CAPABILITIES: Capabilities = Capabilities {
     layouts: &[Layout::Wide, Layout::Narrow],
     time_unit: TimeUnit::Ns,
     duplicates: Duplicates::Keep,
@@ -48,33 +48,17 @@ fn domain(value_type: ValueType) -> Domain {
     }
 }
 
+static INFO: BackendInfo = BackendInfo {
+    settings: SETTINGS,
+    default_port: Some(config::KNOWN.port),
+    promise: PromiseLevel::ProcessCrash,
+    recipe: Some(&recipe::RECIPE),
+    ..BackendInfo::new("questdb", "QuestDB: line protocol over HTTP, read by SQL", CAPABILITIES)
+};
+
 impl Backend for QuestDb {
-    fn name(&self) -> &'static str {
-        "questdb"
-    }
-
-    fn summary(&self) -> &'static str {
-        "QuestDB: line protocol over HTTP, read by SQL"
-    }
-
-    fn capabilities(&self) -> &Capabilities {
-        &CAPABILITIES
-    }
-
-    fn default_port(&self) -> Option<u16> {
-        Some(config::KNOWN.port)
-    }
-
-    fn promise(&self) -> PromiseLevel {
-        PromiseLevel::ProcessCrash
-    }
-
-    fn settings(&self) -> &'static [Setting] {
-        SETTINGS
-    }
-
-    fn recipe(&self) -> Option<&'static Recipe> {
-        Some(&recipe::RECIPE)
+    fn info(&self) -> &BackendInfo {
+        &INFO
     }
 
     fn open(&self, request: OpenRequest) -> Result<Arc<dyn Database>, SettingError> {

@@ -12,6 +12,7 @@ pub(crate) static RECIPE: Recipe = Recipe {
     jars: &[Jars { name: "questdb", main: "questdb" }],
     version: &[],
     user: "questdb",
+    tuning: TUNING,
     nodes: &[1],
     roles: &[Role {
         name: "server",
@@ -58,3 +59,12 @@ pub(crate) static RECIPE: Recipe = Recipe {
     }],
     join: &[],
 };
+
+/// What tunes it and does no more.
+const TUNING: &[&str] = &[
+    "cairo.commit.mode",
+    "cairo.max.uncommitted.rows",
+    "cairo.wal.enabled.default",
+    "http.worker.count",
+    "shared.worker.count",
+];

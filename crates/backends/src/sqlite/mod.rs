@@ -16,8 +16,8 @@ use config::{Config, SETTINGS, file_of};
 use database::SqliteDatabase;
 use file::DatabaseFile;
 use iotbench_core::{
-    Acknowledgement, Backend, Capabilities, Database, Domain, Duplicates, Layout, OpenRequest, PromiseLevel, Setting,
-    SettingError, TimeUnit, ValueType,
+    Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Layout, OpenRequest,
+    PromiseLevel, SettingError, TimeUnit, ValueType,
 };
 use marker::MARKER_TABLE;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use std::sync::Arc;
 /// SQLite.
 pub struct Sqlite;
 
-static CAPABILITIES: Capabilities = Capabilities {
+const CAPABILITIES: Capabilities = Capabilities {
     layouts: &[Layout::Wide, Layout::Narrow, Layout::Document, Layout::Bulk],
     time_unit: TimeUnit::Ns,
     duplicates: Duplicates::Keep,
@@ -47,25 +47,15 @@ fn domain(value_type: ValueType) -> Domain {
     }
 }
 
+static INFO: BackendInfo = BackendInfo {
+    settings: SETTINGS,
+    promise: PromiseLevel::OsCrash,
+    ..BackendInfo::new("sqlite", "SQLite in a file, embedded: nothing to install", CAPABILITIES)
+};
+
 impl Backend for Sqlite {
-    fn name(&self) -> &'static str {
-        "sqlite"
-    }
-
-    fn summary(&self) -> &'static str {
-        "SQLite in a file, embedded: nothing to install"
-    }
-
-    fn capabilities(&self) -> &Capabilities {
-        &CAPABILITIES
-    }
-
-    fn promise(&self) -> PromiseLevel {
-        PromiseLevel::OsCrash
-    }
-
-    fn settings(&self) -> &'static [Setting] {
-        SETTINGS
+    fn info(&self) -> &BackendInfo {
+        &INFO
     }
 
     fn open(&self, request: OpenRequest) -> Result<Arc<dyn Database>, SettingError> {

@@ -16,8 +16,8 @@ use config::{Config, SETTINGS};
 use database::VictoriaDatabase;
 use facts::MOST_SECONDS_IN_MEMORY;
 use iotbench_core::{
-    Acknowledgement, Backend, Capabilities, Database, Domain, Duplicates, Layout, OpenRequest, PromiseLevel, Recipe,
-    Setting, SettingError, TimeUnit, ValueType,
+    Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Layout, OpenRequest,
+    PromiseLevel, SettingError, TimeUnit, ValueType,
 };
 use marker::MARKER;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use std::sync::Arc;
 /// VictoriaMetrics, single node.
 pub struct VictoriaMetrics;
 
-static CAPABILITIES: Capabilities = Capabilities {
+const CAPABILITIES: Capabilities = Capabilities {
     layouts: &[Layout::Wide, Layout::Narrow],
     time_unit: TimeUnit::Ms,
     duplicates: Duplicates::Keep,
@@ -52,33 +52,21 @@ fn domain(value_type: ValueType) -> Domain {
     }
 }
 
+static INFO: BackendInfo = BackendInfo {
+    settings: SETTINGS,
+    default_port: Some(config::KNOWN.port),
+    promise: PromiseLevel::OsCrashWithin { seconds: MOST_SECONDS_IN_MEMORY },
+    recipe: Some(&recipe::RECIPE),
+    ..BackendInfo::new(
+        "victoriametrics",
+        "VictoriaMetrics: line protocol over HTTP, read by export and MetricsQL",
+        CAPABILITIES,
+    )
+};
+
 impl Backend for VictoriaMetrics {
-    fn name(&self) -> &'static str {
-        "victoriametrics"
-    }
-
-    fn summary(&self) -> &'static str {
-        "VictoriaMetrics: line protocol over HTTP, read by export and MetricsQL"
-    }
-
-    fn capabilities(&self) -> &Capabilities {
-        &CAPABILITIES
-    }
-
-    fn default_port(&self) -> Option<u16> {
-        Some(config::KNOWN.port)
-    }
-
-    fn promise(&self) -> PromiseLevel {
-        PromiseLevel::OsCrashWithin { seconds: MOST_SECONDS_IN_MEMORY }
-    }
-
-    fn settings(&self) -> &'static [Setting] {
-        SETTINGS
-    }
-
-    fn recipe(&self) -> Option<&'static Recipe> {
-        Some(&recipe::RECIPE)
+    fn info(&self) -> &BackendInfo {
+        &INFO
     }
 
     fn open(&self, request: OpenRequest) -> Result<Arc<dyn Database>, SettingError> {

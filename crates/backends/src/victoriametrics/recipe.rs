@@ -13,6 +13,7 @@ pub(crate) static RECIPE: Recipe = Recipe {
     jars: &[],
     version: &["{victoria-metrics}", "-version"],
     user: "_victoria-metrics",
+    tuning: TUNING,
     nodes: &[1],
     roles: &[Role {
         name: "server",
@@ -61,3 +62,13 @@ pub(crate) static RECIPE: Recipe = Recipe {
     }],
     join: &[],
 };
+
+/// What tunes it and does no more.
+const TUNING: &[&str] = &[
+    "inmemoryDataFlushInterval",
+    "insert.maxQueueDuration",
+    "maxConcurrentInserts",
+    "memory.allowedBytes",
+    "memory.allowedPercent",
+    "search.maxConcurrentRequests",
+];

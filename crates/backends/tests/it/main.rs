@@ -11,6 +11,7 @@ mod mariadb;
 mod mongodb;
 mod opens;
 mod opentsdb;
+mod places;
 mod postgres;
 mod questdb;
 mod sqlite;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 
 fn backend(name: &str) -> &'static dyn Backend {
-    *BACKENDS.iter().find(|backend| backend.name() == name).unwrap()
+    *BACKENDS.iter().find(|backend| backend.info().name == name).unwrap()
 }
 
 fn of(name: &str, url: &str, settings: Value) -> Opens {
@@ -32,25 +32,25 @@ fn address(name: &str) -> &'static str {
 #[test]
 fn every_setting_that_names_a_file_or_an_address_is_told() {
     let mut found = 0;
-    for backend in BACKENDS.iter().filter(|backend| !backend.capabilities().embedded) {
-        for setting in backend.settings() {
+    for backend in BACKENDS.iter().filter(|backend| !backend.info().capabilities.embedded) {
+        for setting in backend.info().settings {
             let help = setting.help.to_lowercase();
             if help.contains("file") || help.contains("pem") || help.contains("path") || help.contains("folder") {
-                let opens = of(backend.name(), address(backend.name()), json!({ setting.key: "/named" }));
-                assert_eq!(opens.files, [PathBuf::from("/named")], "{}.{}", backend.name(), setting.key);
+                let opens = of(backend.info().name, address(backend.info().name), json!({ setting.key: "/named" }));
+                assert_eq!(opens.files, [PathBuf::from("/named")], "{}.{}", backend.info().name, setting.key);
                 found += 1;
             }
             if setting.help.contains("HOST") || help.contains("port") && !help.contains("transport") {
-                let over = match backend.name() {
+                let over = match backend.info().name {
                     "influxdb" => json!({ "transport": "udp", setting.key: "named:77" }),
                     _ => json!({ "protocol": "telnet", setting.key: "named:77" }),
                 };
-                let opens = of(backend.name(), address(backend.name()), over);
+                let opens = of(backend.info().name, address(backend.info().name), over);
                 assert_eq!(
                     opens.addresses.last(),
                     Some(&("named".to_owned(), 77)),
                     "{}.{}",
-                    backend.name(),
+                    backend.info().name,
                     setting.key
                 );
                 found += 1;

@@ -7,7 +7,7 @@ use crate::{
 use clap::Args;
 use iotbench_backends::BACKENDS;
 use iotbench_core::{
-    Acknowledgement, Backend, Capabilities, Duplicates, PromiseLevel, Recipe, Registry, TimeUnit, Variant,
+    Acknowledgement, BackendInfo, Capabilities, Duplicates, PromiseLevel, Recipe, Registry, TimeUnit, Variant,
 };
 use iotbench_launcher::Programs;
 
@@ -26,7 +26,7 @@ pub(crate) struct BackendsArguments {
 pub(super) fn backends(arguments: &BackendsArguments) -> Result<(), CliError> {
     let registry = Registry::new(BACKENDS);
     match &arguments.name {
-        Some(name) => console::print(&details(registry.find(name).map_err(CliError::usage)?)),
+        Some(name) => console::print(&details(registry.find(name).map_err(CliError::usage)?.info())),
         None => console::print(&list(&registry)),
     }
 }
@@ -34,15 +34,16 @@ pub(super) fn backends(arguments: &BackendsArguments) -> Result<(), CliError> {
 /// All of them, and what is missing here of those that could be started.
 fn list(registry: &Registry) -> String {
     let head = ["backend", "layouts", "on this machine", "survives", "what it is"].map(str::to_owned);
-    let row = |b: &'static dyn Backend| {
-        [b.name().to_owned(), layouts(b.capabilities()), here(b), survives(b.promise()), b.summary().to_owned()]
+    let row = |b: &BackendInfo| {
+        [b.name.to_owned(), layouts(&b.capabilities), here(b), survives(b.promise), b.summary.to_owned()]
     };
-    let mut text = columns(&std::iter::once(head).chain(registry.iter().map(row)).collect::<Vec<_>>());
+    let mut text =
+        columns(&std::iter::once(head).chain(registry.iter().map(|backend| row(backend.info()))).collect::<Vec<_>>());
     text.push_str(
         "\nsurvives: the worst event after which acknowledged data is there, unless a setting says otherwise; a run reads\n\
          it back from the server where that tells\n",
     );
-    let missing: Vec<_> = registry.iter().flat_map(missing).collect();
+    let missing: Vec<_> = registry.iter().flat_map(|backend| missing(backend.info())).collect();
     if !missing.is_empty() {
         text.push_str("\nMissing on this machine:\n");
         text.push_str(&columns(&missing));
@@ -60,10 +61,10 @@ pub(super) fn survives(promise: PromiseLevel) -> String {
 }
 
 /// What its private server needs and is not here, and that of its other forms.
-fn missing(backend: &'static dyn Backend) -> Vec<[String; 2]> {
-    let name = backend.name();
-    let alone = backend.recipe().map(|recipe| (format!("  {name}"), recipe));
-    let variants = backend.variants().iter().map(|v| (format!("  {name}, {}", v.setting), v.recipe));
+fn missing(backend: &BackendInfo) -> Vec<[String; 2]> {
+    let name = backend.name;
+    let alone = backend.recipe.map(|recipe| (format!("  {name}"), recipe));
+    let variants = backend.variants.iter().map(|v| (format!("  {name}, {}", v.setting), v.recipe));
     let forms = alone.into_iter().chain(variants);
     forms.filter_map(|(form, recipe)| Some([form, Programs::find(recipe).err()?.to_string()])).collect()
 }
@@ -73,9 +74,9 @@ pub(super) fn layouts(capabilities: &Capabilities) -> String {
 }
 
 /// Whether it can be used on this machine without an address.
-fn here(backend: &dyn Backend) -> String {
-    let Some(recipe) = backend.recipe() else {
-        return if backend.capabilities().embedded { "built in" } else { "only by --url" }.into();
+fn here(backend: &BackendInfo) -> String {
+    let Some(recipe) = backend.recipe else {
+        return if backend.capabilities.embedded { "built in" } else { "only by --url" }.into();
     };
     match Programs::find(recipe) {
         Ok(programs) => format!("ready: {}", programs.version().as_deref().map_or("no version", short)),
@@ -117,25 +118,25 @@ fn variant(variant: &Variant) -> [String; 2] {
     [format!("  with {}", variant.setting), found]
 }
 
-fn details(backend: &dyn Backend) -> String {
-    let c = backend.capabilities();
-    let mut text = format!("{}: {}\n\nLayouts, the default first\n", backend.name(), backend.summary());
+fn details(backend: &BackendInfo) -> String {
+    let c = &backend.capabilities;
+    let mut text = format!("{}: {}\n\nLayouts, the default first\n", backend.name, backend.summary);
     text.push_str(&columns(&c.layouts.iter().map(|l| [format!("  {l}"), l.summary().to_owned()]).collect::<Vec<_>>()));
     text.push_str("\nAbilities\n");
     let mut abilities = abilities(c);
-    abilities.push(["  acknowledged data".into(), format!("{}, unless a setting says otherwise", backend.promise())]);
+    abilities.push(["  acknowledged data".into(), format!("{}, unless a setting says otherwise", backend.promise)]);
     text.push_str(&columns(&abilities));
-    if let Some(recipe) = backend.recipe() {
-        let name = backend.name();
+    if let Some(recipe) = backend.recipe {
+        let name = backend.name;
         text.push_str(&format!("\nPrivate server, without --url; its settings under [backend.{name}.server]\n"));
         text.push_str(&columns(&server(recipe)));
-        text.push_str(&columns(&backend.variants().iter().map(variant).collect::<Vec<_>>()));
+        text.push_str(&columns(&backend.variants.iter().map(variant).collect::<Vec<_>>()));
     } else if !c.embedded {
         text.push_str("\nNo private server: only by --url\n");
     }
-    text.push_str(&format!("\nSettings, under [backend.{0}] or as --set backend.{0}.KEY=VALUE\n", backend.name()));
+    text.push_str(&format!("\nSettings, under [backend.{0}] or as --set backend.{0}.KEY=VALUE\n", backend.name));
     let setting = |s: &iotbench_core::Setting| [format!("  {} = {}", s.key, s.default), s.help.to_owned()];
-    let settings: Vec<_> = backend.settings().iter().map(setting).collect();
+    let settings: Vec<_> = backend.settings.iter().map(setting).collect();
     text.push_str(if settings.is_empty() { "  none\n" } else { "" });
     text.push_str(&columns(&settings));
     text

@@ -33,13 +33,13 @@ pub(super) fn check(arguments: &CheckArguments) -> Result<(), CliError> {
     let written = profiles::read(&arguments.file)?;
     let word = BackendWord::read(&arguments.backend)?;
     let overrides = Overrides { full: arguments.full, ..Overrides::default() };
-    let variants = written.profile.variants_on(word.backend.name(), &overrides, &[]);
+    let variants = written.profile.variants_on(word.backend.info().name, &overrides, &[]);
     for variant in variants.map_err(|e| written.source.error(&e))? {
         Job::new(&written, word, &Overrides { variant, ..overrides.clone() }, &[], false)?;
     }
     let job = Job::new(&written, word, &overrides, &[], false)?;
     let planned = job.plans("check", &Place::nowhere()).collect::<Result<Vec<_>, _>>()?;
     let Some(first) = planned.first() else { return Err(CliError::internal("a profile without a run")) };
-    let head = format!("ok: {} on {}, layout {}", written.profile.name, word.backend.name(), job.layout);
+    let head = format!("ok: {} on {}, layout {}", written.profile.name, word.backend.info().name, job.layout);
     console::print(&console::printable(&format!("{head}\n{}", plan_text::describe(first, planned.len()))))
 }

@@ -112,11 +112,11 @@ fn open(backend: Option<&str>, target: &Target) -> Result<(&'static dyn Backend,
         opened.map(|database| (backend, database)).map_err(|e| CliError::usage(printable(&e.to_string())))
     };
     let scheme = target.endpoints.first().map(|endpoint| endpoint.expose().scheme());
-    let named_by_address = || BACKENDS.iter().map(|backend| backend.name()).find(|&name| Some(name) == scheme);
+    let named_by_address = || BACKENDS.iter().map(|backend| backend.info().name).find(|&name| Some(name) == scheme);
     match backend.or_else(named_by_address) {
         Some(name) => open(Registry::new(BACKENDS).find(name).map_err(CliError::usage)?),
         None => {
-            let stores = BACKENDS.iter().filter(|b| !b.capabilities().embedded || b.name() == "sqlite");
+            let stores = BACKENDS.iter().filter(|b| !b.info().capabilities.embedded || b.info().name == "sqlite");
             let mut found = stores.filter_map(|&backend| open(backend).ok());
             match (found.next(), found.next()) {
                 (Some(database), None) => Ok(database),

@@ -10,7 +10,7 @@ pub(super) fn join(backend: &dyn Backend, server: &PrivateServer) -> Result<(), 
     let target = Target { endpoints: server.endpoints().to_vec(), nodes: server.nodes(), ..Target::default() };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CliError::internal)?;
     runtime.block_on(backend.join(&target)).map_err(|e| {
-        let message = format!("the processes of {} could not be joined: {e}", backend.name());
+        let message = format!("the processes of {} could not be joined: {e}", backend.info().name);
         CliError::with_code(cause_exit_code(e.cause), printable(&message))
     })
 }

@@ -97,7 +97,7 @@ pub(crate) fn jobs(arguments: &RunArguments) -> Result<Vec<Job>, CliError> {
     profiles::check_assignments(&overrides.set)?;
     let words = arguments.backend.iter().map(|word| BackendWord::read(word)).collect::<Result<Vec<_>, _>>()?;
     let endpoints = arguments.endpoints()?;
-    let names: Vec<_> = words.iter().map(|w| w.backend.name()).collect();
+    let names: Vec<_> = words.iter().map(|w| w.backend.info().name).collect();
     if !endpoints.is_empty() && names.windows(2).any(|pair| pair.first() != pair.last()) {
         return Err(CliError::usage("--url means one database, and several backends are given: run them one by one"));
     }
@@ -106,7 +106,7 @@ pub(crate) fn jobs(arguments: &RunArguments) -> Result<Vec<Job>, CliError> {
     let strategies = arguments.strategies(&written.profile);
     let mut jobs = Vec::new();
     for word in words {
-        let variants = written.profile.variants_on(word.backend.name(), &overrides, &arguments.variant);
+        let variants = written.profile.variants_on(word.backend.info().name, &overrides, &arguments.variant);
         for variant in variants.map_err(|e| written.source.error(&e))? {
             for &strategy in &strategies {
                 let overrides = Overrides { variant: variant.clone(), strategy, ..overrides.clone() };

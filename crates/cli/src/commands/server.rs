@@ -165,7 +165,7 @@ fn pairs(option: &str, given: &[String]) -> Result<Vec<(String, String)>, CliErr
 
 /// The recipe that these settings of the backend ask for; what they say is checked as a run would.
 fn recipe_with(backend: &'static dyn Backend, with: &[String]) -> Result<&'static Recipe, CliError> {
-    recipe_of(backend.name())?;
+    recipe_of(backend.info().name)?;
     // As in a profile: numbers, true and false are such, all else is text.
     let value = |text: String| serde_json::from_str(&text).unwrap_or(serde_json::Value::String(text));
     let pairs = pairs("--with", with)?.into_iter();
@@ -277,7 +277,10 @@ fn rows(record: &Record) -> Vec<[String; 6]> {
 
 /// The recipe of a backend's private server.
 fn recipe_of(backend: &str) -> Result<&'static Recipe, CliError> {
-    find(backend)?.recipe().ok_or_else(|| CliError::usage(format!("{backend} has no server that iotbench could start")))
+    find(backend)?
+        .info()
+        .recipe
+        .ok_or_else(|| CliError::usage(format!("{backend} has no server that iotbench could start")))
 }
 
 fn find(backend: &str) -> Result<&'static dyn Backend, CliError> {

@@ -5,10 +5,10 @@
 use async_trait::async_trait;
 use iotbench_conformance::{Fixture, Verdict, check};
 use iotbench_core::{
-    Acknowledged, Backend, Batch, Capabilities, Chunk, Counts, Database, Error, Layout, OpenRequest, Query, Reader,
-    Registry, Reply, ServerFacts, Setting, SettingError, Settings, Settled, Sink, TableSpec, Target, Writer,
+    Acknowledged, Backend, BackendInfo, Batch, Chunk, Counts, Database, Error, Layout, OpenRequest, Query, Reader,
+    Registry, Reply, ServerFacts, SettingError, Settings, Settled, Sink, TableSpec, Target, Writer,
 };
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// What is wrong with a backend that otherwise does as `memory`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,18 +33,12 @@ fn memory() -> &'static dyn Backend {
     Registry::new(iotbench_backends::BACKENDS).find("memory").unwrap()
 }
 
+static INFO: LazyLock<BackendInfo> =
+    LazyLock::new(|| BackendInfo::new("faulty", "memory with a fault", memory().info().capabilities.clone()));
+
 impl Backend for Faulty {
-    fn name(&self) -> &'static str {
-        "faulty"
-    }
-    fn summary(&self) -> &'static str {
-        "memory with a fault"
-    }
-    fn capabilities(&self) -> &Capabilities {
-        memory().capabilities()
-    }
-    fn settings(&self) -> &'static [Setting] {
-        &[]
+    fn info(&self) -> &BackendInfo {
+        &INFO
     }
     fn open(&self, request: OpenRequest) -> Result<Arc<dyn Database>, SettingError> {
         Ok(Arc::new(FaultyDatabase(memory().open(request)?, self.0)))

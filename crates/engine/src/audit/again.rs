@@ -95,7 +95,7 @@ pub fn audit_again(
     let runtime = runtime.map_err(|e| AgainError::Data(format!("no runtime: {e}")))?;
     let patience = Duration::from_nanos(planned.plan.phases.settle_ns);
     runtime.block_on(async {
-        let embedded = backend.capabilities().embedded;
+        let embedded = backend.info().capabilities.embedded;
         if embedded {
             // The first call to a file that is not there would make it.
             is_there(planned, in_time(patience, database.owned()).await?)?;
@@ -108,7 +108,7 @@ pub fn audit_again(
         let Counts { points: counted, .. } = in_time(patience, database.count()).await?;
         let mut reader = in_time(CONNECT, database.reader()).await?;
         let request =
-            AuditRequest { may_lose, stops, ..AuditRequest::new(planned, ledger, backend.capabilities(), scope) };
+            AuditRequest { may_lose, stops, ..AuditRequest::new(planned, ledger, &backend.info().capabilities, scope) };
         let auditor = Auditor::new(request).map_err(AgainError::Target)?;
         let audit = auditor.audit(&mut *reader, Some(counted)).await.map_err(AgainError::Target)?;
         Ok(AuditedAgain { audit, counted, expected: expected(planned, summary), may_lose })

@@ -63,7 +63,7 @@ impl PartLoad {
             .open(planned.open.clone())
             .map_err(|e| Error::new(Cause::Client, format!("the plan does not open: {e}")))?;
         let plan = &planned.plan;
-        let blocking = backend.capabilities().blocking;
+        let blocking = backend.info().capabilities.blocking;
         let control = Arc::new(Control::new(0, None, 0, blocking_threads(plan, blocking)));
         let (sender, slices) = sync_channel(SLICES);
         let reached = Arc::new(Reached::default());

@@ -288,9 +288,10 @@ pub(super) fn remarks(profile: &Profile, backend: &dyn Backend, insecure: bool) 
     if profile.groups.iter().any(|g| g.load.model == LoadModel::Closed) {
         remarks.push("closed loop: a slow answer delays the next operation of its user".into());
     }
-    if !backend.capabilities().transactions && profile.groups.iter().flat_map(|g| &g.operations).any(|o| o.transaction)
+    if !backend.info().capabilities.transactions
+        && profile.groups.iter().flat_map(|g| &g.operations).any(|o| o.transaction)
     {
-        remarks.push(format!("{} has no transactions: the requests are single ones", backend.name()));
+        remarks.push(format!("{} has no transactions: the requests are single ones", backend.info().name));
     }
     remarks.extend(shortened::remark(profile));
     remarks

@@ -255,14 +255,14 @@ fn default_limit(profile: &Profile) -> u64 {
 
 fn connections(context: Context<'_>, group: &Group, load: &Load, part: &Part, reads: bool) -> Result<u32, FieldError> {
     let (profile, backend) = (context.profile, context.backend);
-    let capabilities = backend.capabilities();
+    let capabilities = &backend.info().capabilities;
     let most = capabilities.most_writers.filter(|_| !reads).map_or(u64::MAX, u64::from);
     let wanted = match group.connections {
         Auto::Set(n) if n.0 == 0 => return Err(("connections".into(), "at least one connection is needed".into())),
         Auto::Set(n) if n.0 > most => {
             return Err((
                 "connections".into(),
-                format!("{} takes at most {most} connections that write", backend.name()),
+                format!("{} takes at most {most} connections that write", backend.info().name),
             ));
         }
         Auto::Set(n) => n.0,

@@ -180,7 +180,7 @@ fn write(
         devices: of_request,
         requests,
         pause_ns: config.pause.as_ns(),
-        transaction: config.transaction && backend.capabilities().transactions,
+        transaction: config.transaction && backend.info().capabilities.transactions,
         ..OperationPlan::write(&name(group, config), payload)
     })
 }

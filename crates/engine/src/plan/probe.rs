@@ -21,8 +21,8 @@ pub(super) fn of_ramp(profile: &Profile, backend: &dyn Backend) -> Result<Option
 
 /// Where no load can pause for a probe, or nothing is stored.
 fn hinders(profile: &Profile, backend: &dyn Backend) -> Option<String> {
-    if !backend.capabilities().stores {
-        Some(format!("{} stores nothing", backend.name()))
+    if !backend.info().capabilities.stores {
+        Some(format!("{} stores nothing", backend.info().name))
     } else if profile.groups.len() > 1 {
         Some("only the first group pauses between steps, and the others go on".into())
     } else if !profile.scenario.is_empty() {

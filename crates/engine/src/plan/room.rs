@@ -47,7 +47,7 @@ pub struct DiskBound {
 pub(super) fn bound(plan: &mut Plan, dataset: &dyn Dataset, backend: &dyn Backend) -> Result<(), (String, String)> {
     let Some(written) = plan.profile.ramp.as_ref().map(|ramp| ramp.most_disk) else { return Ok(()) };
     let refused = |why: String| Err(("ramp.most_disk".to_owned(), why));
-    let capabilities = backend.capabilities();
+    let capabilities = &backend.info().capabilities;
     let is_short = plan.ramp.as_ref().is_some_and(|ramp| ramp.step_ns < STEP_OF_A_STUDY.as_ns());
     let bytes = match written {
         Auto::Set(bytes) => bytes.0,

@@ -42,7 +42,7 @@ pub(super) fn scenario(
     }
     let fail = |place: usize, key: &str, message: String| Err((format!("scenario.{place}.{key}"), message));
     let Some(recipe) = backend.recipe_for(settings) else {
-        let message = format!("{} has no server of its own whose processes could be acted on", backend.name());
+        let message = format!("{} has no server of its own whose processes could be acted on", backend.info().name);
         return Err(("scenario".into(), message));
     };
     if profile.scenario.len() > MOST_ACTIONS {
@@ -66,7 +66,7 @@ pub(super) fn scenario(
         };
         let role = action.role.clone().set().or_else(|| roles.first().map(ToString::to_string)).unwrap_or_default();
         if !roles.contains(&role.as_str()) {
-            let message = format!("{} has no role {role:?}: it has {}", backend.name(), roles.join(", "));
+            let message = format!("{} has no role {role:?}: it has {}", backend.info().name, roles.join(", "));
             return fail(place, "role", message);
         }
         let mut nodes = target.nodes.iter().filter(|node| node.role == role).map(|node| node.node).peekable();

@@ -46,7 +46,7 @@ pub(super) fn of_ramp(
         Auto::Auto if has_history || hinders(profile).is_some() => Ok((RampState::Keep, None)),
         Auto::Auto => Ok(match by_backend {
             // Where nothing is stored there is nothing to keep.
-            Some(why) if backend.capabilities().stores => {
+            Some(why) if backend.info().capabilities.stores => {
                 (RampState::Keep, Some(format!("each step began with what those before it left: {why}")))
             }
             Some(_) => (RampState::Keep, None),
@@ -71,6 +71,6 @@ fn hinders(profile: &Profile) -> Option<&'static str> {
 
 /// What of the database speaks against it.
 fn cannot(backend: &dyn Backend) -> Option<String> {
-    let name = backend.name();
-    (!backend.capabilities().empties).then(|| format!("{name} is not known to be emptied under connected writers"))
+    let name = backend.info().name;
+    (!backend.info().capabilities.empties).then(|| format!("{name} is not known to be emptied under connected writers"))
 }

@@ -28,7 +28,7 @@ impl Session<'_> {
         let request = AuditRequest {
             may_lose,
             stops: &stops,
-            ..AuditRequest::new(&self.planned, &ledger, self.backend.capabilities(), scope)
+            ..AuditRequest::new(&self.planned, &ledger, &self.backend.info().capabilities, scope)
         };
         let database = Arc::clone(&self.database);
         let audited = self.runtime.block_on(async {

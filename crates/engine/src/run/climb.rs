@@ -120,7 +120,7 @@ impl Session<'_> {
         let plan = &self.planned.plan;
         let quantity = plan.ramp.as_ref().map_or(Quantity::Users, |ramp| ramp.quantity);
         let mut criterion = criterion(&plan.stop, quantity);
-        if self.outcome.acknowledgement < Acknowledgement::Applied && self.backend.capabilities().stores {
+        if self.outcome.acknowledgement < Acknowledgement::Applied && self.backend.info().capabilities.stores {
             criterion.push_str(", visible ≥ 99 % of acknowledged");
         }
         Capacity { quantity, bounds, criterion, steps: steps.to_vec() }

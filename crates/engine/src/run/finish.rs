@@ -32,7 +32,7 @@ impl Session<'_> {
     }
 
     fn count_stored(&mut self) -> Result<Option<Counts>, Reason> {
-        if !self.backend.capabilities().stores {
+        if !self.backend.info().capabilities.stores {
             return Ok(None);
         }
         self.begin_phase(Phase::Verify, None)?;

@@ -11,7 +11,7 @@ use std::{io, sync::Arc};
 impl Session<'_> {
     /// Begins the ledger, where there will be something to be read again.
     pub(super) fn begin_journal(&mut self) -> Result<(), Reason> {
-        if !self.backend.capabilities().stores {
+        if !self.backend.info().capabilities.stores {
             return Ok(());
         }
         let store: Arc<dyn LedgerStore> =

@@ -31,7 +31,7 @@ impl Session<'_> {
     /// Writes the history, on several connections where the backend takes them; says how much of it was acknowledged, which is
     /// all unless the user ended the run.
     pub(super) fn write_history(&mut self) -> Result<u64, Reason> {
-        let capabilities = self.backend.capabilities();
+        let capabilities = &self.backend.info().capabilities;
         // Calls that block would only wait for one another on this thread.
         let most = if capabilities.blocking { 1 } else { capabilities.most_writers.unwrap_or(WRITERS) };
         let mut idle = Vec::new();

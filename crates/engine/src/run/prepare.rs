@@ -16,7 +16,7 @@ const EMPTY_TRANSACTIONS: u32 = 50;
 impl Session<'_> {
     pub(super) fn prepare(&mut self) -> Result<(), Reason> {
         self.begin_phase(Phase::Create, None)?;
-        reserve_descriptors(&self.planned.plan, self.backend.capabilities())
+        reserve_descriptors(&self.planned.plan, &self.backend.info().capabilities)
             .map_err(|e| Reason::Target { cause: Cause::Client, message: e.to_string() })?;
         self.carrying = self.find_carrier(CONNECT)?;
         let database = Arc::clone(&self.database);

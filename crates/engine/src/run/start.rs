@@ -42,7 +42,7 @@ impl Session<'_> {
         let null = self.options.null.filter(|_| !shared && self.options.loaders.is_none());
         let ceiling_per_s = null.and_then(|null| ceiling_per_s(&self.planned, null, self.stop));
         let plan = &self.planned.plan;
-        let blocking = self.backend.capabilities().blocking;
+        let blocking = self.backend.info().capabilities.blocking;
         let users = match &plan.ramp {
             Some(ramp) if ramp.quantity == Quantity::Users => ramp.first(),
             Some(_) => 0,
@@ -124,7 +124,7 @@ impl Session<'_> {
         if let Some(loaders) = &self.options.loaders {
             return loaders.connect(planned, Desk::new(&planned.plan, control, slices, reached));
         }
-        let (blocking, trace) = (self.backend.capabilities().blocking, self.options.trace);
+        let (blocking, trace) = (self.backend.info().capabilities.blocking, self.options.trace);
         let via = self.options.via.as_ref().map(|via| Arc::clone(&via.carrier)).zip(account);
         let request =
             LoadRequest { planned, database: &self.database, control, slices, blocking, trace, reached, witness, via };
@@ -138,7 +138,7 @@ impl Session<'_> {
         if operations().all(|operation| operation.question().is_none()) {
             return Ok(None);
         }
-        let capabilities = self.backend.capabilities();
+        let capabilities = &self.backend.info().capabilities;
         let (history, table) = (history(&self.planned), &plan.table);
         let writes = operations().any(|operation| operation.question().is_none());
         let signals = table.schema.signals();
@@ -206,7 +206,7 @@ impl Session<'_> {
         servers: ServersFound,
         (readings, others): (Arc<Mutex<Vec<Reading>>>, Arc<Mutex<OthersWatch>>),
     ) -> Result<Sampler, SamplerError> {
-        let role = if self.backend.capabilities().embedded { SHARED_ROLE } else { CLIENT_ROLE };
+        let role = if self.backend.info().capabilities.embedded { SHARED_ROLE } else { CLIENT_ROLE };
         let own = Subject { role: role.into(), node: 0, target: own_tree() };
         let of_broker = self.options.via.iter().flat_map(|via| &via.nodes);
         let nodes = self.planned.open.target.nodes.iter().chain(of_broker).filter_map(|n| {

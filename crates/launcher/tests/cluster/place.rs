@@ -138,6 +138,7 @@ impl Place {
             jars: &[],
             version: &[],
             user: "nobody",
+            tuning: &[],
             nodes: &[1, 3],
             roles: vec![stores, fronts].leak(),
             join: vec![join].leak(),
@@ -165,7 +166,16 @@ impl Place {
             url: None,
         };
         let roles = vec![router].leak();
-        let recipe = Recipe { programs: &[], jars: &[], version: &[], user: "nobody", nodes: &[1], roles, join: &[] };
+        let recipe = Recipe {
+            programs: &[],
+            jars: &[],
+            version: &[],
+            user: "nobody",
+            tuning: &[],
+            nodes: &[1],
+            roles,
+            join: &[],
+        };
         Launch::new(backend, Box::leak(Box::new(recipe)), self.folder.join("server.log")).supervisor(program)
     }
 

@@ -54,7 +54,7 @@ impl Wish<'_> {
             figures.collect::<Vec<_>>().join(", ")
         };
         let is_narrow = table.layout == Layout::Narrow;
-        let fields = if is_narrow { &self.signals()[..1] } else { self.signals() };
+        let fields = if is_narrow { self.signals().get(..1).unwrap_or_default() } else { self.signals() };
         let columns: Vec<_> = fields.iter().map(|&signal| figures(&field(table, signal))).collect();
         let mut groups = Vec::new();
         groups.extend(table.has_device_column().then_some(DEVICE));

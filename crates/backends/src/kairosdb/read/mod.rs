@@ -17,13 +17,13 @@ use figures::Wish;
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING, counts_row, types},
     ask::{Ask, Asked::One, Order, What},
-    metrics::{Cell, DEVICE, Millis, device_number, number, one_point, push},
+    metrics::{Cell, DEVICE, Millis, Newest, device_number, number, one_point, push},
     refuse::refuse_unknown_signals,
 };
 use iotbench_core::{ComputedBy, Error, Query, Reader, Reply, SignalId, Sink, TableSpec, ValueType};
 use points::points;
 use signal::OneSignal;
-use std::{cmp::Reverse, collections::BTreeSet, sync::Arc};
+use std::{collections::BTreeSet, sync::Arc};
 
 /// A connection that answers queries.
 pub(crate) struct KairosReader {
@@ -84,21 +84,12 @@ impl KairosReader {
         let asked: Vec<_> = self.asked(ask).into_iter().map(Asked::latest_first).collect();
         let mut answer = Answer::new(sink, types.iter().copied());
         let hand_over = |document: &Document<'_>| {
-            let mut rows: Vec<(i64, u32, Vec<Option<Cell<'static>>>)> = Vec::new();
+            let mut newest = Newest::default();
             points(document, &mut |device, time, cells| {
-                rows.push((
-                    time,
-                    device,
-                    cells.iter().map(|cell| cell.map(|cell| cell.clone().into_owned())).collect(),
-                ));
+                newest.take(device, time, cells);
                 Ok(())
             })?;
-            rows.sort_by_key(|&(time, ..)| Reverse(time));
-            rows.truncate(usize::try_from(ask.limit).unwrap_or(usize::MAX));
-            rows.iter().try_for_each(|(time, device, cells)| {
-                let cells: Vec<_> = cells.iter().map(Option::as_ref).collect();
-                answer.row(*device, *time, |columns| push(columns, &cells, &types))
-            })
+            newest.answer(ask.limit, &types, &mut answer)
         };
         let ((), bytes) = self.client.ask(question(span, &asked), hand_over).await?;
         answer.finish(bytes, ComputedBy::Server)

@@ -17,12 +17,12 @@ use iotbench_backend_kit::{
     answer::{Answer, NOTHING, counts_row, types},
     ask::{Ask, Order, What},
     figures::Collected,
-    metrics::{Cell, Millis, number, one_point, points, push},
+    metrics::{Cell, Millis, Newest, number, one_point, points, push},
     refuse::refuse_unknown_signals,
 };
 use iotbench_core::{Aggregate, ComputedBy, Error, Query, Reader, Reply, SignalId, Sink, TableSpec, ValueType};
 use signal::OneSignal;
-use std::{cmp::Reverse, collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc};
 
 /// A connection that answers queries.
 pub(crate) struct OpenTsdbReader {
@@ -86,18 +86,12 @@ impl OpenTsdbReader {
         let hours = Hours::ask(&mut self.client, &self.table, ask, span).await?;
         let mut answer = Answer::new(sink, types.iter().copied());
         let hand_over = |document: &Document<'_>| {
-            let mut rows: Vec<(i64, u32, Vec<Option<Cell<'static>>>)> = Vec::new();
+            let mut newest = Newest::default();
             points(signals.len(), document.series(), &mut |device, time, cells| {
-                let cells = cells.iter().map(|cell| cell.map(|cell| cell.clone().into_owned()));
-                rows.push((time, device, cells.collect()));
+                newest.take(device, time, cells);
                 Ok(())
             })?;
-            rows.sort_by_key(|&(time, ..)| Reverse(time));
-            rows.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
-            rows.iter().try_for_each(|(time, device, cells)| {
-                let cells: Vec<_> = cells.iter().map(Option::as_ref).collect();
-                answer.row(*device, *time, |columns| push(columns, &cells, &types))
-            })
+            newest.answer(limit, &types, &mut answer)
         };
         let devices = ask.devices.list();
         let ((), bytes) = self.client.ask(hours.newest(span, limit), devices, &asked, hand_over).await?;

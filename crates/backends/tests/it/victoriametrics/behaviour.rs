@@ -108,7 +108,7 @@ async fn numbers_come_back_within_the_declared_error() {
     let Some(server) = server() else { return };
     server.clear("rounded");
     let Domain::RoundedTogether { relative, of_greatest } =
-        (crate::victoriametrics::server::backend().capabilities().domain)(ValueType::F64)
+        (crate::victoriametrics::server::backend().info().capabilities.domain)(ValueType::F64)
     else {
         panic!("it rounds")
     };

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::commands::backends::{abilities, layouts, survives};
 use iotbench_backends::BACKENDS;
-use iotbench_core::{Backend, Layout, Recipe};
+use iotbench_core::{BackendInfo, Layout, Recipe};
 
 const ABOUT: &str = "What is installed on a machine, and what is missing, `iotbench backends` tells there. \
 *Survives* is the worst event after which acknowledged data is there, unless a setting says otherwise.";
@@ -33,57 +33,57 @@ pub(super) fn page() -> String {
     let mut parts = vec![
         ABOUT.to_owned(),
         "## Support".to_owned(),
-        table(head, &BACKENDS.iter().map(|b| support(*b)).collect::<Vec<_>>()),
+        table(head, &BACKENDS.iter().map(|b| support(b.info())).collect::<Vec<_>>()),
         table(["layout", "stores"], &layouts),
         table(["query", "asks for"], &queries),
     ];
-    BACKENDS.iter().for_each(|backend| parts.extend(describe(*backend)));
+    BACKENDS.iter().for_each(|backend| parts.extend(describe(backend.info())));
     markdown::page("Databases", &parts)
 }
 
-fn support(backend: &dyn Backend) -> [String; 6] {
-    let c = backend.capabilities();
-    let name = format!("[`{0}`](#{0})", backend.name());
+fn support(backend: &BackendInfo) -> [String; 6] {
+    let c = &backend.capabilities;
+    let name = format!("[`{0}`](#{0})", backend.name);
     let queries = if c.stores { "all" } else { "none" }.to_owned();
-    [name, words(&layouts(c).replace(',', ", ")), queries, nodes(backend), server(backend), survives(backend.promise())]
+    [name, words(&layouts(c).replace(',', ", ")), queries, nodes(backend), server(backend), survives(backend.promise)]
 }
 
 /// How a database without an address comes to be.
-fn server(backend: &dyn Backend) -> String {
-    match backend.recipe() {
+fn server(backend: &BackendInfo) -> String {
+    match backend.recipe {
         Some(_) => "started on demand",
-        None if backend.capabilities().embedded => "in the client's process",
+        None if backend.capabilities.embedded => "in the client's process",
         None => "only by `--url`",
     }
     .into()
 }
 
 /// How many nodes a private server has, in each of its forms.
-fn nodes(backend: &dyn Backend) -> String {
+fn nodes(backend: &BackendInfo) -> String {
     let of = |recipe: &Recipe| recipe.nodes.iter().map(u32::to_string).collect::<Vec<_>>().join(" or ");
-    let alone = backend.recipe().map(of);
-    let forms = backend.variants().iter().map(|v| format!("{} with {}", of(v.recipe), code(v.setting)));
+    let alone = backend.recipe.map(of);
+    let forms = backend.variants.iter().map(|v| format!("{} with {}", of(v.recipe), code(v.setting)));
     alone.into_iter().chain(forms).collect::<Vec<_>>().join("; ")
 }
 
-fn describe(backend: &dyn Backend) -> Vec<String> {
-    let name = backend.name();
-    let c = backend.capabilities();
+fn describe(backend: &BackendInfo) -> Vec<String> {
+    let name = backend.name;
+    let c = &backend.capabilities;
     let mut rows: Vec<_> = abilities(c).into_iter().map(|row| row.map(|cell| words(cell.trim()))).collect();
-    rows.push(["acknowledged data".into(), format!("{}, unless a setting says otherwise", backend.promise())]);
+    rows.push(["acknowledged data".into(), format!("{}, unless a setting says otherwise", backend.promise)]);
     rows.push(["queries".into(), if c.stores { codes(QUERIES.iter().map(|(name, _)| *name)) } else { "none".into() }]);
-    let method = |key: &str| backend.settings().iter().find(|s| s.key == key);
+    let method = |key: &str| backend.settings.iter().find(|s| s.key == key);
     rows.extend(["method", "protocol"].iter().filter_map(|key| method(key)).map(|s| [s.key.into(), words(s.help)]));
-    if backend.recipe().is_some() {
+    if backend.recipe.is_some() {
         rows.push(["private server".into(), format!("settings under `[backend.{name}.server]`")]);
         rows.push(["nodes".into(), nodes(backend)]);
     } else {
         rows.push(["private server".into(), server(backend)]);
     }
     let under = format!("Settings, under `[backend.{name}]` or as `--set backend.{name}.KEY=VALUE`:");
-    let taken = settings("setting", backend.settings());
+    let taken = settings("setting", backend.settings);
     let under = if taken.is_empty() { "It has no settings.".to_owned() } else { under };
-    vec![format!("## {name}\n\n{}.", words(backend.summary())), table(["ability", ""], &rows), under, taken]
+    vec![format!("## {name}\n\n{}.", words(backend.summary)), table(["ability", ""], &rows), under, taken]
 }
 
 #[cfg(test)]

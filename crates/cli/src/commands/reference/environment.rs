@@ -61,11 +61,11 @@ fn collect(command: &Command, path: &str, options: &mut Options) {
 
 fn programs() -> Vec<[String; 2]> {
     let mut variables = BTreeMap::<String, BTreeSet<&str>>::new();
-    for backend in BACKENDS {
-        for recipe in backend.recipe().into_iter().chain(backend.variants().iter().map(|v| v.recipe)) {
+    for backend in BACKENDS.iter().map(|backend| backend.info()) {
+        for recipe in backend.recipe.into_iter().chain(backend.variants.iter().map(|v| v.recipe)) {
             let names = recipe.programs.iter().map(Program::variable).chain(recipe.jars.iter().map(Jars::variable));
             for name in names {
-                variables.entry(name).or_default().insert(backend.name());
+                variables.entry(name).or_default().insert(backend.name);
             }
         }
     }
@@ -75,11 +75,11 @@ fn programs() -> Vec<[String; 2]> {
 /// Variables that the help of a backend's setting names.
 fn settings() -> Vec<[String; 3]> {
     let mut rows = Vec::new();
-    for backend in BACKENDS {
-        for Setting { key, help, .. } in backend.settings() {
+    for backend in BACKENDS.iter().map(|backend| backend.info()) {
+        for Setting { key, help, .. } in backend.settings {
             let names = help.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
             for name in names.filter(|word| word.starts_with("IOTBENCH_")) {
-                rows.push([code(name), code(&format!("backend.{}.{key}", backend.name())), words(help)]);
+                rows.push([code(name), code(&format!("backend.{}.{key}", backend.name)), words(help)]);
             }
         }
     }

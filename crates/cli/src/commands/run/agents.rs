@@ -255,8 +255,8 @@ pub(crate) fn check(jobs: &[Job], arguments: &RunArguments) -> Result<(), CliErr
     }
     let parts = u32::try_from(wanted.count()).unwrap_or(u32::MAX);
     for job in jobs {
-        if job.backend.capabilities().embedded {
-            let name = job.backend.name();
+        if job.backend.info().capabilities.embedded {
+            let name = job.backend.info().name;
             return Err(CliError::usage(format!(
                 "{name} lives in one process, and agents are several: leave --agents out, or name another backend"
             )));

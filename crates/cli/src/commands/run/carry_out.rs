@@ -108,7 +108,7 @@ fn alone(job: &Job, run: &Profile, arguments: &RunArguments, stop: &StopSignal) 
 
 /// A folder for results that begin now, in `out`.
 pub(super) fn new_folder(job: &Job, out: &Path, layout: &str) -> Result<ResultsFolder, CliError> {
-    let name = FolderName::new(SystemTime::now(), &job.profile.name, job.backend.name(), layout)?;
+    let name = FolderName::new(SystemTime::now(), &job.profile.name, job.backend.info().name, layout)?;
     Ok(ResultsFolder::create(out, &name)?)
 }
 
@@ -145,7 +145,7 @@ fn run_id(folder: &Path) -> String {
 
 fn provenance(arguments: &RunArguments, results: &Path, database: Option<&Path>, managed: bool) -> Provenance {
     Provenance {
-        tool: Tool::this(BACKENDS.iter().map(|b| b.name().to_owned()).collect()),
+        tool: Tool::this(BACKENDS.iter().map(|b| b.info().name.to_owned()).collect()),
         command: arguments.command.as_deref().map_or_else(command::command, command::without_secrets),
         environment: Environment::collect(results, database),
         managed,
@@ -201,7 +201,7 @@ pub(super) fn carry_out_in(
     let provenance = provenance(arguments, &path, files, servers.database.is_some());
     let shown = arguments.output_format != OutputFormat::Quiet;
     let views = arguments.views.observers(&planned.plan, shown, stop)?;
-    let ledger = job.backend.capabilities().stores.then(|| folder.ledger()).transpose()?;
+    let ledger = job.backend.info().capabilities.stores.then(|| folder.ledger()).transpose()?;
     let folder = FolderObserver::new(folder, &planned.plan, started, provenance)?;
     let earlier = arguments.resumed.as_ref().map(|resumed| resumed.trials.clone()).unwrap_or_default();
     let resumed = earlier.iter().map(|trial| trial.figures.clone()).collect();

@@ -30,7 +30,7 @@ impl DatabaseServer {
         let (Some(wanted), Some((Way { broker, key }, agent))) = (&job.server, arguments.agents.server_at()) else {
             return Ok(managed::start_server(job, arguments, results, stop)?.map(|server| Self::Here(Box::new(server))));
         };
-        let name = job.backend.name();
+        let name = job.backend.info().name;
         if !arguments.is_quiet() {
             console::say(&format!("starting {name} at the agent {agent} …"));
         }

@@ -145,7 +145,7 @@ fn time(plan: &Plan, forecast: &Forecast) -> String {
 
 fn disk(job: &Job, planned: &Planned, forecast: &Forecast, arguments: &RunArguments) -> String {
     let plan = &planned.plan;
-    if !job.backend.capabilities().stores {
+    if !job.backend.info().capabilities.stores {
         return format!("{} stores nothing", plan.backend);
     }
     let room = room(job, arguments);

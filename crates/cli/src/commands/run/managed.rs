@@ -30,7 +30,7 @@ pub(super) fn start_server(
     stop: &StopSignal,
 ) -> Result<Option<PrivateServer>, CliError> {
     let Some(wanted) = &job.server else { return Ok(None) };
-    let name = job.backend.name();
+    let name = job.backend.info().name;
     // Where no notes can be kept there are none.
     let kept =
         Records::open().and_then(|records| records.find_kept(name, wanted.recipe, &wanted.settings)).ok().flatten();
@@ -109,7 +109,7 @@ pub(super) fn stop_server(job: &Job, arguments: &RunArguments, server: PrivateSe
         Ok(Ended::Removed) => {}
         Ok(Ended::Kept(folder)) => {
             if arguments.output_format != OutputFormat::Quiet {
-                console::say(&kept(job.backend.name(), &folder));
+                console::say(&kept(job.backend.info().name, &folder));
             }
             let note = |kept: KeptServer| Records::open().and_then(|records| records.note_kept(&kept));
             match noted.map(note).transpose() {

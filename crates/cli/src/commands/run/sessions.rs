@@ -136,7 +136,7 @@ pub(super) fn carry_out_all(
 /// The folder of sittings that begin now, and their record.
 fn begin(jobs: &[Job], arguments: &RunArguments) -> Result<(ResultsFolder, SessionsRecord), CliError> {
     let (profile, backend) = match jobs {
-        [one] => (one.profile.name.as_str(), one.backend.name()),
+        [one] => (one.profile.name.as_str(), one.backend.info().name),
         [first, ..] => (first.profile.name.as_str(), "several"),
         [] => return Err(CliError::internal("sittings of no job")),
     };

@@ -39,7 +39,7 @@ impl Place {
         if !given.is_empty() {
             return Ok(at(given, None));
         }
-        if backend.capabilities().embedded {
+        if backend.info().capabilities.embedded {
             let folder = arguments.run.join(DATABASE_FOLDER);
             let written = head.endpoints.iter().filter_map(|endpoint| Url::parse(endpoint).ok());
             let endpoints: Vec<Endpoint> = written.map(Endpoint::new).collect();
@@ -85,14 +85,14 @@ fn kept_server(
     let word = BackendWord { backend, layout: Some(head.plan.table.layout) };
     let job = Job::new(&written, word, &Overrides::default(), &[], false)?;
     let none = || {
-        let name = backend.name();
+        let name = backend.info().name;
         CliError::usage(format!("no server of {name} was kept by that run or since: say with --url where its data are"))
     };
     let wanted = job.server.as_ref().ok_or_else(none)?;
-    let kept = Records::open()?.find_kept(backend.name(), wanted.recipe, &wanted.settings)?.ok_or_else(none)?;
-    console::say(&format!("starting {} on what a run kept in {} …", backend.name(), kept.folder.display()));
+    let kept = Records::open()?.find_kept(backend.info().name, wanted.recipe, &wanted.settings)?.ok_or_else(none)?;
+    console::say(&format!("starting {} on what a run kept in {} …", backend.info().name, kept.folder.display()));
     let log = PrivateLog::new().map_err(|e| CliError::internal(format!("no folder for the server's log: {e}")))?;
-    let launch = Launch::new(backend.name(), wanted.recipe, log.path()).settings(wanted.settings.clone());
+    let launch = Launch::new(backend.info().name, wanted.recipe, log.path()).settings(wanted.settings.clone());
     let server = match start(&launch.on_kept_folder(kept.folder), &|| stop.ends()) {
         Ok(server) => server,
         Err(error) => {

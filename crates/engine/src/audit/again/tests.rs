@@ -12,8 +12,8 @@ use crate::{
 use async_trait::async_trait;
 use iotbench_backends::BACKENDS;
 use iotbench_core::{
-    Acknowledgement, Capabilities, Database, Duplicates, OwnedObject, ProcessAction, Promise, PromiseSource, Query,
-    Reader, Registry, Reply, Run, Schema, Setting, SettingError, Settled, Sink, Writer,
+    Acknowledgement, BackendInfo, Capabilities, Database, Duplicates, OwnedObject, ProcessAction, Promise,
+    PromiseSource, Query, Reader, Registry, Reply, Run, Schema, SettingError, Sink, Writer,
 };
 use iotbench_simulator::Dataset;
 use std::sync::{Arc, Mutex};
@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex};
 /// What it says of itself, and what it is asked.
 #[derive(Clone)]
 struct Says {
-    capabilities: Capabilities,
+    info: BackendInfo,
     facts: Result<ServerFacts, Error>,
     owned: Vec<OwnedObject>,
     counted: u64,
@@ -34,9 +34,10 @@ impl Says {
     /// That it holds all of a run.
     fn all(written: &Written, stored: &Stored) -> Self {
         let table = &written.planned.plan.table;
-        let capabilities = Registry::new(BACKENDS).find("memory").unwrap().capabilities().clone();
+        let capabilities = Registry::new(BACKENDS).find("memory").unwrap().info().capabilities.clone();
+        let capabilities = Capabilities { embedded: false, ..capabilities };
         Self {
-            capabilities: Capabilities { embedded: false, ..capabilities },
+            info: BackendInfo::new("says", "says what it is told to", capabilities),
             facts: Ok(facts(Acknowledgement::Applied, PromiseLevel::Buffered)),
             owned: vec![OwnedObject { name: table.name.clone(), run_id: written.planned.plan.run_id.clone() }],
             counted: stored.rows.len() as u64,
@@ -67,19 +68,9 @@ fn not_asked<T>() -> Result<T, Error> {
     Err(Error::new(Cause::Client, "an audit asks nothing of it"))
 }
 
-#[async_trait]
 impl Backend for Says {
-    fn name(&self) -> &'static str {
-        "says"
-    }
-    fn summary(&self) -> &'static str {
-        "says what it is told to"
-    }
-    fn capabilities(&self) -> &Capabilities {
-        &self.capabilities
-    }
-    fn settings(&self) -> &'static [Setting] {
-        &[]
+    fn info(&self) -> &BackendInfo {
+        &self.info
     }
     fn open(&self, _: OpenRequest) -> Result<Arc<dyn Database>, SettingError> {
         Ok(Arc::new(self.clone()))
@@ -95,15 +86,9 @@ impl Database for Says {
     async fn create(&self) -> Result<(), Error> {
         not_asked()
     }
-    async fn settle(&self) -> Result<Settled, Error> {
-        not_asked()
-    }
     async fn count(&self) -> Result<Counts, Error> {
         self.note("count");
         Ok(Counts { points: self.counted, values: 0 })
-    }
-    async fn storage_bytes(&self) -> Result<Option<u64>, Error> {
-        not_asked()
     }
     async fn drop_created(&self) -> Result<(), Error> {
         not_asked()
@@ -148,7 +133,7 @@ fn what_a_run_left_is_counted_and_read_back() {
     assert_eq!(*says.asked.lock().unwrap(), ["ping", "owned", "count"]);
     assert!(again.audit.shows_duplicates);
     let mut overwrites = says.clone();
-    overwrites.capabilities.duplicates = Duplicates::Overwrite;
+    overwrites.info.capabilities.duplicates = Duplicates::Overwrite;
     assert!(!audited(&written, &overwrites).unwrap().audit.shows_duplicates);
     let more = audited(&written, &Says { counted: 18, ..says.clone() }).unwrap();
     assert!(!more.is_clean(), "3 are of no device of this run: {:?}", more.audit.findings);
@@ -193,7 +178,7 @@ fn what_was_dropped_comes_late_of_a_database_that_queues_and_of_no_other() {
 fn an_embedded_database_is_looked_for_before_it_is_opened() {
     let (written, stored) = Written::whole(3, 5);
     let mut says = Says::all(&written, &stored);
-    says.capabilities.embedded = true;
+    says.info.capabilities.embedded = true;
     assert!(audited(&written, &says).unwrap().is_clean());
     assert_eq!(*says.asked.lock().unwrap(), ["owned", "ping", "count"]);
     let gone = Says { owned: Vec::new(), asked: Arc::default(), ..says.clone() };
@@ -206,7 +191,7 @@ fn an_embedded_database_is_looked_for_before_it_is_opened() {
     assert_eq!((matches!(gone, AgainError::Gone(_)), gone.to_string()), (true, told.to_owned()));
     let refused = audited(&written, &Says { facts: broken(Cause::Server), ..says.clone() });
     assert!(matches!(refused, Err(AgainError::Target(error)) if error.cause == Cause::Server));
-    says.capabilities.embedded = false;
+    says.info.capabilities.embedded = false;
     let away = audited(&written, &Says { facts: broken(Cause::Connect), ..says });
     assert!(matches!(away, Err(AgainError::Target(error)) if error.cause == Cause::Connect), "a server may come back");
 }

@@ -138,7 +138,7 @@ impl Written {
         stops: &(dyn Fn() -> bool + Sync),
     ) -> Result<Audit, Error> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
-        let capabilities = Registry::new(BACKENDS).find("memory").unwrap().capabilities();
+        let capabilities = &Registry::new(BACKENDS).find("memory").unwrap().info().capabilities;
         let request = AuditRequest::new(&self.planned, &self.ledger, capabilities, scope);
         let patience = Duration::from_secs(3);
         let mut script = Script { dataset: Arc::clone(&self.planned.dataset), stored };

@@ -2,7 +2,7 @@
 
 use super::*;
 use async_trait::async_trait;
-use iotbench_core::{Counts, Query, Reader, Reply, ServerFacts, Settled, Sink, Writer};
+use iotbench_core::{Counts, Query, Reader, Reply, ServerFacts, Sink, Writer};
 use std::sync::atomic::AtomicU64;
 use tokio::time::Instant;
 
@@ -57,13 +57,7 @@ impl Database for Counting {
     async fn create(&self) -> Result<(), Error> {
         not_asked()
     }
-    async fn settle(&self) -> Result<Settled, Error> {
-        not_asked()
-    }
     async fn count(&self) -> Result<Counts, Error> {
-        not_asked()
-    }
-    async fn storage_bytes(&self) -> Result<Option<u64>, Error> {
         not_asked()
     }
     async fn drop_created(&self) -> Result<(), Error> {

@@ -2,9 +2,9 @@
 
 use async_trait::async_trait;
 use iotbench_core::{
-    Acknowledged, Acknowledgement, Action, Applied, Backend, Batch, Capabilities, Cause, Counts, Database, Domain,
-    Duplicates, Error, Layout, OpenRequest, Promise, PromiseLevel, PromiseSource, Reader, Run, ServerFacts, Setting,
-    SettingError, Settled, TimeUnit, Writer,
+    Acknowledged, Acknowledgement, Applied, Backend, BackendInfo, Batch, Capabilities, Cause, Counts, Database, Domain,
+    Duplicates, Error, Layout, OpenRequest, Promise, PromiseLevel, PromiseSource, Run, ServerFacts, SettingError,
+    TimeUnit, Writer,
 };
 use iotbench_engine::PointRanges;
 use std::{
@@ -88,7 +88,7 @@ impl State {
 pub struct Scripted {
     script: Script,
     pub state: Arc<Mutex<State>>,
-    capabilities: Capabilities,
+    info: BackendInfo,
 }
 
 impl Scripted {
@@ -116,22 +116,14 @@ impl Scripted {
             stores: true,
             empties: true,
         };
-        Box::leak(Box::new(Self { script, state: Arc::default(), capabilities }))
+        let info = BackendInfo::new("scripted", "fails where it is told to", capabilities);
+        Box::leak(Box::new(Self { script, state: Arc::default(), info }))
     }
 }
 
 impl Backend for Scripted {
-    fn name(&self) -> &'static str {
-        "scripted"
-    }
-    fn summary(&self) -> &'static str {
-        "fails where it is told to"
-    }
-    fn capabilities(&self) -> &Capabilities {
-        &self.capabilities
-    }
-    fn settings(&self) -> &'static [Setting] {
-        &[]
+    fn info(&self) -> &BackendInfo {
+        &self.info
     }
     fn open(&self, request: OpenRequest) -> Result<Arc<dyn Database>, SettingError> {
         self.state.lock().unwrap().values_per_point = request.table.schema.width() as u64;
@@ -167,9 +159,6 @@ impl Database for Table {
         state.stored.clear();
         Ok(())
     }
-    async fn settle(&self) -> Result<Settled, Error> {
-        Ok(Settled::Yes)
-    }
     async fn count(&self) -> Result<Counts, Error> {
         let mut state = self.state.lock().unwrap();
         let landing = u64::from(state.counts_while_landing > 0);
@@ -189,9 +178,6 @@ impl Database for Table {
     async fn writer(&self) -> Result<Box<dyn Writer>, Error> {
         self.state.lock().unwrap().connections += 1;
         Ok(Box::new(Connection { table: self.clone(), uncommitted: None }))
-    }
-    async fn reader(&self) -> Result<Box<dyn Reader>, Error> {
-        Err(Error::new(Cause::Client, "nothing is read here").action(Action::Stop))
     }
 }
 

@@ -27,7 +27,7 @@ fn every_layout_answers(dataset: &str, devices: u32, preload: u32, operation: &s
             match try_plan(&text, &set, backend, Path::new("/nowhere")) {
                 Err(PlanError::Misfit(_)) => {}
                 Err(error) => panic!("{error}"),
-                Ok(_) => assert_right(&run_on(backend, &text, &set), &format!("{} {layout}", backend.name())),
+                Ok(_) => assert_right(&run_on(backend, &text, &set), &format!("{} {layout}", backend.info().name)),
             }
         }
     }

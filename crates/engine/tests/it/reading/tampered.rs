@@ -2,10 +2,10 @@
 
 use async_trait::async_trait;
 use iotbench_core::{
-    Backend, Capabilities, Chunk, Counts, Database, Error, OpenRequest, Query, Reader, Reply, ServerFacts, Setting,
-    SettingError, Settled, Sink, Value, Writer,
+    Backend, BackendInfo, Chunk, Counts, Database, Error, OpenRequest, Query, Reader, Reply, ServerFacts, SettingError,
+    Settled, Sink, Value, Writer,
 };
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// How an answer is spoilt.
 #[derive(Clone, Copy, Debug)]
@@ -20,22 +20,17 @@ pub enum Spoil {
     Twice,
 }
 
+static INFO: LazyLock<BackendInfo> = LazyLock::new(|| {
+    let memory = super::backend("memory").info().capabilities.clone();
+    BackendInfo::new("tampered", "tells lies", memory)
+});
+
 /// The `memory` backend, with spoilt answers.
 pub struct Tampered(pub Spoil);
 
-#[async_trait]
 impl Backend for Tampered {
-    fn name(&self) -> &'static str {
-        "tampered"
-    }
-    fn summary(&self) -> &'static str {
-        "tells lies"
-    }
-    fn capabilities(&self) -> &Capabilities {
-        super::backend("memory").capabilities()
-    }
-    fn settings(&self) -> &'static [Setting] {
-        &[]
+    fn info(&self) -> &BackendInfo {
+        &INFO
     }
     fn open(&self, request: OpenRequest) -> Result<Arc<dyn Database>, SettingError> {
         Ok(Arc::new(TamperedDatabase { truth: super::backend("memory").open(request)?, spoil: self.0 }))

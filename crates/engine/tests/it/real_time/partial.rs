@@ -2,13 +2,13 @@
 
 use crate::real_time::oracle::{OPEN, Request};
 use iotbench_core::{
-    Acknowledged, Action, Applied, Backend, Batch, Capabilities, Cause, Counts, Database, Error, OpenRequest, Reader,
-    ServerFacts, Setting, SettingError, Settled, Writer,
+    Acknowledged, Applied, Backend, BackendInfo, Batch, Capabilities, Cause, Counts, Database, Error, OpenRequest,
+    ServerFacts, SettingError, Writer,
 };
 use iotbench_engine::{RunOptions, StopSignal, run};
 use iotbench_oracle_server::backend::OracleBackend;
 use std::sync::{
-    Arc,
+    Arc, LazyLock,
     atomic::{AtomicU64, Ordering},
 };
 
@@ -18,21 +18,14 @@ struct Partial;
 #[derive(Clone, Default)]
 struct Table(Arc<AtomicU64>);
 
-static CAPABILITIES: std::sync::LazyLock<Capabilities> =
-    std::sync::LazyLock::new(|| Capabilities { stores: true, ..OracleBackend.capabilities().clone() });
+static INFO: LazyLock<BackendInfo> = LazyLock::new(|| {
+    let capabilities = Capabilities { stores: true, ..OracleBackend.info().capabilities };
+    BackendInfo::new("partial", "stores part of some batches", capabilities)
+});
 
 impl Backend for Partial {
-    fn name(&self) -> &'static str {
-        "partial"
-    }
-    fn summary(&self) -> &'static str {
-        "stores part of some batches"
-    }
-    fn capabilities(&self) -> &Capabilities {
-        &CAPABILITIES
-    }
-    fn settings(&self) -> &'static [Setting] {
-        &[]
+    fn info(&self) -> &BackendInfo {
+        &INFO
     }
     fn open(&self, _request: OpenRequest) -> Result<Arc<dyn Database>, SettingError> {
         Ok(Arc::new(Table::default()))
@@ -59,25 +52,16 @@ impl Database for Table {
     async fn create(&self) -> Result<(), Error> {
         Ok(())
     }
-    async fn settle(&self) -> Result<Settled, Error> {
-        Ok(Settled::Yes)
-    }
     // The machine has five signals.
     async fn count(&self) -> Result<Counts, Error> {
         let points = self.0.load(Ordering::Relaxed);
         Ok(Counts { points, values: points * 5 })
-    }
-    async fn storage_bytes(&self) -> Result<Option<u64>, Error> {
-        Ok(None)
     }
     async fn drop_created(&self) -> Result<(), Error> {
         Ok(())
     }
     async fn writer(&self) -> Result<Box<dyn Writer>, Error> {
         Ok(Box::new(self.clone()))
-    }
-    async fn reader(&self) -> Result<Box<dyn Reader>, Error> {
-        Err(Error::new(Cause::Client, "nothing is read here").action(Action::Stop))
     }
 }
 

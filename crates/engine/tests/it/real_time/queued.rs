@@ -2,9 +2,9 @@
 
 use crate::real_time::oracle::{Findings, OPEN, Request, experiment};
 use iotbench_core::{
-    Acknowledged, Acknowledgement, Backend, Batch, Capabilities, Chunk, ComputedBy, Counts, Database, Error,
-    OpenRequest, Promise, PromiseLevel, PromiseSource, Query, Reader, Reply, ServerFacts, Setting, SettingError,
-    Settled, Sink, Value, ValueType, Writer,
+    Acknowledged, Acknowledgement, Backend, BackendInfo, Batch, Capabilities, Chunk, ComputedBy, Counts, Database,
+    Error, OpenRequest, Promise, PromiseLevel, PromiseSource, Query, Reader, Reply, ServerFacts, SettingError, Sink,
+    Value, ValueType, Writer,
 };
 use iotbench_engine::{Bounds, Event, Limit, Outcome, RampState, Reason, RunOptions, StopSignal, VerifyMode, run};
 use iotbench_oracle_server::backend::OracleBackend;
@@ -18,14 +18,15 @@ use std::{
 struct Queue {
     stores_per_s: f64,
     loses: Option<u64>,
-    capabilities: Capabilities,
+    info: BackendInfo,
 }
 
 impl Queue {
     fn new(stores_per_s: f64, loses: Option<u64>) -> &'static Self {
-        let oracle = OracleBackend.capabilities().clone();
-        let capabilities = Capabilities { acknowledgement: Acknowledgement::Queued, stores: true, ..oracle };
-        Box::leak(Box::new(Self { stores_per_s, loses, capabilities }))
+        let oracle = &OracleBackend.info().capabilities;
+        let capabilities = Capabilities { acknowledgement: Acknowledgement::Queued, stores: true, ..*oracle };
+        let info = BackendInfo::new("queue", "acknowledges at once and stores at its own pace", capabilities);
+        Box::leak(Box::new(Self { stores_per_s, loses, info }))
     }
 }
 
@@ -61,17 +62,8 @@ impl QueueDatabase {
 }
 
 impl Backend for Queue {
-    fn name(&self) -> &'static str {
-        "queue"
-    }
-    fn summary(&self) -> &'static str {
-        "acknowledges at once and stores at its own pace"
-    }
-    fn capabilities(&self) -> &Capabilities {
-        &self.capabilities
-    }
-    fn settings(&self) -> &'static [Setting] {
-        &[]
+    fn info(&self) -> &BackendInfo {
+        &self.info
     }
     fn open(&self, _request: OpenRequest) -> Result<Arc<dyn Database>, SettingError> {
         // One of these lives as long as the tests.
@@ -99,15 +91,9 @@ impl Database for QueueDatabase {
         (level.acked, level.to_store, level.stored) = (0, 0.0, 0.0);
         Ok(())
     }
-    async fn settle(&self) -> Result<Settled, Error> {
-        Ok(Settled::CannotTell)
-    }
     async fn count(&self) -> Result<Counts, Error> {
         let width = 5; // of `machine`
         Ok(Counts { points: self.stored(), values: self.stored() * width })
-    }
-    async fn storage_bytes(&self) -> Result<Option<u64>, Error> {
-        Ok(None)
     }
     async fn drop_created(&self) -> Result<(), Error> {
         Ok(())

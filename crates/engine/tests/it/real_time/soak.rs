@@ -5,12 +5,16 @@ use crate::real_time::{
     oracle::{OPEN, Request},
 };
 use iotbench_core::{
-    Acknowledged, Acknowledgement, Backend, Batch, Capabilities, Cause, Counts, Database, Error, OpenRequest, Promise,
-    PromiseLevel, PromiseSource, Reader, ServerFacts, Setting, SettingError, Settled, Writer,
+    Acknowledged, Acknowledgement, Backend, BackendInfo, Batch, Counts, Database, Error, OpenRequest, Promise,
+    PromiseLevel, PromiseSource, ServerFacts, SettingError, Writer,
 };
 use iotbench_engine::{Event, Observer, RunOptions, StopSignal, run};
 use iotbench_oracle_server::backend::OracleBackend;
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, LazyLock},
+    time::Duration,
+};
 
 const SERVICE: Duration = Duration::from_millis(10);
 /// With 10 ms each, five connections carry at most 500 a second.
@@ -21,18 +25,12 @@ const OFFERED_PER_S: u64 = 1000;
 #[derive(Clone)]
 struct Slow;
 
+static INFO: LazyLock<BackendInfo> =
+    LazyLock::new(|| BackendInfo::new("slow", "takes 10 ms a request", OracleBackend.info().capabilities.clone()));
+
 impl Backend for Slow {
-    fn name(&self) -> &'static str {
-        "slow"
-    }
-    fn summary(&self) -> &'static str {
-        "takes 10 ms a request"
-    }
-    fn capabilities(&self) -> &Capabilities {
-        OracleBackend.capabilities()
-    }
-    fn settings(&self) -> &'static [Setting] {
-        &[]
+    fn info(&self) -> &BackendInfo {
+        &INFO
     }
     fn open(&self, _request: OpenRequest) -> Result<Arc<dyn Database>, SettingError> {
         Ok(Arc::new(self.clone()))
@@ -55,23 +53,14 @@ impl Database for Slow {
     async fn create(&self) -> Result<(), Error> {
         Ok(())
     }
-    async fn settle(&self) -> Result<Settled, Error> {
-        Ok(Settled::CannotTell)
-    }
     async fn count(&self) -> Result<Counts, Error> {
         Ok(Counts::default())
-    }
-    async fn storage_bytes(&self) -> Result<Option<u64>, Error> {
-        Ok(None)
     }
     async fn drop_created(&self) -> Result<(), Error> {
         Ok(())
     }
     async fn writer(&self) -> Result<Box<dyn Writer>, Error> {
         Ok(Box::new(self.clone()))
-    }
-    async fn reader(&self) -> Result<Box<dyn Reader>, Error> {
-        Err(Error::new(Cause::Client, "nothing is read here"))
     }
 }
 

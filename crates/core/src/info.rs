@@ -1,0 +1,47 @@
+//! What is known of a kind of database before any of it is opened.
+
+use crate::{Capabilities, PromiseLevel, Recipe, Setting, Variant};
+
+/// What is known of a kind of database before any of it is opened: facts, and nothing that has to be asked.
+#[derive(Clone, Debug)]
+pub struct BackendInfo {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// One line for help.
+    pub summary: &'static str,
+    /// What it can hold and do.
+    pub capabilities: Capabilities,
+    /// The settings it takes.
+    pub settings: &'static [Setting],
+    /// The port of its servers where an address names none; `None`: it has no servers.
+    pub default_port: Option<u16>,
+    /// What an acknowledgement promises as long as no setting, of the backend or of its server, says otherwise. What a server
+    /// says of itself counts more ([`crate::ServerFacts::promise`]).
+    pub promise: PromiseLevel,
+    /// How a private server of it is started on this machine; `None`: it has none, or needs none.
+    pub recipe: Option<&'static Recipe>,
+    /// What else its private server can be, for lists of what is ready and what is missing. Which one is started,
+    /// [`crate::Backend::recipe_for`] says.
+    pub variants: &'static [Variant],
+    /// The option of an address that says that nothing is encrypted, as on private servers; `None`: its scheme says it.
+    pub plain_text: Option<(&'static str, &'static str)>,
+}
+
+impl BackendInfo {
+    /// What takes no settings, promises nothing and has no servers. Whatever else is so is named beside it:
+    /// `BackendInfo { default_port: Some(9000), ..BackendInfo::new(…) }`.
+    #[must_use]
+    pub const fn new(name: &'static str, summary: &'static str, capabilities: Capabilities) -> Self {
+        Self {
+            name,
+            summary,
+            capabilities,
+            settings: &[],
+            default_port: None,
+            promise: PromiseLevel::Buffered,
+            recipe: None,
+            variants: &[],
+            plain_text: None,
+        }
+    }
+}
