@@ -18,10 +18,7 @@ use crate::{
 use iotbench_engine::{Event, Observer, OperationRecord, Outcome, Plan, Second};
 use iotbench_recorder::{Latency, WINDOW_NS, interval_log_head};
 use serde::Serialize;
-use std::{
-    io::Write,
-    time::{Duration, Instant, SystemTime},
-};
+use std::time::{Duration, Instant, SystemTime};
 
 /// How often the journal says how much is written before the load.
 const BETWEEN_PRELOADED: Duration = Duration::from_secs(1);
