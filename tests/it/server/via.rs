@@ -8,8 +8,8 @@ use crate::{
     soundness::at_most_us,
 };
 use iotbench_launcher::Programs;
-use serde_json::Value;
 use rustix::process::{Pid, Signal};
+use serde_json::Value;
 use std::{
     fs,
     io::{Read, Write},
