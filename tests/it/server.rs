@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod agents;
+mod canaries;
 mod certificates;
 mod client;
 mod clusters;

@@ -13,7 +13,7 @@ pub(crate) struct NatsArguments {
     /// one cluster. With a password or token better as IOTBENCH_NATS, which other users cannot see
     #[arg(long, env = "IOTBENCH_NATS", hide_env_values = true, value_name = "URL")]
     nats: Option<String>,
-    /// A file of NATS credentials (.creds)
+    /// A file of NATS credentials (.creds), or of a single line: USER:PASSWORD or a token
     #[arg(long, env = "IOTBENCH_NATS_CREDENTIALS", value_name = "FILE")]
     nats_credentials: Option<PathBuf>,
     /// The certificates (PEM) that vouch for the NATS server, where the system's do not

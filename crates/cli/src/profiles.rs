@@ -2,7 +2,7 @@
 
 use crate::{diagnostics::Source, error::CliError};
 use iotbench_backends::BACKENDS;
-use iotbench_core::Registry;
+use iotbench_core::{Registry, SERVER_SETTINGS, closest};
 use iotbench_engine::{MAX_PROFILE_BYTES, Profile, ProfileError, parse_profile, read_profile, read_regular_text};
 use iotbench_workloads::find_profile;
 use std::path::{Path, PathBuf};
@@ -37,34 +37,51 @@ pub(crate) fn read(path: &Path) -> Result<WrittenProfile, CliError> {
     Ok(WrittenProfile { profile, source, base })
 }
 
-/// Every backend that a profile sets something of is one: `[backend.NAME]`, and what `[full]` and `[variants]` assign.
+/// Every backend that a profile sets something of is one, with such a setting: `[backend.NAME]`, and what `[full]` and `[variants]`
+/// assign.
 fn check_backends(profile: &Profile) -> Result<(), (String, String)> {
-    let written = profile.backend.keys().map(|name| (format!("backend.{name}"), name.clone()));
+    let written = profile.backend.iter().flat_map(|(name, table)| {
+        let key = format!("backend.{name}");
+        let settings = table.as_table().into_iter().flat_map(toml::Table::keys);
+        let settings: Vec<_> = settings.map(|s| (format!("{key}.{s}"), (name.clone(), Some(s.clone())))).collect();
+        std::iter::once((key, (name.clone(), None))).chain(settings)
+    });
     let full = profile.full.keys().filter_map(|key| Some((format!("full.{key}"), backend_of(key)?)));
     let variants = profile.variants.iter().filter_map(|(variant, fields)| Some((variant, fields.as_table()?)));
     let variants = variants.flat_map(|(variant, fields)| {
         fields.keys().filter_map(move |key| Some((format!("variants.{variant}.{key}"), backend_of(key)?)))
     });
-    written.chain(full).chain(variants).try_for_each(|(key, name)| check_backend(&name).map_err(|error| (key, error)))
+    let mut all = written.chain(full).chain(variants);
+    all.try_for_each(|(key, (name, setting))| check_backend(&name, setting.as_deref()).map_err(|error| (key, error)))
 }
 
-/// The backend whose setting a dotted key is.
-fn backend_of(key: &str) -> Option<String> {
-    key.strip_prefix("backend.")?.split('.').next().map(Into::into)
+/// The backend whose setting a dotted key is, and the setting.
+fn backend_of(key: &str) -> Option<(String, Option<String>)> {
+    let mut words = key.strip_prefix("backend.")?.split('.').map(Into::into);
+    Some((words.next()?, words.next()))
 }
 
-fn check_backend(name: &str) -> Result<(), String> {
-    Registry::new(BACKENDS).find(name).map(drop).map_err(|error| error.to_string())
+/// What is set of a backend that is not run is kept in results too: a password that it does not know would be.
+fn check_backend(name: &str, setting: Option<&str>) -> Result<(), String> {
+    let backend = Registry::new(BACKENDS).find(name).map_err(|error| error.to_string())?;
+    let Some(setting) = setting else { return Ok(()) };
+    let of_server = backend.recipe().map(|_| SERVER_SETTINGS);
+    let known = || backend.settings().iter().map(|known| known.key).chain(of_server);
+    if known().any(|key| key == setting) {
+        return Ok(());
+    }
+    let meant = closest(setting, known()).map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
+    Err(format!("backend.{name}.{setting}: there is no such setting{meant}"))
 }
 
-/// Every backend that is set something by `--set` is one.
+/// Every backend that is set something by `--set` is one, with such a setting. What it is set to is not repeated: it may be secret.
 pub(crate) fn check_assignments(set: &[String]) -> Result<(), CliError> {
     let key = |assignment: &String| backend_of(assignment.split_once('=')?.0.trim());
-    let unknown = |assignment: &String| check_backend(&key(assignment)?).err().map(|error| (assignment.clone(), error));
-    match set.iter().find_map(unknown) {
-        Some((assignment, error)) => Err(CliError::usage(format!("--set {assignment}: {error}"))),
-        None => Ok(()),
-    }
+    let unknown = |assignment: &String| {
+        let (name, setting) = key(assignment)?;
+        check_backend(&name, setting.as_deref()).err()
+    };
+    set.iter().find_map(unknown).map_or(Ok(()), |error| Err(CliError::usage(format!("--set: {error}"))))
 }
 
 /// The text of a file that holds a profile, or an error with a place in it; else nothing.

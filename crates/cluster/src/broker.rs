@@ -28,7 +28,7 @@ impl std::fmt::Debug for Broker {
 impl Broker {
     /// The broker at these addresses, with commas between those of one cluster: `nats://host:4222`, or `tls://host:4222` for
     /// an encrypted connection. A user and password, or a token, may stand before the host. `credentials`: a file of NATS
-    /// (`.creds`); `authority`: the certificates, in PEM, that vouch for the broker, where the system's do not.
+    /// (`.creds`), or one of a single line, `user:password` or a token; `authority`: the certificates, in PEM, that vouch for the broker, where the system's do not.
     ///
     /// # Errors
     /// An address that is none; it is not repeated, because it may hold a password.
@@ -37,8 +37,11 @@ impl Broker {
         credentials: Option<PathBuf>,
         authority: Option<PathBuf>,
     ) -> Result<Self, ClusterError> {
-        let addresses = addresses.split(',').map(|address| address.trim().parse::<ServerAddr>());
-        let addresses = addresses.collect::<Result<Vec<_>, _>>().map_err(|_| ClusterError::NoAddress)?;
+        let addresses = addresses.split(',').map(|address| {
+            let whole = Some(address.trim()).filter(|address| !is_cut_off(address)).ok_or(ClusterError::NoAddress)?;
+            whole.parse().map_err(|_| ClusterError::NoAddress)
+        });
+        let addresses = addresses.collect::<Result<Vec<ServerAddr>, _>>()?;
         Ok(Self { addresses, credentials, authority })
     }
 
@@ -80,14 +83,16 @@ impl Broker {
             options = options.ignore_discovered_servers();
         }
         // The client library does not read them from the addresses.
-        options = match self.addresses.iter().find_map(entry) {
-            Some(Entry::UserAndPassword(user, password)) => options.user_and_password(user, password),
-            Some(Entry::Token(token)) => options.token(token),
-            None => options,
-        };
+        if let Some(entry) = self.addresses.iter().find_map(entry) {
+            options = entry.given_to(options);
+        }
         if let Some(file) = &self.credentials {
-            let read = options.credentials_file(file).await;
-            options = read.map_err(|e| ClusterError::Credentials { file: file.clone(), why: e.to_string() })?;
+            let wrong = |e: std::io::Error| ClusterError::Credentials { file: file.clone(), why: e.to_string() };
+            let text = std::fs::read_to_string(file).map_err(wrong)?;
+            options = match Entry::of_file(&text) {
+                Some(entry) => entry.given_to(options),
+                None => options.credentials(&text).map_err(wrong)?,
+            };
         }
         if let Some(file) = &self.authority {
             options = options.add_root_certificates(file.clone());
@@ -100,6 +105,12 @@ impl Broker {
         };
         options.connect(self.addresses.clone()).await.map_err(refused)
     }
+}
+
+/// Whether an unescaped character cuts a password off, so that a part of it would be taken, and shown, as the host.
+fn is_cut_off(address: &str) -> bool {
+    let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
+    rest.split_once(['/', '?', '#']).is_some_and(|(_, path)| path.contains('@'))
 }
 
 /// By `tls://`: that a server of `nats://` offers encryption is said in clear text, and can be left out on the way.
@@ -117,6 +128,25 @@ fn is_loopback(address: &ServerAddr) -> bool {
 enum Entry {
     UserAndPassword(String, String),
     Token(String),
+}
+
+impl Entry {
+    /// What a file of a single line says, as it is: nothing stands for another character. `None`: it is no such file.
+    fn of_file(text: &str) -> Option<Self> {
+        let line = text.trim();
+        let is_one_line = !line.is_empty() && !line.contains(['\n', '\r']);
+        is_one_line.then(|| match line.split_once(':') {
+            Some((user, password)) => Self::UserAndPassword(user.into(), password.into()),
+            None => Self::Token(line.into()),
+        })
+    }
+
+    fn given_to(self, options: ConnectOptions) -> ConnectOptions {
+        match self {
+            Self::UserAndPassword(user, password) => options.user_and_password(user, password),
+            Self::Token(token) => options.token(token),
+        }
+    }
 }
 
 /// A user without a password is a token, as in the other clients of NATS.
@@ -147,6 +177,18 @@ mod tests {
         assert!(of("nats://me:s3%40cret@a") == Some(Entry::UserAndPassword("me".into(), "s3@cret".into())));
         assert!(of("tls://t0k%2Fen@b") == Some(Entry::Token("t0k/en".into())));
         assert!(of("nats://a:4222").is_none());
+    }
+
+    #[test]
+    fn a_file_of_a_single_line_says_what_lets_one_in() {
+        let is_login = |text: &str, user: &str, password: &str| {
+            Entry::of_file(text) == Some(Entry::UserAndPassword(user.into(), password.into()))
+        };
+        assert!(is_login("me:s3:cr%40@t\n", "me", "s3:cr%40@t"));
+        assert!(Entry::of_file("t0ken\r\n") == Some(Entry::Token("t0ken".into())));
+        for text in ["", "\n", "-----BEGIN NATS USER JWT-----\na:b\n", "me:s3cret\nyou:s3cret"] {
+            assert!(Entry::of_file(text).is_none(), "{text}");
+        }
     }
 
     #[test]
@@ -198,7 +240,9 @@ mod tests {
         let broker = Broker::new("nats://me:s3cret@a:4222, tls://t0ken@b", None, None).unwrap();
         assert_eq!(broker.shown(), "nats://a:4222,tls://b:4222");
         assert!(!format!("{broker:?}").contains("s3cret"));
-        let error = Broker::new("nats://me:s3cret@a:x", None, None).unwrap_err().to_string();
-        assert!(!error.contains("s3cret") && error.contains("nats://host:4222"), "{error}");
+        for wrong in ["nats://me:s3cret@a:x", "nats://me:a@s3cret/@h", "nats://me:1/s3cret@h"] {
+            let error = Broker::new(wrong, None, None).unwrap_err().to_string();
+            assert!(!error.contains("s3cret") && error.contains("nats://host:4222"), "{error}");
+        }
     }
 }

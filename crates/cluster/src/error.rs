@@ -10,7 +10,10 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum ClusterError {
     /// The address of a broker.
-    #[error("the broker's address cannot be read: write for example nats://host:4222, or tls://host:4222")]
+    #[error(
+        "the broker's address cannot be read: write for example nats://host:4222, or tls://host:4222, and / ? # @ in a password as \
+         %2F %3F %23 %40"
+    )]
     NoAddress,
     /// A file of credentials.
     #[error("the broker's credentials cannot be read from {}: {why}", file.display())]

@@ -72,11 +72,12 @@ impl Profile {
             }
         }
         for assignment in &overrides.set {
-            let origin = format!("--set {assignment}");
+            // Not the whole of it: a value may be a secret that somebody gives to a field that there is not.
+            let origin = "--set";
             let Some((key, text)) = assignment.split_once('=') else {
-                return Err(ProfileError::new(origin, assignment, "write key=value"));
+                return Err(ProfileError::new(origin, "", "write key=value"));
             };
-            self = assign(&self, &origin, key.trim(), literal(text.trim()))?;
+            self = assign(&self, origin, key.trim(), literal(text.trim()))?;
         }
         apply_options(&mut self, overrides)?;
         Ok(self)

@@ -1,5 +1,7 @@
-//! What deploy/ holds: manifests for Kubernetes, a container, a unit of systemd. None of them is run here.
+//! What deploy/ holds: manifests for Kubernetes, a file of compose, a container, a unit of systemd. None of them is run here, but the
+//! broker's configuration is (server/agents/admission.rs).
 
+mod compose;
 mod container;
 mod kubernetes;
 mod manifests;
@@ -9,7 +11,7 @@ use crate::command_line::program::call;
 use std::path::{Path, PathBuf};
 
 /// What the options of this build do not have yet.
-const OF_AGENTS: [&str; 4] = ["--agents", "--nats", "--nats-ca", "--agent-key"];
+const OF_AGENTS: [&str; 5] = ["--agents", "--nats", "--nats-ca", "--nats-credentials", "--agent-key"];
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy")

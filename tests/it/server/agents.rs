@@ -18,7 +18,8 @@ use iotbench_report::{Document, Resources, open_ledger};
 use serde_json::Value;
 use std::{process::Child, sync::atomic::Ordering};
 
-fn are_here() -> bool {
+/// Whether a broker and a database are here.
+pub fn are_here() -> bool {
     broker_is_here() && is_here("postgres")
 }
 

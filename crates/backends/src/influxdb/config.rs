@@ -132,7 +132,8 @@ impl Keys {
                 "u" | "p" => {
                     return Err(refuse("url", "give user and password before the host: http://USER:PASSWORD@HOST/"));
                 }
-                other => return Err(refuse("url", format!("{other:?} is unknown: the URL takes db and udp"))),
+                // Not repeated: it may be the rest of a password.
+                _ => return Err(refuse("url", "what follows the ? is unknown: the URL takes db and udp")),
             };
             if place.replace(value.into_owned()).is_some() {
                 return Err(refuse("url", format!("{key:?} is given twice")));

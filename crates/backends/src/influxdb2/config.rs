@@ -180,7 +180,8 @@ impl Keys {
                         format!("a token is never in the URL: use token_file or {TOKEN_VARIABLE}"),
                     ));
                 }
-                (other, _) => return Err(refuse("url", format!("{other:?} is unknown or twice: the URL takes org"))),
+                // Not repeated: it may be the rest of a password.
+                _ => return Err(refuse("url", "what follows the ? is unknown or there twice: the URL takes org")),
             }
         }
         Ok(keys)

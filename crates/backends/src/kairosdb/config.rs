@@ -151,7 +151,8 @@ fn telnet_of(endpoint: &Endpoint) -> Result<Option<String>, SettingError> {
     let mut telnet = None;
     for (key, value) in endpoint.expose().query_pairs() {
         if key != "telnet" || telnet.replace(value.into_owned()).is_some() {
-            return Err(refuse("url", format!("{key:?} is unknown or given twice: the URL takes telnet")));
+            // Not repeated: it may be the rest of a password.
+            return Err(refuse("url", "what follows the ? is unknown or given twice: the URL takes telnet"));
         }
     }
     Ok(telnet)

@@ -179,9 +179,10 @@ impl UrlOptions {
             match &*key {
                 "sslmode" | "ssl-mode" => options.mode = Some(value.to_lowercase().replace('_', "-")),
                 "socket" => options.socket = Some(PathBuf::from(&*value)),
-                other => {
+                // Not repeated: it may be the rest of a password.
+                _ => {
                     let known = "sslmode and socket are known; other options are settings of the backend";
-                    return Err(refused("url", format!("there is no option {other:?} in a URL: {known}")));
+                    return Err(refused("url", format!("there is no such option in a URL: {known}")));
                 }
             }
         }

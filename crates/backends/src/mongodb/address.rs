@@ -150,7 +150,10 @@ fn parse(endpoint: &Endpoint) -> Result<ConnectedAs, SettingError> {
     if url.query_pairs().any(|(key, value)| key == "compressors" && value.to_lowercase().contains("zstd")) {
         return Err(refuse("url", "compressors=zstd is not built in (it is a library in C): write zlib or snappy"));
     }
-    let connection = ConnectionString::parse(url.as_str()).map_err(|e| refuse("url", e))?;
+    // What the driver says of it repeats parts, which may be secret.
+    let wrong =
+        |_| refuse("url", "the driver does not take it: options of the URL are those of MongoDB, each as KEY=VALUE");
+    let connection = ConnectionString::parse(url.as_str()).map_err(wrong)?;
     if connection.write_concern.is_some() {
         return Err(refuse("url", "leave w, journal and wtimeoutMS out: the settings w and j say it"));
     }

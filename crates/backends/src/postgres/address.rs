@@ -102,8 +102,11 @@ impl Address {
                 "host" if value.starts_with('/') => socket = Some(value.into_owned()),
                 "host" => return Err(refuse("?host= takes the folder of a socket, from the root")),
                 "sslmode" => mode = Some(value.into_owned()),
+                // Not repeated: it may be the rest of a password.
                 _ => {
-                    return Err(refuse(&format!("?{key}= is not known: sslmode and host are; settings have the rest")));
+                    return Err(refuse(
+                        "what follows the ? is not known: sslmode and host are; settings have the rest",
+                    ));
                 }
             }
         }

@@ -107,7 +107,7 @@ fn a_key_of_several_fields_is_refused_with_all_of_them_unless_it_is_a_whole_path
 fn a_misspelt_key_is_refused_with_what_was_meant() {
     let error = set(RAMP, &["setp=60s"]).unwrap_err();
     assert_eq!(error.suggestion.as_deref(), Some("step"));
-    assert!(error.to_string().contains("--set setp=60s"), "{error}");
+    assert!(error.to_string().contains("--set: setp: ") && !error.to_string().contains("60s"), "{error}");
     assert!(set(RAMP, &["no_equals_sign"]).unwrap_err().message.contains("key=value"));
 }
 

@@ -68,14 +68,49 @@ fn the_broker_is_where_runs_and_agents_look_for_it() {
     let broker = &manifests.deployments[0].spec.template;
     let ports = only_container(broker).ports.as_ref().unwrap();
     let listens = ports.iter().find(|port| port.name.as_ref() == Some(target)).unwrap().container_port;
-    assert!(args(only_container(broker)).contains(&format!("--port={listens}").as_str()));
-    assert!(args(only_container(broker)).contains(&"--tls"), "what it carries holds passwords");
-    let policy = manifests.policies[0].spec.as_ref().unwrap();
+    assert!(manifests.broker_configuration().contains(&format!("\nport: {listens}\n")));
+    let policy = manifests.policies.iter().find(|policy| name(&policy.metadata) == "nats").unwrap();
+    let policy = policy.spec.as_ref().unwrap();
     let chosen = policy.pod_selector.as_ref().unwrap().match_labels.as_ref().unwrap();
     assert_eq!(chosen, labels(broker), "the policy is about the broker");
     let from = policy.ingress.as_ref().unwrap()[0].from.as_ref().unwrap()[0].pod_selector.as_ref().unwrap();
     let let_in = from.match_labels.as_ref().unwrap();
     assert!(ours(&manifests).iter().all(|pod| let_in.iter().all(|(key, value)| labels(pod).get(key) == Some(value))));
+}
+
+/// Its file names a file of a secret that only it mounts; those of the others have the login and the authority.
+#[test]
+fn the_broker_asks_for_a_login_that_runs_and_agents_have_and_no_argument_or_variable_holds() {
+    let manifests = Manifests::read();
+    let readme = fs::read_to_string(folder().join("README.md")).unwrap();
+    let broker = &manifests.deployments[0].spec.template;
+    let [config, file] = args(only_container(broker))[..] else { panic!("a file alone") };
+    assert_eq!(config, "--config");
+    let place = |pod, name: &str| {
+        let mut mounts = only_container(pod).volume_mounts.iter().flatten();
+        Path::new(&mounts.find(|mount| mount.name == name).unwrap().mount_path).to_owned()
+    };
+    let folder_of_file = place(broker, "configuration");
+    assert_eq!(Path::new(file), folder_of_file.join("nats.conf"));
+    let configuration = manifests.broker_configuration();
+    for name in ["broker.conf", "tls.crt", "tls.key"] {
+        let named = configuration.split('"').find(|text| text.ends_with(name)).unwrap();
+        let named = named.strip_prefix("../").map_or(named.into(), |rest| format!("/etc/{rest}"));
+        assert_eq!(Path::new(&named), place(broker, "secret").join(name), "{name}");
+    }
+    for pod in ours(&manifests) {
+        for (option, name) in [("--nats-ca", "ca.crt"), ("--nats-credentials", "login")] {
+            assert_eq!(Path::new(value(&args(only_container(pod)), option)), place(pod, "broker").join(name));
+        }
+        let variables = only_container(pod).env.iter().flatten();
+        assert!(variables.into_iter().all(|variable| !variable.name.contains("NATS")));
+    }
+    let made = |secret: &str, files: &[&str]| {
+        let files: String = files.iter().map(|file| format!(" --from-file=secrets/{file}")).collect();
+        assert!(readme.contains(&format!("kubectl create secret generic {secret}{files}\n")), "{secret}");
+    };
+    made("iotbench-broker", &["broker.conf", "tls.crt", "tls.key"]);
+    made("iotbench-nats", &["ca.crt", "login"]);
 }
 
 #[test]
@@ -118,12 +153,13 @@ fn agents_trust_the_key_of_the_run_and_have_it_not() {
         volumes.filter_map(|volume| volume.secret.as_ref()?.secret_name.as_deref()).collect::<Vec<_>>()
     };
     assert_eq!((secrets(agents), secrets(run)), (vec!["iotbench-nats"], vec!["iotbench-nats", "iotbench-key"]));
+    assert_eq!(secrets(&manifests.deployments[0].spec.template), ["iotbench-broker"]);
     let file = Path::new(value(&args(only_container(run)), "--agent-key"));
     let places = only_container(run).volume_mounts.iter().flatten();
     let place = places.into_iter().find(|mount| mount.name == "key").unwrap();
     assert_eq!(file.parent(), Some(Path::new(&place.mount_path)));
     let name = file.file_name().unwrap().to_str().unwrap();
-    assert!(readme.contains(&format!("create secret generic iotbench-key --from-file={name}\n")));
+    assert!(readme.contains(&format!("create secret generic iotbench-key --from-file=secrets/{name}\n")));
     for (variable, key) in [("IOTBENCH_TRUST", "trust"), ("IOTBENCH_ALLOW_TARGET", "allow-target")] {
         let mut variables = only_container(agents).env.iter().flatten();
         let from = variables.find(|of| of.name == variable).unwrap().value_from.as_ref().unwrap();
@@ -143,7 +179,14 @@ fn pods_have_a_place_for_all_that_they_write_and_no_rights_beyond() {
         assert_eq!(spec(pod).automount_service_account_token, Some(false));
         let rights = container.security_context.as_ref().unwrap();
         assert!(rights.read_only_root_filesystem == Some(true) && rights.allow_privilege_escalation == Some(false));
-        assert_eq!(rights.capabilities.as_ref().unwrap().drop.as_ref().unwrap(), &["ALL"]);
+        assert!(rights.privileged.is_none() && rights.run_as_user.is_none() && rights.run_as_non_root.is_none());
+        let capabilities = rights.capabilities.as_ref().unwrap();
+        assert_eq!((capabilities.drop.as_deref(), &capabilities.add), (Some(&["ALL".to_owned()][..]), &None));
+        assert_eq!(security.seccomp_profile.as_ref().unwrap().type_, "RuntimeDefault");
+        let of_the_node = [spec(pod).host_network, spec(pod).host_pid, spec(pod).host_ipc];
+        assert_eq!(of_the_node, [None; 3], "nothing is sampled that the node alone shows");
+        let limits = container.resources.as_ref().unwrap().limits.as_ref().unwrap();
+        assert!(["cpu", "memory", "ephemeral-storage"].iter().all(|of| limits.contains_key(*of)), "{limits:?}");
         let mounts: Vec<_> = container.volume_mounts.iter().flatten().map(|mount| mount.name.as_str()).collect();
         let volumes: Vec<_> = spec(pod).volumes.iter().flatten().map(|volume| volume.name.as_str()).collect();
         assert_eq!(mounts, volumes);

@@ -5,7 +5,7 @@ use k8s_openapi::{
     api::{
         apps::v1::{Deployment, StatefulSet},
         batch::v1::Job,
-        core::v1::{PersistentVolumeClaim, PodTemplateSpec, Service},
+        core::v1::{ConfigMap, PersistentVolumeClaim, PodTemplateSpec, Service},
         networking::v1::NetworkPolicy,
     },
     apimachinery::pkg::apis::meta::v1::ObjectMeta,
@@ -21,6 +21,7 @@ pub struct Manifests {
     pub stateful_sets: Vec<StatefulSet>,
     pub jobs: Vec<Job>,
     pub services: Vec<Service>,
+    pub config_maps: Vec<ConfigMap>,
     pub policies: Vec<NetworkPolicy>,
     pub claims: Vec<PersistentVolumeClaim>,
 }
@@ -39,12 +40,19 @@ impl Manifests {
             Some("Deployment") => self.deployments.push(typed(document)?),
             Some("StatefulSet") => self.stateful_sets.push(typed(document)?),
             Some("Job") => self.jobs.push(typed(document)?),
+            Some("ConfigMap") => self.config_maps.push(typed(document)?),
             Some("Service") => self.services.push(typed(document)?),
             Some("NetworkPolicy") => self.policies.push(typed(document)?),
             Some("PersistentVolumeClaim") => self.claims.push(typed(document)?),
             other => return Err(format!("nothing is tested of {other:?}")),
         }
         Ok(())
+    }
+
+    /// What the broker is started with.
+    pub fn broker_configuration(&self) -> &str {
+        let [map] = &self.config_maps[..] else { panic!("{:?}", self.config_maps) };
+        &map.data.as_ref().unwrap()["nats.conf"]
     }
 
     /// The pods that they make.
@@ -78,7 +86,7 @@ fn typed<T: Serialize + DeserializeOwned>(document: &Value) -> Result<T, String>
 #[test]
 fn every_manifest_is_of_the_typed_api_and_what_is_misspelt_is_seen() {
     let all = documents();
-    assert_eq!(all.len(), 7);
+    assert_eq!(all.len(), 9);
     for document in &all {
         Manifests::default().add(document).unwrap();
         for wrong in with_one_key_misspelt(document) {
@@ -89,7 +97,7 @@ fn every_manifest_is_of_the_typed_api_and_what_is_misspelt_is_seen() {
 
 /// The document as often as its objects have keys, each time with another one wrong. Labels and the like have any.
 fn with_one_key_misspelt(document: &Value) -> Vec<Value> {
-    const OF_THE_USER: [&str; 5] = ["labels", "matchLabels", "selector", "requests", "limits"];
+    const OF_THE_USER: [&str; 7] = ["annotations", "data", "labels", "matchLabels", "selector", "requests", "limits"];
     let Value::Object(object) = document else {
         let Value::Array(list) = document else { return Vec::new() };
         let at = |(place, item): (usize, &Value)| {

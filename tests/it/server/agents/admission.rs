@@ -2,7 +2,7 @@
 
 use super::{
     are_here,
-    broker::{self, Broker, broker_is_here},
+    broker::{self, Agent, Broker, broker_is_here},
     credentials::Operator,
     load,
 };
@@ -11,7 +11,9 @@ use crate::server::{
     place::{Place, output, wait_for},
 };
 use iotbench_report::Document;
+use serde_json::Value;
 use std::{
+    fs,
     io::{BufRead, BufReader},
     process::Child,
 };
@@ -73,12 +75,65 @@ fn a_file_of_credentials_lets_in_whom_its_operator_knows() {
     }
     let folder = out.join(&document.run_id);
     for file in folder.read_dir().unwrap() {
-        let bytes = std::fs::read(file.unwrap().path()).unwrap();
+        let bytes = fs::read(file.unwrap().path()).unwrap();
         assert!(!bytes.windows(known.seed.len()).any(|window| window == known.seed.as_bytes()), "it is written down");
     }
     agent.end();
     drop(broker);
     place.assert_nothing_is_left();
+}
+
+/// The configuration of the broker in deploy/, with its folder in another place.
+#[test]
+fn the_broker_that_is_deployed_refuses_who_has_no_login_and_admits_an_agent_and_a_run_with_it() {
+    if !broker_is_here() {
+        return;
+    }
+    let place = Place::new();
+    let root = place.root().to_str().unwrap();
+    let [folder, secrets] = ["nats", "nats-secret"].map(|name| place.root().join(name));
+    for made in [&folder, &secrets] {
+        fs::create_dir(made).unwrap();
+    }
+    let configuration = deployed_configuration().replace("\"/etc/", &format!("\"{root}/"));
+    fs::write(folder.join("nats.conf"), configuration).unwrap();
+    let authority = Authority::new(&place, "ours");
+    let Certificate { file, key } = authority.issue(&place, "postgres", "127.0.0.1");
+    fs::rename(file, secrets.join("tls.crt")).unwrap();
+    fs::rename(key, secrets.join("tls.key")).unwrap();
+    fs::write(secrets.join("broker.conf"), "password: \"s3cret-of-the-broker\"\n").unwrap();
+    let login = |name: &str, text: &str| {
+        let file = place.root().join(name);
+        fs::write(&file, text).unwrap();
+        file.to_str().unwrap().to_owned()
+    };
+    let (right, wrong) =
+        (login("login", "iotbench:s3cret-of-the-broker\n"), login("wrong", "iotbench:s3cret-of-nobody\n"));
+
+    let broker = Broker::start(&["--config", folder.join("nats.conf").to_str().unwrap()]);
+    let url = broker.url().replace("nats://", "tls://");
+    let fixed = ["--nats", &url, "--nats-ca", authority.file.to_str().unwrap()];
+    let agent = [&["agent", "--name", "a"], &fixed[..]].concat();
+    for more in [&[][..], &["--nats-credentials", &wrong]] {
+        let (code, _, said) = place.call(&[&agent[..], more].concat());
+        assert!(code == 21 && said.contains("--nats-credentials") && !said.contains("s3cret"), "{code} {said}");
+    }
+    let admitted = ["--nats-credentials", &right];
+    let ready = format!("agent a at {url}");
+    let mut agent = Agent::started(&ready, place.iotbench(&[&agent[..], &admitted].concat()));
+    let (code, _, said) = place.call(&[&load("1s", &["--agents", "2"])[..], &fixed, &admitted].concat());
+    assert!(code == 20 && said.contains("2 agents are wanted, and 1 free ones are there"), "{code} {said}");
+    agent.end();
+    assert!(!agent.said().contains("s3cret"));
+    drop(broker);
+    place.assert_nothing_is_left();
+}
+
+fn deployed_configuration() -> String {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/deploy/kubernetes/nats.yaml");
+    let documents: Vec<Value> = serde_saphyr::from_multiple(&fs::read_to_string(file).unwrap()).unwrap();
+    let mut found = documents.iter().filter_map(|document| document["data"]["nats.conf"].as_str());
+    found.next().unwrap().to_owned()
 }
 
 #[test]
