@@ -65,8 +65,8 @@ fn backend_of(key: &str) -> Option<(String, Option<String>)> {
 fn check_backend(name: &str, setting: Option<&str>) -> Result<(), String> {
     let backend = Registry::new(BACKENDS).find(name).map_err(|error| error.to_string())?;
     let Some(setting) = setting else { return Ok(()) };
-    let of_server = backend.recipe().map(|_| SERVER_SETTINGS);
-    let known = || backend.settings().iter().map(|known| known.key).chain(of_server);
+    let of_server = backend.info().recipe.map(|_| SERVER_SETTINGS);
+    let known = || backend.info().settings.iter().map(|known| known.key).chain(of_server);
     if known().any(|key| key == setting) {
         return Ok(());
     }
