@@ -81,7 +81,10 @@ fn another_user_does_not_come_in() {
         let url = ours.started_without_password(&["server", "start", backend]);
         // Who started it comes in by the address alone.
         let (results, short) = (ours.results(), ["run", "-p", "pmu_write", "--vus", "1", "-d", "1s", "--warmup", "0"]);
-        ours.out(&[&short[..], &["-b", backend, "--url", &url, "--out", results.to_str().unwrap()]].concat());
+        let target = ["-b", backend, "--url", &url, "--out", results.to_str().unwrap()];
+        let (code, _, err) = ours.call(&[&short[..], &target].concat());
+        // How well a busy machine lets it run is not what is tested.
+        assert!([0, 11].contains(&code), "{backend}: {code} {err}");
         let output = run(STRANGER, &his, &["-b", backend, "--url", &url]);
         let document: Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(output.status.code(), Some(21), "{backend}: {:#}", document["verdict"]);

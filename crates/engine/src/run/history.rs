@@ -54,9 +54,13 @@ impl Session<'_> {
         if self.whole_history().is_none() {
             return Ok(());
         }
+        self.reopen(self.unfinished())
+    }
+
+    fn unfinished(&self) -> OpenRequest {
         let mut open = self.planned.open.clone();
         open.table.marker.run_id.push_str(UNFINISHED);
-        self.reopen(open)
+        open
     }
 
     /// Once all of it is written and is to be kept, other runs may take it over.
@@ -65,12 +69,19 @@ impl Session<'_> {
         if !(is_whole && self.options.keep) {
             return Ok(());
         }
-        let of_begun = Arc::clone(&self.database);
+        let database = Arc::clone(&self.database);
+        let owned = self.control_plane(self.deadline(), database.owned())?;
+        drop(database);
+        let name = &self.planned.plan.table.name;
+        // Where nothing outlives a run there is nobody to hand it on to.
+        if !owned.iter().any(|object| object.name == *name) {
+            return Ok(());
+        }
+        // Who has begun it lets go of it: it is no other run that takes it over.
         self.reopen(self.planned.open.clone())?;
         let database = Arc::clone(&self.database);
         if !self.control_plane(self.deadline(), changed(&*database, database.adopt()))? {
-            // Nothing outlives a run there.
-            self.database = of_begun;
+            self.reopen(self.unfinished())?;
         }
         Ok(())
     }
