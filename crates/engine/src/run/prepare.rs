@@ -21,6 +21,7 @@ impl Session<'_> {
         self.carrying = self.find_carrier(CONNECT)?;
         let database = Arc::clone(&self.database);
         let facts = self.control_plane(CONNECT, database.ping())?;
+        drop(database);
         self.outcome.acknowledgement = facts.acknowledgement;
         self.outcome.facts = Some(facts);
         self.begin_journal()?;
@@ -37,6 +38,8 @@ impl Session<'_> {
         }
         let database = Arc::clone(&self.database);
         self.outcome.storage_bytes_before = self.control_plane(self.deadline(), database.storage_bytes())?;
+        // Who hands a history on lets go of its table with it.
+        drop(database);
         self.checkpoint()?;
         if !is_there && self.planned.plan.phases.preload > 0 {
             self.preload()?;
