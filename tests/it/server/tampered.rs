@@ -100,10 +100,16 @@ async fn a_history_that_was_not_written_whole_is_written_anew() {
         assert!(said.lines().map(Result::unwrap).any(|line| line.starts_with("preload")));
         child.kill().unwrap();
         child.wait().unwrap();
-        let document: Value = serde_json::from_str(&place.out(&[&read[..], &long].concat())).unwrap();
+        // How well a busy machine lets it run is not what is tested.
+        let run = || {
+            let (code, out, err) = place.call(&[&read[..], &long].concat());
+            assert!([0, 11].contains(&code), "{backend}: {code} {err}");
+            serde_json::from_str::<Value>(&out).unwrap()
+        };
+        let document = run();
         let remarks = document["remarks"].to_string();
         assert!(remarks.contains("ended before its history was whole"), "{backend}: {remarks}");
-        let document: Value = serde_json::from_str(&place.out(&[&read[..], &long].concat())).unwrap();
+        let document = run();
         assert!(document["remarks"].to_string().contains("that of an earlier run"), "{backend}: {document:#}");
         place.out(&["server", "stop", backend]);
         place.assert_nothing_is_left();
