@@ -63,10 +63,9 @@ impl<L: Lease> OwnLease<L> {
 
 /// What is said where somebody else holds it.
 #[must_use]
-pub fn in_use(name: &Name, run_id: Option<&str>) -> Error {
-    let run = run_id.map(|run_id| format!(" {run_id}")).unwrap_or_default();
+pub fn in_use(name: &Name) -> Error {
     let message = format!(
-        "{name} is in use by another run{run}, which goes on: wait for its end, or choose another table or database"
+        "{name} is in use by another run, which goes on: wait for its end, or choose another table or database"
     );
     Error::new(Cause::NotOurs, message)
 }
@@ -114,9 +113,9 @@ mod tests {
     #[tokio::test]
     async fn who_does_not_get_it_does_not_hold_it() {
         let own = OwnLease::<Held>::default();
-        let refused = own.hold(async { Err(in_use(&Name::new("t").unwrap(), Some("r1"))) }).await.unwrap_err();
+        let refused = own.hold(async { Err(in_use(&Name::new("t").unwrap())) }).await.unwrap_err();
         assert_eq!(refused.cause, Cause::NotOurs);
-        assert!(refused.message.starts_with("t is in use by another run r1, which goes on"), "{}", refused.message);
+        assert!(refused.message.starts_with("t is in use by another run, which goes on"), "{}", refused.message);
         assert!(!own.is_held().await);
     }
 }

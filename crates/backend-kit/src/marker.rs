@@ -41,7 +41,7 @@ pub fn of_comment(text: &str) -> Option<Marker> {
 
 /// A marker as a document; what else a backend writes beside it is in `T`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Mark<T> {
+pub struct MarkerDocument<T> {
     created_by: String,
     /// The marker.
     #[serde(flatten)]
@@ -55,7 +55,7 @@ pub struct Mark<T> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Nothing {}
 
-impl<T> Mark<T> {
+impl<T> MarkerDocument<T> {
     /// A mark of this version.
     pub fn new(marker: &Marker, beside: T) -> Self {
         Self { created_by: CREATED_BY.into(), marker: marker.clone(), beside }
@@ -119,8 +119,9 @@ mod tests {
     #[test]
     fn only_a_document_of_our_make_is_ours() {
         let marker = Marker { run_id: "r\"1".into(), fingerprint: "f".into() };
-        let text = serde_json::to_string(&Mark::new(&marker, Nothing {})).unwrap();
-        let read = |text: &str| serde_json::from_str::<Mark<Nothing>>(text).ok().and_then(Mark::if_ours);
+        let text = serde_json::to_string(&MarkerDocument::new(&marker, Nothing {})).unwrap();
+        let read =
+            |text: &str| serde_json::from_str::<MarkerDocument<Nothing>>(text).ok().and_then(MarkerDocument::if_ours);
         assert_eq!(read(&text).unwrap().marker, marker);
         let written = r#"{"created_by":"iotbench 0.1.0","run_id":"r","fingerprint":"f"}"#;
         assert_eq!(read(written).unwrap().marker.run_id, "r", "as earlier versions wrote it");

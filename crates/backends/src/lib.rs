@@ -25,7 +25,7 @@ use iotbench_core::Backend;
 
 #[cfg(test)]
 #[cfg(any(feature = "sqlite", feature = "mariadb", feature = "postgres", feature = "mongodb"))]
-mod explained;
+mod query_plan;
 
 #[cfg(feature = "blackhole")]
 mod blackhole;

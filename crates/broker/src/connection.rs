@@ -10,7 +10,7 @@ use std::{
 };
 
 /// A message of more is neither sent nor taken: a broker could else have us keep 256 MiB for each, the most that MQTT carries.
-const MOST_BYTES: usize = 32 << 20;
+const MAX_BYTES: usize = 32 << 20;
 /// Messages that wait for the connection, besides those that wait for the broker's acknowledgement.
 const WAITING: usize = 100;
 /// Messages of QoS 1 and 2 that wait for the broker's acknowledgement.
@@ -30,7 +30,7 @@ pub(crate) async fn connect(via: &Via) -> Result<(AsyncClient, EventLoop), Error
     let number = CLIENTS.fetch_add(1, Ordering::Relaxed);
     let name = format!("iotbench-{}-{number}", std::process::id());
     let mut options = MqttOptions::new(name, &broker.host, broker.port);
-    options.set_keep_alive(KEEP_ALIVE).set_max_packet_size(MOST_BYTES, MOST_BYTES).set_inflight(IN_FLIGHT);
+    options.set_keep_alive(KEEP_ALIVE).set_max_packet_size(MAX_BYTES, MAX_BYTES).set_inflight(IN_FLIGHT);
     if let Some((user, password)) = &broker.credentials {
         options.set_credentials(user, password);
     }

@@ -95,7 +95,7 @@ impl Board {
             Event::Phase { phase, .. } => present.phase = *phase,
             Event::Step(step) => present.step = Some(*step),
             Event::Second(second) => {
-                let figures = crate::progress::Figures::of(second);
+                let figures = crate::progress::ProgressFigures::of(second);
                 present.users = second.users;
                 (present.p50_ns, present.p99_ns) = (figures.p50_ns, figures.p99_ns);
                 if let Some((_, tally)) = self.targets.get_mut(present.target) {

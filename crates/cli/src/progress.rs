@@ -7,7 +7,7 @@ mod resources;
 mod search;
 
 pub(crate) use course::{Course, clock};
-pub(crate) use figures::{Figures, duration, grouped};
+pub(crate) use figures::{ProgressFigures, duration, grouped};
 pub(crate) use resources::{Resources, Usage};
 
 use crate::console;
@@ -62,7 +62,7 @@ impl Progress {
 
     fn second(&mut self, second: &iotbench_engine::Second<'_>) {
         self.resources.read(second.readings);
-        let figures = Figures::of(second);
+        let figures = ProgressFigures::of(second);
         self.failures += figures.failures;
         self.points_lost += figures.points_lost;
         self.show(&self.lines(&figures));
@@ -85,7 +85,7 @@ impl Progress {
     }
 
     /// Where the run is, how the database does, and what it costs: each fits a terminal of 80 columns.
-    fn lines(&self, figures: &Figures) -> [Vec<String>; 3] {
+    fn lines(&self, figures: &ProgressFigures) -> [Vec<String>; 3] {
         let mut troubles = Vec::new();
         if self.failures > 0 {
             troubles.push(format!("{} errors", self.failures));

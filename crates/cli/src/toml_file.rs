@@ -8,7 +8,7 @@ use iotbench_suite::SuiteFileError;
 use std::{fs, path::Path};
 
 /// Larger files are none of these.
-const MOST_BYTES: u64 = 1 << 20;
+const MAX_BYTES: u64 = 1 << 20;
 
 /// What is wrong with such a file.
 pub(crate) enum Fault {
@@ -29,7 +29,7 @@ pub(crate) fn read(path: &Path, kind: &str) -> Result<String, CliError> {
     if fs::metadata(path).is_ok_and(|m| m.is_dir()) {
         return Err(wrong(format!("is a folder, and no {kind}")));
     }
-    read_regular_text(path, MOST_BYTES).map_err(|e| wrong(format!("cannot be read as a {kind}: {e}")))
+    read_regular_text(path, MAX_BYTES).map_err(|e| wrong(format!("cannot be read as a {kind}: {e}")))
 }
 
 /// What the text of the file `name` holds, or what is wrong with it and where.

@@ -6,12 +6,12 @@ mod servers;
 
 use crate::{
     Allowed, Broker, ClusterError, Trust,
-    hold::Hold,
+    agent_selector::check_name,
+    lease::Lease,
     message::{Answer, FIND, Offer, Part, PartNews, Report, Seen, encode, subject_of},
     sampling::Sampling,
     serving::Serving,
     sessions::Sessions,
-    wanted::check_name,
     work::{News, Work},
 };
 use async_nats::{Client, Message, PublishError, PublishErrorKind, RequestErrorKind, Subject, connection::State};
@@ -34,7 +34,7 @@ const LOOK: Duration = Duration::from_millis(500);
 /// What was not received after so long is repeated.
 const REPEAT: Duration = Duration::from_secs(1);
 /// Reports that wait to be received; a run whose coordinator cannot take them has lost this agent.
-const MOST_WAITING: usize = 4096;
+const MAX_WAITING: usize = 4096;
 /// How long the broker has to say that a coordinator is gone.
 const PROOF: Duration = Duration::from_secs(5);
 
@@ -46,7 +46,7 @@ struct Agent<'a> {
     say: &'a dyn Fn(&str),
     /// Time 0 of the agent's clock.
     epoch: Instant,
-    hold: Hold,
+    hold: Lease,
     part: Option<AtWork>,
     sampling: Option<Sampling>,
     serving: Option<Serving>,
@@ -127,7 +127,7 @@ pub async fn serve(
     }
     say(&format!("agent {name} at {}", broker.shown()));
     let (sender, mut news) = mpsc::channel(64);
-    let (epoch, hold) = (Instant::now(), Hold::new(lease_ns()));
+    let (epoch, hold) = (Instant::now(), Lease::new(lease_ns()));
     let mut agent = Agent {
         client,
         name: name.into(),
@@ -258,7 +258,7 @@ impl Agent<'_> {
                 sent => sent.map_err(ClusterError::lost)?,
             }
         }
-        if part.waiting.len() > MOST_WAITING {
+        if part.waiting.len() > MAX_WAITING {
             return self.give_up("its coordinator takes no reports").await;
         }
         Ok(())

@@ -11,7 +11,7 @@ use std::{
 };
 
 /// More than this is no certificate, password or token.
-const MOST_BYTES: u64 = 1 << 20;
+const MAX_BYTES: u64 = 1 << 20;
 
 /// What orders may have an agent open.
 #[derive(Clone, Debug)]
@@ -95,7 +95,7 @@ impl Allowed {
         let Opens { addresses, files, sockets } =
             backend.opens(&part.target()?, &plan.settings).map_err(|e| e.to_string())?;
         addresses.iter().try_for_each(|(host, port)| limits.address(host, *port))?;
-        files.iter().try_for_each(|file| limits.file(file, Some(MOST_BYTES)))?;
+        files.iter().try_for_each(|file| limits.file(file, Some(MAX_BYTES)))?;
         sockets.iter().try_for_each(|socket| limits.place(socket).map(drop))
     }
 

@@ -1,9 +1,9 @@
 //! The agents that make the load of runs, as the engine has them made.
 
 use crate::{
-    Broker, ClusterError, OnLoss, SigningKey, Wanted,
+    AgentSelector, Broker, ClusterError, OnLoss, SigningKey,
     coordinator::{Coordinator, Members},
-    present::find,
+    discovery::find,
 };
 use iotbench_core::{Cause, Error};
 use iotbench_engine::{AgentFigures, ClientLoad, Clients, Desk, Loaders, Loading, Planned};
@@ -20,7 +20,7 @@ pub struct Fleet {
     broker: Broker,
     /// What their orders are signed with.
     key: SigningKey,
-    wanted: Wanted,
+    wanted: AgentSelector,
     on_loss: OnLoss,
     /// Above this uncertainty of an agent's clock no time is told that is the difference of two machines' clocks.
     clock_limit: Duration,
@@ -33,7 +33,7 @@ pub struct Fleet {
 impl Fleet {
     /// Agents at this broker that trust this key, which have so long to say that they are there.
     #[must_use]
-    pub fn new(broker: Broker, key: SigningKey, wanted: Wanted, within: Duration) -> Self {
+    pub fn new(broker: Broker, key: SigningKey, wanted: AgentSelector, within: Duration) -> Self {
         let clock_limit = Duration::from_millis(1);
         Self { broker, key, wanted, on_loss: OnLoss::Stop, clock_limit, within, keep: false }
     }

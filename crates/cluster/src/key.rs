@@ -12,7 +12,7 @@ use std::{
 };
 
 /// More than this is no file of keys.
-const MOST_BYTES: u64 = 64 * 1024;
+const MAX_BYTES: u64 = 64 * 1024;
 /// What a user who is neither the file's owner nor of its group may do with it.
 const OF_OTHERS: u32 = 0o007;
 
@@ -160,11 +160,11 @@ fn read(file: &Path) -> Result<(std::fs::Metadata, String), KeyError> {
     let cannot = |why: &str| KeyError::File { file: file.into(), why: why.into() };
     let opened = open(file).map_err(|e| cannot(&e.to_string()))?;
     let facts = opened.metadata().map_err(|e| cannot(&e.to_string()))?;
-    if !facts.is_file() || facts.len() > MOST_BYTES {
+    if !facts.is_file() || facts.len() > MAX_BYTES {
         return Err(cannot("it is no regular file, or too long for one of keys"));
     }
     let mut text = String::new();
-    opened.take(MOST_BYTES).read_to_string(&mut text).map_err(|e| cannot(&e.to_string()))?;
+    opened.take(MAX_BYTES).read_to_string(&mut text).map_err(|e| cannot(&e.to_string()))?;
     Ok((facts, text))
 }
 

@@ -12,18 +12,19 @@
 //! - No message of another schema version is understood by halves: it is refused.
 
 mod agent;
+mod agent_selector;
 mod allowed;
 mod broker;
 mod clock;
 mod coordinator;
+mod discovery;
 mod error;
 mod fleet;
-mod hold;
 mod key;
+mod lease;
 mod message;
 mod observers;
 mod peer;
-mod present;
 mod private;
 mod remote_server;
 mod request;
@@ -34,17 +35,17 @@ mod serving;
 mod sessions;
 mod signed;
 mod subject;
-mod wanted;
 mod work;
 
 pub use agent::{AgentOptions, LEASE, Stop, serve};
+pub use agent_selector::AgentSelector;
 pub use allowed::{Allowed, AllowedTarget};
 pub use broker::Broker;
 pub use clock::{ClockError, Clocks, Offset, RoundTrip};
 pub use error::ClusterError;
 pub use fleet::Fleet;
-pub use hold::{Hold, Holder};
 pub use key::{KeyError, SigningKey, Trust};
+pub use lease::{Holder, Lease};
 pub use message::{MessageError, Offer, SCHEMA};
 pub use observers::{Observers, Wish};
 pub use private::{RECIPE, TOKEN};
@@ -52,4 +53,3 @@ pub use remote_server::RemoteServer;
 pub use roster::{AgentState, Loss, OnLoss, Roster, Then};
 pub use sequence::{Came, Sequence};
 pub use subject::What;
-pub use wanted::Wanted;

@@ -3,18 +3,18 @@
 use crate::{
     Broker, ClusterError, SigningKey,
     agent::LEASE,
+    agent_selector::check_name,
     clock::Clocks,
     fleet::runtime,
     message::{Answer, Question, Request, Seen, Sight, decode},
     peer::{Peer, unexpected},
     request::{ANSWER, REPEAT, hold, offset, question, release, signed},
     subject::What,
-    wanted::check_name,
 };
 use async_nats::{Client, Message, Subscriber};
 use futures_util::{StreamExt, future::try_join_all};
 use iotbench_core::Error;
-use iotbench_engine::{Elsewhere, SamplingElsewhere};
+use iotbench_engine::{RemoteSamplers, RemoteSampling};
 use iotbench_sampler::Told;
 use std::{
     fmt,
@@ -100,8 +100,8 @@ impl Observers {
     }
 }
 
-impl Elsewhere for Observers {
-    fn connect(&self, run: &str, first_node: u32) -> Result<Box<dyn SamplingElsewhere>, Error> {
+impl RemoteSamplers for Observers {
+    fn connect(&self, run: &str, first_node: u32) -> Result<Box<dyn RemoteSampling>, Error> {
         let failed = |e: ClusterError| Error::new(e.cause(), e.to_string());
         let runtime = runtime().map_err(failed)?;
         let watch = runtime.block_on(Watch::open(self, run, first_node)).map_err(failed)?;
@@ -122,7 +122,7 @@ struct UnderWay {
     thread: JoinHandle<Vec<String>>,
 }
 
-impl SamplingElsewhere for UnderWay {
+impl RemoteSampling for UnderWay {
     fn subjects(&self) -> Vec<Told> {
         self.told.clone()
     }

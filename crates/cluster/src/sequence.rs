@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 /// More messages are not awaited behind a gap: their sender is refused.
-const MOST_AHEAD: usize = 4096;
+const MAX_AHEAD: usize = 4096;
 
 /// The numbers that have come, from 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,7 +31,7 @@ impl Sequence {
         if number < self.next || self.ahead.contains(&number) {
             return Came::Again;
         }
-        if (number != self.next && self.ahead.len() >= MOST_AHEAD) || number == u64::MAX {
+        if (number != self.next && self.ahead.len() >= MAX_AHEAD) || number == u64::MAX {
             return Came::TooFarAhead;
         }
         self.ahead.insert(number);
@@ -86,7 +86,7 @@ mod tests {
         assert_eq!((sequence.take(0), sequence.take(2)), (Came::New, Came::New));
         assert_eq!((sequence.next(), sequence.has_all(3)), (1, false));
         let taken = (3..10_000).take_while(|&number| sequence.take(number) == Came::New).count();
-        assert_eq!((taken + 1, sequence.take(u64::MAX)), (MOST_AHEAD, Came::TooFarAhead));
+        assert_eq!((taken + 1, sequence.take(u64::MAX)), (MAX_AHEAD, Came::TooFarAhead));
         assert_eq!(
             (sequence.take(1), sequence.next()),
             (Came::New, 3 + taken as u64),

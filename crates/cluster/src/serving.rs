@@ -1,6 +1,6 @@
 //! A private server that an agent starts for somebody, and stops when nobody wants it any more.
 
-use crate::{hold::Hold, message::Served};
+use crate::{lease::Lease, message::Served};
 use iotbench_core::{Backend, Endpoint, Settings, Target};
 use iotbench_launcher::{Launch, PrivateLog, PrivateServer, ServerSettings, start};
 use std::{
@@ -38,7 +38,7 @@ impl ServerWish {
 
 /// A server that runs, or is being started. Dropped, it is stopped and its folder removed, which takes its time.
 pub(crate) struct Serving {
-    pub(crate) hold: Hold,
+    pub(crate) hold: Lease,
     stop: Option<SyncSender<()>>,
     is_unwanted: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
@@ -51,7 +51,7 @@ impl Serving {
     /// No thread can be started.
     pub(crate) fn begin(
         wish: ServerWish,
-        hold: Hold,
+        hold: Lease,
         started: oneshot::Sender<Result<Served, String>>,
     ) -> std::io::Result<Self> {
         let (stop, stopped) = sync_channel(1);

@@ -15,7 +15,7 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use serde::{Deserialize, Serialize};
 
 /// A longer message is not looked at.
-pub(crate) const MOST_BYTES: usize = 8 << 20;
+pub(crate) const MAX_BYTES: usize = 8 << 20;
 
 /// A message for one agent alone, and once.
 #[derive(Debug, Serialize, Deserialize)]
@@ -67,7 +67,7 @@ pub(crate) fn seal<T: Serialize>(key: &SigningKey, order: &Order<T>) -> Result<V
 
 /// The order in these bytes, and the key of the trusted coordinator that signed it.
 pub(crate) fn open(bytes: &[u8], trust: &Trust) -> Result<(String, Order<Request>), Refusal> {
-    if bytes.len() > MOST_BYTES {
+    if bytes.len() > MAX_BYTES {
         return Err(Refusal::TooLong);
     }
     let end = bytes.iter().take(256).position(|&byte| byte == b'\n').ok_or(Refusal::Unreadable)?;
@@ -125,7 +125,7 @@ mod tests {
     fn a_message_of_any_length_is_refused_before_it_is_read() {
         let key = SigningKey::drawn();
         let mut long = seal(&key, &order(7)).unwrap();
-        long.resize(MOST_BYTES + 1, b' ');
+        long.resize(MAX_BYTES + 1, b' ');
         assert_eq!(open(&long, &trust(&key)).unwrap_err(), Refusal::TooLong);
         for other in [&b""[..], b"\n", b"{}", b"a b c\nd", b"iotbench-cluster/5 x y\n{}", &[b'x'; 1000]] {
             assert_eq!(open(other, &trust(&key)).unwrap_err(), Refusal::Unreadable);

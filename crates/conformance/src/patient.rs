@@ -7,7 +7,7 @@ use std::{sync::Arc, thread, time::Duration};
 /// Shorter than an engine's: nothing is measured meanwhile, and what was sent has been seen before it is changed.
 const PAUSE: Duration = Duration::from_millis(5);
 /// More are not made at a change that is not done.
-const MOST_LOOKS: u32 = 20_000;
+const MAX_LOOKS: u32 = 20_000;
 
 /// The same database; what changes something in it waits until it is ready, and until it is done, as the engine does.
 #[must_use]
@@ -19,13 +19,13 @@ struct Patient(Arc<dyn Database>);
 
 impl Patient {
     async fn ready(&self) -> Result<(), Error> {
-        for _ in 0..MOST_LOOKS {
+        for _ in 0..MAX_LOOKS {
             if self.0.proceed().await? != Settled::NotYet {
                 return Ok(());
             }
             thread::sleep(PAUSE);
         }
-        Err(Error::new(Cause::TimedOut, format!("a change was not done after {MOST_LOOKS} looks")))
+        Err(Error::new(Cause::TimedOut, format!("a change was not done after {MAX_LOOKS} looks")))
     }
 
     async fn change<T: Send>(&self, change: impl Future<Output = Result<T, Error>> + Send) -> Result<T, Error> {

@@ -53,7 +53,7 @@ pub(crate) struct Subject<'a> {
 
 const TABLE: &str = "conformance";
 /// A queueing database shows what it acknowledged within as many looks at it.
-const MOST_LOOKS: u32 = 1_000_000;
+const MAX_LOOKS: u32 = 1_000_000;
 
 impl<'a> Subject<'a> {
     pub(crate) fn new(fixture: &'a dyn Fixture, layout: Layout) -> Self {
@@ -113,12 +113,12 @@ impl Session {
 
     /// Waits until all that was acknowledged is visible.
     pub(crate) async fn settle(&self) -> Check {
-        for _ in 0..MOST_LOOKS {
+        for _ in 0..MAX_LOOKS {
             if self.database.settle().await? != Settled::NotYet {
                 return Ok(());
             }
         }
-        Err(Failure(format!("it had not settled after {MOST_LOOKS} looks")))
+        Err(Failure(format!("it had not settled after {MAX_LOOKS} looks")))
     }
 
     /// Holds the counts against those expected; where nothing is stored, against nothing.

@@ -55,7 +55,7 @@
 //!
 //! # Limits
 //! - A cycle lies within [`HORIZON_S`] of the time it is searched from.
-//! - A cycle has at least [`LEAST_POINTS`] datapoints and rises steadily. A short standstill is taken for a part of it: one
+//! - A cycle has at least [`MIN_POINTS`] datapoints and rises steadily. A short standstill is taken for a part of it: one
 //!   of less than half of the cycle's length in the study's noise, of twice its length in the greatest that is searched.
 //! - With noise, the datapoint with the least abscissa may lie a little after the true start: by as many datapoints as
 //!   the sawtooth needs to rise by the noise's peak-to-peak height.
@@ -75,7 +75,7 @@ mod window;
 
 pub use marks::Mark;
 pub use reason::Reason;
-pub use rise::LEAST_POINTS;
+pub use rise::MIN_POINTS;
 pub use search::{Cycle, CycleSearch, HORIZON_S, SearchError, SearchSpec, Step};
 pub use strategy::{Strategy, UnknownStrategy};
 pub use window::WINDOW_BYTES;

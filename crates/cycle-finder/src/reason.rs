@@ -1,6 +1,6 @@
 //! Why there is no cycle.
 
-use crate::{HORIZON_S, marks::Mark, rise::LEAST_POINTS, window::WINDOW_BYTES};
+use crate::{HORIZON_S, marks::Mark, rise::MIN_POINTS, window::WINDOW_BYTES};
 
 /// Why no cycle was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -21,7 +21,7 @@ pub enum Reason {
     Repeated,
     /// The stretch between the marks is no clear rise from A/8 to the amplitude.
     #[error(
-        "there is no clear rise over at least {LEAST_POINTS} datapoints: too much noise, or the amplitude is another one"
+        "there is no clear rise over at least {MIN_POINTS} datapoints: too much noise, or the amplitude is another one"
     )]
     Noise,
     /// The seconds around hold more than is kept in memory.

@@ -3,19 +3,19 @@
 use crate::{marks::Marks, reason::Reason};
 
 /// With fewer datapoints, noise could pass for a cycle.
-pub const LEAST_POINTS: u64 = 24;
+pub const MIN_POINTS: u64 = 24;
 
 // Shares of the amplitude. Noise of which no value is beyond ±0.0866 of the amplitude, a standard deviation of 0.025 of
 // bounded noise, stays within them in cycles of 32 datapoints and more.
 
 /// By how much a rise may fall back.
-const MOST_FALL: f64 = 3.0 / 16.0;
+const MAX_FALL: f64 = 3.0 / 16.0;
 /// By how much a rise may go on from one datapoint to the next.
-const MOST_CLIMB: f64 = 7.0 / 32.0;
+const MAX_CLIMB: f64 = 7.0 / 32.0;
 /// How high a rise must come.
-const LEAST_PEAK: f64 = 7.0 / 8.0;
+const MIN_PEAK: f64 = 7.0 / 8.0;
 /// By how much a rise without noise may stray from a straight line.
-const MOST_STRAY: f64 = 1.0 / 16.0;
+const MAX_STRAY: f64 = 1.0 / 16.0;
 /// How often the greatest fall, which is the noise's own measure, it may stray further.
 const FALLS_ASTRAY: f64 = 2.0;
 
@@ -101,11 +101,11 @@ impl Rise {
             return Err(Reason::Gap);
         }
         let a = self.amplitude;
-        let clear = self.fall <= MOST_FALL * a && self.climb <= MOST_CLIMB * a && self.highest >= LEAST_PEAK * a;
-        if self.points < LEAST_POINTS || !clear {
+        let clear = self.fall <= MAX_FALL * a && self.climb <= MAX_CLIMB * a && self.highest >= MIN_PEAK * a;
+        if self.points < MIN_POINTS || !clear {
             return Err(Reason::Noise);
         }
-        let most_stray = MOST_STRAY * a + FALLS_ASTRAY * self.fall;
+        let most_stray = MAX_STRAY * a + FALLS_ASTRAY * self.fall;
         if self.stray > most_stray || self.line(self.marks.t4 - self.marks.t3) > most_stray {
             return Err(Reason::Standstill);
         }
@@ -191,10 +191,10 @@ mod tests {
                 _ => f64::from(i),
             })
         };
-        assert_eq!(with(9.0 - MOST_FALL * A, 10.0), Ok(()));
-        assert_eq!(with(9.0 - MOST_FALL * A - 0.01, 9.9), Err(Reason::Noise));
-        assert_eq!(with(4.0, 4.0 + MOST_CLIMB * A), Ok(()));
-        assert_eq!(with(4.0, 4.0 + MOST_CLIMB * A + 0.01), Err(Reason::Noise));
+        assert_eq!(with(9.0 - MAX_FALL * A, 10.0), Ok(()));
+        assert_eq!(with(9.0 - MAX_FALL * A - 0.01, 9.9), Err(Reason::Noise));
+        assert_eq!(with(4.0, 4.0 + MAX_CLIMB * A), Ok(()));
+        assert_eq!(with(4.0, 4.0 + MAX_CLIMB * A + 0.01), Err(Reason::Noise));
         // What comes before the cycle is no part of its climb.
         let points = (0..32).map(|i| (10 * i64::from(i), f64::from(i)));
         assert_eq!(verdict(marks(-10, 320), [(-10, -20.0)].into_iter().chain(points)), Ok(()));
@@ -207,10 +207,10 @@ mod tests {
             // A fall of 1 lets it stray by 2 more.
             with_values(|i| if i == 10 { value(9) - 1.0 } else { value(i) })
         };
-        assert_eq!((up_to(LEAST_PEAK * A), up_to(LEAST_PEAK * A - 0.01)), (Ok(()), Err(Reason::Noise)));
+        assert_eq!((up_to(MIN_PEAK * A), up_to(MIN_PEAK * A - 0.01)), (Ok(()), Err(Reason::Noise)));
         let apart = |by: f64| with_values(|i| f64::from(i) + by);
-        assert_eq!((apart(MOST_STRAY * A), apart(MOST_STRAY * A + 0.01)), (Ok(()), Err(Reason::Standstill)));
-        assert_eq!((apart(-MOST_STRAY * A), apart(-MOST_STRAY * A - 0.01)), (Ok(()), Err(Reason::Standstill)));
+        assert_eq!((apart(MAX_STRAY * A), apart(MAX_STRAY * A + 0.01)), (Ok(()), Err(Reason::Standstill)));
+        assert_eq!((apart(-MAX_STRAY * A), apart(-MAX_STRAY * A - 0.01)), (Ok(()), Err(Reason::Standstill)));
         // From the end of the cycle before to the start.
         let waits = |t3: i64| {
             let before = (t3 / 10..0).map(|i| (10 * i, if 10 * i == t3 { 31.0 } else { 5.0 }));
@@ -225,7 +225,7 @@ mod tests {
             let points = (0..count).map(|i| (10 * i, A * i as f64 / count as f64));
             verdict(marks(-10, 10 * count), [(-10, 31.0)].into_iter().chain(points))
         };
-        let least = i64::try_from(LEAST_POINTS).unwrap();
+        let least = i64::try_from(MIN_POINTS).unwrap();
         assert_eq!((of(least), of(least - 1)), (Ok(()), Err(Reason::Noise)));
     }
 

@@ -10,7 +10,7 @@ use std::ops::Range;
 
 /// The most that a search holds in memory: times and values, 8 bytes each.
 pub const WINDOW_BYTES: usize = 16 << 20;
-const MOST_NUMBERS: usize = WINDOW_BYTES / 8;
+const MAX_NUMBERS: usize = WINDOW_BYTES / 8;
 const SECOND_NS: i64 = 1_000_000_000;
 
 /// The datapoints of some whole seconds around a time.
@@ -68,7 +68,7 @@ impl Window {
     }
 
     pub(crate) fn take(&mut self, chunk: &Chunk) {
-        if self.times_ns.len().saturating_add(chunk.len()).saturating_mul(self.width + 1) > MOST_NUMBERS {
+        if self.times_ns.len().saturating_add(chunk.len()).saturating_mul(self.width + 1) > MAX_NUMBERS {
             self.full = true;
             return;
         }
@@ -164,7 +164,7 @@ mod tests {
             chunk
         };
         let mut window = Window::new(1, 0);
-        window.take(&chunk(MOST_NUMBERS / 2));
+        window.take(&chunk(MAX_NUMBERS / 2));
         assert!(!window.full);
         window.take(&chunk(1));
         assert!(window.full);

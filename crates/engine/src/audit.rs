@@ -4,16 +4,16 @@
 //! all that it holds of some devices, ordered by device and time. Both sides are ascending, so that one walk over them names
 //! every difference exactly, in memory that does not grow with either.
 
-mod again;
 mod auditor;
 mod expected;
 mod findings;
 mod merge;
 mod pieces;
+mod re_verify;
 
-pub use again::{AgainError, AuditedAgain, audit_again};
 pub use auditor::{AuditRequest, Auditor};
-pub use findings::{Findings, Kind as FindingKind, Stretch};
+pub use findings::{FindingRange, Findings, Kind as FindingKind};
+pub use re_verify::{ReVerified, ReVerifyError, re_verify};
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -106,13 +106,13 @@ mod tests {
     /// Of 100 to 110 that may be there so many were counted.
     #[test]
     fn what_is_counted_may_be_less_only_where_it_may_be_lost() {
-        let again = |counted, may_lose| AuditedAgain { audit: audit(&[]), counted, expected: 100..=110, may_lose };
+        let again = |counted, may_lose| ReVerified { audit: audit(&[]), counted, expected: 100..=110, may_lose };
         let is_clean = |counted, may_lose| again(counted, may_lose).is_clean();
         assert_eq!([99, 100, 110, 111].map(|counted| is_clean(counted, false)), [false, true, true, false]);
         assert_eq!([99, 100, 110, 111].map(|counted| is_clean(counted, true)), [true, true, true, false]);
-        assert!(!AuditedAgain { audit: audit(&[FindingKind::Corrupt]), ..again(100, true) }.is_clean());
+        assert!(!ReVerified { audit: audit(&[FindingKind::Corrupt]), ..again(100, true) }.is_clean());
         assert_eq!((again(50, true).delivered(), again(50, false).delivered()), (Some(0.5), None));
-        let of_nothing = AuditedAgain { expected: 0..=0, ..again(0, true) };
+        let of_nothing = ReVerified { expected: 0..=0, ..again(0, true) };
         assert_eq!(of_nothing.delivered(), None);
     }
 

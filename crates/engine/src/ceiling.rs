@@ -14,7 +14,7 @@ const WARM_UP_NS: u64 = 50_000_000;
 /// How long is measured: the limit that is held against it leaves room for what so short a time cannot tell.
 const MEASURED_NS: u64 = 200_000_000;
 /// More connections make no more operations where nothing is waited for.
-const MOST_CONNECTIONS: u32 = 64;
+const MAX_CONNECTIONS: u32 = 64;
 
 /// A backend that does nothing, on which a client's ceiling is measured.
 #[derive(Clone, Copy)]
@@ -59,7 +59,7 @@ fn unpaced(plan: &Plan, period_ns: u64) -> Option<Plan> {
 }
 
 fn unpaced_group(group: &GroupPlan, period_ns: u64) -> GroupPlan {
-    let connections = group.connections.min(MOST_CONNECTIONS);
+    let connections = group.connections.min(MAX_CONNECTIONS);
     let think_ns = if let Load::Closed { think_ns, .. } = group.load { think_ns } else { 0 };
     let operation = |operation: &OperationPlan| {
         let points_in = |ns: u64| Payload::Count(u32::try_from(ns / period_ns.max(1)).unwrap_or(u32::MAX).max(1));

@@ -84,9 +84,9 @@ const MATTERS: Duration = Duration::from_millis(80);
 /// And where it had to wait for others: a machine that is shared has such waits, and the pacing error judges them too.
 const MATTERS_OF_WAITS: Duration = Duration::from_millis(250);
 /// The part of a core that a thread, and of its cores that a client, may use.
-const MOST_CPU: f64 = 0.8;
+const MAX_CPU: f64 = 0.8;
 /// The part of the client's ceiling that a load may be.
-const MOST_OF_CEILING: f64 = 0.5;
+const MAX_OF_CEILING: f64 = 0.5;
 
 impl ClientLoad {
     /// Every way in which the client was the limit. `response`: the response times that would be its fault. Where the
@@ -101,10 +101,10 @@ impl ClientLoad {
             let of = Duration::from_nanos(self.length_ns);
             let is_told = held_back >= MATTERS_OF_WAITS.max(of.mul_f64(tail(response)));
             found.extend(is_told.then_some(Limitation::Quota { held_back, of }));
-            found.extend(busiest_thread.filter(|&part| part > MOST_CPU).map(Limitation::BusiestThread));
-            found.extend((cores > MOST_CPU * allowed).then_some(Limitation::Cpu { cores, allowed }));
+            found.extend(busiest_thread.filter(|&part| part > MAX_CPU).map(Limitation::BusiestThread));
+            found.extend((cores > MAX_CPU * allowed).then_some(Limitation::Cpu { cores, allowed }));
         }
-        found.extend(self.ceiling_ratio.filter(|&ratio| ratio > MOST_OF_CEILING).map(Limitation::Ceiling));
+        found.extend(self.ceiling_ratio.filter(|&ratio| ratio > MAX_OF_CEILING).map(Limitation::Ceiling));
         found
     }
 
@@ -136,7 +136,7 @@ impl ClientLoad {
         let untold = if is_shared { stalled_from_outside } else { stalled }.saturating_sub(told);
         SeenLate {
             longest: counts.clone().map(|hiccup| hiccup.length).max().unwrap_or_default(),
-            altogether: counts.map(|hiccup| hiccup.length).sum::<Duration>() + untold * HiccupMeter::MOST_THREADS,
+            altogether: counts.map(|hiccup| hiccup.length).sum::<Duration>() + untold * HiccupMeter::MAX_THREADS,
             connections: self.connections,
         }
     }
@@ -361,7 +361,7 @@ mod tests {
             let load = ClientLoad { cpu: Some(cpu), ceiling_ratio: Some(ratio), ..ClientLoad::default() };
             load.limitations(&responses(10), false).iter().map(ToString::to_string).collect::<Vec<_>>()
         };
-        assert!(found(MOST_CPU * 2.0, MOST_CPU, MOST_OF_CEILING).is_empty());
+        assert!(found(MAX_CPU * 2.0, MAX_CPU, MAX_OF_CEILING).is_empty());
         let told = [
             "its busiest thread used 90 % of a core, and 80 % may be",
             "it used 1.70 of the 2.00 cores that it may use, and 80 % may be",

@@ -12,7 +12,7 @@ use tokio::sync::watch;
 const NEVER: u64 = u64::MAX;
 
 /// Operations of a trace that may wait for whoever watches the run, over all threads; others are lost samples.
-pub const MOST_UNTOLD: u64 = 1_000_000;
+pub const MAX_UNTOLD: u64 = 1_000_000;
 
 /// Shared by the control thread, the pacer and the load threads of one run.
 #[derive(Debug)]
@@ -266,7 +266,7 @@ impl Control {
 
     /// Takes the place of one operation in the trace; false when too many wait to be told.
     pub fn take_trace_place(&self) -> bool {
-        let one_more = |untold: u64| (untold < MOST_UNTOLD).then_some(untold + 1);
+        let one_more = |untold: u64| (untold < MAX_UNTOLD).then_some(untold + 1);
         self.untold.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).is_ok()
     }
 

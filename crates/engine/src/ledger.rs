@@ -13,7 +13,7 @@ mod reservation;
 mod store;
 
 pub use block::LedgerError;
-pub use coding::{MOST_RANGES, decode, encode};
+pub use coding::{MAX_RANGES, decode, encode};
 pub use fates::{Fate, Fates};
 pub use journal::{Journal, LedgerHead};
 pub use ranges::PointRanges;

@@ -21,7 +21,6 @@ mod connection;
 mod control;
 mod criterion;
 mod descriptors;
-mod elsewhere;
 mod intervals;
 mod lane;
 mod ledger;
@@ -41,6 +40,7 @@ mod profile;
 mod profile_file;
 mod ramp;
 mod read;
+mod remote_sampling;
 mod roles;
 mod run;
 mod scenario;
@@ -67,8 +67,8 @@ mod visibility;
 
 pub use agents::{AgentClock, AgentFigures};
 pub use audit::{
-    AgainError, Audit, AuditRequest, AuditScope, AuditedAgain, Auditor, FindingKind, Findings as AuditFindings,
-    Stretch as AuditStretch, audit_again,
+    Audit, AuditRequest, AuditScope, Auditor, FindingKind, FindingRange, Findings as AuditFindings, ReVerified,
+    ReVerifyError, re_verify,
 };
 pub use ceiling::NullBackend;
 pub use change::changed;
@@ -80,20 +80,19 @@ pub use iotbench_cycle_finder::Strategy;
 pub mod hiccup {
     pub use iotbench_sampler::{Hiccup, HiccupCause, Hiccups, Lateness};
 }
-pub use elsewhere::{Elsewhere, SamplingElsewhere};
 pub use iotbench_simulator::{read_regular, read_regular_text};
 pub use ledger::{Fate, Ledger, LedgerError, LedgerHead, LedgerStore, LedgerSummary, MemoryLedger, PointRanges};
 pub use loading::{Clients, Desk, Loaders, Loading, Orders, PartDesk, PartLoad, Progress, Told};
 pub use observer::{Event, Observer, Second};
 pub use operation_record::OperationRecord;
-pub use others::{MOST_REPEATS, OthersSecond, OthersShare, OthersWatch};
+pub use others::{MAX_REPEATS, OthersSecond, OthersShare, OthersWatch};
 pub use outcome::{
     Capacity, ClientFigures, DataDisk, Emptied, Measured, NoQuantile, NotValid, Others, Outcome, Phase,
     Preconditioning, SecondFigures, StepFigures, StorageProbing,
 };
 pub use overrides::{ArrivalOverride, Overrides, SearchOverride};
 pub use plan::{
-    ActionPlan, DiskBound, Forecast, GroupPlan, LEAST_FREE_BYTES, Load, OperationPlan, Part, PartsError, Payload,
+    ActionPlan, DiskBound, Forecast, GroupPlan, Load, MIN_FREE_BYTES, OperationPlan, Part, PartsError, Payload,
     PhasesPlan, Plan, PlanError, PlanRequest, Planned, Question, RampRoom, RequestKind, Rounds, StopPlan, plan,
 };
 pub use profile::{
@@ -102,16 +101,17 @@ pub use profile::{
 };
 pub use profile_file::{MAX_PROFILE_BYTES, ProfileError, parse_profile, read_profile};
 pub use ramp::{Afterwards, Bounds, Course, Decision, OtherStep, Purpose, Quantity, RampPlan, RampPolicy, Step};
+pub use remote_sampling::{RemoteSamplers, RemoteSampling};
 pub use roles::{BROKER_ROLE, CLIENT_ROLE, MACHINE_ROLE, SERVER_ROLE, SHARED_ROLE};
 pub use run::{ProbeFile, RunOptions, ServerProcesses, StorageProber, begun, free_bytes, run};
-pub use scenario::{Mark, Scenario, Stretch};
+pub use scenario::{Scenario, ScenarioAction, ScenarioPhase};
 pub use search::{Estimate, Method, Move, SearchPlan, TrialReport, TrialVerdict};
 pub use silence::Silence;
 pub use slice::{NotOurSlice, ReadCounts, SentSlice};
 pub use steady::{Steadiness, SteadySeries};
 pub use stop::StopSignal;
 pub use storage_probe::{
-    MOST_DRIFT_REPEATS, MOST_DRIFT_REPEATS_OF_A_SEARCH, PROBE_APPENDS, PROBE_BYTES, PROCESSOR_DRIFT, ProbeTime,
+    MAX_DRIFT_REPEATS, MAX_DRIFT_REPEATS_OF_A_SEARCH, PROBE_APPENDS, PROBE_BYTES, PROCESSOR_DRIFT, ProbeTime,
     STORAGE_DRIFT, StorageLevels, StorageProbe, work_levels,
 };
 pub use sweep::SweptValue;

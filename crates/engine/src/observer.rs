@@ -5,7 +5,7 @@ use crate::{
     others::OthersSecond,
     outcome::{Measured, Outcome, Phase, StepFigures},
     ramp::Step,
-    scenario::Mark,
+    scenario::ScenarioAction,
 };
 use iotbench_recorder::Window;
 use iotbench_sampler::Reading;
@@ -65,7 +65,7 @@ pub enum Event<'a> {
         awaited: u64,
     },
     /// Something is being done to a process of the server.
-    Acting(&'a Mark),
+    Acting(&'a ScenarioAction),
     /// A second is complete.
     Second(Second<'a>),
     /// Operations, with a trace only.

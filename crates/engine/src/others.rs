@@ -9,7 +9,7 @@ const STEAL: f64 = 0.02;
 /// A stretch is disturbed if more than this share of its seconds is.
 const SECONDS: f64 = 0.05;
 /// So often a step of a ramp is run again that was disturbed.
-pub const MOST_REPEATS: u32 = 2;
+pub const MAX_REPEATS: u32 = 2;
 /// Two looks that lie further apart say nothing of a single second.
 const FARTHEST: Duration = Duration::from_secs(3);
 

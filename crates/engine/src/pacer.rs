@@ -4,9 +4,15 @@
 //! every 100 µs, and then releases every operation that is due, each with its own intended time. Channels are bounded: when
 //! one is full, the schedule waits in the pacer, and the intended times stay what they were.
 
+mod grant;
+mod open_stream;
+mod sensor_stream;
 mod stream;
 
-pub use stream::{Grant, OpenStream, Sensor, SensorStream, Stream, Waiting};
+pub use grant::Grant;
+pub use open_stream::{OpenStream, Waiting};
+pub use sensor_stream::{Sensor, SensorStream};
+pub use stream::Stream;
 
 use crate::{
     clock::RunClock,

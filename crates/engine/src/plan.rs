@@ -22,7 +22,7 @@ pub use operation::{OperationPlan, Payload, RequestKind};
 pub use parts::PartsError;
 pub use precondition::Rounds;
 pub use question::Question;
-pub use room::{DiskBound, LEAST_FREE_BYTES, RampRoom};
+pub use room::{DiskBound, MIN_FREE_BYTES, RampRoom};
 pub use scenario::ActionPlan;
 
 use crate::{

@@ -1,7 +1,6 @@
 //! Runs a plan: create, preload, warm up, measure, drain, verify, drop.
 
 mod accounts;
-mod acting;
 mod audit;
 mod carried;
 pub(crate) mod client_watch;
@@ -13,6 +12,7 @@ mod load;
 mod preload;
 mod prepare;
 mod room;
+mod scenario_actions;
 mod start;
 mod state;
 mod storage;
@@ -21,8 +21,8 @@ mod visible;
 mod whose;
 mod write_back;
 
-pub use acting::ServerProcesses;
 pub use room::free_bytes;
+pub use scenario_actions::ServerProcesses;
 pub use storage::{ProbeFile, StorageProber};
 
 use crate::{
@@ -67,7 +67,7 @@ pub struct RunOptions {
     /// Who makes the load; `None`: this process.
     pub loaders: Option<Arc<dyn Loaders>>,
     /// Who samples on other machines; `None`: nobody.
-    pub elsewhere: Option<Arc<dyn Elsewhere>>,
+    pub remote_samplers: Option<Arc<dyn RemoteSamplers>>,
     /// The steps of a ramp that another process has made: it goes on after them.
     pub resumed: Vec<StepFigures>,
     /// Where the database has its files on this machine; `None`: not known, but of an embedded one in the target's folder.

@@ -12,7 +12,7 @@ const FEW_OPERATIONS: f64 = 10.0;
 
 /// An action that was carried out.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mark {
+pub struct ScenarioAction {
     /// What was to be done.
     pub action: ActionPlan,
     /// When it was begun, in nanoseconds since the load's start.
@@ -25,7 +25,7 @@ pub struct Mark {
 
 /// A stretch of a run between two marks.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Stretch {
+pub struct ScenarioPhase {
     /// How many whole seconds it has.
     pub seconds: u64,
     /// Operations acknowledged a second.
@@ -38,13 +38,13 @@ pub struct Stretch {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scenario {
     /// What was done.
-    pub marks: Vec<Mark>,
+    pub marks: Vec<ScenarioAction>,
     /// The measured part before the first action.
-    pub before: Stretch,
+    pub before: ScenarioPhase,
     /// From the first action until the load had recovered, or to the end.
-    pub during: Stretch,
+    pub during: ScenarioPhase,
     /// After it had recovered.
-    pub after: Stretch,
+    pub after: ScenarioPhase,
     /// Seconds of it in which no operation succeeded.
     pub outage_s: u64,
     /// The longest time without a success from the first action to the end of the measured part.
@@ -58,7 +58,7 @@ pub struct Scenario {
 
 impl Scenario {
     /// From the seconds of a measured part that began at `from_ns`.
-    pub fn of(marks: Vec<Mark>, seconds: &[SecondFigures], from_ns: u64) -> Self {
+    pub fn of(marks: Vec<ScenarioAction>, seconds: &[SecondFigures], from_ns: u64) -> Self {
         let within = |ns: u64| ns.saturating_sub(from_ns);
         let second = |ns: u64| usize::try_from(within(ns) / WINDOW_NS).unwrap_or(usize::MAX).min(seconds.len());
         let first = marks.first().map_or(seconds.len(), |mark| second(mark.from_ns));
@@ -117,11 +117,11 @@ fn median(seconds: &[SecondFigures]) -> Option<f64> {
     Some(f64::midpoint(at(ok.len().checked_sub(1)? / 2)?, at(ok.len() / 2)?))
 }
 
-fn stretch(seconds: &[SecondFigures]) -> Stretch {
+fn stretch(seconds: &[SecondFigures]) -> ScenarioPhase {
     let ok: u64 = seconds.iter().map(|s| s.ok).sum();
     #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
     let operations_per_s = ok as f64 / seconds.len().max(1) as f64;
-    Stretch { seconds: seconds.len() as u64, operations_per_s, errors: seconds.iter().map(|s| s.errors).sum() }
+    ScenarioPhase { seconds: seconds.len() as u64, operations_per_s, errors: seconds.iter().map(|s| s.errors).sum() }
 }
 
 #[cfg(test)]
@@ -133,9 +133,9 @@ mod tests {
 
     const S: u64 = WINDOW_NS;
 
-    fn mark(from_ns: u64) -> Mark {
+    fn mark(from_ns: u64) -> ScenarioAction {
         let action = ActionPlan { at_ns: from_ns, action: ProcessAction::Restart, role: "server".into(), node: 0 };
-        Mark { action, from_ns, to_ns: Some(from_ns + 1), error: None }
+        ScenarioAction { action, from_ns, to_ns: Some(from_ns + 1), error: None }
     }
 
     fn seconds(ok: &[u64]) -> Vec<SecondFigures> {
@@ -197,8 +197,8 @@ mod tests {
         // The measured part begins at 5 s; the process is restarted at 8.4 s.
         let ok = [100, 90, 110, 40, 0, 0, 60, 95, 120, 100, 100];
         let scenario = Scenario::of(vec![mark(8 * S + 4 * S / 10)], &seconds(&ok), 5 * S);
-        assert_eq!(scenario.before, Stretch { seconds: 3, operations_per_s: 100.0, errors: 0 });
-        assert_eq!(scenario.during, Stretch { seconds: 4, operations_per_s: 25.0, errors: 3 });
+        assert_eq!(scenario.before, ScenarioPhase { seconds: 3, operations_per_s: 100.0, errors: 0 });
+        assert_eq!(scenario.during, ScenarioPhase { seconds: 4, operations_per_s: 25.0, errors: 3 });
         assert_eq!((scenario.after.seconds, scenario.after.errors, scenario.outage_s), (4, 0, 2));
         assert_eq!(scenario.recovery_ns, Some(36 * S / 10), "7 s into the part, which began at 5 s");
     }

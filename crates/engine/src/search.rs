@@ -85,13 +85,13 @@ impl Made {
 }
 
 /// The limit is bracketed within so many trials, or never. Far more than any search needs whose trials agree.
-const MOST_BRACKETING: u32 = 100;
+const MAX_BRACKETING: u32 = 100;
 /// The limit is bracketed when what failed is at most so many times what was sustained.
 const BRACKET: f64 = 1.25;
 /// A block is a trial below the limit, one above it and a sentinel.
 const OF_A_BLOCK: u32 = 3;
 /// Blocks before the interval is looked at.
-const LEAST_BLOCKS: u32 = 4;
+const MIN_BLOCKS: u32 = 4;
 /// A block's loads lie at most so far from the limit, as a part of it.
 const FARTHEST: f64 = 0.1;
 /// As far as those of the first block, of which the spread is not known yet.
@@ -99,7 +99,7 @@ const FIRST_REACH: f64 = 0.05;
 /// Of so many trials of a load the majority decides while the limit is bracketed.
 const VOTES: u32 = 3;
 /// So often the client is the limit of a load before it is left at that.
-const MOST_BY_CLIENT: u32 = 5;
+const MAX_BY_CLIENT: u32 = 5;
 /// The sentinel's load is this part of the limit.
 const SENTINEL: f64 = 0.75;
 
@@ -178,13 +178,13 @@ impl CapacitySearch {
         };
         let of_block = 1 + u32::try_from(blocks.left.len()).unwrap_or(u32::MAX);
         let to_come = |blocks_in_all: u32| blocks_in_all.saturating_sub(blocks.begun) * OF_A_BLOCK;
-        (of_block + to_come(LEAST_BLOCKS), of_block + to_come(self.plan.most_near() / OF_A_BLOCK))
+        (of_block + to_come(MIN_BLOCKS), of_block + to_come(self.plan.most_near() / OF_A_BLOCK))
     }
 
     /// Trials until the limit is bracketed, if growing ends with the present one and what was run before is so again.
     fn expected_bracketing(&self) -> u32 {
         let mut search = self.clone();
-        for trials in 1..MOST_BRACKETING {
+        for trials in 1..MAX_BRACKETING {
             let step = search.current;
             let is_sustained = search.tallies.of(step.load).is_sustained().unwrap_or(step.purpose != Purpose::Grow);
             let verdict = if is_sustained { TrialVerdict::Sustained } else { TrialVerdict::TooMuch };
@@ -193,7 +193,7 @@ impl CapacitySearch {
                 return trials;
             }
         }
-        MOST_BRACKETING
+        MAX_BRACKETING
     }
 
     /// The sentinel, if it was sustained by most of its trials.
@@ -242,7 +242,7 @@ impl CapacitySearch {
         let is_narrow = estimate.width() <= self.plan.resolution || estimate.high.ceil() - estimate.low.floor() <= 1.0;
         let begun = self.blocks.as_ref().map_or(0, |blocks| blocks.begun);
         let is_told = is_narrow && (estimate.settled || estimate.moved.is_some());
-        begun >= LEAST_BLOCKS && (is_told || self.trials_near() >= self.plan.trials)
+        begun >= MIN_BLOCKS && (is_told || self.trials_near() >= self.plan.trials)
     }
 
     /// Trials of blocks that say something of the database.
@@ -256,7 +256,7 @@ impl CapacitySearch {
     fn is_clients(&self) -> bool {
         let is_clients =
             |made: &&Made| made.step.purpose == Purpose::Above && made.report.verdict == TrialVerdict::TooMuchForClient;
-        self.made.iter().filter(is_clients).count() >= MOST_BY_CLIENT as usize
+        self.made.iter().filter(is_clients).count() >= MAX_BY_CLIENT as usize
     }
 
     /// Grows until a load fails, whose failure is doubted once, and halves until the bracket is narrow.
@@ -348,7 +348,7 @@ fn whole(load: f64) -> u32 {
 
 impl SearchPlan {
     fn least_near(&self) -> u32 {
-        self.most_near().min(LEAST_BLOCKS * OF_A_BLOCK)
+        self.most_near().min(MIN_BLOCKS * OF_A_BLOCK)
     }
 
     /// The most trials near the limit: blocks are whole.
@@ -356,7 +356,7 @@ impl SearchPlan {
         if self.trials == 0 {
             return 0;
         }
-        self.trials.div_ceil(OF_A_BLOCK).max(LEAST_BLOCKS) * OF_A_BLOCK
+        self.trials.div_ceil(OF_A_BLOCK).max(MIN_BLOCKS) * OF_A_BLOCK
     }
 
     fn is_bracket(&self, lower: Option<u32>, upper: u32) -> bool {
@@ -367,7 +367,7 @@ impl SearchPlan {
 
     /// More trials are never run.
     pub(crate) fn most_whatever_they_say(&self) -> u32 {
-        MOST_BRACKETING + self.most_near()
+        MAX_BRACKETING + self.most_near()
     }
 
     fn grown(&self, load: u32) -> u32 {

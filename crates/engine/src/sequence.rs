@@ -40,7 +40,7 @@ pub struct Sequence {
     /// Datapoints of the operation.
     points: usize,
     /// The first datapoint that was not sent.
-    next: Place,
+    next: RowPosition,
     /// The call under way; none in a pause.
     present: Option<Call>,
     /// When that call, or the one after the pause, was to be sent.
@@ -61,7 +61,7 @@ pub struct RowsByFate {
 
 /// A row of a batch, and where in its runs it lies.
 #[derive(Clone, Copy, Debug, Default)]
-struct Place {
+struct RowPosition {
     row: usize,
     run: usize,
     row_of_run: usize,
@@ -75,7 +75,7 @@ impl Sequence {
             transaction: plan.transaction,
             points_per_request: points.div_ceil(plan.requests as usize).max(1),
             points,
-            next: Place::default(),
+            next: RowPosition::default(),
             present: None,
             due_ns: sent_ns,
             acked: 0,
@@ -202,7 +202,7 @@ impl Sequence {
 }
 
 /// Appends so many rows, or as many as there are, and says where the next one is.
-fn copy(from: &Batch, mut place: Place, rows: usize, to: &mut Batch) -> Place {
+fn copy(from: &Batch, mut place: RowPosition, rows: usize, to: &mut Batch) -> RowPosition {
     let end = from.len().min(place.row + rows);
     while let Some(run) = from.runs().get(place.run).filter(|_| place.row < end) {
         let count = (run.count as usize - place.row_of_run).min(end - place.row);
@@ -221,7 +221,7 @@ fn copy(from: &Batch, mut place: Place, rows: usize, to: &mut Batch) -> Place {
         place.row += count;
         place.row_of_run += count;
         if place.row_of_run == run.count as usize {
-            place = Place { run: place.run + 1, row_of_run: 0, ..place };
+            place = RowPosition { run: place.run + 1, row_of_run: 0, ..place };
         }
     }
     place

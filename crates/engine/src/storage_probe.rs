@@ -22,14 +22,14 @@ pub const PROBE_BYTES: usize = 8192;
 /// The storage has drifted when one median is more than so many times another.
 pub const STORAGE_DRIFT: f64 = 1.25;
 /// So often a step is run again during which the storage drifted.
-pub const MOST_DRIFT_REPEATS: u32 = 2;
+pub const MAX_DRIFT_REPEATS: u32 = 2;
 /// And all steps of a search together, or a search on storage that always drifts takes three times as long.
-pub const MOST_DRIFT_REPEATS_OF_A_SEARCH: u32 = 4;
+pub const MAX_DRIFT_REPEATS_OF_A_SEARCH: u32 = 4;
 
 /// A probe has at most so many pieces of work.
 pub const PROBE_PIECES: u32 = 20;
 /// Fewer of them are no median to go by.
-pub const LEAST_PIECES: usize = 5;
+pub const MIN_PIECES: usize = 5;
 /// The processors have changed when the same piece of work took more than so many times as long.
 pub const PROCESSOR_DRIFT: f64 = 1.15;
 
@@ -38,7 +38,7 @@ const BUSY: f64 = 0.1;
 /// The fastest appends: this part of them took no longer.
 const FASTEST: f64 = 0.05;
 /// Of fewer appends the interval of a median has no ends.
-pub(crate) const LEAST_APPENDS: u32 = 16;
+pub(crate) const MIN_APPENDS: u32 = 16;
 /// Half the width of that interval, in standard deviations of the rank: 99.7 %.
 const SIGMAS: f64 = 3.0;
 /// A level of the storage is the median over so many probes, one after the other.
@@ -89,7 +89,7 @@ impl StorageProbe {
     #[must_use]
     pub fn beside(self, pieces: &[ProbeTime]) -> Self {
         let times = Self::new(pieces.iter().map(without_wait).collect());
-        Self { work_ns: times.quantile_ns(0.5).filter(|_| pieces.len() >= LEAST_PIECES), ..self }
+        Self { work_ns: times.quantile_ns(0.5).filter(|_| pieces.len() >= MIN_PIECES), ..self }
     }
 
     /// How long the median piece of work took, without what the thread waited for a processor; `None`: there was none.
@@ -155,7 +155,7 @@ impl StorageProbe {
     }
 
     fn judged_ns(&self, share: f64) -> Option<u64> {
-        (self.appends() >= u64::from(LEAST_APPENDS)).then(|| self.quantile_ns(share)).flatten()
+        (self.appends() >= u64::from(MIN_APPENDS)).then(|| self.quantile_ns(share)).flatten()
     }
 
     /// Whether the storage is another one after a trial, of which this is the probe before. One median is more than 1.25
@@ -182,7 +182,7 @@ impl StorageProbe {
     /// Between which this quantile of all such appends lies with 99.7 %, by the ranks that a binomial count has.
     fn interval(&self, share: f64) -> Option<[u64; 2]> {
         let appends = self.appends_ns.len();
-        if appends < LEAST_APPENDS as usize {
+        if appends < MIN_APPENDS as usize {
             return None;
         }
         let (middle, reach) = (share * appends as f64, SIGMAS * (share * (1.0 - share) * appends as f64).sqrt());
@@ -290,7 +290,7 @@ impl ProbeBudget {
         let left_ns = SHARE * time_ns - self.spent_ns as f64;
         // Storage that is slow is probed after every few trials only: what has come together since the last probe must do.
         let since_ns = SHARE * elapsed_ns.saturating_sub(self.last_ns) as f64;
-        let needed_ns = self.append_ns.map_or(0, |ns| ns.saturating_mul(LEAST_APPENDS.into())) as f64;
+        let needed_ns = self.append_ns.map_or(0, |ns| ns.saturating_mul(MIN_APPENDS.into())) as f64;
         if left_ns < 1.0 || (coming > 0 && needed_ns > since_ns) {
             return None;
         }
@@ -331,7 +331,7 @@ impl ProbeLimit {
     /// Whether a probe goes on that has made so many appends in this time.
     #[must_use]
     pub fn goes_on(&self, appends: u32, took_ns: u64) -> bool {
-        let end_ns = if appends < LEAST_APPENDS { self.most_ns } else { self.share_ns };
+        let end_ns = if appends < MIN_APPENDS { self.most_ns } else { self.share_ns };
         appends < PROBE_APPENDS && took_ns < end_ns
     }
 }

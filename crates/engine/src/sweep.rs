@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use toml::Value;
 
 /// A sweep over more values is a slip.
-const MOST_VALUES: usize = 1000;
+const MAX_VALUES: usize = 1000;
 
 /// What a run is in a sweep.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -34,8 +34,8 @@ impl Profile {
     pub fn runs(&self) -> Result<Vec<Self>, ProfileError> {
         let Some(sweep) = &self.sweep else { return Ok(vec![self.clone()]) };
         let fail = |key: &str, message: String| Err(ProfileError::new("sweep", format!("sweep.{key}"), message));
-        if sweep.values.is_empty() || sweep.values.len() > MOST_VALUES {
-            return fail("values", format!("from 1 to {MOST_VALUES} values, got {}", sweep.values.len()));
+        if sweep.values.is_empty() || sweep.values.len() > MAX_VALUES {
+            return fail("values", format!("from 1 to {MAX_VALUES} values, got {}", sweep.values.len()));
         }
         let mut seen = HashSet::new();
         if let Some(twice) = sweep.values.iter().find(|value| !seen.insert(value.0)) {

@@ -3,7 +3,7 @@
 /// A slope below so many of its standard errors is no trend.
 pub const STANDARD_ERRORS: f64 = 2.0;
 /// Fewer points tell no slope with its error.
-pub const LEAST_POINTS: usize = 4;
+pub const MIN_POINTS: usize = 4;
 
 /// A line by least squares.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,7 +21,7 @@ pub struct Line {
 impl Line {
     /// The line through points (x, y) in ascending order of x. `None`: too few of them, or all at one x.
     pub fn through(points: &[(f64, f64)]) -> Option<Self> {
-        if points.len() < LEAST_POINTS {
+        if points.len() < MIN_POINTS {
             return None;
         }
         #[expect(clippy::cast_precision_loss, reason = "some points")]

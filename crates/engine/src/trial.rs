@@ -118,7 +118,7 @@ const PACING_FLOOR_NS: u64 = 2_000_000;
 const PACING_PART: u64 = 20;
 
 /// All that a number of 64 bits has near 1.
-const MOST_DECIMALS: usize = 16;
+const MAX_DECIMALS: usize = 16;
 
 /// Decimals of a second that are nanoseconds.
 const NS_DECIMALS: u32 = 9;
@@ -297,7 +297,7 @@ fn told_above(ns: u64, limit_ns: u64) -> String {
 fn beyond(figure: f64, limit: f64, decimals: usize) -> String {
     let told = |figure: f64, places: usize| format!("{figure:.places$}");
     let is_apart = |&places: &usize| told(figure, places) != told(limit, places);
-    told(figure, (decimals..MOST_DECIMALS).find(is_apart).unwrap_or(MOST_DECIMALS))
+    told(figure, (decimals..MAX_DECIMALS).find(is_apart).unwrap_or(MAX_DECIMALS))
 }
 
 /// For people.

@@ -1,6 +1,6 @@
 //! Whether a result can be believed, and why not. Pure.
 
-use crate::plan::LEAST_FREE_BYTES;
+use crate::plan::MIN_FREE_BYTES;
 use iotbench_core::Cause;
 use serde::{Deserialize, Serialize};
 
@@ -221,7 +221,7 @@ impl std::fmt::Display for Reason {
                 f,
                 "the search ended early: {} MiB are free where the database lies, and it goes on with {} MiB or more: make room",
                 free_bytes >> 20,
-                LEAST_FREE_BYTES >> 20
+                MIN_FREE_BYTES >> 20
             ),
             Self::NotReadBack(why) => write!(f, "what is stored was to be read back, and could not be: {why}"),
             Self::Overloaded(why) => {
@@ -350,7 +350,7 @@ mod tests {
         let room = told(&Reason::NoRoom { free_bytes: 300 << 20 });
         assert!(
             room.contains(": 300 MiB are free")
-                && room.contains(&format!("{} MiB or more", LEAST_FREE_BYTES / 1_048_576)),
+                && room.contains(&format!("{} MiB or more", MIN_FREE_BYTES / 1_048_576)),
             "{room}"
         );
     }

@@ -29,7 +29,7 @@ use iotbench_core::{Batch, Carrier, Node};
 use std::sync::Arc;
 
 /// Received messages that wait for a writer.
-const MOST_ARRIVALS: usize = 256;
+const MAX_ARRIVALS: usize = 256;
 
 /// What a run's datapoints travel through.
 #[derive(Clone, Debug)]
@@ -88,8 +88,8 @@ pub(crate) struct Ends {
 pub(crate) fn delivered_to(loops: u32, group: &GroupPlan, account: &Arc<Account>) -> (Vec<MakeSource>, Ends) {
     let operations = group.operations().count();
     let of_sensors = matches!(group.load, Load::Paced { .. });
-    let (arrivals, taken) = bounded(MOST_ARRIVALS);
-    let (used, spare) = bounded(MOST_ARRIVALS);
+    let (arrivals, taken) = bounded(MAX_ARRIVALS);
+    let (used, spare) = bounded(MAX_ARRIVALS);
     let make = |_| -> MakeSource {
         let source = Delivered::new(taken.clone(), used.clone(), operations, !of_sensors, Arc::clone(account));
         Box::new(move |_| Box::new(source))

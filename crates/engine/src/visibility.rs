@@ -13,7 +13,7 @@ pub use course::AckedCourse;
 pub use settling::{Settling, SettlingCounts};
 pub use watch::{Look, VisibleWatch};
 
-use crate::trend::{LEAST_POINTS, Line, STANDARD_ERRORS};
+use crate::trend::{Line, MIN_POINTS, STANDARD_ERRORS};
 use serde::{Deserialize, Serialize};
 
 /// Part of the acknowledged rate that has to become visible.
@@ -80,7 +80,7 @@ fn after_filling(backlogs: &[(f64, f64)], acked_per_s: f64) -> &[(f64, f64)] {
     let mean_lag_s = backlogs.iter().map(|(_, backlog)| (backlog / acked_per_s).max(0.0)).sum::<f64>() / lags;
     let since_s = first_s + mean_lag_s.min((last_s - first_s) / 2.0);
     let others = &backlogs[backlogs.partition_point(|&(s, _)| s < since_s)..];
-    if others.len() < LEAST_POINTS { backlogs } else { others }
+    if others.len() < MIN_POINTS { backlogs } else { others }
 }
 
 #[cfg(test)]

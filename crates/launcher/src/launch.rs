@@ -216,7 +216,7 @@ pub fn start(launch: &Launch, cancelled: &dyn Fn() -> bool) -> Result<PrivateSer
     let password = kept.as_ref().and_then(|kept| kept.password.clone());
     let password = password.map_or_else(Password::draw, Ok);
     let password = password.map_err(|source| StartError::Io { what: "no password for the server".into(), source })?;
-    let place = Place { launch, programs, supervisor, account, prefix, kept, password };
+    let place = LaunchContext { launch, programs, supervisor, account, prefix, kept, password };
     // Processes that know one another start again where they were.
     let fixed = place.kept.as_ref().filter(|kept| kept.nodes > 1 || launch.recipe.roles.len() > 1);
     let mut attempt = 1;
@@ -255,7 +255,7 @@ fn what_is_kept(launch: &Launch, kept: &Path, account: Option<&Account>) -> Resu
 }
 
 /// All that is the same for each attempt.
-struct Place<'a> {
+struct LaunchContext<'a> {
     launch: &'a Launch,
     programs: Programs,
     supervisor: PathBuf,
@@ -268,7 +268,7 @@ struct Place<'a> {
     password: Password,
 }
 
-impl Place<'_> {
+impl LaunchContext<'_> {
     fn nodes(&self) -> u32 {
         let Launch { recipe, settings, .. } = self.launch;
         self.kept.as_ref().map_or(settings.nodes(recipe), |kept| kept.nodes)

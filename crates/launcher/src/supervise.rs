@@ -1,7 +1,7 @@
 //! The supervisor: a process that owns one server, of one process or of several, and ends it with all it started when
 //! nobody wants it any more.
 
-mod acting;
+mod process_actions;
 
 use crate::{
     folder::{FolderError, ServerFolder},

@@ -11,7 +11,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::{
     http::Answer,
     ledger::{Entry, Fate},
-    protocol::{Place, Protocol, Taken},
+    protocol::{Destination, Protocol, Taken},
     state::Shared,
 };
 
@@ -43,9 +43,9 @@ fn await_bytes(stream: &TcpStream) {
 
 fn take(shared: &Shared, connection: u32, stream: &TcpStream, arrival_ns: u64, request: &Taken<'_>) -> Result<(), End> {
     match request.place {
-        Place::Programmed(endpoint) => record(shared, connection, arrival_ns, request, endpoint),
-        Place::AtOnce(endpoint) => answer(shared, stream, &shared.answer(endpoint, 0, request.points)),
-        Place::Nowhere => {
+        Destination::Programmed(endpoint) => record(shared, connection, arrival_ns, request, endpoint),
+        Destination::AtOnce(endpoint) => answer(shared, stream, &shared.answer(endpoint, 0, request.points)),
+        Destination::Nowhere => {
             shared.lock().strays += 1;
             answer(shared, stream, &Answer::missing())
         }

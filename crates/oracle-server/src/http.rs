@@ -32,7 +32,7 @@ mod head;
 pub use answer::{Answer, Then};
 pub(crate) use head::Head;
 
-use crate::protocol::{Place, Taken};
+use crate::protocol::{Destination, Taken};
 
 /// The endpoints of a server, and the answers that its faults give.
 #[derive(Debug, Clone, Default)]
@@ -114,10 +114,12 @@ impl Service {
         let payload = head.body(frame);
         let found = self.endpoints.iter().zip(0..).find(|(endpoint, _)| endpoint.fits(head.line, payload));
         let (id, points, place) = match found.map(|(endpoint, place)| (endpoint.programmed, place)) {
-            None => (0, 0, Place::Nowhere),
-            Some((None, place)) => (0, 0, Place::AtOnce(place)),
-            Some((Some(Points::Lines), place)) => (time_of(payload), lines(payload), Place::Programmed(place)),
-            Some((Some(Points::Each(mark)), place)) => (0, count(payload, mark.as_bytes()), Place::Programmed(place)),
+            None => (0, 0, Destination::Nowhere),
+            Some((None, place)) => (0, 0, Destination::AtOnce(place)),
+            Some((Some(Points::Lines), place)) => (time_of(payload), lines(payload), Destination::Programmed(place)),
+            Some((Some(Points::Each(mark)), place)) => {
+                (0, count(payload, mark.as_bytes()), Destination::Programmed(place))
+            }
         };
         Taken { id, points, payload, place }
     }
@@ -172,13 +174,13 @@ mod tests {
     #[test]
     fn a_request_goes_to_the_endpoint_that_it_begins_as() {
         let write = take(b"POST /write?db=x HTTP/1.1\r\ncontent-length: 10\r\n\r\na v=1 7\nb\n");
-        assert_eq!((write.id, write.points, write.place), (7, 2, Place::Programmed(2)));
+        assert_eq!((write.id, write.points, write.place), (7, 2, Destination::Programmed(2)));
         let put = take(b"POST /put HTTP/1.1\r\ncontent-length: 22\r\n\r\n[{\"metric\"},{\"metric\"}");
-        assert_eq!((put.id, put.points, put.place), (0, 2, Place::Programmed(3)));
-        assert_eq!(take(b"POST /put HTTP/1.1\r\ncontent-length: 6\r\n\r\nmarker").place, Place::AtOnce(0));
-        assert_eq!(take(b"POST /put?marker HTTP/1.1\r\n\r\n").place, Place::AtOnce(0));
-        assert_eq!(take(b"GET /ping HTTP/1.1\r\n\r\n").place, Place::AtOnce(1));
-        assert_eq!(take(b"GET / HTTP/1.1\r\n\r\n").place, Place::Nowhere);
+        assert_eq!((put.id, put.points, put.place), (0, 2, Destination::Programmed(3)));
+        assert_eq!(take(b"POST /put HTTP/1.1\r\ncontent-length: 6\r\n\r\nmarker").place, Destination::AtOnce(0));
+        assert_eq!(take(b"POST /put?marker HTTP/1.1\r\n\r\n").place, Destination::AtOnce(0));
+        assert_eq!(take(b"GET /ping HTTP/1.1\r\n\r\n").place, Destination::AtOnce(1));
+        assert_eq!(take(b"GET / HTTP/1.1\r\n\r\n").place, Destination::Nowhere);
     }
 
     #[test]

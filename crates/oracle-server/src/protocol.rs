@@ -21,12 +21,12 @@ pub(crate) struct Taken<'a> {
     pub(crate) id: u64,
     pub(crate) points: u32,
     pub(crate) payload: &'a [u8],
-    pub(crate) place: Place,
+    pub(crate) place: Destination,
 }
 
 /// Where a request goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum Destination {
     /// Into the ledger, to be served as programmed by this endpoint.
     Programmed(u16),
     /// Answered at once by this endpoint.
@@ -54,7 +54,7 @@ impl Protocol {
             Self::Raw => {
                 let decoded = wire::Request::decode(bytes).map_err(|_too_long| Unreadable)?;
                 Ok(decoded.map(|(wire::Request { id, points, payload }, frame_bytes)| {
-                    (Taken { id, points, payload, place: Place::Programmed(0) }, frame_bytes)
+                    (Taken { id, points, payload, place: Destination::Programmed(0) }, frame_bytes)
                 }))
             }
             Self::Http(service) => {

@@ -16,7 +16,7 @@ const DIGITS: u8 = 3;
 
 /// Durations kept as a list of 2 KiB. A second of a group that starts seldom has no more, and to add or to empty 304 KiB for
 /// each of many such groups every second is most of what recording them costs.
-pub(crate) const MOST_FEW: usize = 256;
+pub(crate) const MAX_FEW: usize = 256;
 
 /// The layout that all share.
 static LAYOUT: LazyLock<Histogram<u64>> = LazyLock::new(lay_out);
@@ -58,12 +58,12 @@ impl Buckets {
     }
 
     fn record_among_few(&mut self, duration_ns: u64) {
-        if self.few.len() == MOST_FEW {
+        if self.few.len() == MAX_FEW {
             count(self.many_mut(), &[duration_ns]);
             return;
         }
         if self.few.capacity() == 0 {
-            self.few.reserve_exact(MOST_FEW);
+            self.few.reserve_exact(MAX_FEW);
         }
         self.few.push(duration_ns);
     }
@@ -186,8 +186,8 @@ mod tests {
         /// A list, a histogram, and any sum of both say the same of the same durations.
         #[test]
         fn few_and_many_say_the_same(
-            durations in prop::collection::vec(prop_oneof![0..5_000_u64, 0..=HIGHEST_NS], 1..2 * MOST_FEW + 9),
-            split in 0..2 * MOST_FEW + 9,
+            durations in prop::collection::vec(prop_oneof![0..5_000_u64, 0..=HIGHEST_NS], 1..2 * MAX_FEW + 9),
+            split in 0..2 * MAX_FEW + 9,
         ) {
             let mut pooled = empty();
             count(&mut pooled, &durations);
@@ -202,7 +202,7 @@ mod tests {
             sum.add(&of(tail));
             for buckets in [of(&durations), sum] {
                 prop_assert_eq!(buckets.len(), durations.len() as u64);
-                prop_assert_eq!(buckets.few().is_some(), durations.len() <= MOST_FEW);
+                prop_assert_eq!(buckets.few().is_some(), durations.len() <= MAX_FEW);
                 prop_assert_eq!(buckets.recorded(), pooled.recorded());
                 prop_assert_eq!(&*buckets.histogram(), &*pooled.histogram());
                 for rank in 1..=buckets.len() {
@@ -215,9 +215,9 @@ mod tests {
     #[test]
     fn what_is_cleared_begins_again() {
         let mut buckets = Buckets::default();
-        for durations in [2 * MOST_FEW, 3, 0, MOST_FEW + 1] {
+        for durations in [2 * MAX_FEW, 3, 0, MAX_FEW + 1] {
             (0..durations as u64).for_each(|duration_ns| assert!(buckets.record(duration_ns)));
-            assert_eq!((buckets.recorded().len(), buckets.few().is_some()), (durations, durations <= MOST_FEW));
+            assert_eq!((buckets.recorded().len(), buckets.few().is_some()), (durations, durations <= MAX_FEW));
             buckets.clear();
             assert_eq!((buckets.len(), buckets.recorded().len()), (0, 0));
         }

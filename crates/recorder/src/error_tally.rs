@@ -12,7 +12,7 @@ pub const SAMPLES_PER_CAUSE: usize = 5;
 pub const SAMPLE_LENGTH: usize = 200;
 
 /// Causes are words of the program: it has fewer.
-const MOST_CAUSES: usize = 64;
+const MAX_CAUSES: usize = 64;
 
 /// Errors counted by cause, with the first samples of each.
 ///
@@ -77,7 +77,7 @@ impl ErrorTally {
         let is_ours = |(cause, tally): (&Cow<'static, str>, &CauseTally)| {
             is_text(cause) && tally.samples.len() <= SAMPLES_PER_CAUSE && tally.samples.iter().all(|text| is_text(text))
         };
-        self.by_cause.len() <= MOST_CAUSES && self.by_cause.iter().all(is_ours)
+        self.by_cause.len() <= MAX_CAUSES && self.by_cause.iter().all(is_ours)
     }
 }
 

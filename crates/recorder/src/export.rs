@@ -12,7 +12,7 @@ use hdrhistogram::serialization::{
 use thiserror::Error;
 
 use crate::buckets::{HIGHEST_NS, layout};
-use crate::histogram::{LatencyHistogram, MOST_VALUES};
+use crate::histogram::{LatencyHistogram, MAX_VALUES};
 
 /// First bytes of a V2 histogram with deflate.
 const COOKIE: [u8; 4] = [0x1c, 0x84, 0x93, 0x14];
@@ -86,7 +86,7 @@ impl LatencyHistogram {
     pub fn from_v2_deflate(mut bytes: &[u8]) -> Result<Self, ExportError> {
         check_header(bytes)?;
         let buckets: Histogram<u64> = Deserializer::new().deserialize(&mut bytes)?;
-        if buckets.len() > MOST_VALUES {
+        if buckets.len() > MAX_VALUES {
             return Err(ExportError::Implausible(format!("{} values", buckets.len())));
         }
         Ok(Self::from_buckets(buckets))

@@ -7,7 +7,7 @@ use crate::quantile::{Level, Quantile};
 use crate::rank_interval::rank_interval;
 
 /// More values than this are no measurement, and would be beyond the exact ranks.
-pub(crate) const MOST_VALUES: u64 = 1 << 52;
+pub(crate) const MAX_VALUES: u64 = 1 << 52;
 
 /// A histogram of durations in nanoseconds: an HDR histogram from 1 ns to [`HIGHEST_NS`] with 3 significant digits, and
 /// beside it the exact count, minimum, maximum, sum and sum of squares. Empty it takes no memory, for 256 durations 2 KiB,
@@ -224,7 +224,7 @@ impl LatencyHistogram {
         let count = u128::from(self.buckets.len()) + u128::from(overflow);
         // The outer edges of the buckets; what lies beyond has overflowed.
         let edges = self.min_ns..=self.max_ns;
-        let is_own = (1..=u128::from(MOST_VALUES)).contains(&count)
+        let is_own = (1..=u128::from(MAX_VALUES)).contains(&count)
             && (overflow > 0 || (edges.contains(&min_ns) && edges.contains(&max_ns)))
             && min_ns <= max_ns
             && (overflow == 0 || max_ns > HIGHEST_NS)

@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _, se
 use std::sync::Arc;
 use thiserror::Error;
 
-use crate::buckets::MOST_FEW;
+use crate::buckets::MAX_FEW;
 use crate::error_tally::ErrorTally;
 use crate::histogram::{Exact, LatencyHistogram};
 use crate::recording::{KindRecording, OperationKind, Recording, Requests};
@@ -96,7 +96,7 @@ impl LatencyHistogram {
     /// Of so few durations as are sent in a list, none of them overflow; else `None`.
     fn of_few(durations: &[u64]) -> Option<Self> {
         let mut histogram = Self::new();
-        durations.iter().take(MOST_FEW + 1).for_each(|&duration_ns| histogram.record(duration_ns));
+        durations.iter().take(MAX_FEW + 1).for_each(|&duration_ns| histogram.record(duration_ns));
         (!durations.is_empty() && histogram.buckets().few() == Some(durations)).then_some(histogram)
     }
 }
@@ -198,7 +198,7 @@ mod tests {
     /// What a faulty or hostile sender writes is refused, and no figure of it can end the program later.
     #[test]
     fn figures_that_cannot_be_are_refused() {
-        let mut events = vec![(0, Outcome::Ok, 0, 1_000, 2_000); MOST_FEW + 1];
+        let mut events = vec![(0, Outcome::Ok, 0, 1_000, 2_000); MAX_FEW + 1];
         events.push((0, Outcome::Fail, 0, 1_000, 9_000));
         let window = recorded(&events).remove(0);
         let honest = serde_json::to_value(SentWindow::from(window)).unwrap();
@@ -214,7 +214,7 @@ mod tests {
             (format!("{lag}/overflow"), serde_json::json!(1)),
             (format!("{lag}/overflow"), serde_json::json!(u64::MAX)),
             (format!("{lag}/hdr"), serde_json::json!("AAAA")),
-            (lag.to_owned(), serde_json::json!(vec![7; MOST_FEW + 1])),
+            (lag.to_owned(), serde_json::json!(vec![7; MAX_FEW + 1])),
             (lag.to_owned(), serde_json::json!([7, u64::MAX])),
             (lag.to_owned(), serde_json::json!([])),
             ("/seconds".into(), serde_json::json!(0)),
@@ -233,14 +233,14 @@ mod tests {
 
     #[test]
     fn as_many_as_are_few_travel_as_a_list_and_one_more_does_not() {
-        for count in [MOST_FEW, MOST_FEW + 1] {
+        for count in [MAX_FEW, MAX_FEW + 1] {
             let mut histogram = LatencyHistogram::new();
             (0..count as u64).for_each(|ns| histogram.record(ns));
             let text = serde_json::to_string(&histogram).unwrap();
-            assert_eq!(text.starts_with('['), count == MOST_FEW);
+            assert_eq!(text.starts_with('['), count == MAX_FEW);
             assert!(serde_json::from_str::<LatencyHistogram>(&text).unwrap() == histogram, "{count}");
         }
-        let more = serde_json::to_string(&vec![7; MOST_FEW + 1]).unwrap();
+        let more = serde_json::to_string(&vec![7; MAX_FEW + 1]).unwrap();
         assert!(serde_json::from_str::<LatencyHistogram>(&more).is_err());
     }
 }

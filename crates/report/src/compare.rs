@@ -17,7 +17,7 @@ pub use text::{render_comparisons, render_noise};
 
 use crate::{document::Document, upper_ends::remarks_of_upper_ends};
 use iotbench_statistics::{
-    Direction, Judged, MOST_RUNS, NoDifference, PUBLISHABLE_REPETITIONS, Test, Verdict, judge_family, noise_floor,
+    Direction, Judged, MAX_RUNS, NoDifference, PUBLISHABLE_REPETITIONS, Test, Verdict, judge_family, noise_floor,
 };
 use serde::Serialize;
 use sides::Sides;
@@ -223,7 +223,7 @@ fn changed(measure: &Measure, judged: &Judged) -> MetricChange {
             (Ok(_), Verdict::Undecided, Some(more)) => {
                 Some(format!("about {} a side would decide it", runs_in_words(more)))
             }
-            (Ok(_), Verdict::Undecided, None) => Some(format!("more than {MOST_RUNS} runs a side would be needed")),
+            (Ok(_), Verdict::Undecided, None) => Some(format!("more than {MAX_RUNS} runs a side would be needed")),
             _ => None,
         },
         is_regression: judged.is_regression,

@@ -11,7 +11,7 @@ use std::{
 };
 
 /// So many of the latest folders are looked at: reading them is not to take longer than the run.
-const MOST_FOLDERS: usize = 100;
+const MAX_FOLDERS: usize = 100;
 
 /// The valid runs that lie beside this one's folder and differ from it in nothing but chance; `None`: there are none, or it is
 /// no search. What cannot be read is passed over: it is nothing of this run.
@@ -74,7 +74,7 @@ fn beside(folder: &Path, document: &Document) -> Vec<PathBuf> {
     found.extend(all.iter().filter(|path| has_sessions(path)).flat_map(of_sittings));
     found.retain(|path| is_named(path) && path != folder);
     found.sort_unstable_by(|a, b| b.file_name().cmp(&a.file_name()));
-    found.truncate(MOST_FOLDERS);
+    found.truncate(MAX_FOLDERS);
     found
 }
 

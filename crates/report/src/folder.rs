@@ -64,9 +64,9 @@ pub const DATABASE_FOLDER: &str = "database";
 const LOCK_FILE: &str = ".iotbench.lock";
 
 /// Free space that a run must find: a long series and log fit.
-pub const LEAST_FREE_BYTES: u64 = 16 << 20;
+pub const MIN_FREE_BYTES: u64 = 16 << 20;
 /// Larger files are no documents of ours.
-const MOST_DOCUMENT_BYTES: u64 = 256 << 20;
+const MAX_DOCUMENT_BYTES: u64 = 256 << 20;
 
 /// Why results cannot be written or read.
 #[derive(Debug, thiserror::Error)]
@@ -86,7 +86,7 @@ pub enum FolderError {
     },
     /// Too little space.
     #[error(
-        "{path} has {free_bytes} bytes free, and a run needs {LEAST_FREE_BYTES}: make room, or choose another place with --out"
+        "{path} has {free_bytes} bytes free, and a run needs {MIN_FREE_BYTES}: make room, or choose another place with --out"
     )]
     Full {
         /// Where.
@@ -164,7 +164,7 @@ impl ResultsFolder {
         fs::create_dir_all(out).map_err(fail(out))?;
         let space = rustix::fs::statvfs(out).map_err(|e| fail(out)(e.into()))?;
         let free_bytes = space.f_bavail.saturating_mul(space.f_frsize);
-        if free_bytes < LEAST_FREE_BYTES {
+        if free_bytes < MIN_FREE_BYTES {
             return Err(FolderError::Full { path: shown(out), free_bytes });
         }
         let path = out.join(name.as_str());
@@ -303,7 +303,7 @@ pub fn write_file(path: &Path, content: &[u8]) -> Result<(), FolderError> {
 pub fn read_document(path: &Path) -> Result<Document, FolderError> {
     let file = if path.is_dir() { path.join(RUN_FILE) } else { path.to_owned() };
     let read = || {
-        if fs::metadata(&file)?.len() > MOST_DOCUMENT_BYTES {
+        if fs::metadata(&file)?.len() > MAX_DOCUMENT_BYTES {
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, "this is too large for a results document"));
         }
         fs::read_to_string(&file)

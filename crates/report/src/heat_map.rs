@@ -8,11 +8,11 @@ use std::{
 };
 
 /// So many columns of cells, or up to twice as many.
-const MOST_COLUMNS: usize = 60;
+const MAX_COLUMNS: usize = 60;
 /// Rows of cells for each factor of ten of the response time.
 const ROWS_PER_DECADE: f64 = 8.0;
 /// A line of the log is never longer than a full histogram, in base64.
-const MOST_LINE_BYTES: u64 = 1 << 20;
+const MAX_LINE_BYTES: u64 = 1 << 20;
 
 /// Operations by when they were acknowledged and how long they took.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -22,7 +22,7 @@ pub struct HeatMap {
 }
 
 /// What of a log is one column, while it is read.
-type Intervals = Thinned<LoggedInterval, MOST_COLUMNS>;
+type Intervals = Thinned<LoggedInterval, MAX_COLUMNS>;
 
 /// Why a text is no interval log.
 #[derive(Debug, thiserror::Error)]
@@ -78,7 +78,7 @@ impl HeatMap {
         let mut text = String::new();
         for line in 1.. {
             text.clear();
-            if io::Read::take(&mut log, MOST_LINE_BYTES).read_line(&mut text)? == 0 {
+            if io::Read::take(&mut log, MAX_LINE_BYTES).read_line(&mut text)? == 0 {
                 break;
             }
             let read = read_interval_line(&text).map_err(|source| HeatMapError::Line { line, source })?;
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn every_response_is_in_a_cell_and_no_service_time() {
         let map = HeatMap::read(log(500).as_bytes()).unwrap();
-        assert!(map.columns.len() < 2 * MOST_COLUMNS);
+        assert!(map.columns.len() < 2 * MAX_COLUMNS);
         let cells: Vec<(u32, u64)> = map.columns.iter().flat_map(|c| c.rows.clone()).collect();
         assert_eq!(cells.iter().map(|(_, count)| count).sum::<u64>(), (0..500_u64).map(|s| s % 3 + 1).sum::<u64>());
         for (row, _) in cells {

@@ -7,7 +7,7 @@
 //! `KIND.never_started`, KIND being its place.
 
 use crate::{
-    document::{Durations, Figures, KindLatency, Latency},
+    document::{Durations, KindLatency, Latency, LatencySummary},
     journal::Kind,
 };
 use iotbench_recorder::{
@@ -154,7 +154,7 @@ impl LoggedLatency {
                 name: kind.name.clone(),
                 by_request: if kind.is_one_request { by_operation.clone() } else { of(REQUEST) },
                 by_operation,
-                busy: kind.has_pauses.then(|| Figures::from(&self.histogram(&busy(place)))),
+                busy: kind.has_pauses.then(|| LatencySummary::from(&self.histogram(&busy(place)))),
             }
         };
         let requests = self.requests(kinds);

@@ -81,15 +81,15 @@ pub use comparison::render_comparison;
 pub use cost::{Cost, Price};
 pub use document::{
     Agent, Answers, AtLeast, Audit, AuditExample, Backlog, BoundTrials, Capacity, Client, Cycles, Detectable, Document,
-    DocumentError, Durability, Durations, EarlierSittings, ErrorsOfCause, Estimate, EstimateMethod, Figures, Freshness,
-    Group, Hiccup, Inconsistency, Interval, KindLatency, LateTicks, Latency, Limit, LimitMove, Load, LoadTrials,
-    MeasuredPart, Operation, OperationCounts, PacingError, Points, Preconditioning, Provenance, Purpose, Resources,
-    SCHEMA, Search, Spread, Stages, State, Status, Steady, SteadyFigure, Step, Storage, StorageProbeFigures,
+    DocumentError, Durability, Durations, EarlierSittings, ErrorsOfCause, Estimate, EstimateMethod, Freshness, Group,
+    Hiccup, Inconsistency, Interval, KindLatency, LateTicks, Latency, LatencySummary, Limit, LimitMove, Load,
+    LoadTrials, MeasuredPart, Operation, OperationCounts, PacingError, Points, Preconditioning, Provenance, Purpose,
+    Resources, SCHEMA, Search, Spread, Stages, State, Status, Steady, SteadyFigure, Step, Storage, StorageProbeFigures,
     StorageProbes, Swept, Target, Throughput, Tool, Verdict, Via, WatchLateness, Windows,
 };
 pub use environment::{Environment, Filesystem, StealMeter, filesystem_of};
 pub use folder::{
-    DATABASE_FOLDER, FolderError, FolderName, JOURNAL_FILE, LATENCY_FILE, LEAST_FREE_BYTES, LEDGER_FILE, MANIFEST_FILE,
+    DATABASE_FOLDER, FolderError, FolderName, JOURNAL_FILE, LATENCY_FILE, LEDGER_FILE, MANIFEST_FILE, MIN_FREE_BYTES,
     Manifest, ManifestError, ManifestFile, OPERATIONS_FILE, PROFILE_FILE, REPORT_FILE, RUN_FILE, ResultsFolder,
     SERIES_FILE, SESSIONS_DOCUMENT, SESSIONS_TEXT, SUITE_DOCUMENT, SUITE_FILE, SWEEP_FILE, check_manifest, open_ledger,
     open_sessions, read_document, read_documents, read_sessions, read_suite, write_file,

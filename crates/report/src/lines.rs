@@ -8,7 +8,7 @@ use std::{
 };
 
 /// Lines of ours are shorter; what is longer is none.
-const MOST_LINE_BYTES: u64 = 4 << 20;
+const MAX_LINE_BYTES: u64 = 4 << 20;
 
 /// The lines of a file that is being read.
 pub(crate) struct Lines {
@@ -32,7 +32,7 @@ impl Lines {
     pub fn next_line(&mut self) -> Result<Option<String>, FolderError> {
         let Some(file) = &mut self.file else { return Ok(None) };
         let mut line = Vec::new();
-        let read = file.take(MOST_LINE_BYTES).read_until(b'\n', &mut line);
+        let read = file.take(MAX_LINE_BYTES).read_until(b'\n', &mut line);
         read.map_err(|source| FolderError::Read { path: shown(&self.path), source })?;
         if line.is_empty() {
             return Ok(None);

@@ -14,7 +14,7 @@ use std::{
 };
 
 /// What a holder notes of himself is shorter.
-const MOST_HOLDER_BYTES: u64 = 1 << 10;
+const MAX_HOLDER_BYTES: u64 = 1 << 10;
 
 /// A lock that this process holds until it is dropped.
 ///
@@ -124,7 +124,7 @@ fn note(file: &mut File) -> io::Result<()> {
 
 fn holder(file: &File) -> Option<Holder> {
     let mut text = Vec::new();
-    file.take(MOST_HOLDER_BYTES).read_to_end(&mut text).ok()?;
+    file.take(MAX_HOLDER_BYTES).read_to_end(&mut text).ok()?;
     serde_json::from_slice(&text).ok()
 }
 

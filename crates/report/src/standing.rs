@@ -23,14 +23,14 @@ pub(crate) enum Measure {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Standing {
     pub(crate) measure: Measure,
-    pub(crate) places: Vec<Place>,
+    pub(crate) places: Vec<Ranked>,
     /// Who is not ranked, and why.
     pub(crate) unranked: Vec<(String, String)>,
 }
 
 /// A contender's place.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Place {
+pub(crate) struct Ranked {
     /// Which contender of the report: its colour.
     pub(crate) place: usize,
     pub(crate) name: String,
@@ -133,9 +133,9 @@ impl Measure {
     }
 
     /// Gives each its ranks.
-    fn order(self, places: &mut [Place]) {
+    fn order(self, places: &mut [Ranked]) {
         let sittings = places.iter().all(|place| place.has_sittings);
-        let range = |place: &Place| match self {
+        let range = |place: &Ranked| match self {
             Self::Capacity if sittings => place.range,
             Self::Capacity => place.range.map(Range::with_sittings),
             Self::Throughput | Self::ResponseP99 | Self::ResponseMean => place.range.filter(|_| self.tells(place)),
@@ -148,7 +148,7 @@ impl Measure {
 
     /// Whether a contender's interval tells where another run of it would lie. That of a single run's figure does not; that of
     /// a capacity is one over sittings, or is widened by what sittings may lie apart.
-    pub(crate) fn tells(self, place: &Place) -> bool {
+    pub(crate) fn tells(self, place: &Ranked) -> bool {
         self == Self::Capacity || place.runs > 1
     }
 
@@ -237,7 +237,7 @@ fn ranks(ranges: &[Option<Range>], more_is_better: bool) -> Vec<(usize, usize)> 
     ranges.iter().map(rank).collect()
 }
 
-fn place(contender: &Contender<'_>, measure: Measure) -> Result<Place, String> {
+fn place(contender: &Contender<'_>, measure: Measure) -> Result<Ranked, String> {
     let valid: Vec<&Document> = contender.valid().collect();
     if valid.is_empty() {
         let verdicts = contender.runs.iter().map(|run| {
@@ -265,7 +265,7 @@ fn place(contender: &Contender<'_>, measure: Measure) -> Result<Place, String> {
         || valid.iter().filter_map(|document| measure.range(document)).any(|range| range.high.is_none());
     let of_sittings =
         |found: MeanInterval| Range { low: found.low, high: Some(found.high).filter(|_| !is_open_above()) };
-    Ok(Place {
+    Ok(Ranked {
         place: contender.place,
         name: contender.name.clone(),
         promise: contender.promise(),

@@ -1,7 +1,7 @@
 //! The runs of a sweep as figures, for `sweep.json` and for people. Pure.
 
 use crate::{
-    document::{Document, Figures, Swept},
+    document::{Document, LatencySummary, Swept},
     query_jitter::{JitterClass, SizedQuery, query_jitter},
 };
 use serde::{Deserialize, Serialize};
@@ -99,7 +99,7 @@ impl SweepRow {
     fn new(document: &Document, swept: &Swept) -> Self {
         let kind = document.latency.as_ref().and_then(|latency| latency.kinds.first());
         let time = kind.map(|kind| kind.busy.as_ref().unwrap_or(&kind.by_operation.service));
-        let figure = |figure: fn(&Figures) -> Option<f64>| time.and_then(figure);
+        let figure = |figure: fn(&LatencySummary) -> Option<f64>| time.and_then(figure);
         let mean_us = figure(|time| time.mean);
         let load = &document.load;
         let operation = load.groups.first().and_then(|group| group.operations.first());

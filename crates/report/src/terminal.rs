@@ -28,9 +28,9 @@ use std::path::Path;
 use table::paragraph;
 
 /// Lines are never longer than this, however wide the terminal is.
-pub(crate) const MOST_COLUMNS: u16 = 100;
+pub(crate) const MAX_COLUMNS: u16 = 100;
 /// Below this width tables cannot be read; the terminal then breaks lines itself.
-const LEAST_COLUMNS: u16 = 60;
+const MIN_COLUMNS: u16 = 60;
 
 /// The document as plain text for a terminal of `columns` columns, of which at most 100 are used. `folder` is named at
 /// the end.
@@ -61,7 +61,7 @@ pub fn render(document: &Document, folder: Option<&Path>, columns: u16) -> Strin
 }
 
 pub(crate) fn usable(columns: u16) -> u16 {
-    columns.clamp(LEAST_COLUMNS, MOST_COLUMNS)
+    columns.clamp(MIN_COLUMNS, MAX_COLUMNS)
 }
 
 /// The text with a line break at its end, no other control character than line breaks, and plain blanks: those between a

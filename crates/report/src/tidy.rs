@@ -7,7 +7,7 @@ pub use parquet::render_parquet;
 use crate::{
     contender::target,
     cost::Cost,
-    document::{Document, Durations, Figures, Interval, Resources},
+    document::{Document, Durations, Interval, LatencySummary, Resources},
 };
 
 /// A row of the tidy table. A `value` that is missing is not known, for the `reason`; `low` and `high` are the ends of its
@@ -117,7 +117,7 @@ fn figures(document: &Document, cost: &Cost) -> Vec<Figure> {
     all
 }
 
-fn durations(name: &str, figures: &Figures) -> Vec<Figure> {
+fn durations(name: &str, figures: &LatencySummary) -> Vec<Figure> {
     let range = |which: &str| {
         let (low, high) = figures.range(which)?;
         Some(format!("from {low} to {high} by the client's own delay"))

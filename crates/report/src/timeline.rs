@@ -4,13 +4,13 @@ use crate::thinning::{Joins, Thinned};
 use std::io::Read;
 
 /// A plot of so many points, or up to twice as many, shows what a screen can.
-const MOST_POINTS: usize = 400;
+const MAX_POINTS: usize = 400;
 
 /// What happened over the run's time, thinned out where the run was long.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Timeline {
     columns: Vec<Column>,
-    points: Thinned<Point, MOST_POINTS>,
+    points: Thinned<Point, MAX_POINTS>,
 }
 
 /// Why a text is no series.
@@ -195,7 +195,7 @@ mod tests {
             writeln!(text, "{second},1,measure,4,10,{worst},,{},1", second % 2).unwrap();
         }
         let timeline = Timeline::read(text.as_bytes()).unwrap();
-        assert!(timeline.starts_s().len() < 2 * MOST_POINTS && timeline.rows_per_point() == 16);
+        assert!(timeline.starts_s().len() < 2 * MAX_POINTS && timeline.rows_per_point() == 16);
         assert!(timeline.figures("ok").unwrap().iter().all(|rate| *rate == Some(10.0)));
         let worst = timeline.figures("response_p99_us").unwrap();
         assert_eq!(worst.iter().flatten().filter(|p99| **p99 == 99.0).count(), 1);

@@ -19,7 +19,7 @@ use crate::cpu_credit::thread_cpu_s;
 use crate::disk::is_physical;
 use crate::network::NetworkProbe;
 use crate::probe_error::ProbeError;
-use crate::process_files::{Answer, ProcessStat, read, read_stat};
+use crate::process_files::{FileContent, ProcessStat, read, read_stat};
 use crate::pss::PssLedger;
 use crate::sample::{MemoryKinds, Method, Sample, Source};
 use crate::tree_account::ProcessId;
@@ -141,9 +141,9 @@ impl Cgroup {
         let mut open = vec![self.cpu.clone()];
         while let Some(directory) = open.pop() {
             match read(&directory.join("cgroup.procs")) {
-                Ok(Answer::Known(text)) => pids.extend(files::parse_pids(&String::from_utf8_lossy(&text))),
+                Ok(FileContent::Known(text)) => pids.extend(files::parse_pids(&String::from_utf8_lossy(&text))),
                 // A group of threads (EOPNOTSUPP), one just removed, or not ours to read.
-                Ok(Answer::Ended | Answer::Forbidden) | Err(_) => {}
+                Ok(FileContent::Ended | FileContent::Forbidden) | Err(_) => {}
             }
             let entries = std::fs::read_dir(&directory).into_iter().flatten().flatten();
             open.extend(entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).map(|e| e.path()));
@@ -181,9 +181,9 @@ fn read_controller<T>(
 
 fn read_text(path: &Path) -> Result<String, ProbeError> {
     match read(path)? {
-        Answer::Known(text) => Ok(String::from_utf8_lossy(&text).into_owned()),
-        Answer::Ended => Err(ProbeError::Gone),
-        Answer::Forbidden => Err(ProbeError::Unreadable {
+        FileContent::Known(text) => Ok(String::from_utf8_lossy(&text).into_owned()),
+        FileContent::Ended => Err(ProbeError::Gone),
+        FileContent::Forbidden => Err(ProbeError::Unreadable {
             path: path.to_owned(),
             source: std::io::Error::from(std::io::ErrorKind::PermissionDenied),
         }),

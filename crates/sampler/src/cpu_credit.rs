@@ -5,7 +5,7 @@ use std::time::Duration;
 /// CPU time that may be spent before any was earned, so that a small tree has its figure at the first look.
 const ADVANCE_S: f64 = 0.02;
 /// The least part of the budget that goes to work that can wait, however dear the rest of a look is.
-const LEAST_PART: f64 = 0.1;
+const MIN_PART: f64 = 0.1;
 
 /// CPU time earned by the clock and spent on work that can wait.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ impl CpuCredit {
     pub fn earn(&mut self, at: Duration, base_cost_s: f64) {
         let Some(before) = self.earned_at.replace(at) else { return };
         let earned_s = at.saturating_sub(before).as_secs_f64() * self.share;
-        let left_s = (earned_s - base_cost_s).max(earned_s * LEAST_PART);
+        let left_s = (earned_s - base_cost_s).max(earned_s * MIN_PART);
         self.balance_s = (self.balance_s + left_s).min(ADVANCE_S.max(left_s));
     }
 

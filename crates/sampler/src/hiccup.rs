@@ -23,10 +23,10 @@ use self::ticker::Ticker;
 /// A ticker that is late by this much has met a stall. Shorter ones are counted only.
 const STALL: Duration = Duration::from_millis(50);
 /// A stall that is under way is waited for no longer: whoever asks is held up by the same.
-const MOST_WAIT: Duration = Duration::from_secs(1);
+const MAX_WAIT: Duration = Duration::from_secs(1);
 const LOOK: Duration = Duration::from_millis(1);
 /// More tickers would tell no more of a process and cost more.
-const MOST_TICKERS: u32 = 4;
+const MAX_TICKERS: u32 = 4;
 
 /// Watches this process on threads of its own: one a core, at most four. Dropping it ends them within a millisecond.
 #[derive(Debug)]
@@ -72,7 +72,7 @@ impl Shared {
 
 impl HiccupMeter {
     /// It has at most so many threads.
-    pub const MOST_THREADS: u32 = MOST_TICKERS;
+    pub const MAX_THREADS: u32 = MAX_TICKERS;
 
     /// Starts watching. Times are told since `epoch`, also those before it, as 0.
     ///
@@ -80,7 +80,7 @@ impl HiccupMeter {
     /// The system gives no thread.
     pub fn start(epoch: Instant) -> std::io::Result<Self> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let count = cores.min(usize::try_from(MOST_TICKERS).unwrap_or(usize::MAX));
+        let count = cores.min(usize::try_from(MAX_TICKERS).unwrap_or(usize::MAX));
         let shared = Arc::new(Shared::new(count, cores, Instant::now()));
         let mut meter = Self { epoch, shared: Arc::clone(&shared), threads: Vec::with_capacity(count) };
         for number in 0..count {
@@ -97,7 +97,7 @@ impl HiccupMeter {
     pub fn hiccups(&self, from: Duration, to: Duration) -> Hiccups {
         let now = Instant::now();
         let end = self.epoch.checked_add(to).map_or(now, |end| end.min(now));
-        while self.shared.asleep(end).next().is_some() && now.elapsed() < MOST_WAIT {
+        while self.shared.asleep(end).next().is_some() && now.elapsed() < MAX_WAIT {
             std::thread::sleep(LOOK);
         }
         let since_epoch = |time: Instant| time.saturating_duration_since(self.epoch);

@@ -24,7 +24,7 @@ pub(crate) struct ProcessStat {
 
 /// The answer of a file that may belong to a process that ended, or to somebody else.
 #[derive(Debug)]
-pub(crate) enum Answer<T> {
+pub(crate) enum FileContent<T> {
     Known(T),
     Ended,
     Forbidden,
@@ -44,7 +44,7 @@ pub(crate) fn list_pids() -> Result<HashSet<i32>, ProbeError> {
 /// Reads `/proc/PID/stat`; `None` if the process ended or is hidden.
 pub(crate) fn read_stat(pid: i32) -> Result<Option<ProcessStat>, ProbeError> {
     let path = PathBuf::from(format!("/proc/{pid}/stat"));
-    let Answer::Known(text) = read_record(&path)? else { return Ok(None) };
+    let FileContent::Known(text) = read_record(&path)? else { return Ok(None) };
     let stat = Stat::from_read(text.as_slice()).map_err(|error| ProbeError::malformed(&path, error))?;
     Ok(Some(process_stat(&stat)))
 }
@@ -66,15 +66,15 @@ fn process_stat(stat: &Stat) -> ProcessStat {
 }
 
 /// Reads the storage counters of `/proc/PID/io`. They include those of children that were waited for.
-pub(crate) fn read_io(pid: i32) -> Result<Answer<Usage>, ProbeError> {
+pub(crate) fn read_io(pid: i32) -> Result<FileContent<Usage>, ProbeError> {
     let path = PathBuf::from(format!("/proc/{pid}/io"));
     let text = match read_record(&path)? {
-        Answer::Known(text) => text,
-        Answer::Ended => return Ok(Answer::Ended),
-        Answer::Forbidden => return Ok(Answer::Forbidden),
+        FileContent::Known(text) => text,
+        FileContent::Ended => return Ok(FileContent::Ended),
+        FileContent::Forbidden => return Ok(FileContent::Forbidden),
     };
     let io = Io::from_read(text.as_slice()).map_err(|error| ProbeError::malformed(&path, error))?;
-    Ok(Answer::Known(Usage {
+    Ok(FileContent::Known(Usage {
         read_bytes: io.read_bytes,
         written_bytes: io.write_bytes,
         cancelled_bytes: io.cancelled_write_bytes,
@@ -84,7 +84,7 @@ pub(crate) fn read_io(pid: i32) -> Result<Answer<Usage>, ProbeError> {
 
 /// Reads a file that the kernel gives in one piece (`stat`, `io`, `smaps_rollup`) with one system call: there are two or
 /// three per process and sample.
-pub(crate) fn read_record(path: &Path) -> Result<Answer<Vec<u8>>, ProbeError> {
+pub(crate) fn read_record(path: &Path) -> Result<FileContent<Vec<u8>>, ProbeError> {
     let whole = File::open(path).and_then(|mut file| {
         let mut text = vec![0; RECORD_BYTES];
         let length = file.read(&mut text)?;
@@ -95,15 +95,15 @@ pub(crate) fn read_record(path: &Path) -> Result<Answer<Vec<u8>>, ProbeError> {
 }
 
 /// Reads a file of any length.
-pub(crate) fn read(path: &Path) -> Result<Answer<Vec<u8>>, ProbeError> {
+pub(crate) fn read(path: &Path) -> Result<FileContent<Vec<u8>>, ProbeError> {
     answer(path, std::fs::read(path))
 }
 
-fn answer(path: &Path, outcome: std::io::Result<Vec<u8>>) -> Result<Answer<Vec<u8>>, ProbeError> {
+fn answer(path: &Path, outcome: std::io::Result<Vec<u8>>) -> Result<FileContent<Vec<u8>>, ProbeError> {
     match outcome {
-        Ok(text) => Ok(Answer::Known(text)),
-        Err(error) if error.kind() == ErrorKind::NotFound || is_no_such_process(&error) => Ok(Answer::Ended),
-        Err(error) if error.kind() == ErrorKind::PermissionDenied => Ok(Answer::Forbidden),
+        Ok(text) => Ok(FileContent::Known(text)),
+        Err(error) if error.kind() == ErrorKind::NotFound || is_no_such_process(&error) => Ok(FileContent::Ended),
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => Ok(FileContent::Forbidden),
         Err(source) => Err(ProbeError::Unreadable { path: path.to_owned(), source }),
     }
 }

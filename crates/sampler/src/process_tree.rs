@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::cpu_credit::thread_cpu_s;
 use crate::network::NetworkProbe;
 use crate::probe_error::ProbeError;
-use crate::process_files::{Answer, ProcessStat, list_pids, read_io, read_stat};
+use crate::process_files::{FileContent, ProcessStat, list_pids, read_io, read_stat};
 use crate::pss::PssLedger;
 use crate::sample::{Method, Sample, Source};
 use crate::tree_account::{ProcessId, ProcessRow, TreeAccount, Usage};
@@ -180,13 +180,13 @@ impl ProcessTree {
             return Ok(before);
         }
         Ok(match read_io(stat.row.id.pid)? {
-            Answer::Known(io) => io,
-            Answer::Forbidden if !stat.zombie => {
+            FileContent::Known(io) => io,
+            FileContent::Forbidden if !stat.zombie => {
                 // A sum without one member would be wrong, now and ever after.
                 self.disk_readable = false;
                 before
             }
-            Answer::Ended | Answer::Forbidden => before,
+            FileContent::Ended | FileContent::Forbidden => before,
         })
     }
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::cpu_credit::{CpuCredit, thread_cpu_s};
 use crate::probe_error::ProbeError;
-use crate::process_files::{Answer, read_record};
+use crate::process_files::{FileContent, read_record};
 use crate::sample::MemoryKinds;
 use crate::tree_account::ProcessId;
 
@@ -79,9 +79,9 @@ impl PssLedger {
             }
             let started_s = thread_cpu_s();
             match read_pss(id.pid)? {
-                Answer::Known(pss) => _ = self.readings.insert(id, Reading { look: self.look, pss: Some(pss) }),
-                Answer::Forbidden => _ = self.readings.insert(id, Reading { look: self.look, pss: None }),
-                Answer::Ended => ended.push(id),
+                FileContent::Known(pss) => _ = self.readings.insert(id, Reading { look: self.look, pss: Some(pss) }),
+                FileContent::Forbidden => _ = self.readings.insert(id, Reading { look: self.look, pss: None }),
+                FileContent::Ended => ended.push(id),
             }
             self.credit.spend(thread_cpu_s() - started_s);
         }
@@ -98,16 +98,16 @@ impl PssLedger {
     }
 }
 
-fn read_pss(pid: i32) -> Result<Answer<Pss>, ProbeError> {
+fn read_pss(pid: i32) -> Result<FileContent<Pss>, ProbeError> {
     let path = PathBuf::from(format!("/proc/{pid}/smaps_rollup"));
     Ok(match read_record(&path)? {
-        Answer::Known(text) => match parse_smaps_rollup(&String::from_utf8_lossy(&text)) {
-            Some(pss) => Answer::Known(pss),
+        FileContent::Known(text) => match parse_smaps_rollup(&String::from_utf8_lossy(&text)) {
+            Some(pss) => FileContent::Known(pss),
             // A process that is ending has no memory map any more and the file is empty.
-            None => Answer::Ended,
+            None => FileContent::Ended,
         },
-        Answer::Ended => Answer::Ended,
-        Answer::Forbidden => Answer::Forbidden,
+        FileContent::Ended => FileContent::Ended,
+        FileContent::Forbidden => FileContent::Forbidden,
     })
 }
 

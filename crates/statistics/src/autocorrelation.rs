@@ -3,7 +3,7 @@
 use crate::sample::mean;
 
 /// Beyond so many neighbours nobody looks: a series that still resembles itself there is one value to us.
-const MOST_LAGS: usize = 2_000;
+const MAX_LAGS: usize = 2_000;
 
 /// The correlation time τ = 1 + 2 Σ ρ_k, in values: so many neighbours tell as much as one independent value. At least 1.
 ///
@@ -26,7 +26,7 @@ pub fn correlation_time(values: &[f64]) -> f64 {
     }
     let (mut sum, mut least) = (0.0, f64::INFINITY);
     for pair in 0..count / 2 {
-        if 2 * pair > MOST_LAGS {
+        if 2 * pair > MAX_LAGS {
             return count as f64;
         }
         let both = (covariance(2 * pair) + covariance(2 * pair + 1)) / variance;

@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// A series that tells less than so many independent values has no interval.
-pub const LEAST_EFFECTIVE_SIZE: f64 = 30.0;
+pub const MIN_EFFECTIVE_SIZE: f64 = 30.0;
 
 /// A batch is so many correlation times long: what is left of the correlation between batches then makes the interval only
 /// a little too short.
@@ -42,7 +42,7 @@ pub struct TooCorrelated {
 pub fn batch_means(values: &[f64]) -> Result<BatchMeans, TooCorrelated> {
     let time = correlation_time(values);
     let effective_size = values.len() as f64 / time;
-    if effective_size < LEAST_EFFECTIVE_SIZE {
+    if effective_size < MIN_EFFECTIVE_SIZE {
         return Err(TooCorrelated { effective_size });
     }
     let means = batches(values, whole(TIMES_A_BATCH * time));

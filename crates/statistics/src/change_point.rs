@@ -7,10 +7,10 @@ use crate::{
 };
 
 /// A longer series is looked at in so many blocks: the search takes the square of their number.
-const MOST_BLOCKS: usize = 300;
+const MAX_BLOCKS: usize = 300;
 
 /// Neither side of a jump is shorter than this part of the series.
-const LEAST_PART: usize = 10;
+const MIN_PART: usize = 10;
 
 /// A jump.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,9 +35,9 @@ pub struct ChangePoint {
 /// `None`: fewer than 20 values.
 #[must_use]
 pub fn change_point(values: &[f64]) -> Option<ChangePoint> {
-    let size = values.len().div_ceil(MOST_BLOCKS).max(1);
+    let size = values.len().div_ceil(MAX_BLOCKS).max(1);
     let blocks = batches(values, size);
-    let least = blocks.len() / LEAST_PART;
+    let least = blocks.len() / MIN_PART;
     if least < 2 {
         return None;
     }

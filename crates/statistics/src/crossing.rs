@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// Fewer points tell no crossing with its interval.
-pub const LEAST_POINTS: usize = 6;
+pub const MIN_POINTS: usize = 6;
 /// A slope has to be so many of its standard errors away from another one to be taken for another.
 const STANDARD_ERRORS: f64 = 2.5;
 
@@ -35,10 +35,10 @@ pub struct Crossing {
 /// The line by least squares, inverted at 0, with the interval of inverse regression (calibration: Draper and Smith, Applied
 /// Regression Analysis, chapter 3), what the line leaves being taken as independent only so far as it is (n / τ).
 ///
-/// `None`: fewer than [`LEAST_POINTS`], or a slope that contradicts what is known of it.
+/// `None`: fewer than [`MIN_POINTS`], or a slope that contradicts what is known of it.
 #[must_use]
 pub fn crossing(points: &[(f64, f64)], slope: Slope) -> Option<Crossing> {
-    if points.len() < LEAST_POINTS {
+    if points.len() < MIN_POINTS {
         return None;
     }
     let count = points.len() as f64;

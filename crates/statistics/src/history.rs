@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// A level has at least so many runs: of fewer nobody can tell a change from an outlier.
-pub const LEAST_LEVEL: usize = 5;
+pub const MIN_LEVEL: usize = 5;
 
 /// A change is believed whose t test says so. The place was searched for, which makes such a p value more than ten times as
 /// frequent as it says: among 100 equal runs a change is found in 3 % of all cases.
@@ -37,7 +37,7 @@ pub struct LevelChange {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoHistory {
     /// Too few runs for two levels.
-    #[error("{have} runs are known, and two levels need {}: {} more", 2 * LEAST_LEVEL, 2 * LEAST_LEVEL - have)]
+    #[error("{have} runs are known, and two levels need {}: {} more", 2 * MIN_LEVEL, 2 * MIN_LEVEL - have)]
     TooFewRuns {
         /// How many there are.
         have: usize,
@@ -54,7 +54,7 @@ pub enum NoHistory {
 /// # Errors
 /// Fewer than ten runs, or a figure that has no logarithm.
 pub fn level_changes(figures: &[f64]) -> Result<Vec<LevelChange>, NoHistory> {
-    if figures.len() < 2 * LEAST_LEVEL {
+    if figures.len() < 2 * MIN_LEVEL {
         return Err(NoHistory::TooFewRuns { have: figures.len() });
     }
     if !figures.iter().all(|figure| figure.is_finite() && *figure > 0.0) {
@@ -76,10 +76,10 @@ pub fn level_changes(figures: &[f64]) -> Result<Vec<LevelChange>, NoHistory> {
 
 /// Divides a stretch that begins at `first`, and then its parts.
 fn divide(stretch: &[f64], first: usize, places: &mut Vec<usize>) {
-    if stretch.len() < 2 * LEAST_LEVEL {
+    if stretch.len() < 2 * MIN_LEVEL {
         return;
     }
-    let at = best_split(stretch, LEAST_LEVEL);
+    let at = best_split(stretch, MIN_LEVEL);
     let (left, right) = stretch.split_at(at);
     if test(left, right).1 > CHANGE_P {
         return;

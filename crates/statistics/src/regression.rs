@@ -7,7 +7,7 @@ use crate::{
 };
 
 /// Nobody is told to make more runs than these.
-pub const MOST_RUNS: usize = 1_000;
+pub const MAX_RUNS: usize = 1_000;
 
 /// Which way a figure should go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +54,7 @@ pub struct Judged {
     /// Whether it is gated, worse, and believed after Holm.
     pub is_regression: bool,
     /// Of what is undecided for want of runs: about so many a side decide it, if runs go on spreading as they do; none: more
-    /// than [`MOST_RUNS`].
+    /// than [`MAX_RUNS`].
     pub runs_needed: Option<usize>,
 }
 
@@ -102,7 +102,7 @@ fn runs_needed(found: &Difference, direction: Direction, threshold: f64) -> Opti
         let interval = found.with_runs(count as f64);
         verdict(direction, found.change, interval, threshold) != Verdict::Undecided
     };
-    let (mut too_few, mut enough) = (1, MOST_RUNS);
+    let (mut too_few, mut enough) = (1, MAX_RUNS);
     if !decides(enough) {
         return None;
     }

@@ -3,7 +3,7 @@
 use crate::sample::mean;
 
 /// Neither side of a shift has fewer values.
-const LEAST_SIDE: usize = 3;
+const MIN_SIDE: usize = 3;
 /// Orders of the same values that are tried for how far they seem to shift by chance.
 const ORDERS: usize = 999;
 
@@ -27,7 +27,7 @@ pub struct Shift {
 /// `None`: fewer than eight values, or all are equal.
 #[must_use]
 pub fn shift(values: &[f64], seed: u64) -> Option<Shift> {
-    if values.len() < 2 * LEAST_SIDE + 2 {
+    if values.len() < 2 * MIN_SIDE + 2 {
         return None;
     }
     let (at, distance) = widest_split(values);
@@ -50,11 +50,11 @@ pub fn shift(values: &[f64], seed: u64) -> Option<Shift> {
 fn widest_split(values: &[f64]) -> (usize, f64) {
     let all: f64 = values.iter().sum();
     let (count, level) = (values.len() as f64, all / values.len() as f64);
-    let (mut sum, mut widest) = (0.0, (LEAST_SIDE, 0.0));
+    let (mut sum, mut widest) = (0.0, (MIN_SIDE, 0.0));
     for (place, value) in (1..).zip(values) {
         sum += value - level;
         let (left, right) = (place as f64, count - place as f64);
-        if place < LEAST_SIDE || values.len() - place < LEAST_SIDE {
+        if place < MIN_SIDE || values.len() - place < MIN_SIDE {
             continue;
         }
         // Rounding makes no two levels of one.

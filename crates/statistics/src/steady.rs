@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// Fewer windows are not judged.
-pub const LEAST_WINDOWS: usize = 100;
+pub const MIN_WINDOWS: usize = 100;
 
 /// A change by less than this part of the mean is none that anybody asks for, however certain it is.
 const MATTERS: f64 = 0.02;
@@ -70,7 +70,7 @@ impl Judgement {
 /// `None`: fewer than 100 windows, which tell too little.
 #[must_use]
 pub fn judge(windows: &[f64]) -> Option<Judgement> {
-    if windows.len() < LEAST_WINDOWS {
+    if windows.len() < MIN_WINDOWS {
         return None;
     }
     let (cut, settled) = match mser5(windows)? {

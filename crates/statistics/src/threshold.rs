@@ -6,8 +6,8 @@ use crate::interval::{MeanInterval, TAIL};
 const LEVELS: usize = 300;
 /// The spreads of the threshold from trial to trial that are held possible, evenly apart in their logarithm.
 const SPREADS: usize = 12;
-const LEAST_SPREAD: f64 = 0.003;
-const MOST_SPREAD: f64 = 0.4;
+const MIN_SPREAD: f64 = 0.003;
+const MAX_SPREAD: f64 = 0.4;
 /// A trial ends the wrong way by something else with this chance.
 const LAPSES: f64 = 0.01;
 /// A logistic distribution of the scale 1 has this standard deviation.
@@ -42,9 +42,9 @@ pub fn threshold(attempts: &[Attempt], least: f64, most: f64) -> Option<Threshol
         return None;
     }
     let step = (most - least) / (LEVELS - 1) as f64;
-    let growth = (MOST_SPREAD / LEAST_SPREAD).powf(1.0 / (SPREADS - 1) as f64);
+    let growth = (MAX_SPREAD / MIN_SPREAD).powf(1.0 / (SPREADS - 1) as f64);
     let (mut of_levels, mut spread_sum) = (vec![0.0; LEVELS], 0.0);
-    let mut spread = LEAST_SPREAD;
+    let mut spread = MIN_SPREAD;
     for _ in 0..SPREADS {
         for (place, of_level) in of_levels.iter_mut().enumerate() {
             let likely = likelihood(attempts, least + step * place as f64, spread);

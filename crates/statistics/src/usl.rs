@@ -3,11 +3,11 @@
 use crate::{interval::TAIL, least_squares::least_squares, repetitions::quantile};
 
 /// Different loads that a fit needs.
-const LEAST_LEVELS: usize = 6;
+const MIN_LEVELS: usize = 6;
 /// Loads past the peak that are needed to believe it.
-const LEAST_PAST: usize = 2;
+const MIN_PAST: usize = 2;
 /// What the law may leave unexplained, as a part of the throughput (root mean square).
-const MOST_LEFT: f64 = 0.1;
+const MAX_LEFT: f64 = 0.1;
 const RESAMPLES: usize = 1_000;
 
 /// A load, such as so many virtual users, and the throughput that it had.
@@ -74,7 +74,7 @@ pub enum NoPeak {
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum Refusal {
     /// Too few different loads.
-    #[error("{have} different loads were measured, and the law needs {LEAST_LEVELS}")]
+    #[error("{have} different loads were measured, and the law needs {MIN_LEVELS}")]
     TooFewLevels {
         /// How many there are.
         have: usize,
@@ -111,7 +111,7 @@ pub fn fit_usl(levels: &[Level], seed: u64) -> Result<UslFit, Refusal> {
     let mut loads: Vec<f64> = levels.iter().map(|level| level.load).collect();
     loads.sort_by(f64::total_cmp);
     loads.dedup();
-    if loads.len() < LEAST_LEVELS {
+    if loads.len() < MIN_LEVELS {
         return Err(Refusal::TooFewLevels { have: loads.len() });
     }
     let fitted = coefficients(levels).ok_or(Refusal::Undetermined)?;
@@ -119,7 +119,7 @@ pub fn fit_usl(levels: &[Level], seed: u64) -> Result<UslFit, Refusal> {
         levels.iter().map(|level| level.throughput / throughput(fitted, level.load) - 1.0).collect();
     let count = levels.len() as f64;
     let left = (residuals.iter().map(|r| r * r).sum::<f64>() / (count - 3.0)).sqrt();
-    if left > MOST_LEFT {
+    if left > MAX_LEFT {
         return Err(Refusal::BadFit { left });
     }
     let resampled = resample(levels, fitted, &residuals, seed);
@@ -130,7 +130,7 @@ pub fn fit_usl(levels: &[Level], seed: u64) -> Result<UslFit, Refusal> {
     };
     let coherency = estimate(&|[a, _, c]| c / a);
     let past = loads.iter().filter(|&&load| load > peak_load(fitted)).count();
-    let peak = match (coherency.low > 0.0, past >= LEAST_PAST) {
+    let peak = match (coherency.low > 0.0, past >= MIN_PAST) {
         (false, _) => Err(NoPeak::NotCertain),
         (true, false) => Err(NoPeak::TooFewPast { past }),
         (true, true) => Ok(Peak {

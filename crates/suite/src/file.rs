@@ -102,7 +102,7 @@ pub enum SuiteFileError {
 }
 
 /// More repetitions than anybody waits for.
-const MOST_RUNS: u32 = 1000;
+const MAX_RUNS: u32 = 1000;
 
 impl SuiteFile {
     /// Reads a suite file.
@@ -111,8 +111,8 @@ impl SuiteFile {
     /// Anything that is none; the error names the key.
     pub fn from_toml(text: &str) -> Result<Self, SuiteFileError> {
         let file: Self = toml::from_str(text)?;
-        if !(1..=MOST_RUNS).contains(&file.runs) {
-            return Err(wrong("runs", format!("must be from 1 to {MOST_RUNS}")));
+        if !(1..=MAX_RUNS).contains(&file.runs) {
+            return Err(wrong("runs", format!("must be from 1 to {MAX_RUNS}")));
         }
         if file.cells.is_empty() {
             return Err(wrong("cells", "a suite needs a profile to run: [[cells]] with profile and backends"));

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 /// Cluster sizes that a fit needs.
-const LEAST_SIZES: usize = 3;
+const MIN_SIZES: usize = 3;
 /// An exponent of at least this is near linear: doubling the nodes brings at least 1.87 times the capacity.
 const NEAR_LINEAR: f64 = 0.9;
 
@@ -48,9 +48,9 @@ pub fn scaling(sizes: &[ClusterSize]) -> Result<Scaling, String> {
     let sizes: Vec<&ClusterSize> = sizes.iter().filter(|size| size.nodes > 0 && size.capacity > 0.0).collect();
     let different: BTreeSet<u32> = sizes.iter().map(|size| size.nodes).collect();
     let mut reasons = Vec::new();
-    if different.len() < LEAST_SIZES {
+    if different.len() < MIN_SIZES {
         let sizes = if different.len() == 1 { "cluster size was" } else { "cluster sizes were" };
-        reasons.push(format!("{} {sizes} measured, and a fit needs {LEAST_SIZES}", different.len()));
+        reasons.push(format!("{} {sizes} measured, and a fit needs {MIN_SIZES}", different.len()));
     }
     let sharing: BTreeSet<u32> = sizes.iter().filter(|s| s.shares_machine).map(|s| s.nodes).collect();
     if !sharing.is_empty() {

@@ -12,7 +12,7 @@ use std::{
 };
 
 /// A page is drawn within a second; a machine that does much else takes its time.
-const MOST_WAIT: Duration = Duration::from_secs(120);
+const MAX_WAIT: Duration = Duration::from_secs(120);
 /// What a line of the console has in the browser's log.
 const MARK: &str = ":CONSOLE";
 
@@ -121,7 +121,7 @@ impl Browser {
         let reader = thread::spawn(move || said.lines().map_while(Result::ok).try_for_each(|line| line_out.send(line)));
         let mut looks = Vec::new();
         let ended = loop {
-            match lines.recv_timeout(MOST_WAIT) {
+            match lines.recv_timeout(MAX_WAIT) {
                 Ok(line) if line.contains(MARK) && line.contains("looked: all") => break Ok(()),
                 Ok(line) if line.contains(MARK) => match look_in(&line) {
                     Some(look) => looks.push(look),

@@ -15,7 +15,7 @@ use url::Url;
 
 const USERS: usize = 5;
 /// Wherever one is used, so often a wrong password may be tried.
-const MOST_ATTEMPTS: usize = 2 * USERS;
+const MAX_ATTEMPTS: usize = 2 * USERS;
 
 /// A server with the user `sensor`, whose password is `right`.
 fn start(place: &Place, backend: &str) -> Url {
@@ -107,7 +107,7 @@ fn a_wrong_password_is_told_at_once() {
         assert!(wrong.reasons().contains("auth: "), "{}", wrong.reasons());
         assert!(!wrong.document.to_string().contains("wr0ng") && !wrong.err.contains("wr0ng"));
         let attempts = proxy.take_count();
-        assert!((1..=MOST_ATTEMPTS).contains(&attempts), "{backend}: {attempts}");
+        assert!((1..=MAX_ATTEMPTS).contains(&attempts), "{backend}: {attempts}");
         let right = run(&place, backend, &sensor(&proxy.url(&server), "right"), USERS, &[]);
         right.assert_sound(backend);
         assert!(proxy.take_count() > USERS);
@@ -135,7 +135,7 @@ fn a_password_that_is_changed_ends_the_run() {
         assert_eq!(output.status.code(), Some(21), "{backend}: {:#}", document["verdict"]);
         assert!(document["points"]["acked"].as_u64() > Some(0), "{backend}");
         let attempts = proxy.take_count();
-        assert!(attempts <= MOST_ATTEMPTS, "{backend}: {attempts}");
+        assert!(attempts <= MAX_ATTEMPTS, "{backend}: {attempts}");
         place.out(&["server", "stop", backend]);
         place.assert_nothing_is_left();
     }

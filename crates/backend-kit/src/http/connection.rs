@@ -4,7 +4,7 @@
 
 use super::{
     error,
-    limits::{MOST_HEAD_BYTES, MOST_HEADERS},
+    limits::{MAX_HEAD_BYTES, MAX_HEADERS},
     server::Way,
 };
 use http_body_util::{BodyExt, Full};
@@ -64,7 +64,7 @@ impl Connection {
     /// Dns, Connect, Tls.
     pub async fn open(way: Way) -> Result<Self, Error> {
         let mut builder = http1::Builder::new();
-        builder.max_buf_size(MOST_HEAD_BYTES).max_headers(MOST_HEADERS);
+        builder.max_buf_size(MAX_HEAD_BYTES).max_headers(MAX_HEADERS);
         let opened = builder.handshake(TokioIo::new(way.stream().await?)).await;
         let (sender, driver) = opened.map_err(|e| error::of_exchange(&e, Applied::No))?;
         Ok(Self { sender, driver: Some(Box::pin(driver)), way, has_answered: false })

@@ -9,7 +9,7 @@ use iotbench_core::{Action, Applied, Cause, Error};
 use std::{error::Error as _, io, time::Duration};
 
 /// A server's text is shown up to here.
-const MOST_CHARACTERS: usize = 300;
+const MAX_CHARACTERS: usize = 300;
 /// Linux: too many open files in the process, and in the system.
 const NO_FILES_LEFT: [i32; 2] = [24, 23];
 
@@ -73,8 +73,8 @@ pub fn retry_after(headers: &HeaderMap) -> Option<Duration> {
 /// A server's text as it may be shown: no control characters, and not too long. It may repeat the data we sent.
 pub fn shown(text: &str) -> String {
     let clean = text.chars().map(|c| if c.is_control() { ' ' } else { c });
-    let mut shown: String = clean.take(MOST_CHARACTERS).collect();
-    if text.chars().nth(MOST_CHARACTERS).is_some() {
+    let mut shown: String = clean.take(MAX_CHARACTERS).collect();
+    if text.chars().nth(MAX_CHARACTERS).is_some() {
         shown.push('…');
     }
     shown

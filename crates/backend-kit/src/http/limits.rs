@@ -6,15 +6,15 @@
 //! recursion.
 
 /// The most bytes of an answer's head; no more of a body is buffered at once either.
-pub const MOST_HEAD_BYTES: usize = 256 << 10;
+pub const MAX_HEAD_BYTES: usize = 256 << 10;
 /// The most headers.
-pub const MOST_HEADERS: usize = 100;
+pub const MAX_HEADERS: usize = 100;
 /// An acknowledgement, or an answer that is an error.
-pub const MOST_REFUSAL_BYTES: usize = 64 << 10;
+pub const MAX_REFUSAL_BYTES: usize = 64 << 10;
 /// A list of names, a page of rows; or of an answer that is streamed, a line or a record.
-pub const MOST_SHORT_BYTES: usize = 16 << 20;
+pub const MAX_SHORT_BYTES: usize = 16 << 20;
 /// Of an answer that is streamed, a row with its texts or a chunk of rows; or the account of a batch, which repeats what was
 /// not stored.
-pub const MOST_PART_BYTES: usize = 64 << 20;
+pub const MAX_PART_BYTES: usize = 64 << 20;
 /// An answer that cannot be read before its end, because the values of each series come one series after the other.
-pub const MOST_WHOLE_BYTES: usize = 256 << 20;
+pub const MAX_WHOLE_BYTES: usize = 256 << 20;

@@ -1,7 +1,7 @@
 //! Writes over HTTP: one request a batch.
 
 use super::Encoder;
-use crate::http::{Connection, Content, Gzip, connection::given_up, limits::MOST_REFUSAL_BYTES};
+use crate::http::{Connection, Content, Gzip, connection::given_up, limits::MAX_REFUSAL_BYTES};
 use async_trait::async_trait;
 use hyper::{HeaderMap, StatusCode, Uri, body::Bytes};
 use iotbench_core::{Acknowledged, Batch, Error, Writer};
@@ -33,7 +33,7 @@ impl HttpWriter {
         let mut connection = self.connection.take().ok_or_else(given_up)?;
         let response = connection.post(&self.uri, content, body).await?;
         let (head, body) = response.into_parts();
-        let text = connection.short_body(body, MOST_REFUSAL_BYTES).await?;
+        let text = connection.short_body(body, MAX_REFUSAL_BYTES).await?;
         self.connection = Some(connection);
         if head.status == StatusCode::NO_CONTENT {
             return Ok(());

@@ -9,7 +9,7 @@ use hyper::{HeaderMap, Method, StatusCode, body::Bytes};
 use iotbench_backend_kit::http::{
     Connection, Content, Server,
     connection::{given_up, uri},
-    limits::MOST_SHORT_BYTES,
+    limits::MAX_SHORT_BYTES,
 };
 use iotbench_core::Error;
 use serde::de::DeserializeOwned;
@@ -123,7 +123,7 @@ impl Client {
             Some(body) => connection.send_body(method, &uri, JSON, Bytes::from(body.to_string())).await?,
         };
         let (head, body) = response.into_parts();
-        let text = connection.short_body(body, MOST_SHORT_BYTES).await?;
+        let text = connection.short_body(body, MAX_SHORT_BYTES).await?;
         self.connection = Some(connection);
         Ok(Answer { status: head.status, headers: head.headers, text })
     }

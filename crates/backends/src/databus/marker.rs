@@ -9,7 +9,7 @@ use super::{
     names::{CATALOG, END_OF_CATALOG, place_in_catalog, stem, stream},
 };
 use iotbench_backend_kit::{
-    marker::{self, CREATED_BY, Mark},
+    marker::{self, CREATED_BY, MarkerDocument},
     ownership::{Found, Owned, Ownership},
 };
 use iotbench_core::{Cause, Error, Marker, Name, OwnedObject, SignalId, TableSpec};
@@ -37,8 +37,8 @@ struct Row {
 }
 
 impl Row {
-    fn mark(&self) -> Option<Mark<Streams>> {
-        serde_json::from_str(&self.mark).ok().and_then(Mark::if_ours)
+    fn mark(&self) -> Option<MarkerDocument<Streams>> {
+        serde_json::from_str(&self.mark).ok().and_then(MarkerDocument::if_ours)
     }
 }
 
@@ -75,7 +75,9 @@ impl Ownership for Tables<'_> {
 
     async fn find(&mut self, name: &Name) -> Result<Found<Streams>, Error> {
         match look(&mut self.client, name).await {
-            Ok(Some(Mark { marker, beside, .. })) => Ok(Found::Ours(Owned { marker, exists: true, handle: beside })),
+            Ok(Some(MarkerDocument { marker, beside, .. })) => {
+                Ok(Found::Ours(Owned { marker, exists: true, handle: beside }))
+            }
             Ok(None) => Ok(Found::Nothing),
             Err(e) if e.cause == Cause::NotOurs => Ok(Found::Foreign(e)),
             Err(e) => Err(e),
@@ -165,7 +167,7 @@ async fn found_catalog(client: &mut Client, database: &str) -> Result<(), Error>
 }
 
 async fn put(client: &mut Client, marker: &Marker, streams: &Streams) -> Result<(), Error> {
-    write(client, place_in_catalog(&streams.table), &marker.run_id, &Mark::new(marker, streams)).await
+    write(client, place_in_catalog(&streams.table), &marker.run_id, &MarkerDocument::new(marker, streams)).await
 }
 
 async fn write(client: &mut Client, place: u64, run_id: &str, mark: &impl Serialize) -> Result<(), Error> {
@@ -177,7 +179,7 @@ fn not_ours() -> Error {
     Error::new(Cause::NotOurs, format!("the table {CATALOG} does not say that it is iotbench's: it is left alone"))
 }
 
-async fn look(client: &mut Client, table: &Name) -> Result<Option<Mark<Streams>>, Error> {
+async fn look(client: &mut Client, table: &Name) -> Result<Option<MarkerDocument<Streams>>, Error> {
     let place = place_in_catalog(table);
     let rows: Vec<Row> = client.catalog(place, place).await?.unwrap_or_default();
     let Some(row) = rows.first() else { return Ok(None) };

@@ -14,7 +14,7 @@ use iotbench_backend_kit::{
     http::{
         Connection, Server,
         connection::{given_up, uri},
-        limits::MOST_REFUSAL_BYTES,
+        limits::MAX_REFUSAL_BYTES,
     },
     millis::NS_PER_MS,
     refuse::refuse,
@@ -50,7 +50,7 @@ impl DatabusWriter {
         let mut connection = self.connection.take().ok_or_else(given_up)?;
         let response = connection.post(&self.uri, JSON, body).await?;
         let (head, body) = response.into_parts();
-        let text = connection.short_body(body, MOST_REFUSAL_BYTES).await?;
+        let text = connection.short_body(body, MAX_REFUSAL_BYTES).await?;
         self.connection = Some(connection);
         if head.status == StatusCode::OK { Ok(()) } else { Err(of_write(head.status, &head.headers, &text)) }
     }

@@ -8,7 +8,7 @@ use hyper::{Method, StatusCode, Uri, body::Bytes, body::Incoming, header::Header
 use iotbench_backend_kit::http::{
     Connection, Content, Server,
     connection::{given_up, uri},
-    limits::{MOST_PART_BYTES, MOST_REFUSAL_BYTES},
+    limits::{MAX_PART_BYTES, MAX_REFUSAL_BYTES},
 };
 use iotbench_core::{Cause, Error, Name};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
@@ -40,7 +40,7 @@ pub(crate) async fn connect_to_write(server: &Server) -> Result<Connection, Erro
     let ping = uri(&format!("{}/ping", server.base_path))?;
     let answered = async {
         let body = connection.ask(Method::GET, &ping).await?.into_body();
-        connection.short_body(body, MOST_REFUSAL_BYTES).await
+        connection.short_body(body, MAX_REFUSAL_BYTES).await
     };
     answered.await.map_err(|e| error::of_first_request(e, &server.host, server.port))?;
     Ok(connection)
@@ -89,7 +89,7 @@ impl Client {
         let (head, body) = response.into_parts();
         self.version = head.headers.get(VERSION).and_then(|v| v.to_str().ok()).map(Into::into);
         if head.status != StatusCode::OK {
-            let text = connection.short_body(body, MOST_REFUSAL_BYTES).await?;
+            let text = connection.short_body(body, MAX_REFUSAL_BYTES).await?;
             self.connection = Some(connection);
             return Err(error::of_query(head.status, &head.headers, &text));
         }
@@ -133,8 +133,8 @@ impl Client {
     }
 
     fn hold(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        if self.buffer.len() + bytes.len() > MOST_PART_BYTES {
-            let message = format!("one chunk of an answer has more than {MOST_PART_BYTES} bytes");
+        if self.buffer.len() + bytes.len() > MAX_PART_BYTES {
+            let message = format!("one chunk of an answer has more than {MAX_PART_BYTES} bytes");
             return Err(Error::new(Cause::Protocol, message));
         }
         self.buffer.extend_from_slice(bytes);
@@ -147,7 +147,7 @@ impl Client {
         let count = lines.lines().count();
         let response = connection.post(&self.write, Content::default(), Bytes::from(lines)).await?;
         let (head, body) = response.into_parts();
-        let text = connection.short_body(body, MOST_REFUSAL_BYTES).await?;
+        let text = connection.short_body(body, MAX_REFUSAL_BYTES).await?;
         self.connection = Some(connection);
         if head.status == StatusCode::NO_CONTENT {
             return Ok(());

@@ -17,7 +17,7 @@ use std::{
 const QUIET_LOOKS: u32 = 10;
 /// A listener that failed to write some of its points holds them for ever: so long it is looked at, twice as long as it
 /// holds points back by default.
-const MOST_HELD: Duration = Duration::from_secs(2);
+const MAX_HELD: Duration = Duration::from_secs(2);
 
 /// What was sent to the listener, and how far it has come with it.
 #[derive(Debug, Default)]
@@ -86,7 +86,7 @@ impl Resting {
         self.still_looks = if listener == self.last { self.still_looks.saturating_add(1) } else { 0 };
         self.last = listener;
         let is_enough = match listener.received > listener.written {
-            true => LOOK_PAUSE.saturating_mul(self.still_looks) >= MOST_HELD,
+            true => LOOK_PAUSE.saturating_mul(self.still_looks) >= MAX_HELD,
             false => self.still_looks >= QUIET_LOOKS,
         };
         if is_enough { Settled::Yes } else { Settled::NotYet }
@@ -154,7 +154,7 @@ mod tests {
         assert_eq!(looks_until_rest(&mut resting, written), 1, "and it still does");
         let held = Listener { received: 9, written: 5 };
         let looks = looks_until_rest(&mut resting, held);
-        assert_eq!(LOOK_PAUSE * (looks - 1), MOST_HELD, "{looks} looks");
+        assert_eq!(LOOK_PAUSE * (looks - 1), MAX_HELD, "{looks} looks");
         assert_eq!(resting.note(Listener { received: 9, written: 9 }), Settled::NotYet, "it has moved");
     }
 

@@ -5,7 +5,7 @@ use hyper::{Method, StatusCode, body::Bytes};
 use iotbench_backend_kit::http::{
     Connection, Content, Server,
     connection::{given_up, uri},
-    limits::MOST_SHORT_BYTES,
+    limits::MAX_SHORT_BYTES,
 };
 use iotbench_core::{Cause, Error};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
@@ -58,7 +58,7 @@ impl<'a> Api<'a> {
             Some(body) => connection.send_body(method, &uri, JSON, Bytes::from(body.to_string())).await?,
         };
         let (head, body) = response.into_parts();
-        let text = connection.short_body(body, MOST_SHORT_BYTES).await?;
+        let text = connection.short_body(body, MAX_SHORT_BYTES).await?;
         self.connection = Some(connection);
         match head.status {
             StatusCode::NO_CONTENT => Ok(Value::Null),

@@ -5,7 +5,7 @@ use super::{
     config::{Config, PRIVATE_TOKEN},
 };
 use iotbench_backend_kit::{
-    marker::{self, Mark},
+    marker::{self, MarkerDocument},
     ownership::{Found, Owned, Ownership},
 };
 use iotbench_core::{Cause, Error, Marker, Name, OwnedObject};
@@ -27,13 +27,16 @@ pub(crate) struct Bucket {
 impl Bucket {
     /// The marker in its description; `None` where it is not ours.
     fn marker(&self) -> Option<Marker> {
-        serde_json::from_str(&self.description).ok().and_then(Mark::<marker::Nothing>::if_ours).map(|mark| mark.marker)
+        serde_json::from_str(&self.description)
+            .ok()
+            .and_then(MarkerDocument::<marker::Nothing>::if_ours)
+            .map(|mark| mark.marker)
     }
 }
 
 /// A marker as a bucket's description.
 fn description(marker: &Marker) -> String {
-    json!(Mark::new(marker, marker::Nothing {})).to_string()
+    json!(MarkerDocument::new(marker, marker::Nothing {})).to_string()
 }
 
 /// The buckets of ours in an organisation.

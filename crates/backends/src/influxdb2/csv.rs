@@ -3,7 +3,7 @@
 //! Source: <https://docs.influxdata.com/influxdb/v2/reference/syntax/annotated-csv/>.
 
 use super::api::improper;
-use iotbench_backend_kit::http::limits::MOST_SHORT_BYTES;
+use iotbench_backend_kit::http::limits::MAX_SHORT_BYTES;
 use iotbench_core::Error;
 
 /// One record as its fields, quotes taken off.
@@ -64,8 +64,8 @@ impl Records {
                     State::Field
                 }
             };
-            if self.held_bytes + self.field.len() > MOST_SHORT_BYTES {
-                return Err(improper(&format!("a record of more than {MOST_SHORT_BYTES} bytes")));
+            if self.held_bytes + self.field.len() > MAX_SHORT_BYTES {
+                return Err(improper(&format!("a record of more than {MAX_SHORT_BYTES} bytes")));
             }
         }
         Ok(())
@@ -230,7 +230,7 @@ mod tests {
     #[test]
     fn a_record_of_very_many_fields_is_refused() {
         let (mut records, commas) = (Records::default(), vec![b','; 64 << 10]);
-        let most = MOST_SHORT_BYTES / size_of::<String>();
+        let most = MAX_SHORT_BYTES / size_of::<String>();
         let taken = (0..).take_while(|_| records.push(&commas, &mut |_| Ok(())).is_ok()).count();
         assert!(taken * commas.len() <= most && records.record.len() <= most + 1, "{taken}");
     }

@@ -18,7 +18,7 @@ use iotbench_backend_kit::{
     http::{
         Connection, Content,
         connection::{given_up, uri},
-        limits::MOST_REFUSAL_BYTES,
+        limits::MAX_REFUSAL_BYTES,
     },
     line_protocol::DEVICE,
     refuse::refuse_unknown_signals,
@@ -86,7 +86,7 @@ impl FluxReader {
         let response = connection.post(uri, JSON, Bytes::from(body.to_string())).await?;
         let (head, mut body) = response.into_parts();
         if head.status != StatusCode::OK {
-            let text = connection.short_body(body, MOST_REFUSAL_BYTES).await?;
+            let text = connection.short_body(body, MAX_REFUSAL_BYTES).await?;
             *kept = Some(connection);
             return Err(error::of_status(head.status, &head.headers, &text));
         }

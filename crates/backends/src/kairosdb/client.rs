@@ -12,7 +12,7 @@ use hyper::{
 use iotbench_backend_kit::http::{
     Connection, Content, Server,
     connection::{given_up, uri},
-    limits::{MOST_SHORT_BYTES, MOST_WHOLE_BYTES},
+    limits::{MAX_SHORT_BYTES, MAX_WHOLE_BYTES},
 };
 use iotbench_core::{Cause, Error, Name};
 use serde::Deserialize;
@@ -106,7 +106,7 @@ impl Client {
     pub(crate) async fn write(&mut self, body: String) -> Result<(), Error> {
         let mut connection = self.connection.take().ok_or_else(given_up)?;
         let response = connection.post(&self.write, JSON, Bytes::from(body)).await?;
-        let (status, headers, text) = self.finish(connection, response, MOST_SHORT_BYTES).await?;
+        let (status, headers, text) = self.finish(connection, response, MAX_SHORT_BYTES).await?;
         if status == StatusCode::NO_CONTENT { Ok(()) } else { Err(of_write(status, &headers, &text)) }
     }
 
@@ -118,14 +118,14 @@ impl Client {
     async fn post(&mut self, uri: Uri, body: String) -> Result<Vec<u8>, Error> {
         let mut connection = self.connection.take().ok_or_else(given_up)?;
         let response = connection.post(&uri, JSON, Bytes::from(body)).await?;
-        let (status, headers, text) = self.finish(connection, response, MOST_WHOLE_BYTES).await?;
+        let (status, headers, text) = self.finish(connection, response, MAX_WHOLE_BYTES).await?;
         if status.is_success() { Ok(text) } else { Err(of_status(status, &headers, &text)) }
     }
 
     async fn request(&mut self, method: Method, path: &str) -> Result<Vec<u8>, Error> {
         let mut connection = self.connection.take().ok_or_else(given_up)?;
         let response = connection.ask(method, &uri(&format!("{}{path}", self.base_path))?).await?;
-        let (status, headers, text) = self.finish(connection, response, MOST_SHORT_BYTES).await?;
+        let (status, headers, text) = self.finish(connection, response, MAX_SHORT_BYTES).await?;
         if status.is_success() { Ok(text) } else { Err(of_status(status, &headers, &text)) }
     }
 

@@ -12,7 +12,7 @@ use super::{
 };
 use iotbench_backend_kit::{
     looks::Looks,
-    marker::{self, Mark},
+    marker::{self, MarkerDocument},
     metrics::{Cell, prefix},
     ownership::{Found, Owned, Ownership},
 };
@@ -24,7 +24,7 @@ use std::sync::Arc;
 const MARK_MS: i64 = 0;
 const FENCE_MS: i64 = 1;
 /// So often a metric is deleted again.
-const MOST_REPEATS: u32 = 5;
+const MAX_REPEATS: u32 = 5;
 
 /// The two values of a marker.
 #[derive(Debug, Default)]
@@ -125,7 +125,7 @@ async fn delete(node: &Node, table: &Name, metric: &str, looks: &Looks) -> Resul
     let mut repeats = 0;
     loop {
         match Client::connect(&node.server).await?.delete(metric).await {
-            Err(error) if error.cause == Cause::Server && error.action != Action::Stop && repeats < MOST_REPEATS => {
+            Err(error) if error.cause == Cause::Server && error.action != Action::Stop && repeats < MAX_REPEATS => {
                 repeats += 1;
                 put_fence(&mut Client::connect(&node.server).await?, table, looks).await?;
             }
@@ -135,7 +135,7 @@ async fn delete(node: &Node, table: &Name, metric: &str, looks: &Looks) -> Resul
 }
 
 async fn put_mark(client: &mut Client, table: &TableSpec, looks: &Looks) -> Result<(), Error> {
-    let mark = Mark::new(&table.marker, marker::Nothing {});
+    let mark = MarkerDocument::new(&table.marker, marker::Nothing {});
     let text = serde_json::to_string(&mark).map_err(|e| Error::new(Cause::Client, e))?;
     client.write(value(&table.name, MARK_MS, &text)).await?;
     visible(client, &table.name, looks, |found| found.mark.as_ref() == Some(&table.marker)).await
@@ -184,7 +184,7 @@ async fn look(client: &mut Client, table: &Name) -> Result<Values, Error> {
 }
 
 fn read_mark(table: &Name, text: &str) -> Result<Marker, Error> {
-    let mark = serde_json::from_str(text).ok().and_then(Mark::<marker::Nothing>::if_ours);
+    let mark = serde_json::from_str(text).ok().and_then(MarkerDocument::<marker::Nothing>::if_ours);
     mark.map(|mark| mark.marker).ok_or_else(|| not_ours(table))
 }
 

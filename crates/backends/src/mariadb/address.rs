@@ -17,7 +17,7 @@ pub(crate) const DEFAULT_PORT: u16 = 3306;
 pub(crate) const PASSWORD_VARIABLE: &str = "IOTBENCH_MARIADB_PASSWORD";
 const SCHEMES: [&str; 2] = ["mysql", "mariadb"];
 const SYSTEM_DATABASES: [&str; 4] = ["mysql", "information_schema", "performance_schema", "sys"];
-const MOST_NAME_CHARACTERS: usize = 64;
+const MAX_NAME_CHARACTERS: usize = 64;
 /// Of one connection; a server keeps 16,382 for all of them.
 const CACHED_STATEMENTS: usize = 32;
 
@@ -223,7 +223,7 @@ fn database_name(name: String) -> Result<String, SettingError> {
         return Ok(DEFAULT_DATABASE.into());
     }
     let is_odd = name.contains(['/', '\\', '.']) || name.chars().any(char::is_control) || name.ends_with(' ');
-    if is_odd || name.chars().count() > MOST_NAME_CHARACTERS {
+    if is_odd || name.chars().count() > MAX_NAME_CHARACTERS {
         return Err(refused("url", format!("{name:?} cannot name a database")));
     }
     if SYSTEM_DATABASES.contains(&name.to_lowercase().as_str()) {

@@ -90,7 +90,7 @@ impl Default for Config {
 }
 
 /// More partitions than this are a slip.
-const MOST_PARTITIONS: u16 = 1024;
+const MAX_PARTITIONS: u16 = 1024;
 
 /// The settings for help.
 pub(crate) const SETTINGS: &[Setting] = &[
@@ -134,8 +134,8 @@ impl Config {
         if config.bulk_load && config.engine != Engine::MyRocks {
             return Err(refused("bulk_load", "only engine = \"myrocks\" has it".into()));
         }
-        if !(1..=MOST_PARTITIONS).contains(&config.partitions) {
-            return Err(refused("partitions", format!("from 1 to {MOST_PARTITIONS}")));
+        if !(1..=MAX_PARTITIONS).contains(&config.partitions) {
+            return Err(refused("partitions", format!("from 1 to {MAX_PARTITIONS}")));
         }
         if config.statement_rows == 0 {
             return Err(refused("statement_rows", "at least 1".into()));

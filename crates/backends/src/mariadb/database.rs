@@ -7,7 +7,7 @@ use super::{
     layout::qualified,
     lease::HeldByRun,
     marker::{self, Tables},
-    read::{MariaDbReader, Place},
+    read::{MariaDbReader, ReadTable},
     server::{Server, execute, text_at},
     write::MariaDbWriter,
 };
@@ -37,7 +37,7 @@ impl MariaDbDatabase {
         let mut connection = self.server.connect_to_read().await?;
         // Somebody may have dropped it, and a statement that names it would fail.
         let has_index = marker::has_index(&mut connection, self.database(), &self.table).await?;
-        let place = Place::new(self.database(), Arc::clone(&self.table), has_index);
+        let place = ReadTable::new(self.database(), Arc::clone(&self.table), has_index);
         Ok(MariaDbReader::new(connection, place))
     }
 

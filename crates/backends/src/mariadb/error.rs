@@ -6,7 +6,7 @@ use sqlx::mysql::MySqlDatabaseError;
 use std::io;
 
 /// The most characters of a server's text that are passed on: it may echo a whole statement.
-const MOST_CHARACTERS: usize = 300;
+const MAX_CHARACTERS: usize = 300;
 const EMFILE: i32 = 24;
 const ENFILE: i32 = 23;
 const ENOBUFS: i32 = 105;
@@ -124,8 +124,8 @@ fn hint(number: u16) -> &'static str {
 
 /// A text of the server or the driver as one line of bounded length.
 pub(crate) fn capped(text: &str) -> String {
-    let mut line: String = text.chars().take(MOST_CHARACTERS).map(|c| if c.is_control() { ' ' } else { c }).collect();
-    if text.chars().nth(MOST_CHARACTERS).is_some() {
+    let mut line: String = text.chars().take(MAX_CHARACTERS).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    if text.chars().nth(MAX_CHARACTERS).is_some() {
         line.push('…');
     }
     line
@@ -196,7 +196,7 @@ mod tests {
     #[test]
     fn what_a_server_says_is_one_bounded_line() {
         let text = capped(&format!("a\u{1b}[31m\n\0{}", "ü".repeat(1000)));
-        assert_eq!(text.chars().count(), MOST_CHARACTERS + 1);
+        assert_eq!(text.chars().count(), MAX_CHARACTERS + 1);
         assert!(!text.chars().any(char::is_control));
         assert_eq!(capped("short"), "short");
     }

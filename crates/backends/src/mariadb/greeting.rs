@@ -6,7 +6,7 @@ use tokio::{io::AsyncReadExt, net::TcpStream};
 
 /// Ways to log in that hand the password to whoever holds the other end, encrypted for a key that nobody vouches for.
 const NEED_TLS: [&str; 2] = ["caching_sha2_password", "sha256_password"];
-const MOST_BYTES: usize = 1024;
+const MAX_BYTES: usize = 1024;
 
 /// Refuses a server that would be given the password over a connection in plain text.
 ///
@@ -18,7 +18,7 @@ pub(crate) async fn refuse_bare_password(host: &str, port: u16) -> Result<(), Er
     let mut header = [0; 4];
     stream.read_exact(&mut header).await.map_err(failed)?;
     let length = usize::from(header[0]) | usize::from(header[1]) << 8 | usize::from(header[2]) << 16;
-    let mut greeting = vec![0; length.min(MOST_BYTES)];
+    let mut greeting = vec![0; length.min(MAX_BYTES)];
     stream.read_exact(&mut greeting).await.map_err(failed)?;
     match plugin(&greeting) {
         Some(plugin) if NEED_TLS.iter().any(|name| name.as_bytes() == plugin) => {

@@ -5,7 +5,7 @@ use iotbench_backend_kit::marker::comment;
 use iotbench_core::{Layout, Schema, TableSpec, ValueType};
 
 /// Texts of at most this many bytes, in all columns together, stand in the row; longer ones beside it.
-const MOST_BYTES_IN_ROW: u32 = 16_000;
+const MAX_BYTES_IN_ROW: u32 = 16_000;
 
 /// A name as SQL: in backticks, which are doubled within.
 pub(crate) fn quoted(name: &str) -> String {
@@ -38,7 +38,7 @@ pub(crate) fn create_sql(database: &str, table: &TableSpec, config: &Config) -> 
             let signals = table.schema.signals();
             let value_type = table.schema.uniform_type().unwrap_or(ValueType::Text);
             let longest = signals.iter().map(|s| s.max_text_bytes).max().unwrap_or(0);
-            let measurement = declared_type(value_type, longest, longest <= MOST_BYTES_IN_ROW);
+            let measurement = declared_type(value_type, longest, longest <= MAX_BYTES_IN_ROW);
             let columns = "`second` BIGINT NOT NULL, `nanosecond` INT NOT NULL, `number` SMALLINT UNSIGNED NOT NULL, `measurement`";
             (format!("{columns} {measurement} NOT NULL"), "`second`, `nanosecond`")
         }
@@ -73,7 +73,7 @@ pub(crate) fn create_sql(database: &str, table: &TableSpec, config: &Config) -> 
 
 /// Whether all texts may be VARCHAR: a row takes 65,535 bytes, of which a character may need four.
 fn texts_fit_in_row(schema: &Schema) -> bool {
-    schema.signals().iter().map(|s| u64::from(s.max_text_bytes)).sum::<u64>() <= u64::from(MOST_BYTES_IN_ROW)
+    schema.signals().iter().map(|s| u64::from(s.max_text_bytes)).sum::<u64>() <= u64::from(MAX_BYTES_IN_ROW)
 }
 
 fn declared_type(value_type: ValueType, most_bytes: u32, in_row: bool) -> String {

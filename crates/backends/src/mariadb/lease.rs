@@ -48,5 +48,5 @@ pub(crate) async fn lock(connection: &mut MySqlConnection, database: &str, name:
     let query = sqlx::query(LOCK).bind(format!("{database}.{name}")).bind(WAIT_S);
     let row = query.fetch_one(connection).await.map_err(|e| classify(&e))?;
     let taken: Option<i64> = sqlx::Row::try_get_unchecked(&row, 0).map_err(|e| classify(&e))?;
-    if taken == Some(1) { Ok(()) } else { Err(in_use(name, None)) }
+    if taken == Some(1) { Ok(()) } else { Err(in_use(name)) }
 }

@@ -1,6 +1,6 @@
 //! What the addresses of MongoDB say, and the driver's options that they become.
 
-use super::{config::Config, recipe::MOST_SHARDS};
+use super::{config::Config, recipe::MAX_SHARDS};
 use iotbench_core::{Endpoint, Name, Opens, SettingError, Target};
 use mongodb::options::{AuthMechanism, ClientOptions, ConnectionString, Credential, ServerAddress, Tls, TlsOptions};
 use std::{fmt, fs, net::IpAddr, path::PathBuf, time::Duration};
@@ -119,10 +119,10 @@ impl Address {
 }
 
 fn no_address(config: &Config) -> SettingError {
-    if usize::from(config.shards) > MOST_SHARDS {
+    if usize::from(config.shards) > MAX_SHARDS {
         return refuse(
             "shards",
-            format!("a private cluster has 1 to {MOST_SHARDS} shards; one of more is named by --url"),
+            format!("a private cluster has 1 to {MAX_SHARDS} shards; one of more is named by --url"),
         );
     }
     refuse("url", "give the server as mongodb://USER@HOST:PORT/DATABASE")

@@ -6,7 +6,7 @@ use mongodb::error::{Error as DriverError, ErrorKind};
 use std::io;
 
 /// A server's text is shown up to here.
-const MOST_CHARACTERS: usize = 300;
+const MAX_CHARACTERS: usize = 300;
 /// Linux: too many open files in the process, and in the system.
 const NO_FILES_LEFT: [i32; 2] = [24, 23];
 
@@ -118,8 +118,8 @@ pub(crate) fn of_code(code: i32, name: &str, message: &str) -> Error {
 /// A server's text as it may be shown: no control characters, and not too long. It may repeat the data we sent.
 fn shown(text: &str) -> String {
     let clean = text.chars().map(|c| if c.is_control() { ' ' } else { c });
-    let mut shown: String = clean.take(MOST_CHARACTERS).collect();
-    if text.chars().nth(MOST_CHARACTERS).is_some() {
+    let mut shown: String = clean.take(MAX_CHARACTERS).collect();
+    if text.chars().nth(MAX_CHARACTERS).is_some() {
         shown.push('…');
     }
     shown

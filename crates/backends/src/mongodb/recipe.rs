@@ -151,7 +151,7 @@ static SHARDED: [Recipe; 8] = [
 ];
 
 /// The most shards of a private cluster.
-pub(crate) const MOST_SHARDS: usize = SHARDED.len();
+pub(crate) const MAX_SHARDS: usize = SHARDED.len();
 
 /// The recipe with so many shards; `None` for a number that is refused elsewhere.
 pub(crate) fn with_shards(shards: u64) -> Option<&'static Recipe> {

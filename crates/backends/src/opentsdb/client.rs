@@ -11,7 +11,7 @@ use iotbench_backend_kit::{
     http::{
         Connection, Content, Server,
         connection::{given_up, uri},
-        limits::{MOST_SHORT_BYTES, MOST_WHOLE_BYTES},
+        limits::{MAX_SHORT_BYTES, MAX_WHOLE_BYTES},
     },
     metrics::Millis,
 };
@@ -136,7 +136,7 @@ impl Client {
     async fn post(&mut self, body: String) -> Result<Vec<u8>, Error> {
         let mut connection = self.connection.take().ok_or_else(given_up)?;
         let response = connection.post(&self.query, JSON, Bytes::from(body)).await?;
-        let (status, headers, text) = self.finish(connection, response, MOST_WHOLE_BYTES).await?;
+        let (status, headers, text) = self.finish(connection, response, MAX_WHOLE_BYTES).await?;
         if status.is_success() { Ok(text) } else { Err(of_status(status, &headers, &text)) }
     }
 
@@ -157,7 +157,7 @@ impl Client {
             None => connection.ask(method, &uri).await?,
             Some(body) => connection.send_body(method, &uri, JSON, Bytes::from(body)).await?,
         };
-        self.finish(connection, response, MOST_SHORT_BYTES).await
+        self.finish(connection, response, MAX_SHORT_BYTES).await
     }
 
     /// Reads the whole answer and takes the connection back.

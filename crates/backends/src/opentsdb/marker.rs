@@ -12,7 +12,7 @@ use super::{
 use iotbench_backend_kit::{
     http::Server,
     looks::Looks,
-    marker::Mark,
+    marker::MarkerDocument,
     metrics::{DEVICE, metric, prefix},
     ownership::{Found, Owned, Ownership},
 };
@@ -43,8 +43,8 @@ struct Note {
 }
 
 impl Note {
-    fn mark(self) -> Option<Mark<Of>> {
-        serde_json::from_value(self.custom?).ok().and_then(Mark::if_ours)
+    fn mark(self) -> Option<MarkerDocument<Of>> {
+        serde_json::from_value(self.custom?).ok().and_then(MarkerDocument::if_ours)
     }
 }
 
@@ -65,7 +65,7 @@ impl Ownership for Tables {
 
     async fn find(&mut self, name: &Name) -> Result<Found, Error> {
         let found = look(&mut self.client, name).await?;
-        let ours = |mark: Mark<Of>| Found::Ours(Owned { marker: mark.marker, exists: true, handle: () });
+        let ours = |mark: MarkerDocument<Of>| Found::Ours(Owned { marker: mark.marker, exists: true, handle: () });
         Ok(found.map_or(Found::Nothing, ours))
     }
 
@@ -149,7 +149,7 @@ async fn are_there_values(client: &mut Client, table: &Name) -> Result<bool, Err
 async fn put_mark(client: &mut Client, table: &TableSpec) -> Result<(), Error> {
     let signals = (0..).take(table.schema.width()).map(|signal| metric(table, signal));
     client.assign(&signals.chain([queue(&table.name)]).collect::<Vec<_>>(), DEVICE).await?;
-    let mark = Mark::new(&table.marker, Of { table: table.name.clone() });
+    let mark = MarkerDocument::new(&table.marker, Of { table: table.name.clone() });
     let note = json!({ "startTime": second(&table.name), "description": DESCRIPTION, "custom": &mark });
     // It answers with what it has read again.
     let kept: Option<Note> = client.put_note(&note).await?;
@@ -163,7 +163,7 @@ async fn put_mark(client: &mut Client, table: &TableSpec) -> Result<(), Error> {
 ///
 /// # Errors
 /// [`Cause::NotOurs`] where another note is in its place.
-async fn look(client: &mut Client, table: &Name) -> Result<Option<Mark<Of>>, Error> {
+async fn look(client: &mut Client, table: &Name) -> Result<Option<MarkerDocument<Of>>, Error> {
     let Some(note) = client.note::<Note>(second(table)).await? else { return Ok(None) };
     match note.mark() {
         Some(mark) if mark.beside.table == *table => Ok(Some(mark)),

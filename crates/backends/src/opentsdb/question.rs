@@ -9,7 +9,7 @@ pub(crate) const ALL: Millis = Millis { first: 31_536_000_000, last: 4_102_444_7
 /// The server keeps the values of an hour together, and reads them together.
 pub(crate) const HOUR_MS: i64 = 3_600_000;
 /// The longest list of devices that is sent; beyond it all are asked about, and those that are not wanted left out here.
-const MOST_LISTED: usize = 4096;
+const MAX_LISTED: usize = 4096;
 
 /// What is asked about one metric.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,7 +56,7 @@ impl Asked {
             json["downsample"] = json!(figure);
         }
         if let Some(list) = devices
-            && list.len() <= MOST_LISTED
+            && list.len() <= MAX_LISTED
         {
             let list = list.iter().map(ToString::to_string).collect::<Vec<_>>().join("|");
             json["filters"] = json!([{ "type": "literal_or", "tagk": DEVICE, "filter": list, "groupBy": false }]);

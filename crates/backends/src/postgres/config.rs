@@ -173,10 +173,10 @@ pub(crate) enum Division {
 }
 
 /// As many workers as there are addresses kept for them: the study of Gkamas et al. 2022 has up to 8.
-pub(crate) const MOST_CITUS_WORKERS: u8 = 8;
+pub(crate) const MAX_CITUS_WORKERS: u8 = 8;
 
 /// More partitions than this are a slip.
-const MOST_PARTITIONS: u16 = 1024;
+const MAX_PARTITIONS: u16 = 1024;
 
 /// The longest identifier of PostgreSQL.
 const IDENTIFIER_BYTES: usize = 63;
@@ -216,11 +216,11 @@ impl Config {
 
     fn refuse_division(&self) -> Result<(), SettingError> {
         let refuse = |key: &str, message: String| Err(SettingError { key: key.into(), message, suggestion: None });
-        if !(1..=MOST_PARTITIONS).contains(&self.partitions) {
-            return refuse("partitions", format!("from 1 to {MOST_PARTITIONS}"));
+        if !(1..=MAX_PARTITIONS).contains(&self.partitions) {
+            return refuse("partitions", format!("from 1 to {MAX_PARTITIONS}"));
         }
-        if self.citus_workers > MOST_CITUS_WORKERS {
-            return refuse("citus_workers", format!("from 0 to {MOST_CITUS_WORKERS}"));
+        if self.citus_workers > MAX_CITUS_WORKERS {
+            return refuse("citus_workers", format!("from 0 to {MAX_CITUS_WORKERS}"));
         }
         if self.chunk_seconds == 0 {
             return refuse("chunk_seconds", "at least 1".into());

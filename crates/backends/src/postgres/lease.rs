@@ -61,7 +61,7 @@ async fn lock(connection: &mut PgConnection, function: &str, table: &Table, name
     let taken = sqlx::query(&sql).bind(SPACE).bind(&qualified).execute(&mut *connection).await;
     match taken {
         Ok(_) => run(connection, &wait("DEFAULT")).await,
-        Err(e) if is_unavailable(&e) => Err(in_use(name, None)),
+        Err(e) if is_unavailable(&e) => Err(in_use(name)),
         Err(e) => Err(classify(&e)),
     }
 }

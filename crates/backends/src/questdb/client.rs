@@ -7,7 +7,7 @@ use iotbench_backend_kit::{
     http::{
         Connection, Server,
         connection::{given_up, uri},
-        limits::MOST_REFUSAL_BYTES,
+        limits::MAX_REFUSAL_BYTES,
     },
 };
 use iotbench_core::Error;
@@ -38,7 +38,7 @@ impl Client {
         let response = connection.ask(Method::GET, &self.address(sql)?).await?;
         let (head, mut body) = response.into_parts();
         if head.status != StatusCode::OK {
-            let text = connection.short_body(body, MOST_REFUSAL_BYTES).await?;
+            let text = connection.short_body(body, MAX_REFUSAL_BYTES).await?;
             self.connection = Some(connection);
             return Err(error::of_status(head.status, &head.headers, &text));
         }
@@ -57,7 +57,7 @@ impl Client {
         let mut connection = self.connection.take().ok_or_else(given_up)?;
         let response = connection.ask(Method::GET, &self.address(sql)?).await?;
         let (head, body) = response.into_parts();
-        let text = connection.short_body(body, MOST_REFUSAL_BYTES).await?;
+        let text = connection.short_body(body, MAX_REFUSAL_BYTES).await?;
         self.connection = Some(connection);
         if head.status == StatusCode::OK { Ok(()) } else { Err(error::of_status(head.status, &head.headers, &text)) }
     }

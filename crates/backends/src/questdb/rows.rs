@@ -1,6 +1,6 @@
 //! Takes an answer of `/exec` apart as it comes: `{"dataset":[[1,"a"],[2,null]],"count":2}`, row by row.
 
-use iotbench_backend_kit::{cell::Cell, http::limits::MOST_PART_BYTES};
+use iotbench_backend_kit::{cell::Cell, http::limits::MAX_PART_BYTES};
 use iotbench_core::{Cause, Error};
 
 /// What stands before the first row.
@@ -41,7 +41,7 @@ impl Rows {
                 (State::BeforeRows, _) => {
                     self.held.push(byte);
                     if !self.held.ends_with(START) {
-                        if self.held.len() > MOST_PART_BYTES {
+                        if self.held.len() > MAX_PART_BYTES {
                             return Err(too_long());
                         }
                         continue;
@@ -73,7 +73,7 @@ impl Rows {
             };
         }
         if matches!(self.state, State::InRow | State::InText | State::AfterBackslash) {
-            if self.held.len() + piece.len() > MOST_PART_BYTES {
+            if self.held.len() + piece.len() > MAX_PART_BYTES {
                 return Err(too_long());
             }
             self.held.extend_from_slice(&piece[start..]);
@@ -96,7 +96,7 @@ pub(crate) fn improper(message: &dyn std::fmt::Display) -> Error {
 }
 
 fn too_long() -> Error {
-    improper(&format!("a row of more than {MOST_PART_BYTES} bytes"))
+    improper(&format!("a row of more than {MAX_PART_BYTES} bytes"))
 }
 
 fn take_row(text: &[u8], take: &mut impl FnMut(&[Cell<'_>]) -> Result<(), Error>) -> Result<(), Error> {

@@ -11,7 +11,7 @@ use iotbench_backend_kit::{
     http::{
         Connection, Content, Server,
         connection::{given_up, uri},
-        limits::{MOST_REFUSAL_BYTES, MOST_SHORT_BYTES, MOST_WHOLE_BYTES},
+        limits::{MAX_REFUSAL_BYTES, MAX_SHORT_BYTES, MAX_WHOLE_BYTES},
     },
     millis::Millis,
 };
@@ -78,7 +78,7 @@ pub(crate) async fn connect(server: &Server) -> Result<Connection, Error> {
     let health = uri(&format!("{}/health", server.base_path))?;
     let answered = async {
         let body = connection.ask(Method::GET, &health).await?.into_body();
-        connection.short_body(body, MOST_REFUSAL_BYTES).await
+        connection.short_body(body, MAX_REFUSAL_BYTES).await
     };
     answered.await.map_err(|e| e.applied(Applied::No))?;
     Ok(connection)
@@ -104,7 +104,7 @@ impl Client {
         if matches!(head.status, StatusCode::OK | StatusCode::NO_CONTENT) {
             return Ok((head, body));
         }
-        let text = connection.short_body(body, MOST_REFUSAL_BYTES).await.map_err(lost)?;
+        let text = connection.short_body(body, MAX_REFUSAL_BYTES).await.map_err(lost)?;
         Err((error::of_status(head.status, &head.headers, &text), true))
     }
 
@@ -113,7 +113,7 @@ impl Client {
         let mut connection = self.connection.take().ok_or_else(given_up)?;
         match self.post(&mut connection, path, content, body).await {
             Ok((_, body)) => {
-                let text = connection.short_body(body, MOST_WHOLE_BYTES).await?;
+                let text = connection.short_body(body, MAX_WHOLE_BYTES).await?;
                 self.connection = Some(connection);
                 Ok(text)
             }
@@ -143,7 +143,7 @@ impl Client {
         let mut connection = self.connection.take().ok_or_else(given_up)?;
         let response = connection.ask(Method::GET, &uri(&format!("{}/health", self.server.base_path))?).await?;
         let (head, body) = response.into_parts();
-        connection.short_body(body, MOST_REFUSAL_BYTES).await?;
+        connection.short_body(body, MAX_REFUSAL_BYTES).await?;
         self.connection = Some(connection);
         let date = head.headers.get(DATE).and_then(|date| date.to_str().ok());
         let date = date.and_then(|date| httpdate::parse_http_date(date).ok());
@@ -211,8 +211,8 @@ impl Client {
                 }
                 rest = &rest[end + 1..];
             }
-            if self.line.len() + rest.len() > MOST_SHORT_BYTES {
-                return Err(improper(&format!("a line of an export has more than {MOST_SHORT_BYTES} bytes")));
+            if self.line.len() + rest.len() > MAX_SHORT_BYTES {
+                return Err(improper(&format!("a line of an export has more than {MAX_SHORT_BYTES} bytes")));
             }
             self.line.extend_from_slice(rest);
         }

@@ -24,7 +24,7 @@ const NEEDED: [(&str, &str); 7] = [
     ("precisionBits", "64"),
 ];
 /// The longest time that an acknowledged sample waits in memory before it is in a file.
-pub(super) const MOST_SECONDS_IN_MEMORY: f64 = 5.0;
+pub(super) const MAX_SECONDS_IN_MEMORY: f64 = 5.0;
 
 /// What `/metrics` says.
 #[derive(Debug, Default)]
@@ -71,7 +71,7 @@ fn promise() -> Promise {
     let source = "VictoriaMetrics has no write-ahead log; what came in the last seconds is in memory alone \
                   (https://docs.victoriametrics.com/#storage)";
     Promise {
-        level: PromiseLevel::OsCrashWithin { seconds: MOST_SECONDS_IN_MEMORY },
+        level: PromiseLevel::OsCrashWithin { seconds: MAX_SECONDS_IN_MEMORY },
         nodes: 1,
         source: PromiseSource::Declared(source.into()),
     }

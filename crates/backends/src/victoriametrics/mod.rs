@@ -14,7 +14,7 @@ mod write;
 
 use config::{Config, SETTINGS};
 use database::VictoriaDatabase;
-use facts::MOST_SECONDS_IN_MEMORY;
+use facts::MAX_SECONDS_IN_MEMORY;
 use iotbench_core::{
     Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Layout, OpenRequest,
     PromiseLevel, SettingError, TimeUnit, ValueType,
@@ -55,7 +55,7 @@ fn domain(value_type: ValueType) -> Domain {
 static INFO: BackendInfo = BackendInfo {
     settings: SETTINGS,
     default_port: Some(config::KNOWN.port),
-    promise: PromiseLevel::OsCrashWithin { seconds: MOST_SECONDS_IN_MEMORY },
+    promise: PromiseLevel::OsCrashWithin { seconds: MAX_SECONDS_IN_MEMORY },
     recipe: Some(&recipe::RECIPE),
     ..BackendInfo::new(
         "victoriametrics",

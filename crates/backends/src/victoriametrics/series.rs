@@ -10,7 +10,7 @@ use iotbench_core::{Layout, Name, SignalId, TableSpec};
 /// The label that says to which table of ours a series belongs.
 pub(crate) const OWN_LABEL: &str = "iotbench_table";
 /// The longest list of names that is sent; beyond it all are asked for, and those that are not wanted left out here.
-const MOST_LISTED: usize = 100;
+const MAX_LISTED: usize = 100;
 /// The first second of 2100 in milliseconds: nothing that lies more than two days ahead is kept, and MetricsQL has no
 /// windows that end much later.
 const LATEST_MS: i64 = 4_102_444_800_000;
@@ -68,14 +68,14 @@ pub(crate) fn unmarked(database: &Name, table: &TableSpec) -> Vec<String> {
     };
     let db = quoted(database.as_str());
     let of = |names: &[String]| format!("{{db={db},__name__=~{},{OWN_LABEL}=\"\"}}", quoted(&names.join("|")));
-    names.chunks(MOST_LISTED).map(of).collect()
+    names.chunks(MAX_LISTED).map(of).collect()
 }
 
 /// Adds the condition that a label is one of these; `None` where there is none.
 fn push_one_of(conditions: &mut String, label: &str, names: impl ExactSizeIterator<Item = String>) -> Option<()> {
     match names.len() {
         0 => return None,
-        1..=MOST_LISTED => {
+        1..=MAX_LISTED => {
             let list = names.collect::<Vec<_>>().join("|");
             conditions.push_str(&format!(",{label}=~{}", quoted(&list)));
         }

@@ -23,7 +23,7 @@ const RECORDS: u32 = 500_000;
 const AT_ONCE: u32 = 5_000;
 /// Of a record's text: all records together are twice what the client may take.
 const TEXT_BYTES: u32 = 256;
-const MOST_KIB: u64 = 64 * 1024;
+const MAX_KIB: u64 = 64 * 1024;
 
 fn table() -> TableSpec {
     let signal = |name: &str, value_type, max_text_bytes| Signal { name: name.into(), value_type, max_text_bytes };
@@ -91,14 +91,14 @@ async fn streams(backend: &str, url: Url, settings: serde_json::Value) {
     database.drop_created().await.unwrap();
     assert_eq!(reply.rows, u64::from(RECORDS));
     let grown_kib = most_kib - before_kib;
-    assert!(grown_kib <= MOST_KIB, "{backend}: {grown_kib} KiB more than the {before_kib} KiB before");
+    assert!(grown_kib <= MAX_KIB, "{backend}: {grown_kib} KiB more than the {before_kib} KiB before");
 }
 
 #[tokio::test]
 async fn what_is_hoarded_would_show() {
     let before_kib = rss_kib();
     let hoard = vec![1_u8; RECORDS as usize * TEXT_BYTES as usize];
-    assert!(rss_kib() - before_kib > MOST_KIB);
+    assert!(rss_kib() - before_kib > MAX_KIB);
     drop(hoard);
 }
 

@@ -23,7 +23,7 @@ Examples:
 
 /// Written at once.
 const BLOCK_BYTES: usize = 256 * 1024;
-const MOST_DEVICES: u64 = 1_000_000;
+const MAX_DEVICES: u64 = 1_000_000;
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -70,8 +70,8 @@ pub(super) fn generate(arguments: &GenerateArguments) -> Result<(), CliError> {
         let message = "--from lies before the first datapoint: give an earlier --origin too";
         return Err(CliError::usage(message));
     }
-    let devices = u32::try_from(arguments.devices.0).ok().filter(|d| (1..=MOST_DEVICES).contains(&u64::from(*d)));
-    let devices = devices.ok_or_else(|| CliError::usage(format!("--devices is from 1 to {MOST_DEVICES}")))?;
+    let devices = u32::try_from(arguments.devices.0).ok().filter(|d| (1..=MAX_DEVICES).contains(&u64::from(*d)));
+    let devices = devices.ok_or_else(|| CliError::usage(format!("--devices is from 1 to {MAX_DEVICES}")))?;
     let dataset =
         config(arguments)?.open(arguments.seed, origin_ns, devices, Path::new(".")).map_err(CliError::usage)?;
     let until_ns = match arguments.length {

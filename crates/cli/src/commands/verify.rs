@@ -12,7 +12,7 @@ use crate::{
 use clap::{Args, builder::FalseyValueParser};
 use iotbench_backends::BACKENDS;
 use iotbench_core::Registry;
-use iotbench_engine::{AgainError, AuditScope, AuditedAgain, StopSignal, audit_again, cause_exit_code};
+use iotbench_engine::{AuditScope, ReVerified, ReVerifyError, StopSignal, cause_exit_code, re_verify};
 use iotbench_report::{Audit, open_ledger, render_audit};
 use place::Place;
 use serde_json::json;
@@ -67,7 +67,7 @@ pub(super) fn verify(arguments: &VerifyArguments) -> Result<u8, CliError> {
     let place = Place::of(&head, backend, arguments, &stop)?;
     let planned = head.planned(place.target()).map_err(refused)?;
     let scope = if arguments.full { AuditScope::Full } else { AuditScope::Sample };
-    let found = audit_again(&planned, &ledger, backend, scope, &|| stop.requested().is_some());
+    let found = re_verify(&planned, &ledger, backend, scope, &|| stop.requested().is_some());
     place.leave();
     let found = found.map_err(refused)?;
     print(&found, arguments.form.is_json())?;
@@ -78,7 +78,7 @@ pub(super) fn verify(arguments: &VerifyArguments) -> Result<u8, CliError> {
     })
 }
 
-fn print(found: &AuditedAgain, as_json: bool) -> Result<(), CliError> {
+fn print(found: &ReVerified, as_json: bool) -> Result<(), CliError> {
     let audit = Audit { delivered: found.delivered(), ..Audit::from(&found.audit) };
     let (least, most) = (*found.expected.start(), *found.expected.end());
     if as_json {
@@ -99,11 +99,11 @@ fn print(found: &AuditedAgain, as_json: bool) -> Result<(), CliError> {
     console::print(&format!("{verdict}\n{counts}\n{}", render_audit(&audit, 100)))
 }
 
-fn refused(error: AgainError) -> CliError {
+fn refused(error: ReVerifyError) -> CliError {
     let text = printable(&error.to_string());
     match error {
-        AgainError::Ledger(_) | AgainError::Data(_) | AgainError::Gone(_) => CliError::usage(text),
-        AgainError::Others(_) => CliError::with_code(NOT_OURS, text),
-        AgainError::Target(error) => CliError::with_code(cause_exit_code(error.cause), text),
+        ReVerifyError::Ledger(_) | ReVerifyError::Data(_) | ReVerifyError::Gone(_) => CliError::usage(text),
+        ReVerifyError::Others(_) => CliError::with_code(NOT_OURS, text),
+        ReVerifyError::Target(error) => CliError::with_code(cause_exit_code(error.cause), text),
     }
 }

@@ -1,7 +1,7 @@
 //! A state as a picture. Pure.
 
 use super::state::{REMEMBERED, State};
-use crate::progress::{Figures, duration, grouped};
+use crate::progress::{ProgressFigures, duration, grouped};
 use iotbench_engine::Phase;
 use ratatui::{
     Frame,
@@ -97,10 +97,10 @@ fn response(frame: &mut Frame<'_>, area: Rect, state: &State) {
     chart(frame, area, title, &[("p99", Color::Yellow, &p99[..]), ("p50", Color::Cyan, &p50[..])], label);
 }
 
-/// Figures by the number of their second.
-fn points(state: &State, figure: impl Fn(&Figures) -> Option<u64>) -> Vec<(f64, f64)> {
+/// ProgressFigures by the number of their second.
+fn points(state: &State, figure: impl Fn(&ProgressFigures) -> Option<u64>) -> Vec<(f64, f64)> {
     #[expect(clippy::cast_precision_loss, reason = "a picture is a few hundred dots wide")]
-    let point = |(second, figures): &(u64, Figures)| Some((*second as f64, figure(figures)? as f64));
+    let point = |(second, figures): &(u64, ProgressFigures)| Some((*second as f64, figure(figures)? as f64));
     state.seconds.iter().filter_map(point).collect()
 }
 

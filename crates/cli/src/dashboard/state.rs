@@ -2,7 +2,7 @@
 
 use crate::{
     console::printable,
-    progress::{Course, Figures, Resources, clock, grouped},
+    progress::{Course, ProgressFigures, Resources, clock, grouped},
 };
 use iotbench_engine::{Event, Plan, Second};
 use std::{
@@ -24,7 +24,7 @@ pub(super) struct State {
     pub(super) among: String,
     pub(super) course: Course,
     /// The last seconds of the load, each by its number.
-    pub(super) seconds: VecDeque<(u64, Figures)>,
+    pub(super) seconds: VecDeque<(u64, ProgressFigures)>,
     pub(super) totals: Totals,
     /// Errors by cause.
     pub(super) errors: BTreeMap<String, u64>,
@@ -99,7 +99,7 @@ impl State {
             *self.errors.entry(cause.into()).or_default() += errors.count;
         }
         self.resources.read(second.readings);
-        self.seconds.push_back((second.window.last_second(), Figures::of(second)));
+        self.seconds.push_back((second.window.last_second(), ProgressFigures::of(second)));
         if self.seconds.len() > REMEMBERED {
             self.seconds.pop_front();
         }
@@ -113,7 +113,7 @@ impl State {
     }
 
     /// The last second, if there was one.
-    pub(super) fn latest(&self) -> Option<&Figures> {
+    pub(super) fn latest(&self) -> Option<&ProgressFigures> {
         self.seconds.back().map(|(_, figures)| figures)
     }
 }

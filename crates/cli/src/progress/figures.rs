@@ -5,7 +5,7 @@ use iotbench_recorder::{KindRecording, Level};
 
 /// What one second showed.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Figures {
+pub(crate) struct ProgressFigures {
     pub(crate) users: u32,
     pub(crate) operations_per_s: u64,
     pub(crate) values_per_s: u64,
@@ -18,7 +18,7 @@ pub(crate) struct Figures {
     pub(crate) points_lost: u64,
 }
 
-impl Figures {
+impl ProgressFigures {
     pub(crate) fn of(second: &Second<'_>) -> Self {
         let (counts, recording) = (second.window.counts(), second.window.recording());
         let length_s = second.window.seconds().max(1);
@@ -95,6 +95,6 @@ mod tests {
 
     #[test]
     fn a_second_without_answers_has_no_quantile() {
-        assert_eq!(Figures::default().parts(), ["0 ops/s, 0 values/s"]);
+        assert_eq!(ProgressFigures::default().parts(), ["0 ops/s, 0 values/s"]);
     }
 }

@@ -5,7 +5,7 @@ use crate::{
     ClusterError,
     message::{Answer, MessageError, Offer, Question, Request, decode, encode},
     sampling::Sampling,
-    signed::{MOST_BYTES, Refusal, open},
+    signed::{MAX_BYTES, Refusal, open},
     subject::What,
 };
 use async_nats::{Message, PublishErrorKind, Subject};
@@ -53,7 +53,7 @@ impl Agent<'_> {
 
     /// A question is JSON and an order begins with a word.
     fn understand(&mut self, payload: &[u8], came_ns: u64) -> Result<Heard, String> {
-        if payload.len() > MOST_BYTES {
+        if payload.len() > MAX_BYTES {
             return Err(Refusal::TooLong.to_string());
         }
         if payload.starts_with(b"{") && payload.len() <= LONGEST_QUESTION {

@@ -2,7 +2,7 @@
 
 use super::{Agent, lease_ns};
 use crate::{
-    hold::Hold,
+    lease::Lease,
     message::Answer,
     serving::{ServerWish, Serving},
 };
@@ -32,7 +32,7 @@ impl Agent<'_> {
         if let Err(why) = wish.check() {
             return Some(self.refuse(why));
         }
-        let mut hold = Hold::new(lease_ns());
+        let mut hold = Lease::new(lease_ns());
         // Nobody else holds what is new.
         let _ = hold.take(id, now_ns);
         let (started, served) = oneshot::channel();

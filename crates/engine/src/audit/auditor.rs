@@ -27,11 +27,11 @@ const SAMPLE_DEVICES: u32 = 32;
 /// A sample ends after so long, whatever it has seen.
 const SAMPLE_TIME: Duration = Duration::from_secs(10);
 /// An audit ends after so many datapoints that cannot be read.
-const MOST_UNREADABLE: u64 = 1_000;
+const MAX_UNREADABLE: u64 = 1_000;
 /// Devices whose ranges are held at once.
 const WINDOW: u32 = 1 << 15;
 /// Ranges that are held at once, about 100 bytes each.
-const MOST_RANGES: usize = 1 << 19;
+const MAX_RANGES: usize = 1 << 19;
 /// Of the seed, the number that the draw of devices begins with.
 const DEVICES_OF_SEED: u64 = u64::MAX - 7;
 
@@ -147,7 +147,7 @@ impl<'a> Auditor<'a> {
     async fn sample(&mut self, reader: &mut dyn Reader) -> Result<(), Cut> {
         let devices = drawn(self.request.plan.seed, self.request.plan.table.devices);
         let ranges =
-            self.request.ledger.ranges(&|device| devices.contains(&device), MOST_RANGES).map_err(|e| damaged(&e))?;
+            self.request.ledger.ranges(&|device| devices.contains(&device), MAX_RANGES).map_err(|e| damaged(&e))?;
         let ranges = ranges.ok_or_else(too_scattered)?;
         for device in devices {
             let mut piece = Piece::default();
@@ -164,7 +164,7 @@ impl<'a> Auditor<'a> {
         let (mut first, most, mut length) = (0, self.request.plan.table.devices, WINDOW);
         while first < most {
             let window = first..most.min(first.saturating_add(length));
-            let ranges = self.request.ledger.ranges(&|device| window.contains(&device), MOST_RANGES);
+            let ranges = self.request.ledger.ranges(&|device| window.contains(&device), MAX_RANGES);
             match ranges.map_err(|e| damaged(&e))? {
                 Some(ranges) => {
                     first = window.end;
@@ -278,8 +278,8 @@ impl<'a> Auditor<'a> {
         }
         self.rows += 1;
         self.unreadable += 1;
-        let why = || format!("more than {MOST_UNREADABLE} datapoints cannot be read: {}", error.message);
-        if self.unreadable > MOST_UNREADABLE { Err(Cut::Short(why())) } else { Ok(()) }
+        let why = || format!("more than {MAX_UNREADABLE} datapoints cannot be read: {}", error.message);
+        if self.unreadable > MAX_UNREADABLE { Err(Cut::Short(why())) } else { Ok(()) }
     }
 }
 

@@ -48,7 +48,7 @@ impl Kind {
 
 /// Datapoints of one kind that follow each other on one device.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stretch {
+pub struct FindingRange {
     /// What is wrong with them.
     pub kind: Kind,
     /// Whose; `None`: no device of the run's.
@@ -68,9 +68,9 @@ pub struct Stretch {
 pub struct Findings {
     right: u64,
     counts: [u64; 6],
-    shown: Vec<Stretch>,
+    shown: Vec<FindingRange>,
     /// The stretch that may go on; it is shown when it does not.
-    open: Option<Stretch>,
+    open: Option<FindingRange>,
 }
 
 impl Findings {
@@ -87,7 +87,7 @@ impl Findings {
     }
 
     /// The first stretches, at most five of each kind.
-    pub fn stretches(&self) -> impl Iterator<Item = &Stretch> {
+    pub fn stretches(&self) -> impl Iterator<Item = &FindingRange> {
         self.shown.iter().chain(self.open.iter().filter(|open| self.has_place(open.kind)))
     }
 
@@ -110,7 +110,7 @@ impl Findings {
                 self.close();
                 let detail = detail.to_owned();
                 let (from_ns, to_ns) = (timestamp_ns, timestamp_ns);
-                self.open = Some(Stretch { kind, device: Some(device), from_ns, to_ns, points: 1, detail });
+                self.open = Some(FindingRange { kind, device: Some(device), from_ns, to_ns, points: 1, detail });
             }
         }
     }
@@ -122,7 +122,7 @@ impl Findings {
         }
         self.close();
         let detail = detail.to_owned();
-        self.open = Some(Stretch { kind: Kind::Alien, device: None, from_ns: 0, to_ns: 0, points, detail });
+        self.open = Some(FindingRange { kind: Kind::Alien, device: None, from_ns: 0, to_ns: 0, points, detail });
         self.close();
     }
 

@@ -15,7 +15,7 @@ const MAGIC: &[u8; 8] = b"IOTBLDGR";
 const VERSION: u16 = 2;
 const OLDEST: u16 = 1;
 /// The longest content of a block: a plan in JSON, or ranges of datapoints.
-const MOST_BYTES: usize = 16 << 20;
+const MAX_BYTES: usize = 16 << 20;
 const CHECK_BYTES: usize = 4;
 
 /// Why a ledger cannot be read.
@@ -131,7 +131,7 @@ impl<R: Read> Blocks<R> {
         let Some(kind) = Kind::of(byte) else {
             return Err(LedgerError::Damaged(format!("there is no kind of block {byte}")));
         };
-        if length > MOST_BYTES {
+        if length > MAX_BYTES {
             return Err(LedgerError::Damaged(format!("a block of {length} bytes")));
         }
         self.block.resize(5 + length + CHECK_BYTES, 0);
@@ -178,14 +178,14 @@ mod tests {
 
     #[test]
     fn the_longest_block_is_read_and_a_longer_one_is_damage() {
-        let bytes = file(Kind::Acked, &vec![7; MOST_BYTES]);
+        let bytes = file(Kind::Acked, &vec![7; MAX_BYTES]);
         let mut blocks = Blocks::new(&bytes[..]).unwrap();
         let (kind, content) = blocks.next_block().unwrap().unwrap();
-        assert_eq!((kind, content.len()), (Kind::Acked, MOST_BYTES));
+        assert_eq!((kind, content.len()), (Kind::Acked, MAX_BYTES));
         assert!(blocks.next_block().unwrap().is_none());
-        let longer = file(Kind::Acked, &vec![7; MOST_BYTES + 1]);
+        let longer = file(Kind::Acked, &vec![7; MAX_BYTES + 1]);
         let found = Blocks::new(&longer[..]).unwrap().next_block().unwrap_err();
-        assert!(matches!(found, LedgerError::Damaged(why) if why == format!("a block of {} bytes", MOST_BYTES + 1)));
+        assert!(matches!(found, LedgerError::Damaged(why) if why == format!("a block of {} bytes", MAX_BYTES + 1)));
     }
 
     /// Half a block is the end of a run that was killed; a disk that fails is not.

@@ -17,13 +17,13 @@ use iotbench_core::Run;
 use std::ops::Range;
 
 /// The most ranges of one block.
-pub const MOST_RANGES: usize = 1 << 16;
+pub const MAX_RANGES: usize = 1 << 16;
 const REPEAT: u8 = 0x80;
-const MOST_REPEATS: u8 = 0x7f;
+const MAX_REPEATS: u8 = 0x7f;
 
 /// A range of datapoints of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Stretch {
+struct DeviceRange {
     device: u32,
     first: u64,
     count: u64,
@@ -38,9 +38,9 @@ struct Step {
 }
 
 /// Before the first range.
-const ORIGIN: Stretch = Stretch { device: 0, first: 0, count: 0 };
+const ORIGIN: DeviceRange = DeviceRange { device: 0, first: 0, count: 0 };
 
-impl Stretch {
+impl DeviceRange {
     fn end(self) -> u64 {
         self.first + self.count
     }
@@ -68,7 +68,7 @@ impl Stretch {
 
 /// Appends the datapoints of `runs` to `out`, and empties `runs`. Returns how many datapoints they are.
 ///
-/// At most [`MOST_RANGES`] runs belong to one block.
+/// At most [`MAX_RANGES`] runs belong to one block.
 pub fn encode(runs: &mut Vec<Run>, out: &mut Vec<u8>) -> u64 {
     runs.sort_unstable_by_key(|run| (run.device, run.first));
     let (mut last, mut last_step, mut points) = (ORIGIN, None, 0);
@@ -83,7 +83,7 @@ pub fn encode(runs: &mut Vec<Run>, out: &mut Vec<u8>) -> u64 {
             continue;
         }
         let mut repeats = 0;
-        while repeats < MOST_REPEATS
+        while repeats < MAX_REPEATS
             && let Some(next) = stretches.next_if(|&next| last.step_to(next) == step)
         {
             repeats += 1;
@@ -98,11 +98,11 @@ pub fn encode(runs: &mut Vec<Run>, out: &mut Vec<u8>) -> u64 {
 }
 
 /// Sorted runs, those that touch as one.
-fn joined(runs: &[Run]) -> impl Iterator<Item = Stretch> + '_ {
+fn joined(runs: &[Run]) -> impl Iterator<Item = DeviceRange> + '_ {
     let mut runs = runs.iter().peekable();
     std::iter::from_fn(move || {
         let first = runs.next()?;
-        let mut stretch = Stretch { device: first.device, first: first.first, count: first.count.into() };
+        let mut stretch = DeviceRange { device: first.device, first: first.first, count: first.count.into() };
         while let Some(next) = runs.next_if(|next| next.device == stretch.device && next.first <= stretch.end()) {
             stretch.count = stretch.count.max(next.indices().end - stretch.first);
         }
@@ -143,12 +143,12 @@ pub fn decode(mut bytes: &[u8], tell: &mut dyn FnMut(u32, Range<u64>)) -> Result
             step = Some({ read }().ok_or_else(damaged)?);
             1
         } else {
-            u32::from(tag & MOST_REPEATS) + 1
+            u32::from(tag & MAX_REPEATS) + 1
         };
         for _ in 0..times {
             last = step.and_then(|step| last.after(step)).ok_or_else(damaged)?;
             ranges += 1;
-            if ranges > MOST_RANGES {
+            if ranges > MAX_RANGES {
                 return Err(damaged());
             }
             tell(last.device, last.first..last.end());
@@ -234,9 +234,9 @@ mod tests {
     fn a_block_has_no_more_ranges_than_are_ever_written() {
         // A range, and as many of the same distance as a byte repeats, again and again.
         let mut bytes = vec![0x01];
-        bytes.extend(vec![REPEAT | MOST_REPEATS; MOST_RANGES / 128 - 1]);
-        bytes.push(REPEAT | (MOST_REPEATS - 1));
-        assert_eq!(decoded(&bytes).unwrap().len(), MOST_RANGES as u64);
+        bytes.extend(vec![REPEAT | MAX_REPEATS; MAX_RANGES / 128 - 1]);
+        bytes.push(REPEAT | (MAX_REPEATS - 1));
+        assert_eq!(decoded(&bytes).unwrap().len(), MAX_RANGES as u64);
         *bytes.last_mut().unwrap() += 1;
         assert!(decoded(&bytes).is_err(), "one more");
     }

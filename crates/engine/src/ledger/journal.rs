@@ -2,7 +2,7 @@
 
 use super::{
     block::{self, Kind},
-    coding::{MOST_RANGES, encode, put_number},
+    coding::{MAX_RANGES, encode, put_number},
     fates::{Fate, Fates},
     reservation::Reservation,
     store::LedgerStore,
@@ -85,7 +85,7 @@ impl Journal {
     /// It cannot be written.
     pub fn note(&mut self, fates: &mut Fates) -> io::Result<()> {
         self.waiting.append(fates);
-        if self.waiting.runs() >= MOST_RANGES / 2 { self.flush() } else { Ok(()) }
+        if self.waiting.runs() >= MAX_RANGES / 2 { self.flush() } else { Ok(()) }
     }
 
     /// Writes what waits.
@@ -101,8 +101,8 @@ impl Journal {
             };
             let runs = self.waiting.of(fate);
             while !runs.is_empty() {
-                let mut part = if runs.len() > MOST_RANGES {
-                    runs.split_off(runs.len() - MOST_RANGES)
+                let mut part = if runs.len() > MAX_RANGES {
+                    runs.split_off(runs.len() - MAX_RANGES)
                 } else {
                     std::mem::take(runs)
                 };

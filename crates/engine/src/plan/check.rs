@@ -12,14 +12,14 @@ use iotbench_core::{Backend, Settings};
 type FieldError = (String, String);
 
 /// More datapoints of a device than this are a slip; those of all devices still fit 64 bits.
-const MOST_PRELOAD: u64 = 1_000_000_000_000;
+const MAX_PRELOAD: u64 = 1_000_000_000_000;
 /// A list longer than this is a slip.
-const MOST_STEPS: usize = 1000;
+const MAX_STEPS: usize = 1000;
 /// Fewer trials near the limit tell no interval; more are a slip.
-const LEAST_TRIALS: u64 = 12;
-const MOST_TRIALS: u64 = 300;
+const MIN_TRIALS: u64 = 12;
+const MAX_TRIALS: u64 = 300;
 /// An operation of more requests, or a request over more devices, is a slip.
-const MOST_A_REQUEST: u64 = 1_000_000;
+const MAX_A_REQUEST: u64 = 1_000_000;
 const DEFAULT_DURATION: Span = Span::from_secs(30);
 pub(super) const STEP_OF_A_STUDY: Span = Span::from_secs(60);
 /// A step shows nothing about a limit on the response time unless it lasts several times as long.
@@ -39,8 +39,8 @@ pub(super) fn profile(profile: &Profile) -> Result<(), FieldError> {
                 return Err((format!("groups.{i}.operations.{j}.share"), "a share is a positive number".into()));
             }
             for (key, count) in [("requests", operation.requests.0), ("devices", operation.devices.0)] {
-                if count == 0 || count > MOST_A_REQUEST {
-                    let message = format!("from 1 to {MOST_A_REQUEST}, got {count}");
+                if count == 0 || count > MAX_A_REQUEST {
+                    let message = format!("from 1 to {MAX_A_REQUEST}, got {count}");
                     return Err((format!("groups.{i}.operations.{j}.{key}"), message));
                 }
             }
@@ -58,8 +58,8 @@ pub(super) fn profile(profile: &Profile) -> Result<(), FieldError> {
             ));
         }
     }
-    if profile.phases.preload.0 > MOST_PRELOAD {
-        return Err(("phases.preload".into(), format!("at most {MOST_PRELOAD} datapoints of each device")));
+    if profile.phases.preload.0 > MAX_PRELOAD {
+        return Err(("phases.preload".into(), format!("at most {MAX_PRELOAD} datapoints of each device")));
     }
     if profile.phases.duration == Auto::Set(Span::from_secs(0)) {
         return Err(("phases.duration".into(), "a measured part of no length measures nothing".into()));
@@ -140,9 +140,9 @@ fn check_search(profile: &Profile, ramp: &Ramp) -> Result<(), FieldError> {
     if !(ramp.growth.is_finite() && ramp.growth > 1.0) {
         return Err(("ramp.growth".into(), "the load grows by a factor above 1".into()));
     }
-    if ramp.trials.0 != 0 && !(LEAST_TRIALS..=MOST_TRIALS).contains(&ramp.trials.0) {
+    if ramp.trials.0 != 0 && !(MIN_TRIALS..=MAX_TRIALS).contains(&ramp.trials.0) {
         let message = format!(
-            "from {LEAST_TRIALS} to {MOST_TRIALS} steps near the limit, or 0 for none, which only brackets it: got {}",
+            "from {MIN_TRIALS} to {MAX_TRIALS} steps near the limit, or 0 for none, which only brackets it: got {}",
             ramp.trials
         );
         return Err(("ramp.trials".into(), message));
@@ -161,8 +161,8 @@ fn check_search(profile: &Profile, ramp: &Ramp) -> Result<(), FieldError> {
 }
 
 fn check_steps(profile: &Profile, ramp: &Ramp) -> Result<(), FieldError> {
-    if ramp.steps.len() > MOST_STEPS {
-        return Err(("ramp.steps".into(), format!("at most {MOST_STEPS} steps")));
+    if ramp.steps.len() > MAX_STEPS {
+        return Err(("ramp.steps".into(), format!("at most {MAX_STEPS} steps")));
     }
     let most = most_load(profile);
     match ramp.steps.iter().find(|load| load.0 == 0 || load.0 > most) {

@@ -155,7 +155,7 @@ type FieldError = (String, String);
 /// hundred, and some of those are kept for others.
 const DEFAULT_MOST_CONNECTIONS: u64 = 64;
 /// Each of a blocking backend's connections has a thread, with a recorder of its own.
-const MOST_BLOCKING_CONNECTIONS: u64 = 8;
+const MAX_BLOCKING_CONNECTIONS: u64 = 8;
 
 pub(super) fn plans(context: Context<'_>) -> Result<Vec<GroupPlan>, FieldError> {
     let mut plans = Vec::new();
@@ -275,7 +275,7 @@ fn connections(context: Context<'_>, group: &Group, load: &Load, part: &Part, re
                 Load::Open { .. } | Load::Interval { .. } => 32,
                 Load::Paced { .. } => u64::from(devices::of(profile, group)),
             };
-            let limit = if capabilities.blocking { MOST_BLOCKING_CONNECTIONS } else { u64::MAX };
+            let limit = if capabilities.blocking { MAX_BLOCKING_CONNECTIONS } else { u64::MAX };
             users.min(default_limit(profile)).min(limit).min(most).max(1)
         }
     };

@@ -120,7 +120,7 @@ impl OperationPlan {
 type FieldError = (String, String);
 
 /// An operation with more datapoints is a slip: its batch stays in memory until it is answered.
-const MOST_POINTS: u64 = 1_000_000;
+const MAX_POINTS: u64 = 1_000_000;
 
 /// The operations of a group that write, or those that read.
 pub(super) fn plans(
@@ -246,8 +246,8 @@ fn check_requests(
         return if requests > 1 { Err(("datapoints".into(), several.into())) } else { Ok(()) };
     };
     let points = u64::from(count).saturating_mul(u64::from(devices)).saturating_mul(requests);
-    if points > MOST_POINTS {
-        let message = format!("{requests} requests carry {points} datapoints, more than {MOST_POINTS}");
+    if points > MAX_POINTS {
+        let message = format!("{requests} requests carry {points} datapoints, more than {MAX_POINTS}");
         return Err((if requests > 1 { "requests" } else { "devices" }.into(), message));
     }
     let deadline = profile.phases.deadline;
@@ -260,7 +260,7 @@ fn check_requests(
 }
 
 fn too_many() -> FieldError {
-    ("requests".into(), format!("more than {MOST_POINTS}"))
+    ("requests".into(), format!("more than {MAX_POINTS}"))
 }
 
 /// What the operations of one group must have in common, so that none sends another's datapoints.

@@ -6,7 +6,7 @@ use iotbench_statistics::ROUNDS_JUDGED;
 use std::time::Duration;
 
 /// More rounds are not run, steady or not: as many as the SNIA's specification has.
-pub(crate) const MOST_ROUNDS: u32 = 25;
+pub(crate) const MAX_ROUNDS: u32 = 25;
 const WINDOW_NS: u64 = iotbench_recorder::WINDOW_NS;
 
 /// The rounds before a step of a ramp counts.
@@ -25,7 +25,7 @@ impl Plan {
     pub fn rounds(&self) -> Option<Rounds> {
         let ramp = self.ramp.as_ref().filter(|_| self.state == RampState::Preconditioned)?;
         let seconds = ramp.step_ns.div_ceil(ROUNDS_JUDGED as u64).div_ceil(WINDOW_NS).max(1);
-        Some(Rounds { most: MOST_ROUNDS, round_ns: seconds * WINDOW_NS })
+        Some(Rounds { most: MAX_ROUNDS, round_ns: seconds * WINDOW_NS })
     }
 
     /// The longest that they take before a step; 0: there are none.

@@ -11,7 +11,7 @@ use iotbench_simulator::Dataset;
 use serde::{Deserialize, Serialize};
 
 /// With less than this free where the database lies, a ramp is neither begun nor gone on with.
-pub const LEAST_FREE_BYTES: u64 = 256 << 20;
+pub const MIN_FREE_BYTES: u64 = 256 << 20;
 
 /// What a datapoint takes beside its values: its time, its device, an index over both, what surrounds a row.
 const POINT_BYTES: u64 = 64;
@@ -29,7 +29,7 @@ pub struct RampRoom {
 
 /// What a search in short steps, whose database lies beside its results, may take of the disk at once, unless the profile says
 /// otherwise. Whoever asks for the steps of a study asks for what they take.
-const MOST_DISK_BYTES: u64 = 2 << 30;
+const MAX_DISK_BYTES: u64 = 2 << 30;
 
 /// What bounds the greatest load of a search before its profile does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,7 +51,7 @@ pub(super) fn bound(plan: &mut Plan, dataset: &dyn Dataset, backend: &dyn Backen
     let is_short = plan.ramp.as_ref().is_some_and(|ramp| ramp.step_ns < STEP_OF_A_STUDY.as_ns());
     let bytes = match written {
         Auto::Set(bytes) => bytes.0,
-        Auto::Auto if capabilities.embedded && capabilities.stores && is_short => MOST_DISK_BYTES,
+        Auto::Auto if capabilities.embedded && capabilities.stores && is_short => MAX_DISK_BYTES,
         Auto::Auto => return Ok(()),
     };
     let is_asked_for = written != Auto::Auto;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 type FieldError = (String, String);
 
 /// More actions than this are a slip.
-const MOST_ACTIONS: usize = 100;
+const MAX_ACTIONS: usize = 100;
 
 /// Something that is done to a process of the server while the load runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,8 +45,8 @@ pub(super) fn scenario(
         let message = format!("{} has no server of its own whose processes could be acted on", backend.info().name);
         return Err(("scenario".into(), message));
     };
-    if profile.scenario.len() > MOST_ACTIONS {
-        return Err(("scenario".into(), format!("at most {MOST_ACTIONS} actions")));
+    if profile.scenario.len() > MAX_ACTIONS {
+        return Err(("scenario".into(), format!("at most {MAX_ACTIONS} actions")));
     }
     let ends_ns = phases.warmup_ns.saturating_add(phases.duration_ns);
     let is_fixed = profile.ramp.is_none() && phases.operations.is_none();

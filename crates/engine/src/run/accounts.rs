@@ -1,6 +1,6 @@
 //! What a load came to, once it has ended: every thread's account becomes part of the outcome.
 
-use super::{Session, acting::Acting, load::Running};
+use super::{Session, load::Running, scenario_actions::ScenarioActions};
 use crate::{outcome::Outcome, scenario::Scenario, verdict::Reason, verify::Verifier};
 use iotbench_recorder::WINDOW_NS;
 use iotbench_sampler::SamplerReport;
@@ -14,7 +14,7 @@ impl Session<'_> {
         }
         reasons.extend(running.free_bytes_at_end.map(|free_bytes| Reason::NoRoom { free_bytes }));
         let joined = running.loading.join().map(|agents| self.outcome.agents = agents).map_err(Reason::Internal);
-        self.outcome.scenario = running.acting.map(Acting::finish).map(|marks| {
+        self.outcome.scenario = running.acting.map(ScenarioActions::finish).map(|marks| {
             let measured = self.outcome.measured.as_ref();
             Scenario::of(marks, measured.map_or(&[], |m| &m.seconds), measured.map_or(0, |m| m.from_ns))
         });

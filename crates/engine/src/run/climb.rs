@@ -9,11 +9,11 @@ use super::{
 };
 use crate::{
     observer::Event,
-    others::MOST_REPEATS,
+    others::MAX_REPEATS,
     outcome::{Capacity, Measured, Phase, StepFigures},
     plan::StopPlan,
     ramp::{Bounds, Purpose, Quantity, RampPlan, RampPolicy, Step},
-    storage_probe::{MOST_DRIFT_REPEATS, MOST_DRIFT_REPEATS_OF_A_SEARCH},
+    storage_probe::{MAX_DRIFT_REPEATS, MAX_DRIFT_REPEATS_OF_A_SEARCH},
     trial::span,
     verdict::Reason,
 };
@@ -55,7 +55,7 @@ impl Session<'_> {
             }
             let coming = policy.left().0.saturating_sub(1);
             let drift_repeats =
-                MOST_DRIFT_REPEATS_OF_A_SEARCH.saturating_sub(steps.iter().map(|s| s.drifted_before).sum());
+                MAX_DRIFT_REPEATS_OF_A_SEARCH.saturating_sub(steps.iter().map(|s| s.drifted_before).sum());
             let Some((figures, measured)) = self.undisturbed_step(running, step, ramp, coming, drift_repeats)? else {
                 break policy.bounds();
             };
@@ -149,14 +149,14 @@ impl Session<'_> {
         coming: u32,
         drift_repeats: u32,
     ) -> Result<Option<(StepFigures, Measured)>, Reason> {
-        let most_drifted = drift_repeats.min(MOST_DRIFT_REPEATS);
+        let most_drifted = drift_repeats.min(MAX_DRIFT_REPEATS);
         let (mut disturbed_before, mut drifted_before) = (0, 0);
         loop {
             let Some((mut figures, measured)) = self.step(running, step, ramp, ramp.step_ns)? else { return Ok(None) };
             figures.storage_drifted = self.probe_after_step(running, ramp, coming)?;
             (figures.disturbed_before, figures.drifted_before) = (disturbed_before, drifted_before);
             let is_disturbed = figures.others.is_some_and(|others| others.is_disturbed());
-            if is_disturbed && disturbed_before < MOST_REPEATS {
+            if is_disturbed && disturbed_before < MAX_REPEATS {
                 disturbed_before += 1;
             } else if says_of_the_limit(&figures)
                 && figures.storage_drifted == Some(true)

@@ -18,7 +18,7 @@ use std::{sync::Arc, time::Duration, time::Instant};
 const SETTLE_LOOK: Duration = Duration::from_millis(200);
 /// So often datapoints and values are counted again that do not fit together: they are not counted at one instant, and a write
 /// that had no answer may land between the two.
-const MOST_RECOUNTS: u32 = 25;
+const MAX_RECOUNTS: u32 = 25;
 
 impl Session<'_> {
     /// Counts what is stored and holds it against what was acknowledged. `None`: it is not known.
@@ -96,7 +96,7 @@ impl Session<'_> {
         loop {
             let database = Arc::clone(&self.database);
             let stored = self.control_plane(patience, database.count())?;
-            if stored.values == stored.points * width || recounts == MOST_RECOUNTS || self.stop.requested().is_some() {
+            if stored.values == stored.points * width || recounts == MAX_RECOUNTS || self.stop.requested().is_some() {
                 return Ok(stored);
             }
             recounts += 1;

@@ -2,20 +2,20 @@
 
 use super::{
     Session,
-    acting::{Acting, Successor},
     client_watch::ClientWatch,
+    scenario_actions::{ScenarioActions, Successor},
     telling::Telling,
     visible::VisibleSeries,
 };
 use crate::{
     clock::RunClock,
     control::Control,
-    elsewhere::SamplingElsewhere,
     ledger::Reached,
     loading::Loading,
     observer::{Event, Second},
     others::{OthersShare, OthersWatch},
     outcome::{Phase, Preconditioning},
+    remote_sampling::RemoteSampling,
     slice::Slice,
     totals::Totals,
     verdict::Reason,
@@ -52,11 +52,11 @@ pub(super) struct Running {
     pub(super) slices: Receiver<Slice>,
     pub(super) reached: Option<Arc<Reached>>,
     pub(super) loading: Box<dyn Loading>,
-    pub(super) acting: Option<Acting>,
+    pub(super) acting: Option<ScenarioActions>,
     pub(super) verifier: Option<Verifier>,
     pub(super) probe: Option<Probe>,
     pub(super) sampler: Sampler,
-    pub(super) elsewhere: Option<Box<dyn SamplingElsewhere>>,
+    pub(super) elsewhere: Option<Box<dyn RemoteSampling>>,
     pub(super) client: ClientWatch,
     pub(super) readings: Arc<Mutex<Vec<Reading>>>,
     pub(super) others: Arc<Mutex<OthersWatch>>,
@@ -213,10 +213,12 @@ impl Session<'_> {
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => std::thread::sleep(LOOK),
         }
-        for mark in running.acting.as_mut().map(Acting::take_begun).unwrap_or_default() {
+        for mark in running.acting.as_mut().map(ScenarioActions::take_begun).unwrap_or_default() {
             self.tell(&Event::Acting(&mark))?;
         }
-        for Successor { role, node, pid } in running.acting.as_mut().map(Acting::take_successors).unwrap_or_default() {
+        for Successor { role, node, pid } in
+            running.acting.as_mut().map(ScenarioActions::take_successors).unwrap_or_default()
+        {
             running.sampler.follow(&role, node, pid);
         }
         running.client.follow();

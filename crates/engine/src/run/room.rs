@@ -1,7 +1,7 @@
 //! Ends a ramp before the disk of its database is full.
 
 use super::{Session, load::Running};
-use crate::plan::LEAST_FREE_BYTES;
+use crate::plan::MIN_FREE_BYTES;
 use rustix::fs::statvfs;
 use std::path::Path;
 
@@ -12,7 +12,7 @@ impl Session<'_> {
             return;
         }
         let free = self.files().and_then(|folder| free_bytes(&folder));
-        running.free_bytes_at_end = free.filter(|&free| free < LEAST_FREE_BYTES);
+        running.free_bytes_at_end = free.filter(|&free| free < MIN_FREE_BYTES);
     }
 }
 

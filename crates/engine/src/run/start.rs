@@ -1,17 +1,20 @@
 //! Before the first operation: connections, clocks, and all that watches the load.
 
-use super::{Session, acting::Acting, client_watch::ClientWatch, load::Running, telling::Telling, whose::ServersFound};
+use super::{
+    Session, client_watch::ClientWatch, load::Running, scenario_actions::ScenarioActions, telling::Telling,
+    whose::ServersFound,
+};
 use crate::{
     ceiling::ceiling_per_s,
     clock::RunClock,
     control::Control,
-    elsewhere::SamplingElsewhere,
     ledger::Reached,
     loading::{Desk, Loading},
     others::OthersWatch,
     outcome::Phase,
     plan::{GroupPlan, Load, Plan},
     ramp::Quantity,
+    remote_sampling::RemoteSampling,
     roles::{CLIENT_ROLE, MACHINE_ROLE, SERVER_ROLE, SHARED_ROLE},
     slice::{SLICES, Slice},
     threads::{LoadRequest, LoadThreads, blocking_threads, history, kinds},
@@ -56,7 +59,7 @@ impl Session<'_> {
         let reached = self.journal.is_some().then(|| Arc::new(Reached::default()));
         let account = self.carrying_account();
         let witness = verifier.as_ref().map(Verifier::witness);
-        let elsewhere = self.sampling_elsewhere().map_err(target)?;
+        let elsewhere = self.remote_sampling().map_err(target)?;
         let loading = self.connect(&control, sender, reached.clone(), witness, account.clone()).map_err(target)?;
         self.write_back_before();
         self.begin_probing();
@@ -177,20 +180,20 @@ impl Session<'_> {
     }
 
     /// Begins the scenario, if the plan has one.
-    fn acting(&self, clock: RunClock) -> Result<Option<Acting>, Reason> {
+    fn acting(&self, clock: RunClock) -> Result<Option<ScenarioActions>, Reason> {
         let actions = self.planned.plan.scenario.clone();
         if actions.is_empty() {
             return Ok(None);
         }
         let processes = self.options.processes.clone();
         let processes = processes.ok_or_else(|| Reason::Internal("nobody can act on the server's processes".into()))?;
-        let acting = Acting::start(actions, processes, clock);
+        let acting = ScenarioActions::start(actions, processes, clock);
         acting.map(Some).map_err(|e| Reason::Internal(format!("cannot start a thread: {e}")))
     }
 
-    fn sampling_elsewhere(&self) -> Result<Option<Box<dyn SamplingElsewhere>>, Error> {
+    fn remote_sampling(&self) -> Result<Option<Box<dyn RemoteSampling>>, Error> {
         let run = &self.planned.plan.run_id;
-        self.options.elsewhere.as_ref().map(|elsewhere| elsewhere.connect(run, self.servers())).transpose()
+        self.options.remote_samplers.as_ref().map(|elsewhere| elsewhere.connect(run, self.servers())).transpose()
     }
 
     /// How many servers this process has started.
@@ -202,7 +205,7 @@ impl Session<'_> {
     fn sampler(
         &self,
         clock: RunClock,
-        elsewhere: Option<&dyn SamplingElsewhere>,
+        elsewhere: Option<&dyn RemoteSampling>,
         servers: ServersFound,
         (readings, others): (Arc<Mutex<Vec<Reading>>>, Arc<Mutex<OthersWatch>>),
     ) -> Result<Sampler, SamplerError> {
@@ -216,10 +219,10 @@ impl Session<'_> {
                 target: Target::ProcessTree { pid: i32::try_from(n.pid?).ok()? },
             })
         });
-        let told = elsewhere.map(SamplingElsewhere::subjects).unwrap_or_default();
+        let told = elsewhere.map(RemoteSampling::subjects).unwrap_or_default();
         let elsewhere = told.into_iter().zip(self.servers()..);
         let elsewhere =
-            elsewhere.map(|(told, node)| Subject { role: SERVER_ROLE.into(), node, target: Target::Told(told) });
+            elsewhere.map(|(told, node)| Subject { role: SERVER_ROLE.into(), node, target: Target::Remote(told) });
         let machine = Subject { role: MACHINE_ROLE.into(), node: 0, target: Target::Host };
         let found = servers.pids.into_iter().zip(0..).map(|(pid, node)| Subject {
             role: SERVER_ROLE.into(),

@@ -140,7 +140,7 @@ impl Session<'_> {
         if self.options.loaders.is_some() {
             return Err("agents make the load".into());
         }
-        if self.options.elsewhere.is_some() {
+        if self.options.remote_samplers.is_some() {
             return Err("the server runs on another machine".into());
         }
         if self.outcome.embedded && self.outcome.storage_bytes_before.is_none() {

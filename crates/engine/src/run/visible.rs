@@ -7,7 +7,7 @@ use super::{
 use crate::{
     clock::RunClock,
     plan::GroupPlan,
-    trend::LEAST_POINTS,
+    trend::MIN_POINTS,
     verdict::Reason,
     visibility::{AckedCourse, Look, Settling, SettlingCounts, Visibility, VisibleWatch},
 };
@@ -103,7 +103,7 @@ impl Session<'_> {
             let backlogs = series.backlogs(from_ns, u64::MAX).map_err(|e| cannot_count(&e))?;
             #[expect(clippy::cast_precision_loss, reason = "a time of a run is far below 2^53 ns")]
             let is_over = backlogs.last().is_some_and(|&(s, _)| s * WINDOW_NS as f64 >= to_ns as f64);
-            if is_over && backlogs.len() >= LEAST_POINTS {
+            if is_over && backlogs.len() >= MIN_POINTS {
                 return series.visibility(from_ns, u64::MAX).map_err(|e| cannot_count(&e));
             }
             let now_ns = running.clock.now_ns();

@@ -21,7 +21,7 @@ impl Session<'_> {
     pub(super) fn servers_by_address(&self) -> ServersFound {
         let target = &self.planned.open.target;
         // Whom an agent samples is not sampled twice.
-        let is_sampled = self.options.elsewhere.is_some() || target.nodes.iter().any(|node| node.pid.is_some());
+        let is_sampled = self.options.remote_samplers.is_some() || target.nodes.iter().any(|node| node.pid.is_some());
         if self.outcome.embedded || is_sampled {
             return ServersFound::default();
         }
@@ -52,7 +52,7 @@ impl Session<'_> {
         if self.options.via.as_ref().is_some_and(|via| via.nodes.is_empty()) {
             return Some("the broker may run on this machine, and its processes are not known".into());
         }
-        if self.options.elsewhere.is_some() {
+        if self.options.remote_samplers.is_some() {
             return Some("agents sample the servers, which may run on this machine".into());
         }
         let hidden = servers.hidden.as_ref()?;

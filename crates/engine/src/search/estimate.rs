@@ -10,7 +10,7 @@ const BELIEVED: f64 = 0.01;
 /// A trial stands apart when it is so many standard deviations of the ones before it away from them.
 const APART: f64 = 3.0;
 /// And never when it is as near as this, as a part of the limit.
-const LEAST_APART: f64 = 0.005;
+const MIN_APART: f64 = 0.005;
 
 /// How the limit was told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -107,7 +107,7 @@ fn is_settled(residuals: &[f64]) -> bool {
     let mean = before.iter().sum::<f64>() / before.len().max(1) as f64;
     let squares: f64 = before.iter().map(|value| (value - mean).powi(2)).sum();
     let deviation = (squares / before.len().saturating_sub(1).max(1) as f64).sqrt();
-    last.iter().all(|value| (value - mean).abs() <= APART * deviation + LEAST_APART)
+    last.iter().all(|value| (value - mean).abs() <= APART * deviation + MIN_APART)
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ pub struct Tally {
 }
 
 /// So often the client is the limit of a load before it is left at that.
-const MOST_BY_CLIENT: u32 = 5;
+const MAX_BY_CLIENT: u32 = 5;
 
 impl Tally {
     /// What most trials say of the database, and where none says anything, that the client did not make the load; `None`: as many
@@ -24,7 +24,7 @@ impl Tally {
     #[must_use]
     pub fn is_sustained(self) -> Option<bool> {
         let Self { sustained, failed, by_client } = self;
-        let is_clients = by_client >= MOST_BY_CLIENT || (sustained == 0 && by_client > 0);
+        let is_clients = by_client >= MAX_BY_CLIENT || (sustained == 0 && by_client > 0);
         if sustained == failed { is_clients.then_some(false) } else { Some(sustained > failed) }
     }
 
@@ -39,7 +39,7 @@ impl Tally {
     pub fn is_decided(self, repeats: u32) -> bool {
         let Self { sustained, failed, by_client } = self;
         let votes = if sustained + failed == 0 { by_client } else { sustained.max(failed) };
-        votes > repeats / 2 || (by_client >= MOST_BY_CLIENT && self.is_sustained().is_some())
+        votes > repeats / 2 || (by_client >= MAX_BY_CLIENT && self.is_sustained().is_some())
     }
 }
 

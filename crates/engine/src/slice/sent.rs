@@ -1,7 +1,7 @@
 //! Slices as they travel from one process to another.
 
 use super::{ReadCounts, Slice, UserTime};
-use crate::ledger::{Fate, Fates, MOST_RANGES, decode, encode};
+use crate::ledger::{Fate, Fates, MAX_RANGES, decode, encode};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use iotbench_core::Run;
 use iotbench_recorder::{LatencyHistogram, NotOurWindow, OperationKind, SentWindow, Window};
@@ -60,7 +60,7 @@ impl Slice {
             let runs = self.fates.of(fate);
             let mut message = 0;
             while !runs.is_empty() {
-                let mut part = runs.split_off(runs.len().saturating_sub(MOST_RANGES));
+                let mut part = runs.split_off(runs.len().saturating_sub(MAX_RANGES));
                 let mut bytes = Vec::new();
                 encode(&mut part, &mut bytes);
                 if messages.len() <= message {

@@ -18,7 +18,7 @@ use std::{
 
 /// Grants that may wait between the pacer and the loops.
 const GRANTS: usize = 4096;
-const MOST_GRANTS: usize = 65_536;
+const MAX_GRANTS: usize = 65_536;
 
 /// Makes a loop's source once the clock is known.
 pub type MakeSource = Box<dyn FnOnce(RunClock) -> Box<dyn Feed> + Send>;
@@ -158,7 +158,7 @@ impl SourcesRequest<'_> {
         let mut sensors: Vec<Option<Sensor>> = (0..devices).map(|_| None).collect();
         let mut make = |first: u32| -> MakeSource {
             let sensors_of_loop = (devices - first.min(devices)).div_ceil(loops) as usize;
-            let (grants, taken) = async_channel::bounded((sensors_of_loop * queue as usize).clamp(1, MOST_GRANTS));
+            let (grants, taken) = async_channel::bounded((sensors_of_loop * queue as usize).clamp(1, MAX_GRANTS));
             let queued: Vec<Arc<AtomicU32>> = (0..sensors_of_loop).map(|_| Arc::default()).collect();
             let places = sensors.iter_mut().skip(first as usize).step_by(loops as usize);
             for (place, queued) in places.zip(&queued) {

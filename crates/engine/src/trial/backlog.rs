@@ -8,7 +8,7 @@ use super::beyond;
 use crate::{
     outcome::SecondFigures,
     plan::StopPlan,
-    trend::{LEAST_POINTS, Line, STANDARD_ERRORS},
+    trend::{Line, MIN_POINTS, STANDARD_ERRORS},
 };
 use iotbench_recorder::WINDOW_NS;
 use serde::{Deserialize, Serialize};
@@ -37,7 +37,7 @@ impl StopPlan {
     /// A trial of fewer seconds does not tell whether its queue grows.
     #[must_use]
     pub fn least_trial_s(&self) -> usize {
-        self.settling_s().saturating_add(LEAST_POINTS)
+        self.settling_s().saturating_add(MIN_POINTS)
     }
 }
 
@@ -269,7 +269,7 @@ mod tests {
         };
         assert_eq!(stop(None, None).settling_s(), 1);
         assert_eq!(stop(Some(WINDOW_NS), Some(2 * WINDOW_NS + 1)).settling_s(), 3);
-        assert_eq!(stop(Some(5 * WINDOW_NS), Some(1)).least_trial_s(), 5 + LEAST_POINTS);
+        assert_eq!(stop(Some(5 * WINDOW_NS), Some(1)).least_trial_s(), 5 + MIN_POINTS);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use iotbench_recorder::{LoadCounts, PointCounts};
 const SETTLING_S: usize = 1;
 
 /// Of a load that is too short for a trend, so many seconds tell it.
-const LEAST_SECONDS: usize = 2;
+const MIN_SECONDS: usize = 2;
 
 /// More than chance makes of so many operations, in standard deviations of a Poisson count.
 const BEYOND_CHANCE: f64 = 4.0;
@@ -32,7 +32,7 @@ pub fn of_operations(load: &LoadCounts, seconds: &[SecondOfQueue]) -> Option<Str
 /// by more than chance.
 #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
 fn fell_behind_each_second(seconds: &[SecondOfQueue]) -> Option<f64> {
-    let judged = seconds.get(SETTLING_S..).filter(|judged| judged.len() >= LEAST_SECONDS)?;
+    let judged = seconds.get(SETTLING_S..).filter(|judged| judged.len() >= MIN_SECONDS)?;
     let sum = |of: fn(&SecondOfQueue) -> u64| judged.iter().map(of).sum::<u64>() as f64;
     let (offered, ended) = (sum(|s| s.offered), sum(|s| s.ended));
     let is_less = |second: &SecondOfQueue| (second.ended as f64) < ACHIEVED_PART * second.offered as f64;

@@ -13,11 +13,11 @@ use std::{
 };
 
 /// More devices than this are not followed: an answer is not judged then.
-const MOST_DEVICES: u32 = 1 << 20;
+const MAX_DEVICES: u32 = 1 << 20;
 /// Looking at so many devices does not hold up the loop that reads; an answer about more is not judged.
-const MOST_AT_ONCE: u32 = 1 << 16;
+const MAX_AT_ONCE: u32 = 1 << 16;
 /// Acknowledgements of a device that may be ahead of one that is missing; more are forgotten.
-const MOST_EARLY: usize = 1024;
+const MAX_EARLY: usize = 1024;
 
 /// For each device, up to which index everything was acknowledged, and up to which index anything was sent.
 ///
@@ -60,7 +60,7 @@ impl Frontier {
                 newest_at_ns: AtomicU64::new(0),
             }
         };
-        (devices <= MOST_DEVICES)
+        (devices <= MAX_DEVICES)
             .then(|| Self { devices: (0..devices).map(device).collect(), latest: AtomicU64::new(0) })
     }
 
@@ -109,7 +109,7 @@ impl Frontier {
         };
         let numbers = 0..u32::try_from(self.devices.len()).unwrap_or(u32::MAX);
         match asked {
-            Devices::All if numbers.end > MOST_AT_ONCE => Overlap::Unknown,
+            Devices::All if numbers.end > MAX_AT_ONCE => Overlap::Unknown,
             Devices::All => Overlap::Known(Meanwhile::new(numbers.filter_map(span).collect())),
             Devices::Some(list) => Overlap::Known(Meanwhile::new(list.iter().copied().filter_map(span).collect())),
         }
@@ -132,7 +132,7 @@ impl Device {
         let indices = run.indices();
         if !self.moves(indices.clone()) {
             let mut early = self.early.lock().unwrap_or_else(PoisonError::into_inner);
-            if early.len() < MOST_EARLY {
+            if early.len() < MAX_EARLY {
                 early.insert(indices.start, indices.end);
                 self.waiting.store(early.len(), Ordering::SeqCst);
             }

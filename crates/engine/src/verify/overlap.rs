@@ -35,7 +35,7 @@ pub struct Progress {
 
 /// Datapoints of a device that belong together.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stretch {
+pub struct IndexRange {
     /// Their indices.
     pub indices: Range<u64>,
     /// Whether an answer has to hold them: if not, it may.
@@ -59,7 +59,7 @@ impl Meanwhile {
 impl Overlap {
     /// The datapoints of a device that an answer may hold, ascending and disjoint.
     #[must_use]
-    pub fn stretches(&self, history: &History, device: u32) -> Vec<Stretch> {
+    pub fn stretches(&self, history: &History, device: u32) -> Vec<IndexRange> {
         let mut certain = history.indices(device);
         let Self::Known(meanwhile) = self else { return all_certain(certain) };
         let Some(progress) = meanwhile.of(device) else { return all_certain(certain) };
@@ -71,18 +71,18 @@ impl Overlap {
         let mut next = 0;
         // A datapoint that came late may have been sent into a gap of the history.
         for indices in certain {
-            stretches.push(Stretch { indices: next..indices.start, certain: false });
+            stretches.push(IndexRange { indices: next..indices.start, certain: false });
             next = indices.end;
-            stretches.push(Stretch { indices, certain: true });
+            stretches.push(IndexRange { indices, certain: true });
         }
-        stretches.push(Stretch { indices: next..progress.sent, certain: false });
+        stretches.push(IndexRange { indices: next..progress.sent, certain: false });
         stretches.retain(|stretch| !stretch.indices.is_empty());
         stretches
     }
 }
 
-fn all_certain(indices: Vec<Range<u64>>) -> Vec<Stretch> {
-    indices.into_iter().map(|indices| Stretch { indices, certain: true }).collect()
+fn all_certain(indices: Vec<Range<u64>>) -> Vec<IndexRange> {
+    indices.into_iter().map(|indices| IndexRange { indices, certain: true }).collect()
 }
 
 #[cfg(test)]

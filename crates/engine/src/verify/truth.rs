@@ -1,6 +1,6 @@
 //! What is stored, by the simulator: the datapoints of a stretch, recomputed block by block.
 
-use super::overlap::{Overlap, Stretch};
+use super::overlap::{IndexRange, Overlap};
 use crate::read::History;
 use iotbench_core::{Batch, Devices, Run, TimeRange, Value};
 use iotbench_simulator::Dataset;
@@ -79,7 +79,7 @@ impl Truth {
     /// Tells the datapoints by device, then by time, until told to stop.
     pub fn walk(&mut self, devices: &[u32], range: TimeRange, visit: &mut Visit<'_>) -> ControlFlow<()> {
         for &device in devices {
-            for Stretch { indices, certain } in self.stretches(device, range) {
+            for IndexRange { indices, certain } in self.stretches(device, range) {
                 let mut first = indices.start;
                 while first < indices.end {
                     let end = indices.end.min(first + BLOCK);
@@ -93,7 +93,7 @@ impl Truth {
 
     /// Tells the datapoints of a device from the latest on.
     pub fn walk_back(&mut self, device: u32, range: TimeRange, visit: &mut Visit<'_>) -> ControlFlow<()> {
-        for Stretch { indices, certain } in self.stretches(device, range).into_iter().rev() {
+        for IndexRange { indices, certain } in self.stretches(device, range).into_iter().rev() {
             let mut end = indices.end;
             while indices.start < end {
                 let first = indices.start.max(end.saturating_sub(BLOCK));
@@ -132,10 +132,10 @@ impl Truth {
     }
 
     /// What may be stored of a device in a stretch of time.
-    pub fn stretches(&self, device: u32, range: TimeRange) -> Vec<Stretch> {
+    pub fn stretches(&self, device: u32, range: TimeRange) -> Vec<IndexRange> {
         let asked = indices_in(&*self.history.dataset, device, range);
         let mut stretches = self.overlap.stretches(&self.history, device);
-        for Stretch { indices, .. } in &mut stretches {
+        for IndexRange { indices, .. } in &mut stretches {
             *indices = indices.start.max(asked.start)..indices.end.min(asked.end);
         }
         stretches.retain(|stretch| !stretch.indices.is_empty());

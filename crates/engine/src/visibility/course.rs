@@ -4,7 +4,7 @@ use iotbench_recorder::WINDOW_NS;
 use std::collections::VecDeque;
 
 /// Seconds that are remembered: longer than any stretch whose visibility is judged.
-const MOST_SECONDS: usize = 4096;
+const MAX_SECONDS: usize = 4096;
 
 /// Acknowledged datapoints by the end of each second since the run's start; the latest ones.
 #[derive(Debug, Default)]
@@ -19,7 +19,7 @@ impl AckedCourse {
     pub fn push(&mut self, acked: u64) {
         let before = self.sums.back().copied().unwrap_or(0);
         self.sums.push_back(before + acked);
-        if self.sums.len() > MOST_SECONDS {
+        if self.sums.len() > MAX_SECONDS {
             self.sums.pop_front();
             self.first += 1;
         }
@@ -60,12 +60,12 @@ mod tests {
     #[test]
     fn it_does_not_grow_for_ever() {
         let mut course = AckedCourse::default();
-        (0..2 * MOST_SECONDS).for_each(|_| course.push(1));
-        assert_eq!((course.sums.len(), course.at(0)), (MOST_SECONDS, None));
-        let first = MOST_SECONDS as u64;
+        (0..2 * MAX_SECONDS).for_each(|_| course.push(1));
+        assert_eq!((course.sums.len(), course.at(0)), (MAX_SECONDS, None));
+        let first = MAX_SECONDS as u64;
         let begins = [first, first + 1].map(|second| course.at(second * WINDOW_NS));
         assert_eq!(begins, [None, Some(first as f64 + 1.0)], "of the first that is kept the end is known");
-        let most = 2 * MOST_SECONDS as u64;
+        let most = 2 * MAX_SECONDS as u64;
         assert_eq!((course.at(most * WINDOW_NS), course.at(most * WINDOW_NS + 1)), (Some(most as f64), None));
     }
 }

@@ -13,11 +13,11 @@ use std::{
 };
 
 /// So many counts in a row may take longer than the deadline: a database that is overloaded is a finding, not an error.
-const MOST_LATE: u32 = 4;
+const MAX_LATE: u32 = 4;
 /// How often the thread looks whether it shall end.
 const STOP_LOOK: Duration = Duration::from_millis(20);
 /// Looks that are kept until somebody takes them: half an hour of them.
-const MOST_LOOKS: usize = 3600;
+const MAX_LOOKS: usize = 3600;
 
 /// What one count saw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -144,7 +144,7 @@ async fn look_on(
             late = 0;
         } else {
             late += 1;
-            if late == MOST_LATE {
+            if late == MAX_LATE {
                 let message = format!("no count within {} s, {late} times in a row", deadline.as_secs_f64());
                 return Err(Error::new(Cause::TimedOut, message));
             }
@@ -162,7 +162,7 @@ async fn look_on(
 
 fn keep(looks: &Mutex<Looks>, look: Look) {
     let mut looks = lock(looks);
-    if looks.seen.len() < MOST_LOOKS {
+    if looks.seen.len() < MAX_LOOKS {
         looks.seen.push(look);
     }
 }

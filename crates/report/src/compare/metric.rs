@@ -1,7 +1,7 @@
 //! What is compared of two runs.
 
 use crate::{
-    document::{Document, Figures, Resources},
+    document::{Document, LatencySummary, Resources},
     terminal::figure::{bytes, duration, significant},
 };
 use iotbench_statistics::Direction::{self, LessIsBetter, MoreIsBetter};
@@ -67,11 +67,11 @@ pub fn find_metric(name: &str) -> Option<&'static Metric> {
     METRICS.iter().find(|metric| metric.name == name)
 }
 
-fn response(document: &Document) -> Option<&Figures> {
+fn response(document: &Document) -> Option<&LatencySummary> {
     Some(&document.latency.as_ref()?.by_operation.response)
 }
 
-fn service(document: &Document) -> Option<&Figures> {
+fn service(document: &Document) -> Option<&LatencySummary> {
     Some(&document.latency.as_ref()?.by_operation.service)
 }
 

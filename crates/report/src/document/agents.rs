@@ -1,6 +1,6 @@
 //! What each agent did of a load that several made.
 
-use super::{Figures, OperationCounts, rounded, us};
+use super::{LatencySummary, OperationCounts, rounded, us};
 use iotbench_engine::{AgentFigures, Outcome};
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +20,7 @@ pub struct Agent {
     /// Datapoints acknowledged to it over the whole run.
     pub points_acked: u64,
     /// Its operations that did not fail, from the intended start to the last reply, by its own clock.
-    pub response: Figures,
+    pub response: LatencySummary,
     /// Its CPU, in cores; null: not known, as of one that was lost.
     pub cores: Option<f64>,
     /// The cores that it may use, by its affinity and the quotas of its cgroups; null: as before.
@@ -60,7 +60,7 @@ impl From<&AgentFigures> for Agent {
             lost: agent.lost.clone(),
             operations: OperationCounts::from(agent.load),
             points_acked: agent.points.acked,
-            response: Figures::from(&agent.response),
+            response: LatencySummary::from(&agent.response),
             cores: cpu.and_then(|cpu| rounded(cpu.cores)),
             cores_allowed: cpu.and_then(|cpu| rounded(cpu.allowed_cores)),
             busiest_thread_pct: cpu.and_then(|cpu| rounded(cpu.busiest_thread? * 100.0)),

@@ -2,7 +2,7 @@
 
 use super::{finite, timestamp};
 use iotbench_core::ServerFacts;
-use iotbench_engine::{AuditScope, AuditStretch, FindingKind, Outcome};
+use iotbench_engine::{AuditScope, FindingKind, FindingRange, Outcome};
 use iotbench_statistics::detectable_part;
 use serde::{Deserialize, Serialize};
 
@@ -135,8 +135,8 @@ fn rounded_part(part: f64) -> Option<f64> {
     format!("{part:.2e}").parse().ok()
 }
 
-impl From<&AuditStretch> for AuditExample {
-    fn from(stretch: &AuditStretch) -> Self {
+impl From<&FindingRange> for AuditExample {
+    fn from(stretch: &FindingRange) -> Self {
         let time = |ns: i64| stretch.device.map(|_| timestamp(ns.into()));
         Self {
             kind: stretch.kind.name().into(),

@@ -1,6 +1,6 @@
 //! Whether a document's numbers agree with each other.
 
-use super::{Document, Figures, Latency, Status};
+use super::{Document, Latency, LatencySummary, Status};
 use iotbench_recorder::{ConservationError, LoadCounts};
 
 /// Numbers of a document that contradict each other: it was changed, or the program is at fault.
@@ -55,7 +55,7 @@ fn broken(result: Result<(), Vec<ConservationError>>) -> impl Iterator<Item = Co
     result.err().into_iter().flatten()
 }
 
-fn distributions(latency: &Latency) -> impl Iterator<Item = (&'static str, &Figures)> {
+fn distributions(latency: &Latency) -> impl Iterator<Item = (&'static str, &LatencySummary)> {
     let parts = [
         Some(("latency of operations", &latency.by_operation)),
         Some(("latency of requests", &latency.by_request)),
@@ -73,8 +73,8 @@ fn distributions(latency: &Latency) -> impl Iterator<Item = (&'static str, &Figu
         .chain(latency.kinds.iter().filter_map(|kind| Some(("busy time of a kind's operations", kind.busy.as_ref()?))))
 }
 
-fn check_figures(name: &'static str, figures: &Figures) -> Option<Inconsistency> {
-    let Figures { min, p50, p90, p95, p99, p999, max, .. } = *figures;
+fn check_figures(name: &'static str, figures: &LatencySummary) -> Option<Inconsistency> {
+    let LatencySummary { min, p50, p90, p95, p99, p999, max, .. } = *figures;
     let ascending: Vec<_> = [min, p50, p90, p95, p99, p999, max].into_iter().flatten().collect();
     let least = figures.at_least.as_ref().map(|f| [f.p50, f.p90, f.p95, f.p99, f.p999, f.max]);
     let least: Vec<_> = least.into_iter().flatten().flatten().collect();

@@ -1,6 +1,6 @@
 //! The client's own honesty.
 
-use super::{latency::lack, part, rounded, us};
+use super::{latency_summary::lack, part, rounded, us};
 use iotbench_engine::{Outcome, hiccup};
 use iotbench_recorder::{LatencyHistogram, Summary};
 use serde::{Deserialize, Serialize};

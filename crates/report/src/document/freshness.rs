@@ -1,6 +1,6 @@
 //! How long acknowledged datapoints take to be seen.
 
-use super::Figures;
+use super::LatencySummary;
 use iotbench_recorder::Bounded;
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct Freshness {
     /// From the acknowledgement to the end of the first read that saw the datapoint, in microseconds: an upper bound, which
     /// holds the time of one read. Datapoints that were not seen have at least their age.
-    pub lag: Figures,
+    pub lag: LatencySummary,
     /// Datapoints that no read saw within the deadline.
     pub unseen: u64,
 }
@@ -18,6 +18,6 @@ pub struct Freshness {
 impl From<&iotbench_engine::Freshness> for Freshness {
     fn from(freshness: &iotbench_engine::Freshness) -> Self {
         let lag = Bounded::new(&freshness.lag, Some(&freshness.unseen), None);
-        Self { lag: Figures::from(&lag), unseen: freshness.unseen.count() }
+        Self { lag: LatencySummary::from(&lag), unseen: freshness.unseen.count() }
     }
 }

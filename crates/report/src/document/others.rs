@@ -34,7 +34,7 @@ pub struct Others {
 const DISTURBED: &str = "disturbed: ";
 
 /// The machine is looked at once a second, and judged between two looks: a shorter part may have none.
-const LEAST_LOOKED_AT_S: f64 = 2.0;
+const MIN_LOOKED_AT_S: f64 = 2.0;
 
 impl Others {
     pub(super) fn new(outcome: &Outcome) -> Self {
@@ -45,7 +45,7 @@ impl Others {
         let percent = |figure: fn(&OthersShare) -> f64| share.as_ref().map(figure).and_then(|s| rounded(s * 100.0));
         let not_judged = outcome.others.not_judged.clone().or_else(|| {
             let measured = outcome.measured.as_ref().filter(|_| share.is_none())?;
-            let is_short = measured.seconds_long() < LEAST_LOOKED_AT_S;
+            let is_short = measured.seconds_long() < MIN_LOOKED_AT_S;
             let why =
                 if is_short { "it measured for too short" } else { "not all processes of the machine are to be seen" };
             Some(why.to_owned())

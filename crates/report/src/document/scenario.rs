@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scenario {
     /// What was done, in order.
-    pub marks: Vec<Mark>,
+    pub marks: Vec<ScenarioAction>,
     /// The measured part before the first action.
-    pub before: Stretch,
+    pub before: ScenarioPhase,
     /// From the first action until the load had recovered, or to the end.
-    pub during: Stretch,
+    pub during: ScenarioPhase,
     /// After it had recovered.
-    pub after: Stretch,
+    pub after: ScenarioPhase,
     /// Seconds of it in which no operation succeeded.
     pub outage_s: u64,
     /// The longest time without a success from the first action to the end of the measured part; null: nothing of it was
@@ -41,7 +41,7 @@ pub struct Silence {
 
 /// An action that was carried out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Mark {
+pub struct ScenarioAction {
     /// What was done: `kill`, `stop`, `continue` or `restart`.
     pub action: String,
     /// To a process of this role.
@@ -59,7 +59,7 @@ pub struct Mark {
 
 /// A stretch of whole seconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Stretch {
+pub struct ScenarioPhase {
     /// How many.
     pub seconds: u64,
     /// Operations acknowledged a second.
@@ -72,7 +72,7 @@ impl Scenario {
     /// As it went, with what was missing at the end.
     pub(super) fn of(scenario: &iotbench_engine::Scenario, missing_points: Option<u64>) -> Self {
         Self {
-            marks: scenario.marks.iter().map(Mark::from).collect(),
+            marks: scenario.marks.iter().map(ScenarioAction::from).collect(),
             before: scenario.before.into(),
             during: scenario.during.into(),
             after: scenario.after.into(),
@@ -91,8 +91,8 @@ impl From<iotbench_engine::Silence> for Silence {
     }
 }
 
-impl From<&iotbench_engine::Mark> for Mark {
-    fn from(mark: &iotbench_engine::Mark) -> Self {
+impl From<&iotbench_engine::ScenarioAction> for ScenarioAction {
+    fn from(mark: &iotbench_engine::ScenarioAction) -> Self {
         Self {
             action: mark.action.action.name().into(),
             role: mark.action.role.clone(),
@@ -104,9 +104,9 @@ impl From<&iotbench_engine::Mark> for Mark {
     }
 }
 
-impl From<iotbench_engine::Stretch> for Stretch {
-    fn from(stretch: iotbench_engine::Stretch) -> Self {
-        let iotbench_engine::Stretch { seconds, operations_per_s, errors } = stretch;
+impl From<iotbench_engine::ScenarioPhase> for ScenarioPhase {
+    fn from(stretch: iotbench_engine::ScenarioPhase) -> Self {
+        let iotbench_engine::ScenarioPhase { seconds, operations_per_s, errors } = stretch;
         Self { seconds, operations_per_s: rounded(operations_per_s), errors }
     }
 }

@@ -1,9 +1,6 @@
 //! What a client that could not run makes of means and of the greatest durations: answers that came meanwhile were seen late.
 
-use super::{
-    Latency,
-    latency::{Durations, Figures},
-};
+use super::{Latency, latency::Durations, latency_summary::LatencySummary};
 use crate::terminal::figure::duration;
 use iotbench_engine::{ClientLoad, Measured, Outcome, SeenLate};
 use iotbench_recorder::{LatencyHistogram, OwnDelayRange};
@@ -64,7 +61,7 @@ fn us(length: Duration) -> f64 {
 
 /// By how much all these were seen late together, at most. What was under way when the client stopped took as long as the stop, or
 /// longer, and a connection has one operation under way at a time.
-fn altogether_us(service: &Figures, seen_late: &SeenLate) -> f64 {
+fn altogether_us(service: &LatencySummary, seen_late: &SeenLate) -> f64 {
     let with_unanswered = service.bounded().map(|bounded| bounded.at_least().clone());
     let of_slow = with_unanswered.as_ref().map_or(0.0, |histogram| of_slow_us(histogram, us(seen_late.altogether)));
     match seen_late.connections {
@@ -91,7 +88,7 @@ impl Durations {
     }
 }
 
-impl Figures {
+impl LatencySummary {
     /// Makes the mean and the greatest ranges, or lowers their lower ends or bounds: the mean by so much of all together, the
     /// greatest by the longest, and not below the highest quantile that is told, of which it is no part.
     fn see_late(&mut self, seen_late: &SeenLate, altogether_us: f64) {
@@ -147,7 +144,7 @@ mod tests {
         let mut durations = LatencyHistogram::new();
         durations.record_many(5_000_000, 2_000);
         durations.record(80_000_000);
-        let mut figures = Figures::from(&durations);
+        let mut figures = LatencySummary::from(&durations);
         figures.see_late(&stopped(ms), 0.0);
         assert!(figures.p99.is_some() && figures.mean.is_some(), "no other figure is of one operation");
         (figures.max, figures.range("max"))
@@ -166,7 +163,7 @@ mod tests {
 
     #[test]
     fn a_range_and_a_bound_are_lowered() {
-        let mut figures = Figures::from(&LatencyHistogram::new());
+        let mut figures = LatencySummary::from(&LatencyHistogram::new());
         figures.give_range("max", OwnDelayRange { without_ns: 50e6, with_ns: 80e6 });
         figures.see_late(&stopped(30), 0.0);
         assert_eq!(figures.range("max"), Some((20_000.0, 80_000.0)));
@@ -223,7 +220,7 @@ mod tests {
         known.record_many(3_000_000, 100);
         let mut all = known.clone();
         all.record(5_000_000_000);
-        let mut figures = Figures::from(&Bounded::from_parts(known, Some(all)).unwrap());
+        let mut figures = LatencySummary::from(&Bounded::from_parts(known, Some(all)).unwrap());
         figures.see_late(&stopped(1_000), 1e6);
         let at_least = figures.at_least.unwrap();
         let mean_us = at_least.mean.unwrap();
@@ -235,7 +232,7 @@ mod tests {
     fn no_mean_is_less_than_nothing() {
         let mut durations = LatencyHistogram::new();
         durations.record_many(3_000_000, 10);
-        let mut figures = Figures::from(&durations);
+        let mut figures = LatencySummary::from(&durations);
         figures.see_late(&stopped(1_000), 1e6);
         assert_eq!(figures.range("mean"), Some((0.0, 3_000.0)));
     }
@@ -274,7 +271,8 @@ mod tests {
     #[test]
     fn answers_may_have_been_seen_late_wherever_they_are_told() {
         use iotbench_recorder::Outcome::{Fail, Ok, Unknown};
-        let is_range = |figures: &Figures| figures.range("max").is_some_and(|(low, _)| (low - 3_000.0).abs() < 10.0);
+        let is_range =
+            |figures: &LatencySummary| figures.range("max").is_some_and(|(low, _)| (low - 3_000.0).abs() < 10.0);
         let ok = one_slow_of_each(&[Ok]);
         let [kind] = ok.kinds.as_slice() else { panic!("one kind") };
         for durations in [&ok.by_operation, &ok.by_request, &kind.by_operation, &kind.by_request] {

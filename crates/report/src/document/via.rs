@@ -1,6 +1,6 @@
 //! What a broker between devices and writers carried.
 
-use super::{Figures, finite, seconds};
+use super::{LatencySummary, finite, seconds};
 use iotbench_engine::{Carried, Outcome};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -54,14 +54,14 @@ pub struct Via {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stages {
     /// From the intended start until the device handed the message over.
-    pub publish: Figures,
+    pub publish: LatencySummary,
     /// From there until it was received.
-    pub broker: Figures,
+    pub broker: LatencySummary,
     /// From there until a writer had a free connection for it.
-    pub queue: Figures,
+    pub queue: LatencySummary,
     /// From the handing over until the broker's acknowledgement to the device, over the whole run: beside the others, no
     /// stage. Null: with QoS 0 there is none.
-    pub acknowledgement: Option<Figures>,
+    pub acknowledgement: Option<LatencySummary>,
 }
 
 impl Via {
@@ -91,10 +91,10 @@ impl Via {
             backlogged: carried.backlogged,
             backlogged_s: seconds(carried.backlogged_ns),
             stages: Stages {
-                publish: Figures::from(&stages.publish),
-                broker: Figures::from(&stages.broker),
-                queue: Figures::from(&stages.queue),
-                acknowledgement: carried.acknowledged.map(|_| Figures::from(&stages.acknowledgement)),
+                publish: LatencySummary::from(&stages.publish),
+                broker: LatencySummary::from(&stages.broker),
+                queue: LatencySummary::from(&stages.queue),
+                acknowledgement: carried.acknowledged.map(|_| LatencySummary::from(&stages.acknowledgement)),
             },
         })
     }

@@ -1,6 +1,6 @@
 //! The writes of a mixed load with its reads and without them.
 
-use super::{Durations, Figures, rounded};
+use super::{Durations, LatencySummary, rounded};
 use iotbench_engine::{GroupPlan, Measured, Outcome};
 use serde::{Deserialize, Serialize};
 
@@ -29,9 +29,9 @@ pub struct WriteFigures {
     /// Operations acknowledged a second.
     pub operations_per_s: Option<f64>,
     /// From the intended start to the last reply.
-    pub response: Figures,
+    pub response: LatencySummary,
     /// From the send to the last reply.
-    pub service: Figures,
+    pub service: LatencySummary,
 }
 
 impl WritesAlone {

@@ -10,7 +10,7 @@ use std::{
 };
 
 /// Larger files are none of ours.
-const MOST_BYTES: u64 = 64 << 20;
+const MAX_BYTES: u64 = 64 << 20;
 
 impl ResultsFolder {
     /// Writes what became of sittings, as `sessions.json` and as text, `sessions.txt`: after each of them, so that the job can
@@ -48,7 +48,7 @@ pub fn read_sessions(path: &Path) -> Result<SessionsRecord, FolderError> {
     let file = path.join(SESSIONS_DOCUMENT);
     let failed = |source| FolderError::Read { path: shown(&file), source };
     let wrong = |message: String| failed(io::Error::new(io::ErrorKind::InvalidData, message));
-    let text = read_regular_text(&file, MOST_BYTES).map_err(failed)?;
+    let text = read_regular_text(&file, MAX_BYTES).map_err(failed)?;
     let no_record = |e: serde_json::Error| wrong(format!("no record of sittings: {e}"));
     let Format { schema } = serde_json::from_str(&text).map_err(no_record)?;
     if schema != SESSIONS_SCHEMA {

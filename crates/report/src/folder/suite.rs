@@ -6,7 +6,7 @@ use iotbench_suite::{Record, SCHEMA};
 use std::{io, path::Path};
 
 /// Larger files are none of ours.
-const MOST_BYTES: u64 = 64 << 20;
+const MAX_BYTES: u64 = 64 << 20;
 
 impl ResultsFolder {
     /// Writes a suite's text, as `suite.toml`.
@@ -51,5 +51,5 @@ pub fn read_suite(path: &Path) -> Result<(ResultsFolder, String, Record), Folder
 
 fn read(file: &Path) -> Result<String, FolderError> {
     let failed = |source| FolderError::Read { path: shown(file), source };
-    read_regular_text(file, MOST_BYTES).map_err(failed)
+    read_regular_text(file, MAX_BYTES).map_err(failed)
 }

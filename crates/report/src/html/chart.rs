@@ -66,7 +66,7 @@ pub(super) struct Line {
 
 /// Something that happened.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Mark {
+pub(super) struct Annotation {
     pub(super) at: f64,
     pub(super) label: String,
 }
@@ -82,7 +82,7 @@ pub(super) struct Chart {
     pub(super) at: Vec<f64>,
     pub(super) lines: Vec<Line>,
     pub(super) cells: Vec<Cell>,
-    pub(super) marks: Vec<Mark>,
+    pub(super) marks: Vec<Annotation>,
     /// A stretch of x with a tint, and what it is.
     pub(super) stretch: Option<(f64, Option<f64>, String)>,
     /// Plots of the same clock show the same moment.

@@ -16,14 +16,14 @@ use iotbench_recorder::Bounded;
 use maud::{Markup, html};
 
 /// Of more contenders than these a heading tells the number.
-const MOST_NAMES: usize = 8;
+const MAX_NAMES: usize = 8;
 
 /// What is compared, in a line.
 pub(super) fn title(fields: &[Field<'_>]) -> String {
     let profiles = once_each(fields.iter().map(|field| field.profile.as_str()));
     let contenders = fields.iter().flat_map(|field| &field.contenders);
     let names = once_each(contenders.map(|contender| contender.name.as_str()));
-    let names = if names.len() > MOST_NAMES { format!("{} contenders", names.len()) } else { names.join(", ") };
+    let names = if names.len() > MAX_NAMES { format!("{} contenders", names.len()) } else { names.join(", ") };
     format!("{} on {names}", profiles.join(", "))
 }
 

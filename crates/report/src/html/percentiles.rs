@@ -12,7 +12,7 @@ use maud::Markup;
 /// Points for each factor of ten.
 const STEPS: u32 = 12;
 /// The last level that a level of parts per million can express.
-const MOST_DECADES: u32 = 6;
+const MAX_DECADES: u32 = 6;
 
 /// A distribution in the plot.
 pub(super) struct Distribution {
@@ -40,7 +40,7 @@ pub(super) fn figure(title: &str, distributions: &[Distribution]) -> Option<Mark
 
 /// From the median on to the last quantile that the sample supports.
 fn line(distribution: &Distribution) -> (Line, Vec<f64>) {
-    let steps = (0..=STEPS * MOST_DECADES).map(|step| 10_f64.powf(f64::from(step) / f64::from(STEPS)));
+    let steps = (0..=STEPS * MAX_DECADES).map(|step| 10_f64.powf(f64::from(step) / f64::from(STEPS)));
     let quantiles: Vec<(f64, f64)> = std::iter::once(2.0)
         .chain(steps.filter(|at| *at > 2.0))
         .filter_map(|at| {

@@ -6,7 +6,7 @@ use crate::{
     ranking::render_ranking,
     reported_run::ReportedRun,
     score::upper_ends,
-    standing::{Measure, Place, SPREAD_OF_SITTINGS, Standing},
+    standing::{Measure, Ranked, SPREAD_OF_SITTINGS, Standing},
     terminal::figure::{NONE, count, significant},
 };
 use iotbench_scoring::{Ranking, Table as Half};
@@ -66,12 +66,12 @@ impl Shown {
     }
 
     /// The figure of a place; marked where it is an upper end.
-    fn estimate(&self, place: &Place) -> String {
+    fn estimate(&self, place: &Ranked) -> String {
         let mark = if place.is_upper_end { "≤\u{a0}" } else { "" };
         format!("{mark}{}", self.figure(place.estimate))
     }
 
-    fn range(&self, place: &Place) -> String {
+    fn range(&self, place: &Ranked) -> String {
         let Some(range) = place.range else { return NONE.into() };
         match range.high {
             Some(high) => format!("{} to {}", self.figure(range.low), self.figure(high)),
@@ -124,12 +124,12 @@ fn table(standing: &Standing, field: &Field<'_>) -> Markup {
 }
 
 /// `1`, or `1 to 3` where the order is not sure.
-fn rank(place: &Place) -> String {
+fn rank(place: &Ranked) -> String {
     if place.best == place.worst { place.best.to_string() } else { format!("{} to {}", place.best, place.worst) }
 }
 
 /// The interval as a bar, from 0 on: lengths can be compared.
-fn bar(place: &Place, most: f64) -> Markup {
+fn bar(place: &Ranked, most: f64) -> Markup {
     let at = |figure: f64| if most > 0.0 { (figure / most * 100.0).clamp(0.0, 100.0) } else { 0.0 };
     let range = place.range.map(|range| (at(range.low), range.high.map_or(100.0, at)));
     let point = at(place.estimate);

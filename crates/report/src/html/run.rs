@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     cost::Cost,
-    document::{Document, Figures, Via},
+    document::{Document, LatencySummary, Via},
     reported_run::ReportedRun,
     terminal::{figure::TIE, scenario, via},
 };
@@ -58,7 +58,7 @@ fn through_a_broker(of: &Via, colour: usize) -> Markup {
     }
 }
 
-fn line(label: &str, colour: usize, shape: Shape, figures: &Figures) -> Option<Distribution> {
+fn line(label: &str, colour: usize, shape: Shape, figures: &LatencySummary) -> Option<Distribution> {
     Some(Distribution { label: label.into(), colour, shape, durations: figures.bounded()? })
 }
 

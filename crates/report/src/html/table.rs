@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 /// Most rows behind a plot; of more, each so many-th is shown.
-const MOST_ROWS: usize = 60;
+const MAX_ROWS: usize = 60;
 
 /// A table of text: the first column names the rows.
 #[derive(Clone, Debug, Default)]
@@ -35,7 +35,7 @@ impl Table {
 
     /// Behind a plot.
     pub(super) fn folded(&self, caption: &str) -> Markup {
-        let each = self.rows.len().div_ceil(MOST_ROWS).max(1);
+        let each = self.rows.len().div_ceil(MAX_ROWS).max(1);
         html! {
             details.table {
                 summary { "Figures as a table" }

@@ -1,7 +1,7 @@
 //! What happened over a run's time: plots on one clock, with what was done to the server.
 
 use super::{
-    chart::{Axis, Chart, Line, Mark, Shape, Unit},
+    chart::{Annotation, Axis, Chart, Line, Shape, Unit},
     table::Table,
 };
 use crate::{
@@ -35,7 +35,7 @@ pub(super) fn section(document: &Document, timeline: &Timeline, colour: usize, c
 pub(super) fn adorn(chart: Chart, document: &Document, clock: &str) -> Chart {
     let marks = document.scenario.iter().flat_map(|scenario| &scenario.marks).filter_map(|mark| {
         let failed = if mark.error.is_some() { " (failed)" } else { "" };
-        Some(Mark { at: mark.from_s?, label: format!("{} {} {}{failed}", mark.action, mark.role, mark.node) })
+        Some(Annotation { at: mark.from_s?, label: format!("{} {} {}{failed}", mark.action, mark.role, mark.node) })
     });
     let marks = marks.collect();
     let measured = document.measured.as_ref();

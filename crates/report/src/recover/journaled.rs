@@ -10,7 +10,7 @@ use iotbench_recorder::{PointCounts, SAMPLES_PER_CAUSE};
 use std::{path::Path, time::Duration};
 
 /// Causes are words of the program; a file that has more was not written by it.
-const MOST_CAUSES: usize = 64;
+const MAX_CAUSES: usize = 64;
 
 /// What a journal says of a run.
 #[derive(Debug, Default)]
@@ -119,7 +119,7 @@ impl MeasuredSeconds {
 
     fn add_errors(&mut self, errors: &[ErrorsOfCause]) {
         for new in errors {
-            let has_room = self.errors.len() < MOST_CAUSES;
+            let has_room = self.errors.len() < MAX_CAUSES;
             match self.errors.iter_mut().find(|known| known.cause == new.cause) {
                 Some(known) => {
                     known.count = known.count.saturating_add(new.count);

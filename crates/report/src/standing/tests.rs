@@ -26,7 +26,7 @@ fn systems_that_are_the_same_are_seldom_put_in_an_order() {
             let mut places = [0, 1].map(|place| {
                 let capacity = 3_000.0 * (log_deviation * random.normal()).exp();
                 let low = capacity * (1.0 - 0.05 * random.next());
-                Place { range: range(low, low * 1.05), ..named(place, 1) }
+                Ranked { range: range(low, low * 1.05), ..named(place, 1) }
             });
             Measure::Capacity.order(&mut places);
             ordered += u32::from(places[0].best == places[0].worst);
@@ -54,7 +54,7 @@ fn systems_that_are_the_same_are_seldom_put_in_an_order_by_their_sittings() {
                     let found: Vec<f64> = (0..sittings).map(|_| one()).collect();
                     let own = Range { low: found[0] * 0.975, high: Some(found[0] * 1.025) };
                     let interval = sittings_interval(&found).map(|i| Range { low: i.low, high: Some(i.high) });
-                    Place { has_sittings: sittings > 1, range: interval.or(Some(own)), ..named(place, sittings) }
+                    Ranked { has_sittings: sittings > 1, range: interval.or(Some(own)), ..named(place, sittings) }
                 });
                 Measure::Capacity.order(&mut places);
                 ordered += u32::from(places[0].best == places[0].worst);
@@ -67,7 +67,7 @@ fn systems_that_are_the_same_are_seldom_put_in_an_order_by_their_sittings() {
 #[test]
 fn what_sittings_tell_apart_is_in_an_order_though_it_is_near() {
     let near = |has_sittings| {
-        let mut places = [named(0, 5), named(1, 5)].map(|place| Place { has_sittings, ..place });
+        let mut places = [named(0, 5), named(1, 5)].map(|place| Ranked { has_sittings, ..place });
         (places[0].range, places[1].range) = (range(1_000.0, 1_050.0), range(1_100.0, 1_200.0));
         Measure::Capacity.order(&mut places);
         places.map(|place| (place.best, place.worst))
@@ -94,9 +94,9 @@ impl Uniform {
     }
 }
 
-fn named(place: usize, runs: usize) -> Place {
+fn named(place: usize, runs: usize) -> Ranked {
     let (name, promise) = (format!("system {place}"), String::new());
-    Place {
+    Ranked {
         place,
         name,
         promise,

@@ -1,6 +1,6 @@
 //! Numbers as people read them: three significant digits, thousands apart, the unit that fits.
 
-use crate::document::Figures;
+use crate::document::LatencySummary;
 
 /// What stands for a figure that there is none of.
 pub(crate) const NONE: &str = "–";
@@ -54,7 +54,7 @@ pub(crate) fn bound(us: f64, round: fn(f64) -> f64) -> String {
 }
 
 /// The figure of this name, or its range as `1.31 s to 1.50 s`, or its lower bound as `≥ 1.31 s`, or the sign that there is none.
-pub(crate) fn figure_of(figures: &Figures, name: &str) -> String {
+pub(crate) fn figure_of(figures: &LatencySummary, name: &str) -> String {
     if let Some((low, high)) = figures.range(name) {
         return format!("{} to {}", duration(low), duration(high));
     }

@@ -4,7 +4,7 @@ use super::{
     figure::{count, figure_of},
     table::{paragraph, table},
 };
-use crate::document::{Document, Durations, Figures};
+use crate::document::{Document, Durations, LatencySummary};
 use comfy_table::CellAlignment::Right;
 use std::collections::BTreeSet;
 
@@ -53,19 +53,19 @@ pub(super) fn section(document: &Document, columns: u16) -> Option<String> {
     Some([vec![text], notes].concat().join("\n"))
 }
 
-fn of<'a>(prefix: &str, durations: &'a Durations) -> Vec<(String, &'a Figures)> {
+fn of<'a>(prefix: &str, durations: &'a Durations) -> Vec<(String, &'a LatencySummary)> {
     [("response", &durations.response), ("service", &durations.service), ("lag", &durations.lag)]
         .map(|(name, figures)| (format!("{prefix}{name}"), figures))
         .into()
 }
 
-fn row(name: &str, figures: &Figures) -> Vec<String> {
+fn row(name: &str, figures: &LatencySummary) -> Vec<String> {
     let cells = ["p50", "p90", "p95", "p99", "p999", "max", "mean"].map(|name| figure_of(figures, name));
     [name.to_owned(), count(figures.count)].into_iter().chain(cells).collect()
 }
 
 /// For each quantile that some row lacks, how large its sample would have to be.
-fn lacks<'a>(figures: impl Iterator<Item = &'a Figures>) -> BTreeSet<String> {
+fn lacks<'a>(figures: impl Iterator<Item = &'a LatencySummary>) -> BTreeSet<String> {
     let name = |key: &str| if key == "p999" { "p99.9".to_owned() } else { key.to_owned() };
     let needed = |why: &str| why.split(',').next().unwrap_or_default().to_owned();
     figures

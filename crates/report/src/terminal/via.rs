@@ -4,7 +4,7 @@ use super::{
     figure::{NONE, count, duration, or_none},
     table::{paragraph, table},
 };
-use crate::document::{Document, Figures, Via};
+use crate::document::{Document, LatencySummary, Via};
 use comfy_table::CellAlignment::Right;
 
 pub(super) fn section(document: &Document, columns: u16) -> Option<String> {
@@ -26,9 +26,9 @@ pub(super) fn section(document: &Document, columns: u16) -> Option<String> {
     Some(format!("{text}\n{}", paragraph(&sentences(via), columns)))
 }
 
-fn row(name: &str, figures: Option<&Figures>) -> Vec<String> {
+fn row(name: &str, figures: Option<&LatencySummary>) -> Vec<String> {
     let Some(figures) = figures else { return std::iter::once(name).chain([NONE; 6]).map(String::from).collect() };
-    let Figures { mean, p50, p99, p999, max, .. } = *figures;
+    let LatencySummary { mean, p50, p99, p999, max, .. } = *figures;
     let times = [mean, p50, p99, p999, max].map(|us| or_none(us, duration));
     [name.to_owned(), count(figures.count)].into_iter().chain(times).collect()
 }

@@ -6,7 +6,7 @@ use procfs::process::{MountInfo, Process};
 use procfs::{FromRead, ProcessCGroups};
 
 use crate::probe_error::ProbeError;
-use crate::process_files::{Answer, read};
+use crate::process_files::{FileContent, read};
 
 /// The cgroup mounts of this process's namespace.
 #[derive(Debug)]
@@ -68,7 +68,7 @@ pub fn cgroup_of(pid: i32) -> Result<Option<PathBuf>, ProbeError> {
 /// `None` if there is no such process, `Some(None)` if it is in no group with a CPU counter.
 fn cpu_group(whose: &str) -> Result<Option<Option<PathBuf>>, ProbeError> {
     let path = PathBuf::from(format!("/proc/{whose}/cgroup"));
-    let Answer::Known(text) = read(&path)? else { return Ok(None) };
+    let FileContent::Known(text) = read(&path)? else { return Ok(None) };
     let groups = ProcessCGroups::from_read(text.as_slice()).map_err(|error| ProbeError::malformed(&path, error))?;
     Ok(Some(cpu_group_among(&groups)))
 }

@@ -7,9 +7,9 @@ use super::cause::{Evidence, HiccupCause, Observed};
 use super::lateness::Lateness;
 
 /// Stalls that are kept. Of more the longest half is.
-const MOST_STALLS: usize = 2048;
+const MAX_STALLS: usize = 2048;
 /// The longest of a stretch that are told one by one.
-const MOST_TOLD: usize = 20;
+const MAX_TOLD: usize = 20;
 
 /// A stretch in which a ticker did not run.
 #[derive(Debug, Clone, Copy)]
@@ -83,14 +83,14 @@ impl Omitted {
 
 impl Stalls {
     pub fn new(tickers: usize, cores: usize) -> Self {
-        let kept = Vec::with_capacity(MOST_STALLS);
+        let kept = Vec::with_capacity(MAX_STALLS);
         Self { tickers, cores, kept, omitted: Omitted::default(), lateness: Lateness::default() }
     }
 
     pub fn note(&mut self, stall: Stall) {
-        if self.kept.len() == MOST_STALLS {
+        if self.kept.len() == MAX_STALLS {
             self.kept.sort_unstable_by_key(|s| std::cmp::Reverse(s.to.saturating_sub(s.from)));
-            for short in self.kept.drain(MOST_STALLS / 2..) {
+            for short in self.kept.drain(MAX_STALLS / 2..) {
                 self.omitted.add(&short);
             }
         }
@@ -134,7 +134,7 @@ impl Stalls {
             longest: Vec::new(),
         };
         hiccups.sort_by_key(|h| std::cmp::Reverse(h.stalled));
-        hiccups.truncate(MOST_TOLD);
+        hiccups.truncate(MAX_TOLD);
         hiccups.sort_by_key(|h| h.from);
         sums.longest = hiccups;
         sums
@@ -237,9 +237,9 @@ mod tests {
             stalls.note(Stall { ticker: 0, from: ms(n * 100), to: ms(n * 100) + length, evidence: STILL });
         }
         let found = stalls.between(ms(0), ms(1_000_000), &[]);
-        assert!(stalls.kept.len() <= MOST_STALLS);
+        assert!(stalls.kept.len() <= MAX_STALLS);
         assert_eq!((found.count, found.stalled), (10_000, ms(600_030)));
-        assert_eq!(found.longest.len(), MOST_TOLD);
+        assert_eq!(found.longest.len(), MAX_TOLD);
         assert!(found.longest.iter().any(|h| h.length == ms(90)), "the longest is told");
         let before = stalls.between(ms(0), ms(10_000), &[]).stalled;
         assert!((ms(60)..=ms(10_000)).contains(&before), "no longer than the stretch is: {before:?}");

@@ -8,7 +8,7 @@ use crate::kairosdb::{
 use async_trait::async_trait;
 use hyper::{StatusCode, Uri, body::Bytes};
 use iotbench_backend_kit::{
-    http::{Connection, Content, Gzip, Server, connection::given_up, limits::MOST_REFUSAL_BYTES},
+    http::{Connection, Content, Gzip, Server, connection::given_up, limits::MAX_REFUSAL_BYTES},
     metrics::Queued,
 };
 use iotbench_core::{Acknowledged, Batch, Error, TableSpec, Writer};
@@ -50,7 +50,7 @@ impl HttpWriter {
         let mut connection = self.connection.take().ok_or_else(given_up)?;
         let response = connection.post(&self.uri, content, body).await?;
         let (head, body) = response.into_parts();
-        let text = connection.short_body(body, MOST_REFUSAL_BYTES).await?;
+        let text = connection.short_body(body, MAX_REFUSAL_BYTES).await?;
         self.connection = Some(connection);
         if head.status == StatusCode::NO_CONTENT {
             return Ok(());

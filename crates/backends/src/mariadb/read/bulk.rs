@@ -2,7 +2,7 @@
 //! out in the client.
 
 use super::{
-    Place,
+    ReadTable,
     points::{Points, Shape, Values, cell, out_of_range},
     selection::{Selection, Statement},
 };
@@ -21,11 +21,11 @@ use std::sync::Arc;
 
 /// One row a device, second and send.
 pub(crate) struct BulkShape {
-    place: Arc<Place>,
+    place: Arc<ReadTable>,
 }
 
 impl BulkShape {
-    pub(crate) fn new(place: Arc<Place>) -> Self {
+    pub(crate) fn new(place: Arc<ReadTable>) -> Self {
         Self { place }
     }
 }

@@ -43,7 +43,7 @@ const DEVICES_AT_ONCE: usize = 1000;
 const FIRST_ROWS: u64 = 4;
 
 /// The table that is read.
-pub(crate) struct Place {
+pub(crate) struct ReadTable {
     pub(crate) table: Arc<TableSpec>,
     /// Its name in the database.
     pub(crate) name: String,
@@ -51,7 +51,7 @@ pub(crate) struct Place {
     pub(crate) from: String,
 }
 
-impl Place {
+impl ReadTable {
     pub(crate) fn new(database: &str, table: Arc<TableSpec>, has_index: bool) -> Self {
         let name = qualified(database, &table);
         let from = match has_index {
@@ -69,13 +69,13 @@ impl Place {
 /// A connection that answers queries.
 pub(crate) struct MariaDbReader {
     connection: MySqlConnection,
-    place: Arc<Place>,
+    place: Arc<ReadTable>,
     shape: Box<dyn Shape>,
     all_signals: Arc<[SignalId]>,
 }
 
 impl MariaDbReader {
-    pub(crate) fn new(connection: MySqlConnection, place: Place) -> Self {
+    pub(crate) fn new(connection: MySqlConnection, place: ReadTable) -> Self {
         let place = Arc::new(place);
         let shape: Box<dyn Shape> = match place.table.layout {
             Layout::Wide | Layout::Document => Box::new(RecordShape::new(Arc::clone(&place))),

@@ -1,7 +1,7 @@
 //! Reads layout narrow: rows of values put together to datapoints.
 
 use super::{
-    Place,
+    ReadTable,
     points::{Points, Shape, Values, cell, decode, figures_sql, number_sql, out_of_range, rank_sql, summary_at},
     selection::{Selection, Statement},
 };
@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// One row a value.
 pub(crate) struct NarrowShape {
-    place: Arc<Place>,
+    place: Arc<ReadTable>,
     value_type: ValueType,
 }
 
@@ -20,7 +20,7 @@ const TIME: [&str; 2] = ["`second`", "`nanosecond`"];
 const MEASUREMENT: &str = "`measurement`";
 
 impl NarrowShape {
-    pub(crate) fn new(place: Arc<Place>) -> Self {
+    pub(crate) fn new(place: Arc<ReadTable>) -> Self {
         let value_type = place.table.schema.uniform_type().unwrap_or(ValueType::Text);
         Self { place, value_type }
     }

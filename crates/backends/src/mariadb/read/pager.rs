@@ -9,7 +9,7 @@ use iotbench_core::{Chunk, Error, Schema};
 use sqlx::MySqlConnection;
 
 /// Pages grow from a few rows to this many.
-const MOST_ROWS: u64 = 256;
+const MAX_ROWS: u64 = 256;
 
 /// A place in the datapoints of one device, with some of them at hand.
 pub(crate) struct Pager<'s> {
@@ -98,7 +98,7 @@ impl<'s> Pager<'s> {
             true => Span { last: open.last.min(span.last), ..span },
             false => Span { first: open.first.max(span.first), ..span },
         });
-        if self.whole == 0 || self.rows < MOST_ROWS {
+        if self.whole == 0 || self.rows < MAX_ROWS {
             self.rows *= 2;
         }
     }

@@ -3,13 +3,13 @@
 #![expect(clippy::disallowed_macros, reason = "a test that is skipped says so")]
 
 use super::{points::Points, selection::Statement, *};
-use crate::explained::{batch, database_name, queries, table};
 use crate::mariadb::{
     MariaDb,
     address::Address,
     config::{Config, Indexes},
     server::Server,
 };
+use crate::query_plan::{batch, database_name, queries, table};
 use iotbench_backend_kit::series::Summary;
 use iotbench_core::{Backend, Database, Endpoint, OpenRequest, Settings, Target};
 use sqlx::{Connection, Executor, Row, mysql::MySqlRow};
@@ -106,7 +106,7 @@ async fn plans(variable: &str, layout: Layout, engine: &str, indexes: &str) -> O
     database.create().await.unwrap();
     database.writer().await.unwrap().write(&batch(&table(layout))).await.unwrap();
     let server = Server::new(Address::new(&target).unwrap(), Config::new(&settings).unwrap(), None);
-    let place = Place::new(&name, Arc::new(table(layout)), server.config.indexes == Indexes::Time);
+    let place = ReadTable::new(&name, Arc::new(table(layout)), server.config.indexes == Indexes::Time);
     let mut reader = MariaDbReader::new(server.connect_to_read().await.unwrap(), place);
     let statements = Arc::new(Mutex::new(Vec::new()));
     let inner = std::mem::replace(&mut reader.shape, Box::new(RecordShape::new(Arc::clone(&reader.place))));

@@ -1,7 +1,7 @@
 //! Reads the layouts with one row a datapoint: wide and document.
 
 use super::{
-    Place,
+    ReadTable,
     points::{Points, Shape, Values, cell, decode, figures_sql, number_sql, rank_sql, summary_at},
     selection::{Selection, Statement},
 };
@@ -13,11 +13,11 @@ use std::sync::Arc;
 
 /// One row a datapoint.
 pub(crate) struct RecordShape {
-    place: Arc<Place>,
+    place: Arc<ReadTable>,
 }
 
 impl RecordShape {
-    pub(crate) fn new(place: Arc<Place>) -> Self {
+    pub(crate) fn new(place: Arc<ReadTable>) -> Self {
         Self { place }
     }
 

@@ -6,7 +6,7 @@ use iotbench_core::Batch;
 use std::ops::Range;
 
 /// The protocol counts the parameters of a statement in 16 bits.
-const MOST_PARAMETERS: usize = 65_535;
+const MAX_PARAMETERS: usize = 65_535;
 /// Of a packet, for all that is not values: statement, types, null bits.
 const PACKET_RESERVE: usize = 4096;
 /// The driver sends two bytes of type and a null bit with each value.
@@ -33,7 +33,7 @@ impl InsertStatement {
             head: format!("INSERT INTO {table} ({}) VALUES ", names.join(",")),
             row,
             columns: columns.len(),
-            most_rows: most_rows.min(MOST_PARAMETERS / columns.len()).max(1),
+            most_rows: most_rows.min(MAX_PARAMETERS / columns.len()).max(1),
             most_bytes: packet_bytes.saturating_sub(PACKET_RESERVE),
             full: String::new(),
             rest: (0, String::new()),

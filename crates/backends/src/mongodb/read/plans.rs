@@ -4,8 +4,8 @@
 
 use super::*;
 use crate::{
-    explained::{batch, database_name, queries, table},
     mongodb::{MongoDb, config::Config},
+    query_plan::{batch, database_name, queries, table},
 };
 use iotbench_core::{Backend, Endpoint, OpenRequest, Settings, Target};
 use mongodb::{

@@ -29,9 +29,9 @@ use outcome::Outcome;
 use std::sync::Arc;
 
 /// An insert is one document, of at most 16 MiB.
-const MOST_BYTES: usize = 16 << 20;
+const MAX_BYTES: usize = 16 << 20;
 /// So many documents a server takes at once.
-const MOST_DOCUMENTS: usize = 100_000;
+const MAX_DOCUMENTS: usize = 100_000;
 /// From this wire version (6.0) on, an insert can name the collection's UUID.
 const TAKES_UUID: i32 = 17;
 
@@ -98,13 +98,13 @@ impl MongoWriter {
         self.head.encode(&mut encoder);
         let array = encoder.begin_array("documents");
         let mut next = first;
-        while next < count.min(first + MOST_DOCUMENTS) {
+        while next < count.min(first + MAX_DOCUMENTS) {
             let before = encoder.len();
             let item = encoder.begin_item(next - first);
             self.documents.encode(batch, next, &mut encoder);
             encoder.end(item);
             // One that is too large by itself is the server's to refuse.
-            if encoder.len() > MOST_BYTES - 2 && next > first {
+            if encoder.len() > MAX_BYTES - 2 && next > first {
                 encoder.truncate(before);
                 break;
             }

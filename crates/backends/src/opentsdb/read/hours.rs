@@ -11,9 +11,9 @@ use iotbench_core::{Error, TableSpec};
 use std::collections::BTreeMap;
 
 /// The most values of a piece, unless one hour of one device has more: what a server holds is several times its answer.
-pub(crate) const MOST_VALUES: u64 = 1 << 18;
+pub(crate) const MAX_VALUES: u64 = 1 << 18;
 /// The most devices of a piece.
-const MOST_DEVICES: usize = 1000;
+const MAX_DEVICES: usize = 1000;
 
 /// How many values there are in an hour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -77,7 +77,7 @@ impl Hours {
         let (mut together, mut values) = (Vec::new(), 0);
         for (&device, hours) in &self.devices {
             let of_device: u64 = hours.values().map(|full| full.values).sum();
-            if values + of_device > most_values || together.len() == MOST_DEVICES {
+            if values + of_device > most_values || together.len() == MAX_DEVICES {
                 pieces.extend(piece(&mut together, span));
                 values = 0;
             }

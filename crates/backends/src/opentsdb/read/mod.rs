@@ -12,7 +12,7 @@ use super::{
     question::{ALL, Asked},
 };
 use async_trait::async_trait;
-use hours::{Hours, MOST_VALUES};
+use hours::{Hours, MAX_VALUES};
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING, counts_row, types},
     ask::{Ask, Order, What},
@@ -73,7 +73,7 @@ impl OpenTsdbReader {
         let span = if ask.limit == u64::MAX { span } else { hours.first(span, ask.limit) };
         let (mut answer, mut left) = (Answer::new(sink, types(&self.table.schema, ask.signals)), ask.limit);
         let mut bytes = hours.bytes;
-        for piece in hours.pieces(span, MOST_VALUES) {
+        for piece in hours.pieces(span, MAX_VALUES) {
             bytes += self.points((piece.span, Some(&piece.devices)), ask.signals, &mut left, &mut answer).await?;
         }
         answer.finish(bytes, ComputedBy::Server)

@@ -1,7 +1,7 @@
 //! Questions about one signal of one device. The server knows no conditions, and tells no time of a figure: values are compared
 //! here.
 
-use super::hours::{Hours, MOST_VALUES};
+use super::hours::{Hours, MAX_VALUES};
 use crate::opentsdb::{client::Client, document::Document, error::improper, question::Asked};
 use iotbench_backend_kit::{
     ask::{Ask, Order},
@@ -30,7 +30,7 @@ impl OneSignal<'_> {
     pub(crate) async fn nearest(&self, client: &mut Client, predicate: Predicate) -> Result<Found, Error> {
         let (span, is_first) = (self.span, self.ask.order == Order::After);
         let hours = Hours::ask(client, self.table, &self.ask, span).await?;
-        let (mut pieces, mut bytes) = (hours.pieces(span, MOST_VALUES), hours.bytes);
+        let (mut pieces, mut bytes) = (hours.pieces(span, MAX_VALUES), hours.bytes);
         if !is_first {
             pieces.reverse();
         }
@@ -57,7 +57,7 @@ impl OneSignal<'_> {
     pub(crate) async fn minimum(&self, client: &mut Client) -> Result<Found, Error> {
         let hours = Hours::ask(client, self.table, &self.ask, self.span).await?;
         let (mut found, mut least, mut bytes) = (None, f64::INFINITY, hours.bytes);
-        for piece in hours.pieces(self.span, MOST_VALUES) {
+        for piece in hours.pieces(self.span, MAX_VALUES) {
             let more = self.each(client, piece.span, |(ms, cell, number)| {
                 if number < least {
                     least = number;
@@ -75,7 +75,7 @@ impl OneSignal<'_> {
         let Ask { limit, .. } = self.ask;
         let hours = Hours::ask(client, self.table, &self.ask, self.span).await?;
         let (mut greatest, mut left, mut bytes) = (None::<f64>, limit, hours.bytes);
-        for piece in hours.pieces(hours.first(self.span, limit), MOST_VALUES) {
+        for piece in hours.pieces(hours.first(self.span, limit), MAX_VALUES) {
             let more = self.each(client, piece.span, |(_, _, number)| {
                 if left == 0 {
                     return ControlFlow::Break(());

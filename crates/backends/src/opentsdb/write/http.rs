@@ -15,7 +15,7 @@ use iotbench_backend_kit::{
     http::{
         Connection, Content, Gzip, Server,
         connection::{given_up, uri},
-        limits::MOST_PART_BYTES,
+        limits::MAX_PART_BYTES,
     },
     metrics::Queued,
 };
@@ -100,7 +100,7 @@ impl HttpWriter {
         let mut connection = self.connection.take().ok_or_else(given_up)?;
         let response = connection.post(&self.uri, content, body).await?;
         let (head, body) = response.into_parts();
-        let text = connection.short_body(body, MOST_PART_BYTES).await?;
+        let text = connection.short_body(body, MAX_PART_BYTES).await?;
         self.connection = Some(connection);
         judge(&self.table, batch, rows, head.status, &head.headers, &text)
     }

@@ -3,8 +3,8 @@
 #![expect(clippy::disallowed_macros, reason = "a test that is skipped says so")]
 
 use super::*;
-use crate::explained::{batch, database_name, queries, table};
 use crate::postgres::{Postgres, address::Address, config::Config, connector::Connector};
+use crate::query_plan::{batch, database_name, queries, table};
 use iotbench_core::{Backend, Database, Endpoint, OpenRequest, Settings, Target};
 use sqlx::{Arguments, Connection, Executor, postgres::PgRow};
 use url::Url;

@@ -6,8 +6,8 @@ use async_trait::async_trait;
 use sqlx::{Arguments, PgConnection, postgres::PgArguments};
 
 /// The most arguments that the protocol counts.
-const MOST_ARGUMENTS: usize = 65_535;
-const MOST_ROWS: usize = 1024;
+const MAX_ARGUMENTS: usize = 65_535;
+const MAX_ROWS: usize = 1024;
 /// How many numbers of rows have a statement of their own, beside the powers of two.
 const OWN_STATEMENTS: usize = 8;
 
@@ -28,7 +28,7 @@ impl Insert {
         Self {
             beginning: format!("INSERT INTO {} ({}) VALUES ", table.qualified, table.column_list()),
             columns,
-            most_rows: MOST_ROWS.min(MOST_ARGUMENTS / columns.max(1)).max(1),
+            most_rows: MAX_ROWS.min(MAX_ARGUMENTS / columns.max(1)).max(1),
             statements: Vec::new(),
             own_statements: 0,
         }
@@ -140,8 +140,8 @@ mod tests {
         fn the_arguments_can_be_counted(columns in 1..1030_usize) {
             let mut insert = insert();
             insert.columns = columns;
-            insert.most_rows = MOST_ROWS.min(MOST_ARGUMENTS / columns);
-            prop_assert!(insert.statement(usize::MAX).1 * columns <= MOST_ARGUMENTS);
+            insert.most_rows = MAX_ROWS.min(MAX_ARGUMENTS / columns);
+            prop_assert!(insert.statement(usize::MAX).1 * columns <= MAX_ARGUMENTS);
         }
     }
 }

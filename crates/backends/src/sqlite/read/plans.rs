@@ -1,7 +1,7 @@
 //! How SQLite carries out what the reader asks: by the index of the layout, and by reading all where somebody dropped it.
 
 use super::{points::OfDevice, *};
-use crate::explained::{batch, queries, table};
+use crate::query_plan::{batch, queries, table};
 use crate::sqlite::{config::Indexes, layout::create_sql, write::SqliteWriter};
 use iotbench_backend_kit::series::Summary;
 use iotbench_core::{ComputedBy, Schema, Writer};

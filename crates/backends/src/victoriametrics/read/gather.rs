@@ -13,7 +13,7 @@ use iotbench_core::{Error, TableSpec};
 use std::{collections::BTreeMap, ops::ControlFlow};
 
 /// The most values that are held at once: 16 MiB.
-const MOST_VALUES: usize = 1 << 20;
+const MAX_VALUES: usize = 1 << 20;
 
 /// The samples of one signal of one device, in the order of their times.
 #[derive(Clone, Debug, Default)]
@@ -29,7 +29,7 @@ pub(crate) struct Gathered {
     devices: BTreeMap<u32, Vec<Signal>>,
     values: usize,
     pub(crate) bytes: u64,
-    /// Whether there were more than [`MOST_VALUES`], and these are only some of them.
+    /// Whether there were more than [`MAX_VALUES`], and these are only some of them.
     pub(crate) is_cut: bool,
 }
 
@@ -45,7 +45,7 @@ pub(crate) async fn gather(
     let Some(selector) = own.of(table, ask.devices, ask.signals) else { return Ok(gathered) };
     let take = |samples: Samples<'_>| {
         gathered.take(table, ask, span, &samples)?;
-        Ok(if gathered.values > MOST_VALUES { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        Ok(if gathered.values > MAX_VALUES { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     };
     let (bytes, is_whole) = client.export(&selector, span, take).await?;
     (gathered.bytes, gathered.is_cut) = (bytes, !is_whole);

@@ -7,7 +7,7 @@ use iotbench_core::{
 use serde_json::json;
 
 /// Looks after which what is not visible is missing.
-const MOST_LOOKS: usize = 1000;
+const MAX_LOOKS: usize = 1000;
 
 #[tokio::test]
 async fn it_says_how_it_is_set() {
@@ -131,7 +131,7 @@ async fn numbers_come_back_within_the_declared_error() {
             writer.write(&batch(&table, first_ms, values)).await.unwrap();
         }
         // Other tests flush as well: what a flush of theirs holds comes a little later.
-        for _ in 0..MOST_LOOKS {
+        for _ in 0..MAX_LOOKS {
             if database.count().await.unwrap().points >= values.len() as u64 {
                 break;
             }

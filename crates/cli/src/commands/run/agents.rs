@@ -8,7 +8,9 @@ use crate::{
     nats::NatsArguments,
 };
 use clap::{Args, ValueEnum};
-use iotbench_cluster::{Broker, ClusterError, Fleet, Observers, OnLoss, RECIPE, SigningKey, TOKEN, Wanted, Wish};
+use iotbench_cluster::{
+    AgentSelector, Broker, ClusterError, Fleet, Observers, OnLoss, RECIPE, SigningKey, TOKEN, Wish,
+};
 use iotbench_engine::{Loaders, Span};
 use iotbench_launcher::{Launch, PrivateLog, PrivateServer, ServerSettings, start};
 use std::{
@@ -33,7 +35,7 @@ pub(crate) struct AgentsArguments {
     /// `iotbench agent` started elsewhere; without it they are started on this machine, with a NATS server of their own, and
     /// end with the run. For loads that write (docs/agents.md)
     #[arg(long, env = "IOTBENCH_AGENTS", value_name = "N|NAME,NAME")]
-    agents: Option<Wanted>,
+    agents: Option<AgentSelector>,
     /// Have an agent beside the database sample what runs there: a process by its number, a file with it, a unit of systemd, a name
     /// that one process has, or the whole host. To be repeated for each; needs --nats (docs/agents.md)
     #[arg(long, env = "IOTBENCH_SAMPLE", value_delimiter = ',', value_name = "AGENT:WHAT")]
@@ -95,7 +97,7 @@ struct Started {
 
 impl AgentsArguments {
     /// Which agents are to make the load; `None`: this process makes it.
-    pub(crate) fn wanted(&self) -> Option<&Wanted> {
+    pub(crate) fn wanted(&self) -> Option<&AgentSelector> {
         self.agents.as_ref()
     }
 
@@ -269,7 +271,7 @@ pub(crate) fn check(jobs: &[Job], arguments: &RunArguments) -> Result<(), CliErr
 }
 
 impl Started {
-    fn start(wanted: &Wanted) -> Result<(Way, Self), CliError> {
+    fn start(wanted: &AgentSelector) -> Result<(Way, Self), CliError> {
         let token = token()?;
         let log = PrivateLog::new().map_err(|e| CliError::internal(format!("no folder for the broker's log: {e}")))?;
         let settings = ServerSettings::new([(TOKEN.to_owned(), token.clone())], &RECIPE).map_err(CliError::internal)?;
@@ -310,10 +312,10 @@ impl Drop for Started {
     }
 }
 
-fn names(wanted: &Wanted) -> Vec<String> {
+fn names(wanted: &AgentSelector) -> Vec<String> {
     match wanted {
-        Wanted::Count(count) => (1..=*count).map(|number| format!("local-{number}")).collect(),
-        Wanted::Names(names) => names.clone(),
+        AgentSelector::Count(count) => (1..=*count).map(|number| format!("local-{number}")).collect(),
+        AgentSelector::Names(names) => names.clone(),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{
     broker::{self, Broker},
     command,
-    database::{DatabaseServer, elsewhere},
+    database::{DatabaseServer, remote_samplers},
     managed,
     options::OutputFormat,
     options::RunArguments,
@@ -216,7 +216,7 @@ pub(super) fn carry_out_in(
         ledger,
         null: null_backend().map(NullBackend),
         loaders: arguments.agents.loaders(),
-        elsewhere: elsewhere(arguments, servers.database),
+        remote_samplers: remote_samplers(arguments, servers.database),
         resumed,
         files: files.map(Path::to_owned).or_else(|| job.own_folder()),
         storage_prober: None,

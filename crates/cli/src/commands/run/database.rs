@@ -75,7 +75,10 @@ impl DatabaseServer {
 }
 
 /// Who samples on other machines: those that are asked for, and the agent that runs the server.
-pub(super) fn elsewhere(arguments: &RunArguments, server: Option<&DatabaseServer>) -> Option<Arc<dyn Elsewhere>> {
+pub(super) fn remote_samplers(
+    arguments: &RunArguments,
+    server: Option<&DatabaseServer>,
+) -> Option<Arc<dyn RemoteSamplers>> {
     let observers = arguments.agents.observers();
     match (server, arguments.agents.server_at()) {
         (Some(DatabaseServer::There(server)), Some((Way { broker, key }, _))) => {
@@ -83,6 +86,6 @@ pub(super) fn elsewhere(arguments: &RunArguments, server: Option<&DatabaseServer
             let wishes = server.wishes().chain(given.cloned()).collect();
             Some(Arc::new(Observers::new(broker.clone(), key.clone(), wishes)))
         }
-        _ => observers.map(|observers| observers as Arc<dyn Elsewhere>),
+        _ => observers.map(|observers| observers as Arc<dyn RemoteSamplers>),
     }
 }

@@ -9,8 +9,8 @@ use crate::{
     progress::grouped,
 };
 use iotbench_engine::{
-    DiskBound, Forecast, LEAST_FREE_BYTES, MOST_DRIFT_REPEATS_OF_A_SEARCH, MOST_REPEATS, Plan, Planned, RampPlan,
-    RampRoom, Rounds, Span, free_bytes,
+    DiskBound, Forecast, MAX_DRIFT_REPEATS_OF_A_SEARCH, MAX_REPEATS, MIN_FREE_BYTES, Plan, Planned, RampPlan, RampRoom,
+    Rounds, Span, free_bytes,
 };
 use serde::Serialize;
 use std::time::Duration;
@@ -110,11 +110,11 @@ fn rounds(plan: &Plan) -> String {
 /// That a step may be run again.
 fn again(plan: &Plan) -> String {
     let disturbed = (plan.phases.others_cpu < 1.0)
-        .then(|| format!(", and each up to {MOST_REPEATS} times again where other programs disturb it"));
+        .then(|| format!(", and each up to {MAX_REPEATS} times again where other programs disturb it"));
     let drifted = plan
         .not_probed
         .is_none()
-        .then(|| format!(", and {MOST_DRIFT_REPEATS_OF_A_SEARCH} of them again where the storage drifts meanwhile"));
+        .then(|| format!(", and {MAX_DRIFT_REPEATS_OF_A_SEARCH} of them again where the storage drifts meanwhile"));
     disturbed.into_iter().chain(drifted).collect()
 }
 
@@ -181,7 +181,7 @@ fn of_ramp(RampRoom { certain, at_once }: RampRoom) -> String {
         "{at_once}, the first steps up to {}, estimated by 64 bytes a datapoint and 24 a value (40 in a document, 100 as a row of \
          its own); it ends before less than {} are free",
         size(certain),
-        size(LEAST_FREE_BYTES)
+        size(MIN_FREE_BYTES)
     )
 }
 
@@ -202,7 +202,7 @@ pub(super) fn refuse_without_room(jobs: &[Job], arguments: &RunArguments) -> Res
         for planned in job.plans("room", &nowhere) {
             let planned = planned?;
             let needed = planned.plan.ramp_room(&*planned.dataset).map(|needed| needed.certain);
-            let least = needed.unwrap_or(0).saturating_add(LEAST_FREE_BYTES);
+            let least = needed.unwrap_or(0).saturating_add(MIN_FREE_BYTES);
             if planned.plan.ramp.is_some() && free < least {
                 return Err(CliError::local_io(format!(
                     "{}: {} are free where the database will lie, and its first steps may need {}, of which {} are to stay free: make room, \
@@ -210,7 +210,7 @@ pub(super) fn refuse_without_room(jobs: &[Job], arguments: &RunArguments) -> Res
                     job.title(),
                     size(free),
                     size(least),
-                    size(LEAST_FREE_BYTES)
+                    size(MIN_FREE_BYTES)
                 )));
             }
         }

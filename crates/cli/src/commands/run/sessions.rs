@@ -29,7 +29,7 @@ use crate::{
 use course::{Sittings, hold_all};
 use iotbench_engine::{StopSignal, free_bytes, gravest};
 use iotbench_report::{
-    Document, FolderName, LEAST_FREE_BYTES, ResultsFolder, SearchHead, SessionEnd, SessionEntry, SessionsRecord,
+    Document, FolderName, MIN_FREE_BYTES, ResultsFolder, SearchHead, SessionEnd, SessionEntry, SessionsRecord,
     SessionsSummary, Status, answer_in_a_sentence, read_document, render_sessions,
 };
 use jiff::{Timestamp, Unit};
@@ -73,7 +73,7 @@ pub(super) fn check_jobs(jobs: &[Job], arguments: &RunArguments) -> Result<(), C
 
 /// Checks that the results of so many sittings, of so many runs each, have room.
 pub(in crate::commands) fn check_room(sessions: u32, runs: usize, out: &Path) -> Result<(), CliError> {
-    let needed = LEAST_FREE_BYTES.saturating_mul(u64::from(sessions)).saturating_mul(runs as u64);
+    let needed = MIN_FREE_BYTES.saturating_mul(u64::from(sessions)).saturating_mul(runs as u64);
     refuse_without_room(free_bytes(out), needed)
 }
 

@@ -215,7 +215,7 @@ fn what_cannot_be_read_where_nothing_should_be_is_alien() {
 
 #[test]
 fn an_audit_ends_after_a_thousand_datapoints_that_cannot_be_read() {
-    for (count, is_cut) in [(MOST_UNREADABLE, false), (MOST_UNREADABLE + 1, true)] {
+    for (count, is_cut) in [(MAX_UNREADABLE, false), (MAX_UNREADABLE + 1, true)] {
         let (written, mut stored) = Written::whole(1, u32::try_from(count).unwrap());
         stored.unreadable = stored.rows.iter().copied().collect();
         let audit = written.audit(AuditScope::Full, &mut stored, None).unwrap();

@@ -277,7 +277,7 @@ fn so_much_as_is_noted_at_once_is_written_and_in_blocks_that_can_be_read() {
         journal.note(&mut fates).unwrap();
         Ledger::new(store.clone()).summary().unwrap().points[0]
     };
-    let most = crate::ledger::MOST_RANGES;
+    let most = crate::ledger::MAX_RANGES;
     assert_eq!(note(most / 2 - 1, 0), 0, "it waits");
     assert_eq!(note(1, 1 << 20), most as u64 / 2);
     assert_eq!(note(2 * most + 5, 1 << 21), 2 * most as u64 + 5 + most as u64 / 2);

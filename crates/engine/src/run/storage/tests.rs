@@ -1,7 +1,7 @@
 //! The files of probes, and what the probes of a search cost of storage and time that are not real.
 
 use super::*;
-use crate::storage_probe::{LEAST_APPENDS, PROBE_APPENDS};
+use crate::storage_probe::{MIN_APPENDS, PROBE_APPENDS};
 use std::{
     os::unix::fs::MetadataExt,
     sync::atomic::{AtomicBool, AtomicU64, Ordering},
@@ -129,15 +129,15 @@ fn fast_storage_is_probed_whole_and_slow_storage_as_often_as_it_can_be_judged() 
     let (fast, _) = search(24, 5 * S, |_| 150 * US);
     assert!(fast.iter().all(|appends| *appends == Some(PROBE_APPENDS)), "{fast:?}");
     let (slow, _) = search(24, 5 * S, |_| 7 * MS);
-    let judged = slow.iter().filter(|appends| appends.is_some_and(|appends| appends >= LEAST_APPENDS)).count();
-    assert!((8..=16).contains(&judged) && slow[0].is_some_and(|appends| appends >= LEAST_APPENDS), "{slow:?}");
+    let judged = slow.iter().filter(|appends| appends.is_some_and(|appends| appends >= MIN_APPENDS)).count();
+    assert!((8..=16).contains(&judged) && slow[0].is_some_and(|appends| appends >= MIN_APPENDS), "{slow:?}");
 }
 
 #[test]
 fn storage_that_becomes_slow_in_mid_search_is_still_judged() {
     for append_us in [300, 1_000, 3_000] {
         let (made, share) = search(24, 5 * S, |done| if done < 12 { append_us * US } else { 4 * append_us * US });
-        assert!(made[12].is_some_and(|appends| appends >= LEAST_APPENDS), "{append_us} µs: {made:?}");
+        assert!(made[12].is_some_and(|appends| appends >= MIN_APPENDS), "{append_us} µs: {made:?}");
         assert!(share < 0.01, "{append_us} µs: {share}");
     }
 }

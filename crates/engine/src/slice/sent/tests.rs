@@ -108,7 +108,7 @@ fn windows_of_the_same_second_are_one() {
 #[test]
 fn more_datapoints_than_a_message_holds_are_several_messages() {
     let mut slice = Slice::default();
-    let ranges = 2 * MOST_RANGES as u64 + 5;
+    let ranges = 2 * MAX_RANGES as u64 + 5;
     slice.fates.note(Fate::Acked, (0..ranges).map(|n| Run { device: 2, first: 2 * n, count: 1 }));
     let messages = slice.into_sent();
     assert_eq!(messages.len(), 3);

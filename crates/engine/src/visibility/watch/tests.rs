@@ -150,10 +150,10 @@ fn looks_are_taken_once_before_the_error_and_no_more_than_half_an_hour_of_them_i
     let watch = VisibleWatch { looks: Arc::default(), stop, unloaded, thread: None };
     assert_eq!(watch.take(), Ok(Vec::new()));
     let look = |points| Look { from_ns: points, to_ns: points + 2, points };
-    (0..MOST_LOOKS as u64 + 5).for_each(|number| keep(&watch.looks, look(number)));
+    (0..MAX_LOOKS as u64 + 5).for_each(|number| keep(&watch.looks, look(number)));
     lock(&watch.looks).error = Some(Error::new(Cause::Server, "gone"));
     let taken = watch.take().unwrap();
-    assert_eq!((taken.len(), taken[0], taken[MOST_LOOKS - 1].points), (MOST_LOOKS, look(0), MOST_LOOKS as u64 - 1));
+    assert_eq!((taken.len(), taken[0], taken[MAX_LOOKS - 1].points), (MAX_LOOKS, look(0), MAX_LOOKS as u64 - 1));
     assert_eq!(watch.take().unwrap_err().cause, Cause::Server);
     watch.set_unloaded(true);
     assert!(watch.unloaded.load(Ordering::Relaxed));

@@ -3,7 +3,7 @@
 use crate::operations::planned;
 use iotbench_backends::BACKENDS;
 use iotbench_core::Registry;
-use iotbench_engine::{Event, LEAST_FREE_BYTES, Observer, Reason, RunOptions, StopSignal, run};
+use iotbench_engine::{Event, MIN_FREE_BYTES, Observer, Reason, RunOptions, StopSignal, run};
 use std::{
     path::{Path, PathBuf},
     process::Command,
@@ -53,13 +53,13 @@ impl Observer for Filler {
 #[test]
 fn a_search_ends_before_the_disk_is_full_and_keeps_what_it_knows() {
     let folder = tempfile::tempdir().unwrap();
-    let Some(disk) = SmallDisk::at(folder.path(), LEAST_FREE_BYTES + (24 << 20)) else { return };
+    let Some(disk) = SmallDisk::at(folder.path(), MIN_FREE_BYTES + (24 << 20)) else { return };
     let sqlite = Registry::new(BACKENDS).find("sqlite").unwrap();
     let planned = planned(sqlite, folder.path(), RAMP, &[]);
     let mut filler = Filler(folder.path().join("somebody-elses"));
     let outcome = run(planned, sqlite, RunOptions::default(), &mut filler, &StopSignal::default());
     let [Reason::NoRoom { free_bytes }] = outcome.verdict.reasons[..] else { panic!("{:?}", outcome.verdict) };
-    assert!(free_bytes < LEAST_FREE_BYTES, "{free_bytes}");
+    assert!(free_bytes < MIN_FREE_BYTES, "{free_bytes}");
     assert_eq!(outcome.verdict.exit_code(), 30);
     let steps = outcome.capacity.unwrap().steps.len();
     assert!((1..6).contains(&steps), "{steps} steps");

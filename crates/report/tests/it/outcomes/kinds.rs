@@ -2,8 +2,8 @@
 
 use super::fixed;
 use iotbench_engine::{
-    ActionPlan, ClientFigures, Mark, OperationPlan, Outcome, Payload, Phase, Reason, Scenario, Silence, Stretch,
-    SweptValue, Verdict,
+    ActionPlan, ClientFigures, OperationPlan, Outcome, Payload, Phase, Reason, Scenario, ScenarioAction, ScenarioPhase,
+    Silence, SweptValue, Verdict,
 };
 use iotbench_recorder::{LoadCounts, OperationKind, PointCounts, Recorder, Recording, Requests, Timing};
 use std::sync::Arc;
@@ -65,20 +65,20 @@ pub fn swept(value: u64) -> SweptValue {
 pub fn disturbed() -> Outcome {
     let action = |action, role: &str, node| ActionPlan { at_ns: 2_000_000_000, action, role: role.into(), node };
     let marks = vec![
-        Mark {
+        ScenarioAction {
             action: action(iotbench_core::ProcessAction::Restart, "server", 0),
             from_ns: 2_000_120_000,
             to_ns: Some(3_200_000_000),
             error: None,
         },
-        Mark {
+        ScenarioAction {
             action: action(iotbench_core::ProcessAction::Kill, "front", 1),
             from_ns: 4_000_000_000,
             to_ns: None,
             error: Some("there is no front on node 1".into()),
         },
     ];
-    let stretch = |seconds, operations_per_s, errors| Stretch { seconds, operations_per_s, errors };
+    let stretch = |seconds, operations_per_s, errors| ScenarioPhase { seconds, operations_per_s, errors };
     let scenario = Scenario {
         marks,
         before: stretch(2, 1024.0, 0),

@@ -1,7 +1,7 @@
 //! Histories of runs: a change of level is found where it is, and none where there is none.
 
 use crate::simulated::series::{Noise, share};
-use iotbench_statistics::{LEAST_LEVEL, LevelChange, level_changes};
+use iotbench_statistics::{LevelChange, MIN_LEVEL, level_changes};
 
 const RUNS: usize = 100;
 
@@ -23,7 +23,7 @@ fn a_history_without_a_change_has_none() {
 /// Also where only the last five runs are of the new level: so soon it is seen.
 #[test]
 fn a_change_of_5_percent_is_found_within_five_runs_of_its_place() {
-    for at in [LEAST_LEVEL, 20, 50, 80, RUNS - LEAST_LEVEL] {
+    for at in [MIN_LEVEL, 20, 50, 80, RUNS - MIN_LEVEL] {
         for by in [0.05, -0.05] {
             let mut noise = Noise::with_seed(22);
             let (mut more, mut covered) = (0, 0);

@@ -1,6 +1,6 @@
 //! Acts on processes of the server while the load runs, on a thread of its own: a restart takes its time.
 
-use crate::{clock::RunClock, plan::ActionPlan, scenario::Mark};
+use crate::{clock::RunClock, plan::ActionPlan, scenario::ScenarioAction};
 use iotbench_core::ProcessAction;
 use std::{
     fmt, io,
@@ -36,13 +36,13 @@ pub(super) struct Successor {
 /// What the thread has done.
 #[derive(Debug, Default)]
 struct Done {
-    marks: Vec<Mark>,
+    marks: Vec<ScenarioAction>,
     successors: Vec<Successor>,
 }
 
 /// The actions of a scenario under way. Dropping it ends it after the action that is being carried out.
 #[derive(Debug)]
-pub(super) struct Acting {
+pub(super) struct ScenarioActions {
     done: Arc<Mutex<Done>>,
     /// How many of them were told to the observer.
     told: usize,
@@ -50,7 +50,7 @@ pub(super) struct Acting {
     thread: Option<JoinHandle<()>>,
 }
 
-impl Acting {
+impl ScenarioActions {
     pub(super) fn start(
         actions: Vec<ActionPlan>,
         processes: Arc<dyn ServerProcesses>,
@@ -74,7 +74,7 @@ impl Acting {
     }
 
     /// What was begun since this was asked last.
-    pub(super) fn take_begun(&mut self) -> Vec<Mark> {
+    pub(super) fn take_begun(&mut self) -> Vec<ScenarioAction> {
         let done = lock(&self.done);
         let begun = done.marks.get(self.told..).unwrap_or_default().to_vec();
         self.told = done.marks.len();
@@ -87,7 +87,7 @@ impl Acting {
     }
 
     /// Ends it: all that was done.
-    pub(super) fn finish(mut self) -> Vec<Mark> {
+    pub(super) fn finish(mut self) -> Vec<ScenarioAction> {
         self.join();
         std::mem::take(&mut lock(&self.done).marks)
     }
@@ -101,7 +101,7 @@ impl Acting {
     }
 }
 
-impl Drop for Acting {
+impl Drop for ScenarioActions {
     fn drop(&mut self) {
         self.join();
     }
@@ -114,7 +114,7 @@ fn lock(done: &Mutex<Done>) -> MutexGuard<'_, Done> {
 fn carry_out(action: &ActionPlan, processes: &dyn ServerProcesses, clock: RunClock, done: &Mutex<Done>) {
     let place = {
         let mut done = lock(done);
-        done.marks.push(Mark { action: action.clone(), from_ns: clock.now_ns(), to_ns: None, error: None });
+        done.marks.push(ScenarioAction { action: action.clone(), from_ns: clock.now_ns(), to_ns: None, error: None });
         done.marks.len() - 1
     };
     let acted = processes.act(action.action, &action.role, action.node);

@@ -11,7 +11,7 @@ const FRESH: Duration = Duration::from_secs(3);
 
 /// Where somebody puts down what is seen of a subject elsewhere, and a [`Probe`](crate::Probe) finds it. A clone is the same.
 #[derive(Clone, Debug)]
-pub struct Told(Arc<Mutex<State>>);
+pub struct RemoteProbe(Arc<Mutex<State>>);
 
 #[derive(Debug)]
 struct State {
@@ -28,7 +28,7 @@ enum Latest {
     Lost(String),
 }
 
-impl Default for Told {
+impl Default for RemoteProbe {
     /// Of a subject of which nothing was told yet.
     fn default() -> Self {
         let method = Method { source: Source::ProcessTree, network: None };
@@ -36,15 +36,15 @@ impl Default for Told {
     }
 }
 
-impl PartialEq for Told {
+impl PartialEq for RemoteProbe {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 }
 
-impl Eq for Told {}
+impl Eq for RemoteProbe {}
 
-impl Told {
+impl RemoteProbe {
     /// Puts down what was seen; its time is since the epoch of whoever asks, and an earlier one changes nothing.
     pub fn tell(&self, sample: Sample, method: Method) {
         self.change(|state| {
@@ -98,8 +98,8 @@ mod tests {
 
     #[test]
     fn what_was_told_last_is_read_as_long_as_it_is_fresh() {
-        let told = Told::default();
-        let mut probe = Probe::new(&Target::Told(told.clone())).unwrap();
+        let told = RemoteProbe::default();
+        let mut probe = Probe::new(&Target::Remote(told.clone())).unwrap();
         let mut read = |at_s| probe.sample(Duration::from_secs(at_s)).map(|sample| sample.at.as_secs());
         assert!(matches!(read(1), Err(ProbeError::Untold { .. })));
         told.tell(sample(2), METHOD);

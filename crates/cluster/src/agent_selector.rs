@@ -9,14 +9,14 @@ const MOST: usize = 10_000;
 
 /// Which agents a run wants.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Wanted {
+pub enum AgentSelector {
     /// So many, whichever are free.
     Count(usize),
     /// These.
     Names(Vec<String>),
 }
 
-impl Wanted {
+impl AgentSelector {
     /// How many they are.
     #[must_use]
     pub fn count(&self) -> usize {
@@ -27,7 +27,7 @@ impl Wanted {
     }
 }
 
-impl fmt::Display for Wanted {
+impl fmt::Display for AgentSelector {
     /// As it is read.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -37,7 +37,7 @@ impl fmt::Display for Wanted {
     }
 }
 
-impl FromStr for Wanted {
+impl FromStr for AgentSelector {
     type Err = ClusterError;
 
     /// A number, or names with commas between them.
@@ -66,11 +66,11 @@ mod tests {
 
     #[test]
     fn a_number_or_names() {
-        assert_eq!("2".parse::<Wanted>().unwrap(), Wanted::Count(2));
-        let names = "a, rack-2_b".parse::<Wanted>().unwrap();
-        assert_eq!((names.count(), names), (2, Wanted::Names(vec!["a".into(), "rack-2_b".into()])));
+        assert_eq!("2".parse::<AgentSelector>().unwrap(), AgentSelector::Count(2));
+        let names = "a, rack-2_b".parse::<AgentSelector>().unwrap();
+        assert_eq!((names.count(), names), (2, AgentSelector::Names(vec!["a".into(), "rack-2_b".into()])));
         for wrong in ["0", "", "a,", "a.b", "a,a", "*", "99999", "a b"] {
-            assert!(matches!(wrong.parse::<Wanted>(), Err(ClusterError::Name(_))), "{wrong}");
+            assert!(matches!(wrong.parse::<AgentSelector>(), Err(ClusterError::Name(_))), "{wrong}");
         }
     }
 }

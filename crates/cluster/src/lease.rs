@@ -11,12 +11,12 @@ pub struct Holder {
 
 /// The hold on an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hold {
+pub struct Lease {
     lease_ns: u64,
     holder: Option<Holder>,
 }
 
-impl Hold {
+impl Lease {
     /// An agent that nobody holds. A coordinator that is not heard of for so long holds it no more.
     #[must_use]
     pub fn new(lease_ns: u64) -> Self {
@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn of_two_coordinators_one_is_told_who_holds_the_agent() {
-        let mut hold = Hold::new(5 * S);
+        let mut hold = Lease::new(5 * S);
         assert!(hold.take("one", 0).is_ok());
         assert_eq!(hold.take("two", S).map_err(|holder| holder.run.clone()), Err("one".into()));
         assert!(hold.take("one", 2 * S).is_ok(), "taking it again is no fault");
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn a_coordinator_that_is_not_heard_of_holds_nothing() {
-        let mut hold = Hold::new(5 * S);
+        let mut hold = Lease::new(5 * S);
         hold.take("one", 0).unwrap();
         for second in 1..100 {
             assert!(hold.renew("one", second * 4 * S), "heard of every four seconds");
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn a_lease_that_nobody_looked_after_ends_all_the_same() {
-        let mut hold = Hold::new(5 * S);
+        let mut hold = Lease::new(5 * S);
         hold.take("one", 0).unwrap();
         assert!(!hold.renew("one", 5 * S));
         assert!(hold.take("two", 5 * S).is_ok());

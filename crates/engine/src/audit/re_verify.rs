@@ -13,7 +13,7 @@ const CONNECT: Duration = Duration::from_secs(10);
 
 /// What the audit of a run that is over found.
 #[derive(Clone, Debug)]
-pub struct AuditedAgain {
+pub struct ReVerified {
     /// Datapoint by datapoint.
     pub audit: Audit,
     /// How many datapoints the database says that it holds.
@@ -26,7 +26,7 @@ pub struct AuditedAgain {
 
 /// Why a run that is over cannot be audited.
 #[derive(Debug, thiserror::Error)]
-pub enum AgainError {
+pub enum ReVerifyError {
     /// Its ledger.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
@@ -44,7 +44,7 @@ pub enum AgainError {
     Target(Error),
 }
 
-impl AuditedAgain {
+impl ReVerified {
     /// Whether all is as it should be.
     #[must_use]
     pub fn is_clean(&self) -> bool {
@@ -66,12 +66,12 @@ impl LedgerHead {
     ///
     /// # Errors
     /// The data cannot be made again: a recording is gone, or the head does not hold together.
-    pub fn planned(self, target: Target) -> Result<Planned, AgainError> {
+    pub fn planned(self, target: Target) -> Result<Planned, ReVerifyError> {
         let Self { plan, base, .. } = self;
         let dataset = plan.profile.dataset.open(plan.seed, plan.origin_ns, plan.table.devices, &base);
-        let dataset = dataset.map_err(|e| AgainError::Data(e.to_string()))?;
+        let dataset = dataset.map_err(|e| ReVerifyError::Data(e.to_string()))?;
         if *dataset.schema() != plan.table.schema {
-            return Err(AgainError::Data("its signals are others than those that the run wrote".into()));
+            return Err(ReVerifyError::Data("its signals are others than those that the run wrote".into()));
         }
         let open = OpenRequest { target, settings: plan.settings.clone(), table: plan.table.clone() };
         Ok(Planned { plan, dataset, open, base })
@@ -82,17 +82,17 @@ impl LedgerHead {
 ///
 /// # Errors
 /// What the run wrote is not there, or cannot be read.
-pub fn audit_again(
+pub fn re_verify(
     planned: &Planned,
     ledger: &Ledger,
     backend: &dyn Backend,
     scope: AuditScope,
     stops: &(dyn Fn() -> bool + Sync),
-) -> Result<AuditedAgain, AgainError> {
+) -> Result<ReVerified, ReVerifyError> {
     let summary = ledger.summary()?;
-    let database = backend.open(planned.open.clone()).map_err(|e| AgainError::Data(e.to_string()))?;
+    let database = backend.open(planned.open.clone()).map_err(|e| ReVerifyError::Data(e.to_string()))?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|e| AgainError::Data(format!("no runtime: {e}")))?;
+    let runtime = runtime.map_err(|e| ReVerifyError::Data(format!("no runtime: {e}")))?;
     let patience = Duration::from_nanos(planned.plan.phases.settle_ns);
     runtime.block_on(async {
         let embedded = backend.info().capabilities.embedded;
@@ -109,16 +109,16 @@ pub fn audit_again(
         let mut reader = in_time(CONNECT, database.reader()).await?;
         let request =
             AuditRequest { may_lose, stops, ..AuditRequest::new(planned, ledger, &backend.info().capabilities, scope) };
-        let auditor = Auditor::new(request).map_err(AgainError::Target)?;
-        let audit = auditor.audit(&mut *reader, Some(counted)).await.map_err(AgainError::Target)?;
-        Ok(AuditedAgain { audit, counted, expected: expected(planned, summary), may_lose })
+        let auditor = Auditor::new(request).map_err(ReVerifyError::Target)?;
+        let audit = auditor.audit(&mut *reader, Some(counted)).await.map_err(ReVerifyError::Target)?;
+        Ok(ReVerified { audit, counted, expected: expected(planned, summary), may_lose })
     })
 }
 
 /// An embedded database that cannot be opened went with the run that it belonged to.
-fn gone_with_its_file(planned: &Planned, embedded: bool, error: AgainError) -> AgainError {
+fn gone_with_its_file(planned: &Planned, embedded: bool, error: ReVerifyError) -> ReVerifyError {
     match error {
-        AgainError::Target(error) if embedded && error.cause == Cause::Connect => AgainError::Gone(format!(
+        ReVerifyError::Target(error) if embedded && error.cause == Cause::Connect => ReVerifyError::Gone(format!(
             "the database of run {} is not there: a run drops what it wrote unless it is started with --keep ({})",
             planned.plan.run_id, error.message
         )),
@@ -127,11 +127,11 @@ fn gone_with_its_file(planned: &Planned, embedded: bool, error: AgainError) -> A
 }
 
 /// Whether the table is still that of the run.
-fn is_there(planned: &Planned, owned: Vec<iotbench_core::OwnedObject>) -> Result<(), AgainError> {
+fn is_there(planned: &Planned, owned: Vec<iotbench_core::OwnedObject>) -> Result<(), ReVerifyError> {
     let plan = &planned.plan;
     let (name, run_id) = (&plan.table.name, &plan.run_id);
     let Some(found) = owned.into_iter().find(|object| object.name == *name) else {
-        return Err(AgainError::Gone(format!(
+        return Err(ReVerifyError::Gone(format!(
             "{name} of run {run_id} is not there: a run drops what it wrote unless it is started with --keep; if it lies \
              elsewhere by now, say where with --url"
         )));
@@ -142,7 +142,7 @@ fn is_there(planned: &Planned, owned: Vec<iotbench_core::OwnedObject>) -> Result
     if of_this_run || only_reads {
         return Ok(());
     }
-    Err(AgainError::Others(format!("{name} is now that of run {}, and no longer of {run_id}", found.run_id)))
+    Err(ReVerifyError::Others(format!("{name} is now that of run {}, and no longer of {run_id}", found.run_id)))
 }
 
 fn may_lose(planned: &Planned, facts: &ServerFacts) -> bool {
@@ -159,12 +159,12 @@ fn expected(planned: &Planned, summary: LedgerSummary) -> RangeInclusive<u64> {
     least..=if summary.ended { least + unknown } else { u64::MAX }
 }
 
-async fn in_time<T>(within: Duration, call: impl Future<Output = Result<T, Error>>) -> Result<T, AgainError> {
+async fn in_time<T>(within: Duration, call: impl Future<Output = Result<T, Error>>) -> Result<T, ReVerifyError> {
     match tokio::time::timeout(within, call).await {
-        Ok(result) => result.map_err(AgainError::Target),
+        Ok(result) => result.map_err(ReVerifyError::Target),
         Err(_) => {
             let message = format!("no answer within {} s", within.as_secs_f64());
-            Err(AgainError::Target(Error::new(Cause::TimedOut, message)))
+            Err(ReVerifyError::Target(Error::new(Cause::TimedOut, message)))
         }
     }
 }

@@ -119,8 +119,8 @@ impl Reader for Holds {
     }
 }
 
-fn audited(written: &Written, says: &Says) -> Result<AuditedAgain, AgainError> {
-    audit_again(&written.planned, &written.ledger, says, AuditScope::Full, &|| false)
+fn audited(written: &Written, says: &Says) -> Result<ReVerified, ReVerifyError> {
+    re_verify(&written.planned, &written.ledger, says, AuditScope::Full, &|| false)
 }
 
 #[test]
@@ -182,18 +182,21 @@ fn an_embedded_database_is_looked_for_before_it_is_opened() {
     assert!(audited(&written, &says).unwrap().is_clean());
     assert_eq!(*says.asked.lock().unwrap(), ["owned", "ping", "count"]);
     let gone = Says { owned: Vec::new(), asked: Arc::default(), ..says.clone() };
-    assert!(matches!(audited(&written, &gone), Err(AgainError::Gone(_))));
+    assert!(matches!(audited(&written, &gone), Err(ReVerifyError::Gone(_))));
     assert_eq!(*gone.asked.lock().unwrap(), ["owned"]);
     let broken = |cause| Err(Error::new(cause, "no file"));
     let gone = audited(&written, &Says { facts: broken(Cause::Connect), ..says.clone() }).unwrap_err();
     let told =
         "the database of run t is not there: a run drops what it wrote unless it is started with --keep (no file)";
-    assert_eq!((matches!(gone, AgainError::Gone(_)), gone.to_string()), (true, told.to_owned()));
+    assert_eq!((matches!(gone, ReVerifyError::Gone(_)), gone.to_string()), (true, told.to_owned()));
     let refused = audited(&written, &Says { facts: broken(Cause::Server), ..says.clone() });
-    assert!(matches!(refused, Err(AgainError::Target(error)) if error.cause == Cause::Server));
+    assert!(matches!(refused, Err(ReVerifyError::Target(error)) if error.cause == Cause::Server));
     says.info.capabilities.embedded = false;
     let away = audited(&written, &Says { facts: broken(Cause::Connect), ..says });
-    assert!(matches!(away, Err(AgainError::Target(error)) if error.cause == Cause::Connect), "a server may come back");
+    assert!(
+        matches!(away, Err(ReVerifyError::Target(error)) if error.cause == Cause::Connect),
+        "a server may come back"
+    );
 }
 
 /// The only group of the profile that these tests have writes.
@@ -211,16 +214,16 @@ fn a_table_is_that_of_the_run_that_left_it_unless_the_run_only_read() {
     assert!(there(&written.planned, "t").is_ok() && there(&written.planned, "t-unfinished").is_ok());
     let others = there(&written.planned, "u").unwrap_err();
     assert_eq!(others.to_string(), format!("{name} is now that of run u, and no longer of t"));
-    assert!(matches!(there(&written.planned, "u-unfinished"), Err(AgainError::Others(_))));
-    assert!(matches!(is_there(&written.planned, of_run("another", "t")), Err(AgainError::Gone(_))));
+    assert!(matches!(there(&written.planned, "u-unfinished"), Err(ReVerifyError::Others(_))));
+    assert!(matches!(is_there(&written.planned, of_run("another", "t")), Err(ReVerifyError::Gone(_))));
     let others = Says { owned: of_run(&name, "u"), ..says };
-    assert!(matches!(audited(&written, &others), Err(AgainError::Others(_))));
+    assert!(matches!(audited(&written, &others), Err(ReVerifyError::Others(_))));
     let mut reading = written.planned.clone();
     reading.plan.groups[0].operation.kind = reads();
     assert!(there(&reading, "u").is_ok(), "a history is handed on from run to run");
     let mut both = written.planned.clone();
     both.plan.groups[0].others.push(reading.plan.groups[0].operation.clone());
-    assert!(matches!(there(&both, "u"), Err(AgainError::Others(_))));
+    assert!(matches!(there(&both, "u"), Err(ReVerifyError::Others(_))));
 }
 
 fn reads() -> crate::plan::RequestKind {
@@ -265,7 +268,7 @@ fn who_does_not_answer_in_time_is_not_waited_for() {
     };
     let answered = |ms| runtime.block_on(in_time(Duration::from_millis(2_500), after(ms)));
     assert_eq!(answered(2_499).unwrap(), 2_499);
-    let AgainError::Target(error) = answered(2_501).unwrap_err() else { panic!("no error of the database") };
+    let ReVerifyError::Target(error) = answered(2_501).unwrap_err() else { panic!("no error of the database") };
     assert_eq!((error.cause, error.message.as_str()), (Cause::TimedOut, "no answer within 2.5 s"));
 }
 
@@ -280,5 +283,5 @@ fn a_ledger_whose_data_are_others_by_now_is_refused() {
     signals[0].name.push_str("_of_old");
     plan.table.schema = Schema::new(signals).unwrap();
     let error = head(plan).planned(Target::default()).unwrap_err();
-    assert!(matches!(&error, AgainError::Data(why) if why.starts_with("its signals are others")), "{error}");
+    assert!(matches!(&error, ReVerifyError::Data(why) if why.starts_with("its signals are others")), "{error}");
 }

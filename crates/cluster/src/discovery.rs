@@ -2,8 +2,8 @@
 
 use crate::{
     ClusterError,
+    agent_selector::AgentSelector,
     message::{Answer, FIND, Offer, Question, decode, encode},
-    wanted::Wanted,
 };
 use async_nats::Client;
 use futures_util::StreamExt;
@@ -16,7 +16,7 @@ const ASK: Duration = Duration::from_millis(250);
 /// `run`: agents that this run holds are free for it.
 pub(crate) async fn find(
     client: &Client,
-    wanted: &Wanted,
+    wanted: &AgentSelector,
     within: Duration,
     run: Option<&str>,
 ) -> Result<Vec<String>, ClusterError> {
@@ -65,9 +65,9 @@ impl Present {
         }
     }
 
-    fn chosen(&self, wanted: &Wanted) -> Result<Vec<String>, ClusterError> {
+    fn chosen(&self, wanted: &AgentSelector) -> Result<Vec<String>, ClusterError> {
         match wanted {
-            Wanted::Count(count) => {
+            AgentSelector::Count(count) => {
                 let free = self.agents.iter().filter(|(_, by)| by.is_none()).map(|(name, _)| name.clone());
                 let free: Vec<String> = free.take(*count).collect();
                 if free.len() == *count {
@@ -75,14 +75,16 @@ impl Present {
                 }
                 Err(ClusterError::TooFew { wanted: *count, found: free.len(), present: self.said() })
             }
-            Wanted::Names(names) => names.iter().try_fold(Vec::new(), |mut chosen, name| match self.agents.get(name) {
-                Some(None) => {
-                    chosen.push(name.clone());
-                    Ok(chosen)
-                }
-                Some(Some(by)) => Err(ClusterError::Held { agent: name.clone(), by: by.clone() }),
-                None => Err(ClusterError::Missing { agent: name.clone(), present: self.said() }),
-            }),
+            AgentSelector::Names(names) => {
+                names.iter().try_fold(Vec::new(), |mut chosen, name| match self.agents.get(name) {
+                    Some(None) => {
+                        chosen.push(name.clone());
+                        Ok(chosen)
+                    }
+                    Some(Some(by)) => Err(ClusterError::Held { agent: name.clone(), by: by.clone() }),
+                    None => Err(ClusterError::Missing { agent: name.clone(), present: self.said() }),
+                })
+            }
         }
     }
 
