@@ -4,6 +4,8 @@
 //! digits that mean it, and nothing else. What is read is what is stored, so that a broker that changed a message would be
 //! found out when what is stored is read back.
 
+#[cfg(test)]
+mod cost;
 mod cursor;
 mod json64;
 mod line;
@@ -60,7 +62,17 @@ mod tests {
     use proptest::prelude::*;
     use std::path::Path;
 
-    const LABEL: Label = Label { device: 3, sequence: 7, intended_ns: 1_000, published_ns: 2_000, operation: 1 };
+    pub(super) const LABEL: Label =
+        Label { device: 3, sequence: 7, intended_ns: 1_000, published_ns: 2_000, operation: 1 };
+
+    /// So many datapoints of the dataset `pmu`.
+    pub(super) fn pmu(count: u32) -> (Schema, Batch) {
+        let config: DatasetConfig = serde_json::from_value(serde_json::json!({ "name": "pmu" })).unwrap();
+        let dataset = config.open(1, 0, 4, Path::new(".")).unwrap();
+        let mut batch = Batch::new(dataset.schema());
+        dataset.fill(Run { device: 0, first: 0, count }, &mut batch);
+        (dataset.schema().clone(), batch)
+    }
 
     fn schema() -> Schema {
         let signals = ValueType::ALL.map(|value_type| Signal {

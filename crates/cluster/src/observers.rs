@@ -15,7 +15,7 @@ use async_nats::{Client, Message, Subscriber};
 use futures_util::{StreamExt, future::try_join_all};
 use iotbench_core::Error;
 use iotbench_engine::{RemoteSamplers, RemoteSampling};
-use iotbench_sampler::Told;
+use iotbench_sampler::RemoteProbe;
 use std::{
     fmt,
     str::FromStr,
@@ -118,12 +118,12 @@ impl RemoteSamplers for Observers {
 struct UnderWay {
     /// Dropped, it ends.
     start: mpsc::Sender<Instant>,
-    told: Vec<Told>,
+    told: Vec<RemoteProbe>,
     thread: JoinHandle<Vec<String>>,
 }
 
 impl RemoteSampling for UnderWay {
-    fn subjects(&self) -> Vec<Told> {
+    fn subjects(&self) -> Vec<RemoteProbe> {
         self.told.clone()
     }
 
@@ -167,7 +167,7 @@ struct Watched {
     observer: usize,
     what: What,
     node: u32,
-    told: Told,
+    told: RemoteProbe,
 }
 
 impl Watch {
@@ -180,7 +180,7 @@ impl Watch {
                 names.push(agent.clone());
                 names.len() - 1
             });
-            subjects.push(Watched { observer, what: what.clone(), node, told: Told::default() });
+            subjects.push(Watched { observer, what: what.clone(), node, told: RemoteProbe::default() });
         }
         let (epoch, inbox) = (Instant::now(), client.new_inbox());
         let reports = client.subscribe(format!("{inbox}.*")).await.map_err(ClusterError::lost)?;

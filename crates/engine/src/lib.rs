@@ -104,7 +104,7 @@ pub use ramp::{Afterwards, Bounds, Course, Decision, OtherStep, Purpose, Quantit
 pub use remote_sampling::{RemoteSamplers, RemoteSampling};
 pub use roles::{BROKER_ROLE, CLIENT_ROLE, MACHINE_ROLE, SERVER_ROLE, SHARED_ROLE};
 pub use run::{ProbeFile, RunOptions, ServerProcesses, StorageProber, begun, free_bytes, run};
-pub use scenario::{Scenario, ScenarioAction, ScenarioPhase};
+pub use scenario::{ActionTaken, Scenario, ScenarioPhase};
 pub use search::{Estimate, Method, Move, SearchPlan, TrialReport, TrialVerdict};
 pub use silence::Silence;
 pub use slice::{NotOurSlice, ReadCounts, SentSlice};

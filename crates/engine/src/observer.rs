@@ -5,7 +5,7 @@ use crate::{
     others::OthersSecond,
     outcome::{Measured, Outcome, Phase, StepFigures},
     ramp::Step,
-    scenario::ScenarioAction,
+    scenario::ActionTaken,
 };
 use iotbench_recorder::Window;
 use iotbench_sampler::Reading;
@@ -65,7 +65,7 @@ pub enum Event<'a> {
         awaited: u64,
     },
     /// Something is being done to a process of the server.
-    Acting(&'a ScenarioAction),
+    Acting(&'a ActionTaken),
     /// A second is complete.
     Second(Second<'a>),
     /// Operations, with a trace only.

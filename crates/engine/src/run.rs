@@ -28,12 +28,12 @@ pub use storage::{ProbeFile, StorageProber};
 use crate::{
     caught::caught,
     ceiling::NullBackend,
-    elsewhere::Elsewhere,
     ledger::{Journal, LedgerStore},
     loading::Loaders,
     observer::{Event, Observer},
     outcome::{ClientFigures, DataDisk, Emptied, Others, Outcome, Phase, StepFigures, StorageProbing},
     plan::Planned,
+    remote_sampling::RemoteSamplers,
     slice::ReadCounts,
     stop::StopSignal,
     verdict::{Reason, Verdict},

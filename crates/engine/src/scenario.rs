@@ -12,7 +12,7 @@ const FEW_OPERATIONS: f64 = 10.0;
 
 /// An action that was carried out.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ScenarioAction {
+pub struct ActionTaken {
     /// What was to be done.
     pub action: ActionPlan,
     /// When it was begun, in nanoseconds since the load's start.
@@ -38,7 +38,7 @@ pub struct ScenarioPhase {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scenario {
     /// What was done.
-    pub marks: Vec<ScenarioAction>,
+    pub marks: Vec<ActionTaken>,
     /// The measured part before the first action.
     pub before: ScenarioPhase,
     /// From the first action until the load had recovered, or to the end.
@@ -58,7 +58,7 @@ pub struct Scenario {
 
 impl Scenario {
     /// From the seconds of a measured part that began at `from_ns`.
-    pub fn of(marks: Vec<ScenarioAction>, seconds: &[SecondFigures], from_ns: u64) -> Self {
+    pub fn of(marks: Vec<ActionTaken>, seconds: &[SecondFigures], from_ns: u64) -> Self {
         let within = |ns: u64| ns.saturating_sub(from_ns);
         let second = |ns: u64| usize::try_from(within(ns) / WINDOW_NS).unwrap_or(usize::MAX).min(seconds.len());
         let first = marks.first().map_or(seconds.len(), |mark| second(mark.from_ns));
@@ -133,9 +133,9 @@ mod tests {
 
     const S: u64 = WINDOW_NS;
 
-    fn mark(from_ns: u64) -> ScenarioAction {
+    fn mark(from_ns: u64) -> ActionTaken {
         let action = ActionPlan { at_ns: from_ns, action: ProcessAction::Restart, role: "server".into(), node: 0 };
-        ScenarioAction { action, from_ns, to_ns: Some(from_ns + 1), error: None }
+        ActionTaken { action, from_ns, to_ns: Some(from_ns + 1), error: None }
     }
 
     fn seconds(ok: &[u64]) -> Vec<SecondFigures> {

@@ -56,7 +56,7 @@ pub use others::Others;
 pub use points::{Points, Storage};
 pub use provenance::{Provenance, Tool};
 pub use resources::Resources;
-pub use scenario::{Scenario, ScenarioAction, ScenarioPhase, Silence};
+pub use scenario::{ActionTaken, Scenario, ScenarioPhase, Silence};
 pub use search::{BoundTrials, Limit, Search};
 pub use steady::{Steady, SteadyFigure};
 pub use storage_probes::{StorageProbeFigures, StorageProbes};

@@ -33,7 +33,7 @@ pub enum Target {
     /// The whole machine.
     Host,
     /// What is seen of a subject elsewhere.
-    RemoteProbe(RemoteProbe),
+    Remote(RemoteProbe),
 }
 
 /// Reads one target. Counters accumulate inside: use one probe per target for as long as it is measured.
@@ -62,7 +62,7 @@ enum Kind {
     ProcessTree(ProcessTree),
     Cgroup(Cgroup),
     Host(Host),
-    RemoteProbe(RemoteProbe),
+    Remote(RemoteProbe),
 }
 
 impl Probe {
@@ -75,10 +75,10 @@ impl Probe {
             Target::ProcessTree { pid } => Kind::ProcessTree(ProcessTree::new(*pid, DEFAULT_CPU_SHARE)?),
             Target::Cgroup { path } => Kind::Cgroup(Cgroup::new(path, DEFAULT_CPU_SHARE)?),
             Target::Host => Kind::Host(Host::new()),
-            Target::Remote(told) => Kind::RemoteProbe(told.clone()),
+            Target::Remote(told) => Kind::Remote(told.clone()),
         };
         // Who tells of another machine keeps to its processors.
-        let processors = if matches!(kind, Kind::RemoteProbe(_)) { None } else { processors() };
+        let processors = if matches!(kind, Kind::Remote(_)) { None } else { processors() };
         Ok(Self { kind, cpu: CpuBound::of(processors) })
     }
 
@@ -89,7 +89,7 @@ impl Probe {
         match &mut self.kind {
             Kind::ProcessTree(tree) => tree.set_cpu_share(share),
             Kind::Cgroup(group) => group.set_cpu_share(share),
-            Kind::Host(_) | Kind::RemoteProbe(_) => {}
+            Kind::Host(_) | Kind::Remote(_) => {}
         }
         self
     }
@@ -119,7 +119,7 @@ impl Probe {
                 host.follow(pid);
                 Ok(())
             }
-            Kind::Cgroup(_) | Kind::RemoteProbe(_) => Ok(()),
+            Kind::Cgroup(_) | Kind::Remote(_) => Ok(()),
         }
     }
 
@@ -143,7 +143,7 @@ impl Probe {
             Kind::ProcessTree(tree) => tree.sample(at),
             Kind::Cgroup(group) => group.sample(at),
             Kind::Host(host) => host.sample(at),
-            Kind::RemoteProbe(told) => told.sample(at),
+            Kind::Remote(told) => told.sample(at),
         };
         sample.map(|sample| self.cpu.keep(sample))
     }
@@ -152,7 +152,7 @@ impl Probe {
         match &mut self.kind {
             Kind::ProcessTree(tree) => Some(tree.network()),
             Kind::Cgroup(group) => Some(group.network()),
-            Kind::Host(_) | Kind::RemoteProbe(_) => None,
+            Kind::Host(_) | Kind::Remote(_) => None,
         }
     }
 
@@ -174,7 +174,7 @@ impl Probe {
 
     /// Whether somebody on another machine takes the figures.
     pub(crate) fn is_elsewhere(&self) -> bool {
-        matches!(self.kind, Kind::RemoteProbe(_))
+        matches!(self.kind, Kind::Remote(_))
     }
 
     /// How the figures are taken. The network method is decided at the first sample.
@@ -183,7 +183,7 @@ impl Probe {
             Kind::ProcessTree(tree) => tree.method(),
             Kind::Cgroup(group) => group.method(),
             Kind::Host(host) => host.method(),
-            Kind::RemoteProbe(told) => told.method(),
+            Kind::Remote(told) => told.method(),
         }
     }
 }

@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 use crate::cpu_credit::thread_cpu_s;
 use crate::probe::{Probe, Target};
 use crate::probe_error::ProbeError;
-use crate::sample::Sample;
 use crate::sampler::{Observation, Reading, SamplerError, SamplerReport, Subject};
 use crate::summary::{Accumulator, Summary};
 

@@ -50,6 +50,11 @@ pub struct Waiting {
 }
 
 impl OpenStream {
+    /// Whether everything that was offered has been released and taken.
+    pub(super) fn is_taken(&self) -> bool {
+        self.grants.is_empty() && self.waiting.count == 0
+    }
+
     /// The next start; `None` while a ramp pauses it.
     pub(super) fn next_start(&mut self) -> Option<Start> {
         if self.ramped == Some(0) { None } else { self.schedule.peek().copied() }

@@ -18,7 +18,7 @@ impl Stream {
     /// Whether everything that was released has been taken.
     pub(super) fn is_taken(&self) -> bool {
         match self {
-            Self::Open(stream) => stream.grants.is_empty() && stream.waiting.count == 0,
+            Self::Open(stream) => stream.is_taken(),
             Self::Sensors(stream) => stream.sensors.iter().all(|s| s.grants.is_empty()),
         }
     }

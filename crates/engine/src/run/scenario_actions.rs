@@ -1,6 +1,6 @@
 //! Acts on processes of the server while the load runs, on a thread of its own: a restart takes its time.
 
-use crate::{clock::RunClock, plan::ActionPlan, scenario::ScenarioAction};
+use crate::{clock::RunClock, plan::ActionPlan, scenario::ActionTaken};
 use iotbench_core::ProcessAction;
 use std::{
     fmt, io,
@@ -36,7 +36,7 @@ pub(super) struct Successor {
 /// What the thread has done.
 #[derive(Debug, Default)]
 struct Done {
-    marks: Vec<ScenarioAction>,
+    marks: Vec<ActionTaken>,
     successors: Vec<Successor>,
 }
 
@@ -74,7 +74,7 @@ impl ScenarioActions {
     }
 
     /// What was begun since this was asked last.
-    pub(super) fn take_begun(&mut self) -> Vec<ScenarioAction> {
+    pub(super) fn take_begun(&mut self) -> Vec<ActionTaken> {
         let done = lock(&self.done);
         let begun = done.marks.get(self.told..).unwrap_or_default().to_vec();
         self.told = done.marks.len();
@@ -87,7 +87,7 @@ impl ScenarioActions {
     }
 
     /// Ends it: all that was done.
-    pub(super) fn finish(mut self) -> Vec<ScenarioAction> {
+    pub(super) fn finish(mut self) -> Vec<ActionTaken> {
         self.join();
         std::mem::take(&mut lock(&self.done).marks)
     }
@@ -114,7 +114,7 @@ fn lock(done: &Mutex<Done>) -> MutexGuard<'_, Done> {
 fn carry_out(action: &ActionPlan, processes: &dyn ServerProcesses, clock: RunClock, done: &Mutex<Done>) {
     let place = {
         let mut done = lock(done);
-        done.marks.push(ScenarioAction { action: action.clone(), from_ns: clock.now_ns(), to_ns: None, error: None });
+        done.marks.push(ActionTaken { action: action.clone(), from_ns: clock.now_ns(), to_ns: None, error: None });
         done.marks.len() - 1
     };
     let acted = processes.act(action.action, &action.role, action.node);

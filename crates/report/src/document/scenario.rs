@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scenario {
     /// What was done, in order.
-    pub marks: Vec<ScenarioAction>,
+    pub marks: Vec<ActionTaken>,
     /// The measured part before the first action.
     pub before: ScenarioPhase,
     /// From the first action until the load had recovered, or to the end.
@@ -41,7 +41,7 @@ pub struct Silence {
 
 /// An action that was carried out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ScenarioAction {
+pub struct ActionTaken {
     /// What was done: `kill`, `stop`, `continue` or `restart`.
     pub action: String,
     /// To a process of this role.
@@ -72,7 +72,7 @@ impl Scenario {
     /// As it went, with what was missing at the end.
     pub(super) fn of(scenario: &iotbench_engine::Scenario, missing_points: Option<u64>) -> Self {
         Self {
-            marks: scenario.marks.iter().map(ScenarioAction::from).collect(),
+            marks: scenario.marks.iter().map(ActionTaken::from).collect(),
             before: scenario.before.into(),
             during: scenario.during.into(),
             after: scenario.after.into(),
@@ -91,8 +91,8 @@ impl From<iotbench_engine::Silence> for Silence {
     }
 }
 
-impl From<&iotbench_engine::ScenarioAction> for ScenarioAction {
-    fn from(mark: &iotbench_engine::ScenarioAction) -> Self {
+impl From<&iotbench_engine::ActionTaken> for ActionTaken {
+    fn from(mark: &iotbench_engine::ActionTaken) -> Self {
         Self {
             action: mark.action.action.name().into(),
             role: mark.action.role.clone(),

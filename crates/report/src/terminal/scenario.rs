@@ -4,7 +4,7 @@ use super::{
     figure::{TIE, bound, count, duration, or_none, significant},
     table::{paragraph, table},
 };
-use crate::document::{Document, Scenario, ScenarioAction, ScenarioPhase, Silence};
+use crate::document::{ActionTaken, Document, Scenario, ScenarioPhase, Silence};
 use comfy_table::CellAlignment::Right;
 
 /// Actions that end a process without a chance to store what it holds.
@@ -82,7 +82,7 @@ fn of_promise(document: &Document) -> &'static str {
 }
 
 /// `at 20.0 s: restart server 0, done after 1.20 s`
-pub(crate) fn line(mark: &ScenarioAction) -> String {
+pub(crate) fn line(mark: &ActionTaken) -> String {
     let at = or_none(mark.from_s, |s| duration(s * 1e6));
     let took = mark.to_s.zip(mark.from_s).map(|(to, from)| format!("done after {}", duration((to - from) * 1e6)));
     let end = mark.error.clone().map(|error| format!("FAILED: {error}")).or(took).unwrap_or_default();

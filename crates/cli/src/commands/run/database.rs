@@ -7,7 +7,7 @@ use crate::{
     job::{Job, ServerPlace},
 };
 use iotbench_cluster::{Observers, RemoteServer};
-use iotbench_engine::{Elsewhere, Outcome, StopSignal};
+use iotbench_engine::{Outcome, RemoteSamplers, StopSignal};
 use iotbench_launcher::PrivateServer;
 use std::{path::Path, sync::Arc};
 

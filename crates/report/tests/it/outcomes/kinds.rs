@@ -2,7 +2,7 @@
 
 use super::fixed;
 use iotbench_engine::{
-    ActionPlan, ClientFigures, OperationPlan, Outcome, Payload, Phase, Reason, Scenario, ScenarioAction, ScenarioPhase,
+    ActionPlan, ActionTaken, ClientFigures, OperationPlan, Outcome, Payload, Phase, Reason, Scenario, ScenarioPhase,
     Silence, SweptValue, Verdict,
 };
 use iotbench_recorder::{LoadCounts, OperationKind, PointCounts, Recorder, Recording, Requests, Timing};
@@ -65,13 +65,13 @@ pub fn swept(value: u64) -> SweptValue {
 pub fn disturbed() -> Outcome {
     let action = |action, role: &str, node| ActionPlan { at_ns: 2_000_000_000, action, role: role.into(), node };
     let marks = vec![
-        ScenarioAction {
+        ActionTaken {
             action: action(iotbench_core::ProcessAction::Restart, "server", 0),
             from_ns: 2_000_120_000,
             to_ns: Some(3_200_000_000),
             error: None,
         },
-        ScenarioAction {
+        ActionTaken {
             action: action(iotbench_core::ProcessAction::Kill, "front", 1),
             from_ns: 4_000_000_000,
             to_ns: None,
