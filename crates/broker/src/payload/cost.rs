@@ -88,7 +88,6 @@ fn middle_ns(mut message: impl FnMut()) -> f64 {
 
 #[test]
 #[ignore = "a measurement, not a check"]
-#[expect(clippy::print_stdout, reason = "it is what the measurement is for")]
 fn cost() {
     let (schema, batch) = pmu(DATAPOINTS);
     let names: Vec<String> = schema.signals().iter().map(|signal| signal.name.clone()).collect();
