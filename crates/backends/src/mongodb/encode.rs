@@ -1,5 +1,8 @@
 //! BSON, written into one buffer that is used again. <https://bsonspec.org/spec.html>
 
+#[cfg(test)]
+mod cost;
+
 use iotbench_core::Value;
 use mongodb::bson::spec::ElementType;
 
