@@ -28,7 +28,7 @@ mod opentsdb;
 mod ordinary_user;
 mod outages;
 mod partial_writes;
-mod place;
+pub mod place;
 mod proxy;
 mod reads;
 mod rogue;

@@ -1,6 +1,7 @@
 //! Standard output and standard error, which may be closed at any time.
 
 use crate::error::CliError;
+pub(crate) use iotbench_session::printable;
 use rustix::{
     fs::{FileType, fstat},
     io::Errno,
@@ -39,11 +40,6 @@ pub(crate) fn say(line: &str) {
     let _ = writeln!(io::stderr(), "{}", printable(line));
 }
 
-/// The text without control characters that a file or a server might have smuggled in.
-pub(crate) fn printable(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() && c != '\n' && c != '\t' { '\u{fffd}' } else { c }).collect()
-}
-
 /// Rows as columns of equal width; the last one is not padded.
 pub(crate) fn columns<const N: usize>(rows: &[[String; N]]) -> String {
     let mut text = String::new();
@@ -66,10 +62,5 @@ mod tests {
     fn columns_are_aligned() {
         let rows = [["a".to_owned(), "1".to_owned()], ["längst".to_owned(), "2".to_owned()]];
         assert_eq!(columns(&rows), "a       1\nlängst  2\n");
-    }
-
-    #[test]
-    fn escape_sequences_do_not_reach_the_terminal() {
-        assert_eq!(printable("a\u{1b}[31mb\nc"), "a\u{fffd}[31mb\nc");
     }
 }

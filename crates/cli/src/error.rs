@@ -1,20 +1,13 @@
 //! What ends a command without a result.
 
-use crate::console::printable;
-use iotbench_engine::{PlanError, ProfileError};
+use crate::diagnostics;
+use iotbench_cluster::ClusterError;
 use iotbench_launcher::{FolderError as ServerFolderError, RecordError, StartError};
+use iotbench_report::{CompareError, FolderError, LockError, SavedSearchError};
+use iotbench_session::{SessionError, exit_code};
 use std::fmt;
 
-/// The program is at fault.
-pub(crate) const INTERNAL: u8 = 1;
-/// The arguments or a profile are wrong.
-pub(crate) const USAGE: u8 = 2;
-/// A server died, or did not start.
-pub(crate) const SERVER: u8 = 24;
-/// Something is not ours.
-pub(crate) const NOT_OURS: u8 = 31;
-/// A file of the user's machine cannot be read or written.
-pub(crate) const LOCAL_IO: u8 = 30;
+pub(crate) use exit_code::{INTERNAL, LOCAL_IO, NOT_OURS, USAGE};
 
 /// What ends a command without a result: an exit code, and words for people.
 #[derive(Debug, thiserror::Error)]
@@ -47,61 +40,40 @@ impl CliError {
     }
 }
 
-impl From<StartError> for CliError {
-    fn from(error: StartError) -> Self {
-        let code = match &error {
-            StartError::Missing(_)
-            | StartError::NoSupervisor
-            | StartError::NoSetpriv
-            | StartError::OtherNodes { .. }
-            | StartError::OtherKind { .. }
-            | StartError::Refused { .. }
-            | StartError::NotReachable { .. } => USAGE,
-            StartError::Folder(error) => folder_code(error),
-            StartError::Io { .. } => LOCAL_IO,
-            StartError::Died { .. } | StartError::NotReady { .. } => SERVER,
-            StartError::Cancelled => 130,
-            StartError::Recipe(_) => INTERNAL,
-        };
-        Self::with_code(code, printable(&error.to_string()))
+impl From<SessionError> for CliError {
+    fn from(error: SessionError) -> Self {
+        match &error {
+            SessionError::File(located) => Self::usage(diagnostics::shown(located)),
+            _ => Self::with_code(error.exit_code(), error),
+        }
     }
 }
 
-impl From<RecordError> for CliError {
-    fn from(error: RecordError) -> Self {
-        let code = match &error {
-            RecordError::NotOurs(_) => NOT_OURS,
-            RecordError::Running { .. } => USAGE,
-            RecordError::Io { .. } => LOCAL_IO,
-            RecordError::Stuck { .. } => SERVER,
-            RecordError::Folder(error) => folder_code(error),
-        };
-        Self::with_code(code, error)
+/// What a session calls of the command line fails with the command line's words.
+impl From<CliError> for SessionError {
+    fn from(CliError { code, message }: CliError) -> Self {
+        Self::Caller { message, exit_code: code }
     }
 }
 
-impl From<ServerFolderError> for CliError {
-    fn from(error: ServerFolderError) -> Self {
-        Self::with_code(folder_code(&error), error)
-    }
+/// Errors of the parts that a session knows too: it says which exit code they have.
+macro_rules! known_to_a_session {
+    ($($error:ty),*) => {$(
+        impl From<$error> for CliError {
+            fn from(error: $error) -> Self {
+                SessionError::from(error).into()
+            }
+        }
+    )*};
 }
 
-fn folder_code(error: &ServerFolderError) -> u8 {
-    match error {
-        ServerFolderError::Io { .. } => LOCAL_IO,
-        ServerFolderError::NotOurs { .. } | ServerFolderError::InUse { .. } => NOT_OURS,
-        ServerFolderError::NotTraversable { .. } => USAGE,
-    }
-}
-
-impl From<ProfileError> for CliError {
-    fn from(error: ProfileError) -> Self {
-        Self::usage(error)
-    }
-}
-
-impl From<PlanError> for CliError {
-    fn from(error: PlanError) -> Self {
-        Self::usage(error)
-    }
-}
+known_to_a_session!(
+    ClusterError,
+    CompareError,
+    FolderError,
+    LockError,
+    RecordError,
+    SavedSearchError,
+    ServerFolderError,
+    StartError
+);

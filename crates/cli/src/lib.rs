@@ -5,25 +5,25 @@
 //! - No measurement, verdict or figure is made here.
 //! - `process::exit` is called nowhere but on a second signal.
 
-mod addresses;
 mod arguments;
 mod commands;
 mod console;
 mod dashboard;
 mod diagnostics;
 mod error;
+mod exit_codes;
 mod fault;
 mod form;
-mod job;
 mod metrics;
 mod nats;
+mod passwords;
 mod plan_text;
-mod profiles;
 mod progress;
 mod signals;
 mod suggestions;
-mod target_lock;
-mod toml_file;
+mod teller;
+#[cfg(test)]
+mod test_plan;
 mod views;
 
 use arguments::Arguments;

@@ -126,7 +126,7 @@ impl Drop for RunMetrics {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::job::tests::planned;
+    use crate::test_plan::planned;
 
     #[test]
     fn a_target_that_is_run_again_goes_on_and_another_has_its_own() {

@@ -1,9 +1,8 @@
 //! The broker between coordinator and agents, as on the command line.
 
-use crate::{console, error::CliError};
+use crate::{error::CliError, passwords};
 use clap::Args;
-use iotbench_cluster::{Broker, ClusterError};
-use iotbench_engine::cause_exit_code;
+use iotbench_cluster::Broker;
 use std::path::PathBuf;
 
 /// How the broker is reached.
@@ -25,20 +24,11 @@ impl NatsArguments {
     /// The broker that is named, if one is. `insecure`: also where it is in clear text on another machine.
     pub(crate) fn broker(&self, insecure: bool) -> Result<Option<Broker>, CliError> {
         let Some(address) = self.nats.as_deref().filter(|address| !address.trim().is_empty()) else { return Ok(None) };
-        let given_as_argument = || std::env::args().any(|a| a == "--nats" || a.starts_with("--nats="));
-        if address.contains('@') && given_as_argument() {
-            console::say(
-                "warning: other users of this machine can see the password in --nats: set IOTBENCH_NATS instead",
-            );
+        if address.contains('@') {
+            passwords::warn_of("--nats", "IOTBENCH_NATS");
         }
         let broker = Broker::new(address, self.nats_credentials.clone(), self.nats_ca.clone())?;
         broker.check_clear_text(insecure)?;
         Ok(Some(broker))
-    }
-}
-
-impl From<ClusterError> for CliError {
-    fn from(error: ClusterError) -> Self {
-        if error.is_usage() { Self::usage(error) } else { Self::with_code(cause_exit_code(error.cause()), error) }
     }
 }

@@ -35,6 +35,13 @@ pub struct CompareOptions {
     pub noise_floor: Option<u64>,
 }
 
+/// Everything that is alike, with the usual gate, where a change of less than 3 % does not matter.
+impl Default for CompareOptions {
+    fn default() -> Self {
+        Self { threshold: 0.03, metrics: Vec::new(), across: Across::default(), noise_floor: None }
+    }
+}
+
 /// Two sides compared.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {

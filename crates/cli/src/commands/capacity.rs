@@ -1,7 +1,7 @@
 //! `iotbench capacity`: a run that searches the highest sustainable load.
 
 use super::run::{self, RunArguments};
-use crate::{arguments::EXIT_CODES, error::CliError};
+use crate::{error::CliError, exit_codes::EXIT_CODES};
 use clap::Args;
 use iotbench_engine::{Count, Criterion, SearchOverride, Share, Span};
 
@@ -59,11 +59,11 @@ pub(crate) struct CapacityArguments {
 /// What a search that goes on has from where it began, besides what a run has.
 const BEGUN: [&str; 6] = ["criterion", "width", "trial", "trials", "first", "most"];
 
-pub(super) fn capacity(arguments: CapacityArguments) -> Result<u8, CliError> {
+pub(super) fn capacity(arguments: CapacityArguments, tree: &clap::Command) -> Result<u8, CliError> {
     let CapacityArguments { criterion, width, trial, trials, first, most, run } = arguments;
     if run.is_resumed() {
-        return run::run(&run);
+        return run::run(&run, tree);
     }
     let search = SearchOverride { criterion, width: Some(width), trial, trials: Some(trials), first, most };
-    run::run(&run.searching(search)?)
+    run::run(&run.searching(search)?, tree)
 }

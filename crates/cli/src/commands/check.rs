@@ -1,13 +1,9 @@
 //! `iotbench check FILE`.
 
-use crate::{
-    console,
-    error::CliError,
-    job::{BackendWord, Job, Place},
-    plan_text, profiles,
-};
+use crate::{console, error::CliError, plan_text};
 use clap::Args;
 use iotbench_engine::Overrides;
+use iotbench_session::{BackendWord, Job, Place, read_written_profile};
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -30,7 +26,7 @@ pub(crate) struct CheckArguments {
 }
 
 pub(super) fn check(arguments: &CheckArguments) -> Result<(), CliError> {
-    let written = profiles::read(&arguments.file)?;
+    let written = read_written_profile(&arguments.file)?;
     let word = BackendWord::read(&arguments.backend)?;
     let overrides = Overrides { full: arguments.full, ..Overrides::default() };
     let variants = written.profile.variants_on(word.backend.info().name, &overrides, &[]);

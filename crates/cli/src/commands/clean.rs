@@ -1,11 +1,9 @@
 //! `iotbench clean`: what killed runs left in a server of the user's, and the folders that runs kept.
 
 use crate::{
-    addresses,
-    arguments::EXIT_CODES,
     console::{self, printable},
     error::CliError,
-    target_lock::lock_targets,
+    exit_codes::EXIT_CODES,
 };
 use clap::Args;
 use iotbench_backends::BACKENDS;
@@ -15,6 +13,7 @@ use iotbench_core::{
 };
 use iotbench_engine::{cause_exit_code, changed};
 use iotbench_launcher::{KeptServer, Records};
+use iotbench_session::{admitted, endpoints, lock_targets};
 use std::{sync::Arc, time::Duration};
 
 const EXAMPLES: &str = "\
@@ -50,7 +49,7 @@ pub(crate) struct CleanArguments {
 }
 
 pub(super) fn clean(arguments: &CleanArguments) -> Result<(), CliError> {
-    let endpoints = addresses::admitted(addresses::endpoints(&arguments.url)?);
+    let endpoints = admitted(endpoints(&arguments.url)?);
     if endpoints.is_empty() {
         return clean_kept(arguments);
     }

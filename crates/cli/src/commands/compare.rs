@@ -1,12 +1,13 @@
 //! `iotbench compare BASE… -- NEW…`.
 
-use super::comparing::{ComparisonArguments, REGRESSION, refused};
+use super::comparing::ComparisonArguments;
 use crate::{console, error::CliError};
 use clap::{Args, ValueEnum};
 use iotbench_report::{
     Cell, Comparison, Document, compare as compare_cells, markdown_comparisons, noise_of, read_documents,
     render_comparisons, render_noise,
 };
+use iotbench_session::exit_code::REGRESSION;
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -61,7 +62,7 @@ pub(super) fn compare(arguments: &CompareArguments) -> Result<u8, CliError> {
     let options = arguments.how.options(arguments.aa.then_some(arguments.seed));
     let base = read_all(&arguments.base)?;
     if arguments.new.is_empty() {
-        let noise = noise_of(base, &options).map_err(|error| refused(&error))?;
+        let noise = noise_of(base, &options)?;
         if noise.is_empty() {
             return Err(CliError::usage("a noise floor needs at least four runs of BASE that have the same metrics"));
         }
@@ -75,7 +76,7 @@ pub(super) fn compare(arguments: &CompareArguments) -> Result<u8, CliError> {
         .map(|()| 0);
     }
     let cells = vec![Cell { base, new: read_all(&arguments.new)? }];
-    let comparisons = compare_cells(cells, &options).map_err(|error| refused(&error))?;
+    let comparisons = compare_cells(cells, &options)?;
     console::print(&match arguments.output_format {
         Format::Text => render_comparisons(&comparisons, 100),
         Format::Json => format!("{:#}\n", json!({ "schema": SCHEMA, "comparisons": comparisons })),

@@ -1,17 +1,11 @@
 //! What `compare`, `run --baseline` and `history` ask for alike.
 
-use crate::{console, error::CliError};
 use clap::{
     Args,
     builder::{FalseyValueParser, PossibleValuesParser, TypedValueParser},
 };
 use iotbench_engine::Share;
-use iotbench_report::{Across, CompareError, CompareOptions, METRICS, Metric, find_metric};
-
-/// A regression was found.
-pub(crate) const REGRESSION: u8 = 13;
-
-const THRESHOLD: Share = Share(0.03);
+use iotbench_report::{Across, CompareOptions, METRICS, Metric, find_metric};
 
 /// When a difference matters, of what, and between which runs.
 #[derive(Clone, Debug, Args)]
@@ -61,7 +55,7 @@ impl ComparisonArguments {
 
     pub(crate) fn options(&self, noise_floor: Option<u64>) -> CompareOptions {
         CompareOptions {
-            threshold: self.threshold.unwrap_or(THRESHOLD).0,
+            threshold: self.threshold.map_or(CompareOptions::default().threshold, |share| share.0),
             metrics: self.metric.clone(),
             across: Across {
                 plans: self.across_plans,
@@ -72,8 +66,4 @@ impl ComparisonArguments {
             noise_floor,
         }
     }
-}
-
-pub(crate) fn refused(error: &CompareError) -> CliError {
-    CliError::usage(console::printable(&error.to_string()))
 }

@@ -1,7 +1,7 @@
 //! `iotbench completions SHELL`.
 
-use crate::{arguments::Arguments, console, error::CliError};
-use clap::{Args, CommandFactory};
+use crate::{console, error::CliError};
+use clap::{Args, Command};
 use clap_complete::Shell;
 
 const EXAMPLES: &str = "\
@@ -17,8 +17,8 @@ pub(crate) struct CompletionsArguments {
     shell: Shell,
 }
 
-pub(super) fn completions(arguments: &CompletionsArguments) -> Result<(), CliError> {
+pub(super) fn completions(arguments: &CompletionsArguments, mut tree: Command) -> Result<(), CliError> {
     let mut script = Vec::new();
-    clap_complete::generate(arguments.shell, &mut Arguments::command(), "iotbench", &mut script);
+    clap_complete::generate(arguments.shell, &mut tree, "iotbench", &mut script);
     console::print(&String::from_utf8_lossy(&script))
 }

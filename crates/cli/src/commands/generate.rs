@@ -2,11 +2,12 @@
 
 mod blocks;
 
-use crate::{error::CliError, job};
+use crate::error::CliError;
 use blocks::Blocks;
 use clap::Args;
 use iotbench_core::Batch;
 use iotbench_engine::{Count, Span};
+use iotbench_session::now_ns;
 use iotbench_simulator::{DEFAULT_ORIGIN_NS, Dataset, DatasetConfig, Encoder, Format};
 use std::{
     fs::File,
@@ -138,7 +139,7 @@ fn literal(text: &str) -> serde_json::Value {
 fn time(option: &str, text: &str) -> Result<i64, CliError> {
     match text {
         "default" => Ok(DEFAULT_ORIGIN_NS),
-        "now" => Ok(job::now_ns() / 1_000_000_000 * 1_000_000_000),
+        "now" => Ok(now_ns() / 1_000_000_000 * 1_000_000_000),
         _ => {
             let wrong = |why: String| CliError::usage(format!("{option} {text:?}: {why}"));
             let time: jiff::Timestamp =

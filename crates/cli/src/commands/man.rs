@@ -1,7 +1,7 @@
 //! `iotbench man`.
 
-use crate::{arguments::Arguments, console, error::CliError};
-use clap::{Args, CommandFactory};
+use crate::{console, error::CliError};
+use clap::{Args, Command};
 use clap_mangen::Man;
 use iotbench_core::closest;
 
@@ -17,8 +17,7 @@ pub(crate) struct ManArguments {
     command: Option<String>,
 }
 
-pub(super) fn man(arguments: &ManArguments) -> Result<(), CliError> {
-    let mut root = Arguments::command();
+pub(super) fn man(arguments: &ManArguments, mut root: Command) -> Result<(), CliError> {
     root.build();
     let page = match &arguments.command {
         None => root,
@@ -29,10 +28,10 @@ pub(super) fn man(arguments: &ManArguments) -> Result<(), CliError> {
     console::print(&String::from_utf8_lossy(&text))
 }
 
-fn command_of(root: &clap::Command, name: &str) -> Result<clap::Command, CliError> {
+fn command_of(root: &Command, name: &str) -> Result<Command, CliError> {
     let found = root.find_subcommand(name).cloned();
     found.map(|c| c.name(format!("iotbench-{name}"))).ok_or_else(|| {
-        let near = closest(name, root.get_subcommands().map(clap::Command::get_name));
+        let near = closest(name, root.get_subcommands().map(Command::get_name));
         let near = near.map(|n| format!(" (did you mean {n}?)")).unwrap_or_default();
         CliError::usage(format!("there is no command {name:?}{near}"))
     })

@@ -12,7 +12,6 @@ mod completions;
 mod datasets;
 mod generate;
 mod history;
-mod join;
 mod man;
 mod profiles;
 mod recover;
@@ -45,19 +44,23 @@ pub(crate) use report::ReportArguments;
 pub(crate) use run::RunArguments;
 pub(crate) use sample::SampleArguments;
 pub(crate) use score::ScoreArguments;
-pub(crate) use server::{ServerArguments, kept};
+pub(crate) use server::ServerArguments;
 pub(crate) use show::ShowArguments;
 pub(crate) use suite::SuiteArguments;
 pub(crate) use verify::VerifyArguments;
 
-use crate::{arguments::Command, error::CliError};
+use crate::{
+    arguments::{Arguments, Command},
+    error::CliError,
+};
+use clap::CommandFactory;
 
 /// Carries out a command and gives its exit code.
 pub(crate) fn carry_out(command: Command) -> Result<u8, CliError> {
     match command {
-        Command::Run(arguments) => run::run(&arguments),
-        Command::Capacity(arguments) => capacity::capacity(*arguments),
-        Command::Suite(arguments) => suite::suite(&arguments),
+        Command::Run(arguments) => run::run(&arguments, &Arguments::command()),
+        Command::Capacity(arguments) => capacity::capacity(*arguments, &Arguments::command()),
+        Command::Suite(arguments) => suite::suite(&arguments, &Arguments::command()),
         Command::Profiles(arguments) => profiles::profiles(&arguments).map(|()| 0),
         Command::Backends(arguments) => backends::backends(&arguments).map(|()| 0),
         Command::Datasets(arguments) => datasets::datasets(&arguments).map(|()| 0),
@@ -78,8 +81,8 @@ pub(crate) fn carry_out(command: Command) -> Result<u8, CliError> {
         Command::Score(arguments) => score::score(&arguments).map(|()| 0),
         Command::Report(arguments) => report::report(&arguments).map(|()| 0),
         Command::Sample(arguments) => sample::sample(&arguments),
-        Command::Completions(arguments) => completions::completions(&arguments).map(|()| 0),
-        Command::Man(arguments) => man::man(&arguments).map(|()| 0),
-        Command::Reference(arguments) => reference::reference(&arguments).map(|()| 0),
+        Command::Completions(arguments) => completions::completions(&arguments, Arguments::command()).map(|()| 0),
+        Command::Man(arguments) => man::man(&arguments, Arguments::command()).map(|()| 0),
+        Command::Reference(arguments) => reference::reference(&arguments, Arguments::command()).map(|()| 0),
     }
 }

@@ -3,9 +3,9 @@
 use crate::{
     console::{self, columns},
     error::CliError,
-    profiles,
 };
 use clap::Args;
+use iotbench_session::find_written_profile;
 use iotbench_workloads::{PROFILES, find_profile};
 
 const EXAMPLES: &str = "\
@@ -27,7 +27,7 @@ pub(super) fn profiles(arguments: &ProfilesArguments) -> Result<(), CliError> {
     }
     let mut rows = Vec::new();
     for built_in in PROFILES {
-        let profile = profiles::find(built_in.name)?.profile;
+        let profile = find_written_profile(built_in.name)?.profile;
         rows.push([format!("  {}", profile.name), profile.summary]);
     }
     console::print(&columns(&rows))

@@ -1,9 +1,9 @@
 //! `iotbench recover`: a valid document of a run that was killed.
 
 use crate::{
-    arguments::EXIT_CODES,
     console::{self, printable},
     error::CliError,
+    exit_codes::EXIT_CODES,
     form::FormArguments,
 };
 use clap::Args;

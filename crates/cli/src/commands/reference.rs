@@ -10,8 +10,8 @@ mod profile_keys;
 mod profile_tables;
 mod profiles;
 
-use crate::{arguments::Arguments, error::CliError};
-use clap::{Args, Parser};
+use crate::error::CliError;
+use clap::{Args, Command};
 use std::{fs, path::PathBuf};
 
 #[derive(Debug, Args)]
@@ -26,32 +26,33 @@ pub(crate) struct ReferenceArguments {
     arguments: Vec<String>,
 }
 
-type Page = (&'static str, fn() -> Result<String, CliError>);
+type Page = (&'static str, fn(&Command) -> Result<String, CliError>);
 
 const PAGES: &[Page] = &[
-    ("backends.md", || Ok(backends::page())),
-    ("commands.md", || Ok(command_tree::page())),
-    ("datasets.md", || Ok(datasets::page())),
-    ("environment.md", || Ok(environment::page())),
-    ("exit-codes.md", || Ok(exit_codes::page())),
-    ("profile.md", profile_keys::page),
-    ("profiles.md", profiles::page),
+    ("backends.md", |_| Ok(backends::page())),
+    ("commands.md", |root| Ok(command_tree::page(root))),
+    ("datasets.md", |_| Ok(datasets::page())),
+    ("environment.md", |root| Ok(environment::page(root))),
+    ("exit-codes.md", |_| Ok(exit_codes::page())),
+    ("profile.md", |_| profile_keys::page()),
+    ("profiles.md", |_| profiles::page()),
 ];
 
-pub(super) fn reference(arguments: &ReferenceArguments) -> Result<(), CliError> {
-    let Some(folder) = &arguments.folder else { return taken(&arguments.arguments) };
+pub(super) fn reference(arguments: &ReferenceArguments, mut root: Command) -> Result<(), CliError> {
+    let Some(folder) = &arguments.folder else { return taken(&arguments.arguments, root) };
+    root.build();
     let cannot = |e| CliError::local_io(format!("{}: {e}", folder.display()));
     fs::create_dir_all(folder).map_err(cannot)?;
     for (name, page) in PAGES {
-        fs::write(folder.join(name), page()?).map_err(cannot)?;
+        fs::write(folder.join(name), page(&root)?).map_err(cannot)?;
     }
     Ok(())
 }
 
 /// Whether the program takes these arguments; nothing of them is carried out.
-fn taken(arguments: &[String]) -> Result<(), CliError> {
+fn taken(arguments: &[String], root: Command) -> Result<(), CliError> {
     let words = std::iter::once("iotbench").chain(arguments.iter().map(String::as_str));
-    match Arguments::try_parse_from(words) {
+    match root.try_get_matches_from(words) {
         Err(answer) if answer.use_stderr() => Err(CliError::usage(answer)),
         _ => Ok(()),
     }
@@ -60,10 +61,12 @@ fn taken(arguments: &[String]) -> Result<(), CliError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::arguments::Arguments;
+    use clap::CommandFactory;
 
     #[test]
     fn arguments_are_taken_or_refused_without_being_carried_out() {
-        let taken = |line: &str| taken(&line.split(' ').map(str::to_owned).collect::<Vec<_>>());
+        let taken = |line: &str| taken(&line.split(' ').map(str::to_owned).collect::<Vec<_>>(), Arguments::command());
         for good in ["run -p none --url postgres://x", "server start x", "run --help", "clean --url x"] {
             assert!(taken(good).is_ok(), "{good}");
         }

@@ -1,9 +1,10 @@
 //! `iotbench score RUN…`.
 
-use crate::{console, error::CliError, form::FormArguments, toml_file};
+use crate::{console, error::CliError, form::FormArguments};
 use clap::{Args, ValueEnum};
 use iotbench_report::{read_document, render_ranking, render_robustness, scored_run, unequal};
 use iotbench_scoring::{Formula, RankError, ScoreFile, rank, robustness};
+use iotbench_session::{parse_toml_file, read_toml_file};
 use iotbench_workloads::HOF_SCORE;
 use serde_json::json;
 use std::path::PathBuf;
@@ -55,7 +56,7 @@ enum Variant {
 pub(super) fn score(arguments: &ScoreArguments) -> Result<(), CliError> {
     let mut file = match &arguments.file {
         None => parse("hof (built in)", HOF_SCORE)?,
-        Some(path) => parse(&path.display().to_string(), &toml_file::read(path, "score file")?)?,
+        Some(path) => parse(&path.display().to_string(), &read_toml_file(path, "score file")?)?,
     };
     file.across_durability |= arguments.across_durability;
     if let Some(variant) = arguments.formula {
@@ -86,5 +87,5 @@ fn refused(error: &RankError, all_invalid: bool) -> CliError {
 }
 
 fn parse(name: &str, text: &str) -> Result<ScoreFile, CliError> {
-    toml_file::parse(name, text, ScoreFile::from_toml)
+    Ok(parse_toml_file(name, text, ScoreFile::from_toml)?)
 }

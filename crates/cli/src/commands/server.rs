@@ -2,12 +2,12 @@
 
 mod which;
 
+use super::clean::no_table;
 use crate::{
-    addresses,
-    commands::{clean::no_table, join::join},
     console::{self, columns},
     error::CliError,
     signals,
+    teller::kept,
 };
 use clap::{Args, Subcommand};
 use iotbench_backends::BACKENDS;
@@ -17,6 +17,7 @@ use iotbench_launcher::{
     DEFAULT_MEMORY_BYTES, Ended, Launch, Record, RecordError, Records, ServerProcess, ServerSettings,
     planned_endpoints, start,
 };
+use iotbench_session::{in_lines, join, shown};
 use jiff::Timestamp;
 use std::{env, path::PathBuf};
 use which::{Which, is_of};
@@ -138,7 +139,7 @@ fn begin(arguments: &StartArguments) -> Result<(), CliError> {
     server.detach().map_err(|e| CliError::internal(format!("the supervisor does not listen: {e}")))?;
     console::say(&usage(&record, &arguments.with));
     let ports: Vec<_> = recipe.roles.iter().flat_map(|role| role.ports).copied().collect();
-    console::print(&record.urls.iter().map(|url| addresses::in_lines(url, &ports)).collect::<String>())
+    console::print(&record.urls.iter().map(|url| in_lines(url, &ports)).collect::<String>())
 }
 
 fn launch(arguments: &StartArguments, recipe: &'static Recipe, log: PathBuf) -> Result<Launch, CliError> {
@@ -233,18 +234,12 @@ fn stop(arguments: &StopArguments) -> Result<(), CliError> {
     match records.stop(&record, keep)? {
         Ended::Removed => console::say(&format!(
             "{backend} at {} is stopped and its folder {} removed",
-            addresses::shown(&record.urls.join("\n")),
+            shown(&record.urls.join("\n")),
             record.folder.display()
         )),
         Ended::Kept(folder) => console::say(&kept(backend, &folder)),
     }
     Ok(())
-}
-
-/// What a user has to know of a folder that was kept.
-pub(crate) fn kept(backend: &str, folder: &std::path::Path) -> String {
-    let folder = folder.display();
-    format!("{backend} is stopped; kept: {folder}\nstart it there: iotbench server start {backend} --folder {folder}")
 }
 
 fn list() -> Result<(), CliError> {

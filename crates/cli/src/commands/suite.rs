@@ -1,30 +1,22 @@
 //! `iotbench suite`.
 
-mod cells;
-mod sittings;
 mod summary;
-mod written;
 
-use super::run::{
-    ANNOUNCEMENT, Done,
-    agents::{Agents, AgentsArguments, gather},
-    carry_out,
-    sessions::{Clock, WallClock},
+use super::run::{ANNOUNCEMENT, RunArguments, agents::AgentsArguments};
+use crate::{
+    console,
+    error::CliError,
+    exit_codes::EXIT_CODES,
+    metrics::MetricsAddress,
+    signals,
+    teller::{Teller, minutes},
+    views::Views,
 };
-use crate::{arguments::EXIT_CODES, console, error::CliError, metrics::MetricsAddress, signals, views::Views};
-use cells::{Target, targets};
 use clap::{Args, builder::FalseyValueParser};
-use iotbench_engine::{Bytes, Span, StopSignal, gravest};
+use iotbench_engine::{Bytes, Span, StopSignal};
 use iotbench_launcher::DEFAULT_MEMORY_BYTES;
-use iotbench_report::{FolderName, ResultsFolder, read_suite};
-use iotbench_suite::{Record, State};
-use sittings::SittingTimes;
-use std::{
-    path::{Path, PathBuf},
-    time::{Instant, SystemTime},
-};
-use summary::Summary;
-use written::WrittenSuite;
+use iotbench_session::{SessionObserver, SessionOptions, SittingsWanted, Suite, SuiteLength, WrittenSuite, gather};
+use std::{path::PathBuf, sync::Arc};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -82,132 +74,68 @@ pub(crate) struct SuiteArguments {
     agents: AgentsArguments,
 }
 
-pub(super) fn suite(arguments: &SuiteArguments) -> Result<u8, CliError> {
-    let (written, kept) = match &arguments.resume {
-        Some(folder) => {
-            let (folder, text, record) = read_suite(folder)?;
-            (WrittenSuite::of_folder(folder.path(), text)?, Some((folder, record)))
-        }
-        None => (WrittenSuite::find(arguments.suite.as_deref().unwrap_or_default())?, None),
-    };
-    let full = kept.as_ref().map_or(arguments.full, |(_, record)| record.full);
-    let found = targets(&written, full, arguments.server_memory, &arguments.agents)?;
-    let entries: Vec<_> = found.iter().map(Target::entry).collect();
-    let runs = arguments.sessions.or(arguments.runs).unwrap_or(written.file.runs);
-    let new_sittings = sittings::wanted(arguments.sessions, arguments.over, &found, &arguments.out)?;
-    let fresh = |runs| Record::new(&written.file.name, full, &entries, runs, written.file.seed);
-    if arguments.agents.wanted().is_some() {
-        say_made_by_agents(&found);
+pub(super) fn suite(arguments: &SuiteArguments, tree: &clap::Command) -> Result<u8, CliError> {
+    let suite = read(arguments, tree)?;
+    let wanted = arguments.agents.wanted();
+    if wanted.load.is_some() {
+        let (made, all) = suite.made_by_agents();
+        console::say(&format!(
+            "agents make the load of {made} of {all}; where it reads, is embedded or cannot be divided so far, one process does"
+        ));
     }
     if arguments.dry_run {
-        console::print(&summary::order(&fresh(runs)))?;
-        return say_planned(&found, runs).map(|()| 0);
+        console::print(&summary::order(&suite.planned()))?;
+        console::say(&format!(
+            "loads of at most {} in all; starting servers, filling, settling and checking come on top",
+            minutes(suite.longest_load_s()?)
+        ));
+        return Ok(0);
     }
     let views = Views::open(arguments.ui, arguments.metrics)?;
-    let (folder, mut record) = match kept {
-        Some((folder, record)) => {
-            if !record.has_runs_of(&fresh(record.rounds().max(1))) {
-                return Err(CliError::usage(format!(
-                    "{}: these are not the runs of its suite.toml on this machine: begin anew",
-                    console::printable(&folder.path().display().to_string())
-                )));
-            }
-            (folder, record)
-        }
-        None => (new_folder(&written, arguments)?, Record { sittings: new_sittings, ..fresh(runs) }),
-    };
-    if record.next().is_none() && record.entries.iter().all(|e| matches!(e.state, State::NotAvailable { .. })) {
-        console::say(&iotbench_report::render_suite_state(&record, false, 100));
+    let screen = views.screen().cloned();
+    let observer: Arc<dyn SessionObserver> = Arc::new(Teller::new(false, views));
+    let mut runs = suite.begin(&arguments.out)?;
+    if runs.have_no_database() {
+        console::say(&iotbench_report::render_suite_state(runs.record(), false, 100));
         return Err(CliError::usage(
             "none of its databases can be started here: `iotbench backends` says what is missing",
         ));
     }
-    let agents = gather(&arguments.agents, false, arguments.insecure, false)?;
-    folder.write_suite_record(&record)?;
+    let options = SessionOptions {
+        agents: wanted,
+        insecure: arguments.insecure,
+        observer: Arc::clone(&observer),
+        ..SessionOptions::new(arguments.out.clone())
+    };
+    let agents = gather(&options, arguments.agents.way(arguments.insecure)?)?;
     let stop = StopSignal::default();
-    signals::stop_in_order_on(views.screen().cloned(), stop.clone(), ANNOUNCEMENT)?;
-    let times = SittingTimes::of(&record, WallClock.now());
-    while let Some(place) = record.next().filter(|_| stop.requested().is_none()) {
-        if !times.wait_for(&record.entries[place], &WallClock, &stop) {
-            break;
-        }
-        let (among, entry) = (progress(&record), &record.entries[place]);
-        console::say(&format!("\n{among}; now {} on {}, run {}", entry.profile, entry.target, entry.run));
-        let target = found.iter().find(|target| target.is(entry));
-        let target = target.ok_or_else(|| CliError::internal("a run of no target"))?;
-        record.entries[place].state = run(target, folder.path(), &views.among(&among), agents.as_ref(), &stop);
-        folder.write_suite_record(&record)?;
-    }
-    let summary = Summary::read(&written.file, &record, folder.path())?;
-    console::print(&summary.text())?;
-    if let Some(page) = summary.page()? {
+    signals::stop_in_order_on(screen, stop.clone(), ANNOUNCEMENT)?;
+    runs.carry_out(&observer, agents.as_ref(), &stop)?;
+    let results = runs.results()?;
+    console::print(&summary::text(&results))?;
+    if let Some(page) = results.page()? {
         console::say(&format!("report: {}", console::printable(&page.display().to_string())));
     }
-    let interrupted = stop.requested().map(|signal| u8::try_from(128 + signal).unwrap_or(130));
-    let codes = record.entries.iter().map(|entry| match entry.state {
-        State::Ended { exit_code, .. } | State::Failed { exit_code, .. } => exit_code,
-        State::Waiting | State::NotAvailable { .. } => 0,
-    });
-    Ok(gravest(codes.chain(interrupted)))
+    Ok(runs.exit_code(&stop))
 }
 
-/// Says whose load agents make.
-fn say_made_by_agents(targets: &[Target]) {
-    let made = targets.iter().filter(|target| target.arguments.is_for_agents()).count();
-    console::say(&format!(
-        "agents make the load of {made} of {}; where it reads, is embedded or cannot be divided so far, one process does",
-        targets.len()
-    ));
-}
-
-/// Says how long all loads take as planned.
-fn say_planned(targets: &[Target], runs: u32) -> Result<(), CliError> {
-    let mut load_s = 0.0;
-    for target in targets {
-        load_s += f64::from(runs) * target.longest_load_s()?;
+/// The suite that is named, or was begun.
+fn read(arguments: &SuiteArguments, tree: &clap::Command) -> Result<Suite, CliError> {
+    let wanted = arguments.agents.wanted();
+    let run = |options: &[String]| {
+        let run = RunArguments::of_suite(options, arguments.server_memory)?;
+        Ok((run.workload()?, run.session(tree)?))
+    };
+    if let Some(folder) = &arguments.resume {
+        return Ok(Suite::resume(folder, &run, &wanted)?);
     }
-    console::say(&format!(
-        "loads of at most {} in all; starting servers, filling, settling and checking come on top",
-        summary::minutes(load_s)
-    ));
-    Ok(())
-}
-
-fn new_folder(written: &WrittenSuite, arguments: &SuiteArguments) -> Result<ResultsFolder, CliError> {
-    let length = if arguments.full { "full" } else { "short" };
-    let name = FolderName::new(SystemTime::now(), "suite", &written.file.name, length)?;
-    let folder = ResultsFolder::create(&arguments.out, &name)?;
-    folder.write_suite_file(&written.text)?;
-    Ok(folder)
-}
-
-/// One run, and what became of it. One that the user interrupts is done again.
-fn run(target: &Target, folder: &Path, views: &Views, agents: Option<&Agents>, stop: &StopSignal) -> State {
-    let began = Instant::now();
-    let mut done = Vec::new();
-    let arguments = target.arguments.results_in(folder).shown_by(views).made_by(agents);
-    let ended = carry_out(&target.job, &arguments, stop, &mut done);
-    if stop.requested().is_some() {
-        return State::Waiting;
-    }
-    match ended {
-        Err(error) => State::Failed { exit_code: error.code(), message: error.to_string() },
-        Ok(()) => State::Ended {
-            folders: done.iter().map(|done| relative(done, folder)).collect(),
-            exit_code: gravest(done.iter().flat_map(|done| &done.runs).map(super::run::Finished::exit_code)),
-            seconds: began.elapsed().as_secs_f64(),
-        },
-    }
-}
-
-fn relative(done: &Done, folder: &Path) -> String {
-    done.folder.strip_prefix(folder).unwrap_or(&done.folder).to_string_lossy().into_owned()
-}
-
-/// How many runs of how many are done, and how long the rest takes.
-fn progress(record: &Record) -> String {
-    let all = record.entries.len();
-    let ended = all - record.waiting();
-    let left = record.seconds_left().map(|s| format!(", about {} left", summary::minutes(s))).unwrap_or_default();
-    format!("suite {}: {ended} of {all} runs done{left}", record.suite)
+    let written = WrittenSuite::find(arguments.suite.as_deref().unwrap_or_default())?;
+    let sittings = arguments.sessions.map(|sessions| SittingsWanted::new(sessions, arguments.over));
+    let length = SuiteLength {
+        full: arguments.full,
+        runs: arguments.runs,
+        sittings: sittings.as_ref(),
+        results: &arguments.out,
+    };
+    Ok(Suite::new(written, length, &run, &wanted)?)
 }

@@ -3,9 +3,9 @@
 mod place;
 
 use crate::{
-    arguments::EXIT_CODES,
     console::{self, printable},
     error::{CliError, NOT_OURS},
+    exit_codes::EXIT_CODES,
     form::FormArguments,
     signals,
 };

@@ -178,7 +178,7 @@ fn events(state: &State) -> Paragraph<'static> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::job::tests::planned;
+    use crate::test_plan::planned;
     use iotbench_engine::{Event, Second};
     use iotbench_recorder::{OperationKind, Outcome, Payload, Recorder, Requests, Timing, WINDOW_NS};
     use iotbench_sampler::{Observation, Reading, Sample};

@@ -1,27 +1,18 @@
 //! The page of commands, from clap's tree.
 
 use super::markdown::{self, block, code, codes, table, words};
-use crate::arguments::Arguments;
-use clap::{Arg, Command, CommandFactory};
-
-/// The tree with every usage filled in.
-pub(super) fn tree() -> Command {
-    let mut root = Arguments::command();
-    root.build();
-    root
-}
+use clap::{Arg, Command};
 
 /// The commands below one that users are shown.
 pub(super) fn shown(command: &Command) -> impl Iterator<Item = &Command> {
     command.get_subcommands().filter(|c| !c.is_hide_set() && c.get_name() != "help")
 }
 
-pub(super) fn page() -> String {
-    let root = tree();
+pub(super) fn page(root: &Command) -> String {
     let row = |c: &Command| [format!("[`{0}`](#iotbench-{0})", c.get_name()), words(&about(c))];
-    let list = table(["command", "does"], &shown(&root).map(row).collect::<Vec<_>>());
-    let mut parts = vec![words(&about(&root)), list, examples(&root)];
-    shown(&root).for_each(|command| describe(command, &format!("iotbench {}", command.get_name()), 2, &mut parts));
+    let list = table(["command", "does"], &shown(root).map(row).collect::<Vec<_>>());
+    let mut parts = vec![words(&about(root)), list, examples(root)];
+    shown(root).for_each(|command| describe(command, &format!("iotbench {}", command.get_name()), 2, &mut parts));
     markdown::page("Commands", &parts)
 }
 

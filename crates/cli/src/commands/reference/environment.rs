@@ -1,7 +1,7 @@
 //! The page of environment variables.
 
 use super::{
-    command_tree::{arguments, help, name, shown, tree},
+    command_tree::{arguments, help, name, shown},
     markdown::{self, code, table, words},
 };
 use clap::Command;
@@ -23,10 +23,9 @@ const OTHERS: [(&str, &str); 4] = [
     ("IOTBENCH_MONGODB_PASSWORD", "the same for `mongodb`"),
 ];
 
-pub(super) fn page() -> String {
-    let root = tree();
+pub(super) fn page(root: &Command) -> String {
     let mut options = Options::new();
-    shown(&root).for_each(|command| collect(command, command.get_name(), &mut options));
+    shown(root).for_each(|command| collect(command, command.get_name(), &mut options));
     let row = |(variable, (options, commands, help)): (String, (BTreeSet<String>, BTreeSet<String>, String))| {
         let list = |set: BTreeSet<String>| set.into_iter().collect::<Vec<_>>().join(", ");
         [code(&variable), list(options), list(commands), help]

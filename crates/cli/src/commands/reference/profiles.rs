@@ -1,14 +1,15 @@
 //! The page of built-in profiles.
 
 use super::markdown::{self, code, table, words};
-use crate::{error::CliError, profiles};
+use crate::error::CliError;
+use iotbench_session::find_written_profile;
 use iotbench_workloads::PROFILES;
 
 const ABOUT: &str = "`iotbench profiles NAME` prints one; its keys are explained in [profile.md](profile.md).";
 
 pub(super) fn page() -> Result<String, CliError> {
     let row = |name: &str| {
-        let profile = profiles::find(name)?.profile;
+        let profile = find_written_profile(name)?.profile;
         Ok([code(&profile.name), words(&profile.summary), words(&profile.study)])
     };
     let rows = PROFILES.iter().map(|built_in| row(built_in.name)).collect::<Result<Vec<_>, CliError>>()?;

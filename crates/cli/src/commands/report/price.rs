@@ -1,7 +1,8 @@
 //! Price files.
 
-use crate::{console, error::CliError, toml_file};
+use crate::{console, error::CliError};
 use iotbench_report::{PriceFile, ReportedRun};
+use iotbench_session::{parse_toml_file, read_toml_file};
 use std::path::{Path, PathBuf};
 
 /// Reads them.
@@ -11,7 +12,7 @@ pub(super) fn read(paths: &[PathBuf]) -> Result<Vec<PriceFile>, CliError> {
 
 fn read_one(path: &Path) -> Result<PriceFile, CliError> {
     let name = console::printable(&path.display().to_string());
-    toml_file::parse(&name, &toml_file::read(path, "price file")?, PriceFile::from_toml)
+    Ok(parse_toml_file(&name, &read_toml_file(path, "price file")?, PriceFile::from_toml)?)
 }
 
 /// Checks that no run has two prices, and no price is of nothing.

@@ -1,7 +1,7 @@
 //! The command as given, for results: only values that are known to hold no secret are kept.
 
-use crate::{addresses, arguments::Arguments};
-use clap::{Arg, Command, CommandFactory};
+use clap::{Arg, Command};
+use iotbench_session::shown;
 
 /// Options whose values hold no secret, whatever they are. The value of any other is hidden.
 const HARMLESS: &[&str] = &[
@@ -58,16 +58,9 @@ const HIDDEN: &str = "***";
 /// A longer word may be more than the name of a choice.
 const LONGEST_WORD: usize = 16;
 
-/// The arguments of this process without secrets.
-pub(super) fn command() -> Vec<String> {
-    let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
-    without_secrets(&words)
-}
-
-/// A command of the program, its own name first, without secrets.
-pub(super) fn without_secrets(words: &[String]) -> Vec<String> {
-    let root = Arguments::command();
-    let mut command = &root;
+/// A command of the program, its own name first, without secrets. `root`: all commands.
+pub(super) fn without_secrets(words: &[String], root: &Command) -> Vec<String> {
+    let mut command = root;
     let mut shown = Vec::with_capacity(words.len());
     let mut words = words.iter();
     shown.extend(words.next().cloned());
@@ -118,7 +111,7 @@ impl<'a> Written<'a> {
 
 fn shown_value(option: Option<&Arg>, value: &str) -> String {
     match option.and_then(Arg::get_long) {
-        Some("url") => addresses::shown(value),
+        Some("url") => shown(value),
         Some("via") => shown_way(value),
         Some("nats") => value.split(',').map(shown_broker).collect::<Vec<_>>().join(","),
         Some("set" | "with") => shown_assignment(value),
@@ -130,7 +123,7 @@ fn shown_value(option: Option<&Arg>, value: &str) -> String {
 /// What `--via` says, without user and password, and of what is asked of a broker only what is plain.
 fn shown_way(text: &str) -> String {
     let (place, query) = text.split_once('?').unwrap_or((text, ""));
-    let place = if place == "mqtt" { place.into() } else { addresses::shown(place) };
+    let place = if place == "mqtt" { place.into() } else { shown(place) };
     if query.is_empty() {
         return place;
     }
@@ -173,11 +166,13 @@ fn is_plain(value: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::arguments::Arguments;
+    use clap::CommandFactory;
 
     const CANARY: &str = "c4n4ry-7f";
 
     fn shown(words: &[&str]) -> Vec<String> {
-        without_secrets(&words.iter().map(ToString::to_string).collect::<Vec<_>>())
+        without_secrets(&words.iter().map(ToString::to_string).collect::<Vec<_>>(), &Arguments::command())
     }
 
     #[test]

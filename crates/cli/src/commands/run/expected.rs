@@ -1,17 +1,11 @@
 //! What a run takes at most, in words, before it begins: time and disk.
 
-use super::options::RunArguments;
-use crate::{
-    console,
-    error::CliError,
-    job::{Job, Place},
-    plan_text,
-    progress::grouped,
-};
+use crate::{console, error::CliError, plan_text, progress::grouped};
 use iotbench_engine::{
     DiskBound, Forecast, MAX_DRIFT_REPEATS_OF_A_SEARCH, MAX_REPEATS, MIN_FREE_BYTES, Plan, Planned, RampPlan, RampRoom,
-    Rounds, Span, free_bytes,
+    Rounds, Span,
 };
+use iotbench_session::{Job, Place, SessionError, SessionOptions, decimal_size as size, room};
 use serde::Serialize;
 use std::time::Duration;
 
@@ -40,29 +34,27 @@ pub(super) struct ExpectedPlan {
 }
 
 /// The plans of every run of these jobs.
-pub(super) fn plans(jobs: &[Job], arguments: &RunArguments) -> Result<Vec<ExpectedPlan>, CliError> {
+pub(super) fn plans(jobs: &[Job<'_>], options: &SessionOptions) -> Result<Vec<ExpectedPlan>, CliError> {
     let nowhere = Place::nowhere();
     let planned = jobs.iter().flat_map(|job| job.plans("dry-run", &nowhere).map(move |planned| (job, planned)));
     let with_expected = planned.map(|(job, planned)| {
         let planned = planned?;
-        Ok(ExpectedPlan { expected: Expected::new(job, &planned, arguments), plan: planned.plan })
+        Ok(ExpectedPlan { expected: Expected::new(job, &planned, options), plan: planned.plan })
     });
     with_expected.collect()
 }
 
 /// Says what the runs of these jobs take at most: of each job's the greatest, and the time of all together.
-pub(super) fn say(jobs: &[Job], arguments: &RunArguments) -> Result<(), CliError> {
-    if arguments.is_quiet() {
-        return Ok(());
-    }
-    let repeated = arguments.rounds() as usize;
+/// Each is run `rounds` times.
+pub(super) fn say(jobs: &[Job<'_>], rounds: u32, options: &SessionOptions) -> Result<(), CliError> {
+    let repeated = rounds as usize;
     let (mut runs, mut load_s) = (0, 0.0);
     for job in jobs {
         let nowhere = Place::nowhere();
-        let expected = job.plans("expected", &nowhere).map(|planned| Ok(Expected::new(job, &planned?, arguments)));
-        let expected = expected.collect::<Result<Vec<_>, CliError>>()?;
+        let expected = job.plans("expected", &nowhere).map(|planned| Ok(Expected::new(job, &planned?, options)));
+        let expected = expected.collect::<Result<Vec<_>, SessionError>>()?;
         runs += repeated * expected.len();
-        load_s += f64::from(arguments.rounds()) * expected.iter().map(|one| one.load_s).sum::<f64>();
+        load_s += f64::from(rounds) * expected.iter().map(|one| one.load_s).sum::<f64>();
         let which = match (expected.len(), repeated) {
             (1, 1) => String::new(),
             (1, n) => format!(", each of {n} runs"),
@@ -78,13 +70,13 @@ pub(super) fn say(jobs: &[Job], arguments: &RunArguments) -> Result<(), CliError
 }
 
 impl Expected {
-    fn new(job: &Job, planned: &Planned, arguments: &RunArguments) -> Self {
+    fn new(job: &Job<'_>, planned: &Planned, options: &SessionOptions) -> Self {
         let forecast = planned.plan.forecast(&*planned.dataset);
         Self {
             load_s: Duration::from_nanos(forecast.load_ns).as_secs_f64(),
             points_at_most: forecast.points(),
             time: time(&planned.plan, &forecast),
-            disk: disk(job, planned, &forecast, arguments),
+            disk: disk(job, planned, &forecast, options),
             requests: plan_text::requests(&planned.plan),
         }
     }
@@ -143,12 +135,12 @@ fn time(plan: &Plan, forecast: &Forecast) -> String {
     )
 }
 
-fn disk(job: &Job, planned: &Planned, forecast: &Forecast, arguments: &RunArguments) -> String {
+fn disk(job: &Job<'_>, planned: &Planned, forecast: &Forecast, options: &SessionOptions) -> String {
     let plan = &planned.plan;
     if !job.backend.info().capabilities.stores {
         return format!("{} stores nothing", plan.backend);
     }
-    let room = room(job, arguments);
+    let room = room(job, options);
     let room = room
         .map_or_else(|| "how much room there is, its machine knows".into(), |free| format!("{} are free", size(free)));
     let data =
@@ -194,57 +186,17 @@ fn bound(plan: &Plan) -> String {
     plan.disk_bound.zip(plan.ramp.as_ref()).map(said).unwrap_or_default()
 }
 
-/// Refuses what is not run to its end: a ramp whose certain steps have no room where the database lies.
-pub(super) fn refuse_without_room(jobs: &[Job], arguments: &RunArguments) -> Result<(), CliError> {
-    for job in jobs {
-        let Some(free) = room(job, arguments) else { continue };
-        let nowhere = Place::nowhere();
-        for planned in job.plans("room", &nowhere) {
-            let planned = planned?;
-            let needed = planned.plan.ramp_room(&*planned.dataset).map(|needed| needed.certain);
-            let least = needed.unwrap_or(0).saturating_add(MIN_FREE_BYTES);
-            if planned.plan.ramp.is_some() && free < least {
-                return Err(CliError::local_io(format!(
-                    "{}: {} are free where the database will lie, and its first steps may need {}, of which {} are to stay free: make room, \
-                     or name another folder with --out or TMPDIR",
-                    job.title(),
-                    size(free),
-                    size(least),
-                    size(MIN_FREE_BYTES)
-                )));
-            }
-        }
-    }
-    Ok(())
-}
-
-/// What is free where its database lies, if that is here and ours.
-fn room(job: &Job, arguments: &RunArguments) -> Option<u64> {
-    let is_elsewhere = arguments.agents.server_at_name().is_some();
-    match job.server {
-        Some(_) if is_elsewhere => None,
-        Some(_) => free_bytes(&std::env::temp_dir()),
-        None if job.needs_folder() => free_bytes(&arguments.out),
-        None => free_bytes(&job.own_folder()?),
-    }
-}
-
-/// A size for people, such as `12.30 MB`.
-fn size(bytes: u64) -> String {
-    indicatif::DecimalBytes(bytes).to_string()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commands::run::jobs;
+    use crate::commands::run::options::RunArguments;
     use iotbench_engine::{Bytes, RampState};
 
     /// What a built-in profile on a database needs at once, and the greatest load that its search may try.
     fn at_once(options: &[&str]) -> (RampState, u64, u32) {
         let options: Vec<String> = options.iter().map(ToString::to_string).collect();
         let arguments = RunArguments::of_suite(&options, Bytes(1 << 30)).unwrap();
-        let job = &jobs(&arguments).unwrap()[0];
+        let job = &arguments.workload().unwrap().jobs().unwrap()[0];
         let planned = job.plans("test", &Place::nowhere()).next().unwrap().unwrap();
         let room = planned.plan.ramp_room(&*planned.dataset).unwrap();
         (planned.plan.state, room.at_once.unwrap(), planned.plan.ramp.unwrap().most())

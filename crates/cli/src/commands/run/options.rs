@@ -1,26 +1,24 @@
 //! The options of `iotbench run`.
 
-use super::{
-    agents::{Agents, AgentsArguments},
-    resume::Resumed,
-    sessions::{Kept, SessionsArguments},
-};
+use super::{agents::AgentsArguments, command::without_secrets, sittings::SessionsArguments};
 use crate::{
-    addresses, arguments::EXIT_CODES, commands::comparing::ComparisonArguments, error::CliError,
-    metrics::MetricsAddress, suggestions::improved, views::Views,
+    commands::comparing::ComparisonArguments, error::CliError, exit_codes::EXIT_CODES, metrics::MetricsAddress,
+    passwords, suggestions::improved, teller::Teller, views::Views,
 };
 use clap::{
     Args, CommandFactory, Parser, ValueEnum,
     builder::{ArgPredicate, FalseyValueParser, PossibleValuesParser, TypedValueParser},
 };
-use iotbench_broker::Via;
 use iotbench_core::{Endpoint, Layout};
 use iotbench_engine::{
-    Arrival, ArrivalOverride, Auto, Bytes, Count, Datapoints, OperationKind, Overrides, Profile, RampState, Rate,
-    ScenarioAction, SearchOverride, Span, Strategy, VerifyMode,
+    Arrival, ArrivalOverride, Bytes, Count, Datapoints, Overrides, RampState, Rate, ScenarioAction, SearchOverride,
+    Span, Strategy, VerifyMode,
 };
 use iotbench_launcher::DEFAULT_MEMORY_BYTES;
-use std::path::{Path, PathBuf};
+use iotbench_session::{
+    BackendWord, SessionOptions, SittingsWanted, Workload, admitted, endpoints, find_written_profile,
+};
+use std::{path::PathBuf, sync::Arc};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -194,25 +192,16 @@ pub(crate) struct RunArguments {
     /// Serve the figures to Prometheus while this lasts: :9464 is 127.0.0.1:9464 (docs/live.md)
     #[arg(long, env = "IOTBENCH_METRICS", value_name = "[HOST]:PORT")]
     metrics: Option<MetricsAddress>,
-    /// Set by the command: what shows its runs.
-    #[arg(skip)]
-    pub(super) views: Views,
     /// Set by `iotbench capacity`.
     #[arg(skip)]
     search: Option<SearchOverride>,
     /// Set by `iotbench suite`: the command that does what one of its runs does.
     #[arg(skip)]
-    pub(crate) command: Option<Vec<String>>,
+    command: Option<Vec<String>>,
     #[command(flatten, next_help_heading = "On several machines")]
     pub(super) agents: AgentsArguments,
     #[command(flatten, next_help_heading = "With --baseline")]
     pub(super) comparison: ComparisonArguments,
-    /// Set by `--resume`: the trials of the search that goes on.
-    #[arg(skip)]
-    pub(super) resumed: Option<Resumed>,
-    /// Set by `--resume`: the sittings that go on.
-    #[arg(skip)]
-    pub(super) kept: Option<Kept>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -296,35 +285,76 @@ impl RunArguments {
         Ok(Self { server_memory, agents, command: Some(command), ..run })
     }
 
-    /// The same run with results elsewhere.
-    pub(crate) fn results_in(&self, out: &Path) -> Self {
-        Self { out: out.to_owned(), ..self.clone() }
-    }
-
-    /// The same run, shown by these views.
-    pub(crate) fn shown_by(&self, views: &Views) -> Self {
-        Self { views: views.clone(), ..self.clone() }
-    }
-
-    /// The same run of a suite, its load to be made and its database sampled by the agents that the suite wants.
-    pub(crate) fn for_agents(&self, agents: &AgentsArguments) -> Self {
-        let command = self.command.iter().flatten().cloned().chain(agents.words()).collect();
-        Self { agents: agents.clone(), command: Some(command), ..self.clone() }
-    }
-
     /// Whether nothing is to be said but the result.
     pub(super) fn is_quiet(&self) -> bool {
         self.output_format == OutputFormat::Quiet
     }
 
-    /// Whether agents are to make its load.
-    pub(crate) fn is_for_agents(&self) -> bool {
-        self.agents.wanted().is_some()
+    /// What is to be run.
+    pub(crate) fn workload(&self) -> Result<Workload<'static>, CliError> {
+        self.check_comparison()?;
+        let profile = find_written_profile(&self.profile)?;
+        let databases = self.backend.iter().map(|word| BackendWord::read(word)).collect::<Result<Vec<_>, _>>()?;
+        let endpoints = self.endpoints()?;
+        if endpoints.iter().any(|endpoint| endpoint.expose().password().is_some()) {
+            passwords::warn_of("--url", "IOTBENCH_URL");
+        }
+        Ok(Workload {
+            profile,
+            databases,
+            endpoints: admitted(endpoints),
+            overrides: self.overrides(),
+            variants: self.variant.clone(),
+            strategies: self.strategy.clone(),
+            insecure: self.insecure,
+        })
     }
 
-    /// The same run, its load made by these agents.
-    pub(crate) fn made_by(&self, agents: Option<&Agents>) -> Self {
-        Self { agents: self.agents.with(agents), ..self.clone() }
+    /// How it is run. `tree`: all commands.
+    pub(crate) fn session(&self, tree: &clap::Command) -> Result<SessionOptions, CliError> {
+        let own = || std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+        let via = self.via.as_deref().map(str::parse).transpose().map_err(CliError::usage)?;
+        Ok(SessionOptions {
+            command: without_secrets(&self.command.clone().unwrap_or_else(own), tree),
+            insecure: self.insecure,
+            keep: self.keep,
+            trace: self.trace,
+            verify: self.verify,
+            server_memory_bytes: self.server_memory.0,
+            via,
+            agents: self.agents.wanted(),
+            observer: Arc::new(Teller::new(self.is_quiet(), Views::default())),
+            ..SessionOptions::new(self.out.clone())
+        })
+    }
+
+    /// The sittings that are asked for, if what else is asked for goes with them.
+    pub(super) fn sittings(&self) -> Result<Option<SittingsWanted>, CliError> {
+        let Some(wanted) = self.sessions.wanted() else { return Ok(None) };
+        let unfit = [
+            (self.runs > 1, "--runs", "a sitting is a run, and --sessions says how many there are"),
+            (self.keep, "--keep", "it leaves what the next sitting would begin with"),
+            (self.baseline.is_some(), "--baseline", "compare the folder of the sittings afterwards: iotbench compare"),
+            (
+                self.via.is_some(),
+                "--via",
+                "sittings through a broker are not built: --runs makes them one after the other",
+            ),
+        ];
+        match unfit.into_iter().find(|(is_given, ..)| *is_given) {
+            Some((_, option, why)) => Err(CliError::usage(format!("{option} does not go with --sessions: {why}"))),
+            None => Ok(Some(wanted)),
+        }
+    }
+
+    /// Checks that what says how to compare has something to compare with.
+    pub(super) fn check_comparison(&self) -> Result<(), CliError> {
+        match self.comparison.without_use().filter(|_| self.baseline.is_none()) {
+            Some(option) => Err(CliError::usage(format!(
+                "{option} says how runs are compared, and nothing is: give --baseline DIR, or leave {option} out"
+            ))),
+            None => Ok(()),
+        }
     }
 
     /// Opens the views that are asked for.
@@ -353,62 +383,13 @@ impl RunArguments {
         }
     }
 
-    /// The same options for a search that goes on.
-    pub(super) fn resuming(&self, resumed: Resumed, server_memory: Bytes) -> Self {
-        Self { server_memory, ..self.going_on(Some(resumed)) }
-    }
-
-    /// The same options for a run that goes on, if there is something of it.
-    pub(super) fn going_on(&self, resumed: Option<Resumed>) -> Self {
-        Self { resumed, ..self.clone() }
-    }
-
-    /// The same options for so many sittings that go on.
-    pub(super) fn going_on_with(&self, kept: Kept, sessions: u32, server_memory: Bytes) -> Self {
-        Self { kept: Some(kept), sessions: SessionsArguments::of_kept(sessions), server_memory, ..self.clone() }
-    }
-
     /// Whether it goes on with what was interrupted.
     pub(crate) fn is_resumed(&self) -> bool {
         self.sessions.resume.is_some()
     }
 
-    /// How often everything is run.
-    pub(super) fn rounds(&self) -> u32 {
-        self.sessions.wanted().unwrap_or(self.runs)
-    }
-
-    /// Whether devices publish to a broker.
-    pub(super) fn has_via(&self) -> bool {
-        self.via.is_some()
-    }
-
-    /// The ways in which a profile's machine cycles are read, a run for each; of a profile that searches none, or says
-    /// itself how, `None` once.
-    pub(super) fn strategies(&self, profile: &Profile) -> Vec<Option<Strategy>> {
-        let mut operations = profile.groups.iter().flat_map(|group| &group.operations);
-        let search = operations.find(|operation| operation.kind == OperationKind::CycleSearch);
-        match (self.strategy.as_slice(), search) {
-            ([], Some(search)) if search.strategy == Auto::Auto && !self.sets_strategy() => {
-                Strategy::ALL.into_iter().map(Some).collect()
-            }
-            ([], _) => vec![None],
-            (given, _) => given.iter().copied().map(Some).collect(),
-        }
-    }
-
-    fn sets_strategy(&self) -> bool {
-        let keys = self.set.iter().filter_map(|assignment| assignment.split_once('='));
-        keys.map(|(key, _)| key.trim()).any(|key| key == "strategy" || key.ends_with(".strategy"))
-    }
-
-    /// What `--via` asks for.
-    pub(super) fn via(&self) -> Result<Option<Via>, CliError> {
-        self.via.as_deref().map(str::parse).transpose().map_err(CliError::usage)
-    }
-
     /// Where the database is, if the user says so.
     pub(super) fn endpoints(&self) -> Result<Vec<Endpoint>, CliError> {
-        addresses::endpoints(&self.url)
+        Ok(endpoints(&self.url)?)
     }
 }

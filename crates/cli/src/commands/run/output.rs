@@ -1,25 +1,19 @@
 //! What a run prints on standard output.
 
-use super::{
-    carry_out::{Done, Finished},
-    expected::ExpectedPlan,
-    options::OutputFormat,
-};
+use super::{expected::ExpectedPlan, options::OutputFormat};
 use crate::{console, error::CliError};
 use iotbench_report::{
-    Comparison, Document, REPORT_FILE, Repetitions, render, render_comparison, render_comparisons, render_repetitions,
-    render_sweep,
+    Document, REPORT_FILE, Repetitions, render, render_comparison, render_comparisons, render_repetitions,
+    render_sessions, render_sweep,
 };
+use iotbench_session::{Done, Finished, Held, Runs};
 use serde_json::json;
 use std::collections::BTreeMap;
 
 /// The results in the form that was asked for, and what comparing them with a baseline told.
-pub(super) fn print_results(
-    done: &[Done],
-    repetitions: Option<&Repetitions>,
-    comparisons: Option<&[Comparison]>,
-    format: OutputFormat,
-) -> Result<(), CliError> {
+pub(super) fn print_results(runs: &Runs, format: OutputFormat) -> Result<(), CliError> {
+    let (done, repetitions) = (&runs.done, runs.repetitions.as_ref());
+    let comparisons = runs.compared.as_ref().and_then(|compared| compared.as_ref().ok());
     match (comparisons, format) {
         (Some(comparisons), OutputFormat::Text) => {
             print_runs(done, repetitions, format)?;
@@ -31,6 +25,22 @@ pub(super) fn print_results(
             console::print(&format!("{document:#}\n"))
         }
         _ => print_runs(done, repetitions, format),
+    }
+}
+
+/// What sittings tell together.
+pub(super) fn print_sittings(held: &Held, format: OutputFormat) -> Result<(), CliError> {
+    let path = console::printable(&held.folder.display().to_string());
+    match format {
+        OutputFormat::Quiet => console::print(&format!("{path}\n")),
+        OutputFormat::Json => {
+            let text = serde_json::to_string_pretty(&held.record).map_err(CliError::internal)?;
+            console::print(&format!("{text}\n"))
+        }
+        OutputFormat::Text => {
+            let text = render_sessions(&held.record, &held.documents, 100);
+            console::print(&format!("{}\nresults: {path}\n", text.trim_end()))
+        }
     }
 }
 

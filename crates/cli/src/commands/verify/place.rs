@@ -1,19 +1,12 @@
 //! Where a run that is over left what it wrote: at an address, in its folder, or in the folder of a server that it kept.
 
 use super::VerifyArguments;
-use crate::{
-    addresses,
-    commands::join::join,
-    console,
-    diagnostics::Source,
-    error::CliError,
-    job::{BackendWord, Job},
-    profiles::WrittenProfile,
-};
+use crate::{console, error::CliError, teller::starting};
 use iotbench_core::{Backend, Endpoint, Target};
 use iotbench_engine::{LedgerHead, Overrides, StopSignal};
 use iotbench_launcher::{Launch, PrivateLog, PrivateServer, Records, start};
 use iotbench_report::{DATABASE_FOLDER, read_document};
+use iotbench_session::{BackendWord, Job, Source, StartingAt, WrittenProfile, admitted, endpoints, join};
 use std::path::PathBuf;
 use url::Url;
 
@@ -35,7 +28,7 @@ impl Place {
         stop: &StopSignal,
     ) -> Result<Self, CliError> {
         let at = |endpoints, folder| Self { endpoints, folder, insecure: arguments.insecure, server: None };
-        let given = addresses::admitted(addresses::endpoints(&arguments.url)?);
+        let given = admitted(endpoints(&arguments.url)?);
         if !given.is_empty() {
             return Ok(at(given, None));
         }
@@ -90,7 +83,7 @@ fn kept_server(
     };
     let wanted = job.server.as_ref().ok_or_else(none)?;
     let kept = Records::open()?.find_kept(backend.info().name, wanted.recipe, &wanted.settings)?.ok_or_else(none)?;
-    console::say(&format!("starting {} on what a run kept in {} …", backend.info().name, kept.folder.display()));
+    console::say(&starting(backend.info().name, StartingAt::Kept(&kept.folder)));
     let log = PrivateLog::new().map_err(|e| CliError::internal(format!("no folder for the server's log: {e}")))?;
     let launch = Launch::new(backend.info().name, wanted.recipe, log.path()).settings(wanted.settings.clone());
     let server = match start(&launch.on_kept_folder(kept.folder), &|| stop.ends()) {

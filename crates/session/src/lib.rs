@@ -1,0 +1,70 @@
+//! Everything between a plan and a results folder that is neither terminal nor arguments.
+//!
+//! A [`Job`] is a profile on one database; [`carry_out`] brings it from there to its documents: it starts the private server and the
+//! broker that it needs, makes the results folder, runs the plan, or one plan for each value of a sweep, and removes what it
+//! started. [`SessionOptions`] say how. What happens is told to a [`SessionObserver`] as [`Event`]s; what goes wrong is a
+//! [`SessionError`], which knows its exit code.
+//!
+//! # Invariants
+//! - Never prints, and reads neither arguments nor signals: words, terminal and exit are the caller's.
+//! - Never measures, judges or draws a conclusion: figures are the engine's, their comparison the report's.
+//! - No process that it started outlives its session, unless it is asked to keep it.
+
+mod addresses;
+mod agents;
+mod baseline;
+mod begun;
+mod broker;
+mod carry_out;
+mod database_server;
+mod error;
+mod event;
+mod gather;
+mod job;
+mod join;
+mod local_agents;
+mod machine;
+mod one_run;
+mod options;
+mod printable;
+mod private_server;
+mod progress;
+mod repetitions;
+mod resume;
+mod runs;
+mod sittings;
+mod size;
+mod source;
+mod suite;
+mod sweep;
+mod target_lock;
+mod toml_file;
+mod workload;
+mod written_profile;
+
+pub use addresses::{admitted, endpoints, in_lines, shown};
+pub use agents::{Agents, AgentsWanted, Reached, Way};
+pub use baseline::Baseline;
+pub use broker::check_via;
+pub use carry_out::carry_out;
+pub use error::{SessionError, exit_code, interrupted};
+pub use event::{Event, SessionObserver, StartingAt};
+pub use gather::{check_agents, gather};
+pub use job::{BackendWord, Job, Place, ServerPlace, ServerWanted, now_ns};
+pub use join::join;
+pub use machine::{check_machine, refuse_without_room, room};
+pub use one_run::{Done, Finished};
+pub use options::{Resumed, SessionOptions};
+pub use printable::printable;
+pub use progress::{Progress, ProgressObserver, ProgressStream, progress};
+pub use repetitions::check_repetitions;
+pub use resume::{GoesOn, resume};
+pub use runs::{Runs, run_all};
+pub use sittings::{Held, SittingsWanted, check_sittings, hold_sittings, timestamp};
+pub use size::{binary_size, decimal_size};
+pub use source::{Located, Source};
+pub use suite::{ReadOptions, Suite, SuiteLength, SuiteResults, SuiteRuns, Target, WrittenSuite, read_options};
+pub use target_lock::lock_targets;
+pub use toml_file::{Fault, parse_toml_file, read_toml_file};
+pub use workload::Workload;
+pub use written_profile::{WrittenProfile, find_written_profile, read_written_profile};

@@ -1,0 +1,30 @@
+//! Why a benchmark has no result.
+
+use iotbench_engine::UnitError;
+use iotbench_session::SessionError;
+
+/// Why a benchmark has no result. What happens while it runs is in the verdict of its [`Outcome`](crate::Outcome).
+#[derive(Debug, thiserror::Error)]
+pub enum BenchmarkError {
+    /// Profile, backend or machine do not take it, or a server does not start.
+    #[error(transparent)]
+    Session(#[from] SessionError),
+    /// There is no such layout.
+    #[error("{0}")]
+    UnknownLayout(String),
+    /// A value that cannot be read.
+    #[error(transparent)]
+    Unit(#[from] UnitError),
+    /// No folder for the results.
+    #[error("no folder for the results: {0}")]
+    Folder(#[from] std::io::Error),
+    /// Where one run is meant, there were several: of a sweep, of variants or repetitions.
+    #[error("{0} runs were made, and one outcome is asked for: take run_all, or set sweep.only")]
+    Several(usize),
+    /// It was stopped before its first run.
+    #[error("stopped before its first run began")]
+    Stopped,
+    /// A fault of this library.
+    #[error("the runs ended by a fault of iotbench")]
+    Fault,
+}
