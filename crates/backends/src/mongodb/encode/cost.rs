@@ -1,6 +1,8 @@
 //! What a document costs here, and built by the driver's raw documents: `cargo test --release -p iotbench-backends
 //! mongodb::encode::cost -- --ignored --nocapture` prints both.
 
+#![expect(clippy::disallowed_methods, clippy::disallowed_macros, reason = "it measures, and is no part of a writer")]
+
 use super::Encoder;
 use iotbench_core::Value;
 use mongodb::bson::{DateTime, RawDocumentBuf, cstr, raw::CString};
