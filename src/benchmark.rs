@@ -222,7 +222,8 @@ impl Benchmark {
         self
     }
 
-    /// Leaves what was written in the database, and the folder of a private server, which the next run finds.
+    /// Leaves what was written in the database, and the folder of a private server, which the next run finds. An embedded database
+    /// lies in the results folder: name that too.
     #[must_use]
     pub fn keep(mut self) -> Self {
         self.options.keep = true;
@@ -281,13 +282,16 @@ impl Benchmark {
     /// # Errors
     /// Whatever is found before the run touches anything, a private server that does not start, and results that cannot be
     /// written. What happens later is in the outcome's verdict.
-    pub fn run(self) -> Result<Outcome, BenchmarkError> {
-        let mut runs = self.run_all()?.runs;
-        match (runs.pop(), runs.is_empty()) {
-            (Some(only), true) => Ok(only.outcome),
-            (Some(_), false) => Err(BenchmarkError::Several(runs.len() + 1)),
-            (None, _) => Err(BenchmarkError::Stopped),
+    pub fn run(mut self) -> Result<Outcome, BenchmarkError> {
+        if let Some(wrong) = self.wrong.take() {
+            return Err(wrong);
         }
+        let runs = self.jobs()?.iter().map(|job| job.runs.len()).sum::<usize>() * self.repetitions as usize;
+        if runs > 1 {
+            return Err(BenchmarkError::Several(runs));
+        }
+        let only = self.run_all()?.runs.pop();
+        only.map(|run| run.outcome).ok_or(BenchmarkError::Stopped)
     }
 
     /// The same beside other work: a future that a thread of its own works off, under any runtime. Dropped, it stops the run.

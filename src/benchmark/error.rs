@@ -18,8 +18,8 @@ pub enum BenchmarkError {
     /// No folder for the results.
     #[error("no folder for the results: {0}")]
     Folder(#[from] std::io::Error),
-    /// Where one run is meant, there were several: of a sweep, of variants or repetitions.
-    #[error("{0} runs were made, and one outcome is asked for: take run_all, or set sweep.only")]
+    /// Where one run is meant, it is several: of a sweep, of variants or repetitions.
+    #[error("these are {0} runs, and one outcome is asked for: take run_all, or choose one of them")]
     Several(usize),
     /// It was stopped before its first run.
     #[error("stopped before its first run began")]

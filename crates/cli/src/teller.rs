@@ -87,7 +87,7 @@ fn words(event: &Event<'_>) -> Vec<String> {
 }
 
 /// That a server starts, and where.
-pub(crate) fn starting(server: &str, at: StartingAt<'_>) -> String {
+fn starting(server: &str, at: StartingAt<'_>) -> String {
     let place = match at {
         StartingAt::Fresh => String::new(),
         StartingAt::Kept(folder) => format!(" on what a run kept in {}", folder.display()),

@@ -1,22 +1,21 @@
 //! `iotbench verify RUN`.
 
-mod place;
-
 use crate::{
     console::{self, printable},
     error::{CliError, NOT_OURS},
     exit_codes::EXIT_CODES,
     form::FormArguments,
     signals,
+    teller::Teller,
 };
 use clap::{Args, builder::FalseyValueParser};
 use iotbench_backends::BACKENDS;
 use iotbench_core::Registry;
 use iotbench_engine::{AuditScope, ReVerified, ReVerifyError, StopSignal, cause_exit_code, re_verify};
 use iotbench_report::{Audit, open_ledger, render_audit};
-use place::Place;
+use iotbench_session::{Remains, SessionOptions, admitted, endpoints};
 use serde_json::json;
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::Arc};
 
 /// Datapoints are lost, doubled, changed or added.
 const FOUND: u8 = 12;
@@ -64,11 +63,17 @@ pub(super) fn verify(arguments: &VerifyArguments) -> Result<u8, CliError> {
     let backend = Registry::new(BACKENDS).find(&head.plan.backend).map_err(CliError::usage)?;
     let stop = StopSignal::default();
     signals::stop_in_order(stop.clone(), ANNOUNCEMENT)?;
-    let place = Place::of(&head, backend, arguments, &stop)?;
-    let planned = head.planned(place.target()).map_err(refused)?;
+    let options = SessionOptions {
+        insecure: arguments.insecure,
+        observer: Arc::new(Teller::default()),
+        ..SessionOptions::new(arguments.run.clone())
+    };
+    let given = admitted(endpoints(&arguments.url)?);
+    let remains = Remains::of(&arguments.run, &head, backend, given, &options, &stop)?;
+    let planned = head.planned(remains.target()).map_err(refused)?;
     let scope = if arguments.full { AuditScope::Full } else { AuditScope::Sample };
     let found = re_verify(&planned, &ledger, backend, scope, &|| stop.requested().is_some());
-    place.leave();
+    remains.leave(&options);
     let found = found.map_err(refused)?;
     print(&found, arguments.form.is_json())?;
     Ok(match stop.requested() {

@@ -1,17 +1,23 @@
 //! Where a run that is over left what it wrote: at an address, in its folder, or in the folder of a server that it kept.
 
-use super::VerifyArguments;
-use crate::{console, error::CliError, teller::starting};
+use crate::{
+    error::SessionError,
+    event::{Event, StartingAt},
+    job::{BackendWord, Job},
+    join::join,
+    options::SessionOptions,
+    source::Source,
+    written_profile::WrittenProfile,
+};
 use iotbench_core::{Backend, Endpoint, Target};
 use iotbench_engine::{LedgerHead, Overrides, StopSignal};
-use iotbench_launcher::{Launch, PrivateLog, PrivateServer, Records, start};
+use iotbench_launcher::{PrivateLog, PrivateServer, Records, start};
 use iotbench_report::{DATABASE_FOLDER, read_document};
-use iotbench_session::{BackendWord, Job, Source, StartingAt, WrittenProfile, admitted, endpoints, join};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use url::Url;
 
 /// Where the database is.
-pub(super) struct Place {
+pub struct Remains {
     endpoints: Vec<Endpoint>,
     folder: Option<PathBuf>,
     insecure: bool,
@@ -19,37 +25,44 @@ pub(super) struct Place {
     server: Option<(PrivateServer, PrivateLog)>,
 }
 
-impl Place {
-    /// Finds it, and starts the server that the run kept.
-    pub(super) fn of(
+impl Remains {
+    /// Finds the database of the run in a results folder, whose ledger has this head, and starts the server that the run kept. `given`:
+    /// where the user says that it is.
+    ///
+    /// # Errors
+    /// It is not known where, or its server does not start.
+    pub fn of(
+        run: &Path,
         head: &LedgerHead,
-        backend: &'static dyn Backend,
-        arguments: &VerifyArguments,
+        backend: &dyn Backend,
+        given: Vec<Endpoint>,
+        options: &SessionOptions,
         stop: &StopSignal,
-    ) -> Result<Self, CliError> {
-        let at = |endpoints, folder| Self { endpoints, folder, insecure: arguments.insecure, server: None };
-        let given = admitted(endpoints(&arguments.url)?);
+    ) -> Result<Self, SessionError> {
+        let at = |endpoints, folder| Self { endpoints, folder, insecure: options.insecure, server: None };
         if !given.is_empty() {
             return Ok(at(given, None));
         }
         if backend.info().capabilities.embedded {
-            let folder = arguments.run.join(DATABASE_FOLDER);
+            let folder = run.join(DATABASE_FOLDER);
             let written = head.endpoints.iter().filter_map(|endpoint| Url::parse(endpoint).ok());
             let endpoints: Vec<Endpoint> = written.map(Endpoint::new).collect();
             return Ok(if endpoints.is_empty() { at(Vec::new(), Some(folder)) } else { at(endpoints, None) });
         }
-        let is_managed = read_document(&arguments.run).is_ok_and(|document| document.target.managed);
+        let is_managed = read_document(run).is_ok_and(|document| document.target.managed);
         if !is_managed {
             let endpoints = head.endpoints.join(", ");
-            return Err(CliError::usage(format!(
+            return Err(SessionError::usage(format!(
                 "the run used a server of yours ({endpoints}): say where it is with --url"
             )));
         }
-        let server = kept_server(head, backend, stop)?;
+        let server = kept_server(head, backend, options, stop)?;
         Ok(Self { endpoints: server.0.endpoints().to_vec(), server: Some(server), ..at(Vec::new(), None) })
     }
 
-    pub(super) fn target(&self) -> Target {
+    /// As a backend opens it.
+    #[must_use]
+    pub fn target(&self) -> Target {
         Target {
             endpoints: self.endpoints.clone(),
             folder: self.folder.clone(),
@@ -59,10 +72,10 @@ impl Place {
     }
 
     /// Stops what was started. It stays on its folder, where the next run finds it.
-    pub(super) fn leave(self) {
+    pub fn leave(self, options: &SessionOptions) {
         let Some((server, _log)) = self.server else { return };
         if let Err(error) = server.stop() {
-            console::say(&format!("warning: {error}"));
+            options.warn(error);
         }
     }
 }
@@ -70,22 +83,25 @@ impl Place {
 /// Starts the server that the run kept, as the next run would.
 fn kept_server(
     head: &LedgerHead,
-    backend: &'static dyn Backend,
+    backend: &dyn Backend,
+    options: &SessionOptions,
     stop: &StopSignal,
-) -> Result<(PrivateServer, PrivateLog), CliError> {
+) -> Result<(PrivateServer, PrivateLog), SessionError> {
     let source = Source { file: "the run's profile".into(), text: String::new() };
     let written = WrittenProfile { profile: head.plan.profile.clone(), source, base: head.base.clone() };
     let word = BackendWord { backend, layout: Some(head.plan.table.layout) };
     let job = Job::new(&written, word, &Overrides::default(), &[], false)?;
     let none = || {
         let name = backend.info().name;
-        CliError::usage(format!("no server of {name} was kept by that run or since: say with --url where its data are"))
+        SessionError::usage(format!(
+            "no server of {name} was kept by that run or since: say with --url where its data are"
+        ))
     };
     let wanted = job.server.as_ref().ok_or_else(none)?;
     let kept = Records::open()?.find_kept(backend.info().name, wanted.recipe, &wanted.settings)?.ok_or_else(none)?;
-    console::say(&starting(backend.info().name, StartingAt::Kept(&kept.folder)));
-    let log = PrivateLog::new().map_err(|e| CliError::internal(format!("no folder for the server's log: {e}")))?;
-    let launch = Launch::new(backend.info().name, wanted.recipe, log.path()).settings(wanted.settings.clone());
+    options.tell(&Event::Starting { server: backend.info().name, at: StartingAt::Kept(&kept.folder) });
+    let log = PrivateLog::new().map_err(|e| SessionError::internal(format!("no folder for the server's log: {e}")))?;
+    let launch = options.launch(backend.info().name, wanted.recipe, log.path()).settings(wanted.settings.clone());
     let server = match start(&launch.on_kept_folder(kept.folder), &|| stop.ends()) {
         Ok(server) => server,
         Err(error) => {
