@@ -9,7 +9,7 @@ use iotbench::{
     core::{Batch, PromiseLevel, PromiseSource},
     engine::Reason,
 };
-use iotbench_report::{Document, check_manifest, read_document};
+use iotbench_report::{Document, check_manifest, read_document, read_suite};
 use std::{
     convert::Infallible,
     path::Path,
@@ -212,7 +212,8 @@ fn a_suite_leaves_its_folder_with_all_its_runs() {
     std::fs::write(&file, format!("name = \"two\"\nsummary = \"two\"\n{cell}")).unwrap();
     let suite = BenchmarkSuite::from_file(&file).unwrap().results(folder.path().join("results")).run().unwrap();
     assert_eq!((suite.record.waiting(), suite.documents.len()), (0, 2), "{:?}", suite.record);
-    assert!(suite.folder.join("suite.json").is_file() && suite.folder.join("report.html").is_file());
+    let (_, _, kept) = read_suite(&suite.folder).unwrap();
+    assert!(kept == suite.record && suite.folder.join("report.html").is_file(), "{kept:?}");
 }
 
 /// Units that write for a second.
