@@ -18,6 +18,8 @@ mod clock;
 mod coordinator;
 mod error;
 mod fleet;
+#[doc(hidden)]
+pub mod foreign;
 mod hold;
 mod key;
 mod message;
