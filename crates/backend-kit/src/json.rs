@@ -216,9 +216,9 @@ impl<'de> Visitor<'de> for Values<'_, '_> {
     }
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
         let mut wanted = self.0.signals.iter().zip(&mut self.0.chunk.columns).peekable();
-        for place in 0.. {
+        for place in 0_usize.. {
             match wanted.peek_mut() {
-                Some((signal, column)) if **signal == place => {
+                Some((signal, column)) if usize::from(**signal) == place => {
                     if seq.next_element_seed(ValueSeed(column))?.is_none() {
                         break;
                     }
@@ -248,6 +248,14 @@ mod tests {
         let signals = ValueType::ALL.iter().enumerate();
         let signals = signals.map(|(i, &value_type)| Signal { name: format!("s{i}"), value_type, max_text_bytes: 0 });
         Schema::new(signals.collect()).unwrap()
+    }
+
+    #[test]
+    fn more_values_than_signals_can_be_are_passed_over() {
+        let mut chunk = Chunk::new([ValueType::F64]);
+        let json = format!(r#"{{"measurements":[{{"ns":1,"m":[0.5{}]}}]}}"#, ",7".repeat(70_000));
+        read_second(json.as_bytes(), &[0], &mut chunk).unwrap();
+        assert_eq!((chunk.timestamps_ns.as_slice(), chunk.columns[0].len()), ([1].as_slice(), 1));
     }
 
     fn batch(values: &[Value<'_>]) -> Batch {

@@ -14,6 +14,8 @@
 
 mod address;
 mod connection;
+#[doc(hidden)]
+pub mod foreign;
 mod mqtt;
 mod payload;
 mod publisher;

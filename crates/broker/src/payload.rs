@@ -57,6 +57,7 @@ impl Codec {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use base64::{Engine, engine::general_purpose::STANDARD};
     use iotbench_core::{Run, Signal, Value, ValueType};
     use iotbench_simulator::DatasetConfig;
     use proptest::prelude::*;
@@ -144,6 +145,43 @@ mod tests {
     }
 
     #[test]
+    fn what_is_beyond_all_numbers_is_none() {
+        let sent = batch(&[(0.5, -1.25, 3, 4, String::new())]);
+        for payload in [Payload::Json64, Payload::Line] {
+            let mut codec = Codec::new(payload, &schema());
+            let plain = match payload {
+                Payload::Json64 => STANDARD.decode(codec.encode(&LABEL, &sent)).unwrap(),
+                Payload::Line => codec.encode(&LABEL, &sent),
+            };
+            let mut read = |from: &str, to: &str| {
+                let text = String::from_utf8(plain.clone()).unwrap().replacen(from, to, 1);
+                let message = if payload == Payload::Json64 { STANDARD.encode(text) } else { text };
+                codec.decode(message.as_bytes(), &mut Batch::new(&schema()))
+            };
+            assert_eq!(read("-1.25", "-1e300"), Ok(LABEL));
+            for (from, to) in [("-1.25", "-1e999"), ("0.5", "1e39")] {
+                assert!(read(from, to).is_err(), "{} {to}", payload.name());
+            }
+        }
+    }
+
+    /// A message of a megabyte would make room for a million datapoints of all signals.
+    #[test]
+    fn lines_that_are_not_there_take_no_memory() {
+        let sent = batch(&[(0.5, -1.25, 3, 4, String::new())]);
+        let message = String::from_utf8(Codec::new(Payload::Line, &schema()).encode(&LABEL, &sent)).unwrap();
+        let read = |count: usize| {
+            let message = message.replacen("0:0+1", &format!("0:0+{count}"), 1) + &" ".repeat(10_000);
+            let mut received = Batch::new(&schema());
+            assert!(Codec::new(Payload::Line, &schema()).decode(message.as_bytes(), &mut received).is_err());
+            received.len()
+        };
+        for count in [1_000, 10_000] {
+            assert!(read(count) <= 10_000 / 40, "{count}");
+        }
+    }
+
+    #[test]
     fn messages_look_as_documented() {
         let sent = batch(&[(0.5, -1.25, 3, 4, "a\"b".into())]);
         let message = Codec::new(Payload::Line, &schema()).encode(&LABEL, &sent);
@@ -153,7 +191,7 @@ mod tests {
              iotbench,device=0 f32=0.5,f64=-1.25,i64=3i,u16=4i,text=\"a\\\"b\" -5\n"
         );
         let message = Codec::new(Payload::Json64, &schema()).encode(&LABEL, &sent);
-        let text = base64::Engine::decode(&base64::engine::general_purpose::STANDARD, message).unwrap();
+        let text = STANDARD.decode(message).unwrap();
         let json: serde_json::Value = serde_json::from_slice(&text).unwrap();
         let expected = serde_json::json!({
             "device": 3, "sequence": 7, "intended_ns": 1000, "published_ns": 2000, "operation": 1,

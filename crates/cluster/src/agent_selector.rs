@@ -42,7 +42,7 @@ impl FromStr for AgentSelector {
 
     /// A number, or names with commas between them.
     fn from_str(text: &str) -> Result<Self, ClusterError> {
-        if let Ok(count) = text.parse::<usize>() {
+        if let Ok(count) = text.trim().parse::<usize>() {
             let is_some = (1..=MOST).contains(&count);
             return if is_some { Ok(Self::Count(count)) } else { Err(ClusterError::Name(text.into())) };
         }
@@ -66,10 +66,12 @@ mod tests {
 
     #[test]
     fn a_number_or_names() {
-        assert_eq!("2".parse::<AgentSelector>().unwrap(), AgentSelector::Count(2));
+        for two in ["2", " 2\t", "02"] {
+            assert_eq!(two.parse::<AgentSelector>().unwrap(), AgentSelector::Count(2), "no agent of the name {two:?}");
+        }
         let names = "a, rack-2_b".parse::<AgentSelector>().unwrap();
         assert_eq!((names.count(), names), (2, AgentSelector::Names(vec!["a".into(), "rack-2_b".into()])));
-        for wrong in ["0", "", "a,", "a.b", "a,a", "*", "99999", "a b"] {
+        for wrong in ["0", " 0", "", "a,", "a.b", "a,a", "*", "99999", "a b"] {
             assert!(matches!(wrong.parse::<AgentSelector>(), Err(ClusterError::Name(_))), "{wrong}");
         }
     }

@@ -39,7 +39,8 @@ impl Broker {
     ) -> Result<Self, ClusterError> {
         let addresses = addresses.split(',').map(|address| {
             let whole = Some(address.trim()).filter(|address| !is_cut_off(address)).ok_or(ClusterError::NoAddress)?;
-            whole.parse().map_err(|_| ClusterError::NoAddress)
+            let address: ServerAddr = whole.parse().map_err(|_| ClusterError::NoAddress)?;
+            if address.host().is_empty() { Err(ClusterError::NoAddress) } else { Ok(address) }
         });
         let addresses = addresses.collect::<Result<Vec<ServerAddr>, _>>()?;
         Ok(Self { addresses, credentials, authority })
@@ -48,7 +49,11 @@ impl Broker {
     /// Its addresses without secrets.
     #[must_use]
     pub fn shown(&self) -> String {
-        let shown = |address: &ServerAddr| format!("{}://{}:{}", address.scheme(), address.host(), address.port());
+        let shown = |address: &ServerAddr| {
+            let host = address.host().trim_matches(['[', ']']);
+            let host = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
+            format!("{}://{host}:{}", address.scheme(), address.port())
+        };
         self.addresses.iter().map(shown).collect::<Vec<_>>().join(",")
     }
 
@@ -236,10 +241,19 @@ mod tests {
     }
 
     #[test]
+    fn an_address_without_a_host_is_none() {
+        for addresses in ["", "nats://", "tls://:4222", "a,", "nats://me:x@"] {
+            assert!(matches!(Broker::new(addresses, None, None), Err(ClusterError::NoAddress)), "{addresses}");
+        }
+    }
+
+    #[test]
     fn no_secret_is_shown() {
         let broker = Broker::new("nats://me:s3cret@a:4222, tls://t0ken@b", None, None).unwrap();
         assert_eq!(broker.shown(), "nats://a:4222,tls://b:4222");
         assert!(!format!("{broker:?}").contains("s3cret"));
+        let of_version_6 = Broker::new("[::1]:4223,tls://[fe80::1]", None, None).unwrap();
+        assert_eq!(of_version_6.shown(), "nats://[::1]:4223,tls://[fe80::1]:4222", "it can be given again");
         for wrong in ["nats://me:s3cret@a:x", "nats://me:a@s3cret/@h", "nats://me:1/s3cret@h"] {
             let error = Broker::new(wrong, None, None).unwrap_err().to_string();
             assert!(!error.contains("s3cret") && error.contains("nats://host:4222"), "{error}");

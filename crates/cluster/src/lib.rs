@@ -20,6 +20,8 @@ mod coordinator;
 mod discovery;
 mod error;
 mod fleet;
+#[doc(hidden)]
+pub mod foreign;
 mod key;
 mod lease;
 mod message;

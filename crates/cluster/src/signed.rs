@@ -58,7 +58,11 @@ pub enum Refusal {
 
 /// An order as it travels.
 pub(crate) fn seal<T: Serialize>(key: &SigningKey, order: &Order<T>) -> Result<Vec<u8>, MessageError> {
-    let body = serde_json::to_vec(order)?;
+    seal_body(key, serde_json::to_vec(order)?)
+}
+
+/// The same of an order that is written already.
+pub(crate) fn seal_body(key: &SigningKey, body: Vec<u8>) -> Result<Vec<u8>, MessageError> {
     let signature = key.sign(&signed(&body)).map_err(|e| MessageError::Unsigned(e.to_string()))?;
     let mut bytes = format!("{SCHEMA} {} {}\n", key.public(), STANDARD.encode(signature)).into_bytes();
     bytes.extend(body);

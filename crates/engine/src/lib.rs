@@ -80,7 +80,7 @@ pub use iotbench_cycle_finder::Strategy;
 pub mod hiccup {
     pub use iotbench_sampler::{Hiccup, HiccupCause, Hiccups, Lateness};
 }
-pub use iotbench_simulator::{read_regular, read_regular_text};
+pub use iotbench_simulator::{open_regular, read_regular, read_regular_text};
 pub use ledger::{Fate, Ledger, LedgerError, LedgerHead, LedgerStore, LedgerSummary, MemoryLedger, PointRanges};
 pub use loading::{Clients, Desk, Loaders, Loading, Orders, PartDesk, PartLoad, Progress, Told};
 pub use observer::{Event, Observer, Second};

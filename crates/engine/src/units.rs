@@ -119,9 +119,33 @@ impl Span {
 }
 
 /// Hundred years: longer spans are slips.
-const LONGEST_S: f64 = 100.0 * 365.25 * 86_400.0;
-const TIME: &[(&str, f64)] =
-    &[("ns", 1e-9), ("us", 1e-6), ("µs", 1e-6), ("ms", 1e-3), ("s", 1.0), ("m", 60.0), ("h", 3600.0), ("d", 86_400.0)];
+const LONGEST: Duration = Duration::from_secs(36_525 * 86_400);
+const NS_PER_S: u64 = 1_000_000_000;
+const TIME: &[(&str, u64)] = &[
+    ("ns", 1),
+    ("us", 1_000),
+    ("µs", 1_000),
+    ("ms", 1_000_000),
+    ("s", NS_PER_S),
+    ("m", 60 * NS_PER_S),
+    ("h", 3_600 * NS_PER_S),
+    ("d", 86_400 * NS_PER_S),
+];
+
+/// A number with a unit of time; the longest duration for what is beyond all. Whole numbers are exact.
+fn duration(text: &str) -> Option<Duration> {
+    let (number, name) = split(text)?;
+    let &(_, unit_ns) = TIME.iter().find(|(unit, _)| *unit == name)?;
+    let digits = text.trim().strip_suffix(name).unwrap_or_default();
+    Some(match digits.trim().parse::<u64>() {
+        Ok(whole) => {
+            let ns = u128::from(whole) * u128::from(unit_ns);
+            let (seconds, ns) = (ns / u128::from(NS_PER_S), ns % u128::from(NS_PER_S));
+            u64::try_from(seconds).map_or(Duration::MAX, |s| Duration::new(s, u32::try_from(ns).unwrap_or_default()))
+        }
+        Err(_) => Duration::try_from_secs_f64(number * unit_ns as f64 / NS_PER_S as f64).unwrap_or(Duration::MAX),
+    })
+}
 
 impl FromStr for Span {
     type Err = UnitError;
@@ -134,20 +158,18 @@ impl FromStr for Span {
         if rest.is_empty() {
             return Err(wrong());
         }
-        let mut seconds = 0.0;
+        let mut sum = Duration::ZERO;
         while !rest.is_empty() {
             let digits = rest.find(|c: char| !(c.is_ascii_digit() || c == '.')).ok_or_else(wrong)?;
             let unit_end = rest
                 .get(digits..)
                 .and_then(|r| r.find(|c: char| c.is_ascii_digit()))
                 .map_or(rest.len(), |n| digits + n);
-            seconds += rest.get(..unit_end).and_then(|part| scaled(part, TIME)).ok_or_else(wrong)?;
+            let part = rest.get(..unit_end).and_then(duration).ok_or_else(wrong)?;
+            sum = sum.saturating_add(part);
             rest = rest.get(unit_end..).unwrap_or_default();
         }
-        if seconds > LONGEST_S {
-            return Err(UnitError::TooLong(text.into()));
-        }
-        Duration::try_from_secs_f64(seconds).map(Self).map_err(|_| wrong())
+        if sum > LONGEST { Err(UnitError::TooLong(text.into())) } else { Ok(Self(sum)) }
     }
 }
 
@@ -267,7 +289,8 @@ impl FromStr for Share {
 
 impl fmt::Display for Share {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}%", (self.0 * 1e6).round() / 1e4)
+        let percent = format!("{}%", (self.0 * 1e6).round() / 1e4);
+        if percent.parse() == Ok(*self) { f.write_str(&percent) } else { write!(f, "{}", self.0) }
     }
 }
 
@@ -342,6 +365,24 @@ mod tests {
         }
     }
 
+    #[test]
+    fn what_is_small_or_exact_is_shown_as_it_is() {
+        for text in ["0.000001%", "0.0000004", "0.07", "29%", "100%", "0"] {
+            let share: Share = text.parse().unwrap();
+            assert_eq!(share.to_string().parse(), Ok(share), "{text}: {share}");
+        }
+        assert_eq!(
+            ["5%", "0.07", "0.125%"].map(|text| text.parse::<Share>().unwrap().to_string()),
+            ["5%", "7%", "0.125%"]
+        );
+        for text in ["3155759999999999999ns", "36524d23h59m59s999ms999us999ns", "1d1ns"] {
+            let span: Span = text.parse().unwrap();
+            assert_eq!(span.to_string().parse(), Ok(span), "{text}: {span}");
+        }
+        assert_eq!("1d1ns".parse::<Span>().unwrap().as_ns(), 86_400_000_000_001);
+        assert!(matches!("36525d1s".parse::<Span>(), Err(UnitError::TooLong(_))));
+    }
+
     proptest! {
         #[test]
         fn no_text_makes_a_unit_panic(text in "\\PC{0,24}") {
@@ -356,7 +397,7 @@ mod tests {
         fn what_is_printed_reads_back(ns in 0_u64..1_000_000_000_000_000, n in 0_u64..1 << 50) {
             let span = Span(Duration::from_nanos(ns));
             let back: Span = span.to_string().parse().unwrap();
-            prop_assert!(back.0.abs_diff(span.0) <= Duration::from_nanos(1 + ns / 1_000_000_000_000));
+            prop_assert_eq!(back, span);
             prop_assert_eq!(Bytes(n).to_string().parse(), Ok(Bytes(n)));
             prop_assert_eq!(Count(n).to_string().parse(), Ok(Count(n)));
         }

@@ -23,6 +23,7 @@ use crate::{
     lock::{Lock, LockError},
     sweep_table::SweepTable,
 };
+use iotbench_engine::read_regular_text;
 use std::{
     fs::{self, DirBuilder},
     io::{self, Write},
@@ -302,13 +303,8 @@ pub fn write_file(path: &Path, content: &[u8]) -> Result<(), FolderError> {
 /// There is none, or it is none of this version.
 pub fn read_document(path: &Path) -> Result<Document, FolderError> {
     let file = if path.is_dir() { path.join(RUN_FILE) } else { path.to_owned() };
-    let read = || {
-        if fs::metadata(&file)?.len() > MAX_DOCUMENT_BYTES {
-            return Err(io::Error::new(io::ErrorKind::FileTooLarge, "this is too large for a results document"));
-        }
-        fs::read_to_string(&file)
-    };
-    let text = read().map_err(|source| FolderError::Read { path: shown(&file), source })?;
+    let read = read_regular_text(&file, MAX_DOCUMENT_BYTES);
+    let text = read.map_err(|source| FolderError::Read { path: shown(&file), source })?;
     Document::from_json(&text).map_err(|source| FolderError::Document { path: shown(&file), source })
 }
 

@@ -1,6 +1,7 @@
 //! A file of lines, read one after the other in bounded memory.
 
 use crate::folder::{FolderError, shown};
+use iotbench_engine::open_regular;
 use std::{
     fs::File,
     io::{self, BufRead, BufReader, Read},
@@ -19,7 +20,7 @@ pub(crate) struct Lines {
 
 /// The lines of a file; none where there is no file.
 pub(crate) fn lines(path: &Path) -> Result<Lines, FolderError> {
-    let file = match File::open(path) {
+    let file = match open_regular(path) {
         Ok(file) => Some(BufReader::new(file)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(source) => return Err(FolderError::Read { path: shown(path), source }),

@@ -6,8 +6,8 @@ use crate::{
     heat_map::HeatMap,
     timeline::Timeline,
 };
+use iotbench_engine::open_regular;
 use std::{
-    fs::File,
     io::BufReader,
     path::{Path, PathBuf},
 };
@@ -56,7 +56,8 @@ impl ReportedRun {
     #[must_use]
     pub(crate) fn beside(document: Document, folder: &Path) -> Self {
         let mut missing = Vec::new();
-        let open = |name: &str| File::open(folder.join(name)).map(BufReader::new).map_err(|e| format!("{name}: {e}"));
+        let open =
+            |name: &str| open_regular(&folder.join(name)).map(BufReader::new).map_err(|e| format!("{name}: {e}"));
         let series = open(SERIES_FILE)
             .and_then(|file| Timeline::read(file).map_err(|e| format!("{SERIES_FILE}, {e}")))
             .map_err(|reason| missing.push(reason));

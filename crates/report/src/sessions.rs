@@ -113,6 +113,23 @@ impl SessionsRecord {
     /// How many sittings have been held to their end.
     #[must_use]
     pub fn held(&self) -> u32 {
-        self.next().and_then(|place| self.entries.get(place)).map_or(self.sessions, |entry| entry.session - 1)
+        self.next()
+            .and_then(|place| self.entries.get(place))
+            .map_or(self.sessions, |entry| entry.session.saturating_sub(1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A file that others wrote may number sittings from 0.
+    #[test]
+    fn before_the_first_sitting_none_was_held() {
+        let began = Timestamp::UNIX_EPOCH;
+        let mut record = SessionsRecord::new(Vec::new(), &["a".into()], &[0, 0], None, 1.0, began);
+        assert_eq!((record.sessions, record.held()), (2, 0));
+        record.entries.iter_mut().for_each(|entry| entry.session -= 1);
+        assert_eq!(record.held(), 0);
     }
 }

@@ -75,13 +75,14 @@ impl Joins for Point {
                     Joining::Sum => a + b,
                     Joining::Mean => (a * self.seconds + b * next.seconds) / (self.seconds + next.seconds),
                     Joining::Greatest => a.max(b),
-                }),
+                })
+                .filter(|joined| joined.is_finite()),
                 // A sum of which a part is missing is not known.
                 (a, b) if *joining != Joining::Sum => a.or(b),
                 _ => None,
             };
         }
-        self.seconds += next.seconds;
+        self.seconds = (self.seconds + next.seconds).min(f64::MAX);
     }
 }
 
@@ -185,6 +186,19 @@ mod tests {
         assert_eq!(timeline.figures("response_p99_us"), Some(vec![None, Some(9.5)]));
         assert_eq!(timeline.figures("server_rss_bytes"), None, "nothing is known of it");
         assert_eq!(timeline.roles(), ["server"]);
+    }
+
+    /// Figures that only a hostile file has.
+    #[test]
+    fn what_is_beyond_all_numbers_is_not_known() {
+        let mut text = "second,seconds,ok,users,response_p99_us\n".to_owned();
+        (0..1_000).for_each(|second| writeln!(text, "{second},1e308,1e308,1e308,1e308").unwrap());
+        let timeline = Timeline::read(text.as_bytes()).unwrap();
+        assert!(timeline.rows_per_point() > 1);
+        for column in ["ok", "users", "response_p99_us"] {
+            let figures = timeline.figures(column).unwrap_or_default();
+            assert!(figures.iter().flatten().all(|figure| figure.is_finite()), "{column}: {figures:?}");
+        }
     }
 
     #[test]

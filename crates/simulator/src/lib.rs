@@ -50,4 +50,4 @@ pub use dataset::Dataset;
 pub use datasets::{DATASETS, MACHINE_AMPLITUDE, MachineCycles, ShapeInfo};
 pub use encode::{Encoder, Format, UnknownFormat};
 pub use recording::RecordingError;
-pub use text_file::{read_regular, read_regular_text};
+pub use text_file::{open_regular, read_regular, read_regular_text};

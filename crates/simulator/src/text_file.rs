@@ -7,7 +7,10 @@ use std::{
 };
 
 /// Opens a regular file.
-pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
+///
+/// # Errors
+/// The file cannot be read, or is no regular one.
+pub fn open_regular(path: &Path) -> io::Result<File> {
     let facts = fs::metadata(path)?;
     if facts.is_dir() {
         return Err(Error::new(ErrorKind::IsADirectory, "it is a folder"));

@@ -8,14 +8,16 @@ use std::collections::BTreeMap;
 pub fn counts(series: impl IntoIterator<Item = (usize, u32, u64)>) -> Counts {
     let mut values_of: BTreeMap<(u32, usize), u64> = BTreeMap::new();
     for (signal, device, values) in series {
-        *values_of.entry((device, signal)).or_default() += values;
+        let sum = values_of.entry((device, signal)).or_default();
+        *sum = sum.saturating_add(values);
     }
     let mut points_of: BTreeMap<u32, u64> = BTreeMap::new();
     for (&(device, _), &values) in &values_of {
         let points = points_of.entry(device).or_default();
         *points = values.max(*points);
     }
-    Counts { points: points_of.values().sum(), values: values_of.values().sum() }
+    let sum = |sum: u64, more: &u64| sum.saturating_add(*more);
+    Counts { points: points_of.values().fold(0, sum), values: values_of.values().fold(0, sum) }
 }
 
 #[cfg(test)]
@@ -28,5 +30,12 @@ mod tests {
         assert_eq!(counts(series), Counts { points: 7, values: 13 });
         assert_eq!(counts([(0, 0, 2), (0, 0, 3), (1, 0, 4)]), Counts { points: 5, values: 9 }, "one of two series");
         assert_eq!(counts([]), Counts::default());
+    }
+
+    #[test]
+    fn what_no_server_holds_is_not_added_up_to_little() {
+        let most = u64::MAX;
+        let series = [(0, 0, most), (0, 0, 1), (0, 1, 5)];
+        assert_eq!(counts(series), Counts { points: most, values: most });
     }
 }

@@ -20,7 +20,7 @@ impl<'a> Cursor<'a> {
         Malformed { at: self.at }
     }
 
-    fn rest(&self) -> &'a [u8] {
+    pub(super) fn rest(&self) -> &'a [u8] {
         self.bytes.get(self.at..).unwrap_or_default()
     }
 
@@ -47,6 +47,19 @@ impl<'a> Cursor<'a> {
         let is_part = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'-' | b'.' | b'e' | b'E' | b'+');
         let length = self.rest().iter().take_while(|byte| is_part(byte)).count();
         self.number_of(length)
+    }
+
+    /// A float of 64 bits: what is beyond all numbers is none.
+    pub(super) fn float(&mut self) -> Result<f64, Malformed> {
+        let number: f64 = self.number()?;
+        if number.is_finite() { Ok(number) } else { Err(self.malformed()) }
+    }
+
+    /// The same of 32 bits.
+    #[expect(clippy::cast_possible_truncation, reason = "it was written from 32 bits, so none is lost")]
+    pub(super) fn single(&mut self) -> Result<f32, Malformed> {
+        let number = self.float()? as f32;
+        if number.is_finite() { Ok(number) } else { Err(self.malformed()) }
     }
 
     /// A number that a plus ends.
@@ -143,10 +156,4 @@ pub(super) fn push_label(out: &mut Vec<u8>, label: &Label, before: [&str; 5]) {
         out.extend_from_slice(before.as_bytes());
         push_integer(out, number);
     }
-}
-
-/// A float of a message, as a value of its column.
-#[expect(clippy::cast_possible_truncation, reason = "it was written from 32 bits, so none is lost")]
-pub(super) fn narrowed(number: f64) -> f32 {
-    number as f32
 }

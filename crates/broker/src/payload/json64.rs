@@ -2,7 +2,7 @@
 
 use super::{
     Cursor, Malformed,
-    cursor::{narrowed, push_float, push_integer, push_label},
+    cursor::{push_float, push_integer, push_label},
 };
 use base64::{Engine, engine::general_purpose::STANDARD};
 use iotbench_core::{Batch, Column, Label, Run, RunRows};
@@ -108,8 +108,8 @@ fn read_value(cursor: &mut Cursor<'_>, names: &[String], column: &mut Column, pl
     cursor.pass(names.get(place).map(String::as_bytes).unwrap_or_default())?;
     cursor.pass(b"\":")?;
     match column {
-        Column::F32(values) => values.push(narrowed(cursor.number()?)),
-        Column::F64(values) => values.push(cursor.number()?),
+        Column::F32(values) => values.push(cursor.single()?),
+        Column::F64(values) => values.push(cursor.float()?),
         Column::I64(values) => values.push(cursor.number()?),
         Column::U16(values) => values.push(cursor.number()?),
         Column::Text(values) => {

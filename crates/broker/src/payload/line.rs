@@ -2,7 +2,7 @@
 
 use super::{
     Cursor, Malformed,
-    cursor::{narrowed, push_float, push_integer, push_label},
+    cursor::{push_float, push_integer, push_label},
 };
 use iotbench_core::{Batch, Column, Label, Run, RunRows};
 
@@ -76,14 +76,15 @@ pub(super) fn decode(names: &[String], message: &[u8], batch: &mut Batch) -> Res
     runs.pass(RUNS)?;
     let head = message.iter().position(|&byte| byte == b'\n').ok_or_else(|| runs.malformed())?;
     let mut lines = Cursor::new(message.get(head + 1..).unwrap_or_default());
+    let least = least_bytes(names);
     loop {
         let device = runs.count()?;
         runs.pass(b":")?;
         let first: u64 = runs.count()?;
         runs.pass(b"+")?;
         let count: u32 = runs.count()?;
-        // As many lines as are there: no number makes room for more.
-        if count == 0 || count as usize > message.len() || first.checked_add(count.into()).is_none() {
+        // As many lines as may be there: no number makes room for more.
+        if count == 0 || count as usize > lines.rest().len() / least || first.checked_add(count.into()).is_none() {
             return Err(runs.malformed());
         }
         let run = Run { device, first, count };
@@ -105,13 +106,19 @@ pub(super) fn decode(names: &[String], message: &[u8], batch: &mut Batch) -> Res
     if lines.is_at_end() { Ok(label) } else { Err(lines.malformed()) }
 }
 
+/// The shortest line: a digit each for device, values and time.
+fn least_bytes(names: &[String]) -> usize {
+    let values: usize = names.iter().map(|name| " =0".len() + name.len()).sum();
+    SERIES.len() + "0".len() + values + " 0\n".len()
+}
+
 fn read_value(lines: &mut Cursor<'_>, names: &[String], column: &mut Column, place: usize) -> Result<(), Malformed> {
     lines.pass(if place == 0 { b" " } else { b"," })?;
     lines.pass(names.get(place).map(String::as_bytes).unwrap_or_default())?;
     lines.pass(b"=")?;
     match column {
-        Column::F32(values) => values.push(narrowed(lines.number()?)),
-        Column::F64(values) => values.push(lines.number()?),
+        Column::F32(values) => values.push(lines.single()?),
+        Column::F64(values) => values.push(lines.float()?),
         Column::I64(values) => {
             values.push(lines.number()?);
             lines.pass(b"i")?;

@@ -32,6 +32,8 @@ const MAX_UNREADABLE: u64 = 1_000;
 const WINDOW: u32 = 1 << 15;
 /// Ranges that are held at once, about 100 bytes each.
 const MAX_RANGES: usize = 1 << 19;
+/// Runs of datapoints that the history of a device may come in.
+const MAX_RUNS: u64 = 1 << 24;
 /// Of the seed, the number that the draw of devices begins with.
 const DEVICES_OF_SEED: u64 = u64::MAX - 7;
 
@@ -99,11 +101,14 @@ impl<'a> Auditor<'a> {
     /// An audit that has not begun.
     ///
     /// # Errors
-    /// The ledger is damaged.
+    /// The ledger is damaged, or its history too large to be held in memory.
     pub fn new(request: AuditRequest<'a>) -> Result<Self, Error> {
         let summary = request.ledger.summary().map_err(|e| damaged(&e))?;
         let (devices, positions) = summary.history.unwrap_or_default();
         let history = History { dataset: Arc::clone(&request.dataset), devices, positions };
+        if history.runs_of_a_device() > MAX_RUNS {
+            return Err(too_scattered());
+        }
         let exactness = Exactness { domain: request.capabilities.domain, decimal: false };
         let expected = ExpectedRows::new(Arc::clone(&request.dataset), exactness);
         let signals = (0..).take(request.dataset.schema().width()).collect();
@@ -154,8 +159,7 @@ impl<'a> Auditor<'a> {
             let segments = self.account(&ranges).segments(device);
             piece.add(device, &segments);
             let draw = mix(self.request.plan.seed, u64::from(device));
-            let stretches = sampled(piece.ranges(&*self.request.dataset), draw);
-            self.look(reader, &piece, stretches).await?;
+            self.look(reader, &piece, sampled(piece.stretches(), draw)).await?;
         }
         Ok(())
     }
@@ -182,23 +186,27 @@ impl<'a> Auditor<'a> {
         for device in devices {
             let segments = self.account(ranges).segments(device);
             if !piece.add(device, &segments) {
-                let stretches = piece.ranges(&*self.request.dataset);
-                self.look(reader, &piece, stretches).await?;
+                self.look(reader, &piece, 0..piece.stretches()).await?;
                 piece.clear();
                 piece.add(device, &segments);
             }
         }
-        let stretches = piece.ranges(&*self.request.dataset);
-        self.look(reader, &piece, stretches).await
+        self.look(reader, &piece, 0..piece.stretches()).await
     }
 
     fn account<'b>(&'b self, ranges: &'b FateRanges) -> Account<'b> {
         Account { history: &self.history, summary: self.summary, ranges, may_come_late: self.request.may_lose }
     }
 
-    /// Looks at a piece in some stretches of time.
-    async fn look(&mut self, reader: &mut dyn Reader, piece: &Piece, stretches: Vec<TimeRange>) -> Result<(), Cut> {
-        for range in stretches {
+    /// Looks at a piece in some of its stretches of time.
+    async fn look(
+        &mut self,
+        reader: &mut dyn Reader,
+        piece: &Piece,
+        stretches: impl IntoIterator<Item = u64>,
+    ) -> Result<(), Cut> {
+        for number in stretches {
+            let range = piece.stretch(number, &*self.request.dataset);
             match self.ask(reader, piece, range).await {
                 Err(Cut::Unreadable(error)) => self.narrow(reader, piece, range, error).await?,
                 asked => asked?,

@@ -44,10 +44,15 @@ impl Account<'_> {
         found.sort_by_key(|(indices, _)| indices.start);
         let mut segments: Vec<Segment> = Vec::with_capacity(found.len());
         let mut end = 0;
-        let mut add = |indices: Range<u64>, fate| match segments.last_mut() {
-            _ if indices.is_empty() => {}
-            Some(last) if last.fate == fate && last.indices.end == indices.start => last.indices.end = indices.end,
-            _ => segments.push(Segment { device, indices, fate }),
+        // What comes after all time was never sent, whatever a ledger says.
+        let timeless = self.history.dataset.index_at(device, i64::MAX);
+        let mut add = |indices: Range<u64>, fate| {
+            let indices = indices.start..indices.end.min(timeless);
+            match segments.last_mut() {
+                _ if indices.is_empty() => {}
+                Some(last) if last.fate == fate && last.indices.end == indices.start => last.indices.end = indices.end,
+                _ => segments.push(Segment { device, indices, fate }),
+            }
         };
         for (indices, fate) in found {
             if !self.summary.ended {

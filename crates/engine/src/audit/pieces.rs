@@ -23,13 +23,13 @@ impl Piece {
     /// Adds a device with all its datapoints; false, and nothing is added: it is enough already.
     pub fn add(&mut self, device: u32, segments: &[Segment]) -> bool {
         let points = points(segments);
-        let is_full = self.devices.len() >= DEVICES || self.points + points > PIECE;
+        let is_full = self.devices.len() >= DEVICES || self.points.saturating_add(points) > PIECE;
         if is_full && !self.devices.is_empty() {
             return false;
         }
         self.devices.push(device);
         self.segments.extend_from_slice(segments);
-        self.points += points;
+        self.points = self.points.saturating_add(points);
         true
     }
 
@@ -72,22 +72,34 @@ impl Piece {
         self.segments.iter().flat_map(within).collect()
     }
 
-    /// The stretches of time in which its datapoints are asked for: together all time. Several only of a single device.
-    pub fn ranges(&self, dataset: &dyn Dataset) -> Vec<TimeRange> {
-        let [device] = self.devices.as_slice() else { return vec![TimeRange::ALL] };
-        let (mut ranges, mut from, mut room) = (Vec::new(), Bound::Unbounded, PIECE);
+    /// In how many stretches of time its datapoints are asked for: several only of a single device.
+    pub fn stretches(&self) -> u64 {
+        if self.devices.len() == 1 { self.points.div_ceil(PIECE).max(1) } else { 1 }
+    }
+
+    /// One of these stretches. Together they are all time, and none is held: a ledger that others wrote may ask for any number.
+    pub fn stretch(&self, number: u64, dataset: &dyn Dataset) -> TimeRange {
+        let cut_ns = |number: u64| {
+            let index = self.index(number.checked_mul(PIECE)?)?;
+            self.devices.first().map(|&device| dataset.timestamp_ns(device, index))
+        };
+        let is_first = number == 0;
+        let from = cut_ns(number).filter(|_| !is_first).map_or(Bound::Unbounded, Included);
+        let is_last = number.saturating_add(1) >= self.stretches();
+        let to = cut_ns(number.saturating_add(1)).filter(|_| !is_last).map_or(Bound::Unbounded, Excluded);
+        TimeRange { from, to }
+    }
+
+    /// The index of one of its datapoints, by its place among them.
+    fn index(&self, mut place: u64) -> Option<u64> {
         for Segment { indices, .. } in &self.segments {
-            let mut first = indices.start;
-            while indices.end - first > room {
-                first += room;
-                let cut_ns = dataset.timestamp_ns(*device, first);
-                ranges.push(TimeRange { from, to: Excluded(cut_ns) });
-                (from, room) = (Included(cut_ns), PIECE);
+            let length = indices.end - indices.start;
+            if place < length {
+                return Some(indices.start + place);
             }
-            room -= indices.end - first;
+            place -= length;
         }
-        ranges.push(TimeRange { from, to: Bound::Unbounded });
-        ranges
+        None
     }
 }
 
@@ -108,11 +120,10 @@ pub fn points(segments: &[Segment]) -> u64 {
 
 /// Of so many stretches of time the ones that a sample looks at: one from anywhere, and the last, in which the newest
 /// datapoints lie.
-pub fn sampled(ranges: Vec<TimeRange>, draw: u64) -> Vec<TimeRange> {
-    let last = ranges.len().saturating_sub(1);
-    let one = usize::try_from(draw % ranges.len().max(1) as u64).unwrap_or(0);
-    let kept = ranges.into_iter().enumerate().filter(|&(place, _)| place == one || place == last);
-    kept.map(|(_, range)| range).collect()
+pub fn sampled(stretches: u64, draw: u64) -> Vec<u64> {
+    let Some(last) = stretches.checked_sub(1) else { return Vec::new() };
+    let one = draw % stretches;
+    if one == last { vec![last] } else { vec![one, last] }
 }
 
 #[cfg(test)]
@@ -121,6 +132,10 @@ mod tests {
     use crate::ledger::Fate;
     use iotbench_simulator::DatasetConfig;
     use std::{ops::Range, path::Path, slice::from_ref};
+
+    fn ranges(piece: &Piece, dataset: &dyn Dataset) -> Vec<TimeRange> {
+        (0..piece.stretches()).map(|number| piece.stretch(number, dataset)).collect()
+    }
 
     fn segment(device: u32, indices: Range<u64>) -> Segment {
         Segment { device, indices, fate: Fate::Acked }
@@ -132,7 +147,7 @@ mod tests {
         let mut piece = Piece::default();
         assert!(piece.add(1, &[segment(1, 10..15_000), segment(1, 20_000..70_000)]));
         assert!(!piece.add(0, &[segment(0, 0..1)]), "it is enough already");
-        let ranges = piece.ranges(&*dataset);
+        let ranges = ranges(&piece, &*dataset);
         assert_eq!((ranges[0].from, ranges[ranges.len() - 1].to), (Bound::Unbounded, Bound::Unbounded));
         for index in 0..80_000 {
             let ns = dataset.timestamp_ns(1, index);
@@ -143,9 +158,8 @@ mod tests {
             held.filter(|&index| range.contains(dataset.timestamp_ns(1, index))).count() as u64
         });
         assert!(most.max().unwrap() <= PIECE);
-        let last = ranges[ranges.len() - 1];
-        assert_eq!(sampled(ranges.clone(), 0), [ranges[0], last]);
-        assert_eq!(sampled(vec![TimeRange::ALL], 7), [TimeRange::ALL]);
+        assert_eq!(sampled(piece.stretches(), 0), [0, ranges.len() as u64 - 1]);
+        assert_eq!(sampled(1, 7), [0]);
     }
 
     #[test]
@@ -219,7 +233,7 @@ mod tests {
         let cuts = |segments: &[Range<u64>]| {
             let mut piece = Piece::default();
             piece.add(1, &segments.iter().map(|indices| segment(1, indices.clone())).collect::<Vec<_>>());
-            let ranges = piece.ranges(&*dataset);
+            let ranges = ranges(&piece, &*dataset);
             let joined = ranges.windows(2).all(|pair| match (pair[0].to, pair[1].from) {
                 (Excluded(end), Included(from)) => end == from,
                 _ => false,
@@ -263,9 +277,18 @@ mod tests {
 
     #[test]
     fn a_sample_looks_at_one_stretch_of_any_and_at_the_last() {
-        let ranges: Vec<TimeRange> = (0..4).map(|place| TimeRange::half_open(10 * place, 10 * place + 10)).collect();
-        assert_eq!(sampled(ranges.clone(), 6), [ranges[2], ranges[3]]);
-        assert_eq!(sampled(ranges.clone(), 7), [ranges[3]]);
-        assert_eq!(sampled(Vec::new(), 7), []);
+        assert_eq!(sampled(4, 6), [2, 3]);
+        assert_eq!(sampled(4, 7), [3]);
+        assert_eq!(sampled(0, 7), [0; 0]);
+    }
+
+    #[test]
+    fn a_device_may_have_more_stretches_than_memory_holds() {
+        let (dataset, mut piece) = (pmu(), Piece::default());
+        assert!(piece.add(0, &[segment(0, 5..u64::MAX)]) && !piece.add(1, &[segment(1, 0..u64::MAX)]));
+        assert_eq!(piece.stretches(), u64::MAX.div_ceil(PIECE));
+        let [first, last] = [0, piece.stretches() - 1].map(|number| piece.stretch(number, &*dataset));
+        assert_eq!((first.from, last.to), (Bound::Unbounded, Bound::Unbounded));
+        assert_eq!(first.to, Excluded(dataset.timestamp_ns(0, 5 + PIECE)));
     }
 }

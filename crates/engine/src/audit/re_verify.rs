@@ -154,9 +154,9 @@ fn may_lose(planned: &Planned, facts: &ServerFacts) -> bool {
 fn expected(planned: &Planned, summary: LedgerSummary) -> RangeInclusive<u64> {
     let [acked, _, unknown] = summary.points;
     let phases = &planned.plan.phases;
-    let history = summary.history.map_or(0, |(devices, _)| phases.preload * u64::from(devices));
-    let least = acked + history;
-    least..=if summary.ended { least + unknown } else { u64::MAX }
+    let history = summary.history.map_or(0, |(devices, _)| phases.preload.saturating_mul(devices.into()));
+    let least = acked.saturating_add(history);
+    least..=if summary.ended { least.saturating_add(unknown) } else { u64::MAX }
 }
 
 async fn in_time<T>(within: Duration, call: impl Future<Output = Result<T, Error>>) -> Result<T, ReVerifyError> {

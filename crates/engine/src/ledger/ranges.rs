@@ -61,10 +61,10 @@ impl PointRanges {
         self.devices.values().map(BTreeMap::len).sum()
     }
 
-    /// How many datapoints there are.
+    /// How many datapoints there are, at most all that a number tells.
     #[must_use]
     pub fn len(&self) -> u64 {
-        self.iter().map(|(_, range)| range.end - range.start).sum()
+        self.iter().fold(0, |sum: u64, (_, range)| sum.saturating_add(range.end - range.start))
     }
 
     /// True when there are none.
@@ -94,6 +94,13 @@ mod tests {
         assert_eq!(acked.iter().collect::<Vec<_>>(), [(7, 0..6), (7, 10..11)]);
         assert_eq!((acked.ranges(), acked.is_empty()), (2, false));
         assert_eq!((PointRanges::default().ranges(), PointRanges::default().is_empty()), (0, true));
+    }
+
+    #[test]
+    fn more_than_all_numbers_is_as_many_as_there_are() {
+        let mut ranges = PointRanges::default();
+        (0..3).for_each(|device| ranges.add_range(device, 0..u64::MAX));
+        assert_eq!(ranges.len(), u64::MAX);
     }
 
     proptest! {

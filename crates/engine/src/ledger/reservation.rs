@@ -42,7 +42,7 @@ pub struct Reservation(u64);
 impl Reservation {
     /// What has to be reserved anew when the load has come so far; `None`: what is reserved suffices.
     pub fn follow(&mut self, reached: u64) -> Option<u64> {
-        if reached + AHEAD / 2 <= self.0 {
+        if reached.saturating_add(AHEAD / 2) <= self.0 {
             return None;
         }
         self.0 = reached.saturating_add(AHEAD);

@@ -44,6 +44,15 @@ impl History {
         ranges
     }
 
+    /// In how many runs the datapoints of a device come, about, before those that touch are joined.
+    #[must_use]
+    pub fn runs_of_a_device(&self) -> u64 {
+        const LOOKED_AT: u32 = 1 << 12;
+        let mut runs = Vec::new();
+        self.dataset.sending_order(0, 0, LOOKED_AT, &mut runs);
+        self.positions.div_ceil(LOOKED_AT.into()).saturating_mul(runs.len() as u64)
+    }
+
     /// How many indices a device's history spans, missing ones included.
     #[must_use]
     pub fn span(&self, device: u32) -> u64 {

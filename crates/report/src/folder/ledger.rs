@@ -1,7 +1,7 @@
 //! The ledger as a file of the run's folder.
 
 use super::{Appender, FolderError, LEDGER_FILE, ResultsFolder, shown};
-use iotbench_engine::{Ledger, LedgerStore};
+use iotbench_engine::{Ledger, LedgerStore, open_regular};
 use std::{
     fs::File,
     io::{self, BufReader, Read},
@@ -41,7 +41,7 @@ impl LedgerStore for WrittenLedger {
 }
 
 fn read(path: &Path) -> io::Result<Box<dyn Read + Send>> {
-    Ok(Box::new(BufReader::new(File::open(path)?)))
+    Ok(Box::new(BufReader::new(open_regular(path)?)))
 }
 
 impl ResultsFolder {
@@ -72,6 +72,6 @@ impl ResultsFolder {
 /// There is none.
 pub fn open_ledger(folder: &Path) -> Result<Ledger, FolderError> {
     let path = folder.join(LEDGER_FILE);
-    File::open(&path).map_err(|source| FolderError::Read { path: shown(&path), source })?;
+    open_regular(&path).map_err(|source| FolderError::Read { path: shown(&path), source })?;
     Ok(Ledger::new(Arc::new(WrittenLedger(path))))
 }

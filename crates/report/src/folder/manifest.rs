@@ -1,6 +1,7 @@
 //! Digests of a run's files, so that a change shows.
 
 use super::{FolderError, MANIFEST_FILE, REPORT_FILE, shown};
+use iotbench_engine::read_regular_text;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::{
@@ -12,6 +13,8 @@ use std::{
 /// Name and version of the manifest's format.
 const SCHEMA: &str = "iotbench-manifest/1.0";
 const BUFFER_BYTES: usize = 64 << 10;
+/// A folder of ours has a dozen files.
+const MAX_BYTES: u64 = 1 << 20;
 
 /// The files of a run with their digests. Folders, such as that of a database, are not in it, nor is itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,7 +76,8 @@ impl Manifest {
 /// A folder that cannot be read or has no manifest (the run was killed). What differs is the list returned.
 pub fn check_manifest(folder: &Path) -> Result<Vec<ManifestError>, FolderError> {
     let path = folder.join(MANIFEST_FILE);
-    let text = fs::read_to_string(&path).map_err(|source| FolderError::Read { path: shown(&path), source })?;
+    let text =
+        read_regular_text(&path, MAX_BYTES).map_err(|source| FolderError::Read { path: shown(&path), source })?;
     let then: Manifest =
         serde_json::from_str(&text).map_err(|e| FolderError::Document { path: shown(&path), source: e.into() })?;
     let now = Manifest::of(folder)?;

@@ -1,12 +1,12 @@
 //! What `series.csv` says of the machine's other users.
 
 use crate::{folder::FolderError, printable::printable};
-use iotbench_engine::OthersShare;
-use std::{fs::File, io, ops::Range, path::Path};
+use iotbench_engine::{OthersShare, open_regular};
+use std::{io, ops::Range, path::Path};
 
 /// Over these seconds of a run, as far as the file knows them; `None`: it knows nothing of any.
 pub(super) fn others(path: &Path, seconds: &Range<u64>) -> Result<Option<OthersShare>, FolderError> {
-    match File::open(path) {
+    match open_regular(path) {
         Ok(file) => Ok(read(file, seconds)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(source) => Err(FolderError::Read { path: printable(&path.to_string_lossy()), source }),

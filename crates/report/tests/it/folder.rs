@@ -9,13 +9,13 @@ use iotbench_engine::{Event, LedgerStore, Observer, OperationRecord, OthersSecon
 use iotbench_recorder::{Timing, Window};
 use iotbench_report::{
     Document, FolderName, FolderObserver, JOURNAL_FILE, LATENCY_FILE, LEDGER_FILE, MANIFEST_FILE, ManifestError,
-    OPERATIONS_FILE, PROFILE_FILE, REPORT_FILE, RUN_FILE, ResultsFolder, SERIES_FILE, Status, check_manifest,
-    open_ledger, read_document,
+    OPERATIONS_FILE, PROFILE_FILE, REPORT_FILE, RUN_FILE, ReportedRun, ResultsFolder, SERIES_FILE, Status,
+    check_manifest, open_ledger, read_document, recover,
 };
 use iotbench_sampler::{Observation, Reading, Sample};
 use std::{
     fs,
-    os::unix::fs::PermissionsExt,
+    os::unix::fs::{PermissionsExt, symlink},
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -230,6 +230,26 @@ fn the_ledger_grows_in_the_folder_and_is_read_from_there() {
     assert_eq!(fs::read(folder.path().join(LEDGER_FILE)).unwrap(), read(&*ledger));
     let refused = open_ledger(folder.path()).unwrap().summary().unwrap_err();
     assert!(refused.to_string().contains("version"), "{refused}");
+}
+
+/// A device never ends, and a pipe never begins.
+#[test]
+fn what_is_no_regular_file_in_a_folder_is_not_read() {
+    let out = tempfile::tempdir().unwrap();
+    let folder = recorded(out.path(), &outcomes::fixed(100, 0, 0), &[]);
+    let instead = |name: &str| {
+        let _ = fs::remove_file(folder.join(name));
+        symlink("/dev/null", folder.join(name)).unwrap();
+    };
+    let is_refused = |why: &str| why.contains("not a regular file");
+    [SERIES_FILE, LATENCY_FILE].into_iter().for_each(instead);
+    let runs = ReportedRun::read(&folder).unwrap();
+    assert!(runs[0].missing.len() == 2 && runs[0].missing.iter().all(|why| is_refused(why)), "{:?}", runs[0].missing);
+    [MANIFEST_FILE, LEDGER_FILE, RUN_FILE].into_iter().for_each(instead);
+    assert!(is_refused(&check_manifest(&folder).unwrap_err().to_string()));
+    assert!(is_refused(&open_ledger(&folder).unwrap_err().to_string()));
+    assert!(is_refused(&read_document(&folder).unwrap_err().to_string()));
+    assert!(is_refused(&recover(&folder).unwrap_err().to_string()));
 }
 
 #[test]

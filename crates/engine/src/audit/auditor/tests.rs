@@ -264,6 +264,23 @@ fn a_sample_looks_at_the_first_the_last_and_others_until_its_time_is_over() {
     assert_eq!((whole.devices, whole.cut_short, stored.asked), (20 * 64, None, 20));
 }
 
+/// A ledger that others wrote may name more datapoints than there is time for, in more stretches than memory holds.
+#[test]
+fn what_a_ledger_claims_takes_neither_time_nor_memory() {
+    let claimed = |claim: &dyn Fn(&mut Journal)| {
+        let (Written { planned, .. }, _) = Written::whole(2, 1);
+        let store = Arc::new(MemoryLedger::default());
+        let mut journal = Journal::begin(store.clone(), &"head").unwrap();
+        claim(&mut journal);
+        Written { planned, ledger: Ledger::new(store) }.audit(AuditScope::Sample, &mut Stored::default(), Some(0))
+    };
+    let reserved = claimed(&|journal| journal.follow(1 << 62).unwrap()).unwrap();
+    assert_eq!((reserved.devices, reserved.cut_short), (2, None));
+    assert!(reserved.findings.count(Kind::UnknownAbsent) <= 80_000, "a sample of it: {:?}", reserved.findings);
+    let history = claimed(&|journal| journal.history(2, u64::MAX).unwrap()).unwrap_err();
+    assert!(history.message.contains("too many pieces"), "{history}");
+}
+
 #[test]
 fn who_does_not_wait_for_the_end_has_what_was_seen() {
     let (written, mut stored) = Written::whole(5 * 64, 2);
