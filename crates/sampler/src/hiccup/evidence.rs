@@ -50,6 +50,11 @@ impl Readings {
         }
     }
 
+    /// Looks again at how long the thread was ready and did not run.
+    pub fn renew_run_delay(&mut self) {
+        self.last.run_delay_s = self.run_delay_s();
+    }
+
     /// What the counters have grown by since the last look.
     pub fn since(&mut self) -> Evidence {
         let before = self.last;
@@ -63,9 +68,13 @@ impl Readings {
         }
     }
 
+    fn run_delay_s(&self) -> Option<f64> {
+        self.schedstat.as_ref().and_then(|file| run_delay_s(&start_of(file)?))
+    }
+
     fn now(&self) -> Counters {
         Counters {
-            run_delay_s: self.schedstat.as_ref().and_then(|file| run_delay_s(&start_of(file)?)),
+            run_delay_s: self.run_delay_s(),
             steal_s: self.stat.as_ref().and_then(|file| steal_s(&start_of(file)?, procfs::ticks_per_second())),
             throttled_s: self.limit.throttled_s(),
             process_cpu_s: self.reads_process.then(process_cpu_s),

@@ -13,6 +13,8 @@ use super::{STALL, Shared};
 const TICK: Duration = Duration::from_millis(1);
 /// The evidence of a stall is what counters have grown by since the last look: not longer ago than this.
 const LOOK: Duration = Duration::from_millis(250);
+/// Nor may what was waited for a processor before the stall look like a part of it: on a busy machine each tick is late.
+const MAX_WAITED: Duration = Duration::from_millis(5);
 
 /// When a ticker woke last. All that keeps it from waking in time counts, also what comes while it does not sleep.
 struct Wakes(Instant);
@@ -28,6 +30,22 @@ impl Wakes {
         let late = now.saturating_duration_since(self.due());
         self.0 = now;
         late
+    }
+}
+
+/// How much was waited since the run queue's counter was looked at.
+#[derive(Default)]
+struct Waited(Duration);
+
+impl Waited {
+    /// A tick was late by this; whether the counter is to be looked at anew.
+    fn note(&mut self, late: Duration) -> bool {
+        self.0 += late;
+        let is_much = self.0 >= MAX_WAITED;
+        if is_much {
+            self.0 = Duration::ZERO;
+        }
+        is_much
     }
 }
 
@@ -48,7 +66,7 @@ impl Ticker {
         let mut readings = Readings::new(self.number == 0);
         let mut looked = Instant::now();
         let started = looked;
-        let mut wakes = Wakes(started);
+        let (mut wakes, mut waited) = (Wakes(started), Waited::default());
         while !self.shared.stops.load(Ordering::Relaxed) {
             let due = wakes.due();
             self.shared.is_due(self.number, due);
@@ -66,6 +84,9 @@ impl Ticker {
                 looked = now;
             } else {
                 readings.renew_process_cpu();
+                if waited.note(late) {
+                    readings.renew_run_delay();
+                }
             }
         }
         lateness.spent(crate::cpu_credit::thread_cpu_s(), started.elapsed());
@@ -86,5 +107,18 @@ mod tests {
         // It looked at counters, and others had the processor for 300 ms before it could sleep again.
         assert_eq!(wakes.note(at(302)), Duration::from_millis(300));
         assert_eq!((wakes.due(), wakes.note(at(303))), (at(303), Duration::ZERO), "what it cost is not caught up");
+    }
+
+    #[test]
+    fn what_was_waited_before_a_stall_is_hardly_a_part_of_it() {
+        let mut waited = Waited::default();
+        let mut since_look = Duration::ZERO;
+        for late_us in (0..1_000).map(|tick| [90, 700, 2_500, 4_900][tick % 4]) {
+            since_look += Duration::from_micros(late_us);
+            if waited.note(Duration::from_micros(late_us)) {
+                since_look = Duration::ZERO;
+            }
+            assert!(since_look < STALL / 10, "{since_look:?}");
+        }
     }
 }
