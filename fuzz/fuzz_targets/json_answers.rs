@@ -5,7 +5,7 @@
 
 use iotbench_backend_kit::{
     json::{ObjectWriter, push_second, read_object, read_second},
-    marker::{Mark, Nothing, comment, of_comment},
+    marker::{MarkerDocument, Nothing, comment, of_comment},
     metrics::{self, Datapoint, Series},
 };
 use iotbench_core::{Chunk, Column, ReplyColumn, Schema, SignalId};
@@ -91,7 +91,7 @@ fn counts(json: &[u8]) {
 }
 
 fn markers(json: &[u8]) {
-    if let Some(mark) = serde_json::from_slice::<Mark<Nothing>>(json).ok().and_then(Mark::if_ours) {
+    if let Some(mark) = serde_json::from_slice::<MarkerDocument<Nothing>>(json).ok().and_then(MarkerDocument::if_ours) {
         assert_eq!(of_comment(&comment(&mark.marker)), Some(mark.marker));
     }
     if let Some(marker) = std::str::from_utf8(json).ok().and_then(of_comment) {

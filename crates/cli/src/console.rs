@@ -1,7 +1,7 @@
 //! Standard output and standard error, which may be closed at any time.
 
 use crate::error::CliError;
-pub(crate) use iotbench_session::printable;
+pub(crate) use iotbench_report::printable_lines;
 use rustix::{
     fs::{FileType, fstat},
     io::Errno,
@@ -37,7 +37,7 @@ pub(crate) fn print_unless_closed(text: &str) -> bool {
 
 /// Tells people something, if they listen.
 pub(crate) fn say(line: &str) {
-    let _ = writeln!(io::stderr(), "{}", printable(line));
+    let _ = writeln!(io::stderr(), "{}", printable_lines(line));
 }
 
 /// Rows as columns of equal width; the last one is not padded.

@@ -1,7 +1,8 @@
 //! What is wrong with a file in TOML, with the line it stands in.
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
-use iotbench_session::{Located, printable};
+use iotbench_report::printable_lines;
+use iotbench_session::Located;
 
 /// Longer lines are not shown.
 const LONGEST_LINE: usize = 200;
@@ -14,11 +15,11 @@ pub(crate) fn shown(located: &Located) -> String {
         text.push('\n');
         text.push_str(&snippet);
     }
-    printable(&text)
+    printable_lines(&text)
 }
 
 fn snippet(text: &str, line: usize, column: usize) -> Option<String> {
-    let text = printable(text);
+    let text = printable_lines(text);
     let start = text.char_indices().nth(column.checked_sub(1)?).map_or(text.len(), |(at, _)| at);
     if text.trim().is_empty() || text.len() > LONGEST_LINE {
         return None;

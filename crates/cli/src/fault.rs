@@ -1,6 +1,6 @@
 //! What is said of a panic in a library, of which the engine makes an error: a line, and not the words of a crash.
 
-use crate::console::{self, printable};
+use crate::console::{self, printable_lines};
 use std::{
     ffi::OsStr,
     panic::{self, PanicHookInfo},
@@ -15,7 +15,7 @@ pub(crate) fn tell_faults_of_libraries_in_a_line() {
             let file = Path::new(at.file()).file_name().unwrap_or_default().to_string_lossy();
             console::say(&format!(
                 "warning: a library ended a call: {} ({file}:{})",
-                printable(message(panic)),
+                printable_lines(message(panic)),
                 at.line()
             ));
         }

@@ -100,7 +100,7 @@ pub use html::{HtmlOptions, render_html};
 pub use lock::{Holder, Lock, LockError};
 pub use markdown::render_markdown;
 pub use price::{PRICED_YEARS, PriceFile, PriceFileError, PricedItem};
-pub use printable::printable;
+pub use printable::{printable, printable_lines};
 pub use query_jitter::{JitterClass, SizedQuery, query_jitter};
 pub use ranking::render_ranking;
 pub use recording::FolderObserver;

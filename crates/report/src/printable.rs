@@ -18,6 +18,19 @@ pub fn printable(text: &str) -> String {
     shown
 }
 
+/// The same with its lines and tabs as they are.
+#[must_use]
+pub fn printable_lines(text: &str) -> String {
+    let keeps = |character: char| character == '\n' || character == '\t';
+    let mut shown = String::with_capacity(text.len());
+    for part in text.split_inclusive(keeps) {
+        let line = part.strip_suffix(keeps).unwrap_or(part);
+        shown.push_str(&printable(line));
+        shown.push_str(part.get(line.len()..).unwrap_or_default());
+    }
+    shown
+}
+
 /// Control characters, and the Unicode characters that reorder or break lines or cannot be seen.
 fn steers(character: char) -> bool {
     character.is_control()
@@ -51,6 +64,11 @@ mod tests {
     fn escape_sequences_line_breaks_and_reversed_text_become_visible() {
         assert_eq!(printable("a\x1b[31m\nb\u{202e}c\u{9b}"), r"a\u{1b}[31m\nb\u{202e}c\u{9b}");
         assert_eq!(printable("Ωμ „ok“ C:\\x"), "Ωμ „ok“ C:\\x");
+    }
+
+    #[test]
+    fn lines_stay_and_what_steers_within_them_becomes_visible() {
+        assert_eq!(printable_lines("a\u{1b}[31mb\n\tc\r\u{202e}\n\n"), "a\\u{1b}[31mb\n\tc\\r\\u{202e}\n\n");
     }
 
     proptest! {

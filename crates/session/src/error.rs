@@ -1,12 +1,12 @@
 //! What ends a session without a result.
 
-use crate::{printable::printable, source::Located};
+use crate::source::Located;
 use iotbench_broker::ViaError;
 use iotbench_cluster::ClusterError;
 use iotbench_core::{Error, UnknownBackend};
 use iotbench_engine::{CannotBeCarried, PartsError, PlanError, ProfileError, TooFewDescriptors, cause_exit_code};
 use iotbench_launcher::{FolderError as ServerFolderError, Missing, RecordError, StartError, WrongSetting};
-use iotbench_report::{CompareError, FolderError, LockError, SavedSearchError};
+use iotbench_report::{CompareError, FolderError, LockError, SavedSearchError, printable_lines};
 use iotbench_workloads::{UnknownProfile, UnknownSuite};
 use std::fmt;
 
@@ -81,7 +81,7 @@ pub enum SessionError {
     #[error(transparent)]
     Via(#[from] ViaError),
     /// A private server that did not start.
-    #[error("{}", printable(&.0.to_string()))]
+    #[error("{}", printable_lines(&.0.to_string()))]
     Start(Box<StartError>),
     /// A start that a signal ended.
     #[error("{error}: interrupted")]
@@ -98,7 +98,7 @@ pub enum SessionError {
     #[error(transparent)]
     ServerFolder(#[from] ServerFolderError),
     /// A database that refuses or is not reached.
-    #[error("{}", printable(&format!("{what}: {error}")))]
+    #[error("{}", printable_lines(&format!("{what}: {error}")))]
     Target {
         /// What was tried.
         what: String,
@@ -118,7 +118,7 @@ pub enum SessionError {
     #[error(transparent)]
     Agents(#[from] ClusterError),
     /// Runs that cannot be compared.
-    #[error("{}", printable(&.0.to_string()))]
+    #[error("{}", printable_lines(&.0.to_string()))]
     Compare(#[from] CompareError),
     /// What the caller's own part of it says.
     #[error("{message}")]

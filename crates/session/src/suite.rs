@@ -18,12 +18,11 @@ use crate::{
     event::{Event, SessionObserver},
     one_run::{Done, Finished},
     options::SessionOptions,
-    printable::printable,
     sittings::{Clock, SittingsWanted, WallClock},
 };
 use cells::targets;
 use iotbench_engine::{StopSignal, gravest};
-use iotbench_report::{FolderName, ResultsFolder, read_suite};
+use iotbench_report::{FolderName, ResultsFolder, printable_lines, read_suite};
 use iotbench_suite::{Record, Sittings, State};
 use sittings::SittingTimes;
 use std::{
@@ -127,7 +126,7 @@ impl Suite {
                 if !record.has_runs_of(&self.record(record.rounds().max(1))) {
                     return Err(SessionError::usage(format!(
                         "{}: these are not the runs of its suite.toml on this machine: begin anew",
-                        printable(&folder.path().display().to_string())
+                        printable_lines(&folder.path().display().to_string())
                     )));
                 }
                 (folder, record)

@@ -1,9 +1,9 @@
 //! Two programs on one database would each count what the other wrote: one at a time, on this machine and for this user.
 
-use crate::{error::SessionError, printable::printable};
+use crate::error::SessionError;
 use iotbench_core::{Backend, Endpoint};
 use iotbench_launcher::Records;
-use iotbench_report::Lock;
+use iotbench_report::{Lock, printable_lines};
 use sha2::{Digest, Sha256};
 use std::{
     net::Ipv4Addr,
@@ -29,7 +29,7 @@ pub fn lock_targets<'a, 'b>(
     targets.dedup_by(|a, b| a.0 == b.0);
     let lock = |(identity, endpoint): (String, &Endpoint)| {
         let name: String = format!("{:x}", Sha256::digest(identity)).chars().take(32).collect();
-        Lock::take(&records.lock_of(&name), &printable(&endpoint.to_string()))
+        Lock::take(&records.lock_of(&name), &printable_lines(&endpoint.to_string()))
     };
     Ok(targets.into_iter().map(lock).collect::<Result<_, _>>()?)
 }

@@ -1,8 +1,8 @@
 //! Files in TOML that are no profiles: suites, scores, prices.
 
-use crate::{error::SessionError, printable::printable, source::Source};
+use crate::{error::SessionError, source::Source};
 use iotbench_engine::{ProfileError, read_regular_text};
-use iotbench_report::PriceFileError;
+use iotbench_report::{PriceFileError, printable_lines};
 use iotbench_scoring::ScoreFileError;
 use iotbench_suite::SuiteFileError;
 use std::{fs, path::Path};
@@ -29,7 +29,7 @@ pub enum Fault {
 /// # Errors
 /// It cannot be read.
 pub fn read_toml_file(path: &Path, kind: &str) -> Result<String, SessionError> {
-    let wrong = |message: String| SessionError::usage(printable(&format!("{}: {message}", path.display())));
+    let wrong = |message: String| SessionError::usage(printable_lines(&format!("{}: {message}", path.display())));
     if fs::metadata(path).is_ok_and(|m| m.is_dir()) {
         return Err(wrong(format!("is a folder, and no {kind}")));
     }

@@ -97,7 +97,7 @@ fn server(recipe: &'static Recipe) -> Vec<[String; 2]> {
             let version = programs.version().unwrap_or_else(|| "it does not tell its version".into());
             vec![
                 ["  program".into(), programs.server().display().to_string()],
-                ["  version".into(), console::printable(&version)],
+                ["  version".into(), console::printable_lines(&version)],
             ]
         }
         Err(missing) => vec![["  missing".into(), missing.to_string()]],

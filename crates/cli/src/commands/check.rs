@@ -37,5 +37,5 @@ pub(super) fn check(arguments: &CheckArguments) -> Result<(), CliError> {
     let planned = job.plans("check", &Place::nowhere()).collect::<Result<Vec<_>, _>>()?;
     let Some(first) = planned.first() else { return Err(CliError::internal("a profile without a run")) };
     let head = format!("ok: {} on {}, layout {}", written.profile.name, word.backend.info().name, job.layout);
-    console::print(&console::printable(&format!("{head}\n{}", plan_text::describe(first, planned.len()))))
+    console::print(&console::printable_lines(&format!("{head}\n{}", plan_text::describe(first, planned.len()))))
 }

@@ -1,7 +1,7 @@
 //! `iotbench clean`: what killed runs left in a server of the user's, and the folders that runs kept.
 
 use crate::{
-    console::{self, printable},
+    console::{self, printable_lines},
     error::CliError,
     exit_codes::EXIT_CODES,
 };
@@ -59,7 +59,7 @@ pub(super) fn clean(arguments: &CleanArguments) -> Result<(), CliError> {
     let addresses = target.endpoints.iter().map(|endpoint| (backend, endpoint));
     let _locks = if arguments.dry_run { Vec::new() } else { lock_targets(addresses)? };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CliError::internal)?;
-    let call = |e: Error| CliError::with_code(cause_exit_code(e.cause), printable(&e.to_string()));
+    let call = |e: Error| CliError::with_code(cause_exit_code(e.cause), printable_lines(&e.to_string()));
     let late = |within: Duration| CliError::with_code(20, format!("no answer within {} s", within.as_secs()));
     runtime.block_on(async {
         let owned =
@@ -67,13 +67,13 @@ pub(super) fn clean(arguments: &CleanArguments) -> Result<(), CliError> {
         for object in &owned {
             let OwnedObject { name, run_id } = object;
             if arguments.dry_run {
-                console::print(&format!("{name}, of run {}\n", printable(run_id)))?;
+                console::print(&format!("{name}, of run {}\n", printable_lines(run_id)))?;
                 continue;
             }
             let dropping = changed(&*database, database.drop_owned(object));
             let dropped = tokio::time::timeout(DROPPED_WITHIN, dropping).await;
             dropped.map_err(|_| late(DROPPED_WITHIN))?.map_err(call)?;
-            console::print(&format!("dropped {name}, of run {}\n", printable(run_id)))?;
+            console::print(&format!("dropped {name}, of run {}\n", printable_lines(run_id)))?;
         }
         if owned.is_empty() {
             console::say("nothing here carries iotbench's marker");
@@ -108,7 +108,7 @@ fn open(backend: Option<&str>, target: &Target) -> Result<(&'static dyn Backend,
     let open = |backend: &'static dyn Backend| {
         let opened =
             backend.open(OpenRequest { target: target.clone(), settings: Settings::default(), table: no_table()? });
-        opened.map(|database| (backend, database)).map_err(|e| CliError::usage(printable(&e.to_string())))
+        opened.map(|database| (backend, database)).map_err(|e| CliError::usage(printable_lines(&e.to_string())))
     };
     let scheme = target.endpoints.first().map(|endpoint| endpoint.expose().scheme());
     let named_by_address = || BACKENDS.iter().map(|backend| backend.info().name).find(|&name| Some(name) == scheme);

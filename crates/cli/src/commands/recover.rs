@@ -1,7 +1,7 @@
 //! `iotbench recover`: a valid document of a run that was killed.
 
 use crate::{
-    console::{self, printable},
+    console::{self, printable_lines},
     error::CliError,
     exit_codes::EXIT_CODES,
     form::FormArguments,
@@ -49,11 +49,11 @@ pub(super) fn recover(arguments: &RecoverArguments) -> Result<(), CliError> {
         }
     }
     if recovered.is_empty() {
-        let shown = printable(&arguments.run.display().to_string());
+        let shown = printable_lines(&arguments.run.display().to_string());
         return Err(CliError::usage(format!("nothing to recover: every run in {shown} has ended")));
     }
     for (folder, Recovered { document, notes }) in &recovered {
-        notes.iter().for_each(|note| console::say(&format!("note: {}", printable(note))));
+        notes.iter().for_each(|note| console::say(&format!("note: {}", printable_lines(note))));
         if !arguments.form.is_json() {
             console::print(&format!("{}\n\n", render(document, None, 100).trim_end()))?;
         }
@@ -84,7 +84,7 @@ fn folders(path: &Path) -> Vec<PathBuf> {
 
 /// What the run left where it wrote, and what to do about it.
 fn left(folder: &Path, document: &Document) -> String {
-    let shown = printable(&folder.display().to_string());
+    let shown = printable_lines(&folder.display().to_string());
     let target = &document.target;
     if target.managed {
         return "its private server has ended with it; `iotbench clean --dry-run` lists what runs kept of theirs"
@@ -98,8 +98,8 @@ fn left(folder: &Path, document: &Document) -> String {
     let Ok(head) = open_ledger(folder).map(|ledger| ledger.head().ok()) else {
         return "it had written nothing".into();
     };
-    let table = head.map_or_else(|| "its table".into(), |head| printable(head.plan.table.name.as_str()));
-    let (address, run_id) = (printable(&target.endpoints.join(", ")), printable(&document.run_id));
+    let table = head.map_or_else(|| "its table".into(), |head| printable_lines(head.plan.table.name.as_str()));
+    let (address, run_id) = (printable_lines(&target.endpoints.join(", ")), printable_lines(&document.run_id));
     format!(
         "left in {address}, as far as it was made: {table}, with the marker of {run_id}
   iotbench verify {shown} --url {address}   holds it against the ledger

@@ -97,7 +97,7 @@ fn held(
     let held = hold_sittings(jobs, wanted, options, stop)?;
     output::print_sittings(&held, arguments.output_format)?;
     if held.record.next().is_some() {
-        let path = console::printable(&held.folder.display().to_string());
+        let path = console::printable_lines(&held.folder.display().to_string());
         let (ended, all) = (held.record.held(), held.record.sessions);
         console::say(&format!("{ended} of {all} sittings; go on with: iotbench run --resume {path}"));
     }

@@ -83,7 +83,7 @@ pub(super) fn score(arguments: &ScoreArguments) -> Result<(), CliError> {
 
 fn refused(error: &RankError, all_invalid: bool) -> CliError {
     let code = if all_invalid { INVALID } else { crate::error::USAGE };
-    CliError::with_code(code, console::printable(&error.to_string()))
+    CliError::with_code(code, console::printable_lines(&error.to_string()))
 }
 
 fn parse(name: &str, text: &str) -> Result<ScoreFile, CliError> {

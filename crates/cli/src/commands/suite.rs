@@ -114,7 +114,7 @@ pub(super) fn suite(arguments: &SuiteArguments, tree: &clap::Command) -> Result<
     let results = runs.results()?;
     console::print(&summary::text(&results))?;
     if let Some(page) = results.page()? {
-        console::say(&format!("report: {}", console::printable(&page.display().to_string())));
+        console::say(&format!("report: {}", console::printable_lines(&page.display().to_string())));
     }
     Ok(runs.exit_code(&stop))
 }

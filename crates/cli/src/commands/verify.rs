@@ -1,7 +1,7 @@
 //! `iotbench verify RUN`.
 
 use crate::{
-    console::{self, printable},
+    console::{self, printable_lines},
     error::{CliError, NOT_OURS},
     exit_codes::EXIT_CODES,
     form::FormArguments,
@@ -56,7 +56,11 @@ pub(super) fn verify(arguments: &VerifyArguments) -> Result<u8, CliError> {
     // Whatever is wrong with the folder is a wrong argument.
     let ledger = open_ledger(&arguments.run).map_err(CliError::usage)?;
     let bad = |e: iotbench_engine::LedgerError| {
-        CliError::usage(format!("{}: {}", printable(&arguments.run.display().to_string()), printable(&e.to_string())))
+        CliError::usage(format!(
+            "{}: {}",
+            printable_lines(&arguments.run.display().to_string()),
+            printable_lines(&e.to_string())
+        ))
     };
     let head = ledger.head().map_err(bad)?;
     ledger.summary().map_err(bad)?;
@@ -105,7 +109,7 @@ fn print(found: &ReVerified, as_json: bool) -> Result<(), CliError> {
 }
 
 fn refused(error: ReVerifyError) -> CliError {
-    let text = printable(&error.to_string());
+    let text = printable_lines(&error.to_string());
     match error {
         ReVerifyError::Ledger(_) | ReVerifyError::Data(_) | ReVerifyError::Gone(_) => CliError::usage(text),
         ReVerifyError::Others(_) => CliError::with_code(NOT_OURS, text),

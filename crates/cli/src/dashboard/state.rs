@@ -1,7 +1,7 @@
 //! What the dashboard shows: the figures of the progress line, with their last minutes.
 
 use crate::{
-    console::printable,
+    console::printable_lines,
     progress::{Course, ProgressFigures, Resources, clock, grouped},
 };
 use iotbench_engine::{Event, Plan, Second};
@@ -50,7 +50,7 @@ impl State {
     pub(super) fn new(plan: &Plan, among: &str) -> Self {
         Self {
             title: format!("{} on {}:{}", plan.profile.name, plan.backend, plan.table.layout),
-            among: printable(among),
+            among: printable_lines(among),
             course: Course::new(plan),
             seconds: VecDeque::new(),
             totals: Totals::default(),
@@ -106,7 +106,7 @@ impl State {
     }
 
     fn say(&mut self, line: &str) {
-        self.lines.push_back(printable(line.trim_start()));
+        self.lines.push_back(printable_lines(line.trim_start()));
         if self.lines.len() > LINES {
             self.lines.pop_front();
         }

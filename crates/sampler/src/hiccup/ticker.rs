@@ -33,19 +33,47 @@ impl Wakes {
     }
 }
 
-/// How much was waited since the run queue's counter was looked at.
-#[derive(Default)]
-struct Waited(Duration);
+/// What is to be done after a tick, so that what counters grow by over the next stall is of that stall.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Look {
+    /// It met a stall: what all have grown by is its evidence.
+    Stall,
+    /// At all of them.
+    All,
+    /// At the time in the run queue, and the CPU time of the process.
+    RunDelay,
+    /// At the CPU time of the process alone: it is cheap, and has to be fresh.
+    ProcessCpu,
+}
 
-impl Waited {
-    /// A tick was late by this; whether the counter is to be looked at anew.
-    fn note(&mut self, late: Duration) -> bool {
-        self.0 += late;
-        let is_much = self.0 >= MAX_WAITED;
-        if is_much {
-            self.0 = Duration::ZERO;
+/// When counters were looked at last.
+struct Looks {
+    all: Instant,
+    /// How late ticks were since the time in the run queue was looked at.
+    late: Duration,
+}
+
+impl Looks {
+    fn new(now: Instant) -> Self {
+        Self { all: now, late: Duration::ZERO }
+    }
+
+    /// After a tick that was so late.
+    fn after(&mut self, now: Instant, late: Duration) -> Look {
+        self.late += late;
+        let look = match () {
+            () if late >= STALL => Look::Stall,
+            () if now.saturating_duration_since(self.all) >= LOOK => Look::All,
+            () if self.late >= MAX_WAITED => Look::RunDelay,
+            () => Look::ProcessCpu,
+        };
+        if matches!(look, Look::Stall | Look::All) {
+            self.all = now;
         }
-        is_much
+        if look != Look::ProcessCpu {
+            self.late = Duration::ZERO;
+        }
+        look
     }
 }
 
@@ -64,9 +92,8 @@ impl Ticker {
     pub fn tick(self) {
         let mut lateness = Lateness::default();
         let mut readings = Readings::new(self.number == 0);
-        let mut looked = Instant::now();
-        let started = looked;
-        let (mut wakes, mut waited) = (Wakes(started), Waited::default());
+        let started = Instant::now();
+        let (mut wakes, mut looks) = (Wakes(started), Looks::new(started));
         while !self.shared.stops.load(Ordering::Relaxed) {
             let due = wakes.due();
             self.shared.is_due(self.number, due);
@@ -74,19 +101,18 @@ impl Ticker {
             let now = Instant::now();
             let late = wakes.note(now);
             lateness.add(late);
-            if late >= STALL {
-                let (from, to) = (due.saturating_duration_since(self.epoch), now.saturating_duration_since(self.epoch));
-                let evidence = readings.since();
-                self.shared.stalls().note(Stall { ticker: self.number, from, to, evidence });
-                looked = now;
-            } else if now.saturating_duration_since(looked) >= LOOK {
-                readings.renew();
-                looked = now;
-            } else {
-                readings.renew_process_cpu();
-                if waited.note(late) {
+            match looks.after(now, late) {
+                Look::Stall => {
+                    let [from, to] = [due, now].map(|time| time.saturating_duration_since(self.epoch));
+                    let evidence = readings.since();
+                    self.shared.stalls().note(Stall { ticker: self.number, from, to, evidence });
+                }
+                Look::All => readings.renew(),
+                Look::RunDelay => {
+                    readings.renew_process_cpu();
                     readings.renew_run_delay();
                 }
+                Look::ProcessCpu => readings.renew_process_cpu(),
             }
         }
         lateness.spent(crate::cpu_credit::thread_cpu_s(), started.elapsed());
@@ -111,14 +137,39 @@ mod tests {
 
     #[test]
     fn what_was_waited_before_a_stall_is_hardly_a_part_of_it() {
-        let mut waited = Waited::default();
-        let mut since_look = Duration::ZERO;
-        for late_us in (0..1_000).map(|tick| [90, 700, 2_500, 4_900][tick % 4]) {
-            since_look += Duration::from_micros(late_us);
-            if waited.note(Duration::from_micros(late_us)) {
-                since_look = Duration::ZERO;
+        let mut now = Instant::now();
+        let mut looks = Looks::new(now);
+        // How long a thread has waited for a processor, as the kernel counts it, and what of that was looked at.
+        let (mut counted, mut seen, mut stalls) = (Duration::ZERO, Duration::ZERO, 0);
+        for tick in 0..1_000 {
+            let is_stopped = tick % 97 == 96;
+            let waited = Duration::from_micros([90, 700, 2_500, 4_900][tick % 4]);
+            counted += waited;
+            let late = waited + if is_stopped { Duration::from_millis(100) } else { Duration::ZERO };
+            now += TICK + late;
+            match looks.after(now, late) {
+                Look::Stall => {
+                    stalls += 1;
+                    assert!(is_stopped && counted - seen <= MAX_WAITED * 2, "{:?} of a stop of 100 ms", counted - seen);
+                    seen = counted;
+                }
+                Look::All | Look::RunDelay => seen = counted,
+                Look::ProcessCpu => {}
             }
-            assert!(since_look < STALL / 10, "{since_look:?}");
         }
+        assert_eq!(stalls, 10);
+    }
+
+    #[test]
+    fn a_ticker_that_is_in_time_looks_at_all_counters_four_times_a_second() {
+        let mut now = Instant::now();
+        let mut looks = Looks::new(now);
+        let mut after = || {
+            now += TICK;
+            looks.after(now, Duration::ZERO)
+        };
+        let seen: Vec<Look> = (0..1_000).map(|_| after()).collect();
+        assert_eq!(seen.iter().filter(|look| **look == Look::All).count(), 4);
+        assert_eq!(seen.iter().filter(|look| **look == Look::ProcessCpu).count(), 996);
     }
 }

@@ -11,7 +11,7 @@ pub(super) fn read(paths: &[PathBuf]) -> Result<Vec<PriceFile>, CliError> {
 }
 
 fn read_one(path: &Path) -> Result<PriceFile, CliError> {
-    let name = console::printable(&path.display().to_string());
+    let name = console::printable_lines(&path.display().to_string());
     Ok(parse_toml_file(&name, &read_toml_file(path, "price file")?, PriceFile::from_toml)?)
 }
 
@@ -26,7 +26,7 @@ pub(super) fn check(prices: &[PriceFile], runs: &[ReportedRun]) -> Result<(), Cl
         }
     }
     let named = prices.iter().flat_map(|price| &price.targets);
-    let strange = named.filter(|name| !targets.contains(name)).map(|name| console::printable(name)).next();
+    let strange = named.filter(|name| !targets.contains(name)).map(|name| console::printable_lines(name)).next();
     strange.map_or(Ok(()), |name| {
         let among = targets.join(", ");
         Err(CliError::usage(format!("a price is for {name}, and no run is of it: they are of {among}")))

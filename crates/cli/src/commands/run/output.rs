@@ -30,7 +30,7 @@ pub(super) fn print_results(runs: &Runs, format: OutputFormat) -> Result<(), Cli
 
 /// What sittings tell together.
 pub(super) fn print_sittings(held: &Held, format: OutputFormat) -> Result<(), CliError> {
-    let path = console::printable(&held.folder.display().to_string());
+    let path = console::printable_lines(&held.folder.display().to_string());
     match format {
         OutputFormat::Quiet => console::print(&format!("{path}\n")),
         OutputFormat::Json => {
@@ -45,13 +45,13 @@ pub(super) fn print_sittings(held: &Held, format: OutputFormat) -> Result<(), Cl
 }
 
 fn print_runs(done: &[Done], repetitions: Option<&Repetitions>, format: OutputFormat) -> Result<(), CliError> {
-    let folder = |done: &Done| console::printable(&done.folder.display().to_string());
+    let folder = |done: &Done| console::printable_lines(&done.folder.display().to_string());
     match format {
         OutputFormat::Quiet => console::print(&done.iter().map(|done| folder(done) + "\n").collect::<String>()),
         OutputFormat::Text if repetitions.is_some() => {
             let runs = done.iter().flat_map(|done| &done.runs);
             let line = |run: &Finished| {
-                let folder = console::printable(&run.folder.display().to_string());
+                let folder = console::printable_lines(&run.folder.display().to_string());
                 format!("{}  {folder}\n", run.document.verdict_words().to_uppercase())
             };
             let table = repetitions.map(|repetitions| render_repetitions(repetitions, 100)).unwrap_or_default();
@@ -92,7 +92,7 @@ fn document(done: &[Done], repetitions: Option<&Repetitions>) -> Result<serde_js
 /// The page that a run left; of several, `iotbench report` makes one.
 fn page(done: &Done) -> Option<String> {
     let page = done.folder.join(REPORT_FILE);
-    page.exists().then(|| console::printable(&page.display().to_string()))
+    page.exists().then(|| console::printable_lines(&page.display().to_string()))
 }
 
 fn documents(done: &Done) -> Vec<Document> {

@@ -23,7 +23,7 @@ pub(super) fn text(results: &SuiteResults<'_>) -> String {
     sections.extend(profiles(&documents).iter().map(of_profile));
     sections.extend(results.ranking.iter().map(|ranking| score_section(ranking, &documents)));
     sections.extend(Some(results.study()).filter(|study| !study.is_empty()).map(|study| render_study(&study, COLUMNS)));
-    sections.push(format!("results: {}", console::printable(&results.folder.display().to_string())));
+    sections.push(format!("results: {}", console::printable_lines(&results.folder.display().to_string())));
     let sections: Vec<&str> = sections.iter().map(|section| section.trim_end()).collect();
     format!("{}\n", sections.join("\n\n"))
 }
@@ -67,7 +67,7 @@ fn sweeps(sorted: &[Document]) -> String {
 fn score_section(ranking: &Result<Ranking, String>, documents: &[Document]) -> String {
     match ranking {
         Ok(ranking) => render_ranking(ranking, &unequal(documents), COLUMNS),
-        Err(why) => format!("there is no score: {}", console::printable(why)),
+        Err(why) => format!("there is no score: {}", console::printable_lines(why)),
     }
 }
 
@@ -75,7 +75,7 @@ fn score_section(ranking: &Result<Ranking, String>, documents: &[Document]) -> S
 pub(super) fn order(record: &Record) -> String {
     let line = |(place, entry): (usize, &iotbench_suite::Entry)| {
         let state = match &entry.state {
-            State::NotAvailable { reason } => format!("   # n/a: {}", console::printable(reason)),
+            State::NotAvailable { reason } => format!("   # n/a: {}", console::printable_lines(reason)),
             _ => String::new(),
         };
         let words = entry.command.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ");
