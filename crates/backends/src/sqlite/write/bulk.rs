@@ -1,7 +1,7 @@
 //! Writes layout bulk: one row for all datapoints of one device in one second and one send, as Table II of the Hof
 //! study.
 
-use super::{Insert, bind::JsonText};
+use super::{Insert, bind::JsonText, execute};
 use iotbench_backend_kit::{json::push_second, second::split};
 use iotbench_core::{Batch, TableSpec};
 use rusqlite::Connection;
@@ -56,7 +56,7 @@ impl Insert for BulkInsert {
             if self.has_device {
                 statement.raw_bind_parameter(4, device)?;
             }
-            statement.raw_execute()?;
+            execute(&mut statement, connection)?;
         }
         Ok(bytes as u64)
     }

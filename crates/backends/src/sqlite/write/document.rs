@@ -1,6 +1,6 @@
 //! Writes layout document: one row a datapoint, its values as a JSON object.
 
-use super::{Insert, bind::JsonText};
+use super::{Insert, bind::JsonText, execute};
 use iotbench_backend_kit::json::ObjectWriter;
 use iotbench_core::{Batch, TableSpec};
 use rusqlite::Connection;
@@ -39,7 +39,7 @@ impl Insert for DocumentInsert {
                 bytes += self.text.len();
                 statement.raw_bind_parameter(1, batch.timestamps_ns()[row])?;
                 statement.raw_bind_parameter(2, JsonText(&self.text))?;
-                statement.raw_execute()?;
+                execute(&mut statement, connection)?;
             }
         }
         Ok(bytes as u64)

@@ -3,6 +3,7 @@
 use super::{
     Insert,
     bind::{bind, bytes_of},
+    execute,
 };
 use iotbench_backend_kit::second::split;
 use iotbench_core::{Batch, TableSpec};
@@ -43,7 +44,7 @@ impl Insert for NarrowInsert {
                 for (number, column) in (0_i64..).zip(batch.columns()) {
                     statement.raw_bind_parameter(3, number)?;
                     bind(&mut statement, 4, column, row)?;
-                    statement.raw_execute()?;
+                    execute(&mut statement, connection)?;
                 }
             }
         }

@@ -3,6 +3,7 @@
 use super::{
     Insert,
     bind::{bind, bytes_of},
+    execute,
 };
 use crate::sqlite::layout::quoted;
 use iotbench_core::{Batch, TableSpec};
@@ -42,7 +43,7 @@ impl Insert for WideInsert {
                 for (place, column) in (time + 1..).zip(batch.columns()) {
                     bind(&mut statement, place, column, row)?;
                 }
-                statement.raw_execute()?;
+                execute(&mut statement, connection)?;
             }
         }
         Ok(bytes_of(batch))
