@@ -198,10 +198,9 @@ impl Coordinator {
             peer.done(&start, ANSWER).await
         });
         let started = join_all(starts).await;
-        let now_ns = self.now_ns();
         for (place, started) in started.into_iter().enumerate() {
             match started {
-                Ok(()) => self.roster.hear(place, now_ns),
+                Ok(()) => self.roster.hear(place),
                 Err(error) => {
                     self.roster.fail(place, &error.to_string()).iter().for_each(|loss| note_loss(loss, desk));
                 }
@@ -218,10 +217,9 @@ impl Coordinator {
     }
 
     fn take(&mut self, message: &Message, desk: &Desk) {
-        let now_ns = self.now_ns();
         let place = message.subject.rsplit('.').next().and_then(|place| place.parse::<usize>().ok());
         let Some(place) = place else { return };
-        take(&mut self.members, &mut self.roster, &self.run, place, &message.payload, now_ns, desk);
+        take(&mut self.members, &mut self.roster, &self.run, place, &message.payload, desk);
     }
 
     /// Looks at the clocks once more, and gives the agents back.
@@ -250,16 +248,8 @@ impl Coordinator {
     }
 }
 
-/// Takes a report of the agent at this place, which came now.
-fn take(
-    members: &mut [Member],
-    roster: &mut Roster,
-    run: &str,
-    place: usize,
-    payload: &[u8],
-    now_ns: u64,
-    desk: &Desk,
-) {
+/// Takes a report of the agent at this place.
+fn take(members: &mut [Member], roster: &mut Roster, run: &str, place: usize, payload: &[u8], desk: &Desk) {
     let Some(member) = members.get_mut(place) else { return };
     // What is told of a part that was given up has no place any more: its gap is unknown.
     if matches!(roster.states().nth(place), Some(AgentState::Lost { .. })) {
@@ -270,7 +260,7 @@ fn take(
         Ok(_) => return,
         Err(error) => Err(error.to_string()),
     };
-    roster.hear(place, now_ns);
+    roster.hear(place);
     let taken = report.and_then(|news| match news {
         PartNews::GivenUp { why } => Err(why),
         PartNews::Told { number, told } => match member.reports.take(number) {

@@ -2,7 +2,7 @@
 
 use crate::server::{
     on_a_server::Ended,
-    place::{Place, is_here, wait_for_series},
+    place::{Place, is_here, wait_for, wait_for_series},
 };
 use procfs::process::Process;
 use rustix::{
@@ -107,10 +107,13 @@ fn by_a_signal(url: &Url) {
         .map(|ms| {
             let since = Instant::now();
             kill_process(pid, Signal::STOP).unwrap();
+            // A thread that waits for a processor does not stop before it has one.
+            wait_for("every thread to stop", || is_stopped(pid));
             sleep(Duration::from_millis(ms));
             kill_process(pid, Signal::CONT).unwrap();
+            let stopped = since.elapsed();
             sleep(Duration::from_millis(200));
-            (since.elapsed() - Duration::from_millis(200)).as_secs_f64() * 1e3
+            stopped.as_secs_f64() * 1e3
         })
         .collect();
     let ended = end(run.wait_with_output().unwrap());
@@ -121,6 +124,15 @@ fn by_a_signal(url: &Url) {
     for (length_ms, (at_least_ms, at_most_ms)) in lengths_ms.iter().zip([98.0, 298.0, 698.0].into_iter().zip(stopped)) {
         assert!((at_least_ms..at_most_ms + 500.0).contains(length_ms), "{length_ms} of {at_most_ms}");
     }
+}
+
+/// Whether each thread of a process is stopped.
+fn is_stopped(pid: Pid) -> bool {
+    let tasks = fs::read_dir(format!("/proc/{}/task", pid.as_raw_nonzero())).unwrap();
+    tasks.map(|task| fs::read_to_string(task.unwrap().path().join("stat")).unwrap()).all(|stat| {
+        let state = stat.rsplit(')').next().unwrap_or_default();
+        state.trim_start().starts_with('T')
+    })
 }
 
 /// A twentieth of a core for a client that could use several.

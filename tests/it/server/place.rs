@@ -109,11 +109,24 @@ pub fn output(child: Child) -> Output {
 
 /// Waits until the run in a place measures: its series has rows.
 pub fn wait_for_series(place: &Place) {
-    wait_for("the series to have rows", || {
-        let folder = place.results().read_dir().ok().and_then(|mut d| d.next()).and_then(Result::ok);
-        let series = folder.and_then(|f| fs::read_to_string(f.path().join("series.csv")).ok());
-        series.is_some_and(|s| s.lines().count() > 2)
+    wait_for("the series to have rows", || series(place).lines().count() > 2);
+}
+
+/// Waits until the series of the run in a place tells of datapoints that were acknowledged.
+pub fn wait_for_acknowledged(place: &Place) {
+    wait_for("acknowledged datapoints", || {
+        let series = series(place);
+        let mut rows = series.lines().map(|row| row.split(','));
+        let column = rows.next().and_then(|mut heads| heads.position(|head| head == "points_acked"));
+        column
+            .is_some_and(|column| rows.any(|mut row| row.nth(column).is_some_and(|acked| !["", "0"].contains(&acked))))
     });
+}
+
+/// The series of the run in a place; empty where there is none yet.
+fn series(place: &Place) -> String {
+    let folder = place.results().read_dir().ok().and_then(|mut d| d.next()).and_then(Result::ok);
+    folder.and_then(|f| fs::read_to_string(f.path().join("series.csv")).ok()).unwrap_or_default()
 }
 
 pub fn kill(pid: i32) {

@@ -226,7 +226,7 @@ impl Simulation {
             let (place, number, bytes) = first.remove();
             self.account.overtaken += u64::from(number > self.members[place].reports.next());
             let Self { members, roster, run, desk, .. } = self;
-            let ((), took) = timed(|| take(members, roster, run, place, &bytes, now_ns, desk));
+            let ((), took) = timed(|| take(members, roster, run, place, &bytes, desk));
             self.account.taking += took;
             self.account.most_ahead = self.account.most_ahead.max(self.members[place].progress.len());
             self.agents[place].came[usize::try_from(number).unwrap()] = true;

@@ -5,7 +5,7 @@ use super::{
     broker::{self, Broker},
     document, load, server,
 };
-use crate::server::place::{Place, is_alive, tree, wait_for, wait_for_series};
+use crate::server::place::{Place, is_alive, tree, wait_for, wait_for_acknowledged, wait_for_series};
 use iotbench_report::Document;
 use procfs::process::Process;
 use std::process::Child;
@@ -21,7 +21,7 @@ fn under_way_for(duration: &str, place: &Place, broker: &Broker, address: &str, 
     let (out, nats) = (out.to_str().unwrap(), broker.url());
     let arguments = [&load(duration, more)[..], &["--url", address, "--nats", &nats, "--out", out]].concat();
     let child = place.iotbench(&arguments).spawn().unwrap();
-    wait_for_series(place);
+    wait_for_acknowledged(place);
     child
 }
 
