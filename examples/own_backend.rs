@@ -26,6 +26,7 @@ static INFO: BackendInfo = BackendInfo {
             domain: |_| Domain::Full,
             acknowledgement: Acknowledgement::Durable,
             transactions: false,
+            buckets: &[],
             most_writers: Some(1),
             blocking: true,
             embedded: true,
@@ -103,10 +104,8 @@ impl Database for Table {
         fs::metadata(&self.path).map(|file| Some(file.len())).map_err(failed)
     }
     async fn drop_created(&self) -> Result<(), Error> {
-        match self.owner() {
-            Ok(Some(run_id)) if run_id == self.spec.marker.run_id => fs::remove_file(&self.path).map_err(failed),
-            _ => Ok(()),
-        }
+        let is_ours = matches!(self.owner(), Ok(Some(run_id)) if run_id == self.spec.marker.run_id);
+        if is_ours { fs::remove_file(&self.path).map_err(failed) } else { Ok(()) }
     }
     async fn writer(&self) -> Result<Box<dyn Writer>, Error> {
         let file = fs::File::options().append(true).open(&self.path).map_err(failed)?;

@@ -9,8 +9,8 @@
 
 use iotbench_backends::BACKENDS;
 use iotbench_core::{
-    Aggregate, Backend, Batch, CHUNK_ROWS, Chunk, Database, Devices, Direction, Endpoint, Error, Layout, OpenRequest,
-    Predicate, Query, Run, Settings, TableSpec, Target, TimeRange, Value,
+    Aggregate, Backend, Batch, BucketWidth, CHUNK_ROWS, Chunk, Database, Devices, Direction, Endpoint, Error, Layout,
+    OpenRequest, Predicate, Query, Run, Settings, TableSpec, Target, TimeRange, Value,
 };
 use iotbench_fuzz::{folder, parts, table};
 use libfuzzer_sys::fuzz_target;
@@ -116,7 +116,7 @@ fn open(backend: &dyn Backend, port: u16, table: TableSpec) -> Arc<dyn Database>
 fn queries() -> Vec<Query> {
     let (devices, signals, range) = (Devices::All, vec![0, 1], TimeRange::half_open(0, 2_000_000_000_000_000_000));
     let (device, signal, limit, from_ns) = (1, 0, 3, 1_700_000_000_000_000_000);
-    let aggregates = vec![Aggregate::Last, Aggregate::Min, Aggregate::Mean, Aggregate::Max];
+    let aggregates = Aggregate::ALL.to_vec();
     vec![
         Query::Range { devices: devices.clone(), signals: signals.clone(), range },
         Query::Range { devices: Devices::Some(vec![1]), signals: vec![1], range },
@@ -126,10 +126,16 @@ fn queries() -> Vec<Query> {
         Query::Minimum { device, signal, range },
         Query::Newest { devices: devices.clone(), limit },
         Query::MaxOfFirst { device, signal, from_ns, limit },
-        Query::Aggregates { devices, signals, aggregates, range },
+        Query::Aggregates {
+            devices: devices.clone(),
+            signals: signals.clone(),
+            aggregates: aggregates.clone(),
+            range,
+        },
         Query::Count,
         Query::NewestVisible { device, signal },
         Query::Scan,
+        Query::Buckets { devices, signals, aggregates, range, width: BucketWidth::SECOND },
     ]
 }
 

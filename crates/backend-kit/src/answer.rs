@@ -64,7 +64,17 @@ impl<'a> Answer<'a> {
 
     /// Appends a row of figures, one to each column.
     pub fn figures(&mut self, device: u32, figures: impl IntoIterator<Item = Option<f64>>) -> Result<(), Error> {
-        self.row(device, 0, |columns| {
+        self.figures_at(device, 0, figures)
+    }
+
+    /// The same of a bucket that begins at this time.
+    pub fn figures_at(
+        &mut self,
+        device: u32,
+        timestamp_ns: i64,
+        figures: impl IntoIterator<Item = Option<f64>>,
+    ) -> Result<(), Error> {
+        self.row(device, timestamp_ns, |columns| {
             columns.iter_mut().zip(figures).try_for_each(|(column, figure)| column.push(figure.map(Value::F64)))
         })
     }

@@ -4,7 +4,7 @@
 //! times before and after one, the one newest datapoint, a limit. A backend says an [`Ask`] in its own language.
 
 use crate::span::Span;
-use iotbench_core::{Aggregate, Devices, Direction, Predicate, Query, SignalId, TableSpec};
+use iotbench_core::{Aggregate, BucketWidth, Devices, Direction, Predicate, Query, SignalId, TableSpec};
 use std::slice::from_ref;
 
 /// Which devices are asked for.
@@ -96,6 +96,8 @@ pub enum What<'a> {
     Greatest,
     /// These figures of each device and signal.
     Figures(&'a [Aggregate]),
+    /// These figures of each device, bucket and signal.
+    Buckets(&'a [Aggregate], BucketWidth),
     /// How many they are, and how many values.
     Count,
 }
@@ -162,6 +164,10 @@ impl<'a> Ask<'a> {
                 let stretch = Self::stretch(Asked::of(devices), signals, Span::of(*range)?);
                 Self { what: What::Figures(aggregates), ..stretch }
             }
+            Query::Buckets { devices, signals, aggregates, range, width } => {
+                let stretch = Self::stretch(Asked::of(devices), signals, Span::of(*range)?);
+                Self { what: What::Buckets(aggregates, *width), ..stretch }
+            }
             Query::Count => Self { what: What::Count, ..Self::stretch(Asked::All, all, Span::ALL) },
         })
     }
@@ -169,7 +175,14 @@ impl<'a> Ask<'a> {
     /// Whether anything at all is wanted: a datapoint of a device, or a figure.
     #[must_use]
     pub fn wants_something(&self) -> bool {
-        self.limit > 0 && self.devices != Asked::Some(&[]) && self.what != What::Figures(&[])
+        let is_of_no_figure = matches!(self.what, What::Figures([]) | What::Buckets([], _));
+        self.limit > 0 && self.devices != Asked::Some(&[]) && !is_of_no_figure
+    }
+
+    /// The datapoints that it is about, themselves.
+    #[must_use]
+    pub fn datapoints(self) -> Self {
+        Self { what: What::Datapoints, ..self }
     }
 
     /// The same of the times that a database can hold; `None` where it can hold none of them.
@@ -260,6 +273,13 @@ mod tests {
         let query = Query::Aggregates { devices, signals, aggregates, range };
         let figures = What::Figures(&[Aggregate::Max, Aggregate::Last]);
         assert_eq!(Ask::of(&query, ALL), Some(Ask { what: figures, ..of_range }));
+        let Query::Aggregates { devices, signals, aggregates, range } = query else { unreachable!() };
+        let width = BucketWidth::from_ns(7).unwrap();
+        let query = Query::Buckets { devices, signals, aggregates, range, width };
+        let buckets = What::Buckets(&[Aggregate::Max, Aggregate::Last], width);
+        let ask = Ask::of(&query, ALL);
+        assert_eq!(ask, Some(Ask { what: buckets, ..of_range }));
+        assert_eq!(ask.map(Ask::datapoints), Some(of_range));
         let all = Ask::stretch(Asked::All, ALL, Span::ALL);
         assert_eq!(Ask::of(&Query::Scan, ALL), Some(all));
         assert_eq!(Ask::of(&Query::Count, ALL), Some(Ask { what: What::Count, ..all }));
@@ -273,7 +293,9 @@ mod tests {
         let ask = Ask::stretch(Asked::All, ALL, Span::ALL);
         assert!(ask.wants_something() && Ask { what: What::Count, ..ask }.wants_something());
         let of_none = Ask { devices: Asked::Some(&[]), ..ask };
-        for nothing in [ask.first(0, Order::Newest), of_none, Ask { what: What::Figures(&[]), ..ask }] {
+        let no_figure = What::Buckets(&[], BucketWidth::from_ns(7).unwrap());
+        let of_no_figure = [What::Figures(&[]), no_figure].map(|what| Ask { what, ..ask });
+        for nothing in [ask.first(0, Order::Newest), of_none].into_iter().chain(of_no_figure) {
             assert!(!nothing.wants_something(), "{nothing:?}");
         }
     }
@@ -294,7 +316,13 @@ mod tests {
         for query in [
             Query::Range { devices: devices.clone(), signals: signals.clone(), range },
             Query::Minimum { device: 0, signal: 1, range },
-            Query::Aggregates { devices, signals, aggregates, range },
+            Query::Aggregates {
+                devices: devices.clone(),
+                signals: signals.clone(),
+                aggregates: aggregates.clone(),
+                range,
+            },
+            Query::Buckets { devices, signals, aggregates, range, width: BucketWidth::from_ns(7).unwrap() },
         ] {
             assert_eq!(Ask::of(&query, ALL), None, "{query:?}");
         }

@@ -1,14 +1,18 @@
-//! Figures of signals as they are answered: a row a device and aggregate, with a column a signal.
+//! Figures of signals as they are answered: a row a group and aggregate, with a column a signal. A group is a device, or a
+//! time bucket of one.
 
 use crate::answer::Answer;
 use iotbench_core::{ComputedBy, Error, Reply, Sink, ValueType};
 use std::collections::BTreeMap;
 
-/// Figures that come device by device: those of one are held.
+/// A device and the beginning of a bucket; 0 without buckets.
+pub type Group = (u32, i64);
+
+/// Figures that come group by group: those of one are held.
 pub struct Streamed<'a> {
     answer: Answer<'a>,
     signals: usize,
-    device: Option<u32>,
+    group: Option<Group>,
     /// Aggregate by aggregate, a figure a signal.
     figures: Vec<Option<f64>>,
 }
@@ -17,23 +21,23 @@ impl<'a> Streamed<'a> {
     /// So many figures of each of so many signals.
     pub fn new(sink: &'a mut dyn Sink, signals: usize, aggregates: usize) -> Self {
         let answer = Answer::new(sink, vec![ValueType::F64; signals]);
-        Self { answer, signals, device: None, figures: vec![None; signals * aggregates] }
+        Self { answer, signals, group: None, figures: vec![None; signals * aggregates] }
     }
 
-    /// What follows is of this device. Says whether it is another than before, which then is answered with.
+    /// What follows is of this group. Says whether it is another than before, which then is answered with.
     ///
     /// # Errors
     /// The sink's.
-    pub fn begin(&mut self, device: u32) -> Result<bool, Error> {
-        let is_another = self.device != Some(device);
+    pub fn begin(&mut self, group: Group) -> Result<bool, Error> {
+        let is_another = self.group != Some(group);
         if is_another {
             self.flush()?;
-            self.device = Some(device);
+            self.group = Some(group);
         }
         Ok(is_another)
     }
 
-    /// Notes a figure of the present device; false for one that was not asked for.
+    /// Notes a figure of the present group; false for one that was not asked for.
     pub fn set(&mut self, aggregate: usize, signal: usize, figure: Option<f64>) -> bool {
         let place = self.figures.get_mut(aggregate * self.signals + signal);
         place.is_some_and(|place| {
@@ -42,7 +46,7 @@ impl<'a> Streamed<'a> {
         })
     }
 
-    /// Answers with the last device.
+    /// Answers with the last group.
     ///
     /// # Errors
     /// The sink's.
@@ -52,8 +56,8 @@ impl<'a> Streamed<'a> {
     }
 
     fn flush(&mut self) -> Result<(), Error> {
-        if let Some(device) = self.device.take() {
-            rows(&mut self.answer, device, self.signals, &self.figures)?;
+        if let Some(group) = self.group.take() {
+            rows(&mut self.answer, group, self.signals, &self.figures)?;
         }
         self.figures.fill(None);
         Ok(())
@@ -62,12 +66,12 @@ impl<'a> Streamed<'a> {
 
 /// Figures that come in any order: all are held.
 #[derive(Debug, Default)]
-pub struct Collected(BTreeMap<u32, Vec<Option<f64>>>);
+pub struct Collected(BTreeMap<Group, Vec<Option<f64>>>);
 
 impl Collected {
-    /// Notes one of `width` figures of a device, which stand aggregate by aggregate.
-    pub fn set(&mut self, device: u32, place: usize, width: usize, figure: Option<f64>) {
-        self.0.entry(device).or_insert_with(|| vec![None; width])[place] = figure;
+    /// Notes one of `width` figures of a group, which stand aggregate by aggregate.
+    pub fn set(&mut self, group: Group, place: usize, width: usize, figure: Option<f64>) {
+        self.0.entry(group).or_insert_with(|| vec![None; width])[place] = figure;
     }
 
     /// Answers with all of so many signals.
@@ -82,13 +86,21 @@ impl Collected {
         sink: &mut dyn Sink,
     ) -> Result<Reply, Error> {
         let mut answer = Answer::new(sink, vec![ValueType::F64; signals]);
-        self.0.iter().try_for_each(|(&device, figures)| rows(&mut answer, device, signals, figures))?;
+        self.hand_over(signals, &mut answer)?;
         answer.finish(bytes, computed_by)
+    }
+
+    /// Appends all of so many signals to an answer.
+    ///
+    /// # Errors
+    /// The sink's.
+    pub fn hand_over(&self, signals: usize, answer: &mut Answer<'_>) -> Result<(), Error> {
+        self.0.iter().try_for_each(|(&group, figures)| rows(answer, group, signals, figures))
     }
 }
 
-fn rows(answer: &mut Answer<'_>, device: u32, signals: usize, figures: &[Option<f64>]) -> Result<(), Error> {
-    figures.chunks_exact(signals.max(1)).try_for_each(|row| answer.figures(device, row.iter().copied()))
+fn rows(answer: &mut Answer<'_>, (device, time): Group, signals: usize, figures: &[Option<f64>]) -> Result<(), Error> {
+    figures.chunks_exact(signals.max(1)).try_for_each(|row| answer.figures_at(device, time, row.iter().copied()))
 }
 
 #[cfg(test)]
@@ -118,7 +130,7 @@ mod tests {
             for (device, is_another, aggregate, signal, figure) in
                 [(3, true, 0, 1, 1.0), (3, false, 1, 0, 2.0), (1, true, 1, 1, 3.0)]
             {
-                assert_eq!(figures.begin(device)?, is_another);
+                assert_eq!(figures.begin((device, 5))?, is_another);
                 assert!(figures.set(aggregate, signal, Some(figure)));
             }
             assert!(!figures.set(1, 2, None) && !figures.set(2, 0, None), "there are no such");
@@ -134,7 +146,7 @@ mod tests {
         let seen = answered(|sink| {
             let mut figures = Collected::default();
             for (device, place, figure) in [(3, 1, 1.0), (1, 2, 2.0), (3, 0, 3.0)] {
-                figures.set(device, place, 4, Some(figure));
+                figures.set((device, 5), place, 4, Some(figure));
             }
             figures.answer(2, 9, ComputedBy::Server, sink)
         });
@@ -146,7 +158,7 @@ mod tests {
     fn of_no_signal_there_is_no_figure() {
         let seen = answered(|sink| {
             let mut figures = Streamed::new(sink, 0, 2);
-            figures.begin(3)?;
+            figures.begin((3, 5))?;
             figures.finish(9, ComputedBy::Server)
         });
         assert_eq!(seen, []);

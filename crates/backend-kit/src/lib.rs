@@ -13,6 +13,8 @@
 //! | which times does a range hold, which second or millisecond has a time? | [`span`], [`second`], [`millis`] | |
 //! | what are the figures of values that come one after the other? | [`series`] | |
 //! | how are figures of signals answered, device by device? | [`figures`] | |
+//! | what if the client works out figures, and figures of time buckets? | [`fold`] | |
+//! | how does SQL work out figures of groups of rows? | [`sql`] | |
 //! | how does a store answer that can only be read whole? | [`scan`] | |
 //! | what can be done where encryption was refused? | [`handshake`] | |
 //! | how is an HTTP server reached and talked to? | [`http`] | `http` |
@@ -31,6 +33,7 @@ pub mod ask;
 pub mod assemble;
 pub mod cell;
 pub mod figures;
+pub mod fold;
 pub mod gather;
 pub mod handshake;
 #[cfg(feature = "http")]
@@ -52,3 +55,4 @@ pub mod scan;
 pub mod second;
 pub mod series;
 pub mod span;
+pub mod sql;

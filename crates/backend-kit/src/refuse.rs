@@ -64,7 +64,9 @@ pub fn refuse_signals_beyond(query: &Query, width: usize) -> Result<(), Error> {
 /// The signals that a query names; `None` where it is about all of them.
 fn signals_of(query: &Query) -> Option<&[SignalId]> {
     match query {
-        Query::Range { signals, .. } | Query::Aggregates { signals, .. } => Some(signals),
+        Query::Range { signals, .. } | Query::Aggregates { signals, .. } | Query::Buckets { signals, .. } => {
+            Some(signals)
+        }
         Query::Nearest { signal, .. }
         | Query::Minimum { signal, .. }
         | Query::MaxOfFirst { signal, .. }

@@ -3,6 +3,7 @@
 use crate::{
     answer::{Answer, NOTHING_BY_CLIENT, counts_row, types},
     ask::{Ask, Order, What},
+    fold::Fold,
     refuse::refuse_unknown_signals,
     series::Series,
 };
@@ -24,7 +25,11 @@ pub fn answer(query: &Query, table: &TableSpec, stored: &[Batch], sink: &mut dyn
     match ask.what {
         What::Datapoints => datapoints(&rows, &ask, table, sink),
         What::Greatest => greatest(&rows, &ask, sink),
-        What::Figures(aggregates) => figures(&rows, &ask, aggregates, sink),
+        What::Figures(_) | What::Buckets(..) => {
+            let mut fold = Fold::new(&ask, sink);
+            let reply = datapoints(&rows, &ask, table, &mut fold)?;
+            fold.finish(reply)
+        }
         What::Count => {
             let points = rows.len() as u64;
             let counts = Counts { points, values: points * all.len() as u64 };
@@ -108,18 +113,7 @@ fn datapoints(rows: &[Row<'_>], ask: &Ask<'_>, table: &TableSpec, sink: &mut dyn
 fn greatest(rows: &[Row<'_>], ask: &Ask<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
     let mut answer = Answer::new(sink, [ValueType::F64]);
     if !rows.is_empty() {
-        answer.figures(ask.device(), [series(rows, ask.signal()).summary().max])?;
-    }
-    answer.finish(0, ComputedBy::Client)
-}
-
-fn figures(rows: &[Row<'_>], ask: &Ask<'_>, aggregates: &[Aggregate], sink: &mut dyn Sink) -> Result<Reply, Error> {
-    let mut answer = Answer::new(sink, vec![ValueType::F64; ask.signals.len()]);
-    for of_device in rows.chunk_by(|a, b| a.device == b.device) {
-        let series: Vec<Series> = ask.signals.iter().map(|&signal| series(of_device, signal)).collect();
-        for &aggregate in aggregates {
-            answer.figures(of_device[0].device, series.iter().map(|series| series.figure(aggregate)))?;
-        }
+        answer.figures(ask.device(), [series(rows, ask.signal()).figure(Aggregate::Max)])?;
     }
     answer.finish(0, ComputedBy::Client)
 }

@@ -4,7 +4,9 @@ use crate::{
     data::Owned,
     subject::{Check, Failure, ensure},
 };
-use iotbench_core::{CHUNK_ROWS, Capabilities, Cause, Chunk, Domain, Error, Layout, Query, Schema, ValueType};
+use iotbench_core::{
+    Aggregate, CHUNK_ROWS, Capabilities, Cause, Chunk, Domain, Error, Layout, Query, Schema, ValueType,
+};
 use std::cmp::Reverse;
 
 /// The greatest relative error of a figure.
@@ -69,10 +71,10 @@ impl<'a> Exactness<'a> {
         Self { capabilities, figures_are_decimal: is_json && has_f32 }
     }
 
-    /// Whether a figure over what is stored agrees with the expected one.
-    fn same_figure(&self, got: &Owned, expected: &Owned, everything: &Rows) -> bool {
+    /// Whether a figure over what is stored agrees with the expected one. `greatest`: the greatest that such a figure may be.
+    fn same_figure(&self, got: &Owned, expected: &Owned, greatest: f64) -> bool {
         got.is_near(expected, FIGURE_ERROR)
-            || self.figures_are_decimal && got.is_within(expected, DECIMAL_ERROR * everything.greatest_magnitude())
+            || self.figures_are_decimal && got.is_within(expected, DECIMAL_ERROR * greatest)
     }
 }
 
@@ -81,7 +83,10 @@ pub(crate) fn agree(query: &Query, got: &Rows, expected: &Rows, everything: &Row
     let greatest = everything.greatest_magnitude();
     let same_value = |got: &Option<Owned>, expected: &Option<Owned>| match (got, expected) {
         (Some(got), Some(expected)) => match query {
-            Query::Aggregates { .. } | Query::MaxOfFirst { .. } => exactness.same_figure(got, expected, everything),
+            Query::Aggregates { aggregates, .. } | Query::Buckets { aggregates, .. } => {
+                exactness.same_figure(got, expected, greatest * terms(aggregates, everything))
+            }
+            Query::MaxOfFirst { .. } => exactness.same_figure(got, expected, greatest),
             _ => same(got, expected, greatest, exactness.capabilities),
         },
         (got, expected) => got.is_none() && expected.is_none(),
@@ -99,6 +104,12 @@ pub(crate) fn agree(query: &Query, got: &Rows, expected: &Rows, everything: &Row
         ensure(same_row(got, expected), || format!("row {place} is {got:?} and not {expected:?}"))?;
     }
     Ok(())
+}
+
+/// How many values a figure may be the sum of.
+#[expect(clippy::cast_precision_loss, reason = "a test has few rows")]
+fn terms(aggregates: &[Aggregate], everything: &Rows) -> f64 {
+    if aggregates.contains(&Aggregate::Sum) { everything.len() as f64 } else { 1.0 }
 }
 
 /// The newest rows agree when their times do: of equal times any may stand first, and any may be cut off.

@@ -3,9 +3,12 @@
 use crate::{
     compare::{Exactness, Row, Rows, agree},
     data::{ORIGIN_NS, Owned, schema},
-    subject::{Check, Failure, Session, Subject, ask},
+    subject::{Check, Failure, Session, Subject, ask, ensure},
 };
-use iotbench_core::{Aggregate, Batch, Devices, Direction, Predicate, Query, Run, Schema, TimeRange, Value, ValueType};
+use iotbench_core::{
+    Aggregate, Batch, BucketWidth, ComputedBy, Devices, Direction, Predicate, Query, Run, Schema, TimeRange, Value,
+    ValueType,
+};
 use std::ops::Bound::{Excluded, Included};
 
 /// The time of the n-th step: five of them are two seconds.
@@ -59,6 +62,14 @@ fn number_answers() -> Vec<(Query, Vec<Row>)> {
         aggregates: aggregates.to_vec(),
         range,
     };
+    let buckets = |aggregates: &[Aggregate]| Query::Buckets {
+        devices: all.clone(),
+        signals: vec![0, 1],
+        aggregates: aggregates.to_vec(),
+        // Of all time no database makes buckets.
+        range: TimeRange::half_open(at(0), at(9)),
+        width: BucketWidth::SECOND,
+    };
     vec![
         (Query::Scan, stored.clone()),
         (Query::Count, vec![counts]),
@@ -92,6 +103,30 @@ fn number_answers() -> Vec<(Query, Vec<Row>)> {
                 row(1, 0, &[7.0, 2.0]),
             ],
         ),
+        (
+            figures(&[Aggregate::First, Aggregate::Sum, Aggregate::Count]),
+            vec![
+                row(0, 0, &[5.0, 10.0]),
+                row(0, 0, &[19.0, 100.0]),
+                row(0, 0, &[4.0, 4.0]),
+                row(1, 0, &[1.0, 1.0]),
+                row(1, 0, &[8.0, 3.0]),
+                row(1, 0, &[2.0, 2.0]),
+            ],
+        ),
+        (buckets(&[Aggregate::Mean, Aggregate::Count]), {
+            let (first, second) = (ORIGIN_NS, ORIGIN_NS + 1_000_000_000);
+            vec![
+                row(0, first, &[4.0, 15.0]),
+                row(0, first, &[2.0, 2.0]),
+                row(0, second, &[5.5, 35.0]),
+                row(0, second, &[2.0, 2.0]),
+                row(1, first, &[1.0, 1.0]),
+                row(1, first, &[1.0, 1.0]),
+                row(1, second, &[7.0, 2.0]),
+                row(1, second, &[1.0, 1.0]),
+            ]
+        }),
         (figures(&[Aggregate::Max, Aggregate::Last]), {
             let (first, second) = (row(0, 0, &[8.0, 40.0]), row(1, 0, &[7.0, 2.0]));
             vec![first.clone(), first, second.clone(), second]
@@ -141,7 +176,12 @@ async fn hold(
     let mut reader = session.reader().await?;
     let exactness = Exactness::new(subject.capabilities(), subject.layout, schema);
     for (query, expected) in answers {
-        let (got, _) = ask(&mut *reader, &query).await?;
+        let (got, reply) = ask(&mut *reader, &query).await?;
+        if matches!(query, Query::Buckets { .. }) {
+            let is_declared = subject.capabilities().buckets.contains(&subject.layout);
+            let by = reply.computed_by;
+            ensure((by == ComputedBy::Server) == is_declared, || format!("{query:?} was worked out by: {by:?}"))?;
+        }
         // These newest rows have different times: they are what is stored as far as the comparison needs it.
         let expected = Rows(expected);
         agree(&query, &got, &expected, &expected, exactness)

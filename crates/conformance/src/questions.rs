@@ -1,7 +1,7 @@
 //! The questions that the backend and the oracle are asked.
 
 use crate::data::Dataset;
-use iotbench_core::{Aggregate, Devices, Direction, Predicate, Query, SignalId, TimeRange};
+use iotbench_core::{Aggregate, BucketWidth, Devices, Direction, Predicate, Query, SignalId, TimeRange};
 use std::ops::Bound::{self, Excluded, Included, Unbounded};
 
 /// The questions about a dataset, by the name of the check that they belong to.
@@ -19,6 +19,7 @@ pub(crate) fn about(dataset: &Dataset) -> Vec<(&'static str, Vec<Query>)> {
         ("the newest of one series", newest_visible(dataset)),
         ("the maximum of the first records", maxima(dataset, &times)),
         ("last, least, mean and greatest", aggregates(dataset, &times)),
+        (BUCKETS, buckets(dataset, &times)),
     ]
 }
 
@@ -30,6 +31,7 @@ pub(crate) fn about_extremes(dataset: &Dataset) -> Vec<(&'static str, Vec<Query>
         "the minimum, the earliest of equals",
         "the maximum of the first records",
         "last, least, mean and greatest",
+        BUCKETS,
     ];
     questions.retain(|(check, _)| !arithmetic.contains(check));
     questions
@@ -51,10 +53,14 @@ pub(crate) fn of_nothing() -> Vec<Query> {
         Query::NewestVisible { device: 0, signal: 0 },
         Query::MaxOfFirst { device: 0, signal: 0, from_ns: 0, limit: 3 },
         Query::Aggregates { devices: Devices::All, signals: vec![0], aggregates: FIGURES.to_vec(), range },
+        Query::Buckets { devices: Devices::All, signals: vec![0], aggregates: FIGURES.to_vec(), range, width: SECOND },
     ]
 }
 
+/// The figures that dashboards ask for together.
 const FIGURES: [Aggregate; 4] = [Aggregate::Last, Aggregate::Min, Aggregate::Mean, Aggregate::Max];
+const BUCKETS: &str = "figures of time buckets";
+const SECOND: BucketWidth = BucketWidth::SECOND;
 
 fn range_of(from: Bound<i64>, to: Bound<i64>) -> Query {
     Query::Range { devices: Devices::Some(vec![0]), signals: vec![0], range: TimeRange { from, to } }
@@ -192,8 +198,8 @@ fn aggregates(dataset: &Dataset, times: &[i64]) -> Vec<Query> {
     let signals = [some_signals(dataset), vec![0]];
     let ranges = [TimeRange::ALL, TimeRange::half_open(times[3], times[times.len() / 2]), TimeRange::half_open(0, 1)];
     let devices = [Devices::All, Devices::Some(vec![dataset.devices - 1]), Devices::Some(vec![4711])];
-    let mut figures: Vec<Vec<Aggregate>> = FIGURES.iter().map(|&figure| vec![figure]).collect();
-    figures.extend([FIGURES.to_vec(), vec![Aggregate::Max, Aggregate::Last]]);
+    let mut figures: Vec<Vec<Aggregate>> = Aggregate::ALL.iter().map(|&figure| vec![figure]).collect();
+    figures.extend([FIGURES.to_vec(), vec![Aggregate::Max, Aggregate::Last], Aggregate::ALL.to_vec()]);
     let mut queries = Vec::new();
     for devices in devices {
         for range in ranges {
@@ -202,6 +208,27 @@ fn aggregates(dataset: &Dataset, times: &[i64]) -> Vec<Query> {
                     let (devices, signals, aggregates) = (devices.clone(), signals.clone(), aggregates.clone());
                     queries.push(Query::Aggregates { devices, signals, aggregates, range });
                 }
+            }
+        }
+    }
+    queries
+}
+
+/// Buckets that hold several datapoints, one, and none; the figures that databases find by grouping, and those that need an
+/// order of time within each.
+fn buckets(dataset: &Dataset, times: &[i64]) -> Vec<Query> {
+    let range = TimeRange::half_open(times[3], times[times.len() - 3]);
+    let devices = [Devices::All, Devices::Some(vec![dataset.devices - 1]), Devices::Some(vec![4711])];
+    let mut figures: Vec<Vec<Aggregate>> = Aggregate::ALL.iter().map(|&figure| vec![figure]).collect();
+    figures.extend([FIGURES.to_vec(), vec![Aggregate::Mean, Aggregate::Max, Aggregate::Count], vec![]]);
+    let widths =
+        [SECOND].into_iter().chain([7_000_000, 3_600_000_000_000].into_iter().filter_map(BucketWidth::from_ns));
+    let mut queries = Vec::new();
+    for width in widths {
+        for devices in &devices {
+            for aggregates in &figures {
+                let (devices, aggregates) = (devices.clone(), aggregates.clone());
+                queries.push(Query::Buckets { devices, signals: some_signals(dataset), aggregates, range, width });
             }
         }
     }

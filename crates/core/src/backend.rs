@@ -262,6 +262,7 @@ mod tests {
             domain: |_| Domain::Full,
             acknowledgement: Acknowledgement::None,
             transactions: false,
+            buckets: &[],
             most_writers: None,
             blocking: false,
             embedded: true,

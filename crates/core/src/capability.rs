@@ -102,6 +102,9 @@ pub struct Capabilities {
     pub acknowledgement: Acknowledgement,
     /// Whether several requests can be one transaction.
     pub transactions: bool,
+    /// The layouts in which the database itself works out figures of time buckets, of numbers and as far as they need no order
+    /// of time; in the others the client does.
+    pub buckets: &'static [Layout],
     /// Most writers at once; `None`: no limit of its own.
     pub most_writers: Option<u32>,
     /// Its calls block the thread: whatever it opens runs on threads of its own.
@@ -188,6 +191,7 @@ mod tests {
             domain: |t| if t == ValueType::Text { Domain::Unsupported } else { Domain::Full },
             acknowledgement: Acknowledgement::Applied,
             transactions: false,
+            buckets: &[],
             most_writers: None,
             blocking: false,
             embedded: false,

@@ -52,7 +52,7 @@ pub use layout::Layout;
 pub use name::{Name, NameError};
 pub use opens::Opens;
 pub use process_action::ProcessAction;
-pub use query::{Aggregate, Devices, Direction, Predicate, Query, TimeRange};
+pub use query::{Aggregate, BucketWidth, Devices, Direction, Predicate, Query, TimeRange};
 pub use recipe::{
     CLUSTER, ConfigFile, Jars, On, Origin, Program, Ready, Recipe, Role, SERVER_SETTINGS, StopBy, Variant, capitals,
 };

@@ -2,7 +2,7 @@
 
 use crate::SignalId;
 use serde::{Deserialize, Serialize};
-use std::ops::Bound;
+use std::{fmt, num::NonZeroU64, ops::Bound};
 
 /// A stretch of time in nanoseconds since the Unix epoch, each end open, closed or unbounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -86,6 +86,8 @@ pub enum Direction {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Aggregate {
+    /// The oldest value.
+    First,
     /// The newest value.
     Last,
     /// The least.
@@ -94,14 +96,66 @@ pub enum Aggregate {
     Mean,
     /// The greatest.
     Max,
+    /// The sum.
+    Sum,
+    /// How many values there are.
+    Count,
+}
+
+impl Aggregate {
+    /// Each of them.
+    pub const ALL: [Self; 7] = [Self::First, Self::Last, Self::Min, Self::Mean, Self::Max, Self::Sum, Self::Count];
+}
+
+impl fmt::Display for Aggregate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::First => "first",
+            Self::Last => "last",
+            Self::Min => "min",
+            Self::Mean => "mean",
+            Self::Max => "max",
+            Self::Sum => "sum",
+            Self::Count => "count",
+        })
+    }
+}
+
+/// How long a time bucket is: each begins at a multiple of this many nanoseconds since the Unix epoch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct BucketWidth(NonZeroU64);
+
+impl BucketWidth {
+    /// A second.
+    pub const SECOND: Self = Self(NonZeroU64::new(1_000_000_000).unwrap());
+
+    /// So many nanoseconds; `None` for 0 and for more than a time can be.
+    #[must_use]
+    pub fn from_ns(ns: u64) -> Option<Self> {
+        i64::try_from(ns).ok().and(NonZeroU64::new(ns)).map(Self)
+    }
+
+    /// In nanoseconds.
+    #[must_use]
+    pub fn as_ns(self) -> i64 {
+        i64::try_from(self.0.get()).unwrap_or(i64::MAX)
+    }
+
+    /// The beginning of the bucket that a time lies in; the earliest time of all where it began before that.
+    #[must_use]
+    pub fn start_of(self, ns: i64) -> i64 {
+        ns.checked_sub(ns.rem_euclid(self.as_ns())).unwrap_or(i64::MIN)
+    }
 }
 
 /// A question to a database. Rows of points come ordered by device, then time, then the order of storing.
 ///
 /// What a reply holds: [`Query::Count`] one row with two I64 columns (points, values); [`Query::Aggregates`] one row a
-/// device and aggregate, in the order asked, with an F64 column a signal; [`Query::MaxOfFirst`] one row with one F64
-/// column; all others rows of points with the columns of the signals asked for, in their own types. No point found
-/// means no row.
+/// device and aggregate, in the order asked, with an F64 column a signal; [`Query::Buckets`] the same of each bucket that
+/// holds a point, by device, then time, with the bucket's beginning as the time of its rows; [`Query::MaxOfFirst`] one row
+/// with one F64 column; all others rows of points with the columns of the signals asked for, in their own types. No point
+/// found means no row.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Query {
@@ -172,6 +226,19 @@ pub enum Query {
         /// When.
         range: TimeRange,
     },
+    /// Figures of signals, device by device and bucket by bucket.
+    Buckets {
+        /// Whose.
+        devices: Devices,
+        /// Which signals, ascending; all are numbers or text that reads as one.
+        signals: Vec<SignalId>,
+        /// Which figures.
+        aggregates: Vec<Aggregate>,
+        /// When: of a bucket that begins before or ends after, the points within.
+        range: TimeRange,
+        /// How long each bucket is.
+        width: BucketWidth,
+    },
     /// How many points and values are stored.
     Count,
     /// The newest point of one series.
@@ -190,9 +257,10 @@ impl Query {
     #[must_use]
     pub fn devices(&self) -> Devices {
         match self {
-            Self::Range { devices, .. } | Self::Newest { devices, .. } | Self::Aggregates { devices, .. } => {
-                devices.clone()
-            }
+            Self::Range { devices, .. }
+            | Self::Newest { devices, .. }
+            | Self::Aggregates { devices, .. }
+            | Self::Buckets { devices, .. } => devices.clone(),
             Self::Records { device, .. }
             | Self::Nearest { device, .. }
             | Self::Minimum { device, .. }
@@ -200,5 +268,19 @@ impl Query {
             | Self::NewestVisible { device, .. } => Devices::Some(vec![*device]),
             Self::Count | Self::Scan => Devices::All,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bucket_begins_at_a_multiple_of_its_width_also_before_the_epoch() {
+        let width = BucketWidth::from_ns(10).unwrap();
+        let starts = [-11, -10, -1, 0, 9, 10, i64::MAX].map(|ns| width.start_of(ns));
+        assert_eq!(starts, [-20, -10, -10, 0, 0, 10, i64::MAX - 7]);
+        assert_eq!(width.start_of(i64::MIN + 1), i64::MIN, "the bucket began before all time");
+        assert_eq!((BucketWidth::from_ns(0), BucketWidth::from_ns(u64::MAX)), (None, None));
     }
 }

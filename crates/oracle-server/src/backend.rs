@@ -59,6 +59,7 @@ const CAPABILITIES: Capabilities = Capabilities {
     domain: |_| Domain::Full,
     acknowledgement: Acknowledgement::Applied,
     transactions: false,
+    buckets: &[],
     most_writers: None,
     blocking: false,
     embedded: true,

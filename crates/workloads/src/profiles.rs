@@ -44,6 +44,7 @@ profiles![
     "weather_max",
     "greenhouse_insert",
     "greenhouse_dashboard",
+    "greenhouse_trends",
     "compressor_insert",
     "compressor_select",
     "compressor_mean",

@@ -22,9 +22,12 @@ pub fn metric(table: &TableSpec, signal: SignalId) -> String {
 /// The servers' name of a figure.
 pub fn name_of(aggregate: Aggregate) -> &'static str {
     match aggregate {
+        Aggregate::First => "first",
         Aggregate::Last => "last",
         Aggregate::Min => "min",
         Aggregate::Mean => "avg",
         Aggregate::Max => "max",
+        Aggregate::Sum => "sum",
+        Aggregate::Count => "count",
     }
 }

@@ -21,6 +21,7 @@ const CAPABILITIES: Capabilities = Capabilities {
     domain: |_| Domain::Full,
     acknowledgement: Acknowledgement::None,
     transactions: true,
+    buckets: &[],
     most_writers: None,
     blocking: false,
     embedded: true,

@@ -45,6 +45,7 @@ const INFO: BackendInfo = BackendInfo::new(
         domain: |_| Domain::Full,
         acknowledgement: Acknowledgement::None,
         transactions: false,
+        buckets: &[],
         most_writers: None,
         blocking: true,
         // Its work and the client's are done by the same process.

@@ -39,6 +39,7 @@ const CAPABILITIES: Capabilities = Capabilities {
     },
     acknowledgement: Acknowledgement::Applied,
     transactions: false,
+    buckets: &[],
     most_writers: None,
     blocking: false,
     embedded: false,

@@ -5,7 +5,7 @@ use iotbench_backend_kit::{
     line_protocol::{DEVICE, SIGNAL, VALUE, device_digits},
     span::Span,
 };
-use iotbench_core::{Layout, Predicate, SignalId, TableSpec};
+use iotbench_core::{BucketWidth, Layout, Predicate, SignalId, TableSpec};
 use std::fmt::Write;
 
 /// The earliest and the latest time that InfluxDB 1.x stores.
@@ -100,11 +100,15 @@ impl Select {
         self.filter(&from).filter(&to)
     }
 
-    /// A series each, in ascending order of these tags.
-    pub(crate) fn group_by(mut self, tags: &[&str]) -> Self {
-        if !tags.is_empty() {
-            let tags: Vec<_> = tags.iter().map(|tag| quoted(tag)).collect();
-            self.push(format_args!(" GROUP BY {}", tags.join(", ")));
+    /// A series each, in ascending order of these tags; and within it a row each bucket that is not empty.
+    pub(crate) fn group_by(mut self, tags: &[&str], width: Option<BucketWidth>) -> Self {
+        let time = width.map(|width| format!("time({}ns)", width.as_ns()));
+        let groups: Vec<_> = tags.iter().map(|tag| quoted(tag)).chain(time).collect();
+        if !groups.is_empty() {
+            self.push(format_args!(" GROUP BY {}", groups.join(", ")));
+        }
+        if width.is_some() {
+            self.text.push_str(" fill(none)");
         }
         self
     }
@@ -164,7 +168,7 @@ mod tests {
             .filter(&of(Asked::Some(&[0, 10]), &table(11)))
             .during(Span { first: 5, last: 6 })
             .filter(&condition("\"a\"", Predicate::Above(-0.5)))
-            .group_by(&[DEVICE]);
+            .group_by(&[DEVICE], None);
         assert_eq!(
             select.into_text(),
             "SELECT \"a\" FROM \"t\" WHERE (\"device\" = '00' OR \"device\" = '10') AND time >= 5 AND time <= 6 \

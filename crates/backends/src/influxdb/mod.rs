@@ -39,6 +39,7 @@ const CAPABILITIES: Capabilities = Capabilities {
     domain: |_| Domain::Full,
     acknowledgement: Acknowledgement::Durable,
     transactions: false,
+    buckets: &[Layout::Wide, Layout::Narrow],
     most_writers: None,
     blocking: false,
     embedded: false,

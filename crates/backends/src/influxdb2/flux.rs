@@ -136,10 +136,13 @@ impl<'a> Flux<'a> {
     pub(crate) fn figure(self, aggregate: Aggregate) -> String {
         let numbers = self.by_series().then("map(fn: (r) => ({r with _value: float(v: r._value)}))");
         let figure = match aggregate {
+            Aggregate::First => numbers.then("sort(columns: [\"_time\"])").then("first()"),
             Aggregate::Last => numbers.then("sort(columns: [\"_time\"])").then("last()"),
             Aggregate::Min => numbers.then("min()"),
             Aggregate::Mean => numbers.then("mean()"),
             Aggregate::Max => numbers.then("max()"),
+            Aggregate::Sum => numbers.then("sum()"),
+            Aggregate::Count => numbers.then("count()"),
         };
         figure.then("group()").text
     }

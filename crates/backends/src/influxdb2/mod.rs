@@ -31,6 +31,7 @@ const CAPABILITIES: Capabilities = Capabilities {
     domain: |_| Domain::Full,
     acknowledgement: Acknowledgement::Durable,
     transactions: false,
+    buckets: &[],
     most_writers: None,
     blocking: false,
     embedded: false,

@@ -15,6 +15,7 @@ use iotbench_backend_kit::{
     answer::{Answer, NOTHING, counts_row, types},
     ask::{Ask, Order, What},
     figures::Collected,
+    fold::Fold,
     http::{
         Connection, Content,
         connection::{given_up, uri},
@@ -155,7 +156,7 @@ impl FluxReader {
                     return Ok(());
                 };
                 let (device, figure) = (device_of(row)?, row.get(ONE_VALUE).map(parsed).transpose()?);
-                figures.set(device, number * width + place, width * aggregates.len(), figure);
+                figures.set((device, 0), number * width + place, width * aggregates.len(), figure);
                 Ok(())
             };
             bytes += self.ask(&flux.clone().figure(aggregate), take).await?;
@@ -214,6 +215,11 @@ impl Reader for FluxReader {
         match (ask.what, ask.order) {
             (What::Count, _) => self.count(flux, sink).await,
             (What::Figures(aggregates), _) => self.figures(flux, ask.signals, aggregates, sink).await,
+            (What::Buckets(..), _) => {
+                let mut fold = Fold::new(&ask, sink);
+                let reply = self.points(flux, &ask.datapoints(), &mut fold).await?;
+                fold.finish(reply)
+            }
             (What::Datapoints, Order::Stretch | Order::Oldest | Order::Newest) => self.points(flux, &ask, sink).await,
             _ => self.of_one_signal(flux, &ask, sink).await,
         }

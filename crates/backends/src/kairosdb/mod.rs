@@ -36,6 +36,7 @@ const CAPABILITIES: Capabilities = Capabilities {
     // On H2 it is applied when it is acknowledged: the facts of a server say so.
     acknowledgement: Acknowledgement::Applied,
     transactions: false,
+    buckets: &[],
     most_writers: None,
     blocking: false,
     embedded: false,

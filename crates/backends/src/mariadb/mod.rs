@@ -38,6 +38,7 @@ const CAPABILITIES: Capabilities = Capabilities {
     domain,
     acknowledgement: Acknowledgement::Durable,
     transactions: true,
+    buckets: &[Layout::Wide, Layout::Narrow, Layout::Document],
     most_writers: None,
     blocking: false,
     embedded: false,

@@ -23,6 +23,7 @@ const CAPABILITIES: Capabilities = Capabilities {
     domain: |_| Domain::Full,
     acknowledgement: Acknowledgement::Applied,
     transactions: true,
+    buckets: &[Layout::Wide, Layout::Narrow, Layout::Document, Layout::Bulk],
     most_writers: None,
     blocking: false,
     embedded: true,

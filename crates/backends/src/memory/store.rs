@@ -140,24 +140,26 @@ impl Store {
             Query::MaxOfFirst { device, signal, from_ns, limit } => {
                 let points = self.since(*device, *from_ns, *limit);
                 let greatest = points.iter().map(|p| p.number(*signal)).reduce(f64::max);
-                let row = greatest.map(|greatest| (*device, vec![Value::F64(greatest)]));
+                let row = greatest.map(|greatest| (*device, 0, vec![Value::F64(greatest)]));
                 rows.figures(ValueType::F64, 1, row)
             }
             Query::Count => {
                 let Counts { points, values } = self.count();
                 #[expect(clippy::cast_possible_wrap, reason = "no memory holds as many")]
                 let row = vec![Value::I64(points as i64), Value::I64(values as i64)];
-                rows.figures(ValueType::I64, 2, [(0, row)])
+                rows.figures(ValueType::I64, 2, [(0, 0, row)])
             }
             Query::Aggregates { devices, signals, aggregates, range } => {
                 let points = self.select(devices, *range);
                 let by_device = points.chunk_by(|a, b| a.device == b.device);
-                let figures = by_device.flat_map(|points| {
-                    aggregates.iter().map(move |&aggregate| {
-                        let figure = |&signal: &SignalId| Value::F64(figure(points, signal, aggregate));
-                        (points[0].device, signals.iter().map(figure).collect())
-                    })
-                });
+                let figures = by_device.flat_map(|points| figures(points, 0, signals, aggregates));
+                rows.figures(ValueType::F64, signals.len(), figures)
+            }
+            Query::Buckets { devices, signals, aggregates, range, width } => {
+                let start = |point: &Point| width.start_of(point.timestamp_ns);
+                let points = self.select(devices, *range);
+                let by_bucket = points.chunk_by(|a, b| (a.device, start(a)) == (b.device, start(b)));
+                let figures = by_bucket.flat_map(|points| figures(points, start(points[0]), signals, aggregates));
                 rows.figures(ValueType::F64, signals.len(), figures)
             }
         }
@@ -171,15 +173,32 @@ fn less(a: &Point, b: &Point, signal: SignalId) -> bool {
     }
 }
 
+/// A row an aggregate, of points of one device.
+fn figures<'p>(
+    points: &'p [&'p Point],
+    time: i64,
+    signals: &'p [SignalId],
+    aggregates: &'p [Aggregate],
+) -> impl Iterator<Item = (u32, i64, Vec<Value<'static>>)> + 'p {
+    aggregates.iter().map(move |&aggregate| {
+        let figure = |&signal: &SignalId| Value::F64(figure(points, signal, aggregate));
+        (points[0].device, time, signals.iter().map(figure).collect())
+    })
+}
+
 /// A figure over points in the order of time, of which there is at least one.
 fn figure(points: &[&Point], signal: SignalId, aggregate: Aggregate) -> f64 {
     let mut numbers = points.iter().map(|p| p.number(signal));
+    #[expect(clippy::cast_precision_loss, reason = "fewer points than 2^53")]
+    let count = points.len() as f64;
     match aggregate {
+        Aggregate::First => numbers.next().unwrap_or(f64::NAN),
         Aggregate::Last => numbers.next_back().unwrap_or(f64::NAN),
         Aggregate::Min => numbers.fold(f64::INFINITY, f64::min),
         Aggregate::Max => numbers.fold(f64::NEG_INFINITY, f64::max),
-        #[expect(clippy::cast_precision_loss, reason = "fewer points than 2^53")]
-        Aggregate::Mean => numbers.sum::<f64>() / points.len() as f64,
+        Aggregate::Mean => numbers.sum::<f64>() / count,
+        Aggregate::Sum => numbers.sum(),
+        Aggregate::Count => count,
     }
 }
 
@@ -206,11 +225,11 @@ impl Rows<'_> {
         &mut self,
         value_type: ValueType,
         width: usize,
-        rows: impl IntoIterator<Item = (u32, Vec<Value<'v>>)>,
+        rows: impl IntoIterator<Item = (u32, i64, Vec<Value<'v>>)>,
     ) -> Result<Reply, Error> {
         let mut answer = Answer::new(self.sink, vec![value_type; width]);
-        for (device, figures) in rows {
-            answer.row(device, 0, |columns| {
+        for (device, time, figures) in rows {
+            answer.row(device, time, |columns| {
                 columns.iter_mut().zip(figures).try_for_each(|(column, figure)| column.push(Some(figure)))
             })?;
         }

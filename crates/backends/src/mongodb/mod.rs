@@ -43,6 +43,7 @@ const CAPABILITIES: Capabilities = Capabilities {
     acknowledgement: Acknowledgement::Durable,
     // A single server has none, and what a backend can do is known before its server is.
     transactions: false,
+    buckets: &[Layout::Document, Layout::Bulk, Layout::Narrow, Layout::Wide],
     most_writers: None,
     blocking: false,
     embedded: false,

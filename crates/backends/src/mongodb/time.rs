@@ -113,6 +113,19 @@ impl TimeFields {
         }
     }
 
+    /// The time in nanoseconds as an expression, of fields with `prefix` before their names.
+    pub(crate) fn ns(self, prefix: &str) -> Bson {
+        let coarse = format!("${prefix}{}", self.coarse());
+        let coarse: Bson = match self {
+            Self::Second => doc! { "$multiply": [{ "$toLong": coarse }, 1_000_000_000_i64] }.into(),
+            _ => doc! { "$multiply": [{ "$toLong": coarse }, MILLISECOND_NS] }.into(),
+        };
+        match self.fine() {
+            Some(fine) => doc! { "$add": [coarse, format!("${prefix}{fine}")] }.into(),
+            None => coarse,
+        }
+    }
+
     /// The time that a document holds; `None` where it holds none.
     pub(crate) fn read(self, document: &RawDocument) -> Option<i64> {
         let fine = match self.fine() {

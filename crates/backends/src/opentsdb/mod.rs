@@ -35,6 +35,7 @@ const CAPABILITIES: Capabilities = Capabilities {
     // With the setting sync it is applied when it is acknowledged, else queued: the facts of a server say which.
     acknowledgement: Acknowledgement::Applied,
     transactions: false,
+    buckets: &[],
     most_writers: None,
     blocking: false,
     embedded: false,

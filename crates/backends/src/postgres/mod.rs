@@ -41,6 +41,7 @@ const CAPABILITIES: Capabilities = Capabilities {
     domain,
     acknowledgement: Acknowledgement::Durable,
     transactions: true,
+    buckets: &[Layout::Wide, Layout::Narrow, Layout::Document, Layout::Bulk],
     most_writers: None,
     blocking: false,
     embedded: false,

@@ -32,6 +32,7 @@ const CAPABILITIES: Capabilities = Capabilities {
     domain,
     acknowledgement: Acknowledgement::Queued,
     transactions: false,
+    buckets: &[Layout::Wide, Layout::Narrow],
     most_writers: None,
     blocking: false,
     embedded: false,

@@ -6,7 +6,7 @@ use iotbench_backend_kit::{
     line_protocol::{DEVICE, SIGNAL, VALUE, device_digits},
     span::Span,
 };
-use iotbench_core::{Aggregate, Layout, Predicate, SignalId, TableSpec, ValueType};
+use iotbench_core::{Aggregate, BucketWidth, Layout, Predicate, SignalId, TableSpec, ValueType};
 
 /// The column of the time.
 const TIME: &str = "ts";
@@ -177,9 +177,9 @@ impl<'a> Select<'a> {
         format!("SELECT max(n) FROM (SELECT {number} n {} ORDER BY {TIME}{limit})", select.body())
     }
 
-    /// A row a device, in layout narrow a row a device and signal: device, signal or nothing, how many rows, and the
-    /// figures of each signal in turn.
-    pub(crate) fn figures(self, signals: &[SignalId], aggregates: &[Aggregate]) -> String {
+    /// A row a device, or a bucket of one, in layout narrow one of each signal: device, bucket or 0, signal or nothing, how
+    /// many rows, and the figures of each signal in turn.
+    pub(crate) fn figures(self, signals: &[SignalId], aggregates: &[Aggregate], width: Option<BucketWidth>) -> String {
         let select = self.of_signals(signals);
         let columns = if select.is_narrow() { &signals[..1] } else { signals };
         let numbers: Vec<String> = columns.iter().map(|&signal| select.number(signal)).collect();
@@ -190,9 +190,18 @@ impl<'a> Select<'a> {
         let mut groups: Vec<&str> = Vec::new();
         groups.extend(select.table.has_device_column().then_some(DEVICE));
         groups.extend(select.is_narrow().then_some(SIGNAL));
-        let groups = if groups.is_empty() { String::new() } else { format!(" GROUP BY {}", groups.join(", ")) };
-        let order = if select.table.has_device_column() { format!(" ORDER BY {DEVICE}") } else { String::new() };
-        format!("SELECT {device} d, {signal} s, count() c, {} {}{groups}{order}", figures.join(", "), select.body())
+        let (figures, body) = (figures.join(", "), select.body());
+        let Some(width) = width else {
+            let groups = if groups.is_empty() { String::new() } else { format!(" GROUP BY {}", groups.join(", ")) };
+            let order = if select.table.has_device_column() { format!(" ORDER BY {DEVICE}") } else { String::new() };
+            return format!("SELECT {device} d, 0 b, {signal} s, count() c, {figures} {body}{groups}{order}");
+        };
+        let sampled = format!(
+            "SELECT {device} d, {TIME}::long b, {signal} s, count() c, {figures} {body} \
+             SAMPLE BY {} ALIGN TO CALENDAR",
+            stride(width)
+        );
+        format!("SELECT * FROM ({sampled}) ORDER BY d, b")
     }
 }
 
@@ -211,12 +220,23 @@ pub(crate) fn count(table: &TableSpec) -> String {
     format!("SELECT count(), {} FROM {name}", values.join(" + "))
 }
 
+/// A span as SAMPLE BY takes it, in the greatest unit that it is a multiple of.
+fn stride(width: BucketWidth) -> String {
+    const UNITS: [(i64, &str); 4] = [(1_000_000_000, "s"), (1_000_000, "T"), (1000, "U"), (1, "n")];
+    let ns = width.as_ns();
+    let unit = UNITS.iter().find(|(length, _)| ns % length == 0);
+    unit.map_or(format!("{ns}n"), |(length, unit)| format!("{}{unit}", ns / length))
+}
+
 fn word(aggregate: Aggregate) -> &'static str {
     match aggregate {
+        Aggregate::First => "first",
         Aggregate::Last => "last",
         Aggregate::Min => "min",
         Aggregate::Mean => "avg",
         Aggregate::Max => "max",
+        Aggregate::Sum => "sum",
+        Aggregate::Count => "count",
     }
 }
 
@@ -272,8 +292,13 @@ mod tests {
             "SELECT ts::long, \"a\" FROM \"t\" WHERE device IN ('1') AND \"a\"::double > 1e300 ORDER BY ts DESC LIMIT 1"
         );
         assert_eq!(
-            of(&narrow, Asked::All, Span::ALL).figures(&[0, 1], &[Aggregate::Mean]),
-            "SELECT '0' d, signal s, count() c, avg(v::double) FROM \"t\" GROUP BY signal"
+            of(&narrow, Asked::All, Span::ALL).figures(&[0, 1], &[Aggregate::Mean], None),
+            "SELECT '0' d, 0 b, signal s, count() c, avg(v::double) FROM \"t\" GROUP BY signal"
+        );
+        assert_eq!(
+            of(&wide, one, Span::ALL).figures(&[1], &[Aggregate::Sum], BucketWidth::from_ns(90_000_000_000)),
+            "SELECT * FROM (SELECT device d, ts::long b, '' s, count() c, sum(\"select\"::double) FROM \"t\" \
+             WHERE device IN ('1') SAMPLE BY 90s ALIGN TO CALENDAR) ORDER BY d, b"
         );
         assert!(Select::new(&narrow, one, span).is_none());
         assert!(Select::new(&wide, Asked::Some(&[]), span).is_none());

@@ -32,6 +32,7 @@ const CAPABILITIES: Capabilities = Capabilities {
     domain,
     acknowledgement: Acknowledgement::Durable,
     transactions: true,
+    buckets: &[Layout::Wide, Layout::Narrow, Layout::Document],
     most_writers: Some(1),
     blocking: true,
     embedded: true,

@@ -17,7 +17,7 @@ use iotbench_backend_kit::{
 };
 use iotbench_core::{Applied, Cause, Error};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use serde::Deserialize;
+use serde::{Deserialize, de::DeserializeOwned};
 use std::{borrow::Cow, collections::BTreeMap, ops::ControlFlow, sync::Arc, time::UNIX_EPOCH};
 
 /// The most samples that the server puts into one line.
@@ -62,8 +62,44 @@ impl Figure {
     /// # Errors
     /// Protocol for a text that is none.
     pub(crate) fn number(&self) -> Result<f64, Error> {
-        self.value.1.parse().map_err(|_| improper(&format!("{:?} stands where a number should", self.value.1)))
+        parsed(&self.value.1)
     }
+}
+
+/// The figures of one expression at several times, with their labels.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Steps {
+    pub(crate) metric: BTreeMap<String, String>,
+    values: Vec<(f64, String)>,
+}
+
+impl Steps {
+    /// The time in milliseconds, and the figure there.
+    ///
+    /// # Errors
+    /// Protocol for a text that is no number.
+    pub(crate) fn figures(&self) -> impl Iterator<Item = Result<(i64, f64), Error>> {
+        self.values.iter().map(|(seconds, number)| {
+            #[expect(clippy::cast_possible_truncation, reason = "milliseconds of a time before 2100")]
+            let ms = (seconds * 1000.0).round() as i64;
+            Ok((ms, parsed(number)?))
+        })
+    }
+}
+
+fn parsed(number: &str) -> Result<f64, Error> {
+    number.parse().map_err(|_| improper(&format!("{number:?} stands where a number should")))
+}
+
+/// What questions about figures are answered with.
+#[derive(Deserialize)]
+struct Answer<T> {
+    data: Data<T>,
+}
+
+#[derive(Deserialize)]
+struct Data<T> {
+    result: Vec<T>,
 }
 
 /// An answer that VictoriaMetrics does not give.
@@ -158,17 +194,31 @@ impl Client {
 
     /// The figures of a MetricsQL expression at the end of a stretch of time, and the bytes of the answer.
     pub(crate) async fn figures(&mut self, expression: &str, span: Millis) -> Result<(Vec<Figure>, u64), Error> {
-        #[derive(Deserialize)]
-        struct Answer {
-            data: Data,
-        }
-        #[derive(Deserialize)]
-        struct Data {
-            result: Vec<Figure>,
-        }
         let fields = [("query", expression), ("time", &time_text(span.last)), ("nocache", "1")];
-        let text = self.form("/api/v1/query", &fields).await?;
-        let answer: Answer = serde_json::from_slice(&text).map_err(|e| improper(&e))?;
+        self.answer("/api/v1/query", &fields).await
+    }
+
+    /// The figures of an expression at the first of some times and every step after it up to the last one, and the bytes of the
+    /// answer.
+    pub(crate) async fn steps(
+        &mut self,
+        expression: &str,
+        times: Millis,
+        step_ms: i64,
+    ) -> Result<(Vec<Steps>, u64), Error> {
+        let (start, end, step) = (time_text(times.first), time_text(times.last), format!("{step_ms}ms"));
+        // Without a cache the server leaves the times as they are.
+        let fields = [("query", expression), ("start", &start), ("end", &end), ("step", &step), ("nocache", "1")];
+        self.answer("/api/v1/query_range", &fields).await
+    }
+
+    async fn answer<T: DeserializeOwned>(
+        &mut self,
+        path: &str,
+        fields: &[(&str, &str)],
+    ) -> Result<(Vec<T>, u64), Error> {
+        let text = self.form(path, fields).await?;
+        let answer: Answer<T> = serde_json::from_slice(&text).map_err(|e| improper(&e))?;
         Ok((answer.data.result, text.len() as u64))
     }
 

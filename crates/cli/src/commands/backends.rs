@@ -167,11 +167,24 @@ pub(super) fn abilities(c: &Capabilities) -> Vec<[String; 2]> {
         row("equal device and time", duplicates),
         row("acknowledged means", acknowledged),
         row("transactions", yes(c.transactions)),
+        row("figures of time buckets", &buckets(c)),
         row("most writers", &writers),
         row("inside the client's process", yes(c.embedded)),
         row("stores what it is sent", yes(c.stores)),
         row("is emptied under its writers", yes(c.empties)),
     ]
+}
+
+/// Who works them out.
+fn buckets(c: &Capabilities) -> String {
+    let by_server = c.layouts.iter().filter(|layout| c.buckets.contains(layout)).map(|layout| layout.name());
+    let by_server: Vec<_> = by_server.collect();
+    match by_server.len() {
+        _ if !c.stores => "none: it stores nothing".into(),
+        0 => "the client's work".into(),
+        n if n == c.layouts.len() => "the database's work".into(),
+        _ => format!("the database's work in layouts {}, else the client's", by_server.join(", ")),
+    }
 }
 
 #[cfg(test)]

@@ -5,10 +5,13 @@ use crate::{
     profile::{OperationConfig, OperationKind},
     units::Span,
 };
-use iotbench_core::{Layout, Schema, SignalId};
+use iotbench_core::{Aggregate, BucketWidth, Layout, Schema, SignalId};
 use iotbench_cycle_finder::{CycleSearch, SearchError, SearchSpec, Strategy};
 use serde::{Deserialize, Serialize};
 use std::{fmt, time::Duration};
+
+/// The most buckets of a device that one request asks for.
+const MAX_BUCKETS: u64 = 100_000;
 
 /// What a read asks. Which device, signal and moment it is about is drawn for each request, from the seed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -47,6 +50,20 @@ pub enum Question {
         /// The signals, ascending.
         signals: Vec<SignalId>,
     },
+    /// Figures of each signal of consecutive devices in time buckets, over a stretch of time from a random moment of the
+    /// history on.
+    Buckets {
+        /// The signals, ascending.
+        signals: Vec<SignalId>,
+        /// Which figures.
+        aggregates: Vec<Aggregate>,
+        /// How many devices.
+        devices: u32,
+        /// The length of the stretch.
+        window_ns: u64,
+        /// The length of a bucket.
+        width: BucketWidth,
+    },
     /// The machine cycle around a random moment, and the sum of every signal over it.
     Cycle {
         /// How it is read.
@@ -73,9 +90,12 @@ impl Question {
     pub fn records(&self) -> Option<u64> {
         match self {
             Self::Records { records } | Self::Newest { records } | Self::Max { records, .. } => Some(*records),
-            Self::Signal { .. } | Self::Device | Self::Mean { .. } | Self::Cycle { .. } | Self::Dashboard { .. } => {
-                None
-            }
+            Self::Signal { .. }
+            | Self::Device
+            | Self::Mean { .. }
+            | Self::Buckets { .. }
+            | Self::Cycle { .. }
+            | Self::Dashboard { .. } => None,
         }
     }
 }
@@ -97,6 +117,17 @@ impl fmt::Display for Question {
             Self::Cycle { strategy, .. } => write!(f, "the machine cycle around a random moment ({strategy})"),
             Self::Max { records, .. } => write!(f, "the greatest of a signal over {records} consecutive records"),
             Self::Mean { signals } => write!(f, "the mean of {} signals of a device", signals.len()),
+            Self::Buckets { signals, aggregates, devices, window_ns, width } => {
+                let span = |ns| Span(Duration::from_nanos(ns));
+                let figures: Vec<_> = aggregates.iter().map(ToString::to_string).collect();
+                let (window, width) = (span(*window_ns), span(width.as_ns().unsigned_abs()));
+                let of = match devices {
+                    1 => "a device".to_string(),
+                    n => format!("{n} devices"),
+                };
+                let (figures, count) = (figures.join(", "), signals.len());
+                write!(f, "{figures} of {count} signals of {of} in buckets of {width} over {window}")
+            }
             Self::Dashboard { signals, window_ns } => {
                 let window = Span(Duration::from_nanos(*window_ns));
                 write!(f, "last, least, mean and greatest of {} signals over the newest {window}", signals.len())
@@ -129,6 +160,11 @@ pub(super) fn question(context: Context<'_>, config: &OperationConfig) -> Result
         }
         OperationKind::MeanDevice => Question::Mean { signals: numbers(config, schema)? },
         OperationKind::Dashboard => Question::Dashboard { signals: numbers(config, schema)?, window_ns },
+        OperationKind::Buckets => {
+            let devices = u32::try_from(config.devices.0).unwrap_or(u32::MAX);
+            let (signals, aggregates) = (numbers(config, schema)?, aggregates(config)?);
+            Question::Buckets { signals, aggregates, devices, window_ns, width: width(config, window_ns)? }
+        }
         OperationKind::CycleSearch => cycle(context, config)?,
         OperationKind::Write => {
             return Err(("kind".into(), format!("{} asks nothing", config.kind)));
@@ -138,9 +174,35 @@ pub(super) fn question(context: Context<'_>, config: &OperationConfig) -> Result
     Ok(question)
 }
 
+/// A bucket as long as a tenth of the stretch where the profile names none.
+fn width(config: &OperationConfig, window_ns: u64) -> Result<BucketWidth, FieldError> {
+    let key = || "width".to_string();
+    let width_ns = config.width.set().map_or(window_ns.div_ceil(10), |width| width.as_ns());
+    if width_ns > 0 && window_ns / width_ns > MAX_BUCKETS {
+        let message = format!("the window has more than {MAX_BUCKETS} of them: write a longer one");
+        return Err((key(), message));
+    }
+    BucketWidth::from_ns(width_ns).ok_or_else(|| (key(), "a bucket is longer than 0 and at most 292 years".into()))
+}
+
+/// The figures that the profile names, each once; the mean where it names none.
+fn aggregates(config: &OperationConfig) -> Result<Vec<Aggregate>, FieldError> {
+    let mut aggregates = Vec::new();
+    for &aggregate in &config.aggregates {
+        if aggregates.contains(&aggregate) {
+            return Err(("aggregates".into(), format!("{aggregate} stands there twice")));
+        }
+        aggregates.push(aggregate);
+    }
+    if aggregates.is_empty() {
+        aggregates.push(Aggregate::Mean);
+    }
+    Ok(aggregates)
+}
+
 fn cycle(context: Context<'_>, config: &OperationConfig) -> Result<Question, FieldError> {
     let signals = numbers(config, context.dataset.schema())?;
-    let Some(&abscissa) = signals.first() else { return Err(("signals".into(), "none of them is a number".into())) };
+    let abscissa = signals[0];
     let suggested = if context.layout == Layout::Bulk { Strategy::Bulk } else { Strategy::Individual };
     let (strategy, amplitude) = (config.strategy.set().unwrap_or(suggested), config.amplitude);
     let spec = SearchSpec { strategy, signals: signals.clone(), abscissa, amplitude };
@@ -154,8 +216,11 @@ fn cycle(context: Context<'_>, config: &OperationConfig) -> Result<Question, Fie
     Ok(Question::Cycle { strategy, signals, abscissa, amplitude })
 }
 
+/// The signals that the profile names; where it names none, all that are numbers: at least one.
 fn numbers(config: &OperationConfig, schema: &Schema) -> Result<Vec<SignalId>, FieldError> {
-    signals(config, schema, |id| schema.signals().get(usize::from(id)).is_some_and(|s| s.value_type.is_number()))
+    let is_number = |id| schema.signals().get(usize::from(id)).is_some_and(|s| s.value_type.is_number());
+    let signals = signals(config, schema, is_number)?;
+    if signals.is_empty() { Err(("signals".into(), "none of them is a number".into())) } else { Ok(signals) }
 }
 
 /// The signals that the profile names; where it names none, all that are `suitable`. A `*` at the end of a name stands for
@@ -192,7 +257,7 @@ fn check_history(context: Context<'_>, question: &Question) -> Result<(), FieldE
     let (records, of_devices) = match question {
         Question::Newest { .. } => return Ok(()),
         Question::Records { records } | Question::Max { records, .. } => (*records, 1),
-        Question::Signal { devices, .. } => (1, *devices),
+        Question::Signal { devices, .. } | Question::Buckets { devices, .. } => (1, *devices),
         Question::Cycle { .. } | Question::Device | Question::Mean { .. } | Question::Dashboard { .. } => (1, 1),
     };
     if history == 0 {

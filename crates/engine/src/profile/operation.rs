@@ -2,6 +2,7 @@
 
 use super::zero_span;
 use crate::units::{Auto, Count, Span};
+use iotbench_core::Aggregate;
 use iotbench_cycle_finder::Strategy;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
@@ -25,6 +26,8 @@ words! {
         MaxRecords = "max_records",
         /// The mean of every signal of a device.
         MeanDevice = "mean_device",
+        /// Figures of signals in time buckets.
+        Buckets = "buckets",
         /// Last, least, mean and greatest value of each sensor.
         Dashboard = "dashboard",
     }
@@ -94,6 +97,12 @@ pub struct OperationConfig {
     /// Read: the signals that are asked for, by name or by `beginning*`; none: all that the question can be about.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub signals: Vec<String>,
+    /// Time buckets: how long each is, beginning at multiples of that since the Unix epoch; `auto`: a tenth of `window`.
+    #[serde(default)]
+    pub width: Auto<Span>,
+    /// Time buckets: `first`, `last`, `min`, `mean`, `max`, `sum`, `count` of each signal; none: `mean`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub aggregates: Vec<Aggregate>,
     /// Search for a machine cycle: how it is read; `auto`: as the layout suggests, `bulk` or `individual`.
     #[serde(default)]
     pub strategy: Auto<Strategy>,

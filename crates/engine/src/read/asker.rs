@@ -80,6 +80,16 @@ impl Asker {
                 aggregates: vec![Aggregate::Mean],
                 range: TimeRange::ALL,
             },
+            Question::Buckets { signals, aggregates, devices, window_ns, width } => {
+                let (devices, range) = self.stretch(*devices, *window_ns, draw);
+                Query::Buckets {
+                    devices,
+                    signals: signals.clone(),
+                    aggregates: aggregates.clone(),
+                    range,
+                    width: *width,
+                }
+            }
             Question::Dashboard { signals, window_ns } => Query::Aggregates {
                 devices: Devices::All,
                 signals: signals.clone(),
@@ -90,20 +100,22 @@ impl Asker {
     }
 
     fn signal(&self, signals: &[SignalId], devices: u32, window_ns: u64, draw: Draw) -> Query {
-        let starts = u64::from(self.history.devices.saturating_sub(devices)) + 1;
-        let first = self.below(starts, Of::Device, draw);
-        let first = u32::try_from(first).unwrap_or(0);
         let signal = self.below(signals.len() as u64, Of::Signal, draw);
         let signal = usize::try_from(signal).ok().and_then(|place| signals.get(place)).copied().unwrap_or(0);
+        let (devices, range) = self.stretch(devices, window_ns, draw);
+        Query::Range { devices, signals: vec![signal], range }
+    }
+
+    /// So many consecutive devices, and a stretch of time of the first one's history.
+    fn stretch(&self, devices: u32, window_ns: u64, draw: Draw) -> (Devices, TimeRange) {
+        let starts = u64::from(self.history.devices.saturating_sub(devices)) + 1;
+        let first = u32::try_from(self.below(starts, Of::Device, draw)).unwrap_or(0);
         let (from_ns, last_ns) = self.history.time_span_ns(first);
         let window_ns = i64::try_from(window_ns).unwrap_or(i64::MAX);
         let moments = last_ns.saturating_sub(from_ns).saturating_sub(window_ns).max(0).cast_unsigned() + 1;
         let start_ns = from_ns + self.below(moments, Of::Moment, draw).cast_signed();
-        Query::Range {
-            devices: Devices::Some((first..first + devices).collect()),
-            signals: vec![signal],
-            range: TimeRange::half_open(start_ns, start_ns.saturating_add(window_ns)),
-        }
+        let range = TimeRange::half_open(start_ns, start_ns.saturating_add(window_ns));
+        (Devices::Some((first..first + devices).collect()), range)
     }
 
     /// A device, and the time of one of its records after which there are enough.
@@ -139,6 +151,7 @@ impl Asker {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use iotbench_core::BucketWidth;
     use iotbench_simulator::DatasetConfig;
     use proptest::prelude::*;
     use std::{ops::Bound, path::Path};
@@ -170,6 +183,11 @@ mod tests {
             prop_assert!(signals == [3] || signals == [5]);
             let Bound::Included(from_ns) = range.from else { panic!() };
             prop_assert!(history.dataset.index_at(list[0], from_ns) < positions);
+            let (signals, aggregates, width) = (vec![3, 5], vec![Aggregate::Sum], BucketWidth::SECOND);
+            let window_ns = 200_000_000;
+            let question = Question::Buckets { signals, aggregates, devices: of, window_ns, width };
+            let Query::Buckets { devices: asked, range: same, .. } = asker.query(&question, draw).unwrap() else { panic!() };
+            prop_assert_eq!((asked, same), (Devices::Some(list), range), "drawn as a signal's");
             prop_assert_eq!(asker.query(&Question::Device, draw), asker.query(&Question::Device, draw));
         }
     }

@@ -8,7 +8,7 @@ use super::{
     truth::{Row, Truth},
 };
 use crate::read::KeptAnswer;
-use iotbench_core::{Aggregate, Devices, Direction, Query, SignalId, TimeRange, Value};
+use iotbench_core::{Aggregate, BucketWidth, Devices, Direction, Query, SignalId, TimeRange, Value};
 use std::ops::{Bound, ControlFlow};
 
 /// What is found of an answer.
@@ -49,6 +49,7 @@ fn only_counts(truth: &Truth, answer: &KeptAnswer, exactness: Exactness) -> bool
     match answer.query {
         _ if answer.digests.is_empty() => false,
         Query::Newest { .. } => true,
+        Query::Aggregates { .. } | Query::Buckets { .. } => answer.overlap != Overlap::None,
         _ => answer.overlap != Overlap::None && signals.any(|signal| exactness.rounds(signal.value_type)),
     }
 }
@@ -96,10 +97,12 @@ impl Compare<'_> {
             }
             Query::Aggregates { devices, signals, aggregates, range } => {
                 let devices = self.truth.devices(&devices);
-                let expected: Vec<_> = devices
-                    .into_iter()
-                    .flat_map(|device| self.aggregates(device, &signals, &aggregates, range))
-                    .collect();
+                let expected = self.truth_of_groups(&devices, (&signals, &aggregates), range, None);
+                self.figures(expected.into_iter())
+            }
+            Query::Buckets { devices, signals, aggregates, range, width } => {
+                let devices = self.truth.devices(&devices);
+                let expected = self.truth_of_groups(&devices, (&signals, &aggregates), range, Some(width));
                 self.figures(expected.into_iter())
             }
             Query::Count => self.count(),
@@ -187,27 +190,33 @@ impl Compare<'_> {
             possible += 1;
             ControlFlow::Continue(())
         });
-        Some(ExpectedFigures { device, certain: figure.is_certain(), values: vec![figure.of(Aggregate::Max)?] })
+        let values = vec![figure.of(Aggregate::Max)?];
+        Some(ExpectedFigures { device, timestamp_ns: 0, certain: figure.is_certain(), values })
     }
 
-    fn aggregates(
+    /// The figures of each device, or of each of its buckets.
+    fn truth_of_groups(
         &mut self,
-        device: u32,
-        signals: &[SignalId],
-        aggregates: &[Aggregate],
+        devices: &[u32],
+        (signals, aggregates): (&[SignalId], &[Aggregate]),
         range: TimeRange,
+        width: Option<BucketWidth>,
     ) -> Vec<ExpectedFigures> {
+        let (mut expected, mut group) = (Vec::new(), None);
         let mut figures = vec![Figure::default(); signals.len()];
-        let _ = self.truth.walk(&[device], range, &mut |row| {
+        let _ = self.truth.walk(devices, range, &mut |row| {
+            let of_row = (row.device, width.map_or(0, |width| width.start_of(row.timestamp_ns)));
+            if let Some(ended) = group.replace(of_row).filter(|&group| group != of_row) {
+                expected.extend(ExpectedFigures::of(ended, &figures, aggregates));
+                figures.fill(Figure::default());
+            }
             figures.iter_mut().zip(signals).for_each(|(figure, &signal)| figure.add(row.number(signal), row.certain));
             ControlFlow::Continue(())
         });
-        let certain = figures.iter().all(Figure::is_certain);
-        let row = |&aggregate: &Aggregate| {
-            let values: Option<Vec<_>> = figures.iter().map(|figure| figure.of(aggregate)).collect();
-            values.map(|values| ExpectedFigures { device, certain, values })
-        };
-        aggregates.iter().filter_map(row).collect()
+        if let Some(last) = group {
+            expected.extend(ExpectedFigures::of(last, &figures, aggregates));
+        }
+        expected
     }
 
     fn count(&self) -> Result<(), String> {
@@ -248,14 +257,24 @@ impl Compare<'_> {
 
     fn figures(&self, expected: impl Iterator<Item = ExpectedFigures>) -> Result<(), String> {
         let mut count = 0_usize;
-        for ExpectedFigures { device, certain, values } in expected {
+        for ExpectedFigures { device, timestamp_ns, certain, values } in expected {
             let rows = self.answer.rows.as_ref().filter(|rows| rows.len() > count);
-            let answered = rows.and_then(|rows| rows.devices.get(count)).copied();
-            let (Some(rows), true) = (rows, answered == Some(device)) else {
+            let answered = rows.and_then(|rows| Some((*rows.devices.get(count)?, *rows.timestamps_ns.get(count)?)));
+            let (Some(rows), true) = (rows, answered == Some((device, timestamp_ns))) else {
                 match answered {
                     _ if !certain => continue,
+                    // Of what is not kept whole it is told how many rows there are: their figures may be rounded.
+                    None if (count as u64) < self.answer.len() => {
+                        count += 1;
+                        continue;
+                    }
                     None => return Err(format!("row {count} is missing")),
-                    Some(other) => return Err(format!("row {count} is of device {other} and should be {device}")),
+                    Some((other, time)) => {
+                        let should = format!("device {device} and time {timestamp_ns}");
+                        return Err(format!(
+                            "row {count} is of device {other} and time {time} and should be of {should}"
+                        ));
+                    }
                 }
             };
             for (place, bounds) in values.into_iter().enumerate() {
@@ -284,13 +303,27 @@ fn from(ns: i64) -> TimeRange {
     TimeRange { from: Bound::Included(ns), to: Bound::Unbounded }
 }
 
-/// A device's figures of one aggregate.
+/// The figures of one aggregate of a device, or of one of its buckets.
 struct ExpectedFigures {
     device: u32,
+    /// The beginning of the bucket; 0 without buckets.
+    timestamp_ns: i64,
     /// Whether there has to be a row of them.
     certain: bool,
     /// One a signal.
     values: Vec<Bounds>,
+}
+
+impl ExpectedFigures {
+    /// The figures of a device and time, aggregate by aggregate.
+    fn of((device, timestamp_ns): (u32, i64), figures: &[Figure], aggregates: &[Aggregate]) -> Vec<Self> {
+        let certain = figures.iter().all(Figure::is_certain);
+        let row = |&aggregate: &Aggregate| {
+            let values: Option<Vec<_>> = figures.iter().map(|figure| figure.of(aggregate)).collect();
+            values.map(|values| Self { device, timestamp_ns, certain, values })
+        };
+        aggregates.iter().filter_map(row).collect()
+    }
 }
 
 #[cfg(test)]

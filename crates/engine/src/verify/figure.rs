@@ -8,6 +8,8 @@ use std::fmt;
 pub struct Figure {
     certain: Sums,
     possible: Sums,
+    /// The least and the greatest that the oldest value may be, and whether a certain one has come.
+    first: Option<(f64, f64, bool)>,
     /// The least and the greatest that the newest value may be.
     last: Option<(f64, f64)>,
 }
@@ -27,6 +29,10 @@ pub struct Bounds {
 struct Sums {
     count: u64,
     sum: f64,
+    /// The sum of those below 0.
+    below: f64,
+    /// The sum of those above.
+    above: f64,
     min: f64,
     max: f64,
     magnitude: f64,
@@ -34,7 +40,7 @@ struct Sums {
 
 impl Default for Sums {
     fn default() -> Self {
-        Self { count: 0, sum: 0.0, min: f64::INFINITY, max: f64::NEG_INFINITY, magnitude: 0.0 }
+        Self { count: 0, sum: 0.0, below: 0.0, above: 0.0, min: f64::INFINITY, max: f64::NEG_INFINITY, magnitude: 0.0 }
     }
 }
 
@@ -45,6 +51,11 @@ impl Figure {
         self.last = match self.last {
             Some((least, greatest)) if !certain => Some((least.min(number), greatest.max(number))),
             _ => Some((number, number)),
+        };
+        self.first = match self.first {
+            None => Some((number, number, certain)),
+            Some((least, greatest, false)) => Some((least.min(number), greatest.max(number), certain)),
+            known => known,
         };
         if certain { &mut self.certain } else { &mut self.possible }.add(number);
     }
@@ -60,15 +71,31 @@ impl Figure {
     pub fn of(&self, aggregate: Aggregate) -> Option<Bounds> {
         let (certain, possible) = (&self.certain, &self.possible);
         let count = as_f64(certain.count + possible.count);
-        let magnitude = (certain.magnitude + possible.magnitude) / count;
+        let all = certain.magnitude + possible.magnitude;
+        let magnitude = if aggregate == Aggregate::Sum { all } else { all / count };
         let (least, greatest) = match aggregate {
+            Aggregate::First => self.first.map(|(least, greatest, _)| (least, greatest))?,
             Aggregate::Last => self.last?,
+            // Of possible values alone there is at least one, or no row.
+            Aggregate::Count => (as_f64(certain.count.max(1)), count),
+            Aggregate::Sum => self.sums(),
             Aggregate::Min if certain.count > 0 => (certain.min.min(possible.min), certain.min),
             Aggregate::Max if certain.count > 0 => (certain.max, certain.max.max(possible.max)),
             Aggregate::Mean if certain.count > 0 => self.means(),
             Aggregate::Min | Aggregate::Max | Aggregate::Mean => (possible.min, possible.max),
         };
         (count > 0.0).then_some(Bounds { least, greatest, magnitude })
+    }
+
+    /// The sum of the certain values, with the possible ones below 0 and with those above; of possible values alone with one
+    /// of them at least.
+    fn sums(&self) -> (f64, f64) {
+        let Self { certain, possible, .. } = self;
+        match (certain.count, possible.min > 0.0, possible.max < 0.0) {
+            (0, true, _) => (possible.min, possible.above),
+            (0, _, true) => (possible.below, possible.max),
+            _ => (certain.sum + possible.below, certain.sum + possible.above),
+        }
     }
 
     /// The mean of the certain values, and of these with any number of others that are all least or all greatest.
@@ -94,6 +121,8 @@ impl Sums {
     fn add(&mut self, number: f64) {
         self.count += 1;
         self.sum += number;
+        self.below += number.min(0.0);
+        self.above += number.max(0.0);
         self.min = self.min.min(number);
         self.max = self.max.max(number);
         self.magnitude += number.abs();
@@ -110,13 +139,16 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const ALL: [Aggregate; 4] = [Aggregate::Last, Aggregate::Min, Aggregate::Mean, Aggregate::Max];
+    const ALL: [Aggregate; 7] = Aggregate::ALL;
 
     /// An aggregate over these, in order.
     fn plain(numbers: &[f64], aggregate: Aggregate) -> Option<f64> {
         let last = *numbers.last()?;
         Some(match aggregate {
+            Aggregate::First => *numbers.first()?,
             Aggregate::Last => last,
+            Aggregate::Sum => numbers.iter().sum(),
+            Aggregate::Count => as_f64(numbers.len() as u64),
             Aggregate::Min => numbers.iter().copied().fold(f64::INFINITY, f64::min),
             Aggregate::Max => numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max),
             Aggregate::Mean => numbers.iter().sum::<f64>() / as_f64(numbers.len() as u64),

@@ -31,7 +31,7 @@ fn statement(table: &TableSpec) -> String {
     let mut groups = Vec::new();
     groups.extend(table.has_device_column().then_some(DEVICE));
     groups.extend((table.layout == Layout::Narrow).then_some(SIGNAL));
-    Select::new("count(*)", table).filter(&no_mark()).group_by(&groups).into_text()
+    Select::new("count(*)", table).filter(&no_mark()).group_by(&groups, None).into_text()
 }
 
 fn whole(cell: &Cell<'_>) -> Result<u64, Error> {

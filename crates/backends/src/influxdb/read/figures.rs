@@ -1,8 +1,8 @@
-//! Last, least, mean and greatest of signals, device by device.
+//! Figures of signals, device by device, and of time buckets.
 
 use super::{
-    decode::device_of,
-    points::{Wanted, stream},
+    decode::{device_of, time},
+    points::Wanted,
 };
 use crate::influxdb::{
     chunk::Series,
@@ -10,17 +10,21 @@ use crate::influxdb::{
     influxql::{Select, field, signal_name, signals_condition},
 };
 use iotbench_backend_kit::{
-    cell::{Cell, number, value},
-    figures::Streamed,
+    cell::number,
+    figures::{Collected, Group, Streamed},
     line_protocol::{DEVICE, SIGNAL},
-    series,
 };
-use iotbench_core::{Aggregate, ComputedBy, Error, Layout, Reply, SignalId, Sink, TableSpec, ValueType};
+use iotbench_core::{Aggregate, BucketWidth, ComputedBy, Error, Layout, Reply, SignalId, Sink, TableSpec};
+
+/// Takes a figure: of a group, an aggregate and a signal.
+type Take<'t> = dyn FnMut(Group, usize, usize, Option<f64>) -> Result<(), Error> + 't;
 
 /// Which figures are wanted, over which datapoints.
 pub(crate) struct Wish<'a> {
     pub(crate) wanted: Wanted<'a>,
     pub(crate) aggregates: &'a [Aggregate],
+    /// In buckets as long as this.
+    pub(crate) width: Option<BucketWidth>,
 }
 
 impl Wish<'_> {
@@ -35,17 +39,29 @@ impl Wish<'_> {
         table: &TableSpec,
         sink: &mut dyn Sink,
     ) -> Result<Reply, Error> {
-        let mut figures = Streamed::new(sink, self.signals().len(), self.aggregates.len());
-        let types = self.signals().iter().map(|&signal| table.schema.signals()[usize::from(signal)].value_type);
-        let types: Vec<ValueType> = types.collect();
-        // InfluxQL does not cast texts to numbers.
-        let (bytes, computed_by) = if types.contains(&ValueType::Text) {
-            (self.of_datapoints(client, table, &types, &mut figures).await?, ComputedBy::Client)
-        } else {
-            let of_series = |series: &Series<'_>| self.take_series(table, series, &mut figures);
-            (client.ask(&self.statement(table), of_series).await?, ComputedBy::Server)
+        let signals = self.signals().len();
+        // In layout narrow the buckets of a device come signal by signal.
+        if self.width.is_some() && table.layout == Layout::Narrow {
+            let (mut figures, width) = (Collected::default(), signals * self.aggregates.len());
+            let of_series = |series: &Series<'_>| {
+                self.take_series(table, series, &mut |group, aggregate, signal, figure| {
+                    figures.set(group, aggregate * signals + signal, width, figure);
+                    Ok(())
+                })
+            };
+            let bytes = client.ask(&self.statement(table), of_series).await?;
+            return figures.answer(signals, bytes, ComputedBy::Server, sink);
+        }
+        let mut figures = Streamed::new(sink, signals, self.aggregates.len());
+        let of_series = |series: &Series<'_>| {
+            self.take_series(table, series, &mut |group, aggregate, signal, figure| {
+                figures.begin(group)?;
+                figures.set(aggregate, signal, figure);
+                Ok(())
+            })
         };
-        figures.finish(bytes, computed_by)
+        let bytes = client.ask(&self.statement(table), of_series).await?;
+        figures.finish(bytes, ComputedBy::Server)
     }
 
     fn statement(&self, table: &TableSpec) -> String {
@@ -63,12 +79,12 @@ impl Wish<'_> {
             .filter(self.wanted.devices)
             .filter(&signals_condition(table, self.signals()))
             .during(self.wanted.ask.span)
-            .group_by(&groups)
+            .group_by(&groups, self.width)
             .into_text()
     }
 
     /// The figures of one device, or in layout narrow of one signal of it.
-    fn take_series(&self, table: &TableSpec, series: &Series<'_>, figures: &mut Streamed<'_>) -> Result<(), Error> {
+    fn take_series(&self, table: &TableSpec, series: &Series<'_>, take: &mut Take<'_>) -> Result<(), Error> {
         let first = match (table.layout, series.tags.get(SIGNAL)) {
             (Layout::Narrow, Some(name)) => {
                 self.signals().iter().position(|&signal| signal_name(table, signal) == name.as_str())
@@ -78,46 +94,23 @@ impl Wish<'_> {
         };
         let (Some(first), many) = (first, self.aggregates.len()) else { return Ok(()) };
         for row in series.rows() {
-            figures.begin(device_of(series)?)?;
+            let group = (device_of(series)?, if self.width.is_some() { time(row)? } else { 0 });
             for (place, cell) in row.iter().skip(1).enumerate() {
-                figures.set(place % many, first + place / many, number(cell)?);
+                take(group, place % many, first + place / many, number(cell)?)?;
             }
         }
         Ok(())
-    }
-
-    /// The same out of every datapoint.
-    async fn of_datapoints(
-        &self,
-        client: &mut Client,
-        table: &TableSpec,
-        types: &[ValueType],
-        figures: &mut Streamed<'_>,
-    ) -> Result<u64, Error> {
-        let mut sums = vec![series::Series::default(); self.signals().len()];
-        let mut take = |device: u32, _: i64, cells: &[Cell<'_>]| {
-            if figures.begin(device)? {
-                sums.fill(series::Series::default());
-            }
-            for (place, (cell, &value_type)) in cells.iter().zip(types).enumerate() {
-                if let Some(number) = value(cell, value_type)?.and_then(|value| value.as_f64()) {
-                    sums[place].take(number);
-                    for (which, &aggregate) in self.aggregates.iter().enumerate() {
-                        figures.set(which, place, sums[place].figure(aggregate));
-                    }
-                }
-            }
-            Ok(())
-        };
-        stream(client, table, &self.wanted, &mut take).await
     }
 }
 
 fn function(aggregate: Aggregate) -> &'static str {
     match aggregate {
+        Aggregate::First => "first",
         Aggregate::Last => "last",
         Aggregate::Min => "min",
         Aggregate::Mean => "mean",
         Aggregate::Max => "max",
+        Aggregate::Sum => "sum",
+        Aggregate::Count => "count",
     }
 }

@@ -19,6 +19,7 @@ use iotbench_backend_kit::{
     answer::{Answer, NOTHING, counts_row, types},
     ask::{Ask, Asked, Order, What},
     cell::{Cell, value},
+    fold::Fold,
     line_protocol::VALUE,
     refuse::refuse_unknown_signals,
     span::Span,
@@ -62,6 +63,10 @@ impl InfluxReader {
         })
         .await?;
         answer.finish(bytes, ComputedBy::Server)
+    }
+
+    fn has_text(&self, signals: &[SignalId]) -> bool {
+        types(&self.table.schema, signals).contains(&ValueType::Text)
     }
 
     async fn newest(&mut self, wanted: Wanted<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
@@ -134,7 +139,18 @@ impl Reader for InfluxReader {
         let wanted = Wanted { ask, devices: &devices };
         match (ask.what, ask.order) {
             (What::Count, _) => self.count_row(sink).await,
-            (What::Figures(aggregates), _) => Wish { wanted, aggregates }.answer(&mut self.client, &table, sink).await,
+            // InfluxQL does not cast texts to numbers.
+            (What::Figures(_) | What::Buckets(..), _) if self.has_text(ask.signals) => {
+                let mut fold = Fold::new(&ask, sink);
+                let reply = self.points(Wanted { ask: ask.datapoints(), ..wanted }, u64::MAX, &mut fold).await?;
+                fold.finish(reply)
+            }
+            (What::Figures(aggregates), _) => {
+                Wish { wanted, aggregates, width: None }.answer(&mut self.client, &table, sink).await
+            }
+            (What::Buckets(aggregates, width), _) => {
+                Wish { wanted, aggregates, width: Some(width) }.answer(&mut self.client, &table, sink).await
+            }
             (What::Datapoints, Order::Stretch | Order::Oldest) => self.points(wanted, ask.limit, sink).await,
             (What::Datapoints, Order::Newest) => self.newest(wanted, sink).await,
             _ => self.of_one_signal(wanted, sink).await,

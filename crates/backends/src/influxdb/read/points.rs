@@ -77,7 +77,7 @@ fn statement(table: &TableSpec, wanted: &Wanted<'_>) -> String {
         .during(span);
     let select = match is_latest_first {
         true => select.latest_first(),
-        false if has_device => select.group_by(&[DEVICE]),
+        false if has_device => select.group_by(&[DEVICE], None),
         false => select,
     };
     select.limit(rows_of(table, signals, limit)).into_text()

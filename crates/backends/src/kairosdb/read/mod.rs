@@ -17,6 +17,7 @@ use figures::Wish;
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING, counts_row, types},
     ask::{Ask, Asked::One, Order, What},
+    fold::Fold,
     metrics::{Cell, DEVICE, Millis, Newest, device_number, number, one_point, push},
     refuse::refuse_unknown_signals,
 };
@@ -65,6 +66,17 @@ impl KairosReader {
         let mut answer = Answer::new(sink, types(&self.table.schema, ask.signals));
         let bytes = self.points(ask, span, &mut answer).await?;
         answer.finish(bytes, ComputedBy::Server)
+    }
+
+    fn has_text(&self, signals: &[SignalId]) -> bool {
+        types(&self.table.schema, signals).contains(&ValueType::Text)
+    }
+
+    /// Figures that we work out of the datapoints.
+    async fn folded(&mut self, ask: &Ask<'_>, span: Millis, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        let mut fold = Fold::new(ask, sink);
+        let reply = self.stretch(&ask.datapoints(), span, &mut fold).await?;
+        fold.finish(reply)
     }
 
     /// Everything, one device after the other: an answer is held whole.
@@ -128,9 +140,12 @@ impl Reader for KairosReader {
                 let (counts, bytes) = count(&mut self.client, &self.table, all.len()).await?;
                 counts_row(counts, bytes, ComputedBy::Server, sink)
             }
+            // Texts are read as numbers by us.
+            (What::Figures(_), _) if self.has_text(ask.signals) => self.folded(&ask, span, sink).await,
             (What::Figures(aggregates), _) => {
                 Wish { ask, aggregates, span }.answer(&mut self.client, &self.table, sink).await
             }
+            (What::Buckets(..), _) => self.folded(&ask, span, sink).await,
             _ if matches!(query, Query::Scan) => self.scan(&ask, span, sink).await,
             (What::Datapoints, Order::Stretch | Order::Oldest) => self.stretch(&ask, span, sink).await,
             (What::Datapoints, Order::Newest) => self.newest(&ask, span, sink).await,

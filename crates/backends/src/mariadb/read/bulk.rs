@@ -10,10 +10,11 @@ use iotbench_backend_kit::{
     answer::types,
     ask::{Ask, Order},
     assemble::Second,
+    figures::Collected,
     json::read_second,
     second::{SECOND_NS, join, split},
-    series::Summary,
     span::Span,
+    sql::Grouping,
 };
 use iotbench_core::{Cause, Chunk, ComputedBy, Error, ReplyColumn, SignalId};
 use sqlx::mysql::MySqlRow;
@@ -67,12 +68,18 @@ impl Shape for BulkShape {
         None
     }
 
-    fn figures(&self, _of: &Ask<'_>) -> Result<Option<Statement>, Error> {
-        Ok(None)
+    fn grouped(&self, _of: &Ask<'_>, _grouping: &Grouping<'_>) -> Result<Statement, Error> {
+        Err(Error::new(Cause::Client, "the server does not look into the records of layout bulk"))
     }
 
-    fn take_figures(&self, _row: &MySqlRow, _signals: &[SignalId], _figures: &mut [Summary]) -> Result<bool, Error> {
-        Ok(false)
+    fn take_group(
+        &self,
+        _row: &MySqlRow,
+        _of: &Ask<'_>,
+        _grouping: &Grouping<'_>,
+        _figures: &mut Collected,
+    ) -> Result<u64, Error> {
+        Ok(0)
     }
 
     fn greatest(&self, _of: &Ask<'_>) -> Result<Option<Statement>, Error> {

@@ -1,18 +1,15 @@
 //! Figures over many datapoints: by the server where it can, else over what it sends.
 
-use super::{
-    MariaDbReader,
-    points::{Values, cell},
-    selection::Selection,
-    stream::each,
-};
+use super::{MariaDbReader, points::cell};
 use crate::mariadb::error::classify;
 use iotbench_backend_kit::{
     answer::Answer,
     ask::{Ask, Asked, Order},
-    series::{OfSignals, Summary},
+    figures::Collected,
+    fold::Fold,
+    sql::Grouping,
 };
-use iotbench_core::{Aggregate, Error, Reply, Sink, ValueType};
+use iotbench_core::{Aggregate, ComputedBy, Error, Reply, Sink, ValueType};
 use std::ops::ControlFlow;
 
 impl MariaDbReader {
@@ -46,70 +43,58 @@ impl MariaDbReader {
         answer.finish(bytes, self.shape.computed_by())
     }
 
-    pub(super) async fn aggregates(
-        &mut self,
-        ask: &Ask<'_>,
-        aggregates: &[Aggregate],
-        sink: &mut dyn Sink,
-    ) -> Result<Reply, Error> {
-        let devices = self.devices(ask.devices).await?;
-        let mut answer = Answer::new(sink, vec![ValueType::F64; ask.signals.len()]);
+    pub(super) async fn figures(&mut self, ask: &Ask<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        let Some(grouping) = Grouping::of(ask.what).filter(|_| self.shape.computed_by() == ComputedBy::Server) else {
+            let mut fold = Fold::new(ask, sink);
+            let reply = self.range(&ask.datapoints(), &mut fold).await?;
+            return fold.finish(reply);
+        };
+        let (devices, signals) = (self.devices(ask.devices).await?, ask.signals.len());
+        let mut answer = Answer::new(sink, vec![ValueType::F64; signals]);
         let mut bytes = 0;
-        let needs_last = aggregates.contains(&Aggregate::Last);
-        let needs_figures = aggregates.iter().any(|&aggregate| aggregate != Aggregate::Last);
         for device in devices {
-            let of = Ask { devices: Asked::One(device), ..*ask };
-            let last = if needs_last { self.last(&of, &mut bytes).await? } else { Some(Vec::new()) };
-            let figures = if needs_figures { self.figures(&of, &mut bytes).await? } else { Some(Vec::new()) };
-            let (Some(last), Some(figures)) = (last, figures) else { continue };
-            for &aggregate in aggregates {
-                let of_signal = |place: usize| match aggregate {
-                    Aggregate::Last => last[place],
-                    aggregate => figures[place].figure(aggregate),
-                };
-                answer.figures(device, (0..ask.signals.len()).map(of_signal))?;
+            let (of, mut figures) = (Ask { devices: Asked::One(device), ..*ask }, Collected::default());
+            if grouping.functions().next().is_some() {
+                bytes += self.grouped(&of, &grouping, &mut figures).await?;
             }
+            for (place, &aggregate) in grouping.aggregates().iter().enumerate() {
+                let order = match aggregate {
+                    Aggregate::First => Order::Oldest,
+                    Aggregate::Last => Order::Newest,
+                    _ => continue,
+                };
+                let width = signals * grouping.aggregates().len();
+                for (signal, number) in self.numbers_of_first(&of, order, &mut bytes).await?.into_iter().enumerate() {
+                    figures.set((device, 0), place * signals + signal, width, number);
+                }
+            }
+            figures.hand_over(signals, &mut answer)?;
         }
         answer.finish(bytes, self.shape.computed_by())
     }
 
-    /// The numbers of the newest datapoint of a device's stretch.
-    async fn last(&mut self, of: &Ask<'_>, bytes: &mut u64) -> Result<Option<Vec<Option<f64>>>, Error> {
+    /// The figures of a device that the server works out by grouping; their bytes.
+    async fn grouped(&mut self, of: &Ask<'_>, grouping: &Grouping<'_>, figures: &mut Collected) -> Result<u64, Error> {
+        let statement = self.shape.grouped(of, grouping)?;
+        let query = sqlx::query_with(&statement.sql, statement.arguments);
+        let rows = query.fetch_all(&mut self.connection).await.map_err(|e| classify(&e))?;
+        rows.iter().try_fold(0, |bytes, row| Ok(bytes + self.shape.take_group(row, of, grouping, figures)?))
+    }
+
+    /// The numbers of the first datapoint of a device's stretch in this order; none where there is no datapoint.
+    async fn numbers_of_first(
+        &mut self,
+        of: &Ask<'_>,
+        order: Order,
+        bytes: &mut u64,
+    ) -> Result<Vec<Option<f64>>, Error> {
         let mut point = self.no_point(of.signals);
-        self.first_points(&of.first(1, Order::Newest), bytes, &mut |device, time, values| {
+        self.first_points(&of.datapoints().first(1, order), bytes, &mut |device, time, values| {
             super::take_point(&mut point, device, time, values)?;
             Ok(ControlFlow::Break(()))
         })
         .await?;
         let numbers = point.columns.iter().map(|column| column.get(0).and_then(|value| value.as_f64()));
-        Ok((!point.is_empty()).then(|| numbers.collect()))
-    }
-
-    /// The figures of each signal over a device's stretch; `None` when there is no datapoint.
-    async fn figures(&mut self, of: &Ask<'_>, bytes: &mut u64) -> Result<Option<Vec<Summary>>, Error> {
-        let mut figures = vec![Summary::default(); of.signals.len()];
-        let Some(statement) = self.shape.figures(of)? else {
-            return self.figures_of_points(of, bytes).await;
-        };
-        let query = sqlx::query_with(&statement.sql, statement.arguments);
-        let rows = query.fetch_all(&mut self.connection).await.map_err(|e| classify(&e))?;
-        let mut is_any = false;
-        for row in &rows {
-            is_any |= self.shape.take_figures(row, of.signals, &mut figures)?;
-        }
-        *bytes += 24 * of.signals.len() as u64;
-        Ok(is_any.then_some(figures))
-    }
-
-    async fn figures_of_points(&mut self, of: &Ask<'_>, bytes: &mut u64) -> Result<Option<Vec<Summary>>, Error> {
-        let (mut point, mut of_signals) = (self.no_point(of.signals), OfSignals::default());
-        let selection = Selection { ask: *of, most_rows: None };
-        let mut take = |device, time, values: &mut dyn Values| {
-            super::take_point(&mut point, device, time, values)?;
-            of_signals.take(&point);
-            Ok(ControlFlow::Continue(()))
-        };
-        each(&mut self.connection, &*self.shape, &selection, bytes, &mut take).await?;
-        Ok(of_signals.summaries())
+        Ok(if point.is_empty() { Vec::new() } else { numbers.collect() })
     }
 }

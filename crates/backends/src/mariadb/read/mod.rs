@@ -89,7 +89,7 @@ impl MariaDbReader {
     async fn answer(&mut self, ask: &Ask<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
         match (ask.what, ask.order, ask.predicate) {
             (What::Count, ..) => self.count_row(sink).await,
-            (What::Figures(aggregates), ..) => self.aggregates(ask, aggregates, sink).await,
+            (What::Figures(_) | What::Buckets(..), ..) => self.figures(ask, sink).await,
             (What::Greatest, ..) => self.greatest(ask, sink).await,
             (_, Order::Least, _) => self.minimum(ask, sink).await,
             (.., Some(predicate)) => self.nearest(ask, predicate, sink).await,
@@ -254,7 +254,7 @@ impl MariaDbReader {
     fn needs_snapshot(&self, ask: &Ask<'_>) -> bool {
         let devices = ask.devices.list().map_or(usize::MAX, <[u32]>::len);
         match (ask.what, ask.order) {
-            (What::Figures(_), _) | (_, Order::Newest) => self.place.has_device() && devices > 1,
+            (What::Figures(_) | What::Buckets(..), _) | (_, Order::Newest) => self.place.has_device() && devices > 1,
             (What::Datapoints, Order::Stretch) => ask.devices != Asked::All && devices > DEVICES_AT_ONCE,
             _ => false,
         }

@@ -2,10 +2,10 @@
 
 use super::{
     ReadTable,
-    points::{Points, Shape, Values, cell, decode, figures_sql, number_sql, out_of_range, rank_sql, summary_at},
+    points::{Points, Shape, Values, cell, decode, figures_sql, number_sql, out_of_range, rank_sql, take_figures},
     selection::{Selection, Statement},
 };
-use iotbench_backend_kit::{ask::Ask, second::join, series::Summary, span::Span};
+use iotbench_backend_kit::{ask::Ask, figures::Collected, second::join, span::Span, sql::Grouping};
 use iotbench_core::{ComputedBy, Error, ReplyColumn, SignalId, ValueType};
 use sqlx::mysql::MySqlRow;
 use std::sync::Arc;
@@ -74,19 +74,24 @@ impl Shape for NarrowShape {
         Some(points.saturating_mul(signals.len() as u64))
     }
 
-    fn figures(&self, of: &Ask<'_>) -> Result<Option<Statement>, Error> {
-        let columns = format!("`number`, {}", figures_sql(&number_sql(MEASUREMENT, self.value_type)));
-        let mut statement = self.rows(&columns, of)?;
-        statement.push(" GROUP BY `number`");
-        Ok(Some(statement))
+    fn grouped(&self, of: &Ask<'_>, grouping: &Grouping<'_>) -> Result<Statement, Error> {
+        let start = grouping.start_of("(`second` * 1000000000 + `nanosecond`)");
+        let figures = figures_sql(&number_sql(MEASUREMENT, self.value_type), grouping);
+        let mut statement = self.rows(&format!("{start} AS start, `number`{figures}"), of)?;
+        statement.push(" GROUP BY 1, 2");
+        Ok(statement)
     }
 
-    fn take_figures(&self, row: &MySqlRow, signals: &[SignalId], figures: &mut [Summary]) -> Result<bool, Error> {
-        let number: u16 = cell(row, 0)?;
-        if let Some(place) = signals.iter().position(|&signal| signal == number) {
-            figures[place] = summary_at(row, 1)?;
-        }
-        Ok(true)
+    fn take_group(
+        &self,
+        row: &MySqlRow,
+        of: &Ask<'_>,
+        grouping: &Grouping<'_>,
+        figures: &mut Collected,
+    ) -> Result<u64, Error> {
+        let (group, number): (_, u16) = ((of.device(), cell(row, 0)?), cell(row, 1)?);
+        let Some(signal) = of.signals.iter().position(|&signal| signal == number) else { return Ok(16) };
+        Ok(16 + take_figures(row, 2, (group, signal, of.signals.len()), grouping, figures)?)
     }
 
     fn greatest(&self, of: &Ask<'_>) -> Result<Option<Statement>, Error> {

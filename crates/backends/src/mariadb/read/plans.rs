@@ -10,7 +10,7 @@ use crate::mariadb::{
     server::Server,
 };
 use crate::query_plan::{batch, database_name, queries, table};
-use iotbench_backend_kit::series::Summary;
+use iotbench_backend_kit::{figures::Collected, sql::Grouping};
 use iotbench_core::{Backend, Database, Endpoint, OpenRequest, Settings, Target};
 use sqlx::{Connection, Executor, Row, mysql::MySqlRow};
 use std::sync::{Mutex, PoisonError};
@@ -55,12 +55,18 @@ impl Shape for Overheard {
         self.shape.rows_of(points, signals)
     }
 
-    fn figures(&self, of: &Ask<'_>) -> Result<Option<Statement>, Error> {
-        self.shape.figures(of)
+    fn grouped(&self, of: &Ask<'_>, grouping: &Grouping<'_>) -> Result<Statement, Error> {
+        self.shape.grouped(of, grouping)
     }
 
-    fn take_figures(&self, row: &MySqlRow, signals: &[SignalId], figures: &mut [Summary]) -> Result<bool, Error> {
-        self.shape.take_figures(row, signals, figures)
+    fn take_group(
+        &self,
+        row: &MySqlRow,
+        of: &Ask<'_>,
+        grouping: &Grouping<'_>,
+        figures: &mut Collected,
+    ) -> Result<u64, Error> {
+        self.shape.take_group(row, of, grouping, figures)
     }
 
     fn greatest(&self, of: &Ask<'_>) -> Result<Option<Statement>, Error> {

@@ -2,7 +2,12 @@
 
 use super::selection::{Selection, Statement};
 use crate::mariadb::error::classify;
-use iotbench_backend_kit::{ask::Ask, series::Summary, span::Span};
+use iotbench_backend_kit::{
+    ask::Ask,
+    figures::{Collected, Group},
+    span::Span,
+    sql::Grouping,
+};
 use iotbench_core::{Cause, ComputedBy, Error, ReplyColumn, SignalId, Value, ValueType};
 use sqlx::{Row, mysql::MySqlRow};
 
@@ -41,11 +46,18 @@ pub(crate) trait Shape: Send + Sync {
     /// How many rows of the table surely hold so many datapoints, if so many there are; `None` where nobody knows.
     fn rows_of(&self, points: u64, signals: &[SignalId]) -> Option<u64>;
 
-    /// The query for the figures of each signal of a device; `None` where the server cannot work them out.
-    fn figures(&self, of: &Ask<'_>) -> Result<Option<Statement>, Error>;
+    /// The query for the figures of each signal that grouping gives: of a device, or of its buckets. Not asked where the
+    /// client aggregates.
+    fn grouped(&self, of: &Ask<'_>, grouping: &Grouping<'_>) -> Result<Statement, Error>;
 
-    /// Takes a row of that query; false when it tells of no datapoint.
-    fn take_figures(&self, row: &MySqlRow, signals: &[SignalId], figures: &mut [Summary]) -> Result<bool, Error>;
+    /// Takes a row of that query; gives the bytes of it.
+    fn take_group(
+        &self,
+        row: &MySqlRow,
+        of: &Ask<'_>,
+        grouping: &Grouping<'_>,
+        figures: &mut Collected,
+    ) -> Result<u64, Error>;
 
     /// The query for the greatest number of a signal over the first datapoints; `None` where the server cannot tell.
     fn greatest(&self, of: &Ask<'_>) -> Result<Option<Statement>, Error>;
@@ -104,14 +116,26 @@ pub(crate) fn rank_sql(value: &str, value_type: ValueType) -> String {
     if value_type == ValueType::Text { number_sql(value, value_type) } else { value.into() }
 }
 
-/// Least, mean and greatest of a number as 64-bit floats: the server would answer with decimals.
-pub(crate) fn figures_sql(number: &str) -> String {
-    format!("MIN({number} + 0e0), AVG({number} + 0e0), MAX({number} + 0e0)")
+/// Figures of a number as 64-bit floats, each with a comma before it: the server would answer with decimals.
+pub(crate) fn figures_sql(number: &str, grouping: &Grouping<'_>) -> String {
+    grouping.columns(&format!("{number} + 0e0"))
 }
 
-/// Least, mean and greatest in three cells.
-pub(crate) fn summary_at(row: &MySqlRow, place: usize) -> Result<Summary, Error> {
-    Ok(Summary { min: cell(row, place)?, mean: cell(row, place + 1)?, max: cell(row, place + 2)?, last: None })
+/// Notes the figures of one signal, which stand in a row from a cell on; gives their bytes.
+pub(crate) fn take_figures(
+    row: &MySqlRow,
+    first: usize,
+    (group, signal, signals): (Group, usize, usize),
+    grouping: &Grouping<'_>,
+    figures: &mut Collected,
+) -> Result<u64, Error> {
+    let width = grouping.aggregates().len() * signals;
+    let mut bytes = 0;
+    for (place, (aggregate, _)) in (first..).zip(grouping.functions()) {
+        figures.set(group, aggregate * signals + signal, width, cell(row, place)?);
+        bytes += 8;
+    }
+    Ok(bytes)
 }
 
 /// A time that the table's columns cannot mean.

@@ -2,11 +2,11 @@
 
 use super::{
     ReadTable,
-    points::{Points, Shape, Values, cell, decode, figures_sql, number_sql, rank_sql, summary_at},
+    points::{Points, Shape, Values, cell, decode, figures_sql, number_sql, rank_sql, take_figures},
     selection::{Selection, Statement},
 };
 use crate::mariadb::layout::quoted;
-use iotbench_backend_kit::{ask::Ask, json::read_object, series::Summary, span::Span};
+use iotbench_backend_kit::{ask::Ask, figures::Collected, json::read_object, span::Span, sql::Grouping};
 use iotbench_core::{Cause, ComputedBy, Error, Layout, ReplyColumn, SignalId, ValueType};
 use sqlx::mysql::MySqlRow;
 use std::sync::Arc;
@@ -102,17 +102,32 @@ impl Shape for RecordShape {
         Some(points)
     }
 
-    fn figures(&self, of: &Ask<'_>) -> Result<Option<Statement>, Error> {
-        let figures: String =
-            of.signals.iter().map(|&signal| format!(", {}", figures_sql(&self.number(signal)))).collect();
-        self.of_stretch(&format!("COUNT(*){figures}"), of).map(Some)
+    fn grouped(&self, of: &Ask<'_>, grouping: &Grouping<'_>) -> Result<Statement, Error> {
+        let figures = of.signals.iter().map(|&signal| figures_sql(&self.number(signal), grouping));
+        let (start, figures) = (grouping.start_of("`ts`"), figures.collect::<String>());
+        let mut statement = self.of_stretch(&format!("{start} AS start, COUNT(*){figures}"), of)?;
+        if grouping.has_buckets() {
+            statement.push(" GROUP BY 1 ORDER BY 1");
+        }
+        Ok(statement)
     }
 
-    fn take_figures(&self, row: &MySqlRow, _signals: &[SignalId], figures: &mut [Summary]) -> Result<bool, Error> {
-        for (place, figures) in figures.iter_mut().enumerate() {
-            *figures = summary_at(row, 1 + 3 * place)?;
+    fn take_group(
+        &self,
+        row: &MySqlRow,
+        of: &Ask<'_>,
+        grouping: &Grouping<'_>,
+        figures: &mut Collected,
+    ) -> Result<u64, Error> {
+        if cell::<i64>(row, 1)? == 0 {
+            return Ok(0);
         }
-        Ok(cell::<i64>(row, 0)? > 0)
+        let (group, signals) = ((of.device(), cell(row, 0)?), of.signals.len());
+        let of_signal = |signal| 2 + signal * grouping.functions().count();
+        (0..signals).try_fold(16, |bytes, signal| {
+            let of = (group, signal, signals);
+            Ok(bytes + take_figures(row, of_signal(signal), of, grouping, figures)?)
+        })
     }
 
     fn greatest(&self, of: &Ask<'_>) -> Result<Option<Statement>, Error> {

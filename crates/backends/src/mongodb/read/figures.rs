@@ -1,12 +1,19 @@
-//! Figures over many datapoints, device by device.
+//! Figures over many datapoints, device by device and of time buckets.
 
 use super::{
     decode::{device, element, number},
     shape::Shape,
 };
-use iotbench_backend_kit::{ask::Asked, figures::Streamed, span::Span};
-use iotbench_core::{Aggregate, Cause, Error, Layout, SignalId};
+use iotbench_backend_kit::{
+    ask::Asked,
+    figures::{Group, Streamed},
+    span::Span,
+};
+use iotbench_core::{Aggregate, BucketWidth, Cause, Error, Layout, SignalId};
 use mongodb::bson::{Bson, Document, RawBsonRef, RawDocument, doc};
+
+/// The field of the bucket that a document is in.
+const BUCKET: &str = "_bucket";
 
 /// What is asked for.
 pub(crate) struct Figures<'a> {
@@ -14,28 +21,36 @@ pub(crate) struct Figures<'a> {
     pub(crate) signals: &'a [SignalId],
     pub(crate) aggregates: &'a [Aggregate],
     pub(crate) span: Span,
+    /// In buckets as long as this.
+    pub(crate) width: Option<BucketWidth>,
 }
 
 impl Figures<'_> {
-    /// The stages that give a document a device, by device; in layout narrow one a device and signal.
+    /// The stages that give a document a device, by device, or a bucket of one; in layout narrow one of each signal.
     pub(crate) fn stages(&self, shape: &Shape) -> Vec<Document> {
         let mut stages = shape.all_of(self.devices, self.span, self.signals);
-        if self.aggregates.contains(&Aggregate::Last) {
+        if self.aggregates.iter().any(|aggregate| matches!(aggregate, Aggregate::First | Aggregate::Last)) {
             stages.push(doc! { "$sort": self.by_time(shape) });
         }
         // Version 6.0 takes the least and greatest of a time series from its buckets, where texts are not compared as numbers.
         let read_first = shape.layout() == Layout::Wide;
         if read_first {
             let numbers = self.signals.iter().map(|&signal| (format!("n{signal}"), shape.number(signal)));
-            stages.push(doc! { "$project": numbers.chain([("device".into(), 1.into())]).collect::<Document>() });
+            let bucket = self.width.map(|width| (BUCKET.into(), shape.bucket(width)));
+            let kept = [("device".into(), 1.into())].into_iter().chain(bucket);
+            stages.push(doc! { "$project": numbers.chain(kept).collect::<Document>() });
+        } else if let Some(width) = self.width {
+            stages.push(doc! { "$set": { BUCKET: shape.bucket(width) } });
         }
         let is_narrow = shape.layout() == Layout::Narrow;
         // A server of version 6.0 gives a document of the device alone as the device, where it is a time series.
-        let id: Bson = match (shape.has_device(), is_narrow) {
-            (true, true) => doc! { "device": "$device", "number": "$number" }.into(),
-            (false, true) => doc! { "number": "$number" }.into(),
-            (true, false) => "$device".into(),
-            (false, false) => Bson::Null,
+        let mut id = Document::new();
+        id.extend(shape.has_device().then(|| ("device".into(), "$device".into())));
+        id.extend(self.width.map(|_| (BUCKET.into(), format!("${BUCKET}").into())));
+        id.extend(is_narrow.then(|| ("number".into(), "$number".into())));
+        let id: Bson = match (self.width, is_narrow) {
+            (None, false) => id.remove("device").unwrap_or(Bson::Null),
+            _ => id.into(),
         };
         let mut group = doc! { "_id": id };
         for (place, &aggregate) in self.aggregates.iter().enumerate() {
@@ -43,7 +58,7 @@ impl Figures<'_> {
             for &signal in if is_narrow { self.signals.get(..1).unwrap_or_default() } else { self.signals } {
                 let field = if is_narrow { format!("f{place}") } else { format!("f{place}_{signal}") };
                 let number = if read_first { format!("$n{signal}").into() } else { shape.number(signal) };
-                group.insert(field, doc! { operator(aggregate): number });
+                group.insert(field, accumulator(aggregate, number));
             }
         }
         stages.extend([doc! { "$group": group }, doc! { "$sort": { "_id": 1 } }]);
@@ -63,8 +78,8 @@ impl Figures<'_> {
         fields: &[String],
         figures: &mut Streamed<'_>,
     ) -> Result<(), Error> {
-        let (device, signal) = group_of(document)?;
-        figures.begin(device)?;
+        let (group, signal) = self.group_of(document)?;
+        figures.begin(group)?;
         if let Some(signal) = signal {
             let Ok(column) = self.signals.binary_search(&signal) else { return Ok(()) };
             for aggregate in 0..self.aggregates.len() {
@@ -76,6 +91,29 @@ impl Figures<'_> {
             figures.set(place / self.signals.len(), place % self.signals.len(), number(document, field)?);
         }
         Ok(())
+    }
+
+    /// The device of a group and the beginning of its bucket, and in layout narrow its signal.
+    fn group_of(&self, document: &RawDocument) -> Result<(Group, Option<SignalId>), Error> {
+        let wrong = |id: &dyn std::fmt::Debug| Error::new(Cause::Protocol, format!("a group is of {id:?}"));
+        match element(document, "_id")? {
+            None => Ok(((0, 0), None)),
+            Some(RawBsonRef::Int32(device)) => Ok(((u32::try_from(device).map_err(|_| wrong(&device))?, 0), None)),
+            Some(RawBsonRef::Document(id)) => {
+                let bucket = match element(id, BUCKET)? {
+                    None if self.width.is_none() => 0,
+                    Some(RawBsonRef::Int64(bucket)) => bucket,
+                    _ => return Err(wrong(&id)),
+                };
+                let signal = match element(id, "number")? {
+                    None => None,
+                    Some(RawBsonRef::Int32(signal)) => Some(SignalId::try_from(signal).map_err(|_| wrong(&id))?),
+                    Some(_) => return Err(wrong(&id)),
+                };
+                Ok(((device(id)?, bucket), signal))
+            }
+            Some(other) => Err(wrong(&other)),
+        }
     }
 
     fn by_time(&self, shape: &Shape) -> Document {
@@ -90,28 +128,17 @@ impl Figures<'_> {
     }
 }
 
-fn operator(aggregate: Aggregate) -> &'static str {
-    match aggregate {
+fn accumulator(aggregate: Aggregate, number: Bson) -> Document {
+    let operator = match aggregate {
+        Aggregate::First => "$first",
         Aggregate::Last => "$last",
         Aggregate::Min => "$min",
         Aggregate::Mean => "$avg",
         Aggregate::Max => "$max",
-    }
-}
-
-/// The device of a group, and in layout narrow its signal.
-fn group_of(document: &RawDocument) -> Result<(u32, Option<SignalId>), Error> {
-    let wrong = |id: &dyn std::fmt::Debug| Error::new(Cause::Protocol, format!("a group is of {id:?}"));
-    match element(document, "_id")? {
-        None => Ok((0, None)),
-        Some(RawBsonRef::Int32(device)) => Ok((u32::try_from(device).map_err(|_| wrong(&device))?, None)),
-        Some(RawBsonRef::Document(id)) => {
-            let signal = match element(id, "number")? {
-                Some(RawBsonRef::Int32(signal)) => SignalId::try_from(signal).ok(),
-                _ => None,
-            };
-            Ok((device(id)?, Some(signal.ok_or_else(|| wrong(&id))?)))
+        Aggregate::Sum => "$sum",
+        Aggregate::Count => {
+            return doc! { "$sum": { "$cond": [{ "$isNumber": number }, 1, 0] } };
         }
-        Some(other) => Err(wrong(&other)),
-    }
+    };
+    doc! { operator: number }
 }

@@ -55,7 +55,12 @@ impl MongoReader {
         match ask.what {
             What::Datapoints => self.datapoints(ask, sink).await,
             What::Greatest => self.greatest(ask, sink).await,
-            What::Figures(aggregates) => self.figures(&Figures { devices, signals, aggregates, span }, sink).await,
+            What::Figures(aggregates) => {
+                self.figures(&Figures { devices, signals, aggregates, span, width: None }, sink).await
+            }
+            What::Buckets(aggregates, width) => {
+                self.figures(&Figures { devices, signals, aggregates, span, width: Some(width) }, sink).await
+            }
             What::Count => self.count_row(sink).await,
         }
     }

@@ -6,7 +6,7 @@ use iotbench_backend_kit::{
     ask::{Ask, Asked, Order},
     span::Span,
 };
-use iotbench_core::{Layout, Predicate, Schema, SignalId, ValueType};
+use iotbench_core::{BucketWidth, Layout, Predicate, Schema, SignalId, ValueType};
 use mongodb::bson::{Bson, Document, doc};
 use std::sync::Arc;
 
@@ -71,6 +71,15 @@ impl Shape {
     /// Whether every datapoint of a stretch of time is wanted, in order.
     pub(crate) fn is_whole_stretch(ask: &Ask<'_>) -> bool {
         matches!(ask.order, Order::Stretch | Order::Oldest) && ask.limit == u64::MAX
+    }
+
+    /// The beginning of the bucket that a datapoint is in, in nanoseconds, as an expression.
+    pub(crate) fn bucket(&self, width: BucketWidth) -> Bson {
+        let time = self.time().ns(if self.is_bulk() { "measurements." } else { "" });
+        let width = width.as_ns();
+        // Of a time before 1970 the remainder is negative.
+        let rest = doc! { "$mod": [{ "$add": [{ "$mod": [time.clone(), width] }, width] }, width] };
+        doc! { "$subtract": [time, rest] }.into()
     }
 
     /// The stages that give the datapoints wanted: a document each, in layout narrow one for each of their values.

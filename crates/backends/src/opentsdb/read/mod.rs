@@ -17,6 +17,7 @@ use iotbench_backend_kit::{
     answer::{Answer, NOTHING, counts_row, types},
     ask::{Ask, Order, What},
     figures::Collected,
+    fold::Fold,
     metrics::{Cell, Millis, Newest, number, one_point, points, push},
     refuse::refuse_unknown_signals,
 };
@@ -124,7 +125,7 @@ impl OpenTsdbReader {
                 let figure = series.values.first().and_then(|value| number(&value.cell));
                 let (aggregate, signal) = (different[series.place / signals.len()], series.place % signals.len());
                 for (row, _) in aggregates.iter().enumerate().filter(|(_, asked)| **asked == aggregate) {
-                    figures.set(series.device, row * signals.len() + signal, width, figure);
+                    figures.set((series.device, 0), row * signals.len() + signal, width, figure);
                 }
             }
             Ok(figures)
@@ -177,6 +178,11 @@ impl Reader for OpenTsdbReader {
                 counts_row(counts, bytes, ComputedBy::Server, sink)
             }
             (What::Figures(aggregates), _) => self.figures(&ask, span, aggregates, sink).await,
+            (What::Buckets(..), _) => {
+                let mut fold = Fold::new(&ask, sink);
+                let reply = self.stretch(&ask.datapoints(), span, &mut fold).await?;
+                fold.finish(reply)
+            }
             _ if matches!(query, Query::Scan) => self.in_pieces(&ask, span, sink).await,
             (What::Datapoints, Order::Stretch) => self.stretch(&ask, span, sink).await,
             (What::Datapoints, Order::Oldest) => self.in_pieces(&ask, span, sink).await,

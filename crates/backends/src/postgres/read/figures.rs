@@ -3,6 +3,7 @@
 use super::{shape::Shape, statement::Statement};
 use iotbench_backend_kit::{ask::Asked, span::Span};
 use iotbench_core::{Aggregate, Error, Layout, SignalId};
+use std::fmt::Write;
 
 /// What is asked for.
 #[derive(Clone, Copy)]
@@ -25,9 +26,18 @@ impl Figures<'_> {
         }
     }
 
-    /// Whether the newest datapoints are asked for, or figures over all.
-    pub(super) fn needs(&self, last: bool) -> bool {
-        self.aggregates.iter().any(|&aggregate| (aggregate == Aggregate::Last) == last)
+    /// The figures that are worked out by grouping: the function, and the label of its array.
+    pub(super) fn functions(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        self.aggregates.iter().filter_map(|&aggregate| Some((function(aggregate)?, name(aggregate))))
+    }
+
+    /// The ends of the stretch of which values are asked for: the label of its array, and the direction in which it is first.
+    pub(super) fn ends(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        self.aggregates.iter().filter_map(|&aggregate| match aggregate {
+            Aggregate::First => Some((name(aggregate), "")),
+            Aggregate::Last => Some((name(aggregate), " DESC")),
+            _ => None,
+        })
     }
 
     /// The arrays in the order asked for, by their names.
@@ -38,23 +48,21 @@ impl Figures<'_> {
     /// Rows that hold all signals: grouped by device, and the newest row of each.
     fn of_points(&self, shape: &Shape) -> Result<Statement, Error> {
         let mut statement = Statement::default();
-        let grouped = if self.needs(false) {
-            self.grouped_points(shape, &mut statement)?
-        } else {
-            shape.devices(&mut statement, self.devices)?
+        let mut from = match self.functions().next() {
+            Some(_) => self.grouped_points(shape, &mut statement)?,
+            None => shape.devices(&mut statement, self.devices)?,
         };
-        let newest = if self.needs(true) {
+        for (label, direction) in self.ends() {
             let within = shape.within(&mut statement, self.span)?;
-            let (last, order) = (self.array(shape, "", "last"), shape.by_time(" DESC"));
-            format!(
-                " CROSS JOIN LATERAL (SELECT {last} FROM {} WHERE r.device = d.device AND {within} \
-                 ORDER BY {order} LIMIT 1) AS l",
+            let (array, order) = (self.array(shape, "", label), shape.by_time(direction));
+            let _ = write!(
+                from,
+                " CROSS JOIN LATERAL (SELECT {array} FROM {} WHERE r.device = d.device AND {within} \
+                 ORDER BY {order} LIMIT 1) AS of_{label}",
                 shape.rows()
-            )
-        } else {
-            String::new()
-        };
-        statement.sql = format!("SELECT d.device{} FROM {grouped}{newest} ORDER BY d.device", self.arrays());
+            );
+        }
+        statement.sql = format!("SELECT d.device{} FROM {from} ORDER BY d.device", self.arrays());
         Ok(statement)
     }
 
@@ -67,10 +75,9 @@ impl Figures<'_> {
     /// The figures over all rows of each device, as an item of FROM named `d`.
     pub(super) fn grouped_points(&self, shape: &Shape, statement: &mut Statement) -> Result<String, Error> {
         let condition = shape.condition(statement, self.devices, self.span)?;
-        let array = |function, label| self.array(shape, function, label);
-        let (least, mean, greatest) = (array("min", "least"), array("avg", "mean"), array("max", "greatest"));
-        let rows = shape.rows();
-        Ok(format!("(SELECT device, {least}, {mean}, {greatest} FROM {rows} WHERE {condition} GROUP BY device) AS d"))
+        let arrays = self.functions().map(|(function, label)| format!(", {}", self.array(shape, function, label)));
+        let (arrays, rows) = (arrays.collect::<String>(), shape.rows());
+        Ok(format!("(SELECT device{arrays} FROM {rows} WHERE {condition} GROUP BY device) AS d"))
     }
 
     /// The number in a row of layout narrow.
@@ -82,9 +89,10 @@ impl Figures<'_> {
     pub(super) fn grouped_values(&self, shape: &Shape, statement: &mut Statement) -> Result<String, Error> {
         let condition = shape.condition(statement, self.devices, self.span)?;
         let (number, rows, of_signals) = (self.number(shape), shape.rows(), shape.of_signals(self.signals));
+        let figures = self.functions().map(|(function, label)| format!(", {function}({number}) AS {label}"));
+        let figures: String = figures.collect();
         Ok(format!(
-            "(SELECT device, number, min({number}) AS least, avg({number}) AS mean, max({number}) AS greatest \
-             FROM {rows} WHERE {condition}{of_signals} GROUP BY device, number) AS s"
+            "(SELECT device, number{figures} FROM {rows} WHERE {condition}{of_signals} GROUP BY device, number) AS s"
         ))
     }
 
@@ -102,7 +110,7 @@ impl Figures<'_> {
     fn of_values(&self, shape: &Shape) -> Result<Statement, Error> {
         let mut statement = Statement::default();
         let number = self.number(shape);
-        let series = if self.needs(false) {
+        let mut from = if self.functions().next().is_some() {
             self.grouped_values(shape, &mut statement)?
         } else {
             let devices = shape.devices(&mut statement, self.devices)?;
@@ -111,28 +119,43 @@ impl Figures<'_> {
                 "(SELECT device, number FROM {devices} CROSS JOIN unnest(ARRAY[{numbers}]::integer[]) AS n(number)) AS s"
             )
         };
-        let newest = if self.needs(true) {
+        for (label, direction) in self.ends() {
             let within = shape.within(&mut statement, self.span)?;
-            let order = shape.by_time(" DESC");
-            format!(
-                " CROSS JOIN LATERAL (SELECT {number} AS last FROM {} WHERE r.device = s.device \
-                 AND r.number = s.number AND {within} ORDER BY {order} LIMIT 1) AS l",
+            let order = shape.by_time(direction);
+            let _ = write!(
+                from,
+                " CROSS JOIN LATERAL (SELECT {number} AS {label} FROM {} WHERE r.device = s.device \
+                 AND r.number = s.number AND {within} ORDER BY {order} LIMIT 1) AS of_{label}",
                 shape.rows()
-            )
-        } else {
-            String::new()
-        };
+            );
+        }
         let united = self.united();
-        statement.sql = format!("SELECT s.device{united} FROM {series}{newest} GROUP BY s.device ORDER BY s.device");
+        statement.sql = format!("SELECT s.device{united} FROM {from} GROUP BY s.device ORDER BY s.device");
         Ok(statement)
     }
 }
 
+/// The function that gives a figure of grouped rows.
+fn function(aggregate: Aggregate) -> Option<&'static str> {
+    match aggregate {
+        Aggregate::First | Aggregate::Last => None,
+        Aggregate::Min => Some("min"),
+        Aggregate::Mean => Some("avg"),
+        Aggregate::Max => Some("max"),
+        Aggregate::Sum => Some("sum"),
+        Aggregate::Count => Some("count"),
+    }
+}
+
+/// The label of a figure's array.
 fn name(aggregate: Aggregate) -> &'static str {
     match aggregate {
+        Aggregate::First => "first",
         Aggregate::Last => "last",
         Aggregate::Min => "least",
         Aggregate::Mean => "mean",
         Aggregate::Max => "greatest",
+        Aggregate::Sum => "total",
+        Aggregate::Count => "many",
     }
 }

@@ -8,21 +8,21 @@ impl Figures<'_> {
     /// As on one server: one row a device, ascending, with an array for each aggregate asked for.
     pub(super) fn of_points_in_shards(&self, shape: &Shape) -> Result<Statement, Error> {
         let mut statement = Statement::default();
-        let mut tables = Vec::with_capacity(2);
-        if self.needs(false) {
+        let mut tables = Vec::with_capacity(3);
+        if self.functions().next().is_some() {
             tables.push(self.grouped_points(shape, &mut statement)?);
         }
-        if self.needs(true) {
+        for (label, direction) in self.ends() {
             let condition = shape.condition(&mut statement, self.devices, self.span)?;
-            let (rows, last, newest) = (shape.rows(), self.array(shape, "", "last"), shape.by_time(" DESC"));
+            let (rows, array, order) = (shape.rows(), self.array(shape, "", label), shape.by_time(direction));
             tables.push(if shape.table().spec.has_device_column() {
                 format!(
-                    "(SELECT DISTINCT ON (device) device, {last} FROM {rows} WHERE {condition} \
-                     ORDER BY device, {newest}) AS l"
+                    "(SELECT DISTINCT ON (device) device, {array} FROM {rows} WHERE {condition} \
+                     ORDER BY device, {order}) AS of_{label}"
                 )
             } else {
-                // Of one device's rows each shard sends its newest only.
-                format!("(SELECT device, {last} FROM {rows} WHERE {condition} ORDER BY {newest} LIMIT 1) AS l")
+                // Of one device's rows each shard sends the one at the end only.
+                format!("(SELECT device, {array} FROM {rows} WHERE {condition} ORDER BY {order} LIMIT 1) AS of_{label}")
             });
         }
         let (arrays, tables) = (self.arrays(), joined(&tables, "device"));
@@ -33,18 +33,18 @@ impl Figures<'_> {
     /// The same of layout narrow.
     pub(super) fn of_values_in_shards(&self, shape: &Shape) -> Result<Statement, Error> {
         let mut statement = Statement::default();
-        let mut tables = Vec::with_capacity(2);
-        if self.needs(false) {
+        let mut tables = Vec::with_capacity(3);
+        if self.functions().next().is_some() {
             tables.push(self.grouped_values(shape, &mut statement)?);
         }
-        if self.needs(true) {
+        for (label, direction) in self.ends() {
             let condition = shape.condition(&mut statement, self.devices, self.span)?;
-            let (rows, number, newest) = (shape.rows(), self.number(shape), shape.by_time(" DESC"));
+            let (rows, number, order) = (shape.rows(), self.number(shape), shape.by_time(direction));
             let of_signals = shape.of_signals(self.signals);
-            let name = if tables.is_empty() { "s" } else { "l" };
+            let name = if tables.is_empty() { "s".into() } else { format!("of_{label}") };
             tables.push(format!(
-                "(SELECT DISTINCT ON (device, number) device, number, {number} AS last FROM {rows} \
-                 WHERE {condition}{of_signals} ORDER BY device, number, {newest}) AS {name}"
+                "(SELECT DISTINCT ON (device, number) device, number, {number} AS {label} FROM {rows} \
+                 WHERE {condition}{of_signals} ORDER BY device, number, {order}) AS {name}"
             ));
         }
         let (united, tables) = (self.united(), joined(&tables, "device, number"));
@@ -55,10 +55,9 @@ impl Figures<'_> {
 
 /// These items of FROM, joined by columns that all of them have.
 fn joined(tables: &[String], columns: &str) -> String {
-    match tables {
-        [first, second] => format!("{first} JOIN {second} USING ({columns})"),
-        tables => tables.concat(),
-    }
+    let (first, others) = tables.split_first().map_or(("", &[][..]), |(first, others)| (first.as_str(), others));
+    let others = others.iter().map(|table| format!(" JOIN {table} USING ({columns})"));
+    format!("{first}{}", others.collect::<String>())
 }
 
 #[cfg(test)]
@@ -82,17 +81,19 @@ mod tests {
             sql(Layout::Document, 2, &[Aggregate::Last]),
             "SELECT device, last FROM (SELECT DISTINCT ON (device) device, ARRAY[((doc->>'select'))][] AS last \
              FROM (SELECT device, ts, ctid AS _place, doc FROM t) AS r WHERE device = ANY($1) AND ts BETWEEN $2 AND $3 \
-             ORDER BY device, ts DESC) AS l ORDER BY device"
+             ORDER BY device, ts DESC) AS of_last ORDER BY device"
         );
         let both = sql(Layout::Wide, 2, &[Aggregate::Last, Aggregate::Max]);
-        assert!(both.starts_with("SELECT device, last, greatest FROM (SELECT device, ARRAY[min("), "{both}");
+        assert!(both.starts_with("SELECT device, last, greatest FROM (SELECT device, ARRAY[max("), "{both}");
         assert!(both.contains("GROUP BY device) AS d JOIN (SELECT DISTINCT ON (device) device, "), "{both}");
-        assert!(both.ends_with("AS l USING (device) ORDER BY device"), "{both}");
+        assert!(both.ends_with("AS of_last USING (device) ORDER BY device"), "{both}");
         let narrow = sql(Layout::Narrow, 2, &[Aggregate::Last]);
         assert!(narrow.starts_with("SELECT device, ARRAY[min(last) FILTER (WHERE s.number = 1)][] FROM ("), "{narrow}");
         assert!(narrow.ends_with("AS s GROUP BY device ORDER BY device"), "{narrow}");
         for layout in Layout::ALL {
-            for aggregates in [&[Aggregate::Last][..], &[Aggregate::Min], &[Aggregate::Mean, Aggregate::Last]] {
+            for aggregates in
+                [&[Aggregate::Last][..], &[Aggregate::Min], &[Aggregate::Mean, Aggregate::Last], &Aggregate::ALL]
+            {
                 let sql = sql(layout, 2, aggregates);
                 let is_lateral = sql.replace("LATERAL jsonb_array_elements", "").contains("LATERAL");
                 assert!(!is_lateral && !sql.contains("RECURSIVE"), "{sql}");

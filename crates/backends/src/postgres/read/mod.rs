@@ -1,5 +1,6 @@
 //! One connection that reads: every query as one statement.
 
+mod buckets;
 mod bulk;
 mod count;
 mod figures;
@@ -20,7 +21,9 @@ use futures_util::TryStreamExt;
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING_BY_CLIENT, counts_row},
     ask::{Ask, Order, What},
+    fold::Fold,
     refuse::refuse_signals_beyond,
+    sql::Grouping,
 };
 use iotbench_core::{ComputedBy, Counts, Error, Layout, Query, Reader, Reply, SignalId, Sink, ValueType};
 use points::{Cells, NarrowPoints, Points, RowPoints};
@@ -52,7 +55,20 @@ impl PostgresReader {
         match ask.what {
             What::Datapoints => self.datapoints(&ask, sink).await,
             What::Greatest => self.greatest(&ask, sink).await,
-            What::Figures(aggregates) => self.figures(Figures { devices, signals, aggregates, span }, sink).await,
+            What::Figures(aggregates) => {
+                let statement = Figures { devices, signals, aggregates, span }.statement(&self.shape)?;
+                self.figures(statement, (signals.len(), aggregates.len(), false), sink).await
+            }
+            What::Buckets(aggregates, _) => {
+                let Some(grouping) = Grouping::of(ask.what) else {
+                    let mut fold = Fold::new(&ask, sink);
+                    let reply = self.datapoints(&ask.datapoints(), &mut fold).await?;
+                    return fold.finish(reply);
+                };
+                let figures = Figures { devices, signals, aggregates, span };
+                let statement = figures.of_buckets(&self.shape, &grouping)?;
+                self.figures(statement, (signals.len(), aggregates.len(), true), sink).await
+            }
             What::Count => self.count_row(sink).await,
         }
     }
@@ -103,17 +119,24 @@ impl PostgresReader {
         answer.finish(8, ComputedBy::Server)
     }
 
-    async fn figures(&mut self, figures: Figures<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
-        let mut answer = Answer::new(sink, vec![ValueType::F64; figures.signals.len()]);
-        let statement = figures.statement(&self.shape)?;
+    /// Answers with rows of the device, the bucket's beginning where there are buckets, and an array for each aggregate.
+    async fn figures(
+        &mut self,
+        statement: Statement,
+        (signals, aggregates, has_buckets): (usize, usize, bool),
+        sink: &mut dyn Sink,
+    ) -> Result<Reply, Error> {
+        let mut answer = Answer::new(sink, vec![ValueType::F64; signals]);
+        let first = 1 + usize::from(has_buckets);
         let mut rows = sqlx::query_with(&statement.sql, statement.arguments).fetch(&mut self.connection);
         let mut bytes = 0;
         while let Some(row) = rows.try_next().await.map_err(|e| classify(&e))? {
             let device = Cells::new(&row).device()?;
-            for place in 1..=figures.aggregates.len() {
+            let start = if has_buckets { row.try_get(1).map_err(|e| classify(&e))? } else { 0 };
+            for place in (first..).take(aggregates) {
                 let of_signals: Vec<Option<f64>> = row.try_get(place).map_err(|e| classify(&e))?;
                 bytes += 8 * of_signals.len() as u64;
-                answer.figures(device, of_signals)?;
+                answer.figures_at(device, start, of_signals)?;
             }
         }
         answer.finish(bytes, ComputedBy::Server)

@@ -1,6 +1,6 @@
-//! Counts, and last, least, mean and greatest of signals, device by device.
+//! Counts, and figures of signals, device by device and of time buckets.
 
-use super::device_of;
+use super::{device_of, time_of};
 use crate::questdb::{
     client::Client,
     rows::improper,
@@ -10,7 +10,7 @@ use iotbench_backend_kit::{
     cell::{Cell, number},
     figures::Streamed,
 };
-use iotbench_core::{Aggregate, ComputedBy, Counts, Error, Layout, Reply, SignalId, Sink, TableSpec};
+use iotbench_core::{Aggregate, BucketWidth, ComputedBy, Counts, Error, Layout, Reply, SignalId, Sink, TableSpec};
 
 /// Datapoints and values, and the bytes of the answer.
 pub(crate) async fn count(client: &mut Client, table: &TableSpec) -> Result<(Counts, u64), Error> {
@@ -29,12 +29,12 @@ pub(crate) async fn count(client: &mut Client, table: &TableSpec) -> Result<(Cou
     Ok((counts, bytes))
 }
 
-/// Answers with a row a device and aggregate.
+/// Answers with a row a device, or bucket, and aggregate.
 pub(crate) async fn answer(
     client: &mut Client,
     table: &TableSpec,
     select: Select<'_>,
-    (signals, aggregates): (&[SignalId], &[Aggregate]),
+    (signals, aggregates, width): (&[SignalId], &[Aggregate], Option<BucketWidth>),
     sink: &mut dyn Sink,
 ) -> Result<Reply, Error> {
     let mut figures = Streamed::new(sink, signals.len(), aggregates.len());
@@ -43,10 +43,12 @@ pub(crate) async fn answer(
         _ => Some(0),
     };
     let note = |row: &[Cell<'_>]| {
-        let [device, signal, count, cells @ ..] = row else { return Err(improper(&"figures without their device")) };
+        let [device, bucket, signal, count, cells @ ..] = row else {
+            return Err(improper(&"figures without their device"));
+        };
         // Without a device column there is a row also of no datapoints.
         let (Some(place), false) = (place_of(signal), *count == Cell::Integer(0)) else { return Ok(()) };
-        figures.begin(device_of(device)?)?;
+        figures.begin((device_of(device)?, time_of(bucket)?))?;
         for (at, cell) in cells.iter().enumerate() {
             if !figures.set(at % aggregates.len(), place + at / aggregates.len(), number(cell)?) {
                 return Err(improper(&"more figures than were asked for"));
@@ -54,6 +56,6 @@ pub(crate) async fn answer(
         }
         Ok(())
     };
-    let bytes = client.ask(&select.figures(signals, aggregates), note).await?;
+    let bytes = client.ask(&select.figures(signals, aggregates, width), note).await?;
     figures.finish(bytes, ComputedBy::Server)
 }

@@ -161,7 +161,10 @@ impl Reader for QuestReader {
         match (ask.what, ask.order) {
             (What::Count, _) => self.count_row(sink).await,
             (What::Figures(aggregates), _) => {
-                figures::answer(&mut self.client, &table, select, (ask.signals, aggregates), sink).await
+                figures::answer(&mut self.client, &table, select, (ask.signals, aggregates, None), sink).await
+            }
+            (What::Buckets(aggregates, width), _) => {
+                figures::answer(&mut self.client, &table, select, (ask.signals, aggregates, Some(width)), sink).await
             }
             (What::Datapoints, Order::Stretch | Order::Oldest) => self.points(select, &ask, sink).await,
             (What::Datapoints, Order::Newest) => self.newest(select, &ask, sink).await,

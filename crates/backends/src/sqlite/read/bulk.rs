@@ -8,12 +8,7 @@ use super::{
 };
 use crate::sqlite::error::classify;
 use iotbench_backend_kit::{
-    answer::types,
-    ask::Ask,
-    assemble::Second,
-    json::read_second,
-    second::join,
-    series::{OfSignals, Summary},
+    answer::types, ask::Ask, assemble::Second, figures::Collected, json::read_second, second::join, sql::Grouping,
 };
 use iotbench_core::{Cause, Chunk, ComputedBy, Error, ReplyColumn, Schema, SignalId, TableSpec};
 use rusqlite::{Rows, fallible_streaming_iterator::FallibleStreamingIterator};
@@ -60,13 +55,8 @@ impl Shape for BulkShape {
         })
     }
 
-    fn figures(&self, of: OfDevice<'_>, bytes: &mut u64) -> Result<Option<Vec<Summary>>, Error> {
-        let mut of_signals = OfSignals::default();
-        for_each(self, of, bytes, |point| {
-            of_signals.take(point);
-            Ok(ControlFlow::Continue(()))
-        })?;
-        Ok(of_signals.summaries())
+    fn grouped(&self, _: OfDevice<'_>, _: &Grouping<'_>, _: &mut Collected, _: &mut u64) -> Result<(), Error> {
+        Err(Error::new(Cause::Client, "SQLite does not look into the records of layout bulk"))
     }
 
     fn greatest(&self, of: OfDevice<'_>, bytes: &mut u64) -> Result<Option<f64>, Error> {

@@ -14,12 +14,15 @@ use bulk::BulkShape;
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING_BY_CLIENT, counts_row, types},
     ask::{Ask, Asked, Order, What},
+    figures::Collected,
+    fold::Fold,
     refuse::refuse_signals_beyond,
     span::Span,
+    sql::Grouping,
 };
 use iotbench_core::{
-    Aggregate, Chunk, Counts, Error, Interrupt, Layout, Predicate, Query, Reader, Reply, SignalId, Sink, TableSpec,
-    Value, ValueType,
+    Aggregate, Chunk, ComputedBy, Counts, Error, Interrupt, Layout, Predicate, Query, Reader, Reply, SignalId, Sink,
+    TableSpec, Value, ValueType,
 };
 use narrow::NarrowShape;
 use points::{OfDevice, Points, Shape, for_each};
@@ -54,7 +57,7 @@ impl SqliteReader {
         let Some(ask) = Ask::of(query, &self.all_signals) else { return Ok(NOTHING_BY_CLIENT) };
         match (ask.what, ask.order, ask.predicate) {
             (What::Count, ..) => self.count_row(sink),
-            (What::Figures(aggregates), ..) => self.aggregates(&ask, aggregates, sink),
+            (What::Figures(_) | What::Buckets(..), ..) => self.figures(&ask, sink),
             (What::Greatest, ..) => self.greatest(&ask, sink),
             (_, Order::Least, _) => self.minimum(&ask, sink),
             (.., Some(predicate)) => self.nearest(&ask, predicate, sink),
@@ -218,37 +221,45 @@ impl SqliteReader {
         answer.finish(bytes, self.shape.computed_by())
     }
 
-    fn aggregates(&self, ask: &Ask<'_>, aggregates: &[Aggregate], sink: &mut dyn Sink) -> Result<Reply, Error> {
+    /// Figures by SQL where it groups the layout's rows, else over what it sends.
+    fn figures(&self, ask: &Ask<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        let Some(grouping) = Grouping::of(ask.what).filter(|_| self.shape.computed_by() == ComputedBy::Server) else {
+            let mut fold = Fold::new(ask, sink);
+            let reply = self.range(&ask.datapoints(), &mut fold)?;
+            return fold.finish(reply);
+        };
         let mut answer = Answer::new(sink, vec![ValueType::F64; ask.signals.len()]);
         let mut bytes = 0;
-        let needs_last = aggregates.contains(&Aggregate::Last);
-        let needs_figures = aggregates.iter().any(|&aggregate| aggregate != Aggregate::Last);
         self.for_devices(ask.devices, |device| {
-            let of = self.of_device(device, ask);
-            let last = if needs_last { self.last(of, &mut bytes)? } else { Some(Vec::new()) };
-            let figures = if needs_figures { self.shape.figures(of, &mut bytes)? } else { Some(Vec::new()) };
-            let (Some(last), Some(figures)) = (last, figures) else { return Ok(()) };
-            for &aggregate in aggregates {
-                let of_signal = |place: usize| match aggregate {
-                    Aggregate::Last => last[place],
-                    aggregate => figures[place].figure(aggregate),
-                };
-                answer.figures(device, (0..ask.signals.len()).map(of_signal))?;
+            let (of, mut figures) = (self.of_device(device, ask), Collected::default());
+            if grouping.functions().next().is_some() {
+                self.shape.grouped(of, &grouping, &mut figures, &mut bytes)?;
             }
-            Ok(())
+            for (place, &aggregate) in grouping.aggregates().iter().enumerate() {
+                let order = match aggregate {
+                    Aggregate::First => Order::Oldest,
+                    Aggregate::Last => Order::Newest,
+                    _ => continue,
+                };
+                let width = ask.signals.len() * grouping.aggregates().len();
+                for (signal, number) in self.numbers_of_first(of, order, &mut bytes)?.into_iter().enumerate() {
+                    figures.set((device, 0), place * ask.signals.len() + signal, width, number);
+                }
+            }
+            figures.hand_over(ask.signals.len(), &mut answer)
         })?;
         answer.finish(bytes, self.shape.computed_by())
     }
 
-    /// The numbers of the newest datapoint of a stretch.
-    fn last(&self, of: OfDevice<'_>, bytes: &mut u64) -> Result<Option<Vec<Option<f64>>>, Error> {
-        let mut last = None;
-        let newest_first = of.ask.first(1, Order::Newest);
-        for_each(&*self.shape, OfDevice { ask: &newest_first, ..of }, bytes, |point| {
-            last = Some(point.columns.iter().map(|column| column.get(0).and_then(|v| v.as_f64())).collect());
+    /// The numbers of the first datapoint of a stretch in this order; none where there is no datapoint.
+    fn numbers_of_first(&self, of: OfDevice<'_>, order: Order, bytes: &mut u64) -> Result<Vec<Option<f64>>, Error> {
+        let mut numbers = Vec::new();
+        let first = of.ask.datapoints().first(1, order);
+        for_each(&*self.shape, OfDevice { ask: &first, ..of }, bytes, |point| {
+            numbers = point.columns.iter().map(|column| column.get(0).and_then(|v| v.as_f64())).collect();
             Ok(ControlFlow::Break(()))
         })?;
-        Ok(last)
+        Ok(numbers)
     }
 
     fn count_row(&self, sink: &mut dyn Sink) -> Result<Reply, Error> {

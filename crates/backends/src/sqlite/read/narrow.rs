@@ -2,11 +2,11 @@
 
 use super::{
     points::{OfDevice, Points, Shape, decode, order_by},
-    record::{query_one, summary_at},
-    selection::{bind, condition, of_device},
+    record::{query_each, query_one},
+    selection::{condition, of_device},
 };
 use crate::sqlite::error::classify;
-use iotbench_backend_kit::{ask::Ask, second::join, series::Summary};
+use iotbench_backend_kit::{ask::Ask, figures::Collected, second::join, sql::Grouping};
 use iotbench_core::{Cause, ComputedBy, Error, ReplyColumn, Schema, SignalId, TableSpec, ValueType};
 use rusqlite::{Row, Rows, fallible_streaming_iterator::FallibleStreamingIterator, types};
 use std::sync::Arc;
@@ -77,30 +77,29 @@ impl Shape for NarrowShape {
         Box::new(NarrowPoints { rows, signals: ask.signals.to_vec(), slots, is_started: false, bytes: 0 })
     }
 
-    fn figures(&self, of: OfDevice<'_>, bytes: &mut u64) -> Result<Option<Vec<Summary>>, Error> {
+    fn grouped(
+        &self,
+        of: OfDevice<'_>,
+        grouping: &Grouping<'_>,
+        figures: &mut Collected,
+        bytes: &mut u64,
+    ) -> Result<(), Error> {
         let signals = of.ask.signals;
-        let mut figures: Option<Vec<Summary>> = None;
         let number = signals.first().map_or("measurement", |&signal| self.number(signal));
-        let sql = format!(
-            "SELECT number, min({number}), avg({number}), max({number}) {} GROUP BY number",
-            self.rows_sql(signals)
-        );
-        let mut run = || {
-            let mut statement = of.connection.prepare_cached(&sql)?;
-            bind(&mut statement, of.device, of.ask)?;
-            let mut rows = statement.raw_query();
-            while let Some(row) = rows.next()? {
-                *bytes += 32;
-                let found = figures.get_or_insert_with(|| vec![Summary::default(); signals.len()]);
-                let number: i64 = row.get(0)?;
-                if let Some(place) = signals.iter().position(|&signal| i64::from(signal) == number) {
-                    found[place] = summary_at(row, 1)?;
-                }
+        let (start, columns) = (grouping.start_of("(second * 1000000000 + nanosecond)"), grouping.columns(number));
+        let rows = self.rows_sql(signals);
+        let sql = format!("SELECT {start} AS start, number{columns} {rows} GROUP BY 1, 2");
+        let width = grouping.aggregates().len() * signals.len();
+        query_each(of, &sql, |row| {
+            let (group, number): (_, i64) = ((of.device, row.get(0)?), row.get(1)?);
+            *bytes += 16;
+            let Some(signal) = signals.iter().position(|&signal| i64::from(signal) == number) else { return Ok(()) };
+            for (cell, (aggregate, _)) in (2..).zip(grouping.functions()) {
+                figures.set(group, aggregate * signals.len() + signal, width, row.get(cell)?);
+                *bytes += 8;
             }
             Ok(())
-        };
-        run().map_err(|e| classify(&e))?;
-        Ok(figures)
+        })
     }
 
     fn greatest(&self, of: OfDevice<'_>, bytes: &mut u64) -> Result<Option<f64>, Error> {

@@ -3,7 +3,7 @@
 use super::{points::OfDevice, *};
 use crate::query_plan::{batch, queries, table};
 use crate::sqlite::{config::Indexes, layout::create_sql, write::SqliteWriter};
-use iotbench_backend_kit::series::Summary;
+use iotbench_backend_kit::{figures::Collected, sql::Grouping};
 use iotbench_core::{ComputedBy, Schema, Writer};
 use std::sync::{Mutex, PoisonError};
 
@@ -32,8 +32,14 @@ impl Shape for Overheard {
         self.shape.points(rows, ask)
     }
 
-    fn figures(&self, of: OfDevice<'_>, bytes: &mut u64) -> Result<Option<Vec<Summary>>, Error> {
-        self.shape.figures(of, bytes)
+    fn grouped(
+        &self,
+        of: OfDevice<'_>,
+        grouping: &Grouping<'_>,
+        figures: &mut Collected,
+        bytes: &mut u64,
+    ) -> Result<(), Error> {
+        self.shape.grouped(of, grouping, figures, bytes)
     }
 
     fn greatest(&self, of: OfDevice<'_>, bytes: &mut u64) -> Result<Option<f64>, Error> {

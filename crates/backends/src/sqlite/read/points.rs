@@ -5,7 +5,8 @@ use crate::sqlite::error::classify;
 use iotbench_backend_kit::{
     answer::types,
     ask::{Ask, Order},
-    series::Summary,
+    figures::Collected,
+    sql::Grouping,
 };
 use iotbench_core::{Action, Cause, Chunk, ComputedBy, Error, ReplyColumn, Schema, SignalId, Value, ValueType};
 use rusqlite::{Connection, Rows, types::ValueRef};
@@ -45,8 +46,15 @@ pub(crate) trait Shape: Send + Sync {
     /// The datapoints in the rows of that query.
     fn points<'r>(&self, rows: Rows<'r>, ask: &Ask<'_>) -> Box<dyn Points + 'r>;
 
-    /// The figures of each signal but its last value; `None` when there is no datapoint.
-    fn figures(&self, of: OfDevice<'_>, bytes: &mut u64) -> Result<Option<Vec<Summary>>, Error>;
+    /// The figures of each signal that SQL works out by grouping: of the device, or of its buckets. Not asked where the
+    /// client aggregates.
+    fn grouped(
+        &self,
+        of: OfDevice<'_>,
+        grouping: &Grouping<'_>,
+        figures: &mut Collected,
+        bytes: &mut u64,
+    ) -> Result<(), Error>;
 
     /// The greatest number of a signal over the first datapoints.
     fn greatest(&self, of: OfDevice<'_>, bytes: &mut u64) -> Result<Option<f64>, Error>;

@@ -5,13 +5,13 @@ use super::{
     selection::{bind, condition, of_device},
 };
 use crate::sqlite::{error::classify, layout::quoted};
-use iotbench_backend_kit::{ask::Ask, json::read_object, series::Summary};
+use iotbench_backend_kit::{ask::Ask, figures::Collected, json::read_object, sql::Grouping};
 use iotbench_core::{Cause, ComputedBy, Counts, Error, Layout, ReplyColumn, Schema, SignalId, TableSpec, ValueType};
 use rusqlite::{Connection, Row, Rows, types::ValueRef};
 use std::sync::Arc;
 
-/// Signals in one query of figures: three columns each stay below SQLite's limit of 2000.
-const SIGNALS_AT_ONCE: usize = 600;
+/// Figures in one query: with the columns beside them they stay below SQLite's limit of 2000.
+const FIGURES_AT_ONCE: usize = 1800;
 
 /// One row a datapoint.
 pub(crate) struct RecordShape {
@@ -81,26 +81,36 @@ impl Shape for RecordShape {
         }
     }
 
-    fn figures(&self, of: OfDevice<'_>, bytes: &mut u64) -> Result<Option<Vec<Summary>>, Error> {
-        let mut figures = Vec::with_capacity(of.ask.signals.len());
-        for signals in of.ask.signals.chunks(SIGNALS_AT_ONCE) {
-            let columns = signals.iter().map(|&signal| {
-                let number = self.number(signal);
-                format!(", min({number}), avg({number}), max({number})")
-            });
-            let sql = format!("SELECT count(*){} {}", columns.collect::<String>(), self.rows_sql());
-            let any = query_one(of, &sql, |row| {
-                for place in 0..signals.len() {
-                    figures.push(summary_at(row, 3 * place + 1)?);
+    fn grouped(
+        &self,
+        of: OfDevice<'_>,
+        grouping: &Grouping<'_>,
+        figures: &mut Collected,
+        bytes: &mut u64,
+    ) -> Result<(), Error> {
+        let (signals, start) = (of.ask.signals, grouping.start_of("ts"));
+        let (at_once, width) = (grouping.functions().count(), grouping.aggregates().len() * signals.len());
+        let at_once = FIGURES_AT_ONCE / at_once.max(1);
+        for (chunk, of_chunk) in signals.chunks(at_once).enumerate() {
+            let columns: String = of_chunk.iter().map(|&signal| grouping.columns(&self.number(signal))).collect();
+            let groups = if grouping.has_buckets() { " GROUP BY 1 ORDER BY 1" } else { "" };
+            let sql = format!("SELECT {start}, count(*){columns} {}{groups}", self.rows_sql());
+            query_each(of, &sql, |row| {
+                if row.get::<_, i64>(1)? == 0 {
+                    return Ok(());
                 }
-                Ok(row.get::<_, i64>(0)? > 0)
+                let (group, mut cell) = ((of.device, row.get(0)?), 2);
+                *bytes += 16;
+                for signal in (chunk * at_once..).take(of_chunk.len()) {
+                    for (aggregate, _) in grouping.functions() {
+                        figures.set(group, aggregate * signals.len() + signal, width, row.get(cell)?);
+                        (cell, *bytes) = (cell + 1, *bytes + 8);
+                    }
+                }
+                Ok(())
             })?;
-            *bytes += 8 + 24 * signals.len() as u64;
-            if !any {
-                return Ok(None);
-            }
         }
-        Ok(Some(figures))
+        Ok(())
     }
 
     fn greatest(&self, of: OfDevice<'_>, bytes: &mut u64) -> Result<Option<f64>, Error> {
@@ -127,9 +137,22 @@ pub(crate) fn query_one<T>(
     run().map_err(|e| classify(&e))
 }
 
-/// Least, mean and greatest in three cells.
-pub(crate) fn summary_at(row: &Row<'_>, place: usize) -> rusqlite::Result<Summary> {
-    Ok(Summary { min: row.get(place)?, mean: row.get(place + 1)?, max: row.get(place + 2)?, last: None })
+/// Each row of a query with parameters of [`bind`].
+pub(crate) fn query_each(
+    of: OfDevice<'_>,
+    sql: &str,
+    mut read: impl FnMut(&Row<'_>) -> rusqlite::Result<()>,
+) -> Result<(), Error> {
+    let mut run = || {
+        let mut statement = of.connection.prepare_cached(sql)?;
+        bind(&mut statement, of.device, of.ask)?;
+        let mut rows = statement.raw_query();
+        while let Some(row) = rows.next()? {
+            read(row)?;
+        }
+        Ok(())
+    };
+    run().map_err(|e| classify(&e))
 }
 
 struct WidePoints<'r> {

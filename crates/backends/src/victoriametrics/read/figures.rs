@@ -1,4 +1,4 @@
-//! What the server works out: counts, and last, least, mean and greatest of signals, device by device.
+//! What the server works out: counts, and figures of signals, device by device.
 
 use crate::victoriametrics::{
     client::{Client, Figure, improper},
@@ -11,6 +11,7 @@ use iotbench_backend_kit::{
     millis::Millis,
 };
 use iotbench_core::{Aggregate, ComputedBy, Counts, Error, Reply, Sink, TableSpec};
+use std::collections::BTreeMap;
 
 /// The label that tells the figures of one expression apart.
 const FIGURE: &str = "figure";
@@ -69,32 +70,36 @@ impl Wish<'_> {
         else {
             return collected.answer(width, 0, ComputedBy::Server, sink);
         };
-        let (figures, bytes) = client.figures(&self.expression(&selector), self.span).await?;
+        let (figures, bytes) = client.figures(&self.expression(&selector, series::count(self.span)), self.span).await?;
         for figure in &figures {
-            let Some((device, place)) = self.place(table, figure)? else { continue };
-            collected.set(device, place, width * self.aggregates.len(), Some(figure.number()?));
+            let Some((device, place)) = self.place(table, &figure.metric)? else { continue };
+            collected.set((device, 0), place, width * self.aggregates.len(), Some(figure.number()?));
         }
         collected.answer(width, bytes, ComputedBy::Server, sink)
     }
 
-    fn expression(&self, selector: &str) -> String {
+    pub(super) fn expression(&self, selector: &str, window_ms: i64) -> String {
         let figures = self.aggregates.iter().enumerate().map(|(number, &aggregate)| {
-            let figure =
-                format!("{}({selector}[{}ms]) keep_metric_names", function(aggregate), series::count(self.span));
+            let figure = format!("{}({selector}[{window_ms}ms]) keep_metric_names", function(aggregate));
             format!("label_set({figure}, \"{FIGURE}\", \"{number}\")")
         });
         format!("union({})", figures.collect::<Vec<_>>().join(", "))
     }
 
     /// The device of a figure, and its place among the figures of that device; `None` for one that is not wanted.
-    fn place(&self, table: &TableSpec, figure: &Figure) -> Result<Option<(u32, usize)>, Error> {
-        let signal = signal_of(table, figure.label("__name__"), figure.metric.get(SIGNAL).map(String::as_str));
+    pub(super) fn place(
+        &self,
+        table: &TableSpec,
+        labels: &BTreeMap<String, String>,
+    ) -> Result<Option<(u32, usize)>, Error> {
+        let label = |name: &str| labels.get(name).map_or("", String::as_str);
+        let signal = signal_of(table, label("__name__"), labels.get(SIGNAL).map(String::as_str));
         let column = signal.and_then(|signal| self.ask.signals.iter().position(|&wanted| wanted == signal));
-        let device = match figure.label(DEVICE) {
+        let device = match label(DEVICE) {
             "" => 0,
             text => text.parse().map_err(|_| improper(&format!("the label {DEVICE} is {text:?}")))?,
         };
-        let row: usize = figure.label(FIGURE).parse().map_err(|_| improper(&"a figure without its number"))?;
+        let row: usize = label(FIGURE).parse().map_err(|_| improper(&"a figure without its number"))?;
         let is_wanted = self.ask.devices.contains(device) && row < self.aggregates.len();
         Ok(column.filter(|_| is_wanted).map(|column| (device, row * self.ask.signals.len() + column)))
     }
@@ -102,9 +107,12 @@ impl Wish<'_> {
 
 fn function(aggregate: Aggregate) -> &'static str {
     match aggregate {
+        Aggregate::First => "first_over_time",
         Aggregate::Last => "last_over_time",
         Aggregate::Min => "min_over_time",
         Aggregate::Mean => "avg_over_time",
         Aggregate::Max => "max_over_time",
+        Aggregate::Sum => "sum_over_time",
+        Aggregate::Count => "count_over_time",
     }
 }

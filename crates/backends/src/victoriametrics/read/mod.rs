@@ -1,6 +1,7 @@
 //! One connection that reads. Figures and counts are the server's work, by MetricsQL; datapoints are put together from
 //! exported series, and what asks for one of them by its value is searched for in the client, stretch by stretch.
 
+mod buckets;
 mod figures;
 mod gather;
 mod walk;
@@ -13,9 +14,11 @@ use super::{
     series::{ALL, Own},
 };
 use async_trait::async_trait;
+use buckets::Buckets;
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING, counts_row, types},
     ask::{Ask, Order, What},
+    fold::Fold,
     millis::{Millis, ns},
     refuse::refuse_unknown_signals,
 };
@@ -136,6 +139,15 @@ impl Reader for VictoriaReader {
             (What::Count, _) => self.count_row(sink).await,
             (What::Figures(aggregates), _) => {
                 Wish { ask, aggregates, span }.answer(&mut self.client, &self.own, &self.table, sink).await
+            }
+            (What::Buckets(aggregates, width), _) => {
+                let wish = Wish { ask, aggregates, span };
+                if let Some(buckets) = Buckets::new(span, width) {
+                    return wish.answer_buckets(buckets, &mut self.client, &self.own, &self.table, sink).await;
+                }
+                let mut fold = Fold::new(&ask, sink);
+                let reply = self.points(&ask.datapoints(), span, ComputedBy::Client, &mut fold).await?;
+                fold.finish(reply)
             }
             (What::Datapoints, Order::Stretch | Order::Oldest) => {
                 self.points(&ask, span, ComputedBy::Server, sink).await

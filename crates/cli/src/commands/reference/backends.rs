@@ -22,6 +22,7 @@ const QUERIES: &[(&str, &str)] = &[
     ("max_of_first", "the greatest value over consecutive points"),
     ("aggregates", "last, least, mean and greatest value, device by device"),
     ("count", "how many points and values are stored"),
+    ("buckets", "figures of signals, device by device and time bucket by time bucket"),
     ("newest_visible", "the newest point of one series"),
     ("scan", "every stored row"),
 ];

@@ -129,7 +129,7 @@ pub(super) const TABLES: &[Table] = &[
             ),
             key(
                 "kind",
-                "`write`, `cycle_search`, `read_signal`, `read_records`, `read_newest`, `read_device`, `max_records`, `mean_device` or `dashboard`",
+                "`write`, `cycle_search`, `read_signal`, `read_records`, `read_newest`, `read_device`, `max_records`, `mean_device`, `buckets` or `dashboard`",
                 "what it does",
             ),
             key("share", "number", "its part of the group's operations, relative to the others"),
@@ -141,6 +141,16 @@ pub(super) const TABLES: &[Table] = &[
                 "signals",
                 "list of texts",
                 "read: the signals that are asked for, by name or by `beginning*`; none: all that the question can be about",
+            ),
+            key(
+                "width",
+                "`auto` or time",
+                "time buckets: how long each is, beginning at multiples of that since 1970; `auto`: a tenth of `window`",
+            ),
+            key(
+                "aggregates",
+                "list of `first`, `last`, `min`, `mean`, `max`, `sum` and `count`",
+                "time buckets: which figures of each signal; none: `mean`",
             ),
             key(
                 "strategy",

@@ -70,7 +70,7 @@ fn ask(database: &dyn Database, query: &Query, overlap: &Overlap) -> KeptAnswer 
 }
 
 fn queries(from_ns: i64) -> Vec<Query> {
-    let aggregates = vec![Aggregate::Last, Aggregate::Min, Aggregate::Mean, Aggregate::Max];
+    let (devices, signals, aggregates) = (Devices::All, vec![0, 1], Aggregate::ALL.to_vec());
     let since = from(from_ns);
     let near = |predicate, direction| Query::Nearest { device: 1, signal: 0, predicate, direction };
     vec![
@@ -82,10 +82,17 @@ fn queries(from_ns: i64) -> Vec<Query> {
         Query::NewestVisible { device: 1, signal: 0 },
         Query::Minimum { device: 1, signal: 1, range: since },
         Query::MaxOfFirst { device: 1, signal: 0, from_ns, limit: 6 },
-        Query::Aggregates { devices: Devices::All, signals: vec![0, 1], aggregates, range: since },
+        buckets(since),
+        Query::Aggregates { devices, signals, aggregates, range: since },
         near(Predicate::Above(0.0), Direction::FirstAfter(from_ns)),
         near(Predicate::Below(0.0), Direction::LastBefore(i64::MAX)),
     ]
+}
+
+/// Figures of every two datapoints.
+fn buckets(range: TimeRange) -> Query {
+    let (devices, signals, aggregates) = (Devices::All, vec![0, 1], Aggregate::ALL.to_vec());
+    Query::Buckets { devices, signals, aggregates, range, width: BucketWidth::from_ns(40_000_000).unwrap() }
 }
 
 /// How far the load is: for each device how many were acknowledged, and how many more were sent.
@@ -170,6 +177,55 @@ fn a_count_is_held_against_what_there_has_to_be_and_may_be() {
     assert_eq!((finding(&certain), finding(&all)), (Finding::Right, Finding::Right));
     let fewer = certain.into_iter().skip(1).collect();
     assert_eq!(finding(&fewer), Finding::Wrong("29 points were counted, of 30 to 39".into()));
+}
+
+#[test]
+fn a_bucket_of_another_time_a_wrong_figure_and_a_missing_row_are_found() {
+    let (certain, _) = states(&Overlap::None);
+    let answer = ask(&*database(&*dataset(), &certain), &buckets(TimeRange::ALL), &Overlap::None);
+    let finding = |change: &dyn Fn(&mut KeptAnswer)| {
+        let mut answer = answer.clone();
+        change(&mut answer);
+        match compare(&mut Truth::new(history()), &answer, EXACT) {
+            Finding::Wrong(how) => how,
+            other => format!("{other:?}"),
+        }
+    };
+    assert_eq!(finding(&|_| {}), "Right");
+    let time = finding(&|answer| answer.rows.as_mut().unwrap().timestamps_ns[8] += 1);
+    assert!(time.starts_with("row 8 is of device 0 and time "), "{time}");
+    let figure = finding(&|answer| {
+        let rows = answer.rows.as_mut().unwrap();
+        let mut columns = rows.columns.clone();
+        columns.swap(0, 1);
+        rows.columns = columns;
+    });
+    assert!(figure.starts_with("row 0, figure 0 is Some("), "{figure}");
+    let rows = answer.len();
+    let missing = finding(&|answer| shorten(answer.rows.as_mut().unwrap()));
+    assert_eq!(missing, format!("row {} is missing", rows - 1));
+    // Of rows that are not kept whole it is known how many they are.
+    let kept_in_part = |digests| {
+        finding(&|answer| {
+            shorten(answer.rows.as_mut().unwrap());
+            answer.digests = vec![0; digests];
+        })
+    };
+    assert_eq!(kept_in_part(1), "Right");
+    assert_eq!(kept_in_part(2), format!("{} rows were answered, and there are {rows}", rows + 1));
+}
+
+/// Leaves the last row out.
+fn shorten(rows: &mut iotbench_core::Chunk) {
+    let mut shorter = iotbench_core::Chunk::new(vec![iotbench_core::ValueType::F64; rows.columns.len()]);
+    for row in 0..rows.len() - 1 {
+        shorter.devices.push(rows.devices[row]);
+        shorter.timestamps_ns.push(rows.timestamps_ns[row]);
+        for (to, from) in shorter.columns.iter_mut().zip(&rows.columns) {
+            to.push(from.get(row)).unwrap();
+        }
+    }
+    *rows = shorter;
 }
 
 #[test]

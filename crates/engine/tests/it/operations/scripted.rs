@@ -110,6 +110,7 @@ impl Scripted {
             domain: |_| Domain::Full,
             acknowledgement: Acknowledgement::Applied,
             transactions: true,
+            buckets: &[],
             most_writers: None,
             blocking,
             embedded: true,

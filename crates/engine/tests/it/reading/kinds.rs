@@ -78,6 +78,16 @@ fn the_figures_of_a_dashboard() {
 }
 
 #[test]
+fn figures_of_time_buckets() {
+    let every = r#"aggregates = ["first", "last", "min", "mean", "max", "sum", "count"]"#;
+    let greenhouse = "name = \"greenhouse\"\ninterval = \"30s\"";
+    let buckets = |rest: &str| format!("{{ kind = \"buckets\", window = \"10m\"{rest} }}");
+    every_layout_answers(greenhouse, 2, 200, &buckets(""), &[]);
+    every_layout_answers(greenhouse, 2, 200, &buckets(&format!(", width = \"90s\", devices = 2, {every}")), &[]);
+    every_layout_answers(PMU, 2, 300, r#"{ kind = "buckets", window = "1s", aggregates = ["max", "count"] }"#, &[]);
+}
+
+#[test]
 fn an_open_loop_asks_as_its_schedule_says() {
     let group = "load = { model = \"open\", rate = 200 }";
     let text = profile(PMU, 4, 300, group, r#"{ kind = "read_signal", window = "1s" }"#);
@@ -117,9 +127,16 @@ fn what_cannot_be_asked_is_refused_with_its_key() {
         (refused(10, &read(", pause = \"1s\""), &[]), "pause"),
         (refused(10, &read(", transaction = true"), &[]), "transaction"),
         (refused(10, r#"{ kind = "read_signal", devices = 5 }"#, &[]), "devices"),
+        (refused(10, r#"{ kind = "buckets", width = "0s" }"#, &[]), "width"),
+        (refused(10, r#"{ kind = "buckets", width = "1us" }"#, &[]), "the window has more than 100000 of them"),
+        (refused(10, r#"{ kind = "buckets", aggregates = ["max", "max"] }"#, &[]), "max stands there twice"),
+        (refused(10, r#"{ kind = "buckets", devices = 5 }"#, &[]), "devices"),
         (refused(10, r#"{ kind = "mean_device", signals = ["nothing"] }"#, &[]), "nothing"),
         (refused(10, &read(""), &["groups.0.load.model=paced"]), "put reads into a group of their own"),
     ] {
         assert!(error.contains(part), "{error}");
     }
+    let text = profile(WEATHER, 1, 400, CLOSED, r#"{ kind = "buckets", window = "2h" }"#);
+    let error = try_plan(&text, &[], backend("memory"), Path::new("/nowhere")).unwrap_err().to_string();
+    assert!(error.contains("none of them is a number"), "{error}");
 }

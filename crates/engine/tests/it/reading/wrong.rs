@@ -16,9 +16,9 @@ static SPOILT: [(Spoil, &dyn Backend); 4] = [
     (Spoil::Twice, &Tampered(Spoil::Twice)),
 ];
 
-fn every_lie_is_found(operation: &str, but: &[&str]) {
+fn every_lie_is_found(operation: &str) {
     let text = profile(PMU, 3, 200, CLOSED, operation);
-    for &(spoil, backend) in SPOILT.iter().filter(|(spoil, _)| !but.contains(&format!("{spoil:?}").as_str())) {
+    for (spoil, backend) in SPOILT {
         let outcome = run_on(backend, &text, &["operations=20"]);
         let answers = outcome.answers.as_ref().unwrap();
         assert_eq!((answers.right, answers.wrong), (0, outcome.reads.requests), "{operation} {spoil:?}: {answers:?}");
@@ -30,23 +30,23 @@ fn every_lie_is_found(operation: &str, but: &[&str]) {
 
 #[test]
 fn in_the_rows_of_a_signal() {
-    every_lie_is_found(r#"{ kind = "read_signal", window = "1s" }"#, &[]);
+    every_lie_is_found(r#"{ kind = "read_signal", window = "1s" }"#);
 }
 
 #[test]
 fn in_records() {
-    every_lie_is_found(r#"{ kind = "read_records", records = 50 }"#, &[]);
+    every_lie_is_found(r#"{ kind = "read_records", records = 50 }"#);
 }
 
 #[test]
 fn in_the_newest_records() {
-    every_lie_is_found(r#"{ kind = "read_newest", records = 50 }"#, &[]);
+    every_lie_is_found(r#"{ kind = "read_newest", records = 50 }"#);
 }
 
-/// The rows of figures have no time.
 #[test]
 fn in_figures() {
-    every_lie_is_found(r#"{ kind = "mean_device" }"#, &["Time"]);
-    every_lie_is_found(r#"{ kind = "dashboard", window = "2s" }"#, &["Time"]);
-    every_lie_is_found(r#"{ kind = "max_records", records = 50 }"#, &["Time"]);
+    every_lie_is_found(r#"{ kind = "mean_device" }"#);
+    every_lie_is_found(r#"{ kind = "dashboard", window = "2s" }"#);
+    every_lie_is_found(r#"{ kind = "max_records", records = 50 }"#);
+    every_lie_is_found(r#"{ kind = "buckets", window = "2s", aggregates = ["sum", "first"] }"#);
 }

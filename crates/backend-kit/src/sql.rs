@@ -1,0 +1,94 @@
+//! What the SQL of several databases says alike: figures over groups of rows.
+
+use crate::ask::What;
+use iotbench_core::{Aggregate, BucketWidth};
+
+/// Figures that are worked out by grouping: of each device, or of each of its buckets.
+#[derive(Clone, Copy, Debug)]
+pub struct Grouping<'a> {
+    aggregates: &'a [Aggregate],
+    width: Option<BucketWidth>,
+}
+
+impl<'a> Grouping<'a> {
+    /// The figures that are asked for; `None` where no grouping gives them all: the first and the last value of a bucket need
+    /// an order of time within it.
+    #[must_use]
+    pub fn of(what: What<'a>) -> Option<Self> {
+        match what {
+            What::Figures(aggregates) => Some(Self { aggregates, width: None }),
+            What::Buckets(aggregates, width) => {
+                let grouping = Self { aggregates, width: Some(width) };
+                (grouping.functions().count() == aggregates.len()).then_some(grouping)
+            }
+            What::Datapoints | What::Greatest | What::Count => None,
+        }
+    }
+
+    /// All figures that are asked for, in order.
+    #[must_use]
+    pub fn aggregates(&self) -> &'a [Aggregate] {
+        self.aggregates
+    }
+
+    /// Whether there are buckets.
+    #[must_use]
+    pub fn has_buckets(&self) -> bool {
+        self.width.is_some()
+    }
+
+    /// Those that a function gives: its name, and its place among those asked for. The first and the last value have none.
+    pub fn functions(&self) -> impl Iterator<Item = (usize, &'static str)> + 'a {
+        self.aggregates.iter().enumerate().filter_map(|(place, &aggregate)| Some((place, function(aggregate)?)))
+    }
+
+    /// The figures of a number as columns, each with a comma before it.
+    #[must_use]
+    pub fn columns(&self, number: &str) -> String {
+        let column = |(_, function): (usize, &str)| match function {
+            // A float, as all figures are.
+            "count" => format!(", count({number}) + 0e0"),
+            function => format!(", {function}({number})"),
+        };
+        self.functions().map(column).collect()
+    }
+
+    /// The beginning of the bucket that a time lies in, also one before 1970; 0 without buckets.
+    #[must_use]
+    pub fn start_of(&self, time: &str) -> String {
+        match self.width.map(BucketWidth::as_ns) {
+            Some(width) => format!("{time} - (({time}) % {width} + {width}) % {width}"),
+            None => "0".into(),
+        }
+    }
+}
+
+fn function(aggregate: Aggregate) -> Option<&'static str> {
+    Some(match aggregate {
+        Aggregate::First | Aggregate::Last => return None,
+        Aggregate::Min => "min",
+        Aggregate::Mean => "avg",
+        Aggregate::Max => "max",
+        Aggregate::Sum => "sum",
+        Aggregate::Count => "count",
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_that_need_an_order_of_time_are_no_grouping_of_buckets() {
+        let width = BucketWidth::from_ns(60).unwrap();
+        let asked = [Aggregate::Last, Aggregate::Count, Aggregate::Mean];
+        let figures = Grouping::of(What::Figures(&asked)).unwrap();
+        assert_eq!(figures.functions().collect::<Vec<_>>(), [(1, "count"), (2, "avg")]);
+        assert_eq!(figures.columns("x"), ", count(x) + 0e0, avg(x)");
+        assert_eq!((figures.start_of("ts"), figures.has_buckets()), ("0".into(), false));
+        assert!(Grouping::of(What::Buckets(&asked, width)).is_none() && Grouping::of(What::Greatest).is_none());
+        let buckets = Grouping::of(What::Buckets(&asked[1..], width)).unwrap();
+        assert_eq!(buckets.start_of("ts"), "ts - ((ts) % 60 + 60) % 60");
+        assert_eq!((buckets.aggregates(), buckets.has_buckets()), (&asked[1..], true));
+    }
+}

@@ -1,0 +1,74 @@
+//! The SQL of figures of time buckets: in every layout by grouping, also where the rows lie in shards.
+
+use super::{figures::Figures, shape::Shape, statement::Statement};
+use iotbench_backend_kit::sql::Grouping;
+use iotbench_core::{Error, Layout};
+
+impl Figures<'_> {
+    /// One row a bucket, by device and time: the device, the bucket's beginning, then an array for each aggregate.
+    pub(crate) fn of_buckets(&self, shape: &Shape, grouping: &Grouping<'_>) -> Result<Statement, Error> {
+        let mut statement = Statement::default();
+        let start = grouping.start_of(&ns(shape));
+        let condition = shape.condition(&mut statement, self.devices, self.span)?;
+        let rows = shape.rows();
+        statement.sql = if shape.layout() == Layout::Narrow {
+            let (number, of_signals) = (self.number(shape), shape.of_signals(self.signals));
+            let figures = self.functions().map(|(function, label)| format!(", {function}({number}) AS {label}"));
+            let (figures, united) = (figures.collect::<String>(), self.united());
+            format!(
+                "SELECT s.device, s.start{united} FROM (SELECT device, {start} AS start, number{figures} FROM {rows} \
+                 WHERE {condition}{of_signals} GROUP BY 1, 2, 3) AS s GROUP BY 1, 2 ORDER BY 1, 2"
+            )
+        } else {
+            let arrays = self.functions().map(|(function, label)| format!(", {}", self.array(shape, function, label)));
+            let arrays: String = arrays.collect();
+            format!("SELECT device, {start}{arrays} FROM {rows} WHERE {condition} GROUP BY 1, 2 ORDER BY 1, 2")
+        };
+        Ok(statement)
+    }
+}
+
+/// The time in nanoseconds.
+fn ns(shape: &Shape) -> String {
+    match shape.time() {
+        [time] => (*time).into(),
+        _ => "(second * 1000000000 + nanosecond)".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::postgres::layout::tests::table;
+    use iotbench_backend_kit::{
+        ask::{Asked, What},
+        span::Span,
+    };
+    use iotbench_core::{Aggregate, BucketWidth, ValueType};
+    use std::sync::Arc;
+
+    #[test]
+    fn buckets_are_one_grouping_in_every_layout() {
+        let aggregates = [Aggregate::Mean, Aggregate::Count];
+        let grouping = Grouping::of(What::Buckets(&aggregates, BucketWidth::SECOND)).unwrap();
+        let sql = |layout| {
+            let shape = Shape::new(Arc::new(table(layout, 2, ValueType::F64, "{}")));
+            let figures = Figures { devices: Asked::One(1), signals: &[1], aggregates: &aggregates, span: Span::ALL };
+            let sql = figures.of_buckets(&shape, &grouping).unwrap().sql.replace("\"public\".\"t\"", "t");
+            sql.replace("::double precision", "").replace(&grouping.start_of(&ns(&shape)), "START")
+        };
+        assert_eq!(
+            sql(Layout::Wide),
+            "SELECT device, START, ARRAY[avg(\"select\")][] AS mean, ARRAY[count(\"select\")][] AS many FROM (SELECT \
+             device, ts, ctid AS _place, \"a\", \"select\" FROM t) AS r WHERE device = $1 AND ts BETWEEN $2 AND $3 \
+             GROUP BY 1, 2 ORDER BY 1, 2"
+        );
+        let narrow = sql(Layout::Narrow);
+        assert!(narrow.starts_with("SELECT s.device, s.start, ARRAY[min(mean) FILTER (WHERE s.number = 1)][], "));
+        assert!(
+            narrow.contains("(SELECT device, START AS start, number, avg(measurement) AS mean, count("),
+            "{narrow}"
+        );
+        assert!(narrow.ends_with("AND number = 1 GROUP BY 1, 2, 3) AS s GROUP BY 1, 2 ORDER BY 1, 2"), "{narrow}");
+    }
+}
