@@ -77,6 +77,22 @@ pub(crate) fn requests(plan: &Plan) -> Vec<String> {
 }
 
 fn operation(operation: &OperationPlan) -> String {
+    let does = match operation.question() {
+        Some(question) => format!("asks for {question}"),
+        None => format!("writes {}", written(operation)),
+    };
+    let requests = match (operation.requests, operation.transaction) {
+        (1, false) => return format!("a request {does}"),
+        (n, false) => counted(u64::from(n), "request"),
+        (n, true) => format!("a transaction of {}", counted(u64::from(n), "request")),
+    };
+    let pause =
+        if operation.has_pauses() { format!(", {} between two", span(operation.pause_ns)) } else { String::new() };
+    format!("{requests}{pause}, each {does}")
+}
+
+/// What a request that writes carries.
+fn written(operation: &OperationPlan) -> String {
     let payload = match operation.payload {
         Payload::Count(n) => counted(u64::from(n), "datapoint"),
         Payload::Second => "one second of a device".into(),
@@ -90,14 +106,7 @@ fn operation(operation: &OperationPlan) -> String {
         }
         (n, _) => format!(" of each of {n} devices"),
     };
-    let requests = match (operation.requests, operation.transaction) {
-        (1, false) => return format!("a request writes {payload}{devices}"),
-        (n, false) => counted(u64::from(n), "request"),
-        (n, true) => format!("a transaction of {}", counted(u64::from(n), "request")),
-    };
-    let pause =
-        if operation.has_pauses() { format!(", {} between two", span(operation.pause_ns)) } else { String::new() };
-    format!("{requests}{pause}, each writes {payload}{devices}")
+    format!("{payload}{devices}")
 }
 
 fn ramp(ramp: &RampPlan) -> String {

@@ -31,6 +31,13 @@ fn a_profile_that_holds_is_explained() {
 }
 
 #[test]
+fn of_a_read_it_is_told_what_it_asks() {
+    let said = check(changed("greenhouse_trends", "5s", "6s").0.as_bytes());
+    let asked = "a request asks for min, mean, max of 9 signals of a device in buckets of 1h over 24h";
+    assert!(said.out.contains(asked) && !said.out.contains("writes"), "{}", said.out);
+}
+
+#[test]
 fn an_error_names_file_line_key_and_shows_what_is_written_there() {
     for (profile, from, to, hint) in [
         ("pmu_write", "step = \"6s\"", "stpe = \"6s\"", "did you mean `step`?"),
@@ -59,6 +66,8 @@ fn an_error_names_file_line_key_and_shows_what_is_written_there() {
         ("machine_write", "rate = 1000", "rate = nan", "no rate"),
         ("machine_write", "rate = 1000", "rate = 1e308", "no rate"),
         ("machine_write", "queue = \"16KiB\"", "queue = \"1\"", "queue"),
+        ("greenhouse_trends", "\"mean\", \"max\"", "\"mean\", \"median\"", "expected one of `first`"),
+        ("greenhouse_trends", "width = \"1h\"", "widht = \"1h\"", "did you mean `width`?"),
         ("machine_write", "[phases]", "[phases", "TOML"),
     ] {
         let (text, line) = changed(profile, from, to);
