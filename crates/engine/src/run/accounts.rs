@@ -8,11 +8,11 @@ use iotbench_sampler::SamplerReport;
 impl Session<'_> {
     pub(super) fn settle_accounts(&mut self, running: Running, reasons: &mut Vec<Reason>) -> Result<(), Reason> {
         let failure = running.control.failure();
-        if running.overran {
+        if running.ending.overran {
             let after_ns = self.planned.plan.phases.run_deadline_ns.unwrap_or(0);
             reasons.push(Reason::RunDeadline { after_s: after_ns / WINDOW_NS });
         }
-        reasons.extend(running.free_bytes_at_end.map(|free_bytes| Reason::NoRoom { free_bytes }));
+        reasons.extend(running.ending.free_bytes_at_end.map(|free_bytes| Reason::NoRoom { free_bytes }));
         let joined = running.loading.join().map(|agents| self.outcome.agents = agents).map_err(Reason::Internal);
         self.outcome.scenario = running.acting.map(ScenarioActions::finish).map(|marks| {
             let measured = self.outcome.measured.as_ref();
@@ -32,8 +32,8 @@ impl Session<'_> {
         };
         client.ceiling_per_s = running.client.ceiling_per_s();
         client.lateness = running.client.finish();
-        fill_resources(&mut self.outcome, running.sampler.stop());
-        if let Some(elsewhere) = running.elsewhere {
+        fill_resources(&mut self.outcome, running.sampling.sampler.stop());
+        if let Some(elsewhere) = running.sampling.elsewhere {
             self.outcome.plan.remarks.extend(elsewhere.end());
         }
         let verified = running.verifier.map(Verifier::finish).transpose().map_err(Reason::Internal);

@@ -1,7 +1,11 @@
 //! Before the first operation: connections, clocks, and all that watches the load.
 
 use super::{
-    Session, client_watch::ClientWatch, load::Running, scenario_actions::ScenarioActions, telling::Telling,
+    Session,
+    client_watch::ClientWatch,
+    load::{Ending, Running, Sampling, StepBeginning},
+    scenario_actions::ScenarioActions,
+    telling::Telling,
     whose::ServersFound,
 };
 use crate::{
@@ -99,18 +103,12 @@ impl Session<'_> {
             acting,
             verifier,
             probe,
-            sampler,
-            elsewhere,
             client,
-            readings,
-            others,
+            sampling: Sampling { sampler, elsewhere, readings, others },
             telling: Telling::new(phase),
-            drain_until_ns: None,
             account,
-            overran: false,
-            free_bytes_at_end: None,
-            storage_bytes: None,
-            preconditioning: None,
+            ending: Ending::default(),
+            beginning: StepBeginning::default(),
         })
     }
 

@@ -17,7 +17,7 @@ impl Session<'_> {
         if self.planned.plan.state != RampState::Keep && !is_first && self.begin_anew_with(running)? == Waited::Over {
             return Ok(Waited::Over);
         }
-        running.storage_bytes = match (is_first, self.planned.plan.state) {
+        running.beginning.storage_bytes = match (is_first, self.planned.plan.state) {
             (true, _) => self.outcome.storage_bytes_before,
             // A server under load is asked nothing.
             (false, RampState::Keep) if !self.outcome.embedded => None,
