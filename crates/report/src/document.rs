@@ -231,17 +231,17 @@ impl Document {
             points: Points::new(outcome),
             answers: Answers::new(outcome),
             audit: Audit::new(outcome),
-            freshness: outcome.freshness.as_ref().map(Freshness::from),
+            freshness: outcome.reading.freshness.as_ref().map(Freshness::from),
             via: Via::new(outcome),
             scenario: outcome.scenario.as_ref().map(|scenario| {
                 let acked = outcome.preloaded_points + outcome.points.acked;
-                Scenario::of(scenario, outcome.stored.map(|stored| acked.saturating_sub(stored.points)))
+                Scenario::of(scenario, outcome.stored.counts.map(|stored| acked.saturating_sub(stored.points)))
             }),
             visibility: outcome.measured.as_ref().and_then(|m| m.visibility.as_ref()).map(Visibility::from),
             measured: measured.map(MeasuredPart::from),
             throughput: measured.map(Throughput::from),
             latency: measured.map(|m| Latency::of(m, &seen_late)),
-            resources: Resources::of_run(&outcome.resources, outcome.data_disk, Datagrams::of(outcome)),
+            resources: Resources::of_run(&outcome.machine.resources, outcome.machine.data_disk, Datagrams::of(outcome)),
             others: Some(Others::new(outcome)),
             storage: Storage::new(outcome),
             client: Client::new(outcome),

@@ -55,22 +55,22 @@ impl Session<'_> {
             }
             let coming = policy.left().0.saturating_sub(1);
             let drift_repeats =
-                MAX_DRIFT_REPEATS_OF_A_SEARCH.saturating_sub(steps.iter().map(|s| s.drifted_before).sum());
+                MAX_DRIFT_REPEATS_OF_A_SEARCH.saturating_sub(steps.iter().map(|s| s.conditions.drifted_before).sum());
             let Some((figures, measured)) = self.undisturbed_step(running, step, ramp, coming, drift_repeats)? else {
                 break policy.bounds();
             };
             self.tell(&Event::StepEnded { figures: &figures, measured: Some(&measured) })?;
-            if figures.passed {
+            if figures.judgement.passed {
                 passed.insert(step.load, measured);
             }
-            was_too_much = !figures.passed;
+            was_too_much = !figures.judgement.passed;
             answer = policy.decide(figures.report()).answer();
             steps.push(figures);
             self.outcome.capacity = Some(self.capacity(policy.bounds(), &steps));
             self.checkpoint()?;
         };
-        let answer = steps.iter().rev().find(|step| step.passed && Some(step.step.load) == bounds.sustained);
-        self.outcome.others.share = answer.or(steps.last()).and_then(|step| step.others);
+        let answer = steps.iter().rev().find(|step| step.judgement.passed && Some(step.step.load) == bounds.sustained);
+        self.outcome.machine.others.share = answer.or(steps.last()).and_then(|step| step.conditions.others);
         self.outcome.measured = bounds.sustained.and_then(|load| passed.remove(&load));
         self.outcome.capacity = Some(self.capacity(bounds, &steps));
         self.go_beyond(running, ramp, bounds, steps)
@@ -85,7 +85,7 @@ impl Session<'_> {
         mut steps: Vec<StepFigures>,
     ) -> Result<(), Reason> {
         let Some(sustained) = bounds.sustained else { return Ok(()) };
-        let mut is_after_failure = steps.last().is_some_and(|step| !step.passed);
+        let mut is_after_failure = steps.last().is_some_and(|step| !step.judgement.passed);
         for (step, length_ns) in ramp.afterwards.steps(sustained, ramp.most(), ramp.step_ns) {
             if self.is_over(running)? {
                 break;
@@ -107,7 +107,7 @@ impl Session<'_> {
             if step.purpose == Purpose::WritesAlone {
                 self.outcome.writes_alone = Some(measured);
             }
-            is_after_failure = !figures.passed;
+            is_after_failure = !figures.judgement.passed;
             self.outcome.plan.remarks.extend(beyond_remark(&figures));
             steps.push(figures);
             self.outcome.capacity = Some(self.capacity(bounds, &steps));
@@ -120,7 +120,7 @@ impl Session<'_> {
         let plan = &self.planned.plan;
         let quantity = plan.ramp.as_ref().map_or(Quantity::Users, |ramp| ramp.quantity);
         let mut criterion = criterion(&plan.stop, quantity);
-        if self.outcome.acknowledgement < Acknowledgement::Applied && self.backend.info().capabilities.stores {
+        if self.outcome.target.acknowledgement < Acknowledgement::Applied && self.backend.info().capabilities.stores {
             criterion.push_str(", visible ≥ 99 % of acknowledged");
         }
         Capacity { quantity, bounds, criterion, steps: steps.to_vec() }
@@ -153,21 +153,22 @@ impl Session<'_> {
         let (mut disturbed_before, mut drifted_before) = (0, 0);
         loop {
             let Some((mut figures, measured)) = self.step(running, step, ramp, ramp.step_ns)? else { return Ok(None) };
-            figures.storage_drifted = self.probe_after_step(running, ramp, coming)?;
-            (figures.disturbed_before, figures.drifted_before) = (disturbed_before, drifted_before);
-            let is_disturbed = figures.others.is_some_and(|others| others.is_disturbed());
+            figures.conditions.storage_drifted = self.probe_after_step(running, ramp, coming)?;
+            (figures.conditions.disturbed_before, figures.conditions.drifted_before) =
+                (disturbed_before, drifted_before);
+            let is_disturbed = figures.conditions.others.is_some_and(|others| others.is_disturbed());
             if is_disturbed && disturbed_before < MAX_REPEATS {
                 disturbed_before += 1;
             } else if says_of_the_limit(&figures)
-                && figures.storage_drifted == Some(true)
+                && figures.conditions.storage_drifted == Some(true)
                 && drifted_before < most_drifted
             {
                 drifted_before += 1;
             } else {
-                figures.storage_probes = self.take_probes();
+                figures.conditions.storage_probes = self.take_probes();
                 return Ok(Some((figures, measured)));
             }
-            if !figures.passed && !self.begin_anew(running, ramp)? {
+            if !figures.judgement.passed && !self.begin_anew(running, ramp)? {
                 return Ok(None);
             }
         }
@@ -241,10 +242,12 @@ impl Session<'_> {
         running.totals.forget(settling);
         running.totals.forget(counting.number);
         let mut figures = counted.figures(ramp, &self.planned.plan, &measured);
-        figures.others =
-            running.sampling.others_between(from_ns, to_ns).filter(|_| self.outcome.others.not_judged.is_none());
-        figures.storage_bytes = running.beginning.storage_bytes;
-        figures.preconditioning = running.beginning.preconditioning;
+        figures.conditions.others = running
+            .sampling
+            .others_between(from_ns, to_ns)
+            .filter(|_| self.outcome.machine.others.not_judged.is_none());
+        figures.conditions.storage_bytes = running.beginning.storage_bytes;
+        figures.conditions.preconditioning = running.beginning.preconditioning;
         Ok(Some((figures, measured)))
     }
 
@@ -299,7 +302,7 @@ impl Session<'_> {
             user_times: [of.number - 1, of.number].map(|number| running.totals.user_time(number)),
             late: of.late,
             is_visibility_missing: false,
-            embedded: self.outcome.embedded,
+            embedded: self.outcome.target.embedded,
             clients: running.loading.clients(of.number),
         };
         Ok((measured, counted))
@@ -360,5 +363,5 @@ fn end_ns(ramp: &RampPlan, from_ns: u64, length_ns: u64, least_ns: u64) -> u64 {
 
 /// Whether a step has to do with where the limit lies: while the load grows, one that passes only leads to the next.
 fn says_of_the_limit(figures: &StepFigures) -> bool {
-    !(figures.step.purpose == Purpose::Grow && figures.passed)
+    !(figures.step.purpose == Purpose::Grow && figures.judgement.passed)
 }

@@ -159,7 +159,7 @@ impl Session<'_> {
             measured.client = running.client.load(from_ns, to_ns, cpu, measured.counts.ok);
         }
         self.measured_visibility(running, from_ns, to_ns);
-        self.outcome.others.share = running.sampling.others_between(from_ns, to_ns);
+        self.outcome.machine.others.share = running.sampling.others_between(from_ns, to_ns);
         Ok(())
     }
 

@@ -49,8 +49,8 @@ impl Points {
             failed,
             unknown,
             preloaded: outcome.preloaded_points,
-            stored: outcome.stored.map(|s| s.points),
-            stored_values: outcome.stored.map(|s| s.values),
+            stored: outcome.stored.counts.map(|s| s.points),
+            stored_values: outcome.stored.counts.map(|s| s.values),
             verified: (),
         }
     }
@@ -93,11 +93,11 @@ pub struct Storage {
 
 impl Storage {
     pub(super) fn new(outcome: &Outcome) -> Self {
-        let (bytes_before, bytes_after) = (outcome.storage_bytes_before, outcome.storage_bytes_after);
+        let (bytes_before, bytes_after) = (outcome.machine.storage_bytes_before, outcome.machine.storage_bytes_after);
         let growth = bytes_before.zip(bytes_after).and_then(|(before, after)| after.checked_sub(before));
-        let written = (outcome.points.acked + outcome.preloaded_points).saturating_sub(outcome.emptied.acked);
+        let written = (outcome.points.acked + outcome.preloaded_points).saturating_sub(outcome.stored.emptied.acked);
         let bytes_per_point = growth.and_then(|bytes| rounded(bytes as f64 / written as f64));
-        let write_back_s = outcome.data_disk.written_back.and_then(|took| rounded(took.as_secs_f64()));
+        let write_back_s = outcome.machine.data_disk.written_back.and_then(|took| rounded(took.as_secs_f64()));
         Self { bytes_before, bytes_after, bytes_per_point, write_back_s }
     }
 }

@@ -15,9 +15,9 @@ use iotbench_core::{
     Signal, TableSpec, ValueType,
 };
 use iotbench_engine::{
-    ClientFigures, ClientLoad, DataDisk, Emptied, GroupPlan, Load, Measured, OperationPlan, Others, Outcome, Part,
-    Payload, Phase, PhasesPlan, Plan, RampState, ReadCounts, Reason, SecondFigures, StopPlan, StorageProbing, Verdict,
-    parse_profile,
+    ClientFigures, ClientLoad, DataDisk, GroupPlan, Load, MachineFigures, Measured, OperationPlan, Outcome, Part,
+    Payload, Phase, PhasesPlan, Plan, RampState, ReadFigures, Reason, SecondFigures, StopPlan, Stored, TargetFacts,
+    Verdict, parse_profile,
 };
 use iotbench_recorder::{LatencyHistogram, OperationKind, PointCounts, Recorder, Recording, Requests, Timing, Window};
 use iotbench_report::{Document, Environment, Filesystem, Provenance, Tool};
@@ -271,33 +271,34 @@ pub fn fixed(ok: u64, fail: u64, unknown: u64) -> Outcome {
         started: started(),
         verdict: Verdict::of(if ok == 0 { vec![Reason::NothingMeasured] } else { vec![] }),
         phase: Phase::Drop,
-        facts: Some(facts()),
-        acknowledgement: Acknowledgement::Durable,
-        embedded: true,
-        endpoints: vec!["sqlite:/data/run/database/iotbench.sqlite".into()],
+        target: TargetFacts {
+            facts: Some(facts()),
+            acknowledgement: Acknowledgement::Durable,
+            embedded: true,
+            endpoints: vec!["sqlite:/data/run/database/iotbench.sqlite".into()],
+        },
         load,
         points,
         preloaded_points: 0,
         empty_transaction_ns: None,
-        stored: Some(Counts { points: points.acked, values: points.acked * VALUES_PER_POINT }),
-        emptied: Emptied::default(),
-        ledger: None,
-        audit: None,
-        reads: ReadCounts::default(),
-        answers: None,
-        freshness: None,
+        stored: Stored {
+            counts: Some(Counts { points: points.acked, values: points.acked * VALUES_PER_POINT }),
+            ..Stored::default()
+        },
+        reading: ReadFigures::default(),
         carried: None,
         scenario: None,
         measured: Some(measured),
         capacity: None,
         writes_alone: None,
-        resources: vec![client_summary()],
-        others: Others::default(),
-        storage_probing: StorageProbing::default(),
-        data_disk: DataDisk { medium: Some(Medium::Device), written_back: Some(Duration::from_millis(40)) },
-        sampler_cpu_pct: 0.125,
-        storage_bytes_before: Some(4_096),
-        storage_bytes_after: Some(4_096 + points.acked * 80),
+        machine: MachineFigures {
+            resources: vec![client_summary()],
+            data_disk: DataDisk { medium: Some(Medium::Device), written_back: Some(Duration::from_millis(40)) },
+            sampler_cpu_pct: 0.125,
+            storage_bytes_before: Some(4_096),
+            storage_bytes_after: Some(4_096 + points.acked * 80),
+            ..MachineFigures::default()
+        },
         client: ClientFigures { pacing_error, ..ClientFigures::default() },
         agents: Vec::new(),
     }

@@ -13,7 +13,7 @@ const CHARGED: u64 = 30 * MIB;
 /// back, if that was waited for.
 fn run(taken_bytes: u64, waited: bool) -> Outcome {
     let mut outcome = outcomes::fixed(100, 0, 0);
-    outcome.resources[0].disk_written_bytes = Some(CHARGED);
+    outcome.machine.resources[0].disk_written_bytes = Some(CHARGED);
     let with_write_back =
         WithWriteBack { written_bytes: Some(CHARGED), dirtied_bytes: Some(CHARGED), dirty_after_bytes: Some(0) };
     let machine = Summary {
@@ -27,7 +27,7 @@ fn run(taken_bytes: u64, waited: bool) -> Outcome {
         },
         ..Summary::unknown("machine", Method { source: Source::Host, network: None })
     };
-    outcome.resources.push(machine);
+    outcome.machine.resources.push(machine);
     outcome
 }
 

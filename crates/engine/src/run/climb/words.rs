@@ -10,8 +10,8 @@ use crate::{
 
 /// What a step beyond the search says of the database.
 pub(super) fn beyond_remark(figures: &StepFigures) -> Option<String> {
-    let why = || figures.failure.clone().unwrap_or_default();
-    match (figures.step.purpose, figures.passed) {
+    let why = || figures.judgement.failure.clone().unwrap_or_default();
+    match (figures.step.purpose, figures.judgement.passed) {
         (Purpose::WritesAlone, false) => {
             Some(format!("without its reads the greatest load was not sustained: {}", why()))
         }

@@ -2,7 +2,7 @@
 
 use super::{observer, observer_of, second_beside};
 use crate::outcomes;
-use iotbench_engine::{Event, Observer, Others, OthersSecond, OthersShare, Outcome, Phase, Verdict};
+use iotbench_engine::{Event, MachineFigures, Observer, Others, OthersSecond, OthersShare, Outcome, Phase, Verdict};
 use iotbench_report::{
     Document, FolderError, FolderObserver, JOURNAL_FILE, LATENCY_FILE, LockError, MANIFEST_FILE, PROFILE_FILE,
     RUN_FILE, RecoverError, Recovered, SERIES_FILE, Status, check_manifest, read_document, recover,
@@ -165,7 +165,8 @@ fn each_remark_is_said_once() {
     let share = OthersShare { cpu_mean: 0.2, cpu_max: 0.4, steal_mean: 0.0, seconds: 5, disturbed: 5 };
     let others = Others { share: Some(share), not_judged: None };
     let told = outcomes::fixed(20_000, 0, 0);
-    let before = Outcome { verdict: Verdict::running(), phase: Phase::Measure, others, ..told };
+    let machine = MachineFigures { others, ..told.machine };
+    let before = Outcome { verdict: Verdict::running(), phase: Phase::Measure, machine, ..told };
     let document = recover(&killed_after(&before, observer(out.path()), [20_000, 0, 0], used)).unwrap().document;
     let others = document.others.unwrap();
     let disturbed: Vec<_> = document.remarks.iter().filter(|remark| remark.contains("a second is disturbed")).collect();
@@ -174,7 +175,8 @@ fn each_remark_is_said_once() {
     assert_eq!(document.client.sampler_cpu_pct, None, "it went with the process");
     let out = tempfile::tempdir().unwrap();
     let others = Others { share: None, not_judged: Some("not all processes are to be seen".into()) };
-    let before = Outcome { others, ..before };
+    let machine = MachineFigures { others, ..before.machine };
+    let before = Outcome { machine, ..before };
     let document = recover(&killed_after(&before, observer(out.path()), [20_000, 0, 0], |_| None)).unwrap().document;
     assert!(document.remarks.iter().any(|remark| remark.ends_with("was not judged: not all processes are to be seen")));
     assert_each_once(&document.remarks);
