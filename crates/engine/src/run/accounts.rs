@@ -84,5 +84,5 @@ fn fill_resources(outcome: &mut Outcome, report: SamplerReport) {
     // Of a search those of the step that is its answer.
     let of_step = outcome.measured.as_ref().map(|measured| measured.resources.clone());
     outcome.machine.resources = of_step.filter(|resources| !resources.is_empty()).unwrap_or(report.subjects);
-    outcome.client.cpu_pct = outcome.machine.resources.first().and_then(|s| s.cpu_pct_mean);
+    outcome.client.cpu_pct = outcome.machine.resources.first().and_then(|s| s.cpu.pct_mean);
 }

@@ -12,7 +12,7 @@ use iotbench_report::{
     OPERATIONS_FILE, PROFILE_FILE, REPORT_FILE, RUN_FILE, ReportedRun, ResultsFolder, SERIES_FILE, Status,
     check_manifest, open_ledger, read_document, recover,
 };
-use iotbench_sampler::{Observation, Reading, Sample};
+use iotbench_sampler::{DiskCounters, Observation, Reading, Sample};
 use std::{
     fs,
     os::unix::fs::{PermissionsExt, symlink},
@@ -47,24 +47,10 @@ fn reading(at_s: u64) -> Reading {
     let sample = Sample {
         at: Duration::from_secs(at_s),
         cpu_s: 0.5 * at_s as f64,
-        user_s: 0.0,
-        system_s: 0.0,
         processes: 1,
         rss_bytes: Some(1_000),
-        pss_bytes: None,
-        memory: None,
-        disk_read_bytes: Some(7),
-        disk_written_bytes: Some(10 * at_s * at_s),
-        disk_cancelled_bytes: None,
-        disk_dirtied_bytes: None,
-        disk_dirty_bytes: None,
-        others_cpu_s: None,
-        steal_s: None,
-        net_rx_bytes: None,
-        net_tx_bytes: None,
-        net_doubtful_bytes: 0,
-        net_missed: 0,
-        energy_uj: None,
+        disk: DiskCounters { read_bytes: Some(7), written_bytes: Some(10 * at_s * at_s), ..DiskCounters::default() },
+        ..Sample::default()
     };
     Reading { role: "client".into(), node: 0, observation: Observation::Sampled(sample) }
 }

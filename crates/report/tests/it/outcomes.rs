@@ -21,7 +21,9 @@ use iotbench_engine::{
 };
 use iotbench_recorder::{LatencyHistogram, OperationKind, PointCounts, Recorder, Recording, Requests, Timing, Window};
 use iotbench_report::{Document, Environment, Filesystem, Provenance, Tool};
-use iotbench_sampler::{Medium, Method, NetworkMethod, Source, Summary, Writes};
+use iotbench_sampler::{
+    CpuFigures, DiskFigures, Medium, MemoryFigures, Method, NetworkFigures, NetworkMethod, Source, Summary,
+};
 use serde_json::Value;
 use std::{
     sync::Arc,
@@ -227,21 +229,16 @@ fn client_summary() -> Summary {
         elsewhere: false,
         is_part: false,
         gone_at: None,
-        cpu_s: Some(4.25),
-        user_s: Some(3.0),
-        system_s: Some(1.25),
-        cpu_pct_mean: Some(42.5),
+        cpu: CpuFigures { total_s: Some(4.25), user_s: Some(3.0), system_s: Some(1.25), pct_mean: Some(42.5) },
         processes_max: Some(1),
-        pss_bytes_mean: Some(30 << 20),
-        pss_bytes_max: Some(32 << 20),
-        rss_bytes_mean: Some(33 << 20),
-        rss_bytes_max: Some(35 << 20),
-        disk_read_bytes: Some(0),
-        disk_written_bytes: Some(123_456_789),
-        writes: Writes::default(),
-        net_rx_bytes: None,
-        net_tx_bytes: None,
-        net_is_least: false,
+        memory: MemoryFigures {
+            pss_bytes_mean: Some(30 << 20),
+            pss_bytes_max: Some(32 << 20),
+            rss_bytes_mean: Some(33 << 20),
+            rss_bytes_max: Some(35 << 20),
+        },
+        disk: DiskFigures { read_bytes: Some(0), written_bytes: Some(123_456_789), ..DiskFigures::default() },
+        network: NetworkFigures::default(),
         energy_uj: None,
     }
 }

@@ -106,7 +106,7 @@ fn numbers_that_are_none_become_null() {
     let mut outcome = outcomes::ramp();
     outcome.machine.sampler_cpu_pct = f64::INFINITY;
     outcome.client.cpu_pct = Some(f64::NAN);
-    outcome.machine.resources[0].cpu_s = Some(f64::NAN);
+    outcome.machine.resources[0].cpu.total_s = Some(f64::NAN);
     let step = &mut outcome.capacity.as_mut().unwrap().steps[0];
     (step.operations_per_s, step.values_per_s, step.response.mean_ns) = (f64::NAN, f64::INFINITY, Some(f64::NAN));
     let measured = outcome.measured.as_mut().unwrap();
