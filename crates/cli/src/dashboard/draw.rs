@@ -197,7 +197,11 @@ mod tests {
             cpu_s,
             processes: 1,
             pss_bytes: Some(3 << 20),
-            disk: DiskCounters { read_bytes: Some(0), written_bytes: Some(at_s * (5 << 20)), ..DiskCounters::default() },
+            disk: DiskCounters {
+                read_bytes: Some(0),
+                written_bytes: Some(at_s * (5 << 20)),
+                ..DiskCounters::default()
+            },
             ..Sample::default()
         };
         Reading { role: "mongod".into(), node: 1, observation: Observation::Sampled(sample) }

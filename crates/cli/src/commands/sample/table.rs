@@ -97,8 +97,11 @@ fn text(before: &Sample, s: &Sample) -> String {
 pub(super) fn total(report: &SamplerReport) -> String {
     let mut text = String::new();
     for s in &report.subjects {
-        let cpu =
-            s.cpu.total_s.zip(s.cpu.pct_mean).map_or("unknown".into(), |(s, pct)| format!("{s:.2} s, {pct:.1} % of a core"));
+        let cpu = s
+            .cpu
+            .total_s
+            .zip(s.cpu.pct_mean)
+            .map_or("unknown".into(), |(s, pct)| format!("{s:.2} s, {pct:.1} % of a core"));
         let figure = |f: Option<u64>| f.map_or("unknown".into(), bytes);
         let least = if s.network.is_least { "at least " } else { "" };
         text.push_str(&format!(

@@ -82,7 +82,11 @@ fn a_load_of_which_a_part_went_missing_is_not_taken_for_sustained() {
 fn a_lower_bound_may_fail_a_step_and_never_passes_it() {
     let mean_s = |ns: Option<f64>| ns.map(|ns| (ns / 1e7).round() / 100.0);
     let (fails_already, waiting) = step(USERS, None, 46 * S);
-    assert_eq!((fails_already, waiting.judgement.passed, waiting.judgement.limit), (false, false, Some(Limit::Errors)), "2 s at least");
+    assert_eq!(
+        (fails_already, waiting.judgement.passed, waiting.judgement.limit),
+        (false, false, Some(Limit::Errors)),
+        "2 s at least"
+    );
     assert_eq!((mean_s(waiting.response.mean_ns), mean_s(waiting.response.mean_at_least_ns)), (None, Some(2.0)));
     let (fails_already, failed) = step(USERS, None, 100 * S);
     assert_eq!((fails_already, failed.judgement.limit), (true, Some(Limit::Latency)), "3.2 s at least");

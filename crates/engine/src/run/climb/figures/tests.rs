@@ -203,7 +203,9 @@ fn who_made_the_load_is_named_where_it_was_the_limit() {
     assert_eq!(told(0.9, Counted { embedded: true, ..counted(80) }).judgement.limit, Some(Limit::Errors));
     let clients = vec![("a".to_owned(), busy(0.5)), ("b".to_owned(), busy(0.95))];
     let agents = told(0.9, Counted { clients, ..counted(80) });
-    assert!(agents.judgement.failure.unwrap().contains("the client was the limit: agent b: its busiest thread used 95 %"));
+    assert!(
+        agents.judgement.failure.unwrap().contains("the client was the limit: agent b: its busiest thread used 95 %")
+    );
 }
 
 /// 2,000 operations were sent 5 ms after their time, one of them failed.
