@@ -112,7 +112,7 @@ fn a_results_folder_is_the_one_that_the_command_makes() {
     assert_eq!(keys(&one), keys(&other), "the same blocks with the same keys");
     assert_eq!(files(&runs.runs[0].folder), files(&of_command));
     check_manifest(&runs.runs[0].folder).unwrap();
-    assert_eq!(other.points.acked > 0, runs.runs[0].outcome.points.acked > 0);
+    assert_eq!(other.points.counts.acked > 0, runs.runs[0].outcome.points.acked > 0);
 }
 
 /// The keys of a document, of all blocks that do not depend on what the machine did meanwhile.

@@ -51,7 +51,7 @@ pub use estimate::{Estimate, EstimateMethod, LimitMove, LoadTrials};
 pub use freshness::Freshness;
 pub use latency::{Durations, KindLatency, Latency};
 pub use latency_summary::{AtLeast, Interval, LatencySummary};
-pub use load::{Group, Load, Operation, OperationCounts};
+pub use load::{Group, Load, Operation};
 pub use others::Others;
 pub use points::{Points, Storage};
 pub use provenance::{Provenance, Tool};

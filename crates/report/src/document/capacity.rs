@@ -1,11 +1,12 @@
 //! The answer of a ramp.
 
 use super::{
-    Backlog, Estimate, Limit, OperationCounts, Search, StorageProbeFigures, StorageProbes, Usl, Visibility, mean_us,
-    rounded, seconds, us,
+    Backlog, Estimate, Limit, Search, StorageProbeFigures, StorageProbes, Usl, Visibility, mean_us, rounded, seconds,
+    us,
 };
 use crate::terminal::figure::bytes;
 use iotbench_engine::{Outcome, RampState, StepFigures};
+use iotbench_recorder::LoadCounts;
 use serde::{Deserialize, Serialize};
 
 /// The greatest load that was sustained, as an interval.
@@ -161,7 +162,7 @@ pub struct Step {
     #[serde(default)]
     pub followed_s: Option<f64>,
     /// Operations by their fate.
-    pub load: OperationCounts,
+    pub load: LoadCounts,
     /// Operations acknowledged a second.
     pub operations_per_s: Option<f64>,
     /// Values acknowledged a second.
@@ -311,7 +312,7 @@ impl From<&StepFigures> for Step {
             from_s: Some(seconds(figures.from_ns)),
             length_s: Some(seconds(figures.length_ns)),
             followed_s: Some(seconds(figures.followed_ns)),
-            load: figures.load.into(),
+            load: figures.load,
             operations_per_s: rounded(figures.operations_per_s),
             values_per_s: rounded(figures.values_per_s),
             mean_response_us: figures.response.mean_ns.and_then(mean_us),

@@ -240,8 +240,7 @@ mod tests {
             network: NetworkFigures { rx_bytes: Some(10), tx_bytes: Some(2_048), is_least },
             ..summary("client", TREE, None)
         };
-        let told =
-            |is_least| Resources::of_run(&[client(is_least)], on(Medium::Device), Datagrams::No).remove(0);
+        let told = |is_least| Resources::of_run(&[client(is_least)], on(Medium::Device), Datagrams::No).remove(0);
         let all = told(false);
         assert_eq!((all.net_rx_bytes, all.net_tx_bytes, all.net_tx_least_bytes), (Some(10), Some(2_048), Some(2_048)));
         assert_eq!((sent(&all), all.note.as_deref()), ("2.00\u{a0}KiB".into(), None));

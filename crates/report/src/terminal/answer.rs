@@ -173,7 +173,7 @@ fn rates(step: &Step) -> String {
 }
 
 fn of_load(target: &str, document: &Document) -> String {
-    let load = &document.load;
+    let load = &document.load.counts;
     if load.ok == 0 {
         return format!("{target} acknowledged none of {} operations.", count(load.offered));
     }
@@ -201,7 +201,7 @@ fn of_load(target: &str, document: &Document) -> String {
         0 => String::new(),
         _ => format!(" {} of {} operations were not acknowledged.", count(missing), count(load.offered)),
     };
-    let lost = lost(document.points.dropped);
+    let lost = lost(document.points.counts.dropped);
     format!("{target} acknowledged {}.{missing}{lost}", parts.join(", "))
 }
 

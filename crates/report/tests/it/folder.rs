@@ -192,10 +192,10 @@ fn the_last_good_document_stays_when_a_new_one_cannot_be_written() {
     fs::rename(&folder, &away).unwrap();
     let error = observer.event(&Event::Checkpoint(&outcomes::fixed(200, 0, 0))).unwrap_err();
     assert!(error.contains("run.json"), "{error}");
-    assert_eq!(read_document(&away).unwrap().load.ok, 100);
+    assert_eq!(read_document(&away).unwrap().load.counts.ok, 100);
     let (document, written) = observer.finish(&outcomes::fixed(300, 0, 0));
     assert_eq!(written.unwrap_err().exit_code(), 30);
-    assert_eq!(document.load.ok, 300, "what was measured is given back all the same");
+    assert_eq!(document.load.counts.ok, 300, "what was measured is given back all the same");
 }
 
 #[test]

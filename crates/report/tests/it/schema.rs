@@ -359,7 +359,7 @@ fn a_document_of_the_version_before_is_read() {
     }
     old["latency"]["kinds"][0].as_object_mut().unwrap().remove("busy").unwrap();
     let document = Document::from_json(&old.to_string()).unwrap();
-    assert_eq!((document.load.ok, document.load.groups[0].operations.len()), (10, 0));
+    assert_eq!((document.load.counts.ok, document.load.groups[0].operations.len()), (10, 0));
 }
 
 /// Version 1 gave the response times of those that were answered, with the bounds apart.

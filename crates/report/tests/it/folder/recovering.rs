@@ -61,8 +61,10 @@ fn a_killed_run_has_the_figures_that_it_would_have_had_at_its_end() {
         let recovered = recover(&folder).unwrap().document;
         assert_is_sound(&recovered);
         let whole = Document::from_outcome(&outcomes::fixed(ok, fail, unknown), &outcomes::provenance());
-        assert_eq!(recovered.load.counts(), whole.load.counts());
-        let points = |document: &Document| (document.points.generated, document.points.acked, document.points.unknown);
+        assert_eq!(recovered.load.counts, whole.load.counts);
+        let points = |document: &Document| {
+            (document.points.counts.generated, document.points.counts.acked, document.points.counts.unknown)
+        };
         assert_eq!(points(&recovered), points(&whole));
         let rates = |document: &Document| {
             let throughput = document.throughput.as_ref().unwrap();
@@ -208,10 +210,10 @@ fn what_was_under_way_is_unknown_and_what_was_due_is_pending() {
     fs::write(&journal, format!("{before}\n{last}\n")).unwrap();
     let document = recover(&folder).unwrap().document;
     assert_is_sound(&document);
-    let load = document.load.counts();
+    let load = document.load.counts;
     assert_eq!((load.offered, load.ok, load.unknown, load.pending), (2_005, 2_000, 3, 2));
     let points = document.points;
-    assert_eq!((points.acked, points.unknown, points.pending), (100_000, 150, 100));
+    assert_eq!((points.counts.acked, points.counts.unknown, points.counts.pending), (100_000, 150, 100));
     let response = document.latency.unwrap().by_operation.response;
     assert_eq!((response.count, response.at_least.as_ref().map(|least| least.count)), (2_000, Some(2_005)));
     assert!(response.p50.is_some() && response.mean.is_none() && response.max.is_none(), "five have no end");
