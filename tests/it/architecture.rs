@@ -14,6 +14,10 @@ const MAX_IN_A_CIRCLE: usize = 3;
 /// A struct of more fields is in parts by who uses them, but for those of [`FLAT`].
 const MAX_FIELDS: usize = 19;
 
+/// The rooms of the report crate that know the engine.
+const WITH_THE_ENGINE: [&str; 7] =
+    ["document", "recording", "series", "journal", "trials", "folder", "recover::series"];
+
 /// What is flat for a reason: the schema of `run.json` says it so, and parts would be names that the document does not have.
 const FLAT: [(&str, &str, &str); 3] = [
     ("document", "Document", "the document, a field a block"),
@@ -191,6 +195,26 @@ fn fields_are_counted_however_they_are_written() {
     let text = "pub(super) struct A<T> {\n    a: T,\n\n    #[serde(rename = \"x: y\")]\n    pub b: B,\n    pub(crate) c: [u8; 2],\n}\n\
                 struct Unit;\nstruct Of(u8);\nmod m {\n    pub struct D {\n        d: u8,\n    }\n}\nfn f() -> E {\n    e: 1,\n}\n";
     assert_eq!(structs(text), [("A".to_owned(), 3), ("D".to_owned(), 1)]);
+}
+
+/// Each view takes the typed document. A run, its plan and its outcome are known to what makes the document of them, and to what
+/// writes a run down while it lasts.
+#[test]
+fn views_of_a_result_know_the_document_and_not_the_run() {
+    let knows = |module: &str| WITH_THE_ENGINE.iter().any(|of| module.strip_prefix(of).is_some_and(is_below));
+    let modules = modules(&root().join("crates/report/src"));
+    let with_it = modules.iter().filter(|(_, text)| text.contains("iotbench_engine")).map(|(module, _)| module);
+    let others: Vec<_> = with_it.filter(|module| !knows(module)).collect();
+    assert_eq!(others, Vec::<&String>::new());
+    for of in WITH_THE_ENGINE {
+        let of: Vec<_> = modules.iter().filter(|(module, _)| module.strip_prefix(of).is_some_and(is_below)).collect();
+        assert!(of.iter().any(|(_, text)| text.contains("iotbench_engine")), "{of:?}");
+    }
+}
+
+/// Whether what follows a module's path is the path of one in it, or nothing.
+fn is_below(rest: &str) -> bool {
+    rest.is_empty() || rest.starts_with("::")
 }
 
 /// The files that a cell of a table names.

@@ -59,6 +59,7 @@ pub use resources::Resources;
 pub use scenario::{ActionTaken, Scenario, ScenarioPhase, Silence};
 pub use search::{BoundTrials, Limit, Search};
 pub use steady::{Steady, SteadyFigure};
+pub(crate) use storage_probes::{PROCESSOR_DRIFT, STORAGE_DRIFT};
 pub use storage_probes::{StorageProbeFigures, StorageProbes};
 pub use sweep::Swept;
 pub use target::{Durability, Target};

@@ -97,7 +97,7 @@ impl Resources {
 
     /// What it had storage devices write; of the machine, what they took.
     fn add_written(&mut self, summary: &Summary, machine: Option<&Summary>, medium: Option<Medium>) {
-        if self.role == MACHINE_ROLE {
+        if self.is_of_machine() {
             let taken_bytes = summary.disk.written_bytes;
             (self.disk_written_least_bytes, self.disk_written_most_bytes) = (taken_bytes, taken_bytes);
             self.disk_written_bytes = taken_bytes;
@@ -128,7 +128,13 @@ impl Resources {
     /// Whether it is of the database, or of client and database in one.
     #[must_use]
     pub fn is_of_database(&self) -> bool {
-        !self.is_of_client() && self.role != MACHINE_ROLE && self.role != BROKER_ROLE
+        !self.is_of_client() && !self.is_of_machine() && self.role != BROKER_ROLE
+    }
+
+    /// Whether it is of all that ran on the machine.
+    #[must_use]
+    pub fn is_of_machine(&self) -> bool {
+        self.role == MACHINE_ROLE
     }
 }
 

@@ -2,7 +2,9 @@
 
 use super::{rounded, us};
 use crate::terminal::figure::{TIE, count, duration, significant};
-use iotbench_engine::{Outcome, PROBE_BYTES, PROCESSOR_DRIFT, StepFigures, StorageLevels, StorageProbe, work_levels};
+pub(crate) use iotbench_engine::{PROCESSOR_DRIFT, STORAGE_DRIFT};
+
+use iotbench_engine::{Outcome, PROBE_BYTES, StepFigures, StorageLevels, StorageProbe, work_levels};
 use iotbench_recorder::Level;
 use serde::{Deserialize, Serialize};
 

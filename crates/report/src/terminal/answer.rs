@@ -5,8 +5,10 @@ use super::{
     ramp::mean_response,
     table::paragraph,
 };
-use crate::document::{BoundTrials, Capacity, Document, EarlierSittings, Purpose, Status, Step, StorageProbes};
-use iotbench_engine::{PROCESSOR_DRIFT, STORAGE_DRIFT};
+use crate::document::{
+    BoundTrials, Capacity, Document, EarlierSittings, PROCESSOR_DRIFT, Purpose, STORAGE_DRIFT, Status, Step,
+    StorageProbes,
+};
 
 pub(super) fn answer(document: &Document, columns: u16) -> String {
     paragraph(&sentence(document), columns)
