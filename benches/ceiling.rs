@@ -20,7 +20,7 @@ fn main() -> Result<(), BenchmarkError> {
     }
     let closed = run("closed", "load.users=50")?;
     let ok = f64::from(u32::try_from(closed.load.ok).unwrap_or(u32::MAX));
-    let cpu_s = closed.resources.first().and_then(|r| r.cpu_s).unwrap_or(f64::NAN);
+    let cpu_s = closed.machine.resources.first().and_then(|r| r.cpu.total_s).unwrap_or(f64::NAN);
     say(&format!("closed loop: {:.0} operations/s, {:.2} µs of CPU each", ok / f64::from(SECONDS), cpu_s / ok * 1e6));
     let open = run("open", "load.rate=100000")?;
     let load = open.load;

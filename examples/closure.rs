@@ -50,8 +50,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     assert!(measured.points_per_s() > 500.0, "50 units send 50 datapoints a second each");
     let median = measured.response(Level::P50)?;
     assert!(median < Duration::from_secs(1));
-    let promise = outcome.facts.as_ref().map(|facts| facts.promise.level.to_string()).unwrap_or_default();
-    let stored = outcome.stored.map_or(0, |stored| stored.points);
+    let promise = outcome.target.facts.as_ref().map(|facts| facts.promise.level.to_string()).unwrap_or_default();
+    let stored = outcome.stored.counts.map_or(0, |stored| stored.points);
     let message = format!(
         "{:.0} datapoints a second, median response {:.1} ms, {stored} of {} stored; promise: {promise}",
         measured.points_per_s(),

@@ -144,6 +144,7 @@ impl Reader for Table {
 
 pub(crate) fn main() -> Result<(), Box<dyn error::Error>> {
     let outcome = Benchmark::builtin("pmu_write")?.on(Journal).users(20).duration("2s").run()?;
-    let (status, acked, stored) = (outcome.verdict.status, outcome.points.acked, outcome.stored.unwrap_or_default());
+    let (status, acked, stored) =
+        (outcome.verdict.status, outcome.points.acked, outcome.stored.counts.unwrap_or_default());
     Ok(writeln!(std::io::stdout(), "{status:?}: {acked} datapoints acknowledged, {} stored", stored.points)?)
 }

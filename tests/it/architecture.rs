@@ -1,4 +1,4 @@
-//! What ARCHITECTURE.md says of the house: no large circle of imports, and a map of what is there.
+//! What ARCHITECTURE.md says of the house: no large circle of imports, no struct of many fields, and a map of what is there.
 
 #![expect(clippy::unwrap_used, reason = "a file of the house that cannot be read fails the test")]
 
@@ -10,6 +10,20 @@ use std::{
 
 /// Files that import each other, one by way of the other, are read together: no more than so many.
 const MAX_IN_A_CIRCLE: usize = 3;
+
+/// A struct of more fields is in parts by who uses them, but for those of [`FLAT`].
+const MAX_FIELDS: usize = 19;
+
+/// The rooms of the report crate that know the engine.
+const WITH_THE_ENGINE: [&str; 7] =
+    ["document", "recording", "series", "journal", "trials", "folder", "recover::series"];
+
+/// What is flat for a reason: the schema of `run.json` says it so, and parts would be names that the document does not have.
+const FLAT: [(&str, &str, &str); 3] = [
+    ("document", "Document", "the document, a field a block"),
+    ("document::capacity", "Step", "a row of the table of steps, of which each view takes its own columns"),
+    ("document::resources", "Resources", "a row of the table of resources, likewise"),
+];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -132,6 +146,75 @@ fn a_circle_is_found_however_its_imports_are_written() {
     });
     let circles: Vec<_> = circles(&modules.into()).into_iter().collect();
     assert_eq!(circles, [["a", "b", "b::d", "e"].map(str::to_owned).into()]);
+}
+
+/// The structs of a module with the number of their fields.
+fn structs(text: &str) -> Vec<(String, usize)> {
+    let bare = |line: &str| {
+        let line = line.trim_start();
+        let rest = line.strip_prefix("pub").map_or(line, |rest| rest.trim_start_matches(|c: char| c != ' '));
+        rest.trim_start().to_owned()
+    };
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let is_name = |word: &str| word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let mut found: Vec<(String, usize)> = Vec::new();
+    let mut open = None;
+    for line in text.lines() {
+        let words = bare(line);
+        match (words.strip_prefix("struct "), open) {
+            (Some(rest), None) if words.trim_end().ends_with('{') => {
+                let name = rest.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().unwrap();
+                found.push((name.to_owned(), 0));
+                open = Some(indent(line));
+            }
+            (_, Some(outer)) if indent(line) == outer && words.starts_with('}') => open = None,
+            (_, Some(outer)) if indent(line) == outer + 4 => {
+                let is_field = words.split_once(": ").is_some_and(|(name, _)| is_name(name));
+                found.last_mut().unwrap().1 += usize::from(is_field);
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+#[test]
+fn a_struct_of_many_fields_is_one_of_a_document() {
+    let crates = fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap().path().join("src"));
+    let modules: Vec<_> = crates.chain([root().join("src")]).flat_map(|source| modules(&source)).collect();
+    let all: Vec<_> =
+        modules.iter().flat_map(|(path, text)| structs(text).into_iter().map(move |s| (path, s))).collect();
+    assert!(all.len() > 1_000, "{}", all.len());
+    let large = all.iter().filter(|(_, (_, fields))| *fields > MAX_FIELDS);
+    let large: BTreeSet<_> = large.map(|(path, (name, _))| (path.as_str(), name.as_str())).collect();
+    assert_eq!(large, FLAT.map(|(path, name, _)| (path, name)).into());
+}
+
+#[test]
+fn fields_are_counted_however_they_are_written() {
+    let text = "pub(super) struct A<T> {\n    a: T,\n\n    #[serde(rename = \"x: y\")]\n    pub b: B,\n    pub(crate) c: [u8; 2],\n}\n\
+                struct Unit;\nstruct Of(u8);\nmod m {\n    pub struct D {\n        d: u8,\n    }\n}\nfn f() -> E {\n    e: 1,\n}\n";
+    assert_eq!(structs(text), [("A".to_owned(), 3), ("D".to_owned(), 1)]);
+}
+
+/// Each view takes the typed document. A run, its plan and its outcome are known to what makes the document of them, and to what
+/// writes a run down while it lasts.
+#[test]
+fn views_of_a_result_know_the_document_and_not_the_run() {
+    let knows = |module: &str| WITH_THE_ENGINE.iter().any(|of| module.strip_prefix(of).is_some_and(is_below));
+    let modules = modules(&root().join("crates/report/src"));
+    let with_it = modules.iter().filter(|(_, text)| text.contains("iotbench_engine")).map(|(module, _)| module);
+    let others: Vec<_> = with_it.filter(|module| !knows(module)).collect();
+    assert_eq!(others, Vec::<&String>::new());
+    for of in WITH_THE_ENGINE {
+        let of: Vec<_> = modules.iter().filter(|(module, _)| module.strip_prefix(of).is_some_and(is_below)).collect();
+        assert!(of.iter().any(|(_, text)| text.contains("iotbench_engine")), "{of:?}");
+    }
+}
+
+/// Whether what follows a module's path is the path of one in it, or nothing.
+fn is_below(rest: &str) -> bool {
+    rest.is_empty() || rest.starts_with("::")
 }
 
 /// The files that a cell of a table names.

@@ -53,7 +53,7 @@ fn a_closure_is_driven_by_the_engine_and_every_datapoint_counted() {
     let measured = outcome.valid().unwrap();
     assert!(measured.points_per_s() > 0.0 && measured.not_acknowledged() == 0);
     assert!(measured.response(Level::P50).unwrap() < Duration::from_secs(60));
-    let stored = outcome.stored.unwrap().points;
+    let stored = outcome.stored.counts.unwrap().points;
     assert_eq!((stored, taken.load(Ordering::Relaxed)), (outcome.points.acked, outcome.points.acked + 7));
 }
 
@@ -61,10 +61,10 @@ fn a_closure_is_driven_by_the_engine_and_every_datapoint_counted() {
 fn what_a_closure_promises_and_keeps_is_declared_by_nobody() {
     let outcome = users(5).on(Closure::new(|_: &Batch| Ok::<_, Infallible>(()))).run().unwrap();
     outcome.valid().unwrap();
-    let promise = &outcome.facts.as_ref().unwrap().promise;
+    let promise = &outcome.target.facts.as_ref().unwrap().promise;
     assert_eq!((promise.level, promise.nodes), (PromiseLevel::Buffered, 0));
     assert!(matches!(&promise.source, PromiseSource::Declared(by) if by.starts_with("by nobody")), "{promise:?}");
-    assert!(outcome.stored.is_none() && outcome.audit.is_none(), "nothing can be read back");
+    assert!(outcome.stored.counts.is_none() && outcome.stored.audit.is_none(), "nothing can be read back");
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn a_results_folder_is_the_one_that_the_command_makes() {
     assert_eq!(keys(&one), keys(&other), "the same blocks with the same keys");
     assert_eq!(files(&runs.runs[0].folder), files(&of_command));
     check_manifest(&runs.runs[0].folder).unwrap();
-    assert_eq!(other.points.acked > 0, runs.runs[0].outcome.points.acked > 0);
+    assert_eq!(other.points.counts.acked > 0, runs.runs[0].outcome.points.acked > 0);
 }
 
 /// The keys of a document, of all blocks that do not depend on what the machine did meanwhile.
@@ -199,7 +199,7 @@ async fn a_private_server_is_started_searched_and_removed() {
     assert!(matches!(progress.recv().await, Ok(Progress::Starting { server }) if server == "postgres"));
     let document = read_document(&results.path().read_dir().unwrap().next().unwrap().unwrap().path()).unwrap();
     assert!(document.target.managed && document.verdict.status != iotbench_report::Status::Failed, "{document:?}");
-    let port = outcome.endpoints[0].parse::<url::Url>().unwrap().port().unwrap();
+    let port = outcome.target.endpoints[0].parse::<url::Url>().unwrap().port().unwrap();
     assert!(std::net::TcpStream::connect(("127.0.0.1", port)).is_err(), "the server is stopped");
 }
 

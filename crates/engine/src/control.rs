@@ -26,21 +26,11 @@ pub struct Control {
     load_from_ns: AtomicU64,
     /// Requests that were late at the ends of windows, since this was asked last.
     late: AtomicU64,
-    generation: AtomicU32,
-    generation_start_ns: AtomicU64,
-    /// Loops that know of the present generation.
-    informed: LoopCount,
-    /// Loops without an unanswered operation of an earlier generation.
-    settled: LoopCount,
-    loops: AtomicU32,
+    generation: Announced,
     stop_at_ns: AtomicU64,
     leaves_queue: AtomicBool,
     abandon: AtomicBool,
-    budget: AtomicU64,
-    /// Operations that were taken and wait for room on their way.
-    waiting: AtomicU64,
-    /// Operations intended before this are not counted against the budget.
-    budget_from_ns: u64,
+    budget: Budget,
     /// Operations whose trace is not yet told.
     untold: AtomicU64,
     /// When the last loop had its last answer.
@@ -48,6 +38,34 @@ pub struct Control {
     failure: Mutex<Option<(Cause, String)>>,
     changed: watch::Sender<()>,
     watches: Vec<LaneWatch>,
+}
+
+/// The present generation, and which loops know of it.
+#[derive(Debug, Default)]
+struct Announced {
+    number: AtomicU32,
+    start_ns: AtomicU64,
+    /// Loops that know of it.
+    informed: LoopCount,
+    /// Loops without an unanswered operation of an earlier one.
+    settled: LoopCount,
+    loops: AtomicU32,
+}
+
+/// How many operations the run may still start.
+#[derive(Debug)]
+struct Budget {
+    left: AtomicU64,
+    /// Operations that were taken and wait for room on their way.
+    waiting: AtomicU64,
+    /// Operations intended before this are not counted against it.
+    from_ns: u64,
+}
+
+impl Budget {
+    fn is_free(&self, intended_ns: u64) -> bool {
+        self.left.load(Ordering::Relaxed) == NEVER || intended_ns < self.from_ns
+    }
 }
 
 /// A stretch of a run whose operations are counted together, such as the warm-up or a step.
@@ -69,17 +87,15 @@ impl Control {
             load: AtomicU32::new(0),
             load_from_ns: AtomicU64::new(0),
             late: AtomicU64::new(0),
-            generation: AtomicU32::new(0),
-            generation_start_ns: AtomicU64::new(0),
-            informed: LoopCount::default(),
-            settled: LoopCount::default(),
-            loops: AtomicU32::new(0),
+            generation: Announced::default(),
             stop_at_ns: AtomicU64::new(NEVER),
             leaves_queue: AtomicBool::new(false),
             abandon: AtomicBool::new(false),
-            budget: AtomicU64::new(operations.unwrap_or(NEVER)),
-            waiting: AtomicU64::new(0),
-            budget_from_ns,
+            budget: Budget {
+                left: AtomicU64::new(operations.unwrap_or(NEVER)),
+                waiting: AtomicU64::new(0),
+                from_ns: budget_from_ns,
+            },
             untold: AtomicU64::new(0),
             ended_ns: AtomicU64::new(0),
             failure: Mutex::new(None),
@@ -140,60 +156,60 @@ impl Control {
 
     /// The present generation.
     pub fn generation(&self) -> Generation {
-        let number = self.generation.load(Ordering::Acquire);
-        Generation { number, start_ns: self.generation_start_ns.load(Ordering::Relaxed) }
+        let number = self.generation.number.load(Ordering::Acquire);
+        Generation { number, start_ns: self.generation.start_ns.load(Ordering::Relaxed) }
     }
 
     /// Begins the next generation.
     pub fn begin_generation(&self, start_ns: u64) -> u32 {
-        let number = self.generation.load(Ordering::Relaxed) + 1;
+        let number = self.generation.number.load(Ordering::Relaxed) + 1;
         self.announce(Generation { number, start_ns });
         number
     }
 
     /// Follows the control thread of another process to this generation, unless it is there.
     pub fn follow_generation(&self, generation: Generation) {
-        if generation.number > self.generation.load(Ordering::Relaxed) {
+        if generation.number > self.generation.number.load(Ordering::Relaxed) {
             self.announce(generation);
         }
     }
 
     fn announce(&self, Generation { number, start_ns }: Generation) {
-        self.generation_start_ns.store(start_ns, Ordering::Relaxed);
-        self.informed.reset(number);
-        self.settled.reset(number);
-        self.generation.store(number, Ordering::Release);
+        self.generation.start_ns.store(start_ns, Ordering::Relaxed);
+        self.generation.informed.reset(number);
+        self.generation.settled.reset(number);
+        self.generation.number.store(number, Ordering::Release);
         self.wake();
     }
 
     /// Says how many loops there are; the pacer is one of them.
     pub fn set_loops(&self, loops: usize) {
-        self.loops.store(u32::try_from(loops).unwrap_or(u32::MAX), Ordering::Relaxed);
+        self.generation.loops.store(u32::try_from(loops).unwrap_or(u32::MAX), Ordering::Relaxed);
     }
 
     /// One of them is not waited for any more.
     pub fn lose_loop(&self) {
-        let _ = self.loops.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |loops| loops.checked_sub(1));
+        let _ = self.generation.loops.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |loops| loops.checked_sub(1));
     }
 
     /// A loop knows of this generation, and has handed over everything of earlier ones.
     pub fn inform(&self, generation: u32) {
-        self.informed.add(generation);
+        self.generation.informed.add(generation);
     }
 
     /// A loop has no unanswered operation of an earlier generation.
     pub fn settle(&self, generation: u32) {
-        self.settled.add(generation);
+        self.generation.settled.add(generation);
     }
 
     /// Whether every loop knows of this generation.
     pub fn all_informed(&self, generation: u32) -> bool {
-        self.informed.get(generation) >= self.loops.load(Ordering::Relaxed)
+        self.generation.informed.get(generation) >= self.generation.loops.load(Ordering::Relaxed)
     }
 
     /// Whether everything of earlier generations is answered.
     pub fn all_settled(&self, generation: u32) -> bool {
-        self.settled.get(generation) >= self.loops.load(Ordering::Relaxed)
+        self.generation.settled.get(generation) >= self.generation.loops.load(Ordering::Relaxed)
     }
 
     /// No operation is due from this time on. Those that were due before it and wait for a connection still start.
@@ -232,36 +248,32 @@ impl Control {
 
     /// Takes an operation intended at this time from what is left of the run's; false when none is left.
     pub fn spend_operation(&self, intended_ns: u64) -> bool {
-        if self.is_free(intended_ns) {
+        if self.budget.is_free(intended_ns) {
             return true;
         }
-        self.budget.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok()
+        self.budget.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok()
     }
 
     /// Gives back an operation that was taken and could not be started.
     pub fn refund_operation(&self, intended_ns: u64) {
-        if !self.is_free(intended_ns) {
-            self.budget.fetch_add(1, Ordering::Relaxed);
+        if !self.budget.is_free(intended_ns) {
+            self.budget.left.fetch_add(1, Ordering::Relaxed);
         }
-    }
-
-    fn is_free(&self, intended_ns: u64) -> bool {
-        self.budget.load(Ordering::Relaxed) == NEVER || intended_ns < self.budget_from_ns
     }
 
     /// An operation that was taken cannot be released yet.
     pub fn note_waiting(&self) {
-        self.waiting.fetch_add(1, Ordering::Relaxed);
+        self.budget.waiting.fetch_add(1, Ordering::Relaxed);
     }
 
     /// One of them is.
     pub fn note_released(&self) {
-        self.waiting.fetch_sub(1, Ordering::Relaxed);
+        self.budget.waiting.fetch_sub(1, Ordering::Relaxed);
     }
 
     /// The operations of the run are all taken and released.
     pub fn is_spent(&self) -> bool {
-        self.budget.load(Ordering::Relaxed) == 0 && self.waiting.load(Ordering::Relaxed) == 0
+        self.budget.left.load(Ordering::Relaxed) == 0 && self.budget.waiting.load(Ordering::Relaxed) == 0
     }
 
     /// Takes the place of one operation in the trace; false when too many wait to be told.

@@ -87,8 +87,9 @@ pub use observer::{Event, Observer, Second};
 pub use operation_record::OperationRecord;
 pub use others::{MAX_REPEATS, OthersSecond, OthersShare, OthersWatch};
 pub use outcome::{
-    Capacity, ClientFigures, DataDisk, Emptied, Measured, NoQuantile, NotValid, Others, Outcome, Phase,
-    Preconditioning, SecondFigures, StepFigures, StorageProbing,
+    Capacity, ClientFigures, DataDisk, Emptied, MachineFigures, Measured, NoQuantile, NotValid, Others, Outcome, Phase,
+    Preconditioning, ReadFigures, SecondFigures, StepConditions, StepFigures, StepJudgement, StepResponse,
+    StorageProbing, Stored, TargetFacts,
 };
 pub use overrides::{ArrivalOverride, Overrides, SearchOverride};
 pub use plan::{

@@ -4,27 +4,24 @@
 //! that answers at once, as those of a blocking backend do, never leaves the loop.
 
 mod account;
+mod connections;
 mod fate;
 mod free_since;
 mod handing_over;
+mod parts;
 mod reading;
 mod several_requests;
 
+pub use parts::{Accounting, GroupOperations, LoadLoopParts, Tracking};
 pub use reading::Reading;
 
 use crate::{
-    clock::RunClock,
-    connection::{Connection, Role},
-    control::{Control, Generation, LaneWatch},
-    lane::{Done, Exchange, Lane, Work, reopen, write},
-    ledger::Reached,
-    mix::OperationMix,
-    pacer::Alarm,
+    control::Generation,
+    lane::{Done, Exchange, Lane, Work, write},
     read::Inquiry,
     sequence::Sequence,
     slice::Slice,
-    source::{Feed, Taken},
-    verify::Frontier,
+    source::Taken,
 };
 use fate::Sent;
 use free_since::{FreeSince, SentLate};
@@ -32,15 +29,10 @@ use futures_util::{
     FutureExt,
     stream::{FuturesUnordered, StreamExt},
 };
-use iotbench_core::{Action, Batch, Database, Due, Error, Next};
-use iotbench_recorder::{LatencyHistogram, Recorder, WINDOW_NS};
+use iotbench_core::{Due, Next};
+use iotbench_recorder::{LatencyHistogram, WINDOW_NS};
 use several_requests::{Pause, next_pause_ends};
-use std::{
-    future::poll_fn,
-    sync::{Arc, mpsc::SyncSender},
-    task::Poll,
-    time::Duration,
-};
+use std::{future::poll_fn, task::Poll};
 use tokio::sync::watch;
 
 /// An operation that was sent.
@@ -54,61 +46,6 @@ struct UnderWay {
     points: u64,
     /// How far it has come; `None`: it is one request.
     sequence: Option<Box<Sequence>>,
-}
-
-/// What a loop is made of.
-pub struct LoadLoopParts {
-    /// The run's clock.
-    pub clock: RunClock,
-    /// What the control thread says.
-    pub control: Arc<Control>,
-    /// Opens a writer in place of a discarded one.
-    pub database: Arc<dyn Database>,
-    /// Its operations.
-    pub source: Box<dyn Feed>,
-    /// What they are.
-    pub operations: OperationMix,
-    /// Rings at the end of a pause; `None`: no operation pauses.
-    pub pauses: Option<Arc<Alarm>>,
-    /// What its connections do.
-    pub role: Role,
-    /// Its connections.
-    pub connections: Vec<Connection>,
-    /// What it asks and who compares the answers, where it reads.
-    pub reading: Option<Reading>,
-    /// Told what is sent and acknowledged, where it is read meanwhile.
-    pub frontier: Option<Arc<Frontier>>,
-    /// An empty batch.
-    pub batch: Batch,
-    /// Its group's place in the plan.
-    pub group: u16,
-    /// What the recorder knows the group's first operation as; the others follow.
-    pub first_kind: usize,
-    /// Its recorder.
-    pub recorder: Recorder,
-    /// To the control thread.
-    pub slices: SyncSender<Slice>,
-    /// After so long an operation has timed out.
-    pub deadline: Duration,
-    /// Whether every operation is told.
-    pub trace: bool,
-    /// Told how far datapoints are sent, where a ledger is kept of what became of them.
-    pub reached: Option<Arc<Reached>>,
-    /// Whether the pacer counts what is offered.
-    pub pacer_offers: bool,
-    /// Whether intended starts are those of a schedule, which no answer moves: then what waits for a late operation is late
-    /// with it.
-    pub has_schedule: bool,
-    /// Whether how late it sends counts as the client's: beside schedules that of closed loops does not, which have none.
-    pub has_pacing_error: bool,
-    /// Which watch it stands under, when its calls block.
-    pub blocking_thread: Option<usize>,
-}
-
-impl LoadLoopParts {
-    fn deadline_after(&self, sent_ns: u64) -> u64 {
-        sent_ns.saturating_add(u64::try_from(self.deadline.as_nanos()).unwrap_or(u64::MAX))
-    }
 }
 
 /// The loop, see the module.
@@ -236,11 +173,11 @@ impl LoadLoop {
 
     async fn start(&mut self, lane: Lane, due: Due) {
         let Taken { place, draw } = self.parts.source.taken();
-        let kind = self.parts.first_kind + place;
+        let kind = self.parts.operations.first_kind + place;
         let (number, points) = (lane.number, lane.exchange.operation.len());
         let sent_ns = self.parts.clock.now_ns();
         let own_delay_ns = self.record_start(kind, due, sent_ns, points as u64);
-        let operation = self.parts.operations.at(place);
+        let operation = self.parts.operations.mix.at(place);
         let is_read = operation.question().is_some();
         let sequence = (!is_read).then(|| Sequence::new(operation, points, sent_ns)).flatten().map(Box::new);
         let first = sequence.as_ref().map(|sequence| sequence.first());
@@ -267,7 +204,7 @@ impl LoadLoop {
     /// Returns the client's own delay.
     fn record_start(&mut self, kind: usize, due: Due, sent_ns: u64, points: u64) -> u64 {
         let recorder = &mut self.parts.recorder;
-        if !self.parts.pacer_offers {
+        if !self.parts.accounting.pacer_offers {
             recorder.offer(kind, due.intended_ns, 1);
         }
         recorder.start(kind, due.intended_ns, sent_ns, points);
@@ -275,7 +212,7 @@ impl LoadLoop {
             recorder.generate_points(sent_ns, due.generated, due.lost);
         }
         let SentLate { pacing_error_ns, own_delay_ns } = self.free_since.unwrap_or_default().send(&due, sent_ns);
-        if self.parts.has_pacing_error {
+        if self.parts.accounting.has_pacing_error {
             self.pacing_error.record(pacing_error_ns);
         }
         if self.idle.is_empty() {
@@ -349,53 +286,5 @@ impl LoadLoop {
             Done::Reopened { number, exchange, result } => self.reopened(number, exchange, result),
         }
         None
-    }
-
-    /// A connection has answered.
-    fn free(&mut self, mut lane: Lane, answered_ns: u64, own_delay_ns: u64) {
-        lane.exchange.openings = 0;
-        self.make_idle(lane, FreeSince::answered(answered_ns, own_delay_ns, self.parts.has_schedule));
-    }
-
-    fn make_idle(&mut self, lane: Lane, since: FreeSince) {
-        if self.idle.is_empty() {
-            self.free_since = Some(since);
-        }
-        self.idle.push(lane);
-    }
-
-    fn reopen(&mut self, number: usize, exchange: Box<Exchange>) {
-        let (database, role, deadline) = (Arc::clone(&self.parts.database), self.parts.role, self.parts.deadline);
-        self.work.push(Box::pin(reopen(database, role, deadline, number, exchange)));
-    }
-
-    fn reopened(&mut self, number: usize, exchange: Box<Exchange>, result: Result<Connection, Error>) {
-        match result {
-            Ok(connection) => {
-                self.make_idle(Lane { number, connection, exchange }, FreeSince::at(self.parts.clock.now_ns()));
-                self.set_interrupt();
-            }
-            Err(error) => {
-                self.tell_error(self.parts.clock.now_ns(), &error);
-                if error.action != Action::Stop {
-                    self.reopen(number, exchange);
-                }
-            }
-        }
-    }
-
-    /// When the operation under way on a connection was sent.
-    fn sent_ns(&self, number: usize) -> u64 {
-        self.under_way.get(number).and_then(Option::as_ref).map_or(0, |operation| operation.sent_ns)
-    }
-
-    fn watch(&self) -> Option<&LaneWatch> {
-        self.parts.control.lane_watch(self.parts.blocking_thread?)
-    }
-
-    fn set_interrupt(&self) {
-        if let (Some(watch), [lane]) = (self.watch(), self.idle.as_slice()) {
-            watch.set_interrupt(lane.connection.interrupt());
-        }
     }
 }

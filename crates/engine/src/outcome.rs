@@ -1,8 +1,10 @@
 //! What a run found out.
 
 mod answer;
+mod step;
 
 pub use answer::{NoQuantile, NotValid};
+pub use step::{Preconditioning, StepConditions, StepFigures, StepJudgement, StepResponse};
 
 use crate::{
     agents::AgentFigures,
@@ -11,12 +13,9 @@ use crate::{
     ledger::{Ledger, PointRanges},
     others::OthersShare,
     plan::Plan,
-    ramp::{Bounds, Quantity, Step},
+    ramp::{Bounds, Quantity},
     scenario::Scenario,
-    search::TrialReport,
     slice::ReadCounts,
-    storage_probe::StorageProbe,
-    trial::{Backlog, Limit},
     verdict::Verdict,
     verify::{Answers, Freshness},
     via::Carried,
@@ -75,14 +74,8 @@ pub struct Outcome {
     pub verdict: Verdict,
     /// The phase it reached.
     pub phase: Phase,
-    /// What the server said of itself.
-    pub facts: Option<ServerFacts>,
-    /// What an acknowledgement means.
-    pub acknowledgement: Acknowledgement,
-    /// Whether the database shares the client's process.
-    pub embedded: bool,
-    /// Addresses and paths without secrets.
-    pub endpoints: Vec<String>,
+    /// What it ran on.
+    pub target: TargetFacts,
     /// Operations of the measured part; with a ramp, of all its steps.
     pub load: LoadCounts,
     /// Datapoints of the whole run, warm-up included, preload not.
@@ -92,20 +85,10 @@ pub struct Outcome {
     /// How long a transaction without a request takes, begin and commit, in the mean of several before the load; `None`:
     /// the load has no transactions.
     pub empty_transaction_ns: Option<f64>,
-    /// What the database held at the end, and before each time that it was emptied on purpose; `None`: not counted.
-    pub stored: Option<Counts>,
-    /// What was dropped on purpose, so that each step of a ramp began with an empty database.
-    pub emptied: Emptied,
-    /// What became of each datapoint; `None`: the database stores nothing that could be read again.
-    pub ledger: Option<Ledger>,
-    /// What is stored, held against the ledger; `None`: it was not read back.
-    pub audit: Option<Audit>,
-    /// Requests that were answered.
-    pub reads: ReadCounts,
-    /// Whether the answers were the truth; `None`: nothing was read.
-    pub answers: Option<Answers>,
-    /// How long acknowledged datapoints took to be seen; `None`: not both written and read.
-    pub freshness: Option<Freshness>,
+    /// What is stored of them.
+    pub stored: Stored,
+    /// What was read.
+    pub reading: ReadFigures,
     /// What a broker carried, and what became of it; `None`: devices wrote themselves.
     pub carried: Option<Carried>,
     /// What was done to the server's processes, and what the load noticed of it; `None`: nothing.
@@ -116,6 +99,54 @@ pub struct Outcome {
     pub capacity: Option<Capacity>,
     /// The writes of that answer once more, without its reads; `None`: not asked for, or nothing was sustained.
     pub writes_alone: Option<Measured>,
+    /// What the load took of the machine, and what else it did meanwhile.
+    pub machine: MachineFigures,
+    /// The client's own honesty.
+    pub client: ClientFigures,
+    /// What each agent did of the load; none: this process made it.
+    pub agents: Vec<AgentFigures>,
+}
+
+/// What a run ran on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TargetFacts {
+    /// What the server said of itself.
+    pub facts: Option<ServerFacts>,
+    /// What an acknowledgement means.
+    pub acknowledgement: Acknowledgement,
+    /// Whether the database shares the client's process.
+    pub embedded: bool,
+    /// Addresses and paths without secrets.
+    pub endpoints: Vec<String>,
+}
+
+/// What is stored of the datapoints that were written.
+#[derive(Clone, Debug, Default)]
+pub struct Stored {
+    /// What the database held at the end, and before each time that it was emptied on purpose; `None`: not counted.
+    pub counts: Option<Counts>,
+    /// What was dropped on purpose, so that each step of a ramp began with an empty database.
+    pub emptied: Emptied,
+    /// What became of each datapoint; `None`: the database stores nothing that could be read again.
+    pub ledger: Option<Ledger>,
+    /// What is stored, held against the ledger; `None`: it was not read back.
+    pub audit: Option<Audit>,
+}
+
+/// What was read, and whether it was right.
+#[derive(Clone, Debug, Default)]
+pub struct ReadFigures {
+    /// Requests that were answered.
+    pub counts: ReadCounts,
+    /// Whether the answers were the truth; `None`: nothing was read.
+    pub answers: Option<Answers>,
+    /// How long acknowledged datapoints took to be seen; `None`: not both written and read.
+    pub freshness: Option<Freshness>,
+}
+
+/// What a load took of the machine, and what else it did meanwhile.
+#[derive(Clone, Debug, Default)]
+pub struct MachineFigures {
     /// Resources over the measured part, by role and node.
     pub resources: Vec<Summary>,
     /// What the database's files lie on.
@@ -130,10 +161,6 @@ pub struct Outcome {
     pub storage_bytes_before: Option<u64>,
     /// Bytes on disk after it.
     pub storage_bytes_after: Option<u64>,
-    /// The client's own honesty.
-    pub client: ClientFigures,
-    /// What each agent did of the load; none: this process made it.
-    pub agents: Vec<AgentFigures>,
 }
 
 /// What was dropped on purpose between the steps of a ramp.
@@ -211,7 +238,7 @@ impl Outcome {
     /// Which datapoints of the load were acknowledged; none where no ledger is kept.
     #[must_use]
     pub fn acked(&self) -> PointRanges {
-        self.ledger.as_ref().and_then(|ledger| ledger.acked().ok()).unwrap_or_default()
+        self.stored.ledger.as_ref().and_then(|ledger| ledger.acked().ok()).unwrap_or_default()
     }
 }
 
@@ -274,97 +301,4 @@ pub struct Capacity {
     pub criterion: String,
     /// Every step, in order.
     pub steps: Vec<StepFigures>,
-}
-
-/// A step of a ramp.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct StepFigures {
-    /// How much, and why.
-    pub step: Step,
-    /// When its counting began, in nanoseconds since the run's start.
-    pub from_ns: u64,
-    /// How long it counted.
-    pub length_ns: u64,
-    /// Operations by their fate; those without an answer at its end are pending.
-    pub load: LoadCounts,
-    /// Operations acknowledged a second.
-    pub operations_per_s: f64,
-    /// Values acknowledged a second.
-    pub values_per_s: f64,
-    /// The mean response time of the operations that began within the step; `None`: of some it is not known.
-    pub mean_response_ns: Option<f64>,
-    /// What it is at least, where of some only that is known; `None`: it is known, or there is none.
-    #[serde(default)]
-    pub mean_response_at_least_ns: Option<f64>,
-    /// What it is at most, where all were answered and the client's own delay is a part of it.
-    #[serde(default)]
-    pub mean_response_at_most_ns: Option<f64>,
-    /// The 99th percentile of it, where the sample supports it and it is known.
-    pub p99_response_ns: Option<u64>,
-    /// What that is at least, where only that is known; `None`: it is known, or the sample does not support it.
-    #[serde(default)]
-    pub p99_response_at_least_ns: Option<u64>,
-    /// What it is at most, where the client's own delay is a part of it.
-    #[serde(default)]
-    pub p99_response_at_most_ns: Option<u64>,
-    /// Datapoints lost because their user could not send in time.
-    pub points_dropped: u64,
-    /// How fast what was acknowledged became visible; `None`: an acknowledgement says that it is, or it could not be told.
-    pub visibility: Option<Visibility>,
-    /// What became of the queue of an open loop; `None`: there is none, or the step is too short to tell.
-    pub backlog: Option<Backlog>,
-    /// X (R + Z) / N of the operations that began within the step, less what its ends cut off their cycles: by Little's law
-    /// it is 1. `None`: not the users of one closed loop.
-    pub littles_ratio: Option<f64>,
-    /// What others had of the machine meanwhile; `None`: not known.
-    #[serde(default)]
-    pub others: Option<OthersShare>,
-    /// So many times it was run before, and disturbed by them: those do not count.
-    #[serde(default)]
-    pub disturbed_before: u32,
-    /// Probes of the storage under the database since the step before ended, with those of runs of this one that do not
-    /// count. The last one came right after this step, where `storage_drifted` is known.
-    #[serde(default)]
-    pub storage_probes: Vec<StorageProbe>,
-    /// Whether the storage drifted meanwhile; `None`: not known.
-    #[serde(default)]
-    pub storage_drifted: Option<bool>,
-    /// So many times it was run before, and the storage drifted: those do not count.
-    #[serde(default)]
-    pub drifted_before: u32,
-    /// How long after its end its operations were followed to their answers, or until they had failed it.
-    #[serde(default)]
-    pub followed_ns: u64,
-    /// Bytes on disk before it; `None`: not known, or asking would have been a load.
-    #[serde(default)]
-    pub storage_bytes: Option<u64>,
-    /// The rounds that it was preconditioned in; `None`: it was not.
-    #[serde(default)]
-    pub preconditioning: Option<Preconditioning>,
-    /// Whether the load was sustained.
-    pub passed: bool,
-    /// What it failed by, if it did.
-    pub limit: Option<Limit>,
-    /// How far it was from its limit: 0 at it, below 0 less, by about the logarithm of the load over it. `None`: not known.
-    #[serde(default)]
-    pub margin: Option<f64>,
-    /// Why it was not sustained.
-    pub failure: Option<String>,
-}
-
-/// The rounds of a step's load before it counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Preconditioning {
-    /// How many there were.
-    pub rounds: u32,
-    /// Whether the rate was steady by then.
-    pub steady: bool,
-}
-
-impl StepFigures {
-    /// What the step tells a search.
-    #[must_use]
-    pub fn report(&self) -> TrialReport {
-        TrialReport { verdict: Limit::verdict(self.limit), margin: self.margin }
-    }
 }

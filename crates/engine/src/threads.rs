@@ -12,7 +12,7 @@ use crate::{
     connection::{Connection, Role},
     control::Control,
     ledger::Reached,
-    load_loop::{LoadLoop, LoadLoopParts, Reading},
+    load_loop::{Accounting, GroupOperations, LoadLoop, LoadLoopParts, Reading, Tracking},
     loading::Loading,
     pacer::{self, Handover, Pace},
     plan::{GroupPlan, OperationPlan, Plan, Planned},
@@ -282,29 +282,26 @@ fn drive(shared: &Shared, plans: Vec<LoopPlan>, blocking_thread: Option<usize>, 
         let Some(clock) = start.wait_for(Option::is_some).await.ok().and_then(|clock| *clock) else { return };
         // Built before the start, so that the first operations do not wait for it.
         let build = |(plan, connections): (LoopPlan, _)| {
+            let LoopPlan { operations, group, first_kind, .. } = plan;
+            let LoopPlan { pacer_offers, has_schedule, has_pacing_error, .. } = plan;
+            let frontier = shared.frontier.clone().filter(|_| plan.role == Role::Writes);
             LoadLoop::new(LoadLoopParts {
                 clock,
                 control: Arc::clone(&shared.control),
                 database: Arc::clone(&shared.database),
                 source: (plan.source)(clock),
-                operations: plan.operations,
+                operations: GroupOperations { mix: operations, group, first_kind },
                 pauses: plan.pauses,
                 role: plan.role,
                 connections,
+                blocking_thread,
                 reading: plan.asker.zip(shared.witness.clone()).map(|(asker, witness)| Reading { asker, witness }),
-                frontier: shared.frontier.clone().filter(|_| plan.role == Role::Writes),
+                tracking: Tracking { frontier, reached: shared.reached.clone() },
                 batch: shared.batch.clone(),
-                group: plan.group,
-                first_kind: plan.first_kind,
+                deadline: shared.deadline,
+                accounting: Accounting { trace: shared.trace, pacer_offers, has_schedule, has_pacing_error },
                 recorder: Recorder::new(Arc::clone(&shared.kinds)),
                 slices: shared.slices.clone(),
-                deadline: shared.deadline,
-                trace: shared.trace,
-                reached: shared.reached.clone(),
-                pacer_offers: plan.pacer_offers,
-                has_schedule: plan.has_schedule,
-                has_pacing_error: plan.has_pacing_error,
-                blocking_thread,
             })
         };
         let loops: Vec<LoadLoop> = opened.into_iter().map(build).collect();

@@ -28,17 +28,17 @@ pub struct LoadCounts {
 }
 
 impl LoadCounts {
-    /// Adds `other`, term by term.
+    /// Adds `other`, term by term. No number that somebody else wrote makes a sum go wrong.
     pub fn merge(&mut self, other: &Self) {
-        self.offered += other.offered;
-        self.started += other.started;
-        self.ok += other.ok;
-        self.fail += other.fail;
-        self.unknown += other.unknown;
-        self.dropped += other.dropped;
-        self.pending += other.pending;
-        self.undelivered += other.undelivered;
-        self.censored += other.censored;
+        add(&mut self.offered, other.offered);
+        add(&mut self.started, other.started);
+        add(&mut self.ok, other.ok);
+        add(&mut self.fail, other.fail);
+        add(&mut self.unknown, other.unknown);
+        add(&mut self.dropped, other.dropped);
+        add(&mut self.pending, other.pending);
+        add(&mut self.undelivered, other.undelivered);
+        add(&mut self.censored, other.censored);
     }
 
     /// Nobody tells any more what became of the rest: what was sent without a verdict stays unknown, and what was due without
@@ -81,6 +81,7 @@ pub struct PointCounts {
     /// Not sent when the run ended.
     pub pending: u64,
     /// Handed to a broker by their device, and never delivered to a writer.
+    #[serde(default)]
     pub undelivered: u64,
     /// Sent.
     pub sent: u64,
@@ -95,14 +96,14 @@ pub struct PointCounts {
 impl PointCounts {
     /// Adds `other`, term by term.
     pub fn merge(&mut self, other: &Self) {
-        self.generated += other.generated;
-        self.dropped += other.dropped;
-        self.pending += other.pending;
-        self.undelivered += other.undelivered;
-        self.sent += other.sent;
-        self.acked += other.acked;
-        self.failed += other.failed;
-        self.unknown += other.unknown;
+        add(&mut self.generated, other.generated);
+        add(&mut self.dropped, other.dropped);
+        add(&mut self.pending, other.pending);
+        add(&mut self.undelivered, other.undelivered);
+        add(&mut self.sent, other.sent);
+        add(&mut self.acked, other.acked);
+        add(&mut self.failed, other.failed);
+        add(&mut self.unknown, other.unknown);
     }
 
     /// As [`LoadCounts::give_up`].
@@ -156,6 +157,10 @@ pub enum ConservationError {
     /// sent = acked + failed + unknown
     #[error("sent {sent} is not acked {acked} + failed {failed} + unknown {unknown} datapoints")]
     Sent { sent: u64, acked: u64, failed: u64, unknown: u64 },
+}
+
+fn add(sum: &mut u64, more: u64) {
+    *sum = sum.saturating_add(more);
 }
 
 fn sum(terms: &[u64]) -> u128 {

@@ -58,7 +58,7 @@ fn results(document: &Document) -> Vec<String> {
         let (response, service) = (&latency.by_operation.response, &latency.by_operation.service);
         [(response, "p50"), (response, "p99"), (service, "p50"), (service, "p99")].map(|(of, name)| figure_of(of, name))
     });
-    let counts = [count(points.generated), or_none(points.stored, count), or_none(points.lost(), count)];
+    let counts = [count(points.counts.generated), or_none(points.stored, count), or_none(points.lost(), count)];
     let times = times.unwrap_or_else(|| [NONE; 4].map(Into::into));
     [vec![name(document)], counts.into(), times.into()].concat()
 }

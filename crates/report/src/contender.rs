@@ -54,7 +54,7 @@ pub(crate) fn fields(runs: &[ReportedRun], across_durability: bool) -> Vec<Field
     let mut fields: Vec<Field<'_>> = Vec::new();
     for (run, name) in runs.iter().zip(&names) {
         let profile = run.document.profile_title();
-        let writes = run.document.points.generated > 0;
+        let writes = run.document.points.counts.generated > 0;
         let promise = (writes && !across_durability).then(|| promise(&run.document));
         let known = fields.iter().position(|field| field.profile == profile && field.promise == promise);
         let field = known.unwrap_or(fields.len());

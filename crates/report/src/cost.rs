@@ -4,7 +4,6 @@ use crate::{
     document::{Document, Resources},
     price::{PRICED_YEARS, PriceFile},
 };
-use iotbench_engine::MACHINE_ROLE;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -66,7 +65,7 @@ impl Cost {
             known.filter(|known| !known.is_empty()).map(|known| known.iter().sum::<f64>())
         };
         let for_a_million = |amount: Option<f64>| Some(amount? / datapoints? * MILLION);
-        let machine = document.resources.iter().find(|r| r.role == MACHINE_ROLE);
+        let machine = document.resources.iter().find(|r| r.is_of_machine());
         let energy_j = machine.and_then(|machine| machine.energy_j);
         let mut cost = Self {
             run_id: document.run_id.clone(),

@@ -51,7 +51,7 @@ pub use estimate::{Estimate, EstimateMethod, LimitMove, LoadTrials};
 pub use freshness::Freshness;
 pub use latency::{Durations, KindLatency, Latency};
 pub use latency_summary::{AtLeast, Interval, LatencySummary};
-pub use load::{Group, Load, Operation, OperationCounts};
+pub use load::{Group, Load, Operation};
 pub use others::Others;
 pub use points::{Points, Storage};
 pub use provenance::{Provenance, Tool};
@@ -59,6 +59,7 @@ pub use resources::Resources;
 pub use scenario::{ActionTaken, Scenario, ScenarioPhase, Silence};
 pub use search::{BoundTrials, Limit, Search};
 pub use steady::{Steady, SteadyFigure};
+pub(crate) use storage_probes::{PROCESSOR_DRIFT, STORAGE_DRIFT};
 pub use storage_probes::{StorageProbeFigures, StorageProbes};
 pub use sweep::Swept;
 pub use target::{Durability, Target};
@@ -231,17 +232,17 @@ impl Document {
             points: Points::new(outcome),
             answers: Answers::new(outcome),
             audit: Audit::new(outcome),
-            freshness: outcome.freshness.as_ref().map(Freshness::from),
+            freshness: outcome.reading.freshness.as_ref().map(Freshness::from),
             via: Via::new(outcome),
             scenario: outcome.scenario.as_ref().map(|scenario| {
                 let acked = outcome.preloaded_points + outcome.points.acked;
-                Scenario::of(scenario, outcome.stored.map(|stored| acked.saturating_sub(stored.points)))
+                Scenario::of(scenario, outcome.stored.counts.map(|stored| acked.saturating_sub(stored.points)))
             }),
             visibility: outcome.measured.as_ref().and_then(|m| m.visibility.as_ref()).map(Visibility::from),
             measured: measured.map(MeasuredPart::from),
             throughput: measured.map(Throughput::from),
             latency: measured.map(|m| Latency::of(m, &seen_late)),
-            resources: Resources::of_run(&outcome.resources, outcome.data_disk, Datagrams::of(outcome)),
+            resources: Resources::of_run(&outcome.machine.resources, outcome.machine.data_disk, Datagrams::of(outcome)),
             others: Some(Others::new(outcome)),
             storage: Storage::new(outcome),
             client: Client::new(outcome),

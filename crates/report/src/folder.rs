@@ -23,7 +23,7 @@ use crate::{
     lock::{Lock, LockError},
     sweep_table::SweepTable,
 };
-use iotbench_engine::read_regular_text;
+use iotbench_simulator::read_regular_text;
 use std::{
     fs::{self, DirBuilder},
     io::{self, Write},

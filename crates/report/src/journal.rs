@@ -2,9 +2,9 @@
 //!
 //! A run that ends by itself does not need it. Of one that is killed, [`recover`](crate::recover()) adds it up.
 
-use crate::document::{ErrorsOfCause, OperationCounts, errors_by_cause, phase_word};
+use crate::document::{ErrorsOfCause, errors_by_cause, phase_word};
 use iotbench_engine::{GroupPlan, OperationPlan, Phase, Plan, Second};
-use iotbench_recorder::{PointCounts, WINDOW_NS};
+use iotbench_recorder::{LoadCounts, PointCounts, WINDOW_NS};
 use serde::{Deserialize, Serialize};
 
 /// Name and version of the format.
@@ -58,29 +58,15 @@ pub(crate) struct JournaledSecond {
     /// Seconds covered.
     pub seconds: u64,
     /// All operations, in the second of each event; nothing is pending or censored here.
-    pub operations: OperationCounts,
+    pub operations: LoadCounts,
     /// Of these, those that were intended in the same stretch of the run.
-    pub intended: OperationCounts,
-    pub points: JournaledPoints,
+    pub intended: LoadCounts,
+    pub points: PointCounts,
     pub values_acked: u64,
     pub rows_read: u64,
     pub bytes: u64,
     /// Usually none.
     pub errors: Vec<ErrorsOfCause>,
-}
-
-/// Datapoints by their fate.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct JournaledPoints {
-    pub generated: u64,
-    pub dropped: u64,
-    pub pending: u64,
-    #[serde(default)]
-    pub undelivered: u64,
-    pub sent: u64,
-    pub acked: u64,
-    pub failed: u64,
-    pub unknown: u64,
 }
 
 impl Line {
@@ -123,23 +109,21 @@ impl From<&Second<'_>> for Line {
     fn from(second: &Second<'_>) -> Self {
         let window = second.window;
         let counts = window.counts();
-        let operations = OperationCounts {
+        let operations = LoadCounts {
             offered: counts.offered,
             started: counts.started,
             ok: counts.ok,
             fail: counts.fail,
             unknown: counts.unknown,
             dropped: counts.dropped,
-            pending: 0,
-            undelivered: 0,
-            censored: 0,
+            ..LoadCounts::default()
         };
         Self::Second(Box::new(JournaledSecond {
             second: window.first_second(),
             seconds: window.seconds(),
             operations,
-            intended: window.recording().load().into(),
-            points: counts.points.into(),
+            intended: window.recording().load(),
+            points: counts.points,
             values_acked: counts.values_acked,
             rows_read: counts.rows_read,
             bytes: counts.bytes,
@@ -157,19 +141,5 @@ impl JournaledSecond {
     /// When it ended.
     pub fn end_ns(&self) -> u64 {
         self.second.saturating_add(self.seconds).saturating_mul(WINDOW_NS)
-    }
-}
-
-impl From<PointCounts> for JournaledPoints {
-    fn from(counts: PointCounts) -> Self {
-        let PointCounts { generated, dropped, pending, undelivered, sent, acked, failed, unknown } = counts;
-        Self { generated, dropped, pending, undelivered, sent, acked, failed, unknown }
-    }
-}
-
-impl From<JournaledPoints> for PointCounts {
-    fn from(counts: JournaledPoints) -> Self {
-        let JournaledPoints { generated, dropped, pending, undelivered, sent, acked, failed, unknown } = counts;
-        Self { generated, dropped, pending, undelivered, sent, acked, failed, unknown }
     }
 }

@@ -83,9 +83,9 @@ pub use document::{
     Agent, Answers, AtLeast, Audit, AuditExample, Backlog, BoundTrials, Capacity, Client, Cycles, Detectable, Document,
     DocumentError, Durability, Durations, EarlierSittings, ErrorsOfCause, Estimate, EstimateMethod, Freshness, Group,
     Hiccup, Inconsistency, Interval, KindLatency, LateTicks, Latency, LatencySummary, Limit, LimitMove, Load,
-    LoadTrials, MeasuredPart, Operation, OperationCounts, PacingError, Points, Preconditioning, Provenance, Purpose,
-    Resources, SCHEMA, Search, Spread, Stages, State, Status, Steady, SteadyFigure, Step, Storage, StorageProbeFigures,
-    StorageProbes, Swept, Target, Throughput, Tool, Verdict, Via, WatchLateness, Windows,
+    LoadTrials, MeasuredPart, Operation, PacingError, Points, Preconditioning, Provenance, Purpose, Resources, SCHEMA,
+    Search, Spread, Stages, State, Status, Steady, SteadyFigure, Step, Storage, StorageProbeFigures, StorageProbes,
+    Swept, Target, Throughput, Tool, Verdict, Via, WatchLateness, Windows,
 };
 pub use environment::{Environment, Filesystem, StealMeter, filesystem_of};
 pub use folder::{

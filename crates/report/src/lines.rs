@@ -1,7 +1,7 @@
 //! A file of lines, read one after the other in bounded memory.
 
 use crate::folder::{FolderError, shown};
-use iotbench_engine::open_regular;
+use iotbench_simulator::open_regular;
 use std::{
     fs::File,
     io::{self, BufRead, BufReader, Read},

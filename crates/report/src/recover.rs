@@ -8,7 +8,7 @@ mod journaled;
 mod series;
 
 use crate::{
-    document::{Document, MeasuredPart, OperationCounts, Others, Status, Step, Verdict},
+    document::{Document, MeasuredPart, Others, Status, Step, Verdict},
     folder::{
         Flush, FolderError, JOURNAL_FILE, LATENCY_FILE, MANIFEST_FILE, OPERATIONS_FILE, PROFILE_FILE, RUN_FILE,
         ResultsFolder, SERIES_FILE, read_document,
@@ -19,7 +19,7 @@ use crate::{
     printable::printable,
     trials::TRIALS_FILE,
 };
-use iotbench_recorder::{PointCounts, WINDOW_NS};
+use iotbench_recorder::{LoadCounts, PointCounts, WINDOW_NS};
 use journaled::Journaled;
 use std::{io, ops::Range, path::Path, time::Duration};
 
@@ -171,15 +171,15 @@ fn fill_load(
     notes: &mut Vec<String>,
 ) -> Result<(), FolderError> {
     let is_ramp = journaled.begins_at_steps;
-    document.load.set_counts(balanced(if is_ramp { journaled.operations } else { journaled.intended }));
-    document.points.set_counts(balanced_points(journaled.points));
+    document.load.counts = balanced(if is_ramp { journaled.operations } else { journaled.intended });
+    document.points.counts = balanced_points(journaled.points);
     let Some(part) = &journaled.measured else { return Ok(()) };
     // What was answered after its end belongs to a fixed load's measured part, and to no step.
     let until_ns = if is_ramp { part.span.to_ns } else { journaled.to_ns };
     let stretch = part.span.from_ns..until_ns;
     let mut logged = latency(path, &journaled.kinds, &stretch, notes)?;
     if !is_ramp {
-        logged.add_missing(document.load.offered);
+        logged.add_missing(document.load.counts.offered);
     }
     let latency = logged.block(&journaled.kinds);
     document.measured = Some(MeasuredPart::between(part.span.from_ns, part.span.to_ns));
@@ -234,15 +234,15 @@ fn latency(
 
 /// What was sent and had no answer yet is unknown, and what was due and had not been sent is pending. A part of the program
 /// may have told its last second before another, so that more was sent than had been told to be due: then it was due.
-fn balanced(counts: OperationCounts) -> OperationCounts {
-    let OperationCounts { ok, fail, dropped, .. } = counts;
+fn balanced(counts: LoadCounts) -> LoadCounts {
+    let LoadCounts { ok, fail, dropped, .. } = counts;
     let started = counts.started.max(ok.saturating_add(fail).saturating_add(counts.unknown));
     let offered = counts.offered.max(started.saturating_add(dropped));
     let unknown = started.saturating_sub(ok).saturating_sub(fail);
     let pending = offered.saturating_sub(started).saturating_sub(dropped);
     let censored = counts.censored.min(unknown.saturating_add(dropped).saturating_add(pending));
     // What a broker still held is not told from what had not been sent.
-    OperationCounts { offered, started, ok, fail, unknown, dropped, pending, undelivered: 0, censored }
+    LoadCounts { offered, started, ok, fail, unknown, dropped, pending, undelivered: 0, censored }
 }
 
 /// The same of datapoints.

@@ -6,7 +6,7 @@ use crate::{
     heat_map::HeatMap,
     timeline::Timeline,
 };
-use iotbench_engine::open_regular;
+use iotbench_simulator::open_regular;
 use std::{
     io::BufReader,
     path::{Path, PathBuf},

@@ -149,10 +149,10 @@ impl Role {
             cpu_pct,
             now.rss_bytes.map(|n| n.to_string()),
             now.pss_bytes.map(|n| n.to_string()),
-            growth(|s| s.disk_read_bytes),
-            growth(|s| s.disk_written_bytes),
-            growth(|s| s.net_rx_bytes),
-            growth(|s| s.net_tx_bytes),
+            growth(|s| s.disk.read_bytes),
+            growth(|s| s.disk.written_bytes),
+            growth(|s| s.network.rx_bytes),
+            growth(|s| s.network.tx_bytes),
         ]
         .map(Option::unwrap_or_default)
     }

@@ -103,12 +103,12 @@ fn figures(document: &Document, cost: &Cost) -> Vec<Figure> {
     let count = |number: u64| Some(number as f64);
     let points = &document.points;
     all.extend([
-        Figure::new("operations_offered", count(document.load.offered)),
-        Figure::new("operations_ok", count(document.load.ok)),
-        Figure::new("operations_failed", count(document.load.fail)),
-        Figure::new("operations_unknown", count(document.load.unknown)),
-        Figure::new("points_generated", count(points.generated)),
-        Figure::new("points_acked", count(points.acked)),
+        Figure::new("operations_offered", count(document.load.counts.offered)),
+        Figure::new("operations_ok", count(document.load.counts.ok)),
+        Figure::new("operations_failed", count(document.load.counts.fail)),
+        Figure::new("operations_unknown", count(document.load.counts.unknown)),
+        Figure::new("points_generated", count(points.counts.generated)),
+        Figure::new("points_acked", count(points.counts.acked)),
         Figure::new("points_stored", points.stored.and_then(count)),
         Figure::new("points_lost", points.lost().and_then(count)),
         Figure::new("storage_bytes_per_point", document.storage.bytes_per_point),

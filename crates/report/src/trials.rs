@@ -61,7 +61,7 @@ struct TrialPart {
 
 impl TrialRecord {
     pub(crate) fn new(figures: &StepFigures, measured: &Measured) -> Self {
-        let part = figures.passed.then(|| TrialPart {
+        let part = figures.judgement.passed.then(|| TrialPart {
             measured: MeasuredPart::from(measured),
             throughput: Throughput::from(measured),
             latency: Latency::of(measured, &measured.client.seen_late()),

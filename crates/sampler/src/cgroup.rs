@@ -21,7 +21,7 @@ use crate::network::NetworkProbe;
 use crate::probe_error::ProbeError;
 use crate::process_files::{FileContent, ProcessStat, read, read_stat};
 use crate::pss::PssLedger;
-use crate::sample::{MemoryKinds, Method, Sample, Source};
+use crate::sample::{DiskCounters, MemoryKinds, Method, NetworkCounters, Sample, Source};
 use crate::tree_account::ProcessId;
 
 #[derive(Debug)]
@@ -109,17 +109,19 @@ impl Cgroup {
             rss_bytes: Some(processes.iter().map(|stat| stat.rss_bytes).sum()),
             pss_bytes: pss.map(|pss| pss.bytes),
             memory: memory.or(pss.and_then(|pss| pss.kinds)),
-            disk_read_bytes: disk.read_bytes,
-            disk_written_bytes: disk.written_bytes,
-            disk_cancelled_bytes: None,
-            disk_dirtied_bytes: None,
-            disk_dirty_bytes: None,
+            disk: DiskCounters {
+                read_bytes: disk.read_bytes,
+                written_bytes: disk.written_bytes,
+                ..DiskCounters::default()
+            },
             others_cpu_s: None,
             steal_s: None,
-            net_rx_bytes: network.map(|counted| counted.bytes.rx),
-            net_tx_bytes: network.map(|counted| counted.bytes.tx),
-            net_doubtful_bytes: network.map_or(0, |counted| counted.doubtful_bytes),
-            net_missed: network.map_or(0, |counted| counted.missed),
+            network: NetworkCounters {
+                rx_bytes: network.map(|counted| counted.bytes.rx),
+                tx_bytes: network.map(|counted| counted.bytes.tx),
+                doubtful_bytes: network.map_or(0, |counted| counted.doubtful_bytes),
+                missed: network.map_or(0, |counted| counted.missed),
+            },
             energy_uj: None,
         })
     }

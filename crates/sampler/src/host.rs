@@ -12,7 +12,7 @@ use crate::others::Others;
 use crate::page_cache::PageCache;
 use crate::probe_error::ProbeError;
 use crate::process_files::list_pids;
-use crate::sample::{MemoryKinds, Method, NetworkMethod, Sample, Source};
+use crate::sample::{DiskCounters, MemoryKinds, Method, NetworkCounters, NetworkMethod, Sample, Source};
 
 /// How many processors the machine has that are on.
 #[must_use]
@@ -66,17 +66,20 @@ impl Host {
             rss_bytes: None,
             pss_bytes: memory.anon_pages.map(|anon| anon + memory.mapped),
             memory: memory_kinds(&memory),
-            disk_read_bytes: disk.map(|(read, _)| read),
-            disk_written_bytes: disk.map(|(_, written)| written),
-            disk_cancelled_bytes: None,
-            disk_dirtied_bytes: cache.map(|cache| cache.dirtied_bytes),
-            disk_dirty_bytes: cache.map(|cache| cache.dirty_bytes),
+            disk: DiskCounters {
+                read_bytes: disk.map(|(read, _)| read),
+                written_bytes: disk.map(|(_, written)| written),
+                dirtied_bytes: cache.map(|cache| cache.dirtied_bytes),
+                dirty_bytes: cache.map(|cache| cache.dirty_bytes),
+                ..DiskCounters::default()
+            },
             others_cpu_s: self.others.used_ticks()?.map(seconds),
             steal_s: cpu.steal.map(seconds),
-            net_rx_bytes: network.map(|bytes| bytes.rx),
-            net_tx_bytes: network.map(|bytes| bytes.tx),
-            net_doubtful_bytes: 0,
-            net_missed: 0,
+            network: NetworkCounters {
+                rx_bytes: network.map(|bytes| bytes.rx),
+                tx_bytes: network.map(|bytes| bytes.tx),
+                ..NetworkCounters::default()
+            },
             energy_uj: self.energy.used_uj(),
         })
     }

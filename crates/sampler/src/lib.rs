@@ -16,7 +16,7 @@
 //! // … what is to be measured …
 //! sampler.end_window(epoch.elapsed());
 //! let report = sampler.stop();
-//! assert!(report.subjects[0].rss_bytes_max.is_some());
+//! assert!(report.subjects[0].memory.rss_bytes_max.is_some());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -77,8 +77,8 @@ pub use own_threads::{CpuShares, OwnCpu};
 pub use probe::{DEFAULT_CPU_SHARE, Probe, Target};
 pub use probe_error::ProbeError;
 pub use remote_probe::RemoteProbe;
-pub use sample::{MemoryKinds, Method, NetworkMethod, Sample, Source};
+pub use sample::{DiskCounters, MemoryKinds, Method, NetworkCounters, NetworkMethod, Sample, Source};
 pub use sampler::{Observation, Reading, Sampler, SamplerError, SamplerReport, Subject};
-pub use summary::Summary;
+pub use summary::{CpuFigures, DiskFigures, MemoryFigures, NetworkFigures, Summary};
 pub use tree_account::{ProcessId, ProcessRow, TreeAccount, Usage};
 pub use write_back::{Medium, WriteBack};

@@ -64,10 +64,10 @@ impl Owed {
         let machine = machine.filter(|machine| machine.method.source == Source::Host);
         let machine = machine.filter(|_| medium == Medium::Device && !subject.elsewhere);
         let spans: Vec<Span> = machine.into_iter().flat_map(Span::of).collect();
-        let charged_bytes = subject.disk_written_bytes;
+        let charged_bytes = subject.disk.written_bytes;
         let waited_bytes = spans.first().map_or(u64::MAX, |span| span.dirty_before_bytes);
         // Of what was truncated, no more was of this window than did not wait already when it began.
-        let cancelled_bytes = subject.writes.cancelled_bytes.unwrap_or(0).saturating_sub(waited_bytes);
+        let cancelled_bytes = subject.disk.writes.cancelled_bytes.unwrap_or(0).saturating_sub(waited_bytes);
         let by_charge = charged_bytes.map(|charged| charged.saturating_sub(cancelled_bytes));
         let most_bytes = spans.iter().map(Span::most).chain(by_charge).min()?;
         let least = spans.iter().map(|span| span.least(charged_bytes.unwrap_or(0))).max().unwrap_or(0);
@@ -95,9 +95,9 @@ struct Span {
 impl Span {
     /// The window alone, and with what was written back, as far as they are known.
     fn of(machine: &Summary) -> impl Iterator<Item = Self> + use<> {
-        let writes = machine.writes;
+        let writes = machine.disk.writes;
         let window = WithWriteBack {
-            written_bytes: machine.disk_written_bytes,
+            written_bytes: machine.disk.written_bytes,
             dirtied_bytes: writes.dirtied_bytes,
             dirty_after_bytes: writes.dirty_after_bytes,
         };

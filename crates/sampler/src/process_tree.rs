@@ -8,7 +8,7 @@ use crate::network::NetworkProbe;
 use crate::probe_error::ProbeError;
 use crate::process_files::{FileContent, ProcessStat, list_pids, read_io, read_stat};
 use crate::pss::PssLedger;
-use crate::sample::{Method, Sample, Source};
+use crate::sample::{DiskCounters, Method, NetworkCounters, Sample, Source};
 use crate::tree_account::{ProcessId, ProcessRow, TreeAccount, Usage};
 
 /// A process outside the tree is looked at again after this many looks, in case its pid was reused.
@@ -111,17 +111,20 @@ impl ProcessTree {
             rss_bytes: Some(living.iter().map(|stat| stat.rss_bytes).sum()),
             pss_bytes: pss.map(|pss| pss.bytes),
             memory: pss.and_then(|pss| pss.kinds),
-            disk_read_bytes: disk(used.read_bytes),
-            disk_written_bytes: disk(used.written_bytes),
-            disk_cancelled_bytes: disk(used.cancelled_bytes),
-            disk_dirtied_bytes: None,
-            disk_dirty_bytes: None,
+            disk: DiskCounters {
+                read_bytes: disk(used.read_bytes),
+                written_bytes: disk(used.written_bytes),
+                cancelled_bytes: disk(used.cancelled_bytes),
+                ..DiskCounters::default()
+            },
             others_cpu_s: None,
             steal_s: None,
-            net_rx_bytes: network.map(|counted| counted.bytes.rx),
-            net_tx_bytes: network.map(|counted| counted.bytes.tx),
-            net_doubtful_bytes: network.map_or(0, |counted| counted.doubtful_bytes),
-            net_missed: network.map_or(0, |counted| counted.missed),
+            network: NetworkCounters {
+                rx_bytes: network.map(|counted| counted.bytes.rx),
+                tx_bytes: network.map(|counted| counted.bytes.tx),
+                doubtful_bytes: network.map_or(0, |counted| counted.doubtful_bytes),
+                missed: network.map_or(0, |counted| counted.missed),
+            },
             energy_uj: None,
         })
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 /// Cumulative counters and momentary sizes of one target at one instant.
 ///
-/// Counters (`cpu_s`, `disk_*`, `net_*`) never fall within one [`crate::Probe`]; their origin is arbitrary, so only
+/// Counters (`cpu_s`, those of disk and network) never fall within one [`crate::Probe`]; their origin is arbitrary, so only
 /// differences between two samples mean something. A figure that could not be had is `None`, never 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
@@ -25,19 +25,9 @@ pub struct Sample {
     pub pss_bytes: Option<u64>,
     /// The memory by kind.
     pub memory: Option<MemoryKinds>,
-    /// Bytes fetched from storage devices.
-    pub disk_read_bytes: Option<u64>,
-    /// Bytes sent, or to be sent, to storage devices.
-    pub disk_written_bytes: Option<u64>,
-    /// The part of `disk_written_bytes` that never reached a device because the file was truncated first. Known for
-    /// process trees only.
-    pub disk_cancelled_bytes: Option<u64>,
-    /// Bytes of the page cache that anybody made dirty, and of memory swapped out. Known for the host only.
-    #[serde(default)]
-    pub disk_dirtied_bytes: Option<u64>,
-    /// Bytes of the page cache that wait to be written, or are being written: a size. Known for the host only.
-    #[serde(default)]
-    pub disk_dirty_bytes: Option<u64>,
+    /// What was read and written.
+    #[serde(flatten)]
+    pub disk: DiskCounters,
     /// CPU time of all processes but kernel threads and those of the other subjects. Known for the host only, where all
     /// processes are to be seen.
     #[serde(default)]
@@ -45,19 +35,50 @@ pub struct Sample {
     /// Time that a hypervisor gave to other machines while this one wanted it, over all processors. Known for the host only.
     #[serde(default)]
     pub steal_s: Option<f64>,
-    /// Bytes received.
-    pub net_rx_bytes: Option<u64>,
-    /// Bytes sent.
-    pub net_tx_bytes: Option<u64>,
-    /// Bytes, received and sent, of connections that ended unseen and may have been the target's; they are in neither figure.
-    #[serde(default)]
-    pub net_doubtful_bytes: u64,
-    /// How often connections may have ended of which it is not known what they carried last. Where this grows, the figures are
-    /// lower bounds.
-    #[serde(default)]
-    pub net_missed: u64,
+    /// What was sent and received.
+    #[serde(flatten)]
+    pub network: NetworkCounters,
     /// What processors and memory consumed, in microjoules. Known for the host only, where its counters can be read.
     pub energy_uj: Option<u64>,
+}
+
+/// Bytes on their way to and from storage devices.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DiskCounters {
+    /// Bytes fetched from storage devices.
+    #[serde(rename = "disk_read_bytes")]
+    pub read_bytes: Option<u64>,
+    /// Bytes sent, or to be sent, to storage devices.
+    #[serde(rename = "disk_written_bytes")]
+    pub written_bytes: Option<u64>,
+    /// The part of `written_bytes` that never reached a device because the file was truncated first. Known for process trees
+    /// only.
+    #[serde(rename = "disk_cancelled_bytes")]
+    pub cancelled_bytes: Option<u64>,
+    /// Bytes of the page cache that anybody made dirty, and of memory swapped out. Known for the host only.
+    #[serde(default, rename = "disk_dirtied_bytes")]
+    pub dirtied_bytes: Option<u64>,
+    /// Bytes of the page cache that wait to be written, or are being written: a size. Known for the host only.
+    #[serde(default, rename = "disk_dirty_bytes")]
+    pub dirty_bytes: Option<u64>,
+}
+
+/// Bytes on the network.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NetworkCounters {
+    /// Bytes received.
+    #[serde(rename = "net_rx_bytes")]
+    pub rx_bytes: Option<u64>,
+    /// Bytes sent.
+    #[serde(rename = "net_tx_bytes")]
+    pub tx_bytes: Option<u64>,
+    /// Bytes, received and sent, of connections that ended unseen and may have been the target's; they are in neither figure.
+    #[serde(default, rename = "net_doubtful_bytes")]
+    pub doubtful_bytes: u64,
+    /// How often connections may have ended of which it is not known what they carried last. Where this grows, the figures are
+    /// lower bounds.
+    #[serde(default, rename = "net_missed")]
+    pub missed: u64,
 }
 
 /// Memory by kind; no page is in two of them.
@@ -133,5 +154,29 @@ impl std::fmt::Display for Method {
             Some(network) => write!(f, ", network by {}", network.as_str()),
             None => Ok(()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    /// As agents tell it: one flat object.
+    #[test]
+    fn a_sample_is_one_flat_object_of_which_later_fields_may_be_missing() {
+        let earlier = json!({
+            "at": { "secs": 3, "nanos": 5 }, "cpu_s": 1.5, "user_s": 1.0, "system_s": 0.5, "processes": 2,
+            "rss_bytes": null, "pss_bytes": 7, "memory": null,
+            "disk_read_bytes": 8, "disk_written_bytes": 18_446_744_073_709_551_615_u64, "disk_cancelled_bytes": null,
+            "net_rx_bytes": 10, "net_tx_bytes": null, "energy_uj": null,
+        });
+        let sample: Sample = serde_json::from_str(&earlier.to_string()).unwrap();
+        assert_eq!((sample.disk.written_bytes, sample.disk.dirty_bytes), (Some(u64::MAX), None));
+        assert_eq!((sample.network.rx_bytes, sample.network.missed), (Some(10), 0));
+        let told: Value = serde_json::from_str(&serde_json::to_string(&sample).unwrap()).unwrap();
+        let earlier = earlier.as_object().unwrap();
+        assert!(earlier.iter().all(|(key, value)| told[key] == *value), "{told}");
+        assert_eq!(told.as_object().unwrap().len(), earlier.len() + 6, "{told}");
     }
 }

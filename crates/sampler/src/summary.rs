@@ -29,16 +29,36 @@ pub struct Summary {
     pub samples: u64,
     /// When the subject was first found gone, with no other process in its place. The figures end with its last sample.
     pub gone_at: Option<Duration>,
-    /// CPU time used, in seconds of one core; `None` with fewer than two samples, as all differences are.
-    pub cpu_s: Option<f64>,
-    /// The part of `cpu_s` in user mode.
-    pub user_s: Option<f64>,
-    /// The part of `cpu_s` in the kernel.
-    pub system_s: Option<f64>,
-    /// Mean CPU use in percent of one core: two busy cores are 200.
-    pub cpu_pct_mean: Option<f64>,
+    /// What it had of the processors.
+    pub cpu: CpuFigures,
     /// Most processes alive at a sample.
     pub processes_max: Option<u32>,
+    /// What it had of the memory.
+    pub memory: MemoryFigures,
+    /// What it read and wrote.
+    pub disk: DiskFigures,
+    /// What it sent and received.
+    pub network: NetworkFigures,
+    /// What processors and memory consumed, in microjoules (the host only).
+    pub energy_uj: Option<u64>,
+}
+
+/// CPU time and use. `None`: not known, or there are fewer than two samples, as with all differences.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct CpuFigures {
+    /// Time used, in seconds of one core.
+    pub total_s: Option<f64>,
+    /// The part of `total_s` in user mode.
+    pub user_s: Option<f64>,
+    /// The part of `total_s` in the kernel.
+    pub system_s: Option<f64>,
+    /// Mean use in percent of one core: two busy cores are 200.
+    pub pct_mean: Option<f64>,
+}
+
+/// Sizes of memory.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct MemoryFigures {
     /// Proportional set size, mean over time.
     pub pss_bytes_mean: Option<u64>,
     /// Proportional set size, highest sample.
@@ -47,21 +67,29 @@ pub struct Summary {
     pub rss_bytes_mean: Option<u64>,
     /// Sum of resident sets, highest sample.
     pub rss_bytes_max: Option<u64>,
+}
+
+/// Bytes on their way to and from storage devices.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct DiskFigures {
     /// Bytes fetched from storage devices.
-    pub disk_read_bytes: Option<u64>,
+    pub read_bytes: Option<u64>,
     /// Bytes that the devices took (the host), or with which processes were charged. [`Owed`](crate::Owed) makes of both what
     /// the window had them write.
-    pub disk_written_bytes: Option<u64>,
+    pub written_bytes: Option<u64>,
     /// What else bounds that.
     pub writes: Writes,
-    /// Bytes received; where they [may be more](Summary::net_is_least), at least so many.
-    pub net_rx_bytes: Option<u64>,
+}
+
+/// Bytes on the network.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct NetworkFigures {
+    /// Bytes received; where they [may be more](NetworkFigures::is_least), at least so many.
+    pub rx_bytes: Option<u64>,
     /// Bytes sent; the same.
-    pub net_tx_bytes: Option<u64>,
+    pub tx_bytes: Option<u64>,
     /// Whether connections ended of which it is not known what they carried, or whether they were the subject's.
-    pub net_is_least: bool,
-    /// What processors and memory consumed, in microjoules (the host only).
-    pub energy_uj: Option<u64>,
+    pub is_least: bool,
 }
 
 /// So far from the ends of a window the first and last sample from elsewhere may be.
@@ -96,15 +124,9 @@ impl Summary {
     /// Without what was used from the first sample to the last: of a part of a window it would be too little.
     pub(crate) fn without_differences(self) -> Self {
         Self {
-            cpu_s: None,
-            user_s: None,
-            system_s: None,
-            disk_read_bytes: None,
-            disk_written_bytes: None,
-            writes: Writes::default(),
-            net_rx_bytes: None,
-            net_tx_bytes: None,
-            net_is_least: false,
+            cpu: CpuFigures { pct_mean: self.cpu.pct_mean, ..CpuFigures::default() },
+            disk: DiskFigures::default(),
+            network: NetworkFigures::default(),
             energy_uj: None,
             ..self
         }
@@ -154,14 +176,14 @@ impl Accumulator {
         };
         let growth = |to: &Sample, figure: fn(&Sample) -> Option<u64>| figure(to)?.checked_sub(figure(&first)?);
         Writes {
-            cancelled_bytes: growth(&last, |sample| sample.disk_cancelled_bytes),
-            dirtied_bytes: growth(&last, |sample| sample.disk_dirtied_bytes),
-            dirty_before_bytes: first.disk_dirty_bytes,
-            dirty_after_bytes: last.disk_dirty_bytes,
+            cancelled_bytes: growth(&last, |sample| sample.disk.cancelled_bytes),
+            dirtied_bytes: growth(&last, |sample| sample.disk.dirtied_bytes),
+            dirty_before_bytes: first.disk.dirty_bytes,
+            dirty_after_bytes: last.disk.dirty_bytes,
             with_write_back: self.written_back.map(|later| WithWriteBack {
-                written_bytes: growth(&later, |sample| sample.disk_written_bytes),
-                dirtied_bytes: growth(&later, |sample| sample.disk_dirtied_bytes),
-                dirty_after_bytes: later.disk_dirty_bytes,
+                written_bytes: growth(&later, |sample| sample.disk.written_bytes),
+                dirtied_bytes: growth(&later, |sample| sample.disk.dirtied_bytes),
+                dirty_after_bytes: later.disk.dirty_bytes,
             }),
         }
     }
@@ -184,21 +206,29 @@ impl Accumulator {
             to: self.last.map(|sample| sample.at),
             samples: self.samples,
             gone_at,
-            cpu_s,
-            user_s: difference(|sample| sample.user_s),
-            system_s: difference(|sample| sample.system_s),
-            cpu_pct_mean: cpu_s.zip(elapsed_s.filter(|elapsed| *elapsed > 0.0)).map(|(cpu, wall)| cpu / wall * 100.0),
+            cpu: CpuFigures {
+                total_s: cpu_s,
+                user_s: difference(|sample| sample.user_s),
+                system_s: difference(|sample| sample.system_s),
+                pct_mean: cpu_s.zip(elapsed_s.filter(|elapsed| *elapsed > 0.0)).map(|(cpu, wall)| cpu / wall * 100.0),
+            },
             processes_max: self.processes_max,
-            pss_bytes_mean: self.pss.mean(),
-            pss_bytes_max: self.pss.max,
-            rss_bytes_mean: self.rss.mean(),
-            rss_bytes_max: self.rss.max,
-            disk_read_bytes: growth(|sample| sample.disk_read_bytes),
-            disk_written_bytes: growth(|sample| sample.disk_written_bytes),
-            writes: self.writes(),
-            net_rx_bytes: growth(|sample| sample.net_rx_bytes),
-            net_tx_bytes: growth(|sample| sample.net_tx_bytes),
-            net_is_least: pair.is_some_and(|(first, last)| net_is_least(&first, &last)),
+            memory: MemoryFigures {
+                pss_bytes_mean: self.pss.mean(),
+                pss_bytes_max: self.pss.max,
+                rss_bytes_mean: self.rss.mean(),
+                rss_bytes_max: self.rss.max,
+            },
+            disk: DiskFigures {
+                read_bytes: growth(|sample| sample.disk.read_bytes),
+                written_bytes: growth(|sample| sample.disk.written_bytes),
+                writes: self.writes(),
+            },
+            network: NetworkFigures {
+                rx_bytes: growth(|sample| sample.network.rx_bytes),
+                tx_bytes: growth(|sample| sample.network.tx_bytes),
+                is_least: pair.is_some_and(|(first, last)| net_is_least(&first, &last)),
+            },
             energy_uj: growth(|sample| sample.energy_uj),
         }
     }
@@ -206,10 +236,10 @@ impl Accumulator {
 
 /// Whether the network's figures between two samples are lower bounds.
 fn net_is_least(first: &Sample, last: &Sample) -> bool {
-    let all = |sample: &Sample| sample.net_rx_bytes.unwrap_or(0) + sample.net_tx_bytes.unwrap_or(0);
+    let all = |sample: &Sample| sample.network.rx_bytes.unwrap_or(0) + sample.network.tx_bytes.unwrap_or(0);
     let counted_bytes = all(last).saturating_sub(all(first));
-    let doubtful_bytes = last.net_doubtful_bytes.saturating_sub(first.net_doubtful_bytes);
-    last.net_missed > first.net_missed || doubtful_bytes > counted_bytes / DOUBTFUL
+    let doubtful_bytes = last.network.doubtful_bytes.saturating_sub(first.network.doubtful_bytes);
+    last.network.missed > first.network.missed || doubtful_bytes > counted_bytes / DOUBTFUL
 }
 
 /// A size over time: its mean weighs each pair of neighbouring samples by the time between them.
@@ -244,30 +274,25 @@ impl Level {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::{NetworkMethod, Source};
+    use crate::sample::{DiskCounters, NetworkCounters, NetworkMethod, Source};
 
     fn sample(at_s: u64, cpu_s: f64, pss_bytes: Option<u64>) -> Sample {
         Sample {
             at: Duration::from_secs(at_s),
             cpu_s,
             user_s: cpu_s,
-            system_s: 0.0,
             processes: 3,
             rss_bytes: Some(100),
             pss_bytes,
-            memory: None,
-            disk_read_bytes: None,
-            disk_written_bytes: Some(at_s * 10),
-            disk_cancelled_bytes: Some(at_s * 2),
-            disk_dirtied_bytes: Some(at_s * 11),
-            disk_dirty_bytes: Some(at_s),
-            others_cpu_s: None,
-            steal_s: None,
-            net_rx_bytes: None,
-            net_tx_bytes: None,
-            net_doubtful_bytes: 0,
-            net_missed: 0,
+            disk: DiskCounters {
+                read_bytes: None,
+                written_bytes: Some(at_s * 10),
+                cancelled_bytes: Some(at_s * 2),
+                dirtied_bytes: Some(at_s * 11),
+                dirty_bytes: Some(at_s),
+            },
             energy_uj: Some(at_s * 7),
+            ..Sample::default()
         }
     }
 
@@ -281,13 +306,13 @@ mod tests {
     #[test]
     fn counters_are_differences_and_sizes_weigh_by_time() {
         let summary = summary_of(&[sample(10, 5.0, Some(100)), sample(11, 6.0, Some(200)), sample(20, 9.0, Some(200))]);
-        assert_eq!(summary.cpu_s, Some(4.0));
-        assert_eq!(summary.cpu_pct_mean, Some(40.0));
-        assert_eq!(summary.disk_written_bytes, Some(100));
-        assert_eq!(summary.disk_read_bytes, None);
+        assert_eq!(summary.cpu.total_s, Some(4.0));
+        assert_eq!(summary.cpu.pct_mean, Some(40.0));
+        assert_eq!(summary.disk.written_bytes, Some(100));
+        assert_eq!(summary.disk.read_bytes, None);
         assert_eq!(summary.energy_uj, Some(70));
-        assert_eq!(summary.pss_bytes_mean, Some(195));
-        assert_eq!((summary.pss_bytes_max, summary.rss_bytes_mean), (Some(200), Some(100)));
+        assert_eq!(summary.memory.pss_bytes_mean, Some(195));
+        assert_eq!((summary.memory.pss_bytes_max, summary.memory.rss_bytes_mean), (Some(200), Some(100)));
     }
 
     #[test]
@@ -310,7 +335,7 @@ mod tests {
         let mut accumulator = Accumulator::default();
         [10, 20].iter().for_each(|at_s| accumulator.add(&sample(*at_s, 0.0, None)));
         let method = Method { source: Source::Host, network: None };
-        let alone = accumulator.summary("machine".into(), 0, method, None).writes;
+        let alone = accumulator.summary("machine".into(), 0, method, None).disk.writes;
         assert_eq!((alone.cancelled_bytes, alone.dirtied_bytes), (Some(20), Some(110)));
         assert_eq!(
             (alone.dirty_before_bytes, alone.dirty_after_bytes, alone.with_write_back),
@@ -320,8 +345,8 @@ mod tests {
         let all = accumulator.summary("machine".into(), 0, method, None);
         let expected =
             WithWriteBack { written_bytes: Some(130), dirtied_bytes: Some(143), dirty_after_bytes: Some(23) };
-        assert_eq!(all.writes.with_write_back, Some(expected));
-        assert_eq!((all.disk_written_bytes, all.samples), (Some(100), 2), "the window stays as it was");
+        assert_eq!(all.disk.writes.with_write_back, Some(expected));
+        assert_eq!((all.disk.written_bytes, all.samples), (Some(100), 2), "the window stays as it was");
     }
 
     #[test]
@@ -331,7 +356,7 @@ mod tests {
         assert!(summary.covers(at(8), Some(at(22))) && summary.covers(at(10), None));
         assert!(!summary.covers(at(7), Some(at(20))) && !summary.covers(at(10), Some(at(23))));
         let part = summary.without_differences();
-        assert_eq!((part.cpu_s, part.disk_written_bytes, part.cpu_pct_mean), (None, None, Some(40.0)));
+        assert_eq!((part.cpu.total_s, part.disk.written_bytes, part.cpu.pct_mean), (None, None, Some(40.0)));
         assert!(!summary_of(&[]).covers(at(0), None));
     }
 
@@ -339,22 +364,18 @@ mod tests {
     fn traffic_that_is_not_all_known_is_a_lower_bound() {
         let of = |both_bytes: u64, doubtful_bytes: u64, missed: u64| {
             let (first, last) = (sample(10, 5.0, None), sample(11, 5.0, None));
-            let last = Sample {
-                net_rx_bytes: Some(5_000 + both_bytes / 4),
-                net_tx_bytes: Some(9_000 + both_bytes / 4 * 3),
-                net_doubtful_bytes: 70 + doubtful_bytes,
-                net_missed: 3 + missed,
-                ..last
+            let network = NetworkCounters {
+                rx_bytes: Some(5_000 + both_bytes / 4),
+                tx_bytes: Some(9_000 + both_bytes / 4 * 3),
+                doubtful_bytes: 70 + doubtful_bytes,
+                missed: 3 + missed,
             };
-            let before = Sample {
-                net_rx_bytes: Some(5_000),
-                net_tx_bytes: Some(9_000),
-                net_doubtful_bytes: 70,
-                net_missed: 3,
-                ..first
-            };
+            let last = Sample { network, ..last };
+            let network =
+                NetworkCounters { rx_bytes: Some(5_000), tx_bytes: Some(9_000), doubtful_bytes: 70, missed: 3 };
+            let before = Sample { network, ..first };
             let summary = summary_of(&[before, last]);
-            (summary.net_rx_bytes.zip(summary.net_tx_bytes), summary.net_is_least)
+            (summary.network.rx_bytes.zip(summary.network.tx_bytes), summary.network.is_least)
         };
         assert_eq!(of(1_000, 10, 0), (Some((250, 750)), false), "1 % does not matter, nor what was before");
         assert_eq!(of(1_000, 11, 0), (Some((250, 750)), true));
@@ -365,8 +386,8 @@ mod tests {
     #[test]
     fn one_sample_has_sizes_but_no_differences() {
         let summary = summary_of(&[sample(10, 5.0, Some(100))]);
-        assert_eq!((summary.cpu_s, summary.cpu_pct_mean, summary.disk_written_bytes), (None, None, None));
-        assert_eq!(summary.pss_bytes_mean, Some(100));
+        assert_eq!((summary.cpu.total_s, summary.cpu.pct_mean, summary.disk.written_bytes), (None, None, None));
+        assert_eq!(summary.memory.pss_bytes_mean, Some(100));
     }
 
     #[test]
@@ -378,12 +399,12 @@ mod tests {
             sample(90, 0.0, Some(300)),
             sample(91, 0.0, Some(300)),
         ]);
-        assert_eq!(summary.pss_bytes_mean, Some(200));
+        assert_eq!(summary.memory.pss_bytes_mean, Some(200));
     }
 
     #[test]
     fn without_samples_nothing_is_known() {
         let summary = summary_of(&[]);
-        assert_eq!((summary.from, summary.cpu_s, summary.rss_bytes_max), (None, None, None));
+        assert_eq!((summary.from, summary.cpu.total_s, summary.memory.rss_bytes_max), (None, None, None));
     }
 }

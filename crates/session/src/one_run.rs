@@ -218,7 +218,7 @@ pub(crate) fn carry_out_in(
     let Watchers { folder, views } = watchers;
     drop(views);
     if options.keep && servers.database.is_none() {
-        options.tell(&Event::DataKept { endpoints: &outcome.endpoints });
+        options.tell(&Event::DataKept { endpoints: &outcome.target.endpoints });
     }
     Ok((outcome, folder))
 }

@@ -50,7 +50,7 @@ fn recovered(folder: &Path, verify: &[&str], case: &str) -> Document {
     assert_eq!(again.status.code(), Some(2), "{case}: {}", said(&again));
     assert!(said(&again).contains("nothing to recover"), "{case}");
     // Before the table is made there is nothing to be verified.
-    if document.points.sent > 0 {
+    if document.points.counts.sent > 0 {
         let verified = call("verify", folder, &[verify, &["--full", "--json"]].concat());
         assert_eq!(
             verified.status.code(),
@@ -60,7 +60,7 @@ fn recovered(folder: &Path, verify: &[&str], case: &str) -> Document {
             String::from_utf8_lossy(&verified.stdout)
         );
         let found: Value = serde_json::from_slice(&verified.stdout).unwrap();
-        assert!(found["counted"].as_u64() >= Some(document.points.acked), "{case}: {found:#}");
+        assert!(found["counted"].as_u64() >= Some(document.points.counts.acked), "{case}: {found:#}");
     }
     document
 }
@@ -131,10 +131,12 @@ fn every_phase_comes_back() {
         let document = recovered(&folder, &["--url", &locked.url], phase);
         assert_eq!(document.phase.replace('_', " "), phase);
         match phase {
-            "warm up" => assert!(document.measured.is_none() && document.points.acked > 0, "{:?}", document.points),
+            "warm up" => {
+                assert!(document.measured.is_none() && document.points.counts.acked > 0, "{:?}", document.points)
+            }
             "drain" => assert_eq!(document.measured.and_then(|measured| measured.to_s), Some(2.0)),
             "verify" => assert!(document.latency.is_some() && !document.resources.is_empty(), "all of it is known"),
-            _ => assert_eq!(document.load.offered, 0),
+            _ => assert_eq!(document.load.counts.offered, 0),
         }
         let shown = call("show", &folder, &[]);
         assert!(String::from_utf8_lossy(&shown.stdout).contains("iotbench was killed"), "{}", said(&shown));

@@ -47,7 +47,7 @@ fn run_and_verify(place: &Place, more: &[&str]) -> (Document, PointRanges) {
     let verified = place.out(&["verify", folder.to_str().unwrap(), "--full", "--json"]);
     let verified: Value = serde_json::from_str(&verified).unwrap();
     assert_eq!(verified["clean"], true, "{verified:#}");
-    assert_eq!(verified["audit"]["right"], document.points.acked, "{verified:#}");
+    assert_eq!(verified["audit"]["right"], document.points.counts.acked, "{verified:#}");
     place.out(&["clean"]);
     (document, open_ledger(&folder).unwrap().acked().unwrap())
 }
@@ -60,7 +60,7 @@ fn two_agents_store_what_one_process_would_and_have_one_result() {
     let (place, broker) = (Place::new(), Broker::start(&[]));
     let agents = ["a", "b"].map(|name| broker.agent(&place, name));
     // A machine that cannot run for a while loses datapoints of a sensor: then both runs are made again.
-    let in_full = |document: &Document| document.points.dropped == 0 && document.points.pending == 0;
+    let in_full = |document: &Document| document.points.counts.dropped == 0 && document.points.counts.pending == 0;
     let both = || {
         let here = run_and_verify(&place, &[]);
         (here, run_and_verify(&place, &["--nats", &broker.url(), "--agents", "2"]))
@@ -68,8 +68,8 @@ fn two_agents_store_what_one_process_would_and_have_one_result() {
     let mut tries = std::iter::repeat_with(both).take(3);
     let found = tries.find(|((here, _), (merged, _))| in_full(here) && in_full(merged));
     let ((here, stored_here), (merged, stored)) = found.expect("three times, datapoints were lost on the way");
-    assert!(here.agents.is_empty() && here.points.acked > 0);
-    assert_eq!((merged.points.stored, merged.points.acked), (here.points.stored, here.points.acked));
+    assert!(here.agents.is_empty() && here.points.counts.acked > 0);
+    assert_eq!((merged.points.stored, merged.points.counts.acked), (here.points.stored, here.points.counts.acked));
     assert_eq!(stored, stored_here, "exactly the same datapoints");
 
     let devices: Vec<_> = merged.agents.iter().map(|agent| (&*agent.name, agent.first_device, agent.devices)).collect();
@@ -101,7 +101,7 @@ fn a_run_starts_agents_of_its_own_and_ends_them() {
     let (code, text, said) =
         place.call(&[&load("2s", &["--agents", "2"])[..], &["--out", out.to_str().unwrap()]].concat());
     let document = Document::from_json(&text).unwrap_or_else(|e| panic!("{code} {e}: {said}"));
-    assert_eq!(document.points.stored, Some(document.points.acked), "{:?}", document.verdict);
+    assert_eq!(document.points.stored, Some(document.points.counts.acked), "{:?}", document.verdict);
     let names: Vec<_> = document.agents.iter().map(|agent| &*agent.name).collect();
     assert_eq!(names, ["local-1", "local-2"]);
     assert!(said.contains("agents: local-1, local-2"), "{said}");
@@ -143,7 +143,7 @@ fn assert_accounted_for(document: &Document) {
     assert_eq!(document.check(), Ok(()));
     let audit = document.audit.as_ref().unwrap();
     assert_eq!((audit.lost, audit.corrupt, audit.duplicate.unwrap_or(0), audit.alien), (0, 0, 0, 0), "{audit:#?}");
-    assert!(audit.right > 0 && document.points.stored >= Some(document.points.acked), "{:#?}", document.points);
+    assert!(audit.right > 0 && document.points.stored >= Some(document.points.counts.acked), "{:#?}", document.points);
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn what_is_reported_twice_and_out_of_order_counts_once() {
     let again = broker.say_all_again();
     let (document, _) = run_and_verify(&place, &["--nats", &broker.url(), "--agents", "2"]);
     assert!(document.agents.iter().all(|agent| agent.lost.is_none()), "{:#?}", document.agents);
-    assert_eq!((document.check(), document.points.stored), (Ok(()), Some(document.points.acked)));
+    assert_eq!((document.check(), document.points.stored), (Ok(()), Some(document.points.counts.acked)));
     // Windows of a second, of two agents.
     assert!(again.load(Ordering::Relaxed) > 8);
     agents.into_iter().for_each(|mut agent| agent.end());

@@ -159,7 +159,7 @@ fn a_run_with_a_password_in_its_address_leaves_it_nowhere_and_gives_it_to_no_chi
         assert!(wanted.contains(&code) && !err.contains("panicked"), "{code}: {err}");
         assert!(children > 0, "it has agents");
         if code != 21 {
-            assert!(Document::from_json(&out).unwrap().points.acked > 0);
+            assert!(Document::from_json(&out).unwrap().points.counts.acked > 0);
         }
         marks.assert_absent_from_text(&format!("{out}{err}"), &no_way);
         marks.assert_absent_from_folder(&folder, &no_way);

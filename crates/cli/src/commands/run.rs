@@ -1,11 +1,13 @@
 //! `iotbench run`.
 
 pub(crate) mod agents;
+mod changes;
 mod command;
 mod expected;
 mod options;
 mod output;
 mod sittings;
+mod target;
 
 pub(crate) use options::RunArguments;
 

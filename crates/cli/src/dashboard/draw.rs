@@ -181,7 +181,7 @@ mod tests {
     use crate::test_plan::planned;
     use iotbench_engine::{Event, Second};
     use iotbench_recorder::{OperationKind, Outcome, Payload, Recorder, Requests, Timing, WINDOW_NS};
-    use iotbench_sampler::{Observation, Reading, Sample};
+    use iotbench_sampler::{DiskCounters, Observation, Reading, Sample};
     use ratatui::{Terminal, backend::TestBackend};
     use std::time::Duration;
 
@@ -195,24 +195,14 @@ mod tests {
         let sample = Sample {
             at: Duration::from_secs(at_s),
             cpu_s,
-            user_s: 0.0,
-            system_s: 0.0,
             processes: 1,
-            rss_bytes: None,
             pss_bytes: Some(3 << 20),
-            memory: None,
-            disk_read_bytes: Some(0),
-            disk_written_bytes: Some(at_s * (5 << 20)),
-            disk_cancelled_bytes: None,
-            disk_dirtied_bytes: None,
-            disk_dirty_bytes: None,
-            others_cpu_s: None,
-            steal_s: None,
-            net_rx_bytes: None,
-            net_tx_bytes: None,
-            net_doubtful_bytes: 0,
-            net_missed: 0,
-            energy_uj: None,
+            disk: DiskCounters {
+                read_bytes: Some(0),
+                written_bytes: Some(at_s * (5 << 20)),
+                ..DiskCounters::default()
+            },
+            ..Sample::default()
         };
         Reading { role: "mongod".into(), node: 1, observation: Observation::Sampled(sample) }
     }

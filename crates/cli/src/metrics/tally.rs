@@ -194,24 +194,9 @@ mod tests {
         let sample = Sample {
             at: std::time::Duration::from_secs(at_s),
             cpu_s,
-            user_s: 0.0,
-            system_s: 0.0,
             processes: 1,
             rss_bytes: Some(9),
-            pss_bytes: None,
-            memory: None,
-            disk_read_bytes: None,
-            disk_written_bytes: None,
-            disk_cancelled_bytes: None,
-            disk_dirtied_bytes: None,
-            disk_dirty_bytes: None,
-            others_cpu_s: None,
-            steal_s: None,
-            net_rx_bytes: None,
-            net_tx_bytes: None,
-            net_doubtful_bytes: 0,
-            net_missed: 0,
-            energy_uj: None,
+            ..Sample::default()
         };
         Reading { role: "server".into(), node: 0, observation: Observation::Sampled(sample) }
     }

@@ -43,10 +43,10 @@ impl Usage {
         Some(Self {
             elapsed_s: elapsed.as_secs_f64(),
             cpu_s: (now.cpu_s - before.cpu_s).max(0.0),
-            disk_read_bytes: grown(|sample| sample.disk_read_bytes),
-            disk_written_bytes: grown(|sample| sample.disk_written_bytes),
-            net_rx_bytes: grown(|sample| sample.net_rx_bytes),
-            net_tx_bytes: grown(|sample| sample.net_tx_bytes),
+            disk_read_bytes: grown(|sample| sample.disk.read_bytes),
+            disk_written_bytes: grown(|sample| sample.disk.written_bytes),
+            net_rx_bytes: grown(|sample| sample.network.rx_bytes),
+            net_tx_bytes: grown(|sample| sample.network.tx_bytes),
         })
     }
 
@@ -139,24 +139,10 @@ mod tests {
         let sample = Sample {
             at: Duration::from_secs(at_s),
             cpu_s,
-            user_s: 0.0,
-            system_s: 0.0,
             processes: 1,
             rss_bytes: Some(2 << 20),
             pss_bytes: Some(1 << 20),
-            memory: None,
-            disk_read_bytes: None,
-            disk_written_bytes: None,
-            disk_cancelled_bytes: None,
-            disk_dirtied_bytes: None,
-            disk_dirty_bytes: None,
-            others_cpu_s: None,
-            steal_s: None,
-            net_rx_bytes: None,
-            net_tx_bytes: None,
-            net_doubtful_bytes: 0,
-            net_missed: 0,
-            energy_uj: None,
+            ..Sample::default()
         };
         Reading { role: "client".into(), node: 0, observation: Observation::Sampled(sample) }
     }

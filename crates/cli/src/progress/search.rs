@@ -82,7 +82,7 @@ impl Search {
     /// What a step found out.
     fn step_line(&self, figures: &StepFigures) -> String {
         let mean = mean_response(figures).map_or("no answer".into(), |mean| format!("mean response {mean}"));
-        let p99 = (figures.p99_response_ns, figures.p99_response_at_least_ns, figures.p99_response_at_most_ns);
+        let p99 = (figures.response.p99_ns, figures.response.p99_at_least_ns, figures.response.p99_at_most_ns);
         let p99 = bounded(p99).map(|p99| format!(", p99 {p99}")).unwrap_or_default();
         #[expect(
             clippy::cast_possible_truncation,
@@ -90,9 +90,9 @@ impl Search {
             reason = "rates are positive and below 2^64"
         )]
         let (operations, values) = (figures.operations_per_s.round() as u64, figures.values_per_s.round() as u64);
-        let verdict = match &figures.failure {
+        let verdict = match &figures.judgement.failure {
             Some(why) => format!("failed: {why}"),
-            None if figures.passed => "passed".into(),
+            None if figures.judgement.passed => "passed".into(),
             None => "failed".into(),
         };
         let lost = if figures.points_dropped > 0 {
@@ -127,7 +127,7 @@ fn mean_response(figures: &StepFigures) -> Option<String> {
         reason = "a mean response time is positive and far below 2^64 ns"
     )]
     let whole = |ns: Option<f64>| ns.map(|ns| ns as u64);
-    let mean = [figures.mean_response_ns, figures.mean_response_at_least_ns, figures.mean_response_at_most_ns];
+    let mean = [figures.response.mean_ns, figures.response.mean_at_least_ns, figures.response.mean_at_most_ns];
     let [known, at_least, at_most] = mean.map(whole);
     bounded((known, at_least, at_most))
 }

@@ -79,7 +79,7 @@ impl LoadLoop {
         };
         let timing = timing.with_own_delay(operation.own_delay_ns);
         self.parts.recorder.complete(operation.kind, outcome, &timing, payload);
-        if self.parts.trace {
+        if self.parts.accounting.trace {
             if !self.parts.control.take_trace_place() {
                 self.slice.samples_dropped += 1;
                 return;
@@ -90,8 +90,8 @@ impl LoadLoop {
                 Outcome::Unknown => "unknown",
             };
             let points = u32::try_from(operation.points).unwrap_or(u32::MAX);
-            let place = u16::try_from(operation.kind - self.parts.first_kind).unwrap_or(u16::MAX);
-            let (group, user) = (self.parts.group, operation.due.user);
+            let place = u16::try_from(operation.kind - self.parts.operations.first_kind).unwrap_or(u16::MAX);
+            let (group, user) = (self.parts.operations.group, operation.due.user);
             self.slice.operations.push(OperationRecord { group, operation: place, user, timing, outcome, points });
             if self.slice.operations.len().is_multiple_of(TRACED_AT_ONCE) {
                 self.hand_over();

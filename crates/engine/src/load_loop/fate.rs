@@ -23,10 +23,10 @@ impl LoadLoop {
     /// Notes datapoints that are about to be sent.
     pub(super) fn note_sent(&mut self, lane: &Lane) {
         let runs = lane.exchange.operation.runs();
-        if let Some(frontier) = &self.parts.frontier {
+        if let Some(frontier) = &self.parts.tracking.frontier {
             runs.iter().for_each(|&run| frontier.sends(run));
         }
-        if let Some(reached) = &self.parts.reached {
+        if let Some(reached) = &self.parts.tracking.reached {
             reached.sends(runs, &mut self.sent.told);
             if let Some(sent) = self.sent.of_lane.get_mut(lane.number) {
                 sent.clear();
@@ -37,17 +37,17 @@ impl LoadLoop {
 
     /// Notes acknowledged datapoints.
     pub(super) fn note_acked(&mut self, runs: &[Run], ended_ns: u64) {
-        if let Some(frontier) = &self.parts.frontier {
+        if let Some(frontier) = &self.parts.tracking.frontier {
             runs.iter().for_each(|&run| frontier.acknowledged(run, ended_ns));
         }
-        if self.parts.reached.is_some() {
+        if self.parts.tracking.reached.is_some() {
             self.slice.fates.note(Fate::Acked, runs.iter().copied());
         }
     }
 
     /// Notes what became of some rows of what a connection sent last.
     pub(super) fn note_rows(&mut self, lane: usize, fate: Fate, rows: Range<usize>) {
-        if self.parts.reached.is_some()
+        if self.parts.tracking.reached.is_some()
             && let Some(sent) = self.sent.of_lane.get(lane)
         {
             self.slice.fates.note(fate, part(sent, rows));

@@ -87,7 +87,7 @@ impl LoadLoop {
     /// Operations of the present generation, which ends at `end_ns`, that are due and have not started.
     fn unoffered(&mut self, end_ns: u64) -> u64 {
         let (own, mut count) = (self.generation.start_ns..end_ns, 0);
-        if self.parts.pacer_offers {
+        if self.parts.accounting.pacer_offers {
             return count;
         }
         self.parts.source.left(end_ns, &mut |left| {
@@ -136,7 +136,7 @@ impl LoadLoop {
         self.hand_over_late();
         self.parts.control.end_loop(self.last_answer_ns);
         let end_ns = now_ns.min(self.parts.control.stops_at_ns());
-        let (first_kind, pacer_offers) = (self.parts.first_kind, self.parts.pacer_offers);
+        let (first_kind, pacer_offers) = (self.parts.operations.first_kind, self.parts.accounting.pacer_offers);
         let (recorder, mut pending) = (&mut self.parts.recorder, 0);
         self.parts.source.left_with_place(end_ns, &mut |place, left| match left {
             Left::Operation { intended_ns } => {

@@ -29,7 +29,7 @@ impl LoadLoop {
         draw: Draw,
         deadline: tokio::time::Instant,
     ) -> Option<Work> {
-        let operation = self.parts.operations.at(place);
+        let operation = self.parts.operations.mix.at(place);
         let reading = self.parts.reading.as_ref()?;
         let question = operation.question()?.clone();
         lane.exchange.inquiry.kept = reading.witness.next();
@@ -43,7 +43,7 @@ impl LoadLoop {
         let Some(operation) = self.under_way.get_mut(lane.number).and_then(Option::take) else { return };
         self.parts.source.complete(operation.due, ended_ns);
         let outcome = result.as_ref().map_or_else(outcome_of, |_| Outcome::Ok);
-        if !self.parts.operations.at(operation.kind - self.parts.first_kind).is_one_request() {
+        if !self.parts.operations.mix.at(operation.kind - self.parts.operations.first_kind).is_one_request() {
             self.record_requests(&lane, operation.kind, operation.due.intended_ns, outcome);
         }
         let kept = lane.exchange.inquiry.kept.take();

@@ -8,11 +8,11 @@ use iotbench_sampler::SamplerReport;
 impl Session<'_> {
     pub(super) fn settle_accounts(&mut self, running: Running, reasons: &mut Vec<Reason>) -> Result<(), Reason> {
         let failure = running.control.failure();
-        if running.overran {
+        if running.ending.overran {
             let after_ns = self.planned.plan.phases.run_deadline_ns.unwrap_or(0);
             reasons.push(Reason::RunDeadline { after_s: after_ns / WINDOW_NS });
         }
-        reasons.extend(running.free_bytes_at_end.map(|free_bytes| Reason::NoRoom { free_bytes }));
+        reasons.extend(running.ending.free_bytes_at_end.map(|free_bytes| Reason::NoRoom { free_bytes }));
         let joined = running.loading.join().map(|agents| self.outcome.agents = agents).map_err(Reason::Internal);
         self.outcome.scenario = running.acting.map(ScenarioActions::finish).map(|marks| {
             let measured = self.outcome.measured.as_ref();
@@ -21,7 +21,7 @@ impl Session<'_> {
         if let Some(probe) = running.probe {
             // A probe that cannot read says nothing of the load: its result is missing, with the reason.
             match probe.finish() {
-                Ok(freshness) => self.outcome.freshness = Some(freshness),
+                Ok(freshness) => self.outcome.reading.freshness = Some(freshness),
                 Err(error) => self.outcome.plan.remarks.push(format!("freshness was not measured: {}", error.message)),
             }
         }
@@ -32,13 +32,13 @@ impl Session<'_> {
         };
         client.ceiling_per_s = running.client.ceiling_per_s();
         client.lateness = running.client.finish();
-        fill_resources(&mut self.outcome, running.sampler.stop());
-        if let Some(elsewhere) = running.elsewhere {
+        fill_resources(&mut self.outcome, running.sampling.sampler.stop());
+        if let Some(elsewhere) = running.sampling.elsewhere {
             self.outcome.plan.remarks.extend(elsewhere.end());
         }
         let verified = running.verifier.map(Verifier::finish).transpose().map_err(Reason::Internal);
         let totals = running.totals;
-        self.outcome.reads = totals.reads;
+        self.outcome.reading.counts = totals.reads;
         self.outcome.load = match (&self.outcome.measured, &self.planned.plan.ramp) {
             (Some(measured), None) => measured.recording.load(),
             _ => {
@@ -62,7 +62,7 @@ impl Session<'_> {
         self.outcome.client.pacing_error = totals.pacing_error;
         self.outcome.client.samples_dropped = totals.samples_dropped;
         if let Ok(answers) = &verified {
-            self.outcome.answers.clone_from(answers);
+            self.outcome.reading.answers.clone_from(answers);
         }
         super::finish::judge_measurement(&self.outcome, reasons);
         let remarks = super::finish::remarks_of_client(&self.outcome);
@@ -80,9 +80,9 @@ impl Session<'_> {
 }
 
 fn fill_resources(outcome: &mut Outcome, report: SamplerReport) {
-    outcome.sampler_cpu_pct = report.own_cpu_pct;
+    outcome.machine.sampler_cpu_pct = report.own_cpu_pct;
     // Of a search those of the step that is its answer.
     let of_step = outcome.measured.as_ref().map(|measured| measured.resources.clone());
-    outcome.resources = of_step.filter(|resources| !resources.is_empty()).unwrap_or(report.subjects);
-    outcome.client.cpu_pct = outcome.resources.first().and_then(|s| s.cpu_pct_mean);
+    outcome.machine.resources = of_step.filter(|resources| !resources.is_empty()).unwrap_or(report.subjects);
+    outcome.client.cpu_pct = outcome.machine.resources.first().and_then(|s| s.cpu.pct_mean);
 }

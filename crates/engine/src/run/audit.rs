@@ -22,7 +22,7 @@ impl Session<'_> {
             return Ok(());
         }
         // What did not settle was not counted, and cannot be judged.
-        let (Some(stored), Some(ledger)) = (stored, self.outcome.ledger.clone()) else { return Ok(()) };
+        let (Some(stored), Some(ledger)) = (stored, self.outcome.stored.ledger.clone()) else { return Ok(()) };
         let may_lose = self.may_be_lost();
         let stops = || self.stop.requested().is_some();
         let request = AuditRequest {
@@ -41,7 +41,7 @@ impl Session<'_> {
         match audited {
             Ok(audit) => {
                 let reason = reason(&audit, may_lose);
-                self.outcome.audit = Some(audit);
+                self.outcome.stored.audit = Some(audit);
                 self.checkpoint()?;
                 reason.map_or(Ok(()), Err)
             }

@@ -2,6 +2,7 @@
 
 mod figures;
 mod precondition;
+mod words;
 
 use super::{
     Session,
@@ -11,10 +12,8 @@ use crate::{
     observer::Event,
     others::MAX_REPEATS,
     outcome::{Capacity, Measured, Phase, StepFigures},
-    plan::StopPlan,
     ramp::{Bounds, Purpose, Quantity, RampPlan, RampPolicy, Step},
     storage_probe::{MAX_DRIFT_REPEATS, MAX_DRIFT_REPEATS_OF_A_SEARCH},
-    trial::span,
     verdict::Reason,
 };
 use figures::Counted;
@@ -22,6 +21,7 @@ use iotbench_core::Acknowledgement;
 use iotbench_recorder::WINDOW_NS;
 use iotbench_sampler::CpuShares;
 use std::{collections::BTreeMap, time::Duration};
+use words::{beyond_remark, criterion};
 
 /// Waiting for the answers of the step before is looked at this often.
 const SETTLING_LOOK_NS: u64 = 50_000_000;
@@ -55,22 +55,22 @@ impl Session<'_> {
             }
             let coming = policy.left().0.saturating_sub(1);
             let drift_repeats =
-                MAX_DRIFT_REPEATS_OF_A_SEARCH.saturating_sub(steps.iter().map(|s| s.drifted_before).sum());
+                MAX_DRIFT_REPEATS_OF_A_SEARCH.saturating_sub(steps.iter().map(|s| s.conditions.drifted_before).sum());
             let Some((figures, measured)) = self.undisturbed_step(running, step, ramp, coming, drift_repeats)? else {
                 break policy.bounds();
             };
             self.tell(&Event::StepEnded { figures: &figures, measured: Some(&measured) })?;
-            if figures.passed {
+            if figures.judgement.passed {
                 passed.insert(step.load, measured);
             }
-            was_too_much = !figures.passed;
+            was_too_much = !figures.judgement.passed;
             answer = policy.decide(figures.report()).answer();
             steps.push(figures);
             self.outcome.capacity = Some(self.capacity(policy.bounds(), &steps));
             self.checkpoint()?;
         };
-        let answer = steps.iter().rev().find(|step| step.passed && Some(step.step.load) == bounds.sustained);
-        self.outcome.others.share = answer.or(steps.last()).and_then(|step| step.others);
+        let answer = steps.iter().rev().find(|step| step.judgement.passed && Some(step.step.load) == bounds.sustained);
+        self.outcome.machine.others.share = answer.or(steps.last()).and_then(|step| step.conditions.others);
         self.outcome.measured = bounds.sustained.and_then(|load| passed.remove(&load));
         self.outcome.capacity = Some(self.capacity(bounds, &steps));
         self.go_beyond(running, ramp, bounds, steps)
@@ -85,7 +85,7 @@ impl Session<'_> {
         mut steps: Vec<StepFigures>,
     ) -> Result<(), Reason> {
         let Some(sustained) = bounds.sustained else { return Ok(()) };
-        let mut is_after_failure = steps.last().is_some_and(|step| !step.passed);
+        let mut is_after_failure = steps.last().is_some_and(|step| !step.judgement.passed);
         for (step, length_ns) in ramp.afterwards.steps(sustained, ramp.most(), ramp.step_ns) {
             if self.is_over(running)? {
                 break;
@@ -107,7 +107,7 @@ impl Session<'_> {
             if step.purpose == Purpose::WritesAlone {
                 self.outcome.writes_alone = Some(measured);
             }
-            is_after_failure = !figures.passed;
+            is_after_failure = !figures.judgement.passed;
             self.outcome.plan.remarks.extend(beyond_remark(&figures));
             steps.push(figures);
             self.outcome.capacity = Some(self.capacity(bounds, &steps));
@@ -120,7 +120,7 @@ impl Session<'_> {
         let plan = &self.planned.plan;
         let quantity = plan.ramp.as_ref().map_or(Quantity::Users, |ramp| ramp.quantity);
         let mut criterion = criterion(&plan.stop, quantity);
-        if self.outcome.acknowledgement < Acknowledgement::Applied && self.backend.info().capabilities.stores {
+        if self.outcome.target.acknowledgement < Acknowledgement::Applied && self.backend.info().capabilities.stores {
             criterion.push_str(", visible ≥ 99 % of acknowledged");
         }
         Capacity { quantity, bounds, criterion, steps: steps.to_vec() }
@@ -153,21 +153,22 @@ impl Session<'_> {
         let (mut disturbed_before, mut drifted_before) = (0, 0);
         loop {
             let Some((mut figures, measured)) = self.step(running, step, ramp, ramp.step_ns)? else { return Ok(None) };
-            figures.storage_drifted = self.probe_after_step(running, ramp, coming)?;
-            (figures.disturbed_before, figures.drifted_before) = (disturbed_before, drifted_before);
-            let is_disturbed = figures.others.is_some_and(|others| others.is_disturbed());
+            figures.conditions.storage_drifted = self.probe_after_step(running, ramp, coming)?;
+            (figures.conditions.disturbed_before, figures.conditions.drifted_before) =
+                (disturbed_before, drifted_before);
+            let is_disturbed = figures.conditions.others.is_some_and(|others| others.is_disturbed());
             if is_disturbed && disturbed_before < MAX_REPEATS {
                 disturbed_before += 1;
             } else if says_of_the_limit(&figures)
-                && figures.storage_drifted == Some(true)
+                && figures.conditions.storage_drifted == Some(true)
                 && drifted_before < most_drifted
             {
                 drifted_before += 1;
             } else {
-                figures.storage_probes = self.take_probes();
+                figures.conditions.storage_probes = self.take_probes();
                 return Ok(Some((figures, measured)));
             }
-            if !figures.passed && !self.begin_anew(running, ramp)? {
+            if !figures.judgement.passed && !self.begin_anew(running, ramp)? {
                 return Ok(None);
             }
         }
@@ -209,7 +210,7 @@ impl Session<'_> {
         if self.wait_until(running, from_ns)? == Waited::Over {
             return Ok(None);
         }
-        running.sampler().begin_window(Duration::from_nanos(from_ns));
+        running.sampling.sampler.begin_window(Duration::from_nanos(from_ns));
         running.client.begin();
         // Its end is fixed while it runs, so that nobody's delay lengthens it; but not before every loop knows of it.
         self.wait_for_slices(running, counting)?;
@@ -218,7 +219,7 @@ impl Session<'_> {
         if self.wait_until(running, to_ns)? == Waited::Over {
             return Ok(None);
         }
-        running.sampler().end_window(Duration::from_nanos(to_ns));
+        running.sampling.sampler.end_window(Duration::from_nanos(to_ns));
         let cpu = running.client.cpu();
         self.wait_for_slices(running, after)?;
         // Who was lost before all had told what they did in it has left a gap in it.
@@ -236,14 +237,17 @@ impl Session<'_> {
         let is_told = running.visible.is_none() || visibility.is_some();
         let (mut measured, mut counted) = self.counted(running, &counting)?;
         (measured.visibility, counted.is_visibility_missing) = (visibility, !is_told);
-        measured.resources = running.sampler().window();
+        measured.resources = running.sampling.sampler.window();
         counted.followed_ns = followed_ns;
         running.totals.forget(settling);
         running.totals.forget(counting.number);
         let mut figures = counted.figures(ramp, &self.planned.plan, &measured);
-        figures.others = running.others_between(from_ns, to_ns).filter(|_| self.outcome.others.not_judged.is_none());
-        figures.storage_bytes = running.storage_bytes;
-        figures.preconditioning = running.preconditioning;
+        figures.conditions.others = running
+            .sampling
+            .others_between(from_ns, to_ns)
+            .filter(|_| self.outcome.machine.others.not_judged.is_none());
+        figures.conditions.storage_bytes = running.beginning.storage_bytes;
+        figures.conditions.preconditioning = running.beginning.preconditioning;
         Ok(Some((figures, measured)))
     }
 
@@ -255,7 +259,7 @@ impl Session<'_> {
     /// Waits until the machine was looked at when the step ended. The next one begins at a whole second, so that nothing is lost.
     fn wait_for_last_look(&mut self, running: &mut Running, to_ns: u64) -> Result<(), Reason> {
         let last = to_ns.div_ceil(WINDOW_NS).saturating_sub(1);
-        while !running.is_looked_at(last) && running.clock.now_ns() < to_ns + LAST_LOOK_NS {
+        while !running.sampling.is_looked_at(last) && running.clock.now_ns() < to_ns + LAST_LOOK_NS {
             if self.wait_until(running, running.clock.now_ns() + SLICES_LOOK_NS)? == Waited::Over {
                 break;
             }
@@ -298,7 +302,7 @@ impl Session<'_> {
             user_times: [of.number - 1, of.number].map(|number| running.totals.user_time(number)),
             late: of.late,
             is_visibility_missing: false,
-            embedded: self.outcome.embedded,
+            embedded: self.outcome.target.embedded,
             clients: running.loading.clients(of.number),
         };
         Ok((measured, counted))
@@ -359,43 +363,5 @@ fn end_ns(ramp: &RampPlan, from_ns: u64, length_ns: u64, least_ns: u64) -> u64 {
 
 /// Whether a step has to do with where the limit lies: while the load grows, one that passes only leads to the next.
 fn says_of_the_limit(figures: &StepFigures) -> bool {
-    !(figures.step.purpose == Purpose::Grow && figures.passed)
-}
-
-/// What a step beyond the search says of the database.
-fn beyond_remark(figures: &StepFigures) -> Option<String> {
-    let why = || figures.failure.clone().unwrap_or_default();
-    match (figures.step.purpose, figures.passed) {
-        (Purpose::WritesAlone, false) => {
-            Some(format!("without its reads the greatest load was not sustained: {}", why()))
-        }
-        (Purpose::Soak, false) => Some(format!("the greatest load was not sustained for long: {}", why())),
-        (Purpose::After, true) => Some("after an overload it carried its greatest load again".into()),
-        (Purpose::After, false) => {
-            Some(format!("after an overload it did NOT carry its greatest load again: {}", why()))
-        }
-        _ => None,
-    }
-}
-
-fn criterion(stop: &StopPlan, quantity: Quantity) -> String {
-    let mut parts = Vec::new();
-    if let Some(ns) = stop.mean_response_ns {
-        parts.push(format!("mean response ≤ {}", span(ns)));
-    }
-    if let Some((q, ns)) = stop.quantile_response {
-        parts.push(format!("p{} of the response ≤ {}", q * 100.0, span(ns)));
-    }
-    parts.push(format!(
-        "failed ≤ {}, timed out ≤ {}",
-        crate::units::Share(stop.errors),
-        crate::units::Share(stop.timeouts)
-    ));
-    parts.extend(stop.max_loss.map(|most| format!("lost datapoints ≤ {}", crate::units::Share(most))));
-    match quantity {
-        Quantity::Users => {}
-        Quantity::OperationsPerSecond => parts.push("achieved ≥ 99 % of offered, backlog not growing".into()),
-        Quantity::Devices => parts.push("all stored when their window ends".into()),
-    }
-    parts.join(", ")
+    !(figures.step.purpose == Purpose::Grow && figures.judgement.passed)
 }

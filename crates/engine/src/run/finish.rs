@@ -37,19 +37,19 @@ impl Session<'_> {
         }
         self.begin_phase(Phase::Verify, None)?;
         let database = Arc::clone(&self.database);
-        let emptied = self.outcome.emptied;
+        let emptied = self.outcome.stored.emptied;
         let acked = self.outcome.points.acked.saturating_sub(emptied.acked);
         let Some(stored) = self.settled_count(self.outcome.preloaded_points + acked)? else { return Ok(None) };
         let patience = Duration::from_nanos(self.planned.plan.phases.settle_ns);
-        self.outcome.stored = Some(sum(emptied.stored, stored));
-        self.outcome.storage_bytes_after = self.control_plane(patience, database.storage_bytes())?;
+        self.outcome.stored.counts = Some(sum(emptied.stored, stored));
+        self.outcome.machine.storage_bytes_after = self.control_plane(patience, database.storage_bytes())?;
         self.checkpoint()?;
         Ok(Some(stored))
     }
 
     /// Whether acknowledged datapoints may be missing.
     pub(super) fn may_be_lost(&self) -> bool {
-        self.outcome.facts.as_ref().is_some_and(|facts| {
+        self.outcome.target.facts.as_ref().is_some_and(|facts| {
             // What a promise does not cover may go with a process that was killed.
             facts.may_lose_acknowledged() || (self.was_killed() && facts.promise.level == PromiseLevel::Buffered)
         })
@@ -67,7 +67,7 @@ impl Session<'_> {
         let database = Arc::clone(&self.database);
         let patience = Duration::from_nanos(self.planned.plan.phases.settle_ns);
         let began = Instant::now();
-        let is_queued = self.outcome.acknowledgement < Acknowledgement::Applied;
+        let is_queued = self.outcome.target.acknowledgement < Acknowledgement::Applied;
         let mut counts = SettlingCounts::default();
         loop {
             let is_late = began.elapsed() >= patience;
@@ -139,7 +139,7 @@ pub(super) fn judge_measurement(outcome: &Outcome, reasons: &mut Vec<Reason>) {
             reasons.push(Reason::NotConserved(format!("{what}: {error}")));
         }
     }
-    if let Some(answers) = outcome.answers.as_ref().filter(|answers| answers.wrong + answers.cycles_wrong > 0) {
+    if let Some(answers) = outcome.reading.answers.as_ref().filter(|answers| answers.wrong + answers.cycles_wrong > 0) {
         let first = answers.examples.first().cloned().unwrap_or_default();
         reasons.push(Reason::WrongAnswers {
             wrong: answers.wrong + answers.cycles_wrong,
@@ -179,13 +179,13 @@ pub(super) fn remarks_of_client(outcome: &Outcome) -> Vec<String> {
 
 /// Of a database that shares the process, what delays the client is its doing as well.
 fn is_spoilt(outcome: &Outcome, delayed: &Delayed) -> bool {
-    delayed.is_nothing_left && !outcome.embedded
+    delayed.is_nothing_left && !outcome.target.embedded
 }
 
 /// Not even the least load that was tried: the database's fault, or the client's.
 fn no_sustained_load(capacity: &Capacity) -> Reason {
-    let least = capacity.steps.iter().rev().filter(|step| !step.passed).min_by_key(|step| step.step.load);
-    match least.and_then(|step| step.failure.clone()).filter(|_| capacity.bounds.client_limited) {
+    let least = capacity.steps.iter().rev().filter(|step| !step.judgement.passed).min_by_key(|step| step.step.load);
+    match least.and_then(|step| step.judgement.failure.clone()).filter(|_| capacity.bounds.client_limited) {
         Some(why) => Reason::ClientLimited(format!("of the least load that was tried, {why}")),
         None => Reason::NoSustainedLoad,
     }
@@ -202,7 +202,8 @@ fn limitations(outcome: &Outcome) -> [Vec<String>; 2] {
     let here = outcome.plan.ramp.is_none() && outcome.agents.is_empty();
     if let Some(measured) = outcome.measured.as_ref().filter(|_| here) {
         let pooled = measured.recording.pooled();
-        let judged = measured.client.judged(pooled.by_operation().ok().undelayed(), outcome.embedded, has_schedule);
+        let judged =
+            measured.client.judged(pooled.by_operation().ok().undelayed(), outcome.target.embedded, has_schedule);
         found = judged.map(|limitations| limitations.iter().map(ToString::to_string).collect());
     }
     for agent in &outcome.agents {

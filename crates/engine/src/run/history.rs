@@ -30,7 +30,7 @@ impl Session<'_> {
         }
         self.created = true;
         let stored = self.control_plane(self.deadline(), database.count())?;
-        let may_be_lost = self.outcome.facts.as_ref().is_some_and(ServerFacts::may_lose_acknowledged);
+        let may_be_lost = self.outcome.target.facts.as_ref().is_some_and(ServerFacts::may_lose_acknowledged);
         if stored != whole && may_be_lost {
             self.remark(
                 "the database lost part of the history that an earlier run left, so it was written anew".into(),

@@ -19,13 +19,13 @@ impl Session<'_> {
         let head = LedgerHead {
             plan: self.planned.plan.clone(),
             base: std::path::absolute(&self.planned.base).unwrap_or_else(|_| self.planned.base.clone()),
-            endpoints: self.outcome.endpoints.clone(),
+            endpoints: self.outcome.target.endpoints.clone(),
             kept: self.options.keep,
         };
         let mut journal = Journal::begin(Arc::clone(&store), &head).map_err(|e| not_written(&e))?;
         journal.follow(0).map_err(|e| not_written(&e))?;
         self.journal = Some(journal);
-        self.outcome.ledger = Some(Ledger::new(store));
+        self.outcome.stored.ledger = Some(Ledger::new(store));
         Ok(())
     }
 

@@ -13,7 +13,7 @@ use crate::{
     ledger::Reached,
     loading::Loading,
     observer::{Event, Second},
-    others::{OthersShare, OthersWatch},
+    others::{OthersSecond, OthersShare, OthersWatch},
     outcome::{Phase, Preconditioning},
     remote_sampling::RemoteSampling,
     slice::Slice,
@@ -55,20 +55,39 @@ pub(super) struct Running {
     pub(super) acting: Option<ScenarioActions>,
     pub(super) verifier: Option<Verifier>,
     pub(super) probe: Option<Probe>,
-    pub(super) sampler: Sampler,
-    pub(super) elsewhere: Option<Box<dyn RemoteSampling>>,
     pub(super) client: ClientWatch,
-    pub(super) readings: Arc<Mutex<Vec<Reading>>>,
-    pub(super) others: Arc<Mutex<OthersWatch>>,
+    pub(super) sampling: Sampling,
     pub(super) telling: Telling,
-    pub(super) drain_until_ns: Option<u64>,
     /// What becomes of messages, where a broker carries them.
     pub(super) account: Option<Arc<Account>>,
+    pub(super) ending: Ending,
+    pub(super) beginning: StepBeginning,
+}
+
+/// What is sampled beside the load.
+pub(super) struct Sampling {
+    pub(super) sampler: Sampler,
+    pub(super) elsewhere: Option<Box<dyn RemoteSampling>>,
+    /// The last look, as its seconds are told.
+    pub(super) readings: Arc<Mutex<Vec<Reading>>>,
+    pub(super) others: Arc<Mutex<OthersWatch>>,
+}
+
+/// How the load ends, where not all is sent.
+#[derive(Default)]
+pub(super) struct Ending {
     /// Whether the run's deadline ended the load.
     pub(super) overran: bool,
     /// What is free where the database lies, once it is too little to go on.
     pub(super) free_bytes_at_end: Option<u64>,
-    /// Bytes on disk before the present step of a ramp; `None`: not known.
+    /// Until when answers are waited for.
+    pub(super) drain_until_ns: Option<u64>,
+}
+
+/// What the present step of a ramp began with.
+#[derive(Default)]
+pub(super) struct StepBeginning {
+    /// Bytes on disk before it; `None`: not known.
     pub(super) storage_bytes: Option<u64>,
     /// The rounds before it, if it had any.
     pub(super) preconditioning: Option<Preconditioning>,
@@ -116,18 +135,18 @@ impl Session<'_> {
             }
             running.telling.begin(Phase::Measure, phases.warmup_ns);
         }
-        running.sampler.begin_window(Duration::from_nanos(from_ns));
+        running.sampling.sampler.begin_window(Duration::from_nanos(from_ns));
         running.client.begin();
         self.begin_phase(Phase::Measure, Some(phases.duration_ns))?;
         let waited = self.wait_until(running, planned_end_ns)?;
         let mut to_ns =
             if waited == Waited::Over { running.clock.now_ns().min(planned_end_ns) } else { planned_end_ns };
         running.control.stop_at(to_ns);
-        running.sampler.end_window(Duration::from_nanos(to_ns));
+        running.sampling.sampler.end_window(Duration::from_nanos(to_ns));
         let cpu = running.client.cpu();
         self.drain(running)?;
         if self.write_back_after() {
-            running.sampler.written_back();
+            running.sampling.sampler.written_back();
         }
         if running.control.is_spent() {
             // The last answer is the end, not when somebody noticed it.
@@ -140,7 +159,7 @@ impl Session<'_> {
             measured.client = running.client.load(from_ns, to_ns, cpu, measured.counts.ok);
         }
         self.measured_visibility(running, from_ns, to_ns);
-        self.outcome.others.share = running.others_between(from_ns, to_ns);
+        self.outcome.machine.others.share = running.sampling.others_between(from_ns, to_ns);
         Ok(())
     }
 
@@ -153,16 +172,16 @@ impl Session<'_> {
         running.telling.begin(Phase::Drain, now_ns.min(running.control.stops_at_ns()));
         let is_failed = running.control.failure().is_some() || self.stop.death().is_some();
         // What a fixed load has begun is followed to its answers; steps have been.
-        if is_failed || running.overran || self.stop.ends() || self.planned.plan.ramp.is_some() {
+        if is_failed || running.ending.overran || self.stop.ends() || self.planned.plan.ramp.is_some() {
             running.control.leave_queue();
         }
         running.control.stop_at(now_ns);
         let most_ns = if is_failed { AFTER_AN_ERROR_NS } else { u64::MAX };
         let patience_ns = self.planned.plan.phases.drain_ns.min(most_ns);
-        running.drain_until_ns = Some(now_ns.saturating_add(patience_ns));
+        running.ending.drain_until_ns = Some(now_ns.saturating_add(patience_ns));
         let told = self.begin_phase(Phase::Drain, Some(patience_ns));
         while !running.loading.are_finished() {
-            if running.clock.now_ns() >= running.drain_until_ns.unwrap_or(0) {
+            if running.clock.now_ns() >= running.ending.drain_until_ns.unwrap_or(0) {
                 running.control.abandon();
             }
             // A failing observer must not keep the threads from ending.
@@ -189,7 +208,7 @@ impl Session<'_> {
 
     /// Whether the load had nothing more to send, and nobody ended it.
     fn has_ended_by_itself(&self, running: &Running) -> bool {
-        !(running.overran || running.free_bytes_at_end.is_some() || self.stop.ends())
+        !(running.ending.overran || running.ending.free_bytes_at_end.is_some() || self.stop.ends())
     }
 
     pub(super) fn is_over(&self, running: &mut Running) -> Result<bool, Reason> {
@@ -197,10 +216,10 @@ impl Session<'_> {
             return Err(Reason::Target { cause, message });
         }
         let deadline_ns = self.planned.plan.phases.run_deadline_ns.unwrap_or(u64::MAX);
-        running.overran |= running.clock.now_ns() >= deadline_ns;
+        running.ending.overran |= running.clock.now_ns() >= deadline_ns;
         let is_cut_off = running.account.as_ref().is_some_and(|account| account.has_failed());
-        Ok(running.overran
-            || running.free_bytes_at_end.is_some()
+        Ok(running.ending.overran
+            || running.ending.free_bytes_at_end.is_some()
             || is_cut_off
             || self.stop.ends()
             || running.loading.are_finished())
@@ -219,7 +238,7 @@ impl Session<'_> {
         for Successor { role, node, pid } in
             running.acting.as_mut().map(ScenarioActions::take_successors).unwrap_or_default()
         {
-            running.sampler.follow(&role, node, pid);
+            running.sampling.sampler.follow(&role, node, pid);
         }
         running.client.follow();
         self.follow_sent(running)?;
@@ -256,14 +275,14 @@ impl Session<'_> {
             self.look_at_room(running);
         }
         for window in seconds {
-            let readings = running.readings.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let readings = running.sampling.readings.lock().unwrap_or_else(PoisonError::into_inner).clone();
             let users = running.control.users();
             if let Some(visible) = &mut running.visible {
                 visible.course.push(window.counts().points.acked);
                 // It has a place for each second.
                 (1..window.seconds()).for_each(|_| visible.course.push(0));
             }
-            let others = running.others.lock().unwrap_or_else(PoisonError::into_inner).second(window.first_second());
+            let others = running.sampling.others_in(window.first_second());
             let phase = running.telling.phase_at(window.first_second() * WINDOW_NS);
             let second = Second { window: &window, phase, users, readings: &readings, others };
             self.tell(&Event::Second(second))?;
@@ -284,14 +303,15 @@ pub(super) fn next_start_ns(now_ns: u64) -> u64 {
     (now_ns + ANNOUNCE_NS).div_ceil(WINDOW_NS) * WINDOW_NS
 }
 
-impl Running {
-    pub(super) fn sampler(&self) -> &Sampler {
-        &self.sampler
+impl Sampling {
+    /// What others had of the machine in a second.
+    fn others_in(&self, second: u64) -> Option<OthersSecond> {
+        self.others.lock().unwrap_or_else(PoisonError::into_inner).second(second)
     }
 
     /// Whether it is known what others had of the machine in a second.
     pub(super) fn is_looked_at(&self, second: u64) -> bool {
-        self.others.lock().unwrap_or_else(PoisonError::into_inner).second(second).is_some()
+        self.others_in(second).is_some()
     }
 
     /// What others had of the machine over a stretch.

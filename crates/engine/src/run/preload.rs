@@ -22,7 +22,7 @@ impl Session<'_> {
 
     /// What is read has to be there, and what was not settled would be a load. False: the user does not wait.
     pub(super) fn settle_history(&mut self, written: u64) -> Result<bool, Reason> {
-        if self.outcome.acknowledgement < Acknowledgement::Applied {
+        if self.outcome.target.acknowledgement < Acknowledgement::Applied {
             return Ok(self.settled_count(written)?.is_some());
         }
         self.settle()

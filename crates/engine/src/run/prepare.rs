@@ -22,8 +22,8 @@ impl Session<'_> {
         let database = Arc::clone(&self.database);
         let facts = self.control_plane(CONNECT, database.ping())?;
         drop(database);
-        self.outcome.acknowledgement = facts.acknowledgement;
-        self.outcome.facts = Some(facts);
+        self.outcome.target.acknowledgement = facts.acknowledgement;
+        self.outcome.target.facts = Some(facts);
         self.begin_journal()?;
         let is_there = self.take_over_history()?;
         if is_there {
@@ -37,7 +37,7 @@ impl Session<'_> {
             self.created = true;
         }
         let database = Arc::clone(&self.database);
-        self.outcome.storage_bytes_before = self.control_plane(self.deadline(), database.storage_bytes())?;
+        self.outcome.machine.storage_bytes_before = self.control_plane(self.deadline(), database.storage_bytes())?;
         // Who hands a history on lets go of its table with it.
         drop(database);
         self.checkpoint()?;

@@ -8,11 +8,11 @@ use std::path::Path;
 impl Session<'_> {
     /// Once a second, where the database's files are known. A fixed load may fill a disk on purpose.
     pub(super) fn look_at_room(&self, running: &mut Running) {
-        if self.planned.plan.ramp.is_none() || running.free_bytes_at_end.is_some() {
+        if self.planned.plan.ramp.is_none() || running.ending.free_bytes_at_end.is_some() {
             return;
         }
         let free = self.files().and_then(|folder| free_bytes(&folder));
-        running.free_bytes_at_end = free.filter(|&free| free < MIN_FREE_BYTES);
+        running.ending.free_bytes_at_end = free.filter(|&free| free < MIN_FREE_BYTES);
     }
 }
 

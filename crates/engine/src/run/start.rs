@@ -1,7 +1,11 @@
 //! Before the first operation: connections, clocks, and all that watches the load.
 
 use super::{
-    Session, client_watch::ClientWatch, load::Running, scenario_actions::ScenarioActions, telling::Telling,
+    Session,
+    client_watch::ClientWatch,
+    load::{Ending, Running, Sampling, StepBeginning},
+    scenario_actions::ScenarioActions,
+    telling::Telling,
     whose::ServersFound,
 };
 use crate::{
@@ -40,7 +44,7 @@ const LEAD_ELSEWHERE: Duration = Duration::from_millis(500);
 
 impl Session<'_> {
     pub(super) fn start(&mut self) -> Result<Running, Reason> {
-        let shared = self.outcome.embedded;
+        let shared = self.outcome.target.embedded;
         // What this process can make says nothing of agents.
         let null = self.options.null.filter(|_| !shared && self.options.loaders.is_none());
         let ceiling_per_s = null.and_then(|null| ceiling_per_s(&self.planned, null, self.stop));
@@ -70,7 +74,7 @@ impl Session<'_> {
         let limit = self.planned.plan.phases.others_cpu;
         let others = Arc::new(Mutex::new(OthersWatch::new(processors().unwrap_or(1), limit)));
         let servers = self.servers_by_address();
-        self.outcome.others.not_judged = self.others_not_judged(&servers);
+        self.outcome.machine.others.not_judged = self.others_not_judged(&servers);
         let named = servers.names.iter().map(|name| format!("the server's resources are those of {name}"));
         self.outcome.plan.remarks.extend(named);
         let seen = (Arc::clone(&readings), Arc::clone(&others));
@@ -99,18 +103,12 @@ impl Session<'_> {
             acting,
             verifier,
             probe,
-            sampler,
-            elsewhere,
             client,
-            readings,
-            others,
+            sampling: Sampling { sampler, elsewhere, readings, others },
             telling: Telling::new(phase),
-            drain_until_ns: None,
             account,
-            overran: false,
-            free_bytes_at_end: None,
-            storage_bytes: None,
-            preconditioning: None,
+            ending: Ending::default(),
+            beginning: StepBeginning::default(),
         })
     }
 
@@ -148,7 +146,7 @@ impl Session<'_> {
         let is_text = matches!(table.layout, Layout::Document | Layout::Bulk);
         let decimal = is_text && signals.iter().any(|signal| signal.value_type == ValueType::F32);
         let mode = self.options.verify;
-        let facts = self.outcome.facts.as_ref();
+        let facts = self.outcome.target.facts.as_ref();
         let acknowledged_is_visible =
             facts.is_none_or(|f| f.acknowledgement >= Acknowledgement::Applied && !f.may_lose_acknowledged());
         let domain = capabilities.domain;

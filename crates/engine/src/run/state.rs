@@ -17,10 +17,10 @@ impl Session<'_> {
         if self.planned.plan.state != RampState::Keep && !is_first && self.begin_anew_with(running)? == Waited::Over {
             return Ok(Waited::Over);
         }
-        running.storage_bytes = match (is_first, self.planned.plan.state) {
-            (true, _) => self.outcome.storage_bytes_before,
+        running.beginning.storage_bytes = match (is_first, self.planned.plan.state) {
+            (true, _) => self.outcome.machine.storage_bytes_before,
             // A server under load is asked nothing.
-            (false, RampState::Keep) if !self.outcome.embedded => None,
+            (false, RampState::Keep) if !self.outcome.target.embedded => None,
             (false, _) => {
                 let database = Arc::clone(&self.database);
                 self.control_plane(self.deadline(), database.storage_bytes())?
@@ -45,12 +45,12 @@ impl Session<'_> {
         }
         let points = running.totals.counts.points;
         let history = self.outcome.preloaded_points;
-        let awaited = history + points.acked.saturating_sub(self.outcome.emptied.acked);
+        let awaited = history + points.acked.saturating_sub(self.outcome.stored.emptied.acked);
         let Some(stored) = self.settled_count(awaited)? else { return Ok(Waited::Over) };
         self.judge_trial(stored, points);
         self.drop_trial(running)?;
-        let emptied = self.outcome.emptied;
-        self.outcome.emptied = Emptied {
+        let emptied = self.outcome.stored.emptied;
+        self.outcome.stored.emptied = Emptied {
             times: emptied.times + 1,
             acked: points.acked,
             stored: sum(emptied.stored, self.without_history(stored)),
@@ -87,7 +87,7 @@ impl Session<'_> {
     /// The first trial with something wrong is told; those after it may be wrong for the same reason.
     fn judge_trial(&mut self, stored: Counts, points: PointCounts) {
         if self.of_trials.is_none() {
-            let trial = self.outcome.emptied.times + 1;
+            let trial = self.outcome.stored.emptied.times + 1;
             let wrong = self.judge_stored(stored, points).err();
             self.of_trials = wrong.map(|reason| Reason::OfTrial { trial, reason: Box::new(reason) });
         }
@@ -120,7 +120,7 @@ impl Session<'_> {
 impl Session<'_> {
     /// Holds what is stored against what was acknowledged since the database was last empty. `points`: of the whole run.
     pub(super) fn judge_stored(&self, stored: Counts, points: PointCounts) -> Result<(), Reason> {
-        let acked = (self.outcome.preloaded_points + points.acked).saturating_sub(self.outcome.emptied.acked);
+        let acked = (self.outcome.preloaded_points + points.acked).saturating_sub(self.outcome.stored.emptied.acked);
         let most = self.most_stored(points);
         let is_lost = stored.points < acked && !self.may_be_lost();
         let is_more = stored.points > most && !self.outcome.lost_an_agent();
@@ -138,7 +138,7 @@ impl Session<'_> {
     /// The most that may be stored now: what was sent and not found before may have landed since.
     fn most_stored(&self, points: PointCounts) -> u64 {
         let sent = self.outcome.preloaded_points + points.acked + points.unknown;
-        sent.saturating_sub(self.outcome.emptied.accounted)
+        sent.saturating_sub(self.outcome.stored.emptied.accounted)
     }
 }
 

@@ -76,7 +76,7 @@ impl Session<'_> {
         let folder = match self.probed_folder() {
             Ok(folder) => folder,
             Err(why) => {
-                self.outcome.storage_probing.not_probed = Some(why);
+                self.outcome.machine.storage_probing.not_probed = Some(why);
                 return;
             }
         };
@@ -122,12 +122,13 @@ impl Session<'_> {
             Err(error) => {
                 let folder = probing.folder.display();
                 let why = format!("its file in {folder} failed: {error}");
-                self.outcome.storage_probing.not_probed = Some(why);
+                self.outcome.machine.storage_probing.not_probed = Some(why);
             }
         }
         let (spent_ns, elapsed_ns) = (probing.budget.spent_ns(), probing.elapsed_ns());
-        (self.outcome.storage_probing.spent_ns, self.outcome.storage_probing.elapsed_ns) = (spent_ns, elapsed_ns);
-        if self.outcome.storage_probing.not_probed.is_some() {
+        (self.outcome.machine.storage_probing.spent_ns, self.outcome.machine.storage_probing.elapsed_ns) =
+            (spent_ns, elapsed_ns);
+        if self.outcome.machine.storage_probing.not_probed.is_some() {
             probing.last = None;
         }
     }
@@ -143,12 +144,12 @@ impl Session<'_> {
         if self.options.remote_samplers.is_some() {
             return Err("the server runs on another machine".into());
         }
-        if self.outcome.embedded && self.outcome.storage_bytes_before.is_none() {
+        if self.outcome.target.embedded && self.outcome.machine.storage_bytes_before.is_none() {
             return Err("the database does not say that it has files".into());
         }
         let folder = self.files().ok_or("it is not known where on this machine the database has its files")?;
         // What a test injects is not the folder's.
-        if self.options.storage_prober.is_none() && self.outcome.data_disk.medium == Some(Medium::Memory) {
+        if self.options.storage_prober.is_none() && self.outcome.machine.data_disk.medium == Some(Medium::Memory) {
             return Err("the database's files lie in memory".into());
         }
         Ok(folder)

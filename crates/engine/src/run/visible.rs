@@ -76,7 +76,7 @@ impl VisibleSeries {
 impl Session<'_> {
     /// Begins to count what is visible, where something is written whose acknowledgement does not say it.
     pub(super) fn visible_series(&self, clock: RunClock) -> Result<Option<VisibleSeries>, Error> {
-        if !self.backend.info().capabilities.stores || self.outcome.acknowledgement >= Acknowledgement::Applied {
+        if !self.backend.info().capabilities.stores || self.outcome.target.acknowledgement >= Acknowledgement::Applied {
             return Ok(None);
         }
         // Where nothing is acknowledged nothing has to become visible.

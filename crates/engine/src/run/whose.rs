@@ -22,7 +22,7 @@ impl Session<'_> {
         let target = &self.planned.open.target;
         // Whom an agent samples is not sampled twice.
         let is_sampled = self.options.remote_samplers.is_some() || target.nodes.iter().any(|node| node.pid.is_some());
-        if self.outcome.embedded || is_sampled {
+        if self.outcome.target.embedded || is_sampled {
             return ServersFound::default();
         }
         let own = rustix::process::getpid().as_raw_nonzero().get();

@@ -22,7 +22,7 @@ impl Session<'_> {
     pub(super) fn write_back_before(&mut self) {
         let Some(folder) = self.files() else { return };
         let medium = Medium::of(&folder).ok();
-        self.outcome.data_disk = DataDisk { medium, written_back: None };
+        self.outcome.machine.data_disk = DataDisk { medium, written_back: None };
         if medium == Some(Medium::Device) {
             self.write_back(&folder, BEFORE, "before the load");
         }
@@ -30,16 +30,17 @@ impl Session<'_> {
 
     /// Writes what waits after the measured part; whether it was waited for, so that it can be counted.
     pub(super) fn write_back_after(&mut self) -> bool {
-        let Some(folder) = self.files().filter(|_| self.outcome.data_disk.medium == Some(Medium::Device)) else {
+        let Some(folder) = self.files().filter(|_| self.outcome.machine.data_disk.medium == Some(Medium::Device))
+        else {
             return false;
         };
-        self.outcome.data_disk.written_back = self.write_back(&folder, AFTER, "after the measured part");
-        self.outcome.data_disk.written_back.is_some()
+        self.outcome.machine.data_disk.written_back = self.write_back(&folder, AFTER, "after the measured part");
+        self.outcome.machine.data_disk.written_back.is_some()
     }
 
     /// Where the database has its files, if that is known and on this machine.
     pub(super) fn files(&self) -> Option<PathBuf> {
-        let own = || self.planned.open.target.folder.clone().filter(|_| self.outcome.embedded);
+        let own = || self.planned.open.target.folder.clone().filter(|_| self.outcome.target.embedded);
         self.options.files.clone().or_else(own)
     }
 

@@ -119,11 +119,11 @@ fn run_traced(backend: &'static dyn Backend, text: &str, set: &[&str]) -> (Outco
     let verdict = &outcome.verdict;
     assert_eq!((outcome.load.check(), outcome.points.check()), (Ok(()), Ok(())), "{verdict:?}");
     let PointCounts { acked, failed, unknown, .. } = outcome.points;
-    let summary = outcome.ledger.as_ref().unwrap().summary().unwrap();
+    let summary = outcome.stored.ledger.as_ref().unwrap().summary().unwrap();
     assert_eq!(summary.points, [acked, failed, unknown], "the ledger names every datapoint: {verdict:?}");
     assert!(summary.ended, "{verdict:?}");
     assert_eq!(outcome.acked().len(), acked, "each once");
-    let (stored, points) = (outcome.stored.unwrap().points, outcome.points);
+    let (stored, points) = (outcome.stored.counts.unwrap().points, outcome.points);
     assert!((points.acked..=points.acked + points.unknown).contains(&stored), "{stored} stored, {points:?}");
     (outcome, trace.0)
 }

@@ -72,7 +72,7 @@ fn a_closed_loop_on_sqlite_stores_what_it_acknowledges() {
     assert_eq!(outcome.verdict.status, Status::Valid, "{:?}", outcome.verdict);
     assert_balanced(&outcome);
     assert!(outcome.points.acked > 0);
-    assert_eq!(outcome.stored.unwrap().points, outcome.points.acked);
+    assert_eq!(outcome.stored.counts.unwrap().points, outcome.points.acked);
     assert_eq!(outcome.acked().len(), outcome.points.acked);
 }
 
@@ -81,7 +81,7 @@ fn paced_sensors_offer_every_datapoint_of_their_time() {
     let outcome = run_on("sqlite", profile(MACHINE, &Overrides::default()));
     assert_balanced(&outcome);
     assert_eq!(outcome.points.generated, 3000);
-    assert_eq!(outcome.stored.unwrap().points, outcome.points.acked);
+    assert_eq!(outcome.stored.counts.unwrap().points, outcome.points.acked);
 }
 
 #[test]
@@ -129,12 +129,12 @@ fn resources_have_one_entry_for_each_role_and_node() {
         process.kill().unwrap();
         process.wait().unwrap();
     }
-    let roles: Vec<_> = outcome.resources.iter().map(|r| (r.role.to_string(), r.node)).collect();
+    let roles: Vec<_> = outcome.machine.resources.iter().map(|r| (r.role.to_string(), r.node)).collect();
     let own = |role: &str| (role.to_string(), 0);
     let of_server = target.nodes.into_iter().map(|node| (node.role, node.node));
     let expected = [own("client+database")].into_iter().chain(of_server).chain([own("machine")]);
     assert_eq!(roles, expected.collect::<Vec<_>>());
-    let processes: Vec<_> = outcome.resources.iter().map(|r| r.processes_max).collect();
+    let processes: Vec<_> = outcome.machine.resources.iter().map(|r| r.processes_max).collect();
     assert_eq!(processes[1..7], [Some(1); 6]);
     assert!(processes[7] > Some(6), "all of the machine: {processes:?}");
 }
@@ -160,7 +160,7 @@ fn a_signal_while_what_is_stored_is_counted_aborts_a_whole_result() {
     let outcome = run(planned, sqlite, RunOptions::default(), &mut observer, &stop);
     assert_balanced(&outcome);
     assert_eq!((outcome.verdict.status, outcome.verdict.exit_code()), (Status::Aborted, 143), "{:?}", outcome.verdict);
-    assert_eq!(outcome.stored.unwrap().points, outcome.points.acked);
+    assert_eq!(outcome.stored.counts.unwrap().points, outcome.points.acked);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "what was created is dropped");
 }
 

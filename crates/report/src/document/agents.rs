@@ -1,7 +1,8 @@
 //! What each agent did of a load that several made.
 
-use super::{LatencySummary, OperationCounts, rounded, us};
+use super::{LatencySummary, rounded, us};
 use iotbench_engine::{AgentFigures, Outcome};
+use iotbench_recorder::LoadCounts;
 use serde::{Deserialize, Serialize};
 
 /// One agent's part of a load. Its figures are of the measured part, and in the figures of the run already.
@@ -16,7 +17,7 @@ pub struct Agent {
     /// Why it was lost; null: it told all that it did.
     pub lost: Option<String>,
     /// Its operations by their fate.
-    pub operations: OperationCounts,
+    pub operations: LoadCounts,
     /// Datapoints acknowledged to it over the whole run.
     pub points_acked: u64,
     /// Its operations that did not fail, from the intended start to the last reply, by its own clock.
@@ -58,7 +59,7 @@ impl From<&AgentFigures> for Agent {
             first_device: agent.devices.start,
             devices: agent.devices.end.saturating_sub(agent.devices.start),
             lost: agent.lost.clone(),
-            operations: OperationCounts::from(agent.load),
+            operations: agent.load,
             points_acked: agent.points.acked,
             response: LatencySummary::from(&agent.response),
             cores: cpu.and_then(|cpu| rounded(cpu.cores)),

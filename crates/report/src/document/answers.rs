@@ -45,13 +45,13 @@ pub struct Cycles {
 
 impl Answers {
     pub(super) fn new(outcome: &Outcome) -> Option<Self> {
-        let answers = outcome.answers.as_ref()?;
-        let (reads, right, wrong) = (outcome.reads, answers.cycles_right, answers.cycles_wrong);
+        let answers = outcome.reading.answers.as_ref()?;
+        let (reads, right, wrong) = (outcome.reading.counts, answers.cycles_right, answers.cycles_wrong);
         let cycles = Cycles { found: reads.cycles, not_found: reads.no_cycles, right, wrong };
         Some(Self {
             cycles: (reads.cycles + reads.no_cycles > 0).then_some(cycles),
-            requests: outcome.reads.requests,
-            computed_by_client: outcome.reads.by_client,
+            requests: outcome.reading.counts.requests,
+            computed_by_client: outcome.reading.counts.by_client,
             first_rows_us: (reads.with_rows > 0).then(|| reads.first_rows_ns as f64 / 1e3 / reads.with_rows as f64),
             mode: answers.mode.name().into(),
             right: answers.right,

@@ -72,13 +72,13 @@ pub struct AuditExample {
 
 impl Audit {
     pub(super) fn new(outcome: &Outcome) -> Option<Self> {
-        let audit = Self::from(outcome.audit.as_ref()?);
-        let may_lose = outcome.facts.as_ref().is_some_and(ServerFacts::may_lose_acknowledged);
+        let audit = Self::from(outcome.stored.audit.as_ref()?);
+        let may_lose = outcome.target.facts.as_ref().is_some_and(ServerFacts::may_lose_acknowledged);
         let due = outcome.preloaded_points + outcome.points.generated.saturating_sub(outcome.points.pending);
         let looked_at = audit.right + audit.lost + audit.corrupt;
-        let all = (outcome.preloaded_points + outcome.points.acked).saturating_sub(outcome.emptied.acked);
+        let all = (outcome.preloaded_points + outcome.points.acked).saturating_sub(outcome.stored.emptied.acked);
         let detectable = audit.detectable.filter(|_| looked_at < all);
-        let delivered = outcome.stored.filter(|_| (may_lose || outcome.points.dropped > 0) && due > 0);
+        let delivered = outcome.stored.counts.filter(|_| (may_lose || outcome.points.dropped > 0) && due > 0);
         Some(Self {
             detectable,
             // Not rounded: four of ten thousand that lack are not none.

@@ -1,11 +1,12 @@
 //! The answer of a ramp.
 
 use super::{
-    Backlog, Estimate, Limit, OperationCounts, Search, StorageProbeFigures, StorageProbes, Usl, Visibility, mean_us,
-    rounded, seconds, us,
+    Backlog, Estimate, Limit, Search, StorageProbeFigures, StorageProbes, Usl, Visibility, mean_us, rounded, seconds,
+    us,
 };
 use crate::terminal::figure::bytes;
 use iotbench_engine::{Outcome, RampState, StepFigures};
+use iotbench_recorder::LoadCounts;
 use serde::{Deserialize, Serialize};
 
 /// The greatest load that was sustained, as an interval.
@@ -161,7 +162,7 @@ pub struct Step {
     #[serde(default)]
     pub followed_s: Option<f64>,
     /// Operations by their fate.
-    pub load: OperationCounts,
+    pub load: LoadCounts,
     /// Operations acknowledged a second.
     pub operations_per_s: Option<f64>,
     /// Values acknowledged a second.
@@ -311,31 +312,34 @@ impl From<&StepFigures> for Step {
             from_s: Some(seconds(figures.from_ns)),
             length_s: Some(seconds(figures.length_ns)),
             followed_s: Some(seconds(figures.followed_ns)),
-            load: figures.load.into(),
+            load: figures.load,
             operations_per_s: rounded(figures.operations_per_s),
             values_per_s: rounded(figures.values_per_s),
-            mean_response_us: figures.mean_response_ns.and_then(mean_us),
-            mean_response_at_least_us: figures.mean_response_at_least_ns.and_then(mean_us),
-            mean_response_at_most_us: figures.mean_response_at_most_ns.and_then(mean_us),
-            p99_response_us: figures.p99_response_ns.map(us),
-            p99_response_at_least_us: figures.p99_response_at_least_ns.map(us),
-            p99_response_at_most_us: figures.p99_response_at_most_ns.map(us),
+            mean_response_us: figures.response.mean_ns.and_then(mean_us),
+            mean_response_at_least_us: figures.response.mean_at_least_ns.and_then(mean_us),
+            mean_response_at_most_us: figures.response.mean_at_most_ns.and_then(mean_us),
+            p99_response_us: figures.response.p99_ns.map(us),
+            p99_response_at_least_us: figures.response.p99_at_least_ns.map(us),
+            p99_response_at_most_us: figures.response.p99_at_most_ns.map(us),
             points_dropped: figures.points_dropped,
             visibility: figures.visibility.as_ref().map(Visibility::from),
             backlog: figures.backlog.as_ref().map(Backlog::from),
             littles_ratio: figures.littles_ratio.and_then(rounded),
-            others_cpu_pct: figures.others.and_then(|others| rounded(others.cpu_mean * 100.0)),
-            disturbed: figures.others.is_some_and(|others| others.is_disturbed()),
-            disturbed_before: figures.disturbed_before,
-            storage_probes: figures.storage_probes.iter().map(StorageProbeFigures::from).collect(),
-            storage_drifted: figures.storage_drifted,
-            drifted_before: figures.drifted_before,
-            storage_bytes_before: figures.storage_bytes,
-            preconditioning: figures.preconditioning.map(|of| Preconditioning { rounds: of.rounds, steady: of.steady }),
-            passed: figures.passed,
-            limit: figures.limit.map(Limit::from),
-            margin: figures.margin.and_then(rounded),
-            failure: figures.failure.clone(),
+            others_cpu_pct: figures.conditions.others.and_then(|others| rounded(others.cpu_mean * 100.0)),
+            disturbed: figures.conditions.others.is_some_and(|others| others.is_disturbed()),
+            disturbed_before: figures.conditions.disturbed_before,
+            storage_probes: figures.conditions.storage_probes.iter().map(StorageProbeFigures::from).collect(),
+            storage_drifted: figures.conditions.storage_drifted,
+            drifted_before: figures.conditions.drifted_before,
+            storage_bytes_before: figures.conditions.storage_bytes,
+            preconditioning: figures
+                .conditions
+                .preconditioning
+                .map(|of| Preconditioning { rounds: of.rounds, steady: of.steady }),
+            passed: figures.judgement.passed,
+            limit: figures.judgement.limit.map(Limit::from),
+            margin: figures.judgement.margin.and_then(rounded),
+            failure: figures.judgement.failure.clone(),
         }
     }
 }

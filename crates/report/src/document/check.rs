@@ -1,7 +1,7 @@
 //! Whether a document's numbers agree with each other.
 
 use super::{Document, Latency, LatencySummary, Status};
-use iotbench_recorder::{ConservationError, LoadCounts};
+use iotbench_recorder::ConservationError;
 
 /// Numbers of a document that contradict each other: it was changed, or the program is at fault.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -35,11 +35,11 @@ impl Document {
     pub fn check(&self) -> Result<(), Vec<Inconsistency>> {
         let mut found = Vec::new();
         if self.verdict.status != Status::Running {
-            found.extend(broken(LoadCounts::from(self.load.counts()).check()).map(Inconsistency::Count));
-            found.extend(broken(self.points.counts().check()).map(Inconsistency::Count));
+            found.extend(broken(self.load.counts.check()).map(Inconsistency::Count));
+            found.extend(broken(self.points.counts.check()).map(Inconsistency::Count));
         }
         for (index, step) in self.capacity.iter().flat_map(|c| &c.steps).enumerate() {
-            let errors = broken(LoadCounts::from(step.load).check());
+            let errors = broken(step.load.check());
             found.extend(errors.map(|error| Inconsistency::Step { step: index + 1, error }));
         }
         if let Some(latency) = &self.latency {

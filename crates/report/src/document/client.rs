@@ -148,7 +148,7 @@ impl Client {
             cores: cpu.and_then(|cpu| rounded(cpu.cores)),
             cores_allowed: cpu.and_then(|cpu| rounded(cpu.allowed_cores)),
             busiest_thread_pct: cpu.and_then(|cpu| rounded(cpu.busiest_thread? * 100.0)),
-            sampler_cpu_pct: rounded(outcome.sampler_cpu_pct),
+            sampler_cpu_pct: rounded(outcome.machine.sampler_cpu_pct),
             ceiling_per_s: client.ceiling_per_s.and_then(rounded),
             ceiling_ratio: measured.and_then(|measured| part(measured.ceiling_ratio?)),
             exempt: exempt(outcome),
@@ -166,7 +166,7 @@ impl Client {
 }
 
 fn exempt(outcome: &Outcome) -> Option<String> {
-    match (outcome.embedded, outcome.agents.is_empty()) {
+    match (outcome.target.embedded, outcome.agents.is_empty()) {
         (true, _) => Some(EXEMPT.into()),
         (false, false) => Some(AGENTS.into()),
         (false, true) => None,

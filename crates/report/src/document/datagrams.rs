@@ -20,7 +20,7 @@ const RECEIVED: &str = "bytes received not known: they came in datagrams";
 
 impl Datagrams {
     pub(super) fn of(outcome: &Outcome) -> Self {
-        if outcome.acknowledgement != Acknowledgement::None {
+        if outcome.target.acknowledgement != Acknowledgement::None {
             return Self::No;
         }
         let plan = &outcome.plan;

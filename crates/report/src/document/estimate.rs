@@ -65,7 +65,8 @@ pub struct LoadTrials {
 impl Estimate {
     pub(super) fn new(estimate: &iotbench_engine::Estimate, steps: &[StepFigures]) -> Self {
         let sentinels = |passed: bool| {
-            let is_meant = |step: &&StepFigures| step.step.purpose == Purpose::Sentinel && step.passed == passed;
+            let is_meant =
+                |step: &&StepFigures| step.step.purpose == Purpose::Sentinel && step.judgement.passed == passed;
             steps.iter().filter(is_meant).count() as u64
         };
         Self {
@@ -96,8 +97,8 @@ fn grey_zone(steps: &[StepFigures]) -> Vec<LoadTrials> {
     for step in steps.iter().filter(|step| step.step.purpose.is_trial()) {
         let load = step.step.load;
         let trials = loads.entry(load).or_insert(LoadTrials { load, sustained: 0, failed: 0 });
-        trials.sustained += u64::from(step.passed);
-        trials.failed += u64::from(!step.passed);
+        trials.sustained += u64::from(step.judgement.passed);
+        trials.failed += u64::from(!step.judgement.passed);
     }
     let least_failed = loads.values().find(|trials| trials.failed > 0).map(|trials| trials.load);
     let greatest_passed = loads.values().rfind(|trials| trials.sustained > 0).map(|trials| trials.load);

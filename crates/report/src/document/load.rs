@@ -13,25 +13,9 @@ pub struct Load {
     pub model: String,
     /// Who does what.
     pub groups: Vec<Group>,
-    /// Due by the schedule, or begun by a closed-loop user.
-    pub offered: u64,
-    /// Sent.
-    pub started: u64,
-    /// Acknowledged.
-    pub ok: u64,
-    /// Definitely not applied.
-    pub fail: u64,
-    /// Sent, without a verdict.
-    pub unknown: u64,
-    /// Never started because too many were under way.
-    pub dropped: u64,
-    /// Not started at the end.
-    pub pending: u64,
-    /// Handed to a broker by their device, and never delivered to a writer.
-    #[serde(default)]
-    pub undelivered: u64,
-    /// Of unknown, dropped and pending, those that are in the distribution as "at least": no term of a sum.
-    pub censored: u64,
+    /// What became of its operations.
+    #[serde(flatten)]
+    pub counts: LoadCounts,
 }
 
 /// Virtual users or sensors that do the same.
@@ -88,53 +72,13 @@ pub struct Operation {
     pub transaction: bool,
 }
 
-/// Operations by their fate.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OperationCounts {
-    /// Due by the schedule, or begun by a closed-loop user.
-    pub offered: u64,
-    /// Sent.
-    pub started: u64,
-    /// Acknowledged.
-    pub ok: u64,
-    /// Definitely not applied.
-    pub fail: u64,
-    /// Sent, without a verdict.
-    pub unknown: u64,
-    /// Never started because too many were under way.
-    pub dropped: u64,
-    /// Not started at the end.
-    pub pending: u64,
-    /// Handed to a broker by their device, and never delivered to a writer.
-    #[serde(default)]
-    pub undelivered: u64,
-    /// Of unknown, dropped and pending, those that are in the distribution as "at least".
-    pub censored: u64,
-}
-
 impl Load {
     pub(super) fn new(outcome: &Outcome) -> Self {
-        let LoadCounts { offered, started, ok, fail, unknown, dropped, pending, undelivered, censored } = outcome.load;
         let groups: Vec<_> = outcome.plan.groups.iter().map(Group::from).collect();
         let mut models: Vec<_> = groups.iter().map(|g| g.model.as_str()).collect();
         models.dedup();
         let model = models.join(" + ");
-        Self { model, groups, offered, started, ok, fail, unknown, dropped, pending, undelivered, censored }
-    }
-
-    /// Takes the counts of operations.
-    pub(crate) fn set_counts(&mut self, counts: OperationCounts) {
-        let OperationCounts { offered, started, ok, fail, unknown, dropped, pending, undelivered, censored } = counts;
-        (self.offered, self.started, self.ok, self.fail) = (offered, started, ok, fail);
-        (self.unknown, self.dropped, self.pending, self.censored) = (unknown, dropped, pending, censored);
-        self.undelivered = undelivered;
-    }
-
-    /// The counts alone.
-    #[must_use]
-    pub fn counts(&self) -> OperationCounts {
-        let Self { offered, started, ok, fail, unknown, dropped, pending, undelivered, censored, .. } = *self;
-        OperationCounts { offered, started, ok, fail, unknown, dropped, pending, undelivered, censored }
+        Self { model, groups, counts: outcome.load }
     }
 }
 
@@ -193,19 +137,5 @@ fn datapoints(plan: &OperationPlan) -> String {
         Payload::Count(count) => count.to_string(),
         Payload::Second => "second".into(),
         Payload::SinceLast { .. } => "since_last".into(),
-    }
-}
-
-impl From<LoadCounts> for OperationCounts {
-    fn from(counts: LoadCounts) -> Self {
-        let LoadCounts { offered, started, ok, fail, unknown, dropped, pending, undelivered, censored } = counts;
-        Self { offered, started, ok, fail, unknown, dropped, pending, undelivered, censored }
-    }
-}
-
-impl From<OperationCounts> for LoadCounts {
-    fn from(counts: OperationCounts) -> Self {
-        let OperationCounts { offered, started, ok, fail, unknown, dropped, pending, undelivered, censored } = counts;
-        Self { offered, started, ok, fail, unknown, dropped, pending, undelivered, censored }
     }
 }

@@ -39,11 +39,11 @@ const MIN_LOOKED_AT_S: f64 = 2.0;
 impl Others {
     pub(super) fn new(outcome: &Outcome) -> Self {
         let steps = outcome.capacity.iter().flat_map(|capacity| &capacity.steps);
-        let is_disturbed = |step: &&StepFigures| step.others.is_some_and(|others| others.is_disturbed());
+        let is_disturbed = |step: &&StepFigures| step.conditions.others.is_some_and(|others| others.is_disturbed());
         let steps_disturbed = steps.clone().filter(is_disturbed).count() as u64;
-        let share = outcome.others.share;
+        let share = outcome.machine.others.share;
         let percent = |figure: fn(&OthersShare) -> f64| share.as_ref().map(figure).and_then(|s| rounded(s * 100.0));
-        let not_judged = outcome.others.not_judged.clone().or_else(|| {
+        let not_judged = outcome.machine.others.not_judged.clone().or_else(|| {
             let measured = outcome.measured.as_ref().filter(|_| share.is_none())?;
             let is_short = measured.seconds_long() < MIN_LOOKED_AT_S;
             let why =
@@ -57,7 +57,7 @@ impl Others {
             limit_pct: rounded(outcome.plan.phases.others_cpu * 100.0),
             seconds: share.map_or(0, |share| share.seconds),
             seconds_disturbed: share.map_or(0, |share| share.disturbed),
-            steps_repeated: steps.map(|step| u64::from(step.disturbed_before)).sum(),
+            steps_repeated: steps.map(|step| u64::from(step.conditions.disturbed_before)).sum(),
             steps_disturbed,
             disturbed: None,
             not_judged,

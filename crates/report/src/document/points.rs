@@ -8,23 +8,9 @@ use serde::{Deserialize, Serialize};
 /// Datapoints of the whole run, warm-up included, preload not.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Points {
-    /// Due by the sensors' plan.
-    pub generated: u64,
-    /// Lost by a sensor because its queue was full.
-    pub dropped: u64,
-    /// Not sent when the run ended.
-    pub pending: u64,
-    /// Handed to a broker by their device, and never delivered to a writer.
-    #[serde(default)]
-    pub undelivered: u64,
-    /// Sent.
-    pub sent: u64,
-    /// Acknowledged.
-    pub acked: u64,
-    /// Definitely not stored.
-    pub failed: u64,
-    /// Sent, without a verdict.
-    pub unknown: u64,
+    /// What became of them.
+    #[serde(flatten)]
+    pub counts: PointCounts,
     /// Written before the run: no term of a sum.
     pub preloaded: u64,
     /// Found in the database at the end, and each time before it was emptied for the next step of a ramp, preloaded ones
@@ -38,40 +24,19 @@ pub struct Points {
 
 impl Points {
     pub(super) fn new(outcome: &Outcome) -> Self {
-        let PointCounts { generated, dropped, pending, undelivered, sent, acked, failed, unknown } = outcome.points;
         Self {
-            generated,
-            dropped,
-            pending,
-            undelivered,
-            sent,
-            acked,
-            failed,
-            unknown,
+            counts: outcome.points,
             preloaded: outcome.preloaded_points,
-            stored: outcome.stored.map(|s| s.points),
-            stored_values: outcome.stored.map(|s| s.values),
+            stored: outcome.stored.counts.map(|s| s.points),
+            stored_values: outcome.stored.counts.map(|s| s.values),
             verified: (),
         }
-    }
-
-    /// Takes the counts of the load's datapoints.
-    pub(crate) fn set_counts(&mut self, counts: PointCounts) {
-        let PointCounts { generated, dropped, pending, undelivered, sent, acked, failed, unknown } = counts;
-        (self.generated, self.dropped, self.pending, self.sent) = (generated, dropped, pending, sent);
-        self.undelivered = undelivered;
-        (self.acked, self.failed, self.unknown) = (acked, failed, unknown);
-    }
-
-    pub(super) fn counts(&self) -> PointCounts {
-        let Self { generated, dropped, pending, undelivered, sent, acked, failed, unknown, .. } = *self;
-        PointCounts { generated, dropped, pending, undelivered, sent, acked, failed, unknown }
     }
 
     /// Acknowledged datapoints, preloaded ones included, that the database does not hold; null: not counted.
     #[must_use]
     pub fn lost(&self) -> Option<u64> {
-        self.stored.map(|stored| (self.acked + self.preloaded).saturating_sub(stored))
+        self.stored.map(|stored| (self.counts.acked + self.preloaded).saturating_sub(stored))
     }
 }
 
@@ -93,11 +58,11 @@ pub struct Storage {
 
 impl Storage {
     pub(super) fn new(outcome: &Outcome) -> Self {
-        let (bytes_before, bytes_after) = (outcome.storage_bytes_before, outcome.storage_bytes_after);
+        let (bytes_before, bytes_after) = (outcome.machine.storage_bytes_before, outcome.machine.storage_bytes_after);
         let growth = bytes_before.zip(bytes_after).and_then(|(before, after)| after.checked_sub(before));
-        let written = (outcome.points.acked + outcome.preloaded_points).saturating_sub(outcome.emptied.acked);
+        let written = (outcome.points.acked + outcome.preloaded_points).saturating_sub(outcome.stored.emptied.acked);
         let bytes_per_point = growth.and_then(|bytes| rounded(bytes as f64 / written as f64));
-        let write_back_s = outcome.data_disk.written_back.and_then(|took| rounded(took.as_secs_f64()));
+        let write_back_s = outcome.machine.data_disk.written_back.and_then(|took| rounded(took.as_secs_f64()));
         Self { bytes_before, bytes_after, bytes_per_point, write_back_s }
     }
 }

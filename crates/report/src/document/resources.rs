@@ -84,7 +84,7 @@ impl Resources {
             if summary.is_part {
                 resources.add_note(PART);
             }
-            if summary.net_is_least {
+            if summary.network.is_least {
                 resources.add_note(NETWORK);
             }
             if summary.method.network == Some(NetworkMethod::Socket) {
@@ -97,8 +97,8 @@ impl Resources {
 
     /// What it had storage devices write; of the machine, what they took.
     fn add_written(&mut self, summary: &Summary, machine: Option<&Summary>, medium: Option<Medium>) {
-        if self.role == MACHINE_ROLE {
-            let taken_bytes = summary.disk_written_bytes;
+        if self.is_of_machine() {
+            let taken_bytes = summary.disk.written_bytes;
             (self.disk_written_least_bytes, self.disk_written_most_bytes) = (taken_bytes, taken_bytes);
             self.disk_written_bytes = taken_bytes;
             return;
@@ -128,7 +128,13 @@ impl Resources {
     /// Whether it is of the database, or of client and database in one.
     #[must_use]
     pub fn is_of_database(&self) -> bool {
-        !self.is_of_client() && self.role != MACHINE_ROLE && self.role != BROKER_ROLE
+        !self.is_of_client() && !self.is_of_machine() && self.role != BROKER_ROLE
+    }
+
+    /// Whether it is of all that ran on the machine.
+    #[must_use]
+    pub fn is_of_machine(&self) -> bool {
+        self.role == MACHINE_ROLE
     }
 }
 
@@ -137,21 +143,21 @@ impl From<&Summary> for Resources {
         Self {
             role: summary.role.to_string(),
             node: summary.node,
-            cpu_pct_mean: summary.cpu_pct_mean.and_then(rounded),
-            cpu_s: summary.cpu_s.and_then(rounded),
-            pss_bytes_mean: summary.pss_bytes_mean,
-            pss_bytes_max: summary.pss_bytes_max,
-            rss_bytes_mean: summary.rss_bytes_mean,
-            rss_bytes_max: summary.rss_bytes_max,
-            disk_read_bytes: summary.disk_read_bytes,
+            cpu_pct_mean: summary.cpu.pct_mean.and_then(rounded),
+            cpu_s: summary.cpu.total_s.and_then(rounded),
+            pss_bytes_mean: summary.memory.pss_bytes_mean,
+            pss_bytes_max: summary.memory.pss_bytes_max,
+            rss_bytes_mean: summary.memory.rss_bytes_mean,
+            rss_bytes_max: summary.memory.rss_bytes_max,
+            disk_read_bytes: summary.disk.read_bytes,
             disk_written_bytes: None,
             disk_written_least_bytes: None,
             disk_written_most_bytes: None,
             disk_written_later_bytes: None,
-            net_rx_bytes: summary.net_rx_bytes.filter(|_| !summary.net_is_least),
-            net_tx_bytes: summary.net_tx_bytes.filter(|_| !summary.net_is_least),
-            net_rx_least_bytes: summary.net_rx_bytes,
-            net_tx_least_bytes: summary.net_tx_bytes,
+            net_rx_bytes: summary.network.rx_bytes.filter(|_| !summary.network.is_least),
+            net_tx_bytes: summary.network.tx_bytes.filter(|_| !summary.network.is_least),
+            net_rx_least_bytes: summary.network.rx_bytes,
+            net_tx_least_bytes: summary.network.tx_bytes,
             energy_j: summary.energy_uj.and_then(|energy_uj| rounded(energy_uj as f64 / 1e6)),
             processes_max: summary.processes_max,
             samples: summary.samples,
@@ -171,13 +177,14 @@ mod tests {
     use super::*;
     use crate::network::{sent, sent_of_all};
     use crate::written::{written, written_later, written_of_all};
-    use iotbench_sampler::{Method, Source, WithWriteBack, Writes};
+    use iotbench_sampler::{DiskFigures, Method, NetworkFigures, Source, WithWriteBack, Writes};
 
     const TREE: Method = Method { source: Source::ProcessTree, network: None };
     const HOST: Method = Method { source: Source::Host, network: None };
 
-    fn summary(role: &str, method: Method, disk_written_bytes: Option<u64>) -> Summary {
-        Summary { disk_written_bytes, ..Summary::unknown(role, method) }
+    fn summary(role: &str, method: Method, written_bytes: Option<u64>) -> Summary {
+        let disk = DiskFigures { written_bytes, ..DiskFigures::default() };
+        Summary { disk, ..Summary::unknown(role, method) }
     }
 
     fn on(medium: Medium) -> DataDisk {
@@ -195,7 +202,8 @@ mod tests {
             with_write_back: Some(all),
             ..Writes::default()
         };
-        Summary { writes, ..summary("machine", HOST, Some(2_000)) }
+        let machine = summary("machine", HOST, Some(2_000));
+        Summary { disk: DiskFigures { writes, ..machine.disk }, ..machine }
     }
 
     #[test]
@@ -214,7 +222,7 @@ mod tests {
     #[test]
     fn bounds_that_are_far_apart_are_no_figure() {
         let mut machine = machine();
-        machine.writes.with_write_back = None;
+        machine.disk.writes.with_write_back = None;
         let all = [summary("server", TREE, Some(30_000)), machine];
         let server = &Resources::of_run(&all, on(Medium::Device), Datagrams::No)[0];
         assert_eq!((server.disk_written_bytes, written(server)), (None, "1.95\u{a0}KiB to 29.3\u{a0}KiB".into()));
@@ -234,14 +242,11 @@ mod tests {
     /// It has no place where one number is needed: a run whose connections ended unseen would win by that.
     #[test]
     fn traffic_that_is_not_all_known_is_told_as_a_bound() {
-        let client = |net_is_least| Summary {
-            net_rx_bytes: Some(10),
-            net_tx_bytes: Some(2_048),
-            net_is_least,
+        let client = |is_least| Summary {
+            network: NetworkFigures { rx_bytes: Some(10), tx_bytes: Some(2_048), is_least },
             ..summary("client", TREE, None)
         };
-        let told =
-            |net_is_least| Resources::of_run(&[client(net_is_least)], on(Medium::Device), Datagrams::No).remove(0);
+        let told = |is_least| Resources::of_run(&[client(is_least)], on(Medium::Device), Datagrams::No).remove(0);
         let all = told(false);
         assert_eq!((all.net_rx_bytes, all.net_tx_bytes, all.net_tx_least_bytes), (Some(10), Some(2_048), Some(2_048)));
         assert_eq!((sent(&all), all.note.as_deref()), ("2.00\u{a0}KiB".into(), None));
@@ -258,8 +263,7 @@ mod tests {
     fn datagrams_count_as_sent_and_what_came_of_them_is_not_known() {
         let by_socket = |role: &str| Summary {
             method: Method { source: Source::ProcessTree, network: Some(NetworkMethod::Socket) },
-            net_rx_bytes: Some(10),
-            net_tx_bytes: Some(20),
+            network: NetworkFigures { rx_bytes: Some(10), tx_bytes: Some(20), is_least: false },
             ..summary(role, TREE, None)
         };
         let of_run = |datagrams| {

@@ -114,7 +114,7 @@ impl Search {
         let steps: Vec<_> = capacity.steps.iter().filter(|step| step.step.purpose.is_trial()).collect();
         let bounds = capacity.bounds;
         let width = bounds.lower.zip(bounds.upper).map(|(lower, upper)| f64::from(upper - lower) / f64::from(upper));
-        let failed = || steps.iter().filter(|step| !step.passed).map(|step| step.step.load);
+        let failed = || steps.iter().filter(|step| !step.judgement.passed).map(|step| step.step.load);
         let from_upper = failed().filter(|&load| bounds.upper.is_none_or(|upper| load >= upper)).min();
         Some(Self {
             goal_width: part(plan.resolution),
@@ -141,12 +141,13 @@ fn disk_bound(outcome: &Outcome, most: u32) -> Option<u64> {
 impl BoundTrials {
     fn of(steps: &[&StepFigures], load: u32, is_sustained: bool) -> Self {
         let trials: Vec<_> = steps.iter().filter(|step| step.step.load == load).collect();
-        let failed = trials.iter().filter(|step| !step.passed).count() as u64;
+        let failed = trials.iter().filter(|step| !step.judgement.passed).count() as u64;
         let count = trials.len() as u64;
-        let rates = trials.iter().filter(|step| step.passed == is_sustained).map(|step| step.operations_per_s);
+        let rates =
+            trials.iter().filter(|step| step.judgement.passed == is_sustained).map(|step| step.operations_per_s);
         let achieved = if is_sustained { rates.reduce(f64::min) } else { rates.reduce(f64::max) };
         let mut limits: Vec<Limit> = Vec::new();
-        for limit in trials.iter().filter_map(|step| step.limit).map(Limit::from) {
+        for limit in trials.iter().filter_map(|step| step.judgement.limit).map(Limit::from) {
             if !limits.contains(&limit) {
                 limits.push(limit);
             }

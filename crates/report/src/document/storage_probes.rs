@@ -2,7 +2,9 @@
 
 use super::{rounded, us};
 use crate::terminal::figure::{TIE, count, duration, significant};
-use iotbench_engine::{Outcome, PROBE_BYTES, PROCESSOR_DRIFT, StepFigures, StorageLevels, StorageProbe, work_levels};
+pub(crate) use iotbench_engine::{PROCESSOR_DRIFT, STORAGE_DRIFT};
+
+use iotbench_engine::{Outcome, PROBE_BYTES, StepFigures, StorageLevels, StorageProbe, work_levels};
 use iotbench_recorder::Level;
 use serde::{Deserialize, Serialize};
 
@@ -75,13 +77,13 @@ pub struct StorageProbeFigures {
 impl StorageProbes {
     /// Of a ramp.
     pub(super) fn new(outcome: &Outcome, steps: &[StepFigures]) -> Self {
-        let made: Vec<&StorageProbe> = steps.iter().flat_map(|step| &step.storage_probes).collect();
+        let made: Vec<&StorageProbe> = steps.iter().flat_map(|step| &step.conditions.storage_probes).collect();
         let all = StorageProbe::pooled(made.iter().copied());
         let is_enough = all.appends() >= Level::P99.samples_needed();
         let levels = StorageLevels::of(made.iter().copied());
         let work = work_levels(made.iter().copied());
         let work_ns: Vec<u64> = made.iter().filter_map(|probe| probe.work_ns()).collect();
-        let probing = &outcome.storage_probing;
+        let probing = &outcome.machine.storage_probing;
         let mut probes = Self {
             probes: made.len() as u64,
             appends: all.appends(),
@@ -95,9 +97,9 @@ impl StorageProbes {
             work_us: StorageProbe::new(work_ns).quantile_ns(0.5).map(us),
             work_us_least: work.map(|[least, _]| us(least)),
             work_us_most: work.map(|[_, most]| us(most)),
-            steps_judged: steps.iter().filter(|step| step.storage_drifted.is_some()).count() as u64,
-            steps_repeated: steps.iter().map(|step| u64::from(step.drifted_before)).sum(),
-            steps_drifted: steps.iter().filter(|step| step.storage_drifted == Some(true)).count() as u64,
+            steps_judged: steps.iter().filter(|step| step.conditions.storage_drifted.is_some()).count() as u64,
+            steps_repeated: steps.iter().map(|step| u64::from(step.conditions.drifted_before)).sum(),
+            steps_drifted: steps.iter().filter(|step| step.conditions.storage_drifted == Some(true)).count() as u64,
             time_pct: (probing.elapsed_ns > 0)
                 .then(|| 100.0 * probing.spent_ns as f64 / probing.elapsed_ns as f64)
                 .and_then(rounded),

@@ -60,7 +60,7 @@ pub struct Durability {
 
 impl Target {
     pub(super) fn new(outcome: &Outcome, managed: bool) -> Self {
-        let facts = outcome.facts.as_ref();
+        let facts = outcome.target.facts.as_ref();
         Self {
             backend: outcome.plan.backend.clone(),
             layout: outcome.plan.table.layout.name().into(),
@@ -72,11 +72,11 @@ impl Target {
             product: facts.map(|f| f.product.clone()),
             version: facts.map(|f| f.version.clone()),
             managed,
-            embedded: outcome.embedded,
-            endpoints: outcome.endpoints.clone(),
+            embedded: outcome.target.embedded,
+            endpoints: outcome.target.endpoints.clone(),
             settings: facts.map(|f| f.settings.clone()).unwrap_or_default(),
             durability: facts.map(|f| Durability::from(&f.promise)),
-            acknowledgement: acknowledgement_word(outcome.acknowledgement).into(),
+            acknowledgement: acknowledgement_word(outcome.target.acknowledgement).into(),
         }
     }
 

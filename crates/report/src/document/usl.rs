@@ -94,7 +94,7 @@ fn means_nothing(outcome: &Outcome) -> Option<&'static str> {
 /// Whether the throughput of a step is what the database makes of so many users: not where the client held it up, nor of
 /// another load than the ramp's.
 fn is_the_databases(step: &StepFigures) -> bool {
-    step.step.purpose.is_trial() && step.limit != Some(Limit::Client)
+    step.step.purpose.is_trial() && step.judgement.limit != Some(Limit::Client)
 }
 
 fn level(step: &StepFigures) -> Level {

@@ -1,7 +1,8 @@
 //! The ledger as a file of the run's folder.
 
 use super::{Appender, FolderError, LEDGER_FILE, ResultsFolder, shown};
-use iotbench_engine::{Ledger, LedgerStore, open_regular};
+use iotbench_engine::{Ledger, LedgerStore};
+use iotbench_simulator::open_regular;
 use std::{
     fs::File,
     io::{self, BufReader, Read},

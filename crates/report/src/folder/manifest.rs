@@ -1,7 +1,7 @@
 //! Digests of a run's files, so that a change shows.
 
 use super::{FolderError, MANIFEST_FILE, REPORT_FILE, shown};
-use iotbench_engine::read_regular_text;
+use iotbench_simulator::read_regular_text;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::{

@@ -2,7 +2,7 @@
 
 use super::{Flush, FolderError, ResultsFolder, SESSIONS_DOCUMENT, SESSIONS_TEXT, shown};
 use crate::sessions::{SESSIONS_SCHEMA, SessionsRecord};
-use iotbench_engine::read_regular_text;
+use iotbench_simulator::read_regular_text;
 use serde::Deserialize;
 use std::{
     io,

@@ -1,7 +1,7 @@
 //! The folder of a suite: its file as written, what became of its runs, and their folders.
 
 use super::{Flush, FolderError, ResultsFolder, SUITE_DOCUMENT, SUITE_FILE, shown};
-use iotbench_engine::read_regular_text;
+use iotbench_simulator::read_regular_text;
 use iotbench_suite::{Record, SCHEMA};
 use std::{io, path::Path};
 

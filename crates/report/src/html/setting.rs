@@ -54,15 +54,15 @@ pub(super) fn section(document: &Document) -> Markup {
 }
 
 fn load(document: &Document) -> String {
-    let load = &document.load;
+    let counts = &document.load.counts;
     format!(
         "{}; {} operations offered, {} acknowledged, {} failed, {} without an answer, {} never started",
-        load.model,
-        count(load.offered),
-        count(load.ok),
-        count(load.fail),
-        count(load.unknown),
-        count(load.dropped + load.pending)
+        document.load.model,
+        count(counts.offered),
+        count(counts.ok),
+        count(counts.fail),
+        count(counts.unknown),
+        count(counts.dropped + counts.pending)
     )
 }
 

@@ -75,8 +75,8 @@ pub(super) fn figures(document: &Document) -> Markup {
     if let Some(bytes) = document.storage.bytes_per_point {
         tiles.push(("Stored", significant(bytes), "bytes a datapoint".into()));
     }
-    if document.points.acked > 0 {
-        let note = format!("of {} acknowledged", count(document.points.acked + document.points.preloaded));
+    if document.points.counts.acked > 0 {
+        let note = format!("of {} acknowledged", count(document.points.counts.acked + document.points.preloaded));
         tiles.push(("Datapoints lost", document.points.lost().map_or(NONE.into(), count), note));
     }
     html! {

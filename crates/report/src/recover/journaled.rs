@@ -1,12 +1,12 @@
 //! The journal of a run, added up.
 
 use crate::{
-    document::{ErrorsOfCause, OperationCounts, Throughput, Windows, spread},
+    document::{ErrorsOfCause, Throughput, Windows, spread},
     folder::{FolderError, JOURNAL_FILE},
-    journal::{JournaledPoints, JournaledSecond, Kind, Line, Span},
+    journal::{JournaledSecond, Kind, Line, Span},
     lines::lines,
 };
-use iotbench_recorder::{PointCounts, SAMPLES_PER_CAUSE};
+use iotbench_recorder::{LoadCounts, PointCounts, SAMPLES_PER_CAUSE};
 use std::{path::Path, time::Duration};
 
 /// Causes are words of the program; a file that has more was not written by it.
@@ -26,9 +26,9 @@ pub(super) struct Journaled {
     /// The end of its last second, in nanoseconds since its start.
     pub to_ns: u64,
     /// All operations.
-    pub operations: OperationCounts,
+    pub operations: LoadCounts,
     /// The operations of the measured part of a fixed load.
-    pub intended: OperationCounts,
+    pub intended: LoadCounts,
     /// All datapoints.
     pub points: PointCounts,
     /// The measured part; `None`: it had not come to it.
@@ -85,12 +85,12 @@ impl Journaled {
 
     fn add(&mut self, second: &JournaledSecond, span: Option<Span>) {
         self.to_ns = self.to_ns.max(second.end_ns());
-        add_operations(&mut self.operations, &second.operations);
+        self.operations.merge(&second.operations);
         // What of them is waited for is told with the stretch in which they were intended.
         self.operations.censored = self.operations.censored.saturating_add(second.intended.censored);
-        add_points(&mut self.points, &second.points);
+        self.points.merge(&second.points);
         let Some(span) = span.filter(|span| second.start_ns() >= span.from_ns) else { return };
-        add_operations(&mut self.intended, &second.intended);
+        self.intended.merge(&second.intended);
         let measured = self.measured.get_or_insert_with(|| MeasuredSeconds::beginning_at(second.start_ns()));
         if second.start_ns() < span.to_ns {
             measured.add(second, span);
@@ -154,41 +154,5 @@ impl MeasuredSeconds {
         let mut errors = self.errors.clone();
         errors.sort_by_key(|e| std::cmp::Reverse(e.count));
         errors
-    }
-}
-
-fn add_operations(sum: &mut OperationCounts, more: &OperationCounts) {
-    let terms = [
-        (&mut sum.offered, more.offered),
-        (&mut sum.started, more.started),
-        (&mut sum.ok, more.ok),
-        (&mut sum.fail, more.fail),
-        (&mut sum.unknown, more.unknown),
-        (&mut sum.dropped, more.dropped),
-        (&mut sum.pending, more.pending),
-        (&mut sum.undelivered, more.undelivered),
-        (&mut sum.censored, more.censored),
-    ];
-    add(terms);
-}
-
-fn add_points(sum: &mut PointCounts, more: &JournaledPoints) {
-    let terms = [
-        (&mut sum.generated, more.generated),
-        (&mut sum.dropped, more.dropped),
-        (&mut sum.pending, more.pending),
-        (&mut sum.undelivered, more.undelivered),
-        (&mut sum.sent, more.sent),
-        (&mut sum.acked, more.acked),
-        (&mut sum.failed, more.failed),
-        (&mut sum.unknown, more.unknown),
-    ];
-    add(terms);
-}
-
-/// No number in a file makes a sum go wrong.
-fn add<const N: usize>(terms: [(&mut u64, u64); N]) {
-    for (sum, more) in terms {
-        *sum = sum.saturating_add(more);
     }
 }

@@ -1,7 +1,8 @@
 //! What `series.csv` says of the machine's other users.
 
 use crate::{folder::FolderError, printable::printable};
-use iotbench_engine::{OthersShare, open_regular};
+use iotbench_engine::OthersShare;
+use iotbench_simulator::open_regular;
 use std::{io, ops::Range, path::Path};
 
 /// Over these seconds of a run, as far as the file knows them; `None`: it knows nothing of any.

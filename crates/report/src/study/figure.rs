@@ -40,7 +40,7 @@ fn windows(document: &Document) -> Option<&Spread> {
 }
 
 fn failed_pct(document: &Document) -> Option<f64> {
-    let load = &document.load;
+    let load = &document.load.counts;
     (load.offered > 0).then(|| 100.0 * (load.offered - load.ok.min(load.offered)) as f64 / load.offered as f64)
 }
 

@@ -5,8 +5,10 @@ use super::{
     ramp::mean_response,
     table::paragraph,
 };
-use crate::document::{BoundTrials, Capacity, Document, EarlierSittings, Purpose, Status, Step, StorageProbes};
-use iotbench_engine::{PROCESSOR_DRIFT, STORAGE_DRIFT};
+use crate::document::{
+    BoundTrials, Capacity, Document, EarlierSittings, PROCESSOR_DRIFT, Purpose, STORAGE_DRIFT, Status, Step,
+    StorageProbes,
+};
 
 pub(super) fn answer(document: &Document, columns: u16) -> String {
     paragraph(&sentence(document), columns)
@@ -173,7 +175,7 @@ fn rates(step: &Step) -> String {
 }
 
 fn of_load(target: &str, document: &Document) -> String {
-    let load = &document.load;
+    let load = &document.load.counts;
     if load.ok == 0 {
         return format!("{target} acknowledged none of {} operations.", count(load.offered));
     }
@@ -201,7 +203,7 @@ fn of_load(target: &str, document: &Document) -> String {
         0 => String::new(),
         _ => format!(" {} of {} operations were not acknowledged.", count(missing), count(load.offered)),
     };
-    let lost = lost(document.points.dropped);
+    let lost = lost(document.points.counts.dropped);
     format!("{target} acknowledged {}.{missing}{lost}", parts.join(", "))
 }
 

@@ -17,7 +17,7 @@ pub(super) fn sections(document: &Document, columns: u16) -> Vec<String> {
 }
 
 fn fates(document: &Document, columns: u16) -> String {
-    let (load, points) = (&document.load, &document.points);
+    let (load, points) = (&document.load.counts, &document.points.counts);
     // Only a broker between devices and writers may not deliver.
     let is_carried = load.undelivered > 0 || points.undelivered > 0;
     let undelivered = is_carried.then_some("undelivered");
@@ -32,7 +32,7 @@ fn fates(document: &Document, columns: u16) -> String {
         [points.generated, points.sent, points.acked, points.failed, points.unknown, points.dropped, points.pending];
     let rows = vec![
         row("operations", operations, load.undelivered, String::new()),
-        row("datapoints", datapoints, points.undelivered, or_none(points.stored, count)),
+        row("datapoints", datapoints, points.undelivered, or_none(document.points.stored, count)),
     ];
     let mut text = table("Load", &heads, rows, Right, columns);
     let has_warmup = document.measured.as_ref().is_some_and(|part| part.from_s > Some(0.0));
@@ -44,20 +44,20 @@ fn fates(document: &Document, columns: u16) -> String {
         let said = format!("counted{all_steps}; the figures below are those of the load quoted");
         text.push_str(&format!("\n{}", paragraph(&said, columns)));
     }
-    let acknowledged = points.preloaded + points.acked;
-    if let Some(stored) = points.stored.filter(|&stored| stored < acknowledged) {
+    let acknowledged = document.points.preloaded + points.acked;
+    if let Some(stored) = document.points.stored.filter(|&stored| stored < acknowledged) {
         #[expect(clippy::cast_precision_loss, reason = "a percentage to be read")]
         let part = stored as f64 / acknowledged as f64 * 100.0;
         text.push_str(&format!("\n{} % of the acknowledged datapoints are stored.", significant(part)));
     }
-    if points.preloaded > 0 {
+    if document.points.preloaded > 0 {
         text.push_str(&format!(
             "\n{} datapoints were written before; they are among the stored.",
-            count(points.preloaded)
+            count(document.points.preloaded)
         ));
     }
     let groups: Vec<_> =
-        load.groups.iter().map(|g| paragraph(&group(g, document.capacity.is_some()), columns)).collect();
+        document.load.groups.iter().map(|g| paragraph(&group(g, document.capacity.is_some()), columns)).collect();
     format!("{text}\n{}", groups.join("\n"))
 }
 
@@ -133,7 +133,7 @@ fn throughput(document: &Document, columns: u16) -> Option<String> {
     };
     let mut rows = vec![row("operations", throughput.operations_per_s, windows.map(|w| &w.operations_per_s))];
     // A load that only reads acknowledges no datapoint.
-    if document.points.sent > 0 {
+    if document.points.counts.sent > 0 {
         rows.push(row("datapoints", throughput.points_per_s, windows.map(|w| &w.points_per_s)));
         rows.push(row("values", throughput.values_per_s, windows.map(|w| &w.values_per_s)));
     }

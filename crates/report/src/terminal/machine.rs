@@ -10,7 +10,7 @@ use crate::{
     written::{written, written_later},
 };
 use comfy_table::CellAlignment::Right;
-use iotbench_engine::hiccup::HiccupCause;
+use iotbench_sampler::HiccupCause;
 
 pub(super) fn sections(document: &Document, columns: u16) -> Vec<String> {
     let mut rows = vec![

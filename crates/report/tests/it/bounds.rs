@@ -71,12 +71,12 @@ fn capacities_of_one_sitting_each_are_in_an_order_only_far_apart() {
 fn the_mean_of_a_step_that_holds_the_clients_own_delay_is_a_range() {
     let mut outcome = outcomes::ramp();
     let step = &mut outcome.capacity.as_mut().unwrap().steps[0];
-    step.mean_response_ns = None;
-    step.mean_response_at_least_ns = Some(1.4e6);
-    step.mean_response_at_most_ns = Some(1.62e6);
-    step.p99_response_ns = None;
-    step.p99_response_at_least_ns = Some(3_100_000);
-    step.p99_response_at_most_ns = Some(5_200_000);
+    step.response.mean_ns = None;
+    step.response.mean_at_least_ns = Some(1.4e6);
+    step.response.mean_at_most_ns = Some(1.62e6);
+    step.response.p99_ns = None;
+    step.response.p99_at_least_ns = Some(3_100_000);
+    step.response.p99_at_most_ns = Some(5_200_000);
     let document = document(&outcome, "sqlite");
     let json = serde_json::to_value(&document).unwrap();
     let written = &json["capacity"]["steps"][0];
@@ -121,7 +121,7 @@ fn a_sample_that_finds_nothing_says_what_it_would_have_found() {
     outcomes::with_audit(&mut outcome);
     let document = |outcome: &Outcome| document(outcome, "sqlite").audit.unwrap().detectable;
     assert_eq!(document(&outcome), None, "it found something");
-    outcome.audit.as_mut().unwrap().findings = findings;
+    outcome.stored.audit.as_mut().unwrap().findings = findings;
     let part = document(&outcome).unwrap().part_of_points.unwrap();
     assert!((part - 3.0 / 950.0).abs() < 0.000_02, "{part}");
 }

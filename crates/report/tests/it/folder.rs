@@ -12,7 +12,7 @@ use iotbench_report::{
     OPERATIONS_FILE, PROFILE_FILE, REPORT_FILE, RUN_FILE, ReportedRun, ResultsFolder, SERIES_FILE, Status,
     check_manifest, open_ledger, read_document, recover,
 };
-use iotbench_sampler::{Observation, Reading, Sample};
+use iotbench_sampler::{DiskCounters, Observation, Reading, Sample};
 use std::{
     fs,
     os::unix::fs::{PermissionsExt, symlink},
@@ -47,24 +47,10 @@ fn reading(at_s: u64) -> Reading {
     let sample = Sample {
         at: Duration::from_secs(at_s),
         cpu_s: 0.5 * at_s as f64,
-        user_s: 0.0,
-        system_s: 0.0,
         processes: 1,
         rss_bytes: Some(1_000),
-        pss_bytes: None,
-        memory: None,
-        disk_read_bytes: Some(7),
-        disk_written_bytes: Some(10 * at_s * at_s),
-        disk_cancelled_bytes: None,
-        disk_dirtied_bytes: None,
-        disk_dirty_bytes: None,
-        others_cpu_s: None,
-        steal_s: None,
-        net_rx_bytes: None,
-        net_tx_bytes: None,
-        net_doubtful_bytes: 0,
-        net_missed: 0,
-        energy_uj: None,
+        disk: DiskCounters { read_bytes: Some(7), written_bytes: Some(10 * at_s * at_s), ..DiskCounters::default() },
+        ..Sample::default()
     };
     Reading { role: "client".into(), node: 0, observation: Observation::Sampled(sample) }
 }
@@ -206,10 +192,10 @@ fn the_last_good_document_stays_when_a_new_one_cannot_be_written() {
     fs::rename(&folder, &away).unwrap();
     let error = observer.event(&Event::Checkpoint(&outcomes::fixed(200, 0, 0))).unwrap_err();
     assert!(error.contains("run.json"), "{error}");
-    assert_eq!(read_document(&away).unwrap().load.ok, 100);
+    assert_eq!(read_document(&away).unwrap().load.counts.ok, 100);
     let (document, written) = observer.finish(&outcomes::fixed(300, 0, 0));
     assert_eq!(written.unwrap_err().exit_code(), 30);
-    assert_eq!(document.load.ok, 300, "what was measured is given back all the same");
+    assert_eq!(document.load.counts.ok, 300, "what was measured is given back all the same");
 }
 
 #[test]

@@ -15,13 +15,15 @@ use iotbench_core::{
     Signal, TableSpec, ValueType,
 };
 use iotbench_engine::{
-    ClientFigures, ClientLoad, DataDisk, Emptied, GroupPlan, Load, Measured, OperationPlan, Others, Outcome, Part,
-    Payload, Phase, PhasesPlan, Plan, RampState, ReadCounts, Reason, SecondFigures, StopPlan, StorageProbing, Verdict,
-    parse_profile,
+    ClientFigures, ClientLoad, DataDisk, GroupPlan, Load, MachineFigures, Measured, OperationPlan, Outcome, Part,
+    Payload, Phase, PhasesPlan, Plan, RampState, ReadFigures, Reason, SecondFigures, StopPlan, Stored, TargetFacts,
+    Verdict, parse_profile,
 };
 use iotbench_recorder::{LatencyHistogram, OperationKind, PointCounts, Recorder, Recording, Requests, Timing, Window};
 use iotbench_report::{Document, Environment, Filesystem, Provenance, Tool};
-use iotbench_sampler::{Medium, Method, NetworkMethod, Source, Summary, Writes};
+use iotbench_sampler::{
+    CpuFigures, DiskFigures, Medium, MemoryFigures, Method, NetworkFigures, NetworkMethod, Source, Summary,
+};
 use serde_json::Value;
 use std::{
     sync::Arc,
@@ -227,21 +229,16 @@ fn client_summary() -> Summary {
         elsewhere: false,
         is_part: false,
         gone_at: None,
-        cpu_s: Some(4.25),
-        user_s: Some(3.0),
-        system_s: Some(1.25),
-        cpu_pct_mean: Some(42.5),
+        cpu: CpuFigures { total_s: Some(4.25), user_s: Some(3.0), system_s: Some(1.25), pct_mean: Some(42.5) },
         processes_max: Some(1),
-        pss_bytes_mean: Some(30 << 20),
-        pss_bytes_max: Some(32 << 20),
-        rss_bytes_mean: Some(33 << 20),
-        rss_bytes_max: Some(35 << 20),
-        disk_read_bytes: Some(0),
-        disk_written_bytes: Some(123_456_789),
-        writes: Writes::default(),
-        net_rx_bytes: None,
-        net_tx_bytes: None,
-        net_is_least: false,
+        memory: MemoryFigures {
+            pss_bytes_mean: Some(30 << 20),
+            pss_bytes_max: Some(32 << 20),
+            rss_bytes_mean: Some(33 << 20),
+            rss_bytes_max: Some(35 << 20),
+        },
+        disk: DiskFigures { read_bytes: Some(0), written_bytes: Some(123_456_789), ..DiskFigures::default() },
+        network: NetworkFigures::default(),
         energy_uj: None,
     }
 }
@@ -271,33 +268,34 @@ pub fn fixed(ok: u64, fail: u64, unknown: u64) -> Outcome {
         started: started(),
         verdict: Verdict::of(if ok == 0 { vec![Reason::NothingMeasured] } else { vec![] }),
         phase: Phase::Drop,
-        facts: Some(facts()),
-        acknowledgement: Acknowledgement::Durable,
-        embedded: true,
-        endpoints: vec!["sqlite:/data/run/database/iotbench.sqlite".into()],
+        target: TargetFacts {
+            facts: Some(facts()),
+            acknowledgement: Acknowledgement::Durable,
+            embedded: true,
+            endpoints: vec!["sqlite:/data/run/database/iotbench.sqlite".into()],
+        },
         load,
         points,
         preloaded_points: 0,
         empty_transaction_ns: None,
-        stored: Some(Counts { points: points.acked, values: points.acked * VALUES_PER_POINT }),
-        emptied: Emptied::default(),
-        ledger: None,
-        audit: None,
-        reads: ReadCounts::default(),
-        answers: None,
-        freshness: None,
+        stored: Stored {
+            counts: Some(Counts { points: points.acked, values: points.acked * VALUES_PER_POINT }),
+            ..Stored::default()
+        },
+        reading: ReadFigures::default(),
         carried: None,
         scenario: None,
         measured: Some(measured),
         capacity: None,
         writes_alone: None,
-        resources: vec![client_summary()],
-        others: Others::default(),
-        storage_probing: StorageProbing::default(),
-        data_disk: DataDisk { medium: Some(Medium::Device), written_back: Some(Duration::from_millis(40)) },
-        sampler_cpu_pct: 0.125,
-        storage_bytes_before: Some(4_096),
-        storage_bytes_after: Some(4_096 + points.acked * 80),
+        machine: MachineFigures {
+            resources: vec![client_summary()],
+            data_disk: DataDisk { medium: Some(Medium::Device), written_back: Some(Duration::from_millis(40)) },
+            sampler_cpu_pct: 0.125,
+            storage_bytes_before: Some(4_096),
+            storage_bytes_after: Some(4_096 + points.acked * 80),
+            ..MachineFigures::default()
+        },
         client: ClientFigures { pacing_error, ..ClientFigures::default() },
         agents: Vec::new(),
     }

@@ -30,7 +30,7 @@ fn the_storage_stands_beside_a_ramp_probe_by_probe_and_in_all() {
     let append = ProbeTime { took: Duration::from_micros(500), waited: Duration::from_micros(125) };
     let mut busy = outcomes::ramp();
     let steps = &mut busy.capacity.as_mut().unwrap().steps;
-    steps.iter_mut().for_each(|step| step.storage_probes = vec![StorageProbe::of(&[append; 200])]);
+    steps.iter_mut().for_each(|step| step.conditions.storage_probes = vec![StorageProbe::of(&[append; 200])]);
     let busy = outcomes::json(&busy);
     let probes = &busy["capacity"]["storage_probes"];
     assert_eq!((probes["p50_us"].as_f64(), probes["processor_wait_pct"].as_f64()), (Some(375.0), Some(25.0)));
@@ -60,7 +60,7 @@ fn worked(us: impl Fn(usize) -> u64) -> Outcome {
     let mut outcome = outcomes::ramp();
     for (trial, step) in outcome.capacity.as_mut().unwrap().steps.iter_mut().enumerate() {
         let piece = ProbeTime { took: Duration::from_micros(us(trial)), waited: Duration::ZERO };
-        step.storage_probes = vec![StorageProbe::new(vec![200_000; 200]).beside(&[piece; 20])];
+        step.conditions.storage_probes = vec![StorageProbe::new(vec![200_000; 200]).beside(&[piece; 20])];
     }
     outcome
 }

@@ -33,7 +33,7 @@ fn full() -> Value {
     let capacity = outcome.capacity.as_mut().unwrap();
     capacity.steps[0].backlog = Backlog::of(&growing, 1);
     // A failure below what was sustained, and a limit that moved.
-    capacity.steps[3].passed = false;
+    capacity.steps[3].judgement.passed = false;
     capacity.bounds.estimate.as_mut().unwrap().moved =
         Some(Move { at_trial: 7, before: Some(50.0), after: Some(44.0) });
     let queued = outcomes::queued().measured.and_then(|measured| measured.visibility);
@@ -41,7 +41,7 @@ fn full() -> Value {
     outcome.scenario = outcomes::disturbed().scenario;
     outcome.plan.sweep = Some(outcomes::swept(100));
     outcome.empty_transaction_ns = Some(90_000.0);
-    outcome.resources[0].gone_at = Some(Duration::from_secs(5));
+    outcome.machine.resources[0].gone_at = Some(Duration::from_secs(5));
     outcomes::with_reads(&mut outcome);
     outcome.writes_alone.clone_from(&outcome.measured);
     outcomes::with_audit(&mut outcome);
@@ -104,11 +104,11 @@ fn every_kind_of_run_meets_the_schema() {
 #[test]
 fn numbers_that_are_none_become_null() {
     let mut outcome = outcomes::ramp();
-    outcome.sampler_cpu_pct = f64::INFINITY;
+    outcome.machine.sampler_cpu_pct = f64::INFINITY;
     outcome.client.cpu_pct = Some(f64::NAN);
-    outcome.resources[0].cpu_s = Some(f64::NAN);
+    outcome.machine.resources[0].cpu.total_s = Some(f64::NAN);
     let step = &mut outcome.capacity.as_mut().unwrap().steps[0];
-    (step.operations_per_s, step.values_per_s, step.mean_response_ns) = (f64::NAN, f64::INFINITY, Some(f64::NAN));
+    (step.operations_per_s, step.values_per_s, step.response.mean_ns) = (f64::NAN, f64::INFINITY, Some(f64::NAN));
     let measured = outcome.measured.as_mut().unwrap();
     measured.to_ns = measured.from_ns;
     let json = json(&outcome);
@@ -130,7 +130,7 @@ fn a_ramp_says_what_its_steps_began_with_and_what_is_left_is_divided_by_what_wro
     let mut fresh = outcomes::ramp();
     let kept = json(&fresh);
     fresh.plan.state = RampState::Fresh;
-    fresh.emptied = Emptied { times: 6, acked: fresh.points.acked / 2, ..Emptied::default() };
+    fresh.stored.emptied = Emptied { times: 6, acked: fresh.points.acked / 2, ..Emptied::default() };
     let fresh = json(&fresh);
     assert_eq!((&kept["capacity"]["state"], &fresh["capacity"]["state"]), (&"keep".into(), &"fresh".into()));
     let per_point = |json: &Value| json["storage"]["bytes_per_point"].as_f64().unwrap();
@@ -187,7 +187,7 @@ fn the_scalability_law_is_fitted_to_the_users_of_a_ramp_or_refused_with_the_reas
     // What the client held up, and what is run after the search, is no throughput of the database's.
     let mut held_up = outcomes::past_the_peak();
     let steps = &mut held_up.capacity.as_mut().unwrap().steps;
-    steps[6].limit = Some(Limit::Client);
+    steps[6].judgement.limit = Some(Limit::Client);
     steps[7].step.purpose = Purpose::Soak;
     assert_eq!(usl(&held_up)["levels"], 6);
     let mut rate = outcomes::past_the_peak();
@@ -359,7 +359,7 @@ fn a_document_of_the_version_before_is_read() {
     }
     old["latency"]["kinds"][0].as_object_mut().unwrap().remove("busy").unwrap();
     let document = Document::from_json(&old.to_string()).unwrap();
-    assert_eq!((document.load.ok, document.load.groups[0].operations.len()), (10, 0));
+    assert_eq!((document.load.counts.ok, document.load.groups[0].operations.len()), (10, 0));
 }
 
 /// Version 1 gave the response times of those that were answered, with the bounds apart.
@@ -415,7 +415,7 @@ fn the_fingerprint_tells_runs_of_other_conditions_apart() {
     assert_eq!(
         same,
         fingerprint(&|outcome, provenance| {
-            outcome.endpoints = vec!["elsewhere".into()];
+            outcome.target.endpoints = vec!["elsewhere".into()];
             provenance.environment.steal_pct = Some(9.0);
         })
     );
@@ -425,7 +425,7 @@ fn the_fingerprint_tells_runs_of_other_conditions_apart() {
         fingerprint(&|o, _| o.plan.seed = 2),
         fingerprint(&|o, _| o.plan.profile.phases.deadline = iotbench_engine::Span::from_secs(61)),
         fingerprint(&|o, _| {
-            o.facts.as_mut().unwrap().settings.insert("synchronous".into(), "OFF".into());
+            o.target.facts.as_mut().unwrap().settings.insert("synchronous".into(), "OFF".into());
         }),
     ];
     assert!(others.iter().all(|other| *other != same));

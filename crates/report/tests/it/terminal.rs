@@ -57,9 +57,9 @@ fn what_was_delivered_is_all_only_where_nothing_lacks() {
     };
     (outcome.preloaded_points, outcome.points.generated, outcome.points.pending) = (0, 10_000_000, 0);
     outcome.points.dropped = 4;
-    outcome.stored = Some(iotbench_core::Counts { points: 9_999_996, values: 9_999_996 });
+    outcome.stored.counts = Some(iotbench_core::Counts { points: 9_999_996, values: 9_999_996 });
     assert_eq!(told(&outcome), (Some(0.999_999_6), "99.999".into()));
-    outcome.stored = Some(iotbench_core::Counts { points: 9_994_005, values: 9_994_005 });
+    outcome.stored.counts = Some(iotbench_core::Counts { points: 9_994_005, values: 9_994_005 });
     assert_eq!(told(&outcome), (Some(0.999_400_5), "99.940".into()));
 }
 
@@ -72,7 +72,7 @@ fn a_load_that_failed_some_of_its_trials_is_told_with_how_many() {
     let mut once = outcomes::ramp();
     let capacity = once.capacity.as_mut().unwrap();
     let first = &mut capacity.steps[5];
-    (first.passed, first.limit, first.failure) = (true, None, None);
+    (first.judgement.passed, first.judgement.limit, first.judgement.failure) = (true, None, None);
     let told = flat(&once);
     assert!(told.contains(" 50 failed 1 of 2 times: mean response at least 1.04 s > 1 s. "), "{told}");
     // One that was outvoted is no upper bound, and did fail.
@@ -85,8 +85,8 @@ fn a_load_that_failed_some_of_its_trials_is_told_with_how_many() {
 #[test]
 fn storage_that_was_not_probed_is_told_with_the_reason() {
     let mut outcome = outcomes::ramp();
-    outcome.capacity.as_mut().unwrap().steps.iter_mut().for_each(|step| step.storage_probes.clear());
-    outcome.storage_probing.not_probed = Some("agents make the load".into());
+    outcome.capacity.as_mut().unwrap().steps.iter_mut().for_each(|step| step.conditions.storage_probes.clear());
+    outcome.machine.storage_probing.not_probed = Some("agents make the load".into());
     assert!(shown(&outcome).contains("The storage under it was not probed: agents make the load."));
 }
 
@@ -129,7 +129,7 @@ fn what_a_killed_process_does_not_tell_is_said() {
     let marks = &mut outcome.scenario.as_mut().unwrap().marks;
     (marks[1].action.action, marks[1].error) = (iotbench_core::ProcessAction::Crash, None);
     assert!(text(&outcome).contains("The process was killed; power loss not tested."), "{}", text(&outcome));
-    outcome.facts.as_mut().unwrap().promise.level = iotbench_core::PromiseLevel::Buffered;
+    outcome.target.facts.as_mut().unwrap().promise.level = iotbench_core::PromiseLevel::Buffered;
     let told = "The promise would have allowed a loss: buffered. Power loss not tested.";
     assert!(text(&outcome).contains(told), "{}", text(&outcome));
 }
@@ -156,12 +156,12 @@ fn users_who_wait_for_nothing_but_answers_are_ranked_by_their_throughput() {
 #[test]
 fn the_machines_energy_is_a_cost_and_the_databases_alone_is_not_known() {
     let mut outcome = outcomes::fixed(450, 0, 0);
-    let mut machine = outcome.resources[0].clone();
+    let mut machine = outcome.machine.resources[0].clone();
     (machine.role, machine.energy_uj) = ("machine".into(), Some(3_000_000));
     let cost = |outcome: &iotbench_engine::Outcome| Cost::of(&document(outcome), None);
     let none = cost(&outcome);
     assert_eq!((none.energy_j_per_million, none.unknown["energy_j_per_million"]), (None, "the machine does not tell"));
-    outcome.resources.push(machine);
+    outcome.machine.resources.push(machine);
     let some = cost(&outcome);
     let told_j = some.energy_j_per_million.unwrap() * some.datapoints.unwrap() / 1e6;
     assert!((told_j - 3.0).abs() < 1e-9, "{told_j} J");

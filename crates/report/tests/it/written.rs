@@ -3,7 +3,7 @@
 use crate::outcomes;
 use iotbench_engine::Outcome;
 use iotbench_report::{Document, scored_run};
-use iotbench_sampler::{Method, Source, Summary, WithWriteBack, Writes};
+use iotbench_sampler::{DiskFigures, Method, Source, Summary, WithWriteBack, Writes};
 use iotbench_scoring::Criterion;
 
 const MIB: u64 = 1 << 20;
@@ -13,21 +13,24 @@ const CHARGED: u64 = 30 * MIB;
 /// back, if that was waited for.
 fn run(taken_bytes: u64, waited: bool) -> Outcome {
     let mut outcome = outcomes::fixed(100, 0, 0);
-    outcome.resources[0].disk_written_bytes = Some(CHARGED);
+    outcome.machine.resources[0].disk.written_bytes = Some(CHARGED);
     let with_write_back =
         WithWriteBack { written_bytes: Some(CHARGED), dirtied_bytes: Some(CHARGED), dirty_after_bytes: Some(0) };
     let machine = Summary {
-        disk_written_bytes: Some(taken_bytes),
-        writes: Writes {
-            cancelled_bytes: None,
-            dirtied_bytes: Some(CHARGED),
-            dirty_before_bytes: Some(0),
-            dirty_after_bytes: Some(CHARGED - taken_bytes),
-            with_write_back: waited.then_some(with_write_back),
+        disk: DiskFigures {
+            read_bytes: None,
+            written_bytes: Some(taken_bytes),
+            writes: Writes {
+                cancelled_bytes: None,
+                dirtied_bytes: Some(CHARGED),
+                dirty_before_bytes: Some(0),
+                dirty_after_bytes: Some(CHARGED - taken_bytes),
+                with_write_back: waited.then_some(with_write_back),
+            },
         },
         ..Summary::unknown("machine", Method { source: Source::Host, network: None })
     };
-    outcome.resources.push(machine);
+    outcome.machine.resources.push(machine);
     outcome
 }
 

@@ -1,12 +1,16 @@
 use super::*;
 use crate::sample::Method;
+use crate::summary::DiskFigures;
 
 const MIB: u64 = 1 << 20;
 
 fn tree(charged_bytes: u64, cancelled_bytes: u64) -> Summary {
     Summary {
-        disk_written_bytes: Some(charged_bytes),
-        writes: Writes { cancelled_bytes: Some(cancelled_bytes), ..Writes::default() },
+        disk: DiskFigures {
+            written_bytes: Some(charged_bytes),
+            writes: Writes { cancelled_bytes: Some(cancelled_bytes), ..Writes::default() },
+            ..DiskFigures::default()
+        },
         ..Summary::unknown("server", Method { source: Source::ProcessTree, network: None })
     }
 }
@@ -18,13 +22,16 @@ fn machine(taken: [u64; 2], dirtied_bytes: u64, waiting: [u64; 3]) -> Summary {
     let with_write_back =
         WithWriteBack { written_bytes: Some(taken[1]), dirtied_bytes: Some(dirtied_bytes), dirty_after_bytes: at_last };
     Summary {
-        disk_written_bytes: Some(taken[0]),
-        writes: Writes {
-            cancelled_bytes: None,
-            dirtied_bytes: Some(dirtied_bytes),
-            dirty_before_bytes: before,
-            dirty_after_bytes: after,
-            with_write_back: Some(with_write_back),
+        disk: DiskFigures {
+            read_bytes: None,
+            written_bytes: Some(taken[0]),
+            writes: Writes {
+                cancelled_bytes: None,
+                dirtied_bytes: Some(dirtied_bytes),
+                dirty_before_bytes: before,
+                dirty_after_bytes: after,
+                with_write_back: Some(with_write_back),
+            },
         },
         ..Summary::unknown("machine", Method { source: Source::Host, network: None })
     }
@@ -64,7 +71,7 @@ fn what_waited_before_and_what_others_wrote_may_be_anybodys() {
 #[test]
 fn without_writing_back_what_still_waits_is_in_the_range() {
     let mut machine = machine([2 * MIB, 0], 30 * MIB, [0, 28 * MIB, 0]);
-    machine.writes.with_write_back = None;
+    machine.disk.writes.with_write_back = None;
     let range = owed(&tree(30 * MIB, 0), &machine);
     assert_eq!((range.least_bytes, range.most_bytes, range.exact_bytes()), (2 * MIB, 30 * MIB, None));
 }
@@ -83,7 +90,7 @@ fn devices_tell_nothing_of_what_lies_elsewhere() {
     assert_eq!(Owed::of(&subject, Some(&machine), Medium::Other), Some(range));
     assert_eq!(Owed::of(&Summary { elsewhere: true, ..subject.clone() }, Some(&machine), Medium::Device), Some(range));
     assert_eq!(Owed::of(&subject, None, Medium::Device), Some(range));
-    let unreadable = Summary { disk_written_bytes: None, ..subject };
+    let unreadable = Summary { disk: DiskFigures { written_bytes: None, ..subject.disk }, ..subject };
     assert_eq!(Owed::of(&unreadable, None, Medium::Device), None);
 }
 

@@ -54,7 +54,7 @@ fn children_shorter_than_the_interval_are_counted() {
     let truth_s = f64::from(i32::try_from(children_ticks() - before).unwrap()) * tick_s;
     let naive_ticks: u64 = naive.lock().unwrap().values().sum();
     let naive_s = f64::from(u32::try_from(naive_ticks).unwrap()) * tick_s;
-    let seen_s = report.subjects[0].cpu_s.unwrap();
+    let seen_s = report.subjects[0].cpu.total_s.unwrap();
     println!("truth {truth_s:.2} s, sampler {seen_s:.2} s, sum over living processes {naive_s:.2} s");
     assert!(truth_s > 20.0 * tick_s, "the children worked");
     assert!(seen_s >= 0.95 * truth_s, "{seen_s} of {truth_s}");

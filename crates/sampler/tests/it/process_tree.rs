@@ -102,7 +102,7 @@ fn disk_writes_of_dead_children_are_kept_and_counted_once() {
         samples.push(probe.sample(epoch.elapsed()).unwrap());
     }
     samples.push(probe.sample(epoch.elapsed()).unwrap());
-    let written: Vec<u64> = samples.iter().map(|sample| sample.disk_written_bytes.unwrap()).collect();
+    let written: Vec<u64> = samples.iter().map(|sample| sample.disk.written_bytes.unwrap()).collect();
     assert!(written.is_sorted(), "a counter fell");
     let (total, truth) = (*written.last().unwrap(), 32 * MIB);
     println!("wrote {truth}, counted {total} in {} samples", samples.len());
@@ -218,8 +218,8 @@ fn a_server_that_is_started_again_is_followed_and_nothing_of_it_is_the_clients()
     let report = sampler.stop();
     let [of_client, of_server] = &report.subjects[..] else { panic!("{report:?}") };
     assert!(worked_s > 0.0);
-    assert!(of_server.cpu_s.unwrap() > worked_s / 2.0, "the same work: {worked_s} s, {of_server:?}");
-    assert!(of_client.cpu_s.unwrap() < worked_s / 4.0, "neither server is the client's: {worked_s} s, {of_client:?}");
+    assert!(of_server.cpu.total_s.unwrap() > worked_s / 2.0, "the same work: {worked_s} s, {of_server:?}");
+    assert!(of_client.cpu.total_s.unwrap() < worked_s / 4.0, "neither server is the client's: {worked_s} s, {of_client:?}");
     assert_eq!((of_client.processes_max, of_server.processes_max, of_server.gone_at), (Some(1), Some(1), None));
     drop(input);
     client.wait().unwrap();
@@ -260,8 +260,8 @@ fn what_was_used_in_a_window_whose_first_look_came_late_is_not_known() {
     sampler.begin_window(Duration::ZERO);
     sampler.end_window(Duration::from_secs(9));
     let late = sampler.stop().subjects.remove(0);
-    assert!(late.is_part && late.cpu_s.is_none() && late.disk_written_bytes.is_none(), "{late:?}");
-    assert!(late.rss_bytes_max.is_some(), "a size is what it was");
+    assert!(late.is_part && late.cpu.total_s.is_none() && late.disk.written_bytes.is_none(), "{late:?}");
+    assert!(late.memory.rss_bytes_max.is_some(), "a size is what it was");
 }
 
 #[test]
@@ -337,9 +337,9 @@ fn what_short_connections_carried_is_told() {
         is_ready();
         let after = probe.sample(Duration::from_secs(round)).unwrap();
         // What is told late is told in the next round: all of them together are never too much.
-        let (truth, sent) = (round * in_a_round, after.net_tx_bytes.unwrap() - before.net_tx_bytes.unwrap());
-        let in_doubt = after.net_doubtful_bytes - before.net_doubtful_bytes;
-        let is_marked = after.net_missed > before.net_missed || in_doubt >= in_a_round / 100;
+        let (truth, sent) = (round * in_a_round, after.network.tx_bytes.unwrap() - before.network.tx_bytes.unwrap());
+        let in_doubt = after.network.doubtful_bytes - before.network.doubtful_bytes;
+        let is_marked = after.network.missed > before.network.missed || in_doubt >= in_a_round / 100;
         // The opening and the end of a connection are counted as a byte each.
         assert!(sent <= truth + 40 * round, "{sent} of {truth}");
         assert!(sent >= truth || is_marked, "{sent} of {truth}, in doubt {in_doubt}");
@@ -375,8 +375,8 @@ fn what_may_have_been_somebody_elses_is_told_as_in_doubt() {
     let began = Instant::now();
     for second in 200.. {
         let after = probe.sample(Duration::from_secs(second)).unwrap();
-        let in_doubt = after.net_doubtful_bytes - before.net_doubtful_bytes;
-        if in_doubt >= 10 * (100 << 10) || after.net_missed > before.net_missed {
+        let in_doubt = after.network.doubtful_bytes - before.network.doubtful_bytes;
+        if in_doubt >= 10 * (100 << 10) || after.network.missed > before.network.missed {
             break;
         }
         assert!(began.elapsed() < Duration::from_secs(60), "{before:?} {after:?}");
@@ -426,8 +426,8 @@ fn loopback_traffic_is_told_by_socket() {
     let sample = probe.sample(Duration::ZERO).unwrap();
     if probe.method().network == Some(NetworkMethod::Socket) {
         let near = |bytes: Option<u64>, truth: u64| bytes.unwrap().abs_diff(truth) <= truth / 100;
-        assert!(near(sample.net_tx_bytes, 8 * MIB), "sent {:?}", sample.net_tx_bytes);
-        assert!(near(sample.net_rx_bytes, MIB), "received {:?}", sample.net_rx_bytes);
+        assert!(near(sample.network.tx_bytes, 8 * MIB), "sent {:?}", sample.network.tx_bytes);
+        assert!(near(sample.network.rx_bytes, MIB), "received {:?}", sample.network.rx_bytes);
     } else {
         eprintln!("SKIPPED: this kernel lists no TCP sockets");
     }

@@ -39,7 +39,7 @@ fn an_encrypted_broker_must_be_vouched_for() {
     assert!(code == 22 && said.contains("--nats-ca FILE"), "{code} {said}");
     let (_, text, said) = run(&trusted);
     let document = Document::from_json(&text).unwrap_or_else(|e| panic!("{e}: {said}"));
-    assert_eq!(document.points.stored, Some(document.points.acked), "{:?}", document.verdict);
+    assert_eq!(document.points.stored, Some(document.points.counts.acked), "{:?}", document.verdict);
     agent.end();
     // Its certificate lies in the place.
     drop(broker);
@@ -69,7 +69,7 @@ fn a_file_of_credentials_lets_in_whom_its_operator_knows() {
 
     let (_, text, said) = run(&known.words());
     let document = Document::from_json(&text).unwrap_or_else(|e| panic!("{e}: {said}"));
-    assert_eq!(document.points.stored, Some(document.points.acked), "{:?}", document.verdict);
+    assert_eq!(document.points.stored, Some(document.points.counts.acked), "{:?}", document.verdict);
     for told in [&text, &said] {
         assert!(!told.contains(&known.seed), "the secret key is shown");
     }

@@ -36,7 +36,7 @@ fn agents_divide_groups_that_write_side_by_side() {
     // 11: a busy machine held the client up.
     assert!(matches!(code, Some(0 | 11)), "{code:?}: {:?}", found.verdict);
     assert_accounted_for(&found);
-    assert_eq!(found.audit.as_ref().unwrap().right, found.points.acked);
+    assert_eq!(found.audit.as_ref().unwrap().right, found.points.counts.acked);
     let devices: Vec<_> = found.agents.iter().map(|agent| (agent.first_device, agent.devices)).collect();
     assert_eq!(devices, [(0, 6), (6, 6)]);
     assert!(found.agents.iter().all(|agent| agent.points_acked > 0), "{:#?}", found.agents);
@@ -86,7 +86,7 @@ fn an_agent_costs_little() {
     let under_load = shares(pid);
     println!("64 groups: {under_load:?} of a core");
     let (_, found) = document(run);
-    println!("{} datapoints acknowledged", found.points.acked);
+    println!("{} datapoints acknowledged", found.points.counts.acked);
 
     assert!(idle.values().sum::<f64>() <= 0.001 && resident <= 15 << 20);
     let carrying: f64 = ["iotbench", "part"].iter().map(|&thread| under_load[thread]).sum();

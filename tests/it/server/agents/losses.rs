@@ -117,12 +117,12 @@ fn without_their_coordinator_agents_end_and_drop_what_it_created() {
     let folder = place.results().read_dir().unwrap().next().unwrap().unwrap().path();
     place.out(&["recover", folder.to_str().unwrap()]);
     let recovered = Document::from_json(&std::fs::read_to_string(folder.join("run.json")).unwrap()).unwrap();
-    assert!(recovered.points.acked > 0, "{:#?}", recovered.points);
+    assert!(recovered.points.counts.acked > 0, "{:#?}", recovered.points);
     // And they are there for the next one.
     let (nats, out) = (broker.url(), place.results());
     let next = load("1s", &["--url", &address, "--nats", &nats, "--agents", "a,b", "--out", out.to_str().unwrap()]);
     let found = Document::from_json(&place.call(&next).1).unwrap();
-    assert_eq!(found.points.stored, Some(found.points.acked), "{:?}", found.verdict);
+    assert_eq!(found.points.stored, Some(found.points.counts.acked), "{:?}", found.verdict);
     agents.iter_mut().for_each(broker::Agent::end);
     place.out(&["server", "stop", "postgres"]);
     place.assert_nothing_is_left();

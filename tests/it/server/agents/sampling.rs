@@ -71,7 +71,7 @@ fn a_run_outlives_the_agent_that_samples_for_it() {
     let (code, document) = document(run);
     assert!(code == Some(0) || code == Some(11), "{:?}", document.verdict);
     assert!(document.verdict.reasons.iter().all(|why| !why.contains("db1")), "{:?}", document.verdict);
-    assert_eq!(document.points.stored, Some(document.points.acked));
+    assert_eq!(document.points.stored, Some(document.points.counts.acked));
     assert!(remark(&document).contains("the agent was lost"), "{:?}", document.remarks);
     assert_eq!(of_server(&document).cpu_s, None, "what a part of the time took is not told as that of all");
     place.out(&["server", "stop", "postgres"]);

@@ -39,7 +39,7 @@ fn an_agent_starts_a_server_for_a_run_and_removes_it() {
         assert!(code == 0 || code == 11, "{code}: {said}");
         assert!(said.contains("at the agent db1"), "{said}");
         let document = Document::from_json(&text).unwrap();
-        assert_eq!(document.points.stored, Some(document.points.acked), "{:?}", document.verdict);
+        assert_eq!(document.points.stored, Some(document.points.counts.acked), "{:?}", document.verdict);
         assert!(document.target.endpoints.iter().all(|at| at.contains(&listen)), "{:?}", document.target.endpoints);
         let server = of_server(&document);
         // A kernel counts processor time in steps of 10 ms; memory is never none.

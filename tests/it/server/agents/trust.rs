@@ -168,7 +168,7 @@ fn a_plan_opens_what_its_agent_allows_and_a_refusal_names_the_option() {
         let (code, text, said) = run(agent, more);
         // 11: a busy machine held the client up.
         assert!(code == 0 || code == 11, "{code}: {said}");
-        assert!(Document::from_json(&text).unwrap().points.acked > 0);
+        assert!(Document::from_json(&text).unwrap().points.counts.acked > 0);
     }
     // A file with a process number too.
     let pid = elsewhere.path().join("server.pid");

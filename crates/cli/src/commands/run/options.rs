@@ -1,19 +1,19 @@
 //! The options of `iotbench run`.
 
-use super::{agents::AgentsArguments, command::without_secrets, sittings::SessionsArguments};
+use super::{
+    agents::AgentsArguments, changes::ChangeArguments, command::without_secrets, sittings::SessionsArguments,
+    target::TargetArguments,
+};
 use crate::{
     commands::comparing::ComparisonArguments, error::CliError, exit_codes::EXIT_CODES, metrics::MetricsAddress,
     passwords, suggestions::improved, teller::Teller, views::Views,
 };
 use clap::{
     Args, CommandFactory, Parser, ValueEnum,
-    builder::{ArgPredicate, FalseyValueParser, PossibleValuesParser, TypedValueParser},
+    builder::{ArgPredicate, FalseyValueParser},
 };
-use iotbench_core::{Endpoint, Layout};
-use iotbench_engine::{
-    Arrival, ArrivalOverride, Bytes, Count, Datapoints, Overrides, RampState, Rate, ScenarioAction, SearchOverride,
-    Span, Strategy, VerifyMode,
-};
+use iotbench_core::Endpoint;
+use iotbench_engine::{Bytes, Overrides, SearchOverride, VerifyMode};
 use iotbench_launcher::DEFAULT_MEMORY_BYTES;
 use iotbench_session::{
     BackendWord, SessionOptions, SittingsWanted, Workload, admitted, endpoints, find_written_profile,
@@ -72,86 +72,10 @@ pub(crate) struct RunArguments {
         default_value_if("resume", ArgPredicate::IsPresent, "")
     )]
     pub(super) profile: String,
-    /// The database and its layout (`iotbench backends`); repeatable
-    #[arg(
-        long,
-        short,
-        env = "IOTBENCH_BACKEND",
-        value_name = "NAME[:LAYOUT]",
-        default_value = "sqlite",
-        value_delimiter = ','
-    )]
-    pub(super) backend: Vec<String>,
-    /// How datapoints become records, where --backend does not say
-    #[arg(long, env = "IOTBENCH_LAYOUT", value_parser = layouts())]
-    layout: Option<Layout>,
-    /// Where the database is, such as sqlite:PATH; without it in the results folder, or on a private server that is
-    /// started for the run. Repeatable, or with commas between the hosts, for the servers of one cluster: KairosDB and
-    /// OpenTSDB are used in turn, MongoDB's are members or routers of one set; others take one. With a password better
-    /// as IOTBENCH_URL (one a line), which other users cannot see
-    #[arg(long, env = "IOTBENCH_URL", hide_env_values = true, value_delimiter = '\n')]
-    url: Vec<String>,
-    /// Let devices publish to an MQTT broker, and a subscriber feed the writers: mqtt starts a private Mosquitto for the run,
-    /// mqtt://HOST[:PORT] is one that is there (where that is this machine's loopback and nothing listens, a private one
-    /// is started at that port). After a ?, with & between them: qos=0|1|2 (by default 1), payload=json64|line (Base64 of
-    /// JSON, line protocol), and for a private one server.KEY=VALUE as in mosquitto.conf. For paced and open loads
-    /// (docs/mqtt.md). With a password better as IOTBENCH_VIA
-    #[arg(long, env = "IOTBENCH_VIA", hide_env_values = true, value_name = "mqtt[://HOST[:PORT]][?KEY=VALUE…]")]
-    via: Option<String>,
-    /// How long to measure, such as 30s or 10m
-    #[arg(long, short, env = "IOTBENCH_DURATION", value_name = "TIME")]
-    duration: Option<Span>,
-    /// End after so many operations
-    #[arg(long, env = "IOTBENCH_OPERATIONS", value_name = "N")]
-    operations: Option<Count>,
-    /// How long to load before measuring
-    #[arg(long, env = "IOTBENCH_WARMUP", value_name = "TIME")]
-    warmup: Option<Span>,
-    /// Operations per second of an open loop, datapoints per second of a sensor
-    #[arg(long, short, env = "IOTBENCH_RATE", value_name = "N")]
-    rate: Option<Rate>,
-    /// So many virtual users instead of a search for the most
-    #[arg(long, env = "IOTBENCH_VUS", value_name = "N")]
-    vus: Option<Count>,
-    /// What starts an operation
-    #[arg(long, env = "IOTBENCH_ARRIVAL", value_enum)]
-    arrival: Option<ArrivalWord>,
-    /// What each step of a search begins with: fresh (an empty database), preloaded (the history of --history, written anew),
-    /// preconditioned (an empty database under the step's own load until its rate is steady) or keep (what the steps before it
-    /// left); without it fresh where the profile only writes, without a history, and the
-    /// database can be emptied under its writers
-    #[arg(long, env = "IOTBENCH_STATE", value_name = "fresh|preloaded|preconditioned|keep")]
-    state: Option<RampState>,
-    /// Connections of the first group
-    #[arg(long, short, env = "IOTBENCH_CONNECTIONS", value_name = "N")]
-    connections: Option<Count>,
-    /// Datapoints of each device in a request: a count, second or since_last. A request is about one device, unless the
-    /// profile says devices = N for its operation: then it carries N times as many (--dry-run: expected.requests)
-    #[arg(long, env = "IOTBENCH_BATCH", value_name = "N")]
-    batch: Option<Datapoints>,
-    /// How machine cycles are read: individual, bulk, bulk1; a run for each, all of them by default
-    #[arg(long, env = "IOTBENCH_STRATEGY", value_name = "NAME", value_delimiter = ',')]
-    strategy: Vec<Strategy>,
-    /// Which of the profile's variants to run, a run for each; all of them by default
-    #[arg(long, env = "IOTBENCH_VARIANT", value_name = "NAME", value_delimiter = ',')]
-    pub(super) variant: Vec<String>,
-    /// How much of the devices' own time is written before the run, such as 10m
-    #[arg(long, env = "IOTBENCH_HISTORY", value_name = "TIME")]
-    history: Option<Span>,
-    /// Kill, stop, continue, restart or crash (kill and start again) a process of the private server while the load runs,
-    /// such as 20s:restart or 20s:kill:cassandra:2 (node 2, counted from 0); crash alone: in the middle of the load;
-    /// repeatable
-    #[arg(long, env = "IOTBENCH_SCENARIO", value_name = "AT:ACTION[:ROLE[:NODE]]", value_delimiter = ',')]
-    scenario: Vec<ScenarioAction>,
-    /// Decides all data and schedules
-    #[arg(long, env = "IOTBENCH_SEED", value_name = "N")]
-    seed: Option<u64>,
-    /// Set any field of the profile; the last word of its key suffices where it is unique; repeatable
-    #[arg(long, env = "IOTBENCH_SET", value_name = "KEY=VALUE")]
-    set: Vec<String>,
-    /// The study's own lengths instead of the short ones
-    #[arg(long, env = "IOTBENCH_FULL", value_parser = FalseyValueParser::new())]
-    full: bool,
+    #[command(flatten)]
+    target: TargetArguments,
+    #[command(flatten)]
+    changes: ChangeArguments,
     /// So many runs of each, in rounds of a random order, each with a fresh state; at the end means with intervals
     #[arg(long, env = "IOTBENCH_RUNS", value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(super) runs: u32,
@@ -192,9 +116,6 @@ pub(crate) struct RunArguments {
     /// Serve the figures to Prometheus while this lasts: :9464 is 127.0.0.1:9464 (docs/live.md)
     #[arg(long, env = "IOTBENCH_METRICS", value_name = "[HOST]:PORT")]
     metrics: Option<MetricsAddress>,
-    /// Set by `iotbench capacity`.
-    #[arg(skip)]
-    search: Option<SearchOverride>,
     /// Set by `iotbench suite`: the command that does what one of its runs does.
     #[arg(skip)]
     command: Option<Vec<String>>,
@@ -202,16 +123,6 @@ pub(crate) struct RunArguments {
     pub(super) agents: AgentsArguments,
     #[command(flatten, next_help_heading = "With --baseline")]
     pub(super) comparison: ComparisonArguments,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum ArrivalWord {
-    /// A schedule of equal distances
-    Constant,
-    /// A schedule of independent exponential distances
-    Poisson,
-    /// The answer to the user's last operation
-    Closed,
 }
 
 /// What standard output gets.
@@ -226,37 +137,10 @@ pub(super) enum OutputFormat {
     Quiet,
 }
 
-fn layouts() -> impl TypedValueParser<Value = Layout> {
-    PossibleValuesParser::new(Layout::ALL.map(Layout::name)).try_map(|name| name.parse::<Layout>())
-}
-
 impl RunArguments {
     /// The changes to the profile.
     pub(super) fn overrides(&self) -> Overrides {
-        Overrides {
-            variant: None,
-            full: self.full,
-            set: self.set.clone(),
-            duration: self.duration,
-            operations: self.operations,
-            warmup: self.warmup,
-            rate: self.rate,
-            users: self.vus,
-            arrival: self.arrival.map(|word| match word {
-                ArrivalWord::Constant => ArrivalOverride::Open(Arrival::Constant),
-                ArrivalWord::Poisson => ArrivalOverride::Open(Arrival::Poisson),
-                ArrivalWord::Closed => ArrivalOverride::Closed,
-            }),
-            connections: self.connections,
-            batch: self.batch,
-            layout: self.layout,
-            history: self.history,
-            strategy: None,
-            scenario: self.scenario.clone(),
-            seed: self.seed,
-            search: self.search,
-            state: self.state,
-        }
+        Overrides { layout: self.target.layout, ..self.changes.overrides() }
     }
 
     /// A run as a suite means it: `options` as on the command line; this process makes its load.
@@ -294,7 +178,8 @@ impl RunArguments {
     pub(crate) fn workload(&self) -> Result<Workload<'static>, CliError> {
         self.check_comparison()?;
         let profile = find_written_profile(&self.profile)?;
-        let databases = self.backend.iter().map(|word| BackendWord::read(word)).collect::<Result<Vec<_>, _>>()?;
+        let databases =
+            self.target.backend.iter().map(|word| BackendWord::read(word)).collect::<Result<Vec<_>, _>>()?;
         let endpoints = self.endpoints()?;
         if endpoints.iter().any(|endpoint| endpoint.expose().password().is_some()) {
             passwords::warn_of("--url", "IOTBENCH_URL");
@@ -304,8 +189,8 @@ impl RunArguments {
             databases,
             endpoints: admitted(endpoints),
             overrides: self.overrides(),
-            variants: self.variant.clone(),
-            strategies: self.strategy.clone(),
+            variants: self.changes.variant.clone(),
+            strategies: self.changes.strategy.clone(),
             insecure: self.insecure,
         })
     }
@@ -313,7 +198,7 @@ impl RunArguments {
     /// How it is run. `tree`: all commands.
     pub(crate) fn session(&self, tree: &clap::Command) -> Result<SessionOptions, CliError> {
         let own = || std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
-        let via = self.via.as_deref().map(str::parse).transpose().map_err(CliError::usage)?;
+        let via = self.target.via.as_deref().map(str::parse).transpose().map_err(CliError::usage)?;
         Ok(SessionOptions {
             command: without_secrets(&self.command.clone().unwrap_or_else(own), tree),
             insecure: self.insecure,
@@ -336,7 +221,7 @@ impl RunArguments {
             (self.keep, "--keep", "it leaves what the next sitting would begin with"),
             (self.baseline.is_some(), "--baseline", "compare the folder of the sittings afterwards: iotbench compare"),
             (
-                self.via.is_some(),
+                self.target.via.is_some(),
                 "--via",
                 "sittings through a broker are not built: --runs makes them one after the other",
             ),
@@ -367,20 +252,7 @@ impl RunArguments {
 
     /// The same run as a search for the highest sustainable load.
     pub(crate) fn searching(self, search: SearchOverride) -> Result<Self, CliError> {
-        let fixed = [
-            (
-                self.duration.is_some(),
-                "--duration",
-                "a search ends with its answer; --trial says how long a trial counts",
-            ),
-            (self.operations.is_some(), "--operations", "a search ends with its answer"),
-            (self.rate.is_some(), "--rate", "the rate is what is searched; --first says where it begins"),
-            (self.vus.is_some(), "--vus", "the number of users is what is searched; --first says where it begins"),
-        ];
-        match fixed.into_iter().find(|(is_given, ..)| *is_given) {
-            Some((_, option, why)) => Err(CliError::usage(format!("{option} fixes the load: {why}"))),
-            None => Ok(Self { search: Some(search), ..self }),
-        }
+        Ok(Self { changes: self.changes.searching(search)?, ..self })
     }
 
     /// Whether it goes on with what was interrupted.
@@ -390,6 +262,6 @@ impl RunArguments {
 
     /// Where the database is, if the user says so.
     pub(super) fn endpoints(&self) -> Result<Vec<Endpoint>, CliError> {
-        Ok(endpoints(&self.url)?)
+        Ok(endpoints(&self.target.url)?)
     }
 }

@@ -59,10 +59,10 @@ fn csv(s: &Sample) -> String {
         s.processes,
         cell(s.rss_bytes),
         cell(s.pss_bytes),
-        cell(s.disk_read_bytes),
-        cell(s.disk_written_bytes),
-        cell(s.net_rx_bytes),
-        cell(s.net_tx_bytes)
+        cell(s.disk.read_bytes),
+        cell(s.disk.written_bytes),
+        cell(s.network.rx_bytes),
+        cell(s.network.tx_bytes)
     )
 }
 
@@ -86,10 +86,10 @@ fn text(before: &Sample, s: &Sample) -> String {
         s.processes,
         size(s.pss_bytes),
         size(s.rss_bytes),
-        rate(|s| s.disk_read_bytes),
-        rate(|s| s.disk_written_bytes),
-        rate(|s| s.net_rx_bytes),
-        rate(|s| s.net_tx_bytes)
+        rate(|s| s.disk.read_bytes),
+        rate(|s| s.disk.written_bytes),
+        rate(|s| s.network.rx_bytes),
+        rate(|s| s.network.tx_bytes)
     )
 }
 
@@ -97,17 +97,20 @@ fn text(before: &Sample, s: &Sample) -> String {
 pub(super) fn total(report: &SamplerReport) -> String {
     let mut text = String::new();
     for s in &report.subjects {
-        let cpu =
-            s.cpu_s.zip(s.cpu_pct_mean).map_or("unknown".into(), |(s, pct)| format!("{s:.2} s, {pct:.1} % of a core"));
+        let cpu = s
+            .cpu
+            .total_s
+            .zip(s.cpu.pct_mean)
+            .map_or("unknown".into(), |(s, pct)| format!("{s:.2} s, {pct:.1} % of a core"));
         let figure = |f: Option<u64>| f.map_or("unknown".into(), bytes);
-        let least = if s.net_is_least { "at least " } else { "" };
+        let least = if s.network.is_least { "at least " } else { "" };
         text.push_str(&format!(
             "total: CPU {cpu}; PSS at most {}; read {}, written {}; received {least}{}, sent {least}{}; sampling itself took {:.2} % of a core\n",
-            figure(s.pss_bytes_max),
-            figure(s.disk_read_bytes),
-            figure(s.disk_written_bytes),
-            figure(s.net_rx_bytes),
-            figure(s.net_tx_bytes),
+            figure(s.memory.pss_bytes_max),
+            figure(s.disk.read_bytes),
+            figure(s.disk.written_bytes),
+            figure(s.network.rx_bytes),
+            figure(s.network.tx_bytes),
             report.own_cpu_pct
         ));
     }
@@ -122,6 +125,7 @@ fn bytes(n: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use iotbench_sampler::DiskCounters;
     use std::time::Duration;
 
     fn sample(at_s: u64, cpu_s: f64, written: Option<u64>) -> Observation {
@@ -129,23 +133,10 @@ mod tests {
             at: Duration::from_secs(at_s),
             cpu_s,
             user_s: cpu_s,
-            system_s: 0.0,
             processes: 2,
             rss_bytes: Some(4096),
-            pss_bytes: None,
-            memory: None,
-            disk_read_bytes: Some(0),
-            disk_written_bytes: written,
-            disk_cancelled_bytes: None,
-            disk_dirtied_bytes: None,
-            disk_dirty_bytes: None,
-            others_cpu_s: None,
-            steal_s: None,
-            net_rx_bytes: None,
-            net_tx_bytes: None,
-            net_doubtful_bytes: 0,
-            net_missed: 0,
-            energy_uj: None,
+            disk: DiskCounters { read_bytes: Some(0), written_bytes: written, ..DiskCounters::default() },
+            ..Sample::default()
         })
     }
 

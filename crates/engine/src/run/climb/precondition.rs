@@ -22,7 +22,7 @@ impl Session<'_> {
         step: Step,
         ramp: &RampPlan,
     ) -> Result<Waited, Reason> {
-        running.preconditioning = None;
+        running.beginning.preconditioning = None;
         let Some(rounds) = self.planned.plan.rounds().filter(|_| step.purpose.is_trial()) else {
             return Ok(Waited::Reached);
         };
@@ -47,7 +47,7 @@ impl Session<'_> {
         }
         let steady = rounds_are_steady(&events);
         let rounds_run = u32::try_from(events.len()).unwrap_or(u32::MAX);
-        running.preconditioning = Some(Preconditioning { rounds: rounds_run, steady });
+        running.beginning.preconditioning = Some(Preconditioning { rounds: rounds_run, steady });
         let remark = format!(
             "a trial counts although its rate was not steady when it began: {} rounds of {} each had not brought it there \
              (`preconditioning` of the steps says which)",

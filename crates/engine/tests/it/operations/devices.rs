@@ -48,6 +48,6 @@ fn the_last_block_has_what_is_left_of_the_devices() {
         let ranges: Vec<_> = outcome.acked().iter().collect();
         assert_eq!((outcome.load.ok, ranges.len()), (60, 250), "{model}");
         assert!(ranges.iter().all(|(_, range)| range.start == 0), "{model}: {ranges:?}");
-        assert_eq!(outcome.stored.unwrap().points, outcome.points.acked);
+        assert_eq!(outcome.stored.counts.unwrap().points, outcome.points.acked);
     }
 }

@@ -36,14 +36,14 @@ fn each_step_begins_with_an_empty_database_and_all_is_counted() {
     let backend = scripted();
     let outcome = run_on(backend, &["ramp.state=fresh"]);
     let state = backend.state.lock().unwrap();
-    assert_eq!((state.replaced.len(), state.replaced[0], outcome.emptied.times), (3, 0, 2));
+    assert_eq!((state.replaced.len(), state.replaced[0], outcome.stored.emptied.times), (3, 0, 2));
     assert!(state.replaced[1..].iter().all(|&points| points > 0), "{:?}", state.replaced);
     let dropped: u64 = state.replaced.iter().sum();
-    assert_eq!((outcome.emptied.acked, outcome.emptied.stored.points), (dropped, dropped));
+    assert_eq!((outcome.stored.emptied.acked, outcome.stored.emptied.stored.points), (dropped, dropped));
     assert_eq!(outcome.points.acked, dropped + state.points(), "nothing lies outside the trials");
-    assert_eq!(outcome.stored.unwrap().points, outcome.points.acked, "the sum over all of them");
+    assert_eq!(outcome.stored.counts.unwrap().points, outcome.points.acked, "the sum over all of them");
     assert!(wrong(&outcome).is_empty(), "{:?}", outcome.verdict);
-    let ledger = outcome.ledger.unwrap();
+    let ledger = outcome.stored.ledger.unwrap();
     let ranges = ledger.ranges(&|_| true, usize::MAX).unwrap().unwrap();
     assert_eq!(*ranges.of(Fate::Acked), state.ranges(), "the ledger owes what is there");
     assert_eq!(ranges.dropped().len(), dropped);
@@ -55,16 +55,16 @@ fn each_step_begins_with_the_same_history_written_anew() {
     let outcome = run_on(backend, &["ramp.state=preloaded", "preload=25"]);
     let state = backend.state.lock().unwrap();
     let history = outcome.preloaded_points;
-    assert_eq!((history > 0 && history.is_multiple_of(25), outcome.emptied.times), (true, 2));
+    assert_eq!((history > 0 && history.is_multiple_of(25), outcome.stored.emptied.times), (true, 2));
     // What is there when the run creates its table is nothing; then each trial has added to the history.
     assert_eq!((state.replaced.len(), state.replaced[0]), (3, 0));
     assert!(state.replaced[1..].iter().all(|&points| points > history), "{:?}", state.replaced);
     let of_load = state.replaced[1..].iter().map(|points| points - history).sum::<u64>();
-    assert_eq!((outcome.emptied.acked, outcome.emptied.stored.points), (of_load, of_load));
+    assert_eq!((outcome.stored.emptied.acked, outcome.stored.emptied.stored.points), (of_load, of_load));
     assert_eq!(state.points() - history, outcome.points.acked - of_load);
-    assert_eq!(outcome.stored.unwrap().points, outcome.points.acked + history, "the history counts once");
+    assert_eq!(outcome.stored.counts.unwrap().points, outcome.points.acked + history, "the history counts once");
     assert!(wrong(&outcome).is_empty(), "{:?}", outcome.verdict);
-    let ledger = outcome.ledger.unwrap();
+    let ledger = outcome.stored.ledger.unwrap();
     let summary = ledger.summary().unwrap();
     assert!(summary.history.is_some_and(|(devices, positions)| u64::from(devices) * positions == history));
     assert_eq!(ledger.acked().unwrap().len() + history, state.points(), "the ledger owes what is there");
@@ -84,8 +84,8 @@ fn a_state_that_is_kept_is_what_it_was() {
     let backend = scripted();
     let outcome = run_on(backend, &["ramp.state=keep"]);
     let state = backend.state.lock().unwrap();
-    assert_eq!((&state.replaced[..], outcome.emptied.times), (&[0][..], 0));
-    assert_eq!((outcome.stored.unwrap().points, outcome.points.acked), (state.points(), state.points()));
+    assert_eq!((&state.replaced[..], outcome.stored.emptied.times), (&[0][..], 0));
+    assert_eq!((outcome.stored.counts.unwrap().points, outcome.points.acked), (state.points(), state.points()));
 }
 
 #[test]
@@ -104,7 +104,11 @@ fn what_goes_wrong_in_a_trial_in_the_middle_is_found_although_its_data_are_dropp
         };
         let (more, less) = if fault == Fault::Lost { (acked, stored) } else { (stored, acked) };
         assert_eq!(more - less, 10, "{fault:?}: a request has so many");
-        assert_eq!((outcome.verdict.exit_code(), outcome.emptied.times), (12, 2), "{fault:?}: the others are run");
+        assert_eq!(
+            (outcome.verdict.exit_code(), outcome.stored.emptied.times),
+            (12, 2),
+            "{fault:?}: the others are run"
+        );
     }
 }
 
@@ -126,7 +130,7 @@ fn a_write_without_an_answer_may_land_after_the_table_was_made_anew() {
     backend.state.lock().unwrap().fault = Some((1, Fault::Late));
     let outcome = run_on(backend, &["ramp.state=fresh"]);
     assert_eq!(outcome.points.unknown, 10);
-    assert_eq!(outcome.stored.unwrap().points, outcome.points.acked + 10, "it landed in the second trial");
+    assert_eq!(outcome.stored.counts.unwrap().points, outcome.points.acked + 10, "it landed in the second trial");
     assert!(wrong(&outcome).is_empty(), "{:?}", outcome.verdict);
 }
 
@@ -136,13 +140,13 @@ fn a_trial_of_sqlite_finds_a_small_file_and_what_is_left_is_read_back() {
     let set = ["datapoints=2000", "backend.sqlite.synchronous=OFF"];
     let outcome = run_on(sqlite, &set);
     let before: Vec<_> =
-        outcome.capacity.as_ref().unwrap().steps.iter().map(|step| step.storage_bytes.unwrap()).collect();
-    let (empty, after) = (before[0], outcome.storage_bytes_after.unwrap());
+        outcome.capacity.as_ref().unwrap().steps.iter().map(|step| step.conditions.storage_bytes.unwrap()).collect();
+    let (empty, after) = (before[0], outcome.machine.storage_bytes_after.unwrap());
     // The index of a write-ahead log is there while somebody is connected.
     assert!(before.iter().all(|&bytes| bytes <= empty + (64 << 10)), "{before:?}");
     assert!(after > 4 * empty, "{after} of {empty}: a trial can be seen");
     assert!(outcome.verdict.reasons.is_empty(), "{:?}", outcome.verdict);
-    let (audit, emptied) = (outcome.audit.unwrap(), outcome.emptied);
+    let (audit, emptied) = (outcome.stored.audit.unwrap(), outcome.stored.emptied);
     assert_eq!((audit.rows, audit.findings.right()), (outcome.points.acked - emptied.acked, audit.rows));
     assert_eq!(emptied.times, 2);
 }

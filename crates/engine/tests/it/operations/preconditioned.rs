@@ -56,7 +56,7 @@ fn answers_after(ms: u64) -> Act {
 fn a_rate_that_falls_for_a_while_is_waited_for_and_only_then_it_counts() {
     let outcome = run_on(|write| answers_after(if write < 1000 { 10 } else { 50 }), &[]);
     let [step] = steps(&outcome) else { panic!("one step") };
-    let Some(Preconditioning { rounds, steady: true }) = step.preconditioning else { panic!("{step:?}") };
+    let Some(Preconditioning { rounds, steady: true }) = step.conditions.preconditioning else { panic!("{step:?}") };
     assert!(rounds >= 6, "the first is of the faster part: {rounds}");
     assert!(step.operations_per_s <= 105.0, "none of the faster part counts: {step:?}");
     assert_eq!(unsteady_remarks(&outcome), 0, "{:?}", outcome.plan.remarks);
@@ -69,7 +69,7 @@ fn a_rate_that_never_is_steady_is_told_and_the_step_is_run_all_the_same() {
     let write = |write: u64| answers_after(if (write / 200).is_multiple_of(2) { 10 } else { 60 });
     let outcome = run_on(write, &[]);
     let [step] = steps(&outcome) else { panic!("one step") };
-    assert_eq!(step.preconditioning, Some(Preconditioning { rounds: 25, steady: false }));
+    assert_eq!(step.conditions.preconditioning, Some(Preconditioning { rounds: 25, steady: false }));
     assert!(step.operations_per_s > 0.0, "{step:?}");
     assert_eq!(unsteady_remarks(&outcome), 1, "{:?}", outcome.plan.remarks);
 }
@@ -78,13 +78,15 @@ fn a_rate_that_never_is_steady_is_told_and_the_step_is_run_all_the_same() {
 fn each_trial_has_its_own_rounds_on_an_empty_database_and_ends_them_when_it_is_steady() {
     let outcome = run_on(|_| answers_after(50), &["ramp.steps=[5, 10]"]);
     for step in steps(&outcome) {
-        let Some(Preconditioning { rounds, steady: true }) = step.preconditioning else { panic!("{step:?}") };
+        let Some(Preconditioning { rounds, steady: true }) = step.conditions.preconditioning else {
+            panic!("{step:?}")
+        };
         assert!(rounds >= 5, "{rounds}");
     }
     assert_eq!(steps(&outcome).len(), 2);
-    assert_eq!(outcome.emptied.times, 1);
+    assert_eq!(outcome.stored.emptied.times, 1);
     let fresh = run_on(|_| answers_after(50), &["ramp.state=fresh"]);
-    assert_eq!(steps(&fresh)[0].preconditioning, None);
+    assert_eq!(steps(&fresh)[0].conditions.preconditioning, None);
 }
 
 #[test]

@@ -71,13 +71,19 @@ fn steps(outcome: &Outcome) -> &[StepFigures] {
 
 /// Of each step: its load, how many probes it has, how often it was run before, and whether the storage drifted.
 fn told(outcome: &Outcome) -> Vec<(u32, usize, u32, Option<bool>)> {
-    let of =
-        |step: &StepFigures| (step.step.load, step.storage_probes.len(), step.drifted_before, step.storage_drifted);
+    let of = |step: &StepFigures| {
+        (
+            step.step.load,
+            step.conditions.storage_probes.len(),
+            step.conditions.drifted_before,
+            step.conditions.storage_drifted,
+        )
+    };
     steps(outcome).iter().map(of).collect()
 }
 
 fn levels(outcome: &Outcome) -> StorageLevels {
-    StorageLevels::of(steps(outcome).iter().flat_map(|step| &step.storage_probes)).unwrap()
+    StorageLevels::of(steps(outcome).iter().flat_map(|step| &step.conditions.storage_probes)).unwrap()
 }
 
 const STEADY: Option<bool> = Some(false);
@@ -88,11 +94,11 @@ fn storage_is_probed_before_a_search_between_its_trials_and_after_it_for_less_th
     for state in ["ramp.state=fresh", "ramp.state=keep"] {
         let outcome = run_on(&Storage::new(|_| Ok(FAST)), &[state], vec![], &mut ());
         assert_eq!(told(&outcome), [(1, 2, 0, STEADY), (3, 1, 0, STEADY), (2, 1, 0, STEADY), (4, 1, 0, STEADY)]);
-        let probes = || steps(&outcome).iter().flat_map(|step| &step.storage_probes);
+        let probes = || steps(&outcome).iter().flat_map(|step| &step.conditions.storage_probes);
         assert!(probes().all(|probe| probe.appends() == u64::from(PROBE_APPENDS)), "{state}");
         assert!(probes().all(|probe| probe.median_ns() == Some(20_000)), "{state}");
         assert!(!levels(&outcome).have_drifted());
-        let probing = &outcome.storage_probing;
+        let probing = &outcome.machine.storage_probing;
         assert_eq!(probing.not_probed, None);
         assert!(probing.spent_ns >= 5 * 200 * 20_000, "{probing:?}");
         assert!(probing.spent_ns * 100 < probing.elapsed_ns, "{state}: {probing:?}");
@@ -107,7 +113,7 @@ fn a_trial_in_which_storage_becomes_four_times_as_slow_is_run_again_and_the_chan
     assert_eq!(told(&outcome), [(1, 2, 0, STEADY), (3, 2, 1, STEADY), (2, 1, 0, STEADY), (4, 1, 0, STEADY)]);
     let levels = levels(&outcome);
     assert_eq!((levels.least_ns, levels.most_ns), (20_000, 80_000));
-    let probing = &outcome.storage_probing;
+    let probing = &outcome.machine.storage_probing;
     assert!(probing.spent_ns * 100 < probing.elapsed_ns, "{probing:?}");
 }
 
@@ -118,7 +124,8 @@ fn processors_that_become_busy_in_mid_search_are_no_drift_of_the_storage() {
     assert_eq!(told(&outcome), [(1, 2, 0, STEADY), (3, 1, 0, STEADY), (2, 1, 0, STEADY), (4, 1, 0, STEADY)]);
     let levels = levels(&outcome);
     assert_eq!((levels.least_ns, levels.most_ns, levels.have_drifted()), (20_000, 20_000, false));
-    let shares = steps(&outcome).iter().flat_map(|s| &s.storage_probes).map(|probe| probe.waiting_share().unwrap());
+    let shares =
+        steps(&outcome).iter().flat_map(|s| &s.conditions.storage_probes).map(|probe| probe.waiting_share().unwrap());
     assert_eq!(shares.collect::<Vec<_>>(), [0.0, 0.0, 0.8, 0.8, 0.8]);
 }
 
@@ -169,7 +176,7 @@ fn a_probe_that_fails_ends_probing_and_not_the_search() {
     let storage = Storage::new(|probe| if probe < 2 { Ok(FAST) } else { Err(io::Error::other("broken disk")) });
     let outcome = run_on(&storage, &[], vec![], &mut ());
     assert_eq!(told(&outcome), [(1, 2, 0, STEADY), (3, 0, 0, None), (2, 0, 0, None), (4, 0, 0, None)]);
-    assert!(outcome.storage_probing.not_probed.unwrap().ends_with("broken disk"));
+    assert!(outcome.machine.storage_probing.not_probed.unwrap().ends_with("broken disk"));
 }
 
 #[test]
@@ -177,7 +184,7 @@ fn where_nothing_is_probed_the_outcome_says_why() {
     let why = |storage: &Storage, set: &[&str]| {
         let outcome = run_on(storage, set, vec![], &mut ());
         assert!(told(&outcome).iter().all(|told| told.1 == 0 && told.3.is_none()));
-        outcome.storage_probing.not_probed.unwrap()
+        outcome.machine.storage_probing.not_probed.unwrap()
     };
     let storage = Storage::new(|_| Ok(FAST));
     assert_eq!(why(&storage, &["ramp.probe=false", "ramp.steps=[1]"]), "ramp.probe is false");
@@ -187,7 +194,7 @@ fn where_nothing_is_probed_the_outcome_says_why() {
     let memory = Registry::new(iotbench_backends::BACKENDS).find("memory").unwrap();
     let planned = planned(memory, folder.path(), RAMP, &["ramp.steps=[1]"]);
     let outcome = run(planned, memory, RunOptions::default(), &mut (), &StopSignal::default());
-    assert_eq!(outcome.storage_probing.not_probed.unwrap(), "the database does not say that it has files");
+    assert_eq!(outcome.machine.storage_probing.not_probed.unwrap(), "the database does not say that it has files");
 }
 
 #[test]
@@ -197,7 +204,8 @@ fn sqlite_is_probed_in_its_own_folder_and_nothing_is_left_there() {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let planned = planned(sqlite, folder.path(), RAMP, &["ramp.steps=[1, 2]"]);
     let outcome = run(planned, sqlite, RunOptions::default(), &mut (), &StopSignal::default());
-    let appends: Vec<u64> = steps(&outcome).iter().flat_map(|s| &s.storage_probes).map(StorageProbe::appends).collect();
+    let appends: Vec<u64> =
+        steps(&outcome).iter().flat_map(|s| &s.conditions.storage_probes).map(StorageProbe::appends).collect();
     assert!(appends.len() >= 2 && appends.iter().all(|&appends| appends > 0), "{appends:?}");
     let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert!(left.iter().all(|name| !name.to_string_lossy().contains("probe")), "{left:?}");

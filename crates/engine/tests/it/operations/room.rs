@@ -63,6 +63,6 @@ fn a_search_ends_before_the_disk_is_full_and_keeps_what_it_knows() {
     assert_eq!(outcome.verdict.exit_code(), 30);
     let steps = outcome.capacity.unwrap().steps.len();
     assert!((1..6).contains(&steps), "{steps} steps");
-    assert_eq!(outcome.stored.unwrap().points, outcome.points.acked, "what was stored is counted all the same");
+    assert_eq!(outcome.stored.counts.unwrap().points, outcome.points.acked, "what was stored is counted all the same");
     drop(disk);
 }

@@ -8,7 +8,7 @@ fn assert_all_done(outcome: &Outcome, operations: u64, requests: u64) {
     assert_eq!((outcome.load.started, outcome.load.ok), (operations, operations));
     let kind = outcome.measured.as_ref().unwrap().recording.kind(0).clone();
     assert_eq!((kind.by_operation().ok().count(), kind.by_request().ok().count()), (operations, requests));
-    assert_eq!((outcome.points.acked, outcome.stored.unwrap().points), (requests, requests));
+    assert_eq!((outcome.points.acked, outcome.stored.counts.unwrap().points), (requests, requests));
 }
 
 #[test]

@@ -20,7 +20,7 @@ fn every_strategy_finds_the_cycles_that_the_truth_has() {
                 let (strategy, layout) = (format!("strategy={strategy}"), format!("layout={layout}"));
                 let set = [strategy.as_str(), layout.as_str(), "operations=20"];
                 let outcome = run_on(self::backend(backend), &text, &set);
-                let (answers, reads) = (outcome.answers.as_ref().unwrap(), outcome.reads);
+                let (answers, reads) = (outcome.reading.answers.as_ref().unwrap(), outcome.reading.counts);
                 assert_believed(&outcome, &what);
                 assert_eq!((reads.cycles, reads.no_cycles), (20, 0), "{what}");
                 assert!(reads.with_rows > 0 && reads.with_rows <= reads.requests, "{what}: {reads:?}");
@@ -43,7 +43,10 @@ fn a_search_reads_as_the_layout_suggests() {
         let chosen = format!("layout={layout}");
         let set = [chosen.as_str(), "operations=5"];
         let outcome = run_on(backend("sqlite"), &text, &set);
-        assert!(outcome.reads.requests >= 5 * requests && outcome.reads.requests < 5 * (requests + 2), "{layout}");
+        assert!(
+            outcome.reading.counts.requests >= 5 * requests && outcome.reading.counts.requests < 5 * (requests + 2),
+            "{layout}"
+        );
     }
 }
 
@@ -68,6 +71,6 @@ fn a_cycle_of_other_data_is_found_out() {
         let outcome = run_on(backend, &text, &["strategy=bulk", "operations=10"]);
         assert_eq!(outcome.verdict.exit_code(), 12);
         assert!(outcome.verdict.reasons.iter().any(|r| matches!(r, Reason::WrongAnswers { .. })));
-        assert!(outcome.answers.unwrap().wrong >= 10);
+        assert!(outcome.reading.answers.unwrap().wrong >= 10);
     }
 }

@@ -11,9 +11,9 @@ const COMPRESSOR: &str = "name = \"compressor\"\ninterval = \"1s\"";
 
 /// Valid, and every answer compared and right.
 pub fn assert_right(outcome: &Outcome, what: &str) {
-    let answers = outcome.answers.as_ref().unwrap();
+    let answers = outcome.reading.answers.as_ref().unwrap();
     assert_eq!(answers.wrong, 0, "{what}: {:?}", answers.examples);
-    assert_eq!((answers.right, answers.not_judged, answers.skipped), (outcome.reads.requests, 0, 0), "{what}");
+    assert_eq!((answers.right, answers.not_judged, answers.skipped), (outcome.reading.counts.requests, 0, 0), "{what}");
     assert!(answers.right > 0, "{what}: nothing was asked");
     assert_believed(outcome, what);
 }

@@ -23,7 +23,7 @@ fn a_group_that_writes_and_reads_has_users_of_both_kinds() {
         let users: Vec<_> = plan.groups.iter().map(|g| g.part.of(20)).collect();
         assert_eq!(users, [18, 2]);
         assert_eq!(outcome.preloaded_points, 5 * 200, "only the devices of the history have one");
-        let answers = outcome.answers.as_ref().unwrap();
+        let answers = outcome.reading.answers.as_ref().unwrap();
         assert!(answers.right > 0 && answers.wrong == 0 && answers.not_judged == 0, "{name}: {answers:?}");
         assert!(outcome.points.acked > 0);
         assert_believed(&outcome, name);
@@ -93,10 +93,10 @@ duration = "3s"
 "#;
     for name in ["memory", "sqlite"] {
         let outcome = run_on(backend(name), text, &[]);
-        let answers = outcome.answers.as_ref().unwrap();
+        let answers = outcome.reading.answers.as_ref().unwrap();
         assert_eq!((answers.wrong, answers.not_judged), (0, 0), "{name}: {:?}", answers.examples);
         assert!(answers.right >= 50, "{name}: {answers:?}");
-        let freshness = outcome.freshness.as_ref().unwrap();
+        let freshness = outcome.reading.freshness.as_ref().unwrap();
         assert!(freshness.lag.count() >= 1, "{name}: {freshness:?}");
         assert!(
             freshness.lag.max_ns() < Some(1_000_000_000),
@@ -124,7 +124,7 @@ fn reads_of_what_is_being_written_are_judged() {
     {
         for name in ["memory", "sqlite"] {
             let outcome = run_on(backend(name), &mixed(operation), &[]);
-            let answers = outcome.answers.as_ref().unwrap();
+            let answers = outcome.reading.answers.as_ref().unwrap();
             assert_eq!((answers.wrong, answers.not_judged), (0, 0), "{name} {operation}: {:?}", answers.examples);
             assert!(answers.right >= 40, "{name} {operation}: {answers:?}");
             assert_believed(&outcome, name);
@@ -133,7 +133,7 @@ fn reads_of_what_is_being_written_are_judged() {
     for spoil in [Spoil::Row, Spoil::Time, Spoil::Value, Spoil::Twice] {
         let backend: &'static dyn Backend = Box::leak(Box::new(Tampered(spoil)));
         let outcome = run_on(backend, &mixed("{ kind = \"read_device\" }"), &[]);
-        let answers = outcome.answers.as_ref().unwrap();
+        let answers = outcome.reading.answers.as_ref().unwrap();
         assert!(answers.wrong > 0 && answers.not_judged == 0, "{spoil:?}: {answers:?}");
     }
 }

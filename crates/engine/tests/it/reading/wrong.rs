@@ -20,8 +20,12 @@ fn every_lie_is_found(operation: &str) {
     let text = profile(PMU, 3, 200, CLOSED, operation);
     for (spoil, backend) in SPOILT {
         let outcome = run_on(backend, &text, &["operations=20"]);
-        let answers = outcome.answers.as_ref().unwrap();
-        assert_eq!((answers.right, answers.wrong), (0, outcome.reads.requests), "{operation} {spoil:?}: {answers:?}");
+        let answers = outcome.reading.answers.as_ref().unwrap();
+        assert_eq!(
+            (answers.right, answers.wrong),
+            (0, outcome.reading.counts.requests),
+            "{operation} {spoil:?}: {answers:?}"
+        );
         assert_eq!(answers.examples.len(), 5);
         assert_eq!((outcome.verdict.status, outcome.verdict.exit_code()), (Status::Invalid, 12));
         assert!(outcome.verdict.reasons.iter().any(|r| matches!(r, Reason::WrongAnswers { .. })));

@@ -35,10 +35,10 @@ fn more_devices_than_the_server_takes_in_a_window_are_too_many() {
         let capacity = account.outcome.capacity.as_ref().unwrap();
         assert_eq!(capacity.quantity, Quantity::Devices);
         let mut findings = Findings::of(&account.outcome);
-        let loads: Vec<_> = capacity.steps.iter().map(|s| (s.step.load, s.load.offered, s.passed)).collect();
+        let loads: Vec<_> = capacity.steps.iter().map(|s| (s.step.load, s.load.offered, s.judgement.passed)).collect();
         assert_eq!(loads.iter().map(|l| (l.0, l.1)).collect::<Vec<_>>(), [(505, 102), (1500, 300), (800, 160)]);
         findings.expect(loads.iter().map(|l| l.2).eq([true, false, true]), || format!("{:#?}", capacity.steps));
-        let why = capacity.steps[1].failure.clone().unwrap_or_default();
+        let why = capacity.steps[1].judgement.failure.clone().unwrap_or_default();
         findings.expect(why.contains("were not stored when their window ended"), || why.clone());
         let bounds = Bounds::of_loads(Some(800), Some(1500));
         findings.expect(capacity.bounds == bounds, || format!("{:?}", capacity.bounds));
@@ -73,7 +73,7 @@ fn every_device_reports_once_in_an_interval() {
         sorted.sort_unstable();
         let expected = [(0, 10), (0, 10), (0, 10), (10, 10), (10, 10), (10, 10), (20, 5), (20, 5), (20, 5)];
         assert_eq!(sorted, expected, "first device and devices of each request of three intervals");
-        findings.expect(step.passed, || format!("{step:?}"));
+        findings.expect(step.judgement.passed, || format!("{step:?}"));
         findings
     });
 }

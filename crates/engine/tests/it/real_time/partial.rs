@@ -85,7 +85,7 @@ fn stored_rows_of_a_failed_batch_are_acknowledged_and_the_others_failed() {
     assert_eq!((outcome.load.ok, outcome.load.fail, outcome.load.check()), (300, 100, Ok(())));
     let points = outcome.points;
     assert_eq!((points.sent, points.acked, points.failed, points.check()), (2000, 1500 + 200, 300, Ok(())));
-    assert_eq!(outcome.stored.unwrap().points, points.acked);
+    assert_eq!(outcome.stored.counts.unwrap().points, points.acked);
     assert_eq!(outcome.acked().len(), points.acked, "the ledger names exactly what is stored");
     assert_eq!(outcome.acked().iter().next(), Some((0, 0..16)), "three whole batches of 5, and row 0 of the fourth");
     assert_eq!(outcome.verdict.reasons, []);

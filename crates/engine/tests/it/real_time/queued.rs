@@ -161,11 +161,11 @@ fn a_rate_is_sustained_only_if_what_is_acknowledged_becomes_visible_as_fast() {
     experiment(|| {
         let ramp = "[ramp]\nsteps = [200, 900, 250]\nstep = \"5s\"\n[stop]\nmean_response = \"500ms\"\n";
         let outcome = run_on(Queue::new(300.0, None), ramp, |_| ());
-        assert_eq!(outcome.stored.unwrap().points, outcome.points.acked);
+        assert_eq!(outcome.stored.counts.unwrap().points, outcome.points.acked);
         let mut findings = Findings::of(&outcome);
         findings.expect(nothing_is_missing(&outcome), || format!("{:?}", outcome.verdict.reasons));
         let capacity = outcome.capacity.as_ref().unwrap();
-        let passed: Vec<_> = capacity.steps.iter().map(|s| (s.step.load, s.passed)).collect();
+        let passed: Vec<_> = capacity.steps.iter().map(|s| (s.step.load, s.judgement.passed)).collect();
         let as_meant = passed == [(200, true), (900, false), (250, true)];
         findings.expect(as_meant, || format!("{:#?}", capacity.steps));
         let bounds = Bounds::of_loads(Some(250), Some(900));
@@ -174,7 +174,7 @@ fn a_rate_is_sustained_only_if_what_is_acknowledged_becomes_visible_as_fast() {
         let seen = overloaded.visibility.unwrap();
         findings.expect((seen.visible_per_s / 300.0 - 1.0).abs() < 0.15, || format!("{seen:?}"));
         findings.expect(seen.lag_last_s > seen.lag_first_s, || format!("{seen:?}"));
-        let is_told = overloaded.failure.as_ref().is_some_and(|why| why.starts_with("visible at "));
+        let is_told = overloaded.judgement.failure.as_ref().is_some_and(|why| why.starts_with("visible at "));
         findings.expect(is_told, || format!("{overloaded:?}"));
         let left_s = after.visibility.unwrap().lag_first_s;
         findings.expect(left_s < 0.5, || format!("the queue of the step before: {left_s} s: {after:?}"));
@@ -191,13 +191,13 @@ fn in_a_database_that_was_emptied_only_what_came_since_is_to_become_visible() {
         planned.plan.state = RampState::Fresh;
         let options = RunOptions { verify: VerifyMode::None, ..RunOptions::default() };
         let outcome = run(planned, Queue::new(300.0, None), options, &mut (), &StopSignal::default());
-        assert_eq!((outcome.emptied.times, outcome.stored.unwrap().points), (2, outcome.points.acked));
+        assert_eq!((outcome.stored.emptied.times, outcome.stored.counts.unwrap().points), (2, outcome.points.acked));
         let mut findings = Findings::of(&outcome);
         findings.expect(nothing_is_missing(&outcome), || format!("{:?}", outcome.verdict.reasons));
         for step in &outcome.capacity.as_ref().unwrap().steps {
             // What the steps before had acknowledged would be a lag of 4 s and more.
             let lag_s = step.visibility.map(|seen| seen.lag_first_s);
-            findings.expect(step.passed && lag_s.is_some_and(|s| s < 0.5), || format!("{step:#?}"));
+            findings.expect(step.judgement.passed && lag_s.is_some_and(|s| s < 0.5), || format!("{step:#?}"));
         }
         findings
     });
@@ -227,7 +227,7 @@ mean_response = "300ms"
     let outcome = run_profile(Queue::new(1e6, None), profile, &[], |_| ());
     let steps = outcome.capacity.unwrap().steps;
     assert_eq!(steps.len(), 2, "{steps:#?}");
-    assert!(steps.iter().all(|step| step.limit != Some(Limit::Visibility)), "{steps:#?}");
+    assert!(steps.iter().all(|step| step.judgement.limit != Some(Limit::Visibility)), "{steps:#?}");
 }
 
 /// What is queued at the end of the load is waited for, and its number told meanwhile.
@@ -239,7 +239,7 @@ fn a_run_ends_when_all_that_was_acknowledged_is_stored() {
             settling.push((*points, *awaited));
         }
     });
-    let (stored, acked) = (outcome.stored.unwrap().points, outcome.points.acked);
+    let (stored, acked) = (outcome.stored.counts.unwrap().points, outcome.points.acked);
     assert!(acked > 1200 && stored == acked, "{stored} of {acked}");
     assert!(settling.iter().all(|&(points, awaited)| points < awaited && awaited == acked), "{settling:?}");
     assert!(!settling.is_empty() && settling.is_sorted());
@@ -255,7 +255,7 @@ fn nothing_is_missing(outcome: &Outcome) -> bool {
 #[test]
 fn what_never_becomes_visible_is_lost() {
     let outcome = run_on(Queue::new(1e9, Some(10)), "", |_| ());
-    let (stored, acked) = (outcome.stored.unwrap().points, outcome.points.acked);
+    let (stored, acked) = (outcome.stored.counts.unwrap().points, outcome.points.acked);
     // A machine that stands still at the end leaves some unsent.
     assert!(acked > 1000 && stored == acked - acked / 10, "{stored} of {acked}");
 }

@@ -22,12 +22,12 @@ fn the_sustained_users_are_what_capacity_limit_and_think_time_allow() {
         let capacity = account.outcome.capacity.as_ref().unwrap();
         let mut findings = Findings::of(&account.outcome);
         for figures in &capacity.steps {
-            let told = figures.littles_ratio.or((!figures.passed).then_some(1.0)).unwrap();
+            let told = figures.littles_ratio.or((!figures.judgement.passed).then_some(1.0)).unwrap();
             findings.expect((told - 1.0).abs() <= 0.01, || format!("Little's ratio {told}: {figures:?}"));
-            let mean_ns = figures.mean_response_ns.or(figures.mean_response_at_least_ns).unwrap();
+            let mean_ns = figures.response.mean_ns.or(figures.response.mean_at_least_ns).unwrap();
             let cycle_s = mean_ns / 1e9 + THINK_S;
             let little = figures.operations_per_s * cycle_s / f64::from(figures.step.load);
-            let is_steady = !figures.passed || (little - 1.0).abs() <= 0.06;
+            let is_steady = !figures.judgement.passed || (little - 1.0).abs() <= 0.06;
             findings.expect(is_steady, || format!("X(R + Z)/N = {little} of a load that was sustained: {figures:?}"));
             findings.expect(figures.operations_per_s <= 1.03 * CAPACITY_PER_S, || {
                 format!("more than the server's capacity: {figures:?}")
@@ -58,7 +58,7 @@ fn the_mean_of_a_step_is_the_whole_response_time_however_short_the_step_is() {
         let mut findings = Findings::of(&account.outcome);
         for figures in &account.outcome.capacity.as_ref().unwrap().steps {
             let truth_s = f64::from(figures.step.load) / CAPACITY_PER_S;
-            let mean_s = figures.mean_response_ns.unwrap_or(0.0) / 1e9;
+            let mean_s = figures.response.mean_ns.unwrap_or(0.0) / 1e9;
             let told = figures.littles_ratio.unwrap();
             findings.expect((told - 1.0).abs() <= 0.01, || format!("Little's ratio {told}: {figures:?}"));
             findings
@@ -83,7 +83,7 @@ fn a_step_after_a_pause_counts_from_when_all_users_have_begun() {
         let mut findings = Findings::of(&outcome);
         let steps = &outcome.capacity.as_ref().unwrap().steps;
         for figures in &steps[1..] {
-            let mean_s = figures.mean_response_ns.unwrap_or(0.0) / 1e9;
+            let mean_s = figures.response.mean_ns.unwrap_or(0.0) / 1e9;
             findings.expect((mean_s / 0.7 - 1.0).abs() <= 0.05, || format!("{mean_s} s for 0.7 s: {figures:?}"));
             let told = figures.littles_ratio.unwrap_or(0.0);
             findings.expect((told - 1.0).abs() <= 0.01, || format!("Little's ratio {told}: {figures:?}"));
@@ -103,7 +103,7 @@ fn listed_rates_are_offered_exactly_and_those_beyond_capacity_fail() {
         let account = Request::new(&profile, &["rate=auto"]).run(server.address());
         let capacity = account.outcome.capacity.as_ref().unwrap();
         let mut findings = Findings::of(&account.outcome);
-        let loads: Vec<_> = capacity.steps.iter().map(|s| (s.step.load, s.load.offered, s.passed)).collect();
+        let loads: Vec<_> = capacity.steps.iter().map(|s| (s.step.load, s.load.offered, s.judgement.passed)).collect();
         let as_planned = matches!(loads[..], [(40, 79..=81, true), (150, 299..=301, false), (60, 119..=121, true)]);
         findings.expect(as_planned, || format!("load, operations offered in 2 s, passed: {loads:?}"));
         let bounds = Bounds::of_loads(Some(60), Some(150));
@@ -141,7 +141,7 @@ fn after_an_overload_the_load_is_carried_again() {
         let capacity = account.outcome.capacity.as_ref().unwrap();
         let mut findings = Findings::of(&account.outcome);
         let steps: Vec<_> =
-            capacity.steps.iter().map(|s| (s.step.load, s.step.purpose, s.load.offered, s.passed)).collect();
+            capacity.steps.iter().map(|s| (s.step.load, s.step.purpose, s.load.offered, s.judgement.passed)).collect();
         let as_meant = matches!(
             steps[..],
             [

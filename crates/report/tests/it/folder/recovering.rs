@@ -2,7 +2,7 @@
 
 use super::{observer, observer_of, second_beside};
 use crate::outcomes;
-use iotbench_engine::{Event, Observer, Others, OthersSecond, OthersShare, Outcome, Phase, Verdict};
+use iotbench_engine::{Event, MachineFigures, Observer, Others, OthersSecond, OthersShare, Outcome, Phase, Verdict};
 use iotbench_report::{
     Document, FolderError, FolderObserver, JOURNAL_FILE, LATENCY_FILE, LockError, MANIFEST_FILE, PROFILE_FILE,
     RUN_FILE, RecoverError, Recovered, SERIES_FILE, Status, check_manifest, read_document, recover,
@@ -61,8 +61,10 @@ fn a_killed_run_has_the_figures_that_it_would_have_had_at_its_end() {
         let recovered = recover(&folder).unwrap().document;
         assert_is_sound(&recovered);
         let whole = Document::from_outcome(&outcomes::fixed(ok, fail, unknown), &outcomes::provenance());
-        assert_eq!(recovered.load.counts(), whole.load.counts());
-        let points = |document: &Document| (document.points.generated, document.points.acked, document.points.unknown);
+        assert_eq!(recovered.load.counts, whole.load.counts);
+        let points = |document: &Document| {
+            (document.points.counts.generated, document.points.counts.acked, document.points.counts.unknown)
+        };
         assert_eq!(points(&recovered), points(&whole));
         let rates = |document: &Document| {
             let throughput = document.throughput.as_ref().unwrap();
@@ -165,7 +167,8 @@ fn each_remark_is_said_once() {
     let share = OthersShare { cpu_mean: 0.2, cpu_max: 0.4, steal_mean: 0.0, seconds: 5, disturbed: 5 };
     let others = Others { share: Some(share), not_judged: None };
     let told = outcomes::fixed(20_000, 0, 0);
-    let before = Outcome { verdict: Verdict::running(), phase: Phase::Measure, others, ..told };
+    let machine = MachineFigures { others, ..told.machine };
+    let before = Outcome { verdict: Verdict::running(), phase: Phase::Measure, machine, ..told };
     let document = recover(&killed_after(&before, observer(out.path()), [20_000, 0, 0], used)).unwrap().document;
     let others = document.others.unwrap();
     let disturbed: Vec<_> = document.remarks.iter().filter(|remark| remark.contains("a second is disturbed")).collect();
@@ -174,7 +177,8 @@ fn each_remark_is_said_once() {
     assert_eq!(document.client.sampler_cpu_pct, None, "it went with the process");
     let out = tempfile::tempdir().unwrap();
     let others = Others { share: None, not_judged: Some("not all processes are to be seen".into()) };
-    let before = Outcome { others, ..before };
+    let machine = MachineFigures { others, ..before.machine };
+    let before = Outcome { machine, ..before };
     let document = recover(&killed_after(&before, observer(out.path()), [20_000, 0, 0], |_| None)).unwrap().document;
     assert!(document.remarks.iter().any(|remark| remark.ends_with("was not judged: not all processes are to be seen")));
     assert_each_once(&document.remarks);
@@ -206,10 +210,10 @@ fn what_was_under_way_is_unknown_and_what_was_due_is_pending() {
     fs::write(&journal, format!("{before}\n{last}\n")).unwrap();
     let document = recover(&folder).unwrap().document;
     assert_is_sound(&document);
-    let load = document.load.counts();
+    let load = document.load.counts;
     assert_eq!((load.offered, load.ok, load.unknown, load.pending), (2_005, 2_000, 3, 2));
     let points = document.points;
-    assert_eq!((points.acked, points.unknown, points.pending), (100_000, 150, 100));
+    assert_eq!((points.counts.acked, points.counts.unknown, points.counts.pending), (100_000, 150, 100));
     let response = document.latency.unwrap().by_operation.response;
     assert_eq!((response.count, response.at_least.as_ref().map(|least| least.count)), (2_000, Some(2_005)));
     assert!(response.p50.is_some() && response.mean.is_none() && response.max.is_none(), "five have no end");

@@ -20,7 +20,7 @@ pub fn with_hiccups(outcome: &mut Outcome) {
     outcome.client.lateness = Lateness { ticks: 19_400, late, max: ms(300), cpu_pct: 1.5 };
     outcome.client.hiccups = hiccups.clone();
     outcome.client.ceiling_per_s = Some(812_000.0);
-    outcome.embedded = false;
+    outcome.target.embedded = false;
     let measured = outcome.measured.as_mut().unwrap();
     let cpu = Some(CpuShares { cores: 0.62, allowed_cores: 2.0, busiest_thread: Some(0.41), ..CpuShares::default() });
     measured.client = ClientLoad { length_ns: LENGTH_NS, hiccups, cpu, ceiling_ratio: Some(0.021), connections: 1 };
@@ -45,7 +45,7 @@ pub fn with_agents(outcome: &mut Outcome) {
         lost: Some("nothing was heard of it for 5.0 s".into()),
         ..agent.clone()
     };
-    outcome.embedded = false;
+    outcome.target.embedded = false;
     outcome.agents = vec![AgentFigures { name: "rack-1".into(), devices: 0..2, ..agent }, lost];
 }
 
@@ -104,7 +104,7 @@ pub fn with_audit(outcome: &mut Outcome) {
     findings.note_elsewhere(2, "of no device of this run");
     findings.note(FindingKind::UnknownPresent, 8, second, "");
     findings.note(FindingKind::UnknownAbsent, 9, second, "");
-    outcome.audit = Some(Audit {
+    outcome.stored.audit = Some(Audit {
         scope: AuditScope::Sample,
         devices: 32,
         of_devices: 1000,
@@ -120,7 +120,7 @@ pub fn with_audit(outcome: &mut Outcome) {
 
 /// The answers of searches for machine cycles, of which one was wrong.
 pub fn with_reads(outcome: &mut Outcome) {
-    outcome.reads = ReadCounts {
+    outcome.reading.counts = ReadCounts {
         requests: 1_200,
         by_client: 200,
         cycles: 199,
@@ -132,8 +132,8 @@ pub fn with_reads(outcome: &mut Outcome) {
     (0..200).for_each(|n| lag.record(400_000 + n * 1_000));
     let mut unseen = LatencyHistogram::new();
     unseen.record(20_000_000_000);
-    outcome.freshness = Some(Freshness { lag, unseen });
-    outcome.answers = Some(Answers {
+    outcome.reading.freshness = Some(Freshness { lag, unseen });
+    outcome.reading.answers = Some(Answers {
         mode: VerifyMode::Sample,
         right: 600,
         wrong: 1,

@@ -2,8 +2,8 @@
 
 use super::fixed;
 use iotbench_engine::{
-    ActionPlan, ActionTaken, ClientFigures, OperationPlan, Outcome, Payload, Phase, Reason, Scenario, ScenarioPhase,
-    Silence, SweptValue, Verdict,
+    ActionPlan, ActionTaken, ClientFigures, MachineFigures, OperationPlan, Outcome, Payload, Phase, Reason, Scenario,
+    ScenarioPhase, Silence, Stored, SweptValue, TargetFacts, Verdict,
 };
 use iotbench_recorder::{LoadCounts, OperationKind, PointCounts, Recorder, Recording, Requests, Timing};
 use std::sync::Arc;
@@ -95,19 +95,23 @@ pub fn disturbed() -> Outcome {
 /// A run that never reached its database.
 pub fn unreached() -> Outcome {
     let reason = Reason::Target { cause: iotbench_core::Cause::Connect, message: "connection refused".into() };
+    let reached = fixed(1, 0, 0);
     Outcome {
         verdict: Verdict::of(vec![reason]),
         phase: Phase::Create,
-        facts: None,
+        target: TargetFacts { facts: None, ..reached.target },
         load: LoadCounts::default(),
         points: PointCounts::default(),
-        stored: None,
+        stored: Stored::default(),
         measured: None,
-        resources: vec![],
-        storage_bytes_before: None,
-        storage_bytes_after: None,
+        machine: MachineFigures {
+            resources: vec![],
+            storage_bytes_before: None,
+            storage_bytes_after: None,
+            sampler_cpu_pct: f64::NAN,
+            ..reached.machine
+        },
         client: ClientFigures::default(),
-        sampler_cpu_pct: f64::NAN,
-        ..fixed(1, 0, 0)
+        ..reached
     }
 }

@@ -3,7 +3,8 @@
 use super::{POINTS_PER_OPERATION, fixed};
 use iotbench_engine::{
     Afterwards, Bounds, Capacity, Course, Estimate, Limit, Load, Method, Outcome, Payload, ProbeTime, Purpose,
-    Quantity, RampPlan, SearchPlan, Step, StepFigures, StorageProbe, StorageProbing, Visibility,
+    Quantity, RampPlan, SearchPlan, Step, StepConditions, StepFigures, StepJudgement, StepResponse, StorageProbe,
+    StorageProbing, Visibility,
 };
 use iotbench_recorder::LoadCounts;
 use std::time::Duration;
@@ -14,7 +15,8 @@ pub fn mixed() -> Outcome {
     let steps = &mut outcome.capacity.as_mut().unwrap().steps;
     let quoted = steps.iter().rfind(|step| step.step.load == 47).unwrap().clone();
     let step = Step { purpose: Purpose::WritesAlone, ..quoted.step };
-    steps.push(StepFigures { step, operations_per_s: 40.1, mean_response_ns: Some(0.006 * 1e9), ..quoted });
+    let response = StepResponse { mean_ns: Some(0.006 * 1e9), ..quoted.response };
+    steps.push(StepFigures { step, operations_per_s: 40.1, response, ..quoted });
     outcome
 }
 
@@ -41,28 +43,35 @@ pub fn ramp() -> Outcome {
             load: LoadCounts { offered: ok + pending, started: ok, ok, pending, ..LoadCounts::default() },
             operations_per_s: rate,
             values_per_s: rate * 750.0,
-            mean_response_ns: failure.is_none().then_some(mean_s * 1e9),
-            mean_response_at_least_ns: failure.is_some().then_some(mean_s * 1e9),
-            mean_response_at_most_ns: None,
-            p99_response_ns: (mean_s < 0.01).then_some(11_000_000),
-            p99_response_at_least_ns: failure.is_some().then_some(1_600_000_000),
-            p99_response_at_most_ns: None,
+            response: StepResponse {
+                mean_ns: failure.is_none().then_some(mean_s * 1e9),
+                mean_at_least_ns: failure.is_some().then_some(mean_s * 1e9),
+                mean_at_most_ns: None,
+                p99_ns: (mean_s < 0.01).then_some(11_000_000),
+                p99_at_least_ns: failure.is_some().then_some(1_600_000_000),
+                p99_at_most_ns: None,
+            },
             points_dropped: pending * POINTS_PER_OPERATION,
             visibility: None,
             backlog: None,
             littles_ratio: failure.is_none().then_some(rate * (mean_s + 1.0) / f64::from(users)),
-            others: None,
-            disturbed_before: 0,
-            storage_probes: if place == 0 { vec![storage(204_000), storage(208_000)] } else { vec![storage(206_000)] },
-            storage_drifted: Some(false),
-            drifted_before: 0,
             followed_ns: 120_000_000,
-            storage_bytes: Some(20_480 + place * 52_000_000),
-            preconditioning: None,
-            passed: failure.is_none(),
-            limit: failure.map(|_| Limit::Latency),
-            margin: Some(((mean_s + 1.0) / 2.0).ln()),
-            failure: failure.map(Into::into),
+            conditions: StepConditions {
+                storage_probes: if place == 0 {
+                    vec![storage(204_000), storage(208_000)]
+                } else {
+                    vec![storage(206_000)]
+                },
+                storage_drifted: Some(false),
+                storage_bytes: Some(20_480 + place * 52_000_000),
+                ..StepConditions::default()
+            },
+            judgement: StepJudgement {
+                passed: failure.is_none(),
+                limit: failure.map(|_| Limit::Latency),
+                margin: Some(((mean_s + 1.0) / 2.0).ln()),
+                failure: failure.map(Into::into),
+            },
         }
     };
     let capacity = Capacity {
@@ -98,7 +107,8 @@ pub fn ramp() -> Outcome {
         afterwards: Afterwards::default(),
     });
     let storage_probing = StorageProbing { not_probed: None, spent_ns: 454_000_000, elapsed_ns: 71_000_000_000 };
-    Outcome { capacity: Some(capacity), storage_probing, ..outcome }
+    outcome.machine.storage_probing = storage_probing;
+    Outcome { capacity: Some(capacity), ..outcome }
 }
 
 /// A probe of 200 appends with this median, in nanoseconds, beside work that takes 500 µs.
@@ -112,10 +122,10 @@ pub fn drifting() -> Outcome {
     let mut outcome = ramp();
     let steps = &mut outcome.capacity.as_mut().unwrap().steps;
     for step in &mut steps[6..] {
-        step.storage_probes = vec![storage(310_000)];
+        step.conditions.storage_probes = vec![storage(310_000)];
     }
-    (steps[6].drifted_before, steps[6].storage_probes) = (1, vec![storage(310_000); 2]);
-    (steps[7].drifted_before, steps[7].storage_drifted) = (2, Some(true));
+    (steps[6].conditions.drifted_before, steps[6].conditions.storage_probes) = (1, vec![storage(310_000); 2]);
+    (steps[7].conditions.drifted_before, steps[7].conditions.storage_drifted) = (2, Some(true));
     outcome
 }
 
@@ -156,7 +166,7 @@ pub fn queued() -> Outcome {
         measured.visibility = Some(seen(0.002));
     }
     for step in outcome.capacity.iter_mut().flat_map(|c| &mut c.steps) {
-        step.visibility = Some(seen(if step.passed { 0.002 } else { 0.3 }));
+        step.visibility = Some(seen(if step.judgement.passed { 0.002 } else { 0.3 }));
     }
     outcome
 }

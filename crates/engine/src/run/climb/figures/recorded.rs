@@ -69,12 +69,12 @@ fn step(load: u32, last_reply_ns: Option<u64>, waited_ns: u64) -> (bool, StepFig
 #[test]
 fn a_load_of_which_a_part_went_missing_is_not_taken_for_sustained() {
     let (_, whole) = step(USERS, Some(9 * S), 0);
-    assert_eq!((whole.passed, whole.limit, whole.littles_ratio), (true, None, Some(1.0)));
+    assert_eq!((whole.judgement.passed, whole.judgement.limit, whole.littles_ratio), (true, None, Some(1.0)));
     let (_, lacking) = step(USERS + 1, Some(9 * S), 0);
-    assert_eq!((lacking.passed, lacking.limit), (false, Some(Limit::Unsteady)), "{lacking:?}");
+    assert_eq!((lacking.judgement.passed, lacking.judgement.limit), (false, Some(Limit::Unsteady)), "{lacking:?}");
     assert!(lacking.littles_ratio.is_some_and(|ratio| (ratio - 0.9).abs() < 1e-9), "{lacking:?}");
     let why = "its figures do not fit together: X (R + Z) / N is 0.900, and Little's law wants 1 within 2 %";
-    assert_eq!(lacking.failure.as_deref(), Some(why));
+    assert_eq!(lacking.judgement.failure.as_deref(), Some(why));
 }
 
 /// Of 45 operations 44 took 1 s.
@@ -82,11 +82,15 @@ fn a_load_of_which_a_part_went_missing_is_not_taken_for_sustained() {
 fn a_lower_bound_may_fail_a_step_and_never_passes_it() {
     let mean_s = |ns: Option<f64>| ns.map(|ns| (ns / 1e7).round() / 100.0);
     let (fails_already, waiting) = step(USERS, None, 46 * S);
-    assert_eq!((fails_already, waiting.passed, waiting.limit), (false, false, Some(Limit::Errors)), "2 s at least");
-    assert_eq!((mean_s(waiting.mean_response_ns), mean_s(waiting.mean_response_at_least_ns)), (None, Some(2.0)));
+    assert_eq!(
+        (fails_already, waiting.judgement.passed, waiting.judgement.limit),
+        (false, false, Some(Limit::Errors)),
+        "2 s at least"
+    );
+    assert_eq!((mean_s(waiting.response.mean_ns), mean_s(waiting.response.mean_at_least_ns)), (None, Some(2.0)));
     let (fails_already, failed) = step(USERS, None, 100 * S);
-    assert_eq!((fails_already, failed.limit), (true, Some(Limit::Latency)), "3.2 s at least");
-    assert!(failed.failure.is_some_and(|why| why.starts_with("mean response at least 3.200 s")));
+    assert_eq!((fails_already, failed.judgement.limit), (true, Some(Limit::Latency)), "3.2 s at least");
+    assert!(failed.judgement.failure.is_some_and(|why| why.starts_with("mean response at least 3.200 s")));
     let (_, answered) = step(USERS, Some((8 + 46) * S), 44 * S);
-    assert_eq!((mean_s(answered.mean_response_ns), answered.mean_response_at_least_ns), (Some(2.0), None));
+    assert_eq!((mean_s(answered.response.mean_ns), answered.response.mean_at_least_ns), (Some(2.0), None));
 }

@@ -120,12 +120,16 @@ fn a_steps_rates_are_those_of_its_length_and_its_margin_that_of_its_users() {
     let figures = counted(80).figures(&ramp, &plan, &measured(&[(80, Outcome::Ok, 0, 300 * MS)]));
     assert_eq!((figures.from_ns, figures.length_ns, figures.followed_ns), (5 * S, 10 * S, 7));
     assert_eq!((figures.operations_per_s, figures.values_per_s), (8.0, 24.0));
-    assert_eq!((figures.mean_response_ns, figures.mean_response_at_least_ns), (Some(3e8), None));
-    assert_eq!((figures.passed, figures.limit, figures.failure), (true, None, None));
-    assert!(figures.margin.is_some_and(|margin| (margin - (0.5_f64 / 1.2).ln()).abs() < 1e-12), "{:?}", figures.margin);
+    assert_eq!((figures.response.mean_ns, figures.response.mean_at_least_ns), (Some(3e8), None));
+    assert_eq!((figures.judgement.passed, figures.judgement.limit, figures.judgement.failure), (true, None, None));
+    assert!(
+        figures.judgement.margin.is_some_and(|margin| (margin - (0.5_f64 / 1.2).ln()).abs() < 1e-12),
+        "{:?}",
+        figures.judgement.margin
+    );
     assert_eq!((figures.load.offered, figures.load.started, figures.load.ok), (80, 80, 80));
     let slow = counted(80).figures(&ramp, &plan, &measured(&[(80, Outcome::Ok, 0, 1_100 * MS)]));
-    assert_eq!((slow.passed, slow.limit), (false, Some(Limit::Latency)));
+    assert_eq!((slow.judgement.passed, slow.judgement.limit), (false, Some(Limit::Latency)));
     assert!(counted(80).fails_already(&ramp, &plan, &measured(&[(80, Outcome::Ok, 0, 1_100 * MS)])));
     assert!(!counted(80).fails_already(&ramp, &plan, &measured(&[(80, Outcome::Ok, 0, 300 * MS)])));
 }
@@ -136,17 +140,21 @@ fn what_has_no_answer_yet_has_waited_for_as_long_as_is_known() {
     let (plan, ramp) = (planned(OPEN), ramp(Quantity::OperationsPerSecond));
     let waiting = Counted { due: Due { all: 100, unoffered: 0, unanswered: 20 }, waited_ns: 4 * S, ..counted(0) };
     let figures = waiting.figures(&ramp, &plan, &measured(&[(80, Outcome::Ok, 0, 250 * MS)]));
-    assert_eq!((figures.mean_response_ns, figures.mean_response_at_least_ns), (None, Some(1e9)));
-    assert_eq!(figures.mean_response_at_most_ns, None, "nobody knows how long the rest takes");
-    assert_eq!((figures.p99_response_ns, figures.p99_response_at_least_ns), (None, None), "too few for it");
+    assert_eq!((figures.response.mean_ns, figures.response.mean_at_least_ns), (None, Some(1e9)));
+    assert_eq!(figures.response.mean_at_most_ns, None, "nobody knows how long the rest takes");
+    assert_eq!((figures.response.p99_ns, figures.response.p99_at_least_ns), (None, None), "too few for it");
     let longer = Counted { waited_ns: 5 * S, ..waiting };
     assert!(longer.fails_already(&ramp, &plan, &measured(&[(80, Outcome::Ok, 0, 250 * MS)])), "1.2 s at least");
     assert_eq!((figures.load.started, figures.load.pending, figures.load.offered), (80, 20, 100));
-    assert_eq!((figures.passed, figures.limit), (false, Some(Limit::Errors)), "they never had an answer");
+    assert_eq!(
+        (figures.judgement.passed, figures.judgement.limit),
+        (false, Some(Limit::Errors)),
+        "they never had an answer"
+    );
     let more = Counted { due: Due { all: 2_000, unoffered: 0, unanswered: 400 }, waited_ns: 4 * S, ..counted(0) };
     let figures = more.figures(&ramp, &plan, &measured(&[(1_600, Outcome::Ok, 0, 250 * MS)]));
-    assert!(figures.p99_response_at_least_ns.is_some_and(|ns| ns > 3_900 * MS && ns <= 4 * S), "{figures:?}");
-    assert_eq!((figures.p99_response_ns, figures.p99_response_at_most_ns), (None, None));
+    assert!(figures.response.p99_at_least_ns.is_some_and(|ns| ns > 3_900 * MS && ns <= 4 * S), "{figures:?}");
+    assert_eq!((figures.response.p99_ns, figures.response.p99_at_most_ns), (None, None));
 }
 
 /// What the client's own delay is a part of is told without it, as a bound.
@@ -155,8 +163,8 @@ fn figures_that_are_ranges_are_told_from_what_they_are_at_least_to_what_they_are
     let (plan, ramp) = (planned(OPEN), ramp(Quantity::OperationsPerSecond));
     let of = |late_ns| {
         let figures = counted(2_000).figures(&ramp, &plan, &measured(&[(2_000, Outcome::Ok, late_ns, 300 * MS)]));
-        let mean = (figures.mean_response_ns, figures.mean_response_at_least_ns, figures.mean_response_at_most_ns);
-        let p99 = [figures.p99_response_ns, figures.p99_response_at_least_ns, figures.p99_response_at_most_ns];
+        let mean = (figures.response.mean_ns, figures.response.mean_at_least_ns, figures.response.mean_at_most_ns);
+        let p99 = [figures.response.p99_ns, figures.response.p99_at_least_ns, figures.response.p99_at_most_ns];
         (mean, p99.map(|p99| p99.map(|ns| ns.div_ceil(10 * MS))))
     };
     assert_eq!(of(0), ((Some(3e8), None, None), [Some(30), None, None]), "in 10 ms, rounded up");
@@ -188,14 +196,16 @@ fn who_made_the_load_is_named_where_it_was_the_limit() {
         let measured = Measured { client: busy(own), ..measured(&failing) };
         counted.figures(&ramp(Quantity::OperationsPerSecond), &plan, &measured)
     };
-    assert_eq!(told(0.5, counted(80)).limit, Some(Limit::Errors));
+    assert_eq!(told(0.5, counted(80)).judgement.limit, Some(Limit::Errors));
     let own = told(0.9, counted(80));
-    assert_eq!(own.limit, Some(Limit::Client));
-    assert!(own.failure.unwrap().contains("the client was the limit: its busiest thread"));
-    assert_eq!(told(0.9, Counted { embedded: true, ..counted(80) }).limit, Some(Limit::Errors));
+    assert_eq!(own.judgement.limit, Some(Limit::Client));
+    assert!(own.judgement.failure.unwrap().contains("the client was the limit: its busiest thread"));
+    assert_eq!(told(0.9, Counted { embedded: true, ..counted(80) }).judgement.limit, Some(Limit::Errors));
     let clients = vec![("a".to_owned(), busy(0.5)), ("b".to_owned(), busy(0.95))];
     let agents = told(0.9, Counted { clients, ..counted(80) });
-    assert!(agents.failure.unwrap().contains("the client was the limit: agent b: its busiest thread used 95 %"));
+    assert!(
+        agents.judgement.failure.unwrap().contains("the client was the limit: agent b: its busiest thread used 95 %")
+    );
 }
 
 /// 2,000 operations were sent 5 ms after their time, one of them failed.
@@ -205,7 +215,7 @@ fn a_schedule_that_the_client_did_not_keep_is_its_own_fault_where_there_is_one()
     let mut late = measured(&failing);
     late.pacing_error.record_many(5 * MS, 2_000);
     let limit = |quantity, load, embedded| {
-        Counted { embedded, ..counted(2_000) }.figures(&ramp(quantity), &planned(load), &late).limit
+        Counted { embedded, ..counted(2_000) }.figures(&ramp(quantity), &planned(load), &late).judgement.limit
     };
     assert_eq!(limit(Quantity::OperationsPerSecond, OPEN, false), Some(Limit::Client));
     assert_eq!(limit(Quantity::OperationsPerSecond, OPEN, true), Some(Limit::Errors));
@@ -217,7 +227,7 @@ fn what_became_visible_and_could_not_be_counted_fails_a_step_that_passes() {
     let (plan, ramp) = (planned(OPEN), ramp(Quantity::OperationsPerSecond));
     let missing = Counted { is_visibility_missing: true, ..counted(80) };
     let figures = missing.figures(&ramp, &plan, &measured(&[(80, Outcome::Ok, 0, 300 * MS)]));
-    assert_eq!((figures.passed, figures.limit), (false, Some(Limit::Visibility)));
+    assert_eq!((figures.judgement.passed, figures.judgement.limit), (false, Some(Limit::Visibility)));
 }
 
 #[test]

@@ -179,13 +179,13 @@ fn with_poisson_arrivals_its_capacity_is_the_same_but_for_chance() {
 fn an_overload_of_two_percent_is_not_sustained_although_its_mean_stays_below_the_limit() {
     let (queue, meant) = (Queue::CONSTANT, Meant::new(PLAN, &MEAN_1_S, 60));
     let overload = queue.trial(408, 0, &meant);
-    let mean_ns = overload.mean_response_ns.unwrap();
+    let mean_ns = overload.response.mean_ns.unwrap();
     assert!((mean_ns / 0.6e9 - 1.0).abs() < 0.02, "(λ/C − 1) T/2: {mean_ns}");
-    assert_eq!((overload.passed, overload.limit), (false, Some(Limit::Backlog)));
+    assert_eq!((overload.judgement.passed, overload.judgement.limit), (false, Some(Limit::Backlog)));
     let sustained = queue.trial(392, 0, &meant);
-    assert_eq!((sustained.passed, sustained.failure), (true, None), "98 % of it are sustained");
+    assert_eq!((sustained.judgement.passed, sustained.judgement.failure), (true, None), "98 % of it are sustained");
     let poisson = Queue { arrival: Arrival::Poisson, ..queue };
-    let fails = |load: u32| (0..TRIALS).filter(|&seed| !poisson.trial(load, seed, &meant).passed).count();
+    let fails = |load: u32| (0..TRIALS).filter(|&seed| !poisson.trial(load, seed, &meant).judgement.passed).count();
     assert_eq!(fails(408), 200, "of 200 trials");
     assert!(fails(388) <= 10, "of 200 trials at 97 % of the capacity {}", fails(388));
 }
