@@ -132,7 +132,7 @@ fn every_phase_comes_back() {
         assert_eq!(document.phase.replace('_', " "), phase);
         match phase {
             "warm up" => {
-                assert!(document.measured.is_none() && document.points.counts.acked > 0, "{:?}", document.points)
+                assert!(document.measured.is_none() && document.points.counts.acked > 0, "{:?}", document.points);
             }
             "drain" => assert_eq!(document.measured.and_then(|measured| measured.to_s), Some(2.0)),
             "verify" => assert!(document.latency.is_some() && !document.resources.is_empty(), "all of it is known"),

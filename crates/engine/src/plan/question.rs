@@ -177,7 +177,7 @@ pub(super) fn question(context: Context<'_>, config: &OperationConfig) -> Result
 /// A bucket as long as a tenth of the stretch where the profile names none.
 fn width(config: &OperationConfig, window_ns: u64) -> Result<BucketWidth, FieldError> {
     let key = || "width".to_string();
-    let width_ns = config.width.set().map_or(window_ns.div_ceil(10), |width| width.as_ns());
+    let width_ns = config.width.set().map_or(window_ns.div_ceil(10), Span::as_ns);
     if width_ns > 0 && window_ns / width_ns > MAX_BUCKETS {
         let message = format!("the window has more than {MAX_BUCKETS} of them: write a longer one");
         return Err((key(), message));
