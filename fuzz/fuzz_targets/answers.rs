@@ -135,6 +135,7 @@ fn queries() -> Vec<Query> {
         Query::Count,
         Query::NewestVisible { device, signal },
         Query::Scan,
+        Query::Filter { devices: devices.clone(), signal, predicate: Predicate::Above(1.0), range },
         Query::Buckets { devices, signals, aggregates, range, width: BucketWidth::SECOND },
     ]
 }

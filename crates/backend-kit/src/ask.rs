@@ -141,6 +141,10 @@ impl<'a> Ask<'a> {
         let of_one = |&device, signal, span| Self::stretch(Asked::One(device), from_ref(signal), span);
         Some(match query {
             Query::Range { devices, signals, range } => Self::stretch(Asked::of(devices), signals, Span::of(*range)?),
+            Query::Filter { devices, signal, predicate, range } => {
+                let stretch = Self::stretch(Asked::of(devices), from_ref(signal), Span::of(*range)?);
+                Self { predicate: Some(*predicate), ..stretch }
+            }
             Query::Scan => Self::stretch(Asked::All, all, Span::ALL),
             Query::Records { device, from_ns, limit } => {
                 Self::stretch(Asked::One(*device), all, Span::from(*from_ns)).first(*limit, Order::Oldest)
@@ -269,6 +273,9 @@ mod tests {
         let query = Query::Range { devices: devices.clone(), signals: signals.clone(), range };
         assert_eq!(Ask::of(&query, ALL), Some(of_range));
         assert_eq!((of_range.order, of_range.limit, of_range.predicate), (Order::Stretch, u64::MAX, None));
+        let (signal, predicate) = (1, Predicate::Above(2.5));
+        let query = Query::Filter { devices: devices.clone(), signal, predicate, range };
+        assert_eq!(Ask::of(&query, ALL), Some(Ask { predicate: Some(predicate), ..of_range }));
         let aggregates = vec![Aggregate::Max, Aggregate::Last];
         let query = Query::Aggregates { devices, signals, aggregates, range };
         let figures = What::Figures(&[Aggregate::Max, Aggregate::Last]);

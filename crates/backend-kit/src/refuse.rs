@@ -68,6 +68,7 @@ fn signals_of(query: &Query) -> Option<&[SignalId]> {
             Some(signals)
         }
         Query::Nearest { signal, .. }
+        | Query::Filter { signal, .. }
         | Query::Minimum { signal, .. }
         | Query::MaxOfFirst { signal, .. }
         | Query::NewestVisible { signal, .. } => Some(from_ref(signal)),

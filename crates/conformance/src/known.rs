@@ -79,6 +79,10 @@ fn number_answers() -> Vec<(Query, Vec<Row>)> {
             vec![row(0, at(3), &[30.0]), row(0, at(4), &[40.0])],
         ),
         (Query::Records { device: 0, from_ns: at(2), limit: 2 }, stored[1..3].to_vec()),
+        (
+            Query::Filter { devices: all.clone(), signal: 0, predicate: Predicate::Above(4.0), range },
+            vec![row(0, at(1), &[5.0]), row(0, at(4), &[8.0]), row(1, at(3), &[7.0])],
+        ),
         (nearest(Predicate::Above(4.0), Direction::FirstAfter(at(1))), vec![row(0, at(4), &[8.0])]),
         (nearest(Predicate::Above(4.0), Direction::LastBefore(at(4))), vec![row(0, at(1), &[5.0])]),
         (nearest(Predicate::Below(5.0), Direction::FirstAfter(at(1))), vec![row(0, at(2), &[3.0])]),

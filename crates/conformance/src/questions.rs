@@ -20,6 +20,7 @@ pub(crate) fn about(dataset: &Dataset) -> Vec<(&'static str, Vec<Query>)> {
         ("the maximum of the first records", maxima(dataset, &times)),
         ("last, least, mean and greatest", aggregates(dataset, &times)),
         (BUCKETS, buckets(dataset, &times)),
+        (FILTER, filters(dataset, &times)),
     ]
 }
 
@@ -32,6 +33,7 @@ pub(crate) fn about_extremes(dataset: &Dataset) -> Vec<(&'static str, Vec<Query>
         "the maximum of the first records",
         "last, least, mean and greatest",
         BUCKETS,
+        FILTER,
     ];
     questions.retain(|(check, _)| !arithmetic.contains(check));
     questions
@@ -45,6 +47,7 @@ pub(crate) fn of_nothing() -> Vec<Query> {
         Query::Range { devices: Devices::All, signals: vec![0], range },
         Query::Range { devices: Devices::Some(vec![]), signals: vec![0], range },
         Query::Range { devices: Devices::Some(vec![0, 7]), signals: vec![0], range },
+        Query::Filter { devices: Devices::All, signal: 0, predicate: Predicate::Below(1e9), range },
         Query::Records { device: 0, from_ns: 0, limit: 10 },
         Query::Nearest { device: 0, signal: 0, predicate: Predicate::Above(0.0), direction: Direction::FirstAfter(0) },
         Query::Nearest { device: 0, signal: 0, predicate: Predicate::Below(9.0), direction: Direction::LastBefore(9) },
@@ -60,6 +63,7 @@ pub(crate) fn of_nothing() -> Vec<Query> {
 /// The figures that dashboards ask for together.
 const FIGURES: [Aggregate; 4] = [Aggregate::Last, Aggregate::Min, Aggregate::Mean, Aggregate::Max];
 const BUCKETS: &str = "figures of time buckets";
+const FILTER: &str = "values that meet a condition";
 const SECOND: BucketWidth = BucketWidth::SECOND;
 
 fn range_of(from: Bound<i64>, to: Bound<i64>) -> Query {
@@ -229,6 +233,24 @@ fn buckets(dataset: &Dataset, times: &[i64]) -> Vec<Query> {
             for aggregates in &figures {
                 let (devices, aggregates) = (devices.clone(), aggregates.clone());
                 queries.push(Query::Buckets { devices, signals: some_signals(dataset), aggregates, range, width });
+            }
+        }
+    }
+    queries
+}
+
+fn filters(dataset: &Dataset, times: &[i64]) -> Vec<Query> {
+    let ranges = [TimeRange::ALL, TimeRange::half_open(times[3], times[times.len() / 2])];
+    let devices = [Devices::All, Devices::Some(vec![dataset.devices - 1]), Devices::Some(vec![4711])];
+    let mut queries = Vec::new();
+    for signal in some_signals(dataset) {
+        // Some values equal the limit 31; none is above 10^6.
+        for limit in [-500.25, 31.0, 900.125, 1e6] {
+            for predicate in [Predicate::Above(limit), Predicate::Below(limit)] {
+                for range in ranges {
+                    let of = devices.iter().cloned();
+                    queries.extend(of.map(|devices| Query::Filter { devices, signal, predicate, range }));
+                }
             }
         }
     }

@@ -168,6 +168,17 @@ pub enum Query {
         /// When.
         range: TimeRange,
     },
+    /// Points in a stretch of time whose channel meets a predicate: that channel only.
+    Filter {
+        /// Whose.
+        devices: Devices,
+        /// The channel.
+        signal: SignalId,
+        /// The condition on it.
+        predicate: Predicate,
+        /// When.
+        range: TimeRange,
+    },
     /// At most `limit` consecutive points of one device, all signals, from a time on.
     Records {
         /// Whose.
@@ -258,6 +269,7 @@ impl Query {
     pub fn devices(&self) -> Devices {
         match self {
             Self::Range { devices, .. }
+            | Self::Filter { devices, .. }
             | Self::Newest { devices, .. }
             | Self::Aggregates { devices, .. }
             | Self::Buckets { devices, .. } => devices.clone(),

@@ -15,6 +15,7 @@ use iotbench_backend_kit::{
     answer::{Answer, NOTHING, counts_row, types},
     ask::{Ask, Order, What},
     figures::Collected,
+    filter::Filter,
     fold::Fold,
     http::{
         Connection, Content,
@@ -120,6 +121,15 @@ impl FluxReader {
         answer.finish(bytes, ComputedBy::Server)
     }
 
+    /// The values that meet a condition, of all.
+    async fn filter(&mut self, flux: Flux<'_>, ask: &Ask<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        let Some(predicate) = ask.predicate else { return Ok(NOTHING) };
+        let value_type = types(&self.table.schema, ask.signals)[0];
+        let mut filter = Filter::new(predicate, value_type, sink);
+        let reply = self.points(flux, ask, &mut filter).await?;
+        filter.finish(reply, ComputedBy::Client)
+    }
+
     async fn of_one_signal(&mut self, flux: Flux<'_>, ask: &Ask<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
         let is_figure = ask.what == What::Greatest;
         let text = match ask.order {
@@ -220,6 +230,7 @@ impl Reader for FluxReader {
                 let reply = self.points(flux, &ask.datapoints(), &mut fold).await?;
                 fold.finish(reply)
             }
+            (What::Datapoints, Order::Stretch) if ask.predicate.is_some() => self.filter(flux, &ask, sink).await,
             (What::Datapoints, Order::Stretch | Order::Oldest | Order::Newest) => self.points(flux, &ask, sink).await,
             _ => self.of_one_signal(flux, &ask, sink).await,
         }

@@ -122,6 +122,11 @@ impl Store {
                 };
                 rows.points(found.as_slice(), &[*signal])
             }
+            Query::Filter { devices, signal, predicate, range } => {
+                let mut points = self.select(devices, *range);
+                points.retain(|p| predicate.holds(p.number(*signal)));
+                rows.points(&points, &[*signal])
+            }
             Query::Minimum { device, signal, range } => {
                 let points = self.of_device(*device, *range).into_iter();
                 let least = points.reduce(|least, p| if less(p, least, *signal) { p } else { least });

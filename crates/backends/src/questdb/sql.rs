@@ -83,6 +83,12 @@ impl<'a> Select<'a> {
         self.table.layout == Layout::Narrow
     }
 
+    /// Only with a value of this signal that meets a condition, which is the only one asked for.
+    pub(crate) fn holds(mut self, signal: SignalId, predicate: Predicate) -> Self {
+        self.conditions.push(condition(&self.number(signal), predicate));
+        self
+    }
+
     /// From a time on, besides.
     pub(crate) fn since(mut self, time_ns: i64) -> Self {
         self.conditions.push(format!("{TIME} >= {time_ns}"));
@@ -149,8 +155,7 @@ impl<'a> Select<'a> {
         let mut select = self.of_signals(&[signal]);
         let number = select.number(signal);
         select.conditions.push(match predicate {
-            Some(Predicate::Above(limit)) => format!("{number} > {limit:?}"),
-            Some(Predicate::Below(limit)) => format!("{number} < {limit:?}"),
+            Some(predicate) => condition(&number, predicate),
             None => format!("{} IS NOT NULL", select.column(signal)),
         });
         let direction = if is_backward { " DESC" } else { "" };
@@ -218,6 +223,13 @@ pub(crate) fn count(table: &TableSpec) -> String {
     }
     let values: Vec<_> = table.schema.signals().iter().map(|s| format!("count({})", quoted(&s.name))).collect();
     format!("SELECT count(), {} FROM {name}", values.join(" + "))
+}
+
+fn condition(number: &str, predicate: Predicate) -> String {
+    match predicate {
+        Predicate::Above(limit) => format!("{number} > {limit:?}"),
+        Predicate::Below(limit) => format!("{number} < {limit:?}"),
+    }
 }
 
 /// A span as SAMPLE BY takes it, in the greatest unit that it is a multiple of.

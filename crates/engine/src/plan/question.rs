@@ -5,7 +5,7 @@ use crate::{
     profile::{OperationConfig, OperationKind},
     units::Span,
 };
-use iotbench_core::{Aggregate, BucketWidth, Layout, Schema, SignalId};
+use iotbench_core::{Aggregate, BucketWidth, Layout, Predicate, Schema, SignalId};
 use iotbench_cycle_finder::{CycleSearch, SearchError, SearchSpec, Strategy};
 use serde::{Deserialize, Serialize};
 use std::{fmt, time::Duration};
@@ -50,6 +50,18 @@ pub enum Question {
         /// The signals, ascending.
         signals: Vec<SignalId>,
     },
+    /// The values of a signal of consecutive devices that meet a condition, over a stretch of time from a random moment of the
+    /// history on.
+    Filter {
+        /// The signals of which one is drawn, ascending.
+        signals: Vec<SignalId>,
+        /// The condition.
+        predicate: Predicate,
+        /// How many devices.
+        devices: u32,
+        /// The length of the stretch.
+        window_ns: u64,
+    },
     /// Figures of each signal of consecutive devices in time buckets, over a stretch of time from a random moment of the
     /// history on.
     Buckets {
@@ -93,6 +105,7 @@ impl Question {
             Self::Signal { .. }
             | Self::Device
             | Self::Mean { .. }
+            | Self::Filter { .. }
             | Self::Buckets { .. }
             | Self::Cycle { .. }
             | Self::Dashboard { .. } => None,
@@ -117,14 +130,19 @@ impl fmt::Display for Question {
             Self::Cycle { strategy, .. } => write!(f, "the machine cycle around a random moment ({strategy})"),
             Self::Max { records, .. } => write!(f, "the greatest of a signal over {records} consecutive records"),
             Self::Mean { signals } => write!(f, "the mean of {} signals of a device", signals.len()),
+            Self::Filter { predicate, devices, window_ns, .. } => {
+                let window = Span(Duration::from_nanos(*window_ns));
+                let condition = match predicate {
+                    Predicate::Above(limit) => format!("above {limit}"),
+                    Predicate::Below(limit) => format!("below {limit}"),
+                };
+                write!(f, "the values {condition} of a signal of {} over {window}", counted_devices(*devices))
+            }
             Self::Buckets { signals, aggregates, devices, window_ns, width } => {
                 let span = |ns| Span(Duration::from_nanos(ns));
                 let figures: Vec<_> = aggregates.iter().map(ToString::to_string).collect();
                 let (window, width) = (span(*window_ns), span(width.as_ns().unsigned_abs()));
-                let of = match devices {
-                    1 => "a device".to_string(),
-                    n => format!("{n} devices"),
-                };
+                let of = counted_devices(*devices);
                 let (figures, count) = (figures.join(", "), signals.len());
                 write!(f, "{figures} of {count} signals of {of} in buckets of {width} over {window}")
             }
@@ -134,6 +152,10 @@ impl fmt::Display for Question {
             }
         }
     }
+}
+
+fn counted_devices(devices: u32) -> String {
+    if devices == 1 { "a device".into() } else { format!("{devices} devices") }
 }
 
 type FieldError = (String, String);
@@ -160,6 +182,11 @@ pub(super) fn question(context: Context<'_>, config: &OperationConfig) -> Result
         }
         OperationKind::MeanDevice => Question::Mean { signals: numbers(config, schema)? },
         OperationKind::Dashboard => Question::Dashboard { signals: numbers(config, schema)?, window_ns },
+        OperationKind::Filter => {
+            let devices = u32::try_from(config.devices.0).unwrap_or(u32::MAX);
+            let signals = numbers(config, schema)?;
+            Question::Filter { signals, predicate: predicate(config)?, devices, window_ns }
+        }
         OperationKind::Buckets => {
             let devices = u32::try_from(config.devices.0).unwrap_or(u32::MAX);
             let (signals, aggregates) = (numbers(config, schema)?, aggregates(config)?);
@@ -172,6 +199,18 @@ pub(super) fn question(context: Context<'_>, config: &OperationConfig) -> Result
     };
     check_history(context, &question)?;
     Ok(question)
+}
+
+fn predicate(config: &OperationConfig) -> Result<Predicate, FieldError> {
+    let error = |key: &str, message: &str| Err((key.to_string(), message.to_string()));
+    match (config.above, config.below) {
+        (Some(_), Some(_)) => error("below", "write above or below, not both"),
+        (None, None) => error("above", "a filter has a limit: write above or below"),
+        (Some(limit), None) if limit.is_finite() => Ok(Predicate::Above(limit)),
+        (None, Some(limit)) if limit.is_finite() => Ok(Predicate::Below(limit)),
+        (Some(_), None) => error("above", "not a finite number"),
+        (None, Some(_)) => error("below", "not a finite number"),
+    }
 }
 
 /// A bucket as long as a tenth of the stretch where the profile names none.
@@ -257,7 +296,9 @@ fn check_history(context: Context<'_>, question: &Question) -> Result<(), FieldE
     let (records, of_devices) = match question {
         Question::Newest { .. } => return Ok(()),
         Question::Records { records } | Question::Max { records, .. } => (*records, 1),
-        Question::Signal { devices, .. } | Question::Buckets { devices, .. } => (1, *devices),
+        Question::Signal { devices, .. } | Question::Filter { devices, .. } | Question::Buckets { devices, .. } => {
+            (1, *devices)
+        }
         Question::Cycle { .. } | Question::Device | Question::Mean { .. } | Question::Dashboard { .. } => (1, 1),
     };
     if history == 0 {

@@ -26,6 +26,8 @@ words! {
         MaxRecords = "max_records",
         /// The mean of every signal of a device.
         MeanDevice = "mean_device",
+        /// Reads the values of one signal that are above or below a limit.
+        Filter = "filter",
         /// Figures of signals in time buckets.
         Buckets = "buckets",
         /// Last, least, mean and greatest value of each sensor.
@@ -97,6 +99,12 @@ pub struct OperationConfig {
     /// Read: the signals that are asked for, by name or by `beginning*`; none: all that the question can be about.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub signals: Vec<String>,
+    /// Filter: the values greater than this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub above: Option<f64>,
+    /// Filter: the values less than this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub below: Option<f64>,
     /// Time buckets: how long each is, beginning at multiples of that since the Unix epoch; `auto`: a tenth of `window`.
     #[serde(default)]
     pub width: Auto<Span>,

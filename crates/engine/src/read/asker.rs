@@ -61,7 +61,14 @@ impl Asker {
     pub fn query(&self, question: &Question, draw: Draw) -> Option<Query> {
         Some(match question {
             Question::Cycle { .. } => return None,
-            Question::Signal { signals, devices, window_ns } => self.signal(signals, *devices, *window_ns, draw),
+            Question::Signal { signals, devices, window_ns } => {
+                let (devices, range) = self.stretch(*devices, *window_ns, draw);
+                Query::Range { devices, signals: vec![self.one_of(signals, draw)], range }
+            }
+            Question::Filter { signals, predicate, devices, window_ns } => {
+                let (devices, range) = self.stretch(*devices, *window_ns, draw);
+                Query::Filter { devices, signal: self.one_of(signals, draw), predicate: *predicate, range }
+            }
             Question::Records { records } => {
                 let (device, from_ns) = self.record(*records, draw);
                 Query::Records { device, from_ns, limit: *records }
@@ -99,11 +106,9 @@ impl Asker {
         })
     }
 
-    fn signal(&self, signals: &[SignalId], devices: u32, window_ns: u64, draw: Draw) -> Query {
-        let signal = self.below(signals.len() as u64, Of::Signal, draw);
-        let signal = usize::try_from(signal).ok().and_then(|place| signals.get(place)).copied().unwrap_or(0);
-        let (devices, range) = self.stretch(devices, window_ns, draw);
-        Query::Range { devices, signals: vec![signal], range }
+    fn one_of(&self, signals: &[SignalId], draw: Draw) -> SignalId {
+        let place = usize::try_from(self.below(signals.len() as u64, Of::Signal, draw));
+        place.ok().and_then(|place| signals.get(place)).copied().unwrap_or(0)
     }
 
     /// So many consecutive devices, and a stretch of time of the first one's history.

@@ -65,10 +65,19 @@ impl Compare<'_> {
         match self.answer.query.clone() {
             Query::Range { devices, signals, range } => {
                 let devices = self.truth.devices(&devices);
-                self.rows(&devices, &signals, range, u64::MAX)
+                self.rows(&devices, &signals, range, u64::MAX, |_| true)
             }
-            Query::Records { device, from_ns, limit } => self.rows(&[device], &self.all(), from(from_ns), limit),
-            Query::Scan => self.rows(&self.truth.devices(&Devices::All), &self.all(), TimeRange::ALL, u64::MAX),
+            Query::Filter { devices, signal, predicate, range } => {
+                let devices = self.truth.devices(&devices);
+                let holds = |row: &Row<'_>| row.number(signal).is_some_and(|value| predicate.holds(value));
+                self.rows(&devices, &[signal], range, u64::MAX, holds)
+            }
+            Query::Records { device, from_ns, limit } => {
+                self.rows(&[device], &self.all(), from(from_ns), limit, |_| true)
+            }
+            Query::Scan => {
+                self.rows(&self.truth.devices(&Devices::All), &self.all(), TimeRange::ALL, u64::MAX, |_| true)
+            }
             Query::Nearest { device, signal, predicate, direction } => {
                 let holds = |row: &Row<'_>| row.number(signal).is_some_and(|value| predicate.holds(value));
                 let found = match direction {
@@ -114,12 +123,22 @@ impl Compare<'_> {
         (0..).take(self.truth.history().dataset.schema().width()).collect()
     }
 
-    fn rows(&mut self, devices: &[u32], signals: &[SignalId], range: TimeRange, limit: u64) -> Result<(), String> {
+    fn rows(
+        &mut self,
+        devices: &[u32],
+        signals: &[SignalId],
+        range: TimeRange,
+        limit: u64,
+        fits: impl Fn(&Row<'_>) -> bool,
+    ) -> Result<(), String> {
         let (answer, exactness) = (self.answer, self.exactness);
         let (mut expected, mut wrong) = (0_u64, None);
         let _ = self.truth.walk(devices, range, &mut |row| {
             if expected == limit {
                 return ControlFlow::Break(());
+            }
+            if !fits(&row) {
+                return ControlFlow::Continue(());
             }
             match row_differs(answer, expected, &row, signals, exactness) {
                 None => expected += 1,

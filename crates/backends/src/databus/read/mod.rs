@@ -14,6 +14,7 @@ use async_trait::async_trait;
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING, counts_row, types},
     ask::{Ask, Order, What},
+    filter::Filter,
     fold::Fold,
     millis::{Millis, NS_PER_MS},
     refuse::refuse_unknown_signals,
@@ -224,6 +225,12 @@ impl Reader for DatabusReader {
                 let mut fold = Fold::new(&ask, sink);
                 let reply = self.points(&ask.datapoints(), span, &mut fold).await?;
                 fold.finish(reply)
+            }
+            (What::Datapoints, Order::Stretch) if ask.predicate.is_some() => {
+                let Some(predicate) = ask.predicate else { return Ok(NOTHING) };
+                let mut filter = Filter::new(predicate, types(&self.table.schema, ask.signals)[0], sink);
+                let reply = self.points(&ask, span, &mut filter).await?;
+                filter.finish(reply, ComputedBy::Client)
             }
             (What::Datapoints, Order::Stretch | Order::Oldest) => self.points(&ask, span, sink).await,
             (What::Datapoints, Order::Newest) => self.newest(&ask, span, sink).await,

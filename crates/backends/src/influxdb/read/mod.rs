@@ -19,6 +19,7 @@ use iotbench_backend_kit::{
     answer::{Answer, NOTHING, counts_row, types},
     ask::{Ask, Asked, Order, What},
     cell::{Cell, value},
+    filter::Filter,
     fold::Fold,
     line_protocol::VALUE,
     refuse::refuse_unknown_signals,
@@ -63,6 +64,15 @@ impl InfluxReader {
         })
         .await?;
         answer.finish(bytes, ComputedBy::Server)
+    }
+
+    /// Texts that read as numbers which meet a condition.
+    async fn filter(&mut self, wanted: Wanted<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        let Some(predicate) = wanted.ask.predicate else { return Ok(NOTHING) };
+        let mut filter = Filter::new(predicate, ValueType::Text, sink);
+        let all = Wanted { ask: Ask { predicate: None, ..wanted.ask }, ..wanted };
+        let reply = self.points(all, u64::MAX, &mut filter).await?;
+        filter.finish(reply, ComputedBy::Client)
     }
 
     fn has_text(&self, signals: &[SignalId]) -> bool {
@@ -150,6 +160,9 @@ impl Reader for InfluxReader {
             }
             (What::Buckets(aggregates, width), _) => {
                 Wish { wanted, aggregates, width: Some(width) }.answer(&mut self.client, &table, sink).await
+            }
+            (What::Datapoints, Order::Stretch) if ask.predicate.is_some() && self.has_text(ask.signals) => {
+                self.filter(wanted, sink).await
             }
             (What::Datapoints, Order::Stretch | Order::Oldest) => self.points(wanted, ask.limit, sink).await,
             (What::Datapoints, Order::Newest) => self.newest(wanted, sink).await,

@@ -4,7 +4,7 @@ use super::decode::{device, device_of, time};
 use crate::influxdb::{
     chunk::Series,
     client::Client,
-    influxql::{Select, field, quoted, signal_name, signals_condition},
+    influxql::{Select, condition, field, quoted, signal_name, signals_condition},
 };
 use iotbench_backend_kit::{
     ask::{Ask, Order},
@@ -74,6 +74,9 @@ fn statement(table: &TableSpec, wanted: &Wanted<'_>) -> String {
     let select = Select::new(&columns.join(", "), table)
         .filter(wanted.devices)
         .filter(&signals_condition(table, signals))
+        .filter(
+            &wanted.ask.predicate.map_or(String::new(), |holds| condition(&field(table, wanted.ask.signal()), holds)),
+        )
         .during(span);
     let select = match is_latest_first {
         true => select.latest_first(),

@@ -17,6 +17,7 @@ use figures::Wish;
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING, counts_row, types},
     ask::{Ask, Asked::One, Order, What},
+    filter::Filter,
     fold::Fold,
     metrics::{Cell, DEVICE, Millis, Newest, device_number, number, one_point, push},
     refuse::refuse_unknown_signals,
@@ -70,6 +71,15 @@ impl KairosReader {
 
     fn has_text(&self, signals: &[SignalId]) -> bool {
         types(&self.table.schema, signals).contains(&ValueType::Text)
+    }
+
+    /// The values that meet a condition, of all.
+    async fn filter(&mut self, ask: &Ask<'_>, span: Millis, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        let Some(predicate) = ask.predicate else { return Ok(NOTHING) };
+        let value_type = types(&self.table.schema, ask.signals)[0];
+        let mut filter = Filter::new(predicate, value_type, sink);
+        let reply = self.stretch(ask, span, &mut filter).await?;
+        filter.finish(reply, ComputedBy::Client)
     }
 
     /// Figures that we work out of the datapoints.
@@ -146,6 +156,7 @@ impl Reader for KairosReader {
                 Wish { ask, aggregates, span }.answer(&mut self.client, &self.table, sink).await
             }
             (What::Buckets(..), _) => self.folded(&ask, span, sink).await,
+            (What::Datapoints, Order::Stretch) if ask.predicate.is_some() => self.filter(&ask, span, sink).await,
             _ if matches!(query, Query::Scan) => self.scan(&ask, span, sink).await,
             (What::Datapoints, Order::Stretch | Order::Oldest) => self.stretch(&ask, span, sink).await,
             (What::Datapoints, Order::Newest) => self.newest(&ask, span, sink).await,

@@ -22,6 +22,7 @@ use bulk::BulkShape;
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING_BY_CLIENT, counts_row, types},
     ask::{Ask, Asked, Order, What},
+    filter::Filter,
     refuse::refuse_signals_beyond,
     span::Span,
 };
@@ -92,6 +93,12 @@ impl MariaDbReader {
             (What::Figures(_) | What::Buckets(..), ..) => self.figures(ask, sink).await,
             (What::Greatest, ..) => self.greatest(ask, sink).await,
             (_, Order::Least, _) => self.minimum(ask, sink).await,
+            (_, Order::Stretch, Some(predicate)) => {
+                let value_type = types(&self.place.table.schema, ask.signals)[0];
+                let mut filter = Filter::new(predicate, value_type, sink);
+                let reply = self.range(ask, &mut filter).await?;
+                filter.finish(reply, self.shape.computed_by())
+            }
             (.., Some(predicate)) => self.nearest(ask, predicate, sink).await,
             (_, Order::Newest | Order::Before, _) => self.newest(ask, sink).await,
             (_, Order::Oldest, _) => self.records(ask, sink).await,

@@ -21,6 +21,7 @@ use iotbench_backend_kit::{
     answer::{Answer, NOTHING_BY_CLIENT, counts_row},
     ask::{Ask, What},
     figures::Streamed,
+    filter::Filter,
     refuse::refuse_signals_beyond,
 };
 use iotbench_core::{Cause, ComputedBy, Counts, Error, Layout, Query, Reader, Reply, SignalId, Sink, ValueType};
@@ -53,7 +54,15 @@ impl MongoReader {
         let Some(ask) = Ask::of(query, &all).filter(asks) else { return Ok(NOTHING_BY_CLIENT) };
         let Ask { devices, signals, span, .. } = ask;
         match ask.what {
-            What::Datapoints => self.datapoints(ask, sink).await,
+            What::Datapoints => match ask.predicate {
+                // Whole records are united here.
+                Some(predicate) if self.shape.layout() == Layout::Bulk && Shape::is_whole_stretch(&ask) => {
+                    let mut filter = Filter::new(predicate, self.shape.value_type(ask.signal()), sink);
+                    let reply = self.datapoints(ask, &mut filter).await?;
+                    filter.finish(reply, ComputedBy::Client)
+                }
+                _ => self.datapoints(ask, sink).await,
+            },
             What::Greatest => self.greatest(ask, sink).await,
             What::Figures(aggregates) => {
                 self.figures(&Figures { devices, signals, aggregates, span, width: None }, sink).await

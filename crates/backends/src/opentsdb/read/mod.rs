@@ -17,6 +17,7 @@ use iotbench_backend_kit::{
     answer::{Answer, NOTHING, counts_row, types},
     ask::{Ask, Order, What},
     figures::Collected,
+    filter::Filter,
     fold::Fold,
     metrics::{Cell, Millis, Newest, number, one_point, points, push},
     refuse::refuse_unknown_signals,
@@ -66,6 +67,15 @@ impl OpenTsdbReader {
         let (mut answer, mut left) = (Answer::new(sink, types(&self.table.schema, ask.signals)), ask.limit);
         let bytes = self.points((span, ask.devices.list()), ask.signals, &mut left, &mut answer).await?;
         answer.finish(bytes, ComputedBy::Server)
+    }
+
+    /// The values that meet a condition, of all.
+    async fn filter(&mut self, ask: &Ask<'_>, span: Millis, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        let Some(predicate) = ask.predicate else { return Ok(NOTHING) };
+        let value_type = types(&self.table.schema, ask.signals)[0];
+        let mut filter = Filter::new(predicate, value_type, sink);
+        let reply = self.stretch(ask, span, &mut filter).await?;
+        filter.finish(reply, ComputedBy::Client)
     }
 
     /// The same in pieces of bounded length.
@@ -183,6 +193,7 @@ impl Reader for OpenTsdbReader {
                 let reply = self.stretch(&ask.datapoints(), span, &mut fold).await?;
                 fold.finish(reply)
             }
+            (What::Datapoints, Order::Stretch) if ask.predicate.is_some() => self.filter(&ask, span, sink).await,
             _ if matches!(query, Query::Scan) => self.in_pieces(&ask, span, sink).await,
             (What::Datapoints, Order::Stretch) => self.stretch(&ask, span, sink).await,
             (What::Datapoints, Order::Oldest) => self.in_pieces(&ask, span, sink).await,

@@ -21,6 +21,7 @@ use futures_util::TryStreamExt;
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING_BY_CLIENT, counts_row},
     ask::{Ask, Order, What},
+    filter::Filter,
     fold::Fold,
     refuse::refuse_signals_beyond,
     sql::Grouping,
@@ -53,7 +54,15 @@ impl PostgresReader {
         };
         let Ask { devices, signals, span, .. } = ask;
         match ask.what {
-            What::Datapoints => self.datapoints(&ask, sink).await,
+            What::Datapoints => match ask.predicate {
+                // Whole records are taken apart here.
+                Some(predicate) if ask.order == Order::Stretch && self.shape.layout() == Layout::Bulk => {
+                    let mut filter = Filter::new(predicate, self.shape.value_type(ask.signal()), sink);
+                    let reply = self.datapoints(&ask, &mut filter).await?;
+                    filter.finish(reply, ComputedBy::Client)
+                }
+                _ => self.datapoints(&ask, sink).await,
+            },
             What::Greatest => self.greatest(&ask, sink).await,
             What::Figures(aggregates) => {
                 let statement = Figures { devices, signals, aggregates, span }.statement(&self.shape)?;

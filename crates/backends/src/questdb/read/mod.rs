@@ -158,6 +158,10 @@ impl Reader for QuestReader {
         let (table, all) = (Arc::clone(&self.table), self.all_signals.clone());
         let Some(ask) = Ask::of(query, &all).filter(Ask::wants_something) else { return Ok(NOTHING) };
         let Some(select) = Select::new(&table, ask.devices, ask.span) else { return Ok(NOTHING) };
+        let select = match (ask.order, ask.predicate) {
+            (Order::Stretch, Some(predicate)) => select.holds(ask.signal(), predicate),
+            _ => select,
+        };
         match (ask.what, ask.order) {
             (What::Count, _) => self.count_row(sink).await,
             (What::Figures(aggregates), _) => {

@@ -15,6 +15,7 @@ use iotbench_backend_kit::{
     answer::{Answer, NOTHING_BY_CLIENT, counts_row, types},
     ask::{Ask, Asked, Order, What},
     figures::Collected,
+    filter::Filter,
     fold::Fold,
     refuse::refuse_signals_beyond,
     span::Span,
@@ -60,6 +61,7 @@ impl SqliteReader {
             (What::Figures(_) | What::Buckets(..), ..) => self.figures(&ask, sink),
             (What::Greatest, ..) => self.greatest(&ask, sink),
             (_, Order::Least, _) => self.minimum(&ask, sink),
+            (_, Order::Stretch, Some(predicate)) => self.filter(&ask, predicate, sink),
             (.., Some(predicate)) => self.nearest(&ask, predicate, sink),
             (_, order, _) if order.is_descending() => self.newest(&ask, sink),
             _ => self.range(&ask, sink),
@@ -128,12 +130,24 @@ impl SqliteReader {
         answer.finish(bytes, self.shape.computed_by())
     }
 
-    fn nearest(&self, ask: &Ask<'_>, predicate: Predicate, sink: &mut dyn Sink) -> Result<Reply, Error> {
+    /// The same with a condition that no value falls through which meets it: what SQL compares may be a decimal form.
+    fn widened<'a>(&self, ask: &Ask<'a>, predicate: Predicate) -> Ask<'a> {
         let is_decimal_f32 =
             self.table.layout == Layout::Document && types(&self.table.schema, ask.signals) == [ValueType::F32];
-        let in_sql = if is_decimal_f32 { widened(predicate) } else { predicate };
+        Ask { predicate: Some(if is_decimal_f32 { widened(predicate) } else { predicate }), ..*ask }
+    }
+
+    /// Every value of a stretch that meets a condition.
+    fn filter(&self, ask: &Ask<'_>, predicate: Predicate, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        let value_type = types(&self.table.schema, ask.signals)[0];
+        let mut filter = Filter::new(predicate, value_type, sink);
+        let reply = self.range(&self.widened(ask, predicate), &mut filter)?;
+        filter.finish(reply, self.shape.computed_by())
+    }
+
+    fn nearest(&self, ask: &Ask<'_>, predicate: Predicate, sink: &mut dyn Sink) -> Result<Reply, Error> {
         self.one_point(
-            &Ask { predicate: Some(in_sql), ..*ask },
+            &self.widened(ask, predicate),
             |point, found| {
                 let number = point.columns[0].get(0).and_then(|v| v.as_f64());
                 if number.is_some_and(|number| predicate.holds(number)) {

@@ -18,6 +18,7 @@ use buckets::Buckets;
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING, counts_row, types},
     ask::{Ask, Order, What},
+    filter::Filter,
     fold::Fold,
     millis::{Millis, ns},
     refuse::refuse_unknown_signals,
@@ -60,6 +61,16 @@ impl VictoriaReader {
         })
         .await?;
         answer.finish(bytes, computed_by)
+    }
+
+    /// The values that meet a condition, of all that are exported.
+    async fn filter(&mut self, ask: &Ask<'_>, span: Millis, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        let Some(predicate) = ask.predicate else { return Ok(NOTHING) };
+        let value_type = types(&self.table.schema, ask.signals)[0];
+        let mut filter = Filter::new(predicate, value_type, sink);
+        let all = Ask { predicate: None, ..*ask };
+        let reply = self.points(&all, span, ComputedBy::Client, &mut filter).await?;
+        filter.finish(reply, ComputedBy::Client)
     }
 
     /// The questions about one signal of one device: of its datapoints one is chosen, or none.
@@ -149,6 +160,7 @@ impl Reader for VictoriaReader {
                 let reply = self.points(&ask.datapoints(), span, ComputedBy::Client, &mut fold).await?;
                 fold.finish(reply)
             }
+            (What::Datapoints, Order::Stretch) if ask.predicate.is_some() => self.filter(&ask, span, sink).await,
             (What::Datapoints, Order::Stretch | Order::Oldest) => {
                 self.points(&ask, span, ComputedBy::Server, sink).await
             }

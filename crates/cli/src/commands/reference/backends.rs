@@ -15,6 +15,7 @@ const ABOUT: &str = "What is installed on a machine, and what is missing, `iotbe
 /// oracle.
 const QUERIES: &[(&str, &str)] = &[
     ("range", "points of devices in a stretch of time"),
+    ("filter", "points of devices in a stretch of time whose value meets a condition"),
     ("records", "consecutive points of a device from a time on"),
     ("nearest", "the first or last point whose value meets a condition"),
     ("minimum", "the point where a signal is least"),

@@ -129,7 +129,7 @@ pub(super) const TABLES: &[Table] = &[
             ),
             key(
                 "kind",
-                "`write`, `cycle_search`, `read_signal`, `read_records`, `read_newest`, `read_device`, `max_records`, `mean_device`, `buckets` or `dashboard`",
+                "`write`, `cycle_search`, `read_signal`, `read_records`, `read_newest`, `read_device`, `max_records`, `mean_device`, `filter`, `buckets` or `dashboard`",
                 "what it does",
             ),
             key("share", "number", "its part of the group's operations, relative to the others"),
@@ -142,6 +142,8 @@ pub(super) const TABLES: &[Table] = &[
                 "list of texts",
                 "read: the signals that are asked for, by name or by `beginning*`; none: all that the question can be about",
             ),
+            key("above", "number", "filter: the values greater than this"),
+            key("below", "number", "filter: the values less than this"),
             key(
                 "width",
                 "`auto` or time",

@@ -77,6 +77,7 @@ fn queries(from_ns: i64) -> Vec<Query> {
         Query::Scan,
         Query::Count,
         Query::Range { devices: Devices::Some(vec![1]), signals: vec![0, 2], range: since },
+        Query::Filter { devices: Devices::All, signal: 1, predicate: Predicate::Above(0.0), range: since },
         Query::Records { device: 1, from_ns, limit: 7 },
         Query::Newest { devices: Devices::All, limit: 9 },
         Query::NewestVisible { device: 1, signal: 0 },

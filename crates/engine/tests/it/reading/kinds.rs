@@ -78,6 +78,12 @@ fn the_figures_of_a_dashboard() {
 }
 
 #[test]
+fn values_above_and_below_a_limit() {
+    every_layout_answers(PMU, 4, 300, r#"{ kind = "filter", window = "1s", above = 0.0 }"#, &[]);
+    every_layout_answers(PMU, 4, 300, r#"{ kind = "filter", window = "1s", devices = 3, below = 10 }"#, &[]);
+}
+
+#[test]
 fn figures_of_time_buckets() {
     let every = r#"aggregates = ["first", "last", "min", "mean", "max", "sum", "count"]"#;
     let greenhouse = "name = \"greenhouse\"\ninterval = \"30s\"";
@@ -127,6 +133,9 @@ fn what_cannot_be_asked_is_refused_with_its_key() {
         (refused(10, &read(", pause = \"1s\""), &[]), "pause"),
         (refused(10, &read(", transaction = true"), &[]), "transaction"),
         (refused(10, r#"{ kind = "read_signal", devices = 5 }"#, &[]), "devices"),
+        (refused(10, r#"{ kind = "filter" }"#, &[]), "write above or below"),
+        (refused(10, r#"{ kind = "filter", above = 1, below = 2 }"#, &[]), "not both"),
+        (refused(10, r#"{ kind = "filter", above = nan }"#, &[]), "not a finite number"),
         (refused(10, r#"{ kind = "buckets", width = "0s" }"#, &[]), "width"),
         (refused(10, r#"{ kind = "buckets", width = "1us" }"#, &[]), "the window has more than 100000 of them"),
         (refused(10, r#"{ kind = "buckets", aggregates = ["max", "max"] }"#, &[]), "max stands there twice"),
