@@ -219,7 +219,10 @@ fn a_server_that_is_started_again_is_followed_and_nothing_of_it_is_the_clients()
     let [of_client, of_server] = &report.subjects[..] else { panic!("{report:?}") };
     assert!(worked_s > 0.0);
     assert!(of_server.cpu.total_s.unwrap() > worked_s / 2.0, "the same work: {worked_s} s, {of_server:?}");
-    assert!(of_client.cpu.total_s.unwrap() < worked_s / 4.0, "neither server is the client's: {worked_s} s, {of_client:?}");
+    assert!(
+        of_client.cpu.total_s.unwrap() < worked_s / 4.0,
+        "neither server is the client's: {worked_s} s, {of_client:?}"
+    );
     assert_eq!((of_client.processes_max, of_server.processes_max, of_server.gone_at), (Some(1), Some(1), None));
     drop(input);
     client.wait().unwrap();

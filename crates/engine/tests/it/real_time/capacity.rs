@@ -38,7 +38,9 @@ fn the_capacity_of_a_queue_is_an_interval_around_the_truth() {
             format!("its queue is what loads a little above the limit fail by: {above:#?}")
         });
         let sentinels: Vec<_> = capacity.steps.iter().filter(|step| step.step.purpose == Purpose::Sentinel).collect();
-        findings.expect(sentinels.len() == 4 && sentinels.iter().all(|step| step.judgement.passed), || format!("{sentinels:#?}"));
+        findings.expect(sentinels.len() == 4 && sentinels.iter().all(|step| step.judgement.passed), || {
+            format!("{sentinels:#?}")
+        });
         let backlogs = capacity.steps.iter().filter_map(|step| Some((step.step.load, step.backlog?.achieved_ratio)));
         let wrong: Vec<_> = backlogs
             .filter(|&(load, achieved)| (achieved - (CAPACITY_PER_S / f64::from(load)).min(1.0)).abs() > 0.01)
