@@ -237,6 +237,26 @@ mod tests {
         assert!(stored > 0);
     }
 
+    /// The other way round: rows that an earlier write changed do not make a write that is undone look stored.
+    #[test]
+    fn a_single_write_that_is_interrupted_before_it_commits_is_not_stored() {
+        let table = table(Layout::Wide);
+        let connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch(&create_sql(&table, Indexes::Time)).unwrap();
+        let batch = batch(&table, 1);
+        let mut writer = SqliteWriter::new(connection, Arc::new(table)).unwrap();
+        block_on(writer.write(&batch)).unwrap();
+        let interrupt = writer.interrupt().unwrap();
+        // Asked when the row is in, the statement has work left that is long enough for a look.
+        let long_work = "CREATE TRIGGER works AFTER INSERT ON t BEGIN SELECT count(*) FROM (WITH RECURSIVE n(i) AS \
+            (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000) SELECT i FROM n); END";
+        writer.connection.execute_batch(long_work).unwrap();
+        writer.connection.update_hook(Some(move |_, _: &str, _: &str, _| interrupt.interrupt())).unwrap();
+        let error = block_on(writer.write(&batch)).unwrap_err();
+        assert_eq!((error.cause, error.applied), (Cause::TimedOut, Applied::No));
+        assert_eq!(rows(&writer), 1);
+    }
+
     #[test]
     fn a_full_database_keeps_nothing_of_the_write_nor_of_its_transaction() {
         for layout in Layout::ALL {
