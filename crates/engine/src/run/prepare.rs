@@ -1,7 +1,10 @@
 //! Before the load: connect, create, or take over what an earlier run left.
 
 use super::Session;
-use crate::{change::changed, descriptors::reserve_descriptors, outcome::Phase, plan::GroupPlan, verdict::Reason};
+use crate::{
+    change::changed, descriptors::reserve_descriptors, outcome::Phase, plan::GroupPlan,
+    verdict::Reason,
+};
 use iotbench_core::{Cause, Error, Writer};
 use std::{
     sync::Arc,
@@ -25,6 +28,7 @@ impl Session<'_> {
         self.outcome.acknowledgement = facts.acknowledgement;
         self.outcome.facts = Some(facts);
         self.begin_journal()?;
+        self.keep_lease()?;
         let is_there = self.take_over_history()?;
         if is_there {
             self.journal_history()?;
