@@ -18,6 +18,7 @@ mod change;
 mod client;
 mod clock;
 mod connection;
+mod contact;
 mod control;
 mod criterion;
 mod descriptors;
@@ -74,6 +75,7 @@ pub use audit::{
 pub use ceiling::NullBackend;
 pub use change::changed;
 pub use client::{ClientLoad, Limitation, SeenLate};
+pub use contact::contacted;
 pub use criterion::{Criterion, CriterionError};
 pub use descriptors::{TooFewDescriptors, reserve_descriptors};
 pub use iotbench_cycle_finder::Strategy;

@@ -2,7 +2,7 @@
 
 use super::Session;
 use crate::{
-    change::changed, descriptors::reserve_descriptors, outcome::Phase, plan::GroupPlan,
+    change::changed, contact::contacted, descriptors::reserve_descriptors, outcome::Phase, plan::GroupPlan,
     verdict::Reason,
 };
 use iotbench_core::{Cause, Error, Writer};
@@ -23,8 +23,8 @@ impl Session<'_> {
             .map_err(|e| Reason::Target { cause: Cause::Client, message: e.to_string() })?;
         self.carrying = self.find_carrier(CONNECT)?;
         let database = Arc::clone(&self.database);
-        let facts = self.control_plane(CONNECT, database.ping())?;
-        drop(database);
+        let facts = contacted(CONNECT, async move { database.ping().await });
+        let facts = facts.map_err(|Error { cause, message, .. }| Reason::Target { cause, message })?;
         self.outcome.acknowledgement = facts.acknowledgement;
         self.outcome.facts = Some(facts);
         self.begin_journal()?;
