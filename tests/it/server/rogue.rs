@@ -31,6 +31,30 @@ fn run(port: u16) -> (i32, String) {
     (code, format!("{out}{err}"))
 }
 
+/// To each client, after its first message, that it is let in and then settings without an end.
+fn endless() -> u16 {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let _ = stream.read(&mut [0; 1024]);
+            let _ = stream.write_all(b"R\0\0\0\x08\0\0\0\0");
+            let settings = b"S\0\0\0\x08a\0b\0".repeat(10_000);
+            std::thread::spawn(move || while stream.write_all(&settings).is_ok() {});
+        }
+    });
+    port
+}
+
+/// The driver reads for as long as something comes, and lets nobody see its deadline.
+#[test]
+fn a_greeting_without_an_end_ends_a_run_of_postgres() {
+    let port = endless();
+    let (code, said) = run(port);
+    assert_eq!(code, 20, "{said}");
+    assert!(said.contains("protocol: the server sends without an end"), "{said}");
+}
+
 /// The length of a message counts itself (PostgreSQL 15, 55.1): of less than 4 bytes the driver cuts off more than there is.
 #[test]
 fn a_message_of_no_length_ends_no_run_of_postgres() {

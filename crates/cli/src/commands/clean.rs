@@ -11,7 +11,7 @@ use iotbench_core::{
     Backend, Database, Error, Layout, Marker, Name, OpenRequest, OwnedObject, Registry, Schema, Settings, Signal,
     TableSpec, Target, ValueType,
 };
-use iotbench_engine::{cause_exit_code, changed};
+use iotbench_engine::{cause_exit_code, changed, contacted};
 use iotbench_launcher::{KeptServer, Records};
 use iotbench_session::{admitted, endpoints, lock_targets};
 use std::{sync::Arc, time::Duration};
@@ -61,9 +61,9 @@ pub(super) fn clean(arguments: &CleanArguments) -> Result<(), CliError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CliError::internal)?;
     let call = |e: Error| CliError::with_code(cause_exit_code(e.cause), printable_lines(&e.to_string()));
     let late = |within: Duration| CliError::with_code(20, format!("no answer within {} s", within.as_secs()));
+    let listing = Arc::clone(&database);
+    let owned = contacted(PATIENCE, async move { listing.owned().await }).map_err(call)?;
     runtime.block_on(async {
-        let owned =
-            tokio::time::timeout(PATIENCE, database.owned()).await.map_err(|_| late(PATIENCE))?.map_err(call)?;
         for object in &owned {
             let OwnedObject { name, run_id } = object;
             if arguments.dry_run {

@@ -1,7 +1,10 @@
 //! Before the load: connect, create, or take over what an earlier run left.
 
 use super::Session;
-use crate::{change::changed, descriptors::reserve_descriptors, outcome::Phase, plan::GroupPlan, verdict::Reason};
+use crate::{
+    change::changed, contact::contacted, descriptors::reserve_descriptors, outcome::Phase, plan::GroupPlan,
+    verdict::Reason,
+};
 use iotbench_core::{Cause, Error, Writer};
 use std::{
     sync::Arc,
@@ -20,11 +23,12 @@ impl Session<'_> {
             .map_err(|e| Reason::Target { cause: Cause::Client, message: e.to_string() })?;
         self.carrying = self.find_carrier(CONNECT)?;
         let database = Arc::clone(&self.database);
-        let facts = self.control_plane(CONNECT, database.ping())?;
-        drop(database);
+        let facts = contacted(CONNECT, async move { database.ping().await });
+        let facts = facts.map_err(|Error { cause, message, .. }| Reason::Target { cause, message })?;
         self.outcome.target.acknowledgement = facts.acknowledgement;
         self.outcome.target.facts = Some(facts);
         self.begin_journal()?;
+        self.keep_lease()?;
         let is_there = self.take_over_history()?;
         if is_there {
             self.journal_history()?;
