@@ -169,13 +169,11 @@ fn a_flag_that_the_server_has_forgotten_is_put_up_again() {
     assert_eq!(server.owners(), ["second"]);
 }
 
+type Call<'a> = Pin<Box<dyn Future<Output = Result<(), Error>> + 'a>>;
+
 /// The results of calls that are carried out one request of this or that at a time, as the bits of `order` say. Who is done
 /// `lives` on from then.
-fn interleaved(
-    calls: [Pin<Box<dyn Future<Output = Result<(), Error>> + '_>>; 2],
-    order: u32,
-    lives: impl Fn(usize),
-) -> [Result<(), Error>; 2] {
+fn interleaved(calls: [Call<'_>; 2], order: u32, lives: impl Fn(usize)) -> [Result<(), Error>; 2] {
     let mut calls = calls.map(|call| (call, None::<Result<(), Error>>));
     for step in 0..100_000 {
         if let [(_, Some(one)), (_, Some(other))] = &calls {
@@ -202,7 +200,7 @@ fn of_two_who_come_at_the_same_time_one_has_it_at_most_whatever_comes_first() {
         let (server, one, other) = (Server::at(Some(NOW_S)), named("one"), named("other"));
         let (looks, name) = ([Looks::default(), Looks::default()], table());
         let (mut here, mut there) = (server.clone(), server.clone());
-        let calls: [Pin<Box<dyn Future<Output = _>>>; 2] = [
+        let calls: [Call<'_>; 2] = [
             Box::pin(one.take(&mut here, &name, "one", &looks[0])),
             Box::pin(other.take(&mut there, &name, "other", &looks[1])),
         ];
@@ -229,8 +227,7 @@ fn who_was_believed_dead_and_who_took_the_table_never_both_go_on_to_change_it() 
             slow.renew(&mut here).await?;
             slow.take(&mut here, &name, "slow", &looks[0]).await
         };
-        let calls: [Pin<Box<dyn Future<Output = _>>>; 2] =
-            [Box::pin(goes_on), Box::pin(other.take(&mut there, &name, "other", &looks[1]))];
+        let calls: [Call<'_>; 2] = [Box::pin(goes_on), Box::pin(other.take(&mut there, &name, "other", &looks[1]))];
         let [slows, others] = interleaved(calls, order, |_| {});
         // Before it changes anything each looks once more.
         let both = slows.is_ok() && taken(&slow, &server).is_ok() && others.is_ok() && taken(&other, &server).is_ok();

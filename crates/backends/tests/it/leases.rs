@@ -1,6 +1,8 @@
 //! A table that a run uses, against another user or another machine, on each server that holds no lock for as long as a connection
 //! lasts. Nothing but the server tells one of the other.
 
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
+
 use crate::harness::{open, table, url};
 use iotbench_core::{Batch, Cause, Database, Layout, OwnedObject, Run, TableSpec, Value, ValueType};
 use serde_json::{Value as Json, json};
@@ -74,6 +76,7 @@ struct Living {
 }
 
 impl Living {
+    #[expect(clippy::disallowed_methods, reason = "a run's engine has a thread that does this")]
     fn of(database: &Arc<dyn Database>) -> Self {
         let (database, dies) = (Arc::clone(database), Arc::new(AtomicBool::new(false)));
         let told = Arc::clone(&dies);
@@ -151,6 +154,7 @@ async fn what_a_run_has_let_go_of_is_the_next_ones_at_once(place: &Place) {
 }
 
 /// Waits until all that was acknowledged is visible.
+#[expect(clippy::disallowed_methods, reason = "the engine waits between looks")]
 async fn settled(database: &dyn Database) {
     for _ in 0..1000 {
         if database.settle().await.unwrap() != iotbench_core::Settled::NotYet {

@@ -173,8 +173,8 @@ async fn a_bucket_is_found_made_and_dropped_as_documented() {
     assert_eq!(database.ping().await.unwrap().version, "v2.7.12");
     database.create().await.unwrap();
     let requests = stub.requests();
-    let bodies = requests.iter().filter_map(|asked| asked.strip_prefix("POST /api/v2/buckets "));
-    let made = bodies.last().unwrap();
+    let mut bodies = requests.iter().filter_map(|asked| asked.strip_prefix("POST /api/v2/buckets "));
+    let made = bodies.next_back().unwrap();
     let body: Value = serde_json::from_str(made).unwrap();
     assert_eq!((&body["orgID"], &body["name"]), (&json!("0af9f7f3eb9e4000"), &json!("iotbench_t")));
     assert!(body["description"].as_str().unwrap().contains("\"run_id\":\"r\""), "{made}");

@@ -75,7 +75,7 @@ impl Stub {
 fn about_buckets(buckets: &Mutex<Vec<Value>>, method: &Method, rest: &str, body: &[u8]) -> (u16, String) {
     let mut buckets = buckets.lock().unwrap();
     let body = || serde_json::from_slice::<Value>(body).unwrap();
-    let asked = |key| url::form_urlencoded::parse(rest[1..].as_bytes()).find(|(k, _)| k == key).map(|(_, v)| v);
+    let asked = |key| url::form_urlencoded::parse(&rest.as_bytes()[1..]).find(|(k, _)| k == key).map(|(_, v)| v);
     let id = rest.strip_prefix('/').and_then(|id| buckets.iter().position(|bucket| bucket["id"] == *id));
     match (method, id) {
         (&Method::POST, _) => {
