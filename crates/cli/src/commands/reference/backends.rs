@@ -22,8 +22,8 @@ const QUERIES: &[(&str, &str)] = &[
     ("newest", "the newest points of several devices"),
     ("max_of_first", "the greatest value over consecutive points"),
     ("aggregates", "last, least, mean and greatest value, device by device"),
-    ("count", "how many points and values are stored"),
     ("buckets", "figures of signals, device by device and time bucket by time bucket"),
+    ("count", "how many points and values are stored"),
     ("newest_visible", "the newest point of one series"),
     ("scan", "every stored row"),
 ];
