@@ -44,7 +44,9 @@ pub(crate) struct Contents {
 impl Contents {
     /// Refuses what belongs to somebody else.
     fn refuse_foreign(&self, database: &Name, table: &Name) -> Result<(), Error> {
-        if !self.is_ours && self.tables.is_empty() && !self.measurements.is_empty() {
+        // A flag of ours is no reason: it may be the first that is in an empty one.
+        let holds_other = self.measurements.iter().any(|name| name != MARKER);
+        if !self.is_ours && self.tables.is_empty() && holds_other {
             return Err(not_ours(&format!("database {database}"), "choose another with the setting database"));
         }
         if self.measurements.contains(table.as_str()) && !self.tables.contains_key(table) {
@@ -344,6 +346,8 @@ mod tests {
         assert!(!is_refused(Contents::default()));
         assert!(!is_refused(contents(false, &[], &[])), "an empty database harms nobody");
         assert!(is_refused(contents(false, &["theirs"], &[])));
+        assert!(!is_refused(contents(false, &[MARKER], &[])), "a flag is all that there is");
+        assert!(is_refused(contents(false, &["theirs", MARKER], &[])));
         assert!(!is_refused(contents(true, &["theirs", MARKER], &[])));
         assert!(is_refused(contents(true, &["t", MARKER], &[])));
         assert!(!is_refused(contents(false, &["t", MARKER], &["t"])));
