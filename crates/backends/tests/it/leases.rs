@@ -165,23 +165,43 @@ async fn settled(database: &dyn Database) {
     panic!("it does not settle");
 }
 
-macro_rules! held_on {
-    ($($backend:ident: $settings:expr;)*) => {$(
-        #[tokio::test]
-        async fn $backend() {
-            let Some(place) = Place::at(stringify!($backend), $settings) else { return };
-            a_live_table_is_its_runs_and_a_dead_ones_is_cleaned(&place).await;
-            what_a_run_has_let_go_of_is_the_next_ones_at_once(&place).await;
-        }
-    )*};
+async fn held_on(backend: &'static str, settings: Json) {
+    let Some(place) = Place::at(backend, settings) else { return };
+    a_live_table_is_its_runs_and_a_dead_ones_is_cleaned(&place).await;
+    what_a_run_has_let_go_of_is_the_next_ones_at_once(&place).await;
 }
 
-held_on! {
-    influxdb: json!({ "database": "leases" });
-    influxdb2: json!({});
-    kairosdb: json!({});
-    mongodb: json!({});
-    opentsdb: json!({});
-    questdb: json!({});
-    victoriametrics: json!({ "database": "leases" });
+#[tokio::test]
+async fn influxdb() {
+    held_on("influxdb", json!({ "database": "leases" })).await;
+}
+
+#[tokio::test]
+async fn influxdb2() {
+    held_on("influxdb2", json!({})).await;
+}
+
+#[tokio::test]
+async fn kairosdb() {
+    held_on("kairosdb", json!({})).await;
+}
+
+#[tokio::test]
+async fn mongodb() {
+    held_on("mongodb", json!({})).await;
+}
+
+#[tokio::test]
+async fn opentsdb() {
+    held_on("opentsdb", json!({})).await;
+}
+
+#[tokio::test]
+async fn questdb() {
+    held_on("questdb", json!({})).await;
+}
+
+#[tokio::test]
+async fn victoriametrics() {
+    held_on("victoriametrics", json!({ "database": "leases" })).await;
 }
