@@ -126,12 +126,7 @@ fn queries() -> Vec<Query> {
         Query::Minimum { device, signal, range },
         Query::Newest { devices: devices.clone(), limit },
         Query::MaxOfFirst { device, signal, from_ns, limit },
-        Query::Aggregates {
-            devices: devices.clone(),
-            signals: signals.clone(),
-            aggregates: aggregates.clone(),
-            range,
-        },
+        Query::Aggregates { devices: devices.clone(), signals: signals.clone(), aggregates: aggregates.clone(), range },
         Query::Count,
         Query::NewestVisible { device, signal },
         Query::Scan,
