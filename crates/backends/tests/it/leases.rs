@@ -177,11 +177,6 @@ async fn influxdb() {
 }
 
 #[tokio::test]
-async fn influxdb2() {
-    held_on("influxdb2", json!({})).await;
-}
-
-#[tokio::test]
 async fn kairosdb() {
     held_on("kairosdb", json!({})).await;
 }
@@ -189,11 +184,6 @@ async fn kairosdb() {
 #[tokio::test]
 async fn mongodb() {
     held_on("mongodb", json!({})).await;
-}
-
-#[tokio::test]
-async fn opentsdb() {
-    held_on("opentsdb", json!({})).await;
 }
 
 #[tokio::test]

@@ -102,14 +102,14 @@ impl Answer {
     }
 
     /// The answer to a request of so many datapoints: with its body's length, where none is told.
-    pub(crate) fn of(&self, points: u32) -> Self {
+    pub(crate) fn of(&self, points: u32, name: &str, kept: &str) -> Self {
         let Some((head, body)) = split(&self.bytes) else { return self.clone() };
         let told = |name: &str| head.to_ascii_lowercase().contains(name);
         let is_whole = matches!(self.then, Then::Wait | Then::Close);
         if !is_whole || told("content-length:") || told("transfer-encoding:") {
             return self.clone();
         }
-        let body = body.replace(POINTS, &points.to_string());
+        let body = body.replace(POINTS, &points.to_string()).replace(name, kept);
         let length = if head.starts_with("HTTP/1.1 204") { String::new() } else { length(&body) };
         Self::raw(format!("{head}{length}\r\n{body}"), self.then.clone())
     }
