@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | what is refused before anything is sent? | [`refuse`] | |
 //! | what is ours, and what may be replaced or dropped? | [`ownership`] | |
+//! | who may change a table, and how is he kept from others who would? | [`lease`], [`flag`], [`claims`], [`changes`] | `lease` |
 //! | how does work go on that waits for what becomes visible later? | [`looks`] | |
 //! | how is a marker written and read? | [`marker`] | |
 //! | what does a query ask of a database? | [`ask`] | |
@@ -19,7 +20,6 @@
 //! | how does a store answer that can only be read whole? | [`scan`] | |
 //! | what can be done where encryption was refused? | [`handshake`] | |
 //! | how is an HTTP server reached and talked to? | [`http`] | `http` |
-//! | how is a table kept from other runs while one uses it? | [`lease`] | `lease` |
 //! | how are datapoints written in the line protocol? | [`line_protocol`] | `line_protocol` |
 //! | how are datapoints written as JSON text, and read? | [`json`] | `json` |
 //! | what if values are stored metric by metric? | [`metrics`] | `metrics` |
@@ -33,8 +33,14 @@ pub mod answer;
 pub mod ask;
 pub mod assemble;
 pub mod cell;
+#[cfg(feature = "lease")]
+pub mod changes;
+#[cfg(feature = "lease")]
+pub mod claims;
 pub mod figures;
 pub mod filter;
+#[cfg(feature = "lease")]
+pub mod flag;
 pub mod fold;
 pub mod gather;
 pub mod handshake;

@@ -2,8 +2,7 @@
 //!
 //! A backend says by [`Ownership`] how it looks, makes, marks and removes; the order, and what is refused, stands here alone.
 
-use crate::looks::{Looks, Work};
-use iotbench_core::{Cause, Error, Marker, Name, OwnedObject, Settled};
+use iotbench_core::{Cause, Error, Marker, Name, OwnedObject};
 use std::future::{Future, ready};
 
 /// What carries our marker, and what else the backend knows of it.
@@ -46,6 +45,11 @@ pub trait Ownership: Send {
     /// What there is under a name.
     fn find(&mut self, name: &Name) -> impl Future<Output = Result<Found<Self::Handle>, Error>> + Send;
 
+    /// Keeps others off a name that nothing has, and that is about to be had; true: it is to be looked at once more.
+    fn reserve(&mut self, _name: &Name) -> impl Future<Output = Result<bool, Error>> + Send {
+        ready(Ok(false))
+    }
+
     /// Locks an object of ours that is about to be changed; true: it is to be looked at once more.
     fn hold(&mut self, _name: &Name) -> impl Future<Output = Result<bool, Error>> + Send {
         ready(Ok(false))
@@ -81,7 +85,11 @@ pub trait Ownership: Send {
 pub async fn create<O: Ownership>(database: &mut O) -> Result<(), Error> {
     database.begin().await?;
     let name = database.own().0.clone();
-    let earlier = match meant(database, &name, |_| true).await? {
+    let mut found = meant(database, &name, |_| true).await?;
+    if matches!(found, Found::Nothing) && database.reserve(&name).await? {
+        found = database.find(&name).await?;
+    }
+    let earlier = match found {
         Found::Nothing => None,
         Found::Ours(earlier) => Some(earlier),
         Found::Foreign(error) | Found::Replaced(_, error) => return Err(error),
@@ -99,9 +107,9 @@ pub async fn adopt<O: Ownership>(database: &mut O) -> Result<Option<Marker>, Err
     database.begin().await?;
     let (name, Marker { fingerprint, .. }) = own(database);
     let is_same = |found: &Owned<O::Handle>| found.exists && found.marker.fingerprint == fingerprint;
-    let found = match meant(database, &name, is_same).await {
+    let found = match database.find(&name).await {
         Err(error) if error.cause == Cause::NotOurs => return Ok(None),
-        found => found?,
+        found => held(database, &name, found?, is_same).await?,
     };
     match found {
         Found::Ours(earlier) if is_same(&earlier) => {
@@ -157,68 +165,6 @@ pub async fn owned<O: Ownership>(database: &mut O) -> Result<Vec<OwnedObject>, E
     Ok(objects)
 }
 
-/// Changes of what is ours that go on look by look ([`crate::looks`]), one after the other.
-#[derive(Debug, Default)]
-pub struct Changes(Work<bool>);
-
-impl Changes {
-    /// What a change says it by that it has looked.
-    #[must_use]
-    pub fn looks(&self) -> Looks {
-        self.0.looks()
-    }
-
-    /// Begins [`create`].
-    ///
-    /// # Errors
-    /// As [`create`]; those of later looks are [`Self::proceed`]'s.
-    pub async fn create<O: Ownership + 'static>(&self, opened: impl Opened<O>) -> Result<(), Error> {
-        self.0.begin(async move { create(&mut opened.await?).await.map(|()| true) }).await.map(drop)
-    }
-
-    /// Begins [`adopt`], of which only what follows on taking over may have to look; true: the object is taken over.
-    ///
-    /// # Errors
-    /// As [`adopt`]; those of later looks are [`Self::proceed`]'s.
-    pub async fn adopt<O: Ownership + 'static>(&self, opened: impl Opened<O>) -> Result<bool, Error> {
-        let adopted = self.0.begin(async move { Ok(adopt(&mut opened.await?).await?.is_some()) }).await;
-        adopted.map(|adopted| adopted.unwrap_or(true))
-    }
-
-    /// Begins [`drop_own`].
-    ///
-    /// # Errors
-    /// As [`drop_own`]; those of later looks are [`Self::proceed`]'s.
-    pub async fn drop_own<O: Ownership + 'static>(&self, opened: impl Opened<O>) -> Result<(), Error> {
-        self.0.begin(async move { drop_own(&mut opened.await?).await.map(|()| true) }).await.map(drop)
-    }
-
-    /// Begins [`drop_owned`].
-    ///
-    /// # Errors
-    /// As [`drop_owned`]; those of later looks are [`Self::proceed`]'s.
-    pub async fn drop_owned<O: Ownership + 'static>(
-        &self,
-        opened: impl Opened<O>,
-        object: &OwnedObject,
-    ) -> Result<(), Error> {
-        let object = object.clone();
-        self.0.begin(async move { drop_owned(&mut opened.await?, &object).await.map(|()| true) }).await.map(drop)
-    }
-
-    /// The next look.
-    ///
-    /// # Errors
-    /// The change's own.
-    pub async fn proceed(&self) -> Result<Settled, Error> {
-        self.0.proceed().await
-    }
-}
-
-/// A database that is being connected to.
-pub trait Opened<O>: Future<Output = Result<O, Error>> + Send + 'static {}
-impl<O, F: Future<Output = Result<O, Error>> + Send + 'static> Opened<O> for F {}
-
 /// Removes what carries the marker of that run; else returns what there is instead.
 async fn remove_of_run<O: Ownership>(
     database: &mut O,
@@ -248,6 +194,16 @@ async fn meant<O: Ownership>(
     is_meant: impl Fn(&Owned<O::Handle>) -> bool,
 ) -> Result<Found<O::Handle>, Error> {
     let found = database.find(name).await?;
+    held(database, name, found, is_meant).await
+}
+
+/// The same of what was found.
+async fn held<O: Ownership>(
+    database: &mut O,
+    name: &Name,
+    found: Found<O::Handle>,
+    is_meant: impl Fn(&Owned<O::Handle>) -> bool,
+) -> Result<Found<O::Handle>, Error> {
     match &found {
         Found::Ours(object) if is_meant(object) && database.hold(name).await? => database.find(name).await,
         _ => Ok(found),

@@ -66,6 +66,14 @@ impl Database for Patient {
         self.change(self.0.drop_created()).await
     }
 
+    async fn renew(&self) -> Result<(), Error> {
+        self.0.renew().await
+    }
+
+    async fn release(&self) -> Result<(), Error> {
+        self.0.release().await
+    }
+
     async fn owned(&self) -> Result<Vec<OwnedObject>, Error> {
         self.0.owned().await
     }

@@ -93,6 +93,9 @@ pub struct OwnedObject {
     pub run_id: String,
 }
 
+/// How often a run says on the server that it goes on ([`Database::renew`]). It costs a connection and two to four small requests.
+pub const RENEWAL: Duration = Duration::from_secs(4);
+
 /// The least time between two looks at what is not yet so.
 pub const LOOK_PAUSE: Duration = Duration::from_millis(50);
 
@@ -163,6 +166,18 @@ pub trait Database: Send + Sync {
     /// between two looks, and keeps the deadline.
     async fn proceed(&self) -> Result<Settled, Error> {
         Ok(Settled::Yes)
+    }
+
+    /// Says on the server that the table is still in use, where nothing else tells other users and other machines. Whoever changes
+    /// something here calls it every [`RENEWAL`] until he has let go of the table, also beside other calls.
+    /// [`crate::Cause::NotOurs`]: another run has taken it, which may be where this one stood still for long.
+    async fn renew(&self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// Lets go of a table that is to stay: others may take it from then on.
+    async fn release(&self) -> Result<(), Error> {
+        Ok(())
     }
 
     /// What carries our marker here, of whichever run: what a killed run left. Empty where nothing outlives a run.
@@ -338,6 +353,7 @@ mod tests {
         assert_eq!(now(Least.settle()), Ok(Settled::CannotTell));
         assert_eq!((now(Least.storage_bytes()), now(Least.adopt())), (Ok(None), Ok(false)));
         assert_eq!((now(Least.proceed()), now(Least.owned())), (Ok(Settled::Yes), Ok(Vec::new())));
+        assert_eq!((now(Least.renew()), now(Least.release())), (Ok(()), Ok(())));
         let stranger = OwnedObject { name: Name::new("x").unwrap(), run_id: String::new() };
         assert_eq!(now(Least.drop_owned(&stranger)).unwrap_err().cause, Cause::NotOurs);
         let refused = now(Database::reader(&Least)).err().unwrap();

@@ -38,8 +38,8 @@ mod table;
 mod target;
 
 pub use backend::{
-    Acknowledged, Backend, Counts, Database, Interrupt, LOOK_PAUSE, OpenRequest, OwnedObject, Reader, ServerFacts,
-    Settled, Writer,
+    Acknowledged, Backend, Counts, Database, Interrupt, LOOK_PAUSE, OpenRequest, OwnedObject, RENEWAL, Reader,
+    ServerFacts, Settled, Writer,
 };
 pub use batch::{Batch, Run, RunRows};
 pub use capability::{Acknowledgement, Capabilities, Domain, Duplicates, Misfit, TimeUnit};

@@ -1,7 +1,11 @@
 //! A change of what is ours in a database: from when that is ready for it until it is done. Only here is waited for that; the
 //! deadline is the caller's.
 
-use iotbench_core::{Database, Error, LOOK_PAUSE, Settled};
+use iotbench_core::{Database, Error, LOOK_PAUSE, RENEWAL, Settled};
+
+/// A change that takes long says meanwhile who makes it.
+#[expect(clippy::cast_possible_truncation, reason = "some dozen")]
+const LOOKS_UNTIL_RENEWED: u32 = (RENEWAL.as_millis() / LOOK_PAUSE.as_millis()) as u32;
 
 /// Changes something by `call`, one of [`Database::create`], [`Database::adopt`], [`Database::drop_created`] and
 /// [`Database::drop_owned`], once the database is ready, and waits until it is done.
@@ -16,8 +20,13 @@ pub async fn changed<T>(database: &dyn Database, call: impl Future<Output = Resu
 }
 
 async fn settled(database: &dyn Database) -> Result<(), Error> {
+    let mut looks = 0;
     while database.proceed().await? == Settled::NotYet {
         tokio::time::sleep(LOOK_PAUSE).await;
+        looks += 1;
+        if looks % LOOKS_UNTIL_RENEWED == 0 {
+            database.renew().await?;
+        }
     }
     Ok(())
 }
@@ -52,6 +61,10 @@ mod tests {
             self.asked.lock().unwrap().push("look");
             Ok(self.looks.lock().unwrap().pop().unwrap_or(Settled::Yes))
         }
+        async fn renew(&self) -> Result<(), Error> {
+            self.asked.lock().unwrap().push("renew");
+            Ok(())
+        }
         async fn count(&self) -> Result<Counts, Error> {
             never()
         }
@@ -71,6 +84,14 @@ mod tests {
         changed(&slow, slow.create()).await.unwrap();
         assert_eq!(began.elapsed(), 2 * LOOK_PAUSE);
         assert_eq!(slow.asked.lock().unwrap().as_slice(), ["look", "look", "create", "look", "look"]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_change_that_takes_long_says_that_it_goes_on() {
+        let looks = vec![Settled::NotYet; 2 * LOOKS_UNTIL_RENEWED as usize];
+        let slow = Slow { asked: Mutex::default(), looks: Mutex::new(looks) };
+        changed(&slow, slow.create()).await.unwrap();
+        assert_eq!(slow.asked.lock().unwrap().iter().filter(|asked| **asked == "renew").count(), 2);
     }
 
     #[tokio::test]

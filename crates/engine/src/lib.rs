@@ -42,6 +42,7 @@ mod profile_file;
 mod ramp;
 mod read;
 mod remote_sampling;
+mod renewal;
 mod roles;
 mod run;
 mod scenario;

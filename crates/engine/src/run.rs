@@ -34,6 +34,7 @@ use crate::{
     outcome::{ClientFigures, MachineFigures, Outcome, Phase, ReadFigures, StepFigures, Stored, TargetFacts},
     plan::Planned,
     remote_sampling::RemoteSamplers,
+    renewal::Renewal,
     stop::StopSignal,
     verdict::{Reason, Verdict},
     verify::VerifyMode,
@@ -108,6 +109,7 @@ pub fn run(
                 carrying: None,
                 of_trials: None,
                 probing: None,
+                renewal: None,
             };
             let reasons = session.phases();
             outcome = session.outcome;
@@ -136,6 +138,8 @@ struct Session<'a> {
     of_trials: Option<Reason>,
     /// Probes of the storage under the database; `None`: there are none.
     probing: Option<storage::Probing>,
+    /// What says that the table is in use, once it may be; `None`: nobody else can reach it.
+    renewal: Option<Renewal>,
 }
 
 impl Session<'_> {
@@ -154,6 +158,7 @@ impl Session<'_> {
         if self.created && reachable && !self.options.keep {
             reasons.extend(self.drop_created(answers).err());
         }
+        reasons.extend(self.let_go(self.created && reachable && answers && self.options.keep).err());
         if let Some(how) = self.stop.death() {
             reasons.push(Reason::ServerDied(how.into()));
         }
@@ -161,6 +166,30 @@ impl Session<'_> {
             reasons.push(Reason::Signal(signal));
         }
         reasons
+    }
+
+    /// Says that the table is in use from here on, as soon as it is made.
+    fn keep_lease(&mut self) -> Result<(), Reason> {
+        if !self.backend.info().capabilities.embedded {
+            let renewal = Renewal::start(Arc::clone(&self.database));
+            self.renewal = Some(renewal.map_err(|e| Reason::Target { cause: e.cause, message: e.message })?);
+        }
+        Ok(())
+    }
+
+    /// Says it no longer. `stays`: of a table that may be another run's from here on.
+    fn let_go(&mut self, stays: bool) -> Result<(), Reason> {
+        let renewal = self.renewal.take();
+        let lost = renewal.as_ref().and_then(Renewal::lost).cloned();
+        renewal.into_iter().for_each(Renewal::end);
+        let database = Arc::clone(&self.database);
+        if stays && lost.is_none() { self.control_plane(self.deadline(), database.release()) } else { Ok(()) }
+    }
+
+    /// What is said when another run has taken the table, which may be where this one stood still for long.
+    fn lost(&self) -> Option<Reason> {
+        let Error { cause, message, .. } = self.renewal.as_ref()?.lost()?.clone();
+        Some(Reason::Target { cause, message })
     }
 
     fn begin_phase(&mut self, phase: Phase, length_ns: Option<u64>) -> Result<(), Reason> {

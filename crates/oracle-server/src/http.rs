@@ -33,12 +33,14 @@ pub use answer::{Answer, Then};
 pub(crate) use head::Head;
 
 use crate::protocol::{Destination, Taken};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The endpoints of a server, and the answers that its faults give.
 #[derive(Debug, Clone, Default)]
 pub struct Service {
     endpoints: Vec<Endpoint>,
     answers: Vec<Answer>,
+    kept: Arc<Mutex<String>>,
 }
 
 /// Requests that are answered alike.
@@ -48,6 +50,16 @@ pub struct Endpoint {
     holds: &'static str,
     answer: Answer,
     programmed: Option<Points>,
+    keeps: Option<Keeps>,
+}
+
+/// What a request does to the one text that a service keeps.
+#[derive(Debug, Clone, Copy)]
+enum Keeps {
+    /// It is what stands between these in the body.
+    Between(&'static str, &'static str),
+    /// It is gone.
+    Nothing,
 }
 
 /// How the datapoints of a request are counted.
@@ -64,13 +76,13 @@ impl Endpoint {
     /// begins: method, space, path.
     #[must_use]
     pub fn lines(begins: &'static str, answer: Answer) -> Self {
-        Self { begins, holds: "", answer, programmed: Some(Points::Lines) }
+        Self { begins, holds: "", answer, programmed: Some(Points::Lines), keeps: None }
     }
 
     /// Writes, or questions, that hold a datapoint for each `mark` in the body. Their id is 0.
     #[must_use]
     pub fn each(begins: &'static str, mark: &'static str, answer: Answer) -> Self {
-        Self { begins, holds: "", answer, programmed: Some(Points::Each(mark)) }
+        Self { begins, holds: "", answer, programmed: Some(Points::Each(mark)), keeps: None }
     }
 
     /// The same, with these lines in the answer's head, and the connection closed after it.
@@ -82,13 +94,25 @@ impl Endpoint {
     /// Requests that are answered at once, whatever is programmed, and are not recorded.
     #[must_use]
     pub fn at_once(begins: &'static str, answer: Answer) -> Self {
-        Self { begins, holds: "", answer, programmed: None }
+        Self { begins, holds: "", answer, programmed: None, keeps: None }
     }
 
     /// The same for only those requests that hold this in their first line or body.
     #[must_use]
     pub fn that_holds(self, holds: &'static str) -> Self {
         Self { holds, ..self }
+    }
+
+    /// The same, and the service keeps what stands between these in the body: `{kept}` in an answer is that.
+    #[must_use]
+    pub fn that_keeps(self, from: &'static str, to: &'static str) -> Self {
+        Self { keeps: Some(Keeps::Between(from, to)), ..self }
+    }
+
+    /// The same, and what was kept is gone.
+    #[must_use]
+    pub fn that_forgets(self) -> Self {
+        Self { keeps: Some(Keeps::Nothing), ..self }
     }
 
     fn fits(&self, line: &str, body: &[u8]) -> bool {
@@ -100,7 +124,30 @@ impl Service {
     /// A service of these endpoints; a request goes to the first that it fits.
     #[must_use]
     pub fn new(endpoints: Vec<Endpoint>) -> Self {
-        Self { endpoints, answers: Vec::new() }
+        Self { endpoints, answers: Vec::new(), kept: Arc::default() }
+    }
+
+    /// A service that answers as InfluxDB 1.8 does where nothing is stored yet: of the database `iotbench` it knows the last flag
+    /// of a run that has been put up there.
+    #[must_use]
+    pub fn like_influxdb() -> Self {
+        let done = || Answer::new("204 No Content", "x-influxdb-version: 1.8.10\r\n", "");
+        let answered = |result: &str| {
+            let body = format!("{{\"results\":[{{\"statement_id\":0{result}}}]}}\n");
+            Answer::new("200 OK", "x-influxdb-version: 1.8.10\r\n", &body)
+        };
+        let databases = r#","series":[{"name":"databases","columns":["name"],"values":[["iotbench"]]}]"#;
+        let flag = r#","series":[{"name":"iotbench_marker","columns":["time","flag"],"values":[[0,"{kept}"]]}]"#;
+        Self::new(vec![
+            Endpoint::at_once("GET /ping", done()),
+            Endpoint::at_once("POST /query", answered(databases)).that_holds("SHOW%20DATABASES"),
+            Endpoint::at_once("POST /query", answered("")).that_holds("DROP%20SERIES").that_forgets(),
+            Endpoint::at_once("POST /query", answered(flag)).that_holds("%22flag%22"),
+            Endpoint::at_once("POST /query", answered("")),
+            Endpoint::at_once("POST /write?", done()).that_holds("kind=flag").that_keeps(" flag=\"", "\" 0"),
+            Endpoint::at_once("POST /write?", done()).that_holds("iotbench_marker"),
+            Endpoint::lines("POST /write?", done()),
+        ])
     }
 
     /// The same with answers for faults: a fault's status `n` gives the `n`-th of them, counted from 1.
@@ -113,6 +160,9 @@ impl Service {
     pub(crate) fn take<'a>(&self, head: &Head<'a>, frame: &'a [u8]) -> Taken<'a> {
         let payload = head.body(frame);
         let found = self.endpoints.iter().zip(0..).find(|(endpoint, _)| endpoint.fits(head.line, payload));
+        if let Some(keeps) = found.and_then(|(endpoint, _)| endpoint.keeps) {
+            *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = keeps.of(payload);
+        }
         let (id, points, place) = match found.map(|(endpoint, place)| (endpoint.programmed, place)) {
             None => (0, 0, Destination::Nowhere),
             Some((None, place)) => (0, 0, Destination::AtOnce(place)),
@@ -130,7 +180,17 @@ impl Service {
             None => self.endpoints.get(usize::from(endpoint)).map(|endpoint| &endpoint.answer),
             Some(fault) => self.answers.get(fault),
         };
-        answer.map_or_else(Answer::missing, |answer| answer.of(points))
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        answer.map_or_else(Answer::missing, |answer| answer.of(points, &kept))
+    }
+}
+
+impl Keeps {
+    fn of(self, body: &[u8]) -> String {
+        let Self::Between(from, to) = self else { return String::new() };
+        let text = String::from_utf8_lossy(body);
+        let kept = text.split_once(from).and_then(|(_, rest)| rest.split_once(to));
+        kept.map_or_else(String::new, |(kept, _)| kept.to_owned())
     }
 }
 
@@ -181,6 +241,22 @@ mod tests {
         assert_eq!(take(b"POST /put?marker HTTP/1.1\r\n\r\n").place, Destination::AtOnce(0));
         assert_eq!(take(b"GET /ping HTTP/1.1\r\n\r\n").place, Destination::AtOnce(1));
         assert_eq!(take(b"GET / HTTP/1.1\r\n\r\n").place, Destination::Nowhere);
+    }
+
+    #[test]
+    fn a_service_answers_with_what_it_keeps_until_it_forgets_it() {
+        let service = Service::like_influxdb();
+        let told = |request: &[u8]| {
+            let taken = service.take(&Head::read(request).unwrap().unwrap(), request);
+            let Destination::AtOnce(place) = taken.place else { panic!("{:?}", taken.place) };
+            String::from_utf8(service.answer(place, 0, 0).bytes).unwrap()
+        };
+        let question = b"POST /query?q=SELECT%20%22flag%22 HTTP/1.1\r\n\r\n";
+        assert!(told(question).contains("[[0,\"\"]]"));
+        told(b"POST /write?db=iotbench HTTP/1.1\r\ncontent-length: 40\r\n\r\niotbench_marker,kind=flag flag=\"mine\" 0\n");
+        assert!(told(question).contains("[[0,\"mine\"]]"));
+        told(b"POST /query?q=DROP%20SERIES HTTP/1.1\r\n\r\n");
+        assert!(told(question).contains("[[0,\"\"]]"));
     }
 
     #[test]

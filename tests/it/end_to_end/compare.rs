@@ -230,16 +230,8 @@ fn equal_runs_of_a_real_database_are_no_regression() {
 
 /// A server that answers as InfluxDB 1.8 does where nothing is stored, each write after `delay`.
 pub fn influxdb(delay: Duration) -> Server {
-    let done = || Answer::new("204 No Content", "x-influxdb-version: 1.8.10\r\n", "");
-    let answered = Answer::new("200 OK", "x-influxdb-version: 1.8.10\r\n", "{\"results\":[{\"statement_id\":0}]}\n");
-    let endpoints = vec![
-        Endpoint::at_once("GET /ping", done()),
-        Endpoint::at_once("POST /query", answered),
-        Endpoint::at_once("POST /write?", done()).that_holds("iotbench_marker"),
-        Endpoint::lines("POST /write?", done()),
-    ];
     let program = Program { service: ServiceTime::Constant(delay), discipline: Discipline::Parallel, faults: vec![] };
-    let protocol = Protocol::Http(Service::new(endpoints));
+    let protocol = Protocol::Http(Service::like_influxdb());
     Server::start(Settings { protocol, ledger_capacity: 1 << 14, ..Settings::new(program, Instant::now()) }).unwrap()
 }
 

@@ -4,6 +4,7 @@
 
 pub mod address;
 pub mod connection;
+pub mod date;
 pub mod error;
 pub mod gzip;
 pub mod limits;

@@ -8,6 +8,7 @@ use hyper::{Method, StatusCode, Uri, body::Bytes, body::Incoming, header::Header
 use iotbench_backend_kit::http::{
     Connection, Content, Server,
     connection::{given_up, uri},
+    date::now_s,
     limits::{MAX_PART_BYTES, MAX_REFUSAL_BYTES},
 };
 use iotbench_core::{Cause, Error, Name};
@@ -26,6 +27,7 @@ pub(crate) struct Client {
     database: Name,
     buffer: Vec<u8>,
     version: Option<String>,
+    now_s: Option<u64>,
 }
 
 /// The fields of a form.
@@ -61,12 +63,18 @@ impl Client {
             database: database.clone(),
             buffer: Vec::new(),
             version: None,
+            now_s: None,
         })
     }
 
     /// The version that the server named with its last answer.
     pub(crate) fn version(&self) -> Option<&str> {
         self.version.as_deref()
+    }
+
+    /// The time that the server told with its last answer, in Unix seconds.
+    pub(crate) fn now_s(&self) -> Option<u64> {
+        self.now_s
     }
 
     /// Asks one or more statements and gives every piece of a series, in order, to `take`. Returns the bytes of the
@@ -87,6 +95,7 @@ impl Client {
         );
         let response = connection.post(&self.query, FORM, Bytes::from(form)).await?;
         let (head, body) = response.into_parts();
+        self.now_s = now_s(&head.headers);
         self.version = head.headers.get(VERSION).and_then(|v| v.to_str().ok()).map(Into::into);
         if head.status != StatusCode::OK {
             let text = connection.short_body(body, MAX_REFUSAL_BYTES).await?;

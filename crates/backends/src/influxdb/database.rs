@@ -11,7 +11,7 @@ use super::{
     write::{UdpWriter, over_http},
 };
 use async_trait::async_trait;
-use iotbench_backend_kit::ownership;
+use iotbench_backend_kit::{changes::Changes, ownership};
 use iotbench_core::{
     Action, Cause, Counts, Database, Error, OwnedObject, Reader, ServerFacts, Settled, TableSpec, Writer,
 };
@@ -19,22 +19,33 @@ use std::{collections::BTreeMap, sync::Arc};
 
 /// A server, the database on it, and the measurement that is ours.
 pub(crate) struct InfluxDatabase {
-    config: Config,
+    config: Arc<Config>,
     table: Arc<TableSpec>,
     datagrams: Arc<Datagrams>,
+    changes: Changes,
 }
 
 impl InfluxDatabase {
     pub(crate) fn new(config: Config, table: TableSpec) -> Self {
-        Self { config, table: Arc::new(table), datagrams: Arc::default() }
+        Self {
+            config: Arc::new(config),
+            table: Arc::new(table),
+            datagrams: Arc::default(),
+            changes: Changes::default(),
+        }
     }
 
     async fn client(&self) -> Result<Client, Error> {
         Client::connect(&self.config.server, &self.config.database).await
     }
 
-    async fn ours(&self) -> Result<Measurements<'_>, Error> {
-        Ok(Measurements { client: self.client().await?, database: &self.config.database, table: &self.table })
+    /// What is ours, for calls that outlive this one.
+    fn ours(&self) -> impl Future<Output = Result<Measurements, Error>> + Send + use<> {
+        let (config, table) = (Arc::clone(&self.config), Arc::clone(&self.table));
+        async move {
+            let client = Client::connect(&config.server, &config.database).await?;
+            Ok(Measurements { client, database: config.database.clone(), table })
+        }
     }
 
     /// Counts the datagrams of this run from here on.
@@ -90,16 +101,14 @@ impl Database for InfluxDatabase {
     }
 
     async fn create(&self) -> Result<(), Error> {
-        let mut ours = self.ours().await?;
-        ownership::create(&mut ours).await?;
-        self.begin_datagrams(&mut ours.client).await
+        self.changes.create(self.ours()).await?;
+        self.begin_datagrams(&mut self.client().await?).await
     }
 
     async fn adopt(&self) -> Result<bool, Error> {
-        let mut ours = self.ours().await?;
-        let is_adopted = ownership::adopt(&mut ours).await?.is_some();
+        let is_adopted = self.changes.adopt(self.ours()).await?;
         if is_adopted {
-            self.begin_datagrams(&mut ours.client).await?;
+            self.begin_datagrams(&mut self.client().await?).await?;
         }
         Ok(is_adopted)
     }
@@ -107,6 +116,7 @@ impl Database for InfluxDatabase {
     /// What is on its way in datagrams arrives before a change.
     async fn proceed(&self) -> Result<Settled, Error> {
         match &self.config.transport {
+            _ if self.changes.proceed().await? == Settled::NotYet => Ok(Settled::NotYet),
             Transport::Http { .. } => Ok(Settled::Yes),
             Transport::Udp { port, .. } => self.datagrams.rest(&mut self.client().await?, *port).await,
         }
@@ -131,7 +141,7 @@ impl Database for InfluxDatabase {
     }
 
     async fn drop_created(&self) -> Result<(), Error> {
-        ownership::drop_own(&mut self.ours().await?).await
+        self.changes.drop_own(self.ours()).await
     }
 
     async fn owned(&self) -> Result<Vec<OwnedObject>, Error> {
@@ -139,7 +149,15 @@ impl Database for InfluxDatabase {
     }
 
     async fn drop_owned(&self, object: &OwnedObject) -> Result<(), Error> {
-        ownership::drop_owned(&mut self.ours().await?, object).await
+        self.changes.drop_owned(self.ours(), object).await
+    }
+
+    async fn renew(&self) -> Result<(), Error> {
+        self.changes.renew(self.ours()).await
+    }
+
+    async fn release(&self) -> Result<(), Error> {
+        self.changes.release(self.ours()).await
     }
 
     async fn writer(&self) -> Result<Box<dyn Writer>, Error> {

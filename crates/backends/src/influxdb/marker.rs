@@ -3,20 +3,27 @@
 //! that somebody has dropped, and then the list alone would call ours what is not.
 
 use super::{
+    chunk::Series,
     client::Client,
     influxql::{quoted, text},
 };
 use iotbench_backend_kit::{
+    flag::{Flag, Flags, Seen},
     marker::{self, CREATED_BY},
     ownership::{Found, Owned, Ownership},
 };
 use iotbench_core::{Cause, Error, Marker, Name, OwnedObject, TableSpec};
-use std::collections::{BTreeSet, HashMap};
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+};
 
 /// The measurement that names what is ours.
 pub(crate) const MARKER: &str = "iotbench_marker";
 const DATABASE: &str = "database";
 const TABLE: &str = "table";
+/// The kind of a point that is a flag, and its field.
+const FLAG: &str = "flag";
 /// The tag of a measurement's own mark, which no datapoint has.
 const OWN_MARK: &str = "iotbench_mark";
 /// The field of it: the run.
@@ -37,7 +44,9 @@ pub(crate) struct Contents {
 impl Contents {
     /// Refuses what belongs to somebody else.
     fn refuse_foreign(&self, database: &Name, table: &Name) -> Result<(), Error> {
-        if !self.is_ours && self.tables.is_empty() && !self.measurements.is_empty() {
+        // A flag of ours is no reason: it may be the first that is in an empty one.
+        let holds_other = self.measurements.iter().any(|name| name != MARKER);
+        if !self.is_ours && self.tables.is_empty() && holds_other {
             return Err(not_ours(&format!("database {database}"), "choose another with the setting database"));
         }
         if self.measurements.contains(table.as_str()) && !self.tables.contains_key(table) {
@@ -58,13 +67,13 @@ fn not_ours(object: &str, way_out: &str) -> Error {
 }
 
 /// The measurements of ours in a database.
-pub(crate) struct Measurements<'a> {
+pub(crate) struct Measurements {
     pub(crate) client: Client,
-    pub(crate) database: &'a Name,
-    pub(crate) table: &'a TableSpec,
+    pub(crate) database: Name,
+    pub(crate) table: Arc<TableSpec>,
 }
 
-impl Ownership for Measurements<'_> {
+impl Ownership for Measurements {
     type Handle = Contents;
 
     fn own(&self) -> (&Name, &Marker) {
@@ -72,7 +81,7 @@ impl Ownership for Measurements<'_> {
     }
 
     async fn find(&mut self, name: &Name) -> Result<Found<Contents>, Error> {
-        let mut found = look(&mut self.client, self.database).await?;
+        let mut found = look(&mut self.client, &self.database).await?;
         if let Some(marker) = found.replaced.remove(name) {
             let handle = Contents::default();
             return Ok(Found::Replaced(Owned { marker, exists: true, handle }, replaced(name, "it is left as it is")));
@@ -82,31 +91,27 @@ impl Ownership for Measurements<'_> {
                 let exists = found.measurements.contains(name.as_str());
                 Found::Ours(Owned { marker, exists, handle: found })
             }
-            None => found.refuse_foreign(self.database, name).map_or_else(Found::Foreign, |()| Found::Nothing),
+            None => found.refuse_foreign(&self.database, name).map_or_else(Found::Foreign, |()| Found::Nothing),
         })
     }
 
     /// The database as well, where there is none.
     async fn make(&mut self, earlier: Option<Owned<Contents>>) -> Result<(), Error> {
-        let (database, table) = (self.database, self.table);
+        let table = Arc::clone(&self.table);
         if let Some(earlier) = earlier {
-            remove(&mut self.client, database, &earlier.handle, &table.name).await?;
+            remove(&mut self.client, &self.database, &earlier.handle, &table.name).await?;
         }
-        let mut marks = String::new();
-        if !names(&mut self.client, "SHOW DATABASES").await?.contains(database.as_str()) {
-            self.client.ask(&format!("CREATE DATABASE {}", quoted(database.as_str())), |_| Ok(())).await?;
-            marks = mark(DATABASE, database, table);
-        }
-        self.client.write(marks + &mark(TABLE, &table.name, table) + &own_mark(table)).await
+        let marks = self.make_database().await?;
+        self.client.write(marks + &mark(TABLE, &table.name, &table) + &own_mark(&table)).await
     }
 
     /// The marks are points of the same series and time: they take the place of the earlier ones.
     async fn take_over(&mut self, _: Owned<Contents>) -> Result<bool, Error> {
-        self.client.write(mark(TABLE, &self.table.name, self.table) + &own_mark(self.table)).await.map(|()| true)
+        self.client.write(mark(TABLE, &self.table.name, &self.table) + &own_mark(&self.table)).await.map(|()| true)
     }
 
     async fn remove(&mut self, name: &Name, object: Owned<Contents>) -> Result<(), Error> {
-        remove(&mut self.client, self.database, &object.handle, name).await
+        remove(&mut self.client, &self.database, &object.handle, name).await
     }
 
     async fn forget(&mut self, name: &Name) -> Result<(), Error> {
@@ -114,9 +119,58 @@ impl Ownership for Measurements<'_> {
     }
 
     async fn list(&mut self) -> Result<Vec<OwnedObject>, Error> {
-        let tables = look(&mut self.client, self.database).await?.tables.into_iter();
+        let tables = look(&mut self.client, &self.database).await?.tables.into_iter();
         Ok(tables.map(|(name, marker)| OwnedObject { name, run_id: marker.run_id }).collect())
     }
+}
+
+impl Measurements {
+    /// Makes the database where there is none; the mark that is to be written into it then.
+    async fn make_database(&mut self) -> Result<String, Error> {
+        if names(&mut self.client, "SHOW DATABASES").await?.contains(self.database.as_str()) {
+            return Ok(String::new());
+        }
+        self.client.ask(&format!("CREATE DATABASE {}", quoted(self.database.as_str())), |_| Ok(())).await?;
+        Ok(mark(DATABASE, &self.database, &self.table))
+    }
+}
+
+/// Flags are points of the list of what is ours, each of its owner's series. They go with the database where that is dropped.
+impl Flags for Measurements {
+    async fn flags(&mut self, name: &Name) -> Result<Seen, Error> {
+        let mut flags = Vec::new();
+        // Also where there is no database yet, the server tells its time.
+        if names(&mut self.client, "SHOW DATABASES").await?.contains(self.database.as_str()) {
+            let (field, list, of_table) = (quoted(FLAG), quoted(MARKER), flags_of(name));
+            let take = |series: &Series<'_>| {
+                let texts = series.rows().filter_map(|row| row.get(1)?.text());
+                flags.extend(texts.filter_map(Flag::of_text));
+                Ok(())
+            };
+            self.client.ask(&format!("SELECT {field} FROM {list} WHERE {of_table}"), take).await?;
+        }
+        Ok(Seen { flags, now_s: self.client.now_s() })
+    }
+
+    async fn put_up(&mut self, name: &Name, flag: &Flag, is_new: bool) -> Result<(), Error> {
+        let marks = if is_new { self.make_database().await? } else { String::new() };
+        let point = format!("{MARKER},kind={FLAG},table={name},owner={} {FLAG}=\"{}\" 0\n", flag.owner, flag.text());
+        self.client.write(marks + &point).await
+    }
+
+    async fn take_down(&mut self, name: &Name, owner: &str) -> Result<(), Error> {
+        if !names(&mut self.client, "SHOW DATABASES").await?.contains(self.database.as_str()) {
+            return Ok(());
+        }
+        let (list, of_table, owner) = (quoted(MARKER), flags_of(name), text(owner));
+        let statement = format!("DROP SERIES FROM {list} WHERE {of_table} AND \"owner\" = {owner}");
+        self.client.ask(&statement, |_| Ok(())).await.map(drop)
+    }
+}
+
+/// The condition that chooses the flags of a table.
+fn flags_of(table: &Name) -> String {
+    format!("\"kind\" = {} AND \"table\" = {}", text(FLAG), text(table.as_str()))
 }
 
 /// The condition that leaves out a measurement's own mark.
@@ -292,6 +346,8 @@ mod tests {
         assert!(!is_refused(Contents::default()));
         assert!(!is_refused(contents(false, &[], &[])), "an empty database harms nobody");
         assert!(is_refused(contents(false, &["theirs"], &[])));
+        assert!(!is_refused(contents(false, &[MARKER], &[])), "a flag is all that there is");
+        assert!(is_refused(contents(false, &["theirs", MARKER], &[])));
         assert!(!is_refused(contents(true, &["theirs", MARKER], &[])));
         assert!(is_refused(contents(true, &["t", MARKER], &[])));
         assert!(!is_refused(contents(false, &["t", MARKER], &["t"])));

@@ -5,6 +5,7 @@ use hyper::{Method, StatusCode, body::Bytes};
 use iotbench_backend_kit::http::{
     Connection, Content, Server,
     connection::{given_up, uri},
+    date::now_s,
     limits::MAX_SHORT_BYTES,
 };
 use iotbench_core::{Cause, Error};
@@ -14,9 +15,10 @@ use serde_json::Value;
 const JSON: Content = Content { media_type: Some("application/json"), gzip: false };
 
 /// A connection for requests that are answered with JSON, or with nothing.
-pub(crate) struct Api<'a> {
-    server: &'a Server,
+pub(crate) struct Api {
+    base_path: String,
     connection: Option<Connection>,
+    now_s: Option<u64>,
 }
 
 /// A text as a part of an address.
@@ -29,9 +31,14 @@ pub(crate) fn improper(message: &dyn std::fmt::Display) -> Error {
     Error::new(Cause::Protocol, format!("this is no answer of an InfluxDB 2.x: {message}"))
 }
 
-impl<'a> Api<'a> {
-    pub(crate) async fn connect(server: &'a Server) -> Result<Self, Error> {
-        Ok(Self { server, connection: Some(server.connect().await?) })
+impl Api {
+    pub(crate) async fn connect(server: &Server) -> Result<Self, Error> {
+        Ok(Self { base_path: server.base_path.clone(), connection: Some(server.connect().await?), now_s: None })
+    }
+
+    /// The time that the server told with its last answer, in Unix seconds.
+    pub(crate) fn now_s(&self) -> Option<u64> {
+        self.now_s
     }
 
     pub(crate) async fn get(&mut self, path: &str) -> Result<Value, Error> {
@@ -52,12 +59,13 @@ impl<'a> Api<'a> {
 
     async fn exchange(&mut self, method: Method, path: &str, body: Option<&Value>) -> Result<Value, Error> {
         let mut connection = self.connection.take().ok_or_else(given_up)?;
-        let uri = uri(&format!("{}{path}", self.server.base_path))?;
+        let uri = uri(&format!("{}{path}", self.base_path))?;
         let response = match body {
             None => connection.ask(method, &uri).await?,
             Some(body) => connection.send_body(method, &uri, JSON, Bytes::from(body.to_string())).await?,
         };
         let (head, body) = response.into_parts();
+        self.now_s = now_s(&head.headers);
         let text = connection.short_body(body, MAX_SHORT_BYTES).await?;
         self.connection = Some(connection);
         match head.status {

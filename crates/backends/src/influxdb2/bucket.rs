@@ -5,12 +5,14 @@ use super::{
     config::{Config, PRIVATE_TOKEN},
 };
 use iotbench_backend_kit::{
+    flag::{Flag, Flags, Seen},
     marker::{self, MarkerDocument},
     ownership::{Found, Owned, Ownership},
 };
 use iotbench_core::{Cause, Error, Marker, Name, OwnedObject};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 /// How many buckets are asked for at once.
 const PAGE: usize = 100;
@@ -40,22 +42,22 @@ fn description(marker: &Marker) -> String {
 }
 
 /// The buckets of ours in an organisation.
-pub(crate) struct Buckets<'a> {
-    pub(crate) api: Api<'a>,
-    pub(crate) config: &'a Config,
-    pub(crate) bucket: &'a Name,
-    pub(crate) marker: &'a Marker,
+pub(crate) struct Buckets {
+    pub(crate) api: Api,
+    pub(crate) config: Arc<Config>,
+    pub(crate) bucket: Name,
+    pub(crate) marker: Marker,
 }
 
-impl Ownership for Buckets<'_> {
+impl Ownership for Buckets {
     type Handle = Bucket;
 
     fn own(&self) -> (&Name, &Marker) {
-        (self.bucket, self.marker)
+        (&self.bucket, &self.marker)
     }
 
     async fn find(&mut self, name: &Name) -> Result<Found<Bucket>, Error> {
-        let Some(bucket) = find(&mut self.api, self.config, name.as_str()).await? else { return Ok(Found::Nothing) };
+        let Some(bucket) = find(&mut self.api, &self.config, name.as_str()).await? else { return Ok(Found::Nothing) };
         Ok(match bucket.marker() {
             Some(marker) => Found::Ours(Owned { marker, exists: true, handle: bucket }),
             None => Found::Foreign(not_ours(name)),
@@ -66,17 +68,11 @@ impl Ownership for Buckets<'_> {
         if let Some(earlier) = earlier {
             remove(&mut self.api, &earlier.handle).await?;
         }
-        let org = organisation(&mut self.api, self.config).await?;
-        let body = json!({
-            "orgID": org, "name": self.bucket.as_str(), "description": description(self.marker), "retentionRules": [],
-        });
-        self.api.post("/api/v2/buckets", &body).await.map(drop)
+        self.post(self.bucket.as_str().to_owned(), description(&self.marker)).await
     }
 
     async fn take_over(&mut self, earlier: Owned<Bucket>) -> Result<bool, Error> {
-        let body = json!({ "description": description(self.marker) });
-        let path = format!("/api/v2/buckets/{}", escaped(&earlier.handle.id));
-        self.api.patch(&path, &body).await.map(|_| true)
+        self.patch(&earlier.handle, description(&self.marker)).await.map(|()| true)
     }
 
     async fn remove(&mut self, _: &Name, object: Owned<Bucket>) -> Result<(), Error> {
@@ -84,20 +80,71 @@ impl Ownership for Buckets<'_> {
     }
 
     async fn list(&mut self) -> Result<Vec<OwnedObject>, Error> {
-        let mut objects = Vec::new();
+        let objects = self.all().await?.into_iter().filter_map(|bucket| {
+            let run_id = bucket.marker()?.run_id;
+            Some(OwnedObject { name: Name::new(&bucket.name).ok()?, run_id })
+        });
+        Ok(objects.collect())
+    }
+}
+
+impl Buckets {
+    /// All buckets of the organisation.
+    async fn all(&mut self) -> Result<Vec<Bucket>, Error> {
+        let mut all = Vec::new();
         for offset in (0..).step_by(PAGE) {
             let org = escaped(&self.config.org);
             let page = buckets(&mut self.api, &format!("org={org}&limit={PAGE}&offset={offset}")).await?;
-            objects.extend(page.iter().filter_map(|bucket| {
-                let run_id = bucket.marker()?.run_id;
-                Some(OwnedObject { name: Name::new(&bucket.name).ok()?, run_id })
-            }));
-            if page.len() < PAGE {
+            let is_last = page.len() < PAGE;
+            all.extend(page);
+            if is_last {
                 break;
             }
         }
-        Ok(objects)
+        Ok(all)
     }
+
+    async fn post(&mut self, name: String, description: String) -> Result<(), Error> {
+        let org = organisation(&mut self.api, &self.config).await?;
+        let body = json!({ "orgID": org, "name": name, "description": description, "retentionRules": [] });
+        self.api.post("/api/v2/buckets", &body).await.map(drop)
+    }
+
+    async fn patch(&mut self, bucket: &Bucket, description: String) -> Result<(), Error> {
+        let path = format!("/api/v2/buckets/{}", escaped(&bucket.id));
+        self.api.patch(&path, &json!({ "description": description })).await.map(drop)
+    }
+}
+
+/// A flag is an empty bucket of its owner's, whose description says so: who may make buckets may make it.
+impl Flags for Buckets {
+    async fn flags(&mut self, name: &Name) -> Result<Seen, Error> {
+        let beginning = flag_of(name, "");
+        let buckets = self.all().await?.into_iter().filter(|bucket| bucket.name.starts_with(&beginning));
+        let flags = buckets.filter_map(|bucket| Flag::of_text(&bucket.description)).collect();
+        Ok(Seen { flags, now_s: self.api.now_s() })
+    }
+
+    async fn put_up(&mut self, name: &Name, flag: &Flag, is_new: bool) -> Result<(), Error> {
+        let bucket = flag_of(name, &flag.owner);
+        match find(&mut self.api, &self.config, &bucket).await? {
+            Some(bucket) => self.patch(&bucket, flag.text()).await,
+            None if is_new => self.post(bucket, flag.text()).await,
+            None => Err(Error::new(Cause::Server, format!("bucket {bucket} is gone"))),
+        }
+    }
+
+    async fn take_down(&mut self, name: &Name, owner: &str) -> Result<(), Error> {
+        match find(&mut self.api, &self.config, &flag_of(name, owner)).await? {
+            Some(bucket) => remove(&mut self.api, &bucket).await,
+            None => Ok(()),
+        }
+    }
+}
+
+/// The bucket that is an owner's flag at another, which has no point in its name.
+fn flag_of(bucket: &Name, owner: &str) -> String {
+    format!("{bucket}.flag.{owner}")
 }
 
 /// The bucket of a table. Its name is that of the database in InfluxQL too.
@@ -110,7 +157,7 @@ pub(crate) fn name_of(config: &Config, table: &Name) -> Result<Name, iotbench_co
 }
 
 /// Sets up a private server that nobody has set up yet: organisation, user and token.
-pub(crate) async fn set_up(api: &mut Api<'_>, config: &Config) -> Result<(), Error> {
+pub(crate) async fn set_up(api: &mut Api, config: &Config) -> Result<(), Error> {
     if !config.is_private {
         return Ok(());
     }
@@ -129,7 +176,7 @@ pub(crate) async fn set_up(api: &mut Api<'_>, config: &Config) -> Result<(), Err
 ///
 /// # Errors
 /// Auth, or Server.
-pub(crate) async fn check_access(api: &mut Api<'_>, config: &Config) -> Result<(), Error> {
+pub(crate) async fn check_access(api: &mut Api, config: &Config) -> Result<(), Error> {
     organisation(api, config).await.map(drop)
 }
 
@@ -137,7 +184,7 @@ pub(crate) async fn check_access(api: &mut Api<'_>, config: &Config) -> Result<(
 ///
 /// # Errors
 /// [`Cause::Server`].
-pub(crate) async fn check_exists(api: &mut Api<'_>, config: &Config, bucket: &Name) -> Result<(), Error> {
+pub(crate) async fn check_exists(api: &mut Api, config: &Config, bucket: &Name) -> Result<(), Error> {
     let found = find(api, config, bucket.as_str()).await?;
     if found.is_some_and(|found| found.marker().is_some()) {
         return Ok(());
@@ -150,11 +197,11 @@ fn not_ours(bucket: &Name) -> Error {
     Error::new(Cause::NotOurs, message)
 }
 
-async fn remove(api: &mut Api<'_>, bucket: &Bucket) -> Result<(), Error> {
+async fn remove(api: &mut Api, bucket: &Bucket) -> Result<(), Error> {
     api.delete(&format!("/api/v2/buckets/{}", escaped(&bucket.id))).await.map(drop)
 }
 
-async fn find(api: &mut Api<'_>, config: &Config, name: &str) -> Result<Option<Bucket>, Error> {
+async fn find(api: &mut Api, config: &Config, name: &str) -> Result<Option<Bucket>, Error> {
     let query = format!("org={}&name={}", escaped(&config.org), escaped(name));
     match buckets(api, &query).await {
         Ok(found) => Ok(found.into_iter().find(|bucket| bucket.name == name)),
@@ -164,12 +211,12 @@ async fn find(api: &mut Api<'_>, config: &Config, name: &str) -> Result<Option<B
     }
 }
 
-async fn buckets(api: &mut Api<'_>, query: &str) -> Result<Vec<Bucket>, Error> {
+async fn buckets(api: &mut Api, query: &str) -> Result<Vec<Bucket>, Error> {
     let mut answer = api.get(&format!("/api/v2/buckets?{query}")).await?;
     serde_json::from_value(answer["buckets"].take()).map_err(|e| improper(&e))
 }
 
-async fn organisation(api: &mut Api<'_>, config: &Config) -> Result<String, Error> {
+async fn organisation(api: &mut Api, config: &Config) -> Result<String, Error> {
     let answer = api.get(&format!("/api/v2/orgs?org={}", escaped(&config.org))).await?;
     let id = answer["orgs"][0]["id"].as_str();
     id.map(Into::into).ok_or_else(|| improper(&format!("there is no organisation {:?}", config.org)))

@@ -16,36 +16,39 @@ use crate::influxdb::{
 };
 use async_trait::async_trait;
 use iotbench_backend_kit::{
+    changes::Changes,
     http::connection::uri,
     line_protocol::{Encoder, HttpWriter},
     ownership,
 };
 use iotbench_core::{
     Acknowledgement, Action, Cause, Counts, Database, Error, Name, OwnedObject, Promise, PromiseLevel, PromiseSource,
-    Reader, ServerFacts, SettingError, TableSpec, Writer,
+    Reader, ServerFacts, SettingError, Settled, TableSpec, Writer,
 };
 use std::{collections::BTreeMap, sync::Arc};
 
 /// A server, and the bucket on it that is ours.
 pub(crate) struct Influx2Database {
-    config: Config,
+    config: Arc<Config>,
     table: Arc<TableSpec>,
     bucket: Name,
+    changes: Changes,
 }
 
 impl Influx2Database {
     pub(crate) fn new(config: Config, table: TableSpec) -> Result<Self, SettingError> {
         let bucket = bucket::name_of(&config, &table.name)?;
-        Ok(Self { config, table: Arc::new(table), bucket })
+        Ok(Self { config: Arc::new(config), table: Arc::new(table), bucket, changes: Changes::default() })
     }
 
-    async fn api(&self) -> Result<Api<'_>, Error> {
+    async fn api(&self) -> Result<Api, Error> {
         Api::connect(&self.config.server).await
     }
 
-    async fn ours(&self) -> Result<Buckets<'_>, Error> {
-        let (api, marker) = (self.api().await?, &self.table.marker);
-        Ok(Buckets { api, config: &self.config, bucket: &self.bucket, marker })
+    /// What is ours, for calls that outlive this one.
+    fn ours(&self) -> impl Future<Output = Result<Buckets, Error>> + Send + use<> {
+        let (config, bucket, marker) = (Arc::clone(&self.config), self.bucket.clone(), self.table.marker.clone());
+        async move { Ok(Buckets { api: Api::connect(&config.server).await?, config, bucket, marker }) }
     }
 
     /// The bucket as InfluxQL sees it: a database of the same name.
@@ -83,11 +86,15 @@ impl Database for Influx2Database {
     }
 
     async fn create(&self) -> Result<(), Error> {
-        ownership::create(&mut self.ours().await?).await
+        self.changes.create(self.ours()).await
     }
 
     async fn adopt(&self) -> Result<bool, Error> {
-        Ok(ownership::adopt(&mut self.ours().await?).await?.is_some())
+        self.changes.adopt(self.ours()).await
+    }
+
+    async fn proceed(&self) -> Result<Settled, Error> {
+        self.changes.proceed().await
     }
 
     /// What was acknowledged is visible.
@@ -97,7 +104,7 @@ impl Database for Influx2Database {
     }
 
     async fn drop_created(&self) -> Result<(), Error> {
-        ownership::drop_own(&mut self.ours().await?).await
+        self.changes.drop_own(self.ours()).await
     }
 
     async fn owned(&self) -> Result<Vec<OwnedObject>, Error> {
@@ -105,7 +112,15 @@ impl Database for Influx2Database {
     }
 
     async fn drop_owned(&self, object: &OwnedObject) -> Result<(), Error> {
-        ownership::drop_owned(&mut self.ours().await?, object).await
+        self.changes.drop_owned(self.ours(), object).await
+    }
+
+    async fn renew(&self) -> Result<(), Error> {
+        self.changes.renew(self.ours()).await
+    }
+
+    async fn release(&self) -> Result<(), Error> {
+        self.changes.release(self.ours()).await
     }
 
     async fn writer(&self) -> Result<Box<dyn Writer>, Error> {

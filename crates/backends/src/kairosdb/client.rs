@@ -12,6 +12,7 @@ use hyper::{
 use iotbench_backend_kit::http::{
     Connection, Content, Server,
     connection::{given_up, uri},
+    date::now_s,
     limits::{MAX_SHORT_BYTES, MAX_WHOLE_BYTES},
 };
 use iotbench_core::{Cause, Error, Name};
@@ -29,6 +30,7 @@ pub(crate) struct Client {
     query: Uri,
     query_tags: Uri,
     write: Uri,
+    now_s: Option<u64>,
 }
 
 /// Where datapoints are written.
@@ -44,6 +46,7 @@ impl Client {
             query: uri(&format!("{}/api/v1/datapoints/query", server.base_path))?,
             query_tags: uri(&format!("{}/api/v1/datapoints/query/tags", server.base_path))?,
             write: write_uri(server)?,
+            now_s: None,
         })
     }
 
@@ -89,6 +92,11 @@ impl Client {
         let text = self.request(Method::GET, &format!("/api/v1/metricnames?prefix={prefix}")).await?;
         let names: Names = serde_json::from_slice(&text).map_err(improper)?;
         Ok(names.results.into_iter().filter(|name| name.starts_with(prefix)).collect())
+    }
+
+    /// The time that the server told with its last answer, in Unix seconds.
+    pub(crate) fn now_s(&self) -> Option<u64> {
+        self.now_s
     }
 
     /// What the server says that it is.
@@ -139,6 +147,7 @@ impl Client {
         let (head, body) = response.into_parts();
         let text = connection.short_body(body, most_bytes).await?;
         self.connection = Some(connection);
+        self.now_s = now_s(&head.headers);
         Ok((head.status, head.headers, text))
     }
 }

@@ -9,10 +9,7 @@ use super::{
     write::{HttpWriter, TelnetWriter},
 };
 use async_trait::async_trait;
-use iotbench_backend_kit::{
-    metrics::Queued,
-    ownership::{self, Changes},
-};
+use iotbench_backend_kit::{changes::Changes, metrics::Queued, ownership};
 use iotbench_core::{
     Action, Cause, Counts, Database, Error, OwnedObject, Reader, ServerFacts, Settled, TableSpec, Writer,
 };
@@ -133,6 +130,14 @@ impl Database for KairosDatabase {
 
     async fn drop_owned(&self, object: &OwnedObject) -> Result<(), Error> {
         self.changes.drop_owned(self.ours(), object).await
+    }
+
+    async fn renew(&self) -> Result<(), Error> {
+        self.changes.renew(self.ours()).await
+    }
+
+    async fn release(&self) -> Result<(), Error> {
+        self.changes.release(self.ours()).await
     }
 
     async fn writer(&self) -> Result<Box<dyn Writer>, Error> {

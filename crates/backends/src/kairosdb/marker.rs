@@ -7,10 +7,12 @@
 use super::{
     client::{Client, of_table},
     config::{Config, Node},
-    names::{OBJECT, marker, markers},
+    document::Document,
+    names::{OBJECT, OWNER, flags, marker, markers},
     question::question_about,
 };
 use iotbench_backend_kit::{
+    flag::{Flag, Flags, Seen},
     looks::Looks,
     marker::{self, MarkerDocument},
     metrics::{Cell, prefix},
@@ -23,6 +25,8 @@ use std::sync::Arc;
 /// The times of the two values of a marker.
 const MARK_MS: i64 = 0;
 const FENCE_MS: i64 = 1;
+/// The text of a flag that is down.
+const DOWN: &str = "down";
 /// So often a metric is deleted again.
 const MAX_REPEATS: u32 = 5;
 
@@ -90,6 +94,37 @@ impl Ownership for Tables {
     }
 }
 
+/// A flag is a value of its owner's series. One that is down is a value too, and goes with the table: a server that forgot a series
+/// would have to forget it on every node.
+impl Flags for Tables {
+    async fn flags(&mut self, name: &Name) -> Result<Seen, Error> {
+        let take = |document: &Document<'_>| {
+            let values = document.queries.iter().flat_map(|m| &m.results).flat_map(|group| &group.values);
+            let text = |cell: &Cell<'_>| if let Cell::Text(text) = cell { Flag::of_text(text) } else { None };
+            Ok(values.filter_map(|value| text(&value.cell)).collect())
+        };
+        let (flags, _) = self.client.ask(question_about(&flags(name)), take).await?;
+        Ok(Seen { flags, now_s: self.client.now_s() })
+    }
+
+    async fn put_up(&mut self, name: &Name, flag: &Flag, _: bool) -> Result<(), Error> {
+        self.client.write(flag_of(name, &flag.owner, &flag.text())).await
+    }
+
+    async fn take_down(&mut self, name: &Name, owner: &str) -> Result<(), Error> {
+        if self.flags(name).await?.flags.iter().any(|flag| flag.owner == owner) {
+            self.client.write(flag_of(name, owner, DOWN)).await?;
+        }
+        Ok(())
+    }
+}
+
+/// The value of an owner's flag as it is written.
+fn flag_of(table: &Name, owner: &str, text: &str) -> String {
+    let tags = json!({ OWNER: owner });
+    json!([{ "name": flags(table), "type": "string", "timestamp": MARK_MS, "value": text, "tags": tags }]).to_string()
+}
+
 /// Refuses a table that is not there, or is no longer ours, whichever run made it.
 pub(crate) async fn check_exists(client: &mut Client, table: &Name) -> Result<(), Error> {
     match look(client, table).await?.mark {
@@ -108,8 +143,11 @@ async fn remove(nodes: &[Node], table: &Name, looks: &Looks) -> Result<(), Error
     for node in nodes {
         put_fence(&mut Client::connect(&node.server).await?, table, looks).await?;
     }
-    for prefix in [prefix(table), marker(table)] {
-        for metric in Client::of_any(nodes).await?.metrics(&prefix).await? {
+    // A mark's name may begin another table's.
+    let its_own = |begins: String| move |metric: &String| begins.ends_with('.') || *metric == begins;
+    for begins in [prefix(table), marker(table), flags(table)] {
+        let metrics = Client::of_any(nodes).await?.metrics(&begins).await?;
+        for metric in metrics.into_iter().filter(its_own(begins)) {
             // Each server remembers which series it has put into the index, and forgets them when it deletes them.
             for node in nodes {
                 delete(node, table, &metric, looks).await?;

@@ -75,8 +75,8 @@ impl Backend for KairosDb {
 
     fn open(&self, request: OpenRequest) -> Result<Arc<dyn Database>, SettingError> {
         let config = Config::new(&request.settings, &request.target, |name| std::env::var(name).ok())?;
-        if request.table.name.as_str() == names::RESERVED_TABLE {
-            let message = format!("{} is the name of the metrics that mark ours: choose another", request.table.name);
+        if [names::RESERVED_TABLE, names::RESERVED_FOR_FLAGS].contains(&request.table.name.as_str()) {
+            let message = format!("{} is the name of metrics that mark ours: choose another", request.table.name);
             return Err(SettingError { key: "table".into(), message, suggestion: None });
         }
         Ok(Arc::new(KairosDatabase::new(config, request.table)))

@@ -11,25 +11,28 @@ use super::{
     write::MongoWriter,
 };
 use async_trait::async_trait;
-use iotbench_backend_kit::ownership;
+use iotbench_backend_kit::{changes::Changes, ownership};
 use iotbench_core::{Cause, Counts, Database, Error, OwnedObject, Reader, ServerFacts, Settled, Writer};
 use mongodb::bson::{Bson, doc};
 use std::sync::Arc;
 
 /// A server and the collection on it that is ours.
 pub(crate) struct MongoDatabase {
-    clients: Clients,
+    clients: Arc<Clients>,
     table: Arc<Table>,
     config: Config,
+    changes: Changes,
 }
 
 impl MongoDatabase {
     pub(crate) fn new(clients: Clients, table: Table, config: Config) -> Self {
-        Self { clients, table: Arc::new(table), config }
+        Self { clients: Arc::new(clients), table: Arc::new(table), config, changes: Changes::default() }
     }
 
-    async fn ours(&self) -> Result<Collections<'_>, Error> {
-        Ok(Collections { database: self.clients.control().await?, table: &self.table })
+    /// What is ours, for calls that outlive this one.
+    fn ours(&self) -> impl Future<Output = Result<Collections, Error>> + Send + use<> {
+        let (clients, table) = (Arc::clone(&self.clients), Arc::clone(&self.table));
+        async move { Ok(Collections { database: clients.control().await?, table }) }
     }
 
     fn open_reader(&self, database: &mongodb::Database) -> MongoReader {
@@ -45,11 +48,15 @@ impl Database for MongoDatabase {
     }
 
     async fn create(&self) -> Result<(), Error> {
-        ownership::create(&mut self.ours().await?).await
+        self.changes.create(self.ours()).await
     }
 
     async fn adopt(&self) -> Result<bool, Error> {
-        Ok(ownership::adopt(&mut self.ours().await?).await?.is_some())
+        self.changes.adopt(self.ours()).await
+    }
+
+    async fn proceed(&self) -> Result<Settled, Error> {
+        self.changes.proceed().await
     }
 
     /// What MongoDB has acknowledged is visible on the primary; this writes it to its files, where we may.
@@ -86,7 +93,7 @@ impl Database for MongoDatabase {
     }
 
     async fn drop_created(&self) -> Result<(), Error> {
-        ownership::drop_own(&mut self.ours().await?).await
+        self.changes.drop_own(self.ours()).await
     }
 
     async fn owned(&self) -> Result<Vec<OwnedObject>, Error> {
@@ -94,7 +101,15 @@ impl Database for MongoDatabase {
     }
 
     async fn drop_owned(&self, object: &OwnedObject) -> Result<(), Error> {
-        ownership::drop_owned(&mut self.ours().await?, object).await
+        self.changes.drop_owned(self.ours(), object).await
+    }
+
+    async fn renew(&self) -> Result<(), Error> {
+        self.changes.renew(self.ours()).await
+    }
+
+    async fn release(&self) -> Result<(), Error> {
+        self.changes.release(self.ours()).await
     }
 
     async fn writer(&self) -> Result<Box<dyn Writer>, Error> {

@@ -9,6 +9,7 @@ use super::{
     shards,
 };
 use iotbench_backend_kit::{
+    flag::{Flag, Flags, Seen},
     marker::{self, CREATED_BY},
     ownership::{Found, Owned, Ownership},
 };
@@ -17,20 +18,23 @@ use mongodb::{
     Database,
     bson::{Bson, Document, Uuid, doc},
 };
+use std::sync::Arc;
 
 /// The end of the name of a collection that holds a marker.
 const OF_MARKERS: &str = ".iotbench";
+/// The end of the name of a collection that holds the flags of who uses another.
+const OF_FLAGS: &str = ".iotbench_flags";
 /// The `_id` of the one document there.
 const ID: &str = "marker";
 const NAMESPACE_EXISTS: i32 = 48;
 
 /// The collections of ours in a database.
-pub(crate) struct Collections<'a> {
+pub(crate) struct Collections {
     pub(crate) database: Database,
-    pub(crate) table: &'a Table,
+    pub(crate) table: Arc<Table>,
 }
 
-impl Ownership for Collections<'_> {
+impl Ownership for Collections {
     type Handle = ();
 
     fn own(&self) -> (&Name, &Marker) {
@@ -42,7 +46,7 @@ impl Ownership for Collections<'_> {
     }
 
     async fn make(&mut self, earlier: Option<Owned>) -> Result<(), Error> {
-        let (database, table, name) = (&self.database, self.table, self.table.name());
+        let (database, table, name) = (&self.database, &*self.table, self.table.name());
         if earlier.is_some() {
             drop_both(database, name).await?;
         }
@@ -85,6 +89,38 @@ impl Ownership for Collections<'_> {
         }
         Ok(owned)
     }
+}
+
+/// Flags are documents of a collection beside the marker's, each with its owner as `_id`.
+impl Flags for Collections {
+    async fn flags(&mut self, name: &Name) -> Result<Seen, Error> {
+        let hello = run(&self.database, doc! { "hello": 1 }).await?;
+        let now_ms = hello.get_datetime("localTime").map(|time| time.timestamp_millis()).ok();
+        let flags = documents(&self.database, doc! { "find": flags_name(name), "batchSize": 10_000 }).await?;
+        let flags = flags.iter().filter_map(|flag| Flag::of_text(flag.get_str("flag").ok()?)).collect();
+        Ok(Seen { flags, now_s: now_ms.and_then(|ms| u64::try_from(ms / 1000).ok()) })
+    }
+
+    async fn put_up(&mut self, name: &Name, flag: &Flag, is_new: bool) -> Result<(), Error> {
+        let document = doc! { "_id": &flag.owner, "flag": flag.text(), "created_by": CREATED_BY };
+        let flags = self.database.collection::<Document>(&flags_name(name));
+        let put = flags.replace_one(doc! { "_id": &flag.owner }, document).upsert(is_new).await;
+        put.map(drop).map_err(|e| classify(&e))
+    }
+
+    /// The last one takes the collection with it; who puts his up just then finds it gone, and puts it up again.
+    async fn take_down(&mut self, name: &Name, owner: &str) -> Result<(), Error> {
+        let flags = self.database.collection::<Document>(&flags_name(name));
+        flags.delete_one(doc! { "_id": owner }).await.map_err(|e| classify(&e))?;
+        if documents(&self.database, doc! { "find": flags_name(name), "limit": 1 }).await?.is_empty() {
+            drop_collection(&self.database, &flags_name(name)).await?;
+        }
+        Ok(())
+    }
+}
+
+fn flags_name(name: &Name) -> String {
+    format!("{name}{OF_FLAGS}")
 }
 
 /// The UUID of a collection, where there is one: what an insert asks to find, so that it goes into no other.
@@ -159,6 +195,11 @@ async fn drop_collection(database: &Database, name: &str) -> Result<(), Error> {
 /// The collections, views and time series that a filter finds.
 async fn list(database: &Database, filter: Document) -> Result<Vec<Document>, Error> {
     let command = doc! { "listCollections": 1, "filter": filter, "cursor": { "batchSize": 10_000 } };
+    documents(database, command).await
+}
+
+/// What a command finds that fits into one answer.
+async fn documents(database: &Database, command: Document) -> Result<Vec<Document>, Error> {
     let reply = run(database, command).await?;
     let batch = reply.get_document("cursor").and_then(|cursor| cursor.get_array("firstBatch"));
     let batch = batch.map_err(|e| Error::new(Cause::Protocol, e))?;

@@ -10,9 +10,10 @@ use super::{
     question::{ALL, Asked},
 };
 use iotbench_backend_kit::{
+    flag::{Flag, Flags, Seen},
     http::Server,
     looks::Looks,
-    marker::MarkerDocument,
+    marker::{self, CREATED_BY, MarkerDocument},
     metrics::{DEVICE, metric, prefix},
     ownership::{Found, Owned, Ownership},
 };
@@ -27,11 +28,20 @@ const LAST_SECOND: u32 = 4_102_444_799;
 /// The end of the name of a table's metric that only carries what is waited for: no signal has such a name.
 const QUEUE: &str = "/queue";
 const DESCRIPTION: &str = "marks a table of iotbench";
+const FLAG_DESCRIPTION: &str = "says who uses a table of iotbench";
 
 /// What stands beside a marker: whose second it is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Of {
     table: Name,
+}
+
+/// A flag in a note.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct FlagOf {
+    created_by: String,
+    flag_of: Name,
+    flag: String,
 }
 
 /// A note of anybody's.
@@ -45,6 +55,12 @@ struct Note {
 impl Note {
     fn mark(self) -> Option<MarkerDocument<Of>> {
         serde_json::from_value(self.custom?).ok().and_then(MarkerDocument::if_ours)
+    }
+
+    /// The flag of a table.
+    fn flag(self, table: &Name) -> Option<Flag> {
+        let of: FlagOf = serde_json::from_value(self.custom?).ok()?;
+        if marker::is_ours(&of.created_by) && of.flag_of == *table { Flag::of_text(&of.flag) } else { None }
     }
 }
 
@@ -93,6 +109,29 @@ impl Ownership for Tables {
         let notes: Vec<Note> = self.client.notes(FIRST_SECOND, LAST_SECOND).await?;
         let marks = notes.into_iter().filter_map(Note::mark);
         Ok(marks.map(|mark| OwnedObject { name: mark.beside.table, run_id: mark.marker.run_id }).collect())
+    }
+}
+
+/// A flag is a note, at a second that its owner decides on too. The server tells no time.
+impl Flags for Tables {
+    async fn flags(&mut self, name: &Name) -> Result<Seen, Error> {
+        let notes: Vec<Note> = self.client.notes(FIRST_SECOND, LAST_SECOND).await?;
+        Ok(Seen { flags: notes.into_iter().filter_map(|note| note.flag(name)).collect(), now_s: None })
+    }
+
+    async fn put_up(&mut self, name: &Name, flag: &Flag, _: bool) -> Result<(), Error> {
+        let custom = FlagOf { created_by: CREATED_BY.into(), flag_of: name.clone(), flag: flag.text() };
+        let second = second_of_flag(name, &flag.owner);
+        let note = json!({ "startTime": second, "description": FLAG_DESCRIPTION, "custom": custom });
+        self.client.put_note::<Note>(&note).await.map(drop)
+    }
+
+    async fn take_down(&mut self, name: &Name, owner: &str) -> Result<(), Error> {
+        // A note that is not there cannot be deleted.
+        if self.flags(name).await?.flags.iter().any(|flag| flag.owner == owner) {
+            self.client.delete_note(second_of_flag(name, owner)).await?;
+        }
+        Ok(())
     }
 }
 
@@ -177,10 +216,18 @@ async fn look(client: &mut Client, table: &Name) -> Result<Option<MarkerDocument
     }
 }
 
-/// The second of a table's mark: a hash of its name (FNV-1a).
+/// The second of a table's mark.
 fn second(table: &Name) -> u32 {
-    let hash = table
-        .as_str()
+    second_of(table.as_str())
+}
+
+fn second_of_flag(table: &Name, owner: &str) -> u32 {
+    second_of(&format!("{table} {owner}"))
+}
+
+/// A second by a hash (FNV-1a).
+fn second_of(text: &str) -> u32 {
+    let hash = text
         .bytes()
         .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
     let seconds = u64::from(LAST_SECOND - FIRST_SECOND);
@@ -210,6 +257,20 @@ mod tests {
         ] {
             assert_eq!(mark(theirs), None, "{theirs}");
         }
+    }
+
+    #[test]
+    fn a_flag_is_no_mark_and_only_its_tables() {
+        let name = |text| Name::new(text).unwrap();
+        let flag = Flag { owner: "o".into(), run_id: "r".into(), has_it: true, beat: 7 };
+        let of = FlagOf { created_by: CREATED_BY.into(), flag_of: name("t"), flag: flag.text() };
+        let note = |of: &FlagOf| Note { custom: Some(json!(of)) };
+        assert_eq!(
+            (note(&of).flag(&name("t")), note(&of).flag(&name("u")), note(&of).mark()),
+            (Some(flag), None, None)
+        );
+        let theirs = FlagOf { created_by: "me".into(), ..of };
+        assert_eq!(note(&theirs).flag(&name("t")), None);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use iotbench_backend_kit::{
     http::{
         Connection, Server,
         connection::{given_up, uri},
+        date::now_s,
         limits::MAX_REFUSAL_BYTES,
     },
 };
@@ -18,11 +19,17 @@ pub(crate) struct Client {
     /// `None` once an exchange was left in the middle.
     connection: Option<Connection>,
     base_path: String,
+    now_s: Option<u64>,
 }
 
 impl Client {
     pub(crate) async fn connect(server: &Server) -> Result<Self, Error> {
-        Ok(Self { connection: Some(server.connect().await?), base_path: server.base_path.clone() })
+        Ok(Self { connection: Some(server.connect().await?), base_path: server.base_path.clone(), now_s: None })
+    }
+
+    /// The time that the server told with the last answer to a question, in Unix seconds.
+    pub(crate) fn now_s(&self) -> Option<u64> {
+        self.now_s
     }
 
     /// Asks, and gives every row to `take`. Returns the bytes of the answer.
@@ -37,6 +44,7 @@ impl Client {
         let mut connection = self.connection.take().ok_or_else(given_up)?;
         let response = connection.ask(Method::GET, &self.address(sql)?).await?;
         let (head, mut body) = response.into_parts();
+        self.now_s = now_s(&head.headers);
         if head.status != StatusCode::OK {
             let text = connection.short_body(body, MAX_REFUSAL_BYTES).await?;
             self.connection = Some(connection);

@@ -11,28 +11,33 @@ use super::{
     write,
 };
 use async_trait::async_trait;
-use iotbench_backend_kit::{cell::Cell, ownership};
+use iotbench_backend_kit::{cell::Cell, changes::Changes, ownership};
 use iotbench_core::{Counts, Database, Error, OwnedObject, Reader, ServerFacts, Settled, TableSpec, Writer};
 use std::sync::Arc;
 
 /// A server, and the table on it that is ours.
 pub(crate) struct QuestDatabase {
-    config: Config,
+    config: Arc<Config>,
     table: Arc<TableSpec>,
+    changes: Changes,
 }
 
 impl QuestDatabase {
     pub(crate) fn new(config: Config, table: TableSpec) -> Self {
-        Self { config, table: Arc::new(table) }
+        Self { config: Arc::new(config), table: Arc::new(table), changes: Changes::default() }
     }
 
     async fn client(&self) -> Result<Client, Error> {
         Client::connect(&self.config.server).await
     }
 
-    async fn ours(&self) -> Result<Tables<'_>, Error> {
-        let (client, partition_by) = (self.client().await?, self.config.partition_by);
-        Ok(Tables { client, table: &self.table, partition_by })
+    /// What is ours, for calls that outlive this one.
+    fn ours(&self) -> impl Future<Output = Result<Tables, Error>> + Send + use<> {
+        let (config, table) = (Arc::clone(&self.config), Arc::clone(&self.table));
+        async move {
+            let client = Client::connect(&config.server).await?;
+            Ok(Tables { client, table, partition_by: config.partition_by })
+        }
     }
 }
 
@@ -43,11 +48,15 @@ impl Database for QuestDatabase {
     }
 
     async fn create(&self) -> Result<(), Error> {
-        ownership::create(&mut self.ours().await?).await
+        self.changes.create(self.ours()).await
     }
 
     async fn adopt(&self) -> Result<bool, Error> {
-        Ok(ownership::adopt(&mut self.ours().await?).await?.is_some())
+        self.changes.adopt(self.ours()).await
+    }
+
+    async fn proceed(&self) -> Result<Settled, Error> {
+        self.changes.proceed().await
     }
 
     /// One look: settled when all transactions of the table's log have been applied.
@@ -91,7 +100,7 @@ impl Database for QuestDatabase {
     }
 
     async fn drop_created(&self) -> Result<(), Error> {
-        ownership::drop_own(&mut self.ours().await?).await
+        self.changes.drop_own(self.ours()).await
     }
 
     async fn owned(&self) -> Result<Vec<OwnedObject>, Error> {
@@ -99,7 +108,15 @@ impl Database for QuestDatabase {
     }
 
     async fn drop_owned(&self, object: &OwnedObject) -> Result<(), Error> {
-        ownership::drop_owned(&mut self.ours().await?, object).await
+        self.changes.drop_owned(self.ours(), object).await
+    }
+
+    async fn renew(&self) -> Result<(), Error> {
+        self.changes.renew(self.ours()).await
+    }
+
+    async fn release(&self) -> Result<(), Error> {
+        self.changes.release(self.ours()).await
     }
 
     async fn writer(&self) -> Result<Box<dyn Writer>, Error> {

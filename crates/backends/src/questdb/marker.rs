@@ -9,14 +9,18 @@ use super::{
 };
 use iotbench_backend_kit::{
     cell::Cell,
+    flag::{Flag, Flags, Seen},
     marker::{self, CREATED_BY},
     ownership::{Found, Owned, Ownership},
 };
 use iotbench_core::{Cause, Error, Marker, Name, OwnedObject, TableSpec};
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 /// What the names of our marks begin with.
 pub(crate) const MARKER: &str = "iotbench_mark_";
+
+/// What the names of our flags begin with.
+pub(crate) const FLAG: &str = "iotbench_flag_";
 
 /// A table and its mark, as far as they are there, each with the number of the table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -41,13 +45,13 @@ impl Pair {
 }
 
 /// The tables of ours on a server.
-pub(crate) struct Tables<'a> {
+pub(crate) struct Tables {
     pub(crate) client: Client,
-    pub(crate) table: &'a TableSpec,
+    pub(crate) table: Arc<TableSpec>,
     pub(crate) partition_by: Partition,
 }
 
-impl Ownership for Tables<'_> {
+impl Ownership for Tables {
     type Handle = i64;
 
     fn own(&self) -> (&Name, &Marker) {
@@ -59,20 +63,21 @@ impl Ownership for Tables<'_> {
     }
 
     async fn make(&mut self, earlier: Option<Owned<i64>>) -> Result<(), Error> {
-        let (name, table) = (&self.table.name, self.table);
+        let table = Arc::clone(&self.table);
         if let Some(earlier) = earlier {
-            self.remove(name, earlier).await?;
+            self.remove(&table.name, earlier).await?;
         }
-        self.client.run(&create_table(table, self.partition_by)).await?;
-        let made = find(&mut self.client, name).await?;
+        self.client.run(&create_table(&table, self.partition_by)).await?;
+        let made = find(&mut self.client, &table.name).await?;
         let id = made.table_id.ok_or_else(|| improper(&"a table that was made is not listed"))?;
-        mark(&mut self.client, table, id).await
+        mark(&mut self.client, &table, id).await
     }
 
     async fn take_over(&mut self, earlier: Owned<i64>) -> Result<bool, Error> {
         if earlier.marker.run_id != self.table.marker.run_id {
-            self.forget(&self.table.name).await?;
-            mark(&mut self.client, self.table, earlier.handle).await?;
+            let table = Arc::clone(&self.table);
+            self.forget(&table.name).await?;
+            mark(&mut self.client, &table, earlier.handle).await?;
         }
         Ok(true)
     }
@@ -98,6 +103,51 @@ impl Ownership for Tables<'_> {
         }
         Ok(objects)
     }
+}
+
+/// A flag is a table of its owner's, to which he adds a row each time.
+impl Flags for Tables {
+    async fn flags(&mut self, name: &Name) -> Result<Seen, Error> {
+        let beginning = flags_of(name);
+        let (mut flags, listed) = (Vec::new(), tables(&mut self.client).await?);
+        for table in listed.keys().filter(|table| table.strip_prefix(&beginning).is_some_and(is_an_owner)) {
+            let note = |row: &[Cell<'_>]| {
+                if let [Cell::Text(text)] = row {
+                    flags.extend(Flag::of_text(text));
+                }
+                Ok(())
+            };
+            match self.client.ask(&format!("SELECT flag FROM {} LIMIT -1", quoted(table)), note).await {
+                Ok(_) => {}
+                // It was taken down meanwhile, or a table of that name is none of ours.
+                Err(e) if e.cause == Cause::Data || e.message.contains("table does not exist") => {}
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(Seen { flags, now_s: self.client.now_s() })
+    }
+
+    async fn put_up(&mut self, name: &Name, flag: &Flag, is_new: bool) -> Result<(), Error> {
+        let table = quoted(&format!("{}{}", flags_of(name), flag.owner));
+        if is_new {
+            self.client.run(&format!("CREATE TABLE IF NOT EXISTS {table} (flag VARCHAR)")).await?;
+        }
+        self.client.run(&format!("INSERT INTO {table} VALUES ({})", text(&flag.text()))).await
+    }
+
+    async fn take_down(&mut self, name: &Name, owner: &str) -> Result<(), Error> {
+        self.client.run(&format!("DROP TABLE IF EXISTS {}", quoted(&format!("{}{owner}", flags_of(name))))).await
+    }
+}
+
+/// What the names of a table's flags begin with; the owner follows.
+fn flags_of(table: &Name) -> String {
+    format!("{FLAG}{table}_")
+}
+
+/// Whether this may be an owner, and not the end of another table's name.
+fn is_an_owner(text: &str) -> bool {
+    text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// Refuses a table that is not there, or no longer ours, whichever run made it.

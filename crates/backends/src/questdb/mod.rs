@@ -19,7 +19,7 @@ use iotbench_core::{
     Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Layout, OpenRequest,
     PromiseLevel, SettingError, TimeUnit, ValueType,
 };
-use marker::MARKER;
+use marker::{FLAG, MARKER};
 use std::sync::Arc;
 
 /// QuestDB.
@@ -64,8 +64,8 @@ impl Backend for QuestDb {
 
     fn open(&self, request: OpenRequest) -> Result<Arc<dyn Database>, SettingError> {
         let config = Config::new(&request.settings, &request.target, |name| std::env::var(name).ok())?;
-        if request.table.name.as_str().starts_with(MARKER) {
-            let message = format!("{MARKER}… are the tables that mark ours: choose another");
+        if [MARKER, FLAG].iter().any(|ours| request.table.name.as_str().starts_with(ours)) {
+            let message = format!("{MARKER}… and {FLAG}… are the tables that mark ours: choose another");
             return Err(SettingError { key: "table".into(), message, suggestion: None });
         }
         Ok(Arc::new(QuestDatabase::new(config, request.table)))

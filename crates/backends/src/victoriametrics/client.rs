@@ -4,13 +4,13 @@ use super::error;
 use hyper::{
     Method, StatusCode,
     body::{Bytes, Incoming},
-    header::DATE,
     http::response::Parts,
 };
 use iotbench_backend_kit::{
     http::{
         Connection, Content, Server,
         connection::{given_up, uri},
+        date::now_s,
         limits::{MAX_REFUSAL_BYTES, MAX_SHORT_BYTES, MAX_WHOLE_BYTES},
     },
     millis::Millis,
@@ -18,7 +18,7 @@ use iotbench_backend_kit::{
 use iotbench_core::{Applied, Cause, Error};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::{Deserialize, de::DeserializeOwned};
-use std::{borrow::Cow, collections::BTreeMap, ops::ControlFlow, sync::Arc, time::UNIX_EPOCH};
+use std::{borrow::Cow, collections::BTreeMap, ops::ControlFlow, sync::Arc};
 
 /// The most samples that the server puts into one line.
 const LINE_SAMPLES: usize = 8192;
@@ -32,6 +32,7 @@ pub(crate) struct Client {
     /// `None` once an exchange was left in the middle.
     connection: Option<Connection>,
     line: Vec<u8>,
+    now_s: Option<u64>,
 }
 
 /// Samples of one series, in the order of their times.
@@ -122,7 +123,8 @@ pub(crate) async fn connect(server: &Server) -> Result<Connection, Error> {
 
 impl Client {
     pub(crate) async fn connect(server: &Arc<Server>) -> Result<Self, Error> {
-        Ok(Self { connection: Some(connect(server).await?), server: Arc::clone(server), line: Vec::new() })
+        let connection = Some(connect(server).await?);
+        Ok(Self { connection, server: Arc::clone(server), line: Vec::new(), now_s: None })
     }
 
     /// Posts a form and gives head and body of the answer; a status that is no success is an error.
@@ -166,25 +168,28 @@ impl Client {
     }
 
     /// Stores one sample of a series with these labels, at the server's own time: an earlier one may be older than what
-    /// it keeps, and we have no clock.
-    pub(crate) async fn import(&mut self, labels: &BTreeMap<&str, &str>) -> Result<(), Error> {
-        let now = self.server_time_ms().await?;
-        let line = serde_json::json!({ "metric": labels, "values": [1], "timestamps": [now] });
-        self.exchange("/api/v1/import", Content::default(), line.to_string()).await?;
-        self.flush().await
+    /// it keeps, and we have no clock. It is visible a while later, or after a flush.
+    pub(crate) async fn import(&mut self, labels: &BTreeMap<&str, &str>, value: u64) -> Result<(), Error> {
+        self.server_time().await?;
+        let now_s = self.now_s.ok_or_else(|| improper(&"it does not say its time"))?;
+        let line = serde_json::json!({ "metric": labels, "values": [value], "timestamps": [now_s * 1000] });
+        self.exchange("/api/v1/import", Content::default(), line.to_string()).await.map(drop)
     }
 
-    /// The server's time, from the head of an answer.
-    async fn server_time_ms(&mut self) -> Result<u64, Error> {
+    /// The time that the server told with its last answer that told one, in Unix seconds.
+    pub(crate) fn now_s(&self) -> Option<u64> {
+        self.now_s
+    }
+
+    /// Has the server tell its time.
+    async fn server_time(&mut self) -> Result<(), Error> {
         let mut connection = self.connection.take().ok_or_else(given_up)?;
         let response = connection.ask(Method::GET, &uri(&format!("{}/health", self.server.base_path))?).await?;
         let (head, body) = response.into_parts();
         connection.short_body(body, MAX_REFUSAL_BYTES).await?;
         self.connection = Some(connection);
-        let date = head.headers.get(DATE).and_then(|date| date.to_str().ok());
-        let date = date.and_then(|date| httpdate::parse_http_date(date).ok());
-        let since = date.and_then(|date| date.duration_since(UNIX_EPOCH).ok());
-        Ok(since.ok_or_else(|| improper(&"it does not say its time"))?.as_secs() * 1000)
+        self.now_s = now_s(&head.headers);
+        Ok(())
     }
 
     /// Makes what was acknowledged visible.
@@ -235,7 +240,10 @@ impl Client {
         let (start, end, rows) = (time_text(span.first - 1), time_text(span.last), LINE_SAMPLES.to_string());
         let fields = [("match[]", selector), ("start", &start), ("end", &end), ("max_rows_per_line", &rows)];
         let mut body = match self.post(&mut connection, "/api/v1/export", FORM, form(&fields)).await {
-            Ok((_, body)) => body,
+            Ok((head, body)) => {
+                self.now_s = now_s(&head.headers).or(self.now_s);
+                body
+            }
             Err((error, is_whole)) => {
                 self.connection = is_whole.then_some(connection);
                 return Err(error);

@@ -4,51 +4,48 @@ use super::{
     client::Client,
     config::Config,
     facts,
-    marker::{self, Tables},
+    marker::{self, Known, Tables},
     read::{VictoriaReader, count},
     series::Own,
     write,
 };
 use async_trait::async_trait;
-use iotbench_backend_kit::ownership;
+use iotbench_backend_kit::{changes::Changes, ownership};
 use iotbench_core::{Counts, Database, Error, OwnedObject, Reader, ServerFacts, Settled, TableSpec, Writer};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// A server, and the series on it that are ours.
 pub(crate) struct VictoriaDatabase {
     config: Config,
     table: Arc<TableSpec>,
     /// Which series these are, once they were made, taken over or found.
-    own: Mutex<Option<Own>>,
+    own: Known,
+    changes: Changes,
 }
 
 impl VictoriaDatabase {
     pub(crate) fn new(config: Config, table: TableSpec) -> Self {
-        Self { config, table: Arc::new(table), own: Mutex::default() }
+        Self { config, table: Arc::new(table), own: Known::default(), changes: Changes::default() }
     }
 
     async fn client(&self) -> Result<Client, Error> {
         Client::connect(&self.config.server).await
     }
 
-    /// Our tables, for what is done to one of this run.
-    async fn tables_of<'a>(&'a self, run_id: &'a str) -> Result<Tables<'a>, Error> {
-        let (client, database) = (self.client().await?, &self.config.database);
-        Ok(Tables { client, database, table: &self.table, run_id, own: None })
+    /// Our tables, for what is done to one of this run by calls that outlive this one.
+    fn tables_of(&self, run_id: &str) -> impl Future<Output = Result<Tables, Error>> + Send + use<> {
+        let (server, database) = (Arc::clone(&self.config.server), self.config.database.clone());
+        let (table, run_id, own) = (Arc::clone(&self.table), run_id.to_owned(), self.own.clone());
+        async move { Ok(Tables { client: Client::connect(&server).await?, database, table, run_id, own }) }
     }
 
-    async fn ours(&self) -> Result<Tables<'_>, Error> {
-        self.tables_of(&self.table.marker.run_id).await
-    }
-
-    fn keep(&self, own: Option<Own>) {
-        *self.own.lock().unwrap_or_else(PoisonError::into_inner) = own;
+    fn ours(&self) -> impl Future<Output = Result<Tables, Error>> + Send + use<> {
+        self.tables_of(&self.table.marker.run_id)
     }
 
     /// Our series, as known or as their marker says.
     async fn own(&self, client: &mut Client) -> Result<Own, Error> {
-        let known = self.own.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        match known {
+        match self.own.get() {
             Some(own) => Ok(own),
             None => self.find(client).await,
         }
@@ -56,7 +53,7 @@ impl VictoriaDatabase {
 
     async fn find(&self, client: &mut Client) -> Result<Own, Error> {
         let own = marker::find(client, &self.config.database, &self.table.name).await?;
-        self.keep(Some(own.clone()));
+        self.own.keep(Some(own.clone()));
         Ok(own)
     }
 }
@@ -68,19 +65,15 @@ impl Database for VictoriaDatabase {
     }
 
     async fn create(&self) -> Result<(), Error> {
-        let mut ours = self.ours().await?;
-        ownership::create(&mut ours).await?;
-        self.keep(ours.own);
-        Ok(())
+        self.changes.create(self.ours()).await
     }
 
     async fn adopt(&self) -> Result<bool, Error> {
-        let mut ours = self.ours().await?;
-        let is_adopted = ownership::adopt(&mut ours).await?.is_some();
-        if is_adopted {
-            self.keep(ours.own);
-        }
-        Ok(is_adopted)
+        self.changes.adopt(self.ours()).await
+    }
+
+    async fn proceed(&self) -> Result<Settled, Error> {
+        self.changes.proceed().await
     }
 
     /// One flush. One that somebody else has begun may hold rows that this one does not wait for: only counts tell.
@@ -100,8 +93,8 @@ impl Database for VictoriaDatabase {
     }
 
     async fn drop_created(&self) -> Result<(), Error> {
-        self.keep(None);
-        ownership::drop_own(&mut self.ours().await?).await
+        self.own.keep(None);
+        self.changes.drop_own(self.ours()).await
     }
 
     async fn owned(&self) -> Result<Vec<OwnedObject>, Error> {
@@ -109,7 +102,15 @@ impl Database for VictoriaDatabase {
     }
 
     async fn drop_owned(&self, object: &OwnedObject) -> Result<(), Error> {
-        ownership::drop_owned(&mut self.tables_of(&object.run_id).await?, object).await
+        self.changes.drop_owned(self.tables_of(&object.run_id), object).await
+    }
+
+    async fn renew(&self) -> Result<(), Error> {
+        self.changes.renew(self.ours()).await
+    }
+
+    async fn release(&self) -> Result<(), Error> {
+        self.changes.release(self.ours()).await
     }
 
     async fn writer(&self) -> Result<Box<dyn Writer>, Error> {

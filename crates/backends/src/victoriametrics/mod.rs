@@ -19,7 +19,7 @@ use iotbench_core::{
     Acknowledgement, Backend, BackendInfo, Capabilities, Database, Domain, Duplicates, Layout, OpenRequest,
     PromiseLevel, SettingError, TimeUnit, ValueType,
 };
-use marker::MARKER;
+use marker::{FLAG, MARKER};
 use std::sync::Arc;
 
 /// VictoriaMetrics, single node.
@@ -72,8 +72,8 @@ impl Backend for VictoriaMetrics {
 
     fn open(&self, request: OpenRequest) -> Result<Arc<dyn Database>, SettingError> {
         let config = Config::new(&request.settings, &request.target, |name| std::env::var(name).ok())?;
-        if request.table.name.as_str() == MARKER {
-            let message = format!("{MARKER} is the name of the series that mark ours: choose another");
+        if [MARKER, FLAG].contains(&request.table.name.as_str()) {
+            let message = format!("{MARKER} and {FLAG} are the names of the series that mark ours: choose another");
             return Err(SettingError { key: "table".into(), message, suggestion: None });
         }
         Ok(Arc::new(VictoriaDatabase::new(config, request.table)))

@@ -7,6 +7,7 @@ mod harness;
 mod influxdb;
 mod influxdb2;
 mod kairosdb;
+mod leases;
 mod mariadb;
 mod mongodb;
 mod opens;

@@ -25,7 +25,8 @@ impl Session<'_> {
             self.remark(format!("run {run_id} ended before its history was whole, so it was written anew"));
             return Ok(false);
         }
-        if !self.control_plane(self.deadline(), changed(&*database, database.adopt()))? {
+        // A run that was killed says for a while that it has it.
+        if !self.control_plane(self.patience(), changed(&*database, database.adopt()))? {
             return Ok(false);
         }
         self.created = true;
@@ -96,9 +97,10 @@ impl Session<'_> {
     }
 
     fn reopen(&mut self, open: OpenRequest) -> Result<(), Reason> {
+        self.let_go(self.created)?;
         let opened = self.backend.open(open);
         self.database = opened.map_err(|e| Reason::Internal(format!("the plan does not open: {e}")))?;
-        Ok(())
+        self.keep_lease()
     }
 
     fn remark(&mut self, text: String) {

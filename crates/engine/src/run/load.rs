@@ -215,6 +215,9 @@ impl Session<'_> {
         if let Some((cause, message)) = running.control.failure() {
             return Err(Reason::Target { cause, message });
         }
+        if let Some(lost) = self.lost() {
+            return Err(lost);
+        }
         let deadline_ns = self.planned.plan.phases.run_deadline_ns.unwrap_or(u64::MAX);
         running.ending.overran |= running.clock.now_ns() >= deadline_ns;
         let is_cut_off = running.account.as_ref().is_some_and(|account| account.has_failed());

@@ -28,6 +28,7 @@ impl Session<'_> {
         self.outcome.target.acknowledgement = facts.acknowledgement;
         self.outcome.target.facts = Some(facts);
         self.begin_journal()?;
+        self.keep_lease()?;
         let is_there = self.take_over_history()?;
         if is_there {
             self.journal_history()?;

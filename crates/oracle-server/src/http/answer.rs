@@ -9,6 +9,8 @@ use std::{
 
 /// Where an endpoint's body tells how many datapoints it took.
 const POINTS: &str = "{points}";
+/// Where it says what the service was told to keep.
+const KEPT: &str = "{kept}";
 /// So much at once goes into an answer without an end.
 const PIECE_BYTES: usize = 64 << 10;
 
@@ -98,18 +100,18 @@ impl Answer {
 
     /// What is answered where nothing is programmed.
     pub(crate) fn missing() -> Self {
-        Self::new("501 Not Implemented", "", "").of(0)
+        Self::new("501 Not Implemented", "", "").of(0, "")
     }
 
-    /// The answer to a request of so many datapoints: with its body's length, where none is told.
-    pub(crate) fn of(&self, points: u32) -> Self {
+    /// The answer to a request of so many datapoints, of a service that keeps this text: with its body's length, where none is told.
+    pub(crate) fn of(&self, points: u32, kept: &str) -> Self {
         let Some((head, body)) = split(&self.bytes) else { return self.clone() };
         let told = |name: &str| head.to_ascii_lowercase().contains(name);
         let is_whole = matches!(self.then, Then::Wait | Then::Close);
         if !is_whole || told("content-length:") || told("transfer-encoding:") {
             return self.clone();
         }
-        let body = body.replace(POINTS, &points.to_string());
+        let body = body.replace(POINTS, &points.to_string()).replace(KEPT, kept);
         let length = if head.starts_with("HTTP/1.1 204") { String::new() } else { length(&body) };
         Self::raw(format!("{head}{length}\r\n{body}"), self.then.clone())
     }
@@ -137,12 +139,13 @@ mod tests {
     use super::*;
 
     fn sent(answer: &Answer) -> String {
-        String::from_utf8(answer.of(3).bytes).unwrap()
+        String::from_utf8(answer.of(3, "flag").bytes).unwrap()
     }
 
     #[test]
     fn an_answer_tells_its_length_unless_it_means_not_to() {
         assert_eq!(sent(&Answer::new("200 OK", "", "{points}")), "HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n3");
+        assert_eq!(sent(&Answer::new("200 OK", "", "{kept}")), "HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nflag");
         assert_eq!(sent(&Answer::new("204 None", "a: b\r\n", "")), "HTTP/1.1 204 None\r\na: b\r\n\r\n");
         for own in ["HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nshort", "SSH-2.0-x\r\n\r\n", "HTTP/1.1 20"] {
             assert_eq!(sent(&Answer::raw(own, Then::Wait)), own);

@@ -166,52 +166,51 @@ async fn a_bucket_is_found_made_and_dropped_as_documented() {
             200,
             r#"{"links":{"self":"/api/v2/orgs"},"orgs":[{"id":"0af9f7f3eb9e4000","name":"plant"}]}"#,
         ),
-        (
-            "GET /api/v2/buckets?org=plant&name=iotbench%5Ft",
-            404,
-            r#"{"code":"not found","message":"bucket \"iotbench_t\" not found"}"#,
-        ),
-        (
-            "POST /api/v2/buckets",
-            201,
-            r#"{"id":"37407e232b3911d8","orgID":"0af9f7f3eb9e4000","type":"user","name":"iotbench_t"}"#,
-        ),
     ];
-    let stub = Stub::start(ANSWERS).await;
+    let stub = Stub::with_buckets(ANSWERS, &[]).await;
     let token = token_file("s3cret");
     let database = open(&stub.url, json!({"token_file": token.path()}), table("t", Layout::Wide));
     assert_eq!(database.ping().await.unwrap().version, "v2.7.12");
     database.create().await.unwrap();
-    let made = stub.requests().last().unwrap().clone();
-    let body: Value = serde_json::from_str(made.strip_prefix("POST /api/v2/buckets ").unwrap()).unwrap();
+    let requests = stub.requests();
+    let mut bodies = requests.iter().filter_map(|asked| asked.strip_prefix("POST /api/v2/buckets "));
+    let made = bodies.next_back().unwrap();
+    let body: Value = serde_json::from_str(made).unwrap();
     assert_eq!((&body["orgID"], &body["name"]), (&json!("0af9f7f3eb9e4000"), &json!("iotbench_t")));
     assert!(body["description"].as_str().unwrap().contains("\"run_id\":\"r\""), "{made}");
+    let names = stub.bucket_names();
+    assert!(names.iter().any(|name| name == "iotbench_t") && names.len() == 2, "it and its flag: {names:?}");
     database.drop_created().await.unwrap();
-    assert!(!stub.requests().iter().any(|asked| asked.starts_with("DELETE")), "there is nothing of ours to drop");
+    assert_eq!(stub.bucket_names(), Vec::<String>::new());
+    database.drop_created().await.unwrap();
     assert!(database.count().await.is_err());
+}
+
+/// Another user, or another machine.
+#[tokio::test]
+async fn a_bucket_that_a_run_uses_is_neither_replaced_nor_dropped_by_another() {
+    const ANSWERS: &[Answer] = &[("GET /api/v2/orgs?org=plant", 200, r#"{"orgs":[{"id":"1","name":"plant"}]}"#)];
+    let stub = Stub::with_buckets(ANSWERS, &[]).await;
+    let token = token_file("s3cret");
+    let settings = json!({"token_file": token.path()});
+    crate::leases::a_live_table_is_its_runs_and_a_dead_ones_is_cleaned(&crate::leases::Place::of_buckets(
+        &stub.url, settings,
+    ))
+    .await;
+    assert_eq!(stub.bucket_names(), Vec::<String>::new());
 }
 
 /// A bucket of another run of ours, and one of somebody else's.
 #[tokio::test]
 async fn only_what_carries_our_mark_is_dropped() {
-    const ANSWERS: &[Answer] = &[
-        (
-            "GET /api/v2/buckets?org=plant&limit=100&offset=0",
-            200,
-            r#"{"buckets":[
-            {"id":"1","name":"_monitoring","type":"system"},
-            {"id":"2","name":"iotbench_t","description":"{\"created_by\":\"iotbench 0.1.0\",\"run_id\":\"earlier\",\"fingerprint\":\"f\"}"},
-            {"id":"3","name":"theirs","description":"precious"}]}"#,
-        ),
-        (
-            "GET /api/v2/buckets?org=plant&name=iotbench%5Ft",
-            200,
-            r#"{"buckets":[{"id":"2","name":"iotbench_t",
-            "description":"{\"created_by\":\"iotbench 0.1.0\",\"run_id\":\"earlier\",\"fingerprint\":\"f\"}"}]}"#,
-        ),
-        ("DELETE /api/v2/buckets/2", 204, ""),
+    let earlier = r#"{"created_by":"iotbench 0.1.0","run_id":"earlier","fingerprint":"f"}"#;
+    let buckets = [
+        json!({"id": "1", "name": "_monitoring", "type": "system"}),
+        json!({"id": "2", "name": "iotbench_t", "description": earlier}),
+        json!({"id": "3", "name": "theirs", "description": "precious"}),
     ];
-    let stub = Stub::start(ANSWERS).await;
+    const ANSWERS: &[Answer] = &[("GET /api/v2/orgs?org=plant", 200, r#"{"orgs":[{"id":"1","name":"plant"}]}"#)];
+    let stub = Stub::with_buckets(ANSWERS, &buckets).await;
     let token = token_file("s3cret");
     let database = open(&stub.url, json!({"token_file": token.path()}), table("t", Layout::Wide));
     let owned = database.owned().await.unwrap();
@@ -219,7 +218,7 @@ async fn only_what_carries_our_mark_is_dropped() {
     database.drop_created().await.unwrap();
     assert!(!stub.requests().iter().any(|asked| asked.starts_with("DELETE")), "it is another run's");
     database.drop_owned(&owned[0]).await.unwrap();
-    assert!(stub.requests().last().unwrap().starts_with("DELETE /api/v2/buckets/2 "));
+    assert_eq!(stub.bucket_names(), ["_monitoring", "theirs"]);
 }
 
 #[cfg(feature = "influxdb2-crate")]

@@ -96,6 +96,8 @@ struct Marked {
     unseen: u32,
     /// So often the marker was looked at.
     looks: u32,
+    /// The one flag, where it is up.
+    flag: Option<String>,
 }
 
 impl Marked {
@@ -129,18 +131,33 @@ impl Marked {
             if line.contains("iotbench_marker.") {
                 (self.mark, self.fence) = (None, None);
             }
+            if line.contains("iotbench_flag.") {
+                self.flag = None;
+            }
             return answer("204 No Content", "");
         }
         if line.contains("/metricnames?prefix=iotbench_marker.") {
             return answer("200 OK", r#"{"results":["iotbench_marker.stub"]}"#);
         }
+        if line.contains("/metricnames?prefix=iotbench_flag.") {
+            return answer("200 OK", r#"{"results":["iotbench_flag.stub"]}"#);
+        }
         if line.contains("/metricnames") {
             return answer("200 OK", r#"{"results":["iotbench_stub.a","iotbench_stub.b"]}"#);
+        }
+        if line.contains("/datapoints/query") && body.contains("iotbench_flag.stub") {
+            let values: Vec<_> = self.flag.iter().map(|text| json!([0, text])).collect();
+            let group = json!({ "name": "iotbench_flag.stub", "tags": {}, "values": values });
+            return answer("200 OK", &json!({ "queries": [{ "sample_size": 1, "results": [group] }] }).to_string());
         }
         if line.contains("/datapoints/query") {
             return self.look();
         }
         let written: Value = serde_json::from_str(body).unwrap();
+        if written[0]["name"] == "iotbench_flag.stub" {
+            self.flag = Some(written[0]["value"].as_str().unwrap().into());
+            return answer("204 No Content", "");
+        }
         assert_eq!(written[0]["timestamp"], 1, "only a fence is written: {body}");
         self.queued = Some(written[0]["value"].as_str().unwrap().into());
         answer("204 No Content", "")
@@ -199,6 +216,7 @@ async fn what_is_not_visible_yet_is_looked_at_once_and_then_once_each_time_it_is
         () = client => {}
         () = serve(listener, &mut marked) => unreachable!("it serves for ever"),
     }
-    // Whose it is, how far the fences are, three looks too early and one in time, and that the mark is gone.
-    assert_eq!((marked.mark, marked.looks), (None, 7));
+    // Whose it is, and once more when nobody else may change it, how far the fences are, three looks too early and one in time, and
+    // that the mark is gone.
+    assert_eq!((marked.mark, marked.flag, marked.looks), (None, None, 8));
 }

@@ -1,6 +1,7 @@
 //! The server that the tests use, and a database of each test's own on it.
 
 use crate::harness;
+use iotbench_conformance::patient;
 use iotbench_core::{Backend, Batch, Database, Layout, OpenRequest, Run, TableSpec, Value, ValueType};
 use mongodb::{
     Client,
@@ -96,5 +97,5 @@ pub(crate) fn request(url: &Url, settings: &str, table: TableSpec) -> OpenReques
 }
 
 pub(crate) fn open(url: &Url, settings: &str, table: TableSpec) -> Arc<dyn Database> {
-    backend().open(request(url, settings, table)).unwrap()
+    patient(backend().open(request(url, settings, table)).unwrap())
 }

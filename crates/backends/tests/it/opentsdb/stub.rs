@@ -177,19 +177,34 @@ struct Deleting {
     unseen: u32,
     looks: u32,
     is_marked: bool,
+    /// The one flag, where it is up.
+    flag: Option<Value>,
 }
 
 impl Deleting {
     fn answer(&mut self, asked: &str) -> String {
-        let (line, _) = asked.split_once(" HTTP/").unwrap();
+        let (line, rest) = asked.split_once(" HTTP/").unwrap();
         match line.split_once("/api/").unwrap() {
             ("GET ", path) if path.starts_with("annotation?") => {
                 let mark =
                     json!({ "created_by": "iotbench 0.1.0", "table": "stub", "run_id": "r", "fingerprint": "f" });
                 answer("200 OK", &json!({ "custom": mark }).to_string())
             }
+            ("GET ", path) if path.starts_with("annotations?") => {
+                answer("200 OK", &json!(self.flag.as_slice()).to_string())
+            }
+            ("PUT ", "annotation") => {
+                let (_, body) = rest.split_once("\r\n\r\n").unwrap();
+                self.flag = Some(serde_json::from_str(body).unwrap());
+                answer("200 OK", body)
+            }
             ("DELETE ", path) if path.starts_with("annotation?") => {
-                self.is_marked = false;
+                let is_flag = |flag: &Value| path.ends_with(&format!("={}", flag["startTime"]));
+                if self.flag.as_ref().is_some_and(is_flag) {
+                    self.flag = None;
+                } else {
+                    self.is_marked = false;
+                }
                 answer("204 No Content", "")
             }
             ("DELETE ", _) => answer("200 OK", "[]"),
@@ -214,7 +229,7 @@ async fn what_is_not_deleted_yet_is_looked_at_once_and_then_once_each_time_it_is
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap()).parse().unwrap();
     let database = backend().open(request_to_open(&url, json!({}), table("stub", "r"))).unwrap();
-    let mut deleting = Deleting { unseen: 3, looks: 0, is_marked: true };
+    let mut deleting = Deleting { unseen: 3, looks: 0, is_marked: true, flag: None };
     let client = async {
         database.drop_created().await.unwrap();
         for look in 1..=3 {

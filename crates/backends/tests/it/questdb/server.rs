@@ -58,10 +58,13 @@ impl Server {
         body_of(BufReader::new(stream))
     }
 
-    /// Every table whose name begins so, and its mark, with all rows.
+    /// Every table whose name begins so, its mark and its flags, with all rows.
     pub fn contents(&self, prefix: &str) -> Vec<String> {
         let answer = self.ask("SELECT table_name FROM tables() ORDER BY table_name");
-        let names = answer.split('"').filter(|word| word.trim_start_matches("iotbench_mark_").starts_with(prefix));
+        let of = |word: &str| {
+            word.trim_start_matches("iotbench_mark_").trim_start_matches("iotbench_flag_").starts_with(prefix)
+        };
+        let names = answer.split('"').filter(|word| of(word));
         names.map(|name| format!("{name}: {}", self.ask(&format!("SELECT * FROM \"{name}\"")))).collect()
     }
 

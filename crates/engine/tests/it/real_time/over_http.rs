@@ -6,7 +6,7 @@ use iotbench_backends::BACKENDS;
 use iotbench_core::{Backend, Cause, Endpoint, Registry, Target};
 use iotbench_oracle_server::{
     Discipline, Fault, Ledger, Program, Protocol, Server, ServiceTime, Settings,
-    http::{Answer, Endpoint as At, Service},
+    http::{Answer, Service},
 };
 use std::{
     net::SocketAddr,
@@ -18,16 +18,8 @@ const RATE: u64 = 200;
 
 /// A server that answers as InfluxDB 1.8 does where nothing is stored yet.
 fn influxdb(service: Duration, discipline: Discipline) -> Server {
-    let done = || Answer::new("204 No Content", "x-influxdb-version: 1.8.10\r\n", "");
-    let answered = Answer::new("200 OK", "x-influxdb-version: 1.8.10\r\n", "{\"results\":[{\"statement_id\":0}]}\n");
-    let endpoints = vec![
-        At::at_once("GET /ping", done()),
-        At::at_once("POST /query", answered),
-        At::at_once("POST /write?", done()).that_holds("iotbench_marker"),
-        At::lines("POST /write?", done()),
-    ];
     let refused = Answer::new("400 Bad Request", "", "{\"error\":\"unable to parse\"}");
-    let protocol = Protocol::Http(Service::new(endpoints).with_faults(vec![refused]));
+    let protocol = Protocol::Http(Service::like_influxdb().with_faults(vec![refused]));
     let program = Program { service: ServiceTime::Constant(service), discipline, faults: vec![] };
     Server::start(Settings { protocol, ledger_capacity: 1 << 16, ..Settings::new(program, Instant::now()) }).unwrap()
 }
