@@ -53,8 +53,14 @@ impl Ownership for Tables {
     }
 
     async fn find(&mut self, name: &Name) -> Result<Found, Error> {
-        let mark = look(&mut self.client, name).await?.mark;
-        Ok(mark.map_or(Found::Nothing, |marker| Found::Ours(Owned { marker, exists: true, handle: () })))
+        if let Some(marker) = look(&mut self.client, name).await?.mark {
+            return Ok(Found::Ours(Owned { marker, exists: true, handle: () }));
+        }
+        if self.client.metrics(&prefix(name)).await?.is_empty() {
+            return Ok(Found::Nothing);
+        }
+        let message = format!("{} exist without our marker: choose another table name", of_table(name));
+        Ok(Found::Foreign(Error::new(Cause::NotOurs, message)))
     }
 
     /// It is made once its mark is visible.
@@ -63,9 +69,6 @@ impl Ownership for Tables {
         if earlier.is_some() {
             remove(&self.config.nodes, name, &self.looks).await?;
             self.client = Client::of_any(&self.config.nodes).await?;
-        } else if !self.client.metrics(&prefix(name)).await?.is_empty() {
-            let message = format!("{} exist without our marker: choose another table name", of_table(name));
-            return Err(Error::new(Cause::NotOurs, message));
         }
         put_mark(&mut self.client, &self.table, &self.looks).await
     }
