@@ -42,6 +42,7 @@ fn data(planned: &Planned) -> String {
 }
 
 fn group(group: &GroupPlan) -> String {
+    let shape = if group.shape.is_constant() { String::new() } else { format!(", {}", group.shape) };
     let load = match group.load {
         Load::Closed { users, think_ns } => {
             format!("closed loop of {}, think time {}", counted(u64::from(users), "user"), span(think_ns))
@@ -64,7 +65,7 @@ fn group(group: &GroupPlan) -> String {
         let last = own.end.saturating_sub(1);
         if own.start == last { format!("; device {last}") } else { format!("; devices {} to {last}", own.start) }
     });
-    format!("{load}; {operations}; {connections}{devices}")
+    format!("{load}{shape}; {operations}; {connections}{devices}")
 }
 
 /// What each request of a plan carries, a line for each operation that writes.

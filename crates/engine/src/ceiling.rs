@@ -4,6 +4,7 @@
 use crate::{
     plan::{GroupPlan, Load, OperationPlan, Payload, PhasesPlan, Plan, Planned},
     run::{RunOptions, run},
+    shape::Shape,
     stop::StopSignal,
 };
 use iotbench_core::{Backend, OpenRequest, Settings, Target};
@@ -75,6 +76,7 @@ fn unpaced_group(group: &GroupPlan, period_ns: u64) -> GroupPlan {
         operation: operation(&group.operation),
         others: group.others.iter().map(operation).collect(),
         load: Load::Closed { users: connections, think_ns: 0 },
+        shape: Shape::Constant,
         connections,
         part: crate::plan::Part::default(),
         ..group.clone()

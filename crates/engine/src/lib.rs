@@ -49,6 +49,7 @@ mod scenario;
 mod schedule;
 mod search;
 mod sequence;
+mod shape;
 mod silence;
 mod slice;
 mod source;
@@ -101,7 +102,7 @@ pub use plan::{
 };
 pub use profile::{
     Arrival, Datapoints, Group, LoadConfig, LoadModel, OperationConfig, OperationKind, Overflow, Phases, Profile, Ramp,
-    RampState, ScenarioAction, Stop, Sweep,
+    RampState, ScenarioAction, ShapeKind, Stop, Sweep,
 };
 pub use profile_file::{MAX_PROFILE_BYTES, ProfileError, parse_profile, read_profile};
 pub use ramp::{Afterwards, Bounds, Course, Decision, OtherStep, Purpose, Quantity, RampPlan, RampPolicy, Step};
@@ -110,6 +111,7 @@ pub use roles::{BROKER_ROLE, CLIENT_ROLE, MACHINE_ROLE, SERVER_ROLE, SHARED_ROLE
 pub use run::{ProbeFile, RunOptions, ServerProcesses, StorageProber, begun, free_bytes, run};
 pub use scenario::{ActionTaken, Scenario, ScenarioPhase};
 pub use search::{Estimate, Method, Move, SearchPlan, TrialReport, TrialVerdict};
+pub use shape::{Shape, ShapeStep};
 pub use silence::Silence;
 pub use slice::{NotOurSlice, ReadCounts, SentSlice};
 pub use steady::{Steadiness, SteadySeries};

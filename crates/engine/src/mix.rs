@@ -71,6 +71,7 @@ impl OperationMix {
 mod tests {
     use super::*;
     use crate::plan::{Load, Part};
+    use crate::shape::Shape;
 
     fn mix_of(shares: &[f64], seed: u64) -> OperationMix {
         let one = OperationPlan::write("o", Payload::Count(1));
@@ -82,6 +83,7 @@ mod tests {
             operation,
             others: plans.collect(),
             load,
+            shape: Shape::Constant,
             connections: 1,
             devices: None,
             part: Part::default(),

@@ -13,8 +13,10 @@ mod probe;
 mod question;
 mod room;
 mod scenario;
+mod shape;
 mod shortened;
 mod state;
+mod trace;
 
 pub use forecast::Forecast;
 pub use group::{GroupPlan, Load, Part};
@@ -209,6 +211,7 @@ struct Context<'a> {
     backend: &'a dyn Backend,
     layout: Layout,
     phases: &'a PhasesPlan,
+    base: &'a Path,
 }
 
 /// Works out what a profile means for a backend.
@@ -249,7 +252,7 @@ pub fn plan(request: PlanRequest<'_>, backend: &dyn Backend) -> Result<Planned, 
         .map_err(|(key, message)| fail(&key, message))?;
     let open = OpenRequest { target, settings: settings.clone(), table: table.clone() };
     backend.open(open.clone()).map_err(|e| PlanError::from(setting_error(&profile_file, backend.info().name, e)))?;
-    let context = Context { profile: &profile, dataset: &*dataset, backend, layout, phases: &phases };
+    let context = Context { profile: &profile, dataset: &*dataset, backend, layout, phases: &phases, base };
     let groups = group::plans(context).map_err(|(key, message)| fail(&key, message))?;
     let (state, of_state) = state::of_ramp(&profile, &phases, backend).map_err(|(key, message)| fail(&key, message))?;
     let not_probed = probe::of_ramp(&profile, backend).map_err(|(key, message)| fail(&key, message))?;

@@ -3,7 +3,7 @@
 //! What a profile means is decided by [`crate::plan`]; here are only its words. Every field has a place that
 //! [`crate::overrides`] can set.
 
-use crate::units::{Auto, Bytes, Count, Rate, Span};
+use crate::units::{Auto, Bytes, Count, Rate, Share, Span};
 use iotbench_core::Layout;
 use iotbench_simulator::DatasetConfig;
 use serde::{Deserialize, Serialize};
@@ -159,6 +159,24 @@ words! {
     }
 }
 
+words! {
+    /// How the load of an open or closed loop changes with time.
+    ShapeKind {
+        /// It does not.
+        Constant = "constant",
+        /// Much for a part of each period, less for the rest.
+        Burst = "burst",
+        /// It swings about its mean.
+        Sine = "sine",
+        /// By the hours of a day.
+        Day = "day",
+        /// It grows evenly from nothing, and stays.
+        Rise = "rise",
+        /// As a file has it.
+        Trace = "trace",
+    }
+}
+
 /// A load model with its figures; those of other models are ignored.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -183,6 +201,24 @@ pub struct LoadConfig {
     /// Open with overflow drop: the most operations waiting or under way.
     #[serde(default = "default_in_flight")]
     pub in_flight: Count,
+    /// How the load changes with time: of an open loop `rate` is the mean, of a closed one `users` are those of the peak.
+    #[serde(default = "default_shape")]
+    pub shape: ShapeKind,
+    /// Burst, sine and day: after how long it begins again; `auto`: a minute, of a day 24 h.
+    #[serde(default)]
+    pub period: Auto<Span>,
+    /// Burst and sine: the greatest load, in multiples of the mean.
+    #[serde(default = "default_peak")]
+    pub peak: f64,
+    /// Burst: how much of the period it takes, from its beginning.
+    #[serde(default = "default_burst")]
+    pub burst: Share,
+    /// Rise: how long the load grows.
+    #[serde(default = "default_rise")]
+    pub rise: Span,
+    /// Trace: the file, a CSV of `time` in seconds and `rate`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub trace: String,
     /// Paced: the size of a sensor's queue.
     #[serde(default = "default_queue")]
     pub queue: Bytes,
@@ -211,6 +247,18 @@ fn default_overflow() -> Overflow {
 }
 fn default_in_flight() -> Count {
     Count(10_000)
+}
+fn default_shape() -> ShapeKind {
+    ShapeKind::Constant
+}
+fn default_peak() -> f64 {
+    2.0
+}
+fn default_burst() -> Share {
+    Share(0.1)
+}
+fn default_rise() -> Span {
+    Span::from_secs(60)
 }
 fn default_queue() -> Bytes {
     Bytes(16 * 1024)

@@ -3,6 +3,7 @@
 use crate::{
     intervals::{IntervalStarts, WindowWatch},
     profile::Arrival,
+    shape::{Shape, Timeline},
 };
 use std::ops::Range;
 
@@ -104,7 +105,7 @@ impl Iterator for Starts {
     }
 }
 
-/// The intended starts of an open loop, in nanoseconds since its beginning, ascending and endless.
+/// The intended starts of an open loop, in nanoseconds since its beginning, ascending; endless, unless its shape ends.
 ///
 /// The schedule depends on the seed only: no answer delays it, and it never slides.
 #[derive(Clone, Debug)]
@@ -113,24 +114,33 @@ pub struct Schedule {
     period_ns: f64,
     seed: u64,
     number: u64,
-    /// Where the present rate began: the number and the time of its first start.
+    shape: Timeline,
+    /// Where the present rate began, and its shape: the number and the time of its first start.
     from: (u64, f64),
-    at_ns: f64,
+    /// How long a constant rate would have taken since then, where distances are random.
+    gone_ns: f64,
 }
 
 impl Schedule {
     /// A schedule of `rate` starts a second. The first constant start is at 0.
     #[must_use]
     pub fn new(arrival: Arrival, rate: f64, seed: u64) -> Self {
-        Self { arrival, period_ns: 1e9 / rate, seed, number: 0, from: (0, 0.0), at_ns: 0.0 }
+        let shape = Timeline::of(&Shape::Constant);
+        Self { arrival, period_ns: 1e9 / rate, seed, number: 0, shape, from: (0, 0.0), gone_ns: 0.0 }
     }
 
-    /// The same schedule with another rate from a time on: the first start from then on is this one.
+    /// The same with this rate as its mean.
+    #[must_use]
+    pub fn shaped(self, shape: &Shape) -> Self {
+        Self { shape: Timeline::of(shape), ..self }
+    }
+
+    /// The same schedule with another rate from a time on, when its shape begins anew: the first start from then on is this one.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "times of a run in ns lie far below 2^53")]
     pub fn with_rate(self, rate: f64, number: u64, from_ns: u64) -> Self {
         let from_ns = from_ns as f64;
-        Self { period_ns: 1e9 / rate, number, from: (number, from_ns), at_ns: from_ns, ..self }
+        Self { period_ns: 1e9 / rate, number, from: (number, from_ns), gone_ns: 0.0, ..self }
     }
 }
 
@@ -155,14 +165,15 @@ impl Iterator for Schedule {
     fn next(&mut self) -> Option<Start> {
         let number = self.number;
         self.number += 1;
-        let at_ns = match self.arrival {
+        let constant_ns = match self.arrival {
             // A product and not a sum, so that no rounding error gathers.
-            Arrival::Constant => self.from.1 + (number - self.from.0) as f64 * self.period_ns,
+            Arrival::Constant => (number - self.from.0) as f64 * self.period_ns,
             Arrival::Poisson => {
-                self.at_ns += exponential(self.seed, number) * self.period_ns;
-                self.at_ns
+                self.gone_ns += exponential(self.seed, number) * self.period_ns;
+                self.gone_ns
             }
         };
+        let at_ns = self.from.1 + self.shape.when(constant_ns)?;
         Some(Start { number, at_ns: at_ns as u64 })
     }
 }
@@ -192,6 +203,7 @@ pub fn mix(seed: u64, counter: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{profile::ShapeKind, shape::ShapeStep};
 
     #[test]
     fn constant_starts_keep_their_grid() {
@@ -199,6 +211,51 @@ mod tests {
         assert_eq!(starts, [0, 333_333_333, 666_666_666, 1_000_000_000]);
         let late = Schedule::new(Arrival::Constant, 1000.0, 1).nth(86_400_000).map(|s| s.at_ns);
         assert_eq!(late, Some(86_400_000_000_000));
+    }
+
+    /// The starts of each second.
+    fn of_seconds(schedule: Schedule, seconds: usize) -> Vec<u32> {
+        let mut counts = vec![0; seconds];
+        for start in schedule.take_while(|start| start.at_ns < seconds as u64 * 1_000_000_000) {
+            counts[(start.at_ns / 1_000_000_000) as usize] += 1;
+        }
+        counts
+    }
+
+    fn bursts() -> Shape {
+        let step = |s: u64, factor| ShapeStep { from_ns: s * 1_000_000_000, factor };
+        Shape::Steps { kind: ShapeKind::Burst, steps: vec![step(0, 3.0), step(1, 0.5)], period_ns: Some(5_000_000_000) }
+    }
+
+    #[test]
+    fn a_shaped_rate_keeps_its_mean() {
+        let constant = || Schedule::new(Arrival::Constant, 100.0, 5).shaped(&bursts());
+        assert_eq!(of_seconds(constant(), 10), [300, 50, 50, 50, 50, 300, 50, 50, 50, 50]);
+        let anew = constant().with_rate(1_000.0, 7, 3_000_000_000);
+        assert_eq!(of_seconds(anew, 8), [0, 0, 0, 3_000, 500, 500, 500, 500]);
+        let poisson = Schedule::new(Arrival::Poisson, 10_000.0, 5).shaped(&bursts());
+        for (count, mean) in of_seconds(poisson, 10).into_iter().zip([30_000.0, 5e3, 5e3, 5e3, 5e3].repeat(2)) {
+            assert!((f64::from(count) - mean).abs() < 5.0 * f64::sqrt(mean), "{count} starts in a second of {mean}");
+        }
+    }
+
+    /// As agents start them: together they are the whole.
+    #[test]
+    fn parts_of_a_shaped_load_start_what_the_whole_would() {
+        let schedule = || Pattern::Rate(Schedule::new(Arrival::Poisson, 100.0, 5).shaped(&bursts()));
+        let part = |blocks| Starts::new(schedule(), OwnBlocks { blocks, of: 7 }).take_while(|s| s.number < 700);
+        let mut parts: Vec<Start> = part(0..3).chain(part(3..7)).collect();
+        parts.sort_unstable_by_key(|start| start.number);
+        assert_eq!(parts, part(0..7).collect::<Vec<_>>());
+        assert_eq!(parts.len(), 700);
+    }
+
+    #[test]
+    fn a_shape_that_ends_has_no_start_behind_it() {
+        let step = |s: u64, factor| ShapeStep { from_ns: s * 1_000_000_000, factor };
+        let steps = vec![step(0, 1.0), step(2, 0.0)];
+        let shape = Shape::Steps { kind: ShapeKind::Trace, steps, period_ns: None };
+        assert_eq!(Schedule::new(Arrival::Constant, 100.0, 5).shaped(&shape).count(), 200);
     }
 
     #[test]

@@ -203,6 +203,7 @@ mod tests {
         plan::{GroupPlan, Load, OperationPlan, Part, Payload},
         profile::Arrival,
         schedule::{OwnBlocks, Pattern, Schedule},
+        shape::Shape,
     };
     use iotbench_recorder::{OperationKind, Requests};
 
@@ -217,6 +218,7 @@ mod tests {
             operation: OperationPlan::write("write", Payload::Count(1)),
             others: vec![],
             load,
+            shape: Shape::Constant,
             connections: 1,
             devices: None,
             part: Part::default(),

@@ -2,7 +2,7 @@
 
 use super::{PhasesPlan, StopPlan, devices, interval, shortened};
 use crate::{
-    profile::{LoadModel, Profile, Ramp},
+    profile::{LoadModel, Profile, Ramp, ShapeKind},
     ramp::{Afterwards, Course, Quantity, RampPlan},
     search::SearchPlan,
     units::{Auto, Count, Span},
@@ -284,6 +284,9 @@ pub(super) fn remarks(profile: &Profile, backend: &dyn Backend, insecure: bool) 
         && interval::step(profile, ramp).as_ns() < least.as_ns()
     {
         remarks.push(format!("steps below {least} do not tell whether the backlog grows"));
+    }
+    if profile.groups.iter().any(|g| g.load.shape != ShapeKind::Constant) {
+        remarks.push("the load changes with time: whether it was steady is not judged".into());
     }
     if profile.groups.iter().any(|g| g.load.model == LoadModel::Closed) {
         remarks.push("closed loop: a slow answer delays the next operation of its user".into());

@@ -4,6 +4,7 @@ use super::{GroupPlan, Load, OperationPlan, Payload, Plan};
 use crate::{
     profile::Arrival,
     ramp::{Quantity, RampPlan},
+    shape::Timeline,
 };
 use iotbench_core::ValueType;
 use iotbench_simulator::Dataset;
@@ -96,7 +97,10 @@ impl Source<'_> {
             Load::Closed { users, think_ns } => {
                 Some(f64::from(users) * (load_s / seconds(think_ns)).ceil().max(1.0) * operation)
             }
-            Load::Open { arrival, rate, .. } => Some(arrivals(arrival, rate * load_s) * operation),
+            Load::Open { arrival, rate, .. } => {
+                let constant_s = Timeline::of(&self.group.shape).by(load_s * NS_PER_S) / NS_PER_S;
+                Some(arrivals(arrival, rate * constant_s) * operation)
+            }
             Load::Interval { devices, interval_ns, .. } => {
                 Some(f64::from(devices) * (load_s / seconds(interval_ns)).ceil() * self.most_of_device())
             }

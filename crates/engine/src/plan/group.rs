@@ -1,11 +1,13 @@
 //! What each group does, as meant.
 
 use super::{
-    Context, devices,
+    Context, devices, interval,
     operation::{self, OperationPlan},
+    shape,
 };
 use crate::{
     profile::{Arrival, Group, LoadModel, Overflow, Profile},
+    shape::Shape,
     units::{Auto, Rate},
 };
 use serde::{Deserialize, Serialize};
@@ -23,6 +25,9 @@ pub struct GroupPlan {
     pub others: Vec<OperationPlan>,
     /// How fast.
     pub load: Load,
+    /// How that changes with time: of an open loop its rate is the mean, of a closed one its users are those of the peak.
+    #[serde(default, skip_serializing_if = "Shape::is_constant")]
+    pub shape: Shape,
     /// Connections they share.
     pub connections: u32,
     /// Those of all devices that they send for, in all parts of the run; `None`: all.
@@ -183,7 +188,9 @@ fn group_plans(
     let share =
         |reads: bool| -> f64 { group.operations.iter().filter(|o| o.is_read() == reads).map(|o| o.share).sum() };
     let written = share(false) / (share(false) + share(true));
-    let whole = load(context, group, ramped)?;
+    let ramp_step = context.profile.ramp.as_ref().filter(|_| ramped).map(|ramp| interval::step(context.profile, ramp));
+    let (shape, mean) = shape::of_group(group, ramp_step, context.base)?;
+    let whole = load(context, group, ramped, mean)?;
     let mut plans = Vec::new();
     for (reads, from, to) in [(false, 0.0, written), (true, written, 1.0)] {
         let part = Part { from, to, ramped };
@@ -196,6 +203,7 @@ fn group_plans(
             others: operations.collect(),
             connections: connections(context, group, &load, &part, reads)?,
             load,
+            shape: shape.clone(),
             devices: devices.filter(|_| !reads).cloned(),
             part,
         });
@@ -203,7 +211,8 @@ fn group_plans(
     Ok(plans)
 }
 
-fn load(context: Context<'_>, group: &Group, ramped: bool) -> Result<Load, FieldError> {
+/// `mean`: the rate of an open loop for which the profile has none.
+fn load(context: Context<'_>, group: &Group, ramped: bool, mean: Option<f64>) -> Result<Load, FieldError> {
     let (config, dataset, profile) = (&group.load, context.dataset, context.profile);
     let ramp = profile.ramp.as_ref().filter(|_| ramped);
     let first_load = ramp.map(|r| super::check::ramp(profile, r).first());
@@ -211,7 +220,8 @@ fn load(context: Context<'_>, group: &Group, ramped: bool) -> Result<Load, Field
     match config.model {
         LoadModel::Closed => Ok(Load::Closed { users, think_ns: config.think_time.as_ns() }),
         LoadModel::Open => {
-            let Some(rate) = first_load.map(|load| Rate(load.into())).or(config.rate.set()) else {
+            let given = first_load.map(|load| Rate(load.into())).or(config.rate.set());
+            let Some(rate) = given.or(mean.map(Rate)) else {
                 return Err(("load.rate".into(), "an open loop needs a rate: set load.rate or --rate".into()));
             };
             let limit = u32::try_from(config.in_flight.0).unwrap_or(u32::MAX);

@@ -228,10 +228,12 @@ fn overloaded(outcome: &Outcome) -> Option<Reason> {
     let of_operations = |seconds: &[SecondOfQueue]| overload::of_operations(&outcome.load, seconds);
     let in_seconds = || measured.seconds.iter().map(SecondOfQueue::from).collect::<Vec<_>>();
     let has_sensors = is_any(|load| matches!(load, Load::Paced { .. }));
-    let found = if is_any(|load| matches!(load, Load::Open { .. })) {
+    let has_shape = outcome.plan.groups.iter().any(|group| !group.shape.is_constant());
+    let is_scheduled = |load: &Load| matches!(load, Load::Open { .. } | Load::Interval { .. });
+    let found = if is_any(|load| matches!(load, Load::Open { .. })) && !has_shape {
         of_operations(&in_seconds())
-    } else if is_any(|load| matches!(load, Load::Interval { .. })) {
-        // Within an interval its queue grows and falls.
+    } else if is_any(is_scheduled) {
+        // Within an interval, and with a load that changes, its queue grows and falls.
         of_operations(&[])
     } else {
         None

@@ -9,6 +9,7 @@ use crate::{
     plan::{Part, Payload},
     read::Draw,
     schedule::mix,
+    shape::Shape,
     slice::UserTime,
 };
 use async_trait::async_trait;
@@ -35,6 +36,8 @@ pub struct ClosedSource {
     /// Users that are not under way, by their next start, with the joining that it belongs to.
     waiting: BinaryHeap<Reverse<Start>>,
     active: u32,
+    /// When their number may be another one, where no ramp says it.
+    look_at_ns: u64,
     /// When the present generation began, and the one before.
     began_ns: [u64; 2],
     /// What users did beside operations and thinking, in the generation before and in the present one.
@@ -46,8 +49,10 @@ pub struct ClosedSource {
 pub struct ClosedSettings {
     /// What users do.
     pub operations: OperationMix,
-    /// How many there are; `None`: as many as belong to `part` of what a ramp says.
+    /// How many there are in all parts of a run, at the peak of `shape`; `None`: as many as belong to `part` of what a ramp says.
     pub users: Option<u32>,
+    /// How their number changes with time.
+    pub shape: Shape,
     /// Their numbers among the users of the whole run, of which this may be a part; `None`: it is not, and they are
     /// numbered from 0.
     pub own: Option<OwnUsers>,
@@ -111,6 +116,7 @@ impl ClosedSource {
             users: Vec::new(),
             waiting: BinaryHeap::new(),
             active: 0,
+            look_at_ns: 0,
             began_ns: [0; 2],
             user_times: Default::default(),
         }
@@ -121,16 +127,23 @@ impl ClosedSource {
         self.settings.own.as_ref().and_then(|own| own.number(place)).unwrap_or(place)
     }
 
-    fn users_wanted(&self) -> u32 {
-        let ClosedSettings { users, part, ref operations, .. } = self.settings;
-        users.unwrap_or_else(|| {
-            let users = self.control.users_of(part, operations.reads());
-            self.settings.own.as_ref().map_or(users, |own| own.share(users))
-        })
+    fn users_wanted(&self, now_ns: u64) -> u32 {
+        let ClosedSettings { users, part, operations, shape, own, .. } = &self.settings;
+        let users = match users {
+            Some(most) => shape.users(*most, now_ns),
+            None => self.control.users_of(*part, operations.reads()),
+        };
+        own.as_ref().map_or(users, |own| own.share(users))
     }
 
     fn follow_users(&mut self, now_ns: u64) {
-        let wanted = self.users_wanted();
+        if now_ns < self.look_at_ns {
+            return;
+        }
+        if self.settings.users.is_some() {
+            self.look_at_ns = self.settings.shape.next_look(now_ns).unwrap_or(u64::MAX);
+        }
+        let wanted = self.users_wanted(now_ns);
         if wanted == self.active {
             return;
         }
@@ -314,6 +327,8 @@ impl Source for ClosedSource {
 
     async fn ready(&mut self) {
         let next_ns = self.waiting.peek().map(|Reverse(start)| start.intended_ns);
+        let look_ns = Some(self.look_at_ns).filter(|ns| (1..u64::MAX).contains(ns));
+        let next_ns = next_ns.into_iter().chain(look_ns).min();
         if next_ns.is_some_and(|ns| ns <= self.clock.now_ns()) {
             return;
         }

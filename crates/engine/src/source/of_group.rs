@@ -45,7 +45,7 @@ impl SourcesRequest<'_> {
         match self.group.load {
             Load::Closed { users, think_ns } => self.closed(loops, paced, users, think_ns),
             Load::Open { arrival, rate, drop_above } => {
-                let schedule = Schedule::new(arrival, rate, self.seed);
+                let schedule = Schedule::new(arrival, rate, self.seed).shaped(&self.group.shape);
                 self.open(loops, paced, Pattern::Rate(schedule), drop_above)
             }
             Load::Interval { devices, interval_ns, window_ns } => {
@@ -89,17 +89,26 @@ impl SourcesRequest<'_> {
         let ramp = self.planned.plan.ramp.as_ref().filter(|_| part.ramped);
         let most_users = ramp.map_or(users, |ramp| part.of_users(ramp.most())).max(1);
         let own = self.own_users(most_users);
-        let count = own.as_ref().map_or(users, OwnUsers::count);
-        let users = ramp.is_none().then_some(count);
+        let users = ramp.is_none().then_some(users);
         let make = |first: u32| -> MakeSource {
             let (control, filler) = (Arc::clone(self.control), self.filler());
             let alarm = Arc::new(Alarm::new(Arc::clone(&paced.sleep)));
             paced.alarms.push(Arc::clone(&alarm));
             let (operations, devices, seed) = (self.operations.clone(), self.devices(), self.seed);
-            let own = own.clone();
-            let stride = loops;
-            let settings =
-                ClosedSettings { operations, users, own, part, think_ns, first, stride, most_users, devices, seed };
+            let (own, shape) = (own.clone(), self.group.shape.clone());
+            let settings = ClosedSettings {
+                operations,
+                users,
+                shape,
+                own,
+                part,
+                think_ns,
+                first,
+                stride: loops,
+                most_users,
+                devices,
+                seed,
+            };
             Box::new(move |clock| Box::new(ClosedSource::new(clock, control, alarm, filler, settings)))
         };
         (0..loops).map(make).collect()

@@ -108,6 +108,7 @@ mod tests {
     use super::*;
     use crate::plan::{GroupPlan, Load, OperationPlan, Part};
     use crate::profile::Arrival;
+    use crate::shape::Shape;
     use async_channel::Sender;
     use iotbench_simulator::DatasetConfig;
     use std::path::Path;
@@ -125,6 +126,7 @@ mod tests {
             operation,
             others: vec![],
             load,
+            shape: Shape::Constant,
             connections: 1,
             devices: None,
             part: Part::default(),

@@ -93,6 +93,28 @@ fn an_open_loop_offers_its_schedule() {
     assert!((offered - 15_000.0).abs() < 4.0 * 15_000_f64.sqrt(), "{offered} operations were offered");
 }
 
+/// What is offered in each second of a run is what the shape says.
+#[test]
+fn an_open_loop_follows_its_shape() {
+    let set = ["model=open", "rate=1000", "shape=burst", "groups.0.load.period=3s", "peak=2", "burst=1/3"];
+    let set = set.map(|assignment| assignment.replace("1/3", "0.333333333333")).to_vec();
+    let outcome = run_on("blackhole", profile(MACHINE, &Overrides { set, ..Overrides::default() }));
+    assert_balanced(&outcome);
+    assert_eq!(outcome.verdict.status, Status::Valid, "{:?}", outcome.verdict);
+    let offered: Vec<u64> = outcome.measured.unwrap().seconds.iter().map(|second| second.offered).collect();
+    let is_near = |(found, meant): (&u64, u64)| found.abs_diff(meant) <= 1;
+    assert!(offered.iter().zip([2_000, 500, 500]).all(is_near), "{offered:?}");
+    assert_eq!(offered.len(), 3);
+}
+
+#[test]
+fn a_closed_loop_follows_its_shape() {
+    let set = ["model=closed", "users=8", "think_time=100ms", "shape=rise", "rise=1h"].map(Into::into).to_vec();
+    let outcome = run_on("blackhole", profile(MACHINE, &Overrides { set, ..Overrides::default() }));
+    assert_balanced(&outcome);
+    assert_eq!(outcome.load.offered, 0, "half a user of eight is there after four minutes");
+}
+
 #[test]
 fn a_bounded_number_of_operations_is_all_done() {
     let set = vec!["model=open".into(), "rate=5000".into(), "operations=777".into()];

@@ -37,6 +37,10 @@ pub struct Group {
     pub think_ms: Option<f64>,
     /// Open: operations a second; paced: datapoints a second and device.
     pub rate_per_s: Option<f64>,
+    /// How the load changes with time, in words: of an open loop `rate_per_s` is the mean then, of a closed one `users` are those
+    /// of the peak; null: it does not.
+    #[serde(default)]
+    pub shape: Option<String>,
     /// Interval: devices that report; with a ramp, in its first step.
     #[serde(default)]
     pub devices: Option<u32>,
@@ -97,6 +101,7 @@ impl From<&GroupPlan> for Group {
             _ => (None, None, None),
         };
         let (name, model) = (group.name.clone(), group.load.name().into());
+        let shape = (!group.shape.is_constant()).then(|| group.shape.to_string());
         let datapoints = datapoints(&group.operation);
         let operations = group.operations().map(Operation::from).collect();
         let connections = group.connections;
@@ -108,6 +113,7 @@ impl From<&GroupPlan> for Group {
             users,
             think_ms,
             rate_per_s,
+            shape,
             devices,
             interval_s,
             window_s,

@@ -43,11 +43,12 @@ pub struct SteadyFigure {
 }
 
 impl Steady {
-    /// `None` for a ramp, whose steps judge themselves, for a load that was disturbed on purpose, and where nothing was
-    /// measured.
+    /// `None` for a ramp, whose steps judge themselves, for a load that was disturbed or changes on purpose, and where nothing
+    /// was measured.
     pub(super) fn of(outcome: &Outcome) -> Option<(Self, Vec<String>)> {
         let measured = outcome.measured.as_ref()?;
-        if outcome.capacity.is_some() || outcome.scenario.is_some() {
+        let is_shaped = outcome.plan.groups.iter().any(|group| !group.shape.is_constant());
+        if outcome.capacity.is_some() || outcome.scenario.is_some() || is_shaped {
             return None;
         }
         let found = Steadiness::of(&measured.seconds)?;

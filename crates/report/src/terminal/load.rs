@@ -79,7 +79,8 @@ fn group(group: &Group, ramp: bool) -> String {
     let devices = group.devices.map(|devices| format!(", {from}{} devices", count(devices.into())));
     let window = group.window_s.map(|s| format!(" within {}", duration(s * 1e6)));
     let interval = group.interval_s.map(|s| format!(" of each {}", duration(s * 1e6)));
-    let details: String = [users, think, rate, devices, window, interval].into_iter().flatten().collect();
+    let shape = group.shape.as_ref().map(|shape| format!(", {shape}"));
+    let details: String = [users, think, rate, shape, devices, window, interval].into_iter().flatten().collect();
     let plural = if group.connections == 1 { "" } else { "s" };
     let connections = format!("{} connection{plural}", count(group.connections.into()));
     let head = format!("{}: {}{details}", group.name, group.model);

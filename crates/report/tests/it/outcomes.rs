@@ -16,8 +16,8 @@ use iotbench_core::{
 };
 use iotbench_engine::{
     ClientFigures, ClientLoad, DataDisk, GroupPlan, Load, MachineFigures, Measured, OperationPlan, Outcome, Part,
-    Payload, Phase, PhasesPlan, Plan, RampState, ReadFigures, Reason, SecondFigures, StopPlan, Stored, TargetFacts,
-    Verdict, parse_profile,
+    Payload, Phase, PhasesPlan, Plan, RampState, ReadFigures, Reason, SecondFigures, Shape, StopPlan, Stored,
+    TargetFacts, Verdict, parse_profile,
 };
 use iotbench_recorder::{LatencyHistogram, OperationKind, PointCounts, Recorder, Recording, Requests, Timing, Window};
 use iotbench_report::{Document, Environment, Filesystem, Provenance, Tool};
@@ -103,6 +103,7 @@ pub fn plan() -> Plan {
             operation: OperationPlan::write("pmus", Payload::SinceLast { window_ns: 2_000_000_000 }),
             others: vec![],
             load: Load::Closed { users: 16, think_ns: 1_000_000_000 },
+            shape: Shape::Constant,
             connections: 1,
             devices: None,
             part: Part::default(),

@@ -5,7 +5,7 @@
 use crate::outcomes::{self, json};
 use iotbench_engine::{
     Backlog, Bounds, Course, DiskBound, Emptied, GroupPlan, Limit, Load, Move, Outcome, Payload, Purpose, Quantity,
-    RampPlan, RampState, SecondOfQueue, Verdict,
+    RampPlan, RampState, SecondOfQueue, Shape, Verdict,
 };
 use iotbench_report::{Document, SCHEMA, State, Status, render};
 use serde_json::Value;
@@ -40,6 +40,7 @@ fn full() -> Value {
     outcome.measured.as_mut().unwrap().visibility = queued;
     outcome.scenario = outcomes::disturbed().scenario;
     outcome.plan.sweep = Some(outcomes::swept(100));
+    outcome.plan.groups[0].shape = Shape::Rise { rise_ns: 1_000_000_000 };
     outcome.empty_transaction_ns = Some(90_000.0);
     outcome.machine.resources[0].gone_at = Some(Duration::from_secs(5));
     outcomes::with_reads(&mut outcome);

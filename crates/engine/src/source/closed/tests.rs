@@ -4,9 +4,11 @@ use super::*;
 use crate::{
     pacer::PacerSleep,
     plan::{GroupPlan, Load, OperationPlan},
+    profile::ShapeKind,
+    shape::ShapeStep,
 };
 use iotbench_simulator::DatasetConfig;
-use std::{path::Path, time::Instant};
+use std::{ops::Range, path::Path, time::Instant};
 
 const MS: u64 = 1_000_000;
 
@@ -33,6 +35,7 @@ impl Loop {
             operation,
             others: plans,
             load,
+            shape: Shape::Constant,
             connections: 1,
             devices: None,
             part: Part::default(),
@@ -41,6 +44,7 @@ impl Loop {
         let settings = ClosedSettings {
             operations,
             users: None,
+            shape: Shape::Constant,
             own: None,
             part: Part::default(),
             think_ns,
@@ -93,6 +97,35 @@ fn a_user_starts_its_think_time_after_its_answer() {
     users.source.complete(first, 300 * MS);
     assert_eq!(users.take(400 * MS - 1), Next::Wait);
     assert_eq!(users.due(450 * MS).unwrap().intended_ns, 400 * MS);
+}
+
+#[test]
+fn users_come_and_go_as_their_shape_says() {
+    let mut users = Loop::new(0, None, Payload::Count(1), 0);
+    let step = |ms: u64, factor| ShapeStep { from_ns: ms * MS, factor };
+    let steps = vec![step(0, 2.0), step(100, 0.5)];
+    users.source.settings.users = Some(4);
+    users.source.settings.shape = Shape::Steps { kind: ShapeKind::Burst, steps, period_ns: Some(300 * MS) };
+    assert_eq!(users.answer_all(0), [0, 1, 2, 3]);
+    assert_eq!(users.answer_all(99 * MS), [0, 1, 2, 3], "each has its answer");
+    assert_eq!(users.source.look_at_ns, 100 * MS, "it wakes then, whoever waits");
+    assert_eq!(users.answer_all(100 * MS), [0]);
+    assert_eq!(users.answer_all(299 * MS), [0]);
+    assert_eq!(users.answer_all(300 * MS), [0, 1, 2, 3]);
+}
+
+/// The users of an agent are its share of those that there are.
+#[test]
+fn agents_share_the_users_of_a_shape() {
+    let share = |own: Range<u32>| {
+        let mut users = Loop::new(0, None, Payload::Count(1), 0);
+        users.source.settings.users = Some(10);
+        users.source.settings.shape = Shape::Rise { rise_ns: 1_000 * MS };
+        users.source.settings.own = Some(OwnUsers::new(10, &own, |user| user));
+        [0, 300, 500, 1_000].map(|ms| users.source.users_wanted(ms * MS))
+    };
+    let (first, second) = (share(0..4), share(4..10));
+    assert_eq!((first, second), ([0, 1, 2, 4], [0, 2, 3, 6]));
 }
 
 #[test]
