@@ -128,6 +128,7 @@ fn queries() -> Vec<Query> {
         Query::MaxOfFirst { device, signal, from_ns, limit },
         Query::Aggregates { devices: devices.clone(), signals: signals.clone(), aggregates: aggregates.clone(), range },
         Query::Count,
+        Query::LastPoints { devices: devices.clone() },
         Query::NewestVisible { device, signal },
         Query::Scan,
         Query::Filter { devices: devices.clone(), signal, predicate: Predicate::Above(1.0), range },

@@ -92,6 +92,8 @@ impl Order {
 pub enum What<'a> {
     /// They themselves.
     Datapoints,
+    /// Of each device the first, in the order asked for; by device.
+    FirstOfEach,
     /// The greatest number of the first signal.
     Greatest,
     /// These figures of each device and signal.
@@ -159,6 +161,10 @@ impl<'a> Ask<'a> {
             Query::Newest { devices, limit } => {
                 Self::stretch(Asked::of(devices), all, Span::ALL).first(*limit, Order::Newest)
             }
+            Query::LastPoints { devices } => {
+                let newest = Self::stretch(Asked::of(devices), all, Span::ALL).first(1, Order::Newest);
+                Self { what: What::FirstOfEach, ..newest }
+            }
             Query::NewestVisible { device, signal } => of_one(device, signal, Span::ALL).first(1, Order::Before),
             Query::MaxOfFirst { device, signal, from_ns, limit } => {
                 let first = of_one(device, signal, Span::from(*from_ns)).first(*limit, Order::Oldest);
@@ -187,6 +193,12 @@ impl<'a> Ask<'a> {
     #[must_use]
     pub fn datapoints(self) -> Self {
         Self { what: What::Datapoints, ..self }
+    }
+
+    /// Those of one of the devices, themselves.
+    #[must_use]
+    pub fn of_one(self, device: u32) -> Self {
+        Self { devices: Asked::One(device), ..self.datapoints() }
     }
 
     /// The same of the times that a database can hold; `None` where it can hold none of them.
@@ -248,6 +260,11 @@ mod tests {
         let ask = |query| Ask::of(&query, ALL).map(|ask| (ask.signals.to_vec(), ask.span, ask.order, ask.limit));
         let newest = Query::Newest { devices: Devices::All, limit: 3 };
         assert_eq!(ask(newest), Some((ALL.to_vec(), Span::ALL, Order::Newest, 3)));
+        let last = Query::LastPoints { devices: Devices::Some(vec![3, 4]) };
+        let each = Ask::of(&last, ALL).unwrap();
+        assert_eq!((each.what, each.devices, each.signals), (What::FirstOfEach, Asked::Some(&[3, 4]), ALL));
+        let one = Query::Newest { devices: Devices::Some(vec![4]), limit: 1 };
+        assert_eq!(Some(each.of_one(4)), Ask::of(&one, ALL), "of one of them it is the newest");
         let visible = Query::NewestVisible { device: 4, signal: 1 };
         assert_eq!(ask(visible), Some((vec![1], Span::ALL, Order::Before, 1)));
         assert!([Order::Newest, Order::Before].iter().all(|order| order.is_descending()));

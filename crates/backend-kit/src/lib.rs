@@ -18,6 +18,7 @@
 //! | what if the client works out figures, and figures of time buckets? | [`fold`] | |
 //! | how does SQL work out figures of groups of rows? | [`sql`] | |
 //! | how does a store answer that can only be read whole? | [`scan`] | |
+//! | what if a database has no question for the newest of each device? | [`each`] | |
 //! | what can be done where encryption was refused? | [`handshake`] | |
 //! | how is an HTTP server reached and talked to? | [`http`] | `http` |
 //! | how are datapoints written in the line protocol? | [`line_protocol`] | `line_protocol` |
@@ -37,6 +38,7 @@ pub mod cell;
 pub mod changes;
 #[cfg(feature = "lease")]
 pub mod claims;
+pub mod each;
 pub mod figures;
 pub mod filter;
 #[cfg(feature = "lease")]

@@ -72,6 +72,6 @@ fn signals_of(query: &Query) -> Option<&[SignalId]> {
         | Query::Minimum { signal, .. }
         | Query::MaxOfFirst { signal, .. }
         | Query::NewestVisible { signal, .. } => Some(from_ref(signal)),
-        Query::Records { .. } | Query::Newest { .. } | Query::Count | Query::Scan => None,
+        Query::Records { .. } | Query::Newest { .. } | Query::LastPoints { .. } | Query::Count | Query::Scan => None,
     }
 }

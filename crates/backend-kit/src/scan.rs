@@ -23,7 +23,7 @@ pub fn answer(query: &Query, table: &TableSpec, stored: &[Batch], sink: &mut dyn
     let Some(ask) = Ask::of(query, &all).filter(Ask::wants_something) else { return Ok(NOTHING_BY_CLIENT) };
     let rows = Row::asked(&ask, stored);
     match ask.what {
-        What::Datapoints => datapoints(&rows, &ask, table, sink),
+        What::Datapoints | What::FirstOfEach => datapoints(&rows, &ask, table, sink),
         What::Greatest => greatest(&rows, &ask, sink),
         What::Figures(_) | What::Buckets(..) => {
             let mut fold = Fold::new(&ask, sink);
@@ -62,6 +62,12 @@ impl<'a> Row<'a> {
                 rows.sort_by_key(|row| row.timestamp_ns);
                 rows.sort_by(|a, b| compare(a.value(ask.signal()), b.value(ask.signal())));
             }
+        }
+        if ask.what == What::FirstOfEach {
+            // The order within a device stays.
+            rows.sort_by_key(|row| row.device);
+            rows.dedup_by_key(|row| row.device);
+            return rows;
         }
         rows.truncate(usize::try_from(ask.limit).unwrap_or(usize::MAX));
         rows

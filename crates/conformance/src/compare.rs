@@ -97,8 +97,8 @@ pub(crate) fn agree(query: &Query, got: &Rows, expected: &Rows, everything: &Row
             && got.values.iter().zip(&expected.values).all(|(got, expected)| same_value(got, expected))
     };
     ensure(got.len() == expected.len(), || format!("{} rows and not {}", got.len(), expected.len()))?;
-    if let Query::Newest { .. } = query {
-        return agree_newest(got, expected, everything, same_row);
+    if let Query::Newest { .. } | Query::LastPoints { .. } = query {
+        return agree_newest(query, got, expected, everything, same_row);
     }
     for (place, (got, expected)) in got.0.iter().zip(&expected.0).enumerate() {
         ensure(same_row(got, expected), || format!("row {place} is {got:?} and not {expected:?}"))?;
@@ -112,9 +112,18 @@ fn terms(aggregates: &[Aggregate], everything: &Rows) -> f64 {
     if aggregates.contains(&Aggregate::Sum) { everything.len() as f64 } else { 1.0 }
 }
 
-/// The newest rows agree when their times do: of equal times any may stand first, and any may be cut off.
-fn agree_newest(got: &Rows, expected: &Rows, everything: &Rows, same_row: impl Fn(&Row, &Row) -> bool) -> Check {
-    let times = |rows: &Rows| rows.0.iter().map(|row| row.timestamp_ns).collect::<Vec<_>>();
+/// The newest rows agree when their times do, and those of each device with their devices: of equal times any may stand first, and
+/// any may be cut off.
+fn agree_newest(
+    query: &Query,
+    got: &Rows,
+    expected: &Rows,
+    everything: &Rows,
+    same_row: impl Fn(&Row, &Row) -> bool,
+) -> Check {
+    let of_each = matches!(query, Query::LastPoints { .. });
+    let time = |row: &Row| (of_each.then_some(row.device), row.timestamp_ns);
+    let times = |rows: &Rows| rows.0.iter().map(time).collect::<Vec<_>>();
     ensure(times(got) == times(expected), || "the newest rows have other times, or another order".into())?;
     let mut left: Vec<&Row> = everything.0.iter().collect();
     left.sort_by_key(|row| Reverse(row.timestamp_ns));

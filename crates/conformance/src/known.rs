@@ -91,6 +91,8 @@ fn number_answers() -> Vec<(Query, Vec<Row>)> {
         (Query::Minimum { device: 0, signal: 0, range }, vec![row(0, at(2), &[3.0])]),
         (Query::Newest { devices: all.clone(), limit: 1 }, vec![stored[3].clone()]),
         (Query::Newest { devices: Devices::Some(vec![1]), limit: 5 }, vec![stored[5].clone(), stored[4].clone()]),
+        (Query::LastPoints { devices: all.clone() }, vec![stored[3].clone(), stored[5].clone()]),
+        (Query::LastPoints { devices: Devices::Some(vec![1]) }, vec![stored[5].clone()]),
         (Query::NewestVisible { device: 1, signal: 1 }, vec![row(1, at(3), &[2.0])]),
         (Query::MaxOfFirst { device: 0, signal: 0, from_ns: at(1), limit: 3 }, vec![row(0, 0, &[5.0])]),
         (Query::MaxOfFirst { device: 0, signal: 0, from_ns: at(2), limit: 3 }, vec![row(0, 0, &[8.0])]),

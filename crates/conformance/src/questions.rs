@@ -16,6 +16,7 @@ pub(crate) fn about(dataset: &Dataset) -> Vec<(&'static str, Vec<Query>)> {
         ("first and last with a predicate", nearest(dataset, &times)),
         ("the minimum, the earliest of equals", minima(dataset, &times)),
         ("the newest records", newest(dataset)),
+        ("the newest of each device", last_points(dataset)),
         ("the newest of one series", newest_visible(dataset)),
         ("the maximum of the first records", maxima(dataset, &times)),
         ("last, least, mean and greatest", aggregates(dataset, &times)),
@@ -53,6 +54,7 @@ pub(crate) fn of_nothing() -> Vec<Query> {
         Query::Nearest { device: 0, signal: 0, predicate: Predicate::Below(9.0), direction: Direction::LastBefore(9) },
         Query::Minimum { device: 0, signal: 0, range },
         Query::Newest { devices: Devices::All, limit: 3 },
+        Query::LastPoints { devices: Devices::All },
         Query::NewestVisible { device: 0, signal: 0 },
         Query::MaxOfFirst { device: 0, signal: 0, from_ns: 0, limit: 3 },
         Query::Aggregates { devices: Devices::All, signals: vec![0], aggregates: FIGURES.to_vec(), range },
@@ -177,6 +179,17 @@ fn newest(dataset: &Dataset) -> Vec<Query> {
         .into_iter()
         .flat_map(|devices| limits.map(|limit| Query::Newest { devices: devices.clone(), limit }))
         .collect()
+}
+
+fn last_points(dataset: &Dataset) -> Vec<Query> {
+    let devices = [
+        Devices::All,
+        Devices::Some(vec![dataset.devices - 1]),
+        Devices::Some((0..dataset.devices).collect()),
+        Devices::Some(vec![0, 4711]),
+        Devices::Some(vec![]),
+    ];
+    devices.map(|devices| Query::LastPoints { devices }).to_vec()
 }
 
 fn newest_visible(dataset: &Dataset) -> Vec<Query> {

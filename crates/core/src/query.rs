@@ -215,6 +215,11 @@ pub enum Query {
         /// How many.
         limit: u64,
     },
+    /// The newest point of each device, all signals.
+    LastPoints {
+        /// Whose.
+        devices: Devices,
+    },
     /// The greatest value of a channel, text cast to a number, over `limit` consecutive points from a time on.
     MaxOfFirst {
         /// Whose.
@@ -271,6 +276,7 @@ impl Query {
             Self::Range { devices, .. }
             | Self::Filter { devices, .. }
             | Self::Newest { devices, .. }
+            | Self::LastPoints { devices }
             | Self::Aggregates { devices, .. }
             | Self::Buckets { devices, .. } => devices.clone(),
             Self::Records { device, .. }

@@ -6,6 +6,7 @@ mod exactness;
 mod figure;
 mod freshness;
 mod frontier;
+mod last_points;
 mod newest;
 mod overlap;
 mod truth;

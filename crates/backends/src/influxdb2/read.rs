@@ -14,6 +14,7 @@ use hyper::{StatusCode, Uri, body::Bytes};
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING, counts_row, types},
     ask::{Ask, Order, What},
+    each,
     figures::Collected,
     filter::Filter,
     fold::Fold,
@@ -223,6 +224,7 @@ impl Reader for FluxReader {
         let flux = Flux::new(&bucket, &table, ask.devices, ask.signals, ask.span);
         let Some(flux) = flux else { return Ok(NOTHING) };
         match (ask.what, ask.order) {
+            (What::FirstOfEach, _) => each::last_points(self, ask.devices, table.devices, sink).await,
             (What::Count, _) => self.count(flux, sink).await,
             (What::Figures(aggregates), _) => self.figures(flux, ask.signals, aggregates, sink).await,
             (What::Buckets(..), _) => {

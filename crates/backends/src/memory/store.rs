@@ -139,6 +139,11 @@ impl Store {
                 points.truncate(usize::try_from(*limit).unwrap_or(usize::MAX));
                 rows.points(&points, &all)
             }
+            Query::LastPoints { devices } => {
+                let points = self.select(devices, TimeRange::ALL);
+                let of_each = points.chunk_by(|a, b| a.device == b.device);
+                rows.points(&of_each.filter_map(<[_]>::last).copied().collect::<Vec<_>>(), &all)
+            }
             Query::NewestVisible { device, signal } => {
                 rows.points(self.of_device(*device, TimeRange::ALL).last().copied().as_slice(), &[*signal])
             }

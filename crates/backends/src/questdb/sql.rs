@@ -145,6 +145,16 @@ impl<'a> Select<'a> {
         format!("SELECT {TIME}::long, {device}, {} {body} ORDER BY {order}{limit}", columns.join(", "))
     }
 
+    /// The same of the newest row of each device; not of layout narrow, whose newest row of a signal is no datapoint.
+    pub(crate) fn latest(self, signals: &[SignalId]) -> String {
+        let columns = signals.iter().map(|&signal| format!(", {}", self.column(signal))).collect::<String>();
+        let body = self.body();
+        format!(
+            "SELECT {TIME}::long, {DEVICE}{columns} FROM (SELECT * {body} LATEST ON {TIME} PARTITION BY {DEVICE}) \
+             ORDER BY {DEVICE}"
+        )
+    }
+
     /// The time of the earliest of the latest so many rows.
     pub(crate) fn reach(self, rows: u64) -> String {
         format!("SELECT min(t) FROM (SELECT {TIME}::long t {} ORDER BY {TIME} DESC LIMIT {rows})", self.body())

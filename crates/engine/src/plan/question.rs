@@ -36,6 +36,11 @@ pub enum Question {
         /// How many.
         records: u64,
     },
+    /// The newest record of each of so many consecutive devices.
+    LastPoints {
+        /// How many devices.
+        devices: u32,
+    },
     /// All records of a random device.
     Device,
     /// The greatest value of a signal over consecutive records from a random one on.
@@ -103,6 +108,7 @@ impl Question {
         match self {
             Self::Records { records } | Self::Newest { records } | Self::Max { records, .. } => Some(*records),
             Self::Signal { .. }
+            | Self::LastPoints { .. }
             | Self::Device
             | Self::Mean { .. }
             | Self::Filter { .. }
@@ -126,6 +132,7 @@ impl fmt::Display for Question {
             }
             Self::Records { records } => write!(f, "{records} consecutive records of a device"),
             Self::Newest { records } => write!(f, "the newest {records} records"),
+            Self::LastPoints { devices } => write!(f, "the newest record of each of {}", counted_devices(*devices)),
             Self::Device => f.write_str("all records of a device"),
             Self::Cycle { strategy, .. } => write!(f, "the machine cycle around a random moment ({strategy})"),
             Self::Max { records, .. } => write!(f, "the greatest of a signal over {records} consecutive records"),
@@ -169,11 +176,11 @@ pub(super) fn question(context: Context<'_>, config: &OperationConfig) -> Result
     }
     let question = match config.kind {
         OperationKind::ReadSignal => {
-            let devices = u32::try_from(config.devices.0).unwrap_or(u32::MAX);
-            Question::Signal { signals: signals(config, schema, |_| true)?, devices, window_ns }
+            Question::Signal { signals: signals(config, schema, |_| true)?, devices: of_devices(config), window_ns }
         }
         OperationKind::ReadRecords => Question::Records { records },
         OperationKind::ReadNewest => Question::Newest { records },
+        OperationKind::LastPoints => Question::LastPoints { devices: of_devices(config) },
         OperationKind::ReadDevice => Question::Device,
         OperationKind::MaxRecords => {
             let signals = signals(config, schema, |_| true)?;
@@ -183,13 +190,11 @@ pub(super) fn question(context: Context<'_>, config: &OperationConfig) -> Result
         OperationKind::MeanDevice => Question::Mean { signals: numbers(config, schema)? },
         OperationKind::Dashboard => Question::Dashboard { signals: numbers(config, schema)?, window_ns },
         OperationKind::Filter => {
-            let devices = u32::try_from(config.devices.0).unwrap_or(u32::MAX);
-            let signals = numbers(config, schema)?;
+            let (signals, devices) = (numbers(config, schema)?, of_devices(config));
             Question::Filter { signals, predicate: predicate(config)?, devices, window_ns }
         }
         OperationKind::Buckets => {
-            let devices = u32::try_from(config.devices.0).unwrap_or(u32::MAX);
-            let (signals, aggregates) = (numbers(config, schema)?, aggregates(config)?);
+            let (signals, aggregates, devices) = (numbers(config, schema)?, aggregates(config)?, of_devices(config));
             Question::Buckets { signals, aggregates, devices, window_ns, width: width(config, window_ns)? }
         }
         OperationKind::CycleSearch => cycle(context, config)?,
@@ -199,6 +204,10 @@ pub(super) fn question(context: Context<'_>, config: &OperationConfig) -> Result
     };
     check_history(context, &question)?;
     Ok(question)
+}
+
+fn of_devices(config: &OperationConfig) -> u32 {
+    u32::try_from(config.devices.0).unwrap_or(u32::MAX)
 }
 
 fn predicate(config: &OperationConfig) -> Result<Predicate, FieldError> {
@@ -296,9 +305,10 @@ fn check_history(context: Context<'_>, question: &Question) -> Result<(), FieldE
     let (records, of_devices) = match question {
         Question::Newest { .. } => return Ok(()),
         Question::Records { records } | Question::Max { records, .. } => (*records, 1),
-        Question::Signal { devices, .. } | Question::Filter { devices, .. } | Question::Buckets { devices, .. } => {
-            (1, *devices)
-        }
+        Question::Signal { devices, .. }
+        | Question::Filter { devices, .. }
+        | Question::Buckets { devices, .. }
+        | Question::LastPoints { devices } => (1, *devices),
         Question::Cycle { .. } | Question::Device | Question::Mean { .. } | Question::Dashboard { .. } => (1, 1),
     };
     if history == 0 {

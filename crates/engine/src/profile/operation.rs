@@ -20,6 +20,8 @@ words! {
         ReadRecords = "read_records",
         /// Reads the newest records.
         ReadNewest = "read_newest",
+        /// Reads the newest record of each of several devices.
+        LastPoints = "last_points",
         /// Reads all records of a device.
         ReadDevice = "read_device",
         /// The greatest value over consecutive records.

@@ -73,6 +73,7 @@ impl Asker {
                 let (device, from_ns) = self.record(*records, draw);
                 Query::Records { device, from_ns, limit: *records }
             }
+            Question::LastPoints { devices } => Query::LastPoints { devices: self.consecutive(*devices, draw) },
             Question::Newest { records } => Query::Newest { devices: Devices::All, limit: *records },
             Question::Device => {
                 Query::Range { devices: self.device(draw), signals: (0..self.width).collect(), range: TimeRange::ALL }
@@ -113,14 +114,24 @@ impl Asker {
 
     /// So many consecutive devices, and a stretch of time of the first one's history.
     fn stretch(&self, devices: u32, window_ns: u64, draw: Draw) -> (Devices, TimeRange) {
-        let starts = u64::from(self.history.devices.saturating_sub(devices)) + 1;
-        let first = u32::try_from(self.below(starts, Of::Device, draw)).unwrap_or(0);
+        let first = self.first(devices, draw);
         let (from_ns, last_ns) = self.history.time_span_ns(first);
         let window_ns = i64::try_from(window_ns).unwrap_or(i64::MAX);
         let moments = last_ns.saturating_sub(from_ns).saturating_sub(window_ns).max(0).cast_unsigned() + 1;
         let start_ns = from_ns + self.below(moments, Of::Moment, draw).cast_signed();
         let range = TimeRange::half_open(start_ns, start_ns.saturating_add(window_ns));
         (Devices::Some((first..first + devices).collect()), range)
+    }
+
+    fn consecutive(&self, devices: u32, draw: Draw) -> Devices {
+        let first = self.first(devices, draw);
+        Devices::Some((first..first + devices).collect())
+    }
+
+    /// The first of so many consecutive devices.
+    fn first(&self, devices: u32, draw: Draw) -> u32 {
+        let starts = u64::from(self.history.devices.saturating_sub(devices)) + 1;
+        u32::try_from(self.below(starts, Of::Device, draw)).unwrap_or(0)
     }
 
     /// A device, and the time of one of its records after which there are enough.
@@ -192,7 +203,9 @@ mod tests {
             let window_ns = 200_000_000;
             let question = Question::Buckets { signals, aggregates, devices: of, window_ns, width };
             let Query::Buckets { devices: asked, range: same, .. } = asker.query(&question, draw).unwrap() else { panic!() };
-            prop_assert_eq!((asked, same), (Devices::Some(list), range), "drawn as a signal's");
+            prop_assert_eq!((asked, same), (Devices::Some(list.clone()), range), "drawn as a signal's");
+            let last = asker.query(&Question::LastPoints { devices: of }, draw);
+            prop_assert_eq!(last, Some(Query::LastPoints { devices: Devices::Some(list) }));
             prop_assert_eq!(asker.query(&Question::Device, draw), asker.query(&Question::Device, draw));
         }
     }

@@ -3,7 +3,7 @@
 use super::{
     exactness::{Exactness, Found, row_differs, shown},
     figure::{Bounds, Figure},
-    newest,
+    last_points, newest,
     overlap::Overlap,
     truth::{Row, Truth},
 };
@@ -37,6 +37,7 @@ pub fn compare(truth: &mut Truth, answer: &KeptAnswer, exactness: Exactness) -> 
     truth.beside(&answer.overlap);
     let found = match &answer.query {
         Query::Newest { devices, limit } => newest::newest(truth, answer, devices, *limit, exactness),
+        Query::LastPoints { devices } => last_points::last_points(truth, answer, devices, exactness),
         _ => Compare { truth, answer, exactness }.with_truth(),
     };
     found.into()
@@ -115,7 +116,7 @@ impl Compare<'_> {
                 self.figures(expected.into_iter())
             }
             Query::Count => self.count(),
-            Query::Newest { .. } => Ok(()),
+            Query::Newest { .. } | Query::LastPoints { .. } => Ok(()),
         }
     }
 

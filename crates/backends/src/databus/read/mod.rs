@@ -14,6 +14,7 @@ use async_trait::async_trait;
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING, counts_row, types},
     ask::{Ask, Order, What},
+    each,
     filter::Filter,
     fold::Fold,
     millis::{Millis, NS_PER_MS},
@@ -219,6 +220,10 @@ impl Reader for DatabusReader {
         let span = ask.and_then(|ask| ALL.within(ask.span));
         let (Some(ask), Some(span)) = (ask, span) else { return Ok(NOTHING) };
         match (ask.what, ask.order) {
+            (What::FirstOfEach, _) => {
+                let of_table = self.table.devices;
+                each::last_points(self, ask.devices, of_table, sink).await
+            }
             (What::Count, _) => self.count_row(sink).await,
             // The server's mean is rounded to ten places after the point, and it has no module for several figures at once.
             (What::Figures(_) | What::Buckets(..), _) => {

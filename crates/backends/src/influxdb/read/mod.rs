@@ -19,6 +19,7 @@ use iotbench_backend_kit::{
     answer::{Answer, NOTHING, counts_row, types},
     ask::{Ask, Asked, Order, What},
     cell::{Cell, value},
+    each,
     filter::Filter,
     fold::Fold,
     line_protocol::VALUE,
@@ -148,6 +149,7 @@ impl Reader for InfluxReader {
         let (Some(ask), Some(devices)) = (ask, devices) else { return Ok(NOTHING) };
         let wanted = Wanted { ask, devices: &devices };
         match (ask.what, ask.order) {
+            (What::FirstOfEach, _) => each::last_points(self, ask.devices, table.devices, sink).await,
             (What::Count, _) => self.count_row(sink).await,
             // InfluxQL does not cast texts to numbers.
             (What::Figures(_) | What::Buckets(..), _) if self.has_text(ask.signals) => {

@@ -17,6 +17,7 @@ use figures::Wish;
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING, counts_row, types},
     ask::{Ask, Asked::One, Order, What},
+    each,
     filter::Filter,
     fold::Fold,
     metrics::{Cell, DEVICE, Millis, Newest, device_number, number, one_point, push},
@@ -146,6 +147,10 @@ impl Reader for KairosReader {
         let span = ask.and_then(|ask| ALL.within(ask.span));
         let (Some(ask), Some(span)) = (ask, span) else { return Ok(NOTHING) };
         match (ask.what, ask.order) {
+            (What::FirstOfEach, _) => {
+                let of_table = self.table.devices;
+                each::last_points(self, ask.devices, of_table, sink).await
+            }
             (What::Count, _) => {
                 let (counts, bytes) = count(&mut self.client, &self.table, all.len()).await?;
                 counts_row(counts, bytes, ComputedBy::Server, sink)

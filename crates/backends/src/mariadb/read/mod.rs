@@ -92,6 +92,7 @@ impl MariaDbReader {
             (What::Count, ..) => self.count_row(sink).await,
             (What::Figures(_) | What::Buckets(..), ..) => self.figures(ask, sink).await,
             (What::Greatest, ..) => self.greatest(ask, sink).await,
+            (What::FirstOfEach, ..) => self.first_of_each(ask, sink).await,
             (_, Order::Least, _) => self.minimum(ask, sink).await,
             (_, Order::Stretch, Some(predicate)) => {
                 let value_type = types(&self.place.table.schema, ask.signals)[0];
@@ -142,6 +143,16 @@ impl MariaDbReader {
             each(&mut self.connection, &*self.shape, &selection, &mut bytes, &mut take).await?;
         }
         answer.finish(bytes, ComputedBy::Server)
+    }
+
+    async fn first_of_each(&mut self, ask: &Ask<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        let mut all = NOTHING_BY_CLIENT;
+        for device in self.devices(ask.devices).await? {
+            let Reply { rows, bytes, .. } = self.newest(&ask.of_one(device), sink).await?;
+            all.rows += rows;
+            all.bytes += bytes;
+        }
+        Ok(all)
     }
 
     async fn records(&mut self, ask: &Ask<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
@@ -261,7 +272,9 @@ impl MariaDbReader {
     fn needs_snapshot(&self, ask: &Ask<'_>) -> bool {
         let devices = ask.devices.list().map_or(usize::MAX, <[u32]>::len);
         match (ask.what, ask.order) {
-            (What::Figures(_) | What::Buckets(..), _) | (_, Order::Newest) => self.place.has_device() && devices > 1,
+            (What::Figures(_) | What::Buckets(..) | What::FirstOfEach, _) | (_, Order::Newest) => {
+                self.place.has_device() && devices > 1
+            }
             (What::Datapoints, Order::Stretch) => ask.devices != Asked::All && devices > DEVICES_AT_ONCE,
             _ => false,
         }

@@ -20,6 +20,7 @@ use futures_util::TryStreamExt;
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING_BY_CLIENT, counts_row},
     ask::{Ask, What},
+    each,
     figures::Streamed,
     filter::Filter,
     refuse::refuse_signals_beyond,
@@ -47,7 +48,7 @@ impl MongoReader {
         Self { collection: database.collection(table.name()), shape: Shape::new(table), all_signals }
     }
 
-    async fn answer(&self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
+    async fn answer(&mut self, query: &Query, sink: &mut dyn Sink) -> Result<Reply, Error> {
         refuse_signals_beyond(query, self.all_signals.len())?;
         let all = Arc::clone(&self.all_signals);
         let asks = |ask: &Ask<'_>| ask.limit > 0 && !self.shape.has_none_of(ask.devices);
@@ -62,6 +63,13 @@ impl MongoReader {
                     filter.finish(reply, ComputedBy::Client)
                 }
                 _ => self.datapoints(ask, sink).await,
+            },
+            What::FirstOfEach => match self.shape.first_of_each(&ask) {
+                Some(stages) => self.of_each(stages, signals, sink).await,
+                None => {
+                    let of_table = self.shape.devices();
+                    each::last_points(self, devices, of_table, sink).await
+                }
             },
             What::Greatest => self.greatest(ask, sink).await,
             What::Figures(aggregates) => {
@@ -93,6 +101,15 @@ impl MongoReader {
         let bytes = self.each(stages, |document| points.take(document, &mut answer)).await?;
         points.finish(&mut answer)?;
         answer.finish(bytes, if is_united_here { ComputedBy::Client } else { ComputedBy::Server })
+    }
+
+    /// Datapoints that are a document each.
+    async fn of_each(&self, stages: Vec<Document>, signals: &[SignalId], sink: &mut dyn Sink) -> Result<Reply, Error> {
+        let mut answer = Answer::new(sink, signals.iter().map(|&signal| self.shape.value_type(signal)));
+        let mut points = RowPoints::new(&self.shape, signals);
+        let bytes = self.each(stages, |document| points.take(document, &mut answer)).await?;
+        points.finish(&mut answer)?;
+        answer.finish(bytes, ComputedBy::Server)
     }
 
     /// The same with its stretch of time cut to what must be looked at: of records of many datapoints, those that hold the

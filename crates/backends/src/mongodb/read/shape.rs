@@ -45,6 +45,11 @@ impl Shape {
         self.table.spec.schema.signals()[usize::from(signal)].value_type
     }
 
+    /// How many devices the table has.
+    pub(crate) fn devices(&self) -> u32 {
+        self.table.spec.devices
+    }
+
     fn is_bulk(&self) -> bool {
         self.layout() == Layout::Bulk
     }
@@ -87,6 +92,26 @@ impl Shape {
         let mut stages = self.in_order(ask);
         stages.push(doc! { "$project": self.projection(ask.signals) });
         stages
+    }
+
+    /// The first datapoint of each device in the order wanted, by device; `None` where documents have no device, or a datapoint is
+    /// none or several of them.
+    pub(crate) fn first_of_each(&self, ask: &Ask<'_>) -> Option<Vec<Document>> {
+        if !self.has_device() || matches!(self.layout(), Layout::Narrow | Layout::Bulk) {
+            return None;
+        }
+        let mut stages = self.found(ask);
+        // The index has each device's documents in order.
+        let mut sort = doc! { "device": 1 };
+        sort.extend(self.sort(ask));
+        stages.extend([
+            doc! { "$sort": sort },
+            doc! { "$group": { "_id": "$device", "point": { "$first": "$$ROOT" } } },
+            doc! { "$replaceRoot": { "newRoot": "$point" } },
+            doc! { "$sort": { "device": 1 } },
+            doc! { "$project": self.projection(ask.signals) },
+        ]);
+        Some(stages)
     }
 
     /// The one greatest number of a signal among the datapoints asked for.

@@ -16,6 +16,7 @@ use hours::{Hours, MAX_VALUES};
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING, counts_row, types},
     ask::{Ask, Order, What},
+    each,
     figures::Collected,
     filter::Filter,
     fold::Fold,
@@ -183,6 +184,10 @@ impl Reader for OpenTsdbReader {
         let span = ask.and_then(|ask| ALL.within(ask.span));
         let (Some(ask), Some(span)) = (ask, span) else { return Ok(NOTHING) };
         match (ask.what, ask.order) {
+            (What::FirstOfEach, _) => {
+                let of_table = self.table.devices;
+                each::last_points(self, ask.devices, of_table, sink).await
+            }
             (What::Count, _) => {
                 let (counts, bytes) = count(&mut self.client, &self.table, all.len()).await?;
                 counts_row(counts, bytes, ComputedBy::Server, sink)

@@ -21,6 +21,7 @@ use futures_util::TryStreamExt;
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING_BY_CLIENT, counts_row},
     ask::{Ask, Order, What},
+    each,
     filter::Filter,
     fold::Fold,
     refuse::refuse_signals_beyond,
@@ -63,6 +64,16 @@ impl PostgresReader {
                 }
                 _ => self.datapoints(&ask, sink).await,
             },
+            What::FirstOfEach if !self.shape.is_in_shards() => {
+                let statement = self.shape.last_of_each(devices, signals)?;
+                let mut points = self.points(signals, u64::MAX);
+                self.fetch(statement, signals, &mut *points, ComputedBy::Server, sink).await
+            }
+            // A query that looks at one device after the other cannot be sent to shards.
+            What::FirstOfEach => {
+                let of_table = self.shape.table().spec.devices;
+                each::last_points(self, devices, of_table, sink).await
+            }
             What::Greatest => self.greatest(&ask, sink).await,
             What::Figures(aggregates) => {
                 let statement = Figures { devices, signals, aggregates, span }.statement(&self.shape)?;

@@ -64,16 +64,37 @@ impl Shape {
         let mut statement = Statement::default();
         let devices = self.devices(&mut statement, devices)?;
         let limit = self.limit(&mut statement, signals, limit)?;
+        let (newest_first, by_place) = (self.by_time(" DESC"), self.by_place_of_point());
+        let of_each = self.of_each(&devices, signals, &limit);
+        statement.sql = format!("{of_each} ORDER BY {newest_first}, p.device{by_place}{limit}");
+        Ok(statement)
+    }
+
+    /// The newest datapoint of each device, by device.
+    pub(crate) fn last_of_each(&self, devices: Asked<'_>, signals: &[SignalId]) -> Result<Statement, Error> {
+        let mut statement = Statement::default();
+        let devices = self.devices(&mut statement, devices)?;
+        let limit = self.limit(&mut statement, signals, 1)?;
+        let (newest_first, by_place) = (self.by_time(" DESC"), self.by_place_of_point());
+        let of_each = self.of_each(&devices, signals, &limit);
+        statement.sql = format!("{of_each} ORDER BY p.device, {newest_first}{by_place}");
+        Ok(statement)
+    }
+
+    /// Rows of one datapoint must stay together where datapoints of one device and time are several.
+    fn by_place_of_point(&self) -> &'static str {
+        if self.layout() == Layout::Narrow { ", _place DESC" } else { "" }
+    }
+
+    /// The first rows of each device, newest first.
+    fn of_each(&self, devices: &str, signals: &[SignalId], limit: &str) -> String {
         let (columns, rows, newest_first) = (self.columns(signals), self.rows(), self.by_time(" DESC"));
         let last_stored = self.by_place(" DESC");
-        // Rows of one datapoint must stay together where datapoints of one device and time are several.
-        let (place, by_place) = if self.layout() == Layout::Narrow { (", _place", ", _place DESC") } else { ("", "") };
-        statement.sql = format!(
+        let place = if self.layout() == Layout::Narrow { ", _place" } else { "" };
+        format!(
             "SELECT p.* FROM {devices} CROSS JOIN LATERAL (SELECT {columns}{place} FROM {rows} \
-             WHERE r.device = d.device ORDER BY {newest_first}, {last_stored}{limit}) AS p \
-             ORDER BY {newest_first}, p.device{by_place}{limit}"
-        );
-        Ok(statement)
+             WHERE r.device = d.device ORDER BY {newest_first}, {last_stored}{limit}) AS p"
+        )
     }
 
     /// The greatest number of a signal over the first datapoints of a stretch.

@@ -14,6 +14,7 @@ use iotbench_backend_kit::{
     answer::{Answer, NOTHING, counts_row, types},
     ask::{Ask, Order, What},
     cell::{Cell, number, push, value},
+    each,
     gather::{Gather, Take},
     refuse::refuse_unknown_signals,
 };
@@ -55,6 +56,16 @@ impl QuestReader {
         let is_cut_by_time = self.is_narrow() && order == Order::Newest;
         let limit = if is_cut_by_time { u64::MAX } else { limit.saturating_mul(rows_of_point) };
         let bytes = self.stream(&select.points(signals, order, limit), signals, order, &mut take).await?;
+        answer.finish(bytes, ComputedBy::Server)
+    }
+
+    async fn latest(&mut self, select: Select<'_>, ask: &Ask<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
+        let types = types(&self.table.schema, ask.signals);
+        let mut answer = Answer::new(sink, types.iter().copied());
+        let mut take = |device: u32, time: i64, cells: &[Cell<'_>]| {
+            answer.row(device, time, |columns| push(columns, cells, &types))
+        };
+        let bytes = self.stream(&select.latest(ask.signals), ask.signals, ask.order, &mut take).await?;
         answer.finish(bytes, ComputedBy::Server)
     }
 
@@ -163,6 +174,10 @@ impl Reader for QuestReader {
             _ => select,
         };
         match (ask.what, ask.order) {
+            (What::FirstOfEach, _) if !self.is_narrow() && table.has_device_column() => {
+                self.latest(select, &ask, sink).await
+            }
+            (What::FirstOfEach, _) => each::last_points(self, ask.devices, table.devices, sink).await,
             (What::Count, _) => self.count_row(sink).await,
             (What::Figures(aggregates), _) => {
                 figures::answer(&mut self.client, &table, select, (ask.signals, aggregates, None), sink).await

@@ -60,6 +60,7 @@ impl SqliteReader {
             (What::Count, ..) => self.count_row(sink),
             (What::Figures(_) | What::Buckets(..), ..) => self.figures(&ask, sink),
             (What::Greatest, ..) => self.greatest(&ask, sink),
+            (What::FirstOfEach, ..) => self.range(&ask, sink),
             (_, Order::Least, _) => self.minimum(&ask, sink),
             (_, Order::Stretch, Some(predicate)) => self.filter(&ask, predicate, sink),
             (.., Some(predicate)) => self.nearest(&ask, predicate, sink),
@@ -115,6 +116,9 @@ impl SqliteReader {
         let sql = self.shape.sql(ask);
         let (mut bytes, mut left) = (0, ask.limit);
         self.for_devices(ask.devices, |device| {
+            if ask.what == What::FirstOfEach {
+                left = ask.limit;
+            }
             let mut statement = self.connection.prepare_cached(&sql).map_err(|e| classify(&e))?;
             bind(&mut statement, device, ask).map_err(|e| classify(&e))?;
             let mut points = self.shape.points(statement.raw_query(), ask);

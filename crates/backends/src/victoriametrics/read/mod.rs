@@ -18,6 +18,7 @@ use buckets::Buckets;
 use iotbench_backend_kit::{
     answer::{Answer, NOTHING, counts_row, types},
     ask::{Ask, Order, What},
+    each,
     filter::Filter,
     fold::Fold,
     millis::{Millis, ns},
@@ -147,6 +148,10 @@ impl Reader for VictoriaReader {
         let span = ask.and_then(|ask| ALL.within(ask.span));
         let (Some(ask), Some(span)) = (ask, span) else { return Ok(NOTHING) };
         match (ask.what, ask.order) {
+            (What::FirstOfEach, _) => {
+                let of_table = self.table.devices;
+                each::last_points(self, ask.devices, of_table, sink).await
+            }
             (What::Count, _) => self.count_row(sink).await,
             (What::Figures(aggregates), _) => {
                 Wish { ask, aggregates, span }.answer(&mut self.client, &self.own, &self.table, sink).await

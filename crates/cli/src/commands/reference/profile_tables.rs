@@ -147,7 +147,7 @@ pub(super) const TABLES: &[Table] = &[
             ),
             key(
                 "kind",
-                "`write`, `cycle_search`, `read_signal`, `read_records`, `read_newest`, `read_device`, `max_records`, `mean_device`, `filter`, `buckets` or `dashboard`",
+                "`write`, `cycle_search`, `read_signal`, `read_records`, `read_newest`, `last_points`, `read_device`, `max_records`, `mean_device`, `filter`, `buckets` or `dashboard`",
                 "what it does",
             ),
             key("share", "number", "its part of the group's operations, relative to the others"),

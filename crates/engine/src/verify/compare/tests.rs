@@ -80,6 +80,8 @@ fn queries(from_ns: i64) -> Vec<Query> {
         Query::Filter { devices: Devices::All, signal: 1, predicate: Predicate::Above(0.0), range: since },
         Query::Records { device: 1, from_ns, limit: 7 },
         Query::Newest { devices: Devices::All, limit: 9 },
+        Query::LastPoints { devices: Devices::All },
+        Query::LastPoints { devices: Devices::Some(vec![1]) },
         Query::NewestVisible { device: 1, signal: 0 },
         Query::Minimum { device: 1, signal: 1, range: since },
         Query::MaxOfFirst { device: 1, signal: 0, from_ns, limit: 6 },
@@ -214,6 +216,28 @@ fn a_bucket_of_another_time_a_wrong_figure_and_a_missing_row_are_found() {
     };
     assert_eq!(kept_in_part(1), "Right");
     assert_eq!(kept_in_part(2), format!("{} rows were answered, and there are {rows}", rows + 1));
+}
+
+/// Answers as a database would give them that still shows what was the newest before, or another device's.
+#[test]
+fn a_last_point_that_is_not_the_newest_is_found() {
+    let (overlap, dataset) = (overlap_of(&[(2, 0), (2, 3), (2, 3)]), dataset());
+    let (certain, _) = states(&overlap);
+    let query = Query::LastPoints { devices: Devices::All };
+    let finding = |stored: &Rows| {
+        let answer = ask(&*database(&*dataset, stored), &query, &overlap);
+        compare(&mut Truth::new(history()), &answer, EXACT)
+    };
+    assert_eq!(finding(&certain), Finding::Right);
+    for device in 0..DEVICES {
+        let newest = *certain.iter().filter(|row| row.0 == device).max().unwrap();
+        let older: Rows = certain.iter().copied().filter(|row| *row != newest).collect();
+        assert!(matches!(finding(&older), Finding::Wrong(_)), "of device {device} an older one");
+        let none: Rows = certain.iter().copied().filter(|row| row.0 != device).collect();
+        assert!(matches!(finding(&none), Finding::Wrong(_)), "of device {device} none");
+    }
+    let of_no_time: Rows = certain.iter().copied().chain([(0, certain.len() as u64)]).collect();
+    assert!(matches!(finding(&of_no_time), Finding::Wrong(_)), "one that was never sent");
 }
 
 /// Leaves the last row out.

@@ -50,6 +50,12 @@ fn the_newest_records_of_all_devices() {
 }
 
 #[test]
+fn the_newest_record_of_each_device() {
+    every_layout_answers(PMU, 4, 100, r#"{ kind = "last_points", devices = 3 }"#, &[]);
+    every_layout_answers(WEATHER, 1, 100, r#"{ kind = "last_points" }"#, &[]);
+}
+
+#[test]
 fn all_records_of_a_device() {
     every_layout_answers(COMPRESSOR, 7, 20, r#"{ kind = "read_device" }"#, &[]);
 }
