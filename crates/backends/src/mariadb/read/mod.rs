@@ -148,9 +148,8 @@ impl MariaDbReader {
     async fn first_of_each(&mut self, ask: &Ask<'_>, sink: &mut dyn Sink) -> Result<Reply, Error> {
         let mut all = NOTHING_BY_CLIENT;
         for device in self.devices(ask.devices).await? {
-            let Reply { rows, bytes, .. } = self.newest(&ask.of_one(device), sink).await?;
-            all.rows += rows;
-            all.bytes += bytes;
+            let Reply { rows, bytes, computed_by } = self.newest(&ask.of_one(device), sink).await?;
+            all = Reply { rows: all.rows + rows, bytes: all.bytes + bytes, computed_by };
         }
         Ok(all)
     }
