@@ -21,7 +21,7 @@ impl<'a> Grouping<'a> {
                 let grouping = Self { aggregates, width: Some(width) };
                 (grouping.functions().count() == aggregates.len()).then_some(grouping)
             }
-            What::Datapoints | What::Greatest | What::Count => None,
+            What::Datapoints | What::FirstOfEach | What::Greatest | What::Count => None,
         }
     }
 

@@ -154,6 +154,7 @@ fn same(got: &Owned, expected: &Owned, greatest: f64, capabilities: &Capabilitie
 #[cfg(test)]
 mod tests {
     use super::*;
+    use iotbench_core::Devices;
 
     #[test]
     fn a_wrong_bit_is_seen() {
@@ -179,9 +180,17 @@ mod tests {
         let row = |device, timestamp_ns| Row { device, timestamp_ns, values: vec![] };
         let everything = Rows(vec![row(0, 5), row(1, 5), row(0, 6), row(1, 6)]);
         let expected = Rows(vec![row(0, 6), row(1, 6), row(0, 5)]);
-        let is_accepted = |rows: Vec<Row>| agree_newest(&Rows(rows), &expected, &everything, |a, b| a == b).is_ok();
+        let newest = Query::Newest { devices: Devices::All, limit: 3 };
+        let is_accepted =
+            |rows: Vec<Row>| agree_newest(&newest, &Rows(rows), &expected, &everything, |a, b| a == b).is_ok();
         assert!(is_accepted(vec![row(1, 6), row(0, 6), row(1, 5)]));
         assert!(!is_accepted(vec![row(1, 6), row(1, 6), row(1, 5)]));
         assert!(!is_accepted(vec![row(1, 5), row(0, 6), row(1, 6)]));
+        let last = Query::LastPoints { devices: Devices::All };
+        let expected = Rows(vec![row(0, 6), row(1, 6)]);
+        let is_accepted =
+            |rows: Vec<Row>| agree_newest(&last, &Rows(rows), &expected, &everything, |a, b| a == b).is_ok();
+        assert!(is_accepted(vec![row(0, 6), row(1, 6)]));
+        assert!(!is_accepted(vec![row(1, 6), row(0, 6)]), "they come by device");
     }
 }

@@ -180,7 +180,7 @@ mod tests {
     #[test]
     fn it_is_told_in_words() {
         assert_eq!(bursts().to_string(), "bursts of 1s each 9s, 5 times the mean");
-        assert_eq!(Shape::Rise { rise_ns: 90 * S }.to_string(), "a rise from nothing over 1m30s");
+        assert_eq!(Shape::Rise { rise_ns: 90 * S }.to_string(), "a rise from nothing over 90s");
         let sine = Shape::Sine { period_ns: 60 * S, swing: 0.5 };
         assert_eq!(sine.to_string(), "a sine each 1m, up to 1.5 times the mean");
     }

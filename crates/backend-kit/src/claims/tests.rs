@@ -49,7 +49,9 @@ impl Server {
     }
 
     fn renew_in_a_second(&self, claims: &Claims) {
-        *self.now_s.lock().unwrap() = self.now_s.lock().unwrap().map(|now_s| now_s + 1);
+        if let Some(now_s) = &mut *self.now_s.lock().unwrap() {
+            *now_s += 1;
+        }
         renewed(claims, self).unwrap();
     }
 

@@ -244,7 +244,7 @@ fn load(context: Context<'_>, group: &Group, ramped: bool, mean: Option<f64>) ->
         LoadModel::Interval => Ok(Load::Interval {
             devices: first_load.unwrap_or_else(|| devices::of(profile, group)),
             interval_ns: config.interval.as_ns(),
-            window_ns: super::interval::window_ns(group)?,
+            window_ns: interval::window_ns(group)?,
         }),
     }
 }

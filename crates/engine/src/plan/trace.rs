@@ -88,7 +88,7 @@ mod tests {
             ("time,rate\n0,1\n1,NaN\n", "line 3: rate"),
             ("time,rate\n0,1\n1,1\n1,2\n", "line 4: its time is not after"),
             ("time,rate\n5,1\n1,1\n", "line 3: its time is before"),
-            ("time,rate\n0,1\n1\n", "line 3"),
+            ("time,rate\n0,1\n1\n", "line: 3"),
             ("time,rate\n0,0\n1,5\n", "its rates are 0"),
         ] {
             let error = of(text).unwrap_err();

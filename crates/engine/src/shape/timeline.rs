@@ -97,11 +97,7 @@ impl Timeline {
             if beyond.abs() < NEAR_NS {
                 break;
             }
-            if beyond > 0.0 {
-                most = at
-            } else {
-                least = at
-            }
+            *(if beyond > 0.0 { &mut most } else { &mut least }) = at;
             let next = at - beyond / (1.0 + swing * (TAU * at / period).sin());
             at = if next > least && next < most { next } else { f64::midpoint(least, most) };
         }
