@@ -217,7 +217,7 @@ pub struct LoadConfig {
     #[serde(default = "default_rise")]
     pub rise: Span,
     /// Trace: the file, a CSV of `time` in seconds and `rate`.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    #[serde(default)]
     pub trace: String,
     /// Paced: the size of a sensor's queue.
     #[serde(default = "default_queue")]
