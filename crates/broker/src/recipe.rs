@@ -22,6 +22,7 @@ pub static RECIPE: Recipe = Recipe {
         name: "broker",
         on: On::EveryNode,
         ports: &["port"],
+        open_ports: &[],
         files: &[
             ConfigFile { path: "passwords", text: "iotbench:{password}\n" },
             ConfigFile {

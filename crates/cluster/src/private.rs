@@ -21,6 +21,7 @@ pub static RECIPE: Recipe = Recipe {
         name: "broker",
         on: On::EveryNode,
         ports: &["port"],
+        open_ports: &[],
         files: &[ConfigFile { path: "nats.conf", text: "authorization {{\n{settings}\n}\n" }],
         init: &[],
         environment: &[],

@@ -55,6 +55,7 @@ pub const CLUSTER: &str = "iotbench";
 ///         name: "server",
 ///         on: On::EveryNode,
 ///         ports: &["port"],
+///         open_ports: &[],
 ///         files: &[],
 ///         init: &[],
 ///         environment: &[],
@@ -92,6 +93,15 @@ pub struct Recipe {
     pub join: &'static [&'static [&'static str]],
 }
 
+impl Recipe {
+    /// The ports at which nobody is asked for the server's password: as `PORT`, of several roles as `ROLE.PORT`.
+    pub fn open_ports(&self) -> impl Iterator<Item = String> {
+        let is_alone = self.roles.len() == 1;
+        let named = move |role: &Role, port: &str| if is_alone { port.into() } else { format!("{}.{port}", role.name) };
+        self.roles.iter().flat_map(move |role| role.open_ports.iter().map(move |port| named(role, port)))
+    }
+}
+
 /// A kind of process: how it begins an empty folder, starts, tells that it is ready, and stops.
 #[derive(Debug)]
 pub struct Role {
@@ -102,6 +112,8 @@ pub struct Role {
     /// Ports to choose, by the name that templates use; first the one that it serves over TCP when ready. Roles differ in
     /// their ports; on each node a role has the same.
     pub ports: &'static [&'static str],
+    /// Those of them at which nobody is asked for the password that the server has. Where it has none, none is named.
+    pub open_ports: &'static [&'static str],
     /// Files that are written before each start, on a kept folder too.
     pub files: &'static [ConfigFile],
     /// Commands that fill an empty folder, one after the other.
@@ -264,6 +276,42 @@ mod tests {
         assert_eq!(of(On::FirstNode, 3), [0]);
         assert_eq!(of(On::OtherNodes, 3), [1, 2]);
         assert!(of(On::OtherNodes, 1).is_empty());
+    }
+
+    #[test]
+    fn a_port_without_a_password_has_its_role_before_it_where_there_are_several() {
+        const fn role(name: &'static str, open_ports: &'static [&'static str]) -> Role {
+            Role {
+                name,
+                on: On::EveryNode,
+                ports: &["http", "line"],
+                open_ports,
+                files: &[],
+                init: &[],
+                environment: &[],
+                start: &[],
+                setting: &[],
+                reserved: &[],
+                ready: Ready::Listens,
+                ready_within_s: 1,
+                stop: StopBy::Terminate,
+                url: None,
+            }
+        }
+        static ONE: [Role; 1] = [role("server", &["line"])];
+        static THREE: [Role; 3] = [role("store", &["http", "line"]), role("safe", &[]), role("front", &["line"])];
+        let of = |roles| Recipe {
+            programs: &[],
+            jars: &[],
+            version: &[],
+            user: "nobody",
+            tuning: &[],
+            nodes: &[1],
+            roles,
+            join: &[],
+        };
+        assert_eq!(of(&ONE).open_ports().collect::<Vec<_>>(), ["line"]);
+        assert_eq!(of(&THREE).open_ports().collect::<Vec<_>>(), ["store.http", "store.line", "front.line"]);
     }
 
     #[test]

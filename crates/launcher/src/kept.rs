@@ -122,6 +122,7 @@ mod tests {
             name,
             on: On::EveryNode,
             ports: &["port"],
+            open_ports: &[],
             files: &[],
             init: &[],
             environment: &[],

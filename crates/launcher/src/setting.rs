@@ -205,6 +205,7 @@ mod tests {
             name,
             on: On::EveryNode,
             ports: &[],
+            open_ports: &[],
             files: &[],
             init: &[],
             environment: &[],

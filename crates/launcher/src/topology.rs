@@ -186,6 +186,7 @@ mod tests {
             name,
             on,
             ports,
+            open_ports: &[],
             files: &[],
             init: &[],
             environment: &[],

@@ -4,7 +4,7 @@
 mod marks;
 mod ways;
 
-use super::place::{Place, tree};
+use super::place::{Place, is_here, tree};
 use iotbench_report::Document;
 use marks::Marks;
 use std::{
@@ -123,19 +123,31 @@ fn a_run_with_a_password_in_its_address_leaves_it_nowhere_and_gives_it_to_no_chi
     if !super::agents::are_here() {
         return;
     }
+    for (backend, load) in [
+        ("postgres", &["-p", "machine_write", "-b", "postgres:wide", "--set", "devices=4", "-r", "100"][..]),
+        ("kairosdb", &["-p", "pmu_write", "-b", "kairosdb", "--vus", "2"]),
+    ] {
+        if is_here(backend) {
+            leave_it_nowhere(backend, load);
+        }
+    }
+}
+
+fn leave_it_nowhere(backend: &str, load: &[&str]) {
     let place = Place::new();
-    let address = place.started(&["server", "start", "postgres"]);
-    let (user, rest) = address.split_once("://").unwrap().1.split_once(':').unwrap();
+    let address = place.started(&["server", "start", backend]);
+    let (scheme, rest) = address.split_once("://").unwrap();
+    let (user, rest) = rest.split_once(':').unwrap();
     let (password, host) = rest.split_once('@').unwrap();
     let wrong = Marks::new(1);
-    let words = given(&["run", "-p", "machine_write", "-b", "postgres:wide", "--set", "devices=4", "-r", "100"]);
+    let words = [given(&["run"]), given(load)].concat();
     let words = [words, given(&["--warmup", "0s", "-d", "1s", "--agents", "1", "--output-format", "json"])].concat();
     let words: Vec<_> = words.iter().map(String::as_str).collect();
     let right = Marks::of(password);
     let no_way = Way::default();
     for (marks, url, wanted) in [
         (&right, address.clone(), &[0, 11][..]),
-        (&wrong, format!("postgres://{user}:{}@{host}", wrong.put_into("ENC")), &[21]),
+        (&wrong, format!("{scheme}://{user}:{}@{host}", wrong.put_into("ENC")), &[21]),
     ] {
         let folder = place.root().join(format!("results-{}", wanted[0]));
         let mut command = place.iotbench(&words);
@@ -170,6 +182,6 @@ fn a_run_with_a_password_in_its_address_leaves_it_nowhere_and_gives_it_to_no_chi
         retold(&place, &place_of_results, &held, &no_way);
         std::fs::remove_dir_all(&place_of_results).unwrap();
     }
-    place.out(&["server", "stop", "postgres"]);
+    place.out(&["server", "stop", backend]);
     place.assert_nothing_is_left();
 }

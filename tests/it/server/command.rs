@@ -1,6 +1,8 @@
 //! `iotbench server start`, `list` and `stop`.
 
 use crate::server::place::{Place, is_alive, is_here, parent, place_program, some_servers, wait_for};
+use iotbench_backends::BACKENDS;
+use iotbench_core::Role;
 use std::{
     fs,
     net::TcpStream,
@@ -28,6 +30,34 @@ fn a_server_runs_on_until_it_is_stopped_and_leaves_nothing() {
         assert!(!answers(&address) && !is_alive(server));
         place.assert_nothing_is_left();
         assert_eq!(place.out(&["server", "list"]).lines().count(), 1);
+    }
+}
+
+/// Where it asks for a password at some of its ports and at others for none, whoever started it knows that.
+#[test]
+fn ports_at_which_nobody_is_asked_for_the_password_are_said_when_the_server_starts() {
+    let servers = [("postgres", None), ("influxdb", Some("udp, rpc")), ("kairosdb", Some("telnet"))];
+    for (backend, open) in servers.into_iter().filter(|(backend, _)| is_here(backend)) {
+        let place = Place::new();
+        let (code, _, err) = place.call(&["server", "start", backend]);
+        assert!(code == 0 && err.contains("with the password"), "{code}: {err}");
+        let warning = err.lines().find_map(|line| line.strip_prefix("warning: nobody is asked for it at "));
+        let ports = warning.map(|warning| warning.split_once(": every user of this machine").unwrap().0);
+        assert_eq!(ports, open, "{backend}: {err}");
+        place.out(&["server", "stop", backend]);
+        place.assert_nothing_is_left();
+    }
+}
+
+#[test]
+fn what_asks_nobody_for_a_password_is_a_port_of_a_server_that_has_one() {
+    for info in BACKENDS.iter().map(|backend| backend.info()) {
+        for recipe in info.recipe.into_iter().chain(info.variants.iter().map(|variant| variant.recipe)) {
+            let is_port = |role: &Role| role.open_ports.iter().all(|port| role.ports.contains(port));
+            assert!(recipe.roles.iter().all(is_port), "{}", info.name);
+            let has_password = recipe.roles.iter().any(|role| role.url.is_some_and(|url| url.contains("{password}")));
+            assert!(has_password || recipe.open_ports().count() == 0, "{}", info.name);
+        }
     }
 }
 

@@ -7,20 +7,29 @@ use crate::server::{
     proxy::Proxy,
 };
 use serde_json::Value;
-use std::{
-    fs::{self, Permissions},
-    os::unix::fs::PermissionsExt,
-};
+use std::fs;
 use url::Url;
 
 const USERS: usize = 5;
 /// Wherever one is used, so often a wrong password may be tried.
 const MAX_ATTEMPTS: usize = 2 * USERS;
 
+/// A server, and its address for a user who is let in.
+fn start(place: &Place, backend: &str) -> (Url, Url) {
+    if backend == "kairosdb" {
+        // No setting gives it another user than its own.
+        let server: Url = place.started(&["server", "start", backend]).parse().unwrap();
+        return (server.clone(), server);
+    }
+    let server = start_with_sensor(place, backend);
+    let mut user = server.clone();
+    user.set_username("sensor").unwrap();
+    (server, with_password(&user, "right"))
+}
+
 /// A server with the user `sensor`, whose password is `right`.
-fn start(place: &Place, backend: &str) -> Url {
+fn start_with_sensor(place: &Place, backend: &str) -> Url {
     match backend {
-        "kairosdb" => return start_kairosdb(place),
         "questdb" => return start_with(place, backend, ["http.user=sensor", "http.password=right"]),
         "victoriametrics" => {
             return start_with(place, backend, ["httpAuth.username=sensor", "httpAuth.password=right"]);
@@ -54,34 +63,14 @@ fn start_with(place: &Place, backend: &str, settings: [&str; 2]) -> Url {
     place.started(&["server", "start", backend, "--set", user, "--set", password]).trim().parse().unwrap()
 }
 
-/// KairosDB's users are in a file that an option of its Java machine leads to, and no setting.
-fn start_kairosdb(place: &Place) -> Url {
-    let write = |name: &str, text: &str| {
-        let file = place.root().join(name);
-        fs::write(&file, text).unwrap();
-        file
-    };
-    let users = write("users.properties", "sensor: right,user\n");
-    let module = "org.eclipse.jetty.jaas.spi.PropertyFileLoginModule required";
-    let login = write("login.conf", &format!("basicAuth {{ {module} file=\"{}\"; }};\n", users.display()));
-    let option = format!("-Djava.security.auth.login.config={}", login.display());
-    let java = write("java", &format!("#!/bin/sh\nexec java '{option}' \"$@\"\n"));
-    fs::set_permissions(&java, Permissions::from_mode(0o755)).unwrap();
-    let start = ["server", "start", "kairosdb", "--set", "jetty.auth_module_name=basicAuth"];
-    let output = place.iotbench(&start).env("IOTBENCH_JAVA_BIN", java).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap().lines().next().unwrap().parse().unwrap()
-}
-
-fn sensor(url: &Url, password: &str) -> Url {
+fn with_password(url: &Url, password: &str) -> Url {
     let mut url = url.clone();
-    url.set_username("sensor").unwrap();
     url.set_password(Some(password)).unwrap();
     url
 }
 
 /// Gives the user another password, and ends what was opened with the old one.
-fn change_password(backend: &str, server: &Url) {
+fn change_password(backend: &str, server: &Url, user: &Url) {
     let change = match backend {
         "mariadb" => "SET PASSWORD FOR sensor = PASSWORD('changed'); KILL USER sensor",
         "postgres" => {
@@ -92,23 +81,23 @@ fn change_password(backend: &str, server: &Url) {
         "mongodb" => r#"{"dropUser": "sensor"}"#,
         _ => "SET PASSWORD FOR sensor = 'changed'",
     };
-    let who = if ["influxdb", "mongodb"].contains(&backend) { sensor(server, "right") } else { server.clone() };
-    say(backend, &who, change);
+    let who = if ["influxdb", "mongodb"].contains(&backend) { user } else { server };
+    say(backend, who, change);
 }
 
 #[test]
 fn a_wrong_password_is_told_at_once() {
     for backend in known_servers() {
         let place = Place::new();
-        let server = start(&place, backend);
+        let (server, user) = start(&place, backend);
         let proxy = Proxy::to(&server);
-        let wrong = run(&place, backend, &sensor(&proxy.url(&server), "wr0ng"), USERS, &[]);
+        let wrong = run(&place, backend, &with_password(&proxy.url(&user), "wr0ng"), USERS, &[]);
         assert_eq!(wrong.code, 21, "{backend}: {} {}", wrong.reasons(), wrong.err);
         assert!(wrong.reasons().contains("auth: "), "{}", wrong.reasons());
         assert!(!wrong.document.to_string().contains("wr0ng") && !wrong.err.contains("wr0ng"));
         let attempts = proxy.take_count();
         assert!((1..=MAX_ATTEMPTS).contains(&attempts), "{backend}: {attempts}");
-        let right = run(&place, backend, &sensor(&proxy.url(&server), "right"), USERS, &[]);
+        let right = run(&place, backend, &proxy.url(&user), USERS, &[]);
         right.assert_sound(backend);
         assert!(proxy.take_count() > USERS);
         place.out(&["server", "stop", backend]);
@@ -121,15 +110,15 @@ fn a_password_that_is_changed_ends_the_run() {
     // The others' users and passwords are what they were at the server's start.
     for backend in SERVERS.into_iter().filter(|b| is_here(b)) {
         let place = Place::new();
-        let server = start(&place, backend);
+        let (server, user) = start(&place, backend);
         let proxy = Proxy::to(&server);
-        let (url, out, users) = (sensor(&proxy.url(&server), "right"), place.results(), USERS.to_string());
+        let (url, out, users) = (proxy.url(&user), place.results(), USERS.to_string());
         let load = ["--vus", &users, "--connections", &users, "-d", "1h", "--url", url.as_str()];
         let load = [&load[..], &["--out", out.to_str().unwrap()]].concat();
         let run = place.iotbench(&arguments(backend, &load)).spawn().unwrap();
         wait_for_series(&place);
         proxy.take_count();
-        change_password(backend, &server);
+        change_password(backend, &server, &user);
         let output = run.wait_with_output().unwrap();
         let document: Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(output.status.code(), Some(21), "{backend}: {:#}", document["verdict"]);

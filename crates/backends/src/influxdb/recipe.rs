@@ -18,6 +18,8 @@ pub(crate) static RECIPE: Recipe = Recipe {
         name: "server",
         on: On::EveryNode,
         ports: &["http", "udp", "rpc"],
+        // Backups are asked for at the last one.
+        open_ports: &["udp", "rpc"],
         files: &[],
         init: &[],
         environment: &[

@@ -19,6 +19,18 @@ const LOGBACK: ConfigFile = ConfigFile {
 </configuration>"#,
 };
 
+/// Who may come in over HTTP: KairosDB has Java's own log-in decide it. An option of the Java machine, which everybody sees,
+/// names this file, and this file the one with the password. Neither ends in `.conf` or `.properties`: KairosDB reads what does
+/// as its own configuration.
+const LOGIN: ConfigFile = ConfigFile {
+    path: "login.jaas",
+    text: r#"iotbench {{
+  org.eclipse.jetty.jaas.spi.PropertyFileLoginModule required file="{run}/users";
+};"#,
+};
+/// A user, his password, and what he is: KairosDB asks no more than that he is known.
+const USERS: ConfigFile = ConfigFile { path: "users", text: "iotbench: {password},user" };
+
 /// What both variants start. Java 17 opens these packages no longer by itself.
 const START: &[&str] = &[
     "{java}",
@@ -27,6 +39,7 @@ const START: &[&str] = &[
     "-Xmx{memory_bytes}",
     "-Djava.io.tmpdir={run}",
     "-Dlogback.configurationFile={run}/logback.xml",
+    "-Djava.security.auth.login.config={run}/login.jaas",
     "-cp",
     KAIROSDB_JARS,
     "org.kairosdb.core.Main",
@@ -51,6 +64,7 @@ macro_rules! kairosdb_conf {
                 "kairosdb.service.http = \"org.kairosdb.core.http.WebServletModule\"\n",
                 "kairosdb.jetty.port = {http}\n",
                 "kairosdb.jetty.address = \"{host}\"\n",
+                "kairosdb.jetty.auth_module_name = \"iotbench\"\n",
                 // Its own figures would be a load of their own.
                 "kairosdb.service.reporter = \"<disabled>\"\n",
                 "kairosdb.query_cache.cache_dir = \"{run}/cache\"\n",
@@ -66,6 +80,7 @@ const fn kairosdb(name: &'static str, files: &'static [ConfigFile]) -> Role {
         name,
         on: On::EveryNode,
         ports: &["http", "telnet"],
+        open_ports: &["telnet"],
         files,
         init: &[],
         environment: &[],
@@ -76,6 +91,7 @@ const fn kairosdb(name: &'static str, files: &'static [ConfigFile]) -> Role {
             "telnetserver.address",
             "jetty.port",
             "jetty.address",
+            "jetty.auth_module_name",
             "service.http",
             "service.telnet",
             "service.datastore",
@@ -83,10 +99,11 @@ const fn kairosdb(name: &'static str, files: &'static [ConfigFile]) -> Role {
             "queue_processor.queue_path",
             "query_cache.cache_dir",
         ],
+        // Asked without a password, and answered.
         ready: Ready::Http { port: "http", path: "/api/v1/health/check" },
         ready_within_s: 120,
         stop: StopBy::Terminate,
-        url: Some("http://{host}:{http}/?telnet={host}:{telnet}"),
+        url: Some("http://iotbench:{password}@{host}:{http}/?telnet={host}:{telnet}"),
     }
 }
 
@@ -101,6 +118,8 @@ pub(crate) static ON_H2: Recipe = Recipe {
         "server",
         &[
             LOGBACK,
+            LOGIN,
+            USERS,
             kairosdb_conf!(
                 "kairosdb.service.datastore = \"org.kairosdb.datastore.h2.H2Module\"\n\
              kairosdb.datastore.h2.database_path = \"{data}\"\n"
@@ -124,6 +143,8 @@ pub(crate) static ON_CASSANDRA: Recipe = Recipe {
             "kairosdb",
             &[
                 LOGBACK,
+                LOGIN,
+                USERS,
                 kairosdb_conf!(
                     "kairosdb.service.datastore = \"org.kairosdb.datastore.cassandra.CassandraModule\"\n\
                  kairosdb.datastore.cassandra.write_cluster.replication = \"{{'class': 'SimpleStrategy', \
@@ -145,6 +166,7 @@ const CASSANDRA: Role = Role {
     name: "cassandra",
     on: On::EveryNode,
     ports: &["cql", "storage"],
+    open_ports: &["cql", "storage"],
     files: &[
         LOGBACK,
         ConfigFile {
@@ -279,3 +301,15 @@ const TUNING: &[&str] = &[
     "queue_processor.memory_queue_size",
     "queue_processor.min_batch_size",
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_taken_of_everybody_and_cassandra_asks_nobody() {
+        assert_eq!(ON_H2.open_ports().collect::<Vec<_>>(), ["telnet"]);
+        let open: Vec<_> = ON_CASSANDRA.open_ports().collect();
+        assert_eq!(open, ["cassandra.cql", "cassandra.storage", "kairosdb.telnet"]);
+    }
+}

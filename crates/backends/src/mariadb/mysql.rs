@@ -60,6 +60,7 @@ static RECIPE: Recipe = Recipe {
         name: "server",
         on: On::EveryNode,
         ports: &["port"],
+        open_ports: &[],
         files: &[ROOT],
         // Its root has no password before the first start.
         init: &[&["{mysqld8}", "--no-defaults", NATIVE_PASSWORDS, "--initialize-insecure", "--datadir={data}"]],

@@ -52,6 +52,7 @@ pub(crate) static RECIPE: Recipe = Recipe {
         name: "server",
         on: On::EveryNode,
         ports: &["port"],
+        open_ports: &[],
         files: &[ROOT, CLIENT],
         init: &[&[
             "{mariadb-install-db}",

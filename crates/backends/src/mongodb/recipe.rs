@@ -56,6 +56,7 @@ const SERVER: Role = Role {
     name: "server",
     on: On::EveryNode,
     ports: &["port"],
+    open_ports: &[],
     files: &[KEY],
     init: &[&["mkdir", "{data}"]],
     environment: &[],

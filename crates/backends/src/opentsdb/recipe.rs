@@ -28,6 +28,7 @@ const HBASE: Role = Role {
     name: "hbase",
     on: On::FirstNode,
     ports: &["regions", "master", "zookeeper"],
+    open_ports: &[],
     files: &[
         ConfigFile {
             path: "conf/hbase-site.xml",
@@ -100,6 +101,7 @@ const OPENTSDB: Role = Role {
     name: "opentsdb",
     on: On::FirstNode,
     ports: &["port"],
+    open_ports: &[],
     files: &[
         ConfigFile { path: "conf/hbase-site.xml", text: HBASE_CLIENT },
         LOG4J,

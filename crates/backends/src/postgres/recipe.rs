@@ -65,6 +65,7 @@ const SERVER: Role = Role {
     name: "server",
     on: On::EveryNode,
     ports: &["port"],
+    open_ports: &[],
     files: &[OPEN, PASSWORD],
     init: &[&[
         "{initdb}",

@@ -18,6 +18,7 @@ pub(crate) static RECIPE: Recipe = Recipe {
         name: "server",
         on: On::EveryNode,
         ports: &["http"],
+        open_ports: &[],
         // The server does not make its folder: this file lies in it.
         files: &[ConfigFile { path: "data/conf/server.conf", text: "# Set by the environment.\n" }],
         init: &[],

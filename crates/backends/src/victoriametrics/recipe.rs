@@ -19,6 +19,7 @@ pub(crate) static RECIPE: Recipe = Recipe {
         name: "server",
         on: On::EveryNode,
         ports: &["http"],
+        open_ports: &[],
         files: &[],
         init: &[],
         // Arguments outweigh them, and every user of the machine sees those.

@@ -137,7 +137,7 @@ fn begin(arguments: &StartArguments) -> Result<(), CliError> {
     let record = server.record(&log).ok_or_else(|| CliError::internal("the supervisor is not in /proc"))?;
     records.add(&record)?;
     server.detach().map_err(|e| CliError::internal(format!("the supervisor does not listen: {e}")))?;
-    console::say(&usage(&record, &arguments.with));
+    console::say(&usage(&record, recipe, &arguments.with));
     let ports: Vec<_> = recipe.roles.iter().flat_map(|role| role.ports).copied().collect();
     console::print(&record.urls.iter().map(|url| in_lines(url, &ports)).collect::<String>())
 }
@@ -187,16 +187,21 @@ fn recipe_with(backend: &'static dyn Backend, with: &[String]) -> Result<&'stati
 }
 
 /// Whom a server that runs lets in.
-fn admission(record: &Record) -> String {
+fn admission(record: &Record, recipe: &Recipe) -> String {
     let backend = &record.backend;
-    match record.asks_for_password() {
-        true => format!("\nlog in:  iotbench server address {backend} (with the password, for other programs)"),
-        false => format!("\nwarning: {backend} asks nobody for a password: every user of this machine can use it"),
+    if !record.asks_for_password() {
+        return format!("\nwarning: {backend} asks nobody for a password: every user of this machine can use it");
     }
+    let open = recipe.open_ports().collect::<Vec<_>>().join(", ");
+    let warning = match &*open {
+        "" => String::new(),
+        _ => format!("\nwarning: nobody is asked for it at {open}: every user of this machine can use what is there"),
+    };
+    format!("\nlog in:  iotbench server address {backend} (with the password, for other programs){warning}")
 }
 
 /// How to go on with a server that runs.
-fn usage(record: &Record, with: &[String]) -> String {
+fn usage(record: &Record, recipe: &Recipe, with: &[String]) -> String {
     let Record { backend, urls, processes, folder, log, .. } = record;
     let pids = processes.iter().map(|process| process.id.pid.to_string()).collect::<Vec<_>>();
     let runs_as = if pids.len() == 1 { "process" } else { "processes" };
@@ -208,7 +213,7 @@ fn usage(record: &Record, with: &[String]) -> String {
         pids.join(", "),
         folder.display(),
         log.display(),
-        admission(record),
+        admission(record, recipe),
     )
 }
 

@@ -31,6 +31,7 @@ mod tests {
         name: "server",
         on: On::EveryNode,
         ports: &[],
+        open_ports: &[],
         files: &[],
         init: &[],
         environment: &[],

@@ -196,7 +196,7 @@ fn addresses() -> Vec<(Vec<&'static str>, &'static str)> {
     backends.into_iter().flat_map(each).collect()
 }
 
-const ADDRESSES: [&str; 24] = [
+const ADDRESSES: [&str; 25] = [
     "postgres://me:RAW@127.0.0.1:1/db",
     "postgres://ENC@127.0.0.1:1/db",
     "postgres://me@127.0.0.1:1/db?password=ENC",
@@ -213,6 +213,7 @@ const ADDRESSES: [&str; 24] = [
     "sqlite:/nowhere/x?key=RAW",
     "http://me:ENC@127.0.0.1:1/",
     "http://ENC@127.0.0.1:1/",
+    "http://me:ENC@127.0.0.1:1/?telnet=127.0.0.1:2",
     "http://127.0.0.1:1/?token=ENC",
     "http://127.0.0.1:1/?RAW",
     "http://127.0.0.1:1/#ENC",

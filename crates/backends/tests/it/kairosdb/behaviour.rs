@@ -1,7 +1,12 @@
 //! What is KairosDB's own.
 
-use crate::kairosdb::server::{batch, contents, delete, open, table, url, write};
-use iotbench_core::{Acknowledgement, Applied, Batch, Cause, Counts, PromiseLevel, Run, Settled, Value};
+use crate::{
+    harness::{request_to_open, skipped},
+    kairosdb::server::{backend, batch, contents, delete, open, table, url, write},
+};
+use iotbench_core::{
+    Acknowledgement, Action, Applied, Batch, Cause, Counts, Endpoint, PromiseLevel, Run, Settled, Value,
+};
 use serde_json::json;
 
 #[tokio::test]
@@ -17,6 +22,33 @@ async fn it_says_what_it_is_and_what_its_answers_mean() {
         assert!(facts.version.starts_with("1."), "{facts:?}");
         assert_eq!((facts.settings["store"].as_str(), facts.promise.level), (store, PromiseLevel::Buffered));
     }
+}
+
+/// A private server asks for a password, and each of several has the one of its own address.
+#[tokio::test]
+async fn each_server_is_told_its_own_password_and_a_wrong_one_is_not_shown() {
+    let Some(url) = url() else { return };
+    if url.password().is_none() {
+        return skipped("the server asks for no password");
+    }
+    let mut wrong = url.clone();
+    wrong.set_password(Some("s3cret")).unwrap();
+    let table = table("password", "r");
+    let at = |first, second: &url::Url| {
+        let mut request = request_to_open(first, json!({}), table.clone());
+        request.target.endpoints.push(Endpoint::new(second.clone()));
+        backend().open(request).unwrap()
+    };
+    at(&url, &url).ping().await.unwrap();
+    for (first, second) in [(&wrong, &url), (&url, &wrong)] {
+        let error = at(first, second).ping().await.unwrap_err();
+        assert_eq!((&error.cause, &error.action), (&Cause::Auth, &Action::Stop), "{error}");
+        assert!(!error.to_string().contains("s3cret"), "{error}");
+    }
+    let database = at(&wrong, &wrong);
+    assert_eq!(database.create().await.unwrap_err().cause, Cause::Auth);
+    let error = database.writer().await.unwrap().write(&batch(&table, 0, 1)).await.unwrap_err();
+    assert_eq!((&error.cause, &error.applied), (&Cause::Auth, &Applied::No), "{error}");
 }
 
 #[tokio::test]

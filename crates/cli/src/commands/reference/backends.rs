@@ -68,6 +68,18 @@ fn nodes(backend: &BackendInfo) -> String {
     alone.into_iter().chain(forms).collect::<Vec<_>>().join("; ")
 }
 
+/// Where a private server that has a password asks nobody for it, in each of its forms.
+fn open_ports(backend: &BackendInfo) -> Option<[String; 2]> {
+    let of = |recipe: &Recipe| {
+        let ports: Vec<_> = recipe.open_ports().collect();
+        (!ports.is_empty()).then(|| codes(ports.iter().map(String::as_str)))
+    };
+    let alone = backend.recipe.and_then(of);
+    let forms = backend.variants.iter().filter_map(|v| Some(format!("{} with {}", of(v.recipe)?, code(v.setting))));
+    let all: Vec<_> = alone.into_iter().chain(forms).collect();
+    (!all.is_empty()).then(|| ["ports that ask nobody for its password".into(), all.join("; ")])
+}
+
 fn describe(backend: &BackendInfo) -> Vec<String> {
     let name = backend.name;
     let c = &backend.capabilities;
@@ -79,6 +91,7 @@ fn describe(backend: &BackendInfo) -> Vec<String> {
     if backend.recipe.is_some() {
         rows.push(["private server".into(), format!("settings under `[backend.{name}.server]`")]);
         rows.push(["nodes".into(), nodes(backend)]);
+        rows.extend(open_ports(backend));
     } else {
         rows.push(["private server".into(), server(backend)]);
     }
