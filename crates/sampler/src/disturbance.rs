@@ -1,6 +1,6 @@
 //! Whether other programs of the machine, or other machines of its hypervisor, disturbed what was measured. Pure.
 
-use iotbench_sampler::Sample;
+use crate::sample::Sample;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -8,8 +8,6 @@ use std::time::Duration;
 const STEAL: f64 = 0.02;
 /// A stretch is disturbed if more than this share of its seconds is.
 const SECONDS: f64 = 0.05;
-/// So often a step of a ramp is run again that was disturbed.
-pub const MAX_REPEATS: u32 = 2;
 /// Two looks that lie further apart say nothing of a single second.
 const FARTHEST: Duration = Duration::from_secs(3);
 
