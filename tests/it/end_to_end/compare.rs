@@ -2,10 +2,7 @@
 
 use crate::end_to_end::program::{document, iotbench, run, said, undisturbed};
 use crate::soundness::{assert_sound, is_disturbed};
-use iotbench_oracle_server::{
-    Discipline, Program, Protocol, Server, ServiceTime, Settings,
-    http::{Answer, Endpoint, Service},
-};
+use iotbench_oracle_server::{Discipline, Program, Protocol, Server, ServiceTime, Settings, http::Service};
 use serde_json::{Value, json};
 use std::{
     fs,
