@@ -1,7 +1,5 @@
 //! The results folder: whose it is, and what is no folder of a run.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot get what it needs has failed")]
-
 use iotbench_report::{FolderName, RUN_FILE, ResultsFolder, read_document};
 use std::{fs, os::unix::fs::PermissionsExt, path::Path, time::SystemTime};
 

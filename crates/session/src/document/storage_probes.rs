@@ -37,7 +37,7 @@ pub(super) fn of_ramp(outcome: &Outcome, steps: &[StepFigures]) -> StorageProbes
         drifted: None,
         not_probed: probing.not_probed.clone(),
     };
-    probes.tell_drift(levels.is_some_and(|levels| levels.have_drifted()));
+    probes.tell_drift(levels.is_some_and(StorageLevels::have_drifted));
     probes
 }
 
