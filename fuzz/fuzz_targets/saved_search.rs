@@ -3,7 +3,8 @@
 #![no_main]
 
 use iotbench_fuzz::{empty_folder, parts};
-use iotbench_report::{RUN_FILE, SearchHead, TRIALS_FILE, TrialRecord, read_search};
+use iotbench_report::{RUN_FILE, TRIALS_FILE};
+use iotbench_session::{SearchHead, TrialRecord, read_search};
 use libfuzzer_sys::fuzz_target;
 use std::fs;
 

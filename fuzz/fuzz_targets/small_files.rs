@@ -9,6 +9,7 @@ use iotbench_report::{
     read_documents, read_sessions, read_suite, render_sessions, render_suite_state,
 };
 use iotbench_scoring::ScoreFile;
+use iotbench_session::SearchHead;
 use iotbench_suite::SuiteFile;
 use libfuzzer_sys::fuzz_target;
 use serde::Serialize;
@@ -48,12 +49,12 @@ fn sittings(text: &[u8]) {
     let folder = empty_folder("sittings");
     fs::write(folder.join(SESSIONS_DOCUMENT), text).unwrap();
     drop(read_documents(&folder).map_err(|e| e.to_string()));
-    match open_sessions(&folder) {
+    match open_sessions::<SearchHead>(&folder) {
         Ok((held, record)) => {
             black_box((record.next(), record.held(), record.names("x")));
             let text = render_sessions(&record, &[], 100);
             held.write_sessions(&record, &text).unwrap();
-            let again = read_sessions(&folder).unwrap();
+            let again = read_sessions::<SearchHead>(&folder).unwrap();
             assert_eq!(serde_json::to_string(&again).unwrap(), serde_json::to_string(&record).unwrap());
         }
         Err(error) => drop(error.to_string()),

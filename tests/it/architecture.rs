@@ -14,10 +14,6 @@ const MAX_IN_A_CIRCLE: usize = 3;
 /// A struct of more fields is in parts by who uses them, but for those of [`FLAT`].
 const MAX_FIELDS: usize = 19;
 
-/// The rooms of the report crate that know the engine.
-const WITH_THE_ENGINE: [&str; 7] =
-    ["document", "recording", "series", "journal", "trials", "folder", "recover::series"];
-
 /// What is flat for a reason: the schema of `run.json` says it so, and parts would be names that the document does not have.
 const FLAT: [(&str, &str, &str); 3] = [
     ("document", "Document", "the document, a field a block"),
@@ -197,24 +193,53 @@ fn fields_are_counted_however_they_are_written() {
     assert_eq!(structs(text), [("A".to_owned(), 3), ("D".to_owned(), 1)]);
 }
 
-/// Each view takes the typed document. A run, its plan and its outcome are known to what makes the document of them, and to what
-/// writes a run down while it lasts.
-#[test]
-fn views_of_a_result_know_the_document_and_not_the_run() {
-    let knows = |module: &str| WITH_THE_ENGINE.iter().any(|of| module.strip_prefix(of).is_some_and(is_below));
-    let modules = modules(&root().join("crates/report/src"));
-    let with_it = modules.iter().filter(|(_, text)| text.contains("iotbench_engine")).map(|(module, _)| module);
-    let others: Vec<_> = with_it.filter(|module| !knows(module)).collect();
-    assert_eq!(others, Vec::<&String>::new());
-    for of in WITH_THE_ENGINE {
-        let of: Vec<_> = modules.iter().filter(|(module, _)| module.strip_prefix(of).is_some_and(is_below)).collect();
-        assert!(of.iter().any(|(_, text)| text.contains("iotbench_engine")), "{of:?}");
-    }
+/// The crates of the map, from the top down: `iotbench` is the root's.
+fn crates_on_the_map() -> Vec<String> {
+    let map = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let rows = map.lines().skip_while(|line| *line != "## Code map").take_while(|line| !line.starts_with("### "));
+    let name = |row: &str| row.strip_prefix("| `")?.split('`').next().map(|name| name.replace("crates/", ""));
+    rows.filter_map(name).collect()
 }
 
-/// Whether what follows a module's path is the path of one in it, or nothing.
-fn is_below(rest: &str) -> bool {
-    rest.is_empty() || rest.starts_with("::")
+/// The crates of ours that a crate is made with, not those that its tests need.
+fn dependencies(manifest: &str) -> Vec<String> {
+    let lines = manifest.lines().skip_while(|line| *line != "[dependencies]").skip(1);
+    let of_product = lines.take_while(|line| !line.starts_with('['));
+    let ours = of_product.filter_map(|line| line.strip_prefix("iotbench-"));
+    ours.map(|rest| rest.split(['.', ' ']).next().unwrap().to_owned()).collect()
+}
+
+fn manifest(of: &str) -> String {
+    let folder = if of == "iotbench" { root().to_owned() } else { root().join("crates").join(of) };
+    fs::read_to_string(folder.join("Cargo.toml")).unwrap()
+}
+
+#[test]
+fn a_crate_knows_none_that_stands_above_it_on_the_map() {
+    let map = crates_on_the_map();
+    let there = fs::read_dir(root().join("crates")).unwrap();
+    let there: BTreeSet<_> = there.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    assert_eq!(map.iter().filter(|name| *name != "iotbench").cloned().collect::<BTreeSet<_>>(), there);
+    for (place, name) in map.iter().enumerate() {
+        let above: Vec<_> =
+            dependencies(&manifest(name)).into_iter().filter(|other| map[..=place].contains(other)).collect();
+        assert_eq!(above, Vec::<String>::new(), "{name} knows what stands above it");
+    }
+    assert!(dependencies(&manifest("session")).contains(&"engine".to_owned()), "they are read");
+}
+
+/// Each view takes the typed document. A run, its plan and its outcome are known to the session, which makes the document of them and
+/// writes a run down while it lasts.
+#[test]
+fn a_report_knows_no_run_and_a_run_no_report() {
+    let apart = [("report", "engine"), ("engine", "report")];
+    for (of, other) in apart {
+        assert!(!manifest(of).contains(&format!("iotbench-{other}")), "{of} does not know {other}, its tests included");
+        for file in files(&root().join("crates").join(of), ".rs") {
+            let text = fs::read_to_string(&file).unwrap();
+            assert!(!text.contains(&format!("iotbench_{other}")), "{}", file.display());
+        }
+    }
 }
 
 /// The files that a cell of a table names.

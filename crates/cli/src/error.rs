@@ -3,8 +3,8 @@
 use crate::diagnostics;
 use iotbench_cluster::ClusterError;
 use iotbench_launcher::{FolderError as ServerFolderError, RecordError, StartError};
-use iotbench_report::{CompareError, FolderError, LockError, SavedSearchError};
-use iotbench_session::{SessionError, exit_code};
+use iotbench_report::{CompareError, FolderError, LockError};
+use iotbench_session::{SavedSearchError, SessionError, exit_code};
 use std::fmt;
 
 pub(crate) use exit_code::{INTERNAL, LOCAL_IO, NOT_OURS, USAGE};

@@ -31,6 +31,7 @@ mod query;
 mod recipe;
 mod registry;
 mod reply;
+mod roles;
 mod schema;
 mod settings;
 mod source;
@@ -58,6 +59,7 @@ pub use recipe::{
 };
 pub use registry::{Registry, UnknownBackend};
 pub use reply::{CHUNK_ROWS, Chunk, ComputedBy, Reply, ReplyColumn, Sink};
+pub use roles::{BROKER_ROLE, CLIENT_ROLE, MACHINE_ROLE, SERVER_ROLE, SHARED_ROLE};
 pub use schema::{Schema, SchemaError, Signal, SignalId, ValueType};
 pub use settings::{Setting, SettingError, Settings, closest};
 pub use source::{Due, Left, Next, Source};

@@ -31,7 +31,6 @@ mod margin;
 mod mix;
 mod observer;
 mod operation_record;
-mod others;
 mod outcome;
 mod overrides;
 mod own_delay;
@@ -43,7 +42,6 @@ mod ramp;
 mod read;
 mod remote_sampling;
 mod renewal;
-mod roles;
 mod run;
 mod scenario;
 mod schedule;
@@ -75,11 +73,14 @@ pub use audit::{
 };
 pub use ceiling::NullBackend;
 pub use change::changed;
-pub use client::{ClientLoad, Limitation, SeenLate};
+pub use client::{ClientLoad, Limitation};
 pub use contact::contacted;
 pub use criterion::{Criterion, CriterionError};
 pub use descriptors::{TooFewDescriptors, reserve_descriptors};
+pub use iotbench_core::{BROKER_ROLE, CLIENT_ROLE, MACHINE_ROLE, SERVER_ROLE, SHARED_ROLE};
 pub use iotbench_cycle_finder::Strategy;
+pub use iotbench_recorder::SeenLate;
+pub use iotbench_sampler::{OthersSecond, OthersShare, OthersWatch, PROCESSOR_DRIFT, STORAGE_DRIFT};
 /// When the client could not run, and how that is known.
 pub mod hiccup {
     pub use iotbench_sampler::{Hiccup, HiccupCause, Hiccups, Lateness};
@@ -89,7 +90,6 @@ pub use ledger::{Fate, Ledger, LedgerError, LedgerHead, LedgerStore, LedgerSumma
 pub use loading::{Clients, Desk, Loaders, Loading, Orders, PartDesk, PartLoad, Progress, Told};
 pub use observer::{Event, Observer, Second};
 pub use operation_record::OperationRecord;
-pub use others::{MAX_REPEATS, OthersSecond, OthersShare, OthersWatch};
 pub use outcome::{
     Capacity, ClientFigures, DataDisk, Emptied, MachineFigures, Measured, NoQuantile, NotValid, Others, Outcome, Phase,
     Preconditioning, ReadFigures, SecondFigures, StepConditions, StepFigures, StepJudgement, StepResponse,
@@ -105,9 +105,10 @@ pub use profile::{
     RampState, ScenarioAction, ShapeKind, Stop, Sweep,
 };
 pub use profile_file::{MAX_PROFILE_BYTES, ProfileError, parse_profile, read_profile};
-pub use ramp::{Afterwards, Bounds, Course, Decision, OtherStep, Purpose, Quantity, RampPlan, RampPolicy, Step};
+pub use ramp::{
+    Afterwards, Bounds, Course, Decision, MAX_REPEATS, OtherStep, Purpose, Quantity, RampPlan, RampPolicy, Step,
+};
 pub use remote_sampling::{RemoteSamplers, RemoteSampling};
-pub use roles::{BROKER_ROLE, CLIENT_ROLE, MACHINE_ROLE, SERVER_ROLE, SHARED_ROLE};
 pub use run::{ProbeFile, RunOptions, ServerProcesses, StorageProber, begun, free_bytes, run};
 pub use scenario::{ActionTaken, Scenario, ScenarioPhase};
 pub use search::{Estimate, Method, Move, SearchPlan, TrialReport, TrialVerdict};
@@ -117,8 +118,8 @@ pub use slice::{NotOurSlice, ReadCounts, SentSlice};
 pub use steady::{Steadiness, SteadySeries};
 pub use stop::StopSignal;
 pub use storage_probe::{
-    MAX_DRIFT_REPEATS, MAX_DRIFT_REPEATS_OF_A_SEARCH, PROBE_APPENDS, PROBE_BYTES, PROCESSOR_DRIFT, ProbeTime,
-    STORAGE_DRIFT, StorageLevels, StorageProbe, work_levels,
+    MAX_DRIFT_REPEATS, MAX_DRIFT_REPEATS_OF_A_SEARCH, PROBE_APPENDS, PROBE_BYTES, ProbeTime, StorageLevels,
+    StorageProbe, work_levels,
 };
 pub use sweep::SweptValue;
 pub use trial::{Backlog, Limit, SecondOfQueue};

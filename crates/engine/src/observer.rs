@@ -2,13 +2,12 @@
 
 use crate::{
     operation_record::OperationRecord,
-    others::OthersSecond,
     outcome::{Measured, Outcome, Phase, StepFigures},
     ramp::Step,
     scenario::ActionTaken,
 };
 use iotbench_recorder::Window;
-use iotbench_sampler::Reading;
+use iotbench_sampler::{OthersSecond, Reading};
 use std::time::Instant;
 
 /// A second of a run, merged over all threads.

@@ -11,7 +11,6 @@ use crate::{
     audit::Audit,
     client::ClientLoad,
     ledger::{Ledger, PointRanges},
-    others::OthersShare,
     plan::Plan,
     ramp::{Bounds, Quantity},
     scenario::Scenario,
@@ -23,7 +22,7 @@ use crate::{
 };
 use iotbench_core::{Acknowledgement, Counts, ServerFacts};
 use iotbench_recorder::{LatencyHistogram, LoadCounts, PointCounts, Recording, WindowCounts};
-use iotbench_sampler::{Hiccups, Lateness, Medium, Summary};
+use iotbench_sampler::{Hiccups, Lateness, Medium, OthersShare, Summary};
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, SystemTime};
 

@@ -3,6 +3,9 @@
 use crate::search::{CapacitySearch, Estimate, SearchPlan, Tallies, TrialReport};
 use serde::{Deserialize, Serialize};
 
+/// So often a step is run again that others of the machine disturbed.
+pub const MAX_REPEATS: u32 = 2;
+
 /// A ramp as meant.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RampPlan {

@@ -12,6 +12,7 @@
 //! Beside the appends a probe times a fixed piece of a processor's work, since a guest is not told that the processors of its host
 //! are shared by others or slower than before.
 
+use iotbench_sampler::STORAGE_DRIFT;
 use serde::{Deserialize, Serialize};
 use std::{cmp::Ordering, time::Duration};
 
@@ -19,8 +20,6 @@ use std::{cmp::Ordering, time::Duration};
 pub const PROBE_APPENDS: u32 = 200;
 /// Of so many bytes each.
 pub const PROBE_BYTES: usize = 8192;
-/// The storage has drifted when one median is more than so many times another.
-pub const STORAGE_DRIFT: f64 = 1.25;
 /// So often a step is run again during which the storage drifted.
 pub const MAX_DRIFT_REPEATS: u32 = 2;
 /// And all steps of a search together, or a search on storage that always drifts takes three times as long.
@@ -30,8 +29,6 @@ pub const MAX_DRIFT_REPEATS_OF_A_SEARCH: u32 = 4;
 pub const PROBE_PIECES: u32 = 20;
 /// Fewer of them are no median to go by.
 pub const MIN_PIECES: usize = 5;
-/// The processors have changed when the same piece of work took more than so many times as long.
-pub const PROCESSOR_DRIFT: f64 = 1.15;
 
 /// Of a probe whose thread waited for processors for more than this part of its time, the median alone tells no drift.
 const BUSY: f64 = 0.1;

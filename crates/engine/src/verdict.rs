@@ -2,6 +2,7 @@
 
 use crate::plan::MIN_FREE_BYTES;
 use iotbench_core::Cause;
+use iotbench_recorder::NOT_CONSERVED;
 use serde::{Deserialize, Serialize};
 
 /// How a run stands.
@@ -190,7 +191,7 @@ impl std::fmt::Display for Reason {
                 "the agent {agent} was lost: {why}; what it sent and did not report is unknown, and may be stored"
             ),
             Self::SamplesDropped(n) => write!(f, "{n} measurements were lost"),
-            Self::NotConserved(what) => write!(f, "counts do not balance (a fault of iotbench): {what}"),
+            Self::NotConserved(what) => write!(f, "{NOT_CONSERVED}: {what}"),
             Self::Stored { acked, unknown, stored } => {
                 write!(f, "{acked} datapoints were acknowledged and {unknown} are unknown, but {stored} are stored")
             }

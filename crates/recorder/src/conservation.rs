@@ -3,6 +3,9 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+/// How it is said that an identity does not hold.
+pub const NOT_CONSERVED: &str = "counts do not balance (a fault of iotbench)";
+
 /// Operations of a phase, by their fate.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoadCounts {

@@ -1,6 +1,6 @@
 //! What a run found out, as it is kept: `run.json`.
 //!
-//! These structs are the file's format and nothing else. They are filled by hand from the engine's [`Outcome`], so that
+//! These structs are the file's format and nothing else, and know no run. They are filled by hand by whoever carries one out, so that
 //! no change inside the engine changes a file, and every number that need not exist is an `Option`: what is not finite,
 //! not known or not supported by the sample is null.
 
@@ -24,6 +24,7 @@ mod others;
 mod points;
 mod provenance;
 mod resources;
+pub mod rounding;
 mod scenario;
 mod search;
 mod seen_late;
@@ -45,9 +46,10 @@ pub use backlog::Backlog;
 pub use capacity::{Capacity, EarlierSittings, Preconditioning, Purpose, State, Step};
 pub use check::Inconsistency;
 pub use client::{Client, Hiccup, LateTicks, PacingError, WatchLateness};
-pub use errors::ErrorsOfCause;
-pub(crate) use errors::by_cause as errors_by_cause;
+pub use datagrams::Datagrams;
+pub use errors::{ErrorsOfCause, by_cause as errors_by_cause};
 pub use estimate::{Estimate, EstimateMethod, LimitMove, LoadTrials};
+pub use fingerprint::of_profile as fingerprint_of_profile;
 pub use freshness::Freshness;
 pub use latency::{Durations, KindLatency, Latency};
 pub use latency_summary::{AtLeast, Interval, LatencySummary};
@@ -58,28 +60,23 @@ pub use provenance::{Provenance, Tool};
 pub use resources::Resources;
 pub use scenario::{ActionTaken, Scenario, ScenarioPhase, Silence};
 pub use search::{BoundTrials, Limit, Search};
+pub use seen_late::remark as remark_of_seen_late;
 pub use steady::{Steady, SteadyFigure};
-pub(crate) use storage_probes::{PROCESSOR_DRIFT, STORAGE_DRIFT};
 pub use storage_probes::{StorageProbeFigures, StorageProbes};
 pub use sweep::Swept;
 pub use target::{Durability, Target};
-pub(crate) use throughput::spread;
 pub use throughput::{MeasuredPart, Spread, Throughput, Windows};
 pub use usl::{Usl, UslEstimate};
 pub use verdict::{Status, Verdict};
 pub use via::{Stages, Via};
 pub use visibility::Visibility;
-pub use writes_alone::{WriteFigures, WritesAlone};
+pub use writes_alone::{WriteFigures, WritesAlone, WritesOfKind};
 
 use crate::{
     environment::Environment,
     printable::{printable, printable_value},
 };
-use datagrams::Datagrams;
-use iotbench_engine::{Outcome, Phase};
-use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use std::time::SystemTime;
 
 /// Name and version of the format. The major number changes when a field changes its meaning or goes, the minor one when
 /// a field comes.
@@ -206,67 +203,12 @@ impl Document {
         }
     }
 
-    /// The document of a run as it stands. A run that has ended with counts that do not balance is not valid, whatever
-    /// its outcome says.
+    /// A document that is filled: with its fingerprint, and refused where its counts do not balance.
     #[must_use]
-    pub fn from_outcome(outcome: &Outcome, provenance: &Provenance) -> Self {
-        let plan = &outcome.plan;
-        let measured = outcome.measured.as_ref();
-        let seen_late = seen_late::seen_late(outcome);
-        let mut document = Self {
-            schema: SCHEMA.into(),
-            tool: provenance.tool.clone(),
-            command: provenance.command.clone(),
-            run_id: plan.run_id.clone(),
-            profile: plan.profile.name.clone(),
-            variant: Some(plan.profile.variant.clone()).filter(|variant| !variant.is_empty()),
-            profile_sha256: fingerprint::of_profile(&plan.profile),
-            fingerprint: String::new(),
-            seed: plan.seed,
-            origin: timestamp(i128::from(plan.origin_ns)),
-            started: time(outcome.started),
-            phase: phase_word(outcome.phase),
-            verdict: Verdict::from(&outcome.verdict),
-            target: Target::new(outcome, provenance.managed),
-            load: Load::new(outcome),
-            points: Points::new(outcome),
-            answers: Answers::new(outcome),
-            audit: Audit::new(outcome),
-            freshness: outcome.reading.freshness.as_ref().map(Freshness::from),
-            via: Via::new(outcome),
-            scenario: outcome.scenario.as_ref().map(|scenario| {
-                let acked = outcome.preloaded_points + outcome.points.acked;
-                Scenario::of(scenario, outcome.stored.counts.map(|stored| acked.saturating_sub(stored.points)))
-            }),
-            visibility: outcome.measured.as_ref().and_then(|m| m.visibility.as_ref()).map(Visibility::from),
-            measured: measured.map(MeasuredPart::from),
-            throughput: measured.map(Throughput::from),
-            latency: measured.map(|m| Latency::of(m, &seen_late)),
-            resources: Resources::of_run(&outcome.machine.resources, outcome.machine.data_disk, Datagrams::of(outcome)),
-            others: Some(Others::new(outcome)),
-            storage: Storage::new(outcome),
-            client: Client::new(outcome),
-            agents: Agent::of_run(outcome),
-            steady: None,
-            capacity: Capacity::new(outcome),
-            writes_alone: WritesAlone::new(outcome),
-            sweep: Swept::new(outcome),
-            empty_transaction_us: outcome.empty_transaction_ns.and_then(mean_us),
-            errors: measured.map(|m| errors::by_cause(m.recording.errors())).unwrap_or_default(),
-            environment: provenance.environment.clone(),
-            remarks: plan.remarks.clone(),
-        };
-        if let Some((steady, remarks)) = Steady::of(outcome) {
-            document.steady = Some(steady);
-            document.remarks.extend(remarks);
-        }
-        document.remarks.extend(seen_late::remark(document.latency.as_ref(), &seen_late));
-        if let Some(others) = &document.others {
-            others.remarks(&mut document.remarks);
-        }
-        document.fingerprint = fingerprint::of_document(&document);
-        document.judge();
-        document
+    pub fn complete(mut self) -> Self {
+        self.fingerprint = fingerprint::of_document(&self);
+        self.judge();
+        self
     }
 
     /// Refuses counts that do not balance.
@@ -279,7 +221,7 @@ impl Document {
     /// The document as JSON, without a character that could steer a terminal.
     ///
     /// # Errors
-    /// Never for a document of [`from_outcome`](Self::from_outcome); serde reserves the right.
+    /// Never for a document of a run; serde reserves the right.
     pub fn to_json(&self) -> Result<String, serde_json::Error> {
         let mut text = serde_json::to_string_pretty(&self.printable()?)?;
         text.push('\n');
@@ -315,48 +257,4 @@ impl Document {
         printable_value(&mut value);
         Ok(serde_json::from_value(value)?)
     }
-}
-
-/// A phase as one word, in `run.json` and in `series.csv`.
-pub(crate) fn phase_word(phase: Phase) -> String {
-    phase.name().replace(' ', "_")
-}
-
-/// A wall-clock time as RFC 3339; what lies outside the calendar is the epoch.
-fn time(time: SystemTime) -> String {
-    Timestamp::try_from(time).unwrap_or_default().to_string()
-}
-
-fn timestamp(ns: i128) -> String {
-    Timestamp::from_nanosecond(ns).unwrap_or_default().to_string()
-}
-
-/// A number that can stand in JSON.
-fn finite(number: f64) -> Option<f64> {
-    number.is_finite().then_some(number)
-}
-
-/// Nanoseconds as microseconds, to the nanosecond.
-fn us(ns: u64) -> f64 {
-    ns as f64 / 1e3
-}
-
-/// A mean of nanoseconds as microseconds, to the nanosecond.
-fn mean_us(ns: f64) -> Option<f64> {
-    finite(ns.round() / 1e3)
-}
-
-/// Nanoseconds as seconds.
-fn seconds(ns: u64) -> f64 {
-    ns as f64 / 1e9
-}
-
-/// A figure to three decimals: more would be noise.
-fn rounded(number: f64) -> Option<f64> {
-    finite((number * 1e3).round() / 1e3)
-}
-
-/// A part of a whole to three digits, so that a small one is not none.
-fn part(part: f64) -> Option<f64> {
-    format!("{part:.2e}").parse().ok().and_then(finite)
 }

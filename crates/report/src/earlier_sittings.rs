@@ -5,6 +5,7 @@ use crate::{
     document::{Capacity, Document, EarlierSittings, Status, StorageProbes},
     folder::{RUN_FILE, has_sessions, read_document, read_sessions},
 };
+use serde::de::IgnoredAny;
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -15,7 +16,8 @@ const MAX_FOLDERS: usize = 100;
 
 /// The valid runs that lie beside this one's folder and differ from it in nothing but chance; `None`: there are none, or it is
 /// no search. What cannot be read is passed over: it is nothing of this run.
-pub(crate) fn earlier_sittings(folder: &Path, document: &Document) -> Option<EarlierSittings> {
+#[must_use]
+pub fn earlier_sittings(folder: &Path, document: &Document) -> Option<EarlierSittings> {
     document.capacity.as_ref()?;
     let of_same = |earlier: &Document| {
         earlier.verdict.status == Status::Valid
@@ -65,7 +67,7 @@ fn beside(folder: &Path, document: &Document) -> Vec<PathBuf> {
     // A folder is called by time, profile, backend and layout.
     let named = format!("-{}-{}-{}-", document.profile, document.target.backend, document.target.layout);
     let is_named = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().contains(&named));
-    let of_sittings = |path: &PathBuf| match read_sessions(path) {
+    let of_sittings = |path: &PathBuf| match read_sessions::<IgnoredAny>(path) {
         Ok(record) => record.ended().map(|end| path.join(&end.folder)).collect::<Vec<_>>(),
         Err(_) => Vec::new(),
     };

@@ -1,18 +1,16 @@
 //! The folder of one run.
 
 mod appender;
-mod ledger;
 mod manifest;
 mod name;
 mod replacing;
 mod sessions;
 mod suite;
 
-pub(crate) use appender::Appender;
-pub use ledger::open_ledger;
+pub use appender::Appender;
 pub use manifest::{Manifest, ManifestError, ManifestFile, check_manifest};
 pub use name::FolderName;
-pub(crate) use replacing::Flush;
+pub use replacing::Flush;
 use replacing::replace;
 pub(crate) use sessions::has_sessions;
 pub use sessions::{open_sessions, read_sessions};
@@ -24,6 +22,7 @@ use crate::{
     sweep_table::SweepTable,
 };
 use iotbench_simulator::read_regular_text;
+use serde::Serialize;
 use std::{
     fs::{self, DirBuilder},
     io::{self, Write},
@@ -43,6 +42,8 @@ pub const LATENCY_FILE: &str = "latency.hlog";
 pub const OPERATIONS_FILE: &str = "operations.jsonl";
 /// What `run.json` needs of each second, for a run that is killed.
 pub const JOURNAL_FILE: &str = "journal.jsonl";
+/// The trials of a search, a line each.
+pub const TRIALS_FILE: &str = "trials.jsonl";
 /// What became of each datapoint.
 pub const LEDGER_FILE: &str = "ledger.bin";
 /// The table of a sweep, in the folder of its runs.
@@ -174,7 +175,10 @@ impl ResultsFolder {
     }
 
     /// The folder of a run that nobody writes to any more.
-    pub(crate) fn of_killed(path: &Path) -> Result<Self, FolderError> {
+    ///
+    /// # Errors
+    /// Somebody does, or there is none.
+    pub fn of_killed(path: &Path) -> Result<Self, FolderError> {
         Self::hold(path.to_owned())
     }
 
@@ -203,8 +207,12 @@ impl ResultsFolder {
         }
     }
 
-    pub(crate) fn write_profile(&self, outcome_profile: &iotbench_engine::Profile) -> Result<(), FolderError> {
-        let text = toml::to_string(outcome_profile)
+    /// Writes the profile as meant.
+    ///
+    /// # Errors
+    /// It cannot be written, or not be expressed.
+    pub fn write_profile(&self, profile: &impl Serialize) -> Result<(), FolderError> {
+        let text = toml::to_string(profile)
             .map_err(|e| FolderError::Format { path: self.shown(PROFILE_FILE), message: e.to_string() })?;
         self.replace(PROFILE_FILE, Flush::Later, |file| file.write_all(text.as_bytes()))
     }
@@ -226,14 +234,22 @@ impl ResultsFolder {
         self.write_manifest()
     }
 
-    pub(crate) fn write_document(&self, document: &Document, flush: Flush) -> Result<(), FolderError> {
+    /// Writes the document in the place of the one before.
+    ///
+    /// # Errors
+    /// It cannot be written: the one before stays.
+    pub fn write_document(&self, document: &Document, flush: Flush) -> Result<(), FolderError> {
         let text = document
             .to_json()
             .map_err(|e| FolderError::Format { path: self.shown(RUN_FILE), message: e.to_string() })?;
         self.replace(RUN_FILE, flush, |file| file.write_all(text.as_bytes()))
     }
 
-    pub(crate) fn write_manifest(&self) -> Result<(), FolderError> {
+    /// Writes the digests of the other files.
+    ///
+    /// # Errors
+    /// One of them cannot be read, or it cannot be written.
+    pub fn write_manifest(&self) -> Result<(), FolderError> {
         let manifest = Manifest::of(&self.path)?;
         self.replace(MANIFEST_FILE, Flush::Now, |file| {
             serde_json::to_writer_pretty(&mut *file, &manifest)?;
@@ -252,8 +268,11 @@ impl ResultsFolder {
         })
     }
 
-    /// Opens a file that grows.
-    pub(crate) fn appender(&self, name: &str) -> Result<Appender, FolderError> {
+    /// Makes a file that grows by whole records.
+    ///
+    /// # Errors
+    /// It is there already, or cannot be made.
+    pub fn appender(&self, name: &str) -> Result<Appender, FolderError> {
         let path = self.path.join(name);
         Appender::create(&path).map_err(|source| FolderError::Write { path: shown(&path), source })
     }
@@ -275,7 +294,10 @@ impl ResultsFolder {
 
     /// Writes a file under another name, which then replaces `name`: readers see the old or the new content, never a part,
     /// and the old one stays when the disk is full.
-    pub(crate) fn replace(
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn replace(
         &self,
         name: &str,
         flush: Flush,

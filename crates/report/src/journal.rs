@@ -2,9 +2,8 @@
 //!
 //! A run that ends by itself does not need it. Of one that is killed, [`recover`](crate::recover()) adds it up.
 
-use crate::document::{ErrorsOfCause, errors_by_cause, phase_word};
-use iotbench_engine::{GroupPlan, OperationPlan, Phase, Plan, Second};
-use iotbench_recorder::{LoadCounts, PointCounts, WINDOW_NS};
+use crate::document::{ErrorsOfCause, errors_by_cause};
+use iotbench_recorder::{LoadCounts, PointCounts, WINDOW_NS, Window};
 use serde::{Deserialize, Serialize};
 
 /// Name and version of the format.
@@ -13,20 +12,27 @@ const SCHEMA: &str = "iotbench-journal/1.0";
 /// A line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "line", rename_all = "snake_case")]
-pub(crate) enum Line {
+pub enum Line {
     /// The first one.
     Begin(Beginning),
     /// A phase has begun.
-    Phase { phase: String },
+    Phase {
+        /// Its word, as in `run.json`.
+        phase: String,
+    },
     /// So many datapoints are written before the load.
-    Preloaded { points: u64 },
+    Preloaded {
+        /// How many.
+        points: u64,
+    },
     /// A second is over.
     Second(Box<JournaledSecond>),
 }
 
 /// What is known before the run begins.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Beginning {
+pub struct Beginning {
+    /// The format.
     pub schema: String,
     /// The measured part in nanoseconds since the run's start; null: it is found step by step.
     pub measured: Option<Span>,
@@ -34,15 +40,19 @@ pub(crate) struct Beginning {
     pub kinds: Vec<Kind>,
 }
 
+/// A stretch of a run, in nanoseconds since its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Span {
+pub struct Span {
+    /// Its start.
     pub from_ns: u64,
+    /// Its end.
     pub to_ns: u64,
 }
 
 /// A kind of operation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Kind {
+pub struct Kind {
+    /// Its name.
     pub name: String,
     /// Whether an operation is nothing but one request.
     pub is_one_request: bool,
@@ -52,7 +62,7 @@ pub(crate) struct Kind {
 
 /// What happened in a second.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct JournaledSecond {
+pub struct JournaledSecond {
     /// The second since the run's start, from 0.
     pub second: u64,
     /// Seconds covered.
@@ -61,30 +71,29 @@ pub(crate) struct JournaledSecond {
     pub operations: LoadCounts,
     /// Of these, those that were intended in the same stretch of the run.
     pub intended: LoadCounts,
+    /// Datapoints by their fate.
     pub points: PointCounts,
+    /// Values that were acknowledged.
     pub values_acked: u64,
+    /// Rows of answers.
     pub rows_read: u64,
+    /// Bytes of content sent and received.
     pub bytes: u64,
     /// Usually none.
     pub errors: Vec<ErrorsOfCause>,
 }
 
 impl Line {
-    /// The first line of a run's journal.
-    pub fn begin(plan: &Plan) -> Self {
-        let measured = plan.ramp.is_none().then(|| {
-            let from_ns = plan.phases.warmup_ns;
-            Span { from_ns, to_ns: from_ns.saturating_add(plan.phases.duration_ns) }
-        });
-        let kinds = plan.groups.iter().flat_map(GroupPlan::operations).map(Kind::from).collect();
+    /// The first line of a run's journal. No measured part: it is found step by step.
+    #[must_use]
+    pub fn begin(measured: Option<Span>, kinds: Vec<Kind>) -> Self {
         Self::Begin(Beginning { schema: SCHEMA.into(), measured, kinds })
     }
 
-    pub fn phase(phase: Phase) -> Self {
-        Self::Phase { phase: phase_word(phase) }
-    }
-
     /// The line as text, line break included.
+    ///
+    /// # Errors
+    /// Never for a line of a run; serde reserves the right.
     pub fn to_text(&self) -> Result<Vec<u8>, serde_json::Error> {
         let mut text = serde_json::to_vec(self)?;
         text.push(b'\n');
@@ -94,20 +103,13 @@ impl Line {
 
 impl Beginning {
     /// Whether this version can read what follows.
-    pub fn is_of_this_version(&self) -> bool {
+    pub(crate) fn is_of_this_version(&self) -> bool {
         self.schema == SCHEMA
     }
 }
 
-impl From<&OperationPlan> for Kind {
-    fn from(plan: &OperationPlan) -> Self {
-        Self { name: plan.name.clone(), is_one_request: plan.is_one_request(), has_pauses: plan.has_pauses() }
-    }
-}
-
-impl From<&Second<'_>> for Line {
-    fn from(second: &Second<'_>) -> Self {
-        let window = second.window;
+impl From<&Window> for Line {
+    fn from(window: &Window) -> Self {
         let counts = window.counts();
         let operations = LoadCounts {
             offered: counts.offered,
@@ -134,12 +136,12 @@ impl From<&Second<'_>> for Line {
 
 impl JournaledSecond {
     /// When it began, in nanoseconds since the run's start.
-    pub fn start_ns(&self) -> u64 {
+    pub(crate) fn start_ns(&self) -> u64 {
         self.second.saturating_mul(WINDOW_NS)
     }
 
     /// When it ended.
-    pub fn end_ns(&self) -> u64 {
+    pub(crate) fn end_ns(&self) -> u64 {
         self.second.saturating_add(self.seconds).saturating_mul(WINDOW_NS)
     }
 }

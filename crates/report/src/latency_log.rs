@@ -27,7 +27,10 @@ const UNKNOWN: &str = "unknown.";
 const NEVER_STARTED: &str = "never_started";
 
 /// The lines of a second: what was recorded in it, and the same of all kinds together.
-pub(crate) fn lines(
+///
+/// # Errors
+/// A distribution that cannot be written: a fault of the program.
+pub fn lines(
     start: Duration,
     length: Duration,
     recording: &Recording,

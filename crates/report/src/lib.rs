@@ -1,8 +1,8 @@
-//! What a run of iotbench leaves behind: the results document, its folder, and text for people.
+//! What a run of iotbench leaves behind: the results document, its folder, and the views of both. How a run becomes a document is not
+//! known here: `iotbench-session` fills it, and writes the files that grow.
 //!
 //! ```text
-//! Outcome ──► Document ──► run.json ──► Document ──► text for the terminal
-//! Events  ──► FolderObserver ──► series.csv, latency.hlog, journal.jsonl, operations.jsonl, run.json at each checkpoint
+//! Document ──► run.json ──► Document ──► text, pages, tables, comparisons
 //! what a kill leaves ──► recover ──► run.json
 //! ```
 //!
@@ -42,7 +42,7 @@ mod folder;
 mod heat_map;
 mod history;
 mod html;
-mod journal;
+pub mod journal;
 mod latency_log;
 mod lines;
 mod lock;
@@ -52,13 +52,11 @@ mod price;
 mod printable;
 mod query_jitter;
 mod ranking;
-mod recording;
 mod recover;
 mod repetitions;
 mod reported_run;
 mod robustness;
 mod score;
-mod series;
 mod sessions;
 mod standing;
 mod study;
@@ -69,7 +67,6 @@ mod terminal;
 mod thinning;
 mod tidy;
 mod timeline;
-mod trials;
 mod upper_ends;
 mod written;
 
@@ -80,44 +77,47 @@ pub use compare::{
 pub use comparison::render_comparison;
 pub use cost::{Cost, Price};
 pub use document::{
-    Agent, Answers, AtLeast, Audit, AuditExample, Backlog, BoundTrials, Capacity, Client, Cycles, Detectable, Document,
-    DocumentError, Durability, Durations, EarlierSittings, ErrorsOfCause, Estimate, EstimateMethod, Freshness, Group,
-    Hiccup, Inconsistency, Interval, KindLatency, LateTicks, Latency, LatencySummary, Limit, LimitMove, Load,
-    LoadTrials, MeasuredPart, Operation, PacingError, Points, Preconditioning, Provenance, Purpose, Resources, SCHEMA,
-    Search, Spread, Stages, State, Status, Steady, SteadyFigure, Step, Storage, StorageProbeFigures, StorageProbes,
-    Swept, Target, Throughput, Tool, Verdict, Via, WatchLateness, Windows,
+    ActionTaken, Agent, Answers, AtLeast, Audit, AuditExample, Backlog, BoundTrials, Capacity, Client, Cycles,
+    Datagrams, Detectable, Document, DocumentError, Durability, Durations, EarlierSittings, ErrorsOfCause, Estimate,
+    EstimateMethod, Freshness, Group, Hiccup, Inconsistency, Interval, KindLatency, LateTicks, Latency, LatencySummary,
+    Limit, LimitMove, Load, LoadTrials, MeasuredPart, Operation, Others, PacingError, Points, Preconditioning,
+    Provenance, Purpose, Resources, SCHEMA, Scenario, ScenarioPhase, Search, Silence, Spread, Stages, State, Status,
+    Steady, SteadyFigure, Step, Storage, StorageProbeFigures, StorageProbes, Swept, Target, Throughput, Tool, Usl,
+    UslEstimate, Verdict, Via, Visibility, WatchLateness, Windows, WriteFigures, WritesAlone, WritesOfKind,
+    errors_by_cause, fingerprint_of_profile, remark_of_seen_late, rounding,
 };
+pub use earlier_sittings::earlier_sittings;
 pub use environment::{Environment, Filesystem, StealMeter, filesystem_of};
 pub use folder::{
-    DATABASE_FOLDER, FolderError, FolderName, JOURNAL_FILE, LATENCY_FILE, LEDGER_FILE, MANIFEST_FILE, MIN_FREE_BYTES,
-    Manifest, ManifestError, ManifestFile, OPERATIONS_FILE, PROFILE_FILE, REPORT_FILE, RUN_FILE, ResultsFolder,
-    SERIES_FILE, SESSIONS_DOCUMENT, SESSIONS_TEXT, SUITE_DOCUMENT, SUITE_FILE, SWEEP_FILE, check_manifest, open_ledger,
-    open_sessions, read_document, read_documents, read_sessions, read_suite, write_file,
+    Appender, DATABASE_FOLDER, Flush, FolderError, FolderName, JOURNAL_FILE, LATENCY_FILE, LEDGER_FILE, MANIFEST_FILE,
+    MIN_FREE_BYTES, Manifest, ManifestError, ManifestFile, OPERATIONS_FILE, PROFILE_FILE, REPORT_FILE, RUN_FILE,
+    ResultsFolder, SERIES_FILE, SESSIONS_DOCUMENT, SESSIONS_TEXT, SUITE_DOCUMENT, SUITE_FILE, SWEEP_FILE, TRIALS_FILE,
+    check_manifest, open_sessions, read_document, read_documents, read_sessions, read_suite, write_file,
 };
 pub use heat_map::{HeatColumn, HeatMap, HeatMapError};
 pub use history::{History, HistoryChange, MetricHistory, Series, history, render_history};
 pub use html::{HtmlOptions, render_html};
+pub use latency_log::lines as latency_lines;
+pub use lines::{Lines, lines};
 pub use lock::{Holder, Lock, LockError};
 pub use markdown::render_markdown;
 pub use price::{PRICED_YEARS, PriceFile, PriceFileError, PricedItem};
 pub use printable::{printable, printable_lines};
 pub use query_jitter::{JitterClass, SizedQuery, query_jitter};
 pub use ranking::render_ranking;
-pub use recording::FolderObserver;
 pub use recover::{RecoverError, Recovered, recover};
 pub use repetitions::{RepeatedFigure, Repetitions, render_repetitions};
 pub use reported_run::ReportedRun;
 pub use robustness::render_robustness;
 pub use score::{scored_run, unequal};
 pub use sessions::{
-    SESSIONS_SCHEMA, SessionEnd, SessionEntry, SessionsFigure, SessionsRecord, SessionsSummary, render_over_sittings,
-    render_sessions,
+    SESSIONS_SCHEMA, SessionEnd, SessionEntry, SessionsFigure, SessionsRecord, SessionsSummary, SittingsJob,
+    render_over_sittings, render_sessions,
 };
 pub use study::{SCORES, SuiteRun, is_curve_figure, is_study_figure, render_study, study, study_figure};
 pub use suite::{render_suite_state, title_of_run};
 pub use sweep::render_sweep;
 pub use sweep_table::{SWEEP_SCHEMA, SweepRow, SweepTable};
-pub use terminal::{answer_in_a_sentence, render, render_audit};
+pub use terminal::{answer_in_a_sentence, figure, render, render_audit};
 pub use tidy::{render_parquet, render_tidy};
 pub use timeline::{Timeline, TimelineError};
-pub use trials::{SavedSearch, SavedSearchError, SearchHead, TRIALS_FILE, TrialRecord, read_search};

@@ -12,14 +12,17 @@ use std::{
 const MAX_LINE_BYTES: u64 = 4 << 20;
 
 /// The lines of a file that is being read.
-pub(crate) struct Lines {
+pub struct Lines {
     path: PathBuf,
     file: Option<BufReader<File>>,
     number: u64,
 }
 
 /// The lines of a file; none where there is no file.
-pub(crate) fn lines(path: &Path) -> Result<Lines, FolderError> {
+///
+/// # Errors
+/// It cannot be opened, or is no regular file.
+pub fn lines(path: &Path) -> Result<Lines, FolderError> {
     let file = match open_regular(path) {
         Ok(file) => Some(BufReader::new(file)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -30,6 +33,9 @@ pub(crate) fn lines(path: &Path) -> Result<Lines, FolderError> {
 
 impl Lines {
     /// The next whole line with its line break; what is no text in it is replaced, and not understood then.
+    ///
+    /// # Errors
+    /// The file cannot be read.
     pub fn next_line(&mut self) -> Result<Option<String>, FolderError> {
         let Some(file) = &mut self.file else { return Ok(None) };
         let mut line = Vec::new();
@@ -43,6 +49,7 @@ impl Lines {
     }
 
     /// The number of the line that was read last, from 1.
+    #[must_use]
     pub fn number(&self) -> u64 {
         self.number
     }

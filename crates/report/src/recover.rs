@@ -11,13 +11,12 @@ use crate::{
     document::{Document, MeasuredPart, Others, Status, Step, Verdict},
     folder::{
         Flush, FolderError, JOURNAL_FILE, LATENCY_FILE, MANIFEST_FILE, OPERATIONS_FILE, PROFILE_FILE, RUN_FILE,
-        ResultsFolder, SERIES_FILE, read_document,
+        ResultsFolder, SERIES_FILE, TRIALS_FILE, read_document,
     },
     journal::{Kind, Span},
     latency_log::LoggedLatency,
     lines::lines,
     printable::printable,
-    trials::TRIALS_FILE,
 };
 use iotbench_recorder::{LoadCounts, PointCounts, WINDOW_NS};
 use journaled::Journaled;

@@ -54,7 +54,7 @@ impl ReportedRun {
 
     /// The document's run, with what its folder tells beside it.
     #[must_use]
-    pub(crate) fn beside(document: Document, folder: &Path) -> Self {
+    pub fn beside(document: Document, folder: &Path) -> Self {
         let mut missing = Vec::new();
         let open =
             |name: &str| open_regular(&folder.join(name)).map(BufReader::new).map_err(|e| format!("{name}: {e}"));

@@ -6,16 +6,21 @@ mod text;
 pub use summary::{SessionsFigure, SessionsSummary};
 pub use text::{render_over_sittings, render_sessions};
 
-use crate::trials::SearchHead;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 /// Name and version of the format.
 pub const SESSIONS_SCHEMA: &str = "iotbench-sessions/1.0";
 
+/// What is run in each sitting: whoever goes on with it knows all of it, and a reader no more than this.
+pub trait SittingsJob {
+    /// The profile's name.
+    fn profile_name(&self) -> &str;
+}
+
 /// The sittings of a job, in the order in which they are held. A sitting is a run of each of its targets.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct SessionsRecord {
+pub struct SessionsRecord<J> {
     /// [`SESSIONS_SCHEMA`].
     pub schema: String,
     /// How many sittings there are to be.
@@ -27,7 +32,7 @@ pub struct SessionsRecord {
     /// When the first was to begin, RFC 3339.
     pub began: String,
     /// What is run in each sitting: all that is needed to go on.
-    pub jobs: Vec<SearchHead>,
+    pub jobs: Vec<J>,
     /// Each run, in its order.
     pub entries: Vec<SessionEntry>,
     /// What the sittings tell together, as far as they have been held.
@@ -62,11 +67,11 @@ pub struct SessionEnd {
     pub exit_code: u8,
 }
 
-impl SessionsRecord {
+impl<J> SessionsRecord<J> {
     /// The record of sittings of which none has been held; `order` names the jobs of each sitting, one after the other.
     #[must_use]
     pub fn new(
-        jobs: Vec<SearchHead>,
+        jobs: Vec<J>,
         targets: &[String],
         order: &[usize],
         over_s: Option<f64>,
@@ -127,7 +132,7 @@ mod tests {
     #[test]
     fn before_the_first_sitting_none_was_held() {
         let began = Timestamp::UNIX_EPOCH;
-        let mut record = SessionsRecord::new(Vec::new(), &["a".into()], &[0, 0], None, 1.0, began);
+        let mut record = SessionsRecord::<()>::new(Vec::new(), &["a".into()], &[0, 0], None, 1.0, began);
         assert_eq!((record.sessions, record.held()), (2, 0));
         record.entries.iter_mut().for_each(|entry| entry.session -= 1);
         assert_eq!(record.held(), 0);

@@ -3,7 +3,7 @@
 mod agents;
 pub(crate) mod answer;
 mod audit;
-pub(crate) mod figure;
+pub mod figure;
 mod latency;
 mod load;
 pub(crate) mod machine;

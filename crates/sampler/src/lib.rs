@@ -21,7 +21,7 @@
 //! ```
 //!
 //! [`HiccupMeter`] and [`OwnCpu`] watch the process that they are in: when it could not run and why, and how much of a core
-//! its busiest thread takes.
+//! its busiest thread takes. [`OthersWatch`] tells by samples of the whole machine whether others disturbed it.
 //!
 //! # Invariants
 //! - Never counts a process, a page or a storage device twice.
@@ -42,6 +42,8 @@ mod cgroup;
 mod cpu_bound;
 mod cpu_credit;
 mod disk;
+mod disturbance;
+mod drift;
 mod energy;
 mod hiccup;
 mod host;
@@ -69,6 +71,8 @@ mod tree_account;
 mod write_back;
 
 pub use cgroup::{CpuLimit, cgroup_of};
+pub use disturbance::{OthersSecond, OthersShare, OthersWatch};
+pub use drift::{PROCESSOR_DRIFT, STORAGE_DRIFT};
 pub use hiccup::{Hiccup, HiccupCause, HiccupMeter, Hiccups, Lateness};
 pub use host::processors;
 pub use listener::{Listener, listener};

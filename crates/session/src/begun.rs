@@ -5,12 +5,12 @@ use crate::{
     error::SessionError,
     job::{BackendWord, Job},
     source::Source,
+    trials::SearchHead,
     written_profile::WrittenProfile,
 };
 use iotbench_backends::BACKENDS;
 use iotbench_core::{Endpoint, Registry};
 use iotbench_engine::{Overrides, Plan};
-use iotbench_report::SearchHead;
 use serde_json::{Map, Value};
 
 /// The job that was begun, on the database that it had; `given`: as the user names it again.

@@ -1,12 +1,12 @@
 //! What ends a session without a result.
 
-use crate::source::Located;
+use crate::{source::Located, trials::SavedSearchError};
 use iotbench_broker::ViaError;
 use iotbench_cluster::ClusterError;
 use iotbench_core::{Error, UnknownBackend};
 use iotbench_engine::{CannotBeCarried, PartsError, PlanError, ProfileError, TooFewDescriptors, cause_exit_code};
 use iotbench_launcher::{FolderError as ServerFolderError, Missing, RecordError, StartError, WrongSetting};
-use iotbench_report::{CompareError, FolderError, LockError, SavedSearchError, printable_lines};
+use iotbench_report::{CompareError, FolderError, LockError, printable_lines};
 use iotbench_workloads::{UnknownProfile, UnknownSuite};
 use std::fmt;
 

@@ -5,9 +5,16 @@
 //! started. [`SessionOptions`] say how. What happens is told to a [`SessionObserver`] as [`Event`]s; what goes wrong is a
 //! [`SessionError`], which knows its exit code.
 //!
+//! ```text
+//! Outcome ──► document_of ──► Document ──► run.json
+//! Events  ──► FolderObserver ──► series.csv, latency.hlog, journal.jsonl, operations.jsonl, trials.jsonl, run.json at each checkpoint
+//! ```
+//!
 //! # Invariants
 //! - Never prints, and reads neither arguments nor signals: words, terminal and exit are the caller's.
 //! - Never measures, judges or draws a conclusion: figures are the engine's, their comparison the report's.
+//! - A document says what the outcome says, rounded and in words; what is not finite or not known is null.
+//! - Nothing waits for a disk while a run goes on.
 //! - No process that it started outlives its session, unless it is asked to keep it.
 
 mod addresses;
@@ -17,17 +24,20 @@ mod begun;
 mod broker;
 mod carry_out;
 mod database_server;
+mod document;
 mod error;
 mod event;
 mod gather;
 mod job;
 mod join;
+mod ledger;
 mod local_agents;
 mod machine;
 mod one_run;
 mod options;
 mod private_server;
 mod progress;
+mod recording;
 mod remains;
 mod repetitions;
 mod resume;
@@ -39,6 +49,7 @@ mod suite;
 mod sweep;
 mod target_lock;
 mod toml_file;
+mod trials;
 mod workload;
 mod written_profile;
 
@@ -47,15 +58,18 @@ pub use agents::{Agents, AgentsWanted, Reached, Way};
 pub use baseline::Baseline;
 pub use broker::check_via;
 pub use carry_out::carry_out;
+pub use document::{audit_of, document_of};
 pub use error::{SessionError, exit_code, interrupted};
 pub use event::{Event, SessionObserver, StartingAt};
 pub use gather::{check_agents, gather};
 pub use job::{BackendWord, Job, Place, ServerPlace, ServerWanted, now_ns};
 pub use join::join;
+pub use ledger::{begin_ledger, open_ledger};
 pub use machine::{check_machine, refuse_without_room, room};
 pub use one_run::{Done, Finished};
 pub use options::{Resumed, SessionOptions};
 pub use progress::{Progress, ProgressObserver, ProgressStream, progress};
+pub use recording::FolderObserver;
 pub use remains::Remains;
 pub use repetitions::check_repetitions;
 pub use resume::{GoesOn, resume};
@@ -66,5 +80,6 @@ pub use source::{Located, Source};
 pub use suite::{ReadOptions, Suite, SuiteLength, SuiteResults, SuiteRuns, Target, WrittenSuite, read_options};
 pub use target_lock::lock_targets;
 pub use toml_file::{Fault, parse_toml_file, read_toml_file};
+pub use trials::{SavedSearch, SavedSearchError, SearchHead, TrialRecord, read_search};
 pub use workload::Workload;
 pub use written_profile::{WrittenProfile, find_written_profile, read_written_profile};

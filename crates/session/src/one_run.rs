@@ -3,11 +3,15 @@
 use crate::{
     broker::{self, Broker},
     database_server::{DatabaseServer, remote_samplers},
+    document::document_of,
     error::{SessionError, exit_code::LOCAL_IO},
     event::Event,
     job::{Job, Place},
+    ledger::begin_ledger,
     options::{Resumed, SessionOptions},
     private_server,
+    recording::FolderObserver,
+    trials::{SearchHead, TrialRecord},
 };
 use iotbench_backends::{BACKENDS, null_backend};
 use iotbench_core::Backend;
@@ -16,8 +20,7 @@ use iotbench_engine::{
 };
 use iotbench_launcher::PrivateServer;
 use iotbench_report::{
-    DATABASE_FOLDER, Document, Environment, FolderError, FolderName, FolderObserver, Provenance, ResultsFolder,
-    SearchHead, Status, Tool, TrialRecord, Verdict,
+    DATABASE_FOLDER, Document, Environment, FolderError, FolderName, Provenance, ResultsFolder, Status, Tool, Verdict,
 };
 use std::{
     path::{Path, PathBuf},
@@ -116,7 +119,7 @@ pub(crate) fn begin(
     let database = folder.path().join(DATABASE_FOLDER);
     let planned = job.plan(run, &run_id(folder.path()), &Place { folder: &database, server: None })?;
     let provenance = provenance(options, folder.path(), None, job.server.is_some());
-    let document = Document::from_outcome(&begun(&planned, job.backend), &provenance);
+    let document = document_of(&begun(&planned, job.backend), &provenance);
     folder.begin(&document)?;
     Ok(document)
 }
@@ -188,7 +191,7 @@ pub(crate) fn carry_out_in(
     }
     let provenance = provenance(options, &path, files, servers.database.is_some());
     let views = options.observer.of_run(&planned.plan, stop)?;
-    let ledger = job.backend.info().capabilities.stores.then(|| folder.ledger()).transpose()?;
+    let ledger = job.backend.info().capabilities.stores.then(|| begin_ledger(&folder)).transpose()?;
     let folder = FolderObserver::new(folder, &planned.plan, started, provenance)?;
     let earlier = options.resumed.as_ref().map(|resumed| resumed.trials.clone()).unwrap_or_default();
     let resumed = earlier.iter().map(|trial| trial.figures.clone()).collect();

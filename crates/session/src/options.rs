@@ -3,12 +3,12 @@
 use crate::{
     agents::{Agents, AgentsWanted, Reached, Way},
     event::{Event, SessionObserver},
+    trials::TrialRecord,
 };
 use iotbench_broker::Via;
 use iotbench_core::Recipe;
 use iotbench_engine::VerifyMode;
 use iotbench_launcher::{DEFAULT_MEMORY_BYTES, Launch};
-use iotbench_report::TrialRecord;
 use std::{
     fmt,
     path::{Path, PathBuf},

@@ -6,10 +6,10 @@ use crate::{
     job::{Job, Place},
     options::{Resumed, SessionOptions},
     sittings::{self, SittingsWanted},
+    trials::{SavedSearch, TrialRecord, read_search},
 };
 use iotbench_core::Endpoint;
 use iotbench_engine::{Plan, RampPolicy};
-use iotbench_report::{SavedSearch, TrialRecord, read_search};
 use std::path::Path;
 
 /// What goes on.

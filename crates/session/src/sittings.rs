@@ -24,12 +24,13 @@ use crate::{
     options::SessionOptions,
     repetitions::order,
     size::binary_size,
+    trials::SearchHead,
 };
 use course::{Sittings, hold_all};
 use iotbench_engine::{StopSignal, free_bytes, gravest};
 use iotbench_report::{
-    Document, FolderName, MIN_FREE_BYTES, ResultsFolder, SearchHead, SessionEnd, SessionEntry, SessionsRecord,
-    SessionsSummary, Status, open_sessions, read_document, render_sessions,
+    Document, FolderName, MIN_FREE_BYTES, ResultsFolder, SessionEnd, SessionEntry, SessionsRecord, SessionsSummary,
+    Status, open_sessions, read_document, render_sessions,
 };
 use jiff::{Timestamp, Unit};
 use std::{
@@ -85,7 +86,7 @@ fn expected_s(jobs: &[Job<'_>]) -> Result<f64, SessionError> {
 /// What sittings found out.
 pub struct Held {
     /// What became of each.
-    pub record: SessionsRecord,
+    pub record: SessionsRecord<SearchHead>,
     /// The documents of those that have ended.
     pub documents: Vec<Document>,
     /// Their folder.
@@ -133,7 +134,7 @@ fn begin(
     jobs: &[Job<'_>],
     wanted: &SittingsWanted,
     options: &SessionOptions,
-) -> Result<(ResultsFolder, SessionsRecord), SessionError> {
+) -> Result<(ResultsFolder, SessionsRecord<SearchHead>), SessionError> {
     let (profile, backend) = match jobs {
         [one] => (one.profile.name.as_str(), one.backend.info().name),
         [first, ..] => (first.profile.name.as_str(), "several"),
@@ -180,7 +181,11 @@ impl Sittings for Sitter<'_> {
         self.options.tell(&Event::SittingWaits { session: entry.session, begins, left_s });
     }
 
-    fn sit(&mut self, record: &SessionsRecord, entry: &SessionEntry) -> Result<Option<SessionEnd>, SessionError> {
+    fn sit(
+        &mut self,
+        record: &SessionsRecord<SearchHead>,
+        entry: &SessionEntry,
+    ) -> Result<Option<SessionEnd>, SessionError> {
         let (Some(job), Some(head)) = (self.jobs.get(entry.job), record.jobs.get(entry.job)) else {
             return Err(SessionError::internal("a sitting of no job"));
         };
@@ -220,7 +225,7 @@ impl Sittings for Sitter<'_> {
         }
     }
 
-    fn keep(&mut self, record: &mut SessionsRecord) -> Result<(), SessionError> {
+    fn keep(&mut self, record: &mut SessionsRecord<SearchHead>) -> Result<(), SessionError> {
         record.summary = SessionsSummary::of(record, &self.documents);
         self.folder.write_sessions(record, &render_sessions(record, &self.documents, 100))?;
         if record.held() > 0 {

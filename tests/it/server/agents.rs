@@ -14,7 +14,8 @@ use crate::server::place::{Place, is_here, output};
 use broker::{Broker, broker_is_here};
 use iotbench_engine::PointRanges;
 use iotbench_recorder::{LatencyHistogram, Level};
-use iotbench_report::{Document, Resources, open_ledger};
+use iotbench_report::{Document, Resources};
+use iotbench_session::open_ledger;
 use serde_json::Value;
 use std::{process::Child, sync::atomic::Ordering};
 

@@ -7,9 +7,8 @@ use crate::{
     form::FormArguments,
 };
 use clap::Args;
-use iotbench_report::{
-    DATABASE_FOLDER, Document, RUN_FILE, RecoverError, Recovered, open_ledger, recover as recover_run, render,
-};
+use iotbench_report::{DATABASE_FOLDER, Document, RUN_FILE, RecoverError, Recovered, recover as recover_run, render};
+use iotbench_session::open_ledger;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 

@@ -3,6 +3,7 @@
 use crate::{console, error::CliError, form::FormArguments};
 use clap::Args;
 use iotbench_report::{SESSIONS_DOCUMENT, read_documents, read_sessions, render, render_sessions, render_sweep};
+use iotbench_session::SearchHead;
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -23,7 +24,7 @@ pub(crate) struct ShowArguments {
 pub(super) fn show(arguments: &ShowArguments) -> Result<u8, CliError> {
     let documents = read_documents(&arguments.run)?;
     if arguments.run.join(SESSIONS_DOCUMENT).is_file() {
-        let record = read_sessions(&arguments.run)?;
+        let record = read_sessions::<SearchHead>(&arguments.run)?;
         let json = || serde_json::to_string_pretty(&record).map(|text| text + "\n").map_err(CliError::internal);
         let text = if arguments.form.is_json() { json()? } else { render_sessions(&record, &documents, 100) };
         return console::print(&text).map(|()| 0);

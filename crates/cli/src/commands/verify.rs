@@ -12,8 +12,8 @@ use clap::{Args, builder::FalseyValueParser};
 use iotbench_backends::BACKENDS;
 use iotbench_core::Registry;
 use iotbench_engine::{AuditScope, ReVerified, ReVerifyError, StopSignal, cause_exit_code, re_verify};
-use iotbench_report::{Audit, open_ledger, render_audit};
-use iotbench_session::{Remains, SessionOptions, admitted, endpoints};
+use iotbench_report::{Audit, render_audit};
+use iotbench_session::{Remains, SessionOptions, admitted, audit_of, endpoints, open_ledger};
 use serde_json::json;
 use std::{path::PathBuf, sync::Arc};
 
@@ -88,7 +88,7 @@ pub(super) fn verify(arguments: &VerifyArguments) -> Result<u8, CliError> {
 }
 
 fn print(found: &ReVerified, as_json: bool) -> Result<(), CliError> {
-    let audit = Audit { delivered: found.delivered(), ..Audit::from(&found.audit) };
+    let audit = Audit { delivered: found.delivered(), ..audit_of(&found.audit) };
     let (least, most) = (*found.expected.start(), *found.expected.end());
     if as_json {
         let most = (most < u64::MAX).then_some(most);

@@ -1,7 +1,6 @@
 //! What a step of a ramp came to.
 
 use crate::{
-    others::OthersShare,
     ramp::Step,
     search::TrialReport,
     storage_probe::StorageProbe,
@@ -9,6 +8,7 @@ use crate::{
     visibility::Visibility,
 };
 use iotbench_recorder::LoadCounts;
+use iotbench_sampler::OthersShare;
 use serde::{Deserialize, Serialize};
 
 /// A step of a ramp.

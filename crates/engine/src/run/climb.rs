@@ -10,9 +10,8 @@ use super::{
 };
 use crate::{
     observer::Event,
-    others::MAX_REPEATS,
     outcome::{Capacity, Measured, Phase, StepFigures},
-    ramp::{Bounds, Purpose, Quantity, RampPlan, RampPolicy, Step},
+    ramp::{Bounds, MAX_REPEATS, Purpose, Quantity, RampPlan, RampPolicy, Step},
     storage_probe::{MAX_DRIFT_REPEATS, MAX_DRIFT_REPEATS_OF_A_SEARCH},
     verdict::Reason,
 };

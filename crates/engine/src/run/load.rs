@@ -13,7 +13,6 @@ use crate::{
     ledger::Reached,
     loading::Loading,
     observer::{Event, Second},
-    others::{OthersSecond, OthersShare, OthersWatch},
     outcome::{Phase, Preconditioning},
     remote_sampling::RemoteSampling,
     slice::Slice,
@@ -23,7 +22,7 @@ use crate::{
     via::Account,
 };
 use iotbench_recorder::WINDOW_NS;
-use iotbench_sampler::{Reading, Sampler};
+use iotbench_sampler::{OthersSecond, OthersShare, OthersWatch, Reading, Sampler};
 use std::{
     sync::{
         Arc, Mutex, PoisonError,

@@ -14,12 +14,10 @@ use crate::{
     control::Control,
     ledger::Reached,
     loading::{Desk, Loading},
-    others::OthersWatch,
     outcome::Phase,
     plan::{GroupPlan, Load, Plan},
     ramp::Quantity,
     remote_sampling::RemoteSampling,
-    roles::{CLIENT_ROLE, MACHINE_ROLE, SERVER_ROLE, SHARED_ROLE},
     slice::{SLICES, Slice},
     threads::{LoadRequest, LoadThreads, blocking_threads, history, kinds},
     totals::Totals,
@@ -27,8 +25,10 @@ use crate::{
     verify::{Frontier, Probe, ProbeParts, Sought, Verifier, VerifierParts, Witness, Writes},
     via::Account,
 };
-use iotbench_core::{Acknowledgement, Cause, Error, Layout, ValueType};
-use iotbench_sampler::{Observation, Reading, Sampler, SamplerError, Subject, Target, processors};
+use iotbench_core::{
+    Acknowledgement, CLIENT_ROLE, Cause, Error, Layout, MACHINE_ROLE, SERVER_ROLE, SHARED_ROLE, ValueType,
+};
+use iotbench_sampler::{Observation, OthersWatch, Reading, Sampler, SamplerError, Subject, Target, processors};
 use std::{
     sync::{
         Arc, Mutex, PoisonError,

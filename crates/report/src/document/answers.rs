@@ -1,6 +1,5 @@
 //! Whether what was read is the truth.
 
-use iotbench_engine::Outcome;
 use serde::{Deserialize, Serialize};
 
 /// Answers held against what the simulator recomputes.
@@ -41,24 +40,4 @@ pub struct Cycles {
     pub right: u64,
     /// Compared, and not that one.
     pub wrong: u64,
-}
-
-impl Answers {
-    pub(super) fn new(outcome: &Outcome) -> Option<Self> {
-        let answers = outcome.reading.answers.as_ref()?;
-        let (reads, right, wrong) = (outcome.reading.counts, answers.cycles_right, answers.cycles_wrong);
-        let cycles = Cycles { found: reads.cycles, not_found: reads.no_cycles, right, wrong };
-        Some(Self {
-            cycles: (reads.cycles + reads.no_cycles > 0).then_some(cycles),
-            requests: outcome.reading.counts.requests,
-            computed_by_client: outcome.reading.counts.by_client,
-            first_rows_us: (reads.with_rows > 0).then(|| reads.first_rows_ns as f64 / 1e3 / reads.with_rows as f64),
-            mode: answers.mode.name().into(),
-            right: answers.right,
-            wrong: answers.wrong,
-            not_judged: answers.not_judged,
-            skipped: answers.skipped,
-            examples: answers.examples.clone(),
-        })
-    }
 }

@@ -1,9 +1,5 @@
 //! What is stored, read back and held against the ledger.
 
-use super::{finite, timestamp};
-use iotbench_core::ServerFacts;
-use iotbench_engine::{AuditScope, FindingKind, FindingRange, Outcome};
-use iotbench_statistics::detectable_part;
 use serde::{Deserialize, Serialize};
 
 /// What is stored at the end, datapoint by datapoint, held against the ledger and against what the simulator recomputes.
@@ -71,80 +67,9 @@ pub struct AuditExample {
 }
 
 impl Audit {
-    pub(super) fn new(outcome: &Outcome) -> Option<Self> {
-        let audit = Self::from(outcome.stored.audit.as_ref()?);
-        let may_lose = outcome.target.facts.as_ref().is_some_and(ServerFacts::may_lose_acknowledged);
-        let due = outcome.preloaded_points + outcome.points.generated.saturating_sub(outcome.points.pending);
-        let looked_at = audit.right + audit.lost + audit.corrupt;
-        let all = (outcome.preloaded_points + outcome.points.acked).saturating_sub(outcome.stored.emptied.acked);
-        let detectable = audit.detectable.filter(|_| looked_at < all);
-        let delivered = outcome.stored.counts.filter(|_| (may_lose || outcome.points.dropped > 0) && due > 0);
-        Some(Self {
-            detectable,
-            // Not rounded: four of ten thousand that lack are not none.
-            delivered: delivered.and_then(|stored| finite(stored.points as f64 / due as f64)),
-            ..audit
-        })
-    }
-
     /// Datapoints that are wrong, those that are lost among them.
     #[must_use]
     pub fn wrong(&self) -> u64 {
         self.lost + self.duplicate.unwrap_or(0) + self.corrupt + self.alien
-    }
-}
-
-impl From<&iotbench_engine::Audit> for Audit {
-    fn from(audit: &iotbench_engine::Audit) -> Self {
-        let count = |kind| audit.findings.count(kind);
-        let duplicate = count(FindingKind::Duplicate);
-        Self {
-            scope: audit.scope.to_string(),
-            devices: audit.devices,
-            of_devices: audit.of_devices,
-            rows: audit.rows,
-            right: audit.findings.right(),
-            lost: count(FindingKind::Lost),
-            duplicate: (audit.shows_duplicates || duplicate > 0).then_some(duplicate),
-            corrupt: count(FindingKind::Corrupt),
-            alien: count(FindingKind::Alien),
-            unknown_stored: count(FindingKind::UnknownPresent),
-            unknown_not_stored: count(FindingKind::UnknownAbsent),
-            ended: audit.ended,
-            cut_short: audit.cut_short.clone(),
-            delivered: None,
-            detectable: (audit.scope == AuditScope::Sample).then(|| Detectable::of(audit)).flatten(),
-            examples: audit.findings.stretches().map(AuditExample::from).collect(),
-        }
-    }
-}
-
-impl Detectable {
-    /// Of a sample that found nothing.
-    fn of(audit: &iotbench_engine::Audit) -> Option<Self> {
-        const CONFIDENCE: f64 = 0.95;
-        let part = |looked_at: u64| detectable_part(looked_at, CONFIDENCE).and_then(rounded_part);
-        let part_of_points = part(audit.findings.right());
-        let part_of_devices = (audit.devices < audit.of_devices).then(|| part(audit.devices.into())).flatten();
-        audit.is_clean(false).then_some(Self { part_of_points, part_of_devices })
-    }
-}
-
-/// To three digits: a part of a billion is one too.
-fn rounded_part(part: f64) -> Option<f64> {
-    format!("{part:.2e}").parse().ok()
-}
-
-impl From<&FindingRange> for AuditExample {
-    fn from(stretch: &FindingRange) -> Self {
-        let time = |ns: i64| stretch.device.map(|_| timestamp(ns.into()));
-        Self {
-            kind: stretch.kind.name().into(),
-            device: stretch.device,
-            from: time(stretch.from_ns),
-            to: time(stretch.to_ns),
-            points: stretch.points,
-            detail: stretch.detail.clone(),
-        }
     }
 }

@@ -1,6 +1,5 @@
 //! What became of the queue of an open loop in a step.
 
-use super::{finite, rounded};
 use serde::{Deserialize, Serialize};
 
 /// The queue over the settled part of a step.
@@ -12,14 +11,4 @@ pub struct Backlog {
     pub growth_per_s: Option<f64>,
     /// The slope's standard error, the resemblance of one second to the next allowed for.
     pub growth_error_per_s: Option<f64>,
-}
-
-impl From<&iotbench_engine::Backlog> for Backlog {
-    fn from(backlog: &iotbench_engine::Backlog) -> Self {
-        Self {
-            achieved_ratio: finite((backlog.achieved_ratio * 1e6).round() / 1e6),
-            growth_per_s: rounded(backlog.growth_per_s),
-            growth_error_per_s: rounded(backlog.growth_error_per_s),
-        }
-    }
 }

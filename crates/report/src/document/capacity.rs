@@ -1,11 +1,7 @@
 //! The answer of a ramp.
 
-use super::{
-    Backlog, Estimate, Limit, Search, StorageProbeFigures, StorageProbes, Usl, Visibility, mean_us, rounded, seconds,
-    us,
-};
+use super::{Backlog, Estimate, Limit, Search, StorageProbeFigures, StorageProbes, Usl, Visibility};
 use crate::terminal::figure::bytes;
-use iotbench_engine::{Outcome, RampState, StepFigures};
 use iotbench_recorder::LoadCounts;
 use serde::{Deserialize, Serialize};
 
@@ -85,17 +81,6 @@ pub enum State {
     /// What the steps before it had left; also of documents that do not say it.
     #[default]
     Keep,
-}
-
-impl From<RampState> for State {
-    fn from(state: RampState) -> Self {
-        match state {
-            RampState::Fresh => Self::Fresh,
-            RampState::Preloaded => Self::Preloaded,
-            RampState::Preconditioned => Self::Preconditioned,
-            RampState::Keep => Self::Keep,
-        }
-    }
 }
 
 /// The rounds of a step's load before it counted.
@@ -269,77 +254,6 @@ impl Capacity {
                 format!("{text}, from {} to {}", bytes(least), bytes(most))
             }
             _ => text.into(),
-        }
-    }
-
-    /// `None`: it was no ramp.
-    pub(super) fn new(outcome: &Outcome) -> Option<Self> {
-        let capacity = outcome.capacity.as_ref()?;
-        Some(Self {
-            quantity: capacity.quantity.name().into(),
-            lower: capacity.bounds.lower,
-            upper: capacity.bounds.upper,
-            sustained: capacity.bounds.sustained,
-            estimate: capacity.bounds.estimate.as_ref().map(|estimate| Estimate::new(estimate, &capacity.steps)),
-            earlier: None,
-            criterion: capacity.criterion.clone(),
-            state: outcome.plan.state.into(),
-            storage_probes: Some(StorageProbes::new(outcome, &capacity.steps)),
-            search: Search::new(outcome),
-            usl: Usl::new(outcome),
-            steps: capacity.steps.iter().map(Step::from).collect(),
-        })
-    }
-}
-
-impl From<&StepFigures> for Step {
-    fn from(figures: &StepFigures) -> Self {
-        Self {
-            offered_load: figures.step.load,
-            purpose: match figures.step.purpose {
-                iotbench_engine::Purpose::Grow => Purpose::Grow,
-                iotbench_engine::Purpose::Bisect => Purpose::Bisect,
-                iotbench_engine::Purpose::Below => Purpose::Below,
-                iotbench_engine::Purpose::Above => Purpose::Above,
-                iotbench_engine::Purpose::Sentinel => Purpose::Sentinel,
-                iotbench_engine::Purpose::Retest => Purpose::Retest,
-                iotbench_engine::Purpose::Listed => Purpose::Listed,
-                iotbench_engine::Purpose::WritesAlone => Purpose::WritesAlone,
-                iotbench_engine::Purpose::Soak => Purpose::Soak,
-                iotbench_engine::Purpose::Overload => Purpose::Overload,
-                iotbench_engine::Purpose::After => Purpose::After,
-            },
-            from_s: Some(seconds(figures.from_ns)),
-            length_s: Some(seconds(figures.length_ns)),
-            followed_s: Some(seconds(figures.followed_ns)),
-            load: figures.load,
-            operations_per_s: rounded(figures.operations_per_s),
-            values_per_s: rounded(figures.values_per_s),
-            mean_response_us: figures.response.mean_ns.and_then(mean_us),
-            mean_response_at_least_us: figures.response.mean_at_least_ns.and_then(mean_us),
-            mean_response_at_most_us: figures.response.mean_at_most_ns.and_then(mean_us),
-            p99_response_us: figures.response.p99_ns.map(us),
-            p99_response_at_least_us: figures.response.p99_at_least_ns.map(us),
-            p99_response_at_most_us: figures.response.p99_at_most_ns.map(us),
-            points_dropped: figures.points_dropped,
-            visibility: figures.visibility.as_ref().map(Visibility::from),
-            backlog: figures.backlog.as_ref().map(Backlog::from),
-            littles_ratio: figures.littles_ratio.and_then(rounded),
-            others_cpu_pct: figures.conditions.others.and_then(|others| rounded(others.cpu_mean * 100.0)),
-            disturbed: figures.conditions.others.is_some_and(|others| others.is_disturbed()),
-            disturbed_before: figures.conditions.disturbed_before,
-            storage_probes: figures.conditions.storage_probes.iter().map(StorageProbeFigures::from).collect(),
-            storage_drifted: figures.conditions.storage_drifted,
-            drifted_before: figures.conditions.drifted_before,
-            storage_bytes_before: figures.conditions.storage_bytes,
-            preconditioning: figures
-                .conditions
-                .preconditioning
-                .map(|of| Preconditioning { rounds: of.rounds, steady: of.steady }),
-            passed: figures.judgement.passed,
-            limit: figures.judgement.limit.map(Limit::from),
-            margin: figures.judgement.margin.and_then(rounded),
-            failure: figures.judgement.failure.clone(),
         }
     }
 }

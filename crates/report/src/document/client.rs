@@ -1,10 +1,13 @@
 //! The client's own honesty.
 
-use super::{latency_summary::lack, part, rounded, us};
-use iotbench_engine::{Outcome, hiccup};
+use super::{
+    latency_summary::lack,
+    rounding::{ms, rounded, us},
+};
 use iotbench_recorder::{LatencyHistogram, Summary};
+use iotbench_sampler as sampler;
 use serde::{Deserialize, Serialize};
-use std::{collections::BTreeMap, time::Duration};
+use std::collections::BTreeMap;
 
 /// The client's own honesty: how far the figures can be its fault.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -100,11 +103,8 @@ pub struct PacingError {
     pub unsupported: BTreeMap<String, String>,
 }
 
-const EXEMPT: &str = "the database shares the client's process";
-const AGENTS: &str = "agents made the load, and each is judged by itself";
-
-impl From<&hiccup::Hiccup> for Hiccup {
-    fn from(hiccup: &hiccup::Hiccup) -> Self {
+impl From<&sampler::Hiccup> for Hiccup {
+    fn from(hiccup: &sampler::Hiccup) -> Self {
         Self {
             at_s: ms(hiccup.from) / 1e3,
             length_ms: ms(hiccup.length),
@@ -114,9 +114,9 @@ impl From<&hiccup::Hiccup> for Hiccup {
     }
 }
 
-impl From<&hiccup::Lateness> for WatchLateness {
-    fn from(lateness: &hiccup::Lateness) -> Self {
-        let late = hiccup::Lateness::AT_LEAST_MS.into_iter().zip(lateness.late);
+impl From<&sampler::Lateness> for WatchLateness {
+    fn from(lateness: &sampler::Lateness) -> Self {
+        let late = sampler::Lateness::AT_LEAST_MS.into_iter().zip(lateness.late);
         Self {
             ticks: lateness.ticks,
             max_ms: ms(lateness.max),
@@ -126,50 +126,11 @@ impl From<&hiccup::Lateness> for WatchLateness {
     }
 }
 
-/// To the microsecond.
-fn ms(length: Duration) -> f64 {
-    (length.as_secs_f64() * 1e6).round() / 1e3
-}
-
-impl Client {
-    pub(super) fn new(outcome: &Outcome) -> Self {
-        let client = &outcome.client;
-        // Of the stretch that the verdict is on.
-        let pacing_error = outcome.measured.as_ref().map_or(&client.pacing_error, |measured| &measured.pacing_error);
-        let measured = outcome.measured.as_ref().map(|measured| &measured.client);
-        let cpu = measured.and_then(|measured| measured.cpu);
-        Self {
-            pacing_error_us: PacingError::from(pacing_error),
-            hiccups: Some(client.hiccups.longest.iter().map(Hiccup::from).collect()),
-            hiccup_count: Some(client.hiccups.count),
-            stalled_ms: Some(ms(client.hiccups.stalled)),
-            lateness: Some(WatchLateness::from(&client.lateness)),
-            cpu_pct: client.cpu_pct.and_then(rounded),
-            cores: cpu.and_then(|cpu| rounded(cpu.cores)),
-            cores_allowed: cpu.and_then(|cpu| rounded(cpu.allowed_cores)),
-            busiest_thread_pct: cpu.and_then(|cpu| rounded(cpu.busiest_thread? * 100.0)),
-            sampler_cpu_pct: rounded(outcome.machine.sampler_cpu_pct),
-            ceiling_per_s: client.ceiling_per_s.and_then(rounded),
-            ceiling_ratio: measured.and_then(|measured| part(measured.ceiling_ratio?)),
-            exempt: exempt(outcome),
-            samples_dropped: Some(client.samples_dropped),
-        }
-    }
-}
-
 impl Client {
     /// What only the process knew that was killed is not known.
     pub(crate) fn forget_what_was_lost(&mut self) {
         (self.hiccups, self.hiccup_count, self.stalled_ms, self.lateness) = (None, None, None, None);
         (self.sampler_cpu_pct, self.samples_dropped) = (None, None);
-    }
-}
-
-fn exempt(outcome: &Outcome) -> Option<String> {
-    match (outcome.target.embedded, outcome.agents.is_empty()) {
-        (true, _) => Some(EXEMPT.into()),
-        (false, false) => Some(AGENTS.into()),
-        (false, true) => None,
     }
 }
 

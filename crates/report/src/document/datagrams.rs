@@ -1,12 +1,10 @@
 //! What a client sent in datagrams: it is in no figure that is read from TCP connections.
 
 use super::Resources;
-use iotbench_core::Acknowledgement;
-use iotbench_engine::{GroupPlan, Outcome};
 
 /// What went over the network in datagrams in the measured part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Datagrams {
+pub enum Datagrams {
     /// Nothing: requests have answers, and go over connections.
     No,
     /// So many bytes of payload, as the client sent them.
@@ -19,17 +17,6 @@ const SENT: &str = "bytes sent with those of the datagrams, as iotbench counted 
 const RECEIVED: &str = "bytes received not known: they came in datagrams";
 
 impl Datagrams {
-    pub(super) fn of(outcome: &Outcome) -> Self {
-        if outcome.target.acknowledgement != Acknowledgement::None {
-            return Self::No;
-        }
-        let plan = &outcome.plan;
-        let mut operations = plan.groups.iter().flat_map(GroupPlan::operations);
-        let are_told_apart = plan.ramp.is_none() && operations.all(|operation| operation.question().is_none());
-        let measured = outcome.measured.as_ref().filter(|_| are_told_apart);
-        measured.map_or(Self::Unknown, |measured| Self::Sent(measured.counts.bytes))
-    }
-
     /// Puts them into what was read from a process's connections: who receives them may have dropped some.
     pub(super) fn complete(self, resources: &mut Resources) {
         let note = match self {

@@ -15,7 +15,8 @@ pub struct ErrorsOfCause {
 }
 
 /// The most frequent cause first.
-pub(crate) fn by_cause(tally: &ErrorTally) -> Vec<ErrorsOfCause> {
+#[must_use]
+pub fn by_cause(tally: &ErrorTally) -> Vec<ErrorsOfCause> {
     let mut errors: Vec<_> = tally
         .iter()
         .map(|(cause, seen)| ErrorsOfCause { cause: cause.into(), count: seen.count, samples: seen.samples.clone() })

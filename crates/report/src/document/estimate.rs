@@ -1,9 +1,6 @@
 //! Where the limit of a search lies by the trials near it.
 
-use super::rounded;
-use iotbench_engine::{Purpose, StepFigures};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 /// The load that half of the trials sustain, with its interval, which is that of this sitting alone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -60,52 +57,4 @@ pub struct LoadTrials {
     pub sustained: u64,
     /// Trials that did not.
     pub failed: u64,
-}
-
-impl Estimate {
-    pub(super) fn new(estimate: &iotbench_engine::Estimate, steps: &[StepFigures]) -> Self {
-        let sentinels = |passed: bool| {
-            let is_meant =
-                |step: &&StepFigures| step.step.purpose == Purpose::Sentinel && step.judgement.passed == passed;
-            steps.iter().filter(is_meant).count() as u64
-        };
-        Self {
-            load: rounded(estimate.load),
-            low: rounded(estimate.low),
-            high: rounded(estimate.high),
-            method: match estimate.method {
-                iotbench_engine::Method::Crossing => EstimateMethod::Crossing,
-                iotbench_engine::Method::Threshold => EstimateMethod::Threshold,
-            },
-            spread: rounded(estimate.spread),
-            trials: estimate.trials,
-            sentinels_sustained: sentinels(true),
-            sentinels_failed: sentinels(false),
-            moved: estimate.moved.map(|moved| LimitMove {
-                at_trial: moved.at_trial,
-                before: moved.before.and_then(rounded),
-                after: moved.after.and_then(rounded),
-            }),
-            grey_zone: grey_zone(steps),
-        }
-    }
-}
-
-/// The loads from the least that failed to the greatest that passed.
-fn grey_zone(steps: &[StepFigures]) -> Vec<LoadTrials> {
-    let mut loads: BTreeMap<u32, LoadTrials> = BTreeMap::new();
-    for step in steps.iter().filter(|step| step.step.purpose.is_trial()) {
-        let load = step.step.load;
-        let trials = loads.entry(load).or_insert(LoadTrials { load, sustained: 0, failed: 0 });
-        trials.sustained += u64::from(step.judgement.passed);
-        trials.failed += u64::from(!step.judgement.passed);
-    }
-    let least_failed = loads.values().find(|trials| trials.failed > 0).map(|trials| trials.load);
-    let greatest_passed = loads.values().rfind(|trials| trials.sustained > 0).map(|trials| trials.load);
-    match (least_failed, greatest_passed) {
-        (Some(least), Some(most)) if least <= most => {
-            loads.range(least..=most).map(|(_, trials)| trials.clone()).collect()
-        }
-        _ => Vec::new(),
-    }
 }

@@ -1,12 +1,13 @@
 //! What decides a result, as one digest.
 
 use super::Document;
-use iotbench_engine::Profile;
+use serde::Serialize;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
 /// SHA-256 of a profile as `profile.toml` holds it.
-pub(super) fn of_profile(profile: &Profile) -> Option<String> {
+#[must_use]
+pub fn of_profile(profile: &impl Serialize) -> Option<String> {
     toml::to_string(profile).ok().map(|text| hex(text.as_bytes()))
 }
 

@@ -1,7 +1,6 @@
 //! How long acknowledged datapoints take to be seen.
 
 use super::LatencySummary;
-use iotbench_recorder::Bounded;
 use serde::{Deserialize, Serialize};
 
 /// Lags from acknowledged to visible, over the whole load. Probes begin at exponential intervals; each takes the next datapoint
@@ -13,11 +12,4 @@ pub struct Freshness {
     pub lag: LatencySummary,
     /// Datapoints that no read saw within the deadline.
     pub unseen: u64,
-}
-
-impl From<&iotbench_engine::Freshness> for Freshness {
-    fn from(freshness: &iotbench_engine::Freshness) -> Self {
-        let lag = Bounded::new(&freshness.lag, Some(&freshness.unseen), None);
-        Self { lag: LatencySummary::from(&lag), unseen: freshness.unseen.count() }
-    }
 }

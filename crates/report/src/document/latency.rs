@@ -1,6 +1,6 @@
 //! How long operations took. All figures are microseconds.
 
-use super::{latency_summary::LatencySummary, mean_us};
+use super::{latency_summary::LatencySummary, rounding::mean_us};
 use iotbench_recorder::{Bounded, ByOutcome, KindRecording, LatencyHistogram, Recording};
 use serde::{Deserialize, Serialize};
 
@@ -81,7 +81,8 @@ impl KindLatency {
 
 impl Durations {
     /// Of operations or requests, and of what was never started. (An operation that never was is a request that never was.)
-    pub(super) fn with_bounds(by_outcome: &ByOutcome, never_started: Option<&LatencyHistogram>) -> Self {
+    #[must_use]
+    pub fn with_bounds(by_outcome: &ByOutcome, never_started: Option<&LatencyHistogram>) -> Self {
         let (ok, unknown) = (by_outcome.ok(), by_outcome.unknown());
         Self::bounded(ok, unknown, never_started)
     }

@@ -1,6 +1,6 @@
 //! The figures of one distribution of durations, in microseconds, and what is known of each.
 
-use super::{mean_us, us};
+use super::rounding::{mean_us, us};
 use base64::{Engine, prelude::BASE64_STANDARD};
 use iotbench_recorder::{Bounded, LatencyHistogram, Level, OwnDelayRange, Quantile};
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,5 @@
 //! The load and the fate of its operations.
 
-use super::{finite, seconds};
-use iotbench_engine::{GroupPlan, OperationPlan, Outcome, Payload};
 use iotbench_recorder::LoadCounts;
 use serde::{Deserialize, Serialize};
 
@@ -74,74 +72,4 @@ pub struct Operation {
     pub pause_ms: f64,
     /// Whether the requests are one transaction.
     pub transaction: bool,
-}
-
-impl Load {
-    pub(super) fn new(outcome: &Outcome) -> Self {
-        let groups: Vec<_> = outcome.plan.groups.iter().map(Group::from).collect();
-        let mut models: Vec<_> = groups.iter().map(|g| g.model.as_str()).collect();
-        models.dedup();
-        let model = models.join(" + ");
-        Self { model, groups, counts: outcome.load }
-    }
-}
-
-impl From<&GroupPlan> for Group {
-    fn from(group: &GroupPlan) -> Self {
-        use iotbench_engine::Load as Plan;
-        let (users, think_ms, rate_per_s) = match group.load {
-            Plan::Closed { users, think_ns } => (Some(users), Some(think_ns as f64 / 1e6), None),
-            Plan::Open { rate, .. } | Plan::Paced { rate, .. } => (None, None, finite(rate)),
-            Plan::Interval { .. } => (None, None, None),
-        };
-        let (devices, interval_s, window_s) = match group.load {
-            Plan::Interval { devices, interval_ns, window_ns } => {
-                (Some(devices), Some(seconds(interval_ns)), Some(seconds(window_ns)))
-            }
-            _ => (None, None, None),
-        };
-        let (name, model) = (group.name.clone(), group.load.name().into());
-        let shape = (!group.shape.is_constant()).then(|| group.shape.to_string());
-        let datapoints = datapoints(&group.operation);
-        let operations = group.operations().map(Operation::from).collect();
-        let connections = group.connections;
-        Self {
-            name,
-            model,
-            datapoints,
-            operations,
-            users,
-            think_ms,
-            rate_per_s,
-            shape,
-            devices,
-            interval_s,
-            window_s,
-            connections,
-        }
-    }
-}
-
-impl From<&OperationPlan> for Operation {
-    fn from(plan: &OperationPlan) -> Self {
-        Self {
-            name: plan.name.clone(),
-            share: finite(plan.share),
-            asks: plan.question().map(ToString::to_string),
-            datapoints: datapoints(plan),
-            devices: plan.devices,
-            requests: plan.requests,
-            pause_ms: plan.pause_ns as f64 / 1e6,
-            transaction: plan.transaction,
-        }
-    }
-}
-
-fn datapoints(plan: &OperationPlan) -> String {
-    match plan.payload {
-        _ if plan.question().is_some() => "none".into(),
-        Payload::Count(count) => count.to_string(),
-        Payload::Second => "second".into(),
-        Payload::SinceLast { .. } => "since_last".into(),
-    }
 }

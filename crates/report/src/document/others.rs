@@ -1,8 +1,8 @@
 //! What others had of the machine meanwhile.
 
-use super::rounded;
+use super::rounding::rounded;
 use crate::terminal::figure::significant;
-use iotbench_engine::{OthersShare, Outcome, StepFigures};
+use iotbench_sampler::OthersShare;
 use serde::{Deserialize, Serialize};
 
 /// What others had of the machine while it was measured. Shares are of the time of all its processors.
@@ -33,40 +33,7 @@ pub struct Others {
 /// How it is said that a run was disturbed.
 const DISTURBED: &str = "disturbed: ";
 
-/// The machine is looked at once a second, and judged between two looks: a shorter part may have none.
-const MIN_LOOKED_AT_S: f64 = 2.0;
-
 impl Others {
-    pub(super) fn new(outcome: &Outcome) -> Self {
-        let steps = outcome.capacity.iter().flat_map(|capacity| &capacity.steps);
-        let is_disturbed = |step: &&StepFigures| step.conditions.others.is_some_and(|others| others.is_disturbed());
-        let steps_disturbed = steps.clone().filter(is_disturbed).count() as u64;
-        let share = outcome.machine.others.share;
-        let percent = |figure: fn(&OthersShare) -> f64| share.as_ref().map(figure).and_then(|s| rounded(s * 100.0));
-        let not_judged = outcome.machine.others.not_judged.clone().or_else(|| {
-            let measured = outcome.measured.as_ref().filter(|_| share.is_none())?;
-            let is_short = measured.seconds_long() < MIN_LOOKED_AT_S;
-            let why =
-                if is_short { "it measured for too short" } else { "not all processes of the machine are to be seen" };
-            Some(why.to_owned())
-        });
-        let mut others = Self {
-            cpu_pct_mean: percent(|share| share.cpu_mean),
-            cpu_pct_max: percent(|share| share.cpu_max),
-            steal_pct_mean: percent(|share| share.steal_mean),
-            limit_pct: rounded(outcome.plan.phases.others_cpu * 100.0),
-            seconds: share.map_or(0, |share| share.seconds),
-            seconds_disturbed: share.map_or(0, |share| share.disturbed),
-            steps_repeated: steps.map(|step| u64::from(step.conditions.disturbed_before)).sum(),
-            steps_disturbed,
-            disturbed: None,
-            not_judged,
-        };
-        let is_disturbed = share.is_some_and(|share| share.is_disturbed()) || steps_disturbed > 0;
-        others.disturbed = (is_disturbed && others.not_judged.is_none()).then(|| others.sentence());
-        others
-    }
-
     /// Of a run that was killed, by what is known of the seconds of its measured part, if anything.
     pub(crate) fn recover(&mut self, share: Option<OthersShare>) {
         let percent = |figure: fn(&OthersShare) -> f64| share.as_ref().map(figure).and_then(|s| rounded(s * 100.0));
@@ -80,7 +47,12 @@ impl Others {
                 "iotbench was killed before the machine was looked at in its measured part".into()
             });
         }
-        let is_disturbed = share.is_some_and(|share| share.is_disturbed()) || self.steps_disturbed > 0;
+        self.judge(share.is_some_and(|share| share.is_disturbed()));
+    }
+
+    /// Says that others disturbed the run, if they did in its seconds or in a step that counts, and it is judged.
+    pub fn judge(&mut self, in_seconds: bool) {
+        let is_disturbed = in_seconds || self.steps_disturbed > 0;
         self.disturbed = (is_disturbed && self.not_judged.is_none()).then(|| self.sentence());
     }
 
@@ -107,7 +79,7 @@ impl Others {
     }
 
     /// What a reader has to know of it: what disturbed it first, or that nobody judged.
-    pub(crate) fn remarks(&self, remarks: &mut Vec<String>) {
+    pub fn remarks(&self, remarks: &mut Vec<String>) {
         if let Some(disturbed) = &self.disturbed {
             remarks.insert(0, disturbed.clone());
         }

@@ -1,7 +1,5 @@
 //! Datapoints by their fate, and what they take on disk.
 
-use super::rounded;
-use iotbench_engine::Outcome;
 use iotbench_recorder::PointCounts;
 use serde::{Deserialize, Serialize};
 
@@ -23,16 +21,6 @@ pub struct Points {
 }
 
 impl Points {
-    pub(super) fn new(outcome: &Outcome) -> Self {
-        Self {
-            counts: outcome.points,
-            preloaded: outcome.preloaded_points,
-            stored: outcome.stored.counts.map(|s| s.points),
-            stored_values: outcome.stored.counts.map(|s| s.values),
-            verified: (),
-        }
-    }
-
     /// Acknowledged datapoints, preloaded ones included, that the database does not hold; null: not counted.
     #[must_use]
     pub fn lost(&self) -> Option<u64> {
@@ -54,15 +42,4 @@ pub struct Storage {
     /// not waited for.
     #[serde(default)]
     pub write_back_s: Option<f64>,
-}
-
-impl Storage {
-    pub(super) fn new(outcome: &Outcome) -> Self {
-        let (bytes_before, bytes_after) = (outcome.machine.storage_bytes_before, outcome.machine.storage_bytes_after);
-        let growth = bytes_before.zip(bytes_after).and_then(|(before, after)| after.checked_sub(before));
-        let written = (outcome.points.acked + outcome.preloaded_points).saturating_sub(outcome.stored.emptied.acked);
-        let bytes_per_point = growth.and_then(|bytes| rounded(bytes as f64 / written as f64));
-        let write_back_s = outcome.machine.data_disk.written_back.and_then(|took| rounded(took.as_secs_f64()));
-        Self { bytes_before, bytes_after, bytes_per_point, write_back_s }
-    }
 }

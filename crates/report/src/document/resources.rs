@@ -1,7 +1,7 @@
 //! What processes used.
 
-use super::{datagrams::Datagrams, rounded};
-use iotbench_engine::{BROKER_ROLE, CLIENT_ROLE, DataDisk, MACHINE_ROLE, SHARED_ROLE};
+use super::{datagrams::Datagrams, rounding::rounded};
+use iotbench_core::{BROKER_ROLE, CLIENT_ROLE, MACHINE_ROLE, SHARED_ROLE};
 use iotbench_sampler::{Medium, NetworkMethod, Owed, Summary};
 use serde::{Deserialize, Serialize};
 
@@ -71,13 +71,14 @@ const IN_MEMORY: &str = "nothing is written to disk: the database's files are in
 const MACHINE: &str = "all that ran on it, this run and others";
 
 impl Resources {
-    /// Of each part that was sampled, what its window had the disk write, and what the client knows of datagrams.
+    /// Of each part that was sampled, what its window had the disk write, by what the database's files lie on, and what the client
+    /// knows of datagrams.
     #[must_use]
-    pub(super) fn of_run(summaries: &[Summary], disk: DataDisk, datagrams: Datagrams) -> Vec<Self> {
+    pub fn of_run(summaries: &[Summary], disk: Option<Medium>, datagrams: Datagrams) -> Vec<Self> {
         let machine = summaries.iter().find(|summary| &*summary.role == MACHINE_ROLE);
         let complete = |summary: &Summary| {
             let mut resources = Self::from(summary);
-            resources.add_written(summary, machine, disk.medium);
+            resources.add_written(summary, machine, disk);
             if summary.elsewhere {
                 resources.add_note(ELSEWHERE);
             }
@@ -187,10 +188,6 @@ mod tests {
         Summary { disk, ..Summary::unknown(role, method) }
     }
 
-    fn on(medium: Medium) -> DataDisk {
-        DataDisk { medium: Some(medium), written_back: None }
-    }
-
     /// A machine whose devices took 2,000 bytes of 30,000 that were made dirty, and the others after the window.
     fn machine() -> Summary {
         let all =
@@ -209,7 +206,7 @@ mod tests {
     #[test]
     fn who_has_the_disk_write_later_is_told_with_all_of_it() {
         let all = [summary("server", TREE, Some(30_000)), machine()];
-        let told = Resources::of_run(&all, on(Medium::Device), Datagrams::No);
+        let told = Resources::of_run(&all, Some(Medium::Device), Datagrams::No);
         let server = &told[0];
         assert_eq!(server.disk_written_bytes, Some(30_000));
         assert_eq!((server.disk_written_least_bytes, server.disk_written_most_bytes), (Some(30_000), Some(30_000)));
@@ -224,9 +221,9 @@ mod tests {
         let mut machine = machine();
         machine.disk.writes.with_write_back = None;
         let all = [summary("server", TREE, Some(30_000)), machine];
-        let server = &Resources::of_run(&all, on(Medium::Device), Datagrams::No)[0];
+        let server = &Resources::of_run(&all, Some(Medium::Device), Datagrams::No)[0];
         assert_eq!((server.disk_written_bytes, written(server)), (None, "1.95\u{a0}KiB to 29.3\u{a0}KiB".into()));
-        let unknown = &Resources::of_run(&all, DataDisk::default(), Datagrams::No)[0];
+        let unknown = &Resources::of_run(&all, None, Datagrams::No)[0];
         assert_eq!((unknown.disk_written_bytes, written(unknown)), (None, "≤ 29.3\u{a0}KiB".into()));
         assert_eq!(written_of_all(&[server, unknown]), "1.95\u{a0}KiB to 58.6\u{a0}KiB");
     }
@@ -234,7 +231,7 @@ mod tests {
     #[test]
     fn in_memory_there_is_no_disk() {
         let all = [summary("client", TREE, Some(20)), summary("server", TREE, Some(0)), machine()];
-        let told = Resources::of_run(&all, on(Medium::Memory), Datagrams::No);
+        let told = Resources::of_run(&all, Some(Medium::Memory), Datagrams::No);
         assert_eq!((told[1].disk_written_most_bytes, told[1].note.as_deref()), (None, Some(IN_MEMORY)));
         assert_eq!((told[0].disk_written_most_bytes, told[0].note.as_deref()), (Some(20), None));
     }
@@ -246,7 +243,7 @@ mod tests {
             network: NetworkFigures { rx_bytes: Some(10), tx_bytes: Some(2_048), is_least },
             ..summary("client", TREE, None)
         };
-        let told = |is_least| Resources::of_run(&[client(is_least)], on(Medium::Device), Datagrams::No).remove(0);
+        let told = |is_least| Resources::of_run(&[client(is_least)], Some(Medium::Device), Datagrams::No).remove(0);
         let all = told(false);
         assert_eq!((all.net_rx_bytes, all.net_tx_bytes, all.net_tx_least_bytes), (Some(10), Some(2_048), Some(2_048)));
         assert_eq!((sent(&all), all.note.as_deref()), ("2.00\u{a0}KiB".into(), None));
@@ -268,7 +265,7 @@ mod tests {
         };
         let of_run = |datagrams| {
             let all = [by_socket("client"), by_socket("influxdb"), summary("machine", HOST, None)];
-            let all = Resources::of_run(&all, on(Medium::Device), datagrams).into_iter();
+            let all = Resources::of_run(&all, Some(Medium::Device), datagrams).into_iter();
             all.map(|r| (r.net_rx_bytes, r.net_tx_bytes, r.note)).collect::<Vec<_>>()
         };
         let sent = of_run(Datagrams::Sent(1_000));

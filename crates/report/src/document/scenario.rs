@@ -1,6 +1,5 @@
 //! What was done to the server's processes, and what the load noticed of it.
 
-use super::{rounded, seconds};
 use serde::{Deserialize, Serialize};
 
 /// A scenario as it went.
@@ -66,47 +65,4 @@ pub struct ScenarioPhase {
     pub operations_per_s: Option<f64>,
     /// Operations that failed or had no answer.
     pub errors: u64,
-}
-
-impl Scenario {
-    /// As it went, with what was missing at the end.
-    pub(super) fn of(scenario: &iotbench_engine::Scenario, missing_points: Option<u64>) -> Self {
-        Self {
-            marks: scenario.marks.iter().map(ActionTaken::from).collect(),
-            before: scenario.before.into(),
-            during: scenario.during.into(),
-            after: scenario.after.into(),
-            outage_s: scenario.outage_s,
-            silence: scenario.silence.map(Silence::from),
-            silence_before: scenario.silence_before.map(Silence::from),
-            recovery_s: scenario.recovery_ns.map(seconds),
-            missing_points,
-        }
-    }
-}
-
-impl From<iotbench_engine::Silence> for Silence {
-    fn from(silence: iotbench_engine::Silence) -> Self {
-        Self { at_least_s: seconds(silence.at_least_ns), at_most_s: silence.at_most_ns.map(seconds) }
-    }
-}
-
-impl From<&iotbench_engine::ActionTaken> for ActionTaken {
-    fn from(mark: &iotbench_engine::ActionTaken) -> Self {
-        Self {
-            action: mark.action.action.name().into(),
-            role: mark.action.role.clone(),
-            node: mark.action.node,
-            from_s: Some(seconds(mark.from_ns)),
-            to_s: mark.to_ns.map(seconds),
-            error: mark.error.clone(),
-        }
-    }
-}
-
-impl From<iotbench_engine::ScenarioPhase> for ScenarioPhase {
-    fn from(stretch: iotbench_engine::ScenarioPhase) -> Self {
-        let iotbench_engine::ScenarioPhase { seconds, operations_per_s, errors } = stretch;
-        Self { seconds, operations_per_s: rounded(operations_per_s), errors }
-    }
 }

@@ -2,8 +2,7 @@
 
 use super::{Latency, latency::Durations, latency_summary::LatencySummary};
 use crate::terminal::figure::duration;
-use iotbench_engine::{ClientLoad, Measured, Outcome, SeenLate};
-use iotbench_recorder::{LatencyHistogram, OwnDelayRange};
+use iotbench_recorder::{LatencyHistogram, OwnDelayRange, Recording, SeenLate};
 use std::time::Duration;
 
 /// The shortest time for which it is known that a client could not run: what was under way in one took longer.
@@ -11,8 +10,9 @@ const SHORTEST: Duration = Duration::from_millis(50);
 
 impl Latency {
     /// Of what was measured, seen late by at most so much.
-    pub(crate) fn of(measured: &Measured, seen_late: &SeenLate) -> Self {
-        let mut latency = Self::from(&measured.recording);
+    #[must_use]
+    pub fn of(recording: &Recording, seen_late: &SeenLate) -> Self {
+        let mut latency = Self::from(recording);
         let of_kinds = latency.kinds.iter_mut().flat_map(|kind| [&mut kind.by_operation, &mut kind.by_request]);
         [&mut latency.by_operation, &mut latency.by_request]
             .into_iter()
@@ -29,15 +29,9 @@ impl Latency {
     }
 }
 
-/// By how much whoever made the load may have seen answers late.
-pub(super) fn seen_late(outcome: &Outcome) -> SeenLate {
-    let of_agents = outcome.agents.iter().filter_map(|agent| agent.client.as_ref());
-    let own = outcome.measured.as_ref().map(|measured| &measured.client).filter(|_| outcome.agents.is_empty());
-    own.into_iter().chain(of_agents).map(ClientLoad::seen_late).reduce(SeenLate::and).unwrap_or_default()
-}
-
 /// That figures are ranges because of it.
-pub(super) fn remark(latency: Option<&Latency>, seen_late: &SeenLate) -> Option<String> {
+#[must_use]
+pub fn remark(latency: Option<&Latency>, seen_late: &SeenLate) -> Option<String> {
     let durations = &latency?.by_operation;
     let is_max = durations.response.range("max").is_some();
     // The service time has no other reason to be a range.
@@ -81,7 +75,7 @@ fn of_slow_us(service: &LatencyHistogram, most_us: f64) -> f64 {
 
 impl Durations {
     /// The lag ends with the send.
-    pub(super) fn see_late(&mut self, seen_late: &SeenLate) {
+    pub fn see_late(&mut self, seen_late: &SeenLate) {
         let altogether_us = altogether_us(&self.service, seen_late);
         self.response.see_late(seen_late, altogether_us);
         self.service.see_late(seen_late, altogether_us);
@@ -129,7 +123,7 @@ impl LatencySummary {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use iotbench_recorder::{Bounded, OperationKind, Payload, Recorder, Recording, Requests};
+    use iotbench_recorder::{Bounded, OperationKind, Payload, Recorder, Requests};
     use std::sync::Arc;
 
     /// A client with two connections that could not run once, for so many milliseconds.
@@ -254,18 +248,7 @@ mod tests {
         }
         let mut recording = Recording::new(kinds);
         recorder.finish().iter().for_each(|window| recording.merge(window.recording()).unwrap());
-        let measured = Measured {
-            from_ns: 0,
-            to_ns: 10_000_000_000,
-            recording,
-            counts: iotbench_recorder::WindowCounts::default(),
-            seconds: Vec::new(),
-            pacing_error: LatencyHistogram::new(),
-            visibility: None,
-            client: ClientLoad::default(),
-            resources: Vec::new(),
-        };
-        Latency::of(&measured, &SeenLate { connections: 1, ..stopped(1_000) })
+        Latency::of(&recording, &SeenLate { connections: 1, ..stopped(1_000) })
     }
 
     #[test]

@@ -1,11 +1,7 @@
 //! The storage under the database, probed between the trials of a search.
 
-use super::{rounded, us};
 use crate::terminal::figure::{TIE, count, duration, significant};
-pub(crate) use iotbench_engine::{PROCESSOR_DRIFT, STORAGE_DRIFT};
-
-use iotbench_engine::{Outcome, PROBE_BYTES, StepFigures, StorageLevels, StorageProbe, work_levels};
-use iotbench_recorder::Level;
+use iotbench_sampler::PROCESSOR_DRIFT;
 use serde::{Deserialize, Serialize};
 
 /// That appends waited for a processor for less than this is not said.
@@ -75,45 +71,11 @@ pub struct StorageProbeFigures {
 }
 
 impl StorageProbes {
-    /// Of a ramp.
-    pub(super) fn new(outcome: &Outcome, steps: &[StepFigures]) -> Self {
-        let made: Vec<&StorageProbe> = steps.iter().flat_map(|step| &step.conditions.storage_probes).collect();
-        let all = StorageProbe::pooled(made.iter().copied());
-        let is_enough = all.appends() >= Level::P99.samples_needed();
-        let levels = StorageLevels::of(made.iter().copied());
-        let work = work_levels(made.iter().copied());
-        let work_ns: Vec<u64> = made.iter().filter_map(|probe| probe.work_ns()).collect();
-        let probing = &outcome.machine.storage_probing;
-        let mut probes = Self {
-            probes: made.len() as u64,
-            appends: all.appends(),
-            append_bytes: PROBE_BYTES as u64,
-            p50_us: all.quantile_ns(0.5).map(us),
-            p99_us: all.quantile_ns(0.99).filter(|_| is_enough).map(us),
-            appends_per_s: all.per_s().and_then(rounded),
-            processor_wait_pct: all.waiting_share().and_then(|share| rounded(100.0 * share)),
-            p50_us_least: levels.map(|levels| us(levels.least_ns)),
-            p50_us_most: levels.map(|levels| us(levels.most_ns)),
-            work_us: StorageProbe::new(work_ns).quantile_ns(0.5).map(us),
-            work_us_least: work.map(|[least, _]| us(least)),
-            work_us_most: work.map(|[_, most]| us(most)),
-            steps_judged: steps.iter().filter(|step| step.conditions.storage_drifted.is_some()).count() as u64,
-            steps_repeated: steps.iter().map(|step| u64::from(step.conditions.drifted_before)).sum(),
-            steps_drifted: steps.iter().filter(|step| step.conditions.storage_drifted == Some(true)).count() as u64,
-            time_pct: (probing.elapsed_ns > 0)
-                .then(|| 100.0 * probing.spent_ns as f64 / probing.elapsed_ns as f64)
-                .and_then(rounded),
-            drifted: None,
-            not_probed: probing.not_probed.clone(),
-        };
-        probes.drifted = probes.drift(levels);
-        probes
-    }
-
-    /// What drifted, in a sentence.
-    fn drift(&self, levels: Option<StorageLevels>) -> Option<String> {
-        let over_all = levels.filter(|levels| levels.have_drifted()).map(|levels| {
-            let [least, most] = [levels.least_ns, levels.most_ns].map(|ns| duration(us(ns)).replace(TIE, " "));
+    /// Says what drifted, if anything did: the storage from its fastest to its slowest, or during a step that counts, or the processors.
+    pub fn tell_drift(&mut self, has_drifted: bool) {
+        let levels = self.p50_us_least.zip(self.p50_us_most);
+        let over_all = levels.filter(|_| has_drifted).map(|(least, most)| {
+            let [least, most] = [least, most].map(|us| duration(us).replace(TIE, " "));
             format!("an append of 8 KiB took {least} at its fastest and {most} at its slowest (p50)")
         });
         let in_steps = (self.steps_drifted > 0)
@@ -122,7 +84,7 @@ impl StorageProbes {
         let storage =
             (!parts.is_empty()).then(|| format!("The storage under it drifted meanwhile: {}.", parts.join("; ")));
         let sentences: Vec<String> = storage.into_iter().chain(self.processors_drifted()).collect();
-        (!sentences.is_empty()).then(|| sentences.join(" "))
+        self.drifted = (!sentences.is_empty()).then(|| sentences.join(" "));
     }
 
     /// That the processors were not as fast all the time, in a sentence.
@@ -171,17 +133,5 @@ impl StorageProbes {
         }
         let ended = self.not_probed.iter().map(|why| format!(" It was not probed to the end: {why}."));
         Some(text + "." + &ended.collect::<String>())
-    }
-}
-
-impl From<&StorageProbe> for StorageProbeFigures {
-    fn from(probe: &StorageProbe) -> Self {
-        Self {
-            appends: probe.appends(),
-            p50_us: probe.quantile_ns(0.5).map(us),
-            p99_us: probe.quantile_ns(0.99).map(us),
-            appends_per_s: probe.per_s().and_then(rounded),
-            work_us: probe.work_ns().map(us),
-        }
     }
 }

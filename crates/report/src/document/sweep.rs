@@ -1,6 +1,5 @@
 //! What a run is in a sweep.
 
-use iotbench_engine::{OperationPlan, Outcome};
 use serde::{Deserialize, Serialize};
 
 /// What a run is in a sweep, which has one for each value of a field.
@@ -16,18 +15,4 @@ pub struct Swept {
     pub records: Option<u64>,
     /// How many bytes a record counts as, by the profile; null where it does not say.
     pub record_bytes: Option<u64>,
-}
-
-impl Swept {
-    pub(super) fn new(outcome: &Outcome) -> Option<Self> {
-        let swept = outcome.plan.sweep.as_ref()?;
-        let operation = outcome.plan.groups.first().map(|group| &group.operation);
-        Some(Self {
-            field: swept.field.clone(),
-            value: swept.value,
-            classes: swept.classes.clone(),
-            records: operation.and_then(OperationPlan::records),
-            record_bytes: swept.record_bytes,
-        })
-    }
 }

@@ -1,8 +1,7 @@
 //! The database under load.
 
-use super::finite;
-use iotbench_core::{Acknowledgement, Promise, PromiseLevel, PromiseSource};
-use iotbench_engine::{GroupPlan, OperationPlan, Outcome, Question};
+use super::rounding::finite;
+use iotbench_core::{Promise, PromiseLevel, PromiseSource};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -59,27 +58,6 @@ pub struct Durability {
 }
 
 impl Target {
-    pub(super) fn new(outcome: &Outcome, managed: bool) -> Self {
-        let facts = outcome.target.facts.as_ref();
-        Self {
-            backend: outcome.plan.backend.clone(),
-            layout: outcome.plan.table.layout.name().into(),
-            strategy: strategy(outcome),
-            form: None,
-            via: outcome.carried.as_ref().and_then(super::via::in_words),
-            method: facts.map(|f| f.method.clone()),
-            driver: facts.map(|f| f.driver.clone()),
-            product: facts.map(|f| f.product.clone()),
-            version: facts.map(|f| f.version.clone()),
-            managed,
-            embedded: outcome.target.embedded,
-            endpoints: outcome.target.endpoints.clone(),
-            settings: facts.map(|f| f.settings.clone()).unwrap_or_default(),
-            durability: facts.map(|f| Durability::from(&f.promise)),
-            acknowledgement: acknowledgement_word(outcome.target.acknowledgement).into(),
-        }
-    }
-
     /// Backend and layout as on the command line, how reads are put together where there are several ways, and what a suite
     /// calls this form of it, and what carries datapoints to it.
     #[must_use]
@@ -99,15 +77,6 @@ impl Target {
     }
 }
 
-fn strategy(outcome: &Outcome) -> Option<String> {
-    let questions = outcome.plan.groups.iter().flat_map(GroupPlan::operations).filter_map(OperationPlan::question);
-    let mut strategies = questions.filter_map(|question| match question {
-        Question::Cycle { strategy, .. } => Some(strategy.name().to_string()),
-        _ => None,
-    });
-    strategies.next()
-}
-
 impl From<&Promise> for Durability {
     fn from(promise: &Promise) -> Self {
         let (word, within_s) = match promise.level {
@@ -121,14 +90,5 @@ impl From<&Promise> for Durability {
             PromiseSource::Declared(place) => ("declared", Some(place.clone())),
         };
         Self { promise: word.into(), within_s, nodes: promise.nodes, source: source.into(), declared_in }
-    }
-}
-
-fn acknowledgement_word(acknowledgement: Acknowledgement) -> &'static str {
-    match acknowledgement {
-        Acknowledgement::None => "none",
-        Acknowledgement::Queued => "queued",
-        Acknowledgement::Applied => "applied",
-        Acknowledgement::Durable => "durable",
     }
 }

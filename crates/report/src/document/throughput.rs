@@ -1,8 +1,7 @@
 //! What was acknowledged a second.
 
-use super::{rounded, seconds};
-use iotbench_engine::Measured;
-use iotbench_recorder::{Quartiles, WindowCounts};
+use super::rounding::{rounded, seconds};
+use iotbench_recorder::Quartiles;
 use serde::{Deserialize, Serialize};
 
 /// The stretch whose figures are the result, in seconds since the run's start by the monotonic clock.
@@ -65,47 +64,29 @@ pub struct Spread {
 
 impl MeasuredPart {
     /// From one time since the run's start to another, in nanoseconds.
-    pub(crate) fn between(from_ns: u64, to_ns: u64) -> Self {
+    #[must_use]
+    pub fn between(from_ns: u64, to_ns: u64) -> Self {
         let [from_s, to_s, length_s] = [from_ns, to_ns, to_ns.saturating_sub(from_ns)].map(|ns| Some(seconds(ns)));
         Self { from_s, to_s, length_s }
     }
 }
 
-impl From<&Measured> for MeasuredPart {
-    fn from(measured: &Measured) -> Self {
-        Self::between(measured.from_ns, measured.to_ns)
-    }
-}
-
 impl Throughput {
     /// Operations, datapoints, values, rows and bytes of `length_s` seconds.
-    pub(crate) fn of(length_s: f64, counts: [u64; 5], windows: Option<Windows>) -> Self {
+    #[must_use]
+    pub fn of(length_s: f64, counts: [u64; 5], windows: Option<Windows>) -> Self {
         let rates = counts.map(|count| rounded(count as f64 / length_s));
         let [operations_per_s, points_per_s, values_per_s, rows_read_per_s, bytes_per_s] = rates;
         Self { operations_per_s, points_per_s, values_per_s, rows_read_per_s, bytes_per_s, windows }
     }
 }
 
-impl From<&Measured> for Throughput {
-    fn from(measured: &Measured) -> Self {
-        let WindowCounts { ok, points, values_acked, rows_read, bytes, .. } = measured.counts;
-        let counts = [ok, points.acked, values_acked, rows_read, bytes];
-        Self::of(measured.seconds_long(), counts, windows(measured))
+impl Spread {
+    /// Of counts, one a second; `None`: there are none.
+    #[must_use]
+    pub fn of(counts: impl Iterator<Item = u64>) -> Option<Self> {
+        let rates: Vec<_> = counts.map(|count| count as f64).collect();
+        let Quartiles { min, q1, median, q3, max, .. } = Quartiles::of(&rates)?;
+        Some(Self { min: rounded(min), q1: rounded(q1), median: rounded(median), q3: rounded(q3), max: rounded(max) })
     }
-}
-
-fn windows(measured: &Measured) -> Option<Windows> {
-    let seconds = &measured.seconds;
-    Some(Windows {
-        count: seconds.len() as u64,
-        operations_per_s: spread(seconds.iter().map(|s| s.ok))?,
-        points_per_s: spread(seconds.iter().map(|s| s.points))?,
-        values_per_s: spread(seconds.iter().map(|s| s.values))?,
-    })
-}
-
-pub(crate) fn spread(counts: impl Iterator<Item = u64>) -> Option<Spread> {
-    let rates: Vec<_> = counts.map(|count| count as f64).collect();
-    let Quartiles { min, q1, median, q3, max, .. } = Quartiles::of(&rates)?;
-    Some(Spread { min: rounded(min), q1: rounded(q1), median: rounded(median), q3: rounded(q3), max: rounded(max) })
 }

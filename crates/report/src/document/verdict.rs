@@ -1,7 +1,7 @@
 //! Whether a result can be believed.
 
 use super::{Document, check::Inconsistency};
-use iotbench_engine::{Reason, gravest};
+use iotbench_recorder::NOT_CONSERVED;
 use serde::{Deserialize, Serialize};
 
 /// How a run stands.
@@ -30,18 +30,6 @@ impl Status {
             Self::Invalid => "invalid",
             Self::Aborted => "aborted",
             Self::Failed => "failed",
-        }
-    }
-}
-
-impl From<iotbench_engine::Status> for Status {
-    fn from(status: iotbench_engine::Status) -> Self {
-        match status {
-            iotbench_engine::Status::Running => Self::Running,
-            iotbench_engine::Status::Valid => Self::Valid,
-            iotbench_engine::Status::Invalid => Self::Invalid,
-            iotbench_engine::Status::Aborted => Self::Aborted,
-            iotbench_engine::Status::Failed => Self::Failed,
         }
     }
 }
@@ -75,6 +63,9 @@ impl Document {
 
 const DISTURBED: &str = "disturbed";
 
+/// The exit code of a fault of the program: the gravest that there is.
+const FAULT: u8 = 1;
+
 /// Whether a result can be believed, and why not.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verdict {
@@ -86,26 +77,15 @@ pub struct Verdict {
     pub exit_code: u8,
 }
 
-impl From<&iotbench_engine::Verdict> for Verdict {
-    fn from(verdict: &iotbench_engine::Verdict) -> Self {
-        Self {
-            status: verdict.status.into(),
-            reasons: verdict.reasons.iter().map(ToString::to_string).collect(),
-            exit_code: verdict.exit_code(),
-        }
-    }
-}
-
 impl Verdict {
     /// Adds counts that do not balance, unless the engine has already said so.
     pub(super) fn refuse(&mut self, inconsistencies: &[Inconsistency]) {
         for inconsistency in inconsistencies {
-            let reason = Reason::NotConserved(inconsistency.to_string());
-            self.exit_code = gravest([self.exit_code, reason.exit_code()]);
+            self.exit_code = FAULT;
             if self.status == Status::Valid {
                 self.status = Status::Invalid;
             }
-            let text = reason.to_string();
+            let text = format!("{NOT_CONSERVED}: {inconsistency}");
             if !self.reasons.contains(&text) {
                 self.reasons.push(text);
             }

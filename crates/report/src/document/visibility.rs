@@ -1,6 +1,5 @@
 //! How fast acknowledged datapoints became visible.
 
-use super::rounded;
 use serde::{Deserialize, Serialize};
 
 /// For databases that acknowledge before they store.
@@ -18,17 +17,4 @@ pub struct Visibility {
     pub lag_growth: Option<f64>,
     /// The slope's standard error.
     pub lag_growth_error: Option<f64>,
-}
-
-impl From<&iotbench_engine::Visibility> for Visibility {
-    fn from(seen: &iotbench_engine::Visibility) -> Self {
-        Self {
-            acked_points_per_s: rounded(seen.acked_per_s),
-            visible_points_per_s: rounded(seen.visible_per_s),
-            lag_first_s: rounded(seen.lag_first_s),
-            lag_last_s: rounded(seen.lag_last_s),
-            lag_growth: rounded(seen.lag_growth),
-            lag_growth_error: rounded(seen.lag_growth_error),
-        }
-    }
 }

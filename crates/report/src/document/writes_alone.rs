@@ -1,7 +1,6 @@
 //! The writes of a mixed load with its reads and without them.
 
-use super::{Durations, LatencySummary, rounded};
-use iotbench_engine::{GroupPlan, Measured, Outcome};
+use super::LatencySummary;
 use serde::{Deserialize, Serialize};
 
 /// How the writes of the greatest sustained load do beside its reads, and by themselves: equal figures say that the
@@ -32,32 +31,4 @@ pub struct WriteFigures {
     pub response: LatencySummary,
     /// From the send to the last reply.
     pub service: LatencySummary,
-}
-
-impl WritesAlone {
-    /// `None`: the writes were not run alone.
-    pub(super) fn new(outcome: &Outcome) -> Option<Self> {
-        let (mixed, alone) = (outcome.measured.as_ref()?, outcome.writes_alone.as_ref()?);
-        let operations = outcome.plan.groups.iter().flat_map(GroupPlan::operations);
-        let writes = operations.enumerate().filter(|(_, operation)| operation.question().is_none());
-        let kinds = writes.map(|(index, _)| WritesOfKind {
-            name: mixed.recording.kinds().get(index).map(|kind| kind.name.clone()).unwrap_or_default(),
-            mixed: WriteFigures::new(mixed, index),
-            alone: WriteFigures::new(alone, index),
-        });
-        Some(Self { kinds: kinds.collect() })
-    }
-}
-
-impl WriteFigures {
-    fn new(measured: &Measured, kind: usize) -> Self {
-        let recording = measured.recording.kind(kind);
-        let mut durations = Durations::with_bounds(recording.by_operation(), recording.never_started());
-        durations.see_late(&measured.client.seen_late());
-        Self {
-            operations_per_s: rounded(durations.response.count as f64 / measured.seconds_long()),
-            response: durations.response,
-            service: durations.service,
-        }
-    }
 }

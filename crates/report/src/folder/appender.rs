@@ -14,19 +14,22 @@ const CHUNK_BYTES: u64 = 64 << 10;
 /// A file that grows by whole records. What was appended survives a kill of this process, as the system holds it; a record
 /// that does not fit on the disk leaves no part of itself.
 #[derive(Debug)]
-pub(crate) struct Appender {
+pub struct Appender {
     file: File,
     length: u64,
 }
 
 impl Appender {
     /// Makes the file, which must not exist.
-    pub fn create(path: &Path) -> io::Result<Self> {
+    pub(super) fn create(path: &Path) -> io::Result<Self> {
         let file = OpenOptions::new().append(true).create_new(true).open(path)?;
         Ok(Self { file, length: 0 })
     }
 
     /// Appends a record.
+    ///
+    /// # Errors
+    /// It cannot be written: the file stays as it was.
     pub fn append(&mut self, record: &[u8]) -> io::Result<()> {
         match self.file.write_all(record) {
             Ok(()) => {
@@ -42,6 +45,9 @@ impl Appender {
     }
 
     /// Waits until all is on the disk.
+    ///
+    /// # Errors
+    /// The disk refuses.
     pub fn sync(&self) -> io::Result<()> {
         self.file.sync_all()
     }

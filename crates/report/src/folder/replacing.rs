@@ -14,7 +14,7 @@ const PARTIAL: &str = ".partial";
 
 /// When a replaced file has to be on the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Flush {
+pub enum Flush {
     /// Whenever the system likes: nothing disturbs a database on the same disk.
     Later,
     /// Before it takes its name.

@@ -3,7 +3,10 @@
 use super::{Flush, FolderError, ResultsFolder, SESSIONS_DOCUMENT, SESSIONS_TEXT, shown};
 use crate::sessions::{SESSIONS_SCHEMA, SessionsRecord};
 use iotbench_simulator::read_regular_text;
-use serde::Deserialize;
+use serde::{
+    Deserialize, Serialize,
+    de::{DeserializeOwned, IgnoredAny},
+};
 use std::{
     io,
     path::{Path, PathBuf},
@@ -18,7 +21,7 @@ impl ResultsFolder {
     ///
     /// # Errors
     /// One cannot be written; what was there before stays.
-    pub fn write_sessions(&self, record: &SessionsRecord, text: &str) -> Result<(), FolderError> {
+    pub fn write_sessions(&self, record: &SessionsRecord<impl Serialize>, text: &str) -> Result<(), FolderError> {
         self.replace(SESSIONS_DOCUMENT, Flush::Now, |file| {
             serde_json::to_writer_pretty(&mut *file, record)?;
             file.write_all(b"\n")
@@ -31,7 +34,7 @@ impl ResultsFolder {
 ///
 /// # Errors
 /// It is no such folder, one of another version, or another iotbench is at it.
-pub fn open_sessions(path: &Path) -> Result<(ResultsFolder, SessionsRecord), FolderError> {
+pub fn open_sessions<J: DeserializeOwned>(path: &Path) -> Result<(ResultsFolder, SessionsRecord<J>), FolderError> {
     let folder = ResultsFolder::of_killed(path)?;
     Ok((folder, read_sessions(path)?))
 }
@@ -40,7 +43,7 @@ pub fn open_sessions(path: &Path) -> Result<(ResultsFolder, SessionsRecord), Fol
 ///
 /// # Errors
 /// It is no such folder, or one of another version.
-pub fn read_sessions(path: &Path) -> Result<SessionsRecord, FolderError> {
+pub fn read_sessions<J: DeserializeOwned>(path: &Path) -> Result<SessionsRecord<J>, FolderError> {
     #[derive(Deserialize)]
     struct Format {
         schema: String,
@@ -55,7 +58,7 @@ pub fn read_sessions(path: &Path) -> Result<SessionsRecord, FolderError> {
         let found = crate::printable(&schema);
         return Err(wrong(format!("it has the format {found:?}, and this iotbench reads {SESSIONS_SCHEMA}")));
     }
-    let record: SessionsRecord = serde_json::from_str(&text).map_err(no_record)?;
+    let record: SessionsRecord<J> = serde_json::from_str(&text).map_err(no_record)?;
     let strange = record.ended().find(|end| !is_plain(&end.folder));
     match strange {
         Some(end) => Err(wrong(format!("{:?} is no folder in it", crate::printable(&end.folder)))),
@@ -75,5 +78,5 @@ pub(crate) fn has_sessions(path: &Path) -> bool {
 
 /// The folders of the sittings' runs that have ended, in their order.
 pub(super) fn folders_of_sittings(path: &Path) -> Result<Vec<PathBuf>, FolderError> {
-    Ok(read_sessions(path)?.ended().map(|end| path.join(&end.folder)).collect())
+    Ok(read_sessions::<IgnoredAny>(path)?.ended().map(|end| path.join(&end.folder)).collect())
 }

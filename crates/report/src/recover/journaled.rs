@@ -1,7 +1,7 @@
 //! The journal of a run, added up.
 
 use crate::{
-    document::{ErrorsOfCause, Throughput, Windows, spread},
+    document::{ErrorsOfCause, Spread, Throughput, Windows},
     folder::{FolderError, JOURNAL_FILE},
     journal::{JournaledSecond, Kind, Line, Span},
     lines::lines,
@@ -140,9 +140,9 @@ impl MeasuredSeconds {
         let windows = || {
             Some(Windows {
                 count: operations.len() as u64,
-                operations_per_s: spread(operations.iter().copied())?,
-                points_per_s: spread(points.iter().copied())?,
-                values_per_s: spread(values.iter().copied())?,
+                operations_per_s: Spread::of(operations.iter().copied())?,
+                points_per_s: Spread::of(points.iter().copied())?,
+                values_per_s: Spread::of(values.iter().copied())?,
             })
         };
         let counts = [sum(operations), sum(points), sum(values), self.rows_read, self.bytes];

@@ -1,7 +1,7 @@
 //! What `series.csv` says of the machine's other users.
 
 use crate::{folder::FolderError, printable::printable};
-use iotbench_engine::OthersShare;
+use iotbench_sampler::OthersShare;
 use iotbench_simulator::open_regular;
 use std::{io, ops::Range, path::Path};
 

@@ -63,7 +63,7 @@ impl SessionsSummary {
     /// Of the documents of the runs that have ended, in the order of the record. A figure that not every valid sitting of a
     /// target has is left out, and so is a capacity where a sitting found none: the others would be the luckier ones.
     #[must_use]
-    pub fn of(record: &SessionsRecord, documents: &[Document]) -> Self {
+    pub fn of<J>(record: &SessionsRecord<J>, documents: &[Document]) -> Self {
         Self::over(documents, within_s(record))
     }
 
@@ -177,7 +177,7 @@ fn moved(target: &str, runs: &[&Document]) -> Option<String> {
         .then(|| format!("{target}: in {moved} of {} sittings the limit moved while it was searched for", runs.len()))
 }
 
-fn within_s(record: &SessionsRecord) -> Option<f64> {
+fn within_s<J>(record: &SessionsRecord<J>) -> Option<f64> {
     let time = |text: &String| text.parse::<Timestamp>().ok();
     let began = record.ended().filter_map(|end: &SessionEnd| time(&end.began)).min()?;
     let ended = record.ended().filter_map(|end: &SessionEnd| time(&end.ended)).max()?;

@@ -1,7 +1,7 @@
 //! Sittings as text for people. Pure.
 
 use super::{
-    SessionsFigure, SessionsRecord, SessionsSummary,
+    SessionsFigure, SessionsRecord, SessionsSummary, SittingsJob,
     summary::{CAPACITY, whole},
 };
 use crate::{
@@ -20,7 +20,7 @@ use comfy_table::CellAlignment::{Left, Right};
 /// The answers first, then a row for each sitting that was held, then the figures with their intervals. `documents` are those
 /// of the runs that have ended, in the order of the record. For a terminal of `columns` columns, of which at most 100 are used.
 #[must_use]
-pub fn render_sessions(record: &SessionsRecord, documents: &[Document], columns: u16) -> String {
+pub fn render_sessions<J: SittingsJob>(record: &SessionsRecord<J>, documents: &[Document], columns: u16) -> String {
     let columns = usable(columns);
     let mut sections = vec![headline(record)];
     sections.extend(record.summary.answers.iter().map(|answer| paragraph(&printable(answer), columns)));
@@ -56,12 +56,12 @@ fn over_sittings(summary: &SessionsSummary, columns: u16) -> Vec<String> {
 }
 
 /// `SESSIONS  pmu_write: 3 of 5 sittings, over 7200 s`
-fn headline(record: &SessionsRecord) -> String {
-    let profile = record.jobs.first().map(|job| printable(&job.plan.profile.name)).unwrap_or_default();
+fn headline<J: SittingsJob>(record: &SessionsRecord<J>) -> String {
+    let profile = record.jobs.first().map(|job| printable(job.profile_name())).unwrap_or_default();
     format!("SESSIONS  {profile}: {} of {} sittings", record.held(), record.sessions)
 }
 
-fn sittings(record: &SessionsRecord, documents: &[Document], columns: u16) -> String {
+fn sittings<J>(record: &SessionsRecord<J>, documents: &[Document], columns: u16) -> String {
     let ended = record.entries.iter().filter_map(|entry| Some((entry, entry.end.as_ref()?)));
     let rows = ended.zip(documents).map(|((entry, end), document)| {
         let name = format!("{} {}", entry.session, printable(&entry.target));

@@ -5,10 +5,8 @@ use super::{
     ramp::mean_response,
     table::paragraph,
 };
-use crate::document::{
-    BoundTrials, Capacity, Document, EarlierSittings, PROCESSOR_DRIFT, Purpose, STORAGE_DRIFT, Status, Step,
-    StorageProbes,
-};
+use crate::document::{BoundTrials, Capacity, Document, EarlierSittings, Purpose, Status, Step, StorageProbes};
+use iotbench_sampler::{PROCESSOR_DRIFT, STORAGE_DRIFT};
 
 pub(super) fn answer(document: &Document, columns: u16) -> String {
     paragraph(&sentence(document), columns)

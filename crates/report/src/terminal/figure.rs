@@ -6,7 +6,7 @@ use crate::document::LatencySummary;
 pub(crate) const NONE: &str = "–";
 
 /// A blank at which no line is broken.
-pub(crate) const TIE: char = '\u{a0}';
+pub const TIE: char = '\u{a0}';
 
 /// A figure, or the sign that there is none.
 pub(crate) fn or_none<T>(figure: Option<T>, show: impl FnOnce(T) -> String) -> String {
@@ -14,12 +14,14 @@ pub(crate) fn or_none<T>(figure: Option<T>, show: impl FnOnce(T) -> String) -> S
 }
 
 /// `1216` as `1,216`.
-pub(crate) fn count(number: u64) -> String {
+#[must_use]
+pub fn count(number: u64) -> String {
     grouped(&number.to_string())
 }
 
 /// `18243.2` as `18,200`, `0.01234` as `0.0123`.
-pub(crate) fn significant(number: f64) -> String {
+#[must_use]
+pub fn significant(number: f64) -> String {
     if number == 0.0 {
         return "0".into();
     }
@@ -42,7 +44,8 @@ fn magnitude(number: f64) -> i32 {
 }
 
 /// Microseconds as `310 µs`, `12.3 ms`, `1.31 s`, `2.50 min` or `3.00 h`.
-pub(crate) fn duration(us: f64) -> String {
+#[must_use]
+pub fn duration(us: f64) -> String {
     let units = [(3.6e9, "h"), (6e7, "min"), (1e6, "s"), (1e3, "ms"), (1.0, "µs")];
     with_unit(us, &units)
 }

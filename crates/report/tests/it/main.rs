@@ -1,15 +1,3 @@
-//! Documents, folders and what people see of them.
+//! What holds of folders whatever ran. What begins with a run is tested where runs are known, in `crates/session/tests`.
 
-mod bounds;
-mod doubts;
 mod folder;
-mod outcomes;
-mod probes;
-mod schema;
-mod sessions;
-mod steadiness;
-mod studies;
-mod sweep;
-mod terminal;
-mod upper_ends;
-mod written;

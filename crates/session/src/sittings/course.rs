@@ -4,7 +4,7 @@ use super::{
     clock::Clock,
     schedule::{Schedule, Spread},
 };
-use crate::error::SessionError;
+use crate::{error::SessionError, trials::SearchHead};
 use iotbench_engine::StopSignal;
 use iotbench_report::{SessionEnd, SessionEntry, SessionsRecord};
 use std::time::SystemTime;
@@ -17,17 +17,21 @@ pub(super) trait Sittings {
     ///
     /// # Errors
     /// It cannot be carried out.
-    fn sit(&mut self, record: &SessionsRecord, entry: &SessionEntry) -> Result<Option<SessionEnd>, SessionError>;
+    fn sit(
+        &mut self,
+        record: &SessionsRecord<SearchHead>,
+        entry: &SessionEntry,
+    ) -> Result<Option<SessionEnd>, SessionError>;
     /// Keeps what is known by now.
     ///
     /// # Errors
     /// It cannot be written.
-    fn keep(&mut self, record: &mut SessionsRecord) -> Result<(), SessionError>;
+    fn keep(&mut self, record: &mut SessionsRecord<SearchHead>) -> Result<(), SessionError>;
 }
 
 /// Holds the sittings that have not been held, until the last or until `stop` is requested.
 pub(super) fn hold_all(
-    record: &mut SessionsRecord,
+    record: &mut SessionsRecord<SearchHead>,
     sittings: &mut dyn Sittings,
     clock: &dyn Clock,
     stop: &StopSignal,

@@ -6,10 +6,11 @@ use crate::{
     error::SessionError,
     job::{Job, Place},
     options::{Resumed, SessionOptions},
+    trials::{SavedSearch, SearchHead, read_search},
 };
 use iotbench_core::Endpoint;
 use iotbench_engine::Plan;
-use iotbench_report::{SESSIONS_DOCUMENT, SavedSearch, SessionsRecord, TRIALS_FILE, read_search, read_sessions};
+use iotbench_report::{SESSIONS_DOCUMENT, SessionsRecord, TRIALS_FILE, read_sessions};
 use std::path::Path;
 
 /// Whether a folder is one of sittings.
@@ -23,7 +24,7 @@ pub(crate) fn begun_in(
     given: &[Endpoint],
     options: &SessionOptions,
 ) -> Result<(Vec<Job<'static>>, SittingsWanted, u64), SessionError> {
-    let record = read_sessions(folder)?;
+    let record = read_sessions::<SearchHead>(folder)?;
     if record.next().is_none() {
         return Err(SessionError::usage(format!(
             "all {} sittings have been held: there is nothing to go on with",
@@ -54,7 +55,7 @@ pub(super) struct Attempts {
 
 impl Attempts {
     /// Of the run of this plan that is next: every folder among the sittings' that belongs to no run that has ended is one of it.
-    pub(super) fn of(folder: &Path, record: &SessionsRecord, plan: &Plan) -> Result<Self, SessionError> {
+    pub(super) fn of(folder: &Path, record: &SessionsRecord<SearchHead>, plan: &Plan) -> Result<Self, SessionError> {
         let failed = |e| SessionError::local_io(format!("cannot read {}: {e}", folder.display()));
         let (mut folders, mut resumed) = (Vec::new(), None::<Resumed>);
         for entry in std::fs::read_dir(folder).map_err(failed)? {

@@ -60,7 +60,11 @@ impl Sittings for Seen<'_> {
         self.told.push((entry.session, begins.duration_since(now).unwrap().as_secs()));
     }
 
-    fn sit(&mut self, _: &SessionsRecord, entry: &SessionEntry) -> Result<Option<SessionEnd>, SessionError> {
+    fn sit(
+        &mut self,
+        _: &SessionsRecord<SearchHead>,
+        entry: &SessionEntry,
+    ) -> Result<Option<SessionEnd>, SessionError> {
         self.began_s.push((entry.session, entry.job, self.clock.now_s.get()));
         self.clock.now_s.set(self.clock.now_s.get() + self.takes_s);
         let folder = format!("folder-{}-{}", entry.session, entry.job);
@@ -69,14 +73,14 @@ impl Sittings for Seen<'_> {
         Ok(Some(end).filter(|_| self.interrupted != Some(entry.session)))
     }
 
-    fn keep(&mut self, _: &mut SessionsRecord) -> Result<(), SessionError> {
+    fn keep(&mut self, _: &mut SessionsRecord<SearchHead>) -> Result<(), SessionError> {
         self.kept += 1;
         Ok(())
     }
 }
 
 /// Sittings of so many jobs that begin at 1,000 s.
-fn record(sessions: usize, jobs: usize, over_s: Option<f64>, expected_s: f64) -> SessionsRecord {
+fn record(sessions: usize, jobs: usize, over_s: Option<f64>, expected_s: f64) -> SessionsRecord<SearchHead> {
     let order: Vec<usize> = (0..sessions).flat_map(|_| 0..jobs).collect();
     let targets = vec![String::from("sqlite:wide"); jobs];
     let began = Timestamp::from_second(1_000).unwrap();
