@@ -20,6 +20,7 @@ const QUERIES: &[(&str, &str)] = &[
     ("nearest", "the first or last point whose value meets a condition"),
     ("minimum", "the point where a signal is least"),
     ("newest", "the newest points of several devices"),
+    ("last_points", "the newest point of each of several devices"),
     ("max_of_first", "the greatest value over consecutive points"),
     ("aggregates", "last, least, mean and greatest value, device by device"),
     ("buckets", "figures of signals, device by device and time bucket by time bucket"),
