@@ -228,11 +228,11 @@ fn overloaded(outcome: &Outcome) -> Option<Reason> {
     let of_operations = |seconds: &[SecondOfQueue]| overload::of_operations(&outcome.load, seconds);
     let in_seconds = || measured.seconds.iter().map(SecondOfQueue::from).collect::<Vec<_>>();
     let has_sensors = is_any(|load| matches!(load, Load::Paced { .. }));
-    let has_shape = outcome.plan.groups.iter().any(|group| !group.shape.is_constant());
-    let is_scheduled = |load: &Load| matches!(load, Load::Open { .. } | Load::Interval { .. });
-    let found = if is_any(|load| matches!(load, Load::Open { .. })) && !has_shape {
+    let is_open = |load: &Load| matches!(load, Load::Open { .. });
+    let is_shaped = outcome.plan.groups.iter().any(|group| is_open(&group.load) && !group.shape.is_constant());
+    let found = if is_any(is_open) && !is_shaped {
         of_operations(&in_seconds())
-    } else if is_any(is_scheduled) {
+    } else if is_shaped || is_any(|load| matches!(load, Load::Interval { .. })) {
         // Within an interval, and with a load that changes, its queue grows and falls.
         of_operations(&[])
     } else {
