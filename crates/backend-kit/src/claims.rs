@@ -22,7 +22,7 @@ const LOOKS_BETWEEN: u32 = 10;
 /// One's own that is not seen after so many looks is put up once more.
 const LOOKS_UNTIL_AGAIN: u32 = 100;
 /// A flag of one's own that is not seen after so many looks is gone.
-const MOST_LOOKS: u32 = 600;
+const MAX_LOOKS: u32 = 600;
 
 /// The tables that one who has opened a database has there.
 #[derive(Debug)]
@@ -245,7 +245,7 @@ async fn put_up<F: Flags>(
     looks: &Looks,
 ) -> Result<Seen, Error> {
     claim.flag.beat = next_beat(&claim.flag, now_s);
-    for look in 0..MOST_LOOKS {
+    for look in 0..MAX_LOOKS {
         // It may have gone with what another removed.
         if look % LOOKS_UNTIL_AGAIN == 0 {
             server.put_up(&claim.name, &claim.flag, is_new || look > 0).await?;
