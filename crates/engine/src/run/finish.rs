@@ -229,11 +229,16 @@ fn overloaded(outcome: &Outcome) -> Option<Reason> {
     let in_seconds = || measured.seconds.iter().map(SecondOfQueue::from).collect::<Vec<_>>();
     let has_sensors = is_any(|load| matches!(load, Load::Paced { .. }));
     let is_open = |load: &Load| matches!(load, Load::Open { .. });
-    let is_shaped = outcome.plan.groups.iter().any(|group| is_open(&group.load) && !group.shape.is_constant());
-    let found = if is_any(is_open) && !is_shaped {
+    let mut shapes = outcome.plan.groups.iter().filter(|group| is_open(&group.load)).map(|group| &group.shape);
+    let found = if let Some(shape) = shapes.find(|shape| !shape.is_constant()) {
+        let seconds = in_seconds();
+        let until = |period_ns| overload::until_whole_period(measured.from_ns, seconds.len(), period_ns);
+        let end = shape.period_ns().map_or(seconds.len(), until);
+        overload::of_changing(&outcome.load, &seconds[..end])
+    } else if is_any(is_open) {
         of_operations(&in_seconds())
-    } else if is_shaped || is_any(|load| matches!(load, Load::Interval { .. })) {
-        // Within an interval, and with a load that changes, its queue grows and falls.
+    } else if is_any(|load| matches!(load, Load::Interval { .. })) {
+        // Within an interval its queue grows and falls.
         of_operations(&[])
     } else {
         None

@@ -10,6 +10,8 @@ const SETTLING_S: usize = 1;
 /// Of a load that is too short for a trend, so many seconds tell it.
 const MIN_SECONDS: usize = 2;
 
+const NS_PER_S: u64 = 1_000_000_000;
+
 /// More than chance makes of so many operations, in standard deviations of a Poisson count.
 const BEYOND_CHANCE: f64 = 4.0;
 
@@ -26,6 +28,28 @@ pub fn of_operations(load: &LoadCounts, seconds: &[SecondOfQueue]) -> Option<Str
         None => fell_behind_each_second(seconds),
     };
     achieved_ratio.map(told_achieved)
+}
+
+/// The same of a load that changes on purpose, whose queue grows and falls: it is judged at the end of these seconds alone, by all that
+/// was offered in them but in the last one, of which operations may still be on their way.
+#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+pub fn of_changing(load: &LoadCounts, seconds: &[SecondOfQueue]) -> Option<String> {
+    let found = of_operations(load, &[]);
+    let ended = seconds.iter().map(|second| second.ended).sum::<u64>() as f64;
+    let offered = seconds.iter().rev().skip(1).map(|second| second.offered).sum::<u64>() as f64;
+    let fell_behind = ended < ACHIEVED_PART * offered && offered - ended > EXCLUDED_OPERATIONS;
+    found.or_else(|| fell_behind.then(|| told_achieved(ended / offered)))
+}
+
+/// How many of so many seconds, from this time of the load on, there are until the last period of its shape that is whole; all of
+/// them where none is.
+pub fn until_whole_period(from_ns: u64, seconds: usize, period_ns: u64) -> usize {
+    let end_ns = from_ns.saturating_add((seconds as u64).saturating_mul(NS_PER_S));
+    let whole_ns = (end_ns - end_ns % period_ns.max(1)).saturating_sub(from_ns);
+    match usize::try_from(whole_ns / NS_PER_S).unwrap_or(seconds) {
+        0 => seconds,
+        until => until.min(seconds),
+    }
 }
 
 /// What part of what was offered ended, in seconds that are too few for a trend, where it was less than 99 % in each of them, and
@@ -76,6 +100,32 @@ mod tests {
         assert_eq!(carried(1_000, |_| 980).as_deref(), Some("only 98.0 % of the offered rate was achieved"));
         assert_eq!(carried(1_000, |second| if second == 0 { 0 } else { 1_000 }), None, "the way through the server");
         assert_eq!(carried(10, |second| 10 - u64::from(second % 3 == 0)), None, "a grain of ten operations");
+    }
+
+    /// A database that takes 1,000 a second, offered bursts of 2,500 each third second.
+    #[test]
+    fn a_changing_load_is_judged_by_what_has_ended_at_its_end() {
+        let judged = |rest: u64, end: usize| {
+            let (mut waiting, mut seconds) = (0, Vec::new());
+            for second in 0..30 {
+                let offered = if second % 3 == 0 { 2_500 } else { rest };
+                waiting += offered;
+                let ended = waiting.min(1_000);
+                waiting -= ended;
+                seconds.push(SecondOfQueue { offered, ended });
+            }
+            let load = LoadCounts { offered: 30_000, ..LoadCounts::default() };
+            of_changing(&load, &seconds[..end])
+        };
+        assert_eq!(judged(100, 30), None, "it works off each burst");
+        assert!(judged(100, 29).is_some(), "a burst at the very end is not worked off yet: that is cut off");
+        assert_eq!(until_whole_period(5 * NS_PER_S, 28, 3 * NS_PER_S), 28, "33 s are eleven periods");
+        assert_eq!(until_whole_period(5 * NS_PER_S, 29, 3 * NS_PER_S), 28);
+        assert_eq!(until_whole_period(5 * NS_PER_S, 2, 60 * NS_PER_S), 2, "none is whole");
+        let overloaded = judged(1_500, 30).unwrap();
+        assert!(overloaded.starts_with("only 56"), "{overloaded}");
+        let pending = LoadCounts { offered: 1_000, pending: 50, ..LoadCounts::default() };
+        assert!(of_changing(&pending, &[]).is_some(), "what was never started tells as elsewhere");
     }
 
     /// A stall at the very end is followed to its answers; an outage that does not end is an overload.
