@@ -25,6 +25,9 @@ pub struct BackendInfo {
     pub variants: &'static [Variant],
     /// The option of an address that says that nothing is encrypted, as on private servers; `None`: its scheme says it.
     pub plain_text: Option<(&'static str, &'static str)>,
+    /// Of a driver that takes what a server sends without a limit of its own: how many bytes of a connection's answers it holds at once as
+    /// long as the server is honest. What comes is then watched from outside. `None`: it has a limit.
+    pub unlimited_answers: Option<u64>,
 }
 
 impl BackendInfo {
@@ -42,6 +45,7 @@ impl BackendInfo {
             recipe: None,
             variants: &[],
             plain_text: None,
+            unlimited_answers: None,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The first contact with a server, on a thread of its own: a driver that reads for as long as something comes lets nobody see its
 //! deadline meanwhile.
 
-use crate::caught::caught;
+use crate::{caught::caught, hoard::HoardWatch};
 use iotbench_core::{Applied, Cause, Error};
 use std::{
     sync::mpsc::{RecvTimeoutError, sync_channel},
@@ -20,6 +20,7 @@ pub fn contacted<T: Send + 'static>(
     call: impl Future<Output = Result<T, Error>> + Send + 'static,
 ) -> Result<T, Error> {
     let client = |e: std::io::Error| Error::new(Cause::Client, format!("cannot start a thread: {e}"));
+    let watch = HoardWatch::start(within, 0);
     let (told, result) = sync_channel(1);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(client)?;
     let body = move || {
@@ -28,8 +29,9 @@ pub fn contacted<T: Send + 'static>(
         let _ = told.send(answered.unwrap_or_else(|_| Err(late(within))));
     };
     std::thread::Builder::new().name("iotbench-contact".into()).spawn(body).map_err(client)?;
+    let found = || watch.as_ref().and_then(HoardWatch::found).cloned();
     match result.recv_timeout(within + GRACE) {
-        Ok(answered) => answered,
+        Ok(answered) => answered.map_err(|error| found().unwrap_or(error)),
         Err(RecvTimeoutError::Timeout) => Err(endless(within)),
         Err(RecvTimeoutError::Disconnected) => Err(Error::new(Cause::Client, "the thread of the first contact ended")),
     }

@@ -22,6 +22,7 @@ mod contact;
 mod control;
 mod criterion;
 mod descriptors;
+mod hoard;
 mod intervals;
 mod lane;
 mod ledger;

@@ -28,6 +28,7 @@ pub use storage::{ProbeFile, StorageProber};
 use crate::{
     caught::caught,
     ceiling::NullBackend,
+    hoard::HoardWatch,
     ledger::{Journal, LedgerStore},
     loading::Loaders,
     observer::{Event, Observer},
@@ -93,6 +94,7 @@ pub fn run(
         backend.open(planned.open.clone()).map_err(|e| Reason::Internal(format!("the plan does not open: {e}")));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|e| Reason::Internal(format!("no runtime: {e}")));
+    let deadline = Duration::from_nanos(planned.plan.phases.deadline_ns);
     let reasons = match (opened, runtime) {
         (Ok(database), Ok(runtime)) => {
             let mut session = Session {
@@ -110,6 +112,7 @@ pub fn run(
                 of_trials: None,
                 probing: None,
                 renewal: None,
+                hoard: HoardWatch::over(backend.info(), deadline),
             };
             let reasons = session.phases();
             outcome = session.outcome;
@@ -140,6 +143,8 @@ struct Session<'a> {
     probing: Option<storage::Probing>,
     /// What says that the table is in use, once it may be; `None`: nobody else can reach it.
     renewal: Option<Renewal>,
+    /// What watches what the server sends; `None`: its driver has limits.
+    hoard: Option<HoardWatch>,
 }
 
 impl Session<'_> {
@@ -147,7 +152,7 @@ impl Session<'_> {
     fn phases(&mut self) -> Vec<Reason> {
         let mut reasons = Vec::new();
         let loaded = self.prepare().and_then(|()| self.load(&mut reasons));
-        reasons.extend(loaded.err());
+        reasons.extend(self.hoarding().or(loaded.err()));
         reasons.extend(self.of_trials.take());
         let reachable = self.stop.death().is_none();
         let answers = !reasons.iter().any(|r| matches!(r, Reason::Target { .. }));
@@ -159,6 +164,7 @@ impl Session<'_> {
             reasons.extend(self.drop_created(answers).err());
         }
         reasons.extend(self.let_go(self.created && reachable && answers && self.options.keep).err());
+        reasons.extend(self.hoarding().filter(|hoarding| !reasons.contains(hoarding)));
         if let Some(how) = self.stop.death() {
             reasons.push(Reason::ServerDied(how.into()));
         }
@@ -192,6 +198,12 @@ impl Session<'_> {
         Some(Reason::Target { cause, message })
     }
 
+    /// What is said of a server whose connection was ended for what it sent.
+    fn hoarding(&self) -> Option<Reason> {
+        let Error { cause, message, .. } = self.hoard.as_ref()?.found()?.clone();
+        Some(Reason::Target { cause, message })
+    }
+
     fn begin_phase(&mut self, phase: Phase, length_ns: Option<u64>) -> Result<(), Reason> {
         self.outcome.phase = phase;
         self.tell(&Event::Phase { phase, length_ns })
@@ -210,7 +222,10 @@ impl Session<'_> {
         let result = self.runtime.block_on(async { tokio::time::timeout(within, caught(call)).await });
         match result {
             Ok(Ok(value)) => Ok(value),
-            Ok(Err(error)) => Err(Reason::Target { cause: error.cause, message: error.message }),
+            Ok(Err(error)) => {
+                let failed = || Reason::Target { cause: error.cause, message: error.message };
+                Err(self.hoarding().unwrap_or_else(failed))
+            }
             Err(_) => Err(Reason::Target {
                 cause: iotbench_core::Cause::TimedOut,
                 message: format!("no answer within {} s", within.as_secs_f64()),

@@ -11,6 +11,7 @@ use crate::{
     clock::RunClock,
     connection::{Connection, Role},
     control::Control,
+    hoard::Pulses,
     ledger::Reached,
     load_loop::{Accounting, GroupOperations, LoadLoop, LoadLoopParts, Reading, Tracking},
     loading::Loading,
@@ -50,6 +51,7 @@ struct Shared {
     reached: Option<Arc<Reached>>,
     witness: Option<Witness>,
     frontier: Option<Arc<Frontier>>,
+    pulses: Option<Pulses>,
 }
 
 /// The threads of a run, connected and waiting for the start.
@@ -78,6 +80,8 @@ pub struct LoadRequest<'a> {
     pub witness: Option<Witness>,
     /// What carries what is written, and the account of it, where devices do not write themselves.
     pub via: Option<(Arc<dyn Carrier>, Arc<Account>)>,
+    /// Where the threads say that they look up, where what a server sends is watched.
+    pub pulses: Option<Pulses>,
 }
 
 /// What was in the database before the load.
@@ -111,7 +115,8 @@ impl LoadThreads {
     /// # Errors
     /// The first connection that could not be opened.
     pub fn connect(request: LoadRequest<'_>) -> Result<Self, Error> {
-        let LoadRequest { planned, database, control, slices, blocking, trace, reached, witness, via } = request;
+        let LoadRequest { planned, database, control, slices, blocking, trace, reached, witness, via, pulses } =
+            request;
         let (start, started) = watch::channel(None);
         let shared = Shared {
             control: Arc::clone(control),
@@ -125,6 +130,7 @@ impl LoadThreads {
             reached,
             frontier: witness.as_ref().and_then(|witness| witness.frontier().cloned()),
             witness,
+            pulses,
         };
         let account = via.as_ref().map(|(_, account)| account);
         let (mut loops, paced, ways) = assign(planned, control, blocking, account);
@@ -267,6 +273,8 @@ fn drive(shared: &Shared, plans: Vec<LoopPlan>, blocking_thread: Option<usize>, 
         }
     };
     runtime.block_on(async {
+        // It ends with the runtime.
+        shared.pulses.iter().for_each(|pulses| drop(tokio::spawn(pulses.begin().go_on())));
         let mut opened = Vec::new();
         for plan in plans {
             match open(shared, plan.role, plan.connections).await {

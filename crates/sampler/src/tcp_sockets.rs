@@ -131,7 +131,7 @@ fn held_inodes(processes: &[ProcessId]) -> Option<HashSet<u32>> {
     Some(inodes)
 }
 
-fn socket_inode(link: &str) -> Option<u32> {
+pub(crate) fn socket_inode(link: &str) -> Option<u32> {
     link.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()
 }
 

@@ -2,6 +2,7 @@
 
 use super::{Audit, AuditRequest, AuditScope, Auditor};
 use crate::{
+    hoard::HoardWatch,
     ledger::{Ledger, LedgerError, LedgerHead, LedgerSummary},
     plan::{GroupPlan, Planned},
 };
@@ -94,7 +95,8 @@ pub fn re_verify(
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|e| ReVerifyError::Data(format!("no runtime: {e}")))?;
     let patience = Duration::from_nanos(planned.plan.phases.settle_ns);
-    runtime.block_on(async {
+    let watch = HoardWatch::over(backend.info(), patience);
+    let verified = runtime.block_on(async {
         let embedded = backend.info().capabilities.embedded;
         if embedded {
             // The first call to a file that is not there would make it.
@@ -112,7 +114,11 @@ pub fn re_verify(
         let auditor = Auditor::new(request).map_err(ReVerifyError::Target)?;
         let audit = auditor.audit(&mut *reader, Some(counted)).await.map_err(ReVerifyError::Target)?;
         Ok(ReVerified { audit, counted, expected: expected(planned, summary), may_lose })
-    })
+    });
+    match watch.as_ref().and_then(HoardWatch::found) {
+        Some(found) => Err(ReVerifyError::Target(found.clone())),
+        None => verified,
+    }
 }
 
 /// An embedded database that cannot be opened went with the run that it belonged to.

@@ -6,6 +6,7 @@ use crate::{
     client::ClientLoad,
     clock::RunClock,
     control::{Control, Generation},
+    hoard::HoardWatch,
     ledger::Reached,
     plan::Planned,
     run::client_watch::ClientWatch,
@@ -37,6 +38,8 @@ pub struct PartLoad {
     watch: Option<Watch>,
     /// How far it has been told that the threads have come.
     told: Progress,
+    /// What watches what the server sends.
+    hoard: Option<HoardWatch>,
 }
 
 /// What watches the process that makes the part.
@@ -67,6 +70,7 @@ impl PartLoad {
         let control = Arc::new(Control::new(0, None, 0, blocking_threads(plan, blocking)));
         let (sender, slices) = sync_channel(SLICES);
         let reached = Arc::new(Reached::default());
+        let hoard = HoardWatch::over(backend.info(), Duration::from_nanos(plan.phases.deadline_ns));
         let threads = LoadThreads::connect(LoadRequest {
             planned,
             database: &database,
@@ -77,12 +81,25 @@ impl PartLoad {
             reached: Some(Arc::clone(&reached)),
             witness: None,
             via: None,
+            pulses: hoard.as_ref().map(|watch| watch.pulses().clone()),
         })?;
         let phases = &plan.phases;
         let patience = Duration::from_nanos(phases.settle_ns.max(phases.deadline_ns));
         let told = Progress::default();
         let connections = plan.connections();
-        Ok(Self { control, slices, reached, threads, database, connections, patience, late_ns: 0, watch: None, told })
+        Ok(Self {
+            control,
+            slices,
+            reached,
+            threads,
+            database,
+            connections,
+            patience,
+            late_ns: 0,
+            watch: None,
+            told,
+            hoard,
+        })
     }
 
     /// Begins the load at this instant.
@@ -124,6 +141,10 @@ impl PartLoad {
         // Looked at first: what has come when all threads have ended, or have come to a generation, is all.
         let mut is_finished = self.threads.are_finished();
         let progress = self.progress();
+        if let Some(found) = self.hoard.as_ref().and_then(HoardWatch::found) {
+            self.control.fail(found.cause, &found.message);
+            self.control.abandon();
+        }
         let mut clients = self.follow(is_finished);
         loop {
             match self.slices.recv_timeout(until.saturating_duration_since(Instant::now())) {

@@ -214,6 +214,11 @@ impl Session<'_> {
         if let Some((cause, message)) = running.control.failure() {
             return Err(Reason::Target { cause, message });
         }
+        if let Some(hoarding) = self.hoarding() {
+            // What is under way would be answered by nobody, or go on.
+            running.control.abandon();
+            return Err(hoarding);
+        }
         if let Some(lost) = self.lost() {
             return Err(lost);
         }

@@ -127,8 +127,19 @@ impl Session<'_> {
         }
         let (blocking, trace) = (self.backend.info().capabilities.blocking, self.options.trace);
         let via = self.options.via.as_ref().map(|via| Arc::clone(&via.carrier)).zip(account);
-        let request =
-            LoadRequest { planned, database: &self.database, control, slices, blocking, trace, reached, witness, via };
+        let pulses = self.hoard.as_ref().map(|watch| watch.pulses().clone());
+        let request = LoadRequest {
+            planned,
+            database: &self.database,
+            control,
+            slices,
+            blocking,
+            trace,
+            reached,
+            witness,
+            via,
+            pulses,
+        };
         Ok(Box::new(LoadThreads::connect(request)?))
     }
 
