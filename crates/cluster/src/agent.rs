@@ -199,7 +199,7 @@ impl Agent<'_> {
         if !self.hold.renew(&part.run, now_ns) {
             return Some(not_ours(&part.run));
         }
-        let Part { run, reports, alive, drops, .. } = part.clone();
+        let Part { run, reports, alive, drops, reading, .. } = part.clone();
         let devices = part.head.plan.devices.clone();
         let backend = match Registry::new(self.backends).find(&part.head.plan.backend) {
             Ok(backend) => backend,
@@ -210,7 +210,7 @@ impl Agent<'_> {
         }
         let (answer, connected) = oneshot::channel();
         let plan = move || planned(part);
-        let work = match Work::begin(&run, plan, backend, drops, self.news.clone(), answer) {
+        let work = match Work::begin(&run, plan, (backend, reading), drops, self.news.clone(), answer) {
             Ok(work) => work,
             Err(error) => return Some(Answer::Failed { why: error.to_string() }),
         };

@@ -17,7 +17,7 @@ use futures_util::{
     future::{join_all, try_join_all},
 };
 use iotbench_core::Endpoint;
-use iotbench_engine::{Desk, LedgerHead, NotOurSlice, Orders, PartDesk, Plan, Planned, Progress, Told};
+use iotbench_engine::{Desk, LedgerHead, NotOurSlice, Orders, PartDesk, Plan, Planned, Progress, ReadTerms, Told};
 use std::{
     collections::BTreeMap,
     future::{Future, pending},
@@ -98,7 +98,7 @@ impl Coordinator {
         drops: bool,
         desk: &Desk,
     ) -> Result<Self, ClusterError> {
-        let run = planned.plan.run_id.clone();
+        let (run, reading) = (planned.plan.run_id.clone(), desk.read_terms());
         let plans = planned.plan.parts(u32::try_from(names.len()).unwrap_or(u32::MAX))?;
         let (epoch, inbox) = (Instant::now(), client.new_inbox());
         let reports = client.subscribe(format!("{inbox}.*")).await.map_err(ClusterError::lost)?;
@@ -114,7 +114,7 @@ impl Coordinator {
                 for (place, ((name, plan), offset)) in names.iter().zip(plans).zip(offsets).enumerate() {
                     let desk = desk.part(name, plan.devices.clone());
                     members.push(Member::new(name.clone(), Clocks::new(offset), desk));
-                    let part = part(planned, plan, &inbox, place, drops && place == 0);
+                    let part = part(planned, plan, &inbox, place, (drops && place == 0, reading));
                     requests.push(Request::Connect(Box::new(part)));
                 }
                 let asked = peers.iter().zip(&requests).map(|(peer, part)| peer.done(part, CONNECTING));
@@ -283,7 +283,7 @@ fn note_loss(loss: &Loss, desk: &Desk) {
     }
 }
 
-fn part(planned: &Planned, plan: Plan, inbox: &str, place: usize, drops: bool) -> Part {
+fn part(planned: &Planned, plan: Plan, inbox: &str, place: usize, (drops, reading): (bool, ReadTerms)) -> Part {
     let target = &planned.open.target;
     let base = absolute(&planned.base).unwrap_or_else(|_| planned.base.clone());
     Part {
@@ -295,6 +295,7 @@ fn part(planned: &Planned, plan: Plan, inbox: &str, place: usize, drops: bool) -
         // No number: what is said there is nobody's report.
         alive: format!("{inbox}.alive"),
         drops,
+        reading,
     }
 }
 
@@ -341,7 +342,7 @@ duration = "1h"
         let endpoints =
             ["http://me:p@h:80/", "http://h/", "https://h:8443/"].map(|text| text.parse().unwrap()).to_vec();
         planned.open.target = Target { endpoints, insecure: true, ..Target::default() };
-        let told = part(&planned, planned.plan.clone(), "in", 0, true);
+        let told = part(&planned, planned.plan.clone(), "in", 0, (true, ReadTerms::default()));
         assert_eq!(told.target().unwrap(), planned.open.target);
     }
 }

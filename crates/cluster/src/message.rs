@@ -3,13 +3,13 @@
 
 use crate::subject::What;
 use iotbench_core::{Settings, Target};
-use iotbench_engine::{LedgerHead, Orders, Told};
+use iotbench_engine::{LedgerHead, Orders, ReadTerms, Told};
 use iotbench_sampler::{Method, Sample};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use url::Url;
 
 /// Name and version of the messages. Agents and coordinator have the same, or do not work together.
-pub const SCHEMA: &str = "iotbench-cluster/5";
+pub const SCHEMA: &str = "iotbench-cluster/6";
 
 /// The subject on which every agent hears.
 pub const FIND: &str = "iotbench.find";
@@ -219,6 +219,8 @@ pub struct Part {
     pub reports: String,
     /// The subject on which its coordinator hears as long as it lives, whatever is said there.
     pub alive: String,
+    /// How it judges what it reads.
+    pub reading: ReadTerms,
     /// Whether the agent drops what the run created, should its coordinator be gone.
     pub drops: bool,
 }

@@ -1,7 +1,7 @@
 //! Orders as they travel: signed by their coordinator, for one agent, in one session of it, with a number. Pure.
 //!
 //! ```text
-//! iotbench-cluster/5 KEY SIGNATURE
+//! iotbench-cluster/6 KEY SIGNATURE
 //! {"to":"rack-1","session":"…","number":7,"message":…}
 //! ```
 //!
@@ -131,7 +131,7 @@ mod tests {
         let mut long = seal(&key, &order(7)).unwrap();
         long.resize(MAX_BYTES + 1, b' ');
         assert_eq!(open(&long, &trust(&key)).unwrap_err(), Refusal::TooLong);
-        for other in [&b""[..], b"\n", b"{}", b"a b c\nd", b"iotbench-cluster/5 x y\n{}", &[b'x'; 1000]] {
+        for other in [&b""[..], b"\n", b"{}", b"a b c\nd", b"iotbench-cluster/6 x y\n{}", &[b'x'; 1000]] {
             assert_eq!(open(other, &trust(&key)).unwrap_err(), Refusal::Unreadable);
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::message::Seen;
 use iotbench_core::{Backend, Cause};
-use iotbench_engine::{Orders, PartLoad, Planned, Told};
+use iotbench_engine::{Orders, PartLoad, Planned, ReadTerms, Told};
 use std::{
     panic::AssertUnwindSafe,
     sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel},
@@ -55,7 +55,7 @@ impl Work {
     pub(crate) fn begin(
         run: &str,
         plan: impl FnOnce() -> Result<Planned, String> + Send + 'static,
-        backend: &'static dyn Backend,
+        (backend, reading): (&'static dyn Backend, ReadTerms),
         drops: bool,
         news: mpsc::Sender<News>,
         connected: oneshot::Sender<Result<(), String>>,
@@ -63,7 +63,8 @@ impl Work {
         let (commands, received) = sync_channel(COMMANDS);
         let run = run.to_owned();
         let thread = std::thread::Builder::new().name("part".into()).spawn(move || {
-            let load = plan().and_then(|planned| PartLoad::connect(&planned, backend).map_err(|e| e.to_string()));
+            let load =
+                plan().and_then(|planned| PartLoad::connect(&planned, backend, reading).map_err(|e| e.to_string()));
             // Whoever asked may be gone: then nobody starts the load either.
             match load {
                 Ok(load) => {

@@ -1,6 +1,6 @@
 //! What each agent did of a load that was made elsewhere.
 
-use crate::{client::ClientLoad, slice::Slice};
+use crate::{client::ClientLoad, slice::Slice, verify::Answers};
 use iotbench_recorder::{Bounded, LoadCounts, PointCounts};
 use std::ops::Range;
 
@@ -19,6 +19,8 @@ pub struct AgentFigures {
     pub response: Bounded,
     /// What it measured of itself; `None`: it was lost before, or each trial of a ramp was judged by itself.
     pub client: Option<ClientLoad>,
+    /// What was found of what it read; `None`: it read nothing, or was lost before its end.
+    pub answers: Option<Answers>,
     /// How its clock was held against the coordinator's.
     pub clock: AgentClock,
     /// Why it was lost; `None`: it told all that it did.

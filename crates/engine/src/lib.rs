@@ -126,6 +126,6 @@ pub use sweep::SweptValue;
 pub use trial::{Backlog, Limit, SecondOfQueue};
 pub use units::{Auto, Bytes, Count, Rate, Share, Span, UnitError};
 pub use verdict::{Reason, SEVERITY, Status, Verdict, cause_exit_code, gravest};
-pub use verify::{Answers, Freshness, VerifyMode};
+pub use verify::{Answers, Freshness, ReadTerms, VerifyMode};
 pub use via::{CannotBeCarried, Carried, Messages, Seen, Sequences, Stages, Via, can_be_carried};
 pub use visibility::Visibility;

@@ -10,7 +10,7 @@ mod part;
 pub use desk::{Clients, Desk, PartDesk};
 pub use part::PartLoad;
 
-use crate::{agents::AgentFigures, client::ClientLoad, plan::Planned, slice::SentSlice};
+use crate::{agents::AgentFigures, client::ClientLoad, plan::Planned, slice::SentSlice, verify::Answers};
 use iotbench_core::{Cause, Error};
 use serde::{Deserialize, Serialize};
 use std::{fmt, time::Instant};
@@ -96,6 +96,8 @@ pub struct Told {
     pub late: u32,
     /// What was measured of the process that made it, over generations that have ended.
     pub clients: Vec<(u32, ClientLoad)>,
+    /// At its end: what was found of what it read; `None`: it read nothing.
+    pub answers: Option<Answers>,
     /// Whether it has ended, and this is all.
     pub is_finished: bool,
 }

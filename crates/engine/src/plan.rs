@@ -116,6 +116,18 @@ impl Plan {
         group.devices.clone().unwrap_or(0..self.table.devices)
     }
 
+    /// Whether some group reads.
+    #[must_use]
+    pub fn reads(&self) -> bool {
+        self.groups.iter().any(GroupPlan::reads)
+    }
+
+    /// Whether some group writes.
+    #[must_use]
+    pub fn writes(&self) -> bool {
+        !self.groups.iter().all(GroupPlan::reads)
+    }
+
     /// The connections of all groups: so many operations can be under way.
     #[must_use]
     pub fn connections(&self) -> u64 {

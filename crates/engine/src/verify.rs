@@ -18,5 +18,5 @@ pub use freshness::{Freshness, Probe, ProbeParts, Sought};
 pub use frontier::Frontier;
 pub use overlap::Overlap;
 pub use truth::indices_in;
-pub use verifier::{Answers, Verifier, VerifierParts, VerifyMode, Witness};
+pub use verifier::{Answers, ReadTerms, Verifier, VerifyMode, Witness};
 pub use writes::Writes;

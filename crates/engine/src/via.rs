@@ -72,7 +72,7 @@ pub fn can_be_carried(plan: &Plan) -> Result<(), CannotBeCarried> {
 
 /// Whether a group's operations go through a broker: what reads asks the database itself.
 pub(crate) fn writes(group: &GroupPlan) -> bool {
-    group.operation.question().is_none()
+    !group.reads()
 }
 
 /// What the two threads and the loops of a group share of its way.

@@ -6,6 +6,7 @@ mod broker;
 mod credentials;
 mod groups;
 mod losses;
+mod reading;
 mod sampling;
 mod serving;
 mod trust;

@@ -4,7 +4,7 @@ use super::{Audit, AuditRequest, AuditScope, Auditor};
 use crate::{
     hoard::HoardWatch,
     ledger::{Ledger, LedgerError, LedgerHead, LedgerSummary},
-    plan::{GroupPlan, Planned},
+    plan::Planned,
 };
 use iotbench_core::{Backend, Cause, Counts, Error, OpenRequest, PromiseLevel, ServerFacts, Target};
 use std::{ops::RangeInclusive, time::Duration};
@@ -143,7 +143,7 @@ fn is_there(planned: &Planned, owned: Vec<iotbench_core::OwnedObject>) -> Result
         )));
     };
     // A history is handed on from run to run.
-    let only_reads = plan.groups.iter().flat_map(GroupPlan::operations).all(|operation| operation.question().is_some());
+    let only_reads = !plan.writes();
     let of_this_run = found.run_id == *run_id || found.run_id.strip_suffix("-unfinished") == Some(run_id);
     if of_this_run || only_reads {
         return Ok(());

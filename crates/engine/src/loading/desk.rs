@@ -9,6 +9,7 @@ use crate::{
     plan::Plan,
     slice::{NotOurSlice, Slice},
     threads::kinds,
+    verify::ReadTerms,
 };
 use iotbench_recorder::OperationKind;
 use std::{
@@ -28,6 +29,7 @@ pub struct Desk {
     measured: Option<u32>,
     /// What agents measured of themselves, by generation.
     clients: Clients,
+    terms: ReadTerms,
 }
 
 /// What agents measured of themselves in the latest generations.
@@ -62,6 +64,7 @@ impl Desk {
         control: &Arc<Control>,
         slices: SyncSender<Slice>,
         reached: Option<Arc<Reached>>,
+        terms: ReadTerms,
     ) -> Self {
         Self {
             control: Arc::clone(control),
@@ -70,6 +73,7 @@ impl Desk {
             kinds: kinds(plan),
             measured: plan.ramp.is_none().then(|| u32::from(plan.phases.warmup_ns > 0)),
             clients: Clients::default(),
+            terms,
         }
     }
 
@@ -87,6 +91,12 @@ impl Desk {
     #[must_use]
     pub fn clients(&self) -> Clients {
         self.clients.clone()
+    }
+
+    /// How those who make the load judge what they read.
+    #[must_use]
+    pub fn read_terms(&self) -> ReadTerms {
+        self.terms
     }
 
     /// What the control thread wants now.
@@ -147,6 +157,9 @@ impl PartDesk {
                 figures.client = Some(client.clone());
             }
             desk.clients.note(generation, &figures.name, client);
+        }
+        if let Some(answers) = told.answers {
+            figures.answers.get_or_insert_default().merge(answers);
         }
         if let Some((cause, message)) = told.failure {
             desk.control.fail(cause, &message);

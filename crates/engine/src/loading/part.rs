@@ -12,6 +12,7 @@ use crate::{
     run::client_watch::ClientWatch,
     slice::{SLICES, Slice},
     threads::{LoadRequest, LoadThreads, blocking_threads},
+    verify::{ReadTerms, Verifier},
 };
 use iotbench_core::{Backend, Cause, Database, Error};
 use std::{
@@ -38,6 +39,8 @@ pub struct PartLoad {
     watch: Option<Watch>,
     /// How far it has been told that the threads have come.
     told: Progress,
+    /// Compares what is read; `None`: nothing is, or its end is told.
+    verifier: Option<Verifier>,
     /// What watches what the server sends.
     hoard: Option<HoardWatch>,
 }
@@ -61,7 +64,7 @@ impl PartLoad {
     ///
     /// # Errors
     /// The first connection that could not be opened.
-    pub fn connect(planned: &Planned, backend: &dyn Backend) -> Result<Self, Error> {
+    pub fn connect(planned: &Planned, backend: &dyn Backend, terms: ReadTerms) -> Result<Self, Error> {
         let database: Arc<dyn Database> = backend
             .open(planned.open.clone())
             .map_err(|e| Error::new(Cause::Client, format!("the plan does not open: {e}")))?;
@@ -70,6 +73,7 @@ impl PartLoad {
         let control = Arc::new(Control::new(0, None, 0, blocking_threads(plan, blocking)));
         let (sender, slices) = sync_channel(SLICES);
         let reached = Arc::new(Reached::default());
+        let verifier = Verifier::of(planned, &backend.info().capabilities, terms)?;
         let hoard = HoardWatch::over(backend.info(), Duration::from_nanos(plan.phases.deadline_ns));
         let threads = LoadThreads::connect(LoadRequest {
             planned,
@@ -79,7 +83,7 @@ impl PartLoad {
             blocking,
             trace: false,
             reached: Some(Arc::clone(&reached)),
-            witness: None,
+            witness: verifier.as_ref().map(Verifier::witness),
             via: None,
             pulses: hoard.as_ref().map(|watch| watch.pulses().clone()),
         })?;
@@ -98,6 +102,7 @@ impl PartLoad {
             late_ns: 0,
             watch: None,
             told,
+            verifier,
             hoard,
         })
     }
@@ -160,8 +165,14 @@ impl PartLoad {
                 }
             }
         }
+        let mut answers = None;
         if is_finished {
             clients.extend(self.follow(true));
+            match self.verifier.take().map(Verifier::finish) {
+                Some(Ok(found)) => answers = Some(found),
+                Some(Err(fault)) => self.control.fail(Cause::Client, &fault),
+                None => {}
+            }
         }
         Told {
             slices: by_generation.into_values().flat_map(Slice::into_sent).collect(),
@@ -172,6 +183,7 @@ impl PartLoad {
             settled: progress.settled,
             late: u32::try_from(self.control.take_late()).unwrap_or(u32::MAX),
             clients,
+            answers,
             is_finished,
         }
     }

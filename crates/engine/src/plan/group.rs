@@ -83,6 +83,12 @@ impl GroupPlan {
     pub fn operations(&self) -> impl Iterator<Item = &OperationPlan> {
         std::iter::once(&self.operation).chain(&self.others)
     }
+
+    /// Whether they read; then all operations do.
+    #[must_use]
+    pub fn reads(&self) -> bool {
+        self.operation.question().is_some()
+    }
 }
 
 /// A load model as meant.

@@ -10,9 +10,6 @@ pub enum PartsError {
     /// No part can be empty.
     #[error("a load is divided into at least one part")]
     None,
-    /// Answers are compared with what was written, which no part knows of the others.
-    #[error("group {0:?} reads, and agents make loads that write: what an answer has to hold, one process alone knows")]
-    Reads(String),
     /// Whoever is first takes the next operation, and the parts cannot ask each other.
     #[error("a number of operations is not divided over agents, which cannot count together: give a --duration")]
     Operations,
@@ -44,7 +41,8 @@ pub enum PartsError {
 
 impl Plan {
     /// Divides the plan into parts by ranges of the devices, about equally long. Every sensor, every operation of an open
-    /// loop and every user of a closed one belongs to exactly one part and keeps there its number, its pace and its data.
+    /// loop and every user of a closed one belongs to exactly one part and keeps there its number, its pace and its data. What is
+    /// read is about any device.
     /// Connections and the limits on operations under way are divided evenly.
     ///
     /// # Errors
@@ -62,10 +60,6 @@ impl Plan {
     fn check(&self, parts: u32) -> Result<(), PartsError> {
         if parts == 0 {
             return Err(PartsError::None);
-        }
-        let reads = |group: &&GroupPlan| group.operations().any(|operation| operation.question().is_some());
-        if let Some(group) = self.groups.iter().find(reads) {
-            return Err(PartsError::Reads(group.name.clone()));
         }
         if self.phases.operations.is_some() { Err(PartsError::Operations) } else { Ok(()) }
     }
@@ -127,6 +121,8 @@ impl Division {
         match (group.load, users) {
             (Load::Paced { .. }, _) => Self::Among(devices),
             (Load::Closed { .. }, Some(users)) if operations.gathers() => Self::Among(users),
+            // What is read is about any device: its users are divided as if each had some.
+            _ if operations.reads() => Self::Blocks(Stretches::new(devices, &operations), None),
             _ => Self::Blocks(Stretches::new(devices, &operations), users),
         }
     }
@@ -143,6 +139,10 @@ impl GroupPlan {
     /// What one of several parts has of it.
     fn part_of(&self, number: u32, parts: u32) -> Result<Self, PartsError> {
         let connections = self.connections;
+        if connections < parts && self.reads() && matches!(self.load, Load::Closed { users: 1, .. }) {
+            // The one who reads is where the first device is.
+            return Ok(Self { connections: if number == 0 { connections } else { 0 }, ..self.clone() });
+        }
         if connections < parts {
             return Err(PartsError::Connections { group: self.name.clone(), connections, parts });
         }

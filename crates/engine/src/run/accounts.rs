@@ -64,6 +64,9 @@ impl Session<'_> {
         if let Ok(answers) = &verified {
             self.outcome.reading.answers.clone_from(answers);
         }
+        for answers in self.outcome.agents.iter().filter_map(|agent| agent.answers.clone()) {
+            self.outcome.reading.answers.get_or_insert_default().merge(answers);
+        }
         super::finish::judge_measurement(&self.outcome, reasons);
         let remarks = super::finish::remarks_of_client(&self.outcome);
         self.outcome.plan.remarks.extend(remarks);

@@ -5,7 +5,7 @@
 //! read as it is, and what is wrong with it is the result.
 
 use super::Session;
-use crate::{change::changed, plan::GroupPlan, verdict::Reason};
+use crate::{change::changed, verdict::Reason};
 use iotbench_core::{Counts, OpenRequest, ServerFacts};
 use std::sync::Arc;
 
@@ -90,7 +90,7 @@ impl Session<'_> {
     /// What the history of this run holds when it is whole; `None`: it has none, or writes as well.
     fn whole_history(&self) -> Option<Counts> {
         let plan = &self.planned.plan;
-        let writes = plan.groups.iter().flat_map(GroupPlan::operations).any(|operation| operation.question().is_none());
+        let writes = plan.writes();
         let points = plan.phases.preload * u64::from(plan.phases.preload_devices);
         let width = self.planned.dataset.schema().width() as u64;
         (!writes && points > 0).then_some(Counts { points, values: points * width })

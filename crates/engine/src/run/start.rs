@@ -15,19 +15,17 @@ use crate::{
     ledger::Reached,
     loading::{Desk, Loading},
     outcome::Phase,
-    plan::{GroupPlan, Load, Plan},
+    plan::{Load, Plan},
     ramp::Quantity,
     remote_sampling::RemoteSampling,
     slice::{SLICES, Slice},
-    threads::{LoadRequest, LoadThreads, blocking_threads, history, kinds},
+    threads::{LoadRequest, LoadThreads, blocking_threads, kinds},
     totals::Totals,
     verdict::Reason,
-    verify::{Frontier, Probe, ProbeParts, Sought, Verifier, VerifierParts, Witness, Writes},
+    verify::{Frontier, Probe, ProbeParts, ReadTerms, Sought, Verifier, Witness},
     via::Account,
 };
-use iotbench_core::{
-    Acknowledgement, CLIENT_ROLE, Cause, Error, Layout, MACHINE_ROLE, SERVER_ROLE, SHARED_ROLE, ValueType,
-};
+use iotbench_core::{Acknowledgement, CLIENT_ROLE, Cause, Error, MACHINE_ROLE, SERVER_ROLE, SHARED_ROLE};
 use iotbench_sampler::{Observation, OthersWatch, Reading, Sampler, SamplerError, Subject, Target, processors};
 use std::{
     sync::{
@@ -85,6 +83,10 @@ impl Session<'_> {
         let warm_up = plan.phases.warmup_ns > 0 && plan.ramp.is_none();
         let phase = if warm_up { Phase::WarmUp } else { Phase::Measure };
         let probe = self.probe(clock, verifier.as_ref().and_then(Verifier::frontier)).map_err(target)?;
+        if self.options.loaders.is_some() && self.planned.plan.reads() && self.planned.plan.writes() {
+            let remark = "freshness was not measured: agents write and read, and none knows what the others wrote";
+            self.outcome.plan.remarks.push(remark.into());
+        }
         let visible = self.visible_series(clock).map_err(target)?;
         let acting = self.acting(clock)?;
         loading.start(clock.epoch());
@@ -123,7 +125,7 @@ impl Session<'_> {
     ) -> Result<Box<dyn Loading>, Error> {
         let planned = &self.planned;
         if let Some(loaders) = &self.options.loaders {
-            return loaders.connect(planned, Desk::new(&planned.plan, control, slices, reached));
+            return loaders.connect(planned, Desk::new(&planned.plan, control, slices, reached, self.read_terms()));
         }
         let (blocking, trace) = (self.backend.info().capabilities.blocking, self.options.trace);
         let via = self.options.via.as_ref().map(|via| Arc::clone(&via.carrier)).zip(account);
@@ -143,31 +145,20 @@ impl Session<'_> {
         Ok(Box::new(LoadThreads::connect(request)?))
     }
 
-    /// Compares what is read; `None`: nothing is.
-    fn verifier(&self) -> Result<Option<Verifier>, Error> {
-        let plan = &self.planned.plan;
-        let operations = || plan.groups.iter().flat_map(GroupPlan::operations);
-        if operations().all(|operation| operation.question().is_none()) {
-            return Ok(None);
-        }
-        let capabilities = &self.backend.info().capabilities;
-        let (history, table) = (history(&self.planned), &plan.table);
-        let writes = operations().any(|operation| operation.question().is_none());
-        let signals = table.schema.signals();
-        let is_text = matches!(table.layout, Layout::Document | Layout::Bulk);
-        let decimal = is_text && signals.iter().any(|signal| signal.value_type == ValueType::F32);
-        let mode = self.options.verify;
+    /// How what is read is judged.
+    fn read_terms(&self) -> ReadTerms {
         let facts = self.outcome.target.facts.as_ref();
         let acknowledged_is_visible =
             facts.is_none_or(|f| f.acknowledgement >= Acknowledgement::Applied && !f.may_lose_acknowledged());
-        let domain = capabilities.domain;
-        let follow = || match Frontier::new(&history, table.devices).map(Arc::new) {
-            Some(frontier) => Writes::Followed { frontier, acknowledged_is_visible },
-            None => Writes::NotFollowed,
-        };
-        let writes = if writes { follow() } else { Writes::None };
-        let parts = VerifierParts { history, domain, decimal, mode, writes };
-        Verifier::start(parts).map(Some)
+        ReadTerms { mode: self.options.verify, acknowledged_is_visible }
+    }
+
+    /// Compares what is read here; `None`: nothing is.
+    fn verifier(&self) -> Result<Option<Verifier>, Error> {
+        if self.options.loaders.is_some() {
+            return Ok(None);
+        }
+        Verifier::of(&self.planned, &self.backend.info().capabilities, self.read_terms())
     }
 
     /// Measures how long acknowledged datapoints take to be seen, where some write and others read.

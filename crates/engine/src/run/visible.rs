@@ -6,7 +6,6 @@ use super::{
 };
 use crate::{
     clock::RunClock,
-    plan::GroupPlan,
     trend::MIN_POINTS,
     verdict::Reason,
     visibility::{AckedCourse, Look, Settling, SettlingCounts, Visibility, VisibleWatch},
@@ -80,8 +79,7 @@ impl Session<'_> {
             return Ok(None);
         }
         // Where nothing is acknowledged nothing has to become visible.
-        let mut operations = self.planned.plan.groups.iter().flat_map(GroupPlan::operations);
-        if operations.all(|operation| operation.question().is_some()) {
+        if !self.planned.plan.writes() {
             return Ok(None);
         }
         let watch = VisibleWatch::start(Arc::clone(&self.database), clock, self.deadline())?;

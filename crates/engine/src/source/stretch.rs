@@ -26,8 +26,12 @@ pub struct Stretch {
 }
 
 impl Stretches {
-    /// The data of so many devices for the operations of a group.
+    /// The data of so many devices for the operations of a group. Those that read send none: they are dealt out as if each had a
+    /// device.
     pub fn new(devices: u32, operations: &OperationMix) -> Self {
+        if operations.reads() {
+            return Self::of_length(devices, 1, 1);
+        }
         Self::of_length(devices, operations.devices(), operations.most_points_per_device().into())
     }
 

@@ -88,7 +88,7 @@ pub(super) fn assign(
         };
         for (i, source) in sources.into_iter().enumerate() {
             let share = group.connections as usize / loops + usize::from(i < group.connections as usize % loops);
-            let reads = group.operation.question().is_some();
+            let reads = group.reads();
             let plan = LoopPlan {
                 role: if reads { Role::Reads } else { Role::Writes },
                 asker: reads.then(|| Arc::new(Asker::new(history(planned), mix(seed, QUESTIONS_OF_SEED)))),

@@ -25,6 +25,8 @@ const MAX_EARLY: usize = 1024;
 #[derive(Debug)]
 pub struct Frontier {
     devices: Vec<Device>,
+    /// Those whose datapoints this process sends; of others nothing is known.
+    own: Range<u32>,
     /// The device of the latest acknowledgement, below how many there have been: one number, so that both belong together.
     latest: AtomicU64,
 }
@@ -45,9 +47,9 @@ struct Device {
 }
 
 impl Frontier {
-    /// Nothing was sent but the history; `None` where there are too many devices.
+    /// Nothing was sent but the history; `None` where there are too many devices. This process sends what those of `own` have.
     #[must_use]
-    pub fn new(history: &History, devices: u32) -> Option<Self> {
+    pub fn new(history: &History, devices: u32, own: Range<u32>) -> Option<Self> {
         let device = |number| {
             let start = history.span(number);
             Device {
@@ -60,8 +62,11 @@ impl Frontier {
                 newest_at_ns: AtomicU64::new(0),
             }
         };
-        (devices <= MAX_DEVICES)
-            .then(|| Self { devices: (0..devices).map(device).collect(), latest: AtomicU64::new(0) })
+        (devices <= MAX_DEVICES).then(|| Self {
+            devices: (0..devices).map(device).collect(),
+            own,
+            latest: AtomicU64::new(0),
+        })
     }
 
     /// Datapoints are about to be sent.
@@ -109,7 +114,8 @@ impl Frontier {
         };
         let numbers = 0..u32::try_from(self.devices.len()).unwrap_or(u32::MAX);
         match asked {
-            Devices::All if numbers.end > MAX_AT_ONCE => Overlap::Unknown,
+            Devices::All if numbers.end > MAX_AT_ONCE || self.own != numbers => Overlap::Unknown,
+            Devices::Some(list) if list.iter().any(|device| !self.own.contains(device)) => Overlap::Unknown,
             Devices::All => Overlap::Known(Meanwhile::new(numbers.filter_map(span).collect())),
             Devices::Some(list) => Overlap::Known(Meanwhile::new(list.iter().copied().filter_map(span).collect())),
         }
@@ -165,7 +171,7 @@ mod tests {
     fn what_is_acknowledged_after_a_gap_need_not_be_seen() {
         let config: DatasetConfig = serde_json::from_value(serde_json::json!({ "name": "pmu" })).unwrap();
         let dataset = config.open(1, 0, 2, Path::new(".")).unwrap();
-        let frontier = Frontier::new(&History { dataset, devices: 2, positions: 10 }, 2).unwrap();
+        let frontier = Frontier::new(&History { dataset, devices: 2, positions: 10 }, 2, 0..2).unwrap();
         let run = |first, count| Run { device: 1, first, count };
         for run in [run(10, 5), run(15, 5), run(20, 5)] {
             frontier.sends(run);
@@ -189,7 +195,7 @@ mod tests {
     fn many_loops_that_acknowledge_in_any_order_leave_no_gap() {
         let config: DatasetConfig = serde_json::from_value(serde_json::json!({ "name": "pmu" })).unwrap();
         let dataset = config.open(1, 0, 1, Path::new(".")).unwrap();
-        let frontier = Frontier::new(&History { dataset, devices: 1, positions: 0 }, 1).unwrap();
+        let frontier = Frontier::new(&History { dataset, devices: 1, positions: 0 }, 1, 0..1).unwrap();
         std::thread::scope(|scope| {
             for loop_number in 0..4_u64 {
                 let frontier = &frontier;

@@ -7,8 +7,12 @@ use super::{
     exactness::Exactness,
     truth::Truth,
 };
-use crate::read::{History, Kept};
-use iotbench_core::{Cause, Error};
+use crate::{
+    plan::Planned,
+    read::{History, Kept},
+    threads::history,
+};
+use iotbench_core::{Capabilities, Cause, Domain, Error, Layout, ValueType};
 use serde::{Deserialize, Serialize};
 use std::{
     fmt,
@@ -71,8 +75,17 @@ impl FromStr for VerifyMode {
     }
 }
 
+/// What decides how answers are judged, beside the plan.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadTerms {
+    /// Which are compared.
+    pub mode: VerifyMode,
+    /// Whether a later read has to see what was acknowledged, by what the server says of itself.
+    pub acknowledged_is_visible: bool,
+}
+
 /// What was found of the answers.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answers {
     /// Which were compared.
     pub mode: VerifyMode,
@@ -97,7 +110,7 @@ pub struct VerifierParts {
     /// What was written before the load.
     pub history: History,
     /// How exactly answers come back.
-    pub domain: fn(iotbench_core::ValueType) -> iotbench_core::Domain,
+    pub domain: fn(ValueType) -> Domain,
     /// Whether figures are worked out of 32-bit numbers in decimal text.
     pub decimal: bool,
     /// Which answers are compared.
@@ -124,6 +137,31 @@ pub struct Witness {
 }
 
 impl Verifier {
+    /// Compares what a plan, or a part of it, reads; `None`: nothing is read.
+    ///
+    /// # Errors
+    /// There is no thread to be had.
+    pub fn of(planned: &Planned, capabilities: &Capabilities, terms: ReadTerms) -> Result<Option<Self>, Error> {
+        let plan = &planned.plan;
+        if !plan.reads() {
+            return Ok(None);
+        }
+        let (history, table) = (history(planned), &plan.table);
+        let signals = table.schema.signals();
+        let is_text = matches!(table.layout, Layout::Document | Layout::Bulk);
+        let decimal = is_text && signals.iter().any(|signal| signal.value_type == ValueType::F32);
+        let ReadTerms { mode, acknowledged_is_visible } = terms;
+        let writes = if !plan.writes() {
+            Writes::None
+        } else {
+            match Frontier::new(&history, table.devices, plan.devices.clone()).map(Arc::new) {
+                Some(frontier) => Writes::Followed { frontier, acknowledged_is_visible },
+                None => Writes::NotFollowed,
+            }
+        };
+        Self::start(VerifierParts { history, domain: capabilities.domain, decimal, mode, writes }).map(Some)
+    }
+
     /// Starts the thread.
     ///
     /// # Errors
@@ -169,6 +207,22 @@ impl Answers {
     #[must_use]
     pub fn compared(&self) -> u64 {
         self.right + self.wrong + self.cycles_right + self.cycles_wrong
+    }
+
+    /// Adds what another process found of its own.
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.mode = other.mode;
+        let counts = [
+            (&mut self.right, other.right),
+            (&mut self.wrong, other.wrong),
+            (&mut self.not_judged, other.not_judged),
+            (&mut self.skipped, other.skipped),
+            (&mut self.cycles_right, other.cycles_right),
+            (&mut self.cycles_wrong, other.cycles_wrong),
+        ];
+        counts.into_iter().for_each(|(own, other)| *own = own.saturating_add(other));
+        let room = SHOWN.saturating_sub(self.examples.len());
+        self.examples.extend(other.examples.into_iter().take(room));
     }
 
     fn show(&mut self, asked: &str, how: &str) {

@@ -14,7 +14,7 @@ use std::{
     time::Duration,
 };
 
-const SCHEMA: &str = "iotbench-cluster/5";
+const SCHEMA: &str = "iotbench-cluster/6";
 /// Answers to it.
 const INBOX: &str = "_INBOX.attacker";
 

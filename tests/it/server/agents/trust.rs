@@ -51,7 +51,7 @@ fn another_client_of_the_broker_has_an_agent_do_nothing() {
         json!({ "serve": { "id": "evil", "backend": "postgres", "settings": {}, "memory_bytes": 1 } }),
     ];
     for what in orders {
-        let unsigned = json!({ "schema": "iotbench-cluster/5", "message": what }).to_string();
+        let unsigned = json!({ "schema": "iotbench-cluster/6", "message": what }).to_string();
         assert!(attacker.refused("a", unsigned.as_bytes()).contains("cannot be read"), "{what}");
         let session = attacker.session("a");
         let why = attacker.refused("a", &order(&key, "a", &session, 1, &what));
@@ -200,7 +200,7 @@ fn no_message_ends_an_agent() {
     let key = KeyPair::from_seed(fs::read_to_string(place.agent_key()).unwrap().trim()).unwrap();
     // Shown with its escapes it would be seven times as long, and more than the broker takes.
     let other_version = format!("{{\"schema\":\"{}\",\"message\":1}}", "\u{7f}".repeat(900_000));
-    let deep = format!("{{\"schema\":\"iotbench-cluster/5\",\"message\":{}", "[".repeat(900_000));
+    let deep = format!("{{\"schema\":\"iotbench-cluster/6\",\"message\":{}", "[".repeat(900_000));
     let messages: [&[u8]; 7] = [
         b"",
         b"\xff\xfe",
@@ -208,7 +208,7 @@ fn no_message_ends_an_agent() {
         other_version.as_bytes(),
         deep.as_bytes(),
         &[b'x'; 900_000],
-        b"iotbench-cluster/5 a b\n{}",
+        b"iotbench-cluster/6 a b\n{}",
     ];
     for message in messages {
         for subject in ["iotbench.agent.a", "iotbench.find"] {

@@ -12,7 +12,7 @@ use std::{path::PathBuf, time::Duration};
 pub(crate) struct AgentsArguments {
     /// Have agents make the load, each for a range of the devices: so many, or those of these names. With --nats those that
     /// `iotbench agent` started elsewhere; without it they are started on this machine, with a NATS server of their own, and
-    /// end with the run. For loads that write (docs/agents.md)
+    /// end with the run. Details: docs/agents.md
     #[arg(long, env = "IOTBENCH_AGENTS", value_name = "N|NAME,NAME")]
     agents: Option<AgentSelector>,
     /// Have an agent beside the database sample what runs there: a process by its number, a file with it, a unit of systemd, a name

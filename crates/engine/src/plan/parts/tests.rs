@@ -51,32 +51,44 @@ fn sent(planned: &Planned, loops: u32) -> Vec<Sent> {
     let mut all = Vec::new();
     for (number, group) in planned.plan.groups.iter().enumerate() {
         let seed = mix(planned.plan.seed, number as u64);
-        let operations = OperationMix::new(group, mix(seed, 1));
-        let control = Arc::new(Control::new(0, None, 0, 0));
-        let mut paced = Pace::default();
-        let request =
-            SourcesRequest { planned, control: &control, group, operations: &operations, first_kind: 0, seed };
-        let clock = RunClock::starting_at(Instant::now());
-        let sources = request.sources(loops, &mut paced).into_iter().map(|make| make(clock));
-        let mut sources: Vec<Box<dyn Feed>> = sources.collect();
-        let kinds: Vec<_> = group.operations().map(kind).collect();
-        let mut recorder = Recorder::new(kinds.into());
-        let mut batch = Batch::new(planned.dataset.schema());
-        for now_ns in (0..3_000 * MS).step_by(10_000_000) {
-            paced.streams.iter_mut().for_each(|stream| {
-                stream.release(now_ns, &control, &mut recorder);
-            });
-            for source in &mut sources {
-                while let Some(due) = take(&mut **source, now_ns, &mut batch) {
-                    let points = batch.runs().iter().flat_map(|run| run.indices().map(|index| (run.device, index)));
-                    all.extend(points.map(|(device, index)| (due.intended_ns, device, index)));
-                    source.complete(due, now_ns);
-                }
-            }
-        }
+        each_start(planned, group, seed, loops, &mut |_, due, batch| {
+            let points = batch.runs().iter().flat_map(|run| run.indices().map(|index| (run.device, index)));
+            all.extend(points.map(|(device, index)| (due.intended_ns, device, index)));
+        });
     }
     all.sort_unstable();
     all
+}
+
+/// Every operation that a group starts in three seconds where each is answered at once.
+fn each_start(
+    planned: &Planned,
+    group: &GroupPlan,
+    seed: u64,
+    loops: u32,
+    started: &mut dyn FnMut(&dyn Feed, Due, &Batch),
+) {
+    let operations = OperationMix::new(group, mix(seed, 1));
+    let control = Arc::new(Control::new(0, None, 0, 0));
+    let mut paced = Pace::default();
+    let request = SourcesRequest { planned, control: &control, group, operations: &operations, first_kind: 0, seed };
+    let clock = RunClock::starting_at(Instant::now());
+    let sources = request.sources(loops, &mut paced).into_iter().map(|make| make(clock));
+    let mut sources: Vec<Box<dyn Feed>> = sources.collect();
+    let kinds: Vec<_> = group.operations().map(kind).collect();
+    let mut recorder = Recorder::new(kinds.into());
+    let mut batch = Batch::new(planned.dataset.schema());
+    for now_ns in (0..3_000 * MS).step_by(10_000_000) {
+        paced.streams.iter_mut().for_each(|stream| {
+            stream.release(now_ns, &control, &mut recorder);
+        });
+        for source in &mut sources {
+            while let Some(due) = take(&mut **source, now_ns, &mut batch) {
+                started(&**source, due, &batch);
+                source.complete(due, now_ns);
+            }
+        }
+    }
 }
 
 fn kind(operation: &crate::plan::OperationPlan) -> OperationKind {
@@ -232,7 +244,46 @@ fn what_parts_cannot_do_by_themselves_is_refused() {
     let mut counted = whole.plan.clone();
     counted.phases.operations = Some(100);
     assert_eq!(counted.parts(2).unwrap_err(), PartsError::Operations);
-    let reads = group("model = \"open\", rate = 10", "{ kind = \"read_newest\", records = 5 }");
-    let reading = planned_on("sqlite", 4, &reads, "preload = 100\n");
-    assert_eq!(reading.plan.parts(2).unwrap_err(), PartsError::Reads("g".into()));
+}
+
+/// What every user of every loop asks: when, who, and the number of what it did before.
+fn asked(planned: &Planned) -> Vec<(u64, u32, u64)> {
+    let mut all = Vec::new();
+    for (number, group) in planned.plan.groups.iter().enumerate() {
+        let seed = mix(planned.plan.seed, number as u64);
+        each_start(planned, group, seed, group.connections.min(2), &mut |source, due, _| {
+            let draw = source.taken().draw;
+            all.push((due.intended_ns, draw.user, draw.number));
+        });
+    }
+    all.sort_unstable();
+    all
+}
+
+#[test]
+fn parts_ask_together_what_the_whole_asks() {
+    let reads = "{ kind = \"read_signal\", devices = 2 }";
+    let closed = |users: u32, think: &str| format!("model = \"closed\", users = {users}, think_time = \"{think}\"");
+    for (load, most) in [(closed(5, "100ms"), 4), (closed(30, "70ms"), 4), ("model = \"open\", rate = 100".into(), 4)] {
+        let whole = planned_on("sqlite", 7, &group(&load, reads), "preload = 100\n");
+        let all = asked(&whole);
+        assert!(all.len() > 50, "{load}");
+        for parts in 2..=most {
+            let plans = whole.plan.parts(parts).unwrap();
+            let mut of_parts: Vec<_> =
+                plans.into_iter().flat_map(|plan| asked(&Planned { plan, ..whole.clone() })).collect();
+            of_parts.sort_unstable();
+            assert_eq!(of_parts, all, "{load} in {parts} parts");
+        }
+    }
+}
+
+#[test]
+fn one_who_reads_is_one_parts() {
+    let one = group("model = \"closed\", users = 1, think_time = \"1s\"", "{ kind = \"read_newest\", records = 5 }");
+    let whole = planned_on("sqlite", 4, &one.replace("connections = 6", "connections = 1"), "preload = 100\n");
+    let parts = whole.plan.parts(2).unwrap();
+    assert_eq!(parts.iter().map(|part| part.groups[0].connections).collect::<Vec<_>>(), [1, 0]);
+    let of_parts: Vec<_> = parts.into_iter().map(|plan| asked(&Planned { plan, ..whole.clone() })).collect();
+    assert_eq!(of_parts, [asked(&whole), Vec::new()]);
 }

@@ -44,7 +44,7 @@ fn run(seed: u64, deadline: Duration, every_ns: u64, first_ns: u64) -> Freshness
         let config: DatasetConfig = serde_json::from_value(serde_json::json!({ "name": "pmu" })).unwrap();
         let dataset = config.open(1, 0, 1, Path::new(".")).unwrap();
         let history = History { dataset: Arc::clone(&dataset), devices: 1, positions: 0 };
-        let frontier = Arc::new(Frontier::new(&history, 1).unwrap());
+        let frontier = Arc::new(Frontier::new(&history, 1, 0..1).unwrap());
         let sought = Sought { dataset: Arc::clone(&dataset), frontier: Arc::clone(&frontier), seed, deadline };
         let (epoch, stop) = (Instant::now(), AtomicBool::new(false));
         let mut reader = Flushing { epoch, dataset, every_ns, first_ns };

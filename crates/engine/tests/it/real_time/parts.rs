@@ -39,7 +39,7 @@ impl Loaders for Parts {
         let (mut starts, mut threads) = (Vec::new(), Vec::new());
         for plan in plans {
             let part = Planned { plan, ..planned.clone() };
-            let load = PartLoad::connect(&part, &OracleBackend)?;
+            let load = PartLoad::connect(&part, &OracleBackend, desk.read_terms())?;
             let (start, started) = sync_channel(1);
             let desk = desk.clone();
             starts.push(start);
