@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use iotbench_cluster::{AgentOptions, Allowed, Broker, Fleet, Offer, RECIPE, SigningKey, Stop, Trust, serve};
-use iotbench_core::Backend;
+use iotbench_core::{Backend, BackendInfo, Capabilities, Database, OpenRequest, SettingError};
 use iotbench_engine::{Bounds, Outcome, Overrides, PlanRequest, RunOptions, StopSignal, parse_profile, plan, run};
 use iotbench_launcher::Programs;
 use iotbench_oracle_server::{
@@ -14,13 +14,32 @@ use std::{
     net::{TcpListener, TcpStream},
     path::Path,
     process::{Child, Command, Stdio},
-    sync::Arc,
+    sync::{Arc, LazyLock},
     thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
 use tokio::sync::oneshot;
 
-const BACKENDS: &[&dyn Backend] = &[&OracleBackend];
+const BACKENDS: &[&dyn Backend] = &[&Served];
+
+/// The oracle as what it is to an agent: a server, which the agent's process does not hold.
+#[derive(Debug)]
+struct Served;
+
+static INFO: LazyLock<BackendInfo> = LazyLock::new(|| {
+    let info = OracleBackend.info().clone();
+    BackendInfo { capabilities: Capabilities { embedded: false, ..info.capabilities }, ..info }
+});
+
+impl Backend for Served {
+    fn info(&self) -> &BackendInfo {
+        &INFO
+    }
+
+    fn open(&self, request: OpenRequest) -> Result<Arc<dyn Database>, SettingError> {
+        OracleBackend.open(request)
+    }
+}
 
 /// One after the other, 10 ms each.
 const CAPACITY_PER_S: f64 = 100.0;
@@ -95,8 +114,8 @@ fn search(broker: &NatsServer, name: &str, agents: usize) -> Outcome {
     };
     let fleet = Fleet::new(broker.broker(), key, names.join(",").parse().unwrap(), Duration::from_secs(30));
     let options = RunOptions { loaders: Some(Arc::new(fleet)), ..RunOptions::default() };
-    let planned = plan(request, &OracleBackend).unwrap();
-    let outcome = run(planned, &OracleBackend, options, &mut (), &StopSignal::default());
+    let planned = plan(request, &Served).unwrap();
+    let outcome = run(planned, &Served, options, &mut (), &StopSignal::default());
     assert_eq!((outcome.load.check(), outcome.points.check()), (Ok(()), Ok(())), "{:?}", outcome.verdict);
     let of_agents: u64 = outcome.agents.iter().map(|agent| agent.points.acked).sum();
     assert_eq!((outcome.agents.len(), of_agents), (agents, outcome.points.acked), "{:?}", outcome.verdict);
