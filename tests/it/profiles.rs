@@ -3,7 +3,7 @@
 use iotbench::{
     BACKENDS, Layout, PROFILES, Registry,
     core::Target,
-    engine::{Auto, Overrides, PlanError, PlanRequest, parse_profile, plan},
+    engine::{Auto, Overrides, PartsError, PlanError, PlanRequest, parse_profile, plan},
 };
 use std::{collections::BTreeSet, path::Path};
 
@@ -58,4 +58,40 @@ fn every_profile_plans_in_a_layout_of_sqlite() {
     }
     let expected: BTreeSet<_> = PROFILES.iter().map(|p| p.name).collect();
     assert_eq!(runnable, expected);
+}
+
+/// Of one device, and of a number of operations that all take from, there are no parts.
+#[test]
+fn agents_make_the_load_of_every_profile_but_those_of_one_device_or_of_counted_operations() {
+    let mut undivided = BTreeSet::new();
+    for builtin in PROFILES {
+        for run in
+            parse_profile(builtin.name, builtin.toml).unwrap().with(&Overrides::default()).unwrap().runs().unwrap()
+        {
+            let request = PlanRequest {
+                profile: run,
+                profile_file: builtin.name.into(),
+                base: Path::new("."),
+                run_id: "test".into(),
+                target: Target { endpoints: vec!["postgres://127.0.0.1/d".parse().unwrap()], ..Target::default() },
+                now_ns: 0,
+            };
+            let planned = plan(request, Registry::new(BACKENDS).find("postgres").unwrap()).unwrap();
+            match planned.plan.parts(2) {
+                Ok(_) => {}
+                Err(PartsError::TooMany { most: 1, .. }) if planned.plan.table.devices == 1 => {
+                    undivided.insert((builtin.name, "one device"));
+                }
+                Err(PartsError::Operations) => {
+                    undivided.insert((builtin.name, "counted"));
+                }
+                Err(other) => panic!("{}: {other}", builtin.name),
+            }
+        }
+    }
+    let one_device =
+        ["greenhouse_dashboard", "greenhouse_insert", "greenhouse_trends", "machine_read", "machine_write"];
+    let counted = ["weather_insert", "weather_max", "weather_select"];
+    let expected = one_device.map(|name| (name, "one device")).into_iter().chain(counted.map(|name| (name, "counted")));
+    assert_eq!(undivided, expected.collect());
 }

@@ -222,6 +222,7 @@ mod tests {
             connections: 1,
             devices: None,
             part: Part::default(),
+            undivided: false,
         };
         let schedule = Schedule::new(Arrival::Constant, 1_000.0, 1);
         let starts = Starts::new(Pattern::Rate(schedule), OwnBlocks { blocks: 0..1, of: 1 });

@@ -36,6 +36,9 @@ pub struct GroupPlan {
     /// Which part of the profile's group it is.
     #[serde(default)]
     pub part: Part,
+    /// Of a part of a run: whether the group is one part's alone, whatever its devices.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub undivided: bool,
 }
 
 /// A part of a group of a profile, of which some users write and others read: the users from one share of all to another.
@@ -212,6 +215,7 @@ fn group_plans(
             shape: shape.clone(),
             devices: devices.filter(|_| !reads).cloned(),
             part,
+            undivided: false,
         });
     }
     Ok(plans)

@@ -139,9 +139,13 @@ impl GroupPlan {
     /// What one of several parts has of it.
     fn part_of(&self, number: u32, parts: u32) -> Result<Self, PartsError> {
         let connections = self.connections;
-        if connections < parts && self.reads() && matches!(self.load, Load::Closed { users: 1, .. }) {
-            // The one who reads is where the first device is.
-            return Ok(Self { connections: if number == 0 { connections } else { 0 }, ..self.clone() });
+        if connections < parts && self.reads() {
+            // Readers that share what cannot be divided are the first part's.
+            return Ok(Self {
+                connections: if number == 0 { connections } else { 0 },
+                undivided: true,
+                ..self.clone()
+            });
         }
         if connections < parts {
             return Err(PartsError::Connections { group: self.name.clone(), connections, parts });

@@ -73,6 +73,9 @@ impl SourcesRequest<'_> {
 
     /// Those of the group's devices that this part of the run writes.
     fn own_devices(&self) -> Range<u32> {
+        if self.group.undivided {
+            return 0..self.devices();
+        }
         let (own, of_group) = (&self.planned.plan.devices, self.planned.plan.devices_of(self.group));
         let place = |device: u32| device.clamp(of_group.start, of_group.end) - of_group.start;
         place(own.start)..place(own.end)

@@ -130,6 +130,7 @@ mod tests {
             connections: 1,
             devices: None,
             part: Part::default(),
+            undivided: false,
         };
         let operations = OperationMix::new(&group, 1);
         let source = OpenSource::new(taken, Arc::clone(&outstanding), Filler::new(dataset, 0), devices, operations);

@@ -69,6 +69,11 @@ pub(super) fn assign(
     let is_closed = |group: &GroupPlan| matches!(group.load, Load::Closed { .. });
     let all_closed = planned.plan.groups.iter().all(is_closed);
     for (number, group) in planned.plan.groups.iter().enumerate() {
+        if group.connections == 0 {
+            // Another part has them all.
+            first_kind += group.operations().count();
+            continue;
+        }
         let seed = mix(planned.plan.seed, number as u64);
         let operations = OperationMix::new(group, mix(seed, OPERATIONS_OF_SEED));
         let loops = if blocking { group.connections as usize } else { cores.min(group.connections as usize) };
