@@ -7,7 +7,6 @@ mod environment;
 mod exit_codes;
 mod markdown;
 mod profile_keys;
-mod profile_tables;
 mod profiles;
 
 use crate::error::CliError;
