@@ -14,7 +14,6 @@ mod error;
 mod exit_codes;
 mod fault;
 mod form;
-mod metrics;
 mod nats;
 mod passwords;
 mod plan_text;
@@ -22,8 +21,6 @@ mod progress;
 mod signals;
 mod suggestions;
 mod teller;
-#[cfg(test)]
-mod test_plan;
 mod views;
 
 use arguments::Arguments;

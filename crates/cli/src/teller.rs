@@ -3,7 +3,7 @@
 use crate::{console, views::Views};
 use iotbench_engine::{Observer, Plan, StopSignal};
 use iotbench_report::answer_in_a_sentence;
-use iotbench_session::{Event, SessionError, SessionObserver, StartingAt, timestamp};
+use iotbench_session::{Event, SessionError, SessionObserver, StartingAt, timestamp, watch::clock};
 use std::{
     path::Path,
     sync::{Mutex, PoisonError},
@@ -105,8 +105,7 @@ pub(crate) fn kept(backend: &str, folder: &Path) -> String {
 
 /// A time as `m:ss`.
 pub(crate) fn minutes(seconds: f64) -> String {
-    let whole = Duration::try_from_secs_f64(seconds).unwrap_or_default().as_secs();
-    format!("{}:{:02}", whole / 60, whole % 60)
+    clock(Duration::from_secs(Duration::try_from_secs_f64(seconds).unwrap_or_default().as_secs()))
 }
 
 #[cfg(test)]

@@ -1,12 +1,13 @@
 //! How a command's runs can be watched, besides their folders.
 
 use crate::{
+    console,
     dashboard::{Dashboard, Screen},
     error::CliError,
-    metrics::{Metrics, MetricsAddress},
     progress::Progress,
 };
 use iotbench_engine::{Observer, Plan, StopSignal};
+use iotbench_session::{Metrics, MetricsAddress};
 
 /// What shows the runs of a command.
 #[derive(Clone, Debug, Default)]
@@ -25,7 +26,11 @@ impl Views {
     /// There is no terminal for a dashboard, or the address cannot be listened at.
     pub(crate) fn open(ui: bool, metrics: Option<MetricsAddress>) -> Result<Self, CliError> {
         let screen = ui.then(Screen::new).transpose()?;
-        Ok(Self { screen, among: String::new(), metrics: metrics.map(Metrics::serve).transpose()? })
+        let metrics = metrics.map(Metrics::serve).transpose()?.map(|(metrics, at)| {
+            console::say(&format!("metrics: http://{at}/metrics"));
+            metrics
+        });
+        Ok(Self { screen, among: String::new(), metrics })
     }
 
     /// The same for a run of a suite, of which a dashboard says so much.

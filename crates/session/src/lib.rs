@@ -3,7 +3,8 @@
 //! A [`Job`] is a profile on one database; [`carry_out`] brings it from there to its documents: it starts the private server and the
 //! broker that it needs, makes the results folder, runs the plan, or one plan for each value of a sweep, and removes what it
 //! started. [`SessionOptions`] say how. What happens is told to a [`SessionObserver`] as [`Event`]s; what goes wrong is a
-//! [`SessionError`], which knows its exit code.
+//! [`SessionError`], which knows its exit code. [`watch`] follows a run while it goes on, and [`Metrics`] serves its figures to
+//! Prometheus.
 //!
 //! ```text
 //! Outcome ──► document_of ──► Document ──► run.json
@@ -33,6 +34,7 @@ mod join;
 mod ledger;
 mod local_agents;
 mod machine;
+mod metrics;
 mod one_run;
 mod options;
 mod private_server;
@@ -50,6 +52,7 @@ mod sweep;
 mod target_lock;
 mod toml_file;
 mod trials;
+pub mod watch;
 mod workload;
 mod written_profile;
 
@@ -66,6 +69,7 @@ pub use job::{BackendWord, Job, Place, ServerPlace, ServerWanted, now_ns};
 pub use join::join;
 pub use ledger::{begin_ledger, open_ledger};
 pub use machine::{check_machine, refuse_without_room, room};
+pub use metrics::{Metrics, MetricsAddress};
 pub use one_run::{Done, Finished};
 pub use options::{Resumed, SessionOptions};
 pub use progress::{Progress, ProgressObserver, ProgressStream, progress};

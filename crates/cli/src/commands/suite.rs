@@ -7,7 +7,6 @@ use crate::{
     console,
     error::CliError,
     exit_codes::EXIT_CODES,
-    metrics::MetricsAddress,
     signals,
     teller::{Teller, minutes},
     views::Views,
@@ -15,7 +14,9 @@ use crate::{
 use clap::{Args, builder::FalseyValueParser};
 use iotbench_engine::{Bytes, Span, StopSignal};
 use iotbench_launcher::DEFAULT_MEMORY_BYTES;
-use iotbench_session::{SessionObserver, SessionOptions, SittingsWanted, Suite, SuiteLength, WrittenSuite, gather};
+use iotbench_session::{
+    MetricsAddress, SessionObserver, SessionOptions, SittingsWanted, Suite, SuiteLength, WrittenSuite, gather,
+};
 use std::{path::PathBuf, sync::Arc};
 
 const EXAMPLES: &str = "\

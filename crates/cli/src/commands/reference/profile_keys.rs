@@ -53,9 +53,8 @@ pub(super) fn page() -> Result<String, CliError> {
     let Keys { tables } = toml::from_str(PROFILE_KEYS).map_err(CliError::internal)?;
     for part in tables {
         let (written, meant) = (part.within(&written), part.within(&meant));
-        let row = |[key, kind, meaning]: &[String; 3]| {
-            [code(key), words(kind), default(key, written, meant), words(meaning)]
-        };
+        let row =
+            |[key, kind, meaning]: &[String; 3]| [code(key), words(kind), default(key, written, meant), words(meaning)];
         let rows = part.keys.iter().map(row).collect::<Vec<_>>();
         let head = if part.head.is_empty() { "The profile itself".into() } else { code(&part.head) };
         parts.push(format!("## {head}\n\n{}", words(&part.about)));

@@ -1,10 +1,11 @@
 //! What a run takes at most, in words, before it begins: time and disk.
 
-use crate::{console, error::CliError, plan_text, progress::grouped};
+use crate::{console, error::CliError, plan_text};
 use iotbench_engine::{
     DiskBound, Forecast, MAX_DRIFT_REPEATS_OF_A_SEARCH, MAX_REPEATS, MIN_FREE_BYTES, Plan, Planned, RampPlan, RampRoom,
     Rounds, Span,
 };
+use iotbench_report::figure::count as grouped;
 use iotbench_session::{Job, Place, SessionError, SessionOptions, decimal_size as size, room};
 use serde::Serialize;
 use std::time::Duration;

@@ -5,8 +5,8 @@ use super::{
     target::TargetArguments,
 };
 use crate::{
-    commands::comparing::ComparisonArguments, error::CliError, exit_codes::EXIT_CODES, metrics::MetricsAddress,
-    passwords, suggestions::improved, teller::Teller, views::Views,
+    commands::comparing::ComparisonArguments, error::CliError, exit_codes::EXIT_CODES, passwords,
+    suggestions::improved, teller::Teller, views::Views,
 };
 use clap::{
     Args, CommandFactory, Parser, ValueEnum,
@@ -16,7 +16,7 @@ use iotbench_core::Endpoint;
 use iotbench_engine::{Bytes, Overrides, SearchOverride, VerifyMode};
 use iotbench_launcher::DEFAULT_MEMORY_BYTES;
 use iotbench_session::{
-    BackendWord, SessionOptions, SittingsWanted, Workload, admitted, endpoints, find_written_profile,
+    BackendWord, MetricsAddress, SessionOptions, SittingsWanted, Workload, admitted, endpoints, find_written_profile,
 };
 use std::{path::PathBuf, sync::Arc};
 

@@ -1,13 +1,13 @@
 //! What processes use, between one sample and the next.
 
-use indicatif::BinaryBytes;
+use crate::size::binary_size;
 use iotbench_engine::MACHINE_ROLE;
 use iotbench_sampler::{Observation, Reading, Sample};
 use std::{collections::BTreeMap, sync::Arc};
 
 /// The latest figures of every role and node.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Resources {
+pub struct Resources {
     latest: BTreeMap<(Arc<str>, u32), Latest>,
 }
 
@@ -20,24 +20,25 @@ struct Latest {
 
 /// What was used between two samples, or in all.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Usage {
+pub struct Usage {
     /// How long it was.
-    pub(crate) elapsed_s: f64,
+    pub elapsed_s: f64,
     /// CPU time in seconds of one core.
-    pub(crate) cpu_s: f64,
+    pub cpu_s: f64,
     /// Fetched from storage devices; like the others `None` where it cannot be told.
-    pub(crate) disk_read_bytes: Option<u64>,
+    pub disk_read_bytes: Option<u64>,
     /// Sent to storage devices.
-    pub(crate) disk_written_bytes: Option<u64>,
+    pub disk_written_bytes: Option<u64>,
     /// Received.
-    pub(crate) net_rx_bytes: Option<u64>,
+    pub net_rx_bytes: Option<u64>,
     /// Sent.
-    pub(crate) net_tx_bytes: Option<u64>,
+    pub net_tx_bytes: Option<u64>,
 }
 
 impl Usage {
     /// Between two samples; `None`: no time lies between them.
-    pub(crate) fn between(before: &Sample, now: &Sample) -> Option<Self> {
+    #[must_use]
+    pub fn between(before: &Sample, now: &Sample) -> Option<Self> {
         let elapsed = now.at.checked_sub(before.at).filter(|e| !e.is_zero())?;
         let grown = |of: fn(&Sample) -> Option<u64>| Some(of(now)?.saturating_sub(of(before)?));
         Some(Self {
@@ -51,7 +52,7 @@ impl Usage {
     }
 
     /// Adds what was used afterwards. What is known of a part only is told of that part.
-    pub(crate) fn add(&mut self, later: &Self) {
+    pub fn add(&mut self, later: &Self) {
         let sum = |one: Option<u64>, other: Option<u64>| match (one, other) {
             (None, None) => None,
             _ => Some(one.unwrap_or(0) + other.unwrap_or(0)),
@@ -72,7 +73,7 @@ impl Usage {
 }
 
 impl Resources {
-    pub(crate) fn read(&mut self, readings: &[Reading]) {
+    pub(super) fn read(&mut self, readings: &[Reading]) {
         for reading in readings {
             let Observation::Sampled(sample) = reading.observation else { continue };
             if &*reading.role == MACHINE_ROLE {
@@ -87,7 +88,7 @@ impl Resources {
     }
 
     /// A row of a table for each role and node: its name, CPU, memory, and what goes to and from disk and network a second.
-    pub(crate) fn rows(&self) -> impl Iterator<Item = [String; 7]> + '_ {
+    pub fn rows(&self) -> impl Iterator<Item = [String; 7]> + '_ {
         self.latest.iter().map(|((role, node), latest)| {
             let usage = latest.usage.unwrap_or_default();
             let per_s = |bytes: Option<u64>| {
@@ -97,13 +98,13 @@ impl Resources {
                     clippy::cast_sign_loss,
                     reason = "three digits are shown"
                 )]
-                let of_a_second = |bytes: u64| BinaryBytes((bytes as f64 / usage.elapsed_s) as u64).to_string();
+                let of_a_second = |bytes: u64| binary_size((bytes as f64 / usage.elapsed_s) as u64);
                 bytes.map_or_else(|| "–".into(), of_a_second)
             };
             [
                 name(role, *node),
                 latest.usage.map_or_else(|| "–".into(), |usage| format!("{:.0} %", usage.cpu_pct())),
-                memory(&latest.sample).map_or_else(|| "–".into(), |bytes| BinaryBytes(bytes).to_string()),
+                memory(&latest.sample).map_or_else(|| "–".into(), binary_size),
                 per_s(usage.disk_read_bytes),
                 per_s(usage.disk_written_bytes),
                 per_s(usage.net_rx_bytes),
@@ -112,10 +113,11 @@ impl Resources {
         })
     }
 
-    pub(super) fn parts(&self) -> impl Iterator<Item = String> + '_ {
+    /// CPU and memory of each role and node in words.
+    pub fn parts(&self) -> impl Iterator<Item = String> + '_ {
         self.latest.iter().map(|((role, node), latest)| {
             let cpu = latest.usage.map(|usage| format!(" CPU {:.0} %", usage.cpu_pct())).unwrap_or_default();
-            let memory = memory(&latest.sample).map(|m| format!(" {}", BinaryBytes(m))).unwrap_or_default();
+            let memory = memory(&latest.sample).map(|m| format!(" {}", binary_size(m))).unwrap_or_default();
             format!("{}{cpu}{memory}", name(role, *node))
         })
     }
