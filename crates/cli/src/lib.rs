@@ -16,7 +16,6 @@ mod fault;
 mod form;
 mod nats;
 mod passwords;
-mod plan_text;
 mod progress;
 mod signals;
 mod suggestions;

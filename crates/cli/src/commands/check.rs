@@ -1,9 +1,12 @@
 //! `iotbench check FILE`.
 
-use crate::{console, error::CliError, plan_text};
+use crate::{
+    console::{self, columns},
+    error::CliError,
+};
 use clap::Args;
 use iotbench_engine::Overrides;
-use iotbench_session::{BackendWord, Job, Place, read_written_profile};
+use iotbench_session::{BackendWord, Job, Place, plan_in_words, read_written_profile};
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -37,5 +40,6 @@ pub(super) fn check(arguments: &CheckArguments) -> Result<(), CliError> {
     let planned = job.plans("check", &Place::nowhere()).collect::<Result<Vec<_>, _>>()?;
     let Some(first) = planned.first() else { return Err(CliError::internal("a profile without a run")) };
     let head = format!("ok: {} on {}, layout {}", written.profile.name, word.backend.info().name, job.layout);
-    console::print(&console::printable_lines(&format!("{head}\n{}", plan_text::describe(first, planned.len()))))
+    let parts = plan_in_words(first, planned.len()).into_iter().map(|[part, is]| [format!("  {part}"), is]);
+    console::print(&console::printable_lines(&format!("{head}\n{}", columns(&parts.collect::<Vec<_>>()))))
 }

@@ -3,7 +3,6 @@
 pub(crate) mod agents;
 mod changes;
 mod command;
-mod expected;
 mod options;
 mod output;
 mod sittings;
@@ -16,7 +15,8 @@ use iotbench_broker::Via;
 use iotbench_engine::StopSignal;
 use iotbench_session::{
     Baseline, GoesOn, Job, SessionOptions, SittingsWanted, check_agents, check_machine, check_repetitions,
-    check_sittings, check_via, gather, hold_sittings, lock_targets, refuse_without_room, resume, run_all,
+    check_sittings, check_via, expected_in_words, expected_plans, gather, hold_sittings, lock_targets,
+    refuse_without_room, resume, run_all,
 };
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ pub(super) fn run(arguments: &RunArguments, tree: &clap::Command) -> Result<u8, 
     }
     if arguments.dry_run {
         check_agents(&jobs, &options)?;
-        return output::print_plans(&expected::plans(&jobs, &options)?, arguments.output_format).map(|()| 0);
+        return output::print_plans(&expected_plans(&jobs, &options)?, arguments.output_format).map(|()| 0);
     }
     carry_out(&jobs, sittings.as_ref(), &options, arguments)
 }
@@ -63,7 +63,8 @@ fn carry_out(
     let baseline = arguments.baseline.as_deref().map(comparing).transpose()?;
     check_machine(jobs, options)?;
     if !arguments.is_quiet() {
-        expected::say(jobs, sittings.map_or(arguments.runs, |wanted| wanted.sessions), options)?;
+        let rounds = sittings.map_or(arguments.runs, |wanted| wanted.sessions);
+        expected_in_words(jobs, rounds, options)?.iter().for_each(|line| console::say(line));
     }
     refuse_without_room(jobs, options)?;
     let agents = gather(options, arguments.agents.way(options.insecure)?)?;

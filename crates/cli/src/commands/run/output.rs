@@ -1,12 +1,12 @@
 //! What a run prints on standard output.
 
-use super::{expected::ExpectedPlan, options::OutputFormat};
+use super::options::OutputFormat;
 use crate::{console, error::CliError};
 use iotbench_report::{
     Document, REPORT_FILE, Repetitions, render, render_comparison, render_comparisons, render_repetitions,
     render_sessions, render_sweep,
 };
-use iotbench_session::{Done, Finished, Held, Runs};
+use iotbench_session::{Done, ExpectedPlan, Finished, Held, Runs};
 use serde_json::json;
 use std::collections::BTreeMap;
 
