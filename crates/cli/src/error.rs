@@ -52,7 +52,7 @@ impl From<SessionError> for CliError {
 /// What a session calls of the command line fails with the command line's words.
 impl From<CliError> for SessionError {
     fn from(CliError { code, message }: CliError) -> Self {
-        Self::Caller { message, exit_code: code }
+        Self::Other { message, exit_code: code }
     }
 }
 

@@ -120,9 +120,9 @@ pub enum SessionError {
     /// Runs that cannot be compared.
     #[error("{}", printable_lines(&.0.to_string()))]
     Compare(#[from] CompareError),
-    /// What the caller's own part of it says.
+    /// Anything else, also of the caller's own part.
     #[error("{message}")]
-    Caller {
+    Other {
         /// In words.
         message: String,
         /// Its exit code.
@@ -174,7 +174,7 @@ impl SessionError {
             Self::Lock(LockError::Io { .. }) => LOCAL_IO,
             Self::Agents(error) if error.is_usage() => USAGE,
             Self::Agents(error) => cause_exit_code(error.cause()),
-            Self::Caller { exit_code, .. } => *exit_code,
+            Self::Other { exit_code, .. } => *exit_code,
         }
     }
 }
