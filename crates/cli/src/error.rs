@@ -3,7 +3,7 @@
 use crate::diagnostics;
 use iotbench_cluster::ClusterError;
 use iotbench_launcher::{FolderError as ServerFolderError, RecordError, StartError};
-use iotbench_report::{CompareError, FolderError, LockError};
+use iotbench_report::{CompareError, FolderError, LockError, RecoverError};
 use iotbench_session::{SavedSearchError, SessionError, exit_code};
 use std::fmt;
 
@@ -73,6 +73,7 @@ known_to_a_session!(
     FolderError,
     LockError,
     RecordError,
+    RecoverError,
     SavedSearchError,
     ServerFolderError,
     StartError

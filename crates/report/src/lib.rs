@@ -84,7 +84,7 @@ pub use document::{
     Provenance, Purpose, Resources, SCHEMA, Scenario, ScenarioPhase, Search, Silence, Spread, Stages, State, Status,
     Steady, SteadyFigure, Step, Storage, StorageProbeFigures, StorageProbes, Swept, Target, Throughput, Tool, Usl,
     UslEstimate, Verdict, Via, Visibility, WatchLateness, Windows, WriteFigures, WritesAlone, WritesOfKind,
-    errors_by_cause, fingerprint_of_profile, remark_of_seen_late, rounding,
+    errors_by_cause, fingerprint_of_profile, json_of_runs, remark_of_seen_late, rounding,
 };
 pub use earlier_sittings::earlier_sittings;
 pub use environment::{Environment, Filesystem, StealMeter, filesystem_of};
@@ -105,7 +105,7 @@ pub use price::{PRICED_YEARS, PriceFile, PriceFileError, PricedItem};
 pub use printable::{printable, printable_lines};
 pub use query_jitter::{JitterClass, SizedQuery, query_jitter};
 pub use ranking::render_ranking;
-pub use recover::{RecoverError, Recovered, recover};
+pub use recover::{RecoverError, Recovered, recover, recover_all};
 pub use repetitions::{RepeatedFigure, Repetitions, render_repetitions};
 pub use reported_run::ReportedRun;
 pub use robustness::render_robustness;

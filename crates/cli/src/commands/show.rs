@@ -2,9 +2,10 @@
 
 use crate::{console, error::CliError, form::FormArguments};
 use clap::Args;
-use iotbench_report::{SESSIONS_DOCUMENT, read_documents, read_sessions, render, render_sessions, render_sweep};
+use iotbench_report::{
+    SESSIONS_DOCUMENT, json_of_runs, read_documents, read_sessions, render, render_sessions, render_sweep,
+};
 use iotbench_session::SearchHead;
-use serde_json::json;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -32,7 +33,7 @@ pub(super) fn show(arguments: &ShowArguments) -> Result<u8, CliError> {
     let text = match (documents.as_slice(), arguments.form.is_json()) {
         ([one], true) => one.to_json().map_err(CliError::internal)?,
         ([one], false) => render(one, None, 100),
-        (runs, true) => format!("{:#}\n", json!({ "runs": runs })),
+        (runs, true) => format!("{:#}\n", json_of_runs(runs).map_err(CliError::internal)?),
         (runs, false) => render_sweep(runs, 100),
     };
     console::print(&text).map(|()| 0)

@@ -3,8 +3,8 @@
 use super::options::OutputFormat;
 use crate::{console, error::CliError};
 use iotbench_report::{
-    Document, REPORT_FILE, Repetitions, render, render_comparison, render_comparisons, render_repetitions,
-    render_sessions, render_sweep,
+    Document, REPORT_FILE, Repetitions, json_of_runs, render, render_comparison, render_comparisons,
+    render_repetitions, render_sessions, render_sweep,
 };
 use iotbench_session::{Done, ExpectedPlan, Finished, Held, Runs};
 use serde_json::json;
@@ -81,12 +81,12 @@ fn print_runs(done: &[Done], repetitions: Option<&Repetitions>, format: OutputFo
 
 /// Several runs as one document.
 fn document(done: &[Done], repetitions: Option<&Repetitions>) -> Result<serde_json::Value, CliError> {
-    let runs = done.iter().flat_map(documents).map(|document| serde_json::from_str(&document.to_json()?));
-    let runs: Vec<serde_json::Value> = runs.collect::<Result<_, _>>().map_err(CliError::internal)?;
-    Ok(match repetitions {
-        None => json!({ "runs": runs }),
-        Some(repetitions) => json!({ "runs": runs, "repetitions": repetitions }),
-    })
+    let runs: Vec<_> = done.iter().flat_map(documents).collect();
+    let mut document = json_of_runs(&runs).map_err(CliError::internal)?;
+    if let Some(repetitions) = repetitions {
+        document["repetitions"] = json!(repetitions);
+    }
+    Ok(document)
 }
 
 /// The page that a run left; of several, `iotbench report` makes one.
