@@ -42,7 +42,7 @@ impl SessionObserver for Teller {
 
     fn of_run(&self, plan: &Plan, stop: &StopSignal) -> Result<Vec<Box<dyn Observer>>, SessionError> {
         let among = self.among.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        Ok(self.views.among(&among).observers(plan, !self.is_quiet, stop)?)
+        self.views.among(&among).observers(plan, !self.is_quiet, stop)
     }
 }
 

@@ -3,11 +3,10 @@
 use crate::{
     console,
     dashboard::{Dashboard, Screen},
-    error::CliError,
     progress::Progress,
 };
 use iotbench_engine::{Observer, Plan, StopSignal};
-use iotbench_session::{Metrics, MetricsAddress};
+use iotbench_session::{Metrics, MetricsAddress, SessionError};
 
 /// What shows the runs of a command.
 #[derive(Clone, Debug, Default)]
@@ -24,7 +23,7 @@ impl Views {
     ///
     /// # Errors
     /// There is no terminal for a dashboard, or the address cannot be listened at.
-    pub(crate) fn open(ui: bool, metrics: Option<MetricsAddress>) -> Result<Self, CliError> {
+    pub(crate) fn open(ui: bool, metrics: Option<MetricsAddress>) -> Result<Self, SessionError> {
         let screen = ui.then(Screen::new).transpose()?;
         let metrics = metrics.map(Metrics::serve).transpose()?.map(|(metrics, at)| {
             console::say(&format!("metrics: http://{at}/metrics"));
@@ -52,7 +51,7 @@ impl Views {
         plan: &Plan,
         shown: bool,
         stop: &StopSignal,
-    ) -> Result<Vec<Box<dyn Observer>>, CliError> {
+    ) -> Result<Vec<Box<dyn Observer>>, SessionError> {
         let mut observers: Vec<Box<dyn Observer>> = Vec::new();
         match &self.screen {
             Some(screen) => {

@@ -16,6 +16,8 @@ pub mod exit_code {
     pub const INTERNAL: u8 = 1;
     /// The options or a profile are wrong.
     pub const USAGE: u8 = 2;
+    /// The result is not valid.
+    pub const INVALID: u8 = 11;
     /// Datapoints are lost, doubled, changed or added.
     pub const CORRUPT: u8 = 12;
     /// A regression was found.

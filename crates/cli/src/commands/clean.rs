@@ -2,13 +2,12 @@
 
 use crate::{
     console::{self, printable_lines},
-    error::CliError,
     exit_codes::EXIT_CODES,
 };
 use clap::Args;
 use iotbench_core::{OwnedObject, Target};
 use iotbench_launcher::{KeptServer, Records};
-use iotbench_session::{Leftovers, admitted, endpoints};
+use iotbench_session::{Leftovers, SessionError, admitted, endpoints};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -37,7 +36,7 @@ pub(crate) struct CleanArguments {
     dry_run: bool,
 }
 
-pub(super) fn clean(arguments: &CleanArguments) -> Result<(), CliError> {
+pub(super) fn clean(arguments: &CleanArguments) -> Result<(), SessionError> {
     let endpoints = admitted(endpoints(&arguments.url)?);
     if endpoints.is_empty() {
         return clean_kept(arguments);
@@ -59,7 +58,7 @@ pub(super) fn clean(arguments: &CleanArguments) -> Result<(), CliError> {
 }
 
 /// Removes the folders that runs kept of their servers.
-fn clean_kept(arguments: &CleanArguments) -> Result<(), CliError> {
+fn clean_kept(arguments: &CleanArguments) -> Result<(), SessionError> {
     let records = Records::open()?;
     let is_meant = |kept: &KeptServer| arguments.backend.as_ref().is_none_or(|name| *name == kept.backend);
     let kept: Vec<_> = records.kept()?.into_iter().filter(is_meant).collect();

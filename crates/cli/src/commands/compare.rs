@@ -1,13 +1,13 @@
 //! `iotbench compare BASE… -- NEW…`.
 
 use super::comparing::ComparisonArguments;
-use crate::{console, error::CliError};
+use crate::console;
 use clap::{Args, ValueEnum};
 use iotbench_report::{
     Cell, Comparison, Document, compare as compare_cells, markdown_comparisons, noise_of, read_documents,
     render_comparisons, render_noise,
 };
-use iotbench_session::exit_code::REGRESSION;
+use iotbench_session::{SessionError, exit_code::REGRESSION};
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -58,13 +58,15 @@ enum Format {
     Md,
 }
 
-pub(super) fn compare(arguments: &CompareArguments) -> Result<u8, CliError> {
+pub(super) fn compare(arguments: &CompareArguments) -> Result<u8, SessionError> {
     let options = arguments.how.options(arguments.aa.then_some(arguments.seed));
     let base = read_all(&arguments.base)?;
     if arguments.new.is_empty() {
         let noise = noise_of(base, &options)?;
         if noise.is_empty() {
-            return Err(CliError::usage("a noise floor needs at least four runs of BASE that have the same metrics"));
+            return Err(SessionError::usage(
+                "a noise floor needs at least four runs of BASE that have the same metrics",
+            ));
         }
         let document = json!({ "schema": SCHEMA, "noise_floor": noise });
         let text = render_noise(&noise, options.threshold * 100.0, 100);
@@ -85,7 +87,7 @@ pub(super) fn compare(arguments: &CompareArguments) -> Result<u8, CliError> {
     Ok(if comparisons.iter().any(|comparison: &Comparison| comparison.is_regression) { REGRESSION } else { 0 })
 }
 
-fn read_all(paths: &[PathBuf]) -> Result<Vec<Document>, CliError> {
+fn read_all(paths: &[PathBuf]) -> Result<Vec<Document>, SessionError> {
     let runs = paths.iter().map(|path| read_documents(path)).collect::<Result<Vec<_>, _>>()?;
     Ok(runs.into_iter().flatten().collect())
 }

@@ -2,12 +2,11 @@
 
 mod blocks;
 
-use crate::error::CliError;
 use blocks::Blocks;
 use clap::Args;
 use iotbench_core::Batch;
 use iotbench_engine::{Count, Span};
-use iotbench_session::now_ns;
+use iotbench_session::{SessionError, now_ns};
 use iotbench_simulator::{DEFAULT_ORIGIN_NS, Dataset, DatasetConfig, Encoder, Format};
 use std::{
     fs::File,
@@ -64,30 +63,30 @@ pub(crate) struct GenerateArguments {
     out: Option<PathBuf>,
 }
 
-pub(super) fn generate(arguments: &GenerateArguments) -> Result<(), CliError> {
+pub(super) fn generate(arguments: &GenerateArguments) -> Result<(), SessionError> {
     let origin_ns = time("--origin", &arguments.origin)?;
     let from_ns = arguments.from.as_deref().map_or(Ok(origin_ns), |t| time("--from", t))?;
     if from_ns < origin_ns {
         let message = "--from lies before the first datapoint: give an earlier --origin too";
-        return Err(CliError::usage(message));
+        return Err(SessionError::usage(message));
     }
     let devices = u32::try_from(arguments.devices.0).ok().filter(|d| (1..=MAX_DEVICES).contains(&u64::from(*d)));
-    let devices = devices.ok_or_else(|| CliError::usage(format!("--devices is from 1 to {MAX_DEVICES}")))?;
+    let devices = devices.ok_or_else(|| SessionError::usage(format!("--devices is from 1 to {MAX_DEVICES}")))?;
     let dataset =
-        config(arguments)?.open(arguments.seed, origin_ns, devices, Path::new(".")).map_err(CliError::usage)?;
+        config(arguments)?.open(arguments.seed, origin_ns, devices, Path::new(".")).map_err(SessionError::usage)?;
     let until_ns = match arguments.length {
         None => None,
         Some(length) => Some(
             i64::try_from(length.as_ns())
                 .ok()
                 .and_then(|l| from_ns.checked_add(l))
-                .ok_or_else(|| CliError::usage("--for ends beyond the year 2262"))?,
+                .ok_or_else(|| SessionError::usage("--for ends beyond the year 2262"))?,
         ),
     };
     let blocks = Blocks::new(Arc::clone(&dataset), devices, from_ns, until_ns);
     let encoder = Encoder::new(arguments.format, &arguments.dataset, Arc::clone(&dataset));
     let name = arguments.out.as_ref().map_or("standard output".into(), |out| out.display().to_string());
-    let fail = |e: io::Error| CliError::local_io(format!("{name} cannot be written: {e}"));
+    let fail = |e: io::Error| SessionError::local_io(format!("{name} cannot be written: {e}"));
     let written = match &arguments.out {
         Some(path) => write_all(blocks, encoder, &*dataset, &mut File::create(path).map_err(fail)?),
         None => write_all(blocks, encoder, &*dataset, &mut io::stdout().lock()),
@@ -118,11 +117,11 @@ fn write_all(mut blocks: Blocks, mut encoder: Encoder, dataset: &dyn Dataset, ou
 }
 
 /// The dataset with the parameters given by `--set`.
-fn config(arguments: &GenerateArguments) -> Result<DatasetConfig, CliError> {
-    let mut config = DatasetConfig::named(&arguments.dataset).map_err(CliError::usage)?;
+fn config(arguments: &GenerateArguments) -> Result<DatasetConfig, SessionError> {
+    let mut config = DatasetConfig::named(&arguments.dataset).map_err(SessionError::usage)?;
     for assignment in &arguments.set {
         let Some((key, text)) = assignment.split_once('=') else {
-            return Err(CliError::usage(format!("--set {assignment}: write key=value")));
+            return Err(SessionError::usage(format!("--set {assignment}: write key=value")));
         };
         config = config.with(key.trim(), literal(text.trim()));
     }
@@ -136,12 +135,12 @@ fn literal(text: &str) -> serde_json::Value {
     value.unwrap_or_else(|| text.into())
 }
 
-fn time(option: &str, text: &str) -> Result<i64, CliError> {
+fn time(option: &str, text: &str) -> Result<i64, SessionError> {
     match text {
         "default" => Ok(DEFAULT_ORIGIN_NS),
         "now" => Ok(now_ns() / 1_000_000_000 * 1_000_000_000),
         _ => {
-            let wrong = |why: String| CliError::usage(format!("{option} {text:?}: {why}"));
+            let wrong = |why: String| SessionError::usage(format!("{option} {text:?}: {why}"));
             let time: jiff::Timestamp =
                 text.parse().map_err(|e| wrong(format!("write default, now or 2026-01-01T00:00:00Z ({e})")))?;
             i64::try_from(time.as_nanosecond()).map_err(|_| wrong("lies beyond 64-bit nanoseconds".into()))

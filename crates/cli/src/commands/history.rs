@@ -1,9 +1,10 @@
 //! `iotbench history DIR`.
 
 use super::comparing::metrics;
-use crate::{console, error::CliError, form::FormArguments};
+use crate::{console, form::FormArguments};
 use clap::Args;
 use iotbench_report::{METRICS, Metric, history as history_of, read_documents, render_history};
+use iotbench_session::SessionError;
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -32,7 +33,7 @@ pub(crate) struct HistoryArguments {
     form: FormArguments,
 }
 
-pub(super) fn history(arguments: &HistoryArguments) -> Result<(), CliError> {
+pub(super) fn history(arguments: &HistoryArguments) -> Result<(), SessionError> {
     let runs = arguments.runs.iter().map(|path| read_documents(path)).collect::<Result<Vec<_>, _>>()?;
     let usual = || METRICS.iter().filter(|metric| metric.is_gated).collect();
     let metrics = if arguments.metric.is_empty() { usual() } else { arguments.metric.clone() };

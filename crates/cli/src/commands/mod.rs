@@ -49,14 +49,12 @@ pub(crate) use show::ShowArguments;
 pub(crate) use suite::SuiteArguments;
 pub(crate) use verify::VerifyArguments;
 
-use crate::{
-    arguments::{Arguments, Command},
-    error::CliError,
-};
+use crate::arguments::{Arguments, Command};
 use clap::CommandFactory;
+use iotbench_session::SessionError;
 
 /// Carries out a command and gives its exit code.
-pub(crate) fn carry_out(command: Command) -> Result<u8, CliError> {
+pub(crate) fn carry_out(command: Command) -> Result<u8, SessionError> {
     match command {
         Command::Run(arguments) => run::run(&arguments, &Arguments::command()),
         Command::Capacity(arguments) => capacity::capacity(*arguments, &Arguments::command()),
@@ -70,7 +68,7 @@ pub(crate) fn carry_out(command: Command) -> Result<u8, CliError> {
         Command::AgentKey(arguments) => agent_key::agent_key(&arguments).map(|()| 0),
         Command::Server(arguments) => server::server(&arguments).map(|()| 0),
         Command::Supervise => {
-            iotbench_launcher::supervise().map(|()| 0).map_err(|e| CliError::internal(format!("supervise: {e}")))
+            iotbench_launcher::supervise().map(|()| 0).map_err(|e| SessionError::internal(format!("supervise: {e}")))
         }
         Command::Clean(arguments) => clean::clean(&arguments).map(|()| 0),
         Command::Show(arguments) => show::show(&arguments),

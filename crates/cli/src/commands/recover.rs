@@ -2,13 +2,12 @@
 
 use crate::{
     console::{self, printable_lines},
-    error::CliError,
     exit_codes::EXIT_CODES,
     form::FormArguments,
 };
 use clap::Args;
 use iotbench_report::{DATABASE_FOLDER, Document, Recovered, json_of_runs, recover_all, render};
-use iotbench_session::open_ledger;
+use iotbench_session::{SessionError, open_ledger};
 use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
@@ -30,7 +29,7 @@ pub(crate) struct RecoverArguments {
     form: FormArguments,
 }
 
-pub(super) fn recover(arguments: &RecoverArguments) -> Result<(), CliError> {
+pub(super) fn recover(arguments: &RecoverArguments) -> Result<(), SessionError> {
     let recovered = recover_all(&arguments.run)?;
     for (folder, Recovered { document, notes }) in &recovered {
         notes.iter().for_each(|note| console::say(&format!("note: {}", printable_lines(note))));
@@ -44,8 +43,8 @@ pub(super) fn recover(arguments: &RecoverArguments) -> Result<(), CliError> {
     }
     let documents: Vec<Document> = recovered.into_iter().map(|(_, recovered)| recovered.document).collect();
     console::print(&match documents.as_slice() {
-        [one] => one.to_json().map_err(CliError::internal)?,
-        several => format!("{:#}\n", json_of_runs(several).map_err(CliError::internal)?),
+        [one] => one.to_json().map_err(SessionError::internal)?,
+        several => format!("{:#}\n", json_of_runs(several).map_err(SessionError::internal)?),
     })
 }
 

@@ -9,8 +9,8 @@ mod markdown;
 mod profile_keys;
 mod profiles;
 
-use crate::error::CliError;
 use clap::{Args, Command};
+use iotbench_session::SessionError;
 use std::{fs, path::PathBuf};
 
 #[derive(Debug, Args)]
@@ -25,7 +25,7 @@ pub(crate) struct ReferenceArguments {
     arguments: Vec<String>,
 }
 
-type Page = (&'static str, fn(&Command) -> Result<String, CliError>);
+type Page = (&'static str, fn(&Command) -> Result<String, SessionError>);
 
 const PAGES: &[Page] = &[
     ("backends.md", |_| Ok(backends::page())),
@@ -37,10 +37,10 @@ const PAGES: &[Page] = &[
     ("profiles.md", |_| profiles::page()),
 ];
 
-pub(super) fn reference(arguments: &ReferenceArguments, mut root: Command) -> Result<(), CliError> {
+pub(super) fn reference(arguments: &ReferenceArguments, mut root: Command) -> Result<(), SessionError> {
     let Some(folder) = &arguments.folder else { return taken(&arguments.arguments, root) };
     root.build();
-    let cannot = |e| CliError::local_io(format!("{}: {e}", folder.display()));
+    let cannot = |e| SessionError::local_io(format!("{}: {e}", folder.display()));
     fs::create_dir_all(folder).map_err(cannot)?;
     for (name, page) in PAGES {
         fs::write(folder.join(name), page(&root)?).map_err(cannot)?;
@@ -49,10 +49,10 @@ pub(super) fn reference(arguments: &ReferenceArguments, mut root: Command) -> Re
 }
 
 /// Whether the program takes these arguments; nothing of them is carried out.
-fn taken(arguments: &[String], root: Command) -> Result<(), CliError> {
+fn taken(arguments: &[String], root: Command) -> Result<(), SessionError> {
     let words = std::iter::once("iotbench").chain(arguments.iter().map(String::as_str));
     match root.try_get_matches_from(words) {
-        Err(answer) if answer.use_stderr() => Err(CliError::usage(answer)),
+        Err(answer) if answer.use_stderr() => Err(SessionError::usage(answer)),
         _ => Ok(()),
     }
 }
@@ -70,7 +70,7 @@ mod tests {
             assert!(taken(good).is_ok(), "{good}");
         }
         for bad in ["run --ful", "server begin x", "fly"] {
-            assert_eq!(taken(bad).map_err(|e| e.code()), Err(2), "{bad}");
+            assert_eq!(taken(bad).map_err(|e| e.exit_code()), Err(2), "{bad}");
         }
     }
 }

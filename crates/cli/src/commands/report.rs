@@ -2,13 +2,14 @@
 
 mod price;
 
-use crate::{console, error::CliError};
+use crate::console;
 use clap::{Args, ValueEnum};
 use iotbench_report::{
     Cost, Document, HtmlOptions, PriceFile, REPORT_FILE, ReportedRun, render_html, render_markdown, render_parquet,
     render_tidy, scored_run, write_file,
 };
 use iotbench_scoring::{RankError, Ranking, ScoreFile, rank};
+use iotbench_session::SessionError;
 use iotbench_workloads::HOF_SCORE;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -76,7 +77,7 @@ impl Format {
     }
 }
 
-pub(super) fn report(arguments: &ReportArguments) -> Result<(), CliError> {
+pub(super) fn report(arguments: &ReportArguments) -> Result<(), SessionError> {
     let to_file = arguments.output.as_deref().filter(|path| *path != Path::new(STDOUT));
     let format = arguments.format.or_else(|| Format::of(to_file?)).unwrap_or(Format::Html);
     let prices = price::read(&arguments.price)?;
@@ -95,11 +96,11 @@ pub(super) fn report(arguments: &ReportArguments) -> Result<(), CliError> {
 }
 
 /// All runs that are named, each once.
-fn runs(paths: &[PathBuf]) -> Result<Vec<ReportedRun>, CliError> {
+fn runs(paths: &[PathBuf]) -> Result<Vec<ReportedRun>, SessionError> {
     let mut runs: Vec<ReportedRun> = Vec::new();
     for path in paths {
         // What is no results folder is a wrong argument.
-        for run in ReportedRun::read(path).map_err(CliError::usage)? {
+        for run in ReportedRun::read(path).map_err(SessionError::usage)? {
             if runs.iter().all(|other| other.document.run_id != run.document.run_id) {
                 runs.push(run);
             }
@@ -113,7 +114,7 @@ fn content(
     prices: &[PriceFile],
     format: Format,
     across_durability: bool,
-) -> Result<Vec<u8>, CliError> {
+) -> Result<Vec<u8>, SessionError> {
     let price = |document: &Document| prices.iter().find(|price| price.is_for(&document.target.name()));
     let costs: Vec<Cost> = runs.iter().map(|run| Cost::of(&run.document, price(&run.document))).collect();
     let documents = || runs.iter().map(|run| run.document.clone()).collect::<Vec<Document>>();
@@ -124,19 +125,19 @@ fn content(
             Ok(render_html(runs, &HtmlOptions { prices, across_durability, score, study: None }).into())
         }
         Format::Md => Ok(render_markdown(runs, &costs, across_durability).into()),
-        Format::Csv => render_tidy(&documents(), &costs).map(String::into_bytes).map_err(CliError::internal),
-        Format::Parquet => render_parquet(&documents(), &costs).map_err(CliError::internal),
+        Format::Csv => render_tidy(&documents(), &costs).map(String::into_bytes).map_err(SessionError::internal),
+        Format::Parquet => render_parquet(&documents(), &costs).map_err(SessionError::internal),
         Format::Json => {
             let documents = documents().iter().map(|document| serde_json::from_str(&document.to_json()?)).collect();
-            let documents: Vec<serde_json::Value> = Result::map_err(documents, CliError::internal)?;
+            let documents: Vec<serde_json::Value> = Result::map_err(documents, SessionError::internal)?;
             Ok(format!("{:#}\n", json!({ "schema": SCHEMA, "runs": documents, "costs": costs })).into_bytes())
         }
     }
 }
 
 /// The built-in weighted score, or why there is none; neither where it is not about two contenders of these runs.
-fn score(runs: &[ReportedRun], across_durability: bool) -> Result<Option<Result<Ranking, RankError>>, CliError> {
-    let mut file = ScoreFile::from_toml(HOF_SCORE).map_err(CliError::internal)?;
+fn score(runs: &[ReportedRun], across_durability: bool) -> Result<Option<Result<Ranking, RankError>>, SessionError> {
+    let mut file = ScoreFile::from_toml(HOF_SCORE).map_err(SessionError::internal)?;
     file.across_durability |= across_durability;
     let runs: Vec<_> = runs.iter().map(|run| scored_run(&run.document)).collect();
     Ok(match rank(&file, &runs) {

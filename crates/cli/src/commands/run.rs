@@ -10,20 +10,20 @@ mod target;
 
 pub(crate) use options::RunArguments;
 
-use crate::{console, error::CliError, passwords, signals, teller::Teller};
+use crate::{console, passwords, signals, teller::Teller};
 use iotbench_broker::Via;
 use iotbench_engine::StopSignal;
 use iotbench_session::{
-    Baseline, GoesOn, Job, SessionOptions, SittingsWanted, check_agents, check_machine, check_repetitions,
-    check_sittings, check_via, expected_in_words, expected_plans, gather, hold_sittings, lock_targets,
-    refuse_without_room, resume, run_all,
+    Baseline, GoesOn, Job, SessionError, SessionOptions, SittingsWanted, check_agents, check_machine,
+    check_repetitions, check_sittings, check_via, expected_in_words, expected_plans, gather, hold_sittings,
+    lock_targets, refuse_without_room, resume, run_all,
 };
 use std::sync::Arc;
 
 pub(crate) const ANNOUNCEMENT: &str =
     "\nending: answers under way are awaited and the results saved; once more ends at once";
 
-pub(super) fn run(arguments: &RunArguments, tree: &clap::Command) -> Result<u8, CliError> {
+pub(super) fn run(arguments: &RunArguments, tree: &clap::Command) -> Result<u8, SessionError> {
     if let Some(folder) = &arguments.sessions.resume {
         arguments.check_comparison()?;
         let options = arguments.session(tree)?;
@@ -56,7 +56,7 @@ fn carry_out(
     sittings: Option<&SittingsWanted>,
     options: &SessionOptions,
     arguments: &RunArguments,
-) -> Result<u8, CliError> {
+) -> Result<u8, SessionError> {
     // Found wrong or missing before anything is made.
     check_agents(jobs, options)?;
     let comparing = |folder| Baseline::read(folder, arguments.comparison.options(None));
@@ -96,7 +96,7 @@ fn held(
     options: &SessionOptions,
     stop: &StopSignal,
     arguments: &RunArguments,
-) -> Result<u8, CliError> {
+) -> Result<u8, SessionError> {
     let held = hold_sittings(jobs, wanted, options, stop)?;
     output::print_sittings(&held, arguments.output_format)?;
     if held.record.next().is_some() {

@@ -2,10 +2,11 @@
 
 mod table;
 
-use crate::{console, error::CliError, signals};
+use crate::{console, signals};
 use clap::{ArgGroup, Args, ValueEnum};
 use iotbench_engine::{Span, StopSignal};
 use iotbench_sampler::{Reading, Sampler, SamplerError, Subject, Target};
+use iotbench_session::SessionError;
 use std::{
     path::PathBuf,
     sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel},
@@ -56,7 +57,7 @@ enum Format {
 /// How often a signal is looked for.
 const LOOK: Duration = Duration::from_millis(100);
 
-pub(super) fn sample(arguments: &SampleArguments) -> Result<u8, CliError> {
+pub(super) fn sample(arguments: &SampleArguments) -> Result<u8, SessionError> {
     let stop = StopSignal::default();
     signals::stop_in_order(stop.clone(), "")?;
     let is_csv = arguments.csv || arguments.output_format == Format::Csv;
@@ -70,8 +71,8 @@ pub(super) fn sample(arguments: &SampleArguments) -> Result<u8, CliError> {
     let subject = Subject { role: "target".into(), node: 0, target: target(arguments) };
     let sampler =
         Sampler::start(Instant::now(), arguments.interval.0, vec![subject], on_tick).map_err(|e| match e {
-            SamplerError::Thread(_) => CliError::internal(e),
-            SamplerError::ZeroInterval | SamplerError::Subject { .. } => CliError::usage(e),
+            SamplerError::Thread(_) => SessionError::internal(e),
+            SamplerError::ZeroInterval | SamplerError::Subject { .. } => SessionError::usage(e),
         })?;
     let until = arguments.duration.map(|d| Instant::now() + d.0);
     while stop.requested().is_none() && until.is_none_or(|u| Instant::now() < u) {

@@ -2,7 +2,6 @@
 
 use crate::{
     console::{self, columns},
-    error::CliError,
     signals,
     teller::kept,
 };
@@ -10,7 +9,7 @@ use clap::{Args, Subcommand};
 use iotbench_core::{Endpoint, Recipe};
 use iotbench_engine::{Bytes, StopSignal};
 use iotbench_launcher::{DEFAULT_MEMORY_BYTES, Ended, Record, Records, ServerProcess};
-use iotbench_session::{ServerToKeep, WhichServer, in_lines, shown};
+use iotbench_session::{ServerToKeep, SessionError, WhichServer, in_lines, shown};
 use jiff::Timestamp;
 use std::path::PathBuf;
 
@@ -85,8 +84,8 @@ struct Which {
 }
 
 impl Which {
-    fn find(self, backend: &str) -> Result<(Records, Record), CliError> {
-        Ok(WhichServer { port: self.port, process: self.process }.find(backend)?)
+    fn find(self, backend: &str) -> Result<(Records, Record), SessionError> {
+        WhichServer { port: self.port, process: self.process }.find(backend)
     }
 }
 
@@ -112,7 +111,7 @@ struct StopArguments {
     remove: bool,
 }
 
-pub(super) fn server(arguments: &ServerArguments) -> Result<(), CliError> {
+pub(super) fn server(arguments: &ServerArguments) -> Result<(), SessionError> {
     match &arguments.action {
         Action::Start(arguments) => begin(arguments),
         Action::Stop(arguments) => stop(arguments),
@@ -121,7 +120,7 @@ pub(super) fn server(arguments: &ServerArguments) -> Result<(), CliError> {
     }
 }
 
-fn begin(arguments: &StartArguments) -> Result<(), CliError> {
+fn begin(arguments: &StartArguments) -> Result<(), SessionError> {
     let server = ServerToKeep {
         backend: arguments.backend.clone(),
         memory_bytes: arguments.server_memory.0,
@@ -168,13 +167,13 @@ fn usage(record: &Record, recipe: &Recipe, with: &[String]) -> String {
     )
 }
 
-fn address(arguments: &AddressArguments) -> Result<(), CliError> {
+fn address(arguments: &AddressArguments) -> Result<(), SessionError> {
     let (_, record) = arguments.which.find(&arguments.backend)?;
     let line = |endpoint: &Endpoint| format!("{}\n", endpoint.expose());
     console::print(&record.endpoints().iter().map(line).collect::<String>())
 }
 
-fn stop(arguments: &StopArguments) -> Result<(), CliError> {
+fn stop(arguments: &StopArguments) -> Result<(), SessionError> {
     let backend = &arguments.backend;
     let (records, record) = arguments.which.find(backend)?;
     let keep = match (arguments.keep, arguments.remove) {
@@ -193,7 +192,7 @@ fn stop(arguments: &StopArguments) -> Result<(), CliError> {
     Ok(())
 }
 
-fn list() -> Result<(), CliError> {
+fn list() -> Result<(), SessionError> {
     let head = ["server", "process", "address", "folder", "since", "started in"].map(str::to_owned);
     let rows = Records::open()?.list()?.into_iter().flat_map(|record| rows(&record));
     console::print(&columns(&[head].into_iter().chain(rows).collect::<Vec<_>>()))

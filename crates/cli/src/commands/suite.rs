@@ -5,7 +5,6 @@ mod summary;
 use super::run::{ANNOUNCEMENT, RunArguments, agents::AgentsArguments};
 use crate::{
     console,
-    error::CliError,
     exit_codes::EXIT_CODES,
     signals,
     teller::{Teller, minutes},
@@ -15,7 +14,8 @@ use clap::{Args, builder::FalseyValueParser};
 use iotbench_engine::{Bytes, Span, StopSignal};
 use iotbench_launcher::DEFAULT_MEMORY_BYTES;
 use iotbench_session::{
-    MetricsAddress, SessionObserver, SessionOptions, SittingsWanted, Suite, SuiteLength, WrittenSuite, gather,
+    MetricsAddress, SessionError, SessionObserver, SessionOptions, SittingsWanted, Suite, SuiteLength, WrittenSuite,
+    gather,
 };
 use std::{path::PathBuf, sync::Arc};
 
@@ -75,7 +75,7 @@ pub(crate) struct SuiteArguments {
     agents: AgentsArguments,
 }
 
-pub(super) fn suite(arguments: &SuiteArguments, tree: &clap::Command) -> Result<u8, CliError> {
+pub(super) fn suite(arguments: &SuiteArguments, tree: &clap::Command) -> Result<u8, SessionError> {
     let suite = read(arguments, tree)?;
     let wanted = arguments.agents.wanted();
     if wanted.load.is_some() {
@@ -98,7 +98,7 @@ pub(super) fn suite(arguments: &SuiteArguments, tree: &clap::Command) -> Result<
     let mut runs = suite.begin(&arguments.out)?;
     if runs.have_no_database() {
         console::say(&iotbench_report::render_suite_state(runs.record(), false, 100));
-        return Err(CliError::usage(
+        return Err(SessionError::usage(
             "none of its databases can be started here: `iotbench backends` says what is missing",
         ));
     }
@@ -121,14 +121,14 @@ pub(super) fn suite(arguments: &SuiteArguments, tree: &clap::Command) -> Result<
 }
 
 /// The suite that is named, or was begun.
-fn read(arguments: &SuiteArguments, tree: &clap::Command) -> Result<Suite, CliError> {
+fn read(arguments: &SuiteArguments, tree: &clap::Command) -> Result<Suite, SessionError> {
     let wanted = arguments.agents.wanted();
     let run = |options: &[String]| {
         let run = RunArguments::of_suite(options, arguments.server_memory)?;
         Ok((run.workload()?, run.session(tree)?))
     };
     if let Some(folder) = &arguments.resume {
-        return Ok(Suite::resume(folder, &run, &wanted)?);
+        return Suite::resume(folder, &run, &wanted);
     }
     let written = WrittenSuite::find(arguments.suite.as_deref().unwrap_or_default())?;
     let sittings = arguments.sessions.map(|sessions| SittingsWanted::new(sessions, arguments.over));
@@ -138,5 +138,5 @@ fn read(arguments: &SuiteArguments, tree: &clap::Command) -> Result<Suite, CliEr
         sittings: sittings.as_ref(),
         results: &arguments.out,
     };
-    Ok(Suite::new(written, length, &run, &wanted)?)
+    Suite::new(written, length, &run, &wanted)
 }

@@ -1,9 +1,9 @@
 //! `iotbench verify RUN`.
 
-use crate::{console, error::CliError, exit_codes::EXIT_CODES, form::FormArguments, signals, teller::Teller};
+use crate::{console, exit_codes::EXIT_CODES, form::FormArguments, signals, teller::Teller};
 use clap::{Args, builder::FalseyValueParser};
 use iotbench_engine::{AuditScope, StopSignal};
-use iotbench_session::{SessionOptions, admitted, endpoints, exit_code, interrupted, verify_run};
+use iotbench_session::{SessionError, SessionOptions, admitted, endpoints, exit_code, interrupted, verify_run};
 use std::{path::PathBuf, sync::Arc};
 
 const ANNOUNCEMENT: &str = "\nending; once more ends at once";
@@ -38,7 +38,7 @@ pub(crate) struct VerifyArguments {
     form: FormArguments,
 }
 
-pub(super) fn verify(arguments: &VerifyArguments) -> Result<u8, CliError> {
+pub(super) fn verify(arguments: &VerifyArguments) -> Result<u8, SessionError> {
     let options = SessionOptions {
         insecure: arguments.insecure,
         observer: Arc::new(Teller::default()),

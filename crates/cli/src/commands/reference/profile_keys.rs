@@ -1,8 +1,8 @@
 //! The page of a profile's keys: meanings from what stands beside the parser, defaults from what it makes of the least profile.
 
 use super::markdown::{self, code, table, words};
-use crate::error::CliError;
 use iotbench_engine::{PROFILE_KEYS, parse_profile};
+use iotbench_session::SessionError;
 use serde::Deserialize;
 use toml::Value;
 
@@ -45,12 +45,12 @@ struct Table {
     keys: Vec<[String; 3]>,
 }
 
-pub(super) fn page() -> Result<String, CliError> {
-    let written: Value = toml::from_str(LEAST).map_err(CliError::internal)?;
-    let profile = parse_profile("least", LEAST).map_err(CliError::internal)?;
-    let meant = Value::try_from(profile).map_err(CliError::internal)?;
+pub(super) fn page() -> Result<String, SessionError> {
+    let written: Value = toml::from_str(LEAST).map_err(SessionError::internal)?;
+    let profile = parse_profile("least", LEAST).map_err(SessionError::internal)?;
+    let meant = Value::try_from(profile).map_err(SessionError::internal)?;
     let mut parts = vec![ABOUT.to_owned()];
-    let Keys { tables } = toml::from_str(PROFILE_KEYS).map_err(CliError::internal)?;
+    let Keys { tables } = toml::from_str(PROFILE_KEYS).map_err(SessionError::internal)?;
     for part in tables {
         let (written, meant) = (part.within(&written), part.within(&meant));
         let row =
