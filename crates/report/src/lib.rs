@@ -56,6 +56,7 @@ mod recover;
 mod repetitions;
 mod reported_run;
 mod robustness;
+mod run_report;
 mod score;
 mod sessions;
 mod standing;
@@ -101,7 +102,7 @@ pub use latency_log::lines as latency_lines;
 pub use lines::{Lines, lines};
 pub use lock::{Holder, Lock, LockError};
 pub use markdown::render_markdown;
-pub use price::{PRICED_YEARS, PriceFile, PriceFileError, PricedItem};
+pub use price::{PRICED_YEARS, PriceFile, PriceFileError, PricedItem, UnfitPrices};
 pub use printable::{printable, printable_lines};
 pub use query_jitter::{JitterClass, SizedQuery, query_jitter};
 pub use ranking::render_ranking;
@@ -109,13 +110,14 @@ pub use recover::{RecoverError, Recovered, recover, recover_all};
 pub use repetitions::{RepeatedFigure, Repetitions, render_repetitions};
 pub use reported_run::ReportedRun;
 pub use robustness::render_robustness;
+pub use run_report::RunReport;
 pub use score::{scored_run, unequal};
 pub use sessions::{
     SESSIONS_SCHEMA, SessionEnd, SessionEntry, SessionsFigure, SessionsRecord, SessionsSummary, SittingsJob,
     render_over_sittings, render_sessions,
 };
 pub use study::{SCORES, SuiteRun, is_curve_figure, is_study_figure, render_study, study, study_figure};
-pub use suite::{render_suite_state, title_of_run};
+pub use suite::{render_suite_order, render_suite_state, title_of_run};
 pub use sweep::render_sweep;
 pub use sweep_table::{SWEEP_SCHEMA, SweepRow, SweepTable};
 pub use terminal::{answer_in_a_sentence, figure, render, render_audit};

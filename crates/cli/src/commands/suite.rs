@@ -1,7 +1,5 @@
 //! `iotbench suite`.
 
-mod summary;
-
 use super::run::{ANNOUNCEMENT, RunArguments, agents::AgentsArguments};
 use crate::{
     console,
@@ -13,6 +11,7 @@ use crate::{
 use clap::{Args, builder::FalseyValueParser};
 use iotbench_engine::{Bytes, Span, StopSignal};
 use iotbench_launcher::DEFAULT_MEMORY_BYTES;
+use iotbench_report::{render_suite_order, render_suite_state};
 use iotbench_session::{
     MetricsAddress, SessionError, SessionObserver, SessionOptions, SittingsWanted, Suite, SuiteLength, WrittenSuite,
     gather,
@@ -85,7 +84,7 @@ pub(super) fn suite(arguments: &SuiteArguments, tree: &clap::Command) -> Result<
         ));
     }
     if arguments.dry_run {
-        console::print(&summary::order(&suite.planned()))?;
+        console::print(&render_suite_order(&suite.planned()))?;
         console::say(&format!(
             "loads of at most {} in all; starting servers, filling, settling and checking come on top",
             minutes(suite.longest_load_s()?)
@@ -97,7 +96,7 @@ pub(super) fn suite(arguments: &SuiteArguments, tree: &clap::Command) -> Result<
     let observer: Arc<dyn SessionObserver> = Arc::new(Teller::new(false, views));
     let mut runs = suite.begin(&arguments.out)?;
     if runs.have_no_database() {
-        console::say(&iotbench_report::render_suite_state(runs.record(), false, 100));
+        console::say(&render_suite_state(runs.record(), false, 100));
         return Err(SessionError::usage(
             "none of its databases can be started here: `iotbench backends` says what is missing",
         ));
@@ -113,7 +112,7 @@ pub(super) fn suite(arguments: &SuiteArguments, tree: &clap::Command) -> Result<
     signals::stop_in_order_on(screen, stop.clone(), ANNOUNCEMENT)?;
     runs.carry_out(&observer, agents.as_ref(), &stop)?;
     let results = runs.results()?;
-    console::print(&summary::text(&results))?;
+    console::print(&results.text(100))?;
     if let Some(page) = results.page()? {
         console::say(&format!("report: {}", console::printable_lines(&page.display().to_string())));
     }
