@@ -57,8 +57,10 @@ mod repetitions;
 mod reported_run;
 mod robustness;
 mod run_report;
+mod samples;
 mod score;
 mod sessions;
+mod size;
 mod standing;
 mod study;
 mod suite;
@@ -111,11 +113,13 @@ pub use repetitions::{RepeatedFigure, Repetitions, render_repetitions};
 pub use reported_run::ReportedRun;
 pub use robustness::render_robustness;
 pub use run_report::RunReport;
+pub use samples::{SampleTable, render_sampled};
 pub use score::{scored_run, unequal};
 pub use sessions::{
     SESSIONS_SCHEMA, SessionEnd, SessionEntry, SessionsFigure, SessionsRecord, SessionsSummary, SittingsJob,
     render_over_sittings, render_sessions,
 };
+pub use size::{binary_size, decimal_size};
 pub use study::{SCORES, SuiteRun, is_curve_figure, is_study_figure, render_study, study, study_figure};
 pub use suite::{render_suite_order, render_suite_state, title_of_run};
 pub use sweep::render_sweep;

@@ -6,13 +6,12 @@ use crate::{
     machine::room,
     options::SessionOptions,
     plan_text,
-    size::decimal_size as size,
 };
 use iotbench_engine::{
     DiskBound, Forecast, MAX_DRIFT_REPEATS_OF_A_SEARCH, MAX_REPEATS, MIN_FREE_BYTES, Plan, Planned, RampPlan, RampRoom,
     Rounds, Span,
 };
-use iotbench_report::figure::count;
+use iotbench_report::{decimal_size as size, figure::count};
 use serde::Serialize;
 use std::time::Duration;
 

@@ -7,7 +7,7 @@ mod search;
 
 pub use course::{Course, PHASES, clock};
 pub use figures::{LoadSoFar, ProgressFigures, duration};
-pub use resources::{Resources, Usage};
+pub use resources::Resources;
 
 use iotbench_engine::{Event, Plan};
 use std::time::Duration;

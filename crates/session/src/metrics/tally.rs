@@ -1,8 +1,8 @@
 //! What a target has done so far: sums that never fall. Pure.
 
-use crate::watch::{LoadSoFar, Usage};
+use crate::watch::LoadSoFar;
 use iotbench_recorder::{LatencyHistogram, Window};
-use iotbench_sampler::{Observation, Reading, Sample};
+use iotbench_sampler::{Observation, Reading, Sample, UsageBetween};
 use std::{collections::BTreeMap, sync::Arc};
 
 /// Upper bounds of the response time's buckets: five a decade from 10 µs to 100 s.
@@ -54,7 +54,7 @@ pub(super) struct Used {
     /// Its last sample of the present run.
     last: Option<Sample>,
     /// The sum of what it used.
-    pub(super) usage: Usage,
+    pub(super) usage: UsageBetween,
     /// What it holds; `None`: not known, or it is gone.
     pub(super) memory_bytes: Option<u64>,
 }
@@ -83,7 +83,7 @@ impl Tally {
         let used = self.used.entry((Arc::clone(&reading.role), reading.node)).or_default();
         match &reading.observation {
             Observation::Sampled(sample) => {
-                if let Some(usage) = used.last.as_ref().and_then(|last| Usage::between(last, sample)) {
+                if let Some(usage) = used.last.as_ref().and_then(|last| UsageBetween::between(last, sample)) {
                     used.usage.add(&usage);
                 }
                 used.memory_bytes = sample.pss_bytes.or(sample.rss_bytes);
