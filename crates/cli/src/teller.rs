@@ -42,7 +42,7 @@ impl SessionObserver for Teller {
 
     fn of_run(&self, plan: &Plan, stop: &StopSignal) -> Result<Vec<Box<dyn Observer>>, SessionError> {
         let among = self.among.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        self.views.among(&among).observers(plan, !self.is_quiet, stop)
+        self.views.observers(plan, &among, !self.is_quiet, stop)
     }
 }
 

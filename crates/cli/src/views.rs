@@ -13,8 +13,6 @@ use iotbench_session::{Metrics, MetricsAddress, SessionError};
 pub(crate) struct Views {
     /// The terminal that a dashboard takes while a run lasts; `None`: progress is lines.
     screen: Option<Screen>,
-    /// Where a run is among those of its suite; empty: it is of none.
-    among: String,
     metrics: Option<Metrics>,
 }
 
@@ -29,12 +27,7 @@ impl Views {
             console::say(&format!("metrics: http://{at}/metrics"));
             metrics
         });
-        Ok(Self { screen, among: String::new(), metrics })
-    }
-
-    /// The same for a run of a suite, of which a dashboard says so much.
-    pub(crate) fn among(&self, among: &str) -> Self {
-        Self { among: among.into(), ..self.clone() }
+        Ok(Self { screen, metrics })
     }
 
     /// The terminal that a dashboard takes.
@@ -42,20 +35,21 @@ impl Views {
         self.screen.as_ref()
     }
 
-    /// Who watches a run of this plan.
+    /// Who watches a run of this plan. `among`: where it is among those of its suite; empty: it is of none.
     ///
     /// # Errors
     /// The terminal cannot be taken.
     pub(crate) fn observers(
         &self,
         plan: &Plan,
+        among: &str,
         shown: bool,
         stop: &StopSignal,
     ) -> Result<Vec<Box<dyn Observer>>, SessionError> {
         let mut observers: Vec<Box<dyn Observer>> = Vec::new();
         match &self.screen {
             Some(screen) => {
-                observers.push(Box::new(Dashboard::new(plan, &self.among, screen.clone(), stop.clone())?));
+                observers.push(Box::new(Dashboard::new(plan, among, screen.clone(), stop.clone())?));
             }
             None if shown => observers.push(Box::new(Progress::new(plan))),
             None => {}

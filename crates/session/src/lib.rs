@@ -59,6 +59,7 @@ mod toml_file;
 mod trials;
 mod verify;
 pub mod watch;
+mod without_secrets;
 mod workload;
 mod written_profile;
 
@@ -96,5 +97,6 @@ pub use target_lock::lock_targets;
 pub use toml_file::{Fault, parse_toml_file, read_toml_file};
 pub use trials::{SavedSearch, SavedSearchError, SearchHead, TrialRecord, read_search};
 pub use verify::{Verified, verify_run};
+pub use without_secrets::{HARMLESS_OPTIONS, shown_option};
 pub use workload::Workload;
 pub use written_profile::{WrittenProfile, find_written_profile, read_written_profile};
