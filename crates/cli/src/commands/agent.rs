@@ -2,11 +2,10 @@
 
 use crate::{console, nats::NatsArguments, signals};
 use clap::{Args, ValueEnum, builder::FalseyValueParser};
-use iotbench_backends::BACKENDS;
-use iotbench_cluster::{AgentOptions, Allowed, AllowedTarget, ClusterError, Offer, Stop, Trust, serve};
+use iotbench_cluster::{AgentOptions, Allowed, AllowedTarget, ClusterError, Offer, Stop, Trust};
 use iotbench_engine::StopSignal;
-use iotbench_session::SessionError;
-use std::{io::Read, net::Ipv4Addr, path::PathBuf, time::Duration};
+use iotbench_session::{SessionError, serve_agent};
+use std::{io::Read, net::Ipv4Addr, path::PathBuf};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -20,9 +19,6 @@ Examples:
                                                                 a run with two of them
 
 An agent does what is signed with a key that it trusts, and opens what its own options allow: nothing else.";
-
-/// How often it is seen whether it is to end.
-const LOOK: Duration = Duration::from_millis(500);
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -94,26 +90,19 @@ pub(super) fn agent(arguments: &AgentArguments) -> Result<(), SessionError> {
     let name = arguments.name.clone().unwrap_or_else(machine_name);
     let options = AgentOptions { name, offers, listen: arguments.listen, trust, allowed: allowed(arguments)? };
     let stop = StopSignal::default();
-    if arguments.of_a_run {
+    let end = if arguments.of_a_run {
         end_with_input(stop.clone())?;
+        Stop::CoordinatorGone
     } else {
         signals::stop_in_order(stop.clone(), "\nending: a run that goes on loses this agent")?;
-    }
-    let is_of_a_run = arguments.of_a_run;
-    let say = move |text: &str| {
-        if !is_of_a_run {
+        Stop::Wanted
+    };
+    let say = |text: &str| {
+        if !arguments.of_a_run {
             console::say(text);
         }
     };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|e| SessionError::internal(format!("no runtime: {e}")))?;
-    let ended = async {
-        while stop.requested().is_none() {
-            tokio::time::sleep(LOOK).await;
-        }
-        if is_of_a_run { Stop::CoordinatorGone } else { Stop::Wanted }
-    };
-    Ok(runtime.block_on(serve(&broker, &options, BACKENDS, &say, ended))?)
+    serve_agent(&broker, &options, &stop, end, &say)
 }
 
 /// Whoever reaches a broker could have an agent act that trusts nobody in particular: there is none.

@@ -4,13 +4,15 @@ mod backends;
 mod command_tree;
 mod datasets;
 mod environment;
-mod exit_codes;
 mod markdown;
 mod profile_keys;
-mod profiles;
 
+use crate::exit_codes::EXIT_CODES;
 use clap::{Args, Command};
-use iotbench_session::SessionError;
+use iotbench_engine::Profile;
+use iotbench_session::{SessionError, find_written_profile};
+use iotbench_workloads::{BuiltinProfile, PROFILES};
+use markdown::{block, code, page, table, words};
 use std::{fs, path::PathBuf};
 
 #[derive(Debug, Args)]
@@ -32,9 +34,9 @@ const PAGES: &[Page] = &[
     ("commands.md", |root| Ok(command_tree::page(root))),
     ("datasets.md", |_| Ok(datasets::page())),
     ("environment.md", |root| Ok(environment::page(root))),
-    ("exit-codes.md", |_| Ok(exit_codes::page())),
+    ("exit-codes.md", |_| Ok(page("Exit codes", &["As `iotbench --help` prints them.".into(), block(EXIT_CODES)]))),
     ("profile.md", |_| profile_keys::page()),
-    ("profiles.md", |_| profiles::page()),
+    ("profiles.md", |_| profiles()),
 ];
 
 pub(super) fn reference(arguments: &ReferenceArguments, mut root: Command) -> Result<(), SessionError> {
@@ -42,10 +44,21 @@ pub(super) fn reference(arguments: &ReferenceArguments, mut root: Command) -> Re
     root.build();
     let cannot = |e| SessionError::local_io(format!("{}: {e}", folder.display()));
     fs::create_dir_all(folder).map_err(cannot)?;
-    for (name, page) in PAGES {
-        fs::write(folder.join(name), page(&root)?).map_err(cannot)?;
+    for (name, written) in PAGES {
+        fs::write(folder.join(name), written(&root)?).map_err(cannot)?;
     }
     Ok(())
+}
+
+/// The page of built-in profiles.
+fn profiles() -> Result<String, SessionError> {
+    let row = |built_in: &BuiltinProfile| {
+        let Profile { name, summary, study, .. } = find_written_profile(built_in.name)?.profile;
+        Ok([code(&name), words(&summary), words(&study)])
+    };
+    let rows = PROFILES.iter().map(row).collect::<Result<Vec<_>, SessionError>>()?;
+    let about = "`iotbench profiles NAME` prints one; its keys are explained in [profile.md](profile.md).";
+    Ok(page("Built-in profiles", &[about.into(), table(["profile", "asks", "study"], &rows)]))
 }
 
 /// Whether the program takes these arguments; nothing of them is carried out.

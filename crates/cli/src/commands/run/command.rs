@@ -17,7 +17,7 @@ pub(super) fn without_secrets(words: &[String], root: &Command) -> Vec<String> {
         };
         match (option, value) {
             (option, Some(value)) => {
-                shown.push(format!("{name}{}", shown_option(option.and_then(Arg::get_long), value)))
+                shown.push(format!("{name}{}", shown_option(option.and_then(Arg::get_long), value)));
             }
             (Some(option), None) if option.get_action().takes_values() => {
                 shown.push(word.clone());
