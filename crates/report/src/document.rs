@@ -258,12 +258,3 @@ impl Document {
         Ok(serde_json::from_value(value)?)
     }
 }
-
-/// Several documents as one of JSON, in `runs`.
-///
-/// # Errors
-/// Never for documents of runs; serde reserves the right.
-pub fn json_of_runs(documents: &[Document]) -> Result<serde_json::Value, serde_json::Error> {
-    let runs = documents.iter().map(|document| serde_json::to_value(document.printable()?));
-    Ok(serde_json::json!({ "runs": runs.collect::<Result<Vec<_>, serde_json::Error>>()? }))
-}

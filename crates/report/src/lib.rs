@@ -43,6 +43,7 @@ mod heat_map;
 mod history;
 mod html;
 pub mod journal;
+mod json;
 mod latency_log;
 mod lines;
 mod lock;
@@ -87,7 +88,7 @@ pub use document::{
     Provenance, Purpose, Resources, SCHEMA, Scenario, ScenarioPhase, Search, Silence, Spread, Stages, State, Status,
     Steady, SteadyFigure, Step, Storage, StorageProbeFigures, StorageProbes, Swept, Target, Throughput, Tool, Usl,
     UslEstimate, Verdict, Via, Visibility, WatchLateness, Windows, WriteFigures, WritesAlone, WritesOfKind,
-    errors_by_cause, fingerprint_of_profile, json_of_runs, remark_of_seen_late, rounding,
+    errors_by_cause, fingerprint_of_profile, remark_of_seen_late, rounding,
 };
 pub use earlier_sittings::earlier_sittings;
 pub use environment::{Environment, Filesystem, StealMeter, filesystem_of};
@@ -100,6 +101,7 @@ pub use folder::{
 pub use heat_map::{HeatColumn, HeatMap, HeatMapError};
 pub use history::{History, HistoryChange, MetricHistory, Series, history, render_history};
 pub use html::{HtmlOptions, render_html};
+pub use json::{json_comparisons, json_history, json_noise, json_of_runs, json_ranking, render_json};
 pub use latency_log::lines as latency_lines;
 pub use lines::{Lines, lines};
 pub use lock::{Holder, Lock, LockError};

@@ -2,9 +2,10 @@
 
 use crate::{
     cost::Cost,
-    document::{Document, json_of_runs},
+    document::Document,
     folder::FolderError,
     html::{HtmlOptions, render_html},
+    json::json_of_runs,
     markdown::render_markdown,
     price::{PriceFile, UnfitPrices},
     printable::printable_lines,

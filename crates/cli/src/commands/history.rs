@@ -3,9 +3,8 @@
 use super::comparing::metrics;
 use crate::{console, form::FormArguments};
 use clap::Args;
-use iotbench_report::{METRICS, Metric, history as history_of, read_documents, render_history};
+use iotbench_report::{METRICS, Metric, history as history_of, json_history, read_documents, render_history};
 use iotbench_session::SessionError;
-use serde_json::json;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -16,9 +15,6 @@ Examples:
 
 Runs of one workload on one database are a series, by their start; ten of them are needed. A change is a change of level, so \
 that one bad night is none (docs/compare.md).";
-
-/// The version of the document that --output-format json prints.
-const SCHEMA: &str = "iotbench-history/1.0";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -38,9 +34,8 @@ pub(super) fn history(arguments: &HistoryArguments) -> Result<(), SessionError> 
     let usual = || METRICS.iter().filter(|metric| metric.is_gated).collect();
     let metrics = if arguments.metric.is_empty() { usual() } else { arguments.metric.clone() };
     let history = history_of(runs.into_iter().flatten().collect(), &metrics);
-    if arguments.form.is_json() {
-        let document = json!({ "schema": SCHEMA, "series": history.series, "left_out": history.left_out });
-        return console::print(&format!("{document:#}\n"));
-    }
-    console::print(&render_history(&history, 100))
+    console::print(&match arguments.form.is_json() {
+        true => json_history(&history),
+        false => render_history(&history, 100),
+    })
 }

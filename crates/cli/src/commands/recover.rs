@@ -6,7 +6,7 @@ use crate::{
     form::FormArguments,
 };
 use clap::Args;
-use iotbench_report::{DATABASE_FOLDER, Document, Recovered, json_of_runs, recover_all, render};
+use iotbench_report::{DATABASE_FOLDER, Document, Recovered, recover_all, render, render_json};
 use iotbench_session::{SessionError, open_ledger};
 use std::path::{Path, PathBuf};
 
@@ -42,10 +42,7 @@ pub(super) fn recover(arguments: &RecoverArguments) -> Result<(), SessionError> 
         return Ok(());
     }
     let documents: Vec<Document> = recovered.into_iter().map(|(_, recovered)| recovered.document).collect();
-    console::print(&match documents.as_slice() {
-        [one] => one.to_json().map_err(SessionError::internal)?,
-        several => format!("{:#}\n", json_of_runs(several).map_err(SessionError::internal)?),
-    })
+    console::print(&render_json(&documents).map_err(SessionError::internal)?)
 }
 
 /// What the run left where it wrote, and what to do about it.

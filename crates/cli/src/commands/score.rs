@@ -2,11 +2,10 @@
 
 use crate::{console, form::FormArguments};
 use clap::{Args, ValueEnum};
-use iotbench_report::{read_document, render_ranking, render_robustness, scored_run, unequal};
+use iotbench_report::{json_ranking, read_document, render_ranking, render_robustness, scored_run, unequal};
 use iotbench_scoring::{Formula, RankError, ScoreFile, rank, robustness};
 use iotbench_session::{SessionError, exit_code, parse_toml_file, read_toml_file};
 use iotbench_workloads::HOF_SCORE;
-use serde_json::json;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -17,9 +16,6 @@ Examples:
 
 Runs of one database, layout and strategy are one contender, and the mean of several counts. \
 The built-in score is configs/scores/hof.toml: copy and change it for weights and grades of your own.";
-
-/// The version of the document that --output-format json prints.
-const SCHEMA: &str = "iotbench-score/1.1";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -72,8 +68,7 @@ pub(super) fn score(arguments: &ScoreArguments) -> Result<(), SessionError> {
     let remarks = unequal(&documents);
     let robustness = robustness(&ranking, &runs, arguments.seed);
     if arguments.form.is_json() {
-        let document = json!({ "schema": SCHEMA, "ranking": ranking, "robustness": robustness, "remarks": remarks });
-        return console::print(&format!("{document:#}\n"));
+        return console::print(&json_ranking(&ranking, &robustness, &remarks));
     }
     console::print(&render_ranking(&ranking, &remarks, 100))?;
     if ranking.contenders.len() < 2 {

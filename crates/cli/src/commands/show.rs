@@ -3,7 +3,7 @@
 use crate::{console, form::FormArguments};
 use clap::Args;
 use iotbench_report::{
-    SESSIONS_DOCUMENT, json_of_runs, read_documents, read_sessions, render, render_sessions, render_sweep,
+    SESSIONS_DOCUMENT, read_documents, read_sessions, render, render_json, render_sessions, render_sweep,
 };
 use iotbench_session::{SearchHead, SessionError};
 use std::path::PathBuf;
@@ -31,9 +31,8 @@ pub(super) fn show(arguments: &ShowArguments) -> Result<u8, SessionError> {
         return console::print(&text).map(|()| 0);
     }
     let text = match (documents.as_slice(), arguments.form.is_json()) {
-        ([one], true) => one.to_json().map_err(SessionError::internal)?,
         ([one], false) => render(one, None, 100),
-        (runs, true) => format!("{:#}\n", json_of_runs(runs).map_err(SessionError::internal)?),
+        (runs, true) => render_json(runs).map_err(SessionError::internal)?,
         (runs, false) => render_sweep(runs, 100),
     };
     console::print(&text).map(|()| 0)
