@@ -1,5 +1,7 @@
 //! What the commands beside `run` do, as a program does it that has no terminal.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use iotbench_core::Target as DatabaseTarget;
 use iotbench_engine::{AuditScope, Observer, Plan, StopSignal};
 use iotbench_report::{RunReport, SampleTable, recover_all};
